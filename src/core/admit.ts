@@ -1,0 +1,153 @@
+// Who gets in, in which order. Each stage is a list of checks over facts that were gathered before;
+// the first check that refuses decides, and the concatenation of the lists is the public
+// precedence of the error codes (design section 4).
+
+import { type ErrorCode, GatewayError } from './error.ts';
+import type { Model } from './model.ts';
+import { type Plan, planIncludes } from './plan.ts';
+
+export type Standing = 'active' | 'suspended' | 'pending_deletion';
+
+type Check<Facts> = { readonly code: ErrorCode; readonly refuses: (facts: Facts) => boolean };
+
+export type KeyState = 'active' | 'expired' | 'revoked';
+
+export type StandingFacts = {
+  readonly emailVerified: boolean;
+  readonly standing: Standing;
+  readonly accountBlocked: boolean;
+  readonly keyBlocked: boolean;
+  readonly addressBlocked: boolean;
+  readonly maintenance: boolean;
+};
+
+const STANDING_CHECKS: readonly Check<StandingFacts>[] = [
+  { code: 'email_not_verified', refuses: (facts) => !facts.emailVerified },
+  { code: 'account_inactive', refuses: (facts) => facts.standing !== 'active' },
+  { code: 'account_blocked', refuses: (facts) => facts.accountBlocked },
+  { code: 'api_key_blocked', refuses: (facts) => facts.keyBlocked },
+  { code: 'ip_blocked', refuses: (facts) => facts.addressBlocked },
+  { code: 'maintenance_mode', refuses: (facts) => facts.maintenance },
+];
+
+/** Which standing check refuses, if any. */
+export function refusedByStanding(facts: StandingFacts): ErrorCode | undefined {
+  return STANDING_CHECKS.find((check) => check.refuses(facts))?.code;
+}
+
+export type LimitFacts = {
+  readonly inFlight: number;
+  readonly concurrentRequests: number;
+  readonly requestsUsed: number;
+  readonly requestsPerMinute: number;
+  readonly tokensUsed: number;
+  readonly tokensPerMinute: number;
+  /** What this request would charge to the token window. */
+  readonly tokens: number;
+  readonly dayUsed: number;
+  readonly dailyTokens: number;
+  readonly monthUsed: number;
+  readonly monthlyTokens: number;
+  /** What this request would charge to the daily and monthly caps. */
+  readonly capTokens: number;
+};
+
+export type LimitCode = Extract<
+  ErrorCode,
+  | 'concurrency_limit_exceeded'
+  | 'rate_limit_exceeded'
+  | 'tokens_per_minute_exceeded'
+  | 'daily_limit_exceeded'
+  | 'monthly_limit_exceeded'
+>;
+
+const LIMIT_CHECKS: readonly (Check<LimitFacts> & { readonly code: LimitCode })[] = [
+  {
+    code: 'concurrency_limit_exceeded',
+    refuses: (facts) => facts.inFlight >= facts.concurrentRequests,
+  },
+  {
+    code: 'rate_limit_exceeded',
+    refuses: (facts) => facts.requestsUsed >= facts.requestsPerMinute,
+  },
+  {
+    code: 'tokens_per_minute_exceeded',
+    refuses: (facts) => facts.tokensUsed + facts.tokens > facts.tokensPerMinute,
+  },
+  {
+    code: 'daily_limit_exceeded',
+    refuses: (facts) => facts.dayUsed + facts.capTokens > facts.dailyTokens,
+  },
+  {
+    code: 'monthly_limit_exceeded',
+    refuses: (facts) => facts.monthUsed + facts.capTokens > facts.monthlyTokens,
+  },
+];
+
+/** Which limit refuses, if any. All five are looked at together; nothing is consumed here. */
+export function refusedByLimits(facts: LimitFacts): LimitCode | undefined {
+  return LIMIT_CHECKS.find((check) => check.refuses(facts))?.code;
+}
+
+/** The precedence of refusals where several apply. A test pins it in both formats. */
+export const REFUSAL_ORDER: readonly ErrorCode[] = [
+  'missing_api_key',
+  'invalid_api_key',
+  ...STANDING_CHECKS.map((check) => check.code),
+  'payload_too_large',
+  'invalid_request',
+  'model_not_found',
+  'model_not_in_plan',
+  'context_length_exceeded',
+  ...LIMIT_CHECKS.map((check) => check.code),
+  'insufficient_balance',
+];
+
+/** The wire format decides the words of a context refusal: clients parse them. */
+export type ClientFormatName = 'chat' | 'messages';
+
+/**
+ * The output bound of a request, or the refusal that its size asks for. With `max_tokens` the sum
+ * of both counts; without it the prompt alone does, and the bound shrinks to what fits.
+ */
+export function decideOutputBound(
+  model: Model,
+  plan: Plan,
+  promptTokens: number,
+  maxOutputTokens: number | undefined,
+  format: ClientFormatName,
+): number {
+  const context = Math.min(model.contextWindow, plan.maxContext);
+  if (promptTokens >= context) throw promptTooLong(promptTokens, context, format);
+  if (maxOutputTokens === undefined) return Math.min(model.maxOutput, context - promptTokens);
+  if (promptTokens + maxOutputTokens > context) {
+    throw outputTooLong(promptTokens, maxOutputTokens, context, format);
+  }
+  return Math.min(maxOutputTokens, model.maxOutput);
+}
+
+/** Refuses a model that the plan does not include. */
+export function requireInPlan(plan: Plan, model: Model): void {
+  if (!planIncludes(plan, model.slug)) throw new GatewayError('model_not_in_plan');
+}
+
+function promptTooLong(prompt: number, context: number, format: ClientFormatName): GatewayError {
+  const message =
+    format === 'messages'
+      ? `prompt is too long: ${prompt} tokens > ${context} maximum`
+      : `This request's maximum context length is ${context} tokens, but its messages take ${prompt} tokens. Shorten the messages.`;
+  return new GatewayError('context_length_exceeded', { message, param: 'messages' });
+}
+
+function outputTooLong(
+  prompt: number,
+  output: number,
+  context: number,
+  format: ClientFormatName,
+): GatewayError {
+  const message =
+    format === 'messages'
+      ? `input length and \`max_tokens\` exceed context limit: ${prompt} + ${output} > ${context}, decrease input length or \`max_tokens\` and try again`
+      : `This request's maximum context length is ${context} tokens, but it asks for ${prompt + output} tokens (${prompt} in the messages, ${output} in max_tokens). Shorten the messages, or lower max_tokens.`;
+  return new GatewayError('context_length_exceeded', { message, param: 'max_tokens' });
+}

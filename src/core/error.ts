@@ -1,0 +1,236 @@
+// Every error a caller can see: one row a code. The row decides the status, the type in each
+// envelope, whether a client should retry, and the text where the place that throws has none of
+// its own. The README's error table is held against this one by a test.
+
+export type ErrorType =
+  | 'invalid_request_error'
+  | 'authentication_error'
+  | 'permission_error'
+  | 'not_found_error'
+  | 'rate_limit_error'
+  | 'request_too_large'
+  | 'overloaded_error'
+  | 'api_error';
+
+/** The chat envelope has one type more: an empty wallet is not a malformed request there. */
+export type ChatErrorType = ErrorType | 'insufficient_balance_error';
+
+/**
+ * `never`: the same request fails again until somebody changes something. `after`: wait for
+ * `retry-after` seconds. `backoff`: retry with exponential back-off.
+ */
+export type RetryAdvice = 'never' | 'after' | 'backoff';
+
+type Row = {
+  readonly status: number;
+  readonly type: ErrorType;
+  readonly chatType?: ChatErrorType;
+  readonly retry: RetryAdvice;
+  readonly text: string;
+};
+
+export const ERRORS = {
+  invalid_request: {
+    status: 400,
+    type: 'invalid_request_error',
+    retry: 'never',
+    text: 'The request is not valid.',
+  },
+  context_length_exceeded: {
+    status: 400,
+    type: 'invalid_request_error',
+    retry: 'never',
+    text: 'The prompt and max_tokens together exceed the maximum context length.',
+  },
+  missing_api_key: {
+    status: 401,
+    type: 'authentication_error',
+    retry: 'never',
+    text: 'No API key was sent. Send it as "Authorization: Bearer <key>" or as "x-api-key: <key>".',
+  },
+  invalid_api_key: {
+    status: 401,
+    type: 'authentication_error',
+    retry: 'never',
+    text: 'The API key is not valid: it is malformed, unknown, revoked or expired. Check it, or use another key.',
+  },
+  insufficient_balance: {
+    status: 402,
+    type: 'invalid_request_error',
+    chatType: 'insufficient_balance_error',
+    retry: 'never',
+    text: 'The available balance is below what this request has to reserve. Top up the account, or lower max_tokens.',
+  },
+  email_not_verified: {
+    status: 403,
+    type: 'permission_error',
+    retry: 'never',
+    text: "The account's e-mail address is not verified yet. Verify it, then try again.",
+  },
+  account_inactive: {
+    status: 403,
+    type: 'permission_error',
+    retry: 'never',
+    text: 'The account is suspended or pending deletion. Ask the operator of this service.',
+  },
+  account_blocked: {
+    status: 403,
+    type: 'permission_error',
+    retry: 'never',
+    text: 'The account is blocked. Ask the operator of this service.',
+  },
+  api_key_blocked: {
+    status: 403,
+    type: 'permission_error',
+    retry: 'never',
+    text: 'This API key is blocked. Use another key, or ask the operator of this service.',
+  },
+  ip_blocked: {
+    status: 403,
+    type: 'permission_error',
+    retry: 'never',
+    text: 'Requests from this network address are blocked. Ask the operator of this service.',
+  },
+  model_not_in_plan: {
+    status: 403,
+    type: 'permission_error',
+    retry: 'never',
+    text: "The account's plan does not include this model. GET /v1/models shows which are available to it.",
+  },
+  session_required: {
+    status: 403,
+    type: 'permission_error',
+    retry: 'never',
+    text: 'An API key cannot create, rotate or revoke keys. That needs a signed-in dashboard session.',
+  },
+  not_found: {
+    status: 404,
+    type: 'not_found_error',
+    retry: 'never',
+    text: 'Nothing is served at this path. Chat-completions clients use a base URL that ends in /v1, Messages clients one without it.',
+  },
+  model_not_found: {
+    status: 404,
+    type: 'not_found_error',
+    retry: 'never',
+    text: 'There is no model with this slug or alias. GET /v1/models lists them.',
+  },
+  method_not_allowed: {
+    status: 405,
+    type: 'invalid_request_error',
+    retry: 'never',
+    text: 'This path does not answer this method. The allow header names the ones that it does.',
+  },
+  payload_too_large: {
+    status: 413,
+    type: 'request_too_large',
+    retry: 'never',
+    text: 'The request body is over the limit of 2 MB (2,097,152 bytes). Send less.',
+  },
+  unsupported_media_type: {
+    status: 415,
+    type: 'invalid_request_error',
+    retry: 'never',
+    text: 'The body must be plain JSON in UTF-8, sent as application/json and without a content-encoding.',
+  },
+  rate_limit_exceeded: {
+    status: 429,
+    type: 'rate_limit_error',
+    retry: 'after',
+    text: 'The limit of requests per minute is reached. Retry after the time in retry-after.',
+  },
+  tokens_per_minute_exceeded: {
+    status: 429,
+    type: 'rate_limit_error',
+    retry: 'after',
+    text: 'The limit of tokens per minute is reached. Retry after the time in retry-after.',
+  },
+  concurrency_limit_exceeded: {
+    status: 429,
+    type: 'rate_limit_error',
+    retry: 'after',
+    text: 'Too many requests of this account are in flight. Retry when one of them has ended.',
+  },
+  daily_limit_exceeded: {
+    status: 429,
+    type: 'rate_limit_error',
+    retry: 'after',
+    text: "The plan's daily token cap is reached. It starts anew at UTC midnight.",
+  },
+  monthly_limit_exceeded: {
+    status: 429,
+    type: 'rate_limit_error',
+    retry: 'after',
+    text: "The plan's monthly token cap is reached. It starts anew on the first of the next month, UTC.",
+  },
+  internal_error: {
+    status: 500,
+    type: 'api_error',
+    retry: 'backoff',
+    text: 'Something went wrong on our side. Retry with back-off, and quote the request id if it goes on.',
+  },
+  provider_unavailable: {
+    status: 503,
+    type: 'overloaded_error',
+    retry: 'backoff',
+    text: 'The model is not available at the moment, and nothing was charged for this attempt. Retry with back-off.',
+  },
+  maintenance_mode: {
+    status: 503,
+    type: 'overloaded_error',
+    retry: 'backoff',
+    text: 'The service is in maintenance. Retry with back-off.',
+  },
+} as const satisfies Record<string, Row>;
+
+export type ErrorCode = keyof typeof ERRORS;
+
+export type ErrorDetail = {
+  /** The text for the caller; the table's text where absent. Never the caller's values. */
+  readonly message?: string;
+  /** The path of the offending field, such as `messages[3].content`. */
+  readonly param?: string;
+  readonly retryAfterSeconds?: number;
+};
+
+/** The one error that request code throws on purpose. Anything else is answered as internal. */
+export class GatewayError extends Error {
+  override readonly name = 'GatewayError';
+  readonly code: ErrorCode;
+  readonly param: string | undefined;
+  readonly retryAfterSeconds: number | undefined;
+
+  constructor(code: ErrorCode, detail: ErrorDetail = {}) {
+    super(detail.message ?? ERRORS[code].text);
+    this.code = code;
+    this.param = detail.param;
+    this.retryAfterSeconds = detail.retryAfterSeconds;
+  }
+
+  get status(): number {
+    return ERRORS[this.code].status;
+  }
+
+  get messagesType(): ErrorType {
+    return ERRORS[this.code].type;
+  }
+
+  get chatType(): ChatErrorType {
+    const row: Row = ERRORS[this.code];
+    return row.chatType ?? row.type;
+  }
+
+  /**
+   * Whether to tell SDKs not to retry by themselves. Waits above a minute count too: one SDK
+   * sleeps for whatever `retry-after` says, up to 24 days.
+   */
+  get forbidsRetry(): boolean {
+    if (this.retryAfterSeconds !== undefined && this.retryAfterSeconds > 60) return true;
+    return this.status === 401 || this.status === 402 || this.status === 403;
+  }
+}
+
+/** Shorthand for the most frequent refusal: 400 with the path of the field and the reason. */
+export function invalidRequest(param: string, reason: string): GatewayError {
+  return new GatewayError('invalid_request', { param, message: `${param}: ${reason}` });
+}

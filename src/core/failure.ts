@@ -1,0 +1,65 @@
+// What can go wrong at an upstream, as values. One class decides what happens next; the words of
+// the upstream itself go no further than this type's `detail`, which is ours and holds none.
+
+import { GatewayError } from './error.ts';
+
+/**
+ * unreachable     no connection, or it broke before an answer
+ * timeout         no first byte, a silent stream, or the total time is over
+ * overloaded      the upstream's capacity: 429, 503, 529, `insufficient_system_resource`
+ * credential      the upstream refuses *our* key or wallet: 401, 402, 403
+ * server_error    any other 5xx, or an error object inside a 200
+ * bad_request     the upstream refuses the request itself: 400, 404, 413, 422
+ * context_length  a bad request that is about the size of the prompt
+ * malformed       an answer that cannot be read, or that breaks a limit of the decoder
+ * cut             a stream that ended without a finish reason
+ */
+export type FailureClass =
+  | 'unreachable'
+  | 'timeout'
+  | 'overloaded'
+  | 'credential'
+  | 'server_error'
+  | 'bad_request'
+  | 'context_length'
+  | 'malformed'
+  | 'cut';
+
+export type UpstreamFailure = {
+  readonly class: FailureClass;
+  /** For the operator's log and `explain`: our own words and numbers, never the upstream's text. */
+  readonly detail: string;
+  readonly status?: number;
+};
+
+/** Whether another upstream could answer where this one failed. A caller's mistake stays one. */
+export function mayTryNext(failure: UpstreamFailure): boolean {
+  return failure.class !== 'bad_request' && failure.class !== 'context_length';
+}
+
+/** What the caller is told when no attempt is left. */
+export function failureError(failure: UpstreamFailure): GatewayError {
+  switch (failure.class) {
+    case 'context_length':
+      return new GatewayError('context_length_exceeded', {
+        message:
+          "prompt is too long: the model's tokenizer counts more tokens than its maximum context length. Shorten the messages.",
+        param: 'messages',
+      });
+    case 'bad_request':
+      return new GatewayError('invalid_request', {
+        message:
+          'The model refused this request as invalid. Check message order, images, tool schemas and tool results.',
+      });
+    default:
+      return new GatewayError('provider_unavailable');
+  }
+}
+
+/** What the caller is told when content had already been sent. */
+export function interruptedError(): GatewayError {
+  return new GatewayError('provider_unavailable', {
+    message:
+      'The model stopped before its answer was complete. What had been delivered is charged. Retry the request.',
+  });
+}

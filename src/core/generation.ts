@@ -1,0 +1,208 @@
+// What a client asked for and what a model answered, in one vocabulary that belongs to neither
+// wire format. `wire/` turns bytes into these types and back; everything else sees only these.
+
+export type JsonValue =
+  | string
+  | number
+  | boolean
+  | null
+  | readonly JsonValue[]
+  | { readonly [key: string]: JsonValue };
+
+export type JsonObject = { readonly [key: string]: JsonValue };
+
+export type TextPart = { readonly kind: 'text'; readonly text: string };
+
+/** `url` is an http(s) or data URL. It is handed to the upstream as it is and never fetched here. */
+export type ImagePart = { readonly kind: 'image'; readonly url: string };
+
+export type ContentPart = TextPart | ImagePart;
+
+/**
+ * One call of a tool by the model. `arguments` is the JSON text exactly as it was written: a round
+ * trip through JavaScript objects would reorder integer-like keys and round large integers.
+ */
+export type ToolCall = { readonly id: string; readonly name: string; readonly arguments: string };
+
+export type UserTurn = { readonly role: 'user'; readonly parts: readonly ContentPart[] };
+
+export type AssistantTurn = {
+  readonly role: 'assistant';
+  /** The model's thinking, given back by the client; empty when there was none. */
+  readonly reasoning: string;
+  readonly text: string;
+  readonly toolCalls: readonly ToolCall[];
+};
+
+export type ToolTurn = {
+  readonly role: 'tool';
+  readonly toolCallId: string;
+  readonly text: string;
+  readonly isError: boolean;
+};
+
+export type Turn = UserTurn | AssistantTurn | ToolTurn;
+
+export type Tool = {
+  readonly name: string;
+  readonly description?: string;
+  /** A JSON schema; never evaluated here. */
+  readonly parameters: JsonObject;
+};
+
+export type ToolChoice =
+  | { readonly kind: 'auto' | 'none' | 'required' }
+  | { readonly kind: 'tool'; readonly name: string };
+
+/** How much a reasoning model should think; `on` is the model's own default depth. */
+export type Reasoning = 'off' | 'on' | 'low' | 'high' | 'max';
+
+export type GenerationRequest = {
+  /** A slug or an alias, as the client wrote it. */
+  readonly model: string;
+  /** The system prompt; empty when there is none. */
+  readonly system: string;
+  readonly turns: readonly Turn[];
+  /** The caller's own bound on generated tokens, reasoning included; absent: the model's maximum. */
+  readonly maxOutputTokens?: number;
+  readonly temperature?: number;
+  readonly topP?: number;
+  readonly frequencyPenalty?: number;
+  readonly presencePenalty?: number;
+  readonly stop: readonly string[];
+  readonly tools: readonly Tool[];
+  readonly toolChoice?: ToolChoice;
+  /** `false` asks the model for one tool call at a time; a hint, never enforced. */
+  readonly parallelToolCalls?: boolean;
+  readonly reasoning?: Reasoning;
+  /** The answer must be one JSON object. */
+  readonly json: boolean;
+  readonly stream: boolean;
+  /** Whether the stream's last event carries usage (chat completions only; true by default). */
+  readonly includeUsage: boolean;
+  /** The caller's own end-user id, for usage records only. */
+  readonly endUser?: string;
+};
+
+export type FinishReason =
+  | 'stop'
+  | 'length'
+  | 'tool_calls'
+  | 'content_filter'
+  | 'insufficient_system_resource';
+
+/**
+ * Token counts of one answer. `inputTokens` is the whole prompt, its cached part included;
+ * `outputTokens` includes `reasoningTokens`. Always `cachedInputTokens <= inputTokens` and
+ * `reasoningTokens <= outputTokens`.
+ */
+export type Usage = {
+  readonly inputTokens: number;
+  readonly cachedInputTokens: number;
+  readonly outputTokens: number;
+  readonly reasoningTokens: number;
+  readonly basis: 'reported' | 'estimated';
+};
+
+/**
+ * The neutral stream. Block starts and stops are not events: only the Messages format has them,
+ * and its encoder derives them from a change of kind. Failure is not an event: it ends the stream.
+ * `tool-start` comes once per `index` (0, 1, 2, … without gaps), before that index's deltas.
+ */
+export type GenerationEvent =
+  | { readonly kind: 'reasoning-delta'; readonly text: string }
+  | { readonly kind: 'text-delta'; readonly text: string }
+  | {
+      readonly kind: 'tool-start';
+      readonly index: number;
+      readonly id: string;
+      readonly name: string;
+    }
+  | { readonly kind: 'tool-delta'; readonly index: number; readonly json: string }
+  | { readonly kind: 'usage'; readonly usage: Usage }
+  | { readonly kind: 'finish'; readonly reason: FinishReason };
+
+/** A whole answer: what a finished stream folds into. `usage` is absent when none was reported. */
+export type Answer = {
+  readonly reasoning: string;
+  readonly text: string;
+  readonly toolCalls: readonly ToolCall[];
+  readonly finish: FinishReason;
+  readonly usage?: Usage;
+};
+
+export type ServedOutcome = 'completed' | 'stopped_balance';
+
+/** How a dispatched request ended. Every request has exactly one. */
+export type Outcome = ServedOutcome | 'client_cancelled' | 'upstream_failed' | 'gateway_failed';
+
+/** What was debited and what is left, as both formats print it: decimal strings, never floats. */
+export type Receipt = {
+  readonly modelServed: string;
+  readonly fallbackUsed: boolean;
+  readonly usage: Usage;
+  readonly tokensDebited: string;
+  readonly costUsd: string;
+  readonly balanceTokens: string;
+  readonly outcome: Outcome;
+};
+
+/**
+ * Folds events into a whole answer as they come. `answer()` may be asked for at any time; an
+ * answer without a finish event reads as stopped, so ask only after a decoder has said that the
+ * stream ended well.
+ */
+export function createFold(): {
+  readonly push: (event: GenerationEvent) => void;
+  readonly answer: () => Answer;
+} {
+  let reasoning = '';
+  let text = '';
+  let finish: FinishReason = 'stop';
+  let usage: Usage | undefined;
+  const calls: { id: string; name: string; arguments: string }[] = [];
+  return {
+    push(event) {
+      switch (event.kind) {
+        case 'reasoning-delta':
+          reasoning += event.text;
+          return;
+        case 'text-delta':
+          text += event.text;
+          return;
+        case 'tool-start':
+          calls[event.index] = { id: event.id, name: event.name, arguments: '' };
+          return;
+        case 'tool-delta': {
+          const call = calls[event.index];
+          if (call !== undefined) call.arguments += event.json;
+          return;
+        }
+        case 'usage':
+          usage = event.usage;
+          return;
+        case 'finish':
+          finish = event.reason;
+          return;
+      }
+    },
+    answer() {
+      const answer = { reasoning, text, toolCalls: calls.map((call) => ({ ...call })), finish };
+      return usage === undefined ? answer : { ...answer, usage };
+    },
+  };
+}
+
+/** The events that an answer that arrived whole would have streamed. */
+export function answerEvents(answer: Answer): GenerationEvent[] {
+  const events: GenerationEvent[] = [];
+  if (answer.reasoning !== '') events.push({ kind: 'reasoning-delta', text: answer.reasoning });
+  if (answer.text !== '') events.push({ kind: 'text-delta', text: answer.text });
+  answer.toolCalls.forEach((call, index) => {
+    events.push({ kind: 'tool-start', index, id: call.id, name: call.name });
+    if (call.arguments !== '') events.push({ kind: 'tool-delta', index, json: call.arguments });
+  });
+  if (answer.usage !== undefined) events.push({ kind: 'usage', usage: answer.usage });
+  events.push({ kind: 'finish', reason: answer.finish });
+  return events;
+}

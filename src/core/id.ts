@@ -1,0 +1,45 @@
+// Identifiers and API keys, made from random bytes that the caller hands in.
+
+const ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789';
+
+/** Bytes at or above this would favour the first letters of the alphabet, so they are skipped. */
+const UNBIASED_BYTES = 256 - (256 % ALPHABET.length);
+
+export const KEY_PREFIX = 'sk-';
+export const KEY_LENGTH = 48;
+
+export type RandomBytes = (length: number) => Uint8Array;
+
+export type IdPrefix = 'req_' | 'acct_' | 'key_' | 'blk_' | 'op_' | 'cred_';
+
+/** `length` letters and digits, each equally likely. */
+export function randomText(length: number, randomBytes: RandomBytes): string {
+  let text = '';
+  while (text.length < length) {
+    for (const byte of randomBytes(length - text.length + 8)) {
+      if (byte < UNBIASED_BYTES && text.length < length) text += ALPHABET[byte % ALPHABET.length];
+    }
+  }
+  return text;
+}
+
+/** An identifier of 24 random letters and digits behind its prefix. */
+export function createId(prefix: IdPrefix, randomBytes: RandomBytes): string {
+  return prefix + randomText(24, randomBytes);
+}
+
+/** A new API key: `sk-` and 48 random letters and digits. */
+export function createKey(randomBytes: RandomBytes): string {
+  return KEY_PREFIX + randomText(KEY_LENGTH, randomBytes);
+}
+
+const KEY_SHAPE = new RegExp(`^${KEY_PREFIX}[A-Za-z0-9]{${KEY_LENGTH}}$`);
+
+export function isWellFormedKey(key: string): boolean {
+  return key.length === KEY_PREFIX.length + KEY_LENGTH && KEY_SHAPE.test(key);
+}
+
+/** How a key is shown after its creation: its first and last four characters. */
+export function maskKey(key: string): string {
+  return `${key.slice(0, KEY_PREFIX.length + 4)}…${key.slice(-4)}`;
+}

@@ -1,0 +1,67 @@
+// What the catalog knows of a model and of the places that run it. Immutable: a request keeps the
+// snapshot that it began with.
+
+import type { UsdRate } from './money.ts';
+import type { IncidentLimits, Plan } from './plan.ts';
+import type { Price } from './price.ts';
+
+export type ModelFeature = 'tools' | 'json' | 'vision' | 'reasoning';
+
+/** One upstream that can serve a model, under that upstream's own name for it. */
+export type Placement = {
+  readonly upstream: string;
+  readonly model: string;
+  readonly weight: number;
+};
+
+export type Model = {
+  readonly slug: string;
+  readonly aliases: readonly string[];
+  readonly displayName: string;
+  readonly description: string;
+  /** Unix seconds. */
+  readonly created: number;
+  readonly contextWindow: number;
+  readonly maxOutput: number;
+  readonly features: ReadonlySet<ModelFeature>;
+  readonly price: Price;
+  readonly servedBy: readonly Placement[];
+  /** Slugs of the models to try when every placement has failed, in order. */
+  readonly fallbacks: readonly string[];
+  /** Lower limits set in the catalog; the operator's own at run time come on top of these. */
+  readonly incidentLimits?: IncidentLimits;
+};
+
+export type Upstream =
+  | {
+      readonly id: string;
+      readonly dialect: 'chat';
+      /** Without a trailing slash, as chat-completions clients take it: it ends in /v1. */
+      readonly baseUrl: string;
+      readonly apiKey: string;
+      readonly timeouts: UpstreamTimeouts;
+    }
+  | { readonly id: string; readonly dialect: 'demo'; readonly timeouts: UpstreamTimeouts };
+
+export type UpstreamTimeouts = {
+  /** From the request to the first byte of the answer's body or stream. */
+  readonly firstByteMs: number;
+  /** Between two reads of an answer. */
+  readonly idleMs: number;
+  /** From the request to the end of the answer. */
+  readonly totalMs: number;
+};
+
+/** One immutable state of the catalog. */
+export type Catalog = {
+  /** Service name in `owned_by`. */
+  readonly serviceName: string;
+  readonly usdPerMillion: UsdRate;
+  /** The least that a request reserves, in 10⁻⁶ service token. */
+  readonly minimumHold: bigint;
+  readonly models: readonly Model[];
+  readonly plans: ReadonlyMap<string, Plan>;
+  readonly upstreams: ReadonlyMap<string, Upstream>;
+  /** Resolves a slug or an alias. */
+  readonly resolve: (slugOrAlias: string) => Model | undefined;
+};

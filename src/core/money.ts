@@ -1,0 +1,58 @@
+// Exact money. The ledger counts integers of 10⁻⁶ service token (`Micro`); prices are integers of
+// 10⁻¹² service token a model token. Decimal strings are printed from the booked integer, without
+// trailing zeros and without an exponent. There are no floats anywhere near an amount.
+
+/** An amount in 10⁻⁶ service token. */
+export type Micro = bigint;
+
+/** A price in 10⁻¹² service token a model token. */
+export type Pico = bigint;
+
+export const MICRO_DECIMALS = 6;
+export const PICO_DECIMALS = 12;
+
+/** What a million service tokens cost, in 10⁻⁶ USD. */
+export type UsdRate = bigint;
+
+/** No amount above this is accepted anywhere: 10¹² service tokens, far inside 64 bits. */
+export const AMOUNT_MAX: Micro = 10n ** 18n;
+
+/** Prints `value` × 10^-decimals exactly: `formatDecimal(1500000n, 6)` is `"1.5"`. */
+export function formatDecimal(value: bigint, decimals: number): string {
+  const negative = value < 0n;
+  const digits = (negative ? -value : value).toString().padStart(decimals + 1, '0');
+  const whole = digits.slice(0, digits.length - decimals);
+  let end = digits.length;
+  while (end > whole.length && digits.charCodeAt(end - 1) === 48) end -= 1;
+  const fraction = digits.slice(whole.length, end);
+  const text = fraction === '' ? whole : `${whole}.${fraction}`;
+  return negative ? `-${text}` : text;
+}
+
+/**
+ * Reads a plain decimal such as `"0.15"` into an integer of 10^-decimals. `undefined` when the
+ * text is not a plain decimal or has more decimals than fit: an amount is never rounded on the way in.
+ */
+export function parseDecimal(text: string, decimals: number): bigint | undefined {
+  const match = /^(-?)(\d{1,18})(?:\.(\d{1,18}))?$/.exec(text);
+  if (match === null) return undefined;
+  const fraction = (match[3] ?? '').replace(/0+$/, '');
+  if (fraction.length > decimals) return undefined;
+  const value = BigInt(`${match[2] ?? ''}${fraction.padEnd(decimals, '0')}`);
+  return match[1] === '-' ? -value : value;
+}
+
+/** An amount in service tokens, as both formats print it. */
+export function formatTokens(amount: Micro): string {
+  return formatDecimal(amount, MICRO_DECIMALS);
+}
+
+/** The same amount in USD. The product of the two integers is exact, so nothing is rounded. */
+export function formatUsd(amount: Micro, usdPerMillion: UsdRate): string {
+  return formatDecimal(amount * usdPerMillion, 18);
+}
+
+/** `numerator / denominator` for non-negative numbers, halves away from zero. */
+export function divideHalfUp(numerator: bigint, denominator: bigint): bigint {
+  return (numerator + denominator / 2n) / denominator;
+}

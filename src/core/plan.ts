@@ -1,0 +1,92 @@
+// The plans of the specification and the arithmetic of "the lower limit applies".
+
+export type Limits = {
+  readonly requestsPerMinute: number;
+  readonly tokensPerMinute: number;
+  readonly concurrentRequests: number;
+};
+
+export type Plan = Limits & {
+  readonly slug: string;
+  readonly name: string;
+  /** Caps the prompt, whatever the model's window is. `K` is 1,000. */
+  readonly maxContext: number;
+  readonly maxApiKeys: number;
+  /** Caps in model tokens by UTC day and month; absent: none. */
+  readonly dailyTokens?: number;
+  readonly monthlyTokens?: number;
+  /** Model slugs, or `*` for every model. */
+  readonly models: readonly string[];
+};
+
+/** Lower limits of one model during a capacity incident; absent members are not lowered. */
+export type IncidentLimits = Partial<Limits>;
+
+export const DEFAULT_PLAN = 'pay-as-you-go';
+
+export const BUILT_IN_PLANS: readonly Plan[] = [
+  {
+    slug: 'pay-as-you-go',
+    name: 'Pay as you go',
+    requestsPerMinute: 60,
+    tokensPerMinute: 200_000,
+    concurrentRequests: 4,
+    maxContext: 128_000,
+    maxApiKeys: 5,
+    models: ['*'],
+  },
+  {
+    slug: 'starter',
+    name: 'Starter',
+    requestsPerMinute: 60,
+    tokensPerMinute: 300_000,
+    concurrentRequests: 4,
+    maxContext: 128_000,
+    maxApiKeys: 5,
+    models: ['*'],
+  },
+  {
+    slug: 'pro',
+    name: 'Pro',
+    requestsPerMinute: 300,
+    tokensPerMinute: 1_000_000,
+    concurrentRequests: 10,
+    maxContext: 256_000,
+    maxApiKeys: 20,
+    models: ['*'],
+  },
+  {
+    slug: 'power',
+    name: 'Power',
+    requestsPerMinute: 1_000,
+    tokensPerMinute: 4_000_000,
+    concurrentRequests: 30,
+    maxContext: 256_000,
+    maxApiKeys: 50,
+    models: ['*'],
+  },
+  {
+    slug: 'business',
+    name: 'Business',
+    requestsPerMinute: 3_000,
+    tokensPerMinute: 15_000_000,
+    concurrentRequests: 100,
+    maxContext: 256_000,
+    maxApiKeys: 200,
+    models: ['*'],
+  },
+];
+
+export function planIncludes(plan: Plan, modelSlug: string): boolean {
+  return plan.models.includes('*') || plan.models.includes(modelSlug);
+}
+
+/** The lower of plan and model limit, member by member. */
+export function effectiveLimits(plan: Limits, incident: IncidentLimits | undefined): Limits {
+  if (incident === undefined) return plan;
+  return {
+    requestsPerMinute: Math.min(plan.requestsPerMinute, incident.requestsPerMinute ?? Infinity),
+    tokensPerMinute: Math.min(plan.tokensPerMinute, incident.tokensPerMinute ?? Infinity),
+    concurrentRequests: Math.min(plan.concurrentRequests, incident.concurrentRequests ?? Infinity),
+  };
+}

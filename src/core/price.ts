@@ -1,0 +1,60 @@
+// Usage times price. One rounding, half up, on a request's total; never on a part of it.
+
+import type { Usage } from './generation.ts';
+import { divideHalfUp, MICRO_DECIMALS, type Micro, PICO_DECIMALS, type Pico } from './money.ts';
+
+/** One version of a model's price. `version` is pinned on the hold and on the usage record. */
+export type Price = {
+  readonly version: string;
+  readonly input: Pico;
+  readonly cachedInput: Pico;
+  readonly output: Pico;
+};
+
+/** Output tokens that one hold or one extension of it pays for (design section 5). */
+export const SLICE_TOKENS = 4_096;
+
+const PICO_PER_MICRO = 10n ** BigInt(PICO_DECIMALS - MICRO_DECIMALS);
+
+/** What `usage` costs at `price`. */
+export function charge(usage: Usage, price: Price): Micro {
+  const uncached = BigInt(usage.inputTokens - usage.cachedInputTokens);
+  const total =
+    uncached * price.input +
+    BigInt(usage.cachedInputTokens) * price.cachedInput +
+    BigInt(usage.outputTokens) * price.output;
+  return divideHalfUp(total, PICO_PER_MICRO);
+}
+
+/** A fallback costs the lower of the requested and the serving model's price for that usage. */
+export function chargeServed(usage: Usage, requested: Price, served: Price): Micro {
+  const own = charge(usage, served);
+  if (requested === served) return own;
+  const asked = charge(usage, requested);
+  return own < asked ? own : asked;
+}
+
+/** What to reserve: the prompt at the uncached price and the first slice of output, rounded up. */
+export function holdAmount(
+  promptTokens: number,
+  outputBound: number,
+  price: Price,
+  minimum: Micro,
+): Micro {
+  const slice = BigInt(Math.min(outputBound, SLICE_TOKENS));
+  const total = BigInt(promptTokens) * price.input + slice * price.output;
+  const amount = (total + PICO_PER_MICRO - 1n) / PICO_PER_MICRO;
+  return amount > minimum ? amount : minimum;
+}
+
+/**
+ * The output tokens that `available` could pay for beside the prompt. An output bound above the
+ * first slice is lowered to this, so that the upstream never runs far past an empty wallet.
+ */
+export function affordableOutput(available: Micro, promptTokens: number, price: Price): number {
+  if (price.output === 0n) return Number.MAX_SAFE_INTEGER;
+  const left = available * PICO_PER_MICRO - BigInt(promptTokens) * price.input;
+  if (left <= 0n) return 0;
+  const tokens = left / price.output;
+  return tokens > BigInt(Number.MAX_SAFE_INTEGER) ? Number.MAX_SAFE_INTEGER : Number(tokens);
+}

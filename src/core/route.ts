@@ -1,0 +1,61 @@
+// Who may serve a request, best first.
+
+import type { Catalog, Model, Placement, Upstream } from './model.ts';
+import { type Plan, planIncludes } from './plan.ts';
+
+/** One possible attempt. `fallback` is true when another model than the requested one serves. */
+export type Candidate = {
+  readonly model: Model;
+  readonly upstream: Upstream;
+  readonly upstreamModel: string;
+  readonly fallback: boolean;
+};
+
+/**
+ * The requested model's placements, drawn by weight, then those of its fallback models as far as
+ * the plan includes them. `random` returns numbers in [0, 1).
+ */
+export function candidates(
+  catalog: Catalog,
+  model: Model,
+  plan: Plan,
+  random: () => number,
+): Candidate[] {
+  const own = placements(catalog, model, false, random);
+  const rest = model.fallbacks.flatMap((slug) => {
+    const fallback = catalog.resolve(slug);
+    if (fallback === undefined || !planIncludes(plan, fallback.slug)) return [];
+    return placements(catalog, fallback, true, random);
+  });
+  return [...own, ...rest];
+}
+
+function placements(
+  catalog: Catalog,
+  model: Model,
+  fallback: boolean,
+  random: () => number,
+): Candidate[] {
+  return drawByWeight(model.servedBy, random).flatMap((placement) => {
+    const upstream = catalog.upstreams.get(placement.upstream);
+    if (upstream === undefined) return [];
+    return [{ model, upstream, upstreamModel: placement.model, fallback }];
+  });
+}
+
+function drawByWeight(all: readonly Placement[], random: () => number): readonly Placement[] {
+  if (all.length < 2) return all;
+  const left = [...all];
+  const drawn: Placement[] = [];
+  while (left.length > 0) {
+    const total = left.reduce((sum, placement) => sum + placement.weight, 0);
+    let point = random() * total;
+    let index = 0;
+    while (index < left.length - 1 && point >= (left[index]?.weight ?? 0)) {
+      point -= left[index]?.weight ?? 0;
+      index += 1;
+    }
+    drawn.push(...left.splice(index, 1));
+  }
+  return drawn;
+}

@@ -1,0 +1,45 @@
+// Fixed windows of 60 seconds, anchored at the first admitted request, and the calendar of the
+// daily and monthly caps. Times are Unix milliseconds handed in by the caller.
+
+export const WINDOW_MS = 60_000;
+
+/** A window that has not started has `startedAt` undefined. */
+export type Window = { startedAt: number | undefined; used: number };
+
+export function createWindow(): Window {
+  return { startedAt: undefined, used: 0 };
+}
+
+/**
+ * Forgets a window that has run out. A clock that was set back counts as running out too: the
+ * alternative is a window that lasts for as long as the clock was wrong.
+ */
+export function rollWindow(window: Window, nowMs: number): void {
+  if (window.startedAt === undefined) return;
+  const age = nowMs - window.startedAt;
+  if (age >= 0 && age < WINDOW_MS) return;
+  window.startedAt = undefined;
+  window.used = 0;
+}
+
+/** Whole seconds until the window resets, at least 1; a window that has not started lasts 60. */
+export function resetSeconds(window: Window, nowMs: number): number {
+  if (window.startedAt === undefined) return WINDOW_MS / 1_000;
+  return Math.max(1, Math.ceil((window.startedAt + WINDOW_MS - nowMs) / 1_000));
+}
+
+/** `2026-11-21` */
+export function utcDay(nowMs: number): string {
+  return new Date(nowMs).toISOString().slice(0, 10);
+}
+
+/** `2026-11` */
+export function utcMonth(nowMs: number): string {
+  return new Date(nowMs).toISOString().slice(0, 7);
+}
+
+/** Whole seconds until the next UTC midnight, at least 1. */
+export function secondsToUtcMidnight(nowMs: number): number {
+  const day = 86_400_000;
+  return Math.max(1, Math.ceil((day - (nowMs % day)) / 1_000));
+}

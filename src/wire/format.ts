@@ -1,0 +1,88 @@
+// The two contracts of this folder. A client format is what callers speak; an upstream dialect is
+// what the places that run models speak. Both sides are synchronous push codecs: no promise, no
+// clock, no I/O. A codec object serves one request or one stream and is then thrown away.
+
+import type { GatewayError } from '../core/error.ts';
+import type { UpstreamFailure } from '../core/failure.ts';
+import type { Answer, GenerationEvent, GenerationRequest, Receipt } from '../core/generation.ts';
+
+/** What an answer's envelope says beside its content. */
+export type AnswerHead = {
+  /** Random part of the answer's id; each format puts its own prefix before it. */
+  readonly id: string;
+  readonly requestId: string;
+  /** The slug that was asked for, aliases resolved. */
+  readonly model: string;
+  readonly createdSeconds: number;
+  /** Chat only: whether the last event carries usage. */
+  readonly includeUsage: boolean;
+  /** Messages only: whether thinking is shown. It is not when the client turned it off. */
+  readonly showReasoning: boolean;
+};
+
+/**
+ * Encodes one stream. Every method returns the text to write, which may be empty. The order is
+ * `start`, then `push` and `heartbeat` in any order, then exactly one of `finish` and `fail`.
+ * The `finish` event of a decoder is pushed like any other; the last words come from the receipt.
+ */
+export type StreamEncoder = {
+  readonly start: () => string;
+  readonly push: (event: GenerationEvent) => string;
+  /** Something harmless that keeps the connection alive while the upstream is silent. */
+  readonly heartbeat: () => string;
+  readonly finish: (receipt: Receipt) => string;
+  /** The format's error event and end. `receipt` is what the failed stream cost, if settled. */
+  readonly fail: (error: GatewayError, receipt: Receipt | undefined) => string;
+};
+
+/** A body that has been read: its parsed value and the text that it was parsed from. */
+export type ParsedBody = { readonly value: unknown; readonly text: string };
+
+export type ClientFormat = {
+  readonly name: 'chat' | 'messages';
+  /** Throws `GatewayError` (`invalid_request` with `param`). */
+  readonly parse: (body: ParsedBody) => GenerationRequest;
+  /** The JSON text of a whole answer. */
+  readonly response: (head: AnswerHead, answer: Answer, receipt: Receipt) => string;
+  readonly stream: (head: AnswerHead) => StreamEncoder;
+  /** The JSON text of an error answer. */
+  readonly error: (error: GatewayError, requestId: string) => string;
+};
+
+/**
+ * Decodes one upstream stream, bytes in, events out through the callback it was made with. Both
+ * methods return the failure that ends the stream, if there is one; after that, no more calls.
+ * `end` says that the bytes are over, and fails when no finish reason had come.
+ */
+export type StreamDecoder = {
+  readonly feed: (bytes: Uint8Array) => UpstreamFailure | undefined;
+  readonly end: () => UpstreamFailure | undefined;
+};
+
+export type UpstreamCall = {
+  /** The upstream's own name for the model. */
+  readonly model: string;
+  /** What the upstream is told as the bound on generated tokens. */
+  readonly maxOutputTokens: number;
+  /** Whether the upstream is asked to stream, which is not always what the client asked. */
+  readonly stream: boolean;
+  /** Whether the model can reason; where it cannot, effort is not sent. */
+  readonly reasons: boolean;
+};
+
+export type UpstreamDialect = {
+  /** Path below the upstream's base URL. */
+  readonly path: string;
+  readonly headers: (apiKey: string) => Readonly<Record<string, string>>;
+  /** The JSON text to send. The same request always gives the same bytes (prefix caches). */
+  readonly request: (request: GenerationRequest, call: UpstreamCall) => string;
+  /** Reads a whole answer's body. */
+  readonly response: (body: string) => Answer | UpstreamFailure;
+  readonly stream: (onEvent: (event: GenerationEvent) => void) => StreamDecoder;
+  /** Classifies an answer whose status is not 2xx. */
+  readonly failure: (status: number, body: string) => UpstreamFailure;
+};
+
+export function isFailure(answer: Answer | UpstreamFailure): answer is UpstreamFailure {
+  return 'class' in answer;
+}
