@@ -1,0 +1,245 @@
+// Every table, once. Columns are made by the small kit at the top, so that the meaning of a column
+// (an instant, a count, an amount) is named where it is defined. The connection reads integers as
+// bigint; the kit turns the ones that are not money back into numbers.
+
+import { sql } from 'drizzle-orm';
+import { check, customType, index, sqliteTable, text, uniqueIndex } from 'drizzle-orm/sqlite-core';
+import type { Standing } from '../core/admit.ts';
+import type { Outcome } from '../core/generation.ts';
+
+/** Unix milliseconds. */
+const instant = customType<{ data: number; driverData: number | bigint }>({
+  dataType: () => 'integer',
+  fromDriver: Number,
+});
+
+/** A count of things that are not money. */
+const count = customType<{ data: number; driverData: number | bigint }>({
+  dataType: () => 'integer',
+  fromDriver: Number,
+});
+
+/** An amount in 10⁻⁶ service token, or a price in 10⁻¹²; always a bigint. */
+const amount = customType<{ data: bigint; driverData: number | bigint }>({
+  dataType: () => 'integer',
+  fromDriver: BigInt,
+});
+
+/** A row number that the database gives out; it grows with time and is never used twice. */
+const serial = () =>
+  count('id')
+    .primaryKey()
+    .$defaultFn(() => sql<number>`null`);
+
+const flag = customType<{ data: boolean; driverData: number | bigint }>({
+  dataType: () => 'integer',
+  fromDriver: (value) => Number(value) === 1,
+  toDriver: (value) => (value ? 1 : 0),
+});
+
+export const accounts = sqliteTable(
+  'accounts',
+  {
+    id: text().primaryKey(),
+    email: text().notNull(),
+    plan: text().notNull(),
+    planSince: instant('plan_since').notNull(),
+    standing: text().$type<Standing>().notNull(),
+    emailVerified: flag('email_verified').notNull(),
+    createdAt: instant('created_at').notNull(),
+  },
+  (table) => [
+    uniqueIndex('accounts_email').on(table.email),
+    check(
+      'accounts_standing',
+      sql`${table.standing} in ('active', 'suspended', 'pending_deletion')`,
+    ),
+  ],
+);
+
+export type KeyRevocation = 'user' | 'rotated' | 'operator' | 'leak_report' | 'account_closed';
+
+export const apiKeys = sqliteTable(
+  'api_keys',
+  {
+    id: text().primaryKey(),
+    accountId: text('account_id')
+      .notNull()
+      .references(() => accounts.id),
+    /** SHA-256 of the whole key, lower-case hexadecimal. The key itself is stored nowhere. */
+    digest: text().notNull(),
+    masked: text().notNull(),
+    name: text(),
+    createdAt: instant('created_at').notNull(),
+    expiresAt: instant('expires_at'),
+    revokedAt: instant('revoked_at'),
+    revokedReason: text('revoked_reason').$type<KeyRevocation>(),
+    rotatedFrom: text('rotated_from'),
+    replacedBy: text('replaced_by'),
+    lastUsedAt: instant('last_used_at'),
+  },
+  (table) => [
+    uniqueIndex('api_keys_digest').on(table.digest),
+    index('api_keys_account').on(table.accountId, table.createdAt),
+  ],
+);
+
+export type BlockKind = 'account' | 'key' | 'network';
+
+export const blocks = sqliteTable(
+  'blocks',
+  {
+    id: text().primaryKey(),
+    kind: text().$type<BlockKind>().notNull(),
+    /** An account id, a key id, or a network address in CIDR notation. */
+    value: text().notNull(),
+    reason: text().notNull(),
+    createdAt: instant('created_at').notNull(),
+  },
+  (table) => [uniqueIndex('blocks_value').on(table.kind, table.value)],
+);
+
+/** Who did what to whom; append-only. The two events of one rotation share an operation id. */
+export const auditEvents = sqliteTable(
+  'audit_events',
+  {
+    id: serial(),
+    operationId: text('operation_id').notNull(),
+    at: instant().notNull(),
+    actor: text().notNull(),
+    action: text().notNull(),
+    accountId: text('account_id'),
+    subject: text().notNull(),
+    /** A JSON object; never a secret. */
+    detail: text().notNull(),
+  },
+  (table) => [index('audit_events_account').on(table.accountId, table.id)],
+);
+
+/** Switches that an operator turns while the server runs: `maintenance`, `demo_account`, … */
+export const settings = sqliteTable('settings', {
+  name: text().primaryKey(),
+  value: text().notNull(),
+  updatedAt: instant('updated_at').notNull(),
+});
+
+/** Lower limits of a model during a capacity incident. */
+export const incidentLimits = sqliteTable('incident_limits', {
+  model: text().primaryKey(),
+  requestsPerMinute: count('requests_per_minute'),
+  tokensPerMinute: count('tokens_per_minute'),
+  concurrentRequests: count('concurrent_requests'),
+  reason: text().notNull(),
+  updatedAt: instant('updated_at').notNull(),
+});
+
+/** Every price that a request was ever held at. Rows are added, never changed. */
+export const priceVersions = sqliteTable('price_versions', {
+  version: text().primaryKey(),
+  model: text().notNull(),
+  input: amount().notNull(),
+  cachedInput: amount('cached_input').notNull(),
+  output: amount().notNull(),
+  firstUsedAt: instant('first_used_at').notNull(),
+});
+
+/** Derived from entries and open holds, and checked against them by `tollgate doctor`. */
+export const balances = sqliteTable(
+  'balances',
+  {
+    accountId: text('account_id')
+      .primaryKey()
+      .references(() => accounts.id),
+    posted: amount().notNull(),
+    held: amount().notNull(),
+  },
+  (table) => [
+    check('balances_posted', sql`${table.posted} >= 0`),
+    check('balances_held', sql`${table.held} >= 0 and ${table.held} <= ${table.posted}`),
+  ],
+);
+
+export type HoldPhase = 'held' | 'dispatched' | 'settled' | 'released' | 'expired';
+
+export const holds = sqliteTable(
+  'holds',
+  {
+    requestId: text('request_id').primaryKey(),
+    accountId: text('account_id').notNull(),
+    keyId: text('key_id').notNull(),
+    model: text().notNull(),
+    priceVersion: text('price_version').notNull(),
+    amount: amount().notNull(),
+    promptTokens: count('prompt_tokens').notNull(),
+    outputBound: count('output_bound').notNull(),
+    phase: text().$type<HoldPhase>().notNull(),
+    createdAt: instant('created_at').notNull(),
+    endedAt: instant('ended_at'),
+  },
+  (table) => [
+    index('holds_open').on(table.accountId).where(sql`${table.endedAt} is null`),
+    check('holds_amount', sql`${table.amount} >= 0`),
+    check(
+      'holds_phase',
+      sql`${table.phase} in ('held', 'dispatched', 'settled', 'released', 'expired')`,
+    ),
+  ],
+);
+
+export type EntryKind = 'credit' | 'settle' | 'loss';
+
+/**
+ * The double-entry ledger: append-only (triggers refuse UPDATE and DELETE), two legs a transfer,
+ * each transfer summing to zero. `ledgerAccount` is `customer:<account id>` or one of
+ * `operator:credits`, `operator:revenue`, `operator:loss`.
+ */
+export const ledgerEntries = sqliteTable(
+  'ledger_entries',
+  {
+    id: serial(),
+    transferId: text('transfer_id').notNull(),
+    ledgerAccount: text('ledger_account').notNull(),
+    amount: amount().notNull(),
+    kind: text().$type<EntryKind>().notNull(),
+    at: instant().notNull(),
+    reason: text(),
+  },
+  (table) => [
+    uniqueIndex('ledger_entries_transfer').on(table.transferId, table.ledgerAccount),
+    index('ledger_entries_account').on(table.ledgerAccount, table.id),
+  ],
+);
+
+/** One row a dispatched request: what it was, how it ended, what it cost and why. */
+export const usageRecords = sqliteTable(
+  'usage_records',
+  {
+    requestId: text('request_id').primaryKey(),
+    accountId: text('account_id').notNull(),
+    keyId: text('key_id').notNull(),
+    format: text().$type<'chat' | 'messages'>().notNull(),
+    stream: flag().notNull(),
+    modelRequested: text('model_requested').notNull(),
+    modelServed: text('model_served'),
+    upstream: text(),
+    outcome: text().$type<Outcome>().notNull(),
+    inputTokens: count('input_tokens').notNull(),
+    cachedInputTokens: count('cached_input_tokens').notNull(),
+    outputTokens: count('output_tokens').notNull(),
+    reasoningTokens: count('reasoning_tokens').notNull(),
+    usageBasis: text('usage_basis').$type<'reported' | 'estimated'>().notNull(),
+    estimatedPromptTokens: count('estimated_prompt_tokens').notNull(),
+    priceVersionRequested: text('price_version_requested').notNull(),
+    priceVersionServed: text('price_version_served'),
+    held: amount().notNull(),
+    charged: amount().notNull(),
+    debited: amount().notNull(),
+    loss: amount().notNull(),
+    endUser: text('end_user'),
+    /** A JSON array of the attempts: upstream, model, times, failure class. */
+    attempts: text().notNull(),
+    startedAt: instant('started_at').notNull(),
+    endedAt: instant('ended_at').notNull(),
+  },
+  (table) => [index('usage_records_account').on(table.accountId, table.startedAt)],
+);
