@@ -1,0 +1,54 @@
+// Which API key a caller presents, read from the two header forms before any lookup. Called once a
+// request. It never says whether a key exists: only whether there is one that could.
+
+import { isWellFormedKey } from './id.ts';
+
+export type PresentedKey =
+  | { readonly kind: 'missing' }
+  | { readonly kind: 'malformed' }
+  | { readonly kind: 'key'; readonly key: string };
+
+/** A longer header is refused unread: no caller makes us scan or hash its kilobytes. */
+const HEADER_LENGTH_MAX = 256;
+
+const MISSING: PresentedKey = { kind: 'missing' };
+const MALFORMED: PresentedKey = { kind: 'malformed' };
+
+/**
+ * Reads `Authorization: Bearer <key>` and `x-api-key: <key>`. A blank header counts as absent. Two
+ * headers must hold the same key: a request never has two identities (design section 4, step 2).
+ * A header sent twice arrives joined by a comma, which no key contains.
+ */
+export function readPresentedKey(
+  authorization: string | null,
+  xApiKey: string | null,
+): PresentedKey {
+  const bearer = readAuthorization(authorization);
+  const plain = readKeyHeader(xApiKey);
+  if (bearer.kind === 'missing') return plain;
+  if (plain.kind === 'missing') return bearer;
+  if (bearer.kind === 'malformed' || plain.kind === 'malformed') return MALFORMED;
+  return bearer.key === plain.key ? bearer : MALFORMED;
+}
+
+const BEARER = /^bearer(?: +(.*))?$/i;
+
+function readAuthorization(header: string | null): PresentedKey {
+  if (header === null) return MISSING;
+  if (header.length > HEADER_LENGTH_MAX) return MALFORMED;
+  if (isBlank(header)) return MISSING;
+  const match = BEARER.exec(header);
+  return match === null ? MALFORMED : readKeyHeader(match[1] ?? '');
+}
+
+function readKeyHeader(header: string | null): PresentedKey {
+  if (header === null) return MISSING;
+  if (header.length > HEADER_LENGTH_MAX) return MALFORMED;
+  if (isBlank(header)) return MISSING;
+  return isWellFormedKey(header) ? { kind: 'key', key: header } : MALFORMED;
+}
+
+/** Only what HTTP calls white space: a line break or a NUL is not blank, it is malformed. */
+function isBlank(text: string): boolean {
+  return /^[ \t]*$/.test(text);
+}
