@@ -1,0 +1,61 @@
+// What scripts/test runs: the checks, the build, then `bun test`, whose counts it
+// reads. Given files, it runs only those. The last line is "N passed, N failed".
+
+import { resolve } from 'node:path';
+import { report, runChecks, runCommand } from './check.ts';
+
+type Counts = { passed: number; failed: number; skipped: number };
+
+const root = resolve(import.meta.dir, '..');
+const files = process.argv.slice(2);
+const counts: Counts = { passed: 0, failed: 0, skipped: 0 };
+
+if (files.length === 0) {
+  for (const outcome of await runChecks()) countOutcome(outcome);
+}
+countOutcome(await runCommand('build', [process.execPath, 'run', 'build']));
+addTo(counts, await runTests(files));
+
+const skipped = counts.skipped === 0 ? '' : `, ${counts.skipped} skipped`;
+process.stdout.write(`${counts.passed} passed, ${counts.failed} failed${skipped}\n`);
+process.exitCode = counts.failed === 0 ? 0 : 1;
+
+function countOutcome(outcome: Awaited<ReturnType<typeof runCommand>>): void {
+  report(outcome);
+  addTo(counts, { passed: outcome.passed ? 1 : 0, failed: outcome.passed ? 0 : 1, skipped: 0 });
+}
+
+function addTo(sum: Counts, part: Counts): void {
+  sum.passed += part.passed;
+  sum.failed += part.failed;
+  sum.skipped += part.skipped;
+}
+
+/**
+ * Runs `bun test`, passes on what it says as it goes, and reads the counts from its closing lines,
+ * where a file that did not load counts as failed too. A run that died before them, or that failed
+ * without a failed test, is one failure.
+ */
+async function runTests(paths: readonly string[]): Promise<Counts> {
+  const child = Bun.spawn(
+    [process.execPath, 'test', '--only-failures', '--timeout=30000', ...paths],
+    { cwd: root, stdin: 'ignore', stdout: 'inherit', stderr: 'pipe' },
+  );
+  let tail = '';
+  const decoder = new TextDecoder();
+  for await (const bytes of child.stderr) {
+    process.stderr.write(bytes);
+    tail = (tail + decoder.decode(bytes, { stream: true })).slice(-2_000);
+  }
+  const code = await child.exited;
+  if (!/^Ran \d+ tests?/m.test(tail)) return { passed: 0, failed: 1, skipped: 0 };
+  const closing = tail.slice(tail.lastIndexOf(' pass\n') - 12);
+  const read = (word: string) =>
+    Number(new RegExp(`^ +(\\d+) ${word}$`, 'm').exec(closing)?.[1] ?? 0);
+  const failed = read('fail');
+  return {
+    passed: read('pass'),
+    failed: code !== 0 && failed === 0 ? 1 : failed,
+    skipped: read('skip') + read('todo'),
+  };
+}
