@@ -1,0 +1,191 @@
+// Reading a request body field by field: the refusal names the first wrong field in the order in
+// which the caller wrote them, says what is expected there, and never repeats the caller's value.
+// Used by the request parsers of both client formats.
+
+import { Kind, type Static, type TSchema } from '@sinclair/typebox';
+import { TypeCompiler, type ValueError, ValueErrorType } from '@sinclair/typebox/compiler';
+import { GatewayError, invalidRequest } from '../core/error.ts';
+import type { JsonObject } from '../core/generation.ts';
+import { exceedsCharacters, MESSAGE_TEXT_MAX } from './limits.ts';
+
+/** Turns the value at `path` into what it means, or throws `invalid_request` with a path. */
+export type Reader<Result> = (value: unknown, path: string) => Result;
+
+type Readers = { readonly [field: string]: Reader<unknown> };
+
+type Fields<R extends Readers> = { readonly [K in keyof R]?: ReturnType<R[K]> };
+
+/** The whole body, which must be an object. */
+export function requireBody(value: unknown): JsonObject {
+  if (isObject(value)) return value;
+  throw new GatewayError('invalid_request', {
+    message: 'The request body must be a JSON object.',
+  });
+}
+
+/** The value at `path`, which must be an object. */
+export function readObject(value: unknown, path: string): JsonObject {
+  if (value === undefined) throw invalidRequest(path, 'is required');
+  if (isObject(value)) return value;
+  throw invalidRequest(path, 'must be an object');
+}
+
+/**
+ * Reads the fields of an object that `readers` knows, in the order in which they were written;
+ * others are ignored. Null is the same as absent for every field that is not required. `path` is
+ * the object's own, and empty for the body.
+ */
+export function readFields<R extends Readers, Needed extends keyof R & string>(
+  source: JsonObject,
+  path: string,
+  readers: R,
+  required: readonly Needed[],
+): Fields<R> & Required<Pick<Fields<R>, Needed>> {
+  const needed: readonly string[] = required;
+  for (const field of needed) {
+    if (!Object.hasOwn(source, field)) throw invalidRequest(join(path, field), 'is required');
+  }
+  const result: Record<string, unknown> = {};
+  for (const field of Object.keys(source)) {
+    const value = source[field];
+    const reader = Object.hasOwn(readers, field) ? readers[field] : undefined;
+    if (reader === undefined || (value === null && !needed.includes(field))) continue;
+    result[field] = reader(value, join(path, field));
+  }
+  return result as Fields<R> & Required<Pick<Fields<R>, Needed>>;
+}
+
+/** A reader that accepts what a TypeBox schema describes. Compiled here, so call it at load. */
+export function shape<S extends TSchema>(schema: S): Reader<Static<S>> {
+  const check = TypeCompiler.Compile(schema);
+  return (value, path) => {
+    if (check.Check(value)) return value;
+    if (value === undefined) throw invalidRequest(path, 'is required');
+    const error = check.Errors(value).First();
+    throw error === undefined ? invalidRequest(path, 'is not valid') : refusal(error, path);
+  };
+}
+
+/** A reader of an array whose entries `entry` reads, with an upper bound on their number. */
+export function listOf<Entry>(entry: Reader<Entry>, bounds: { min?: number; max?: number }) {
+  const { min = 0, max = Number.POSITIVE_INFINITY } = bounds;
+  return (value: unknown, path: string): Entry[] => {
+    if (value === undefined) throw invalidRequest(path, 'is required');
+    if (!Array.isArray(value)) throw invalidRequest(path, 'must be an array');
+    if (value.length < min) throw invalidRequest(path, `must have at least ${count(min)}`);
+    if (value.length > max) {
+      throw invalidRequest(path, `has ${value.length} entries; at most ${max} are allowed`);
+    }
+    return value.map((item, index) => entry(item, `${path}[${index}]`));
+  };
+}
+
+/** Refuses a message whose text is over the limit; `path` is that of its content. */
+export function checkMessageText(texts: readonly string[], path: string): void {
+  if (!exceedsCharacters(texts, MESSAGE_TEXT_MAX)) return;
+  throw invalidRequest(path, `must have at most ${MESSAGE_TEXT_MAX} characters of text`);
+}
+
+/** An http, https or data URL; the upstream fetches it, never this process. */
+export const readImageUrl: Reader<string> = (value, path) => {
+  const url = readString(value, path);
+  if (/^(?:https?:\/\/[^/\s]|data:[^,]*,)/i.test(url)) return url;
+  throw invalidRequest(path, 'must be an http, https or data URL');
+};
+
+/** Any string, the empty one included. */
+export const readString: Reader<string> = (value, path) => {
+  if (typeof value === 'string') return value;
+  throw invalidRequest(path, value === undefined ? 'is required' : 'must be a string');
+};
+
+/** The path that callers read: `/0/role` below `messages` is `messages[0].role`. */
+export function pointerPath(base: string, pointer: string): string {
+  return pointer
+    .split('/')
+    .slice(1)
+    .map((token) => token.replaceAll('~1', '/').replaceAll('~0', '~'))
+    .reduce((path, token) => (/^\d+$/.test(token) ? `${path}[${token}]` : join(path, token)), base);
+}
+
+/** What a schema accepts, in words that follow "must be". A schema's own `expected` goes first. */
+export function describeSchema(schema: TSchema): string {
+  if (typeof schema['expected'] === 'string') return schema['expected'];
+  switch (schema[Kind]) {
+    case 'String':
+      return schema['minLength'] === undefined ? 'a string' : 'a string that is not empty';
+    case 'Integer':
+      return `a whole number${range(schema)}`;
+    case 'Number':
+      return `a number${range(schema)}`;
+    case 'Boolean':
+      return 'true or false';
+    case 'Literal':
+      return JSON.stringify(schema['const']);
+    case 'Array':
+      return 'an array';
+    case 'Object':
+      return 'an object';
+    case 'Union': {
+      const variants: TSchema[] = schema['anyOf'];
+      const words = variants.filter((variant) => variant[Kind] !== 'Null').map(describeSchema);
+      const last = words.pop() ?? '';
+      return words.length === 0 ? last : `${words.join(', ')} or ${last}`;
+    }
+    default:
+      return 'valid';
+  }
+}
+
+function refusal(first: ValueError, path: string): GatewayError {
+  const error = deepest(first);
+  const param = pointerPath(path, error.path);
+  const { schema } = error;
+  switch (error.type) {
+    case ValueErrorType.ObjectRequiredProperty:
+      return invalidRequest(param, 'is required');
+    case ValueErrorType.ArrayMaxItems:
+      return invalidRequest(param, `must have at most ${count(schema['maxItems'])}`);
+    case ValueErrorType.ArrayMinItems:
+      return invalidRequest(param, `must have at least ${count(schema['minItems'])}`);
+    case ValueErrorType.StringMaxLength:
+      return invalidRequest(param, `must have at most ${schema['maxLength']} characters`);
+    default:
+      return invalidRequest(param, `must be ${describeSchema(schema)}`);
+  }
+}
+
+/** A union reports only itself; the variant that got furthest into the value says where it broke. */
+function deepest(error: ValueError): ValueError {
+  if (error.type !== ValueErrorType.Union) return error;
+  return error.errors.reduce((found, variant) => {
+    const first = variant.First();
+    if (first === undefined) return found;
+    const inner = deepest(first);
+    const structural = inner.type === ValueErrorType.ArrayMaxItems;
+    return structural || inner.path.length > found.path.length ? inner : found;
+  }, error);
+}
+
+function range(schema: TSchema): string {
+  const low = schema['minimum'] ?? schema['exclusiveMinimum'];
+  const high = schema['maximum'];
+  const above = schema['minimum'] === undefined;
+  if (low === undefined) return high === undefined ? '' : ` up to ${high}`;
+  if (high === undefined || high === Number.MAX_SAFE_INTEGER) {
+    return above ? ` above ${low}` : ` of at least ${low}`;
+  }
+  return above ? ` above ${low}, up to ${high}` : ` from ${low} to ${high}`;
+}
+
+function count(entries: number): string {
+  return entries === 1 ? '1 entry' : `${entries} entries`;
+}
+
+function join(path: string, field: string): string {
+  return path === '' ? field : `${path}.${field}`;
+}
+
+function isObject(value: unknown): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

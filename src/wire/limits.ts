@@ -1,0 +1,38 @@
+// The sizes that both client formats refuse to exceed (specification, "Other limits"), in one
+// place. Request parsers and the body reader use them; nothing here knows a format.
+
+export const BODY_MAX_BYTES = 2_097_152;
+export const MESSAGES_MAX = 200;
+/** Characters are Unicode code points, summed over the text parts of one message. */
+export const MESSAGE_TEXT_MAX = 1_000_000;
+export const TOOLS_MAX = 128;
+export const STOP_MAX = 16;
+export const USER_MAX = 256;
+export const TOOL_NAME_MAX = 128;
+
+/** How deep arrays and objects may nest, and how many members a body may have in all. */
+export const JSON_DEPTH_MAX = 64;
+export const JSON_KEYS_MAX = 20_000;
+
+/** The number of characters (code points) in `text`: a surrogate pair counts once. */
+export function countCharacters(text: string): number {
+  let count = text.length;
+  for (let index = 0; index + 1 < text.length; index += 1) {
+    if (!isBetween(text.charCodeAt(index), 0xd800, 0xdbff)) continue;
+    if (!isBetween(text.charCodeAt(index + 1), 0xdc00, 0xdfff)) continue;
+    count -= 1;
+    index += 1;
+  }
+  return count;
+}
+
+/** Whether the texts together have more than `max` characters. Counts only when it could be so. */
+export function exceedsCharacters(texts: readonly string[], max: number): boolean {
+  const units = texts.reduce((sum, text) => sum + text.length, 0);
+  if (units <= max) return false;
+  return texts.reduce((sum, text) => sum + countCharacters(text), 0) > max;
+}
+
+function isBetween(code: number, low: number, high: number): boolean {
+  return code >= low && code <= high;
+}
