@@ -45,8 +45,8 @@ CREATE TABLE `balances` (
 	`posted` integer NOT NULL,
 	`held` integer NOT NULL,
 	FOREIGN KEY (`account_id`) REFERENCES `accounts`(`id`) ON UPDATE no action ON DELETE no action,
-	CONSTRAINT "balances_posted" CHECK("balances"."posted" >= 0),
-	CONSTRAINT "balances_held" CHECK("balances"."held" >= 0 and "balances"."held" <= "balances"."posted")
+	CONSTRAINT "balances_posted" CHECK("balances"."posted" between 0 and 1000000000000000000),
+	CONSTRAINT "balances_held" CHECK("balances"."held" between 0 and "balances"."posted")
 );
 --> statement-breakpoint
 CREATE TABLE `blocks` (
@@ -70,7 +70,7 @@ CREATE TABLE `holds` (
 	`phase` text NOT NULL,
 	`created_at` integer NOT NULL,
 	`ended_at` integer,
-	CONSTRAINT "holds_amount" CHECK("holds"."amount" >= 0),
+	CONSTRAINT "holds_amount" CHECK("holds"."amount" between 0 and 1000000000000000000),
 	CONSTRAINT "holds_phase" CHECK("holds"."phase" in ('held', 'dispatched', 'settled', 'released', 'expired'))
 );
 --> statement-breakpoint
@@ -91,7 +91,8 @@ CREATE TABLE `ledger_entries` (
 	`amount` integer NOT NULL,
 	`kind` text NOT NULL,
 	`at` integer NOT NULL,
-	`reason` text
+	`reason` text,
+	CONSTRAINT "ledger_entries_amount" CHECK("ledger_entries"."amount" between -1000000000000000000 and 1000000000000000000)
 );
 --> statement-breakpoint
 CREATE UNIQUE INDEX `ledger_entries_transfer` ON `ledger_entries` (`transfer_id`,`ledger_account`);--> statement-breakpoint

@@ -37,6 +37,9 @@ const flag = customType<{ data: boolean; driverData: number | bigint }>({
   toDriver: (value) => (value ? 1 : 0),
 });
 
+/** `AMOUNT_MAX`. SQLite turns an integer that overflows into a float; this refuses it long before. */
+const LARGEST = sql.raw('1000000000000000000');
+
 export const accounts = sqliteTable(
   'accounts',
   {
@@ -154,8 +157,8 @@ export const balances = sqliteTable(
     held: amount().notNull(),
   },
   (table) => [
-    check('balances_posted', sql`${table.posted} >= 0`),
-    check('balances_held', sql`${table.held} >= 0 and ${table.held} <= ${table.posted}`),
+    check('balances_posted', sql`${table.posted} between 0 and ${LARGEST}`),
+    check('balances_held', sql`${table.held} between 0 and ${table.posted}`),
   ],
 );
 
@@ -178,7 +181,7 @@ export const holds = sqliteTable(
   },
   (table) => [
     index('holds_open').on(table.accountId).where(sql`${table.endedAt} is null`),
-    check('holds_amount', sql`${table.amount} >= 0`),
+    check('holds_amount', sql`${table.amount} between 0 and ${LARGEST}`),
     check(
       'holds_phase',
       sql`${table.phase} in ('held', 'dispatched', 'settled', 'released', 'expired')`,
@@ -207,6 +210,7 @@ export const ledgerEntries = sqliteTable(
   (table) => [
     uniqueIndex('ledger_entries_transfer').on(table.transferId, table.ledgerAccount),
     index('ledger_entries_account').on(table.ledgerAccount, table.id),
+    check('ledger_entries_amount', sql`${table.amount} between -${LARGEST} and ${LARGEST}`),
   ],
 );
 

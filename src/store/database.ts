@@ -1,0 +1,199 @@
+// Opens the SQLite file and gives out the one connection of this process. Transactions are
+// synchronous and immediate: an asynchronous one would commit at its first await.
+
+import { Database as Connection } from 'bun:sqlite';
+import { chmodSync, closeSync, existsSync, mkdirSync, openSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
+import { type BunSQLiteDatabase, drizzle } from 'drizzle-orm/bun-sqlite';
+import { StoreError, sqliteCode } from './error.ts';
+
+/** Queries on the connection; inside a transaction, part of it. */
+export type Queries = BunSQLiteDatabase;
+
+export type SyncMode = 'full' | 'normal';
+
+export type DatabaseOptions = {
+  /** `sqlite:./data/tollgate.db`; relative to the working directory. */
+  readonly url: string;
+  /** `full` survives a power cut, `normal` only the death of the process. */
+  readonly sync: SyncMode;
+  /** Refuses to write and to create. */
+  readonly readonly?: boolean;
+};
+
+export type Database = {
+  readonly db: Queries;
+  readonly connection: Connection;
+  /**
+   * Runs `work` in one immediate transaction: committed when it returns, rolled back when it
+   * throws. `work` must not be asynchronous, and transactions do not nest; both are refused.
+   */
+  readonly transaction: <T>(work: (tx: Queries) => T) => T;
+  /** Changes when another connection or process commits; says nothing about our own commits. */
+  readonly foreignCommits: () => number;
+  readonly close: () => void;
+};
+
+/** How long a statement waits for the lock of another process. */
+const BUSY_TIMEOUT_MS = 5_000;
+
+/** Opens the database, and creates directory and file where they are missing. Throws `StoreError`. */
+export function openDatabase(options: DatabaseOptions): Database {
+  const path = databasePath(options.url);
+  const readonly = options.readonly ?? false;
+  if (!readonly) createFile(path);
+  else if (!existsSync(path)) throw new StoreError(`There is no database at ${path}.`);
+  let connection: Connection;
+  try {
+    connection = connect(path, readonly, options.sync);
+  } catch (cause) {
+    throw openFailure(path, cause);
+  }
+  const db: Queries = drizzle(connection);
+  const version = connection.query<{ data_version: bigint }, []>('PRAGMA data_version');
+  return {
+    db,
+    connection,
+    transaction: (work) => inTransaction(connection, () => work(db)),
+    foreignCommits: () => Number(version.get()?.data_version ?? 0),
+    close: () => connection.close(),
+  };
+}
+
+function databasePath(url: string): string {
+  const match = /^sqlite:(?:\/\/)?(?!:memory:)([^?#]+)$/.exec(url);
+  if (match?.[1] === undefined) {
+    throw new StoreError(
+      'DATABASE_URL does not name a SQLite file. Write it as sqlite:./data/tollgate.db.',
+    );
+  }
+  return resolve(match[1]);
+}
+
+/** The file holds e-mail addresses and balances: nobody but its owner reads it. */
+function createFile(path: string): void {
+  if (existsSync(path)) return;
+  try {
+    mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+    closeSync(openSync(path, 'a', 0o600));
+    chmodSync(path, 0o600);
+  } catch (cause) {
+    throw new StoreError(
+      `The database file ${path} cannot be created. Check that its directory can be written by this user.`,
+      { cause },
+    );
+  }
+}
+
+function connect(path: string, readonly: boolean, sync: SyncMode): Connection {
+  const mode = readonly ? { readonly: true } : { readwrite: true, create: false };
+  const connection = new Connection(path, { ...mode, strict: true, safeIntegers: true });
+  try {
+    connection.run(`PRAGMA busy_timeout = ${BUSY_TIMEOUT_MS}`);
+    if (!readonly) useWriteAheadLog(connection);
+    connection.run(`PRAGMA synchronous = ${sync === 'full' ? 'FULL' : 'NORMAL'}`);
+    connection.run('PRAGMA foreign_keys = ON');
+    connection.query('SELECT count(*) FROM sqlite_schema').get();
+    return connection;
+  } catch (cause) {
+    connection.close();
+    throw cause;
+  }
+}
+
+/**
+ * The change to a write-ahead log does not wait for locks as statements do. Two processes that
+ * open a new file at once meet here, so the later one looks again until the busy timeout is over.
+ */
+function useWriteAheadLog(connection: Connection): void {
+  const deadline = performance.now() + BUSY_TIMEOUT_MS;
+  for (;;) {
+    try {
+      connection.run('PRAGMA journal_mode = WAL');
+      return;
+    } catch (cause) {
+      const busy = sqliteCode(cause)?.startsWith('SQLITE_BUSY') ?? false;
+      if (!busy || performance.now() > deadline) throw cause;
+      Bun.sleepSync(5);
+    }
+  }
+}
+
+function openFailure(path: string, cause: unknown): StoreError {
+  const code = sqliteCode(cause) ?? '';
+  if (code === 'SQLITE_NOTADB') {
+    return new StoreError(
+      `${path} is not a SQLite database. Point DATABASE_URL at another file, or move this one away.`,
+      { cause },
+    );
+  }
+  if (code.startsWith('SQLITE_BUSY')) {
+    return new StoreError(
+      `The database ${path} is locked by another process. Wait for it to end, then try again.`,
+      { cause },
+    );
+  }
+  if (code.startsWith('SQLITE_READONLY')) {
+    return new StoreError(
+      `The database ${path} cannot be written by this user. Check the permissions of the file and its directory.`,
+      { cause },
+    );
+  }
+  if (code.startsWith('SQLITE_CORRUPT')) {
+    return new StoreError(
+      `The database ${path} is damaged. Keep a copy of it, and restore a backup.`,
+      { cause },
+    );
+  }
+  return new StoreError(
+    `The database ${path} cannot be opened. Check that it is a file which this user may read and write, in a directory which this user may write.`,
+    { cause },
+  );
+}
+
+function inTransaction<T>(connection: Connection, work: () => T): T {
+  if (connection.inTransaction) throw new StoreError('A transaction is already open.');
+  connection.run('BEGIN IMMEDIATE');
+  try {
+    const result = work();
+    if (result instanceof Promise) {
+      result.catch(() => undefined);
+      throw new StoreError('A transaction must not be asynchronous.');
+    }
+    connection.run('COMMIT');
+    return result;
+  } catch (cause) {
+    // A failed write may have ended the transaction already.
+    if (connection.inTransaction) connection.run('ROLLBACK');
+    throw cause;
+  }
+}
+
+/**
+ * Calls `onChange` within about `everyMs` of a commit by another connection or process, so that a
+ * running server takes up what the command line changed. Returns the function that stops it.
+ */
+export function watchForeignCommits(
+  database: Database,
+  everyMs: number,
+  onChange: () => void,
+): () => void {
+  let seen = database.foreignCommits();
+  const timer = setInterval(() => {
+    const current = look(database);
+    if (current === undefined || current === seen) return;
+    seen = current;
+    onChange();
+  }, everyMs);
+  timer.unref();
+  return () => clearInterval(timer);
+}
+
+/** A look that fails is no reason to fall over: the next one comes in a moment. */
+function look(database: Database): number | undefined {
+  try {
+    return database.foreignCommits();
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,22 @@
+// What can be wrong with the database itself. The messages are for operators: they say what
+// happened and what to do next, and may name the path of the file, which the operator chose.
+
+import { SQLiteError } from 'bun:sqlite';
+
+export class StoreError extends Error {
+  override readonly name = 'StoreError';
+}
+
+/** SQLite's own code, such as `SQLITE_BUSY`, where `cause` is an error of SQLite. */
+export function sqliteCode(cause: unknown): string | undefined {
+  return cause instanceof SQLiteError ? cause.code : undefined;
+}
+
+/**
+ * Whether the database could not do its work (a full disk, a lock held too long, a damaged file),
+ * as opposed to having refused one statement for what it said.
+ */
+export function isStoreFailure(cause: unknown): boolean {
+  const code = sqliteCode(cause);
+  return code !== undefined && !/^SQLITE_(CONSTRAINT|MISMATCH|RANGE|TOOBIG|ERROR)/.test(code);
+}

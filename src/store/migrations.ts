@@ -1,0 +1,17 @@
+// The migrations that this build knows, oldest first, as text inside the executable. A test holds
+// the list against the folder's journal.
+
+import initial from '../../drizzle/sqlite/0000_initial.sql' with { type: 'text' };
+import appendOnly from '../../drizzle/sqlite/0001_append_only.sql' with { type: 'text' };
+
+export type Migration = {
+  readonly tag: string;
+  /** The journal's time in Unix milliseconds: what Drizzle knows a migration by. */
+  readonly when: number;
+  readonly sql: string;
+};
+
+export const MIGRATIONS: readonly Migration[] = [
+  { tag: '0000_initial', when: 1795247810762, sql: initial },
+  { tag: '0001_append_only', when: 1795247927826, sql: appendOnly },
+];

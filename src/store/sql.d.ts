@@ -1,0 +1,6 @@
+// Migrations are imported as text, so that the executable carries them.
+declare module '*.sql' {
+  const text: string;
+  // biome-ignore lint/style/noDefaultExport: a text import has nothing but a default.
+  export default text;
+}

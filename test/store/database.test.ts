@@ -1,0 +1,210 @@
+import { describe, expect, test } from 'bun:test';
+import { chmodSync, existsSync, mkdirSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { eq } from 'drizzle-orm';
+import { openDatabase, watchForeignCommits } from '../../src/store/database.ts';
+import { isStoreFailure, StoreError } from '../../src/store/error.ts';
+import { accounts, balances, settings } from '../../src/store/tables.ts';
+import { newDatabase, temporaryDirectory } from '../support/database.ts';
+
+const directory = temporaryDirectory();
+
+function setting(name: string) {
+  return { name, value: 'on', updatedAt: 1_795_248_274_894 };
+}
+
+function failureOf(url: string, readonly = false): string {
+  try {
+    openDatabase({ url, sync: 'full', readonly }).close();
+  } catch (error) {
+    if (error instanceof StoreError) return error.message;
+    throw error;
+  }
+  return 'opened';
+}
+
+describe('opening', () => {
+  test('creates directory and file for their owner alone', () => {
+    const path = join(directory, 'new', 'deep', 'tollgate.db');
+    openDatabase({ url: `sqlite:${path}`, sync: 'full' }).close();
+    expect(statSync(path).mode & 0o777).toBe(0o600);
+    expect(statSync(join(directory, 'new')).mode & 0o777).toBe(0o700);
+    expect(statSync(join(directory, 'new', 'deep')).mode & 0o777).toBe(0o700);
+  });
+
+  test('sets the connection up', () => {
+    const read = (sync: 'full' | 'normal') => {
+      const { connection, close } = openDatabase({ url: `sqlite:${join(directory, sync)}`, sync });
+      const pragma = (name: string) => connection.query(`PRAGMA ${name}`).values()[0]?.[0];
+      const found = ['journal_mode', 'synchronous', 'busy_timeout', 'foreign_keys'].map(pragma);
+      close();
+      return found;
+    };
+    expect(read('full')).toEqual(['wal', 2n, 5_000n, 1n]);
+    expect(read('normal')).toEqual(['wal', 1n, 5_000n, 1n]);
+  });
+
+  test.each(['postgres://localhost/tollgate', 'sqlite:', 'sqlite::memory:', 'tollgate.db', ''])(
+    'refuses the URL %p',
+    (url) => {
+      expect(failureOf(url)).toBe(
+        'DATABASE_URL does not name a SQLite file. Write it as sqlite:./data/tollgate.db.',
+      );
+    },
+  );
+
+  test('says what is wrong with a file in words for an operator', () => {
+    const text = join(directory, 'notes.txt');
+    writeFileSync(text, 'Not a database, and longer than the header of one would be. '.repeat(20));
+    const folder = join(directory, 'folder');
+    mkdirSync(folder);
+    const absent = join(directory, 'absent.db');
+    expect(failureOf(`sqlite:${text}`)).toBe(
+      `${text} is not a SQLite database. Point DATABASE_URL at another file, or move this one away.`,
+    );
+    expect(failureOf(`sqlite:${folder}`)).toStartWith(`The database ${folder} cannot be opened.`);
+    expect(failureOf(`sqlite:${text}/below.db`)).toStartWith(
+      `The database file ${text}/below.db cannot be created.`,
+    );
+    expect(failureOf(`sqlite:${absent}`, true)).toBe(`There is no database at ${absent}.`);
+    expect(existsSync(absent)).toBe(false);
+  });
+
+  // Root may write anywhere, so this says something for ordinary users only.
+  test.skipIf(process.getuid?.() === 0)('says that a directory cannot be written', () => {
+    const locked = join(directory, 'locked');
+    mkdirSync(locked, { mode: 0o500 });
+    expect(failureOf(`sqlite:${locked}/tollgate.db`)).toContain('cannot be created');
+    chmodSync(locked, 0o700);
+  });
+
+  test('a read-only connection reads and does not write', () => {
+    const database = newDatabase(directory, 'readonly');
+    database.db.insert(settings).values(setting('maintenance')).run();
+    const url = `sqlite:${join(directory, 'readonly.db')}`;
+    const reader = openDatabase({ url, sync: 'full', readonly: true });
+    expect(reader.db.select().from(settings).all()).toEqual([setting('maintenance')]);
+    expect(() => reader.db.delete(settings).run()).toThrow('readonly');
+    reader.close();
+    database.close();
+  });
+});
+
+describe('values', () => {
+  test('amounts are exact bigints beyond 2^53, everything else is a number', () => {
+    const database = newDatabase(directory);
+    const account = {
+      id: 'acct_1',
+      email: 'a@b.c',
+      plan: 'pro',
+      planSince: 1_795_248_274_894,
+      standing: 'active' as const,
+      emailVerified: true,
+      createdAt: 1_795_248_274_894,
+    };
+    const balance = { accountId: 'acct_1', posted: 2n ** 53n + 1n, held: 10n ** 15n + 1n };
+    database.db.insert(accounts).values(account).run();
+    database.db.insert(balances).values(balance).run();
+    expect(database.db.select().from(accounts).all()).toEqual([account]);
+    expect(database.db.select().from(balances).all()).toEqual([balance]);
+    database.close();
+  });
+});
+
+describe('transactions', () => {
+  test('commit what returned, roll back what threw', () => {
+    const database = newDatabase(directory);
+    expect(
+      database.transaction((tx) => {
+        tx.insert(settings).values(setting('kept')).run();
+        return 'result';
+      }),
+    ).toBe('result');
+    expect(() =>
+      database.transaction((tx) => {
+        tx.insert(settings).values(setting('dropped')).run();
+        throw new Error('no');
+      }),
+    ).toThrow('no');
+    expect(database.db.select().from(settings).all()).toEqual([setting('kept')]);
+    database.close();
+  });
+
+  test('refuse asynchronous work, and keep nothing of it', async () => {
+    const database = newDatabase(directory);
+    const work = async () => {
+      database.db.insert(settings).values(setting('early')).run();
+      throw new Error('later');
+    };
+    expect(() => database.transaction(work)).toThrow('A transaction must not be asynchronous.');
+    expect(database.db.select().from(settings).all()).toEqual([]);
+    database.close();
+  });
+
+  test('do not nest, and the outer one goes on', () => {
+    const database = newDatabase(directory);
+    database.transaction((tx) => {
+      expect(() => database.transaction(() => 1)).toThrow('A transaction is already open.');
+      tx.insert(settings).values(setting('outer')).run();
+    });
+    expect(database.db.select().from(settings).all()).toEqual([setting('outer')]);
+    database.close();
+  });
+});
+
+describe('changes made elsewhere', () => {
+  test('are seen, our own are not', () => {
+    const name = crypto.randomUUID();
+    const ours = newDatabase(directory, name);
+    const theirs = newDatabase(directory, name);
+    const before = ours.foreignCommits();
+    ours.db.insert(settings).values(setting('ours')).run();
+    expect(ours.foreignCommits()).toBe(before);
+    theirs.db.insert(settings).values(setting('theirs')).run();
+    expect(ours.foreignCommits()).not.toBe(before);
+    ours.close();
+    theirs.close();
+  });
+
+  test('are reported by the watch until it is stopped', async () => {
+    const name = crypto.randomUUID();
+    const ours = newDatabase(directory, name);
+    const theirs = newDatabase(directory, name);
+    let report: (value: boolean) => void = () => undefined;
+    const next = () => new Promise<boolean>((done) => (report = done));
+    const stop = watchForeignCommits(ours, 5, () => {
+      const found = ours.db.select().from(settings).where(eq(settings.name, 'theirs')).all();
+      report(found.length === 1);
+    });
+    const seen = next();
+    theirs.db.insert(settings).values(setting('theirs')).run();
+    expect(await seen).toBe(true);
+    stop();
+    ours.close();
+    theirs.close();
+  });
+});
+
+test('a refused statement is not a failure of the store, a locked file is', () => {
+  const name = crypto.randomUUID();
+  const ours = newDatabase(directory, name);
+  const theirs = newDatabase(directory, name);
+  const failure = (work: () => unknown) => {
+    try {
+      work();
+    } catch (error) {
+      return isStoreFailure(error);
+    }
+    return 'nothing thrown';
+  };
+  const insert = () => ours.connection.run("INSERT INTO settings VALUES ('a', 'b', 1)");
+  insert();
+  expect(failure(insert)).toBe(false);
+  expect(failure(() => ours.connection.run('SELECT nonsense'))).toBe(false);
+  ours.connection.run('PRAGMA busy_timeout = 1');
+  theirs.transaction(() => {
+    expect(failure(() => ours.transaction(() => 1))).toBe(true);
+  });
+  ours.close();
+  theirs.close();
+});

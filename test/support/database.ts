@@ -1,0 +1,22 @@
+// Real SQLite files in a directory of their own, which goes when the test file ends.
+
+import { afterAll } from 'bun:test';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type Database, openDatabase } from '../../src/store/database.ts';
+import { migrate } from '../../src/store/migrate.ts';
+
+/** A directory that is removed when the calling test file ends. Call it at the top of the file. */
+export function temporaryDirectory(): string {
+  const directory = mkdtempSync(join(tmpdir(), 'tollgate-test-'));
+  afterAll(() => rmSync(directory, { recursive: true, force: true }));
+  return directory;
+}
+
+/** A new migrated database in `directory`; the caller closes it. */
+export function newDatabase(directory: string, name: string = crypto.randomUUID()): Database {
+  const database = openDatabase({ url: `sqlite:${join(directory, `${name}.db`)}`, sync: 'normal' });
+  migrate(database);
+  return database;
+}
