@@ -1,0 +1,183 @@
+// Turns the text of a catalog file into one frozen snapshot, or into a list of everything that is
+// wrong with it. Called at the start and on each reload; no I/O happens here, and no message holds
+// a value of the file or the environment, because either may be a secret.
+
+import { createHash } from 'node:crypto';
+import { basename } from 'node:path';
+import type { Catalog, Model, Upstream } from '../core/model.ts';
+import { formatDecimal, MICRO_DECIMALS, PICO_DECIMALS, parseDecimal } from '../core/money.ts';
+import { BUILT_IN_PLANS, type IncidentLimits, type Plan } from '../core/plan.ts';
+import type { Price } from '../core/price.ts';
+import { ruleProblems } from './rules.ts';
+import {
+  type CatalogDocument,
+  isCatalogDocument,
+  type ModelEntry,
+  type PlanEntry,
+  type Problem,
+  shapeProblems,
+  type UpstreamEntry,
+} from './schema.ts';
+import { CatalogError, type Environment, parseToml, substitute } from './source.ts';
+
+export { CatalogError, findCatalog } from './source.ts';
+
+export type CatalogSource = {
+  /** Only for messages; absent: the built-in catalog. */
+  readonly path?: string;
+  readonly text: string;
+  /** Where `${NAME}` is looked up. */
+  readonly environment: Environment;
+  /** The day of this is the creation date of models that have none. */
+  readonly nowMs: number;
+};
+
+/** Loads a catalog. Throws `CatalogError` with one line for each problem. */
+export function loadCatalog({ path, text, environment, nowMs }: CatalogSource): Catalog {
+  const label = path === undefined ? 'built-in catalog' : basename(path);
+  const unset: Problem[] = [];
+  const document = substitute(parseToml(text, label), environment, unset);
+  const problems = firstOfEachPath([
+    ...unset,
+    ...shapeProblems(document),
+    ...ruleProblems(document),
+  ]);
+  if (problems.length > 0 || !isCatalogDocument(document)) {
+    throw new CatalogError(problems.map((problem) => `${label}: ${problem.path}: ${problem.text}`));
+  }
+  return snapshot(document, nowMs);
+}
+
+function firstOfEachPath(problems: readonly Problem[]): Problem[] {
+  const seen = new Set<string>();
+  return problems.filter(({ path }) => !seen.has(path) && seen.add(path));
+}
+
+function snapshot(document: CatalogDocument, nowMs: number): Catalog {
+  const models = document.model.map((entry) => toModel(entry, nowMs));
+  const byName = new Map<string, Model>();
+  for (const model of models) {
+    for (const name of [model.slug, ...model.aliases]) byName.set(name, model);
+  }
+  const {
+    name = 'tollgate',
+    usd_per_million = '1.00',
+    minimum_hold = '1',
+  } = document.service ?? {};
+  return deepFreeze({
+    serviceName: name,
+    usdPerMillion: decimal(usd_per_million, MICRO_DECIMALS),
+    minimumHold: decimal(minimum_hold, MICRO_DECIMALS),
+    models,
+    plans: toPlans(document.plan ?? {}),
+    upstreams: new Map(document.upstream.map((entry) => [entry.id, toUpstream(entry)])),
+    resolve: (slugOrAlias) => byName.get(slugOrAlias),
+  });
+}
+
+function toModel(entry: ModelEntry, nowMs: number): Model {
+  const createdMs = entry.created === undefined ? nowMs : Date.parse(entry.created);
+  const limits = entry.incident_limits;
+  return {
+    slug: entry.slug,
+    aliases: entry.aliases ?? [],
+    displayName: entry.display_name ?? entry.slug,
+    description: entry.description ?? '',
+    created: Math.floor(createdMs / DAY_MS) * (DAY_MS / 1_000),
+    contextWindow: entry.context_window,
+    maxOutput: entry.max_output,
+    features: new Set(entry.features ?? ['tools', 'json']),
+    price: toPrice(entry),
+    servedBy: entry.served_by.map(({ upstream, model, weight = 1 }) => ({
+      upstream,
+      model,
+      weight,
+    })),
+    fallbacks: entry.fallbacks ?? [],
+    ...(limits === undefined ? {} : { incidentLimits: toLimits(limits) }),
+  };
+}
+
+const DAY_MS = 86_400_000;
+
+/** The version is a digest of what it stands for, so that every process finds the same one. */
+function toPrice({ slug, price }: ModelEntry): Price {
+  const input = decimal(price.input, PICO_DECIMALS);
+  const cachedInput = decimal(price.cached_input ?? price.input, PICO_DECIMALS);
+  const output = decimal(price.output, PICO_DECIMALS);
+  const amounts = [input, cachedInput, output].map((each) => formatDecimal(each, PICO_DECIMALS));
+  const digest = createHash('sha256')
+    .update([slug, ...amounts].join('\n'))
+    .digest('hex');
+  return { version: `price_${digest.slice(0, 16)}`, input, cachedInput, output };
+}
+
+function toUpstream(entry: UpstreamEntry): Upstream {
+  const timeouts = {
+    firstByteMs: (entry.first_byte_seconds ?? 60) * 1_000,
+    idleMs: (entry.idle_seconds ?? 120) * 1_000,
+    totalMs: (entry.total_seconds ?? 1_800) * 1_000,
+  };
+  if (entry.dialect !== 'chat') return { id: entry.id, dialect: 'demo', timeouts };
+  const baseUrl = (entry.base_url ?? '').replace(/\/+$/, '');
+  return { id: entry.id, dialect: 'chat', baseUrl, apiKey: entry.api_key ?? '', timeouts };
+}
+
+function toPlans(entries: Readonly<Record<string, PlanEntry>>): Map<string, Plan> {
+  const plans = new Map(BUILT_IN_PLANS.map((plan) => [plan.slug, plan]));
+  for (const [slug, entry] of Object.entries(entries)) {
+    const base = plans.get(slug) ?? { ...UNSET_PLAN, slug, name: slug };
+    plans.set(slug, { ...base, ...toPlanFields(entry) });
+  }
+  return plans;
+}
+
+/** Never seen outside: the rules demand every limit of a plan that is not built in. */
+const UNSET_PLAN = {
+  requestsPerMinute: 0,
+  tokensPerMinute: 0,
+  concurrentRequests: 0,
+  maxContext: 0,
+  maxApiKeys: 0,
+  models: ['*'],
+};
+
+function toPlanFields(entry: PlanEntry): Partial<Plan> {
+  return {
+    ...toLimits(entry),
+    ...present('name', entry.name),
+    ...present('maxContext', entry.max_context),
+    ...present('maxApiKeys', entry.max_api_keys),
+    ...present('dailyTokens', entry.daily_tokens),
+    ...present('monthlyTokens', entry.monthly_tokens),
+    ...present('models', entry.models),
+  };
+}
+
+function toLimits(entry: NonNullable<ModelEntry['incident_limits']>): IncidentLimits {
+  return {
+    ...present('requestsPerMinute', entry.requests_per_minute),
+    ...present('tokensPerMinute', entry.tokens_per_minute),
+    ...present('concurrentRequests', entry.concurrent_requests),
+  };
+}
+
+/** An object with the one member, or with none when the value is absent. */
+function present<K extends string, V>(key: K, value: V | undefined): { readonly [P in K]?: V } {
+  return value === undefined ? {} : ({ [key]: value } as { readonly [P in K]: V });
+}
+
+/** The schema has seen to it that the text is a decimal that fits. */
+function decimal(value: string | number, decimals: number): bigint {
+  const parsed = parseDecimal(String(value), decimals);
+  if (parsed === undefined) throw new CatalogError(['an amount is not a decimal that fits']);
+  return parsed;
+}
+
+/** Freezes objects, arrays and what maps hold. Maps and sets themselves are read-only by type. */
+function deepFreeze<T>(value: T): T {
+  if (typeof value !== 'object' || value === null || Object.isFrozen(value)) return value;
+  if (value instanceof Map) for (const member of value.values()) deepFreeze(member);
+  else for (const member of Object.values(value)) deepFreeze(member);
+  return Object.freeze(value);
+}

@@ -1,0 +1,118 @@
+// The records of `GET /v1/models`. One shape serves both SDK families: the members that either of
+// them reads are all there, and none of them has two meanings. Pure; called by the HTTP routes.
+
+import type { Catalog, Model } from '../core/model.ts';
+import { formatDecimal, PICO_DECIMALS } from '../core/money.ts';
+import { type IncidentLimits, type Plan, planIncludes } from '../core/plan.ts';
+
+export type ModelRecord = ReturnType<typeof modelRecord>;
+
+/**
+ * One model as `plan` sees it; without a plan, as it is. `incident` are the limits that the
+ * operator has set at run time, on top of the catalog's own.
+ */
+export function modelRecord(
+  model: Model,
+  catalog: Catalog,
+  plan: Plan | undefined,
+  incident: IncidentLimits | undefined,
+) {
+  const effectiveContext = Math.min(model.contextWindow, plan?.maxContext ?? model.contextWindow);
+  const limits = incidentRecord(model.incidentLimits, incident);
+  const reasons = model.features.has('reasoning');
+  const vision = model.features.has('vision');
+  return {
+    id: model.slug,
+    object: 'model',
+    type: 'model',
+    created: model.created,
+    created_at: new Date(model.created * 1_000).toISOString().replace('.000Z', 'Z'),
+    owned_by: catalog.serviceName,
+    display_name: model.displayName,
+    description: model.description,
+    aliases: model.aliases,
+    context_window: model.contextWindow,
+    effective_context: effectiveContext,
+    max_output_tokens: model.maxOutput,
+    // The names that Messages clients read.
+    max_input_tokens: effectiveContext,
+    max_tokens: model.maxOutput,
+    input_modalities: vision ? ['text', 'image'] : ['text'],
+    output_modalities: ['text'],
+    features: {
+      tools: model.features.has('tools'),
+      json_mode: model.features.has('json'),
+      vision,
+      reasoning: reasons,
+      streaming: true,
+      prompt_cache: model.price.cachedInput < model.price.input,
+    },
+    capabilities: null,
+    reasoning: reasons
+      ? { efforts: ['none', 'low', 'high', 'max'], default_effort: 'high', can_disable: true }
+      : null,
+    pricing: pricingRecord(model, catalog),
+    available: plan === undefined || planIncludes(plan, model.slug),
+    plans: [...catalog.plans.values()]
+      .filter((each) => planIncludes(each, model.slug))
+      .map((each) => each.slug),
+    status: limits === null ? 'active' : 'degraded',
+    lifecycle: 'active',
+    line: null,
+    limits,
+    deprecation: null,
+    deprecated_at: null,
+    retires_at: null,
+  } as const;
+}
+
+/** The answer of `GET /v1/models`: every model of the catalog, in its order, on one page. */
+export function modelList(
+  catalog: Catalog,
+  plan: Plan | undefined,
+  incidentOf: (slug: string) => IncidentLimits | undefined,
+) {
+  const data = catalog.models.map((model) =>
+    modelRecord(model, catalog, plan, incidentOf(model.slug)),
+  );
+  return {
+    object: 'list',
+    data,
+    has_more: false,
+    first_id: data.at(0)?.id ?? null,
+    last_id: data.at(-1)?.id ?? null,
+  } as const;
+}
+
+/** Exact decimal strings for a million model tokens, in USD and in service tokens. */
+function pricingRecord({ price }: Model, { usdPerMillion }: Catalog) {
+  const usd = (amount: bigint) => formatDecimal(amount * usdPerMillion, PICO_DECIMALS + 6);
+  const tokens = (amount: bigint) => formatDecimal(amount, PICO_DECIMALS - 6);
+  return {
+    currency: 'USD',
+    unit: '1M_tokens',
+    version: price.version,
+    input: usd(price.input),
+    cached_input: usd(price.cachedInput),
+    output: usd(price.output),
+    svc_tokens: {
+      input: tokens(price.input),
+      cached_input: tokens(price.cachedInput),
+      output: tokens(price.output),
+    },
+  } as const;
+}
+
+/** The lower of both, member by member; null members are not lowered. */
+function incidentRecord(own: IncidentLimits | undefined, set: IncidentLimits | undefined) {
+  const lower = (key: keyof IncidentLimits): number | null => {
+    const values = [own?.[key], set?.[key]].filter((value) => value !== undefined);
+    return values.length === 0 ? null : Math.min(...values);
+  };
+  const record = {
+    requests_per_minute: lower('requestsPerMinute'),
+    tokens_per_minute: lower('tokensPerMinute'),
+    concurrent_requests: lower('concurrentRequests'),
+  };
+  return Object.values(record).every((value) => value === null) ? null : record;
+}

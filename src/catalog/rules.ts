@@ -1,0 +1,185 @@
+// What a catalog can still get wrong when every value has the right shape: names that clash or
+// point nowhere, and values that do not fit each other. Called by catalog.ts. Entries that are
+// misshapen are left out here, but their names count as known, so that one mistake is one line.
+
+import { Value } from '@sinclair/typebox/value';
+import { PICO_DECIMALS, parseDecimal } from '../core/money.ts';
+import { nearest } from '../core/nearest.ts';
+import { BUILT_IN_PLANS } from '../core/plan.ts';
+import {
+  type ModelEntry,
+  ModelSchema,
+  type PlanEntry,
+  PlanSchema,
+  type Problem,
+  SLUG_SHAPE,
+  tomlKey,
+  type UpstreamEntry,
+  UpstreamSchema,
+} from './schema.ts';
+
+/** Every broken rule in a document of whatever shape. */
+export function ruleProblems(document: unknown): Problem[] {
+  const upstreams = listAt(document, 'upstream');
+  const models = listAt(document, 'model');
+  const upstreamIds = upstreams.flatMap((upstream) => textAt(upstream, 'id') ?? []);
+  const slugs = models.flatMap((model) => textAt(model, 'slug') ?? []);
+  return [
+    ...clashes(
+      upstreams.flatMap((upstream, index) => named(upstream, 'id', `upstream[${index}].id`)),
+    ),
+    ...upstreams.flatMap((upstream, index) =>
+      Value.Check(UpstreamSchema, upstream) ? upstreamRules(upstream, `upstream[${index}]`) : [],
+    ),
+    ...clashes(models.flatMap(modelNames)),
+    ...models.flatMap((model, index) =>
+      Value.Check(ModelSchema, model)
+        ? modelRules(model, `model[${index}]`, slugs, upstreamIds)
+        : [],
+    ),
+    ...Object.entries(memberOf(document, 'plan') ?? {}).flatMap(([slug, plan]) =>
+      Value.Check(PlanSchema, plan) ? planRules(slug, plan, slugs) : [],
+    ),
+  ];
+}
+
+type Name = { readonly path: string; readonly name: string };
+
+/** Slugs and aliases share one space of names: a request may use either. */
+function modelNames(model: unknown, index: number): Name[] {
+  const path = `model[${index}]`;
+  const aliases = listAt(model, 'aliases').flatMap((alias, at) =>
+    typeof alias === 'string' ? [{ path: `${path}.aliases[${at}]`, name: alias }] : [],
+  );
+  return [...named(model, 'slug', `${path}.slug`), ...aliases];
+}
+
+function clashes(names: readonly Name[]): Problem[] {
+  const firstPath = new Map<string, string>();
+  return names.flatMap(({ path, name }) => {
+    const taken = firstPath.get(name);
+    if (taken !== undefined) return [{ path, text: `is the same name as ${taken}` }];
+    firstPath.set(name, path);
+    return [];
+  });
+}
+
+function upstreamRules(upstream: UpstreamEntry, path: string): Problem[] {
+  if (upstream.dialect === 'messages') {
+    const text = 'must be "chat" or "demo": the messages dialect is not in this version';
+    return [{ path: `${path}.dialect`, text }];
+  }
+  if (upstream.dialect === 'demo') {
+    return (['base_url', 'api_key'] as const).flatMap((key) =>
+      upstream[key] === undefined
+        ? []
+        : [{ path: `${path}.${key}`, text: 'is not used by the demo dialect; remove it' }],
+    );
+  }
+  if (upstream.base_url !== undefined && isPlainAddress(upstream.base_url)) return [];
+  const missing = upstream.base_url === undefined ? 'is missing; ' : '';
+  const text = `${missing}must be an http or https address without a user, query or fragment`;
+  return [{ path: `${path}.base_url`, text }];
+}
+
+function isPlainAddress(text: string): boolean {
+  const url = URL.parse(text);
+  if (url === null || /[?#\s]/.test(text)) return false;
+  const credentials = url.username !== '' || url.password !== '';
+  return (url.protocol === 'http:' || url.protocol === 'https:') && !credentials;
+}
+
+function modelRules(
+  model: ModelEntry,
+  path: string,
+  slugs: readonly string[],
+  upstreamIds: readonly string[],
+): Problem[] {
+  const problems: Problem[] = [];
+  const refuse = (key: string, text: string) => problems.push({ path: `${path}.${key}`, text });
+  if (model.max_output > model.context_window) {
+    refuse('max_output', 'must not be above context_window');
+  }
+  const { input, cached_input: cachedInput = input } = model.price;
+  if (pico(cachedInput) > pico(input)) {
+    refuse('price.cached_input', 'must not be above input: a hold covers the prompt at that price');
+  }
+  if (model.created !== undefined && !isDate(model.created)) {
+    refuse('created', 'must be a day that the calendar has');
+  }
+  for (const [index, { upstream }] of model.served_by.entries()) {
+    if (upstreamIds.includes(upstream)) continue;
+    refuse(`served_by[${index}].upstream`, unknownName('upstream', upstream, upstreamIds));
+  }
+  for (const [index, fallback] of (model.fallbacks ?? []).entries()) {
+    if (fallback === model.slug) refuse(`fallbacks[${index}]`, 'must not be the model itself');
+    else if (!slugs.includes(fallback)) {
+      refuse(`fallbacks[${index}]`, unknownName('model', fallback, slugs));
+    }
+  }
+  return problems;
+}
+
+const PLAN_LIMITS = [
+  'requests_per_minute',
+  'tokens_per_minute',
+  'concurrent_requests',
+  'max_context',
+  'max_api_keys',
+] as const satisfies readonly (keyof PlanEntry)[];
+
+function planRules(slug: string, plan: PlanEntry, slugs: readonly string[]): Problem[] {
+  const path = `plan.${tomlKey(slug)}`;
+  const problems: Problem[] = [];
+  if (!SLUG_SHAPE.test(slug)) {
+    problems.push({ path, text: 'must have a slug of a-z, 0-9, ".", "_" and "-" as its name' });
+  }
+  if (!BUILT_IN_PLANS.some((builtIn) => builtIn.slug === slug)) {
+    const absent = PLAN_LIMITS.filter((key) => plan[key] === undefined);
+    const text = `is missing; plan ${tomlKey(slug)} is not built in, so it needs every limit`;
+    problems.push(...absent.map((key) => ({ path: `${path}.${key}`, text })));
+  }
+  for (const [index, model] of (plan.models ?? []).entries()) {
+    if (model === '*' || slugs.includes(model)) continue;
+    const text = unknownName('model', model, slugs);
+    problems.push({ path: `${path}.models[${index}]`, text: `${text} ("*" stands for all)` });
+  }
+  return problems;
+}
+
+/** The name itself is not shown: it may have come from a variable that holds a secret. */
+function unknownName(kind: 'model' | 'upstream', name: string, known: readonly string[]): string {
+  const key = kind === 'model' ? 'slug' : 'id';
+  const meant = nearest(name, known);
+  const hint = meant === undefined ? '' : `; did you mean ${meant}?`;
+  return `is not the ${key} of any [[${kind}]]${hint}`;
+}
+
+function pico(price: string | number): bigint {
+  return parseDecimal(String(price), PICO_DECIMALS) ?? 0n;
+}
+
+function isDate(text: string): boolean {
+  const ms = Date.parse(`${text}T00:00:00Z`);
+  return Number.isFinite(ms) && new Date(ms).toISOString().startsWith(text);
+}
+
+function named(entry: unknown, key: string, path: string): Name[] {
+  const name = textAt(entry, key);
+  return name === undefined ? [] : [{ path, name }];
+}
+
+function memberOf(value: unknown, key: string): unknown {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return undefined;
+  return Object.getOwnPropertyDescriptor(value, key)?.value;
+}
+
+function listAt(value: unknown, key: string): readonly unknown[] {
+  const member = memberOf(value, key);
+  return Array.isArray(member) ? member : [];
+}
+
+function textAt(value: unknown, key: string): string | undefined {
+  const member = memberOf(value, key);
+  return typeof member === 'string' ? member : undefined;
+}

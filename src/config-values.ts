@@ -1,0 +1,99 @@
+// Readers of single settings: text in, a value or what is wrong with the text out. Called by the
+// table in config.ts. No problem text ever holds the value, which may be a secret.
+
+import { isIP } from 'node:net';
+
+export type Parser<T> = (text: string) => { readonly value: T } | { readonly problem: string };
+
+export const accept: Parser<string> = (text) => ({ value: text });
+
+export const notInThisVersion: Parser<undefined> = (text) =>
+  text === '' ? { value: undefined } : { problem: 'is not in this version; leave it unset.' };
+
+export function optional<T>(parse: Parser<T>): Parser<T | undefined> {
+  return (text) => (text === '' ? { value: undefined } : parse(text));
+}
+
+export function oneOf<const T extends string>(allowed: readonly T[]): Parser<T> {
+  return (text) => {
+    const value = allowed.find((candidate) => candidate === text);
+    return value === undefined ? { problem: `must be one of ${allowed.join(', ')}.` } : { value };
+  };
+}
+
+export function wholeNumber(minimum: number, maximum: number): Parser<number> {
+  return (text) => {
+    const value = /^\d{1,9}$/.test(text) ? Number(text) : Number.NaN;
+    if (value >= minimum && value <= maximum) return { value };
+    return { problem: `must be a whole number from ${minimum} to ${maximum}.` };
+  };
+}
+
+/** Seconds, decimals allowed, as milliseconds. */
+export function seconds(minimum: number, maximum: number): Parser<number> {
+  return (text) => {
+    const value = /^\d{1,6}(\.\d{1,6})?$/.test(text) ? Number(text) : Number.NaN;
+    if (value >= minimum && value <= maximum) return { value: Math.round(value * 1_000) };
+    return { problem: `must be a number of seconds from ${minimum} to ${maximum}.` };
+  };
+}
+
+export const host: Parser<string> = (text) =>
+  isIP(text) !== 0 || /^[A-Za-z0-9]([A-Za-z0-9.-]{0,252})$/.test(text)
+    ? { value: text }
+    : { problem: 'must be an IP address or a host name, without a port.' };
+
+export const baseUrl: Parser<string> = (text) => {
+  const url = URL.parse(text);
+  const plain =
+    url !== null &&
+    (url.protocol === 'http:' || url.protocol === 'https:') &&
+    url.username === '' &&
+    url.password === '' &&
+    !/[?#\s]/.test(text);
+  if (!plain) {
+    return {
+      problem: 'must be an http or https address without a user, query or fragment.',
+    };
+  }
+  const value = text.replace(/\/+$/, '');
+  if (value.endsWith('/v1')) return { problem: 'must not end in /v1: clients add it themselves.' };
+  return { value };
+};
+
+export const databasePath: Parser<string> = (text) => {
+  if (/^postgres(ql)?:/i.test(text)) {
+    return { problem: 'names a Postgres server, which is not in this version; use sqlite:PATH.' };
+  }
+  const path = /^sqlite:(?:\/\/)?([^?#]+)$/i.exec(text)?.[1];
+  if (path === undefined || path.endsWith('/') || path === ':memory:') {
+    return {
+      problem: 'must be sqlite: and the path of a file, such as sqlite:./data/tollgate.db.',
+    };
+  }
+  return { value: path };
+};
+
+export const secret: Parser<string> = (text) =>
+  text.length >= 32 ? { value: text } : { problem: 'must have at least 32 characters.' };
+
+export const networks: Parser<readonly string[]> = (text) => {
+  const entries = text.split(',').map((entry) => entry.trim());
+  const value = Object.freeze(entries.filter((entry) => entry !== ''));
+  const bad = entries.findIndex((entry) => entry !== '' && !isNetwork(entry));
+  if (bad === -1) return { value };
+  return {
+    problem: `entry ${bad + 1} must be an IP address or a CIDR range such as 10.0.0.0/8.`,
+  };
+};
+
+function isNetwork(entry: string): boolean {
+  const [address = '', prefix, ...rest] = entry.split('/');
+  const family = isIP(address);
+  if (family === 0 || rest.length > 0 || address.includes('%')) return false;
+  if (prefix === undefined) return true;
+  return /^\d{1,3}$/.test(prefix) && Number(prefix) <= (family === 4 ? 32 : 128);
+}
+
+export const oneWorker: Parser<1> = (text) =>
+  text === '1' ? { value: 1 } : { problem: 'must be 1: more workers are not in this version.' };

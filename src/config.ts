@@ -1,0 +1,185 @@
+// The scalar settings: which variables there are, and how they are read. The command line calls it
+// once at the start. It is pure: it reads no file and no process environment by itself, and no
+// message of it ever shows a value, because a value may be a secret.
+
+import { isIP } from 'node:net';
+import {
+  accept,
+  baseUrl,
+  databasePath,
+  host,
+  networks,
+  notInThisVersion,
+  oneOf,
+  oneWorker,
+  optional,
+  type Parser,
+  seconds,
+  secret,
+  wholeNumber,
+} from './config-values.ts';
+import { nearest } from './core/nearest.ts';
+
+export type LogLevel = 'debug' | 'info' | 'warn' | 'error' | 'silent';
+export type LedgerSync = 'full' | 'normal';
+
+export type Config = {
+  readonly host: string;
+  /** 0 lets the system choose a free port. */
+  readonly port: number;
+  /** The public address without a trailing slash; absent: see `publicUrl`. */
+  readonly baseUrl: string | undefined;
+  /** The path of the SQLite file. */
+  readonly databasePath: string;
+  /** The catalog's path where one is set; absent: `./catalog.toml` or the built-in one. */
+  readonly catalogPath: string | undefined;
+  /** Absent: the server makes one up at each start, so sessions end with it. */
+  readonly sessionSecret: string | undefined;
+  /** Addresses and CIDR ranges whose `x-forwarded-for` is believed. */
+  readonly trustedProxies: readonly string[];
+  readonly logLevel: LogLevel;
+  readonly ledgerSync: LedgerSync;
+  readonly drainMs: number;
+  readonly heartbeatMs: number;
+  readonly silentCommitMs: number;
+  readonly workers: 1;
+};
+
+type Variable = {
+  readonly name: string;
+  /** Empty: unset. Goes through the same reader as a value that was set. */
+  readonly fallback: string;
+  readonly about: string;
+};
+
+/** Every variable that the program knows. `.env.example` is held against this table by a test. */
+export const VARIABLES = [
+  {
+    name: 'HOST',
+    fallback: '127.0.0.1',
+    about: 'Address to listen on; 0.0.0.0 opens the server to other machines.',
+  },
+  { name: 'PORT', fallback: '3000', about: 'Port to listen on; 0 takes any free one.' },
+  {
+    name: 'BASE_URL',
+    fallback: '',
+    about: 'Public address that users are shown, without /v1; by default made of HOST and PORT.',
+  },
+  {
+    name: 'DATABASE_URL',
+    fallback: 'sqlite:./data/tollgate.db',
+    about: 'Where accounts and money are kept: sqlite: and the path of a file.',
+  },
+  {
+    name: 'CATALOG',
+    fallback: '',
+    about: 'Models, prices and plans; by default ./catalog.toml, or the built-in demo without it.',
+  },
+  {
+    name: 'SESSION_SECRET',
+    fallback: '',
+    about: 'At least 32 characters that sign sessions; unset, sessions end when the server does.',
+  },
+  {
+    name: 'TRUSTED_PROXIES',
+    fallback: '',
+    about: 'Addresses or CIDR ranges, split by commas, whose x-forwarded-for header is believed.',
+  },
+  { name: 'LOG_LEVEL', fallback: 'info', about: 'One of debug, info, warn, error, silent.' },
+  {
+    name: 'LEDGER_SYNC',
+    fallback: 'full',
+    about: 'full survives a power cut; normal is faster and survives a killed process only.',
+  },
+  {
+    name: 'DRAIN_SECONDS',
+    fallback: '30',
+    about: 'How long a server that stops waits for the answers that are under way.',
+  },
+  {
+    name: 'HEARTBEAT_SECONDS',
+    fallback: '15',
+    about: 'How often a stream is kept alive while the upstream is silent.',
+  },
+  {
+    name: 'SILENT_COMMIT_SECONDS',
+    fallback: '15',
+    about: 'After how long a silent upstream keeps the request, so that no other one is tried.',
+  },
+  { name: 'WORKERS', fallback: '1', about: 'Server threads; this version runs one.' },
+  { name: 'REDIS_URL', fallback: '', about: 'Shared limits of a cluster; not in this version.' },
+  { name: 'SMTP_URL', fallback: '', about: 'Mail server; not in this version.' },
+  {
+    name: 'TOLLGATE_ENV_FILE',
+    fallback: '',
+    about: 'Path of the file to read instead of .env; only from the process environment.',
+  },
+] as const satisfies readonly Variable[];
+
+export type VariableName = (typeof VARIABLES)[number]['name'];
+
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+/** Everything that is wrong with the settings, one line each. */
+export class ConfigError extends Error {
+  override readonly name = 'ConfigError';
+  readonly problems: readonly string[];
+
+  constructor(problems: readonly string[]) {
+    super(problems.join('\n'));
+    this.problems = problems;
+  }
+}
+
+/**
+ * Reads the settings. An empty value counts as unset. `namesInFile` are the names that a `.env`
+ * file sets: one that nearly is a known name is a mistake there. Throws `ConfigError`.
+ */
+export function readConfig(environment: Environment, namesInFile: readonly string[] = []): Config {
+  const problems = misspelled(namesInFile);
+  const read = <T>(name: VariableName, parse: Parser<T>): T => {
+    const fallback = VARIABLES.find((variable) => variable.name === name)?.fallback ?? '';
+    const result = parse(environment[name]?.trim() || fallback);
+    if ('value' in result) return result.value;
+    problems.push(`${name} ${result.problem}`);
+    const instead = parse(fallback);
+    if ('value' in instead) return instead.value;
+    throw new ConfigError(problems);
+  };
+  read('REDIS_URL', notInThisVersion);
+  read('SMTP_URL', notInThisVersion);
+  const config: Config = {
+    host: read('HOST', host),
+    port: read('PORT', wholeNumber(0, 65_535)),
+    baseUrl: read('BASE_URL', optional(baseUrl)),
+    databasePath: read('DATABASE_URL', databasePath),
+    catalogPath: read('CATALOG', optional(accept)),
+    sessionSecret: read('SESSION_SECRET', optional(secret)),
+    trustedProxies: read('TRUSTED_PROXIES', networks),
+    logLevel: read('LOG_LEVEL', oneOf(['debug', 'info', 'warn', 'error', 'silent'])),
+    ledgerSync: read('LEDGER_SYNC', oneOf(['full', 'normal'])),
+    drainMs: read('DRAIN_SECONDS', seconds(0, 3_600)),
+    heartbeatMs: read('HEARTBEAT_SECONDS', seconds(0.01, 3_600)),
+    silentCommitMs: read('SILENT_COMMIT_SECONDS', seconds(0.01, 3_600)),
+    workers: read('WORKERS', oneWorker),
+  };
+  if (problems.length > 0) throw new ConfigError(problems);
+  return Object.freeze(config);
+}
+
+/** The address that users are shown. `port` is the one that the server really listens on. */
+export function publicUrl(config: Config, port: number): string {
+  if (config.baseUrl !== undefined) return config.baseUrl;
+  const open = config.host === '0.0.0.0' || config.host === '::';
+  const name = open ? 'localhost' : config.host;
+  return `http://${isIP(name) === 6 ? `[${name}]` : name}:${port}`;
+}
+
+function misspelled(namesInFile: readonly string[]): string[] {
+  const known: string[] = VARIABLES.map((variable) => variable.name);
+  return namesInFile.flatMap((name) => {
+    const meant = known.includes(name) ? undefined : nearest(name, known);
+    if (meant === undefined) return [];
+    return [`${name} is not a known variable; did you mean ${meant}?`];
+  });
+}
