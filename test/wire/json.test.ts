@@ -1,0 +1,145 @@
+import { describe, expect, test } from 'bun:test';
+import fc from 'fast-check';
+import { GatewayError } from '../../src/core/error.ts';
+import { parseBody } from '../../src/wire/json.ts';
+import { JSON_DEPTH_MAX, JSON_KEYS_MAX } from '../../src/wire/limits.ts';
+
+const encoder = new TextEncoder();
+
+function parse(text: string): unknown {
+  return parseBody(encoder.encode(text)).value;
+}
+
+function refusal(bytes: Uint8Array): string {
+  try {
+    parseBody(bytes);
+  } catch (error) {
+    if (!(error instanceof GatewayError)) throw error;
+    expect({ code: error.code, param: error.param }).toEqual({
+      code: 'invalid_request',
+      param: undefined,
+    });
+    return error.message;
+  }
+  throw new Error('was accepted');
+}
+
+function nested(depth: number): string {
+  return '['.repeat(depth) + ']'.repeat(depth);
+}
+
+function withKeys(count: number): string {
+  return `{${Array.from({ length: count }, (_, index) => `"${index}":1`).join()}}`;
+}
+
+const NOT_JSON = 'The request body is not valid JSON.';
+const NOT_UTF8 = 'The request body is not valid UTF-8. Send JSON in UTF-8.';
+const TOO_DEEP = 'The request body nests deeper than 64 levels.';
+const TOO_MANY = 'The request body has more than 20000 object members.';
+
+describe('parseBody', () => {
+  test.each([
+    'null',
+    '[]',
+    '"text"',
+    ' {"a": 1.0} ',
+    '{"a":1,"a":2}',
+    '{"__proto__":{"polluted":true},"constructor":1}',
+    '{"a":"\\"}]{[:"}',
+    '{"a":"\\\\","b":["\\\\\\"["]}',
+  ])('agrees with JSON.parse on %s', (text) => {
+    expect(parse(text)).toEqual(JSON.parse(text));
+  });
+
+  test.each([
+    ['empty', '', 'The request body is empty. Send a JSON object.'],
+    ['truncated', '{"model":"secret', NOT_JSON],
+    ['trailing comma', '{"a":1,}', NOT_JSON],
+    ['comment', '{} // secret', NOT_JSON],
+    ['single quotes', "{'secret':1}", NOT_JSON],
+    ['NaN', '{"a":NaN}', NOT_JSON],
+    ['leading zero', '{"a":01}', NOT_JSON],
+    ['two documents', '{}{}', NOT_JSON],
+    ['closed too early', `${']'.repeat(500)}${'['.repeat(500)}`, NOT_JSON],
+    ['too deep', nested(JSON_DEPTH_MAX + 1), TOO_DEEP],
+    ['much too deep', nested(200_000), TOO_DEEP],
+    ['too deep in an ignored field', `{"x":${nested(JSON_DEPTH_MAX)}}`, TOO_DEEP],
+    ['2 MB of objects', '{"a":'.repeat(400_000), TOO_DEEP],
+    ['too many keys', withKeys(JSON_KEYS_MAX + 1), TOO_MANY],
+  ])('refuses a body that is %s', (_name, text, message) => {
+    expect(refusal(encoder.encode(text))).toBe(message);
+  });
+
+  test('accepts the greatest depth and number of keys', () => {
+    expect(parse(nested(JSON_DEPTH_MAX))).toEqual(JSON.parse(nested(JSON_DEPTH_MAX)));
+    expect(parse(withKeys(JSON_KEYS_MAX))).toEqual(JSON.parse(withKeys(JSON_KEYS_MAX)));
+  });
+
+  test('takes UTF-8 only, with or without a byte-order mark', () => {
+    expect(parse('\uFEFF{"a":"é"}')).toEqual({ a: 'é' });
+    expect(refusal(Uint8Array.from([0x22, 0xff, 0x22]))).toBe(NOT_UTF8);
+    expect(refusal(Uint8Array.from([0x22, 0xed, 0xa0, 0x80, 0x22]))).toBe(NOT_UTF8);
+    expect(refusal(new Uint8Array(Buffer.from('{"a":1}', 'utf16le')))).toBe(NOT_JSON);
+  });
+
+  test.each([
+    ['"\\ud83d"', '\ufffd'],
+    ['"\\udE00x\\uD83D"', '\ufffdx\ufffd'],
+    ['"\\uD83D\\ude00"', '😀'],
+    ['"\\ud83d\\ud83d\\ude00"', '\ufffd😀'],
+    ['"\\\\ud83d"', '\\ud83d'],
+    ['"\\\\\\ud83d"', '\\\ufffd'],
+    ['"\\\\ud83d\\ude00"', '\\ud83d\ufffd'],
+    ['"\\\\ud83d\\\\ude00"', '\\ud83d\\ude00'],
+  ])('makes the string %s well-formed', (text, value) => {
+    expect(parse(text)).toBe(value);
+  });
+
+  test('returns the text that the value came from', () => {
+    const body = parseBody(encoder.encode('\uFEFF{"n":12345678901234567890,"s":"\\udc00"}'));
+    expect(body.text).toBe('{"n":12345678901234567890,"s":"\\ufffd"}');
+  });
+
+  test('agrees with JSON.parse on any JSON, however its strings are escaped', () => {
+    fc.assert(
+      fc.property(
+        fc.jsonValue({ maxDepth: 8, stringUnit: 'binary' }),
+        fc.boolean(),
+        (value, escapeAll) => {
+          const plain = JSON.stringify(value);
+          const text = escapeAll ? escapeNonAscii(plain) : plain;
+          expect(parse(text)).toEqual(JSON.parse(plain));
+        },
+      ),
+    );
+  });
+
+  test('every string that comes out is well-formed', () => {
+    const unit = fc.constantFrom('\\\\', '\\ud83d', '\\ude00', '\\n', '\\"', 'ud83d', 'a');
+    fc.assert(
+      fc.property(fc.array(unit), (units) => {
+        const text = `"${units.join('')}"`;
+        expect(parse(text)).toBe(String(JSON.parse(text)).toWellFormed());
+      }),
+    );
+  });
+
+  test('refuses bytes only in its own words', () => {
+    fc.assert(
+      fc.property(fc.uint8Array({ maxLength: 40 }), (bytes) => {
+        try {
+          parseBody(bytes);
+        } catch (error) {
+          expect(error).toBeInstanceOf(GatewayError);
+        }
+      }),
+    );
+  });
+});
+
+function escapeNonAscii(text: string): string {
+  return text.replace(
+    /[^ -~]/g,
+    (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  );
+}
