@@ -1,0 +1,72 @@
+// Writes catalogs for tests: one model for each behaviour of the scripted upstream, named after it.
+
+import type { Upstream } from './upstream.ts';
+
+type Fields = Readonly<Record<string, unknown>>;
+
+export type CatalogOptions = {
+  /** The dialect that the gateway speaks with the upstream; chat by default. */
+  readonly dialect?: 'chat' | 'messages';
+  /** Merged into `[service]`. */
+  readonly service?: Fields;
+  /** Merged into the upstream, such as `{ idle_seconds: 1 }`. */
+  readonly upstream?: Fields;
+  /** Merged into every model. */
+  readonly model?: Fields;
+  /** Merged into single models, by slug, such as `{ reset: { fallbacks: ['ok'] } }`. */
+  readonly models?: Readonly<Record<string, Fields>>;
+  /** Plans by slug. */
+  readonly plans?: Readonly<Record<string, Fields>>;
+};
+
+/** The credential that the gateway sends upstream; it must never show up anywhere else. */
+export const UPSTREAM_KEY = 'upstream-secret-4411';
+
+/**
+ * One model a behaviour: input costs 1, cached input 0.1 and output 2 service tokens. The scripted
+ * upstream's standard answer (10 prompt, 4 of them cached, 5 output) thus costs 16.4.
+ */
+export function catalogFor(
+  upstream: Upstream,
+  behaviours: readonly string[],
+  options: CatalogOptions = {},
+): string {
+  const dialect = options.dialect ?? 'chat';
+  const upstreamFields: Fields = {
+    id: 'scripted',
+    dialect,
+    base_url: dialect === 'chat' ? upstream.baseUrl : upstream.messagesBaseUrl,
+    api_key: UPSTREAM_KEY,
+    ...options.upstream,
+  };
+  return [
+    section('[service]', { usd_per_million: '1.00', ...options.service }),
+    section('[[upstream]]', upstreamFields),
+    ...behaviours.map((slug) =>
+      section('[[model]]', {
+        slug,
+        context_window: 128_000,
+        max_output: 8_192,
+        features: ['tools', 'json', 'vision', 'reasoning'],
+        price: { input: '1', cached_input: '0.1', output: '2' },
+        served_by: [{ upstream: 'scripted', model: slug }],
+        ...options.model,
+        ...options.models?.[slug],
+      }),
+    ),
+    ...Object.entries(options.plans ?? {}).map(([slug, plan]) => section(`[plan.${slug}]`, plan)),
+  ].join('\n');
+}
+
+function section(header: string, fields: Fields): string {
+  const lines = Object.entries(fields).map(([name, value]) => `${name} = ${toToml(value)}\n`);
+  return `${header}\n${lines.join('')}`;
+}
+
+/** Strings, numbers and booleans are the same in JSON and TOML; tables are written inline. */
+function toToml(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(toToml).join(', ')}]`;
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value);
+  const fields = Object.entries(value).map(([name, field]) => `${name} = ${toToml(field)}`);
+  return `{ ${fields.join(', ')} }`;
+}

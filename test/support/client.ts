@@ -1,0 +1,98 @@
+// Sends requests to a gateway the way clients of the two formats do. Used by tests over a real
+// socket; answers are returned as they came, for the test to judge.
+
+import { collectEvents, type SseEvent } from './sse.ts';
+
+export type Caller = { readonly url: string; readonly key: string };
+
+export type JsonAnswer = {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly json: Record<string, unknown>;
+};
+
+export type StreamAnswer = {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly events: readonly SseEvent[];
+};
+
+const PATHS = { chat: '/v1/chat/completions', messages: '/v1/messages' } as const;
+
+export type Format = keyof typeof PATHS;
+
+/** A minimal request body of either format. `more` adds to it or replaces parts of it. */
+export function requestBody(
+  format: Format,
+  model: string,
+  more: Readonly<Record<string, unknown>> = {},
+): Record<string, unknown> {
+  const messages = [{ role: 'user', content: 'Hello?' }];
+  const base = format === 'chat' ? { model, messages } : { model, max_tokens: 100, messages };
+  return { ...base, ...more };
+}
+
+/** Posts a JSON body (a string is sent as it is) and returns the response unread. */
+export function post(
+  caller: Caller,
+  path: string,
+  body: unknown,
+  init: { readonly headers?: Record<string, string>; readonly signal?: AbortSignal } = {},
+): Promise<Response> {
+  return fetch(`${caller.url}${path}`, {
+    method: 'POST',
+    headers: {
+      authorization: `Bearer ${caller.key}`,
+      'content-type': 'application/json',
+      ...init.headers,
+    },
+    body: typeof body === 'string' ? body : JSON.stringify(body),
+    ...(init.signal === undefined ? {} : { signal: init.signal }),
+  });
+}
+
+/** Gets a path with the caller's key. */
+export async function get(caller: Caller, path: string): Promise<JsonAnswer> {
+  const headers = { authorization: `Bearer ${caller.key}` };
+  return readJson(await fetch(`${caller.url}${path}`, { headers }));
+}
+
+/** A whole answer of either format. */
+export async function generate(
+  caller: Caller,
+  format: Format,
+  model: string,
+  more: Readonly<Record<string, unknown>> = {},
+): Promise<JsonAnswer> {
+  return readJson(await post(caller, PATHS[format], requestBody(format, model, more)));
+}
+
+/** A streamed answer of either format, read to its end. An error answer has no events. */
+export async function generateStream(
+  caller: Caller,
+  format: Format,
+  model: string,
+  more: Readonly<Record<string, unknown>> = {},
+): Promise<StreamAnswer> {
+  const response = await openStream(caller, format, model, more);
+  const streamed = response.headers.get('content-type')?.startsWith('text/event-stream') === true;
+  const events = streamed ? await collectEvents(response) : [];
+  return { status: response.status, headers: response.headers, events };
+}
+
+/** A streamed answer that the test reads, or leaves, by itself. */
+export function openStream(
+  caller: Caller,
+  format: Format,
+  model: string,
+  more: Readonly<Record<string, unknown>> = {},
+  signal?: AbortSignal,
+): Promise<Response> {
+  const body = requestBody(format, model, { stream: true, ...more });
+  return post(caller, PATHS[format], body, signal === undefined ? {} : { signal });
+}
+
+async function readJson(response: Response): Promise<JsonAnswer> {
+  const { status, headers } = response;
+  return { status, headers, json: (await response.json()) as Record<string, unknown> };
+}

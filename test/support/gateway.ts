@@ -1,0 +1,187 @@
+// Starts a real gateway in a folder of its own: the executable that the build left in dist/, or,
+// with TOLLGATE_TEST_SOURCE=1, the source. Tests talk to it over its socket and its command line.
+
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import type { Caller } from './client.ts';
+
+const root = resolve(import.meta.dir, '../..');
+
+export type GatewayOptions = {
+  /** The text of catalog.toml; see catalogFor. Absent: the built-in demo catalog. */
+  readonly catalog?: string;
+  readonly environment?: Readonly<Record<string, string>>;
+  /** A folder that an earlier gateway has used, to start again on its data. */
+  readonly directory?: string;
+  /** More arguments of `serve`. */
+  readonly arguments?: readonly string[];
+};
+
+export type AccountOptions = {
+  readonly email?: string;
+  readonly plan?: string;
+  /** In service tokens; 1,000,000 unless told otherwise. */
+  readonly credit?: number | string;
+  /** True unless told otherwise. */
+  readonly verified?: boolean;
+};
+
+/** An account, and what a client needs to call the gateway as it. */
+export type TestAccount = Caller & { readonly id: string; readonly email: string };
+
+export type Gateway = {
+  readonly url: string;
+  readonly pid: number;
+  readonly directory: string;
+  readonly databasePath: string;
+  /** Runs a command beside the server and returns what it printed as JSON; throws when it fails. */
+  readonly run: (...args: readonly string[]) => Promise<Record<string, unknown>>;
+  readonly createAccount: (options?: AccountOptions) => Promise<TestAccount>;
+  readonly writeCatalog: (text: string) => Promise<void>;
+  /** Everything the server has printed so far, both streams. */
+  readonly output: () => string;
+  /** SIGTERM; resolves to the exit code. The data stays until the gateway is disposed of. */
+  readonly stop: () => Promise<number>;
+  /** SIGKILL, as a crash. */
+  readonly kill: () => Promise<void>;
+  /** Kills the server where it still runs and removes the folder. */
+  readonly [Symbol.asyncDispose]: () => Promise<void>;
+};
+
+/** How the gateway is run: the executable, or its source under this Bun. */
+export function gatewayCommand(): string[] {
+  if (process.env['TOLLGATE_TEST_SOURCE'] === '1') {
+    return [process.execPath, join(root, 'src/main.ts')];
+  }
+  return [join(root, 'dist/tollgate')];
+}
+
+/** Starts a gateway and waits until it has printed its address. */
+export async function startGateway(options: GatewayOptions = {}): Promise<Gateway> {
+  const directory = options.directory ?? (await mkdtemp(join(tmpdir(), 'tollgate-')));
+  const writeCatalog = async (text: string) => {
+    await Bun.write(join(directory, 'catalog.toml'), text);
+  };
+  if (options.catalog !== undefined) await writeCatalog(options.catalog);
+  const environment = {
+    PATH: process.env['PATH'] ?? '',
+    HOME: directory,
+    HOST: '127.0.0.1',
+    PORT: '0',
+    ...options.environment,
+  };
+  const child = Bun.spawn([...gatewayCommand(), 'serve', ...(options.arguments ?? [])], {
+    cwd: directory,
+    env: environment,
+    stdin: 'ignore',
+    stdout: 'pipe',
+    stderr: 'pipe',
+  });
+  const printed = { text: '' };
+  const url = await waitForAddress(child, printed);
+
+  async function run(...args: readonly string[]): Promise<Record<string, unknown>> {
+    const result = await runCommand(directory, environment, [...args, '--json']);
+    if (result.code !== 0) {
+      throw new Error(`tollgate ${args.join(' ')} ended with ${result.code}: ${result.stderr}`);
+    }
+    return JSON.parse(result.stdout);
+  }
+
+  async function createAccount(account: AccountOptions = {}): Promise<TestAccount> {
+    const email = account.email ?? `${crypto.randomUUID()}@example.com`;
+    const args = ['account', 'create', '--email', email];
+    if (account.plan !== undefined) args.push('--plan', account.plan);
+    if (account.verified !== false) args.push('--verified');
+    args.push('--credit', String(account.credit ?? 1_000_000));
+    const created = await run(...args);
+    const record = created['account'] as { readonly id: string };
+    return { url, id: record.id, email, key: String(created['key']) };
+  }
+
+  async function stop(): Promise<number> {
+    child.kill('SIGTERM');
+    return child.exited;
+  }
+
+  async function kill(): Promise<void> {
+    child.kill('SIGKILL');
+    await child.exited;
+  }
+
+  return {
+    url,
+    pid: child.pid,
+    directory,
+    databasePath: join(directory, 'data/tollgate.db'),
+    run,
+    createAccount,
+    writeCatalog,
+    output: () => printed.text,
+    stop,
+    kill,
+    [Symbol.asyncDispose]: async () => {
+      await kill();
+      await rm(directory, { recursive: true, force: true });
+    },
+  };
+}
+
+export type CommandResult = {
+  readonly code: number;
+  readonly stdout: string;
+  readonly stderr: string;
+};
+
+/** Runs one command of the gateway's command line in `directory`, whatever it ends with. */
+export async function runCommand(
+  directory: string,
+  environment: Readonly<Record<string, string>>,
+  args: readonly string[],
+): Promise<CommandResult> {
+  const child = Bun.spawn([...gatewayCommand(), ...args], {
+    cwd: directory,
+    env: { ...environment },
+    stdin: 'ignore',
+    stdout: 'pipe',
+    stderr: 'pipe',
+  });
+  const [stdout, stderr, code] = await Promise.all([
+    child.stdout.text(),
+    child.stderr.text(),
+    child.exited,
+  ]);
+  return { code, stdout, stderr };
+}
+
+const START_MS = 20_000;
+
+/** Collects what the server prints, for as long as it lives, and finds its address in it. */
+async function waitForAddress(
+  child: Bun.Subprocess<'ignore', 'pipe', 'pipe'>,
+  printed: { text: string },
+): Promise<string> {
+  const { promise, resolve, reject } = Promise.withResolvers<string>();
+  const timer = setTimeout(() => {
+    child.kill('SIGKILL');
+    reject(new Error(`the gateway printed no address within ${START_MS} ms: ${printed.text}`));
+  }, START_MS);
+  const collect = async (stream: ReadableStream<Uint8Array>) => {
+    const decoder = new TextDecoder();
+    for await (const bytes of stream) {
+      printed.text += decoder.decode(bytes, { stream: true });
+      const address = /tollgate listening on (http:\/\/\S+)\s/.exec(printed.text)?.[1];
+      if (address !== undefined) resolve(address);
+    }
+  };
+  const ended = Promise.all([collect(child.stdout), collect(child.stderr), child.exited]);
+  void ended.then(([, , code]) => {
+    reject(new Error(`the gateway ended with ${code} before it listened: ${printed.text}`));
+  });
+  try {
+    return await promise;
+  } finally {
+    clearTimeout(timer);
+  }
+}
