@@ -1,0 +1,59 @@
+// A chat-completions stream: bytes in, events out. `finish` is always the last event: it comes at
+// `[DONE]` or at the end of the bytes, so a reader may stop there and leave the rest unread. Where
+// a connection breaks, `end` still says whether the answer had been complete.
+
+import type { UpstreamFailure } from '../../core/failure.ts';
+import type { GenerationEvent } from '../../core/generation.ts';
+import type { StreamDecoder } from '../format.ts';
+import { createSseDecoder } from '../sse.ts';
+import { createChunkReader } from './chat-chunk.ts';
+import { errorEventFailure } from './chat-failure.ts';
+import { EVENT_LENGTH_MAX, LINE_BYTES_MAX } from './limits.ts';
+import { parseJson } from './narrow.ts';
+
+/** Returns a decoder for one stream. After a failure it emits nothing and repeats the failure. */
+export function createChatStream(onEvent: (event: GenerationEvent) => void): StreamDecoder {
+  const reader = createChunkReader(onEvent);
+  const limits = { lineBytes: LINE_BYTES_MAX, eventLength: EVENT_LENGTH_MAX };
+  const sse = createSseDecoder(onRecord, limits);
+  let failure: UpstreamFailure | undefined;
+  let done = false;
+  let atEnd = false;
+
+  function onRecord(data: string, event: string): void {
+    if (!done && failure === undefined) failure = readRecord(data, event);
+  }
+
+  function readRecord(data: string, event: string): UpstreamFailure | undefined {
+    const text = data.trim();
+    if (text === '[DONE]') {
+      done = true;
+      return reader.end();
+    }
+    if (event === 'error') return errorEventFailure(text);
+    // Keep-alives that should have been comments: `data:` and `data: : keepalive`.
+    if (text === '' || text.startsWith(':')) return undefined;
+    const value = parseJson(text);
+    if (value !== undefined) return reader.read(value, 'delta');
+    // The bytes ended inside an event. Whether that matters is for the finish reason to say.
+    if (atEnd) return undefined;
+    return { class: 'malformed', detail: 'the upstream sent an event that is not JSON' };
+  }
+
+  return {
+    feed(bytes) {
+      if (done || failure !== undefined) return failure;
+      const broken = sse.feed(bytes);
+      if (!done) failure ??= broken;
+      return failure;
+    },
+    end() {
+      if (done || failure !== undefined) return failure;
+      atEnd = true;
+      const broken = sse.end();
+      if (!done) failure ??= broken ?? reader.end();
+      done = true;
+      return failure;
+    },
+  };
+}
