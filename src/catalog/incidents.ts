@@ -1,0 +1,85 @@
+// Lower limits of a model during a capacity incident, set by the operator while the server runs.
+// Requests read the snapshot in memory; `reload` replaces it. The lower of plan and model limit
+// applies (specification, limits, rule 1), which is decided in core, not here.
+
+import { asc, eq } from 'drizzle-orm';
+import type { IncidentLimits } from '../core/plan.ts';
+import type { Database } from '../store/database.ts';
+import { incidentLimits } from '../store/tables.ts';
+
+export type Incident = typeof incidentLimits.$inferSelect;
+
+export type Incidents = ReturnType<typeof createIncidents>;
+
+const FIELDS = ['requestsPerMinute', 'tokensPerMinute', 'concurrentRequests'] as const;
+
+export function createIncidents(parts: {
+  readonly database: Database;
+  /** Unix milliseconds. */
+  readonly clock: () => number;
+}) {
+  const { database, clock } = parts;
+  const { db } = database;
+  let snapshot = takeSnapshot();
+
+  function list(): Incident[] {
+    return db.select().from(incidentLimits).orderBy(asc(incidentLimits.model)).all();
+  }
+
+  function takeSnapshot(): ReadonlyMap<string, IncidentLimits> {
+    return new Map(list().map((row) => [row.model, presentLimits(row)]));
+  }
+
+  return {
+    /** The limits in force for a model's slug; `undefined` when there is no incident. */
+    of: (modelSlug: string): IncidentLimits | undefined => snapshot.get(modelSlug),
+    /** All incidents, by model, as the database has them now. */
+    list,
+    /**
+     * Replaces the limits of a model. At least one has to be given, each a whole number of at
+     * least 1; throws `RangeError` otherwise. The caller checks that the model exists.
+     */
+    set(model: string, limits: IncidentLimits, reason: string): Incident {
+      const values = FIELDS.flatMap((field) => limits[field] ?? []);
+      if (
+        values.length === 0 ||
+        values.some((value) => !Number.isSafeInteger(value) || value < 1)
+      ) {
+        throw new RangeError('An incident needs at least one limit, a whole number of at least 1.');
+      }
+      const row: Incident = {
+        model,
+        requestsPerMinute: limits.requestsPerMinute ?? null,
+        tokensPerMinute: limits.tokensPerMinute ?? null,
+        concurrentRequests: limits.concurrentRequests ?? null,
+        reason,
+        updatedAt: clock(),
+      };
+      db.insert(incidentLimits)
+        .values(row)
+        .onConflictDoUpdate({ target: incidentLimits.model, set: row })
+        .run();
+      snapshot = takeSnapshot();
+      return row;
+    },
+    /** Ends the incident of a model; `false` when there was none. */
+    clear(model: string): boolean {
+      const removed = db
+        .delete(incidentLimits)
+        .where(eq(incidentLimits.model, model))
+        .returning({ model: incidentLimits.model })
+        .all();
+      snapshot = takeSnapshot();
+      return removed.length > 0;
+    },
+    reload(): void {
+      snapshot = takeSnapshot();
+    },
+  };
+}
+
+function presentLimits(row: Incident): IncidentLimits {
+  return Object.fromEntries(
+    FIELDS.flatMap((field) => (row[field] === null ? [] : [[field, row[field]]])),
+  );
+}

@@ -1,0 +1,149 @@
+// Accounts: who pays, on which plan, in which standing. Called by the command line and the
+// dashboard. Every change is one transaction with its audit event, and counts at once.
+
+import { asc, eq, sql } from 'drizzle-orm';
+import type { Standing } from '../core/admit.ts';
+import { createId, type RandomBytes } from '../core/id.ts';
+import type { Plan } from '../core/plan.ts';
+import type { Database } from '../store/database.ts';
+import { accounts } from '../store/tables.ts';
+import { type Actor, type AuditAction, writeAuditEvent } from './audit.ts';
+import { IdentityError } from './error.ts';
+
+export type Account = typeof accounts.$inferSelect;
+
+export type NewAccount = {
+  readonly email: string;
+  readonly plan: string;
+  readonly emailVerified: boolean;
+};
+
+export type Accounts = ReturnType<typeof createAccounts>;
+
+const EMAIL_LENGTH_MAX = 254;
+const EMAIL_SHAPE = /^[^\s@\p{Cc}]{1,64}@[^\s@\p{Cc}]+\.[^\s@\p{Cc}.]+$/u;
+
+/** The one spelling of an e-mail address. Throws `invalid_email`. */
+export function normaliseEmail(text: string): string {
+  const email = text.trim().normalize('NFC').toLowerCase();
+  if (email.length <= EMAIL_LENGTH_MAX && EMAIL_SHAPE.test(email)) return email;
+  throw new IdentityError(
+    'invalid_email',
+    `The e-mail address is not valid. It needs the form name@example.com and at most ${EMAIL_LENGTH_MAX} characters.`,
+  );
+}
+
+export function createAccounts(parts: {
+  readonly database: Database;
+  /** Unix milliseconds. */
+  readonly clock: () => number;
+  readonly randomBytes: RandomBytes;
+  /** The catalog's plans as they are now. */
+  readonly plans: () => ReadonlyMap<string, Plan>;
+}) {
+  const { database, clock, randomBytes, plans } = parts;
+  const { db } = database;
+
+  function requirePlan(slug: string): void {
+    if (plans().has(slug)) return;
+    throw new IdentityError(
+      'unknown_plan',
+      `There is no plan with this slug. The plans are ${[...plans().keys()].join(', ')}.`,
+    );
+  }
+
+  function get(id: string): Account {
+    const account = db.select().from(accounts).where(eq(accounts.id, id)).get();
+    if (account !== undefined) return account;
+    throw new IdentityError('account_not_found', 'There is no account with this id.');
+  }
+
+  /** Finds by id or by e-mail address. Throws `account_not_found`. */
+  function find(idOrEmail: string): Account {
+    if (!idOrEmail.includes('@')) return get(idOrEmail);
+    const email = normaliseEmail(idOrEmail);
+    const account = db.select().from(accounts).where(eq(accounts.email, email)).get();
+    if (account !== undefined) return account;
+    throw new IdentityError('account_not_found', 'There is no account with this e-mail address.');
+  }
+
+  function create(facts: NewAccount, actor: Actor): Account {
+    const email = normaliseEmail(facts.email);
+    requirePlan(facts.plan);
+    const now = clock();
+    const account: Account = {
+      id: createId('acct_', randomBytes),
+      email,
+      plan: facts.plan,
+      planSince: now,
+      standing: 'active',
+      emailVerified: facts.emailVerified,
+      createdAt: now,
+    };
+    return database.transaction(() => {
+      const taken = db.select().from(accounts).where(eq(accounts.email, email)).get();
+      if (taken !== undefined) {
+        throw new IdentityError(
+          'email_taken',
+          `An account with this e-mail address exists already: ${taken.id}.`,
+        );
+      }
+      db.insert(accounts).values(account).run();
+      writeAuditEvent(database, {
+        operationId: createId('op_', randomBytes),
+        at: now,
+        actor,
+        action: 'account.created',
+        accountId: account.id,
+        subject: account.id,
+        detail: { plan: account.plan, email_verified: account.emailVerified },
+      });
+      return account;
+    });
+  }
+
+  /** Writes what differs and its audit event; a change that changes nothing writes nothing. */
+  function change(
+    id: string,
+    action: AuditAction,
+    field: 'plan' | 'standing' | 'emailVerified',
+    changes: Partial<Account>,
+    actor: Actor,
+  ): Account {
+    return database.transaction(() => {
+      const before = get(id);
+      const after = { ...before, ...changes };
+      if (before[field] === after[field]) return before;
+      db.update(accounts).set(changes).where(eq(accounts.id, id)).run();
+      writeAuditEvent(database, {
+        operationId: createId('op_', randomBytes),
+        at: clock(),
+        actor,
+        action,
+        accountId: id,
+        subject: id,
+        detail: { from: before[field], to: after[field] },
+      });
+      return after;
+    });
+  }
+
+  return {
+    create,
+    get,
+    find,
+    /** All accounts, oldest first. */
+    list: (): Account[] =>
+      db.select().from(accounts).orderBy(asc(accounts.createdAt), sql`rowid`).all(),
+    /** Takes effect at once; `planSince` starts anew. */
+    changePlan(id: string, plan: string, actor: Actor): Account {
+      requirePlan(plan);
+      return change(id, 'account.plan_changed', 'plan', { plan, planSince: clock() }, actor);
+    },
+    /** `pending_deletion` keeps the keys: they are refused, and work again when it is undone. */
+    changeStanding: (id: string, standing: Standing, actor: Actor): Account =>
+      change(id, 'account.standing_changed', 'standing', { standing }, actor),
+    verifyEmail: (id: string, actor: Actor): Account =>
+      change(id, 'account.email_verified', 'emailVerified', { emailVerified: true }, actor),
+  };
+}

@@ -1,0 +1,51 @@
+// The audit trail: who did what to whom. Written in the transaction of the change that it is about,
+// so that there is never one without the other. Never holds a key, a digest or a secret.
+
+import { desc, eq } from 'drizzle-orm';
+import type { Database } from '../store/database.ts';
+import { auditEvents } from '../store/tables.ts';
+
+export type AuditAction =
+  | 'account.created'
+  | 'account.plan_changed'
+  | 'account.standing_changed'
+  | 'account.email_verified'
+  | 'api_key.created'
+  | 'api_key.revoked'
+  | 'block.added'
+  | 'block.removed'
+  | 'setting.changed';
+
+/** `operator` on the command line, `system` for the program itself, else an account's id. */
+export type Actor = string;
+
+export type AuditEvent = {
+  /** Shared by the events of one operation, such as the two of a rotation. */
+  readonly operationId: string;
+  readonly at: number;
+  readonly actor: Actor;
+  readonly action: AuditAction;
+  readonly accountId?: string;
+  /** The id of what was changed. */
+  readonly subject: string;
+  readonly detail?: Readonly<Record<string, string | number | boolean | null>>;
+};
+
+/** Call inside the transaction of the change. */
+export function writeAuditEvent(database: Database, event: AuditEvent): void {
+  database.db
+    .insert(auditEvents)
+    .values({ ...event, detail: JSON.stringify(event.detail ?? {}) })
+    .run();
+}
+
+/** The newest events of an account, newest first. */
+export function listAuditEvents(database: Database, accountId: string, limit: number) {
+  return database.db
+    .select()
+    .from(auditEvents)
+    .where(eq(auditEvents.accountId, accountId))
+    .orderBy(desc(auditEvents.id))
+    .limit(limit)
+    .all();
+}

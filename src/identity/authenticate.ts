@@ -1,0 +1,124 @@
+// From two headers to the facts about a key and its account. The hot path of every request: one
+// hash and one map lookup. Never compares keys themselves, and never asks the database twice
+// within the cache time for the same key, known or not.
+
+import { eq, sql } from 'drizzle-orm';
+import type { Standing } from '../core/admit.ts';
+import { GatewayError } from '../core/error.ts';
+import { readPresentedKey } from '../core/key.ts';
+import type { Database } from '../store/database.ts';
+import { accounts, apiKeys } from '../store/tables.ts';
+import { digestKey } from './keys.ts';
+
+/** What the cached facts say is at most this old, even when no invalidation came. */
+export const CACHE_TIME_MS = 5_000;
+const CACHE_ENTRIES_MAX = 10_000;
+
+export type KeyFacts = {
+  readonly keyId: string;
+  readonly keyName: string | null;
+  readonly accountId: string;
+  readonly plan: string;
+  /** Unix milliseconds. */
+  readonly planSince: number;
+  readonly standing: Standing;
+  readonly emailVerified: boolean;
+  readonly accountCreatedAt: number;
+};
+
+type Entry = {
+  readonly loadedAt: number;
+  /** `undefined`: unknown or revoked. */
+  readonly facts: KeyFacts | undefined;
+  readonly expiresAt: number;
+};
+
+export type Authenticator = ReturnType<typeof createAuthenticator>;
+
+export function createAuthenticator(parts: {
+  readonly database: Database;
+  /** Unix milliseconds. */
+  readonly clock: () => number;
+}) {
+  const { database, clock } = parts;
+  // Unknown keys have a map of their own: a flood of guesses must not push the real keys out.
+  const known = new Map<string, Entry>();
+  const unknown = new Map<string, Entry>();
+
+  const query = database.db
+    .select({
+      keyId: apiKeys.id,
+      keyName: apiKeys.name,
+      accountId: apiKeys.accountId,
+      plan: accounts.plan,
+      planSince: accounts.planSince,
+      standing: accounts.standing,
+      emailVerified: accounts.emailVerified,
+      accountCreatedAt: accounts.createdAt,
+      expiresAt: apiKeys.expiresAt,
+      revokedAt: apiKeys.revokedAt,
+    })
+    .from(apiKeys)
+    .innerJoin(accounts, eq(accounts.id, apiKeys.accountId))
+    .where(eq(apiKeys.digest, sql.placeholder('digest')))
+    .prepare();
+
+  function load(digest: string, now: number): Entry {
+    known.delete(digest);
+    unknown.delete(digest);
+    const row = query.get({ digest });
+    if (row === undefined || row.revokedAt !== null) {
+      const entry = { loadedAt: now, facts: undefined, expiresAt: Infinity };
+      remember(unknown, digest, entry);
+      return entry;
+    }
+    const { expiresAt, revokedAt: _, ...facts } = row;
+    const entry = { loadedAt: now, facts: Object.freeze(facts), expiresAt: expiresAt ?? Infinity };
+    remember(known, digest, entry);
+    return entry;
+  }
+
+  return {
+    /**
+     * Who makes this request. Throws `GatewayError`: `missing_api_key`, or `invalid_api_key` for
+     * a key that is malformed, unknown, revoked or expired. Standing is not judged here.
+     */
+    authenticate(authorization: string | null, xApiKey: string | null): KeyFacts {
+      const presented = readPresentedKey(authorization, xApiKey);
+      if (presented.kind === 'missing') throw new GatewayError('missing_api_key');
+      if (presented.kind === 'malformed') throw new GatewayError('invalid_api_key');
+      const now = clock();
+      const digest = digestKey(presented.key);
+      let entry = known.get(digest) ?? unknown.get(digest);
+      if (entry === undefined || !isFresh(entry, now)) entry = load(digest, now);
+      if (entry.facts === undefined || entry.expiresAt <= now) {
+        throw new GatewayError('invalid_api_key');
+      }
+      return entry.facts;
+    },
+    /** Forgets everything at once: after a change to keys or accounts. */
+    invalidate(): void {
+      known.clear();
+      unknown.clear();
+    },
+    /** How many keys are cached, known and unknown: at most 20,000. */
+    cachedKeys: (): number => known.size + unknown.size,
+  };
+}
+
+/** A clock that was set back makes an entry stale too. */
+function isFresh(entry: Entry, now: number): boolean {
+  const age = now - entry.loadedAt;
+  return age >= 0 && age < CACHE_TIME_MS;
+}
+
+/** The oldest entry makes room for the new one. */
+function remember(cache: Map<string, Entry>, digest: string, entry: Entry): void {
+  if (cache.size >= CACHE_ENTRIES_MAX) {
+    for (const oldest of cache.keys()) {
+      cache.delete(oldest);
+      break;
+    }
+  }
+  cache.set(digest, entry);
+}

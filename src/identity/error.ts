@@ -1,0 +1,29 @@
+// What the operator of accounts and keys can get wrong, as one error with a code and words. The
+// command line and the dashboard print it; the /v1 surface never sees it.
+
+export type IdentityErrorCode =
+  | 'invalid_email'
+  | 'email_taken'
+  | 'account_not_found'
+  | 'unknown_plan'
+  | 'key_not_found'
+  | 'key_not_active'
+  | 'invalid_key_name'
+  | 'invalid_expiry'
+  | 'key_limit_reached'
+  | 'key_creation_limit_reached'
+  | 'invalid_block'
+  | 'already_blocked'
+  | 'block_not_found'
+  | 'invalid_reason';
+
+/** Thrown before anything is changed, or inside a transaction that is then undone whole. */
+export class IdentityError extends Error {
+  override readonly name = 'IdentityError';
+  readonly code: IdentityErrorCode;
+
+  constructor(code: IdentityErrorCode, message: string) {
+    super(message);
+    this.code = code;
+  }
+}

@@ -1,0 +1,61 @@
+// When each key was last used. A request only notes it in memory; one write every few seconds
+// takes it to the database. Coarse on purpose: at most one write a minute for each key.
+
+import { eq } from 'drizzle-orm';
+import type { Database } from '../store/database.ts';
+import { apiKeys } from '../store/tables.ts';
+
+const FLUSH_DELAY_MS = 5_000;
+const GRAIN_MS = 60_000;
+
+export type KeyActivity = ReturnType<typeof createKeyActivity>;
+
+export function createKeyActivity(parts: {
+  readonly database: Database;
+  /** Called when a write failed; the next one tries again. */
+  readonly onError: (error: unknown) => void;
+}) {
+  const { database, onError } = parts;
+  const { db } = database;
+  /** Written or about to be, by key id; forgotten after a minute. */
+  const touched = new Map<string, number>();
+  let pending = new Map<string, number>();
+  let timer: ReturnType<typeof setTimeout> | undefined;
+
+  function flush(): void {
+    clearTimeout(timer);
+    timer = undefined;
+    if (pending.size === 0) return;
+    const batch = pending;
+    pending = new Map();
+    let newest = 0;
+    for (const at of batch.values()) newest = Math.max(newest, at);
+    for (const [keyId, at] of touched) if (newest - at >= GRAIN_MS) touched.delete(keyId);
+    try {
+      database.transaction(() => {
+        for (const [keyId, lastUsedAt] of batch) {
+          db.update(apiKeys).set({ lastUsedAt }).where(eq(apiKeys.id, keyId)).run();
+        }
+      });
+    } catch (error) {
+      for (const keyId of batch.keys()) touched.delete(keyId);
+      onError(error);
+    }
+  }
+
+  return {
+    /** Notes a use; never writes and never throws. */
+    touch(keyId: string, nowMs: number): void {
+      const last = touched.get(keyId);
+      if (last !== undefined && nowMs - last >= 0 && nowMs - last < GRAIN_MS) return;
+      touched.set(keyId, nowMs);
+      pending.set(keyId, nowMs);
+      if (timer === undefined) {
+        timer = setTimeout(flush, FLUSH_DELAY_MS);
+        timer.unref();
+      }
+    },
+    /** Writes what has been noted, now: at the server's stop. */
+    flush,
+  };
+}

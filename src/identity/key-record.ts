@@ -1,0 +1,61 @@
+// How a key is shown: in the key list of /v1, on the dashboard and on the command line. Pure. The
+// record never holds the key or its digest.
+
+import type { KeyState } from '../core/admit.ts';
+import type { apiKeys, KeyRevocation } from '../store/tables.ts';
+
+type ApiKey = typeof apiKeys.$inferSelect;
+
+export type KeyRecord = {
+  readonly id: string;
+  readonly object: 'api_key';
+  readonly name: string | null;
+  readonly masked: string;
+  readonly status: KeyState;
+  readonly created_at: string;
+  readonly expires_at: string | null;
+  readonly last_used_at: string | null;
+  readonly revoked_at: string | null;
+  readonly revoked_reason: KeyRevocation | null;
+  readonly rotated_from: string | null;
+  readonly replaced_by: string | null;
+  /** Whether this is the key that made the call. */
+  readonly current: boolean;
+};
+
+/** A key is expired from the very instant of its expiry date on. */
+export function keyState(row: Pick<ApiKey, 'revokedAt' | 'expiresAt'>, nowMs: number): KeyState {
+  if (row.revokedAt !== null) return 'revoked';
+  return row.expiresAt !== null && row.expiresAt <= nowMs ? 'expired' : 'active';
+}
+
+export function isActive(row: Pick<ApiKey, 'revokedAt' | 'expiresAt'>, nowMs: number): boolean {
+  return keyState(row, nowMs) === 'active';
+}
+
+/** The record of a key; times in ISO 8601, UTC. */
+export function keyRecord(row: ApiKey, nowMs: number, currentKeyId?: string): KeyRecord {
+  return {
+    id: row.id,
+    object: 'api_key',
+    name: row.name,
+    masked: row.masked,
+    status: keyState(row, nowMs),
+    created_at: isoTime(row.createdAt),
+    expires_at: nullableTime(row.expiresAt),
+    last_used_at: nullableTime(row.lastUsedAt),
+    revoked_at: nullableTime(row.revokedAt),
+    revoked_reason: row.revokedReason,
+    rotated_from: row.rotatedFrom,
+    replaced_by: row.replacedBy,
+    current: row.id === currentKeyId,
+  };
+}
+
+function isoTime(ms: number): string {
+  return new Date(ms).toISOString();
+}
+
+function nullableTime(ms: number | null): string | null {
+  return ms === null ? null : isoTime(ms);
+}

@@ -1,0 +1,233 @@
+// API keys: create, rotate, revoke, list. Called by the command line, the dashboard and the key
+// list of /v1. The key itself leaves here once, at its creation; only its digest is stored.
+
+import { createHash } from 'node:crypto';
+import { and, count, desc, eq, gt, isNull, or, sql } from 'drizzle-orm';
+import { createId, createKey, isWellFormedKey, maskKey, type RandomBytes } from '../core/id.ts';
+import type { Plan } from '../core/plan.ts';
+import type { Database } from '../store/database.ts';
+import { accounts, apiKeys, type KeyRevocation } from '../store/tables.ts';
+import { type Actor, writeAuditEvent } from './audit.ts';
+import { IdentityError } from './error.ts';
+import { isActive } from './key-record.ts';
+
+export type ApiKey = typeof apiKeys.$inferSelect;
+
+/** A key at its creation: the only time that its text is seen. */
+export type CreatedKey = { readonly row: ApiKey; readonly key: string };
+
+export type NewKey = {
+  readonly accountId: string;
+  readonly name?: string;
+  /** Unix milliseconds, in the future; absent: never. */
+  readonly expiresAt?: number;
+};
+
+export type Keys = ReturnType<typeof createKeys>;
+
+/** Specification, limits: key creations. A rotation creates a key too. */
+export const KEY_CREATIONS_PER_HOUR = 20;
+const HOUR_MS = 3_600_000;
+const NAME_LENGTH_MAX = 100;
+
+/** SHA-256 in lower-case hexadecimal: what the database knows of a key. */
+export function digestKey(key: string): string {
+  return createHash('sha256').update(key).digest('hex');
+}
+
+export function createKeys(parts: {
+  readonly database: Database;
+  /** Unix milliseconds. */
+  readonly clock: () => number;
+  readonly randomBytes: RandomBytes;
+  /** The catalog's plans as they are now. */
+  readonly plans: () => ReadonlyMap<string, Plan>;
+}) {
+  const { database, clock, randomBytes, plans } = parts;
+  const { db } = database;
+
+  /** Finds by key id, or by the whole key as a customer pasted it. Throws `key_not_found`. */
+  function find(idOrKey: string): ApiKey {
+    const where = isWellFormedKey(idOrKey)
+      ? eq(apiKeys.digest, digestKey(idOrKey))
+      : eq(apiKeys.id, idOrKey);
+    const row = db.select().from(apiKeys).where(where).get();
+    if (row !== undefined) return row;
+    throw new IdentityError(
+      'key_not_found',
+      'There is no such key. Give its id (key_…) or the whole key; the masked form is not enough.',
+    );
+  }
+
+  function countActive(accountId: string): number {
+    const now = clock();
+    const active = and(
+      eq(apiKeys.accountId, accountId),
+      isNull(apiKeys.revokedAt),
+      or(isNull(apiKeys.expiresAt), gt(apiKeys.expiresAt, now)),
+    );
+    return Number(db.select({ keys: count() }).from(apiKeys).where(active).get()?.keys ?? 0);
+  }
+
+  /** The most active keys that the account's plan allows. Throws `account_not_found`, `unknown_plan`. */
+  function activeLimit(accountId: string): number {
+    const account = db.select().from(accounts).where(eq(accounts.id, accountId)).get();
+    if (account === undefined) {
+      throw new IdentityError('account_not_found', 'There is no account with this id.');
+    }
+    const plan = plans().get(account.plan);
+    if (plan !== undefined) return plan.maxApiKeys;
+    throw new IdentityError(
+      'unknown_plan',
+      'The catalog no longer has the plan of this account. Change its plan first.',
+    );
+  }
+
+  function requireCreations(accountId: string, now: number): void {
+    const recent = and(eq(apiKeys.accountId, accountId), gt(apiKeys.createdAt, now - HOUR_MS));
+    const made = Number(db.select({ keys: count() }).from(apiKeys).where(recent).get()?.keys ?? 0);
+    if (made < KEY_CREATIONS_PER_HOUR) return;
+    throw new IdentityError(
+      'key_creation_limit_reached',
+      `The account has created ${KEY_CREATIONS_PER_HOUR} keys within the last hour, rotations included. Try again later.`,
+    );
+  }
+
+  /** Inserts a fresh key and its audit event. Call inside a transaction. */
+  function insert(
+    facts: Pick<ApiKey, 'accountId' | 'name' | 'expiresAt' | 'rotatedFrom'>,
+    at: number,
+    actor: Actor,
+    operationId: string,
+  ): CreatedKey {
+    const key = createKey(randomBytes);
+    const row: ApiKey = {
+      ...facts,
+      id: createId('key_', randomBytes),
+      digest: digestKey(key),
+      masked: maskKey(key),
+      createdAt: at,
+      revokedAt: null,
+      revokedReason: null,
+      replacedBy: null,
+      lastUsedAt: null,
+    };
+    db.insert(apiKeys).values(row).run();
+    writeAuditEvent(database, {
+      operationId,
+      at,
+      actor,
+      action: 'api_key.created',
+      accountId: row.accountId,
+      subject: row.id,
+      detail: { masked: row.masked, rotated_from: row.rotatedFrom },
+    });
+    return { row, key };
+  }
+
+  /** Revokes an active or expired key, with its audit event. Call inside a transaction. */
+  function markRevoked(
+    row: ApiKey,
+    reason: KeyRevocation,
+    replacedBy: string | null,
+    at: number,
+    actor: Actor,
+    operationId: string,
+  ): ApiKey {
+    const changes = { revokedAt: at, revokedReason: reason, replacedBy };
+    db.update(apiKeys).set(changes).where(eq(apiKeys.id, row.id)).run();
+    writeAuditEvent(database, {
+      operationId,
+      at,
+      actor,
+      action: 'api_key.revoked',
+      accountId: row.accountId,
+      subject: row.id,
+      detail: { reason, replaced_by: replacedBy },
+    });
+    return { ...row, ...changes };
+  }
+
+  return {
+    find,
+    countActive,
+    activeLimit,
+
+    /** Creates a key within the plan's cap and the hourly limit. Throws `IdentityError`. */
+    create(facts: NewKey, actor: Actor): CreatedKey {
+      const now = clock();
+      const name = checkName(facts.name);
+      const expiresAt = checkExpiry(facts.expiresAt, now);
+      return database.transaction(() => {
+        const limit = activeLimit(facts.accountId);
+        if (countActive(facts.accountId) >= limit) {
+          throw new IdentityError(
+            'key_limit_reached',
+            `The account has ${limit} active keys, which is the most that its plan allows. Revoke one, or change the plan.`,
+          );
+        }
+        requireCreations(facts.accountId, now);
+        const row = { accountId: facts.accountId, name, expiresAt, rotatedFrom: null };
+        return insert(row, now, actor, createId('op_', randomBytes));
+      });
+    },
+
+    /**
+     * Creates the replacement and revokes the old key in one step (specification, authentication,
+     * rule 5). Name and expiry carry over. Only an active key has a replacement, and only one.
+     */
+    rotate(id: string, actor: Actor): { revoked: ApiKey; created: CreatedKey } {
+      return database.transaction(() => {
+        const now = clock();
+        const old = find(id);
+        if (!isActive(old, now)) {
+          throw new IdentityError(
+            'key_not_active',
+            'Only an active key can be rotated; this one is revoked or expired. Create a new key.',
+          );
+        }
+        requireCreations(old.accountId, now);
+        const operationId = createId('op_', randomBytes);
+        const { accountId, name, expiresAt } = old;
+        const facts = { accountId, name, expiresAt, rotatedFrom: old.id };
+        const created = insert(facts, now, actor, operationId);
+        const revoked = markRevoked(old, 'rotated', created.row.id, now, actor, operationId);
+        return { revoked, created };
+      });
+    },
+
+    /** Revokes at once. A key that is revoked already stays as it is. */
+    revoke(id: string, reason: KeyRevocation, actor: Actor): ApiKey {
+      return database.transaction(() => {
+        const row = find(id);
+        if (row.revokedAt !== null) return row;
+        return markRevoked(row, reason, null, clock(), actor, createId('op_', randomBytes));
+      });
+    },
+
+    /** All keys of an account in every state, newest first. */
+    list: (accountId: string): ApiKey[] =>
+      db
+        .select()
+        .from(apiKeys)
+        .where(eq(apiKeys.accountId, accountId))
+        .orderBy(desc(apiKeys.createdAt), sql`rowid desc`)
+        .all(),
+  };
+}
+
+function checkName(name: string | undefined): string | null {
+  const trimmed = name?.trim() ?? '';
+  if (trimmed === '') return null;
+  if (trimmed.length <= NAME_LENGTH_MAX && !/\p{Cc}/u.test(trimmed)) return trimmed;
+  throw new IdentityError(
+    'invalid_key_name',
+    `A key's name has at most ${NAME_LENGTH_MAX} characters and no control characters.`,
+  );
+}
+
+function checkExpiry(expiresAt: number | undefined, now: number): number | null {
+  if (expiresAt === undefined) return null;
+  if (Number.isSafeInteger(expiresAt) && expiresAt > now) return expiresAt;
+  throw new IdentityError('invalid_expiry', "A key's expiry date has to be in the future.");
+}

@@ -1,0 +1,41 @@
+// Incident limits over a real database: snapshots, replacement, and what is refused.
+
+import { afterAll, expect, test } from 'bun:test';
+import { createIncidents } from '../../src/catalog/incidents.ts';
+import { newDatabase, temporaryDirectory } from '../support/database.ts';
+
+const database = newDatabase(temporaryDirectory());
+afterAll(() => database.close());
+const clock = (): number => 1_000;
+
+test('an incident replaces the one before, and others see it after a reload', () => {
+  const incidents = createIncidents({ database, clock });
+  const others = createIncidents({ database, clock });
+  incidents.set('swift-1', { requestsPerMinute: 30, concurrentRequests: 2 }, 'capacity');
+  incidents.set('swift-1', { tokensPerMinute: 9_000 }, 'still capacity');
+  expect(incidents.of('swift-1')).toEqual({ tokensPerMinute: 9_000 });
+  expect(others.of('swift-1')).toBeUndefined();
+  others.reload();
+  expect(others.of('swift-1')).toEqual({ tokensPerMinute: 9_000 });
+  expect(others.list()).toEqual([
+    {
+      model: 'swift-1',
+      requestsPerMinute: null,
+      tokensPerMinute: 9_000,
+      concurrentRequests: null,
+      reason: 'still capacity',
+      updatedAt: 1_000,
+    },
+  ]);
+  expect([incidents.clear('swift-1'), incidents.clear('swift-1')]).toEqual([true, false]);
+  expect([incidents.of('swift-1'), incidents.list()]).toEqual([undefined, []]);
+});
+
+test.each([{}, { requestsPerMinute: 0 }, { tokensPerMinute: 1.5 }, { concurrentRequests: -1 }])(
+  'the limits %p are refused and nothing is stored',
+  (limits) => {
+    const incidents = createIncidents({ database, clock });
+    expect(() => incidents.set('swift-1', limits, '')).toThrow(RangeError);
+    expect(incidents.list()).toEqual([]);
+  },
+);

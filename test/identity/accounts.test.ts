@@ -1,0 +1,140 @@
+// Accounts, blocks, switches and the last use of keys, over a real database.
+
+import { afterAll, describe, expect, test } from 'bun:test';
+import { randomBytes } from 'node:crypto';
+import { normaliseEmail } from '../../src/identity/accounts.ts';
+import { listAuditEvents } from '../../src/identity/audit.ts';
+import { createBlocklist, createBlocks } from '../../src/identity/blocks.ts';
+import { createKeyActivity } from '../../src/identity/key-activity.ts';
+import { createSettings } from '../../src/identity/settings.ts';
+import { auditEvents } from '../../src/store/tables.ts';
+import { newDatabase, temporaryDirectory } from '../support/database.ts';
+import { addAccount, createIdentity, START_MS } from './parts.ts';
+
+const database = newDatabase(temporaryDirectory());
+const identity = createIdentity(database);
+const { accounts } = identity;
+afterAll(() => database.close());
+
+describe('accounts', () => {
+  test('are created in good standing, found by id and by e-mail in any case', () => {
+    const facts = { email: ' Ann@Example.COM ', plan: 'pay-as-you-go', emailVerified: false };
+    const account = accounts.create(facts, 'operator');
+    expect(account).toEqual({
+      id: account.id,
+      email: 'ann@example.com',
+      plan: 'pay-as-you-go',
+      planSince: START_MS,
+      standing: 'active',
+      emailVerified: false,
+      createdAt: START_MS,
+    });
+    expect(account.id).toMatch(/^acct_[A-Za-z0-9]{24}$/);
+    expect(accounts.find(account.id)).toEqual(account);
+    expect(accounts.find('ANN@example.com')).toEqual(account);
+    expect(() => accounts.create(facts, 'operator')).toThrow(
+      `An account with this e-mail address exists already: ${account.id}.`,
+    );
+    expect(accounts.list()).toEqual([account]);
+  });
+
+  test('refuse an unknown plan by naming the plans, and anything that is no e-mail', () => {
+    const before = accounts.list();
+    const facts = { email: 'bob@example.com', plan: 'gold', emailVerified: true };
+    expect(() => accounts.create(facts, 'operator')).toThrow(
+      'There is no plan with this slug. The plans are pay-as-you-go, starter, pro, power, business.',
+    );
+    for (const email of ['', 'bob', '@example.com', 'bob@', 'bob@host', 'b b@example.com']) {
+      expect(() => normaliseEmail(email)).toThrow('The e-mail address is not valid.');
+    }
+    expect(() => normaliseEmail(`${'b'.repeat(250)}@a.de`)).toThrow('at most 254 characters');
+    expect(() => accounts.find('nobody@example.com')).toThrow('no account with this e-mail');
+    expect(() => accounts.find('acct_nobody')).toThrow('no account with this id');
+    expect(accounts.list()).toEqual(before);
+  });
+
+  test('change with one audit event each, and without one when nothing changes', () => {
+    const account = addAccount(identity, 'pro');
+    identity.advance(1_000);
+    const changed = accounts.changePlan(account.id, 'power', 'operator');
+    expect(changed).toEqual({ ...account, plan: 'power', planSince: account.planSince + 1_000 });
+    identity.advance(1_000);
+    expect(accounts.changePlan(account.id, 'power', 'operator')).toEqual(changed);
+    accounts.changeStanding(account.id, 'suspended', 'operator');
+    accounts.verifyEmail(account.id, 'operator');
+    expect(accounts.get(account.id)).toEqual({ ...changed, standing: 'suspended' });
+    const events = listAuditEvents(database, account.id, 10).map((event) => event.action);
+    expect(events).toEqual(['account.standing_changed', 'account.plan_changed', 'account.created']);
+  });
+});
+
+test('the blocklist answers from its snapshot, and a reload brings the changes', () => {
+  const blocks = createBlocks({ ...identity, randomBytes });
+  const blocklist = createBlocklist({ database });
+  blocks.add('account', 'acct_a', 'abuse', 'operator');
+  blocks.add('key', 'key_a', '', 'operator');
+  blocks.add('network', '203.0.113.9/24', 'scan', 'operator');
+  const answers = () => [
+    blocklist.accountBlocked('acct_a'),
+    blocklist.keyBlocked('key_a'),
+    blocklist.addressBlocked('::ffff:203.0.113.200'),
+    blocklist.accountBlocked('key_a'),
+    blocklist.addressBlocked('203.0.114.1'),
+  ];
+  expect(answers()).toEqual([false, false, false, false, false]);
+  blocklist.reload();
+  expect(answers()).toEqual([true, true, true, false, false]);
+  expect(() => blocks.add('network', '203.0.113.77/24', '', 'operator')).toThrow(
+    'This network is blocked already.',
+  );
+  expect(() => blocks.add('network', 'example.com', '', 'operator')).toThrow('CIDR notation');
+  blocks.remove('network', '203.0.113.1/24', 'operator');
+  expect(() => blocks.remove('network', '203.0.113.1/24', 'operator')).toThrow('is not blocked');
+  blocklist.reload();
+  expect(answers()).toEqual([true, true, false, false, false]);
+  expect(blocks.list().map(({ kind, value, reason }) => [kind, value, reason])).toEqual([
+    ['account', 'acct_a', 'abuse'],
+    ['key', 'key_a', ''],
+  ]);
+});
+
+test('the maintenance switch is seen by its writer at once, by others after a reload', () => {
+  const parts = { ...identity, randomBytes };
+  const settings = createSettings(parts);
+  const others = createSettings(parts);
+  expect(settings.maintenance()).toBe(false);
+  settings.setMaintenance(true, 'operator');
+  settings.setMaintenance(true, 'operator');
+  expect([settings.maintenance(), others.maintenance()]).toEqual([true, false]);
+  others.reload();
+  expect(others.maintenance()).toBe(true);
+  settings.setMaintenance(false, 'operator');
+  const events = database.db
+    .select()
+    .from(auditEvents)
+    .all()
+    .filter((event) => event.action === 'setting.changed');
+  expect(events.map((event) => JSON.parse(event.detail))).toEqual([
+    { from: null, to: 'on' },
+    { from: 'on', to: 'off' },
+  ]);
+});
+
+test('the last use of a key is written at a flush, at most once a minute', () => {
+  const account = addAccount(identity);
+  const { row } = identity.keys.create({ accountId: account.id }, 'operator');
+  const failures: unknown[] = [];
+  const activity = createKeyActivity({ database, onError: (error) => failures.push(error) });
+  const lastUsed = () => identity.keys.find(row.id).lastUsedAt;
+  activity.touch(row.id, 1_000_000);
+  expect(lastUsed()).toBeNull();
+  activity.flush();
+  expect(lastUsed()).toBe(1_000_000);
+  activity.touch(row.id, 1_059_999);
+  activity.flush();
+  expect(lastUsed()).toBe(1_000_000);
+  activity.touch(row.id, 1_060_000);
+  activity.flush();
+  expect(lastUsed()).toBe(1_060_000);
+  expect(failures).toEqual([]);
+});

@@ -1,0 +1,123 @@
+// Who a request is from: the cache's age, size and invalidation, and expiry to the millisecond.
+
+import { afterAll, expect, test } from 'bun:test';
+import { randomBytes } from 'node:crypto';
+import { GatewayError } from '../../src/core/error.ts';
+import { createKey } from '../../src/core/id.ts';
+import {
+  type Authenticator,
+  CACHE_TIME_MS,
+  createAuthenticator,
+} from '../../src/identity/authenticate.ts';
+import { newDatabase, temporaryDirectory } from '../support/database.ts';
+import { addAccount, createIdentity } from './parts.ts';
+
+const database = newDatabase(temporaryDirectory());
+const identity = createIdentity(database);
+afterAll(() => database.close());
+
+/** The key id that authentication answers with, or the code that it throws. */
+function ask(authenticator: Authenticator, key: string | null): string {
+  try {
+    return authenticator.authenticate(null, key).keyId;
+  } catch (error) {
+    if (error instanceof GatewayError) return error.code;
+    throw error;
+  }
+}
+
+test('gives frozen facts of key and account, by either header', () => {
+  const account = addAccount(identity, 'power');
+  const { row, key } = identity.keys.create({ accountId: account.id, name: 'ci' }, 'operator');
+  const authenticator = createAuthenticator(identity);
+  const facts = authenticator.authenticate(`Bearer ${key}`, null);
+  expect(facts).toEqual({
+    keyId: row.id,
+    keyName: 'ci',
+    accountId: account.id,
+    plan: 'power',
+    planSince: account.planSince,
+    standing: 'active',
+    emailVerified: true,
+    accountCreatedAt: account.createdAt,
+  });
+  expect(Object.isFrozen(facts)).toBe(true);
+  expect(authenticator.authenticate(null, key)).toBe(facts);
+});
+
+test('refuses missing, malformed and unknown keys, each with its code', () => {
+  const authenticator = createAuthenticator(identity);
+  expect(ask(authenticator, null)).toBe('missing_api_key');
+  expect(ask(authenticator, 'sk-short')).toBe('invalid_api_key');
+  expect(authenticator.cachedKeys()).toBe(0);
+  expect(ask(authenticator, createKey(randomBytes))).toBe('invalid_api_key');
+  expect(authenticator.cachedKeys()).toBe(1);
+});
+
+test('takes a change up after the cache time, or at once when invalidated', () => {
+  const account = addAccount(identity);
+  const { row, key } = identity.keys.create({ accountId: account.id }, 'operator');
+  const authenticator = createAuthenticator(identity);
+  expect(ask(authenticator, key)).toBe(row.id);
+  identity.accounts.changeStanding(account.id, 'suspended', 'operator');
+  identity.advance(CACHE_TIME_MS - 1);
+  expect(authenticator.authenticate(null, key).standing).toBe('active');
+  identity.advance(1);
+  expect(authenticator.authenticate(null, key).standing).toBe('suspended');
+  identity.keys.revoke(row.id, 'operator', 'operator');
+  expect(ask(authenticator, key)).toBe(row.id);
+  authenticator.invalidate();
+  expect(ask(authenticator, key)).toBe('invalid_api_key');
+});
+
+test('a clock that was set back does not keep an entry alive', () => {
+  const account = addAccount(identity);
+  const { row, key } = identity.keys.create({ accountId: account.id }, 'operator');
+  const authenticator = createAuthenticator(identity);
+  expect(ask(authenticator, key)).toBe(row.id);
+  identity.keys.revoke(row.id, 'operator', 'operator');
+  identity.advance(-1_000);
+  expect(ask(authenticator, key)).toBe('invalid_api_key');
+  identity.advance(1_000);
+});
+
+test('an unknown key is remembered as such, and for no longer than a known one', () => {
+  const account = addAccount(identity);
+  const old = identity.keys.create({ accountId: account.id }, 'operator');
+  const authenticator = createAuthenticator(identity);
+  database.connection.run('UPDATE api_keys SET digest = ? WHERE id = ?', ['hidden', old.row.id]);
+  expect(ask(authenticator, old.key)).toBe('invalid_api_key');
+  database.connection.run('UPDATE api_keys SET digest = ? WHERE id = ?', [
+    old.row.digest,
+    old.row.id,
+  ]);
+  expect(ask(authenticator, old.key)).toBe('invalid_api_key');
+  identity.advance(CACHE_TIME_MS);
+  expect(ask(authenticator, old.key)).toBe(old.row.id);
+});
+
+test('a key ends at its expiry, inside the cache time too', () => {
+  const account = addAccount(identity);
+  const expiresAt = identity.clock() + 1_000;
+  const { row, key } = identity.keys.create({ accountId: account.id, expiresAt }, 'operator');
+  const authenticator = createAuthenticator(identity);
+  expect(ask(authenticator, key)).toBe(row.id);
+  identity.advance(999);
+  expect(ask(authenticator, key)).toBe(row.id);
+  identity.advance(1);
+  expect(ask(authenticator, key)).toBe('invalid_api_key');
+});
+
+test('a flood of unknown keys neither grows the cache nor pushes a real key out', () => {
+  const account = addAccount(identity);
+  const { row, key } = identity.keys.create({ accountId: account.id }, 'operator');
+  const authenticator = createAuthenticator(identity);
+  expect(ask(authenticator, key)).toBe(row.id);
+  for (let guess = 0; guess < 10_050; guess += 1) {
+    ask(authenticator, `sk-${guess.toString().padStart(48, '0')}`);
+  }
+  expect(authenticator.cachedKeys()).toBe(10_001);
+  // Gone from the database, so this answer can only come from the cache.
+  database.connection.run('UPDATE api_keys SET digest = ? WHERE id = ?', ['gone', row.id]);
+  expect(ask(authenticator, key)).toBe(row.id);
+});

@@ -1,0 +1,256 @@
+// Keys over a real database: what is stored, the caps, and the law of rotation.
+
+import { afterAll, describe, expect, test } from 'bun:test';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { asc, eq } from 'drizzle-orm';
+import fc from 'fast-check';
+import { isWellFormedKey } from '../../src/core/id.ts';
+import { listAuditEvents } from '../../src/identity/audit.ts';
+import { keyRecord } from '../../src/identity/key-record.ts';
+import { digestKey } from '../../src/identity/keys.ts';
+import { auditEvents } from '../../src/store/tables.ts';
+import { newDatabase, temporaryDirectory } from '../support/database.ts';
+import { addAccount, createIdentity, START_MS } from './parts.ts';
+
+const directory = temporaryDirectory();
+const database = newDatabase(directory, 'keys');
+const identity = createIdentity(database);
+const { keys } = identity;
+afterAll(() => database.close());
+
+const HOUR_MS = 3_600_000;
+
+/** The `code` that `work` throws. */
+function codeOf(work: () => unknown): unknown {
+  try {
+    work();
+  } catch (error) {
+    return error instanceof Error && 'code' in error ? error.code : error;
+  }
+  return 'nothing was thrown';
+}
+
+describe('creation', () => {
+  test('stores a digest and a masked form, and writes one audit event', () => {
+    const account = addAccount(identity);
+    const { row, key } = keys.create({ accountId: account.id, name: ' laptop ' }, 'operator');
+    expect(isWellFormedKey(key)).toBe(true);
+    expect(row).toEqual({
+      id: row.id,
+      accountId: account.id,
+      digest: new Bun.CryptoHasher('sha256').update(key).digest('hex'),
+      masked: `${key.slice(0, 7)}…${key.slice(-4)}`,
+      name: 'laptop',
+      createdAt: START_MS,
+      expiresAt: null,
+      revokedAt: null,
+      revokedReason: null,
+      rotatedFrom: null,
+      replacedBy: null,
+      lastUsedAt: null,
+    });
+    expect(keys.list(account.id)).toEqual([row]);
+    const [event] = listAuditEvents(database, account.id, 1);
+    expect(event).toMatchObject({ action: 'api_key.created', actor: 'operator', subject: row.id });
+  });
+
+  test('the key is nowhere in the files of the database', () => {
+    const account = addAccount(identity);
+    const { key, row } = keys.create({ accountId: account.id }, 'operator');
+    const bytes = ['keys.db', 'keys.db-wal'].map((name) =>
+      readFileSync(join(directory, name)).toString('latin1'),
+    );
+    expect(bytes.some((text) => text.includes(row.digest))).toBe(true);
+    expect(bytes.some((text) => text.includes(key.slice(3)))).toBe(false);
+    expect(bytes.some((text) => text.includes(key.slice(8, 24)))).toBe(false);
+  });
+
+  test('is refused beyond the plan, and a revoked or expired key makes room', () => {
+    const account = addAccount(identity, 'starter');
+    const create = (expiresAt?: number) =>
+      keys.create({ accountId: account.id, ...(expiresAt ? { expiresAt } : {}) }, 'operator');
+    const [first] = [1, 2, 3, 4].map(() => create());
+    create(identity.clock() + 1_000);
+    expect(codeOf(create)).toBe('key_limit_reached');
+    keys.revoke(first?.row.id ?? '', 'operator', 'operator');
+    create();
+    expect(codeOf(create)).toBe('key_limit_reached');
+    identity.advance(1_000);
+    create();
+    expect(codeOf(create)).toBe('key_limit_reached');
+    expect(keys.countActive(account.id)).toBe(5);
+  });
+
+  test('is refused from the 21st within an hour on, rotations counted', () => {
+    const account = addAccount(identity);
+    const create = () => keys.create({ accountId: account.id }, 'operator');
+    let id = create().row.id;
+    for (let made = 1; made < 20; made += 1) id = keys.rotate(id, 'operator').created.row.id;
+    expect(codeOf(create)).toBe('key_creation_limit_reached');
+    expect(codeOf(() => keys.rotate(id, 'operator'))).toBe('key_creation_limit_reached');
+    identity.advance(HOUR_MS - 1);
+    expect(codeOf(create)).toBe('key_creation_limit_reached');
+    identity.advance(1);
+    expect(create().row.accountId).toBe(account.id);
+  });
+
+  test('refuses a bad name, a past expiry and an unknown account, and stores nothing', () => {
+    const account = addAccount(identity);
+    const create = (facts: object) => () =>
+      keys.create({ accountId: account.id, ...facts }, 'operator');
+    expect(codeOf(create({ name: 'x'.repeat(101) }))).toBe('invalid_key_name');
+    expect(codeOf(create({ name: 'two\nlines' }))).toBe('invalid_key_name');
+    expect(codeOf(create({ expiresAt: identity.clock() }))).toBe('invalid_expiry');
+    expect(codeOf(create({ expiresAt: Number.NaN }))).toBe('invalid_expiry');
+    expect(codeOf(create({ accountId: 'acct_nobody' }))).toBe('account_not_found');
+    expect(keys.list(account.id)).toEqual([]);
+    expect(create({ name: 'x'.repeat(100) })().row.name).toHaveLength(100);
+  });
+});
+
+describe('rotation', () => {
+  test('revokes and creates in one operation that the audit trail shows as a pair', () => {
+    const account = addAccount(identity);
+    const expiresAt = identity.clock() + HOUR_MS;
+    const old = keys.create({ accountId: account.id, name: 'ci', expiresAt }, 'operator').row;
+    const { revoked, created } = keys.rotate(old.id, 'user-session');
+    const now = identity.clock();
+    expect(revoked).toEqual({
+      ...old,
+      revokedAt: now,
+      revokedReason: 'rotated',
+      replacedBy: created.row.id,
+    });
+    expect(created.row).toMatchObject({ name: 'ci', expiresAt, rotatedFrom: old.id });
+    expect(keys.find(created.key)).toEqual(created.row);
+    const events = database.db
+      .select()
+      .from(auditEvents)
+      .where(eq(auditEvents.accountId, account.id))
+      .orderBy(asc(auditEvents.id))
+      .all()
+      .slice(-2);
+    expect(events.map(({ action, subject, actor }) => ({ action, subject, actor }))).toEqual([
+      { action: 'api_key.created', subject: created.row.id, actor: 'user-session' },
+      { action: 'api_key.revoked', subject: old.id, actor: 'user-session' },
+    ]);
+    expect(new Set(events.map((event) => event.operationId)).size).toBe(1);
+  });
+
+  test('is possible at the cap, and refused for keys that are revoked or expired', () => {
+    const account = addAccount(identity, 'starter');
+    const made = [1, 2, 3, 4, 5].map(
+      () => keys.create({ accountId: account.id }, 'operator').row.id,
+    );
+    const first = made[0] ?? '';
+    keys.rotate(first, 'operator');
+    expect(codeOf(() => keys.rotate(first, 'operator'))).toBe('key_not_active');
+    expect(keys.countActive(account.id)).toBe(5);
+    const other = addAccount(identity);
+    const expiresAt = identity.clock() + 1;
+    const short = keys.create({ accountId: other.id, expiresAt }, 'operator').row.id;
+    identity.advance(1);
+    expect(codeOf(() => keys.rotate(short, 'operator'))).toBe('key_not_active');
+  });
+
+  test('whatever the order of operations, every rotated key has exactly one successor', () => {
+    const operation = fc.record({
+      kind: fc.constantFrom('create', 'rotate', 'revoke'),
+      pick: fc.nat(30),
+    });
+    fc.assert(
+      fc.property(fc.array(operation, { maxLength: 25 }), (operations) => {
+        const account = addAccount(identity, 'starter');
+        const ids: string[] = [];
+        for (const { kind, pick } of operations) {
+          const id = ids[pick % Math.max(1, ids.length)] ?? '';
+          codeOf(() => {
+            if (kind === 'revoke') keys.revoke(id, 'user', 'operator');
+            if (kind === 'rotate') ids.push(keys.rotate(id, 'operator').created.row.id);
+            if (kind === 'create')
+              ids.push(keys.create({ accountId: account.id }, 'operator').row.id);
+          });
+        }
+        const rows = keys.list(account.id);
+        expect(rows.map((row) => row.id).sort()).toEqual([...ids].sort());
+        expect(rows.filter((row) => row.revokedAt === null).length).toBeLessThanOrEqual(5);
+        expect(rows.length).toBeLessThanOrEqual(20);
+        for (const row of rows) {
+          const successors = rows.filter((other) => other.rotatedFrom === row.id);
+          const rotated = row.revokedReason === 'rotated';
+          const expected = rotated ? [row.replacedBy ?? 'none'] : [];
+          expect(successors.map((other) => other.id)).toEqual(expected);
+        }
+      }),
+      { numRuns: 40 },
+    );
+  });
+});
+
+describe('revocation', () => {
+  test('counts once: the second changes nothing and leaves no event', () => {
+    const account = addAccount(identity);
+    const { row, key } = keys.create({ accountId: account.id }, 'operator');
+    const revoked = keys.revoke(key, 'leak_report', 'operator');
+    expect(revoked).toEqual({
+      ...row,
+      revokedAt: identity.clock(),
+      revokedReason: 'leak_report',
+    });
+    const events = listAuditEvents(database, account.id, 100);
+    identity.advance(1_000);
+    expect(keys.revoke(row.id, 'user', 'operator')).toEqual(revoked);
+    expect(listAuditEvents(database, account.id, 100)).toEqual(events);
+    expect(codeOf(() => keys.revoke('key_nobody', 'user', 'operator'))).toBe('key_not_found');
+    expect(codeOf(() => keys.find(row.masked))).toBe('key_not_found');
+  });
+});
+
+describe('keyRecord', () => {
+  test('shows every field, the status of the moment, and no secret', () => {
+    const row = {
+      id: 'key_a',
+      accountId: 'acct_a',
+      digest: digestKey('sk-secret'),
+      masked: 'sk-abcd…wxyz',
+      name: null,
+      createdAt: START_MS,
+      expiresAt: START_MS + 1_000,
+      revokedAt: null,
+      revokedReason: null,
+      rotatedFrom: 'key_z',
+      replacedBy: null,
+      lastUsedAt: START_MS + 500,
+    };
+    const record = {
+      id: 'key_a',
+      object: 'api_key' as const,
+      name: null,
+      masked: 'sk-abcd…wxyz',
+      status: 'active' as const,
+      created_at: '2026-11-21T12:00:00.000Z',
+      expires_at: '2026-11-21T12:00:01.000Z',
+      last_used_at: '2026-11-21T12:00:00.500Z',
+      revoked_at: null,
+      revoked_reason: null,
+      rotated_from: 'key_z',
+      replaced_by: null,
+      current: true,
+    };
+    expect(keyRecord(row, START_MS + 999, 'key_a')).toEqual(record);
+    expect(keyRecord(row, START_MS + 1_000, 'key_b')).toEqual({
+      ...record,
+      status: 'expired',
+      current: false,
+    });
+    const revoked = { ...row, revokedAt: START_MS + 2_000, revokedReason: 'user' as const };
+    expect(keyRecord(revoked, START_MS + 3_000)).toEqual({
+      ...record,
+      status: 'revoked',
+      revoked_at: '2026-11-21T12:00:02.000Z',
+      revoked_reason: 'user',
+      current: false,
+    });
+  });
+});
