@@ -1,0 +1,317 @@
+// Holds the shape of the source: who may import whom, what the pure layers may not touch, and a few
+// things that must appear nowhere. Rules are data. Each rule has an example that breaks it, so that
+// a rule which catches nothing is found out too.
+
+import { describe, expect, test } from 'bun:test';
+import { readFileSync } from 'node:fs';
+import { dirname, join, relative, resolve } from 'node:path';
+
+const root = resolve(import.meta.dir, '..');
+
+type SourceFile = {
+  /** Relative to the repository. */
+  readonly path: string;
+  /** The first folder below src/, or the file's own name where it has none. */
+  readonly folder: string;
+  readonly text: string;
+  /** The text without comments and with string contents kept; lines stay where they are. */
+  readonly code: string;
+};
+
+const sources = scan('src/**/*.ts').filter((file) => !file.path.endsWith('.d.ts'));
+const everything = [
+  ...sources,
+  ...scan('{test,scripts,drizzle}/**/*'),
+  ...scan('.ci/*'),
+  ...scan('*'),
+].filter(({ path }) => path !== 'test/tidy.test.ts' && !/^\.env(\.local)?$/.test(path));
+
+type Layer = {
+  /** Folders of src/ that this one may import from, its own aside. */
+  readonly folders: readonly string[];
+  /** Packages it may import; a name that ends in `:` is a whole family. */
+  readonly packages: readonly string[];
+  /** Packages allowed in files whose path matches. */
+  readonly packagesIn?: readonly { readonly path: RegExp; readonly packages: readonly string[] }[];
+};
+
+const PLATFORM = ['node:', 'bun:', 'bun'];
+const TYPEBOX = ['@sinclair/typebox'];
+const domain: Layer = {
+  folders: ['core', 'store'],
+  packages: [...PLATFORM, 'drizzle-orm', ...TYPEBOX],
+};
+
+/** Design section 3. A folder that is not here may import anything. */
+const LAYERS: Readonly<Record<string, Layer>> = {
+  core: { folders: [], packages: [] },
+  wire: {
+    folders: ['core'],
+    packages: [],
+    packagesIn: [
+      // What a request may hold: its checks, its body, the entries of `messages` and the tools.
+      { path: /^src\/wire\/(check|\w+\/(request|message|tool)[\w-]*)\.ts$/, packages: TYPEBOX },
+    ],
+  },
+  store: { folders: ['core'], packages: [...PLATFORM, 'drizzle-orm', 'ioredis'] },
+  identity: domain,
+  catalog: domain,
+  limits: domain,
+  ledger: domain,
+  upstream: { folders: ['wire', 'core'], packages: PLATFORM },
+  generate: {
+    folders: ['identity', 'catalog', 'limits', 'ledger', 'upstream', 'wire', 'core'],
+    packages: [...PLATFORM, 'gpt-tokenizer'],
+  },
+  http: {
+    folders: ['generate', 'identity', 'catalog', 'limits', 'ledger', 'wire', 'core', 'version.ts'],
+    packages: [...PLATFORM, 'elysia'],
+  },
+  observe: { folders: [], packages: [...PLATFORM, 'pino', 'prom-client'] },
+};
+
+type Import = { readonly file: SourceFile; readonly specifier: string; readonly target: string };
+
+const imports = sources.flatMap(importsOf);
+
+describe('imports', () => {
+  test.each(Object.entries(LAYERS))('%s imports only what its layer may', (folder, layer) => {
+    const offenders = imports
+      .filter(({ file }) => file.folder === folder)
+      .filter((found) => !isAllowed(found, layer))
+      .map(({ file, specifier }) => `${file.path} imports ${specifier}`);
+    expect(offenders).toEqual([]);
+  });
+
+  test('an import that the table forbids is found', () => {
+    const file = sample('src/limits/sample.ts', "import { spend } from '../ledger/ledger.ts';");
+    expect(importsOf(file).filter((found) => !isAllowed(found, domain))).toHaveLength(1);
+    const typed = sample('src/core/sample.ts', "import type { A } from 'elysia';");
+    const core = LAYERS['core'] ?? domain;
+    expect(importsOf(typed).filter((found) => !isAllowed(found, core))).toHaveLength(1);
+  });
+
+  test('there are no cycles', () => {
+    expect(findCycle(imports)).toEqual([]);
+    const a = sample('src/core/a.ts', "import { b } from './b.ts';");
+    const b = sample('src/core/b.ts', "import { a } from './a.ts';");
+    expect(findCycle([a, b].flatMap(importsOf))).not.toEqual([]);
+  });
+
+  test('relative imports name the file with its extension', () => {
+    const offenders = imports
+      .filter(({ specifier }) => specifier.startsWith('.') && !/\.[a-z]+$/.test(specifier))
+      .map(({ file, specifier }) => `${file.path} imports ${specifier}`);
+    expect(offenders).toEqual([]);
+  });
+});
+
+type Ban = {
+  readonly name: string;
+  readonly pattern: RegExp;
+  /** Code that breaks the rule. */
+  readonly example: string;
+  /** Files the rule is about; all of src/ when absent. */
+  readonly within?: RegExp;
+  readonly except?: RegExp;
+};
+
+const PURE = /^src\/(core|wire)\//;
+
+const BANS: readonly Ban[] = [
+  { name: 'no default exports', pattern: /^export default\b/m, example: 'export default 1;' },
+  { name: 'no `any`', pattern: /[:<,|(]\s*any\b|\bas any\b/, example: 'const a: any = 1;' },
+  {
+    name: 'no transfer-encoding header is set: the server frames bodies itself',
+    pattern: /['"`]transfer-encoding['"`]?\s*[:,\]]/i,
+    example: "headers.set('transfer-encoding', 'chunked')",
+    // The body reader asks requests for it.
+    except: /^src\/(http\/body|upstream\/.*)\.ts$/,
+  },
+  {
+    name: 'core and wire have no clock',
+    pattern: /\bDate\.now\b|\bnew Date\(\)|\bperformance\.|\bset(Timeout|Interval|Immediate)\b/,
+    example: 'Date.now()',
+    within: PURE,
+  },
+  {
+    name: 'core and wire have no randomness',
+    pattern: /\bMath\.random\b|\bcrypto\b/,
+    example: 'Math.random()',
+    within: PURE,
+  },
+  {
+    name: 'core and wire do no input or output',
+    pattern: /\bfetch\(|\bBun\.(?!hash\b)|\bprocess\.|\bconsole\./,
+    example: 'process.env.HOME',
+    within: PURE,
+  },
+  {
+    name: 'core and wire are synchronous',
+    pattern: /\basync\b|\bawait\b|\bnew Promise\b/,
+    example: 'async () => 1',
+    within: PURE,
+    // Counting may yield on large texts: the only promise of core, design section 7.
+    except: /^src\/core\/estimate\.ts$/,
+  },
+  {
+    name: 'core and wire parse JSON right inside a `try`: text from outside may be anything',
+    pattern: /(?<!\btry \{\s*(?:return|const \w+(?:: \w+)? =) (?:\{ value: )?)\bJSON\.parse\b/,
+    example: 'const value = JSON.parse(text);',
+    within: PURE,
+    // Parses one string literal of a text that has been parsed before.
+    except: /^src\/wire\/source\.ts$/,
+  },
+  {
+    name: 'the process environment is read by the command line alone',
+    pattern: /\bprocess\.env\b/,
+    example: "process.env['PORT']",
+    except: /^src\/(cli\/|main\.ts)/,
+  },
+  {
+    name: 'nothing is printed except by the command line and the log',
+    pattern: /\bconsole\.|\bprocess\.std(out|err)\b/,
+    example: "console.log('hello')",
+    except: /^src\/(cli\/|observe\/|main\.ts)/,
+  },
+];
+
+describe('source', () => {
+  test.each(BANS.map((ban) => [ban.name, ban] as const))('%s', (_name, ban) => {
+    expect(ban.example).toMatch(ban.pattern);
+    const offenders = sources
+      .filter(({ path }) => ban.within === undefined || ban.within.test(path))
+      .filter(({ path }) => ban.except === undefined || !ban.except.test(path))
+      .flatMap((file) => linesMatching(file.path, file.code, ban.pattern));
+    expect(offenders).toEqual([]);
+  });
+
+  test('every file begins with a comment that says what it is', () => {
+    const offenders = sources.filter(({ text }) => !text.startsWith('// '));
+    expect(offenders.map(({ path }) => path)).toEqual([]);
+  });
+
+  test('no file is longer than 300 lines', () => {
+    const long = sources
+      .map(({ path, text }) => ({ path, lines: text.trimEnd().split('\n').length }))
+      .filter(({ lines }) => lines > 300);
+    expect(long).toEqual([]);
+  });
+
+  test('no top-level await: it delays whoever imports the file', () => {
+    const offenders = sources.filter(({ code }) => hasTopLevelAwait(code));
+    expect(offenders.map(({ path }) => path)).toEqual([]);
+    expect(hasTopLevelAwait('const a = await b();')).toBe(true);
+    expect(hasTopLevelAwait('if (a) {\n  await b();\n}')).toBe(true);
+    expect(hasTopLevelAwait('export async function a() {\n  await b();\n}')).toBe(false);
+  });
+});
+
+/** Must be in no file at all, documents and the lockfile included. */
+const NOWHERE: readonly Ban[] = [
+  {
+    name: 'no path of a developer machine',
+    pattern: /(?<![\w.])\/(work|tmp|root|home\/\w+)\/\w/,
+    example: ['', 'tmp', 'x'].join('/'),
+  },
+  {
+    name: 'no registry host',
+    pattern: /registry\.[a-z]+|npmjs|artifactory/i,
+    example: 'https://registry.example',
+  },
+];
+
+describe('repository', () => {
+  test.each(NOWHERE.map((ban) => [ban.name, ban] as const))('%s', (_name, ban) => {
+    expect(ban.example).toMatch(ban.pattern);
+    const offenders = everything.flatMap((file) =>
+      linesMatching(file.path, file.text, ban.pattern),
+    );
+    expect(offenders).toEqual([]);
+  });
+});
+
+/** The files that match, in a fixed order. */
+function scan(pattern: string): SourceFile[] {
+  const paths = [...new Bun.Glob(pattern).scanSync({ cwd: root, dot: true, onlyFiles: true })];
+  return paths.sort().map((path) => sample(path, readFileSync(join(root, path), 'utf8')));
+}
+
+function sample(path: string, text: string): SourceFile {
+  return { path, folder: path.split('/')[1] ?? path, text, code: withoutComments(text) };
+}
+
+/** Blanks comments that stand on lines of their own or after code; keeps the line count. */
+function withoutComments(text: string): string {
+  return text
+    .replace(/\/\*[\s\S]*?\*\//g, (comment) => comment.replace(/[^\n]/g, ''))
+    .replace(/(^|\s)\/\/ .*$/gm, '$1');
+}
+
+/** Where the pattern matches, as `path:line` and the text of that line. */
+function linesMatching(path: string, text: string, pattern: RegExp): string[] {
+  const every = new RegExp(pattern.source, `${pattern.flags}g`);
+  return [...text.matchAll(every)].map((match) => {
+    const number = text.slice(0, match.index).split('\n').length;
+    const line = text.split('\n')[number - 1] ?? '';
+    return `${path}:${number} ${line.trim().slice(0, 100)}`;
+  });
+}
+
+/** Imports, re-exports and dynamic imports, types included. */
+function importsOf(file: SourceFile): Import[] {
+  const found = file.code.matchAll(
+    /^(?:import|export)\b[^;'"]*?\bfrom\s+'([^']+)'|^import\s+'([^']+)'|\bimport\('([^']+)'\)/gm,
+  );
+  return [...found].map((match) => {
+    const specifier = match[1] ?? match[2] ?? match[3] ?? '';
+    const target = specifier.startsWith('.')
+      ? relative(root, resolve(root, dirname(file.path), specifier))
+      : specifier;
+    return { file, specifier, target };
+  });
+}
+
+function isAllowed({ file, specifier, target }: Import, layer: Layer): boolean {
+  if (specifier.startsWith('.')) {
+    const folder = target.split('/')[1] ?? '';
+    if (!target.startsWith('src/')) return layer.packages.length > 0 && target.endsWith('.sql');
+    return folder === file.folder || layer.folders.includes(folder);
+  }
+  const special = (layer.packagesIn ?? []).filter(({ path }) => path.test(file.path));
+  const packages = [...layer.packages, ...special.flatMap((row) => row.packages)];
+  return packages.some(
+    (name) => specifier === name || specifier.startsWith(name.endsWith(':') ? name : `${name}/`),
+  );
+}
+
+/** The files of one cycle, in order; empty when there is none. Type imports count as well. */
+function findCycle(all: readonly Import[]): string[] {
+  const targets = new Map<string, string[]>();
+  for (const { file, target } of all) {
+    targets.set(file.path, [...(targets.get(file.path) ?? []), target]);
+  }
+  const done = new Set<string>();
+  const visit = (path: string, trail: readonly string[]): string[] => {
+    if (trail.includes(path)) return [...trail.slice(trail.indexOf(path)), path];
+    if (done.has(path)) return [];
+    for (const target of targets.get(path) ?? []) {
+      const cycle = visit(target, [...trail, path]);
+      if (cycle.length > 0) return cycle;
+    }
+    done.add(path);
+    return [];
+  };
+  for (const path of targets.keys()) {
+    const cycle = visit(path, []);
+    if (cycle.length > 0) return cycle;
+  }
+  return [];
+}
+
+/** A statement that begins in the first column and awaits without being asynchronous itself. */
+function hasTopLevelAwait(code: string): boolean {
+  return code
+    .split(/\n(?=[a-z])/)
+    .some((statement) => /\bawait\b/.test(statement) && !/\basync\b/.test(statement));
+}
