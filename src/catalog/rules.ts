@@ -12,6 +12,7 @@ import {
   type PlanEntry,
   PlanSchema,
   type Problem,
+  SLUG_EXPECTS,
   SLUG_SHAPE,
   tomlKey,
   type UpstreamEntry,
@@ -37,9 +38,10 @@ export function ruleProblems(document: unknown): Problem[] {
         ? modelRules(model, `model[${index}]`, slugs, upstreamIds)
         : [],
     ),
-    ...Object.entries(memberOf(document, 'plan') ?? {}).flatMap(([slug, plan]) =>
-      Value.Check(PlanSchema, plan) ? planRules(slug, plan, slugs) : [],
-    ),
+    ...tableAt(document, 'plan').flatMap(([slug, plan]) => [
+      ...planSlugRule(slug),
+      ...(Value.Check(PlanSchema, plan) ? planRules(slug, plan, slugs) : []),
+    ]),
   ];
 }
 
@@ -128,12 +130,15 @@ const PLAN_LIMITS = [
   'max_api_keys',
 ] as const satisfies readonly (keyof PlanEntry)[];
 
+function planSlugRule(slug: string): Problem[] {
+  if (SLUG_SHAPE.test(slug)) return [];
+  const text = `must have a name that is ${SLUG_EXPECTS}`;
+  return [{ path: `plan.${tomlKey(slug)}`, text }];
+}
+
 function planRules(slug: string, plan: PlanEntry, slugs: readonly string[]): Problem[] {
   const path = `plan.${tomlKey(slug)}`;
   const problems: Problem[] = [];
-  if (!SLUG_SHAPE.test(slug)) {
-    problems.push({ path, text: 'must have a slug of a-z, 0-9, ".", "_" and "-" as its name' });
-  }
   if (!BUILT_IN_PLANS.some((builtIn) => builtIn.slug === slug)) {
     const absent = PLAN_LIMITS.filter((key) => plan[key] === undefined);
     const text = `is missing; plan ${tomlKey(slug)} is not built in, so it needs every limit`;
@@ -172,6 +177,11 @@ function named(entry: unknown, key: string, path: string): Name[] {
 function memberOf(value: unknown, key: string): unknown {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return undefined;
   return Object.getOwnPropertyDescriptor(value, key)?.value;
+}
+
+function tableAt(value: unknown, key: string): [string, unknown][] {
+  const member = memberOf(value, key);
+  return typeof member === 'object' && member !== null ? Object.entries(member) : [];
 }
 
 function listAt(value: unknown, key: string): readonly unknown[] {

@@ -29,15 +29,15 @@ const timeout = () =>
 const closed = { additionalProperties: false, expects: TABLE };
 
 /** Slugs and ids travel in headers and URLs, so they are small in both length and alphabet. */
+export const SLUG_EXPECTS =
+  '1 to 64 of a-z, 0-9, ".", "_" and "-", beginning with a letter or digit';
 export const SLUG_SHAPE = /^[a-z0-9][a-z0-9._-]{0,63}$/;
-const slug = () =>
-  text(
-    '1 to 64 of a-z, 0-9, ".", "_" and "-", and begin with a letter or digit',
-    64,
-    SLUG_SHAPE.source,
-  );
+const slug = () => text(SLUG_EXPECTS, 64, SLUG_SHAPE.source);
 const slugs = () =>
-  Type.Array(Type.String({ expects: 'a slug' }), { expects: 'a list of slugs', uniqueItems: true });
+  Type.Array(Type.String({ expects: 'a slug' }), {
+    expects: 'a list of different slugs',
+    uniqueItems: true,
+  });
 const label = () => text('text of 1 to 128 characters on one line', 128, '^[^\\x00-\\x1f\\x7f]+$');
 
 const price = () => {

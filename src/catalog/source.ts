@@ -133,7 +133,7 @@ function fill(text: string, environment: Environment, problems: Problem[], path:
       problems.push({ path, text: 'must have the name of a variable between the braces after $' });
       return reference;
     }
-    const value = environment[name];
+    const value = Object.hasOwn(environment, name) ? environment[name] : undefined;
     if (value !== undefined && value !== '') return value;
     problems.push({
       path,

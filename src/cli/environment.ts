@@ -60,7 +60,7 @@ const ESCAPES: Readonly<Record<string, string>> = { n: '\n', r: '\r', t: '\t' };
  */
 export function parseEnvFile(source: string, label: string): Record<string, string> {
   const text = source.replace(/^\uFEFF/, '').replaceAll('\r\n', '\n');
-  const variables: Record<string, string> = {};
+  const variables = new Map<string, string>();
   const problems: string[] = [];
   let at = 0;
   while (at < text.length) {
@@ -75,10 +75,10 @@ export function parseEnvFile(source: string, label: string): Record<string, stri
     }
     at += match[0].length;
     const name = match[1];
-    if (name !== undefined) variables[name] = assignedValue(match);
+    if (name !== undefined) variables.set(name, assignedValue(match));
   }
   if (problems.length > 0) throw new ConfigError(problems);
-  return variables;
+  return Object.fromEntries(variables);
 }
 
 function matchAt(pattern: RegExp, text: string, at: number): RegExpExecArray | undefined {

@@ -1,0 +1,214 @@
+import { describe, expect, test } from 'bun:test';
+import { join } from 'node:path';
+import fc from 'fast-check';
+import { parseEnvFile } from '../src/cli/environment.ts';
+import { type Config, ConfigError, publicUrl, readConfig, VARIABLES } from '../src/config.ts';
+
+const DEFAULTS: Config = {
+  host: '127.0.0.1',
+  port: 3000,
+  baseUrl: undefined,
+  databasePath: './data/tollgate.db',
+  catalogPath: undefined,
+  sessionSecret: undefined,
+  trustedProxies: [],
+  logLevel: 'info',
+  ledgerSync: 'full',
+  drainMs: 30_000,
+  heartbeatMs: 15_000,
+  silentCommitMs: 15_000,
+  workers: 1,
+};
+
+function problemsOf(environment: Record<string, string>, names: string[] = []): readonly string[] {
+  try {
+    readConfig(environment, names);
+  } catch (error) {
+    if (error instanceof ConfigError) return error.problems;
+    throw error;
+  }
+  return [];
+}
+
+describe('readConfig', () => {
+  test('has a default for everything, and takes empty values as unset', () => {
+    const empty = Object.fromEntries(VARIABLES.map(({ name }) => [name, ' ']));
+    expect(readConfig({})).toEqual(DEFAULTS);
+    expect(readConfig(empty)).toEqual(DEFAULTS);
+  });
+
+  test('is frozen', () => {
+    const config = readConfig({});
+    expect([Object.isFrozen(config), Object.isFrozen(config.trustedProxies)]).toEqual([true, true]);
+  });
+
+  test('reads every variable', () => {
+    const config = readConfig({
+      HOST: '0.0.0.0',
+      PORT: '0',
+      BASE_URL: 'https://gateway.example/sub/',
+      DATABASE_URL: 'sqlite:/var/lib/tollgate/a.db',
+      CATALOG: 'models.toml',
+      SESSION_SECRET: 's'.repeat(32),
+      TRUSTED_PROXIES: '10.0.0.0/8, ::1,192.0.2.7,',
+      LOG_LEVEL: 'debug',
+      LEDGER_SYNC: 'normal',
+      DRAIN_SECONDS: '0',
+      HEARTBEAT_SECONDS: '0.25',
+      SILENT_COMMIT_SECONDS: '20',
+      WORKERS: '1',
+      ANYTHING_ELSE: 'x',
+    });
+    expect(config).toEqual({
+      host: '0.0.0.0',
+      port: 0,
+      baseUrl: 'https://gateway.example/sub',
+      databasePath: '/var/lib/tollgate/a.db',
+      catalogPath: 'models.toml',
+      sessionSecret: 's'.repeat(32),
+      trustedProxies: ['10.0.0.0/8', '::1', '192.0.2.7'],
+      logLevel: 'debug',
+      ledgerSync: 'normal',
+      drainMs: 0,
+      heartbeatMs: 250,
+      silentCommitMs: 20_000,
+      workers: 1,
+    });
+  });
+
+  test('reads the paths of a database', () => {
+    const paths = ['sqlite:a.db', 'sqlite:///abs/a.db', 'sqlite://./a.db'].map(
+      (url) => readConfig({ DATABASE_URL: url }).databasePath,
+    );
+    expect(paths).toEqual(['a.db', '/abs/a.db', './a.db']);
+  });
+
+  const address = 'must be an http or https address without a user, query or fragment.';
+  const file = 'must be sqlite: and the path of a file, such as sqlite:./data/tollgate.db.';
+  const network = 'must be an IP address or a CIDR range such as 10.0.0.0/8.';
+  const mistakes: readonly (readonly [string, readonly string[], string])[] = [
+    [
+      'HOST',
+      ['a b', '127.0.0.1:80', 'http://x', '-a'],
+      'must be an IP address or a host name, without a port.',
+    ],
+    [
+      'PORT',
+      ['-1', '65536', '80x', '1.5', '1e3', '0x50'],
+      'must be a whole number from 0 to 65535.',
+    ],
+    ['BASE_URL', ['gateway', 'ftp://x', 'https://u:p@x', 'https://x/?a', 'https://x/#a'], address],
+    [
+      'BASE_URL',
+      ['https://x/v1', 'https://x/v1/'],
+      'must not end in /v1: clients add it themselves.',
+    ],
+    [
+      'DATABASE_URL',
+      ['postgres://u:p@h/d', 'postgresql://h'],
+      'names a Postgres server, which is not in this version; use sqlite:PATH.',
+    ],
+    [
+      'DATABASE_URL',
+      ['mysql://h', 'sqlite:', 'sqlite::memory:', 'sqlite:a?b', 'sqlite:a/', 'a.db'],
+      file,
+    ],
+    ['SESSION_SECRET', ['s'.repeat(31)], 'must have at least 32 characters.'],
+    [
+      'TRUSTED_PROXIES',
+      ['x', '10.0.0.0/33', '::/129', '10.0.0.0/', '10.0.0.0/8/8', 'fe80::1%eth0'],
+      `entry 1 ${network}`,
+    ],
+    ['TRUSTED_PROXIES', ['::1, x', ',10.0.0/8'], `entry 2 ${network}`],
+    ['LOG_LEVEL', ['INFO', 'trace'], 'must be one of debug, info, warn, error, silent.'],
+    ['LEDGER_SYNC', ['off'], 'must be one of full, normal.'],
+    ['DRAIN_SECONDS', ['-1', '3601', '30s'], 'must be a number of seconds from 0 to 3600.'],
+    ['HEARTBEAT_SECONDS', ['0', 'x'], 'must be a number of seconds from 0.01 to 3600.'],
+    ['SILENT_COMMIT_SECONDS', ['0'], 'must be a number of seconds from 0.01 to 3600.'],
+    ['WORKERS', ['0', '2', 'auto'], 'must be 1: more workers are not in this version.'],
+    ['REDIS_URL', ['redis://:secret@h'], 'is not in this version; leave it unset.'],
+    ['SMTP_URL', ['smtp://h'], 'is not in this version; leave it unset.'],
+  ];
+  for (const [name, values, problem] of mistakes) {
+    test(`refuses a bad ${name}: ${problem}`, () => {
+      for (const value of values) {
+        expect({ value, problems: problemsOf({ [name]: value }) }).toEqual({
+          value,
+          problems: [`${name} ${problem}`],
+        });
+      }
+    });
+  }
+
+  test('reports every problem at once', () => {
+    expect(problemsOf({ PORT: 'x', LOG_LEVEL: 'x', SMTP_URL: 'x' }, ['PROT'])).toEqual([
+      'PROT is not a known variable; did you mean PORT?',
+      'SMTP_URL is not in this version; leave it unset.',
+      'PORT must be a whole number from 0 to 65535.',
+      'LOG_LEVEL must be one of debug, info, warn, error, silent.',
+    ]);
+  });
+
+  test('refuses misspelled names of a file, and leaves others to the catalog', () => {
+    expect(problemsOf({}, ['DEEPSEEK_API_KEY', 'HOME', 'PORT', 'SESION_SECRETS'])).toEqual([
+      'SESION_SECRETS is not a known variable; did you mean SESSION_SECRET?',
+    ]);
+    expect(problemsOf({ PROT: '1' })).toEqual([]);
+  });
+
+  test('never shows a value', () => {
+    const names = VARIABLES.map(({ name }) => name);
+    fc.assert(
+      fc.property(
+        fc.constantFrom(...names),
+        fc.constantFrom('', 'sqlite:', 'https://u:'),
+        (name, start) => {
+          const value = `${start}qzx7#qzx7`;
+          expect(problemsOf({ [name]: value }).join()).not.toContain('qzx7');
+        },
+      ),
+    );
+  });
+});
+
+describe('publicUrl', () => {
+  test('is made of the host and the real port, unless it is set', () => {
+    const of = (environment: Record<string, string>) => publicUrl(readConfig(environment), 8080);
+    expect([
+      of({}),
+      of({ HOST: '0.0.0.0' }),
+      of({ HOST: '::' }),
+      of({ HOST: '::1' }),
+      of({ HOST: 'box.lan', PORT: '0' }),
+      of({ BASE_URL: 'https://x.example/' }),
+    ]).toEqual([
+      'http://127.0.0.1:8080',
+      'http://localhost:8080',
+      'http://localhost:8080',
+      'http://[::1]:8080',
+      'http://box.lan:8080',
+      'https://x.example',
+    ]);
+  });
+});
+
+describe('.env.example', () => {
+  test('has every variable with its default, each below the line that explains it', async () => {
+    const text = await Bun.file(join(import.meta.dir, '..', '.env.example')).text();
+    const body = text.slice(text.indexOf('\n\n') + 2);
+    const expected = VARIABLES.map(
+      ({ name, fallback, about }) => `# ${about}\n${name}=${fallback}\n`,
+    );
+    expect(body.split(/\n(?=\n)\n/).map((part) => `${part.trimEnd()}\n`)).toEqual(expected);
+  });
+
+  test('starts a server as it is', async () => {
+    const text = await Bun.file(join(import.meta.dir, '..', '.env.example')).text();
+    const variables = parseEnvFile(text, '.env.example');
+    expect(readConfig(variables, Object.keys(variables))).toEqual(DEFAULTS);
+  });
+
+  test('explains each variable in one line', () => {
+    for (const { about } of VARIABLES) expect(about).toMatch(/^[^\n]{1,98}[.]$/);
+  });
+});
