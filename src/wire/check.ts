@@ -55,7 +55,30 @@ export function readFields<R extends Readers, Needed extends keyof R & string>(
   return result as Fields<R> & Required<Pick<Fields<R>, Needed>>;
 }
 
-/** A reader that accepts what a TypeBox schema describes. Compiled here, so call it at load. */
+/** A reader of an object by `readFields`. */
+export function objectOf<R extends Readers, Needed extends keyof R & string>(
+  readers: R,
+  required: readonly Needed[],
+) {
+  return (value: unknown, path: string) =>
+    readFields(readObject(value, path), path, readers, required);
+}
+
+/** A reader of one of a few words. */
+export function oneOf<Word extends string>(...words: readonly Word[]): Reader<Word> {
+  return (value, path) => {
+    const found = words.find((word) => word === value);
+    if (found !== undefined) return found;
+    if (value === undefined) throw invalidRequest(path, 'is required');
+    const list = words.map((word) => JSON.stringify(word)).join(', ');
+    throw invalidRequest(path, words.length === 1 ? `must be ${list}` : `must be one of ${list}`);
+  };
+}
+
+/**
+ * A reader that accepts what a TypeBox schema describes. Compiled here, so call it at load. Null
+ * inside the schema is not absent: use `objectOf` where optional members may be null.
+ */
 export function shape<S extends TSchema>(schema: S): Reader<Static<S>> {
   const check = TypeCompiler.Compile(schema);
   return (value, path) => {
@@ -78,6 +101,14 @@ export function listOf<Entry>(entry: Reader<Entry>, bounds: { min?: number; max?
     }
     return value.map((item, index) => entry(item, `${path}[${index}]`));
   };
+}
+
+/** The same members without those that are undefined: an absent field is not a field. */
+export function withoutUndefined<Source extends object>(
+  source: Source,
+): { [K in keyof Source]?: Exclude<Source[K], undefined> } {
+  const present = Object.entries(source).filter(([, value]) => value !== undefined);
+  return Object.fromEntries(present) as { [K in keyof Source]?: Exclude<Source[K], undefined> };
 }
 
 /** Refuses a message whose text is over the limit; `path` is that of its content. */
@@ -137,8 +168,7 @@ export function describeSchema(schema: TSchema): string {
   }
 }
 
-function refusal(first: ValueError, path: string): GatewayError {
-  const error = deepest(first);
+function refusal(error: ValueError, path: string): GatewayError {
   const param = pointerPath(path, error.path);
   const { schema } = error;
   switch (error.type) {
@@ -155,26 +185,12 @@ function refusal(first: ValueError, path: string): GatewayError {
   }
 }
 
-/** A union reports only itself; the variant that got furthest into the value says where it broke. */
-function deepest(error: ValueError): ValueError {
-  if (error.type !== ValueErrorType.Union) return error;
-  return error.errors.reduce((found, variant) => {
-    const first = variant.First();
-    if (first === undefined) return found;
-    const inner = deepest(first);
-    const structural = inner.type === ValueErrorType.ArrayMaxItems;
-    return structural || inner.path.length > found.path.length ? inner : found;
-  }, error);
-}
-
 function range(schema: TSchema): string {
   const low = schema['minimum'] ?? schema['exclusiveMinimum'];
   const high = schema['maximum'];
   const above = schema['minimum'] === undefined;
   if (low === undefined) return high === undefined ? '' : ` up to ${high}`;
-  if (high === undefined || high === Number.MAX_SAFE_INTEGER) {
-    return above ? ` above ${low}` : ` of at least ${low}`;
-  }
+  if (high === undefined) return above ? ` above ${low}` : ` of at least ${low}`;
   return above ? ` above ${low}, up to ${high}` : ` from ${low} to ${high}`;
 }
 
@@ -186,6 +202,7 @@ function join(path: string, field: string): string {
   return path === '' ? field : `${path}.${field}`;
 }
 
-function isObject(value: unknown): value is JsonObject {
+/** Whether parsed JSON is an object, arrays and null excluded. */
+export function isObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

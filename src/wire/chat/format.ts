@@ -1,0 +1,15 @@
+// The chat-completions format, as the rim sees it: one value with the four codecs.
+
+import type { ClientFormat } from '../format.ts';
+import { encodeError } from './error.ts';
+import { parseChat } from './request.ts';
+import { encodeResponse } from './response.ts';
+import { encodeStream } from './stream.ts';
+
+export const chatFormat: ClientFormat = {
+  name: 'chat',
+  parse: parseChat,
+  response: encodeResponse,
+  stream: encodeStream,
+  error: (error, requestId) => encodeError(error, requestId),
+};

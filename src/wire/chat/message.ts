@@ -1,0 +1,181 @@
+// One entry of `messages` in a chat-completions body: which fields each role may carry, and what
+// they mean. Called by the request parser only.
+
+import { Type } from '@sinclair/typebox';
+import { invalidRequest } from '../../core/error.ts';
+import type {
+  AssistantTurn,
+  ContentPart,
+  ImagePart,
+  JsonObject,
+  ToolCall,
+  ToolTurn,
+} from '../../core/generation.ts';
+import {
+  checkMessageText,
+  listOf,
+  objectOf,
+  oneOf,
+  type Reader,
+  readImageUrl,
+  readObject,
+  readString,
+  shape,
+} from '../check.ts';
+import type { Entry } from '../turns.ts';
+
+/** A tool result may hold pictures, which only a user turn can carry on. */
+export type Message = { readonly entry: Entry; readonly toolImages: readonly ImagePart[] };
+
+const readName = shape(Type.String({ minLength: 1 }));
+const readRole = oneOf('system', 'developer', 'user', 'assistant', 'tool');
+const readPartType = oneOf('text', 'image_url');
+const readImage = objectOf({ url: readImageUrl }, ['url']);
+const readTextType = oneOf('text');
+
+const readToolCalls = listOf(
+  objectOf(
+    {
+      id: readName,
+      type: oneOf('function'),
+      function: objectOf({ name: readName, arguments: readString }, ['name', 'arguments']),
+    },
+    ['id', 'function'],
+  ),
+  {},
+);
+
+/** Reads one message, or throws `invalid_request` with the path of its first wrong field. */
+export const readMessage: Reader<Message> = (value, path) => {
+  const message = readObject(value, path);
+  const role = readRole(message['role'], `${path}.role`);
+  if (role !== 'assistant') refuseToolCalls(message, path);
+  switch (role) {
+    case 'system':
+    case 'developer':
+      return plain({ role: 'system', text: joinTexts(readContent(message, path, 'text')) });
+    case 'user':
+      return plain({ role, parts: readContent(message, path, 'text and images') });
+    case 'assistant':
+      return plain(readAssistant(message, path));
+    case 'tool':
+      return readToolResult(message, path);
+  }
+};
+
+/**
+ * The entries of a conversation. Pictures in tool results follow, as a user turn, behind the last
+ * result of the same run: anything between two results would separate them from their calls.
+ */
+export function messageEntries(messages: readonly Message[]): Entry[] {
+  const entries: Entry[] = [];
+  let images: ImagePart[] = [];
+  const flushImages = (): void => {
+    if (images.length > 0) entries.push({ role: 'user', parts: images });
+    images = [];
+  };
+  for (const { entry, toolImages } of messages) {
+    if (entry.role !== 'tool') flushImages();
+    entries.push(entry);
+    images.push(...toolImages);
+  }
+  flushImages();
+  return entries;
+}
+
+function plain(entry: Entry): Message {
+  return { entry, toolImages: [] };
+}
+
+/** `content` is null or absent only where there are tool calls (specification, message shape). */
+function readAssistant(message: JsonObject, path: string): AssistantTurn {
+  const calls = message['tool_calls'] ?? null;
+  const toolCalls = calls === null ? [] : readToolCalls(calls, `${path}.tool_calls`).map(toolCall);
+  const content = message['content'] ?? null;
+  const isEmpty = content === null && toolCalls.length > 0;
+  const text = isEmpty ? '' : joinTexts(readContent(message, path, 'text'));
+  const reasoning = message['reasoning_content'] ?? '';
+  return {
+    role: 'assistant',
+    reasoning: readString(reasoning, `${path}.reasoning_content`),
+    text,
+    toolCalls,
+  };
+}
+
+function toolCall(call: ReturnType<typeof readToolCalls>[number]): ToolCall {
+  return { id: call.id, name: call.function.name, arguments: call.function.arguments };
+}
+
+function readToolResult(message: JsonObject, path: string): Message {
+  const parts = readContent(message, path, 'text and images');
+  const entry: ToolTurn = {
+    role: 'tool',
+    toolCallId: readName(message['tool_call_id'], `${path}.tool_call_id`),
+    text: joinTexts(parts),
+    isError: false,
+  };
+  return { entry, toolImages: parts.filter((part) => part.kind === 'image') };
+}
+
+function readContent(
+  message: JsonObject,
+  path: string,
+  kinds: 'text' | 'text and images',
+): ContentPart[] {
+  const param = `${path}.content`;
+  const content = message['content'];
+  const parts = readParts(content, param, kinds);
+  checkMessageText(parts.map(partText), param);
+  return parts;
+}
+
+function readParts(content: unknown, param: string, kinds: 'text' | 'text and images') {
+  if (typeof content === 'string') return [textPart(content)];
+  if (content === undefined) throw invalidRequest(param, 'is required');
+  if (content === null) {
+    throw invalidRequest(param, 'must not be null, unless an assistant message has tool_calls');
+  }
+  if (!Array.isArray(content)) {
+    throw invalidRequest(param, 'must be a string or an array of parts');
+  }
+  return (kinds === 'text' ? readTextParts : readAnyParts)(content, param);
+}
+
+const readTextParts = listOf(
+  (value: unknown, path: string): ContentPart => {
+    const part = readObject(value, path);
+    readTextType(part['type'], `${path}.type`);
+    return textPart(readString(part['text'], `${path}.text`));
+  },
+  { min: 1 },
+);
+
+const readAnyParts = listOf(
+  (value: unknown, path: string): ContentPart => {
+    const part = readObject(value, path);
+    if (readPartType(part['type'], `${path}.type`) === 'text') {
+      return textPart(readString(part['text'], `${path}.text`));
+    }
+    return { kind: 'image', url: readImage(part['image_url'], `${path}.image_url`).url };
+  },
+  { min: 1 },
+);
+
+function refuseToolCalls(message: JsonObject, path: string): void {
+  const calls = message['tool_calls'] ?? null;
+  if (calls === null || (Array.isArray(calls) && calls.length === 0)) return;
+  throw invalidRequest(`${path}.tool_calls`, 'is allowed on assistant messages only');
+}
+
+function joinTexts(parts: readonly ContentPart[]): string {
+  return parts.flatMap((part) => (part.kind === 'text' ? [part.text] : [])).join('\n');
+}
+
+function partText(part: ContentPart): string {
+  return part.kind === 'text' ? part.text : '';
+}
+
+function textPart(text: string): ContentPart {
+  return { kind: 'text', text };
+}

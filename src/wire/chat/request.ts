@@ -1,0 +1,190 @@
+// The chat-completions request body, read into the neutral request. FIELDS is the specification's
+// table; messages have a file of their own. It must never echo a caller's value, and never let an
+// unknown field change what is generated.
+
+import { Type } from '@sinclair/typebox';
+import { invalidRequest } from '../../core/error.ts';
+import type { GenerationRequest, Reasoning, Tool, ToolChoice } from '../../core/generation.ts';
+import {
+  isObject,
+  listOf,
+  objectOf,
+  oneOf,
+  type Reader,
+  readFields,
+  readObject,
+  readString,
+  requireBody,
+  shape,
+  withoutUndefined,
+} from '../check.ts';
+import type { ParsedBody } from '../format.ts';
+import {
+  exceedsCharacters,
+  MESSAGES_MAX,
+  STOP_MAX,
+  TOOL_NAME_MAX,
+  TOOLS_MAX,
+  USER_MAX,
+} from '../limits.ts';
+import { assembleTurns } from '../turns.ts';
+import { messageEntries, readMessage } from './message.ts';
+
+const readNonEmpty = shape(Type.String({ minLength: 1 }));
+const readBoolean = shape(Type.Boolean());
+const readTokenCount = shape(Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER }));
+const readPenalty = shape(Type.Number({ minimum: -2, maximum: 2 }));
+const readStopList = listOf(readNonEmpty, { max: STOP_MAX });
+
+const readTool = objectOf(
+  {
+    type: oneOf('function'),
+    function: objectOf(
+      {
+        name: shape(
+          Type.String({
+            pattern: `^[^\\u0000-\\u001f\\u007f]{1,${TOOL_NAME_MAX}}$`,
+            expected: `a name of 1 to ${TOOL_NAME_MAX} characters without control characters`,
+          }),
+        ),
+        description: readString,
+        parameters: readObject,
+      },
+      ['name'],
+    ),
+  },
+  ['type', 'function'],
+);
+
+const FIELDS = {
+  model: readNonEmpty,
+  messages: listOf(readMessage, { min: 1, max: MESSAGES_MAX }),
+  max_tokens: readTokenCount,
+  max_completion_tokens: readTokenCount,
+  temperature: shape(Type.Number({ minimum: 0, maximum: 2 })),
+  top_p: shape(Type.Number({ exclusiveMinimum: 0, maximum: 1 })),
+  frequency_penalty: readPenalty,
+  presence_penalty: readPenalty,
+  stop: readStop,
+  stream: readBoolean,
+  stream_options: objectOf({ include_usage: readBoolean }, []),
+  response_format: objectOf({ type: oneOf('text', 'json_object', 'json_schema') }, ['type']),
+  tools: readTools,
+  tool_choice: readToolChoice,
+  reasoning_effort: oneOf('none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'),
+  thinking: objectOf({ type: oneOf('enabled', 'disabled') }, ['type']),
+  user: readUser,
+  n: shape(Type.Literal(1)),
+  /** Beyond the specification: a hint that is passed on, and ignored when it is not a boolean. */
+  parallel_tool_calls: (value: unknown) => (typeof value === 'boolean' ? value : undefined),
+};
+
+type Effort = ReturnType<typeof FIELDS.reasoning_effort>;
+
+const REASONING: Readonly<Record<Effort, Reasoning>> = {
+  none: 'off',
+  minimal: 'low',
+  low: 'low',
+  medium: 'high',
+  high: 'high',
+  xhigh: 'high',
+  max: 'max',
+};
+
+/** Reads a chat-completions body. Throws `invalid_request` with the first wrong field as `param`. */
+export function parseChat(body: ParsedBody): GenerationRequest {
+  const fields = readFields(requireBody(body.value), '', FIELDS, ['model', 'messages']);
+  const tools = fields.tools ?? [];
+  const optional = {
+    maxOutputTokens: fields.max_completion_tokens ?? fields.max_tokens,
+    temperature: fields.temperature,
+    topP: fields.top_p,
+    frequencyPenalty: fields.frequency_penalty,
+    presencePenalty: fields.presence_penalty,
+    toolChoice: usableChoice(fields.tool_choice, tools),
+    parallelToolCalls: fields.parallel_tool_calls,
+    reasoning: reasoning(fields.reasoning_effort, fields.thinking?.type),
+    endUser: fields.user,
+  };
+  return {
+    model: fields.model,
+    ...assembleTurns(messageEntries(fields.messages)),
+    ...withoutUndefined(optional),
+    stop: fields.stop ?? [],
+    tools,
+    json: fields.response_format !== undefined && fields.response_format.type !== 'text',
+    stream: fields.stream ?? false,
+    includeUsage: fields.stream_options?.include_usage ?? true,
+  };
+}
+
+function readStop(value: unknown, path: string): readonly string[] {
+  if (Array.isArray(value)) return readStopList(value, path);
+  if (typeof value === 'string') return [readNonEmpty(value, path)];
+  throw invalidRequest(path, `must be a string or an array of up to ${STOP_MAX} strings`);
+}
+
+/** NUL is refused because the id is stored, and not every database takes it in a text. */
+function readUser(value: unknown, path: string): string {
+  const user = readString(value, path);
+  if (exceedsCharacters([user], USER_MAX)) {
+    throw invalidRequest(path, `must have at most ${USER_MAX} characters`);
+  }
+  if (user.includes('\0')) throw invalidRequest(path, 'must not contain the NUL character');
+  return user;
+}
+
+function readTools(value: unknown, path: string): Tool[] {
+  const names = new Set<string>();
+  const read: Reader<Tool> = (item, itemPath) => {
+    const { name, description, parameters } = readTool(item, itemPath).function;
+    if (names.has(name)) {
+      throw invalidRequest(`${itemPath}.function.name`, 'is the name of an earlier tool too');
+    }
+    names.add(name);
+    const tool = { name, parameters: parameters ?? { type: 'object', properties: {} } };
+    return description === undefined ? tool : { ...tool, description };
+  };
+  return listOf(read, { max: TOOLS_MAX })(value, path);
+}
+
+/** Always named `tool_choice` in a refusal, whichever part of it is wrong. */
+function readToolChoice(value: unknown, path: string): ToolChoice {
+  if (value === 'none' || value === 'auto' || value === 'required') return { kind: value };
+  const name = chosenName(value);
+  if (typeof name === 'string' && name !== '') return { kind: 'tool', name };
+  throw invalidRequest(
+    path,
+    'must be "none", "auto", "required" or {"type": "function", "function": {"name": …}}',
+  );
+}
+
+function chosenName(value: unknown): unknown {
+  if (!isObject(value) || value['type'] !== 'function') return undefined;
+  const chosen = value['function'];
+  return isObject(chosen) ? chosen['name'] : undefined;
+}
+
+/** The choice that the tools allow: without tools there is nothing to choose from. */
+function usableChoice(
+  choice: ToolChoice | undefined,
+  tools: readonly Tool[],
+): ToolChoice | undefined {
+  if (choice === undefined) return undefined;
+  if (choice.kind === 'tool' && !tools.some((tool) => tool.name === choice.name)) {
+    throw invalidRequest('tool_choice', 'names a function that is not in tools');
+  }
+  if (tools.length > 0) return choice;
+  if (choice.kind === 'required') throw invalidRequest('tool_choice', 'needs tools to choose from');
+  return undefined;
+}
+
+/** Either field may turn thinking off; otherwise the effort decides (design section 8). */
+function reasoning(
+  effort: Effort | undefined,
+  thinking: 'enabled' | 'disabled' | undefined,
+): Reasoning | undefined {
+  if (thinking === 'disabled') return 'off';
+  if (effort !== undefined) return REASONING[effort];
+  return thinking === 'enabled' ? 'on' : undefined;
+}

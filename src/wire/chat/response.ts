@@ -1,0 +1,73 @@
+// A whole answer in the chat-completions format, and what it shares with the stream: the id, the
+// usage and the finish reason. It must never invent a count: all of them come from the receipt.
+
+import type { Answer, FinishReason, Receipt } from '../../core/generation.ts';
+import type { AnswerHead } from '../format.ts';
+
+/** Clients compare it between answers to notice a changed backend; ours says nothing of the kind. */
+export const SYSTEM_FINGERPRINT = 'fp_tollgate';
+
+/** The JSON text of a whole answer (specification, "Chat-completions response"). */
+export function encodeResponse(head: AnswerHead, answer: Answer, receipt: Receipt): string {
+  return JSON.stringify({
+    id: completionId(head),
+    object: 'chat.completion',
+    created: head.createdSeconds,
+    model: head.model,
+    choices: [
+      {
+        index: 0,
+        message: message(answer),
+        logprobs: null,
+        finish_reason: finishReason(answer.finish, receipt),
+      },
+    ],
+    usage: usage(receipt),
+    system_fingerprint: SYSTEM_FINGERPRINT,
+  });
+}
+
+export function completionId(head: AnswerHead): string {
+  return `chatcmpl-${head.id}`;
+}
+
+/** An answer that the balance stopped ended for the length it could pay for. */
+export function finishReason(reason: FinishReason, receipt: Receipt): FinishReason {
+  return receipt.outcome === 'stopped_balance' ? 'length' : reason;
+}
+
+/** Counts are inclusive in this format: cached tokens are among `prompt_tokens`. */
+export function usage(receipt: Receipt) {
+  const { inputTokens, cachedInputTokens, outputTokens, reasoningTokens } = receipt.usage;
+  return {
+    prompt_tokens: inputTokens,
+    completion_tokens: outputTokens,
+    total_tokens: inputTokens + outputTokens,
+    prompt_tokens_details: { cached_tokens: cachedInputTokens },
+    completion_tokens_details: { reasoning_tokens: reasoningTokens },
+    prompt_cache_hit_tokens: cachedInputTokens,
+    prompt_cache_miss_tokens: inputTokens - cachedInputTokens,
+    svc_tokens_debited: receipt.tokensDebited,
+    svc_cost_usd: receipt.costUsd,
+  };
+}
+
+function message(answer: Answer) {
+  const { reasoning, text, toolCalls } = answer;
+  return {
+    role: 'assistant',
+    content: text === '' && toolCalls.length > 0 ? null : text,
+    ...(reasoning === '' ? {} : { reasoning_content: reasoning }),
+    ...(toolCalls.length === 0 ? {} : { tool_calls: toolCalls.map(toolCall) }),
+  };
+}
+
+/** Some clients cannot parse empty arguments, so a call without any says `{}`. */
+function toolCall(call: Answer['toolCalls'][number]) {
+  const callArguments = call.arguments === '' ? '{}' : call.arguments;
+  return {
+    id: call.id,
+    type: 'function',
+    function: { name: call.name, arguments: callArguments },
+  };
+}

@@ -1,0 +1,87 @@
+// Encodes one stream in the chat-completions format: a chunk for each event, the finish chunk, the
+// last event with the bill, then [DONE]. Called once a stream by the pump; it works once a token,
+// so what never changes is written once. It must never send a role, a finish reason, a call's name
+// or a usage twice: clients add repeats together.
+
+import type { FinishReason, GenerationEvent, Receipt } from '../../core/generation.ts';
+import type { AnswerHead, StreamEncoder } from '../format.ts';
+import { encodeError } from './error.ts';
+import { completionId, finishReason, SYSTEM_FINGERPRINT, usage } from './response.ts';
+
+const DONE = 'data: [DONE]\n\n';
+
+/** The encoder of one stream (design section 8, "Chat chunk" and "Final chat event"). */
+export function encodeStream(head: AnswerHead): StreamEncoder {
+  const envelope = {
+    id: completionId(head),
+    object: 'chat.completion.chunk',
+    created: head.createdSeconds,
+    model: head.model,
+  };
+  const fixed = JSON.stringify({ ...envelope, system_fingerprint: SYSTEM_FINGERPRINT });
+  const before = `data: ${fixed.slice(0, -1)},"choices":[{"index":0,"delta":`;
+  const after = ',"logprobs":null,"finish_reason":null}]}\n\n';
+  const beforeText = `${before}{"content":`;
+  const beforeReasoning = `${before}{"reasoning_content":`;
+  const afterText = `}${after}`;
+
+  let reason: FinishReason = 'stop';
+  /** Calls that have had no arguments yet: some clients cannot parse an empty text. */
+  const bareCalls = new Set<number>();
+
+  const callDelta = (index: number, call: object): string =>
+    `${before}${JSON.stringify({ tool_calls: [{ index, ...call }] })}${after}`;
+
+  const push = (event: GenerationEvent): string => {
+    switch (event.kind) {
+      case 'text-delta':
+        return event.text === '' ? '' : beforeText + JSON.stringify(event.text) + afterText;
+      case 'reasoning-delta':
+        return event.text === '' ? '' : beforeReasoning + JSON.stringify(event.text) + afterText;
+      case 'tool-start': {
+        bareCalls.add(event.index);
+        const named = { name: event.name, arguments: '' };
+        return callDelta(event.index, { id: event.id, type: 'function', function: named });
+      }
+      case 'tool-delta':
+        if (event.json === '') return '';
+        bareCalls.delete(event.index);
+        return callDelta(event.index, { function: { arguments: event.json } });
+      case 'finish':
+        reason = event.reason;
+        return '';
+      case 'usage':
+        return '';
+    }
+  };
+
+  const finish = (receipt: Receipt): string => {
+    const last = finishReason(reason, receipt);
+    const calls = [...bareCalls].map((index) =>
+      callDelta(index, { function: { arguments: '{}' } }),
+    );
+    const end = `${before}{},"logprobs":null,"finish_reason":"${last}"}]}\n\n`;
+    return `${calls.join('')}${end}data: ${JSON.stringify(lastEvent(receipt))}\n\n${DONE}`;
+  };
+
+  /** Usage chunk and billing event at once; without usage it must not pass for a chunk. */
+  const lastEvent = (receipt: Receipt): object => ({
+    ...envelope,
+    ...(head.includeUsage ? {} : { object: 'chat.completion.billing' }),
+    choices: [],
+    ...(head.includeUsage ? { usage: usage(receipt) } : {}),
+    svc_tokens_debited: receipt.tokensDebited,
+    svc_cost_usd: receipt.costUsd,
+    svc_balance_tokens: receipt.balanceTokens,
+    svc_fallback_used: receipt.fallbackUsed,
+    svc_outcome: receipt.outcome,
+  });
+
+  return {
+    start: () => `${before}{"role":"assistant","content":""}${after}`,
+    push,
+    heartbeat: () => `${before}{}${after}`,
+    finish,
+    fail: (error, receipt) => `data: ${encodeError(error, head.requestId, receipt)}\n\n${DONE}`,
+  };
+}
