@@ -29,6 +29,8 @@ export type Database = {
    * throws. `work` must not be asynchronous, and transactions do not nest; both are refused.
    */
   readonly transaction: <T>(work: (tx: Queries) => T) => T;
+  /** Runs reads that see one state of the database, without keeping writers out. */
+  readonly snapshot: <T>(read: (tx: Queries) => T) => T;
   /** Changes when another connection or process commits; says nothing about our own commits. */
   readonly foreignCommits: () => number;
   readonly close: () => void;
@@ -54,7 +56,8 @@ export function openDatabase(options: DatabaseOptions): Database {
   return {
     db,
     connection,
-    transaction: (work) => inTransaction(connection, () => work(db)),
+    transaction: (work) => inTransaction(connection, 'IMMEDIATE', () => work(db)),
+    snapshot: (read) => inTransaction(connection, 'DEFERRED', () => read(db)),
     foreignCommits: () => Number(version.get()?.data_version ?? 0),
     close: () => connection.close(),
   };
@@ -151,9 +154,13 @@ function openFailure(path: string, cause: unknown): StoreError {
   );
 }
 
-function inTransaction<T>(connection: Connection, work: () => T): T {
+function inTransaction<T>(
+  connection: Connection,
+  mode: 'IMMEDIATE' | 'DEFERRED',
+  work: () => T,
+): T {
   if (connection.inTransaction) throw new StoreError('A transaction is already open.');
-  connection.run('BEGIN IMMEDIATE');
+  connection.run(`BEGIN ${mode}`);
   try {
     const result = work();
     if (result instanceof Promise) {

@@ -1,0 +1,43 @@
+// Gathers what the books say about one request. The command line turns it into words.
+
+import { eq, inArray } from 'drizzle-orm';
+import type { Database } from '../store/database.ts';
+import { holds, ledgerEntries, priceVersions, usageRecords } from '../store/tables.ts';
+
+export type RequestStory = {
+  readonly hold: typeof holds.$inferSelect;
+  /** Absent while the request is under way. */
+  readonly record: typeof usageRecords.$inferSelect | undefined;
+  /** Two legs a transfer, in the order of booking; none where nothing was charged. */
+  readonly entries: readonly (typeof ledgerEntries.$inferSelect)[];
+  /** The price that was asked for and, where another one served, that one. */
+  readonly prices: readonly (typeof priceVersions.$inferSelect)[];
+};
+
+/** One consistent look: all parts belong to the same state of the books. */
+export function explain(database: Database, requestId: string): RequestStory | undefined {
+  return database.snapshot((tx) => {
+    const hold = tx.select().from(holds).where(eq(holds.requestId, requestId)).get();
+    if (hold === undefined) return undefined;
+    const record = tx
+      .select()
+      .from(usageRecords)
+      .where(eq(usageRecords.requestId, requestId))
+      .get();
+    const transfers = [`settle:${requestId}`, `loss:${requestId}`];
+    const entries = tx
+      .select()
+      .from(ledgerEntries)
+      .where(inArray(ledgerEntries.transferId, transfers))
+      .orderBy(ledgerEntries.id)
+      .all();
+    const versions = [hold.priceVersion, record?.priceVersionServed ?? hold.priceVersion];
+    const prices = tx
+      .select()
+      .from(priceVersions)
+      .where(inArray(priceVersions.version, versions))
+      .orderBy(priceVersions.version)
+      .all();
+    return { hold, record, entries, prices };
+  });
+}
