@@ -1,7 +1,8 @@
 // What a catalog can still get wrong when every value has the right shape: names that clash or
-// point nowhere, and values that do not fit each other. Called by catalog.ts. Entries that are
-// misshapen are left out here, but their names count as known, so that one mistake is one line.
+// point nowhere, and values that do not fit each other. Called by catalog.ts. Misshapen values are
+// left out here, but the names of their entries count as known: one mistake is one line.
 
+import type { Static, TObject } from '@sinclair/typebox';
 import { Value } from '@sinclair/typebox/value';
 import { PICO_DECIMALS, parseDecimal } from '../core/money.ts';
 import { nearest } from '../core/nearest.ts';
@@ -30,17 +31,15 @@ export function ruleProblems(document: unknown): Problem[] {
       upstreams.flatMap((upstream, index) => named(upstream, 'id', `upstream[${index}].id`)),
     ),
     ...upstreams.flatMap((upstream, index) =>
-      Value.Check(UpstreamSchema, upstream) ? upstreamRules(upstream, `upstream[${index}]`) : [],
+      upstreamRules(sound(UpstreamSchema, upstream), `upstream[${index}]`),
     ),
     ...clashes(models.flatMap(modelNames)),
     ...models.flatMap((model, index) =>
-      Value.Check(ModelSchema, model)
-        ? modelRules(model, `model[${index}]`, slugs, upstreamIds)
-        : [],
+      modelRules(sound(ModelSchema, model), `model[${index}]`, slugs, upstreamIds),
     ),
     ...tableAt(document, 'plan').flatMap(([slug, plan]) => [
       ...planSlugRule(slug),
-      ...(Value.Check(PlanSchema, plan) ? planRules(slug, plan, slugs) : []),
+      ...planRules(slug, sound(PlanSchema, plan), slugs),
     ]),
   ];
 }
@@ -66,7 +65,7 @@ function clashes(names: readonly Name[]): Problem[] {
   });
 }
 
-function upstreamRules(upstream: UpstreamEntry, path: string): Problem[] {
+function upstreamRules(upstream: Partial<UpstreamEntry>, path: string): Problem[] {
   if (upstream.dialect === 'messages') {
     const text = 'must be "chat" or "demo": the messages dialect is not in this version';
     return [{ path: `${path}.dialect`, text }];
@@ -78,6 +77,7 @@ function upstreamRules(upstream: UpstreamEntry, path: string): Problem[] {
         : [{ path: `${path}.${key}`, text: 'is not used by the demo dialect; remove it' }],
     );
   }
+  if (upstream.dialect === undefined) return [];
   if (upstream.base_url !== undefined && isPlainAddress(upstream.base_url)) return [];
   const missing = upstream.base_url === undefined ? 'is missing; ' : '';
   const text = `${missing}must be an http or https address without a user, query or fragment`;
@@ -92,24 +92,25 @@ function isPlainAddress(text: string): boolean {
 }
 
 function modelRules(
-  model: ModelEntry,
+  model: Partial<ModelEntry>,
   path: string,
   slugs: readonly string[],
   upstreamIds: readonly string[],
 ): Problem[] {
   const problems: Problem[] = [];
   const refuse = (key: string, text: string) => problems.push({ path: `${path}.${key}`, text });
-  if (model.max_output > model.context_window) {
+  const { max_output: maxOutput = 0, context_window: contextWindow = maxOutput } = model;
+  if (maxOutput > contextWindow) {
     refuse('max_output', 'must not be above context_window');
   }
-  const { input, cached_input: cachedInput = input } = model.price;
+  const { input = 0, cached_input: cachedInput = input } = model.price ?? {};
   if (pico(cachedInput) > pico(input)) {
     refuse('price.cached_input', 'must not be above input: a hold covers the prompt at that price');
   }
   if (model.created !== undefined && !isDate(model.created)) {
     refuse('created', 'must be a day that the calendar has');
   }
-  for (const [index, { upstream }] of model.served_by.entries()) {
+  for (const [index, { upstream }] of (model.served_by ?? []).entries()) {
     if (upstreamIds.includes(upstream)) continue;
     refuse(`served_by[${index}].upstream`, unknownName('upstream', upstream, upstreamIds));
   }
@@ -172,6 +173,15 @@ function isDate(text: string): boolean {
 function named(entry: unknown, key: string, path: string): Name[] {
   const name = textAt(entry, key);
   return name === undefined ? [] : [{ path, name }];
+}
+
+/** The members of an entry that have the shape of their schema. */
+function sound<T extends TObject>(schema: T, entry: unknown): Partial<Static<T>> {
+  const members = Object.entries(schema.properties).flatMap(([key, member]) => {
+    const value = memberOf(entry, key);
+    return Value.Check(member, value) && value !== undefined ? [[key, value]] : [];
+  });
+  return Object.fromEntries(members) as Partial<Static<T>>;
 }
 
 function memberOf(value: unknown, key: string): unknown {
