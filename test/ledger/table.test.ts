@@ -172,6 +172,7 @@ async function run(books: Books, [verb = '', id = '', ...rest]: readonly string[
         .select()
         .from(ledgerEntries)
         .where(eq(ledgerEntries.transferId, id))
+        .orderBy(ledgerEntries.id)
         .all()
         .map((entry) => `${entry.ledgerAccount} ${entry.amount}`)
         .join(', ');
