@@ -107,9 +107,10 @@ export function createChunkReader(onEvent: (event: GenerationEvent) => void): Ch
       if (broken !== undefined) {
         return { class: broken, detail: 'the upstream gave up in the middle of its answer' };
       }
-      const failure = tools.end();
+      const meant = FINISH_REASONS.get(finishWord) ?? 'stop';
+      const failure = tools.end(meant !== 'stop' && meant !== 'tool_calls');
       if (failure !== undefined) return failure;
-      const reason = finishReason(finishWord, tools.count() > 0);
+      const reason = repairReason(meant, tools.count() > 0);
       if (reason === 'insufficient_system_resource' && !hasContent && tools.count() === 0) {
         return { class: 'overloaded', detail: 'the upstream had no capacity for an answer' };
       }
@@ -152,10 +153,9 @@ function readTextPart(part: JsonRecord): string {
  * Many servers say `stop` after tool calls, and clients then never run them; a client that is told
  * of tool calls where there are none waits for nothing. A cut or filtered answer stays one.
  */
-function finishReason(word: string, hasToolCalls: boolean): FinishReason {
-  const reason = FINISH_REASONS.get(word) ?? 'stop';
-  if (reason === 'stop' && hasToolCalls) return 'tool_calls';
-  return reason === 'tool_calls' && !hasToolCalls ? 'stop' : reason;
+function repairReason(meant: FinishReason, hasToolCalls: boolean): FinishReason {
+  if (meant === 'stop' && hasToolCalls) return 'tool_calls';
+  return meant === 'tool_calls' && !hasToolCalls ? 'stop' : meant;
 }
 
 /**

@@ -5,7 +5,7 @@
 import type { UpstreamFailure } from '../../core/failure.ts';
 import type { GenerationEvent } from '../../core/generation.ts';
 import { HELD_ARGUMENTS_LENGTH_MAX, TOOL_CALL_ID_LENGTH_MAX, TOOL_CALLS_MAX } from './limits.ts';
-import { isRecord, toRecord, toText } from './narrow.ts';
+import { isRecord, type JsonRecord, toRecord, toText } from './narrow.ts';
 
 type Call = {
   /** The upstream's id; empty while it has sent none. */
@@ -31,8 +31,11 @@ type Piece = {
 export type ToolReader = {
   /** Reads one element of a `tool_calls` array. */
   readonly piece: (value: unknown) => UpstreamFailure | undefined;
-  /** Starts what has not started. Afterwards every call has arguments, `{}` where it had none. */
-  readonly end: () => UpstreamFailure | undefined;
+  /**
+   * Starts what has not started, and gives `{}` to calls without arguments. Not where the answer
+   * was cut by a limit: what is missing then is missing, and must not look like a complete call.
+   */
+  readonly end: (wasCut: boolean) => UpstreamFailure | undefined;
   readonly count: () => number;
 };
 
@@ -106,8 +109,11 @@ export function createToolReader(
   return {
     count: () => started,
     piece(value) {
-      const piece = readPiece(value);
-      if (piece === undefined) return undefined;
+      if (!isRecord(value)) return undefined;
+      const json = toArguments(toRecord(value['function'])['arguments']);
+      if (json === undefined) return malformed('tool arguments that nest too deep');
+      const piece = readPiece(value, json);
+      if (isBlank(piece)) return undefined;
       const call = find(piece) ?? begin(piece);
       if (call === undefined) return malformed(`more than ${TOOL_CALLS_MAX} tool calls`);
       latest = call;
@@ -130,11 +136,14 @@ export function createToolReader(
       if (call.name !== '') startUpTo(call);
       return undefined;
     },
-    end() {
+    end(wasCut) {
       for (const call of calls) {
-        if (call.name === '') return malformed('a tool call without a name');
+        if (call.name === '') {
+          if (wasCut) continue;
+          return malformed('a tool call without a name');
+        }
         if (call.position === -1) start(call);
-        if (call.lastCharacter === '') {
+        if (call.lastCharacter === '' && !wasCut) {
           onEvent({ kind: 'tool-delta', index: call.position, json: '{}' });
         }
       }
@@ -159,25 +168,34 @@ function mergeName(known: string, piece: string): string {
   return piece.startsWith(known) ? piece : known + piece;
 }
 
-/** A piece without id, name and arguments says nothing; older vLLM sends them on every chunk. */
-function readPiece(value: unknown): Piece | undefined {
-  if (!isRecord(value)) return undefined;
-  const { name, arguments: written } = toRecord(value['function']);
+function readPiece(value: JsonRecord, json: string): Piece {
   const { id, index } = value;
-  const piece = {
+  return {
     // -1 is what some servers send where they have none.
     index: typeof index === 'number' && index >= 0 ? index : undefined,
     id: toText(id),
-    name: toText(name),
-    json: toArguments(written),
+    name: toText(toRecord(value['function'])['name']),
+    json,
   };
-  return piece.id === '' && piece.name === '' && piece.json === '' ? undefined : piece;
 }
 
-/** Arguments are JSON text; some servers send the object itself. */
-function toArguments(value: unknown): string {
+/** Older vLLM sends pieces that say nothing with every chunk. */
+function isBlank(piece: Piece): boolean {
+  return piece.id === '' && piece.name === '' && piece.json === '';
+}
+
+/**
+ * Arguments are JSON text; some servers send the object itself. Undefined where it cannot be
+ * written: the parser takes any depth, the writer does not.
+ */
+function toArguments(value: unknown): string | undefined {
   if (typeof value === 'string') return value;
-  return value === undefined || value === null ? '' : JSON.stringify(value);
+  if (value === undefined || value === null) return '';
+  try {
+    return JSON.stringify(value);
+  } catch {
+    return undefined;
+  }
 }
 
 function malformed(what: string): UpstreamFailure {

@@ -1,0 +1,32 @@
+// Runs the chat dialect over bytes and collects what comes out. Shared by the tests of this folder.
+
+import type { UpstreamFailure } from '../../../src/core/failure.ts';
+import type { GenerationEvent } from '../../../src/core/generation.ts';
+import { createChatStream } from '../../../src/wire/upstream/chat-stream.ts';
+
+export type Decoded = {
+  readonly events: readonly GenerationEvent[];
+  readonly failure: UpstreamFailure | undefined;
+};
+
+/** Decodes a stream whose bytes arrive in these reads. */
+export function decodeReads(reads: readonly Uint8Array[]): Decoded {
+  const events: GenerationEvent[] = [];
+  const decoder = createChatStream((event) => events.push(event));
+  for (const read of reads) {
+    const failure = decoder.feed(read);
+    if (failure !== undefined) return { events, failure };
+  }
+  return { events, failure: decoder.end() };
+}
+
+/** One JSON line an event, and one for the failure that ended the stream. */
+export function toLines({ events, failure }: Decoded): string[] {
+  const lines = events.map((event) => JSON.stringify(event));
+  return failure === undefined ? lines : [...lines, JSON.stringify({ failure })];
+}
+
+export function splitAt(bytes: Uint8Array, cuts: readonly number[]): Uint8Array[] {
+  const borders = [0, ...[...cuts].sort((a, b) => a - b), bytes.length];
+  return borders.slice(1).map((border, index) => bytes.subarray(borders[index], border));
+}
