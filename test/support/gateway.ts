@@ -16,6 +16,8 @@ export type GatewayOptions = {
   readonly directory?: string;
   /** More arguments of `serve`. */
   readonly arguments?: readonly string[];
+  /** What the server is started with, such as `['taskset', '-c', '0']`. */
+  readonly prefix?: readonly string[];
 };
 
 export type AccountOptions = {
@@ -71,7 +73,8 @@ export async function startGateway(options: GatewayOptions = {}): Promise<Gatewa
     PORT: '0',
     ...options.environment,
   };
-  const child = Bun.spawn([...gatewayCommand(), 'serve', ...(options.arguments ?? [])], {
+  const command = [...(options.prefix ?? []), ...gatewayCommand(), 'serve'];
+  const child = Bun.spawn([...command, ...(options.arguments ?? [])], {
     cwd: directory,
     env: environment,
     stdin: 'ignore',

@@ -1,0 +1,267 @@
+// `bun run bench`: measures the gateway (the executable in dist/, every feature on, money on disk)
+// against B, a bare forwarder on the same Bun, and D, the upstream without anything before it.
+// Rounds are interleaved and ratios are taken a round, so a noisy neighbour hits all of them.
+// Gateway and forwarder run on core 0, load and upstream on core 1.
+//
+//   bun run bench [--rounds 3] [--seconds 1] [--connections 32] [--yardstick]
+
+import { readFileSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { type Gateway, startGateway, type TestAccount } from '../test/support/gateway.ts';
+import { type Load, type Measured, runLoad } from './bench/load.ts';
+import { REPORTED } from './bench/upstream.ts';
+
+const { values: flags } = parseArgs({
+  options: {
+    rounds: { type: 'string', default: '3' },
+    seconds: { type: 'string', default: '1' },
+    connections: { type: 'string', default: '32' },
+    /** Measures B and D alone. */
+    yardstick: { type: 'boolean', default: false },
+  },
+});
+
+/** Service tokens a model token. */
+const PRICE = { input: 1, cached: 0.1, output: 2 };
+const CREDIT = 100_000_000_000;
+const TICKS_A_SECOND = 100;
+
+const pin = (core: number) =>
+  Bun.which('taskset') !== null && navigator.hardwareConcurrency > 1
+    ? ['taskset', '-c', String(core)]
+    : [];
+
+type Kind = 'whole' | 'stream';
+type Scenario = { readonly kind: Kind; readonly connections: number; readonly warmUps: number };
+
+const many = Number(flags.connections);
+const scenarios: readonly Scenario[] = [
+  { kind: 'whole', connections: many, warmUps: 1 },
+  { kind: 'stream', connections: many, warmUps: 1 },
+  { kind: 'whole', connections: 1, warmUps: 0 },
+];
+
+type Target = {
+  readonly name: string;
+  readonly url: string;
+  readonly pid: number;
+  readonly key?: string;
+  readonly charged: boolean;
+};
+
+type Sample = Measured & { readonly rate: number; readonly cpuUs: number };
+
+const folder = await mkdtemp(join(tmpdir(), 'tollgate-bench-'));
+const upstream = await startProcess('upstream.ts', [], 1);
+const completions = `${upstream.url}/v1/chat/completions`;
+const forwarder = await startProcess('forwarder.ts', [completions], 0);
+const gateway = flags.yardstick
+  ? undefined
+  : await startGateway({ catalog: catalog(upstream.url), prefix: pin(0) });
+const account = await gateway?.createAccount({ plan: 'bench', credit: CREDIT });
+
+const targets: Target[] = [
+  { name: 'D upstream alone', url: completions, pid: upstream.pid, charged: false },
+  { name: 'B bare forwarder', url: forwarder.url, pid: forwarder.pid, charged: false },
+];
+if (gateway !== undefined && account !== undefined) {
+  const { pid, url } = gateway;
+  const paths = { chat: '/v1/chat/completions', messages: '/v1/messages' };
+  for (const [format, path] of Object.entries(paths)) {
+    const name = `gateway, ${format}`;
+    targets.push({ name, url: url + path, pid, key: account.key, charged: true });
+  }
+}
+
+const rounds = Number(flags.rounds);
+const completed: Record<Kind, number> = { whole: 0, stream: 0 };
+let cutOff = 0;
+let errors = 0;
+
+for (const scenario of scenarios) {
+  const samples = new Map<Target, Sample[]>(targets.map((target) => [target, []]));
+  for (let round = -scenario.warmUps; round < rounds; round += 1) {
+    for (const target of targets) {
+      const sample = await measure(target, scenario);
+      if (round >= 0) samples.get(target)?.push(sample);
+    }
+  }
+  print(scenario, samples);
+}
+if (gateway !== undefined && account !== undefined) {
+  process.stdout.write(`gateway memory: ${residentMegabytes(gateway.pid)} MB\n`);
+  await checkLedger(gateway, account);
+}
+if (errors > 0) process.stdout.write(`\nWARNING: ${errors} requests failed.\n`);
+
+await gateway?.[Symbol.asyncDispose]();
+forwarder.kill();
+upstream.kill();
+await rm(folder, { recursive: true });
+process.exitCode = errors > 0 ? 1 : (process.exitCode ?? 0);
+
+async function measure(target: Target, scenario: Scenario): Promise<Sample> {
+  const load: Load = {
+    url: target.url,
+    body: JSON.stringify({
+      model: 'bench',
+      max_tokens: 100,
+      messages: [{ role: 'user', content: 'Tell me about proverbs on work and play. '.repeat(4) }],
+      stream: scenario.kind === 'stream',
+    }),
+    headers: {
+      'content-type': 'application/json',
+      ...(target.key === undefined ? {} : { authorization: `Bearer ${target.key}` }),
+    },
+    connections: scenario.connections,
+    seconds: Number(flags.seconds),
+  };
+  const before = cpuMicroseconds(target.pid);
+  const measured = await runLoad(load, pin(1), folder);
+  const cpu = cpuMicroseconds(target.pid) - before;
+  errors += measured.errors;
+  if (target.charged) {
+    completed[scenario.kind] += measured.requests;
+    cutOff += scenario.connections;
+  }
+  return {
+    ...measured,
+    rate: measured.requests / measured.seconds,
+    cpuUs: cpu / Math.max(1, measured.requests),
+  };
+}
+
+/** User and system time of a process so far; zero where the system has no /proc. */
+function cpuMicroseconds(pid: number): number {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
+    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+    return ((Number(fields[11]) + Number(fields[12])) / TICKS_A_SECOND) * 1e6;
+  } catch {
+    return 0;
+  }
+}
+
+/** What a process holds in memory now. */
+function residentMegabytes(pid: number): string {
+  try {
+    const kilobytes = /VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1];
+    return (Number(kilobytes) / 1_024).toFixed(0);
+  } catch {
+    return 'unknown';
+  }
+}
+
+function print(scenario: Scenario, samples: ReadonlyMap<Target, readonly Sample[]>): void {
+  const yardstick = [...samples].find(([target]) => target.name.startsWith('B'))?.[1] ?? [];
+  const title = `${scenario.kind} answers, ${scenario.connections} connections`;
+  const columns = ['requests/s', 'of B', 'cpu µs/request', 'of B', 'p50 µs', 'p99 µs'];
+  row(title, columns);
+  for (const [target, rows] of samples) {
+    const ratio = (read: (sample: Sample) => number) =>
+      median(rows.map((sample, index) => read(sample) / read(yardstick[index] ?? sample)));
+    row(target.name, [
+      median(rows.map((sample) => sample.rate)).toFixed(0),
+      ratio((sample) => sample.rate).toFixed(2),
+      median(rows.map((sample) => sample.cpuUs)).toFixed(0),
+      ratio((sample) => sample.cpuUs).toFixed(2),
+      median(rows.map((sample) => sample.p50Us)).toFixed(0),
+      median(rows.map((sample) => sample.p99Us)).toFixed(0),
+    ]);
+  }
+  process.stdout.write('\n');
+}
+
+function row(name: string, cells: readonly string[]): void {
+  process.stdout.write(`${name.padEnd(34)}${cells.map((cell) => cell.padStart(16)).join('')}\n`);
+}
+
+function median(values: readonly number[]): number {
+  const sorted = [...values].sort((a, b) => a - b);
+  return sorted[Math.floor(sorted.length / 2)] ?? 0;
+}
+
+/**
+ * Every completed answer was charged its exact price. The answers that the end of a run cut off may
+ * have been charged as well, in part or in full, so the debits have a small range.
+ */
+async function checkLedger(server: Gateway, owner: TestAccount): Promise<void> {
+  const prompt = (REPORTED.prompt - REPORTED.cached) * PRICE.input + REPORTED.cached * PRICE.cached;
+  const whole = prompt + REPORTED.wholeOutput * PRICE.output;
+  const streamed = prompt + REPORTED.streamOutput * PRICE.output;
+  const least = completed.whole * whole + completed.stream * streamed;
+  const most = least + cutOff * streamed;
+  const shown = await server.run('account', 'show', owner.id);
+  const available = findAvailable(shown);
+  if (available === undefined) {
+    process.stdout.write('ledger: `account show` tells no available balance; not checked\n');
+    return;
+  }
+  const debited = CREDIT - available;
+  const good = debited >= least - 0.01 && debited <= most + 0.01;
+  process.stdout.write(
+    `ledger ${good ? 'agrees' : 'DISAGREES'}: ${debited.toFixed(1)} service tokens debited, expected ${least.toFixed(1)} to ${most.toFixed(1)}\n`,
+  );
+  if (!good) process.exitCode = 1;
+}
+
+/** The available balance, wherever the command's record has it. */
+function findAvailable(value: unknown): number | undefined {
+  if (typeof value !== 'object' || value === null) return undefined;
+  for (const [name, field] of Object.entries(value)) {
+    if (name.includes('available') && typeof field === 'string') return Number(field);
+    const found = findAvailable(field);
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
+
+type Process = { readonly url: string; readonly pid: number; readonly kill: () => void };
+
+/** Starts a part of the benchmark on one core and waits for its address. */
+async function startProcess(file: string, args: readonly string[], core: number): Promise<Process> {
+  const path = join(import.meta.dir, 'bench', file);
+  const child = Bun.spawn([...pin(core), process.execPath, path, ...args], {
+    stdin: 'ignore',
+    stdout: 'pipe',
+    stderr: 'inherit',
+  });
+  const decoder = new TextDecoder();
+  let text = '';
+  for await (const bytes of child.stdout) {
+    text += decoder.decode(bytes);
+    const url = /listening on (http:\S+)\n/.exec(text)?.[1];
+    if (url !== undefined) return { url, pid: child.pid, kill: () => child.kill() };
+  }
+  throw new Error(`${file} ended before it listened`);
+}
+
+/** A plan with limits that the benchmark never meets; the checks themselves all run. */
+function catalog(upstreamUrl: string): string {
+  return `[service]
+usd_per_million = "1.00"
+
+[[upstream]]
+id = "bench"
+dialect = "chat"
+base_url = "${upstreamUrl}/v1"
+api_key = "bench"
+
+[[model]]
+slug = "bench"
+context_window = 128000
+max_output = 8192
+price = { input = "${PRICE.input}", cached_input = "${PRICE.cached}", output = "${PRICE.output}" }
+served_by = [{ upstream = "bench", model = "bench" }]
+
+[plan.bench]
+requests_per_minute = 1000000
+tokens_per_minute = 1000000000
+concurrent_requests = 1000000
+max_context = 256000
+max_api_keys = 20
+`;
+}

@@ -1,0 +1,21 @@
+// B, the yardstick: the least a proxy on Bun can do. Takes a request, sends its body on with fetch,
+// hands the answer's body back. No keys, no limits, no money. Started by scripts/bench.ts with the
+// upstream's URL; prints its address.
+
+const target = process.argv[2] ?? '';
+
+const server = Bun.serve({
+  hostname: '127.0.0.1',
+  port: 0,
+  idleTimeout: 0,
+  fetch: async (request) => {
+    const answer = await fetch(target, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: await request.text(),
+    });
+    const type = answer.headers.get('content-type') ?? 'application/json';
+    return new Response(answer.body, { status: answer.status, headers: { 'content-type': type } });
+  },
+});
+process.stdout.write(`listening on http://127.0.0.1:${server.port}\n`);
