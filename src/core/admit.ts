@@ -35,21 +35,15 @@ export function refusedByStanding(facts: StandingFacts): ErrorCode | undefined {
   return STANDING_CHECKS.find((check) => check.refuses(facts))?.code;
 }
 
+/** What is left of each limit. Where a plan and a model limit apply, the lower remainder counts. */
 export type LimitFacts = {
-  readonly inFlight: number;
-  readonly concurrentRequests: number;
-  readonly requestsUsed: number;
-  readonly requestsPerMinute: number;
-  readonly tokensUsed: number;
-  readonly tokensPerMinute: number;
-  /** What this request would charge to the token window. */
+  readonly freeSlots: number;
+  readonly freeRequests: number;
+  readonly freeTokens: number;
+  readonly freeDayTokens: number;
+  readonly freeMonthTokens: number;
+  /** What this request would take from the token window and from the daily and monthly caps. */
   readonly tokens: number;
-  readonly dayUsed: number;
-  readonly dailyTokens: number;
-  readonly monthUsed: number;
-  readonly monthlyTokens: number;
-  /** What this request would charge to the daily and monthly caps. */
-  readonly capTokens: number;
 };
 
 export type LimitCode = Extract<
@@ -62,26 +56,11 @@ export type LimitCode = Extract<
 >;
 
 const LIMIT_CHECKS: readonly (Check<LimitFacts> & { readonly code: LimitCode })[] = [
-  {
-    code: 'concurrency_limit_exceeded',
-    refuses: (facts) => facts.inFlight >= facts.concurrentRequests,
-  },
-  {
-    code: 'rate_limit_exceeded',
-    refuses: (facts) => facts.requestsUsed >= facts.requestsPerMinute,
-  },
-  {
-    code: 'tokens_per_minute_exceeded',
-    refuses: (facts) => facts.tokensUsed + facts.tokens > facts.tokensPerMinute,
-  },
-  {
-    code: 'daily_limit_exceeded',
-    refuses: (facts) => facts.dayUsed + facts.capTokens > facts.dailyTokens,
-  },
-  {
-    code: 'monthly_limit_exceeded',
-    refuses: (facts) => facts.monthUsed + facts.capTokens > facts.monthlyTokens,
-  },
+  { code: 'concurrency_limit_exceeded', refuses: (facts) => facts.freeSlots < 1 },
+  { code: 'rate_limit_exceeded', refuses: (facts) => facts.freeRequests < 1 },
+  { code: 'tokens_per_minute_exceeded', refuses: (facts) => facts.freeTokens < facts.tokens },
+  { code: 'daily_limit_exceeded', refuses: (facts) => facts.freeDayTokens < facts.tokens },
+  { code: 'monthly_limit_exceeded', refuses: (facts) => facts.freeMonthTokens < facts.tokens },
 ];
 
 /** Which limit refuses, if any. All five are looked at together; nothing is consumed here. */

@@ -2,6 +2,8 @@
 // envelope, whether a client should retry, and the text where the place that throws has none of
 // its own. The README's error table is held against this one by a test.
 
+import type { LimitView } from './plan.ts';
+
 export type ErrorType =
   | 'invalid_request_error'
   | 'authentication_error'
@@ -191,6 +193,8 @@ export type ErrorDetail = {
   /** The path of the offending field, such as `messages[3].content`. */
   readonly param?: string;
   readonly retryAfterSeconds?: number;
+  /** The state of the limits, for the headers of a refusal. */
+  readonly limits?: LimitView;
 };
 
 /** The one error that request code throws on purpose. Anything else is answered as internal. */
@@ -199,12 +203,14 @@ export class GatewayError extends Error {
   readonly code: ErrorCode;
   readonly param: string | undefined;
   readonly retryAfterSeconds: number | undefined;
+  readonly limits: LimitView | undefined;
 
   constructor(code: ErrorCode, detail: ErrorDetail = {}) {
     super(detail.message ?? ERRORS[code].text);
     this.code = code;
     this.param = detail.param;
     this.retryAfterSeconds = detail.retryAfterSeconds;
+    this.limits = detail.limits;
   }
 
   get status(): number {

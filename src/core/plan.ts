@@ -22,6 +22,15 @@ export type Plan = Limits & {
 /** Lower limits of one model during a capacity incident; absent members are not lowered. */
 export type IncidentLimits = Partial<Limits>;
 
+/** What the rate-limit headers say: the lower of the plan's and the model's numbers. */
+export type LimitView = {
+  readonly limitRequests: number;
+  readonly remainingRequests: number;
+  readonly limitTokens: number;
+  readonly remainingTokens: number;
+  readonly resetRequestsSeconds: number;
+};
+
 export const DEFAULT_PLAN = 'pay-as-you-go';
 
 export const BUILT_IN_PLANS: readonly Plan[] = [

@@ -1,0 +1,67 @@
+// What a generation request carries and what the pipeline is built from. Types, and the one lookup
+// that generate and count share.
+
+import type { ClientFormatName } from '../core/admit.ts';
+import { GatewayError } from '../core/error.ts';
+import type { Outcome } from '../core/generation.ts';
+import type { RandomBytes } from '../core/id.ts';
+import type { Catalog } from '../core/model.ts';
+import type { IncidentLimits, Plan } from '../core/plan.ts';
+import type { KeyFacts } from '../identity/authenticate.ts';
+import type { Ledger } from '../ledger/ledger.ts';
+import type { LimitClerk } from '../limits/limits.ts';
+import type { StartAttempt } from '../upstream/attempt.ts';
+import type { ClientFormat, ParsedBody } from '../wire/format.ts';
+import type { InFlight } from './in-flight.ts';
+import type { Tokenizer } from './tokenizer.ts';
+
+export type GenerateDependencies = {
+  readonly clock: () => number;
+  readonly random: () => number;
+  readonly randomBytes: RandomBytes;
+  readonly catalog: () => Catalog;
+  readonly incidentOf: (modelSlug: string) => IncidentLimits | undefined;
+  readonly limits: LimitClerk;
+  readonly ledger: Ledger;
+  readonly tokenizer: Tokenizer;
+  readonly startAttempt: StartAttempt;
+  readonly inFlight: InFlight;
+  readonly report: (event: RequestReport) => void;
+  readonly heartbeatMs: number;
+  readonly silentCommitMs: number;
+};
+
+export type GenerationCall = {
+  readonly format: ClientFormat;
+  readonly requestId: string;
+  readonly startedAt: number;
+  /** Checks the key and the account's standing, or throws. */
+  readonly authorize: () => KeyFacts;
+  readonly readBody: () => Promise<ParsedBody>;
+  /** Fires when the client leaves before its answer is complete. */
+  readonly signal: AbortSignal;
+};
+
+/** What an operator's log says of a request. Counts and names, never content. */
+export type RequestReport = {
+  readonly requestId: string;
+  readonly format: ClientFormatName;
+  readonly accountId: string;
+  readonly keyId: string;
+  readonly model: string;
+  readonly modelServed: string;
+  readonly stream: boolean;
+  readonly outcome: Outcome;
+  readonly inputTokens: number;
+  readonly outputTokens: number;
+  readonly tokensDebited: string;
+  readonly durationMs: number;
+  readonly failure?: string;
+};
+
+export function planOf(catalog: Catalog, slug: string): Plan {
+  const plan = catalog.plans.get(slug);
+  // An operator took the plan out of the catalog while accounts were still on it.
+  if (plan === undefined) throw new GatewayError('model_not_in_plan');
+  return plan;
+}

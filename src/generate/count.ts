@@ -1,0 +1,40 @@
+// POST /v1/messages/count_tokens: the estimate that a reservation would use, for free. It has a
+// request window of its own and never touches the token budget (design section 6).
+
+import { GatewayError } from '../core/error.ts';
+import { estimatePrompt } from '../core/estimate.ts';
+import type { GenerationRequest } from '../core/generation.ts';
+import type { Catalog } from '../core/model.ts';
+import type { KeyFacts } from '../identity/authenticate.ts';
+import type { LimitClerk } from '../limits/limits.ts';
+import type { ParsedBody } from '../wire/format.ts';
+import { planOf } from './call.ts';
+import type { Tokenizer } from './tokenizer.ts';
+
+export type CountDependencies = {
+  readonly catalog: () => Catalog;
+  readonly limits: LimitClerk;
+  readonly tokenizer: Tokenizer;
+};
+
+export async function countTokens(
+  dependencies: CountDependencies,
+  call: {
+    readonly authorize: () => KeyFacts;
+    readonly readBody: () => Promise<ParsedBody>;
+    readonly parse: (body: ParsedBody) => GenerationRequest;
+  },
+): Promise<number> {
+  const facts = call.authorize();
+  const request = call.parse(await call.readBody());
+  const catalog = dependencies.catalog();
+  if (catalog.resolve(request.model) === undefined) {
+    throw new GatewayError('model_not_found', { param: 'model' });
+  }
+  const plan = planOf(catalog, facts.plan);
+  const retryAfterSeconds = dependencies.limits.claimCount(facts.accountId, plan);
+  if (retryAfterSeconds !== undefined) {
+    throw new GatewayError('rate_limit_exceeded', { retryAfterSeconds });
+  }
+  return estimatePrompt(request, dependencies.tokenizer.countText);
+}

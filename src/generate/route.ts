@@ -1,0 +1,127 @@
+// Tries the candidates of a request, best first, until one of them delivers. Nothing has been sent
+// to the client while this runs, so every failure may still be answered by the next candidate.
+
+import { mayTryNext, type UpstreamFailure } from '../core/failure.ts';
+import type { GenerationEvent, GenerationRequest } from '../core/generation.ts';
+import type { Candidate } from '../core/route.ts';
+import type { Attempt, Batch, StartAttempt } from '../upstream/attempt.ts';
+
+/** Attempts of one request, however many candidates the catalog names. */
+const ATTEMPTS_MAX = 4;
+
+/** One line of a request's story: who was tried, when, and how it failed if it did. */
+export type AttemptRecord = {
+  readonly upstream: string;
+  readonly model: string;
+  readonly startedAt: number;
+  readonly endedAt: number;
+  readonly failure?: string;
+  readonly detail?: string;
+};
+
+export type Routed =
+  | {
+      readonly kind: 'serving';
+      readonly attempt: Attempt;
+      /** The events so far; pending where a silent upstream was committed to. */
+      readonly first: Promise<Batch>;
+    }
+  | { readonly kind: 'failed'; readonly failure: UpstreamFailure }
+  | { readonly kind: 'cancelled' };
+
+export type RouteOptions = {
+  readonly startAttempt: StartAttempt;
+  readonly clock: () => number;
+  readonly candidates: readonly Candidate[];
+  readonly request: GenerationRequest;
+  readonly maxOutputTokens: number;
+  readonly streamUpstream: boolean;
+  /** `content`: serve from the first content event on. `end`: serve only a complete answer. */
+  readonly until: 'content' | 'end';
+  /** After this silence a streamed request commits to the upstream that keeps it waiting. */
+  readonly silentCommitMs: number;
+  /** Told about each attempt that starts, so that a client that leaves can stop it. */
+  readonly onAttempt: (attempt: Attempt) => void;
+  readonly cancelled: () => boolean;
+  readonly records: AttemptRecord[];
+};
+
+export async function route(options: RouteOptions): Promise<Routed> {
+  let failure: UpstreamFailure = { class: 'unreachable', detail: 'no upstream serves this model' };
+  for (const candidate of options.candidates.slice(0, ATTEMPTS_MAX)) {
+    const attempt = options.startAttempt({
+      candidate,
+      request: options.request,
+      maxOutputTokens: options.maxOutputTokens,
+      stream: options.streamUpstream,
+    });
+    options.onAttempt(attempt);
+    const first = readUntil(attempt, options.until);
+    const ready =
+      options.until === 'end' ? await first : await firstOrSilence(first, options.silentCommitMs);
+    if (options.cancelled()) {
+      recordAttempt(options, attempt, { class: 'cut', detail: 'the client left' });
+      return { kind: 'cancelled' };
+    }
+    if (ready === 'silent') return { kind: 'serving', attempt, first };
+    if (ready.end === undefined || ready.end === 'finished') {
+      return { kind: 'serving', attempt, first };
+    }
+    failure = ready.end;
+    recordAttempt(options, attempt, failure);
+    if (!mayTryNext(failure)) break;
+  }
+  return { kind: 'failed', failure };
+}
+
+export function recordAttempt(
+  into: Pick<RouteOptions, 'records' | 'clock'>,
+  attempt: Attempt,
+  failure: UpstreamFailure | undefined,
+): void {
+  const { candidate, startedAt } = attempt;
+  into.records.push({
+    upstream: candidate.upstream.id,
+    model: candidate.model.slug,
+    startedAt,
+    endedAt: into.clock(),
+    ...(failure === undefined ? {} : { failure: failure.class, detail: failure.detail }),
+  });
+}
+
+/** Collects batches until there is content (or a finish: an empty answer is one), or to the end. */
+async function readUntil(attempt: Attempt, until: 'content' | 'end'): Promise<Batch> {
+  const events: GenerationEvent[] = [];
+  for (;;) {
+    const batch = await attempt.next();
+    for (const event of batch.events) events.push(event);
+    const failure = exhaustedUpstream(events);
+    if (failure !== undefined) {
+      attempt.abort();
+      return { events, end: failure };
+    }
+    if (batch.end !== undefined) return { events, end: batch.end };
+    if (until === 'content' && events.some((event) => event.kind !== 'usage')) return { events };
+  }
+}
+
+/** Without any content, "insufficient resources" is a failed attempt and not an answer. */
+function exhaustedUpstream(events: readonly GenerationEvent[]): UpstreamFailure | undefined {
+  const finish = events.find((event) => event.kind === 'finish');
+  if (finish?.reason !== 'insufficient_system_resource') return undefined;
+  const content = events.some((event) => event.kind !== 'usage' && event.kind !== 'finish');
+  if (content) return undefined;
+  return { class: 'overloaded', detail: 'the upstream had no capacity to answer' };
+}
+
+async function firstOrSilence(first: Promise<Batch>, silentMs: number): Promise<Batch | 'silent'> {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const silence = new Promise<'silent'>((resolve) => {
+    timer = setTimeout(() => resolve('silent'), silentMs);
+  });
+  try {
+    return await Promise.race([first, silence]);
+  } finally {
+    clearTimeout(timer);
+  }
+}

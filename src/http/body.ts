@@ -1,0 +1,77 @@
+// Reads a request body: once, as bytes, never more than the limit, never inflated. Refusals here
+// leave the body unread, so the answer closes the connection (see respond.ts).
+
+import { GatewayError } from '../core/error.ts';
+import type { ParsedBody } from '../wire/format.ts';
+import { parseBody } from '../wire/json.ts';
+import { BODY_MAX_BYTES } from '../wire/limits.ts';
+
+/** A body that takes longer than this to arrive is a stalled sender. */
+const BODY_DEADLINE_MS = 30_000;
+
+/** Throws 413, 415 or 400. A declared length above the limit is refused without reading. */
+export async function readBody(request: Request): Promise<ParsedBody> {
+  requireJson(request.headers);
+  const declared = request.headers.get('content-length');
+  if (declared !== null && Number(declared) > BODY_MAX_BYTES) {
+    throw new GatewayError('payload_too_large');
+  }
+  const bytes = await withinDeadline(declared === null ? readChunked(request) : request.bytes());
+  if (bytes.length > BODY_MAX_BYTES) throw new GatewayError('payload_too_large');
+  return parseBody(bytes);
+}
+
+/**
+ * JSON is expected; a missing type and text/plain are what hand-written requests send, and parse
+ * just as well. Anything else would be guessed at, so it is refused.
+ */
+function requireJson(headers: Headers): void {
+  const encoding = headers.get('content-encoding');
+  if (encoding !== null && encoding.trim().toLowerCase() !== 'identity') {
+    throw new GatewayError('unsupported_media_type');
+  }
+  const type = headers.get('content-type');
+  if (type === null || type === '' || type === 'application/json') return;
+  const [name = '', ...parameters] = type.toLowerCase().split(';');
+  const charset = parameters.map((text) => text.trim()).find((text) => text.startsWith('charset='));
+  const known = name.trim() === 'application/json' || name.trim() === 'text/plain';
+  const utf8 = charset === undefined || /^charset="?utf-?8"?$/.test(charset);
+  if (!known || !utf8) throw new GatewayError('unsupported_media_type');
+}
+
+async function readChunked(request: Request): Promise<Uint8Array> {
+  const reader = request.body?.getReader();
+  if (reader === undefined) return new Uint8Array();
+  const chunks: Uint8Array[] = [];
+  let bytes = 0;
+  for (;;) {
+    const { done, value } = await reader.read();
+    if (done)
+      return chunks.length === 1 && chunks[0] !== undefined ? chunks[0] : Buffer.concat(chunks);
+    bytes += value.length;
+    if (bytes > BODY_MAX_BYTES) {
+      // The rest stays unread; waiting for the cancellation would mean waiting for the sender.
+      reader.cancel().catch(() => {});
+      throw new GatewayError('payload_too_large');
+    }
+    chunks.push(value);
+  }
+}
+
+async function withinDeadline<Value>(reading: Promise<Value>): Promise<Value> {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const deadline = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => {
+      const message = `The request body did not arrive within ${BODY_DEADLINE_MS / 1_000} seconds.`;
+      reject(new GatewayError('invalid_request', { message }));
+    }, BODY_DEADLINE_MS);
+  });
+  try {
+    return await Promise.race([reading, deadline]);
+  } catch (error) {
+    if (error instanceof GatewayError) throw error;
+    throw new GatewayError('invalid_request', { message: 'The request body broke off.' });
+  } finally {
+    clearTimeout(timer);
+  }
+}

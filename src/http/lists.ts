@@ -1,0 +1,148 @@
+// GET /v1/models, /v1/models/{slug or alias}, /v1/api-keys and /v1/account: what a key may know
+// about its own account. Nothing here is billed or counted.
+
+import { modelList, modelRecord } from '../catalog/model-record.ts';
+import { GatewayError } from '../core/error.ts';
+import type { Catalog } from '../core/model.ts';
+import { formatTokens, formatUsd } from '../core/money.ts';
+import type { IncidentLimits, Plan } from '../core/plan.ts';
+import { utcMonth } from '../core/window.ts';
+import type { KeyFacts } from '../identity/authenticate.ts';
+import type { Ledger } from '../ledger/ledger.ts';
+import type { LimitClerk } from '../limits/limits.ts';
+
+export type ListDependencies = {
+  readonly catalog: () => Catalog;
+  readonly incidentOf: (modelSlug: string) => IncidentLimits | undefined;
+  readonly limits: LimitClerk;
+  readonly ledger: Ledger;
+  readonly clock: () => number;
+  /** Records of the account's keys, newest first. */
+  readonly keyRecords: (facts: KeyFacts) => readonly { readonly status: string }[];
+};
+
+export function listModels(dependencies: ListDependencies, facts: KeyFacts): unknown {
+  const catalog = dependencies.catalog();
+  return modelList(catalog, catalog.plans.get(facts.plan), dependencies.incidentOf);
+}
+
+export function showModel(
+  dependencies: ListDependencies,
+  facts: KeyFacts,
+  slugOrAlias: string,
+): unknown {
+  const catalog = dependencies.catalog();
+  const model = catalog.resolve(slugOrAlias);
+  if (model === undefined) throw new GatewayError('model_not_found', { param: 'model' });
+  const incident = dependencies.incidentOf(model.slug);
+  return modelRecord(model, catalog, catalog.plans.get(facts.plan), incident);
+}
+
+export function listKeys(dependencies: ListDependencies, facts: KeyFacts): unknown {
+  const data = dependencies.keyRecords(facts);
+  const plan = dependencies.catalog().plans.get(facts.plan);
+  return {
+    object: 'list',
+    data,
+    has_more: false,
+    active_count: data.filter((key) => key.status === 'active').length,
+    active_limit: plan?.maxApiKeys ?? 0,
+  };
+}
+
+export function showAccount(dependencies: ListDependencies, facts: KeyFacts): unknown {
+  const nowMs = dependencies.clock();
+  const catalog = dependencies.catalog();
+  const plan = catalog.plans.get(facts.plan);
+  if (plan === undefined) throw new GatewayError('model_not_in_plan');
+  const keys = dependencies.keyRecords(facts);
+  return {
+    id: facts.accountId,
+    object: 'account',
+    email_verified: facts.emailVerified,
+    standing: facts.standing,
+    plan: { slug: plan.slug, name: plan.name, since: isoTime(facts.planSince) },
+    balance: balanceRecord(dependencies, facts, catalog),
+    limits: {
+      requests_per_minute: plan.requestsPerMinute,
+      tokens_per_minute: plan.tokensPerMinute,
+      concurrent_requests: plan.concurrentRequests,
+      max_context_tokens: plan.maxContext,
+      max_active_api_keys: plan.maxApiKeys,
+      daily_tokens: plan.dailyTokens ?? null,
+      monthly_tokens: plan.monthlyTokens ?? null,
+    },
+    usage: usageRecord(dependencies, facts, plan, nowMs),
+    model_limits: modelLimits(dependencies, catalog),
+    api_keys: {
+      active: keys.filter((key) => key.status === 'active').length,
+      limit: plan.maxApiKeys,
+    },
+  };
+}
+
+function balanceRecord(dependencies: ListDependencies, facts: KeyFacts, catalog: Catalog) {
+  const { posted, held, available } = dependencies.ledger.balance(facts.accountId);
+  return {
+    available: formatTokens(available),
+    reserved: formatTokens(held),
+    total: formatTokens(posted),
+    available_usd: formatUsd(available, catalog.usdPerMillion),
+    unit: 'svc_token',
+  };
+}
+
+function usageRecord(dependencies: ListDependencies, facts: KeyFacts, plan: Plan, nowMs: number) {
+  const used = dependencies.limits.usage(facts.accountId);
+  const remaining = (limit: number | undefined, taken: number): number | null =>
+    limit === undefined ? null : Math.max(0, limit - taken);
+  return {
+    requests_this_minute: {
+      used: used.requestsUsed,
+      remaining: remaining(plan.requestsPerMinute, used.requestsUsed),
+      resets_in_s: used.resetSeconds,
+    },
+    tokens_this_minute: {
+      used: used.tokensUsed,
+      remaining: remaining(plan.tokensPerMinute, used.tokensUsed),
+      resets_in_s: used.resetSeconds,
+    },
+    in_flight: used.inFlight,
+    today: {
+      tokens: used.dayTokens,
+      remaining: remaining(plan.dailyTokens, used.dayTokens),
+      resets_at: isoTime(Math.floor(nowMs / 86_400_000 + 1) * 86_400_000),
+    },
+    month: {
+      tokens: used.monthTokens,
+      remaining: remaining(plan.monthlyTokens, used.monthTokens),
+      resets_at: isoTime(nextMonth(nowMs)),
+    },
+  };
+}
+
+function modelLimits(dependencies: ListDependencies, catalog: Catalog) {
+  return catalog.models.flatMap((model) => {
+    const incident = dependencies.incidentOf(model.slug) ?? model.incidentLimits;
+    if (incident === undefined) return [];
+    return [
+      {
+        model: model.slug,
+        requests_per_minute: incident.requestsPerMinute ?? null,
+        tokens_per_minute: incident.tokensPerMinute ?? null,
+        concurrent_requests: incident.concurrentRequests ?? null,
+        reason: 'capacity',
+        until: null,
+      },
+    ];
+  });
+}
+
+function nextMonth(nowMs: number): number {
+  const [year = 0, month = 0] = utcMonth(nowMs).split('-').map(Number);
+  return Date.UTC(year, month, 1);
+}
+
+function isoTime(timeMs: number): string {
+  return new Date(timeMs).toISOString();
+}

@@ -1,0 +1,90 @@
+// Every response of the /v1 surface is made here, finished and with its own headers: the framework
+// adds nothing, and a header is either always there or has its rule in this file.
+
+import { GatewayError } from '../core/error.ts';
+import type { LimitView } from '../core/plan.ts';
+import type { Generated } from '../generate/generate.ts';
+import type { ClientFormat } from '../wire/format.ts';
+
+/** Unread bodies up to this size are swallowed, so that the sender sees the answer; above, no more. */
+const UNREAD_BODY_MAX = 16_777_216;
+
+type HeaderMap = Record<string, string>;
+
+function baseHeaders(requestId: string, contentType: string): HeaderMap {
+  return { 'content-type': contentType, 'x-request-id': requestId, 'request-id': requestId };
+}
+
+function addLimits(headers: HeaderMap, limits: LimitView): void {
+  headers['x-ratelimit-limit-requests'] = String(limits.limitRequests);
+  headers['x-ratelimit-remaining-requests'] = String(limits.remainingRequests);
+  headers['x-ratelimit-limit-tokens'] = String(limits.limitTokens);
+  headers['x-ratelimit-remaining-tokens'] = String(limits.remainingTokens);
+  headers['x-ratelimit-reset-requests'] = `${limits.resetRequestsSeconds}s`;
+}
+
+export function respondJson(requestId: string, value: unknown): Response {
+  return new Response(JSON.stringify(value), {
+    headers: baseHeaders(requestId, 'application/json'),
+  });
+}
+
+/** A finished answer or a stream, with the headers of the specification. */
+export function respondGenerated(requestId: string, generated: Generated): Response {
+  if (generated.kind === 'cancelled') return new Response(null, { status: 499 });
+  const stream = generated.kind === 'stream';
+  const headers = baseHeaders(
+    requestId,
+    stream ? 'text/event-stream; charset=utf-8' : 'application/json',
+  );
+  headers['x-svc-model'] = generated.modelServed;
+  addLimits(headers, generated.limits);
+  if (generated.receipt !== undefined) {
+    headers['x-svc-tokens-debited'] = generated.receipt.tokensDebited;
+    headers['x-svc-balance'] = generated.receipt.balanceTokens;
+  }
+  if (stream) {
+    headers['cache-control'] = 'no-cache';
+    // Proxies of one widespread kind hold streams back unless they are told not to.
+    headers['x-accel-buffering'] = 'no';
+  }
+  return new Response(generated.body, { headers });
+}
+
+/**
+ * Turns whatever was thrown into the caller's envelope. An error that nobody threw on purpose is
+ * an internal one: `onInternal` logs it, and the caller learns nothing of it.
+ */
+export function respondError(options: {
+  readonly request: Request;
+  readonly requestId: string;
+  readonly format: ClientFormat;
+  readonly error: unknown;
+  readonly onInternal: (error: unknown) => void;
+  readonly allow?: string;
+}): Response {
+  const { request, requestId, format } = options;
+  let error: GatewayError;
+  if (options.error instanceof GatewayError) {
+    error = options.error;
+  } else {
+    options.onInternal(options.error);
+    error = new GatewayError('internal_error');
+  }
+  const headers = baseHeaders(requestId, 'application/json');
+  if (error.retryAfterSeconds !== undefined) {
+    headers['retry-after'] = String(error.retryAfterSeconds);
+  }
+  if (error.forbidsRetry) headers['x-should-retry'] = 'false';
+  if (error.limits !== undefined) addLimits(headers, error.limits);
+  if (options.allow !== undefined) headers['allow'] = options.allow;
+  if (leavesBodyUnread(request)) headers['connection'] = 'close';
+  return new Response(format.error(error, requestId), { status: error.status, headers });
+}
+
+/** What is left of a large body would be read as the next request on the connection. */
+function leavesBodyUnread(request: Request): boolean {
+  if (request.body === null) return false;
+  const declared = request.headers.get('content-length');
+  return declared === null || Number(declared) > UNREAD_BODY_MAX;
+}

@@ -1,0 +1,37 @@
+// The door: from what a request presents to the facts about its key, or the refusal that comes
+// first in the precedence table. Every path of the API that needs a key goes through here.
+
+import { refusedByStanding } from '../core/admit.ts';
+import { GatewayError } from '../core/error.ts';
+import type { Authenticator, KeyFacts } from './authenticate.ts';
+import type { Blocklist } from './blocks.ts';
+
+export type Presented = {
+  readonly authorization: string | null;
+  readonly xApiKey: string | null;
+  /** The client's network address, already taken from a trusted proxy's header where it applies. */
+  readonly address: string;
+};
+
+export type Access = (presented: Presented) => KeyFacts;
+
+export function createAccess(parts: {
+  readonly authenticator: Authenticator;
+  readonly blocklist: Blocklist;
+  readonly maintenance: () => boolean;
+}): Access {
+  const { authenticator, blocklist, maintenance } = parts;
+  return ({ authorization, xApiKey, address }) => {
+    const facts = authenticator.authenticate(authorization, xApiKey);
+    const code = refusedByStanding({
+      emailVerified: facts.emailVerified,
+      standing: facts.standing,
+      accountBlocked: blocklist.accountBlocked(facts.accountId),
+      keyBlocked: blocklist.keyBlocked(facts.keyId),
+      addressBlocked: blocklist.addressBlocked(address),
+      maintenance: maintenance(),
+    });
+    if (code !== undefined) throw new GatewayError(code);
+    return facts;
+  };
+}

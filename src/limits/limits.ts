@@ -1,0 +1,353 @@
+// The limits of one process: request and token windows, concurrency leases, daily and monthly caps.
+// All five are decided together and synchronously; a refusal consumes nothing. `generate` claims
+// before it holds money, and gives every claim back exactly once.
+
+import { type LimitCode, refusedByLimits } from '../core/admit.ts';
+import {
+  effectiveLimits,
+  type IncidentLimits,
+  type Limits,
+  type LimitView,
+  type Plan,
+} from '../core/plan.ts';
+import { SLICE_TOKENS } from '../core/price.ts';
+import {
+  createWindow,
+  resetSeconds,
+  rollWindow,
+  secondsToUtcMidnight,
+  utcDay,
+  utcMonth,
+  WINDOW_MS,
+  type Window,
+} from '../core/window.ts';
+
+/** A lease that nobody renews for this long is free again: a slot can expire, but never leak. */
+const LEASE_MS = 90_000;
+
+/** The typical wait for a slot (specification, limits, rule 4). */
+const CONCURRENCY_RETRY_SECONDS = 2;
+
+/** Accounts whose state is kept before idle ones are forgotten. */
+const ACCOUNTS_MAX = 20_000;
+
+export type ClaimRequest = {
+  readonly accountId: string;
+  readonly model: string;
+  readonly plan: Plan;
+  readonly incident: IncidentLimits | undefined;
+  readonly promptTokens: number;
+  readonly outputBound: number;
+};
+
+export type Claim = {
+  readonly view: LimitView;
+  /** Keeps the slot's lease alive; called while the answer is produced. */
+  readonly renew: () => void;
+  /** Ends the claim: frees the slot and corrects the caps to the tokens that were really used. */
+  readonly settle: (usedTokens: number) => void;
+  /** Ends the claim as if it had never been made: what a later refusal leaves behind. */
+  readonly cancel: () => void;
+};
+
+export type ClaimResult =
+  | { readonly kind: 'claimed'; readonly claim: Claim }
+  | {
+      readonly kind: 'refused';
+      readonly code: LimitCode;
+      readonly retryAfterSeconds: number;
+      readonly view: LimitView;
+    };
+
+export type LimitUsage = {
+  readonly requestsUsed: number;
+  readonly tokensUsed: number;
+  readonly resetSeconds: number;
+  readonly inFlight: number;
+  readonly dayTokens: number;
+  readonly monthTokens: number;
+};
+
+export type LimitClerk = {
+  readonly claim: (request: ClaimRequest) => ClaimResult;
+  /** The request window of count_tokens, which is apart from generation's. Seconds when refused. */
+  readonly claimCount: (accountId: string, plan: Plan) => number | undefined;
+  readonly usage: (accountId: string) => LimitUsage;
+};
+
+/** What an account has used of one scope: its plan, or one model that has limits of its own. */
+type Scope = { readonly requests: Window; readonly tokens: Window; readonly leases: Set<Lease> };
+
+type Lease = { expiresAt: number };
+
+type Period = { key: string; used: number };
+
+type AccountState = {
+  readonly plan: Scope;
+  readonly models: Map<string, Scope>;
+  readonly counts: Window;
+  day: Period | undefined;
+  month: Period | undefined;
+};
+
+/**
+ * `usageSince(accountId, sinceMs)` answers from the usage records how many model tokens an account
+ * has used; it is asked once per account and period, so that a restart does not open the caps.
+ */
+export function createLimits(dependencies: {
+  readonly clock: () => number;
+  readonly usageSince: (accountId: string, sinceMs: number) => number;
+}): LimitClerk {
+  const { clock, usageSince } = dependencies;
+  const accounts = new Map<string, AccountState>();
+
+  const stateOf = (accountId: string, nowMs: number): AccountState => {
+    let state = accounts.get(accountId);
+    if (state === undefined) {
+      if (accounts.size >= ACCOUNTS_MAX) forgetIdle(accounts, nowMs);
+      state = {
+        plan: createScope(),
+        models: new Map(),
+        counts: createWindow(),
+        day: undefined,
+        month: undefined,
+      };
+      accounts.set(accountId, state);
+    }
+    return state;
+  };
+
+  const rollPeriods = (state: AccountState, accountId: string, nowMs: number): [Period, Period] => {
+    const day = utcDay(nowMs);
+    const month = utcMonth(nowMs);
+    if (state.day?.key !== day) {
+      state.day = { key: day, used: usageSince(accountId, Date.parse(`${day}T00:00:00Z`)) };
+    }
+    if (state.month?.key !== month) {
+      state.month = {
+        key: month,
+        used: usageSince(accountId, Date.parse(`${month}-01T00:00:00Z`)),
+      };
+    }
+    return [state.day, state.month];
+  };
+
+  return {
+    claim(request) {
+      const nowMs = clock();
+      const { plan, incident } = request;
+      const state = stateOf(request.accountId, nowMs);
+      const scopes: Scope[] = [state.plan];
+      if (incident !== undefined) scopes.push(modelScope(state, request.model));
+      for (const scope of scopes) rollScope(scope, nowMs);
+
+      // Without caps the calendar is left alone, unless somebody has asked what was used.
+      const capped = plan.dailyTokens !== undefined || plan.monthlyTokens !== undefined;
+      const counted = capped || state.day !== undefined;
+      const periods = counted ? rollPeriods(state, request.accountId, nowMs) : [];
+      const limits = effectiveLimits(plan, incident);
+      const tokens = request.promptTokens + Math.min(request.outputBound, SLICE_TOKENS);
+      const free = remainders(scopes, plan, incident);
+      const code = refusedByLimits({
+        ...free,
+        freeDayTokens: (plan.dailyTokens ?? Infinity) - (periods[0]?.used ?? 0),
+        freeMonthTokens: (plan.monthlyTokens ?? Infinity) - (periods[1]?.used ?? 0),
+        tokens,
+      });
+      if (code !== undefined) {
+        const retryAfterSeconds = retryAfter(code, scopes, plan, incident, nowMs);
+        return {
+          kind: 'refused',
+          code,
+          retryAfterSeconds,
+          view: viewOf(scopes, limits, free, nowMs),
+        };
+      }
+
+      const lease: Lease = { expiresAt: nowMs + LEASE_MS };
+      for (const scope of scopes) takeFrom(scope, tokens, lease, nowMs);
+      for (const period of periods) period.used += tokens;
+      const view = viewOf(scopes, limits, remainders(scopes, plan, incident), nowMs);
+      let ended = false;
+      const end = (work: () => void): void => {
+        if (ended) return;
+        ended = true;
+        for (const scope of scopes) scope.leases.delete(lease);
+        work();
+      };
+      return {
+        kind: 'claimed',
+        claim: {
+          view,
+          renew: () => {
+            lease.expiresAt = clock() + LEASE_MS;
+          },
+          settle: (usedTokens) =>
+            end(() => {
+              for (const period of periods) period.used += usedTokens - tokens;
+            }),
+          cancel: () =>
+            end(() => {
+              for (const scope of scopes) giveBack(scope, tokens, nowMs);
+              for (const period of periods) period.used -= tokens;
+            }),
+        },
+      };
+    },
+
+    claimCount(accountId, plan) {
+      const nowMs = clock();
+      const { counts } = stateOf(accountId, nowMs);
+      rollWindow(counts, nowMs);
+      if (counts.used >= plan.requestsPerMinute) return resetSeconds(counts, nowMs);
+      counts.startedAt ??= nowMs;
+      counts.used += 1;
+      return undefined;
+    },
+
+    usage(accountId) {
+      const nowMs = clock();
+      const state = stateOf(accountId, nowMs);
+      rollScope(state.plan, nowMs);
+      const [day, month] = rollPeriods(state, accountId, nowMs);
+      return {
+        requestsUsed: state.plan.requests.used,
+        tokensUsed: state.plan.tokens.used,
+        resetSeconds: resetSeconds(state.plan.requests, nowMs),
+        inFlight: state.plan.leases.size,
+        dayTokens: day.used,
+        monthTokens: month.used,
+      };
+    },
+  };
+}
+
+function createScope(): Scope {
+  return { requests: createWindow(), tokens: createWindow(), leases: new Set() };
+}
+
+function modelScope(state: AccountState, model: string): Scope {
+  let scope = state.models.get(model);
+  if (scope === undefined) {
+    scope = createScope();
+    state.models.set(model, scope);
+  }
+  return scope;
+}
+
+function rollScope(scope: Scope, nowMs: number): void {
+  rollWindow(scope.requests, nowMs);
+  rollWindow(scope.tokens, nowMs);
+  for (const lease of scope.leases) {
+    if (lease.expiresAt <= nowMs) scope.leases.delete(lease);
+  }
+}
+
+function takeFrom(scope: Scope, tokens: number, lease: Lease, nowMs: number): void {
+  scope.requests.startedAt ??= nowMs;
+  scope.requests.used += 1;
+  scope.tokens.startedAt ??= nowMs;
+  scope.tokens.used += tokens;
+  scope.leases.add(lease);
+}
+
+/** A window that has rolled since the claim owes nothing back. */
+function giveBack(scope: Scope, tokens: number, claimedAt: number): void {
+  if (isSameWindow(scope.requests, claimedAt)) scope.requests.used -= 1;
+  if (isSameWindow(scope.tokens, claimedAt)) scope.tokens.used -= tokens;
+}
+
+function isSameWindow(window: Window, claimedAt: number): boolean {
+  return (
+    window.startedAt !== undefined &&
+    claimedAt >= window.startedAt &&
+    claimedAt < window.startedAt + WINDOW_MS
+  );
+}
+
+type Remainders = {
+  readonly freeSlots: number;
+  readonly freeRequests: number;
+  readonly freeTokens: number;
+};
+
+/** The first scope is the account's and obeys the plan; a second one obeys the incident limits. */
+function remainders(
+  scopes: readonly Scope[],
+  plan: Limits,
+  incident: IncidentLimits | undefined,
+): Remainders {
+  let free: Remainders = { freeSlots: Infinity, freeRequests: Infinity, freeTokens: Infinity };
+  scopes.forEach((scope, index) => {
+    const limits: IncidentLimits = index === 0 ? plan : (incident ?? {});
+    free = {
+      freeSlots: Math.min(
+        free.freeSlots,
+        (limits.concurrentRequests ?? Infinity) - scope.leases.size,
+      ),
+      freeRequests: Math.min(
+        free.freeRequests,
+        (limits.requestsPerMinute ?? Infinity) - scope.requests.used,
+      ),
+      freeTokens: Math.min(
+        free.freeTokens,
+        (limits.tokensPerMinute ?? Infinity) - scope.tokens.used,
+      ),
+    };
+  });
+  return free;
+}
+
+function viewOf(
+  scopes: readonly Scope[],
+  limits: Limits,
+  free: Remainders,
+  nowMs: number,
+): LimitView {
+  const resets = scopes.map((scope) => resetSeconds(scope.requests, nowMs));
+  return {
+    limitRequests: limits.requestsPerMinute,
+    remainingRequests: Math.max(0, free.freeRequests),
+    limitTokens: limits.tokensPerMinute,
+    remainingTokens: Math.max(0, free.freeTokens),
+    resetRequestsSeconds: Math.max(...resets),
+  };
+}
+
+/** The wait until the scope that refuses has room again (specification, limits, rule 4). */
+function retryAfter(
+  code: LimitCode,
+  scopes: readonly Scope[],
+  plan: Limits,
+  incident: IncidentLimits | undefined,
+  nowMs: number,
+): number {
+  switch (code) {
+    case 'concurrency_limit_exceeded':
+      return CONCURRENCY_RETRY_SECONDS;
+    case 'rate_limit_exceeded': {
+      const full = scopes.filter((scope, index) => {
+        const limit = index === 0 ? plan.requestsPerMinute : incident?.requestsPerMinute;
+        return limit !== undefined && scope.requests.used >= limit;
+      });
+      return Math.max(...full.map((scope) => resetSeconds(scope.requests, nowMs)));
+    }
+    case 'tokens_per_minute_exceeded':
+      return Math.max(...scopes.map((scope) => resetSeconds(scope.tokens, nowMs)));
+    case 'daily_limit_exceeded':
+    case 'monthly_limit_exceeded':
+      return secondsToUtcMidnight(nowMs);
+  }
+}
+
+/** Forgets accounts with nothing in flight and no window running; their caps reload on demand. */
+function forgetIdle(accounts: Map<string, AccountState>, nowMs: number): void {
+  for (const [id, state] of accounts) {
+    for (const scope of [state.plan, ...state.models.values()]) rollScope(scope, nowMs);
+    const scopes = [state.plan, ...state.models.values()];
+    const idle = scopes.every(
+      (scope) => scope.leases.size === 0 && scope.requests.startedAt === undefined,
+    );
+    if (idle) accounts.delete(id);
+  }
+}

@@ -1,0 +1,205 @@
+// One try at one upstream. An attempt is pulled: each `next` gives the events of one read. It keeps
+// the upstream's timers, and ends exactly once: with a finished answer or with a failure.
+
+import type { UpstreamFailure } from '../core/failure.ts';
+import { answerEvents, type GenerationEvent, type GenerationRequest } from '../core/generation.ts';
+import type { Candidate } from '../core/route.ts';
+import { isFailure, type StreamDecoder, type UpstreamDialect } from '../wire/format.ts';
+import type { ByteReader, UpstreamAnswer, UpstreamClient } from './client.ts';
+
+export type Batch = {
+  readonly events: readonly GenerationEvent[];
+  /** Absent while more may come. */
+  readonly end?: 'finished' | UpstreamFailure;
+};
+
+export type Attempt = {
+  readonly candidate: Candidate;
+  readonly startedAt: number;
+  /** The events of the next read. After a batch with an `end` there is no further one. */
+  readonly next: () => Promise<Batch>;
+  /** Stops the upstream; a pending `next` ends with a failure. */
+  readonly abort: () => void;
+};
+
+export type AttemptOptions = {
+  readonly candidate: Candidate;
+  readonly request: GenerationRequest;
+  readonly maxOutputTokens: number;
+  readonly stream: boolean;
+};
+
+export type StartAttempt = (options: AttemptOptions) => Attempt;
+
+export function createAttempts(dependencies: {
+  readonly client: UpstreamClient;
+  readonly dialect: UpstreamDialect;
+  readonly clock: () => number;
+}): StartAttempt {
+  const { client, dialect, clock } = dependencies;
+  return ({ candidate, request, maxOutputTokens, stream }) => {
+    const { upstream } = candidate;
+    const controller = new AbortController();
+    const watch = startWatch(upstream.timeouts, clock, () => controller.abort());
+    const apiKey = upstream.dialect === 'chat' ? upstream.apiKey : '';
+    const answer = client.send({
+      upstream,
+      path: dialect.path,
+      headers: dialect.headers(apiKey),
+      body: dialect.request(request, {
+        model: candidate.upstreamModel,
+        maxOutputTokens,
+        stream,
+        reasons: candidate.model.features.has('reasoning'),
+      }),
+      signal: controller.signal,
+    });
+    let source: EventSource | undefined;
+    let ended = false;
+
+    const end = (batch: Batch): Batch => {
+      ended = true;
+      watch.stop();
+      const timedOut = watch.timedOut();
+      // A body that was not read to its end would keep its connection and its memory.
+      if (batch.end !== 'finished') controller.abort();
+      if (timedOut === undefined || batch.end === 'finished') return batch;
+      return { events: batch.events, end: { class: 'timeout', detail: timedOut } };
+    };
+
+    return {
+      candidate,
+      startedAt: clock(),
+      async next() {
+        if (source === undefined) {
+          const opened = await openSource(await answer, dialect, stream);
+          if (isSourceFailure(opened)) return end({ events: [], end: opened });
+          source = opened;
+        }
+        const batch = await source.read();
+        watch.touch();
+        return batch.end === undefined ? batch : end(batch);
+      },
+      abort() {
+        if (ended) return;
+        watch.stop();
+        source?.cancel();
+        controller.abort();
+      },
+    };
+  };
+}
+
+/** Where events come from: a stream that is read piece by piece, or an answer that came whole. */
+type EventSource = { readonly read: () => Promise<Batch>; readonly cancel: () => void };
+
+function isSourceFailure(source: EventSource | UpstreamFailure): source is UpstreamFailure {
+  return 'class' in source;
+}
+
+async function openSource(
+  answer: UpstreamAnswer | UpstreamFailure,
+  dialect: UpstreamDialect,
+  stream: boolean,
+): Promise<EventSource | UpstreamFailure> {
+  if ('class' in answer) return answer;
+  if (answer.status >= 300 && answer.status < 400) {
+    return { class: 'server_error', detail: 'the upstream redirects', status: answer.status };
+  }
+  if (answer.status !== 200) {
+    const body = await answer.text();
+    return dialect.failure(answer.status, typeof body === 'string' ? body : '');
+  }
+  // Some caches and proxies answer a stream request with plain JSON.
+  if (!stream || answer.isJson) return wholeSource(answer, dialect);
+  const reader = answer.reader();
+  if (reader === undefined) return { class: 'cut', detail: 'the answer has no body' };
+  return streamSource(reader, dialect);
+}
+
+function wholeSource(answer: UpstreamAnswer, dialect: UpstreamDialect): EventSource {
+  return {
+    async read() {
+      const body = await answer.text();
+      if (typeof body !== 'string') return { events: [], end: body };
+      const whole = dialect.response(body);
+      if (isFailure(whole)) return { events: [], end: whole };
+      return { events: answerEvents(whole), end: 'finished' };
+    },
+    cancel() {},
+  };
+}
+
+function streamSource(reader: ByteReader, dialect: UpstreamDialect): EventSource {
+  let events: GenerationEvent[] = [];
+  const decoder: StreamDecoder = dialect.stream((event) => events.push(event));
+  const taken = (): GenerationEvent[] => {
+    const batch = events;
+    events = [];
+    return batch;
+  };
+  return {
+    async read() {
+      let chunk: Awaited<ReturnType<typeof reader.read>>;
+      try {
+        chunk = await reader.read();
+      } catch {
+        return { events: [], end: { class: 'cut', detail: 'the connection broke mid-stream' } };
+      }
+      if (chunk.done || chunk.value === undefined) {
+        const failure = decoder.end();
+        return { events: taken(), end: failure ?? 'finished' };
+      }
+      const failure = decoder.feed(chunk.value);
+      if (failure === undefined) return { events: taken() };
+      return { events: taken(), end: failure };
+    },
+    cancel() {
+      // The reader may already be gone with its connection; there is nobody left to tell.
+      reader.cancel().catch(() => {});
+    },
+  };
+}
+
+/**
+ * The upstream's timers in one: instead of a timer a read, one timer looks from time to time at
+ * when the last read was.
+ */
+function startWatch(
+  timeouts: { firstByteMs: number; idleMs: number; totalMs: number },
+  clock: () => number,
+  onTimeout: () => void,
+) {
+  const startedAt = clock();
+  let lastReadAt: number | undefined;
+  let reason: string | undefined;
+  let timer: ReturnType<typeof setTimeout>;
+
+  const due = (): { at: number; reason: string } => {
+    const total = { at: startedAt + timeouts.totalMs, reason: 'the answer took too long in all' };
+    const silence =
+      lastReadAt === undefined
+        ? { at: startedAt + timeouts.firstByteMs, reason: 'no first byte in time' }
+        : { at: lastReadAt + timeouts.idleMs, reason: 'the stream fell silent' };
+    return silence.at < total.at ? silence : total;
+  };
+  const look = (): void => {
+    const next = due();
+    const waitMs = next.at - clock();
+    if (waitMs > 0) {
+      timer = setTimeout(look, waitMs);
+      return;
+    }
+    reason = next.reason;
+    onTimeout();
+  };
+  timer = setTimeout(look, due().at - startedAt);
+
+  return {
+    touch: () => {
+      lastReadAt = clock();
+    },
+    stop: () => clearTimeout(timer),
+    timedOut: (): string | undefined => reason,
+  };
+}

@@ -1,0 +1,94 @@
+// The one place that calls out. It sends a body to an upstream and hands back the status and a
+// bounded body, or a failure as a value. It never retries, and never follows a redirect: an
+// upstream that could send us elsewhere could send our credential elsewhere too.
+
+import type { UpstreamFailure } from '../core/failure.ts';
+import type { Upstream } from '../core/model.ts';
+import { BODY_BYTES_MAX } from '../wire/upstream/limits.ts';
+
+export type Fetch = (url: string, init: RequestInit) => Promise<Response>;
+
+export type ByteReader = {
+  readonly read: () => Promise<{ readonly done: boolean; readonly value?: Uint8Array | undefined }>;
+  readonly cancel: () => Promise<void>;
+};
+
+export type UpstreamAnswer = {
+  readonly status: number;
+  readonly isJson: boolean;
+  /** Reads the whole body, or fails above the limit of the decoder. */
+  readonly text: () => Promise<string | UpstreamFailure>;
+  readonly reader: () => ByteReader | undefined;
+};
+
+export type UpstreamClient = {
+  readonly send: (call: {
+    readonly upstream: Upstream;
+    readonly path: string;
+    readonly headers: Readonly<Record<string, string>>;
+    readonly body: string;
+    readonly signal: AbortSignal;
+  }) => Promise<UpstreamAnswer | UpstreamFailure>;
+};
+
+/** `answerDemo` stands in for the network where the upstream is the one inside the binary. */
+export function createUpstreamClient(dependencies: {
+  readonly fetch: Fetch;
+  readonly answerDemo: (body: string) => Response;
+}): UpstreamClient {
+  const { fetch, answerDemo } = dependencies;
+  return {
+    async send({ upstream, path, headers, body, signal }) {
+      if (upstream.dialect === 'demo') return readAnswer(answerDemo(body));
+      try {
+        const response = await fetch(upstream.baseUrl + path, {
+          method: 'POST',
+          headers,
+          body,
+          signal,
+          redirect: 'manual',
+        });
+        return readAnswer(response);
+      } catch {
+        return { class: 'unreachable', detail: 'the connection could not be made or was closed' };
+      }
+    },
+  };
+}
+
+function readAnswer(response: Response): UpstreamAnswer {
+  const type = response.headers.get('content-type') ?? '';
+  return {
+    status: response.status,
+    isJson: type.startsWith('application/json'),
+    text: () => readText(response),
+    reader: () => response.body?.getReader(),
+  };
+}
+
+async function readText(response: Response): Promise<string | UpstreamFailure> {
+  try {
+    const declared = Number(response.headers.get('content-length') ?? Number.NaN);
+    if (declared <= BODY_BYTES_MAX) return await response.text();
+    return await readBounded(response);
+  } catch {
+    return { class: 'unreachable', detail: 'the connection broke before the answer was complete' };
+  }
+}
+
+async function readBounded(response: Response): Promise<string | UpstreamFailure> {
+  const reader = response.body?.getReader();
+  if (reader === undefined) return '';
+  const chunks: Uint8Array[] = [];
+  let bytes = 0;
+  for (;;) {
+    const { done, value } = await reader.read();
+    if (done) return Buffer.concat(chunks).toString('utf8');
+    bytes += value.length;
+    if (bytes > BODY_BYTES_MAX) {
+      await reader.cancel();
+      return { class: 'malformed', detail: `the answer is larger than ${BODY_BYTES_MAX} bytes` };
+    }
+    chunks.push(value);
+  }
+}
