@@ -29,8 +29,10 @@ export function encodeStream(head: AnswerHead): StreamEncoder {
   /** Calls that have had no arguments yet: some clients cannot parse an empty text. */
   const bareCalls = new Set<number>();
 
-  const callDelta = (index: number, call: object): string =>
-    `${before}${JSON.stringify({ tool_calls: [{ index, ...call }] })}${after}`;
+  const callDelta = (index: number, members: string): string =>
+    `${before}{"tool_calls":[{"index":${index},${members}}]}${after}`;
+  const callArguments = (index: number, json: string): string =>
+    callDelta(index, `"function":{"arguments":${JSON.stringify(json)}}`);
 
   const push = (event: GenerationEvent): string => {
     switch (event.kind) {
@@ -40,13 +42,14 @@ export function encodeStream(head: AnswerHead): StreamEncoder {
         return event.text === '' ? '' : beforeReasoning + JSON.stringify(event.text) + afterText;
       case 'tool-start': {
         bareCalls.add(event.index);
-        const named = { name: event.name, arguments: '' };
-        return callDelta(event.index, { id: event.id, type: 'function', function: named });
+        const [id, name] = [JSON.stringify(event.id), JSON.stringify(event.name)];
+        const named = `"function":{"name":${name},"arguments":""}`;
+        return callDelta(event.index, `"id":${id},"type":"function",${named}`);
       }
       case 'tool-delta':
         if (event.json === '') return '';
         bareCalls.delete(event.index);
-        return callDelta(event.index, { function: { arguments: event.json } });
+        return callArguments(event.index, event.json);
       case 'finish':
         reason = event.reason;
         return '';
@@ -57,9 +60,7 @@ export function encodeStream(head: AnswerHead): StreamEncoder {
 
   const finish = (receipt: Receipt): string => {
     const last = finishReason(reason, receipt);
-    const calls = [...bareCalls].map((index) =>
-      callDelta(index, { function: { arguments: '{}' } }),
-    );
+    const calls = [...bareCalls].map((index) => callArguments(index, '{}'));
     const end = `${before}{},"logprobs":null,"finish_reason":"${last}"}]}\n\n`;
     return `${calls.join('')}${end}data: ${JSON.stringify(lastEvent(receipt))}\n\n${DONE}`;
   };
