@@ -1,0 +1,246 @@
+// One entry of `messages` in a Messages body, and the system prompt: which blocks each role may
+// carry, and what they mean. Called by the request parser only. Blocks of unknown types are
+// ignored, wherever they stand; nothing here reads a tool's input, which stays text.
+
+import { Type } from '@sinclair/typebox';
+import { invalidRequest } from '../../core/error.ts';
+import type { ContentPart, ImagePart, JsonObject, ToolTurn } from '../../core/generation.ts';
+import {
+  checkMessageText,
+  listOf,
+  objectOf,
+  oneOf,
+  type Reader,
+  readFields,
+  readObject,
+  readString,
+  shape,
+} from '../check.ts';
+import type { ToolInputSources } from '../source.ts';
+import type { Entry } from '../turns.ts';
+import { decodeToolId } from './tool.ts';
+
+/** A call before its input is found: `block` is its place among the blocks of its message. */
+type Call = { readonly id: string; readonly name: string; readonly block: number };
+
+export type Message =
+  | { readonly role: 'system'; readonly text: string }
+  | {
+      readonly role: 'user';
+      readonly results: readonly ToolTurn[];
+      readonly parts: readonly ContentPart[];
+    }
+  | {
+      readonly role: 'assistant';
+      readonly reasoning: string;
+      readonly text: string;
+      readonly calls: readonly Call[];
+    };
+
+type Block = { readonly type: string; readonly fields: JsonObject; readonly path: string };
+
+const IMAGE_MARK = '[An image of this result follows in the next user message.]';
+
+/**
+ * One client puts a text that differs on every call before its system prompt. It says nothing to a
+ * model, and with it no prompt would ever be found in an upstream's prefix cache.
+ */
+const CHANGING_LINE = 'x-anthropic-billing-header';
+
+const IMAGE_SIGNATURES = [
+  ['iVBORw0KGgo', 'image/png'],
+  ['R0lGOD', 'image/gif'],
+  ['UklGR', 'image/webp'],
+] as const;
+
+const readName = shape(Type.String({ minLength: 1 }));
+const readRole = oneOf('system', 'user', 'assistant');
+const readSourceType = oneOf('base64', 'url');
+const readMediaType = shape(
+  Type.String({ pattern: '^image/[A-Za-z0-9.+-]+$', expected: 'an image type such as image/png' }),
+);
+const readImageData = shape(
+  Type.String({
+    pattern: '^[A-Za-z0-9+/]+={0,2}$',
+    expected: 'base64 without a data: prefix and without line breaks',
+  }),
+);
+const readImageUrl = shape(
+  Type.String({ pattern: '^[Hh][Tt][Tt][Pp][Ss]?://[^/\\s]', expected: 'an http or https URL' }),
+);
+const readToolUse = objectOf({ id: readName, name: readName, input: readObject }, ['id', 'name']);
+const readToolResult = objectOf({ tool_use_id: readName, content: readBlocks }, ['tool_use_id']);
+
+/** Reads one message, or throws `invalid_request` with the path of its first wrong field. */
+export const readMessage: Reader<Message> = (value, path) => {
+  const { role, content } = readFields(
+    readObject(value, path),
+    path,
+    { role: readRole, content: readBlocks },
+    ['role', 'content'],
+  );
+  switch (role) {
+    case 'system':
+      return { role, text: systemText(content, `${path}.content`) };
+    case 'user':
+      return userMessage(content, `${path}.content`);
+    case 'assistant':
+      return assistantMessage(content, `${path}.content`);
+  }
+};
+
+/** The `system` field: a string, or text blocks that are joined with a blank line. */
+export const readSystem: Reader<string> = (value, path) => {
+  return joinSystem(readBlocks(value, path));
+};
+
+/** The conversation's entries: of a user message its tool results first, then the rest of it. */
+export function messageEntries(messages: readonly Message[], inputs: ToolInputSources): Entry[] {
+  return messages.flatMap((message, index) => entriesOf(message, inputs[index] ?? []));
+}
+
+/** `inputs` are those of this message, by block. */
+function entriesOf(message: Message, inputs: readonly (string | undefined)[]): Entry[] {
+  switch (message.role) {
+    case 'system':
+      return [message];
+    case 'user': {
+      const { results, parts } = message;
+      return parts.length === 0 ? [...results] : [...results, { role: 'user', parts }];
+    }
+    case 'assistant': {
+      const { role, reasoning, text, calls } = message;
+      if (reasoning === '' && text === '' && calls.length === 0) return [];
+      const toolCalls = calls.map(({ id, name, block }) => {
+        return { id, name, arguments: inputText(inputs[block]) };
+      });
+      return [{ role, reasoning, text, toolCalls }];
+    }
+  }
+}
+
+/** An input that is absent, or null, is no input. */
+function inputText(source: string | undefined): string {
+  return source === undefined || source === 'null' ? '{}' : source;
+}
+
+function systemText(blocks: readonly Block[], path: string): string {
+  const text = joinSystem(blocks);
+  checkMessageText([text], path);
+  return text;
+}
+
+function joinSystem(blocks: readonly Block[]): string {
+  return texts(blocks)
+    .map((text) => (text.startsWith(CHANGING_LINE) ? text.replace(/^[^\n]*\n*/, '') : text))
+    .filter((text) => text !== '')
+    .join('\n\n');
+}
+
+function userMessage(blocks: readonly Block[], path: string): Message {
+  const results: ToolTurn[] = [];
+  const images: ImagePart[] = [];
+  const parts: ContentPart[] = [];
+  for (const block of blocks) {
+    switch (block.type) {
+      case 'text': {
+        const text = textOf(block);
+        if (text !== '') parts.push({ kind: 'text', text });
+        break;
+      }
+      case 'image':
+        parts.push(imageOf(block));
+        break;
+      case 'tool_result':
+        results.push(toolResult(block, images));
+        break;
+      case 'tool_use':
+        throw invalidRequest(`${block.path}.type`, 'tool_use is for assistant messages only');
+    }
+  }
+  const ownTexts = parts.map((part) => (part.kind === 'text' ? part.text : ''));
+  checkMessageText([...ownTexts, ...results.map((result) => result.text)], path);
+  if (results.length === 0 && parts.length === 0) {
+    throw invalidRequest(path, 'must have text, an image or a tool result');
+  }
+  return { role: 'user', results, parts: [...images, ...parts] };
+}
+
+function assistantMessage(blocks: readonly Block[], path: string): Message {
+  let reasoning = '';
+  let text = '';
+  const calls: Call[] = [];
+  for (const [index, block] of blocks.entries()) {
+    switch (block.type) {
+      case 'text':
+        text += textOf(block);
+        break;
+      case 'thinking':
+        reasoning += readString(block.fields['thinking'], `${block.path}.thinking`);
+        break;
+      case 'tool_use': {
+        const { id, name } = readToolUse(block.fields, block.path);
+        calls.push({ id: decodeToolId(id), name, block: index });
+        break;
+      }
+      case 'tool_result':
+      case 'image':
+        throw invalidRequest(`${block.path}.type`, `${block.type} is for user messages only`);
+    }
+  }
+  checkMessageText([text, reasoning], path);
+  return { role: 'assistant', reasoning, text, calls };
+}
+
+/** A tool result can only be text, so its images go to `images`, with a mark in their place. */
+function toolResult(block: Block, images: ImagePart[]): ToolTurn {
+  const { tool_use_id: id, content = [] } = readToolResult(block.fields, block.path);
+  const lines: string[] = [];
+  for (const inner of content) {
+    if (inner.type === 'text') lines.push(textOf(inner));
+    if (inner.type !== 'image') continue;
+    images.push(imageOf(inner));
+    lines.push(IMAGE_MARK);
+  }
+  return {
+    role: 'tool',
+    toolCallId: decodeToolId(id),
+    text: lines.join('\n'),
+    isError: block.fields['is_error'] === true,
+  };
+}
+
+function imageOf(block: Block): ImagePart {
+  const path = `${block.path}.source`;
+  const source = readObject(block.fields['source'], path);
+  if (readSourceType(source['type'], `${path}.type`) === 'url') {
+    return { kind: 'image', url: readImageUrl(source['url'], `${path}.url`) };
+  }
+  const data = readImageData(source['data'], `${path}.data`);
+  const mediaType = readMediaType(source['media_type'] ?? sniff(data), `${path}.media_type`);
+  return { kind: 'image', url: `data:${mediaType};base64,${data}` };
+}
+
+function sniff(data: string): string {
+  return IMAGE_SIGNATURES.find(([start]) => data.startsWith(start))?.[1] ?? 'image/jpeg';
+}
+
+/** Content of any place: a string is the same as one text block. */
+function readBlocks(value: unknown, path: string): Block[] {
+  if (typeof value === 'string') return [{ type: 'text', fields: { text: value }, path }];
+  if (Array.isArray(value)) return readBlockList(value, path);
+  throw invalidRequest(path, 'must be a string or an array of blocks');
+}
+
+const readBlockList = listOf((value: unknown, path: string): Block => {
+  const fields = readObject(value, path);
+  return { type: readString(fields['type'], `${path}.type`), fields, path };
+}, {});
+
+function texts(blocks: readonly Block[]): string[] {
+  return blocks.filter((block) => block.type === 'text').map(textOf);
+}
+
+function textOf(block: Block): string {
+  return readString(block.fields['text'], `${block.path}.text`);
+}

@@ -1,0 +1,188 @@
+// The Messages request body, read into the neutral request. FIELDS is the specification's table;
+// messages have a file of their own. It must never echo a caller's value, and never let an unknown
+// field change what is generated.
+
+import { Type } from '@sinclair/typebox';
+import { invalidRequest } from '../../core/error.ts';
+import type { GenerationRequest, Reasoning, Tool, ToolChoice } from '../../core/generation.ts';
+import {
+  isObject,
+  listOf,
+  objectOf,
+  oneOf,
+  readFields,
+  readObject,
+  readString,
+  requireBody,
+  shape,
+  withoutUndefined,
+} from '../check.ts';
+import type { ParsedBody } from '../format.ts';
+import { MESSAGES_MAX, STOP_MAX, TOOL_NAME_MAX, TOOLS_MAX, USER_MAX } from '../limits.ts';
+import { type ToolInputSources, toolInputSources } from '../source.ts';
+import { assembleTurns } from '../turns.ts';
+import { type Message, messageEntries, readMessage, readSystem } from './message.ts';
+
+const readNonEmpty = shape(Type.String({ minLength: 1 }));
+const readBoolean = shape(Type.Boolean());
+const readTokenCount = shape(Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER }));
+const readChoice = objectOf(
+  {
+    type: oneOf('auto', 'any', 'none', 'tool'),
+    name: readNonEmpty,
+    disable_parallel_tool_use: readBoolean,
+  },
+  ['type'],
+);
+const readDefinition = objectOf(
+  {
+    name: shape(
+      Type.String({
+        pattern: `^[^\\u0000-\\u001f\\u007f]{1,${TOOL_NAME_MAX}}$`,
+        expected: `a name of 1 to ${TOOL_NAME_MAX} characters without control characters`,
+      }),
+    ),
+    description: readString,
+    input_schema: readObject,
+  },
+  ['name', 'input_schema'],
+);
+
+const FIELDS = {
+  model: readNonEmpty,
+  max_tokens: readTokenCount,
+  messages: listOf(readMessage, { min: 1, max: MESSAGES_MAX }),
+  system: readSystem,
+  temperature: shape(Type.Number({ minimum: 0, maximum: 1 })),
+  top_p: shape(Type.Number({ exclusiveMinimum: 0, maximum: 1 })),
+  stop_sequences: listOf(readNonEmpty, { max: STOP_MAX }),
+  stream: readBoolean,
+  tools: listOf(readTool, { max: TOOLS_MAX }),
+  tool_choice: readChoice,
+  thinking: objectOf({ type: readString, budget_tokens: shape(Type.Integer({ minimum: 0 })) }, []),
+  metadata: objectOf({ user_id: readUserId }, []),
+  /** Beyond the specification, so nothing in it is refused. */
+  output_config: (value: unknown) => (isObject(value) ? value['effort'] : undefined),
+};
+
+const EFFORTS: ReadonlyMap<unknown, Reasoning> = new Map<unknown, Reasoning>([
+  ['none', 'off'],
+  ['minimal', 'low'],
+  ['low', 'low'],
+  ['medium', 'high'],
+  ['high', 'high'],
+  ['xhigh', 'high'],
+  ['max', 'max'],
+]);
+
+/** Types of `thinking` that ask for it; the first is the specification's, clients send the others. */
+const THINKING_ON: readonly unknown[] = ['enabled', 'adaptive', 'between_tools'];
+
+/** Reads a Messages body. Throws `invalid_request` with the first wrong field as `param`. */
+export function parseMessages(body: ParsedBody): GenerationRequest {
+  const required = ['model', 'max_tokens', 'messages'] as const;
+  return toRequest(readFields(requireBody(body.value), '', FIELDS, required), body.text);
+}
+
+/** Reads the body of a token count: the same, but `max_tokens` may be absent. */
+export function parseCount(body: ParsedBody): GenerationRequest {
+  return toRequest(readCountFields(body), body.text);
+}
+
+function readCountFields(body: ParsedBody) {
+  return readFields(requireBody(body.value), '', FIELDS, ['model', 'messages']);
+}
+
+type Fields = ReturnType<typeof readCountFields>;
+
+function toRequest(fields: Fields, text: string): GenerationRequest {
+  const entries = messageEntries(fields.messages, toolInputs(fields.messages, text));
+  const { system, turns } = assembleTurns(entries);
+  if (turns.length === 0) {
+    throw invalidRequest('messages', 'must have a user or assistant message that is not empty');
+  }
+  const tools = distinctTools(fields.tools ?? []);
+  const choice = tools.length === 0 ? undefined : fields.tool_choice;
+  const optional = {
+    maxOutputTokens: fields.max_tokens,
+    temperature: fields.temperature,
+    topP: fields.top_p,
+    toolChoice: choice === undefined ? undefined : toolChoice(choice, tools),
+    parallelToolCalls: choice?.disable_parallel_tool_use === true ? false : undefined,
+    reasoning: reasoning(fields.thinking?.type, fields.output_config),
+    endUser: fields.metadata?.user_id,
+  };
+  return {
+    model: fields.model,
+    system: [fields.system ?? '', system].filter((part) => part !== '').join('\n\n'),
+    turns,
+    ...withoutUndefined(optional),
+    stop: fields.stop_sequences ?? [],
+    tools,
+    json: false,
+    stream: fields.stream ?? false,
+    includeUsage: true,
+  };
+}
+
+/** The scan costs a pass over the body, so it waits for a message that has a call. */
+function toolInputs(messages: readonly Message[], text: string): ToolInputSources {
+  const called = messages.some(
+    (message) => message.role === 'assistant' && message.calls.length > 0,
+  );
+  return called ? toolInputSources(text) : [];
+}
+
+/** `undefined` for a tool that another service would run: it has a type, and no schema. */
+function readTool(value: unknown, path: string): Tool | undefined {
+  const definition = readObject(value, path);
+  const type = definition['type'] ?? 'custom';
+  if ((definition['input_schema'] ?? null) === null && type !== 'custom') return undefined;
+  const { name, description, input_schema: parameters } = readDefinition(definition, path);
+  return description === undefined ? { name, parameters } : { name, description, parameters };
+}
+
+/** Of tools with the same name the last one counts. */
+function distinctTools(tools: readonly (Tool | undefined)[]): Tool[] {
+  const byName = new Map<string, Tool>();
+  for (const tool of tools) if (tool !== undefined) byName.set(tool.name, tool);
+  return [...byName.values()];
+}
+
+function toolChoice(choice: ReturnType<typeof readChoice>, tools: readonly Tool[]): ToolChoice {
+  switch (choice.type) {
+    case 'auto':
+    case 'none':
+      return { kind: choice.type };
+    case 'any':
+      return { kind: 'required' };
+    case 'tool': {
+      const name = choice.name;
+      if (name === undefined) throw invalidRequest('tool_choice.name', 'is required');
+      if (tools.some((tool) => tool.name === name)) return { kind: 'tool', name };
+      throw invalidRequest('tool_choice.name', 'names a tool that is not in tools');
+    }
+  }
+}
+
+/**
+ * Either field may turn thinking off; otherwise the effort decides (design section 8). Unknown
+ * types and efforts are as good as absent.
+ */
+function reasoning(type: string | undefined, effort: unknown): Reasoning | undefined {
+  if (type === 'disabled') return 'off';
+  return EFFORTS.get(effort) ?? (THINKING_ON.includes(type) ? 'on' : undefined);
+}
+
+/**
+ * Clients put whole JSON texts here, so what is too long is cut and not refused. NUL is refused
+ * because the id is stored, and not every database takes it in a text.
+ */
+function readUserId(value: unknown, path: string): string {
+  const user = readString(value, path);
+  if (user.includes('\0')) throw invalidRequest(path, 'must not contain the NUL character');
+  if (user.length <= USER_MAX) return user;
+  return Array.from(user.slice(0, 2 * USER_MAX))
+    .slice(0, USER_MAX)
+    .join('');
+}

@@ -1,0 +1,90 @@
+// A whole answer in the Messages format, and what it shares with the stream: the stop reason, the
+// usage and the mark on thinking. Tool inputs are put in as text: they must never be parsed and
+// printed again (design section 8, "Tool arguments stay bytes").
+
+import type { Answer, FinishReason, Receipt } from '../../core/generation.ts';
+import type { AnswerHead } from '../format.ts';
+import { encodeToolId, isWholeJson, toolInput } from './tool.ts';
+
+/**
+ * What stands as the signature of a thinking block. Clients only look whether there is one: without
+ * it they drop the thinking from their history, and reasoning models then refuse the next tool turn.
+ */
+export const THINKING_SIGNATURE = 'tg1.dG9sbGdhdGU=';
+
+export type StopReason = 'end_turn' | 'max_tokens' | 'tool_use';
+
+/** The JSON text of a whole answer (specification, "Messages response"). */
+export function encodeResponse(head: AnswerHead, answer: Answer, receipt: Receipt): string {
+  const callArguments = answer.toolCalls.map((call) => call.arguments);
+  const reason = stopReason(answer.finish, callArguments, receipt);
+  return (
+    `{"id":${JSON.stringify(messageId(head))},"type":"message","role":"assistant",` +
+    `"model":${JSON.stringify(head.model)},"content":[${blocks(head, answer).join(',')}],` +
+    `"stop_reason":"${reason}","stop_sequence":null,"usage":${JSON.stringify(usage(receipt))}}`
+  );
+}
+
+export function messageId(head: AnswerHead): string {
+  return `msg_${head.id}`;
+}
+
+/**
+ * The stop reason. Whether the length limit left a call whole is read from its arguments: a whole
+ * call can be run, a torn one cannot (design section 8, "Small decisions"). There is no stop reason
+ * for a content filter or a busy upstream, so both read as the end of the turn.
+ */
+export function stopReason(
+  finish: FinishReason,
+  callArguments: readonly string[],
+  receipt: Receipt,
+): StopReason {
+  if (receipt.outcome === 'stopped_balance') return 'max_tokens';
+  const called = callArguments.length > 0;
+  switch (finish) {
+    case 'stop':
+    case 'tool_calls':
+      return called ? 'tool_use' : 'end_turn';
+    case 'length':
+      return called && callArguments.every(isWholeJson) ? 'tool_use' : 'max_tokens';
+    case 'content_filter':
+    case 'insufficient_system_resource':
+      return 'end_turn';
+  }
+}
+
+/** Counts are disjoint in this format: cached prompt tokens are not among `input_tokens`. */
+export function usage(receipt: Receipt) {
+  const { inputTokens, cachedInputTokens, outputTokens } = receipt.usage;
+  return {
+    input_tokens: inputTokens - cachedInputTokens,
+    cache_creation_input_tokens: 0,
+    cache_read_input_tokens: cachedInputTokens,
+    output_tokens: outputTokens,
+    svc_tokens_debited: receipt.tokensDebited,
+    svc_cost_usd: receipt.costUsd,
+  };
+}
+
+function blocks(head: AnswerHead, answer: Answer): string[] {
+  const all: string[] = [];
+  if (head.showReasoning && answer.reasoning !== '') all.push(thinkingBlock(answer.reasoning));
+  if (showsText(answer)) all.push(JSON.stringify({ type: 'text', text: answer.text }));
+  for (const call of answer.toolCalls) {
+    const id = JSON.stringify(encodeToolId(call.id));
+    const name = JSON.stringify(call.name);
+    const input = toolInput(call.arguments);
+    all.push(`{"type":"tool_use","id":${id},"name":${name},"input":${input}}`);
+  }
+  return all;
+}
+
+function thinkingBlock(thinking: string): string {
+  return JSON.stringify({ type: 'thinking', thinking, signature: THINKING_SIGNATURE });
+}
+
+/** Some prompt templates leave blank lines before a call; they are not an answer. */
+function showsText(answer: Answer): boolean {
+  if (answer.toolCalls.length === 0) return answer.text !== '';
+  return answer.text.trim() !== '';
+}

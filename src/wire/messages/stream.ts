@@ -1,0 +1,214 @@
+// Encodes one stream in the Messages format: numbered blocks, strictly one after the other, made
+// from events that may interleave. Called once a stream by the pump. It must never touch a block
+// that is closed, put thinking behind anything else, or hold up text that could be sent.
+
+import type { GatewayError } from '../../core/error.ts';
+import { interruptedError } from '../../core/failure.ts';
+import type { FinishReason, GenerationEvent, Receipt } from '../../core/generation.ts';
+import type { AnswerHead, StreamEncoder } from '../format.ts';
+import { encodeError } from './error.ts';
+import {
+  blockStart,
+  blockStop,
+  DELTA_END,
+  deltaStart,
+  frame,
+  MESSAGE_STOP,
+  messageDelta,
+  messageStart,
+  PING,
+  signatureDelta,
+} from './frames.ts';
+import { stopReason } from './response.ts';
+import { encodeToolId, isJsonObject, toolInput } from './tool.ts';
+
+type Call = {
+  readonly id: string;
+  readonly name: string;
+  arguments: string;
+  /** How much of `arguments` has been sent. */
+  sent: number;
+};
+
+type OpenBlock =
+  | { readonly kind: 'none' }
+  | { readonly kind: 'thinking' | 'text'; readonly deltaStart: string }
+  | { readonly kind: 'tool'; readonly call: Call; readonly deltaStart: string };
+
+/** What waits until the call that is open is known to be whole. */
+type Waiting = Call | { text: string };
+
+const NONE: OpenBlock = { kind: 'none' };
+const EMPTY_BLOCKS = {
+  thinking: { type: 'thinking', thinking: '', signature: '' },
+  text: { type: 'text', text: '' },
+};
+
+/**
+ * The encoder of one stream (specification, "Messages-format stream"). While one call is open and
+ * not yet whole, text and other calls wait; what still waits at the end is sent by `finish`.
+ * White space alone never opens a text block, so that blank lines before thinking or before a call
+ * do not become one.
+ */
+export function encodeStream(head: AnswerHead): StreamEncoder {
+  let open: OpenBlock = NONE;
+  let nextIndex = 0;
+  /** White space that came while no text block was open. */
+  let blank = '';
+  let finishReason: FinishReason = 'stop';
+  const calls: Call[] = [];
+  const waiting: Waiting[] = [];
+
+  function openBlock(kind: 'thinking' | 'text'): string {
+    const closing = closeBlock();
+    const index = nextIndex;
+    nextIndex += 1;
+    open = { kind, deltaStart: deltaStart(index, kind) };
+    return closing + blockStart(index, EMPTY_BLOCKS[kind]);
+  }
+
+  function openTool(call: Call): string {
+    const closing = closeBlock();
+    const index = nextIndex;
+    nextIndex += 1;
+    blank = '';
+    open = { kind: 'tool', call, deltaStart: deltaStart(index, 'tool') };
+    const block = { type: 'tool_use', id: encodeToolId(call.id), name: call.name, input: {} };
+    return closing + blockStart(index, block);
+  }
+
+  function closeBlock(): string {
+    const block = open;
+    open = NONE;
+    const stop = blockStop(nextIndex - 1);
+    switch (block.kind) {
+      case 'none':
+        return '';
+      case 'text':
+        return stop;
+      case 'thinking':
+        return signatureDelta(nextIndex - 1) + stop;
+      case 'tool':
+        return closingArguments(block.call, block.deltaStart) + stop;
+    }
+  }
+
+  function thinking(text: string): string {
+    if (!head.showReasoning || text === '') return '';
+    if (open.kind === 'thinking') return open.deltaStart + JSON.stringify(text) + DELTA_END;
+    if (nextIndex > 0) return '';
+    const start = openBlock('thinking');
+    return start + thinking(text);
+  }
+
+  function textDelta(text: string): string {
+    if (open.kind === 'text') return open.deltaStart + JSON.stringify(text) + DELTA_END;
+    if (waiting.length === 0 && isBlank(text)) {
+      blank += text;
+      return '';
+    }
+    if (mustWait()) {
+      const last = waiting.at(-1);
+      if (last !== undefined && 'text' in last) last.text += text;
+      else waiting.push({ text });
+      return '';
+    }
+    return textBlock(text);
+  }
+
+  function textBlock(text: string): string {
+    blank += text;
+    return isBlank(text) ? '' : blankAsText();
+  }
+
+  function blankAsText(): string {
+    const text = blank;
+    blank = '';
+    const start = openBlock('text');
+    return start + textDelta(text);
+  }
+
+  /** Whether the call that is open could still grow, or others wait for it already. */
+  function mustWait(): boolean {
+    if (waiting.length > 0) return true;
+    return open.kind === 'tool' && !isJsonObject(open.call.arguments);
+  }
+
+  function toolDelta(index: number, json: string): string {
+    const call = calls[index];
+    if (call === undefined || json === '') return '';
+    const isOpen = open.kind === 'tool' && open.call === call;
+    if (!isOpen && !waiting.includes(call)) return '';
+    call.arguments += json;
+    if (open.kind !== 'tool' || !isOpen || !startsObject(call)) return '';
+    const unsent = call.sent === 0 ? call.arguments : json;
+    call.sent = call.arguments.length;
+    return open.deltaStart + JSON.stringify(unsent) + DELTA_END;
+  }
+
+  function flush(): string {
+    let text = '';
+    for (const item of waiting.splice(0)) {
+      text += 'text' in item ? textBlock(item.text) : openTool(item);
+    }
+    if (blank !== '' && calls.length === 0) text += blankAsText();
+    return text + closeBlock();
+  }
+
+  function fail(error: GatewayError, receipt: Receipt | undefined): string {
+    return frame('error', encodeError(error, head.requestId, receipt));
+  }
+
+  return {
+    start: () => messageStart(head),
+    heartbeat: () => PING,
+    fail,
+    push(event: GenerationEvent) {
+      switch (event.kind) {
+        case 'text-delta':
+          return event.text === '' ? '' : textDelta(event.text);
+        case 'reasoning-delta':
+          return thinking(event.text);
+        case 'tool-start': {
+          const call = { id: event.id, name: event.name, arguments: '', sent: 0 };
+          calls[event.index] = call;
+          if (!mustWait()) return openTool(call);
+          waiting.push(call);
+          return '';
+        }
+        case 'tool-delta':
+          return toolDelta(event.index, event.json);
+        case 'finish':
+          finishReason = event.reason;
+          return '';
+        case 'usage':
+          return '';
+      }
+    },
+    finish(receipt) {
+      if (finishReason === 'insufficient_system_resource') {
+        return fail(interruptedError(), { ...receipt, outcome: 'upstream_failed' });
+      }
+      const callArguments = calls.map((call) => call.arguments);
+      const reason = stopReason(finishReason, callArguments, receipt);
+      return flush() + messageDelta(reason, receipt) + MESSAGE_STOP;
+    },
+  };
+}
+
+function isBlank(text: string): boolean {
+  return !/\S/.test(text);
+}
+
+/** Arguments that do not begin as an object are held back, because they need repair as a whole. */
+function startsObject(call: Call): boolean {
+  return call.sent > 0 || /^\s*\{/.test(call.arguments);
+}
+
+/** What is left to send of a call's arguments when its block closes. */
+function closingArguments(call: Call, start: string): string {
+  if (call.arguments.trim() === '') return '';
+  if (call.sent === call.arguments.length) return '';
+  const rest = startsObject(call) ? call.arguments.slice(call.sent) : toolInput(call.arguments);
+  return start + JSON.stringify(rest) + DELTA_END;
+}
