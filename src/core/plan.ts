@@ -90,6 +90,22 @@ export function planIncludes(plan: Plan, modelSlug: string): boolean {
   return plan.models.includes('*') || plan.models.includes(modelSlug);
 }
 
+/** The limits of a model that are in force: the lower of the catalog's and the operator's own. */
+export function lowerIncident(
+  own: IncidentLimits | undefined,
+  set: IncidentLimits | undefined,
+): IncidentLimits | undefined {
+  if (own === undefined || set === undefined) return own ?? set;
+  const lower: { -readonly [Name in keyof Limits]?: number } = { ...own };
+  for (const name of LIMIT_NAMES) {
+    const value = set[name];
+    if (value !== undefined) lower[name] = Math.min(value, own[name] ?? value);
+  }
+  return lower;
+}
+
+const LIMIT_NAMES = ['requestsPerMinute', 'tokensPerMinute', 'concurrentRequests'] as const;
+
 /** The lower of plan and model limit, member by member. */
 export function effectiveLimits(plan: Limits, incident: IncidentLimits | undefined): Limits {
   if (incident === undefined) return plan;

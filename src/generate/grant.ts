@@ -6,7 +6,7 @@ import { GatewayError } from '../core/error.ts';
 import type { GenerationRequest, Outcome, Receipt, Usage } from '../core/generation.ts';
 import type { Catalog, Model } from '../core/model.ts';
 import { formatTokens, formatUsd } from '../core/money.ts';
-import type { LimitView, Plan } from '../core/plan.ts';
+import { type LimitView, lowerIncident, type Plan } from '../core/plan.ts';
 import { affordableOutput, chargeServed, holdAmount, SLICE_TOKENS } from '../core/price.ts';
 import type { Candidate } from '../core/route.ts';
 import { decideUsage } from '../core/usage.ts';
@@ -139,7 +139,7 @@ function claimLimits(options: GrantOptions): Claim {
     accountId: facts.accountId,
     model: model.slug,
     plan,
-    incident: dependencies.incidentOf(model.slug) ?? model.incidentLimits,
+    incident: lowerIncident(model.incidentLimits, dependencies.incidentOf(model.slug)),
     promptTokens,
     outputBound,
   });

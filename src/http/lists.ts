@@ -5,7 +5,7 @@ import { modelList, modelRecord } from '../catalog/model-record.ts';
 import { GatewayError } from '../core/error.ts';
 import type { Catalog } from '../core/model.ts';
 import { formatTokens, formatUsd } from '../core/money.ts';
-import type { IncidentLimits, Plan } from '../core/plan.ts';
+import { type IncidentLimits, lowerIncident, type Plan } from '../core/plan.ts';
 import { utcMonth } from '../core/window.ts';
 import type { KeyFacts } from '../identity/authenticate.ts';
 import type { Ledger } from '../ledger/ledger.ts';
@@ -123,7 +123,7 @@ function usageRecord(dependencies: ListDependencies, facts: KeyFacts, plan: Plan
 
 function modelLimits(dependencies: ListDependencies, catalog: Catalog) {
   return catalog.models.flatMap((model) => {
-    const incident = dependencies.incidentOf(model.slug) ?? model.incidentLimits;
+    const incident = lowerIncident(model.incidentLimits, dependencies.incidentOf(model.slug));
     if (incident === undefined) return [];
     return [
       {

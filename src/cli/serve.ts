@@ -1,0 +1,226 @@
+// `tollgate serve`: the one place that constructs everything, and the order in which it ends.
+
+import { loadCatalog } from '../catalog/catalog.ts';
+import { createIncidents } from '../catalog/incidents.ts';
+import { findCatalog } from '../catalog/source.ts';
+import { type Config, publicUrl, readConfig } from '../config.ts';
+import type { RandomBytes } from '../core/id.ts';
+import type { Catalog } from '../core/model.ts';
+import { createInFlight, type InFlight } from '../generate/in-flight.ts';
+import { loadTokenizer } from '../generate/tokenizer.ts';
+import { type GatewayServer, startServer } from '../http/server.ts';
+import { createAccess } from '../identity/access.ts';
+import { createAccounts } from '../identity/accounts.ts';
+import { createNetworkSet } from '../identity/address.ts';
+import { createAuthenticator } from '../identity/authenticate.ts';
+import { createBlocklist } from '../identity/blocks.ts';
+import { createKeyActivity } from '../identity/key-activity.ts';
+import { keyRecord } from '../identity/key-record.ts';
+import { createKeys } from '../identity/keys.ts';
+import { createSettings } from '../identity/settings.ts';
+import { createLedger, type Ledger } from '../ledger/ledger.ts';
+import { createLimits } from '../limits/limits.ts';
+import { createLog, type Log } from '../observe/log.ts';
+import { type Database, openDatabase, watchForeignCommits } from '../store/database.ts';
+import { migrate } from '../store/migrate.ts';
+import { createAttempts } from '../upstream/attempt.ts';
+import { createUpstreamClient } from '../upstream/client.ts';
+import { answerDemo } from '../upstream/demo.ts';
+import { VERSION } from '../version.ts';
+import { chatDialect } from '../wire/upstream/chat.ts';
+import { type DemoParts, welcomeDemo } from './demo.ts';
+
+/** How soon a running server takes up what the command line changed; a second is promised. */
+const CHANGE_POLL_MS = 250;
+
+export type ServeOptions = {
+  readonly environment: Readonly<Record<string, string>>;
+  readonly namesInFile?: readonly string[];
+  /** Makes a demonstration account on the first run and prints how to use it. */
+  readonly demo: boolean;
+  readonly port?: number;
+  readonly host?: string;
+};
+
+/** Serves until SIGTERM or SIGINT; resolves with the exit code once everything is settled. */
+export async function serve(options: ServeOptions): Promise<number> {
+  const config = withOverrides(readConfig(options.environment, options.namesInFile), options);
+  const log = createLog(config.logLevel);
+  const clock = Date.now;
+  const randomBytes: RandomBytes = (length) => crypto.getRandomValues(new Uint8Array(length));
+  const { catalog, origin } = readCatalog(config, options, clock());
+  const tokenizer = await loadTokenizer();
+
+  const database = openDatabase({ url: `sqlite:${config.databasePath}`, sync: config.ledgerSync });
+  migrate(database);
+  const ledger = createLedger({
+    database,
+    onTrouble: ({ kind, requestId, cause }) => log.error(`ledger: ${kind} ${requestId}`, cause),
+  });
+  const plans = () => catalog.plans;
+  const accounts = createAccounts({
+    database,
+    clock,
+    randomBytes,
+    plans,
+    openBalance: ledger.openBalance,
+  });
+  const keys = createKeys({ database, clock, randomBytes, plans });
+  const authenticator = createAuthenticator({ database, clock });
+  const blocklist = createBlocklist({ database });
+  const settings = createSettings({ database, clock, randomBytes });
+  const incidents = createIncidents({ database, clock });
+  const activity = createKeyActivity({
+    database,
+    onError: (error) => log.error('the last use of keys could not be written', error),
+  });
+  const stopWatching = watchForeignCommits(database, CHANGE_POLL_MS, () => {
+    authenticator.invalidate();
+    blocklist.reload();
+    settings.reload();
+    incidents.reload();
+  });
+
+  const limits = createLimits({ clock, usageSince: ledger.usageSince });
+  const inFlight = createInFlight();
+  let draining = false;
+  const server = startServer(
+    {
+      access: createAccess({ authenticator, blocklist, maintenance: settings.maintenance }),
+      generation: {
+        clock,
+        random: Math.random,
+        randomBytes,
+        catalog: () => catalog,
+        incidentOf: incidents.of,
+        limits,
+        ledger,
+        tokenizer,
+        startAttempt: createAttempts({
+          client: createUpstreamClient({ fetch, answerDemo: (body) => answerDemo(body) }),
+          dialect: chatDialect,
+          clock,
+        }),
+        inFlight,
+        report: log.request,
+        heartbeatMs: config.heartbeatMs,
+        silentCommitMs: config.silentCommitMs,
+      },
+      lists: {
+        catalog: () => catalog,
+        incidentOf: incidents.of,
+        limits,
+        ledger,
+        clock,
+        keyRecords: (facts) =>
+          keys.list(facts.accountId).map((row) => keyRecord(row, clock(), facts.keyId)),
+      },
+      randomBytes,
+      clock,
+      trustedProxies: createNetworkSet(config.trustedProxies),
+      problems: () => problemsOf(database, ledger),
+      draining: () => draining,
+      touchKey: (keyId) => activity.touch(keyId, clock()),
+      onInternal: (requestId, error) => log.error(`internal error in ${requestId}`, error),
+      version: VERSION,
+    },
+    { hostname: config.host, port: config.port },
+  );
+
+  await announce(config, options, server, origin, { accounts, keys, ledger, settings });
+  log.info(`serving version ${VERSION}`);
+  const signal = await stopSignal();
+  draining = true;
+  log.info(`${signal}: draining ${inFlight.count()} requests`);
+  await drain(config, server, inFlight, log);
+  stopWatching();
+  activity.flush();
+  const unsettled = ledger.close();
+  database.close();
+  log.info(unsettled === 0 ? 'stopped' : `stopped with ${unsettled} commands unsettled`);
+  log.flush();
+  return unsettled === 0 ? 0 : 1;
+}
+
+function withOverrides(config: Config, options: ServeOptions): Config {
+  return { ...config, port: options.port ?? config.port, host: options.host ?? config.host };
+}
+
+function readCatalog(
+  config: Config,
+  options: ServeOptions,
+  nowMs: number,
+): { catalog: Catalog; origin: string } {
+  const found = findCatalog({
+    path: config.catalogPath,
+    environment: options.environment,
+    directory: process.cwd(),
+  });
+  const catalog = loadCatalog({ ...found, nowMs });
+  return { catalog, origin: found.path ?? 'the built-in demonstration catalog' };
+}
+
+/** What keeps this process from serving; checked when asked, never on the request path. */
+function problemsOf(database: Database, ledger: Ledger): readonly string[] {
+  try {
+    database.connection.query('SELECT 1').get();
+  } catch {
+    return ['the database cannot be read'];
+  }
+  return ledger.pending() > LEDGER_BACKLOG_MAX ? ['the ledger is behind'] : [];
+}
+
+/** Commands waiting for the disk above which no new request should be sent here. */
+const LEDGER_BACKLOG_MAX = 10_000;
+
+async function announce(
+  config: Config,
+  options: ServeOptions,
+  server: GatewayServer,
+  origin: string,
+  demo: DemoParts,
+): Promise<void> {
+  const host = config.host.includes(':') ? `[${config.host}]` : config.host;
+  const lines = [
+    `tollgate listening on http://${host}:${server.port}`,
+    `catalog: ${origin}`,
+    ...(options.demo ? await welcomeDemo(demo, publicUrl(config, server.port)) : []),
+  ];
+  process.stdout.write(`${lines.join('\n')}\n`);
+}
+
+function stopSignal(): Promise<NodeJS.Signals> {
+  return new Promise((resolve) => {
+    process.once('SIGTERM', resolve);
+    process.once('SIGINT', resolve);
+  });
+}
+
+/**
+ * Running requests get the drain time to finish; what is left then is ended like a stream that
+ * broke, which settles it. A second signal ends the wait at once.
+ */
+async function drain(
+  config: Config,
+  server: GatewayServer,
+  inFlight: InFlight,
+  log: Log,
+): Promise<void> {
+  const stopped = server.stop();
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const timeUp = new Promise<'time up'>((resolve) => {
+    timer = setTimeout(() => resolve('time up'), config.drainMs);
+  });
+  const first = await Promise.race([inFlight.idle(), timeUp, stopSignal()]);
+  clearTimeout(timer);
+  if (first !== undefined) {
+    log.warn(`ending ${inFlight.count()} requests that are still running`);
+    inFlight.abortAll();
+    await inFlight.idle();
+  }
+  // Connections that a client keeps open without a request would hold the process for ever.
+  await Promise.race([stopped, new Promise((resolve) => setTimeout(resolve, CLOSE_GRACE_MS))]);
+}
+
+/** For the last bytes to leave after the last answer was written. */
+const CLOSE_GRACE_MS = 500;
