@@ -1,0 +1,125 @@
+// The upstream inside the binary: two demonstration models, so that a fresh install answers before
+// any vendor is configured. It produces real chat-completions bytes, which then pass the same
+// decoder, pump and ledger as everybody else's. It makes no connection and keeps nothing.
+
+import { parseJson } from '../wire/upstream/narrow.ts';
+import {
+  type DemoAnswer,
+  type DemoRequest,
+  readDemoRequest,
+  writeDemoAnswer,
+} from './demo-answer.ts';
+
+export type DemoOptions = {
+  /** The pause between two pieces of a stream. */
+  readonly delayMs?: number;
+  /** Unix milliseconds. */
+  readonly clock?: () => number;
+};
+
+const DELAY_MS = 20;
+
+/** Answers the JSON text of a chat-completions request, whole or as a stream. */
+export function answerDemo(body: string, options: DemoOptions = {}): Response {
+  const { delayMs = DELAY_MS, clock = Date.now } = options;
+  const request = readDemoRequest(parseJson(body));
+  if (request === undefined) return refuse();
+  const answer = writeDemoAnswer(request);
+  const head = {
+    id: `chatcmpl-demo-${Bun.hash(body).toString(36)}`,
+    created: Math.floor(clock() / 1_000),
+    model: request.model,
+  };
+  if (!request.stream) return Response.json(wholeAnswer(head, answer));
+  return new Response(streamPieces(streamAnswer(head, request, answer), delayMs), {
+    headers: { 'content-type': 'text/event-stream' },
+  });
+}
+
+type Head = { readonly id: string; readonly created: number; readonly model: string };
+
+function refuse(): Response {
+  const message = 'The body is not a chat-completions request.';
+  return Response.json({ error: { message, type: 'invalid_request_error' } }, { status: 400 });
+}
+
+function wholeAnswer(head: Head, answer: DemoAnswer): object {
+  const { reasoning, text, call, finish } = answer;
+  const message = {
+    role: 'assistant',
+    content: text === '' && call !== undefined ? null : text,
+    reasoning_content: reasoning === '' ? undefined : reasoning,
+    tool_calls: call === undefined ? undefined : [toolPiece(call)],
+  };
+  return {
+    ...head,
+    object: 'chat.completion',
+    choices: [{ index: 0, message, logprobs: null, finish_reason: finish }],
+    usage: writeUsage(answer),
+  };
+}
+
+/** The frames of a stream, a word each. */
+function streamAnswer(head: Head, request: DemoRequest, answer: DemoAnswer): string[] {
+  const frame = (rest: object): string =>
+    `data: ${JSON.stringify({ ...head, object: 'chat.completion.chunk', ...rest })}\n\n`;
+  const chunk = (delta: object, finish: string | null = null): string =>
+    frame({ choices: [{ index: 0, delta, logprobs: null, finish_reason: finish }] });
+  const { call } = answer;
+  return [
+    chunk({ role: 'assistant', content: '' }),
+    ...words(answer.reasoning).map((word) => chunk({ reasoning_content: word })),
+    ...words(answer.text).map((word) => chunk({ content: word })),
+    ...(call === undefined
+      ? []
+      : [
+          chunk({ tool_calls: [{ index: 0, ...toolPiece({ ...call, arguments: '' }) }] }),
+          ...words(call.arguments).map((word) =>
+            chunk({ tool_calls: [{ index: 0, function: { arguments: word } }] }),
+          ),
+        ]),
+    chunk({}, answer.finish),
+    ...(request.includeUsage ? [frame({ choices: [], usage: writeUsage(answer) })] : []),
+    'data: [DONE]\n\n',
+  ];
+}
+
+function toolPiece({ id, name, arguments: written }: NonNullable<DemoAnswer['call']>): object {
+  return { id, type: 'function', function: { name, arguments: written } };
+}
+
+function words(text: string): string[] {
+  return text.match(/\s*\S+|\s+$/g) ?? [];
+}
+
+function writeUsage(answer: DemoAnswer): object {
+  return {
+    prompt_tokens: answer.promptTokens,
+    completion_tokens: answer.completionTokens,
+    total_tokens: answer.promptTokens + answer.completionTokens,
+    completion_tokens_details: { reasoning_tokens: answer.reasoningTokens },
+  };
+}
+
+/** One piece a pull, so a slow reader slows the stream; a reader that leaves ends the timer. */
+function streamPieces(pieces: readonly string[], delayMs: number): ReadableStream<Uint8Array> {
+  const encoder = new TextEncoder();
+  let next = 0;
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  return new ReadableStream<Uint8Array>({
+    async pull(controller) {
+      if (next > 0 && delayMs > 0) {
+        await new Promise<void>((resolve) => {
+          timer = setTimeout(resolve, delayMs);
+        });
+      }
+      const piece = pieces[next];
+      next += 1;
+      if (piece === undefined) controller.close();
+      else controller.enqueue(encoder.encode(piece));
+    },
+    cancel() {
+      clearTimeout(timer);
+    },
+  });
+}
