@@ -9,9 +9,11 @@ import { createToolReader } from './chat-tools.ts';
 import { isRecord, type JsonRecord, toList, toRecord, toText } from './narrow.ts';
 import { readUsage } from './usage.ts';
 
+/** Where a choice has its content: in a stream's chunk, or in a whole body. */
+export type ChunkMember = 'delta' | 'message';
+
 export type ChunkReader = {
-  /** Reads one chunk (`delta`) or one whole body (`message`). */
-  readonly read: (value: unknown, member: 'delta' | 'message') => UpstreamFailure | undefined;
+  readonly read: (value: unknown, member: ChunkMember) => UpstreamFailure | undefined;
   /**
    * The answer is over: emits the last sane usage, if any, and then the finish event. Both wait
    * until here because servers send content, tool calls and usage after a first finish reason.
@@ -50,7 +52,7 @@ export function createChunkReader(onEvent: (event: GenerationEvent) => void): Ch
   let finishWord = '';
   let hasContent = false;
 
-  function readDelta(delta: JsonRecord): UpstreamFailure | undefined {
+  function readDelta(delta: JsonRecord, isWhole: boolean): UpstreamFailure | undefined {
     // One delta can hold all three; the order is the one in which a model produces them.
     const reasoning = readReasoning(delta);
     if (reasoning !== '') {
@@ -62,8 +64,9 @@ export function createChunkReader(onEvent: (event: GenerationEvent) => void): Ch
       hasContent = true;
       onEvent({ kind: 'text-delta', text });
     }
-    for (const piece of toList(delta['tool_calls'])) {
-      const failure = tools.piece(piece);
+    for (const [index, piece] of toList(delta['tool_calls']).entries()) {
+      // In a whole body every element is a call of its own, whatever index it bears.
+      const failure = tools.piece(isWhole ? { ...toRecord(piece), index } : piece);
       if (failure !== undefined) return failure;
     }
     // What tool calls were called before there could be several of them.
@@ -71,8 +74,8 @@ export function createChunkReader(onEvent: (event: GenerationEvent) => void): Ch
     return isRecord(legacy) ? tools.piece({ function: legacy }) : undefined;
   }
 
-  function readChoice(choice: JsonRecord, member: string): UpstreamFailure | undefined {
-    const failure = readDelta(toRecord(choice[member]));
+  function readChoice(choice: JsonRecord, member: ChunkMember): UpstreamFailure | undefined {
+    const failure = readDelta(toRecord(choice[member]), member === 'message');
     if (failure !== undefined) return failure;
     // Several gateways send "" with every chunk where the format has null.
     const word = toText(choice['finish_reason']);
