@@ -3,7 +3,8 @@
 // Used by the request parsers of both client formats.
 
 import { Kind, type Static, type TSchema } from '@sinclair/typebox';
-import { TypeCompiler, type ValueError, ValueErrorType } from '@sinclair/typebox/compiler';
+import { TypeCompiler } from '@sinclair/typebox/compiler';
+import { AssertionError } from '../core/assert.ts';
 import { GatewayError, invalidRequest } from '../core/error.ts';
 import type { JsonObject } from '../core/generation.ts';
 import { exceedsCharacters, MESSAGE_TEXT_MAX } from './limits.ts';
@@ -76,16 +77,15 @@ export function oneOf<Word extends string>(...words: readonly Word[]): Reader<Wo
 }
 
 /**
- * A reader that accepts what a TypeBox schema describes. Compiled here, so call it at load. Null
- * inside the schema is not absent: use `objectOf` where optional members may be null.
+ * A reader of a single value that a TypeBox schema describes. Compiled here, so call it at load.
+ * A schema's own `expected` says what it must be; objects and arrays have readers of their own.
  */
 export function shape<S extends TSchema>(schema: S): Reader<Static<S>> {
   const check = TypeCompiler.Compile(schema);
+  const reason = `must be ${schema['expected'] ?? describe(schema)}`;
   return (value, path) => {
     if (check.Check(value)) return value;
-    if (value === undefined) throw invalidRequest(path, 'is required');
-    const error = check.Errors(value).First();
-    throw error === undefined ? invalidRequest(path, 'is not valid') : refusal(error, path);
+    throw invalidRequest(path, value === undefined ? 'is required' : reason);
   };
 }
 
@@ -117,31 +117,14 @@ export function checkMessageText(texts: readonly string[], path: string): void {
   throw invalidRequest(path, `must have at most ${MESSAGE_TEXT_MAX} characters of text`);
 }
 
-/** An http, https or data URL; the upstream fetches it, never this process. */
-export const readImageUrl: Reader<string> = (value, path) => {
-  const url = readString(value, path);
-  if (/^(?:https?:\/\/[^/\s]|data:[^,]*,)/i.test(url)) return url;
-  throw invalidRequest(path, 'must be an http, https or data URL');
-};
-
 /** Any string, the empty one included. */
 export const readString: Reader<string> = (value, path) => {
   if (typeof value === 'string') return value;
   throw invalidRequest(path, value === undefined ? 'is required' : 'must be a string');
 };
 
-/** The path that callers read: `/0/role` below `messages` is `messages[0].role`. */
-export function pointerPath(base: string, pointer: string): string {
-  return pointer
-    .split('/')
-    .slice(1)
-    .map((token) => token.replaceAll('~1', '/').replaceAll('~0', '~'))
-    .reduce((path, token) => (/^\d+$/.test(token) ? `${path}[${token}]` : join(path, token)), base);
-}
-
-/** What a schema accepts, in words that follow "must be". A schema's own `expected` goes first. */
-export function describeSchema(schema: TSchema): string {
-  if (typeof schema['expected'] === 'string') return schema['expected'];
+/** What a schema accepts, in words that follow "must be". */
+function describe(schema: TSchema): string {
   switch (schema[Kind]) {
     case 'String':
       return schema['minLength'] === undefined ? 'a string' : 'a string that is not empty';
@@ -153,45 +136,15 @@ export function describeSchema(schema: TSchema): string {
       return 'true or false';
     case 'Literal':
       return JSON.stringify(schema['const']);
-    case 'Array':
-      return 'an array';
-    case 'Object':
-      return 'an object';
-    case 'Union': {
-      const variants: TSchema[] = schema['anyOf'];
-      const words = variants.filter((variant) => variant[Kind] !== 'Null').map(describeSchema);
-      const last = words.pop() ?? '';
-      return words.length === 0 ? last : `${words.join(', ')} or ${last}`;
-    }
     default:
-      return 'valid';
-  }
-}
-
-function refusal(error: ValueError, path: string): GatewayError {
-  const param = pointerPath(path, error.path);
-  const { schema } = error;
-  switch (error.type) {
-    case ValueErrorType.ObjectRequiredProperty:
-      return invalidRequest(param, 'is required');
-    case ValueErrorType.ArrayMaxItems:
-      return invalidRequest(param, `must have at most ${count(schema['maxItems'])}`);
-    case ValueErrorType.ArrayMinItems:
-      return invalidRequest(param, `must have at least ${count(schema['minItems'])}`);
-    case ValueErrorType.StringMaxLength:
-      return invalidRequest(param, `must have at most ${schema['maxLength']} characters`);
-    default:
-      return invalidRequest(param, `must be ${describeSchema(schema)}`);
+      throw new AssertionError(`no words for a schema of kind ${schema[Kind]}`);
   }
 }
 
 function range(schema: TSchema): string {
-  const low = schema['minimum'] ?? schema['exclusiveMinimum'];
-  const high = schema['maximum'];
-  const above = schema['minimum'] === undefined;
-  if (low === undefined) return high === undefined ? '' : ` up to ${high}`;
-  if (high === undefined) return above ? ` above ${low}` : ` of at least ${low}`;
-  return above ? ` above ${low}, up to ${high}` : ` from ${low} to ${high}`;
+  const { minimum, exclusiveMinimum, maximum } = schema;
+  if (exclusiveMinimum !== undefined) return ` above ${exclusiveMinimum}, up to ${maximum}`;
+  return maximum === undefined ? ` of at least ${minimum}` : ` from ${minimum} to ${maximum}`;
 }
 
 function count(entries: number): string {

@@ -17,7 +17,6 @@ import {
   objectOf,
   oneOf,
   type Reader,
-  readImageUrl,
   readObject,
   readString,
   shape,
@@ -30,6 +29,13 @@ export type Message = { readonly entry: Entry; readonly toolImages: readonly Ima
 const readName = shape(Type.String({ minLength: 1 }));
 const readRole = oneOf('system', 'developer', 'user', 'assistant', 'tool');
 const readPartType = oneOf('text', 'image_url');
+
+/** The upstream fetches it, never this process. */
+const readImageUrl: Reader<string> = (value, path) => {
+  const url = readString(value, path);
+  if (/^(?:https?:\/\/[^/\s]|data:[^,]*,)/i.test(url)) return url;
+  throw invalidRequest(path, 'must be an http, https or data URL');
+};
 const readImage = objectOf({ url: readImageUrl }, ['url']);
 const readTextType = oneOf('text');
 
