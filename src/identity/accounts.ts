@@ -5,7 +5,7 @@ import { asc, eq, sql } from 'drizzle-orm';
 import type { Standing } from '../core/admit.ts';
 import { createId, type RandomBytes } from '../core/id.ts';
 import type { Plan } from '../core/plan.ts';
-import type { Database } from '../store/database.ts';
+import type { Database, Queries } from '../store/database.ts';
 import { accounts } from '../store/tables.ts';
 import { type Actor, type AuditAction, writeAuditEvent } from './audit.ts';
 import { IdentityError } from './error.ts';
@@ -40,8 +40,10 @@ export function createAccounts(parts: {
   readonly randomBytes: RandomBytes;
   /** The catalog's plans as they are now. */
   readonly plans: () => ReadonlyMap<string, Plan>;
+  /** Gives the new account its balance of zero, in the transaction that creates it. */
+  readonly openBalance: (tx: Queries, accountId: string) => void;
 }) {
-  const { database, clock, randomBytes, plans } = parts;
+  const { database, clock, randomBytes, plans, openBalance } = parts;
   const { db } = database;
 
   function requirePlan(slug: string): void {
@@ -80,7 +82,7 @@ export function createAccounts(parts: {
       emailVerified: facts.emailVerified,
       createdAt: now,
     };
-    return database.transaction(() => {
+    return database.transaction((tx) => {
       const taken = db.select().from(accounts).where(eq(accounts.email, email)).get();
       if (taken !== undefined) {
         throw new IdentityError(
@@ -89,6 +91,7 @@ export function createAccounts(parts: {
         );
       }
       db.insert(accounts).values(account).run();
+      openBalance(tx, account.id);
       writeAuditEvent(database, {
         operationId: createId('op_', randomBytes),
         at: now,

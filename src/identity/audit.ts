@@ -14,7 +14,9 @@ export type AuditAction =
   | 'api_key.revoked'
   | 'block.added'
   | 'block.removed'
-  | 'setting.changed';
+  | 'setting.changed'
+  | 'incident.set'
+  | 'incident.cleared';
 
 /** `operator` on the command line, `system` for the program itself, else an account's id. */
 export type Actor = string;

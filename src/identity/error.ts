@@ -14,8 +14,7 @@ export type IdentityErrorCode =
   | 'key_creation_limit_reached'
   | 'invalid_block'
   | 'already_blocked'
-  | 'block_not_found'
-  | 'invalid_reason';
+  | 'block_not_found';
 
 /** Thrown before anything is changed, or inside a transaction that is then undone whole. */
 export class IdentityError extends Error {

@@ -18,9 +18,9 @@ export type CreatedKey = { readonly row: ApiKey; readonly key: string };
 
 export type NewKey = {
   readonly accountId: string;
-  readonly name?: string;
+  readonly name?: string | null | undefined;
   /** Unix milliseconds, in the future; absent: never. */
-  readonly expiresAt?: number;
+  readonly expiresAt?: number | undefined;
 };
 
 export type Keys = ReturnType<typeof createKeys>;
@@ -156,7 +156,7 @@ export function createKeys(parts: {
     /** Creates a key within the plan's cap and the hourly limit. Throws `IdentityError`. */
     create(facts: NewKey, actor: Actor): CreatedKey {
       const now = clock();
-      const name = checkName(facts.name);
+      const name = normaliseKeyName(facts.name);
       const expiresAt = checkExpiry(facts.expiresAt, now);
       return database.transaction(() => {
         const limit = activeLimit(facts.accountId);
@@ -216,7 +216,8 @@ export function createKeys(parts: {
   };
 }
 
-function checkName(name: string | undefined): string | null {
+/** A key's name without outer spaces, `null` where there is none. Throws `invalid_key_name`. */
+export function normaliseKeyName(name: string | null | undefined): string | null {
   const trimmed = name?.trim() ?? '';
   if (trimmed === '') return null;
   if (trimmed.length <= NAME_LENGTH_MAX && !/\p{Cc}/u.test(trimmed)) return trimmed;

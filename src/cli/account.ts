@@ -1,0 +1,229 @@
+// `tollgate account …`: create, look at and change accounts, and credit them. An account is named
+// by its id or by its e-mail address.
+
+import type { Command } from 'commander';
+import type { Standing } from '../core/admit.ts';
+import { createId } from '../core/id.ts';
+import { formatTokens, formatUsd } from '../core/money.ts';
+import { DEFAULT_PLAN } from '../core/plan.ts';
+import type { Account } from '../identity/accounts.ts';
+import { keyRecord } from '../identity/key-record.ts';
+import { normaliseKeyName } from '../identity/keys.ts';
+import {
+  addCommand,
+  addGroup,
+  CommandError,
+  OPERATOR,
+  type Output,
+  type Perform,
+  parseAmount,
+  shortTime,
+  table,
+} from './command.ts';
+import type { Context } from './context.ts';
+import { keyTable } from './key.ts';
+
+export function addAccountCommands(program: Command, perform: Perform): void {
+  const group = addGroup(program, 'account', 'create, look at and change accounts');
+  perform<CreateOptions>(
+    addCommand(group, 'create', 'create an account with its first key, which is shown once')
+      .requiredOption('--email <address>', "the customer's e-mail address")
+      .option('--plan <slug>', 'its plan', DEFAULT_PLAN)
+      .option('--credit <amount>', 'service tokens to start with')
+      .option('--verified', 'take the e-mail address for verified')
+      .option('--name <text>', 'a name for the key'),
+    createAccount,
+  );
+  perform(addCommand(group, 'list', 'list all accounts'), listAccounts);
+  perform(addCommand(group, 'show <account>', 'show an account and its keys'), showAccount);
+  perform<CreditOptions>(
+    addCommand(group, 'credit <account> <amount>', 'add service tokens to an account')
+      .option('--reason <text>', 'why, for the books', 'credited by the operator')
+      .option('--id <credit>', 'names this credit: the same id is never booked twice'),
+    creditAccount,
+  );
+  perform(
+    addCommand(group, 'plan <account> <plan>', 'change the plan, at once'),
+    (context, _options, account = '', plan = '') => {
+      const { accounts } = context.openStore();
+      const changed = accounts.changePlan(accounts.find(account).id, plan, OPERATOR);
+      return changedOutput(context, changed, `is on the plan ${changed.plan}`);
+    },
+  );
+  perform(
+    addCommand(group, 'verify <account>', 'take the e-mail address for verified'),
+    (context, _options, account = '') => {
+      const { accounts } = context.openStore();
+      const changed = accounts.verifyEmail(accounts.find(account).id, OPERATOR);
+      return changedOutput(context, changed, 'has a verified e-mail address');
+    },
+  );
+  addStandingCommand(group, perform, 'suspend', 'suspended', 'refuse its requests');
+  addStandingCommand(group, perform, 'activate', 'active', 'serve it (again)');
+  addStandingCommand(
+    group,
+    perform,
+    'delete',
+    'pending_deletion',
+    'mark it for deletion: it is refused, its keys and books are kept',
+  );
+}
+
+function addStandingCommand(
+  group: Command,
+  perform: Perform,
+  name: string,
+  standing: Standing,
+  about: string,
+): void {
+  perform(addCommand(group, `${name} <account>`, about), (context, _options, account = '') => {
+    const { accounts } = context.openStore();
+    const changed = accounts.changeStanding(accounts.find(account).id, standing, OPERATOR);
+    return changedOutput(context, changed, `is ${standing.replace('_', ' ')}`);
+  });
+}
+
+type CreateOptions = {
+  readonly email: string;
+  readonly plan: string;
+  readonly credit?: string;
+  readonly verified?: true;
+  readonly name?: string;
+};
+
+async function createAccount(context: Context, options: CreateOptions): Promise<Output> {
+  const credit = options.credit === undefined ? undefined : parseAmount(options.credit);
+  const name = normaliseKeyName(options.name);
+  const { accounts, keys, ledger } = context.openStore();
+  const facts = {
+    email: options.email,
+    plan: options.plan,
+    emailVerified: options.verified === true,
+  };
+  const account = accounts.create(facts, OPERATOR);
+  if (credit !== undefined) {
+    await ledger.credit({
+      creditId: createId('cred_', context.randomBytes),
+      accountId: account.id,
+      amount: credit,
+      reason: 'credited by the operator',
+      nowMs: context.clock(),
+    });
+  }
+  // The key comes last: who has it knows that all the rest is done.
+  const { key } = keys.create({ accountId: account.id, name }, OPERATOR);
+  const record = accountRecord(context, account);
+  return {
+    json: { account: record, key },
+    text: `Account ${account.id} (${account.email}) is on the plan ${account.plan} with ${record.balance.available} service tokens.\nIts key, shown only now: ${key}`,
+  };
+}
+
+function listAccounts(context: Context): Output {
+  const records = context
+    .openStore()
+    .accounts.list()
+    .map((each) => accountRecord(context, each));
+  const rows = records.map((each) => [
+    each.id,
+    each.email,
+    each.plan.slug,
+    each.standing,
+    each.email_verified ? 'yes' : 'no',
+    each.balance.available,
+  ]);
+  return {
+    json: { object: 'list', data: records },
+    text: table(['ID', 'E-MAIL', 'PLAN', 'STANDING', 'VERIFIED', 'AVAILABLE'], rows),
+  };
+}
+
+function showAccount(context: Context, _options: object, name = ''): Output {
+  const { accounts, keys } = context.openStore();
+  const account = accounts.find(name);
+  const record = accountRecord(context, account);
+  const records = keys.list(account.id).map((row) => keyRecord(row, context.clock()));
+  const facts = [
+    ['id', record.id],
+    ['e-mail', `${record.email}${record.email_verified ? '' : ' (not verified)'}`],
+    ['plan', `${record.plan.slug}, since ${shortTime(account.planSince)}`],
+    ['standing', record.standing],
+    ['available', `${record.balance.available} (${record.balance.available_usd} USD)`],
+    ['reserved', record.balance.reserved],
+    ['created', shortTime(account.createdAt)],
+  ];
+  const lines = facts.map(([label = '', value = '']) => `${label.padEnd(10)} ${value}`);
+  return {
+    json: { account: record, keys: records },
+    text: [...lines, '', keyTable(records)].join('\n'),
+  };
+}
+
+type CreditOptions = { readonly reason: string; readonly id?: string };
+
+async function creditAccount(
+  context: Context,
+  options: CreditOptions,
+  name = '',
+  amountText = '',
+): Promise<Output> {
+  const amount = parseAmount(amountText);
+  if (options.id !== undefined && !/^[\x21-\x7e]{1,100}$/.test(options.id)) {
+    throw new CommandError(
+      'invalid_credit_id',
+      'The credit id is not valid. It needs 1 to 100 printable ASCII characters without spaces.',
+    );
+  }
+  const { accounts, ledger } = context.openStore();
+  const account = accounts.find(name);
+  const creditId = options.id ?? createId('cred_', context.randomBytes);
+  const { applied, available } = await ledger.credit({
+    creditId,
+    accountId: account.id,
+    amount,
+    reason: options.reason,
+    nowMs: context.clock(),
+  });
+  const record = accountRecord(context, account);
+  const credit = { id: creditId, amount: formatTokens(amount), applied };
+  const text = applied
+    ? `Credited ${credit.amount} service tokens; ${formatTokens(available)} are available.`
+    : `This credit was booked before; nothing was added. ${formatTokens(available)} service tokens are available.`;
+  return { json: { credit, account: record }, text };
+}
+
+function changedOutput(context: Context, account: Account, words: string): Output {
+  return {
+    json: { account: accountRecord(context, account) },
+    text: `Account ${account.id} ${words}.`,
+  };
+}
+
+/** The account as the operator sees it, e-mail address included. */
+function accountRecord(context: Context, account: Account) {
+  const { keys, ledger } = context.openStore();
+  const catalog = context.catalog();
+  const plan = catalog.plans.get(account.plan);
+  const balance = ledger.balance(account.id);
+  return {
+    id: account.id,
+    object: 'account',
+    email: account.email,
+    email_verified: account.emailVerified,
+    standing: account.standing,
+    plan: {
+      slug: account.plan,
+      name: plan?.name ?? account.plan,
+      since: new Date(account.planSince).toISOString(),
+    },
+    balance: {
+      available: formatTokens(balance.available),
+      reserved: formatTokens(balance.held),
+      total: formatTokens(balance.posted),
+      available_usd: formatUsd(balance.available, catalog.usdPerMillion),
+      unit: 'svc_token',
+    },
+    api_keys: { active: keys.countActive(account.id), limit: plan?.maxApiKeys ?? 0 },
+    created_at: new Date(account.createdAt).toISOString(),
+  } as const;
+}

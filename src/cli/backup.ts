@@ -1,0 +1,77 @@
+// `tollgate backup FILE`: a consistent copy of the database beside a running server, checked after
+// it was written. Never overwrites a file.
+
+import { closeSync, fsyncSync, openSync, rmSync, statSync } from 'node:fs';
+import { resolve } from 'node:path';
+import type { Command } from 'commander';
+import { openDatabase } from '../store/database.ts';
+import { addCommand, CommandError, type Output, type Perform } from './command.ts';
+import type { Context } from './context.ts';
+
+export function addBackupCommand(program: Command, perform: Perform): void {
+  perform(
+    addCommand(program, 'backup <file>', 'copy the database to a new file and check it'),
+    backup,
+  );
+}
+
+function backup(context: Context, _options: object, file = ''): Output {
+  const path = resolve(context.directory, file);
+  const source = context.openDatabase({ readonly: true });
+  try {
+    createTarget(path);
+    try {
+      source.connection.run('VACUUM INTO ?', [path]);
+      checkCopy(path);
+    } catch (error) {
+      rmSync(path, { force: true });
+      throw error;
+    }
+  } finally {
+    source.close();
+  }
+  const bytes = statSync(path).size;
+  return {
+    json: { backup: { file: path, bytes, integrity: 'ok' } },
+    text: `Copied ${bytes} bytes to ${path}; the copy is intact.`,
+  };
+}
+
+/** An empty file that nobody else can read; SQLite writes into it. */
+function createTarget(path: string): void {
+  try {
+    closeSync(openSync(path, 'wx', 0o600));
+  } catch (error) {
+    const exists = error instanceof Error && 'code' in error && error.code === 'EEXIST';
+    if (exists) {
+      throw new CommandError(
+        'file_exists',
+        `${path} exists already. A backup never overwrites a file; give another name.`,
+      );
+    }
+    throw new CommandError(
+      'file_not_writable',
+      `${path} cannot be written. Check that its directory exists and can be written by this user.`,
+    );
+  }
+}
+
+function checkCopy(path: string): void {
+  const copy = openDatabase({ url: `sqlite:${path}`, sync: 'full', readonly: true });
+  try {
+    const rows = copy.connection
+      .query<{ integrity_check: string }, []>('PRAGMA integrity_check')
+      .all();
+    if (rows.length !== 1 || rows[0]?.integrity_check !== 'ok') {
+      throw new CommandError(
+        'backup_damaged',
+        'The copy is damaged and was removed. Run tollgate doctor: the database itself may be too.',
+      );
+    }
+  } finally {
+    copy.close();
+  }
+  const descriptor = openSync(path, 'r');
+  fsyncSync(descriptor);
+  closeSync(descriptor);
+}

@@ -1,0 +1,90 @@
+// What every command is made of: it takes the context and its arguments and returns one output,
+// which the program prints as text or as JSON. No command prints or exits by itself.
+
+import type { Command, OptionValues } from 'commander';
+import { AMOUNT_MAX, MICRO_DECIMALS, type Micro, parseDecimal } from '../core/money.ts';
+import type { Context } from './context.ts';
+
+/** `text` is for people, without a line break at its end; `json` is one document for programs. */
+export type Output = {
+  readonly json: unknown;
+  readonly text: string;
+  /** 0 where absent. */
+  readonly exitCode?: number;
+};
+
+/** Who changes things from here, in the audit trail. */
+export const OPERATOR = 'operator';
+
+/** A command that cannot do what it was asked; printed with its code, exit code 1. */
+export class CommandError extends Error {
+  override readonly name = 'CommandError';
+  readonly code: string;
+
+  constructor(code: string, message: string) {
+    super(message);
+    this.code = code;
+  }
+}
+
+/** What a command does with its options and its arguments. */
+export type Work<Options extends OptionValues> = (
+  context: Context,
+  options: Options,
+  ...args: string[]
+) => Output | Promise<Output>;
+
+/** Ties a command to its work, so that the output is printed; made by the program. */
+export type Perform = <Options extends OptionValues>(command: Command, work: Work<Options>) => void;
+
+/** Adds a command with the option that all of them have. */
+export function addCommand(parent: Command, signature: string, about: string): Command {
+  return parent
+    .command(signature)
+    .description(about)
+    .helpCommand(false)
+    .option('--json', 'print one JSON document instead of text');
+}
+
+/** Adds a command that only holds others. */
+export function addGroup(program: Command, name: string, about: string): Command {
+  return program.command(name).description(about).helpCommand(false);
+}
+
+/** Reads a positive amount of service tokens. Throws `invalid_amount`. */
+export function parseAmount(text: string): Micro {
+  const amount = parseDecimal(text, MICRO_DECIMALS);
+  if (amount !== undefined && amount > 0n && amount <= AMOUNT_MAX) return amount;
+  throw new CommandError(
+    'invalid_amount',
+    'The amount is not valid. It needs to be a positive number of service tokens, at most 1000000000000, with at most 6 decimals, such as 1000000 or 0.5.',
+  );
+}
+
+/** Reads a whole number of at least 1. Throws `invalid_number` that names `option`. */
+export function parseCount(text: string | undefined, option: string): number | undefined {
+  if (text === undefined) return undefined;
+  if (/^[1-9]\d{0,8}$/.test(text)) return Number(text);
+  throw new CommandError('invalid_number', `${option} needs a whole number from 1 to 999999999.`);
+}
+
+/** Columns as wide as their widest cell, two spaces apart. */
+export function table(header: readonly string[], rows: readonly (readonly string[])[]): string {
+  const lines = [header, ...rows];
+  const widths = header.map((_, column) =>
+    Math.max(...lines.map((line) => (line[column] ?? '').length)),
+  );
+  return lines
+    .map((line) =>
+      line
+        .map((cell, column) => cell.padEnd(widths[column] ?? 0))
+        .join('  ')
+        .trimEnd(),
+    )
+    .join('\n');
+}
+
+/** `2026-11-21 07:58:03`, UTC. */
+export function shortTime(ms: number): string {
+  return new Date(ms).toISOString().slice(0, 19).replace('T', ' ');
+}

@@ -1,0 +1,116 @@
+// What a command works with: settings, catalog and database, each read when it is first asked for.
+// Made anew for every command by the program, which also closes it. Nothing here is global.
+
+import { randomBytes } from 'node:crypto';
+import { findCatalog, loadCatalog } from '../catalog/catalog.ts';
+import { createIncidents, type Incidents } from '../catalog/incidents.ts';
+import { type Config, type Environment, readConfig } from '../config.ts';
+import type { RandomBytes } from '../core/id.ts';
+import type { Catalog } from '../core/model.ts';
+import { type Accounts, createAccounts } from '../identity/accounts.ts';
+import { type Blocks, createBlocks } from '../identity/blocks.ts';
+import { createKeys, type Keys } from '../identity/keys.ts';
+import { createSettings, type Settings } from '../identity/settings.ts';
+import { createLedger, type Ledger } from '../ledger/ledger.ts';
+import { type Database, openDatabase } from '../store/database.ts';
+import { migrate } from '../store/migrate.ts';
+import { type LoadedEnvironment, readEnvironment } from './environment.ts';
+
+/** The open database and the domains over it. */
+export type Store = {
+  readonly database: Database;
+  readonly ledger: Ledger;
+  readonly accounts: Accounts;
+  readonly keys: Keys;
+  readonly blocks: Blocks;
+  readonly settings: Settings;
+  readonly incidents: Incidents;
+};
+
+export type Context = {
+  readonly directory: string;
+  /** Unix milliseconds. */
+  readonly clock: () => number;
+  readonly randomBytes: RandomBytes;
+  /** Throws `ConfigError`. */
+  readonly environment: () => LoadedEnvironment;
+  /** Throws `ConfigError`. */
+  readonly config: () => Config;
+  /** Throws `CatalogError`. */
+  readonly catalog: () => Catalog;
+  /** Opens the database as it is; the caller closes it. Throws `StoreError`. */
+  readonly openDatabase: (options: { readonly readonly: boolean }) => Database;
+  /** Opens the database once, migrated first. Throws `StoreError`. */
+  readonly openStore: () => Store;
+  readonly close: () => void;
+};
+
+export function createContext(processEnvironment: Environment, directory: string): Context {
+  const clock = Date.now;
+  const environment = once(() => readEnvironment(processEnvironment, directory));
+  const config = once(() => {
+    const { variables, namesInFile } = environment();
+    return readConfig(variables, namesInFile);
+  });
+  const catalog = once(() => {
+    const found = findCatalog({
+      path: config().catalogPath,
+      environment: environment().variables,
+      directory,
+    });
+    return loadCatalog({ ...found, nowMs: clock() });
+  });
+  let store: Store | undefined;
+
+  function open(options: { readonly readonly: boolean }): Database {
+    const { databasePath, ledgerSync } = config();
+    return openDatabase({ url: `sqlite:${databasePath}`, sync: ledgerSync, ...options });
+  }
+
+  return {
+    directory,
+    clock,
+    randomBytes,
+    environment,
+    config,
+    catalog,
+    openDatabase: open,
+    openStore() {
+      store ??= buildStore(open({ readonly: false }), clock, () => catalog().plans);
+      return store;
+    },
+    close() {
+      store?.ledger.close();
+      store?.database.close();
+      store = undefined;
+    },
+  };
+}
+
+function buildStore(database: Database, clock: () => number, plans: () => Catalog['plans']): Store {
+  try {
+    migrate(database);
+  } catch (error) {
+    database.close();
+    throw error;
+  }
+  const ledger = createLedger({ database });
+  const parts = { database, clock, randomBytes, plans };
+  return {
+    database,
+    ledger,
+    accounts: createAccounts({ ...parts, openBalance: ledger.openBalance }),
+    keys: createKeys(parts),
+    blocks: createBlocks(parts),
+    settings: createSettings(parts),
+    incidents: createIncidents(parts),
+  };
+}
+
+function once<T>(make: () => T): () => T {
+  let made: { readonly value: T } | undefined;
+  return () => {
+    made ??= { value: make() };
+    return made.value;
+  };
+}

@@ -1,0 +1,210 @@
+// `tollgate doctor`: looks at everything that a server needs and says what is wrong, one line
+// each. It changes nothing. A check that cannot be made because of an earlier one says so.
+
+import { readFileSync } from 'node:fs';
+import type { Command } from 'commander';
+import { sql } from 'drizzle-orm';
+import { formatTokens } from '../core/money.ts';
+import { createLedger } from '../ledger/ledger.ts';
+import type { Database } from '../store/database.ts';
+import { migrationStatus } from '../store/migrate.ts';
+import { accounts, holds, ledgerEntries } from '../store/tables.ts';
+import { addCommand, type Output, type Perform } from './command.ts';
+import type { Context } from './context.ts';
+
+type Finding = { readonly ok: boolean; readonly detail: string };
+type Check = Finding & { readonly name: string };
+
+const OPEN_FILES_MIN = 4_096;
+
+export function addDoctorCommand(program: Command, perform: Perform): void {
+  perform(
+    addCommand(program, 'doctor', 'look at everything that a server needs; changes nothing'),
+    doctor,
+  );
+}
+
+async function doctor(context: Context): Promise<Output> {
+  const checks: Check[] = [];
+  const add = (name: string, finding: Finding): void => void checks.push({ name, ...finding });
+  add(
+    'configuration',
+    attempt(() => checkConfig(context)),
+  );
+  const database = openForChecks(context);
+  try {
+    for (const [name, check] of databaseChecks(context)) {
+      add(name, 'db' in database ? attempt(() => check(database)) : database);
+    }
+  } finally {
+    if ('db' in database) database.close();
+  }
+  add(
+    'catalog',
+    attempt(() => checkCatalog(context)),
+  );
+  add(
+    'upstream secrets',
+    attempt(() => checkSecrets(context)),
+  );
+  add('open files', attempt(checkOpenFiles));
+  add('port', await attemptAsync(() => checkPort(context)));
+  const ok = checks.every((check) => check.ok);
+  const width = Math.max(...checks.map((check) => check.name.length));
+  const text = checks
+    .map((check) => `${check.ok ? 'ok   ' : 'WRONG'}  ${check.name.padEnd(width)}  ${check.detail}`)
+    .join('\n');
+  return { json: { ok, checks }, text, exitCode: ok ? 0 : 1 };
+}
+
+function failed(error: unknown): Finding {
+  const detail = error instanceof Error ? error.message : String(error);
+  return { ok: false, detail: detail.replaceAll('\n', '; ') };
+}
+
+function attempt(check: () => Finding): Finding {
+  try {
+    return check();
+  } catch (error) {
+    return failed(error);
+  }
+}
+
+async function attemptAsync(check: () => Promise<Finding>): Promise<Finding> {
+  try {
+    return await check();
+  } catch (error) {
+    return failed(error);
+  }
+}
+
+function checkConfig(context: Context): Finding {
+  context.config();
+  return { ok: true, detail: 'all settings are valid' };
+}
+
+function openForChecks(context: Context): Database | Finding {
+  try {
+    // Looked at without the right to create: a missing file is a finding, not a new database.
+    context.openDatabase({ readonly: true }).close();
+    return context.openDatabase({ readonly: false });
+  } catch (error) {
+    return failed(error);
+  }
+}
+
+function databaseChecks(context: Context): [string, (database: Database) => Finding][] {
+  return [
+    ['database', checkDatabase],
+    ['migrations', checkMigrations],
+    ['ledger', checkLedger],
+    ['clock', (database) => checkClock(database, context.clock())],
+  ];
+}
+
+function checkDatabase(database: Database): Finding {
+  const rows = database.connection.query<{ quick_check: string }, []>('PRAGMA quick_check').all();
+  if (rows.length !== 1 || rows[0]?.quick_check !== 'ok') {
+    return { ok: false, detail: 'the file is damaged; keep a copy of it and restore a backup' };
+  }
+  database.transaction(() => undefined);
+  return { ok: true, detail: 'intact and writable' };
+}
+
+function checkMigrations(database: Database): Finding {
+  const { applied, pending } = migrationStatus(database);
+  if (pending.length === 0) return { ok: true, detail: `all ${applied.length} applied` };
+  return {
+    ok: false,
+    detail: `${pending.length} to apply (${pending.join(', ')}); run tollgate migrate`,
+  };
+}
+
+function checkLedger(database: Database): Finding {
+  const ledger = createLedger({ database });
+  const differences = ledger.audit();
+  if (differences.length === 0)
+    return { ok: true, detail: 'every balance is the sum of its entries' };
+  const words = differences.map(
+    ({ kind, subject, expected, found }) =>
+      `${kind} of ${subject}: ${formatTokens(expected)} expected, ${formatTokens(found)} found`,
+  );
+  return { ok: false, detail: `${differences.length} differences: ${words.join('; ')}` };
+}
+
+function checkClock(database: Database, nowMs: number): Finding {
+  const newest = database.db
+    .select({
+      at: sql<number>`max(
+        coalesce((select max(${accounts.createdAt}) from ${accounts}), 0),
+        coalesce((select max(${holds.createdAt}) from ${holds}), 0),
+        coalesce((select max(${ledgerEntries.at}) from ${ledgerEntries}), 0))`,
+    })
+    .from(sql`(select 1)`)
+    .get();
+  const behindMs = Number(newest?.at ?? 0) - nowMs;
+  if (behindMs <= 1_000) return { ok: true, detail: new Date(nowMs).toISOString() };
+  const seconds = Math.ceil(behindMs / 1_000);
+  return { ok: false, detail: `${seconds} seconds behind the newest record; set the clock` };
+}
+
+function checkCatalog(context: Context): Finding {
+  const { models, upstreams, plans } = context.catalog();
+  return {
+    ok: true,
+    detail: `${models.length} models, ${upstreams.size} upstreams, ${plans.size} plans`,
+  };
+}
+
+function checkSecrets(context: Context): Finding {
+  const upstreams = [...context.catalog().upstreams.values()];
+  const without = upstreams.flatMap((upstream) =>
+    upstream.dialect === 'chat' && upstream.apiKey === '' ? [upstream.id] : [],
+  );
+  if (without.length === 0) return { ok: true, detail: 'present' };
+  return { ok: true, detail: `none for ${without.join(', ')}, which is right for local upstreams` };
+}
+
+function checkOpenFiles(): Finding {
+  const limit = openFileLimit();
+  if (limit === undefined) return { ok: true, detail: 'the limit is not known on this system' };
+  if (limit >= OPEN_FILES_MIN) return { ok: true, detail: `at most ${limit}` };
+  return {
+    ok: false,
+    detail: `at most ${limit}, and every stream takes two; raise it with ulimit -n ${OPEN_FILES_MIN}`,
+  };
+}
+
+function openFileLimit(): number | undefined {
+  try {
+    const match = /^Max open files +(\d+|unlimited)/m.exec(
+      readFileSync('/proc/self/limits', 'utf8'),
+    );
+    if (match === null) return undefined;
+    return match[1] === 'unlimited' ? Infinity : Number(match[1]);
+  } catch {
+    return undefined;
+  }
+}
+
+/** A port in use is right when Tollgate itself answers there. */
+async function checkPort(context: Context): Promise<Finding> {
+  const { host, port } = context.config();
+  if (port === 0) return { ok: true, detail: 'any free one' };
+  try {
+    Bun.listen({ hostname: host, port, socket: { data: () => undefined } }).stop(true);
+    return { ok: true, detail: `${port} is free` };
+  } catch {
+    const name = host === '0.0.0.0' || host === '::' ? '127.0.0.1' : host;
+    const url = `http://${name.includes(':') ? `[${name}]` : name}:${port}/healthz`;
+    const healthy = await fetch(url, { signal: AbortSignal.timeout(2_000) }).then(
+      (answer) => answer.ok,
+      () => false,
+    );
+    if (healthy) return { ok: true, detail: `${port} is in use by a server that is alive` };
+    return {
+      ok: false,
+      detail: `${port} cannot be used: it is taken, or not allowed to this user`,
+    };
+  }
+}

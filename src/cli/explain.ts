@@ -1,0 +1,27 @@
+// `tollgate explain REQUEST_ID`: how a charge came about, from the books alone. The figures are
+// computed again from usage and prices, so a difference would show.
+
+import type { Command } from 'commander';
+import { addCommand, CommandError, type Output, type Perform } from './command.ts';
+import type { Context } from './context.ts';
+import { explanation, explanationText } from './explanation.ts';
+
+export function addExplainCommand(program: Command, perform: Perform): void {
+  perform(
+    addCommand(program, 'explain <request>', 'show how the charge of a request came about'),
+    explain,
+  );
+}
+
+function explain(context: Context, _options: object, requestId = ''): Output {
+  const { ledger, database } = context.openStore();
+  const story = ledger.explain(requestId);
+  if (story === undefined) {
+    throw new CommandError(
+      'request_not_found',
+      'The books know no request with this id. A request that was refused leaves no entry.',
+    );
+  }
+  const facts = explanation(database, story, context.catalog().usdPerMillion);
+  return { json: facts, text: explanationText(facts) };
+}

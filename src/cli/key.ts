@@ -1,0 +1,112 @@
+// `tollgate key …`: create, list, rotate and revoke API keys. A key is named by its id or by the
+// whole key; its masked form is not enough.
+
+import { type Command, Option } from 'commander';
+import { type KeyRecord, keyRecord } from '../identity/key-record.ts';
+import type { KeyRevocation } from '../store/tables.ts';
+import {
+  addCommand,
+  addGroup,
+  CommandError,
+  OPERATOR,
+  type Output,
+  type Perform,
+  table,
+} from './command.ts';
+import type { Context } from './context.ts';
+
+export function addKeyCommands(program: Command, perform: Perform): void {
+  const group = addGroup(program, 'key', 'create, list, rotate and revoke API keys');
+  perform<CreateOptions>(
+    addCommand(group, 'create <account>', 'create a key, which is shown once')
+      .option('--name <text>', 'a name of at most 100 characters')
+      .option('--expires <date>', 'when it ends, such as 2027-01-31 or 2027-01-31T12:00:00Z'),
+    createKey,
+  );
+  perform(addCommand(group, 'list <account>', 'list the keys of an account'), listKeys);
+  perform<RevokeOptions>(
+    addCommand(group, 'revoke <key>', 'revoke a key, at once and for good').addOption(
+      new Option('--reason <reason>', 'why')
+        .choices(['operator', 'leak_report', 'user', 'account_closed'])
+        .default('operator'),
+    ),
+    revokeKey,
+  );
+  perform(
+    addCommand(group, 'rotate <key>', 'create a replacement and revoke the key, in one step'),
+    rotateKey,
+  );
+}
+
+type CreateOptions = { readonly name?: string; readonly expires?: string };
+
+function createKey(context: Context, options: CreateOptions, account = ''): Output {
+  const expiresAt = options.expires === undefined ? undefined : parseDate(options.expires);
+  const { accounts, keys } = context.openStore();
+  const accountId = accounts.find(account).id;
+  const { row, key } = keys.create({ accountId, name: options.name, expiresAt }, OPERATOR);
+  return {
+    json: { api_key: keyRecord(row, context.clock()), key },
+    text: `Key ${row.id}, shown only now: ${key}`,
+  };
+}
+
+function parseDate(text: string): number {
+  const shape = /^\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}(:\d{2}(\.\d{1,3})?)?(Z|[+-]\d{2}:\d{2}))?$/;
+  const ms = shape.test(text) ? Date.parse(text) : Number.NaN;
+  if (Number.isFinite(ms)) return ms;
+  throw new CommandError(
+    'invalid_expiry',
+    'The expiry date is not valid. Write it as 2027-01-31 (UTC midnight) or 2027-01-31T12:00:00Z.',
+  );
+}
+
+function listKeys(context: Context, _options: object, name = ''): Output {
+  const { accounts, keys } = context.openStore();
+  const account = accounts.find(name);
+  const records = keys.list(account.id).map((row) => keyRecord(row, context.clock()));
+  const json = {
+    object: 'list',
+    data: records,
+    active_count: keys.countActive(account.id),
+    active_limit: keys.activeLimit(account.id),
+  };
+  return { json, text: keyTable(records) };
+}
+
+type RevokeOptions = { readonly reason: KeyRevocation };
+
+function revokeKey(context: Context, options: RevokeOptions, name = ''): Output {
+  const { keys } = context.openStore();
+  const row = keys.revoke(name, options.reason, OPERATOR);
+  return {
+    json: { api_key: keyRecord(row, context.clock()) },
+    text: `Key ${row.id} (${row.masked}) is revoked.`,
+  };
+}
+
+function rotateKey(context: Context, _options: object, name = ''): Output {
+  const { keys } = context.openStore();
+  const { revoked, created } = keys.rotate(name, OPERATOR);
+  const now = context.clock();
+  return {
+    json: {
+      revoked: keyRecord(revoked, now),
+      created: { ...keyRecord(created.row, now), key: created.key },
+    },
+    text: `Key ${revoked.id} (${revoked.masked}) is revoked. Its replacement ${created.row.id}, shown only now: ${created.key}`,
+  };
+}
+
+export function keyTable(records: readonly KeyRecord[]): string {
+  const rows = records.map((record) => [
+    record.id,
+    record.masked,
+    record.name ?? '-',
+    record.status,
+    record.created_at,
+    record.expires_at ?? '-',
+    record.last_used_at ?? '-',
+  ]);
+  return table(['KEY', 'MASKED', 'NAME', 'STATUS', 'CREATED', 'EXPIRES', 'LAST USED'], rows);
+}

@@ -1,0 +1,47 @@
+// `tollgate migrate`: brings the database up to this version, or shows what that would do.
+
+import type { Command } from 'commander';
+import { migrate, migrationStatus } from '../store/migrate.ts';
+import { addCommand, type Output, type Perform } from './command.ts';
+import type { Context } from './context.ts';
+
+type MigrateOptions = { readonly status?: true };
+
+export function addMigrateCommand(program: Command, perform: Perform): void {
+  const command = addCommand(
+    program,
+    'migrate',
+    'bring the database up to this version, all of it or nothing',
+  ).option('--status', 'only show what is applied and what is not');
+  perform<MigrateOptions>(command, (context, options) =>
+    options.status === true ? showStatus(context) : applyPending(context),
+  );
+}
+
+function showStatus(context: Context): Output {
+  const database = context.openDatabase({ readonly: true });
+  try {
+    const status = migrationStatus(database);
+    const lines = [
+      ...status.applied.map((tag) => `applied  ${tag}`),
+      ...status.pending.map((tag) => `pending  ${tag}`),
+    ];
+    return { json: status, text: lines.join('\n') };
+  } finally {
+    database.close();
+  }
+}
+
+function applyPending(context: Context): Output {
+  const database = context.openDatabase({ readonly: false });
+  try {
+    const applied = migrate(database);
+    const text =
+      applied.length === 0
+        ? 'The database is up to date.'
+        : `Applied ${applied.length} migrations: ${applied.join(', ')}.`;
+    return { json: { applied }, text };
+  } finally {
+    database.close();
+  }
+}

@@ -1,0 +1,156 @@
+// `tollgate models`: the catalog with its prices, and the lower limits of a capacity incident.
+
+import type { Command } from 'commander';
+import type { Incident } from '../catalog/incidents.ts';
+import { modelList } from '../catalog/model-record.ts';
+import { createId } from '../core/id.ts';
+import { formatDecimal, PICO_DECIMALS } from '../core/money.ts';
+import { writeAuditEvent } from '../identity/audit.ts';
+import {
+  addCommand,
+  CommandError,
+  OPERATOR,
+  type Output,
+  type Perform,
+  parseCount,
+  table,
+} from './command.ts';
+import type { Context } from './context.ts';
+
+export function addModelCommands(program: Command, perform: Perform): void {
+  const models = addCommand(program, 'models', 'list the models with their prices');
+  perform(models, listModels);
+  perform<LimitOptions>(
+    addCommand(models, 'limit <model>', 'lower the limits of a model during a capacity incident')
+      .option('--requests-per-minute <number>', 'requests per minute and account')
+      .option('--tokens-per-minute <number>', 'tokens per minute and account')
+      .option('--concurrent-requests <number>', 'concurrent requests of an account')
+      .option('--reason <text>', 'why', '')
+      .option('--clear', 'end the incident'),
+    limitModel,
+  );
+}
+
+function listModels(context: Context): Output {
+  const catalog = context.catalog();
+  const { incidents } = context.openStore();
+  const price = (amount: bigint): string => formatDecimal(amount, PICO_DECIMALS);
+  const rows = catalog.models.map((model) => [
+    model.slug,
+    model.aliases.join(', ') || '-',
+    price(model.price.input),
+    price(model.price.cachedInput),
+    price(model.price.output),
+    String(model.contextWindow),
+    String(model.maxOutput),
+    incidentWords(incidents.of(model.slug)),
+  ]);
+  const header = [
+    'MODEL',
+    'ALIASES',
+    'INPUT',
+    'CACHED',
+    'OUTPUT',
+    'CONTEXT',
+    'MAX OUTPUT',
+    'INCIDENT',
+  ];
+  return {
+    json: modelList(catalog, undefined, incidents.of),
+    text: `${table(header, rows)}\n\nPrices are in service tokens for one model token.`,
+  };
+}
+
+type Limits = Partial<
+  Record<'requestsPerMinute' | 'tokensPerMinute' | 'concurrentRequests', number | null>
+>;
+
+function incidentWords(limits: Limits | undefined): string {
+  const words = [
+    limits?.requestsPerMinute && `${limits.requestsPerMinute} requests/min`,
+    limits?.tokensPerMinute && `${limits.tokensPerMinute} tokens/min`,
+    limits?.concurrentRequests && `${limits.concurrentRequests} concurrent`,
+  ];
+  return words.filter(Boolean).join(', ') || '-';
+}
+
+type LimitOptions = {
+  readonly requestsPerMinute?: string;
+  readonly tokensPerMinute?: string;
+  readonly concurrentRequests?: string;
+  readonly reason: string;
+  readonly clear?: true;
+};
+
+function limitModel(context: Context, options: LimitOptions, name = ''): Output {
+  const model = context.catalog().resolve(name)?.slug;
+  if (options.clear === true) return clearLimits(context, model ?? name);
+  if (model === undefined) {
+    throw new CommandError(
+      'model_not_found',
+      'There is no model with this slug or alias; tollgate models lists them.',
+    );
+  }
+  const requestsPerMinute = parseCount(options.requestsPerMinute, '--requests-per-minute');
+  const tokensPerMinute = parseCount(options.tokensPerMinute, '--tokens-per-minute');
+  const concurrentRequests = parseCount(options.concurrentRequests, '--concurrent-requests');
+  const limits = {
+    ...(requestsPerMinute === undefined ? {} : { requestsPerMinute }),
+    ...(tokensPerMinute === undefined ? {} : { tokensPerMinute }),
+    ...(concurrentRequests === undefined ? {} : { concurrentRequests }),
+  };
+  if (Object.keys(limits).length === 0) {
+    throw new CommandError(
+      'no_limits',
+      'Give at least one of --requests-per-minute, --tokens-per-minute, --concurrent-requests, or --clear.',
+    );
+  }
+  const { database, incidents } = context.openStore();
+  const incident = database.transaction(() => {
+    auditIncident(context, 'incident.set', model, { ...limits, reason: options.reason });
+    return incidents.set(model, limits, options.reason);
+  });
+  return {
+    json: { incident: incidentRecord(incident) },
+    text: `${model} is limited to ${incidentWords(incident)} where the plan allows more.`,
+  };
+}
+
+function clearLimits(context: Context, model: string): Output {
+  const { database, incidents } = context.openStore();
+  const cleared = database.transaction(() => {
+    const found = incidents.clear(model);
+    if (found) auditIncident(context, 'incident.cleared', model, {});
+    return found;
+  });
+  const text = cleared ? `${model} has its plan's limits again.` : `${model} had no lower limits.`;
+  return { json: { cleared }, text };
+}
+
+/** Call inside the transaction of the change. */
+function auditIncident(
+  context: Context,
+  action: 'incident.set' | 'incident.cleared',
+  model: string,
+  detail: Readonly<Record<string, string | number>>,
+): void {
+  writeAuditEvent(context.openStore().database, {
+    operationId: createId('op_', context.randomBytes),
+    at: context.clock(),
+    actor: OPERATOR,
+    action,
+    subject: model,
+    detail,
+  });
+}
+
+function incidentRecord(incident: Incident) {
+  return {
+    model: incident.model,
+    requests_per_minute: incident.requestsPerMinute,
+    tokens_per_minute: incident.tokensPerMinute,
+    concurrent_requests: incident.concurrentRequests,
+    reason: incident.reason,
+    updated_at: new Date(incident.updatedAt).toISOString(),
+  } as const;
+}

@@ -1,0 +1,122 @@
+// The command line: which commands there are, how their output and errors are printed, and which
+// exit code they end with (0 done, 1 refused or failed, 2 used wrongly).
+
+import { Command, CommanderError, type OptionValues } from 'commander';
+import { CatalogError } from '../catalog/catalog.ts';
+import { ConfigError } from '../config.ts';
+import { IdentityError } from '../identity/error.ts';
+import { LedgerRefusal, LedgerUnavailable } from '../ledger/error.ts';
+import { isStoreFailure, StoreError, sqliteCode } from '../store/error.ts';
+import { VERSION } from '../version.ts';
+import { addAccountCommands } from './account.ts';
+import { addBackupCommand } from './backup.ts';
+import { addBlockCommands } from './block.ts';
+import { CommandError, type Perform, type Work } from './command.ts';
+import { createContext } from './context.ts';
+import { addDoctorCommand } from './doctor.ts';
+import { addExplainCommand } from './explain.ts';
+import { addKeyCommands } from './key.ts';
+import { addMaintenanceCommands } from './maintenance.ts';
+import { addMigrateCommand } from './migrate.ts';
+import { addModelCommands } from './models.ts';
+import { addServeCommand } from './serve-command.ts';
+
+/** Runs one command line and answers with its exit code; never throws. */
+export async function main(argv: readonly string[]): Promise<number> {
+  let exitCode = 0;
+  const perform: Perform = (command, work) => {
+    command.action(async () => {
+      exitCode = await carryOut(command, work);
+    });
+  };
+  try {
+    await createProgram(perform).parseAsync(argv);
+    return exitCode;
+  } catch (error) {
+    return printFailure(error, argv.includes('--json'));
+  }
+}
+
+function createProgram(perform: Perform): Command {
+  const program = new Command('tollgate');
+  program
+    .description('A gateway that sells text generation through the two wire formats.')
+    .version(VERSION, '--version', 'print the version')
+    .helpOption('-h, --help', 'print what a command does and its options')
+    .helpCommand(false)
+    .exitOverride()
+    // Errors are printed in one place, below, as text or as JSON.
+    .configureOutput({ outputError: () => undefined });
+  addServeCommand(program, perform);
+  addMigrateCommand(program, perform);
+  addDoctorCommand(program, perform);
+  addAccountCommands(program, perform);
+  addKeyCommands(program, perform);
+  addBlockCommands(program, perform);
+  addMaintenanceCommands(program, perform);
+  addModelCommands(program, perform);
+  addExplainCommand(program, perform);
+  addBackupCommand(program, perform);
+  return program;
+}
+
+async function carryOut<Options extends OptionValues>(
+  command: Command,
+  work: Work<Options>,
+): Promise<number> {
+  const context = createContext(process.env, process.cwd());
+  try {
+    const options = command.optsWithGlobals<Options>();
+    const output = await work(context, options, ...command.args);
+    const text = options['json'] === true ? JSON.stringify(output.json) : output.text;
+    if (text !== '') process.stdout.write(`${text}\n`);
+    return output.exitCode ?? 0;
+  } finally {
+    context.close();
+  }
+}
+
+function printFailure(error: unknown, asJson: boolean): number {
+  if (error instanceof CommanderError && error.exitCode === 0) return 0;
+  const { code, message, exitCode } = describeFailure(error);
+  const text = asJson ? JSON.stringify({ error: { code, message } }) : `error: ${message}`;
+  process.stderr.write(`${text}\n`);
+  return exitCode;
+}
+
+type Failure = { readonly code: string; readonly message: string; readonly exitCode: 1 | 2 };
+
+function describeFailure(error: unknown): Failure {
+  if (error instanceof CommanderError) return usageFailure(error);
+  const message = error instanceof Error ? error.message : String(error);
+  return { code: failureCode(error), message: plainMessage(error) ?? message, exitCode: 1 };
+}
+
+/** A group without a command has printed its help already. */
+function usageFailure(error: CommanderError): Failure {
+  const message =
+    error.code === 'commander.help'
+      ? 'A command is missing; --help lists them.'
+      : error.message.replace(/^error: /, '');
+  return { code: 'usage', message, exitCode: 2 };
+}
+
+function failureCode(error: unknown): string {
+  if (error instanceof CommandError || error instanceof IdentityError) return error.code;
+  if (error instanceof ConfigError) return 'invalid_configuration';
+  if (error instanceof CatalogError) return 'invalid_catalog';
+  if (error instanceof LedgerRefusal) return 'ledger_refused';
+  if (error instanceof LedgerUnavailable) return 'database_unavailable';
+  if (error instanceof StoreError || isStoreFailure(error)) return 'database_unavailable';
+  return 'internal_error';
+}
+
+/** Words for what the database itself reports; other errors have words of their own. */
+function plainMessage(error: unknown): string | undefined {
+  const code = sqliteCode(error);
+  if (code === undefined) return undefined;
+  if (code.startsWith('SQLITE_BUSY')) {
+    return 'The database is locked by another process for too long. Nothing was changed; try again.';
+  }
+  return `The database failed (${code}). Nothing was changed; tollgate doctor says more.`;
+}

@@ -1,0 +1,30 @@
+// `tollgate serve`: only the options. The server itself is loaded when it is asked for, so that
+// the small commands start fast.
+
+import type { Command } from 'commander';
+import { addCommand, CommandError, type Perform } from './command.ts';
+
+type ServeOptions = { readonly demo?: true; readonly port?: string; readonly host?: string };
+
+export function addServeCommand(program: Command, perform: Perform): void {
+  const command = addCommand(program, 'serve', 'serve the gateway until it is told to stop')
+    .option('--demo', 'make a demo account with a key on the first start, and print both')
+    .option('--port <number>', 'listen on this port instead of PORT')
+    .option('--host <address>', 'listen on this address instead of HOST');
+  perform<ServeOptions>(command, async (context, options) => {
+    const port = options.port === undefined ? undefined : parsePort(options.port);
+    const { serve } = await import('./serve.ts');
+    const exitCode = await serve({
+      environment: context.environment().variables,
+      demo: options.demo === true,
+      ...(port === undefined ? {} : { port }),
+      ...(options.host === undefined ? {} : { host: options.host }),
+    });
+    return { json: { stopped: true }, text: '', exitCode };
+  });
+}
+
+function parsePort(text: string): number {
+  if (/^\d{1,5}$/.test(text) && Number(text) <= 65_535) return Number(text);
+  throw new CommandError('invalid_number', '--port needs a whole number from 0 to 65535.');
+}
