@@ -19,9 +19,7 @@ export function countCharacters(text: string): number {
   let count = text.length;
   for (let index = 0; index + 1 < text.length; index += 1) {
     if (!isBetween(text.charCodeAt(index), 0xd800, 0xdbff)) continue;
-    if (!isBetween(text.charCodeAt(index + 1), 0xdc00, 0xdfff)) continue;
-    count -= 1;
-    index += 1;
+    if (isBetween(text.charCodeAt(index + 1), 0xdc00, 0xdfff)) count -= 1;
   }
   return count;
 }
