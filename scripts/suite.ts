@@ -13,7 +13,7 @@ const counts: Counts = { passed: 0, failed: 0, skipped: 0 };
 if (files.length === 0) {
   for (const outcome of await runChecks()) countOutcome(outcome);
 }
-countOutcome(await runCommand('build', [process.execPath, 'run', 'build']));
+countOutcome(await runCommand('build', [process.execPath, 'scripts/build.ts']));
 addTo(counts, await runTests(files));
 
 const skipped = counts.skipped === 0 ? '' : `, ${counts.skipped} skipped`;
