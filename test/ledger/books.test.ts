@@ -1,0 +1,209 @@
+// What can be read from the books, and what the tables themselves refuse.
+
+import { describe, expect, test } from 'bun:test';
+import { SLICE_TOKENS } from '../../src/core/price.ts';
+import { temporaryDirectory } from '../support/database.ts';
+import {
+  addAccount,
+  closeBooks,
+  fundAccount,
+  holdOf,
+  NOW,
+  openBooks,
+  PRICE,
+  releaseOf,
+  settleOf,
+} from '../support/ledger.ts';
+
+const directory = temporaryDirectory();
+
+describe('the story of a request', () => {
+  test('is the hold alone while it is under way, and everything afterwards', async () => {
+    const books = openBooks(directory);
+    const { ledger } = books;
+    await fundAccount(books, 'ada', 100n);
+    expect(ledger.explain('r1')).toBeUndefined();
+
+    await ledger.hold(holdOf('r1', 'ada', 30n));
+    const hold = {
+      requestId: 'r1',
+      accountId: 'ada',
+      keyId: 'key_1',
+      model: 'swift-1',
+      priceVersion: PRICE.version,
+      amount: 30n,
+      promptTokens: 100,
+      outputBound: 8_192,
+      phase: 'dispatched' as const,
+      createdAt: NOW,
+      endedAt: null,
+    };
+    const asked = { ...PRICE, model: 'swift-1', firstUsedAt: NOW };
+    expect(ledger.explain('r1')).toEqual({ hold, record: undefined, entries: [], prices: [asked] });
+
+    const cheaper = { version: 'swift-0@7', input: 1n, cachedInput: 1n, output: 1n };
+    const served = { model: 'swift-0', upstream: 'spare', price: cheaper };
+    await ledger.settle({ ...settleOf('r1', 20n), served });
+    const leg = { transferId: 'settle:r1', kind: 'settle' as const, at: NOW + 1, reason: null };
+    expect(ledger.explain('r1')).toEqual({
+      hold: { ...hold, phase: 'settled', endedAt: NOW + 1 },
+      record: {
+        requestId: 'r1',
+        accountId: 'ada',
+        keyId: 'key_1',
+        format: 'chat',
+        stream: true,
+        modelRequested: 'swift-1',
+        modelServed: 'swift-0',
+        upstream: 'spare',
+        outcome: 'completed',
+        inputTokens: 90,
+        cachedInputTokens: 40,
+        outputTokens: 10,
+        reasoningTokens: 5,
+        usageBasis: 'reported',
+        estimatedPromptTokens: 100,
+        priceVersionRequested: 'swift-1@1',
+        priceVersionServed: 'swift-0@7',
+        held: 30n,
+        charged: 20n,
+        debited: 20n,
+        loss: 0n,
+        endUser: 'user-1',
+        attempts: '[{"upstream":"demo","ms":12}]',
+        startedAt: NOW,
+        endedAt: NOW + 1,
+      },
+      entries: [
+        { ...leg, id: 3, ledgerAccount: 'operator:revenue', amount: 20n },
+        { ...leg, id: 4, ledgerAccount: 'customer:ada', amount: -20n },
+      ],
+      prices: [{ ...cheaper, model: 'swift-0', firstUsedAt: NOW + 1 }, asked],
+    });
+    closeBooks(books);
+  });
+
+  test('of a request that nothing answered has no serving model', async () => {
+    const books = openBooks(directory);
+    await fundAccount(books, 'ada', 100n);
+    await books.ledger.hold(holdOf('r1', 'ada', 30n));
+    await books.ledger.release(releaseOf('r1'));
+    const story = books.ledger.explain('r1');
+    expect(story?.hold.phase).toBe('released');
+    expect(story?.entries).toEqual([]);
+    expect(story?.record).toMatchObject({
+      modelServed: null,
+      upstream: null,
+      priceVersionServed: null,
+      endUser: null,
+      outcome: 'upstream_failed',
+    });
+    closeBooks(books);
+  });
+});
+
+test('tokens are summed by account and start, open holds with their first slice', async () => {
+  const books = openBooks(directory);
+  const { ledger } = books;
+  await fundAccount(books, 'ada', 100n);
+  await fundAccount(books, 'bob', 100n);
+  for (const [id, account] of [
+    ['r1', 'ada'],
+    ['r2', 'ada'],
+    ['r3', 'bob'],
+    ['r4', 'ada'],
+  ] as const) {
+    await ledger.hold(holdOf(id, account, 1n));
+  }
+  await ledger.hold({ ...holdOf('r5', 'ada', 1n), outputBound: 50 });
+  expect(ledger.openHoldTokens('ada')).toBe(3 * (100 + SLICE_TOKENS) + 150);
+  await ledger.settle({ ...settleOf('r1', 1n), startedAtMs: NOW - 1 });
+  await ledger.settle(settleOf('r2', 1n));
+  await ledger.settle(settleOf('r3', 1n));
+  expect(ledger.openHoldTokens('ada')).toBe(100 + SLICE_TOKENS + 150);
+  expect(ledger.usageSince('ada', NOW - 1)).toBe(200);
+  expect(ledger.usageSince('ada', NOW)).toBe(100);
+  expect(ledger.usageSince('ada', NOW + 1)).toBe(0);
+  expect(ledger.openHoldTokens('eve')).toBe(0);
+  expect(ledger.usageSince('eve', 0)).toBe(0);
+  closeBooks(books);
+});
+
+describe('the tables refuse', () => {
+  test.each([
+    ['a negative balance', 'UPDATE balances SET posted = -1, held = 0', 'balances_posted'],
+    ['more held than posted', 'UPDATE balances SET held = posted + 1', 'balances_held'],
+    ['less than nothing held', 'UPDATE balances SET held = -1', 'balances_held'],
+    [
+      'a balance above the largest',
+      'UPDATE balances SET posted = 1000000000000000001',
+      'balances_posted',
+    ],
+    [
+      'a balance that overflows',
+      'UPDATE balances SET posted = 9223372036854775807 + 1',
+      'balances_posted',
+    ],
+    ['a balance without an account', "INSERT INTO balances VALUES ('eve', 0, 0)", 'FOREIGN KEY'],
+    ['a second balance', "INSERT INTO balances VALUES ('ada', 0, 0)", 'UNIQUE'],
+    ['a negative hold', 'UPDATE holds SET amount = -1', 'holds_amount'],
+    ['an unknown phase', "UPDATE holds SET phase = 'lost'", 'holds_phase'],
+    [
+      'an entry above the largest',
+      "INSERT INTO ledger_entries VALUES (null, 't', 'a', 1000000000000000001, 'credit', 1, null)",
+      'ledger_entries_amount',
+    ],
+    [
+      'a leg that is there already',
+      'INSERT INTO ledger_entries SELECT null, transfer_id, ledger_account, amount, kind, at, reason FROM ledger_entries',
+      'UNIQUE',
+    ],
+    ['a changed entry', 'UPDATE ledger_entries SET amount = 1', 'append-only'],
+    ['a deleted entry', 'DELETE FROM ledger_entries', 'append-only'],
+    ['a changed price', 'UPDATE price_versions SET input = 0', 'never changed'],
+    ['a deleted price', 'DELETE FROM price_versions', 'never changed'],
+  ])('%s', async (_name, statement, reason) => {
+    const books = openBooks(directory);
+    await fundAccount(books, 'ada', 100n);
+    await books.ledger.hold(holdOf('r1', 'ada', 30n));
+    expect(() => books.database.connection.run(statement)).toThrow(reason);
+    expect(books.ledger.balance('ada')).toEqual({ posted: 100n, held: 30n, available: 70n });
+    closeBooks(books);
+  });
+});
+
+describe('the audit', () => {
+  test('names what does not add up', async () => {
+    const books = openBooks(directory);
+    const { ledger, database } = books;
+    for (const id of ['ada', 'bob']) await fundAccount(books, id, 100n);
+    addAccount(books, 'eve');
+    await ledger.hold(holdOf('r1', 'ada', 30n));
+    await ledger.settle(settleOf('r1', 20n));
+    await ledger.hold(holdOf('r2', 'bob', 0n));
+    await ledger.hold(holdOf('r3', 'bob', 100n));
+    await ledger.settle(settleOf('r2', 5n));
+    expect(ledger.audit()).toEqual([]);
+
+    const damage = [
+      "UPDATE balances SET posted = posted + 1 WHERE account_id = 'ada'",
+      "UPDATE balances SET posted = posted + 2, held = 2 WHERE account_id = 'eve'",
+      "INSERT INTO ledger_entries VALUES (null, 'odd', 'operator:credits', 7, 'credit', 1, null)",
+      "UPDATE usage_records SET debited = 19 WHERE request_id = 'r1'",
+      "UPDATE usage_records SET loss = 6 WHERE request_id = 'r2'",
+      "UPDATE holds SET ended_at = 1 WHERE request_id = 'r3'",
+    ];
+    for (const statement of damage) database.connection.run(statement);
+    expect(ledger.audit()).toEqual([
+      { kind: 'posted', subject: 'ada', expected: 80n, found: 81n },
+      { kind: 'posted', subject: 'eve', expected: 0n, found: 2n },
+      { kind: 'held', subject: 'bob', expected: 0n, found: 100n },
+      { kind: 'held', subject: 'eve', expected: 0n, found: 2n },
+      { kind: 'transfer', subject: 'odd', expected: 0n, found: 7n },
+      { kind: 'debited', subject: 'r1', expected: 20n, found: 19n },
+      { kind: 'loss', subject: 'r2', expected: 5n, found: 6n },
+      { kind: 'record', subject: 'r3', expected: 1n, found: 0n },
+    ]);
+    closeBooks(books);
+  });
+});
