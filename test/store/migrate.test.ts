@@ -7,6 +7,7 @@ import { openDatabase } from '../../src/store/database.ts';
 import { migrate, migrationStatus } from '../../src/store/migrate.ts';
 import { MIGRATIONS } from '../../src/store/migrations.ts';
 import { temporaryDirectory } from '../support/database.ts';
+import { runScript, startTogether } from '../support/process.ts';
 
 const FOLDER = join(import.meta.dir, '../../drizzle/sqlite');
 const TAGS = MIGRATIONS.map((migration) => migration.tag);
@@ -98,33 +99,17 @@ describe('migrate', () => {
   });
 
   test('of several processes that start at once, one applies', async () => {
-    const path = join(directory, 'race.db');
-    const script = `
-      const { openDatabase } = await import(${JSON.stringify(join(import.meta.dir, '../../src/store/database.ts'))});
-      const { migrate } = await import(${JSON.stringify(join(import.meta.dir, '../../src/store/migrate.ts'))});
-      await new Promise((start) => process.stdin.once('data', start));
-      const database = openDatabase({ url: ${JSON.stringify(`sqlite:${path}`)}, sync: 'normal' });
-      process.stdout.write(JSON.stringify(migrate(database)));
-      process.exit(0);`;
-    const children = Array.from({ length: 4 }, () =>
-      Bun.spawn([process.execPath, '-e', script], {
-        stdin: 'pipe',
-        stdout: 'pipe',
-        stderr: 'pipe',
-      }),
+    const url = JSON.stringify(`sqlite:${join(directory, 'race.db')}`);
+    const scripts = Array.from({ length: 4 }, () =>
+      runScript(`
+        const { openDatabase } = await load('store/database.ts');
+        const { migrate } = await load('store/migrate.ts');
+        await start();
+        say(JSON.stringify(migrate(openDatabase({ url: ${url}, sync: 'normal' }))));`),
     );
-    for (const child of children) {
-      child.stdin.write('go');
-      child.stdin.flush();
-    }
+    await startTogether(scripts);
     const results = await Promise.all(
-      children.map(async (child) => {
-        const [out, errors] = await Promise.all([
-          new Response(child.stdout).text(),
-          new Response(child.stderr).text(),
-        ]);
-        return errors === '' ? JSON.parse(out) : errors;
-      }),
+      scripts.map(async (script) => JSON.parse((await script.line()) ?? (await script.errors()))),
     );
     expect(results.sort((a, b) => b.length - a.length)).toEqual([TAGS, [], [], []]);
   });
