@@ -177,6 +177,8 @@ function firstLineEnd(bytes: Uint8Array): number {
 }
 
 function lastLineEnd(bytes: Uint8Array): number {
+  // Most reads end with an event.
+  if (bytes[bytes.length - 1] === LF) return bytes.length - 1;
   return Math.max(bytes.lastIndexOf(LF), bytes.lastIndexOf(CR));
 }
 

@@ -12,6 +12,11 @@ import { readUsage } from './usage.ts';
 /** Where a choice has its content: in a stream's chunk, or in a whole body. */
 export type ChunkMember = 'delta' | 'message';
 
+export type PlainDelta = Extract<
+  GenerationEvent,
+  { readonly kind: 'reasoning-delta' | 'text-delta' }
+>;
+
 export type ChunkReader = {
   readonly read: (value: unknown, member: ChunkMember) => UpstreamFailure | undefined;
   /**
@@ -59,7 +64,7 @@ export function createChunkReader(onEvent: (event: GenerationEvent) => void): Ch
       hasContent = true;
       onEvent({ kind: 'reasoning-delta', text: reasoning });
     }
-    const text = readText(delta['content']) || toText(delta['refusal']);
+    const text = readAnswerText(delta);
     if (text !== '') {
       hasContent = true;
       onEvent({ kind: 'text-delta', text });
@@ -124,6 +129,27 @@ export function createChunkReader(onEvent: (event: GenerationEvent) => void): Ch
   };
 }
 
+/**
+ * The one delta of a chunk that was read without a failure, where it is some text or some reasoning
+ * and nothing else: no usage, no finish reason, no tool call, no second choice.
+ */
+export function readPlainDelta(value: unknown): PlainDelta | undefined {
+  if (!isRecord(value)) return undefined;
+  const [choice, ...others] = toList(value['choices']);
+  const hasUsage = value['usage'] !== undefined && value['usage'] !== null;
+  if (hasUsage || others.length > 0 || !isRecord(choice)) return undefined;
+  const delta = toRecord(choice['delta']);
+  const hasCalls = toList(delta['tool_calls']).length > 0 || isRecord(delta['function_call']);
+  if (hasCalls || toText(choice['finish_reason']) !== '') return undefined;
+  if ((choice['index'] ?? 0) !== 0) return undefined;
+  const reasoning = readReasoning(delta);
+  const text = readAnswerText(delta);
+  if ((reasoning === '') === (text === '')) return undefined;
+  return reasoning === ''
+    ? { kind: 'text-delta', text }
+    : { kind: 'reasoning-delta', text: reasoning };
+}
+
 /** Servers differ in the field's name; those that send both send the same text in each. */
 function readReasoning(delta: JsonRecord): string {
   return (
@@ -138,6 +164,10 @@ function readReasoning(delta: JsonRecord): string {
 function readThinkingPart(part: unknown): string {
   const { type, thinking } = toRecord(part);
   return type === 'thinking' ? readText(thinking) : '';
+}
+
+function readAnswerText(delta: JsonRecord): string {
+  return readText(delta['content']) || toText(delta['refusal']);
 }
 
 /** A string, or the text parts of an array. */

@@ -8,11 +8,18 @@ import type { StreamDecoder } from '../format.ts';
 import { createSseDecoder } from '../sse.ts';
 import { createChunkReader } from './chat-chunk.ts';
 import { errorEventFailure } from './chat-failure.ts';
+import { createFrameLane, type FrameLane } from './chat-frame.ts';
 import { EVENT_LENGTH_MAX, LINE_BYTES_MAX } from './limits.ts';
 import { parseJson } from './narrow.ts';
 
-/** Returns a decoder for one stream. After a failure it emits nothing and repeats the failure. */
-export function createChatStream(onEvent: (event: GenerationEvent) => void): StreamDecoder {
+/**
+ * Returns a decoder for one stream. After a failure it emits nothing and repeats the failure.
+ * The events are the same with a lane that matches nothing, which a test holds it to.
+ */
+export function createChatStream(
+  onEvent: (event: GenerationEvent) => void,
+  lane: FrameLane = createFrameLane(),
+): StreamDecoder {
   const reader = createChunkReader(onEvent);
   const limits = { lineBytes: LINE_BYTES_MAX, eventLength: EVENT_LENGTH_MAX };
   const sse = createSseDecoder(onRecord, limits);
@@ -33,8 +40,17 @@ export function createChatStream(onEvent: (event: GenerationEvent) => void): Str
     if (event === 'error') return errorEventFailure(text);
     // Keep-alives that should have been comments: `data:` and `data: : keepalive`.
     if (text === '' || text.startsWith(':')) return undefined;
+    const delta = lane.match(text);
+    if (delta !== undefined) {
+      onEvent(delta);
+      return undefined;
+    }
     const value = parseJson(text);
-    if (value !== undefined) return reader.read(value, 'delta');
+    if (value !== undefined) {
+      const broken = reader.read(value, 'delta');
+      if (broken === undefined) lane.learn(text, value);
+      return broken;
+    }
     // The bytes ended inside an event. Whether that matters is for the finish reason to say.
     if (atEnd) return undefined;
     return { class: 'malformed', detail: 'the upstream sent an event that is not JSON' };
