@@ -1,6 +1,7 @@
 // Starts a real gateway in a folder of its own: the executable that the build left in dist/, or,
 // with TOLLGATE_TEST_SOURCE=1, the source. Tests talk to it over its socket and its command line.
 
+import { closeSync, openSync, readFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
@@ -74,15 +75,19 @@ export async function startGateway(options: GatewayOptions = {}): Promise<Gatewa
     ...options.environment,
   };
   const command = [...(options.prefix ?? []), ...gatewayCommand(), 'serve'];
+  // A file and not a pipe: a server that logs much must never wait for the test to read.
+  const outputPath = join(directory, `output-${performance.now()}.log`);
+  const outputFile = openSync(outputPath, 'w');
   const child = Bun.spawn([...command, ...(options.arguments ?? [])], {
     cwd: directory,
     env: environment,
     stdin: 'ignore',
-    stdout: 'pipe',
-    stderr: 'pipe',
+    stdout: outputFile,
+    stderr: outputFile,
   });
-  const printed = { text: '' };
-  const url = await waitForAddress(child, printed);
+  closeSync(outputFile);
+  const output = () => readFileSync(outputPath, 'utf8');
+  const url = await waitForAddress(child, output);
 
   async function run(...args: readonly string[]): Promise<Record<string, unknown>> {
     const result = await runCommand(directory, environment, [...args, '--json']);
@@ -121,7 +126,7 @@ export async function startGateway(options: GatewayOptions = {}): Promise<Gatewa
     run,
     createAccount,
     writeCatalog,
-    output: () => printed.text,
+    output,
     stop,
     kill,
     [Symbol.asyncDispose]: async () => {
@@ -160,31 +165,20 @@ export async function runCommand(
 
 const START_MS = 20_000;
 
-/** Collects what the server prints, for as long as it lives, and finds its address in it. */
-async function waitForAddress(
-  child: Bun.Subprocess<'ignore', 'pipe', 'pipe'>,
-  printed: { text: string },
-): Promise<string> {
-  const { promise, resolve, reject } = Promise.withResolvers<string>();
-  const timer = setTimeout(() => {
-    child.kill('SIGKILL');
-    reject(new Error(`the gateway printed no address within ${START_MS} ms: ${printed.text}`));
-  }, START_MS);
-  const collect = async (stream: ReadableStream<Uint8Array>) => {
-    const decoder = new TextDecoder();
-    for await (const bytes of stream) {
-      printed.text += decoder.decode(bytes, { stream: true });
-      const address = /tollgate listening on (http:\/\/\S+)\s/.exec(printed.text)?.[1];
-      if (address !== undefined) resolve(address);
+/** Waits until the server has printed its address; fails when it ends or takes too long. */
+async function waitForAddress(child: Bun.Subprocess, output: () => string): Promise<string> {
+  const deadline = Date.now() + START_MS;
+  while (true) {
+    const printed = output();
+    const address = /tollgate listening on (http:\/\/\S+)\s/.exec(printed)?.[1];
+    if (address !== undefined) return address;
+    if (child.exitCode !== null) {
+      throw new Error(`the gateway ended with ${child.exitCode} before it listened: ${printed}`);
     }
-  };
-  const ended = Promise.all([collect(child.stdout), collect(child.stderr), child.exited]);
-  void ended.then(([, , code]) => {
-    reject(new Error(`the gateway ended with ${code} before it listened: ${printed.text}`));
-  });
-  try {
-    return await promise;
-  } finally {
-    clearTimeout(timer);
+    if (Date.now() > deadline) {
+      child.kill('SIGKILL');
+      throw new Error(`the gateway printed no address within ${START_MS} ms: ${printed}`);
+    }
+    await Bun.sleep(5);
   }
 }
