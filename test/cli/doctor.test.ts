@@ -1,0 +1,148 @@
+// `doctor` and `explain` over databases that tests have made right and wrong.
+
+import { expect, setDefaultTimeout, test } from 'bun:test';
+import { join } from 'node:path';
+import type { Price } from '../../src/core/price.ts';
+import { createLedger } from '../../src/ledger/ledger.ts';
+import { openDatabase } from '../../src/store/database.ts';
+import { temporaryDirectory } from '../support/database.ts';
+import { createTollgate } from './tollgate.ts';
+
+// A child process a command takes its time on a machine that is busy with other things.
+setDefaultTimeout(60_000);
+
+const directory = temporaryDirectory();
+const tollgate = createTollgate(directory);
+const path = join(directory, 'data', 'tollgate.db');
+
+type Checks = readonly { readonly name: string; readonly ok: boolean; readonly detail: string }[];
+
+async function wrongChecks(environment: Record<string, string> = {}): Promise<unknown> {
+  const { exitCode, stdout } = await createTollgate(directory, environment).run('doctor', '--json');
+  const { ok, checks }: { ok: boolean; checks: Checks } = JSON.parse(stdout);
+  expect([ok, exitCode]).toEqual(ok ? [true, 0] : [false, 1]);
+  return checks.filter((check) => !check.ok).map((check) => [check.name, check.detail]);
+}
+
+test('explain shows how a charge came about, and doctor finds nothing wrong', async () => {
+  const made = await tollgate.json(
+    ...['account', 'create', '--email', 'ann@example.com', '--credit', '1000'],
+  );
+  const { id: accountId } = made['account'] as { id: string };
+  const price = (version: string, input: bigint): Price => {
+    return { version, input, cachedInput: 30_000_000_000n, output: 600_000_000_001n };
+  };
+  const requested = price('price_a', 150_000_000_000n);
+  const served = price('price_b', 140_000_000_000n);
+  const database = openDatabase({ url: `sqlite:${path}`, sync: 'normal' });
+  const ledger = createLedger({ database });
+  const now = Date.now();
+  await ledger.hold({
+    requestId: 'req_one',
+    accountId,
+    keyId: 'key_one',
+    model: 'swift-1',
+    price: requested,
+    amount: 50_000_000n,
+    promptTokens: 90,
+    outputBound: 64,
+    nowMs: now,
+  });
+  expect((await tollgate.run('explain', 'req_one')).stdout).toContain('still under way');
+  await ledger.settle({
+    requestId: 'req_one',
+    format: 'chat',
+    stream: true,
+    served: { model: 'swift-0', upstream: 'second', price: served },
+    outcome: 'completed',
+    usage: {
+      inputTokens: 100,
+      cachedInputTokens: 40,
+      outputTokens: 10,
+      reasoningTokens: 4,
+      basis: 'reported',
+    },
+    attempts: [
+      { upstream: 'first', model: 'swift-1', startedAt: now, endedAt: now + 7, failure: 'timeout' },
+      { upstream: 'second', model: 'swift-0', startedAt: now + 7, endedAt: now + 30 },
+    ],
+    startedAtMs: now,
+    nowMs: now + 30,
+    charge: 15_600_000n,
+  });
+  ledger.close();
+  database.close();
+
+  const story = await tollgate.json('explain', 'req_one');
+  expect(story).toMatchObject({
+    request_id: 'req_one',
+    account_id: accountId,
+    hold: { phase: 'settled', amount: '50', price_version: 'price_a' },
+    model: { requested: 'swift-1', served: 'swift-0' },
+    request: { format: 'chat', stream: true, upstream: 'second', outcome: 'completed' },
+    usage: { basis: 'reported', input_tokens: 100, cached_input_tokens: 40, output_tokens: 10 },
+    calculations: [
+      { price_version: 'price_a', used_for: 'requested', exact: '16.20000000001', rounded: '16.2' },
+      {
+        price_version: 'price_b',
+        used_for: 'served',
+        buckets: [
+          { name: 'input', tokens: 60, price: '0.14', amount: '8.4' },
+          { name: 'cached_input', tokens: 40, price: '0.03', amount: '1.2' },
+          { name: 'output', tokens: 10, price: '0.600000000001', amount: '6.00000000001' },
+        ],
+        exact: '15.60000000001',
+        rounded: '15.6',
+      },
+    ],
+    booked: { charged: '15.6', debited: '15.6', loss: '0', balance_after: '984.4' },
+  });
+  const { stdout } = await tollgate.run('explain', 'req_one');
+  expect(stdout).toContain('total 15.60000000001, rounded half up to 15.6');
+  expect(stdout).toContain('Attempt 1: first, swift-1');
+  expect(stdout).toContain('7 ms, timeout');
+  expect(stdout).toContain('The lower of the two is charged.');
+  expect(await wrongChecks()).toEqual([]);
+});
+
+test('doctor names a missing database and does not make one', async () => {
+  const wrong = await wrongChecks({ DATABASE_URL: 'sqlite:nowhere/none.db' });
+  const detail = `There is no database at ${join(directory, 'nowhere/none.db')}.`;
+  expect(wrong).toEqual(
+    ['database', 'migrations', 'ledger', 'clock'].map((name) => [name, detail]),
+  );
+});
+
+test('doctor names a port that something else has, bad settings and a bad catalog', async () => {
+  const other = Bun.listen({ hostname: '127.0.0.1', port: 0, socket: { data: () => undefined } });
+  expect(await wrongChecks({ PORT: String(other.port) })).toEqual([
+    ['port', expect.stringContaining(`${other.port} cannot be used`)],
+  ]);
+  other.stop(true);
+  expect(await wrongChecks({ CATALOG: 'missing.toml' })).toEqual([
+    ['catalog', expect.stringContaining('missing.toml')],
+    ['upstream secrets', expect.stringContaining('missing.toml')],
+  ]);
+  const names = (await wrongChecks({ LOG_LEVEL: 'loud' })) as [string, string][];
+  expect(names[0]).toEqual(['configuration', expect.stringContaining('LOG_LEVEL')]);
+});
+
+test('doctor accepts a port where a server of ours answers', async () => {
+  const server = Bun.serve({ hostname: '127.0.0.1', port: 0, fetch: () => new Response('ok') });
+  expect(await wrongChecks({ PORT: String(server.port) })).toEqual([]);
+  await server.stop(true);
+});
+
+test('doctor names what is pending and every difference in the books', async () => {
+  const database = openDatabase({ url: `sqlite:${path}`, sync: 'normal' });
+  database.connection.run('UPDATE balances SET posted = posted + 1500000');
+  database.connection.run('UPDATE accounts SET created_at = created_at + 3600000');
+  database.close();
+  expect(await wrongChecks()).toEqual([
+    [
+      'ledger',
+      expect.stringMatching(/^1 differences: posted of acct_\w+: 984\.4 expected, 985\.9 found$/),
+    ],
+    ['clock', expect.stringMatching(/^3\d\d\d seconds behind the newest record; set the clock$/)],
+  ]);
+});
