@@ -124,7 +124,7 @@ async function measure(target: Target, scenario: Scenario): Promise<Sample> {
   const cpu = cpuMicroseconds(target.pid) - before;
   errors += measured.errors;
   if (target.charged) {
-    completed[scenario.kind] += measured.requests;
+    completed[scenario.kind] += measured.requests - measured.errors;
     cutOff += scenario.connections;
   }
   return {
