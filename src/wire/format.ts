@@ -52,7 +52,8 @@ export type ClientFormat = {
 /**
  * Decodes one upstream stream, bytes in, events out through the callback it was made with. Both
  * methods return the failure that ends the stream, if there is one; after that, no more calls.
- * `end` says that the bytes are over, and fails when no finish reason had come.
+ * `end` says that the bytes are over, and fails when no finish reason had come. `finish` is the
+ * last event, with the usage, if any, right before it: a reader may stop there.
  */
 export type StreamDecoder = {
   readonly feed: (bytes: Uint8Array) => UpstreamFailure | undefined;

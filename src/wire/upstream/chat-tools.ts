@@ -4,7 +4,12 @@
 
 import type { UpstreamFailure } from '../../core/failure.ts';
 import type { GenerationEvent } from '../../core/generation.ts';
-import { HELD_ARGUMENTS_LENGTH_MAX, TOOL_CALL_ID_LENGTH_MAX, TOOL_CALLS_MAX } from './limits.ts';
+import {
+  ARGUMENTS_DEPTH_MAX,
+  HELD_ARGUMENTS_LENGTH_MAX,
+  TOOL_CALL_ID_LENGTH_MAX,
+  TOOL_CALLS_MAX,
+} from './limits.ts';
 import { isRecord, type JsonRecord, toRecord, toText } from './narrow.ts';
 
 type Call = {
@@ -185,17 +190,18 @@ function isBlank(piece: Piece): boolean {
 }
 
 /**
- * Arguments are JSON text; some servers send the object itself. Undefined where it cannot be
- * written: the parser takes any depth, the writer does not.
+ * Arguments are JSON text; some servers send the object itself. Undefined where that nests too
+ * deep: the parser takes any depth, but the writer runs for seconds before it gives up.
  */
 function toArguments(value: unknown): string | undefined {
   if (typeof value === 'string') return value;
   if (value === undefined || value === null) return '';
-  try {
-    return JSON.stringify(value);
-  } catch {
-    return undefined;
-  }
+  return nestsDeeper(value, ARGUMENTS_DEPTH_MAX) ? undefined : JSON.stringify(value);
+}
+
+function nestsDeeper(value: unknown, levels: number): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  return levels === 0 || Object.values(value).some((member) => nestsDeeper(member, levels - 1));
 }
 
 function malformed(what: string): UpstreamFailure {

@@ -21,5 +21,8 @@ export const TOOL_CALL_ID_LENGTH_MAX = 256;
 /** Tool arguments kept back until the call's name is known, all calls together, in UTF-16 units. */
 export const HELD_ARGUMENTS_LENGTH_MAX = 1_048_576;
 
+/** Levels of tool arguments that came as an object in place of JSON text. */
+export const ARGUMENTS_DEPTH_MAX = 100;
+
 /** A count of tokens above this is a mistake, not a count. */
 export const TOKEN_COUNT_MAX = 1_000_000_000;
