@@ -20,7 +20,7 @@ import {
   shortTime,
   table,
 } from './command.ts';
-import type { Context } from './context.ts';
+import type { Context, Store } from './context.ts';
 import { keyTable } from './key.ts';
 
 export function addAccountCommands(program: Command, perform: Perform): void {
@@ -45,7 +45,7 @@ export function addAccountCommands(program: Command, perform: Perform): void {
   perform(
     addCommand(group, 'plan <account> <plan>', 'change the plan, at once'),
     (context, _options, account = '', plan = '') => {
-      const { accounts } = context.openStore();
+      const { accounts } = open(context);
       const changed = accounts.changePlan(accounts.find(account).id, plan, OPERATOR);
       return changedOutput(context, changed, `is on the plan ${changed.plan}`);
     },
@@ -53,7 +53,7 @@ export function addAccountCommands(program: Command, perform: Perform): void {
   perform(
     addCommand(group, 'verify <account>', 'take the e-mail address for verified'),
     (context, _options, account = '') => {
-      const { accounts } = context.openStore();
+      const { accounts } = open(context);
       const changed = accounts.verifyEmail(accounts.find(account).id, OPERATOR);
       return changedOutput(context, changed, 'has a verified e-mail address');
     },
@@ -69,6 +69,12 @@ export function addAccountCommands(program: Command, perform: Perform): void {
   );
 }
 
+/** The catalog first: a broken one refuses the command before it has changed anything. */
+function open(context: Context): Store {
+  context.catalog();
+  return context.openStore();
+}
+
 function addStandingCommand(
   group: Command,
   perform: Perform,
@@ -77,7 +83,7 @@ function addStandingCommand(
   about: string,
 ): void {
   perform(addCommand(group, `${name} <account>`, about), (context, _options, account = '') => {
-    const { accounts } = context.openStore();
+    const { accounts } = open(context);
     const changed = accounts.changeStanding(accounts.find(account).id, standing, OPERATOR);
     return changedOutput(context, changed, `is ${standing.replace('_', ' ')}`);
   });
@@ -94,7 +100,7 @@ type CreateOptions = {
 async function createAccount(context: Context, options: CreateOptions): Promise<Output> {
   const credit = options.credit === undefined ? undefined : parseAmount(options.credit);
   const name = normaliseKeyName(options.name);
-  const { accounts, keys, ledger } = context.openStore();
+  const { accounts, keys, ledger } = open(context);
   const facts = {
     email: options.email,
     plan: options.plan,
@@ -139,7 +145,7 @@ function listAccounts(context: Context): Output {
 }
 
 function showAccount(context: Context, _options: object, name = ''): Output {
-  const { accounts, keys } = context.openStore();
+  const { accounts, keys } = open(context);
   const account = accounts.find(name);
   const record = accountRecord(context, account);
   const records = keys.list(account.id).map((row) => keyRecord(row, context.clock()));
@@ -174,7 +180,7 @@ async function creditAccount(
       'The credit id is not valid. It needs 1 to 100 printable ASCII characters without spaces.',
     );
   }
-  const { accounts, ledger } = context.openStore();
+  const { accounts, ledger } = open(context);
   const account = accounts.find(name);
   const creditId = options.id ?? createId('cred_', context.randomBytes);
   const { applied, available } = await ledger.credit({
@@ -201,7 +207,7 @@ function changedOutput(context: Context, account: Account, words: string): Outpu
 
 /** The account as the operator sees it, e-mail address included. */
 function accountRecord(context: Context, account: Account) {
-  const { keys, ledger } = context.openStore();
+  const { keys, ledger } = open(context);
   const catalog = context.catalog();
   const plan = catalog.plans.get(account.plan);
   const balance = ledger.balance(account.id);

@@ -151,7 +151,7 @@ export function explanationText(facts: Explanation): string {
     return [...lines, 'The request is still under way; nothing is charged yet.'].join('\n');
   }
   lines.push(
-    `Request ${request.format}${request.stream ? ', streamed' : ''}, ${request.started_at} to ${request.ended_at}, ${request.outcome}`,
+    `Answer  ${request.format}${request.stream ? ', streamed' : ''}, ${request.started_at} to ${request.ended_at}, ${request.outcome}`,
     `Usage   ${usage.basis}: ${usage.input_tokens} input (${usage.cached_input_tokens} of them cached), ${usage.output_tokens} output (${usage.reasoning_tokens} of them reasoning)`,
   );
   for (const each of facts.calculations) {

@@ -69,7 +69,7 @@ function listKeys(context: Context, _options: object, name = ''): Output {
     object: 'list',
     data: records,
     active_count: keys.countActive(account.id),
-    active_limit: keys.activeLimit(account.id),
+    active_limit: context.catalog().plans.get(account.plan)?.maxApiKeys ?? 0,
   };
   return { json, text: keyTable(records) };
 }

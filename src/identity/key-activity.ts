@@ -8,8 +8,6 @@ import { apiKeys } from '../store/tables.ts';
 const FLUSH_DELAY_MS = 5_000;
 const GRAIN_MS = 60_000;
 
-export type KeyActivity = ReturnType<typeof createKeyActivity>;
-
 export function createKeyActivity(parts: {
   readonly database: Database;
   /** Called when a write failed; the next one tries again. */

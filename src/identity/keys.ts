@@ -151,7 +151,6 @@ export function createKeys(parts: {
   return {
     find,
     countActive,
-    activeLimit,
 
     /** Creates a key within the plan's cap and the hourly limit. Throws `IdentityError`. */
     create(facts: NewKey, actor: Actor): CreatedKey {

@@ -150,6 +150,12 @@ describe('refusals', () => {
     ]);
     const catalog = createTollgate(directory, { CATALOG: 'missing.toml' });
     expect(await catalog.refusal('models')).toEqual([1, 'invalid_catalog']);
+    expect(await catalog.refusal('account', 'suspend', account.id)).toEqual([1, 'invalid_catalog']);
+    expect(await tollgate.json('account', 'show', account.id)).toMatchObject({
+      account: { standing: 'active' },
+    });
+    // What stops abuse works with a broken catalog too.
+    expect(await catalog.json('maintenance', 'off')).toEqual({ maintenance: false });
   });
 
   test('a database of a newer version and a file that is none are refused', async () => {
