@@ -18,6 +18,7 @@ import {
 } from '../check.ts';
 import type { ToolInputSources } from '../source.ts';
 import type { Entry } from '../turns.ts';
+import { readImage } from './image.ts';
 import { decodeToolId } from './tool.ts';
 
 /** A call before its input is found: `block` is its place among the blocks of its message. */
@@ -47,27 +48,8 @@ const IMAGE_MARK = '[An image of this result follows in the next user message.]'
  */
 const CHANGING_LINE = 'x-anthropic-billing-header';
 
-const IMAGE_SIGNATURES = [
-  ['iVBORw0KGgo', 'image/png'],
-  ['R0lGOD', 'image/gif'],
-  ['UklGR', 'image/webp'],
-] as const;
-
 const readName = shape(Type.String({ minLength: 1 }));
 const readRole = oneOf('system', 'user', 'assistant');
-const readSourceType = oneOf('base64', 'url');
-const readMediaType = shape(
-  Type.String({ pattern: '^image/[A-Za-z0-9.+-]+$', expected: 'an image type such as image/png' }),
-);
-const readImageData = shape(
-  Type.String({
-    pattern: '^[A-Za-z0-9+/]+={0,2}$',
-    expected: 'base64 without a data: prefix and without line breaks',
-  }),
-);
-const readImageUrl = shape(
-  Type.String({ pattern: '^[Hh][Tt][Tt][Pp][Ss]?://[^/\\s]', expected: 'an http or https URL' }),
-);
 const readToolUse = objectOf({ id: readName, name: readName, input: readObject }, ['id', 'name']);
 const readToolResult = objectOf({ tool_use_id: readName, content: readBlocks }, ['tool_use_id']);
 
@@ -149,7 +131,7 @@ function userMessage(blocks: readonly Block[], path: string): Message {
         break;
       }
       case 'image':
-        parts.push(imageOf(block));
+        parts.push(readImage(block.fields['source'], `${block.path}.source`));
         break;
       case 'tool_result':
         results.push(toolResult(block, images));
@@ -199,7 +181,7 @@ function toolResult(block: Block, images: ImagePart[]): ToolTurn {
   for (const inner of content) {
     if (inner.type === 'text') lines.push(textOf(inner));
     if (inner.type !== 'image') continue;
-    images.push(imageOf(inner));
+    images.push(readImage(inner.fields['source'], `${inner.path}.source`));
     lines.push(IMAGE_MARK);
   }
   return {
@@ -208,21 +190,6 @@ function toolResult(block: Block, images: ImagePart[]): ToolTurn {
     text: lines.join('\n'),
     isError: block.fields['is_error'] === true,
   };
-}
-
-function imageOf(block: Block): ImagePart {
-  const path = `${block.path}.source`;
-  const source = readObject(block.fields['source'], path);
-  if (readSourceType(source['type'], `${path}.type`) === 'url') {
-    return { kind: 'image', url: readImageUrl(source['url'], `${path}.url`) };
-  }
-  const data = readImageData(source['data'], `${path}.data`);
-  const mediaType = readMediaType(source['media_type'] ?? sniff(data), `${path}.media_type`);
-  return { kind: 'image', url: `data:${mediaType};base64,${data}` };
-}
-
-function sniff(data: string): string {
-  return IMAGE_SIGNATURES.find(([start]) => data.startsWith(start))?.[1] ?? 'image/jpeg';
 }
 
 /** Content of any place: a string is the same as one text block. */

@@ -1,0 +1,42 @@
+// The source of an image block. Called for images in messages and in tool results. Images are
+// never decoded and never fetched here.
+
+import { Type } from '@sinclair/typebox';
+import type { ImagePart } from '../../core/generation.ts';
+import { oneOf, type Reader, readObject, shape } from '../check.ts';
+
+const IMAGE_SIGNATURES = [
+  ['iVBORw0KGgo', 'image/png'],
+  ['R0lGOD', 'image/gif'],
+  ['UklGR', 'image/webp'],
+] as const;
+
+const readSourceType = oneOf('base64', 'url');
+const readMediaType = shape(
+  Type.String({ pattern: '^image/[A-Za-z0-9.+-]+$', expected: 'an image type such as image/png' }),
+);
+const readImageData = shape(
+  Type.String({
+    pattern: '^[A-Za-z0-9+/]+={0,2}$',
+    expected: 'base64 without a data: prefix and without line breaks',
+  }),
+);
+const readImageUrl = shape(
+  Type.String({ pattern: '^[Hh][Tt][Tt][Pp][Ss]?://[^/\\s]', expected: 'an http or https URL' }),
+);
+
+/** The image of a block's `source`: a URL that the upstream fetches, or base64 as a data URL. */
+export const readImage: Reader<ImagePart> = (value, path) => {
+  const source = readObject(value, path);
+  if (readSourceType(source['type'], `${path}.type`) === 'url') {
+    return { kind: 'image', url: readImageUrl(source['url'], `${path}.url`) };
+  }
+  const data = readImageData(source['data'], `${path}.data`);
+  const mediaType = readMediaType(source['media_type'] ?? sniff(data), `${path}.media_type`);
+  return { kind: 'image', url: `data:${mediaType};base64,${data}` };
+};
+
+/** Some clients leave the media type out; the first bytes give it away. */
+function sniff(data: string): string {
+  return IMAGE_SIGNATURES.find(([start]) => data.startsWith(start))?.[1] ?? 'image/jpeg';
+}

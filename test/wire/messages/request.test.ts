@@ -1,0 +1,669 @@
+// Messages bodies, through the same reader that requests take: what is accepted and what it means,
+// and what is refused and by which name.
+
+import { describe, expect, test } from 'bun:test';
+import fc from 'fast-check';
+import { GatewayError } from '../../../src/core/error.ts';
+import type { GenerationRequest, Reasoning, Turn } from '../../../src/core/generation.ts';
+import { parseBody } from '../../../src/wire/json.ts';
+import { messagesFormat } from '../../../src/wire/messages/format.ts';
+import { parseCount } from '../../../src/wire/messages/request.ts';
+import { jsonObjectText } from './fixtures.ts';
+
+const HELLO = { role: 'user', content: 'Hello?' };
+const PNG = 'iVBORw0KGgo=';
+
+function parseText(text: string): GenerationRequest {
+  return messagesFormat.parse(parseBody(new TextEncoder().encode(text)));
+}
+
+function parse(value: unknown): GenerationRequest {
+  return parseText(JSON.stringify(value));
+}
+
+function count(value: unknown): GenerationRequest {
+  return parseCount({ value, text: JSON.stringify(value) });
+}
+
+function body(more: object = {}): object {
+  return { model: 'swift-1', max_tokens: 100, messages: [HELLO], ...more };
+}
+
+function withMessages(...messages: unknown[]): object {
+  return body({ messages });
+}
+
+function userBlocks(...content: unknown[]): object {
+  return withMessages({ role: 'user', content });
+}
+
+function assistantBlocks(...content: unknown[]): object {
+  return withMessages(HELLO, { role: 'assistant', content });
+}
+
+function image(source: unknown): object {
+  return { type: 'image', source };
+}
+
+function tool(name: unknown, more: object = {}): object {
+  return { name, input_schema: { type: 'object' }, ...more };
+}
+
+function repeat<Item>(times: number, item: Item): Item[] {
+  return Array.from({ length: times }, () => item);
+}
+
+function refusal(run: () => unknown): { param: string | undefined; message: string } {
+  try {
+    run();
+  } catch (error) {
+    if (!(error instanceof GatewayError)) throw error;
+    expect(error.code).toBe('invalid_request');
+    return { param: error.param, message: error.message };
+  }
+  throw new Error('was accepted');
+}
+
+const MINIMAL: GenerationRequest = {
+  model: 'swift-1',
+  system: '',
+  turns: [{ role: 'user', parts: [{ kind: 'text', text: 'Hello?' }] }],
+  maxOutputTokens: 100,
+  stop: [],
+  tools: [],
+  json: false,
+  stream: false,
+  includeUsage: true,
+};
+
+const TOOL = { name: 'f', parameters: { type: 'object' } };
+
+test('every field has its meaning', () => {
+  const schema = { type: 'object', properties: { a: { type: 'number' } } };
+  expect(
+    parse({
+      model: 'swift-1',
+      max_tokens: 10,
+      messages: [HELLO],
+      system: 'Be brief.',
+      temperature: 0,
+      top_p: 1,
+      top_k: 5,
+      stop_sequences: ['a', 'b'],
+      stream: true,
+      tools: [{ type: 'custom', name: 'f', description: 'F', input_schema: schema }],
+      tool_choice: { type: 'tool', name: 'f', disable_parallel_tool_use: true },
+      thinking: { type: 'enabled', budget_tokens: 1e9 },
+      metadata: { user_id: 'u' },
+    }),
+  ).toEqual({
+    ...MINIMAL,
+    system: 'Be brief.',
+    maxOutputTokens: 10,
+    temperature: 0,
+    topP: 1,
+    stop: ['a', 'b'],
+    stream: true,
+    tools: [{ name: 'f', description: 'F', parameters: schema }],
+    toolChoice: { kind: 'tool', name: 'f' },
+    parallelToolCalls: false,
+    reasoning: 'on',
+    endUser: 'u',
+  });
+});
+
+describe('accepted is', () => {
+  const nulls = Object.fromEntries(
+    ['system', 'temperature', 'top_p', 'stop_sequences', 'stream', 'tools', 'tool_choice']
+      .concat(['thinking', 'metadata', 'output_config', 'top_k'])
+      .map((field) => [field, null]),
+  );
+  const longUser = `${'😀'.repeat(200)}${'a'.repeat(400)}`;
+  test.each<[name: string, more: object, expected: Partial<GenerationRequest>]>([
+    ['a minimal body', {}, {}],
+    ['null for what is absent', nulls, {}],
+    ['what nobody knows', { context_management: 1, service_tier: [], __proto__x: {} }, {}],
+    ['any top_k', { top_k: 'x' }, {}],
+    ['max_tokens above any model', { max_tokens: 1e9 }, { maxOutputTokens: 1e9 }],
+    ['temperature 1', { temperature: 1 }, { temperature: 1 }],
+    ['16 stop sequences', { stop_sequences: repeat(16, 'x') }, { stop: repeat(16, 'x') }],
+    ['an empty system', { system: [] }, {}],
+    [
+      'system blocks with markers',
+      {
+        system: [
+          { type: 'text', text: 'A', cache_control: 7 },
+          { type: 'image', source: 1 },
+          { type: 'text', text: 'B' },
+        ],
+      },
+      { system: 'A\n\nB' },
+    ],
+    [
+      'a system block that changes on every call',
+      {
+        system: [
+          { type: 'text', text: 'x-anthropic-billing-header: a=1; b=2;' },
+          { type: 'text', text: 'A' },
+        ],
+      },
+      { system: 'A' },
+    ],
+    [
+      'a system string whose first line changes on every call',
+      { system: 'x-anthropic-billing-header: a=1\n\nA\nB' },
+      { system: 'A\nB' },
+    ],
+    [
+      'a long user id',
+      { metadata: { user_id: longUser } },
+      { endUser: `${'😀'.repeat(200)}${'a'.repeat(56)}` },
+    ],
+    ['metadata without a user id', { metadata: { user_id: null, x: 1 } }, {}],
+    ['no tools', { tools: [], tool_choice: { type: 'any' } }, {}],
+    ['a choice without tools', { tool_choice: { type: 'tool', name: 'f' } }, {}],
+    [
+      'tools with extras',
+      {
+        tools: [
+          tool('f', { cache_control: {}, strict: true, defer_loading: 1, description: null }),
+        ],
+      },
+      { tools: [TOOL] },
+    ],
+    [
+      'tools that another service would run',
+      { tools: [{ type: 'web_search_20250305', name: 'web_search' }, tool('f')] },
+      { tools: [TOOL] },
+    ],
+    [
+      'tools of the same name',
+      { tools: [tool('f', { description: 'old' }), tool('g'), tool('f')] },
+      { tools: [TOOL, { ...TOOL, name: 'g' }] },
+    ],
+    [
+      '128 tools',
+      { tools: repeat(128, 0).map((_zero, index) => tool(`f${index}`)) },
+      { tools: repeat(128, 0).map((_zero, index) => ({ ...TOOL, name: `f${index}` })) },
+    ],
+    [
+      'choice auto',
+      { tools: [tool('f')], tool_choice: { type: 'auto' } },
+      { tools: [TOOL], toolChoice: { kind: 'auto' } },
+    ],
+    [
+      'choice any',
+      { tools: [tool('f')], tool_choice: { type: 'any' } },
+      { tools: [TOOL], toolChoice: { kind: 'required' } },
+    ],
+    [
+      'choice none with parallel calls allowed',
+      { tools: [tool('f')], tool_choice: { type: 'none', disable_parallel_tool_use: false } },
+      { tools: [TOOL], toolChoice: { kind: 'none' } },
+    ],
+  ])('%s', (_name, more, expected) => {
+    expect(parse(body(more))).toEqual({ ...MINIMAL, ...expected });
+  });
+});
+
+describe('thinking', () => {
+  test.each<[thinking: unknown, output: unknown, Reasoning | 'absent']>([
+    [{ type: 'enabled' }, undefined, 'on'],
+    [{ type: 'enabled', budget_tokens: 1_000_000_000 }, undefined, 'on'],
+    [{ type: 'adaptive', display: 'omitted' }, undefined, 'on'],
+    [{ type: 'between_tools' }, undefined, 'on'],
+    [{ type: 'never heard of' }, undefined, 'absent'],
+    [{}, undefined, 'absent'],
+    [{ type: 'disabled' }, undefined, 'off'],
+    [undefined, { effort: 'none' }, 'off'],
+    [undefined, { effort: 'minimal' }, 'low'],
+    [undefined, { effort: 'low' }, 'low'],
+    [undefined, { effort: 'medium' }, 'high'],
+    [undefined, { effort: 'high' }, 'high'],
+    [undefined, { effort: 'xhigh' }, 'high'],
+    [undefined, { effort: 'max' }, 'max'],
+    [undefined, { effort: 'never heard of' }, 'absent'],
+    [undefined, { effort: 7 }, 'absent'],
+    [undefined, 'high', 'absent'],
+    [{ type: 'adaptive' }, { effort: 'low' }, 'low'],
+    [{ type: 'adaptive' }, { effort: 'never heard of' }, 'on'],
+    [{ type: 'disabled' }, { effort: 'max' }, 'off'],
+    [{ type: 'enabled' }, { effort: 'none' }, 'off'],
+  ])('%j with output_config %j is %s', (thinking, output, expected) => {
+    const reasoning = expected === 'absent' ? {} : { reasoning: expected };
+    expect(parse(body({ thinking, output_config: output }))).toEqual({ ...MINIMAL, ...reasoning });
+  });
+});
+
+const CALL = { type: 'tool_use', id: 'a', name: 'f', input: {} };
+const CALL_TURN: Turn = {
+  role: 'assistant',
+  reasoning: '',
+  text: '',
+  toolCalls: [{ id: 'a', name: 'f', arguments: '{}' }],
+};
+const MARK = '[An image of this result follows in the next user message.]';
+
+function userTurn(...texts: string[]): Turn {
+  return { role: 'user', parts: texts.map((text) => ({ kind: 'text', text })) };
+}
+
+function answered(content: unknown, more: object = {}): object[] {
+  return [
+    { role: 'assistant', content: [CALL] },
+    { role: 'user', content: [{ type: 'tool_result', tool_use_id: 'a', content, ...more }] },
+  ];
+}
+
+function resultTurns(text: string, isError = false): Turn[] {
+  return [CALL_TURN, { role: 'tool', toolCallId: 'a', text, isError }];
+}
+
+function imageTurn(...urls: string[]): Turn {
+  return { role: 'user', parts: urls.map((url) => ({ kind: 'image', url })) };
+}
+
+describe('messages with', () => {
+  const unknown = [
+    'document',
+    'search_result',
+    'server_tool_use',
+    'compaction',
+    'container_upload',
+  ];
+  const text = { type: 'text', text: 'A' };
+  test.each<[name: string, messages: object[], turns: Turn[]]>([
+    ['two user turns in a row', [HELLO, HELLO], [userTurn('Hello?'), userTurn('Hello?')]],
+    [
+      'an assistant first and last',
+      [{ role: 'assistant', content: 'A' }],
+      [{ role: 'assistant', reasoning: '', text: 'A', toolCalls: [] }],
+    ],
+    [
+      'unknown blocks beside text',
+      [{ role: 'user', content: [...unknown.map((type) => ({ type, text: 1 })), text] }],
+      [userTurn('A')],
+    ],
+    [
+      'thinking in a user turn, and empty text',
+      [{ role: 'user', content: [{ type: 'thinking' }, { type: 'text', text: '' }, text] }],
+      [userTurn('A')],
+    ],
+    ['an empty assistant turn', [HELLO, { role: 'assistant', content: '' }], [userTurn('Hello?')]],
+    [
+      'an assistant turn of unknown blocks',
+      [HELLO, { role: 'assistant', content: [{ type: 'redacted_thinking', data: 'x' }] }],
+      [userTurn('Hello?')],
+    ],
+    [
+      'thinking, text and calls in one turn',
+      [
+        {
+          role: 'assistant',
+          content: [
+            { type: 'thinking', thinking: 'T' },
+            { type: 'thinking', thinking: 'U', signature: '' },
+            text,
+            { type: 'text', text: 'B' },
+            CALL,
+            { type: 'tool_use', id: 'toolu_xYSBi', name: 'g', input: null },
+          ],
+        },
+      ],
+      [
+        {
+          role: 'assistant',
+          reasoning: 'TU',
+          text: 'AB',
+          toolCalls: [
+            { id: 'a', name: 'f', arguments: '{}' },
+            { id: 'a b', name: 'g', arguments: '{}' },
+          ],
+        },
+      ],
+    ],
+    ['a result as a string', answered('R'), resultTurns('R')],
+    ['a result without content', answered(undefined), resultTurns('')],
+    ['a result of null', answered(null), resultTurns('')],
+    ['a result of no blocks', answered([]), resultTurns('')],
+    ['a result that is an error', answered('R', { is_error: true }), resultTurns('R', true)],
+    ['a result of unknown blocks', answered([{ type: 'x' }, text]), resultTurns('A')],
+    [
+      'a picture inside a result',
+      answered([text, image({ type: 'url', url: 'https://a.example/b' }), text]),
+      [...resultTurns(`A\n${MARK}\nA`), imageTurn('https://a.example/b')],
+    ],
+    [
+      'text in front of a result',
+      [
+        { role: 'assistant', content: [CALL] },
+        { role: 'user', content: [text, { type: 'tool_result', tool_use_id: 'a', content: 'R' }] },
+      ],
+      [...resultTurns('R'), userTurn('A')],
+    ],
+    [
+      'a result without its call',
+      [{ role: 'user', content: [{ type: 'tool_result', tool_use_id: 'z', content: 'R' }, text] }],
+      [userTurn('Result of a tool call that does not precede it in this conversation:\nR', 'A')],
+    ],
+    [
+      'a system message in the middle',
+      [HELLO, { role: 'system', content: [{ ...text, cache_control: {} }] }],
+      [userTurn('Hello?\n\nA')],
+    ],
+    [
+      'a system message that says nothing',
+      [HELLO, { role: 'system', content: [] }],
+      [userTurn('Hello?')],
+    ],
+    [
+      'pictures',
+      [
+        {
+          role: 'user',
+          content: [
+            image({ type: 'base64', media_type: 'image/webp', data: PNG }),
+            image({ type: 'base64', data: PNG }),
+            image({ type: 'base64', media_type: null, data: 'R0lGODlh' }),
+            image({ type: 'base64', data: 'UklGRg==' }),
+            image({ type: 'base64', data: '/9j/4AAQ' }),
+            image({ type: 'url', url: 'HTTP://a.example/b' }),
+          ],
+        },
+      ],
+      [
+        imageTurn(
+          `data:image/webp;base64,${PNG}`,
+          `data:image/png;base64,${PNG}`,
+          'data:image/gif;base64,R0lGODlh',
+          'data:image/webp;base64,UklGRg==',
+          'data:image/jpeg;base64,/9j/4AAQ',
+          'HTTP://a.example/b',
+        ),
+      ],
+    ],
+  ])('%s', (_name, messages, turns) => {
+    expect(parse(withMessages(...messages))).toEqual({ ...MINIMAL, turns });
+  });
+
+  test('a system message at the head joins the system prompt', () => {
+    const messages = [{ role: 'system', content: 'B' }, HELLO];
+    expect(parse(body({ system: 'A', messages }))).toEqual({ ...MINIMAL, system: 'A\n\nB' });
+  });
+
+  test('tool inputs keep their bytes', () => {
+    fc.assert(
+      fc.property(fc.array(jsonObjectText, { minLength: 1, maxLength: 3 }), (inputs) => {
+        const blocks = inputs.map((input, index) => {
+          return `{"type":"tool_use","id":"c${index}","input": ${input},"name":"f"}`;
+        });
+        const messages = `[{"role":"assistant","content":[{"type":"x"},${blocks.join(',')}]}]`;
+        const request = parseText(`{"model":"m","max_tokens":1,"messages":${messages}}`);
+        const toolCalls = inputs.map((input, index) => {
+          return { id: `c${index}`, name: 'f', arguments: input };
+        });
+        expect(request.turns).toEqual([{ role: 'assistant', reasoning: '', text: '', toolCalls }]);
+      }),
+    );
+  });
+
+  test('the longest text, 200 of them', () => {
+    const long = '😀'.repeat(300_000) + 'a'.repeat(700_000);
+    expect(parse(withMessages({ role: 'user', content: long })).turns).toEqual([userTurn(long)]);
+    expect(parse(withMessages(...repeat(200, HELLO))).turns).toHaveLength(200);
+  });
+});
+
+describe('refused is', () => {
+  const url = (value: unknown) => userBlocks(image({ type: 'url', url: value }));
+  const base64 = (more: object) => userBlocks(image({ type: 'base64', data: PNG, ...more }));
+  const result = (more: object) => userBlocks({ type: 'tool_result', tool_use_id: 'a', ...more });
+  const choice = (value: unknown) => body({ tools: [tool('f')], tool_choice: value });
+  const half = 'a'.repeat(500_001);
+  test.each<[name: string, value: unknown, param: string | undefined]>([
+    ['a list', [], undefined],
+    ['null', null, undefined],
+    ['no model', { ...body(), model: undefined }, 'model'],
+    ['an empty model', body({ model: '' }), 'model'],
+    ['a model of null', body({ model: null }), 'model'],
+    ['no max_tokens', { ...body(), max_tokens: undefined }, 'max_tokens'],
+    ['max_tokens of null', body({ max_tokens: null }), 'max_tokens'],
+    ['max_tokens of 0', body({ max_tokens: 0 }), 'max_tokens'],
+    ['max_tokens of -1', body({ max_tokens: -1 }), 'max_tokens'],
+    ['max_tokens of 1.5', body({ max_tokens: 1.5 }), 'max_tokens'],
+    ['max_tokens as text', body({ max_tokens: '100' }), 'max_tokens'],
+    ['max_tokens beyond any integer', body({ max_tokens: 1e300 }), 'max_tokens'],
+    ['no messages', { ...body(), messages: undefined }, 'messages'],
+    ['messages of null', body({ messages: null }), 'messages'],
+    ['an empty list of messages', body({ messages: [] }), 'messages'],
+    ['201 messages', withMessages(...repeat(201, HELLO)), 'messages'],
+    ['nothing but system messages', withMessages({ role: 'system', content: 'A' }), 'messages'],
+    ['nothing but empty answers', withMessages({ role: 'assistant', content: [] }), 'messages'],
+    ['a message that is a string', withMessages('x'), 'messages[0]'],
+    ['a message without a role', withMessages({ content: 'A' }), 'messages[0].role'],
+    ['the role tool', withMessages(HELLO, { role: 'tool', content: 'A' }), 'messages[1].role'],
+    ['a message without content', withMessages({ role: 'user' }), 'messages[0].content'],
+    ['content of null', withMessages({ role: 'user', content: null }), 'messages[0].content'],
+    ['content that is a number', withMessages({ role: 'user', content: 1 }), 'messages[0].content'],
+    ['an empty user text', withMessages({ role: 'user', content: '' }), 'messages[0].content'],
+    ['a user turn of no blocks', userBlocks(), 'messages[0].content'],
+    ['a user turn of unknown blocks', userBlocks({ type: 'x' }), 'messages[0].content'],
+    ['a user turn of empty text', userBlocks({ type: 'text', text: '' }), 'messages[0].content'],
+    ['a block that is a string', userBlocks('x'), 'messages[0].content[0]'],
+    ['a block without a type', userBlocks({ text: 'A' }), 'messages[0].content[0].type'],
+    ['a text block without text', userBlocks({ type: 'text' }), 'messages[0].content[0].text'],
+    [
+      'a text block of a number',
+      userBlocks({ type: 'text', text: 5 }),
+      'messages[0].content[0].text',
+    ],
+    [
+      'too long a text',
+      withMessages({ role: 'user', content: `${half}${half}` }),
+      'messages[0].content',
+    ],
+    [
+      'too long a text in blocks and results',
+      userBlocks(
+        { type: 'text', text: half },
+        { type: 'tool_result', tool_use_id: 'a', content: half },
+      ),
+      'messages[0].content',
+    ],
+    [
+      'too long an answer',
+      assistantBlocks({ type: 'text', text: half }, { type: 'text', text: half }),
+      'messages[1].content',
+    ],
+    ['a call in a user turn', userBlocks(CALL), 'messages[0].content[0].type'],
+    [
+      'a result in an answer',
+      assistantBlocks({ type: 'tool_result' }),
+      'messages[1].content[0].type',
+    ],
+    ['a picture in an answer', assistantBlocks({ type: 'image' }), 'messages[1].content[0].type'],
+    [
+      'thinking without text',
+      assistantBlocks({ type: 'thinking' }),
+      'messages[1].content[0].thinking',
+    ],
+    [
+      'a call without an id',
+      assistantBlocks({ ...CALL, id: undefined }),
+      'messages[1].content[0].id',
+    ],
+    [
+      'a call without a name',
+      assistantBlocks({ ...CALL, name: '' }),
+      'messages[1].content[0].name',
+    ],
+    [
+      'an input that is a string',
+      assistantBlocks({ ...CALL, input: '{}' }),
+      'messages[1].content[0].input',
+    ],
+    [
+      'an input that is a list',
+      assistantBlocks({ ...CALL, input: [] }),
+      'messages[1].content[0].input',
+    ],
+    ['a result without an id', result({ tool_use_id: null }), 'messages[0].content[0].tool_use_id'],
+    ['a result of a number', result({ content: 5 }), 'messages[0].content[0].content'],
+    [
+      'a bad text in a result',
+      result({ content: [{ type: 'text', text: 5 }] }),
+      'messages[0].content[0].content[0].text',
+    ],
+    ['a picture without a source', userBlocks({ type: 'image' }), 'messages[0].content[0].source'],
+    [
+      'a picture from a file',
+      userBlocks(image({ type: 'file', file_id: 'f' })),
+      'messages[0].content[0].source.type',
+    ],
+    [
+      'a picture of text',
+      base64({ media_type: 'text/html' }),
+      'messages[0].content[0].source.media_type',
+    ],
+    ['a picture without data', base64({ data: undefined }), 'messages[0].content[0].source.data'],
+    ['a picture of bad base64', base64({ data: '!!' }), 'messages[0].content[0].source.data'],
+    [
+      'a data URL as data',
+      base64({ data: `data:image/png;base64,${PNG}` }),
+      'messages[0].content[0].source.data',
+    ],
+    ['a picture without a URL', url(undefined), 'messages[0].content[0].source.url'],
+    ['a picture on disk', url('file:///etc/passwd'), 'messages[0].content[0].source.url'],
+    ['a system prompt that is a number', body({ system: 5 }), 'system'],
+    ['a system prompt that is an object', body({ system: {} }), 'system'],
+    ['a system block of a number', body({ system: [{ type: 'text', text: 5 }] }), 'system[0].text'],
+    ['temperature 1.01', body({ temperature: 1.01 }), 'temperature'],
+    ['temperature -1', body({ temperature: -1 }), 'temperature'],
+    ['temperature as text', body({ temperature: '1' }), 'temperature'],
+    ['top_p 0', body({ top_p: 0 }), 'top_p'],
+    ['top_p 1.1', body({ top_p: 1.1 }), 'top_p'],
+    ['one stop sequence as text', body({ stop_sequences: 'x' }), 'stop_sequences'],
+    ['17 stop sequences', body({ stop_sequences: repeat(17, 'x') }), 'stop_sequences'],
+    ['an empty stop sequence', body({ stop_sequences: ['x', ''] }), 'stop_sequences[1]'],
+    ['a stop sequence of a number', body({ stop_sequences: [5] }), 'stop_sequences[0]'],
+    ['stream as text', body({ stream: 'true' }), 'stream'],
+    ['stream as a number', body({ stream: 1 }), 'stream'],
+    ['tools that are an object', body({ tools: {} }), 'tools'],
+    ['129 tools', body({ tools: repeat(129, tool('f')) }), 'tools'],
+    ['a tool that is null', body({ tools: [null] }), 'tools[0]'],
+    ['a tool without a name', body({ tools: [tool(undefined)] }), 'tools[0].name'],
+    ['a tool with an empty name', body({ tools: [tool('')] }), 'tools[0].name'],
+    [
+      'a tool without a schema',
+      body({ tools: [tool('f'), { name: 'g' }] }),
+      'tools[1].input_schema',
+    ],
+    [
+      'a tool whose schema is text',
+      body({ tools: [tool('f', { input_schema: '{}' })] }),
+      'tools[0].input_schema',
+    ],
+    [
+      'a tool described by a number',
+      body({ tools: [tool('f', { description: 5 })] }),
+      'tools[0].description',
+    ],
+    ['a choice that is a string', choice('auto'), 'tool_choice'],
+    ['a choice without a type', choice({}), 'tool_choice.type'],
+    ['a choice of another format', choice({ type: 'function' }), 'tool_choice.type'],
+    ['a choice of no tool', choice({ type: 'tool' }), 'tool_choice.name'],
+    ['a choice of an unknown tool', choice({ type: 'tool', name: 'g' }), 'tool_choice.name'],
+    [
+      'parallel use as text',
+      choice({ type: 'auto', disable_parallel_tool_use: 'yes' }),
+      'tool_choice.disable_parallel_tool_use',
+    ],
+    ['thinking as text', body({ thinking: 'enabled' }), 'thinking'],
+    ['a type of thinking that is a number', body({ thinking: { type: 5 } }), 'thinking.type'],
+    [
+      'a negative budget',
+      body({ thinking: { type: 'enabled', budget_tokens: -1 } }),
+      'thinking.budget_tokens',
+    ],
+    [
+      'a budget as text',
+      body({ thinking: { type: 'enabled', budget_tokens: 'x' } }),
+      'thinking.budget_tokens',
+    ],
+    ['metadata as text', body({ metadata: 'x' }), 'metadata'],
+    ['a user id that is a number', body({ metadata: { user_id: 5 } }), 'metadata.user_id'],
+    ['a user id with NUL', body({ metadata: { user_id: 'a\0' } }), 'metadata.user_id'],
+  ])('%s', (_name, value, param) => {
+    const parsed = { value, text: JSON.stringify(value) };
+    expect(refusal(() => messagesFormat.parse(parsed)).param).toBe(param);
+  });
+
+  test('never with the value that the caller sent', () => {
+    const secret = 'sesame';
+    const bodies = [
+      body({ thinking: secret }),
+      withMessages({ role: secret, content: 'A' }),
+      userBlocks(image({ type: secret })),
+      userBlocks(image({ type: 'url', url: secret })),
+      body({ tools: [tool('f')], tool_choice: { type: 'tool', name: secret } }),
+      body({ temperature: secret }),
+      body({ tools: [{ name: secret }] }),
+    ];
+    for (const value of bodies) expect(refusal(() => parse(value)).message).not.toContain(secret);
+  });
+});
+
+describe('a token count', () => {
+  test('needs no max_tokens', () => {
+    const { maxOutputTokens: _bound, ...unbounded } = MINIMAL;
+    expect(count({ model: 'swift-1', messages: [HELLO] })).toEqual(unbounded);
+    expect(count({ model: 'swift-1', messages: [HELLO], max_tokens: null })).toEqual(unbounded);
+  });
+
+  test('reads everything else as a request does', () => {
+    expect(count(body({ system: 'A', tools: [tool('f')] }))).toEqual(
+      parse(body({ system: 'A', tools: [tool('f')] })),
+    );
+    expect(refusal(() => count(body({ max_tokens: 0 }))).param).toBe('max_tokens');
+    expect(refusal(() => count(body({ messages: [] }))).param).toBe('messages');
+  });
+});
+
+test('whatever the body is, it is read or refused', () => {
+  const junk = fc.jsonValue();
+  const block = fc.record(
+    {
+      type: fc.constantFrom('text', 'image', 'tool_use', 'tool_result', 'thinking', 'x'),
+      text: fc.string(),
+      id: fc.constantFrom('a', 'b'),
+      name: fc.string(),
+      input: junk,
+      tool_use_id: fc.constantFrom('a', 'b', 'c'),
+      content: junk,
+      source: junk,
+      thinking: fc.string(),
+    },
+    { requiredKeys: ['type'] },
+  );
+  const message = fc.record({
+    role: fc.constantFrom('user', 'assistant', 'system'),
+    content: fc.oneof(fc.string(), fc.array(block), junk),
+  });
+  const fields = ['system', 'tools', 'tool_choice', 'thinking', 'metadata', 'stop_sequences', 'x'];
+  const more = fc.dictionary(fc.constantFrom(...fields), junk, { maxKeys: 2 });
+  let accepted = 0;
+  fc.assert(
+    fc.property(fc.array(message, { minLength: 1, maxLength: 5 }), more, (messages, extra) => {
+      try {
+        const request = parse(body({ ...extra, messages }));
+        expect(request.turns.length).toBeGreaterThan(0);
+        accepted += 1;
+      } catch (error) {
+        if (!(error instanceof GatewayError)) throw error;
+        expect(error.code).toBe('invalid_request');
+      }
+    }),
+    { numRuns: 1_000 },
+  );
+  expect(accepted).toBeGreaterThan(10);
+});
