@@ -93,7 +93,7 @@ function connect(path: string, readonly: boolean, sync: SyncMode): Connection {
   const connection = new Connection(path, { ...mode, strict: true, safeIntegers: true });
   try {
     connection.run(`PRAGMA busy_timeout = ${BUSY_TIMEOUT_MS}`);
-    if (!readonly) useWriteAheadLog(connection);
+    if (!readonly) connection.run('PRAGMA journal_mode = WAL');
     connection.run(`PRAGMA synchronous = ${sync === 'full' ? 'FULL' : 'NORMAL'}`);
     connection.run('PRAGMA foreign_keys = ON');
     connection.query('SELECT count(*) FROM sqlite_schema').get();
@@ -101,24 +101,6 @@ function connect(path: string, readonly: boolean, sync: SyncMode): Connection {
   } catch (cause) {
     connection.close();
     throw cause;
-  }
-}
-
-/**
- * The change to a write-ahead log does not wait for locks as statements do. Two processes that
- * open a new file at once meet here, so the later one looks again until the busy timeout is over.
- */
-function useWriteAheadLog(connection: Connection): void {
-  const deadline = performance.now() + BUSY_TIMEOUT_MS;
-  for (;;) {
-    try {
-      connection.run('PRAGMA journal_mode = WAL');
-      return;
-    } catch (cause) {
-      const busy = sqliteCode(cause)?.startsWith('SQLITE_BUSY') ?? false;
-      if (!busy || performance.now() > deadline) throw cause;
-      Bun.sleepSync(5);
-    }
   }
 }
 

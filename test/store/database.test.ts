@@ -152,6 +152,21 @@ describe('transactions', () => {
   });
 });
 
+test('a snapshot sees one state and keeps no writer out', () => {
+  const name = crypto.randomUUID();
+  const ours = newDatabase(directory, name);
+  const theirs = newDatabase(directory, name);
+  const names = () => ours.db.select().from(settings).all().length;
+  ours.snapshot(() => {
+    expect(names()).toBe(0);
+    theirs.db.insert(settings).values(setting('theirs')).run();
+    expect(names()).toBe(0);
+  });
+  expect(names()).toBe(1);
+  ours.close();
+  theirs.close();
+});
+
 describe('changes made elsewhere', () => {
   test('are seen, our own are not', () => {
     const name = crypto.randomUUID();

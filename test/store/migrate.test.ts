@@ -98,8 +98,14 @@ describe('migrate', () => {
     database.close();
   });
 
-  test('of several processes that start at once, one applies', async () => {
-    const url = JSON.stringify(`sqlite:${join(directory, 'race.db')}`);
+  test.each([0, 1])('of several processes that start at %d applied, one applies', async (done) => {
+    const name = `race-${done}.db`;
+    if (done > 0) {
+      const database = emptyDatabase(name);
+      migrate(database, MIGRATIONS.slice(0, done));
+      database.close();
+    }
+    const url = JSON.stringify(`sqlite:${join(directory, name)}`);
     const scripts = Array.from({ length: 4 }, () =>
       runScript(`
         const { openDatabase } = await load('store/database.ts');
@@ -109,8 +115,20 @@ describe('migrate', () => {
     );
     await startTogether(scripts);
     const results = await Promise.all(
-      scripts.map(async (script) => JSON.parse((await script.line()) ?? (await script.errors()))),
+      scripts.map(async (script) => (await script.line()) ?? (await script.errors())),
     );
-    expect(results.sort((a, b) => b.length - a.length)).toEqual([TAGS, [], [], []]);
+    const expected = [TAGS.slice(done), [], [], []].map((tags) => JSON.stringify(tags));
+    expect(results.sort((a, b) => b.length - a.length)).toEqual(expected);
+  });
+
+  test('holds the lock before it looks', () => {
+    const name = crypto.randomUUID();
+    const [ours, theirs] = [emptyDatabase(name), emptyDatabase(name)];
+    migrate(ours, MIGRATIONS.slice(0, 1));
+    theirs.connection.run('PRAGMA busy_timeout = 1');
+    ours.transaction(() => expect(() => migrate(theirs)).toThrow('locked'));
+    expect(migrate(theirs)).toEqual(TAGS.slice(1));
+    ours.close();
+    theirs.close();
   });
 });
