@@ -87,7 +87,10 @@ export async function startGateway(options: GatewayOptions = {}): Promise<Gatewa
   });
   closeSync(outputFile);
   const output = () => readFileSync(outputPath, 'utf8');
-  const url = await waitForAddress(child, output);
+  const url = await waitForAddress(child, output).catch(async (error: unknown) => {
+    if (options.directory === undefined) await rm(directory, { recursive: true });
+    throw error;
+  });
 
   async function run(...args: readonly string[]): Promise<Record<string, unknown>> {
     const result = await runCommand(directory, environment, [...args, '--json']);
