@@ -52,8 +52,8 @@ const amount = (pattern: string, minimum: number, expects: string) =>
   });
 
 const LimitFields = {
-  requests_per_minute: Type.Optional(integer(1, 1_000_000)),
-  tokens_per_minute: Type.Optional(integer(1, 1_000_000_000)),
+  requests_per_minute: Type.Optional(integer(1, 1_000_000_000)),
+  tokens_per_minute: Type.Optional(integer(1, 1_000_000_000_000)),
   concurrent_requests: Type.Optional(integer(1, 1_000_000)),
 };
 

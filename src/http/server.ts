@@ -4,7 +4,7 @@
 import { Elysia } from 'elysia';
 import { GatewayError } from '../core/error.ts';
 import type { RandomBytes } from '../core/id.ts';
-import { createId } from '../core/id.ts';
+import { createRequestId } from '../core/id.ts';
 import type { GenerateDependencies } from '../generate/call.ts';
 import { countTokens } from '../generate/count.ts';
 import { generate } from '../generate/generate.ts';
@@ -92,7 +92,7 @@ export function createApp(dependencies: ServerDependencies) {
     request,
     server,
     format,
-    requestId: createId('req_', dependencies.randomBytes),
+    requestId: createRequestId(clock(), dependencies.randomBytes),
     authorize: () => {
       const facts = dependencies.access({
         authorization: request.headers.get('authorization'),
