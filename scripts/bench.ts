@@ -101,7 +101,7 @@ await gateway?.[Symbol.asyncDispose]();
 forwarder.kill();
 upstream.kill();
 await rm(folder, { recursive: true });
-process.exitCode = errors > 0 ? 1 : (process.exitCode ?? 0);
+if (errors > 0) process.exitCode = 1;
 
 async function measure(target: Target, scenario: Scenario): Promise<Sample> {
   const load: Load = {
@@ -229,6 +229,8 @@ async function startProcess(file: string, args: readonly string[], core: number)
     stdout: 'pipe',
     stderr: 'inherit',
   });
+  // Also when the benchmark fails: nothing that it started may outlive it.
+  process.on('exit', () => child.kill());
   const decoder = new TextDecoder();
   let text = '';
   for await (const bytes of child.stdout) {

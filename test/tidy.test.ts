@@ -49,8 +49,11 @@ const LAYERS: Readonly<Record<string, Layer>> = {
     folders: ['core'],
     packages: [],
     packagesIn: [
-      // What a request may hold: its checks, its body, the entries of `messages` and the tools.
-      { path: /^src\/wire\/(check|\w+\/(request|message|tool)[\w-]*)\.ts$/, packages: TYPEBOX },
+      // What a request may hold: its checks, its body, the entries of `messages`, tools.
+      {
+        path: /^src\/wire\/(check|\w+\/(request|message|image|tool)[\w-]*)\.ts$/,
+        packages: TYPEBOX,
+      },
     ],
   },
   store: { folders: ['core'], packages: [...PLATFORM, 'drizzle-orm', 'ioredis'] },
