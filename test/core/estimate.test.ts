@@ -1,0 +1,83 @@
+// The size of a prompt: every text counts, in every place, and so does the frame around it.
+
+import { expect, test } from 'bun:test';
+import fc from 'fast-check';
+import { estimatePrompt, TOKENS_PER_IMAGE } from '../../src/core/estimate.ts';
+import type { Tool, Turn } from '../../src/core/generation.ts';
+
+/** One token a character: what is counted shows in the sum. */
+const byLength = (text: string): number => text.length;
+
+function estimate(system: string, turns: readonly Turn[], tools: readonly Tool[] = []) {
+  return estimatePrompt({ system, turns, tools }, byLength);
+}
+
+const user = (text: string): Turn => ({ role: 'user', parts: [{ kind: 'text', text }] });
+
+test.each<[string, string, Turn[], Tool[], number]>([
+  ['nothing', '', [], [], 3],
+  ['a system prompt', 'abc', [], [], 3 + 4 + 3],
+  ['a user turn', '', [user('hello')], [], 3 + 4 + 5],
+  ['an empty turn', '', [user('')], [], 3 + 4],
+  [
+    'an image, whatever its size',
+    '',
+    [
+      {
+        role: 'user',
+        parts: [{ kind: 'image', url: `data:image/png;base64,${'A'.repeat(9_999)}` }],
+      },
+    ],
+    [],
+    3 + 4 + TOKENS_PER_IMAGE,
+  ],
+  [
+    'an assistant turn: thinking, text and calls',
+    '',
+    [
+      {
+        role: 'assistant',
+        reasoning: 'abc',
+        text: 'de',
+        toolCalls: [{ id: 'never counted', name: 'f', arguments: '{}' }],
+      },
+    ],
+    [],
+    3 + 4 + 3 + 2 + 6 + 1 + 2,
+  ],
+  [
+    'a tool result',
+    '',
+    [{ role: 'tool', toolCallId: 'never counted', text: 'sunny', isError: false }],
+    [],
+    3 + 4 + 5,
+  ],
+  [
+    'a tool: name, description and schema',
+    '',
+    [],
+    [{ name: 'f', description: 'does', parameters: { type: 'object' } }],
+    3 + 8 + 1 + 4 + '{"type":"object"}'.length,
+  ],
+  ['a tool without a description', '', [], [{ name: 'f', parameters: {} }], 3 + 8 + 1 + 2],
+])('%s', async (_name, system, turns, tools, expected) => {
+  expect(await estimate(system, turns, tools)).toBe(expected);
+});
+
+test('a count that comes later counts the same', async () => {
+  const turns = [user('hello'), user('there')];
+  const request = { system: 'abc', turns, tools: [] };
+  const later = await estimatePrompt(request, async (text) => text.length);
+  expect(later).toBe(await estimatePrompt(request, byLength));
+});
+
+test('one more turn is never less', async () => {
+  const texts = fc.array(fc.string(), { maxLength: 8 });
+  await fc.assert(
+    fc.asyncProperty(texts, fc.string(), async (before, more) => {
+      const shorter = await estimate('', before.map(user));
+      const longer = await estimate('', [...before, more].map(user));
+      expect(longer).toBe(shorter + 4 + more.length);
+    }),
+  );
+});

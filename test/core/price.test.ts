@@ -1,0 +1,186 @@
+// What a usage costs, what is reserved for it, and how the two hold together.
+
+import { describe, expect, test } from 'bun:test';
+import fc from 'fast-check';
+import type { Usage } from '../../src/core/generation.ts';
+import {
+  affordableOutput,
+  charge,
+  chargeServed,
+  holdAmount,
+  type Price,
+  SLICE_TOKENS,
+} from '../../src/core/price.ts';
+
+const tokenCount = fc.oneof(fc.nat(100), fc.nat(10_000), fc.nat(1_000_000_000));
+const pico = fc.oneof(fc.bigInt(0n, 3n), fc.bigInt(0n, 10n ** 12n), fc.bigInt(0n, 10n ** 18n));
+
+const anyPrice: fc.Arbitrary<Price> = fc.tuple(pico, pico, pico).map(([first, second, output]) => ({
+  version: 'price_test',
+  input: first > second ? first : second,
+  cachedInput: first > second ? second : first,
+  output,
+}));
+
+const anyUsage: fc.Arbitrary<Usage> = fc
+  .record({
+    inputTokens: tokenCount,
+    outputTokens: tokenCount,
+    share: fc.double({ min: 0, max: 1, noNaN: true }),
+  })
+  .map(({ inputTokens, outputTokens, share }) => ({
+    inputTokens,
+    cachedInputTokens: Math.floor(inputTokens * share),
+    outputTokens,
+    reasoningTokens: Math.floor(outputTokens * share),
+    basis: 'reported',
+  }));
+
+function usage(inputTokens: number, cachedInputTokens: number, outputTokens: number): Usage {
+  return { inputTokens, cachedInputTokens, outputTokens, reasoningTokens: 0, basis: 'reported' };
+}
+
+/** The exact total in 10⁻¹² service token, computed the long way. */
+function exact(used: Usage, price: Price): bigint {
+  let total = 0n;
+  total += BigInt(used.inputTokens) * price.input;
+  total -= BigInt(used.cachedInputTokens) * price.input;
+  total += BigInt(used.cachedInputTokens) * price.cachedInput;
+  return total + BigInt(used.outputTokens) * price.output;
+}
+
+describe('charge', () => {
+  test.each([
+    [usage(10, 4, 5), [1_000_000_000_000n, 100_000_000_000n, 2_000_000_000_000n], 16_400_000n],
+    [usage(0, 0, 0), [10n ** 18n, 10n ** 18n, 10n ** 18n], 0n],
+    [usage(1, 0, 0), [499_999n, 0n, 0n], 0n],
+    [usage(1, 0, 0), [500_000n, 0n, 0n], 1n],
+    [usage(1, 1, 0), [10n ** 18n, 500_000n, 0n], 1n],
+    // Three parts that would each round down make one that rounds up: the total is rounded once.
+    [usage(2, 1, 1), [200_000n, 200_000n, 200_000n], 1n],
+  ] as const)('%j costs %p: %p', (used, [input, cachedInput, output], expected) => {
+    expect(charge(used, { version: 'v', input, cachedInput, output })).toBe(expected);
+  });
+
+  test('is the exact total, rounded once and half up', () => {
+    fc.assert(
+      fc.property(anyUsage, anyPrice, (used, price) => {
+        const total = exact(used, price);
+        const booked = charge(used, price);
+        const difference = 2n * (booked * 1_000_000n - total);
+        expect(difference > -1_000_000n && difference <= 1_000_000n).toBe(true);
+      }),
+      { numRuns: 1_000 },
+    );
+  });
+
+  test('is never negative, and never less for more', () => {
+    fc.assert(
+      fc.property(anyUsage, anyPrice, fc.nat(1_000), (used, price, more) => {
+        const booked = charge(used, price);
+        expect(booked >= 0n).toBe(true);
+        const grown = [
+          { ...used, inputTokens: used.inputTokens + more },
+          { ...used, outputTokens: used.outputTokens + more },
+          { ...used, cachedInputTokens: Math.max(0, used.cachedInputTokens - more) },
+        ];
+        for (const each of grown) expect(charge(each, price) >= booked).toBe(true);
+      }),
+    );
+  });
+});
+
+test('a fallback costs the lower of the two prices for that usage', () => {
+  fc.assert(
+    fc.property(anyUsage, anyPrice, anyPrice, (used, requested, served) => {
+      const [asked, own] = [charge(used, requested), charge(used, served)];
+      expect(chargeServed(used, requested, served)).toBe(asked < own ? asked : own);
+    }),
+  );
+  // Which one is lower depends on the usage, so neither price is "the cheaper one".
+  const dearInput: Price = { version: 'a', input: 10n ** 12n, cachedInput: 0n, output: 0n };
+  const dearOutput: Price = { version: 'b', input: 0n, cachedInput: 0n, output: 10n ** 12n };
+  expect(chargeServed(usage(5, 0, 9), dearInput, dearOutput)).toBe(5_000_000n);
+  expect(chargeServed(usage(9, 0, 5), dearInput, dearOutput)).toBe(5_000_000n);
+});
+
+describe('holdAmount', () => {
+  test('covers every charge within the estimate and the first slice', () => {
+    fc.assert(
+      fc.property(
+        anyUsage,
+        anyPrice,
+        fc.nat(100_000),
+        fc.nat(100_000),
+        (used, price, spare, bound) => {
+          const outputTokens = Math.min(used.outputTokens, bound, SLICE_TOKENS);
+          const held = holdAmount(used.inputTokens + spare, bound, price, 0n);
+          expect(held >= charge({ ...used, outputTokens }, price)).toBe(true);
+        },
+      ),
+      { numRuns: 1_000 },
+    );
+  });
+
+  test('is no more than one unit above the exact price, and at least the minimum', () => {
+    fc.assert(
+      fc.property(
+        tokenCount,
+        tokenCount,
+        anyPrice,
+        fc.bigInt(0n, 10n ** 9n),
+        (prompt, bound, price, minimum) => {
+          const output = Math.min(bound, SLICE_TOKENS);
+          const total = exact(usage(prompt, 0, output), price);
+          const held = holdAmount(prompt, bound, price, minimum);
+          expect(held >= minimum).toBe(true);
+          if (held > minimum) {
+            expect(held * 1_000_000n >= total).toBe(true);
+            expect((held - 1n) * 1_000_000n < total).toBe(true);
+          }
+        },
+      ),
+    );
+  });
+
+  test('a bound above the first slice reserves no more than the slice', () => {
+    const price: Price = {
+      version: 'v',
+      input: 10n ** 12n,
+      cachedInput: 0n,
+      output: 2n * 10n ** 12n,
+    };
+    expect(holdAmount(10, 4_096, price, 0n)).toBe(8_202_000_000n);
+    expect(holdAmount(10, 32_000, price, 0n)).toBe(8_202_000_000n);
+    expect(holdAmount(10, 4_095, price, 0n)).toBe(8_200_000_000n);
+  });
+});
+
+describe('affordableOutput', () => {
+  test('is the most that can be paid for: one token more cannot', () => {
+    fc.assert(
+      fc.property(
+        fc.bigInt(0n, 10n ** 15n),
+        fc.nat(100_000),
+        anyPrice,
+        (available, prompt, price) => {
+          fc.pre(price.output > 0n);
+          const tokens = affordableOutput(available, prompt, price);
+          const cost = (count: bigint): bigint =>
+            BigInt(prompt) * price.input + count * price.output;
+          const money = available * 1_000_000n;
+          expect(tokens >= 0).toBe(true);
+          if (tokens > 0) expect(cost(BigInt(tokens)) <= money).toBe(true);
+          if (tokens < Number.MAX_SAFE_INTEGER) {
+            expect(cost(BigInt(tokens) + 1n) > money).toBe(true);
+          }
+        },
+      ),
+    );
+  });
+
+  test('free output has no bound', () => {
+    const free: Price = { version: 'v', input: 1n, cachedInput: 1n, output: 0n };
+    expect(affordableOutput(0n, 10, free)).toBe(Number.MAX_SAFE_INTEGER);
+  });
+});

@@ -1,0 +1,106 @@
+// Who may serve, in which order: everybody once, by weight, the requested model before its
+// fallbacks, and no fallback that the plan excludes.
+
+import { expect, test } from 'bun:test';
+import fc from 'fast-check';
+import type { Catalog, Model, Placement, Upstream } from '../../src/core/model.ts';
+import { BUILT_IN_PLANS, type Plan } from '../../src/core/plan.ts';
+import { candidates } from '../../src/core/route.ts';
+
+const [PLAN] = BUILT_IN_PLANS as readonly [Plan];
+
+function model(slug: string, servedBy: readonly Placement[], fallbacks: string[] = []): Model {
+  return {
+    slug,
+    aliases: [],
+    displayName: slug,
+    description: '',
+    created: 0,
+    contextWindow: 1_000,
+    maxOutput: 100,
+    features: new Set(),
+    price: { version: slug, input: 1n, cachedInput: 1n, output: 1n },
+    servedBy,
+    fallbacks,
+  };
+}
+
+function catalog(models: readonly Model[], upstreamIds: readonly string[]): Catalog {
+  const timeouts = { firstByteMs: 1, idleMs: 1, totalMs: 1 };
+  const upstreams = upstreamIds.map((id): [string, Upstream] => [
+    id,
+    { id, dialect: 'demo', timeouts },
+  ]);
+  return {
+    serviceName: 'test',
+    usdPerMillion: 1n,
+    minimumHold: 1n,
+    models,
+    plans: new Map(),
+    upstreams: new Map(upstreams),
+    resolve: (name) => models.find((each) => each.slug === name),
+  };
+}
+
+const at = (upstream: string, weight = 1): Placement => ({
+  upstream,
+  model: `${upstream}-x`,
+  weight,
+});
+
+function order(models: readonly Model[], plan: Plan, random: () => number): string[] {
+  const [first] = models;
+  if (first === undefined) throw new Error('no model');
+  const ids = ['a', 'b', 'c', 'd'];
+  return candidates(catalog(models, ids), first, plan, random).map(
+    (each) => `${each.model.slug}@${each.upstream.id}${each.fallback ? ' fallback' : ''}`,
+  );
+}
+
+test('own placements come first, then the fallbacks in their order', () => {
+  const models = [
+    model('own', [at('a')], ['second', 'gone', 'third']),
+    model('third', [at('c')]),
+    model('second', [at('b')]),
+  ];
+  expect(order(models, PLAN, () => 0)).toEqual(['own@a', 'second@b fallback', 'third@c fallback']);
+});
+
+test('a fallback outside the plan, and an upstream that is not there, serve nobody', () => {
+  const models = [model('own', [at('a'), at('missing')], ['other']), model('other', [at('b')])];
+  expect(order(models, { ...PLAN, models: ['own'] }, () => 0.99)).toEqual(['own@a']);
+});
+
+test('fallbacks of fallbacks are not followed, so a cycle ends', () => {
+  const models = [model('own', [at('a')], ['other']), model('other', [at('b')], ['own'])];
+  expect(order(models, PLAN, () => 0)).toEqual(['own@a', 'other@b fallback']);
+});
+
+test('every placement is drawn exactly once, whatever the weights and the dice', () => {
+  const weights = fc.array(fc.double({ min: 0.001, max: 1_000_000, noNaN: true }), {
+    minLength: 1,
+    maxLength: 4,
+  });
+  const dice = fc.infiniteStream(fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true }));
+  fc.assert(
+    fc.property(weights, dice, (each, rolls) => {
+      const placements = each.map((weight, index) => at('abcd'[index] ?? 'a', weight));
+      const drawn = order([model('own', placements)], PLAN, () => rolls.next().value);
+      expect(drawn.toSorted()).toEqual(placements.map((one) => `own@${one.upstream}`));
+    }),
+  );
+});
+
+test('the first is drawn as often as its weight says', () => {
+  const placements = [at('a', 1), at('b', 2), at('c', 7)];
+  const rolls = 10_000;
+  const firsts: Record<string, number> = {};
+  for (let roll = 0; roll < rolls; roll += 1) {
+    // Evenly spread dice instead of random ones: the shares are then exact.
+    let turn = 0;
+    const random = (): number => (turn++ === 0 ? (roll + 0.5) / rolls : 0.5);
+    const [first = ''] = order([model('own', placements)], PLAN, random);
+    firsts[first] = (firsts[first] ?? 0) + 1;
+  }
+  expect(firsts).toEqual({ 'own@a': 1_000, 'own@b': 2_000, 'own@c': 7_000 });
+});

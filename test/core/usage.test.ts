@@ -1,0 +1,72 @@
+// Which counts are charged: the upstream's report while it makes sense, our own otherwise.
+
+import { describe, expect, test } from 'bun:test';
+import fc from 'fast-check';
+import type { Usage } from '../../src/core/generation.ts';
+import { decideUsage } from '../../src/core/usage.ts';
+
+function counts(inputTokens: number, outputTokens: number, basis: Usage['basis']): Usage {
+  return { inputTokens, cachedInputTokens: 0, outputTokens, reasoningTokens: 0, basis };
+}
+
+const own = counts(20, 10, 'estimated');
+const facts = { contextWindow: 1_000, outputBound: 100, estimate: () => own };
+
+function basisOf(input: number, output: number): Usage['basis'] {
+  return decideUsage({ ...facts, reported: counts(input, output, 'reported') }).basis;
+}
+
+describe('a report is believed', () => {
+  test.each([
+    ['zeros are zeros', 0, 0],
+    ['within the window and the bound', 1_000, 100],
+    ['above the bound, but within ten times our count and 1,000', 1_000, 1_100],
+    ['above the window, but within ten times our count and 1,000', 1_200, 100],
+  ])('%s', (_name, input, output) => {
+    expect(basisOf(input, output)).toBe('reported');
+  });
+});
+
+describe('a report is not believed', () => {
+  test.each([
+    ['prompt above the window and far above our count', 1_201, 100],
+    ['output above the bound and far above our count', 1_000, 1_101],
+    ['a billion', 1_000_000_000, 1_000_000_000],
+  ])('%s', (_name, input, output) => {
+    expect(basisOf(input, output)).toBe('estimated');
+  });
+});
+
+test('an answer within what the model could have done is not counted again', () => {
+  const estimate = () => {
+    throw new Error('counted');
+  };
+  const reported = counts(1_000, 100, 'reported');
+  expect(decideUsage({ ...facts, estimate, reported })).toBe(reported);
+});
+
+test('without a report the estimate counts', () => {
+  expect(decideUsage({ ...facts, reported: undefined })).toBe(own);
+});
+
+test('the answer is always one of the two, and never beyond what the model could have done', () => {
+  const nat = fc.nat(10_000_000);
+  fc.assert(
+    fc.property(nat, nat, nat, nat, fc.nat(200_000), fc.nat(32_000), (...numbers) => {
+      const [input, output, ownInput, ownOutput, contextWindow, outputBound] = numbers;
+      const reported = counts(input, output, 'reported');
+      const estimated = counts(ownInput, ownOutput, 'estimated');
+      const decided = decideUsage({
+        reported,
+        estimate: () => estimated,
+        contextWindow,
+        outputBound,
+      });
+      expect(decided === reported || decided === estimated).toBe(true);
+      if (decided === reported) {
+        expect(input).toBeLessThanOrEqual(Math.max(contextWindow, ownInput * 10 + 1_000));
+        expect(output).toBeLessThanOrEqual(Math.max(outputBound, ownOutput * 10 + 1_000));
+      }
+    }),
+  );
+});

@@ -1,0 +1,58 @@
+// The client's end of a stream: bytes as they were written, pressure when nobody reads, and one
+// word when the client is gone.
+
+import { expect, test } from 'bun:test';
+import { createClientStream } from '../../src/generate/client-stream.ts';
+
+function stream() {
+  let gone = 0;
+  const client = createClientStream(() => {
+    gone += 1;
+  });
+  return { client, told: () => gone };
+}
+
+const LARGE = 'x'.repeat(70_000);
+
+test('what is written arrives in order, and closing ends it', async () => {
+  const { client, told } = stream();
+  client.write('one ');
+  client.write('');
+  client.write('zwei ✓ ');
+  client.write('三');
+  client.close();
+  expect(await new Response(client.body).text()).toBe('one zwei ✓ 三');
+  client.leave();
+  expect([client.gone(), told()]).toEqual([false, 0]);
+});
+
+test('there is room for what fits, and above it the writer waits for the reader', async () => {
+  const { client } = stream();
+  expect(client.write('little')).toBeUndefined();
+  const room = client.write(LARGE);
+  expect(room).toBeInstanceOf(Promise);
+  const reader = client.body.getReader();
+  await reader.read();
+  await reader.read();
+  await room;
+  expect(client.write('little')).toBeUndefined();
+  await reader.cancel();
+});
+
+test('a reader that cancels has left: once, whatever comes after', async () => {
+  const { client, told } = stream();
+  await client.body.cancel();
+  client.leave();
+  expect([client.gone(), told()]).toEqual([true, 1]);
+  expect(client.write(LARGE)).toBeUndefined();
+  client.close();
+  expect(client.gone()).toBe(true);
+});
+
+test('a writer that waits goes on when the client leaves', async () => {
+  const { client, told } = stream();
+  const room = client.write(LARGE);
+  client.leave();
+  await room;
+  expect([client.gone(), told()]).toEqual([true, 1]);
+});

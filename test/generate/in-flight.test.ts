@@ -1,0 +1,43 @@
+// What is in flight: draining waits for exactly that, and can end it.
+
+import { expect, test } from 'bun:test';
+import { createInFlight } from '../../src/generate/in-flight.ts';
+
+test('idle waits for the last one, and resolves at once when there is none', async () => {
+  const inFlight = createInFlight();
+  await inFlight.idle();
+  const leaves = [inFlight.enter(() => {}), inFlight.enter(() => {})];
+  let idle = false;
+  const waiting = inFlight.idle().then(() => {
+    idle = true;
+  });
+  leaves[0]?.();
+  await Promise.resolve();
+  expect([idle, inFlight.count()]).toEqual([false, 1]);
+  leaves[1]?.();
+  await waiting;
+  expect([idle, inFlight.count()]).toEqual([true, 0]);
+});
+
+test('leaving twice takes off one, also with the same function', () => {
+  const inFlight = createInFlight();
+  const abort = () => {};
+  const leave = inFlight.enter(abort);
+  inFlight.enter(abort);
+  leave();
+  leave();
+  expect(inFlight.count()).toBe(1);
+});
+
+test('ending all tells each once, and those that leave meanwhile do no harm', () => {
+  const inFlight = createInFlight();
+  const told: string[] = [];
+  const leaveOther = inFlight.enter(() => told.push('other'));
+  inFlight.enter(() => {
+    told.push('one');
+    leaveOther();
+  });
+  inFlight.abortAll();
+  expect(told.toSorted()).toEqual(['one', 'other']);
+  expect(inFlight.count()).toBe(1);
+});

@@ -1,0 +1,86 @@
+// The count of an answer as it passes: everything that was delivered, once, whenever it is asked.
+
+import { expect, test } from 'bun:test';
+import fc from 'fast-check';
+import type { GenerationEvent, Usage } from '../../src/core/generation.ts';
+import { createOutputMeter } from '../../src/generate/meter.ts';
+
+/** One token a character: whatever is lost or counted twice shows. */
+const byLength = (text: string): number => text.length;
+
+const USAGE: Usage = {
+  inputTokens: 10,
+  cachedInputTokens: 4,
+  outputTokens: 5,
+  reasoningTokens: 0,
+  basis: 'reported',
+};
+
+test('thinking, text, names and arguments count; ids do not', () => {
+  const meter = createOutputMeter(byLength);
+  const events: GenerationEvent[] = [
+    { kind: 'reasoning-delta', text: 'abc' },
+    { kind: 'text-delta', text: 'defg' },
+    { kind: 'tool-start', index: 0, id: 'never counted', name: 'fn' },
+    { kind: 'tool-delta', index: 0, json: '{}' },
+    { kind: 'finish', reason: 'stop' },
+  ];
+  for (const event of events) meter.push(event);
+  expect(meter.estimate(7)).toEqual({
+    inputTokens: 7,
+    cachedInputTokens: 0,
+    outputTokens: 3 + 4 + 2 + 2,
+    reasoningTokens: 3,
+    basis: 'estimated',
+  });
+});
+
+test.each<[string, GenerationEvent, boolean]>([
+  ['thinking', { kind: 'reasoning-delta', text: 'a' }, true],
+  ['text', { kind: 'text-delta', text: 'a' }, true],
+  ['the start of a call', { kind: 'tool-start', index: 0, id: 'a', name: 'f' }, true],
+  ['usage', { kind: 'usage', usage: USAGE }, false],
+  ['a finish', { kind: 'finish', reason: 'stop' }, false],
+])('%s is content: %p', (_name, event, content) => {
+  const meter = createOutputMeter(byLength);
+  meter.push(event);
+  expect(meter.hasContent()).toBe(content);
+});
+
+test('the last report counts, and none is none', () => {
+  const meter = createOutputMeter(byLength);
+  expect(meter.reported()).toBeUndefined();
+  meter.push({ kind: 'usage', usage: { ...USAGE, outputTokens: 1 } });
+  meter.push({ kind: 'usage', usage: USAGE });
+  expect(meter.reported()).toEqual(USAGE);
+});
+
+const delta: fc.Arbitrary<GenerationEvent> = fc
+  .tuple(fc.constantFrom('text', 'reasoning', 'tool'), fc.nat(3_000))
+  .map(([kind, length]) => {
+    const text = 'x'.repeat(length);
+    if (kind === 'tool') return { kind: 'tool-delta', index: 0, json: text };
+    return { kind: kind === 'text' ? 'text-delta' : 'reasoning-delta', text };
+  });
+
+test('nothing is lost or counted twice, however it is cut and however often it is asked', () => {
+  fc.assert(
+    fc.property(fc.array(fc.tuple(delta, fc.boolean()), { maxLength: 30 }), (steps) => {
+      const meter = createOutputMeter(byLength);
+      let all = 0;
+      let thinking = 0;
+      for (const [event, ask] of steps) {
+        meter.push(event);
+        const length = event.kind === 'tool-delta' ? event.json.length : lengthOf(event);
+        all += length;
+        if (event.kind === 'reasoning-delta') thinking += length;
+        if (ask) expect(meter.estimate(0).outputTokens).toBe(all);
+      }
+      expect(meter.estimate(0)).toMatchObject({ outputTokens: all, reasoningTokens: thinking });
+    }),
+  );
+});
+
+function lengthOf(event: GenerationEvent): number {
+  return 'text' in event ? event.text.length : 0;
+}

@@ -1,0 +1,57 @@
+// Attempts made of plain lists, for tests of what drives them. No network, no upstream.
+
+import type { UpstreamFailure } from '../../src/core/failure.ts';
+import type { GenerationEvent } from '../../src/core/generation.ts';
+import type { Candidate } from '../../src/core/route.ts';
+import type { Attempt, Batch } from '../../src/upstream/attempt.ts';
+
+export const HELLO: GenerationEvent = { kind: 'text-delta', text: 'Hello' };
+export const FINISH: GenerationEvent = { kind: 'finish', reason: 'stop' };
+export const CUT: UpstreamFailure = { class: 'cut', detail: 'the connection was cut' };
+
+export type ListedAttempt = Attempt & { readonly aborts: () => number };
+
+export function candidate(slug: string, fallback = false): Candidate {
+  const timeouts = { firstByteMs: 1_000, idleMs: 1_000, totalMs: 1_000 };
+  return {
+    model: {
+      slug,
+      aliases: [],
+      displayName: slug,
+      description: '',
+      created: 0,
+      contextWindow: 1_000,
+      maxOutput: 100,
+      features: new Set(),
+      price: { version: slug, input: 1n, cachedInput: 1n, output: 1n },
+      servedBy: [{ upstream: slug, model: slug, weight: 1 }],
+      fallbacks: [],
+    },
+    upstream: { id: slug, dialect: 'demo', timeouts },
+    upstreamModel: slug,
+    fallback,
+  };
+}
+
+/** Gives its batches one by one; after the last it is silent until it is aborted. */
+export function listedAttempt(of: Candidate, batches: readonly Batch[]): ListedAttempt {
+  const left = [...batches];
+  let aborts = 0;
+  let stop: ((batch: Batch) => void) | undefined;
+  return {
+    candidate: of,
+    startedAt: 0,
+    next() {
+      const batch = left.shift();
+      if (batch !== undefined) return Promise.resolve(batch);
+      return new Promise((resolve) => {
+        stop = resolve;
+      });
+    },
+    abort() {
+      aborts += 1;
+      stop?.({ events: [], end: CUT });
+    },
+    aborts: () => aborts,
+  };
+}

@@ -1,0 +1,112 @@
+// The pump: every event once and in order, one write a read, heartbeats in silence, and the three
+// ways in which a stream ends.
+
+import { expect, test } from 'bun:test';
+import type { GenerationEvent } from '../../src/core/generation.ts';
+import { type ClientStream, createClientStream } from '../../src/generate/client-stream.ts';
+import { createOutputMeter } from '../../src/generate/meter.ts';
+import { type PumpOptions, pump } from '../../src/generate/pump.ts';
+import type { Batch } from '../../src/upstream/attempt.ts';
+import type { StreamEncoder } from '../../src/wire/format.ts';
+import { CUT, candidate, FINISH, HELLO, listedAttempt } from './parts.ts';
+
+const ENCODER: StreamEncoder = {
+  start: () => '<',
+  push: (event) => (event.kind === 'text-delta' ? event.text : ''),
+  heartbeat: () => '~',
+  finish: () => '>',
+  fail: () => '!',
+};
+
+const text = (words: string): GenerationEvent => ({ kind: 'text-delta', text: words });
+
+function setUp(batches: readonly Batch[], more: Partial<PumpOptions> = {}) {
+  const attempt = listedAttempt(candidate('a'), batches);
+  const stream = createClientStream(() => attempt.abort());
+  const written: string[] = [];
+  const client: ClientStream = {
+    ...stream,
+    write(words) {
+      written.push(words);
+      return stream.write(words);
+    },
+  };
+  const meter = createOutputMeter((counted) => counted.length);
+  const ending = pump({
+    attempt,
+    first: attempt.next(),
+    encoder: ENCODER,
+    client,
+    meter,
+    heartbeatMs: 60_000,
+    onTick: () => {},
+    ...more,
+  });
+  return { attempt, client, meter, written, ending };
+}
+
+test('events in order, one write a read, nothing for a read without text', async () => {
+  const { written, ending, meter } = setUp([
+    { events: [text('a'), text('b')] },
+    { events: [] },
+    { events: [text('c'), FINISH], end: 'finished' },
+  ]);
+  expect(await ending).toEqual({ kind: 'completed' });
+  expect(written).toEqual(['<', 'ab', 'c']);
+  expect(meter.estimate(0).outputTokens).toBe(3);
+});
+
+test('an upstream that breaks ends it; what came with the break is delivered and counted', async () => {
+  const { written, ending, meter, attempt } = setUp([
+    { events: [text('a')] },
+    { events: [text('b')], end: CUT },
+  ]);
+  expect(await ending).toEqual({ kind: 'upstream_failed', failure: CUT });
+  expect(written).toEqual(['<', 'a', 'b']);
+  expect([meter.estimate(0).outputTokens, attempt.aborts()]).toEqual([2, 1]);
+});
+
+test('a client that leaves in a silence stops the upstream', async () => {
+  const { client, ending, attempt, meter } = setUp([{ events: [HELLO] }]);
+  const reader = client.body.getReader();
+  await reader.read();
+  await reader.read();
+  await reader.cancel();
+  expect(await ending).toEqual({ kind: 'client_cancelled' });
+  expect(attempt.aborts()).toBeGreaterThan(0);
+  expect(meter.hasContent()).toBe(true);
+});
+
+test('a client that does not read holds the upstream back', async () => {
+  const large = text('x'.repeat(70_000));
+  const { client, written, ending } = setUp([
+    { events: [large] },
+    { events: [text('more'), FINISH], end: 'finished' },
+  ]);
+  await Bun.sleep(5);
+  expect(written.map((each) => each.length)).toEqual([1, 70_000]);
+  const reader = client.body.getReader();
+  await reader.read();
+  await reader.read();
+  expect(await ending).toEqual({ kind: 'completed' });
+  expect(written.at(-1)).toBe('more');
+});
+
+test('silence has heartbeats, and every interval renews the lease, silent or not', async () => {
+  let ticks = 0;
+  const ticked = Promise.withResolvers<void>();
+  const { written, ending, attempt } = setUp([{ events: [HELLO] }], {
+    heartbeatMs: 2,
+    onTick: () => {
+      ticks += 1;
+      if (ticks === 4) ticked.resolve();
+    },
+  });
+  await ticked.promise;
+  attempt.abort();
+  await ending;
+  const [start, hello, ...beats] = written;
+  expect([start, hello]).toEqual(['<', 'Hello']);
+  // The first interval had a write in it, so it has no heartbeat.
+  expect(beats).toEqual(['~', '~', '~']);
+});
