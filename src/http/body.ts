@@ -1,5 +1,5 @@
-// Reads a request body: once, as bytes, never more than the limit, never inflated. Refusals here
-// leave the body unread, so the answer closes the connection (see respond.ts).
+// Reads a request body: once, as bytes, never more than the limit, never inflated. What a refusal
+// here leaves unread is swallowed by the runtime (see respond.ts).
 
 import { GatewayError } from '../core/error.ts';
 import type { ParsedBody } from '../wire/format.ts';

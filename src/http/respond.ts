@@ -6,9 +6,6 @@ import type { LimitView } from '../core/plan.ts';
 import type { Generated } from '../generate/generate.ts';
 import type { ClientFormat } from '../wire/format.ts';
 
-/** Unread bodies up to this size are swallowed, so that the sender sees the answer; above, no more. */
-const UNREAD_BODY_MAX = 16_777_216;
-
 type HeaderMap = Record<string, string>;
 
 function baseHeaders(requestId: string, contentType: string): HeaderMap {
@@ -53,17 +50,18 @@ export function respondGenerated(requestId: string, generated: Generated): Respo
 
 /**
  * Turns whatever was thrown into the caller's envelope. An error that nobody threw on purpose is
- * an internal one: `onInternal` logs it, and the caller learns nothing of it.
+ * an internal one: `onInternal` logs it, and the caller learns nothing of it. The connection is
+ * never closed over a body that was left unread: the runtime swallows the rest of it in its own
+ * framing, while senders that write everything before they read would find a reset instead of us.
  */
 export function respondError(options: {
-  readonly request: Request;
   readonly requestId: string;
   readonly format: ClientFormat;
   readonly error: unknown;
   readonly onInternal: (error: unknown) => void;
   readonly allow?: string;
 }): Response {
-  const { request, requestId, format } = options;
+  const { requestId, format } = options;
   let error: GatewayError;
   if (options.error instanceof GatewayError) {
     error = options.error;
@@ -78,13 +76,5 @@ export function respondError(options: {
   if (error.forbidsRetry) headers['x-should-retry'] = 'false';
   if (error.limits !== undefined) addLimits(headers, error.limits);
   if (options.allow !== undefined) headers['allow'] = options.allow;
-  if (leavesBodyUnread(request)) headers['connection'] = 'close';
   return new Response(format.error(error, requestId), { status: error.status, headers });
-}
-
-/** What is left of a large body would be read as the next request on the connection. */
-function leavesBodyUnread(request: Request): boolean {
-  if (request.body === null) return false;
-  const declared = request.headers.get('content-length');
-  return declared === null || Number(declared) > UNREAD_BODY_MAX;
 }
