@@ -1,0 +1,266 @@
+// Who gets in and in which order, and how much output a request may have. The words of a context
+// refusal are held to the patterns by which published clients recognise it.
+
+import { describe, expect, test } from 'bun:test';
+import fc from 'fast-check';
+import {
+  type ClientFormatName,
+  decideOutputBound,
+  type LimitCode,
+  type LimitFacts,
+  REFUSAL_ORDER,
+  refusedByLimits,
+  refusedByStanding,
+  requireInPlan,
+  type StandingFacts,
+} from '../../src/core/admit.ts';
+import { ERRORS, type ErrorCode, GatewayError } from '../../src/core/error.ts';
+import type { Model } from '../../src/core/model.ts';
+import { BUILT_IN_PLANS, type Plan } from '../../src/core/plan.ts';
+
+function plan(more: Partial<Plan> = {}): Plan {
+  const [first] = BUILT_IN_PLANS;
+  if (first === undefined) throw new Error('no plan');
+  return { ...first, maxContext: 1_000, ...more };
+}
+
+function model(more: Partial<Model> = {}): Model {
+  return {
+    slug: 'm',
+    aliases: [],
+    displayName: 'M',
+    description: '',
+    created: 0,
+    contextWindow: 1_000,
+    maxOutput: 100,
+    features: new Set(),
+    price: { version: '1', input: 1n, cachedInput: 1n, output: 1n },
+    servedBy: [],
+    fallbacks: [],
+    ...more,
+  };
+}
+
+/** The refusal that `work` throws, as a plain object. */
+function refusal(work: () => unknown): {
+  code: ErrorCode;
+  param: string | undefined;
+  message: string;
+} {
+  try {
+    work();
+  } catch (error) {
+    if (error instanceof GatewayError) {
+      return { code: error.code, param: error.param, message: error.message };
+    }
+    throw error;
+  }
+  throw new Error('nothing was refused');
+}
+
+test('the order of refusals is the public one', () => {
+  expect(REFUSAL_ORDER).toEqual([
+    'missing_api_key',
+    'invalid_api_key',
+    'email_not_verified',
+    'account_inactive',
+    'account_blocked',
+    'api_key_blocked',
+    'ip_blocked',
+    'maintenance_mode',
+    'payload_too_large',
+    'invalid_request',
+    'model_not_found',
+    'model_not_in_plan',
+    'context_length_exceeded',
+    'concurrency_limit_exceeded',
+    'rate_limit_exceeded',
+    'tokens_per_minute_exceeded',
+    'daily_limit_exceeded',
+    'monthly_limit_exceeded',
+    'insufficient_balance',
+  ]);
+  expect(REFUSAL_ORDER.every((code) => code in ERRORS)).toBe(true);
+});
+
+describe('standing', () => {
+  const GOOD: StandingFacts = {
+    emailVerified: true,
+    standing: 'active',
+    accountBlocked: false,
+    keyBlocked: false,
+    addressBlocked: false,
+    maintenance: false,
+  };
+  const WRONGS: readonly [ErrorCode, Partial<StandingFacts>][] = [
+    ['email_not_verified', { emailVerified: false }],
+    ['account_inactive', { standing: 'suspended' }],
+    ['account_blocked', { accountBlocked: true }],
+    ['api_key_blocked', { keyBlocked: true }],
+    ['ip_blocked', { addressBlocked: true }],
+    ['maintenance_mode', { maintenance: true }],
+  ];
+
+  test('a good one is not refused', () => {
+    expect(refusedByStanding(GOOD)).toBeUndefined();
+  });
+
+  test('pending deletion is as inactive as suspended', () => {
+    expect(refusedByStanding({ ...GOOD, standing: 'pending_deletion' })).toBe('account_inactive');
+  });
+
+  test('of any set of wrongs the first decides', () => {
+    const set = fc.uniqueArray(fc.nat(WRONGS.length - 1), { minLength: 1 });
+    fc.assert(
+      fc.property(set, (indexes) => {
+        const facts = Object.assign({ ...GOOD }, ...indexes.map((index) => WRONGS[index]?.[1]));
+        expect(refusedByStanding(facts)).toBe(WRONGS[Math.min(...indexes)]?.[0]);
+      }),
+    );
+  });
+});
+
+describe('limits', () => {
+  const FREE: LimitFacts = {
+    freeSlots: 1,
+    freeRequests: 1,
+    freeTokens: 100,
+    freeDayTokens: 100,
+    freeMonthTokens: 100,
+    tokens: 100,
+  };
+  const FULL: readonly [LimitCode, Partial<LimitFacts>][] = [
+    ['concurrency_limit_exceeded', { freeSlots: 0 }],
+    ['rate_limit_exceeded', { freeRequests: 0 }],
+    ['tokens_per_minute_exceeded', { freeTokens: 99 }],
+    ['daily_limit_exceeded', { freeDayTokens: 99 }],
+    ['monthly_limit_exceeded', { freeMonthTokens: 99 }],
+  ];
+
+  test('exactly enough is enough', () => {
+    expect(refusedByLimits(FREE)).toBeUndefined();
+  });
+
+  test('limits that were lowered below what is used refuse, and do not wrap', () => {
+    expect(refusedByLimits({ ...FREE, freeSlots: -3 })).toBe('concurrency_limit_exceeded');
+    expect(refusedByLimits({ ...FREE, freeMonthTokens: -1 })).toBe('monthly_limit_exceeded');
+  });
+
+  test('of any set of full limits the first decides', () => {
+    const set = fc.uniqueArray(fc.nat(FULL.length - 1), { minLength: 1 });
+    fc.assert(
+      fc.property(set, (indexes) => {
+        const facts = Object.assign({ ...FREE }, ...indexes.map((index) => FULL[index]?.[1]));
+        expect(refusedByLimits(facts)).toBe(FULL[Math.min(...indexes)]?.[0]);
+      }),
+    );
+  });
+});
+
+describe('the output bound', () => {
+  type Row = [
+    name: string,
+    prompt: number,
+    maxTokens: number | undefined,
+    modelMore: Partial<Model>,
+    planMore: Partial<Plan>,
+    bound: number,
+  ];
+
+  const BOUNDS: readonly Row[] = [
+    ['the caller decides below the maximum', 10, 50, {}, {}, 50],
+    ['the maximum output caps the caller', 10, 500, {}, {}, 100],
+    ['absent: the maximum output', 10, undefined, {}, {}, 100],
+    ['absent: what the window leaves', 950, undefined, {}, {}, 50],
+    ['absent: one token is left', 999, undefined, {}, {}, 1],
+    ['the sum may reach the window', 900, 100, {}, {}, 100],
+    ['the plan caps the window', 400, 100, {}, { maxContext: 500 }, 100],
+    ['the window is below the plan', 400, 100, { contextWindow: 500 }, {}, 100],
+    ['absent: what the plan leaves', 450, undefined, {}, { maxContext: 500 }, 50],
+  ];
+
+  test.each(BOUNDS)('%s', (_name, prompt, maxTokens, modelMore, planMore, bound) => {
+    const decided = decideOutputBound(model(modelMore), plan(planMore), prompt, maxTokens, 'chat');
+    expect(decided).toBe(bound);
+  });
+
+  const decide = (format: ClientFormatName, prompt: number, maxTokens: number | undefined) => () =>
+    decideOutputBound(model(), plan(), prompt, maxTokens, format);
+
+  test('chat: the prompt alone does not fit', () => {
+    expect(refusal(decide('chat', 1_000, undefined))).toEqual({
+      code: 'context_length_exceeded',
+      param: 'messages',
+      message:
+        "This request's maximum context length is 1000 tokens, but its messages take 1000 tokens. Shorten the messages.",
+    });
+  });
+
+  test('Messages: the prompt alone does not fit', () => {
+    expect(refusal(decide('messages', 1_234, 1))).toEqual({
+      code: 'context_length_exceeded',
+      param: 'messages',
+      message: 'prompt is too long: 1234 tokens > 1000 maximum',
+    });
+  });
+
+  test('chat: only max_tokens does not fit', () => {
+    expect(refusal(decide('chat', 901, 100))).toEqual({
+      code: 'context_length_exceeded',
+      param: 'max_tokens',
+      message:
+        "This request's maximum context length is 1000 tokens, but it asks for 1001 tokens (901 in the messages, 100 in max_tokens). Shorten the messages, or lower max_tokens.",
+    });
+  });
+
+  test('Messages: only max_tokens does not fit, in the form with three numbers', () => {
+    const { code, param, message } = refusal(decide('messages', 901, 100));
+    expect({ code, param }).toEqual({ code: 'context_length_exceeded', param: 'max_tokens' });
+    // The pattern by which the most used agent finds the numbers, to lower max_tokens by itself.
+    const found = /input length and `max_tokens` exceed context limit: (\d+) \+ (\d+) > (\d+)/;
+    expect(message.match(found)?.slice(1)).toEqual(['901', '100', '1000']);
+  });
+
+  test('whatever is let in fits the window, the plan, the model and the caller', () => {
+    const positive = fc.integer({ min: 1, max: 300 });
+    fc.assert(
+      fc.property(
+        fc.record({
+          prompt: positive,
+          window: positive,
+          maxContext: positive,
+          maxOutput: positive,
+        }),
+        fc.option(positive, { nil: undefined }),
+        ({ prompt, window, maxContext, maxOutput }, maxTokens) => {
+          const given = model({ contextWindow: window, maxOutput });
+          const context = Math.min(window, maxContext);
+          const fits = prompt < context && prompt + (maxTokens ?? 0) <= context;
+          const decideNow = () =>
+            decideOutputBound(given, plan({ maxContext }), prompt, maxTokens, 'chat');
+          if (!fits) {
+            expect(refusal(decideNow).code).toBe('context_length_exceeded');
+            return;
+          }
+          const bound = decideNow();
+          expect(bound).toBe(Math.min(maxOutput, maxTokens ?? maxOutput, context - prompt));
+          expect(bound).toBeGreaterThanOrEqual(1);
+        },
+      ),
+    );
+  });
+});
+
+describe('models of a plan', () => {
+  test.each([
+    [['*'], true],
+    [['m'], true],
+    [['other', 'm'], true],
+    [['other'], false],
+    [[], false],
+  ])('%j includes m: %p', (models, included) => {
+    const check = () => requireInPlan(plan({ models }), model());
+    if (included) expect(check).not.toThrow();
+    else expect(refusal(check).code).toBe('model_not_in_plan');
+  });
+});
