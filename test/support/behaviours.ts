@@ -54,6 +54,14 @@ const BEHAVIOURS: Readonly<Record<string, Behaviour>> = {
   'late-tool-name': lateToolName,
   long: play(tokens(2_000)),
   echo: (exchange) => play(script([{ text: exchange.request.text }]))(exchange),
+  /** Calls a tool, and repeats its result once there is one. Chat dialect only. */
+  'tool-round': (exchange) => {
+    const messages = exchange.request.body['messages'] as Record<string, unknown>[];
+    const last = messages.at(-1);
+    const isResult = last?.['role'] === 'tool';
+    const what = isResult ? script([{ text: `It is ${last['content']}.` }]) : undefined;
+    return play(what ?? script([...thoughts, ...oneTool], 'tool_calls'))(exchange);
+  },
 
   bytewise: (exchange) => sendBytewise(exchange, framesOf(exchange).join('')),
   crlf: (exchange) => sendText(exchange, framesOf(exchange).join('').replaceAll('\n', '\r\n')),

@@ -22,6 +22,15 @@ export type CatalogOptions = {
 /** The credential that the gateway sends upstream; it must never show up anywhere else. */
 export const UPSTREAM_KEY = 'upstream-secret-4411';
 
+/** The limits of a plan that is in nobody's way; tests of one limit lower that one. */
+export const ROOMY_PLAN = {
+  requests_per_minute: 100_000,
+  tokens_per_minute: 1_000_000_000,
+  concurrent_requests: 1_000,
+  max_context: 256_000,
+  max_api_keys: 100,
+} as const;
+
 /**
  * One model a behaviour: input costs 1, cached input 0.1 and output 2 service tokens. The scripted
  * upstream's standard answer (10 prompt, 4 of them cached, 5 output) thus costs 16.4.
