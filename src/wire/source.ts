@@ -1,7 +1,9 @@
 // Finds the source text of tool inputs in a Messages body. Called by the Messages request parser
 // when a body has tool calls: parsed values would reorder integer-like keys and round large
 // integers (design section 8, "Tool arguments stay bytes"). One pass over text that JSON.parse has
-// accepted before; it must never be given anything else.
+// accepted before; anything else is a bug of ours, and must fail rather than go round forever.
+
+import { assert } from '../core/assert.ts';
 
 const QUOTE = 34;
 const BACKSLASH = 92;
@@ -95,6 +97,7 @@ function skipSpace(text: string, start: number): number {
 function skipString(text: string, start: number): number {
   let quote = text.indexOf('"', start + 1);
   while (isEscaped(text, quote)) quote = text.indexOf('"', quote + 1);
+  assert(quote > start, 'a string of a parsed body has no end');
   return quote + 1;
 }
 
@@ -110,6 +113,7 @@ function skipValue(text: string, start: number): number {
   let depth = 0;
   let position = start;
   do {
+    assert(position < text.length, 'a value of a parsed body has no end');
     const code = text.charCodeAt(position);
     if (code === QUOTE) {
       position = skipString(text, position);

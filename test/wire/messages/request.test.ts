@@ -334,6 +334,33 @@ describe('messages with', () => {
       [...resultTurns(`A\n${MARK}\nA`), imageTurn('https://a.example/b')],
     ],
     [
+      'text in front of a result with a picture',
+      [
+        { role: 'assistant', content: [CALL] },
+        {
+          role: 'user',
+          content: [
+            text,
+            {
+              type: 'tool_result',
+              tool_use_id: 'a',
+              content: [image({ type: 'url', url: 'https://a.example/b' })],
+            },
+          ],
+        },
+      ],
+      [
+        ...resultTurns(MARK),
+        {
+          role: 'user',
+          parts: [
+            { kind: 'image', url: 'https://a.example/b' },
+            { kind: 'text', text: 'A' },
+          ],
+        },
+      ],
+    ],
+    [
       'text in front of a result',
       [
         { role: 'assistant', content: [CALL] },

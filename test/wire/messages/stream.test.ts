@@ -215,6 +215,18 @@ const ROWS: Row[] = [
     [...toolBlock(0, 0, '{}'), ...textBlock(1, 'A', 'B')],
     'tool_use',
   ],
+  [
+    'blank lines before a call, and text behind it',
+    [text('\n'), start(0), args(0, '{}'), text('A'), finish('stop')],
+    [...toolBlock(0, 0, '{}'), ...textBlock(1, 'A')],
+    'tool_use',
+  ],
+  [
+    'garbage for a call that is over',
+    [start(0), args(0, '{}'), start(1), args(1, '{}'), args(0, '"'), finish('length')],
+    [...toolBlock(0, 0, '{}'), ...toolBlock(1, 1, '{}')],
+    'tool_use',
+  ],
   ['a call without arguments', [start(0), finish('tool_calls')], toolBlock(0, 0), 'tool_use'],
   [
     'white space before arguments',
