@@ -8,6 +8,7 @@ import OpenAI from 'openai';
 import { HELLO, REASONING } from '../support/behaviours.ts';
 import { catalogFor, ROOMY_PLAN } from '../support/catalog.ts';
 import { type Caller, openStream } from '../support/client.ts';
+import { explain } from '../support/explain.ts';
 import { type Gateway, startGateway, type TestAccount } from '../support/gateway.ts';
 import { startUpstream, type Upstream, waitUntil } from '../support/upstream.ts';
 
@@ -632,22 +633,11 @@ describe('a client that leaves', () => {
       expect(await ended).toBeInstanceOf(Anthropic.APIUserAbortError);
     }
     await upstream.waitFor(() => upstream.aborted() === before + 1);
-    const explained = await settled(String(requestId));
-    expect(explained['request']).toMatchObject({ outcome: 'client_cancelled' });
-    const usage = explained['usage'] as { output_tokens: number };
-    expect(usage.output_tokens).toBeWithin(1, 500);
+    const story = await explain(gateway, requestId ?? '');
+    expect(story.request?.['outcome']).toBe('client_cancelled');
+    expect(story.usage?.['output_tokens']).toBeWithin(1, 500);
   });
 });
-
-/** The story of a request, once it has ended. */
-async function settled(requestId: string): Promise<Record<string, unknown>> {
-  let story: Record<string, unknown> = {};
-  await waitUntil(async () => {
-    story = await gateway.run('explain', requestId);
-    return story['request'] !== null;
-  });
-  return story;
-}
 
 describe('the built-in demonstration models', () => {
   let demo: Gateway;
