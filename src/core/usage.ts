@@ -13,16 +13,20 @@ const TOLERANCE_TOKENS = 1_000;
  */
 export function decideUsage(facts: {
   readonly reported: Usage | undefined;
-  readonly estimated: Usage;
+  /** Our own count; made only where it is needed, because counting takes time. */
+  readonly estimate: () => Usage;
   readonly contextWindow: number;
   readonly outputBound: number;
 }): Usage {
-  const { reported, estimated } = facts;
-  if (reported === undefined) return estimated;
-  const inputMax = Math.max(facts.contextWindow, tolerated(estimated.inputTokens));
-  const outputMax = Math.max(facts.outputBound, tolerated(estimated.outputTokens));
-  const sane = reported.inputTokens <= inputMax && reported.outputTokens <= outputMax;
-  return sane ? reported : estimated;
+  const { reported, contextWindow, outputBound } = facts;
+  if (reported === undefined) return facts.estimate();
+  if (reported.inputTokens <= contextWindow && reported.outputTokens <= outputBound)
+    return reported;
+  const own = facts.estimate();
+  const sane =
+    reported.inputTokens <= Math.max(contextWindow, tolerated(own.inputTokens)) &&
+    reported.outputTokens <= Math.max(outputBound, tolerated(own.outputTokens));
+  return sane ? reported : own;
 }
 
 function tolerated(tokens: number): number {

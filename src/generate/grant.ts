@@ -104,7 +104,7 @@ export async function obtainGrant(options: GrantOptions): Promise<Grant> {
       ended ??= (async () => {
         const usage = decideUsage({
           reported: meter.reported(),
-          estimated: meter.estimate(promptTokens),
+          estimate: () => meter.estimate(promptTokens),
           contextWindow: candidate.model.contextWindow,
           outputBound,
         });

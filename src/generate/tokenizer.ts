@@ -17,7 +17,7 @@ const YIELD_CHARACTERS = 16_384;
 const SAMPLE_ABOVE_CHARACTERS = 65_536;
 
 /** Texts below this are cheaper to count than to look up. */
-const REMEMBER_FROM_CHARACTERS = 128;
+const REMEMBER_FROM_CHARACTERS = 48;
 
 /** Remembered counts in each of two generations. */
 const MEMORY_ENTRIES = 16_384;

@@ -7,6 +7,9 @@ import type { Candidate } from '../core/route.ts';
 import { isFailure, type StreamDecoder, type UpstreamDialect } from '../wire/format.ts';
 import type { ByteReader, UpstreamAnswer, UpstreamClient } from './client.ts';
 
+/** How long a finished upstream may take to end its answer before it is cut off. */
+const DRAIN_MS = 1_000;
+
 export type Batch = {
   readonly events: readonly GenerationEvent[];
   /** Absent while more may come. */
@@ -144,21 +147,43 @@ function streamSource(reader: ByteReader, dialect: UpstreamDialect): EventSource
       try {
         chunk = await reader.read();
       } catch {
-        return { events: [], end: { class: 'cut', detail: 'the connection broke mid-stream' } };
+        // Some servers reset where others close; after a finish reason both are an end.
+        chunk = { done: true };
       }
       if (chunk.done || chunk.value === undefined) {
         const failure = decoder.end();
         return { events: taken(), end: failure ?? 'finished' };
       }
       const failure = decoder.feed(chunk.value);
-      if (failure === undefined) return { events: taken() };
-      return { events: taken(), end: failure };
+      const batch = taken();
+      if (failure !== undefined) return { events: batch, end: failure };
+      if (batch.at(-1)?.kind !== 'finish') return { events: batch };
+      drain(reader);
+      return { events: batch, end: 'finished' };
     },
     cancel() {
       // The reader may already be gone with its connection; there is nobody left to tell.
       reader.cancel().catch(() => {});
     },
   };
+}
+
+/**
+ * Reads what may still come after the last event, so that the connection can be used again. An
+ * upstream that keeps it open costs neither the client nor us anything.
+ */
+function drain(reader: ByteReader): void {
+  const cancel = (): void => {
+    // The connection may already be gone; there is nobody left to tell.
+    reader.cancel().catch(() => {});
+  };
+  const timer = setTimeout(cancel, DRAIN_MS);
+  const read = async (): Promise<void> => {
+    while (!(await reader.read()).done);
+  };
+  read()
+    .catch(cancel)
+    .finally(() => clearTimeout(timer));
 }
 
 /**
