@@ -1,0 +1,331 @@
+// What a customer sees and pays when the upstream fails, in every way it can, in both formats,
+// whole and streamed; and that nothing of the upstream's own words ever reaches anybody.
+
+import { Database } from 'bun:sqlite';
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { CANARY, HELLO, streamHead } from '../support/behaviours.ts';
+import { catalogFor, UPSTREAM_KEY } from '../support/catalog.ts';
+import { type Format, get, post, requestBody } from '../support/client.ts';
+import { type Gateway, startGateway, type TestAccount } from '../support/gateway.ts';
+import { chatFrame } from '../support/render.ts';
+import { parseEvents } from '../support/sse.ts';
+import { type Exchange, startUpstream, type Upstream, waitUntil } from '../support/upstream.ts';
+
+type Json = Record<string, unknown>;
+
+/** `long`: a whole answer whose bound makes the gateway read it from the upstream as a stream. */
+type Kind = 'whole' | 'long' | 'stream';
+type Failure = 'unavailable' | 'invalid_request' | 'context_length_exceeded';
+
+/** Before any content: what the customer is told, and the class that the books name. */
+const BEFORE: readonly (readonly [name: string, told: Failure, failure: string])[] = [
+  ['status-400', 'invalid_request', 'bad_request'],
+  ['status-413', 'invalid_request', 'bad_request'],
+  ['status-422', 'invalid_request', 'bad_request'],
+  ['context-400', 'context_length_exceeded', 'context_length'],
+  ['status-401', 'unavailable', 'credential'],
+  ['status-402', 'unavailable', 'credential'],
+  ['status-403', 'unavailable', 'credential'],
+  ['status-404', 'unavailable', 'server_error'],
+  ['status-408', 'unavailable', 'timeout'],
+  ['status-429', 'unavailable', 'overloaded'],
+  ['retry-after-7', 'unavailable', 'overloaded'],
+  ['status-500', 'unavailable', 'server_error'],
+  ['status-502', 'unavailable', 'server_error'],
+  ['status-503', 'unavailable', 'overloaded'],
+  ['status-529', 'unavailable', 'overloaded'],
+  ['html-500', 'unavailable', 'server_error'],
+  ['redirect', 'unavailable', 'server_error'],
+  ['html', 'unavailable', '*'],
+  ['empty', 'unavailable', '*'],
+  ['json-null', 'unavailable', '*'],
+  ['error-in-200', 'unavailable', 'server_error'],
+  ['error-first', 'unavailable', '*'],
+  ['insufficient', 'unavailable', 'overloaded'],
+  // Its first words come in the same read as its garbage, so nothing of it has left yet.
+  ['garbage', 'unavailable', 'malformed'],
+  ['cut-before', 'unavailable', 'unreachable'],
+  ['reset-before', 'unavailable', 'unreachable'],
+  ['stall-before', 'unavailable', 'timeout'],
+  ['stall-after-head', 'unavailable', 'timeout'],
+  ['comments-only', 'unavailable', 'timeout'],
+];
+
+/** After content, where the gateway reads a stream. */
+const AFTER: readonly (readonly [name: string, failure: string])[] = [
+  ['cut', 'cut'],
+  ['cut-connection', 'cut'],
+  ['reset', 'cut'],
+  ['stall', 'timeout'],
+  ['late-garbage', 'malformed'],
+  ['error-in-stream', 'server_error'],
+];
+
+const FORMATS: readonly Format[] = ['chat', 'messages'];
+const PATHS = { chat: '/v1/chat/completions', messages: '/v1/messages' } as const;
+const ALL_KINDS = FORMATS.flatMap((format) =>
+  (['whole', 'long', 'stream'] as const).map((kind) => [format, kind] as const),
+);
+
+/** With fallbacks, the same behaviours under another slug. */
+const withFallback = (name: string): string => `${name}-or-ok`;
+
+let upstream: Upstream;
+let gateway: Gateway;
+let payer: TestAccount;
+let books: Database;
+
+beforeAll(async () => {
+  upstream = await startUpstream({ 'late-garbage': lateGarbage });
+  const names = [...BEFORE, ...AFTER].map(([name]) => name);
+  const fallbacks = names.map((name) => [
+    withFallback(name),
+    { served_by: [{ upstream: 'scripted', model: name }], fallbacks: ['ok'] },
+  ]);
+  gateway = await startGateway({
+    catalog: catalogFor(
+      upstream,
+      ['ok', 'insufficient-late', ...names, ...names.map(withFallback)],
+      {
+        upstream: { first_byte_seconds: 1, idle_seconds: 1, total_seconds: 2.5 },
+        models: Object.fromEntries(fallbacks),
+        plans: { business: { concurrent_requests: 1_000 } },
+      },
+    ),
+    environment: { LOG_LEVEL: 'debug' },
+  });
+  payer = await gateway.createAccount({ plan: 'business', credit: 100_000_000 });
+  books = new Database(gateway.databasePath, { readonly: true, safeIntegers: true });
+});
+
+afterAll(async () => {
+  books.close();
+  await gateway[Symbol.asyncDispose]();
+  await upstream.close();
+});
+
+async function lateGarbage(exchange: Exchange): Promise<void> {
+  streamHead(exchange);
+  exchange.write(chatFrame(exchange.request.model, { role: 'assistant', content: 'Hello' }));
+  await exchange.sleep(50);
+  exchange.write('data: {"not json\n\n');
+  exchange.end();
+}
+
+type Answer = { readonly status: number; readonly headers: Headers; readonly text: string };
+
+async function ask(format: Format, kind: Kind, model: string): Promise<Answer> {
+  const more = { stream: kind === 'stream', max_tokens: kind === 'long' ? 8_000 : 100 };
+  const response = await post(payer, PATHS[format], requestBody(format, model, more));
+  return { status: response.status, headers: response.headers, text: await response.text() };
+}
+
+type Record_ = {
+  readonly phase: string;
+  readonly outcome: string;
+  readonly attempts: string;
+  readonly debited: bigint;
+  readonly output: bigint;
+};
+
+async function booked(answer: Answer): Promise<Record_> {
+  const requestId = answer.headers.get('x-request-id') ?? '';
+  const query = books.query<Record_, [string]>(
+    `select phase, outcome, attempts, debited, output_tokens as output from holds
+     join usage_records using (request_id) where request_id = ?`,
+  );
+  await waitUntil(() => query.get(requestId) !== null);
+  const record = query.get(requestId);
+  if (record === null) throw new Error(`no record of ${requestId}`);
+  return record;
+}
+
+function failuresOf(record: Record_): unknown[] {
+  return (JSON.parse(record.attempts) as Json[]).map((attempt) => attempt['failure']);
+}
+
+function expectNoLeak(name: string, answer: Answer): void {
+  const all = `${JSON.stringify([...answer.headers])}${answer.text}`;
+  for (const secret of [CANARY, UPSTREAM_KEY, upstream.baseUrl, 'scripted', 'nginx', 'engine']) {
+    expect([name, all.includes(secret) ? secret : '']).toEqual([name, '']);
+  }
+}
+
+const STATUS = { unavailable: 503, invalid_request: 400, context_length_exceeded: 400 } as const;
+const TYPES = {
+  unavailable: 'overloaded_error',
+  invalid_request: 'invalid_request_error',
+  context_length_exceeded: 'invalid_request_error',
+} as const;
+
+describe.concurrent('before content', () => {
+  test.each(ALL_KINDS)(
+    '%s, %s: an error in the envelope, and nothing is charged',
+    async (format, kind) => {
+      const check = async ([name, told, failure]: (typeof BEFORE)[number]): Promise<void> => {
+        const answer = await ask(format, kind, name);
+        const error = (JSON.parse(answer.text) as Json)['error'] as Json;
+        const requestId = answer.headers.get('x-request-id');
+        expect([name, answer.status, error['code'], error['type'], error['request_id']]).toEqual([
+          name,
+          STATUS[told],
+          told === 'unavailable' ? 'provider_unavailable' : told,
+          TYPES[told],
+          requestId,
+        ]);
+        expectNoLeak(name, answer);
+        const record = await booked(answer);
+        expect([name, record.phase, record.outcome, record.debited]).toEqual([
+          name,
+          'released',
+          'upstream_failed',
+          0n,
+        ]);
+        const [found] = failuresOf(record);
+        expect([name, found]).toEqual([name, failure === '*' ? found : failure]);
+        expect([name, typeof found]).toEqual([name, 'string']);
+      };
+      await Promise.all(BEFORE.map(check));
+    },
+  );
+
+  test.each(ALL_KINDS)(
+    '%s, %s: a fallback serves, unless the mistake is in the request',
+    async (format, kind) => {
+      const check = async ([name, told]: (typeof BEFORE)[number]): Promise<void> => {
+        const answer = await ask(format, kind, withFallback(name));
+        expect([name, answer.status]).toEqual([name, told === 'unavailable' ? 200 : STATUS[told]]);
+        expectNoLeak(name, answer);
+        if (told !== 'unavailable') return;
+        expect([name, answer.headers.get('x-svc-model')]).toEqual([name, 'ok']);
+        if (kind !== 'stream') expect(answer.text).toContain(HELLO);
+        const record = await booked(answer);
+        expect([name, record.outcome, record.debited, failuresOf(record).length]).toEqual([
+          name,
+          'completed',
+          16_400_000n,
+          2,
+        ]);
+      };
+      await Promise.all(BEFORE.map(check));
+    },
+  );
+});
+
+describe.concurrent('after content', () => {
+  test.each(FORMATS)(
+    '%s, streamed: an error event, and what was delivered is charged',
+    async (format) => {
+      const check = async ([name, failure]: (typeof AFTER)[number]): Promise<void> => {
+        // With a fallback in reach: it must not be used once content has left.
+        const answer = await ask(format, 'stream', withFallback(name));
+        expect([name, answer.status, answer.headers.get('x-svc-model')]).toEqual([
+          name,
+          200,
+          withFallback(name),
+        ]);
+        expectNoLeak(name, answer);
+        const events = parseEvents(answer.text);
+        if (format === 'chat') expect([name, events.at(-1)?.data]).toEqual([name, '[DONE]']);
+        const last = events.at(format === 'chat' ? -2 : -1);
+        expect([name, last?.event]).toEqual([name, format === 'chat' ? '' : 'error']);
+        const error = last?.json?.['error'] as Json;
+        expect([name, error]).toMatchObject([
+          name,
+          { code: 'provider_unavailable', request_id: answer.headers.get('x-request-id') },
+        ]);
+        expect(answer.text).not.toContain('"finish_reason":"stop"');
+        expect(answer.text).not.toContain('message_stop');
+        const record = await booked(answer);
+        expect([name, record.phase, record.outcome, failuresOf(record)]).toEqual([
+          name,
+          'settled',
+          'upstream_failed',
+          [failure],
+        ]);
+        expect(record.output >= 1n && record.output <= 6n).toBe(true);
+        expect(record.debited > record.output * 2_000_000n).toBe(true);
+      };
+      await Promise.all(AFTER.map(check));
+    },
+  );
+
+  test.each(FORMATS)(
+    '%s, whole: nothing was delivered, so it fails and costs nothing',
+    async (format) => {
+      const check = async ([name, failure]: (typeof AFTER)[number]): Promise<void> => {
+        const answer = await ask(format, 'long', name);
+        const error = (JSON.parse(answer.text) as Json)['error'] as Json;
+        expect([name, answer.status, error['code']]).toEqual([name, 503, 'provider_unavailable']);
+        expectNoLeak(name, answer);
+        const record = await booked(answer);
+        expect([name, record.phase, record.debited, failuresOf(record)]).toEqual([
+          name,
+          'released',
+          0n,
+          [failure],
+        ]);
+      };
+      await Promise.all(AFTER.map(check));
+    },
+  );
+
+  test.each(FORMATS)('%s, whole: a fallback still serves', async (format) => {
+    const check = async ([name]: (typeof AFTER)[number]): Promise<void> => {
+      const answer = await ask(format, 'long', withFallback(name));
+      expect([name, answer.status, answer.headers.get('x-svc-model')]).toEqual([name, 200, 'ok']);
+      expect((await booked(answer)).debited).toBe(16_400_000n);
+    };
+    await Promise.all(AFTER.map(check));
+  });
+
+  test('an upstream that runs out of resources after content: the formats differ', async () => {
+    const chat = await ask('chat', 'stream', 'insufficient-late');
+    expect(chat.text).toContain('"finish_reason":"insufficient_system_resource"');
+    const messages = await ask('messages', 'stream', 'insufficient-late');
+    expect(parseEvents(messages.text).at(-1)?.event).toBe('error');
+    for (const answer of [chat, messages]) {
+      expect((await booked(answer)).debited).toBe(16_400_000n);
+    }
+  });
+});
+
+test.each(FORMATS)(
+  '%s: a stream that was committed in silence can only fail as an event, for free',
+  async (format) => {
+    await using patient = await startGateway({
+      catalog: catalogFor(upstream, ['stall-before', 'ok'], {
+        upstream: { first_byte_seconds: 0.6 },
+        models: { 'stall-before': { fallbacks: ['ok'] } },
+      }),
+      environment: { SILENT_COMMIT_SECONDS: '0.1', HEARTBEAT_SECONDS: '0.1' },
+    });
+    const account = await patient.createAccount({ credit: 1_000 });
+    const body = requestBody(format, 'stall-before', { stream: true, max_tokens: 100 });
+    const response = await post(account, PATHS[format], body);
+    expect([response.status, response.headers.get('x-svc-model')]).toEqual([200, 'stall-before']);
+    const events = parseEvents(await response.text());
+    // The first event opens the answer, the last ones end it; between them are heartbeats.
+    expect(events.length).toBeGreaterThan(4);
+    const error = events.at(format === 'chat' ? -2 : -1)?.json?.['error'];
+    expect(error).toMatchObject({
+      code: 'provider_unavailable',
+      svc_tokens_debited: '0',
+      svc_balance_tokens: '1000',
+      svc_outcome: 'upstream_failed',
+    });
+  },
+);
+
+test('afterwards nothing is under way anywhere, and the log has no word of the upstream', async () => {
+  await upstream.waitFor(() => upstream.active() === 0);
+  const { json } = await get(payer, '/v1/account');
+  expect([(json['usage'] as Json)['in_flight'], (json['balance'] as Json)['reserved']]).toEqual([
+    0,
+    '0',
+  ]);
+  expect(upstream.requests.every((request) => request.path === '/v1/chat/completions')).toBe(true);
+  for (const secret of [CANARY, UPSTREAM_KEY, 'nginx']) {
+    expect(gateway.output()).not.toContain(secret);
+  }
+});
