@@ -31,6 +31,15 @@ export const ROOMY_PLAN = {
   max_api_keys: 100,
 } as const;
 
+/** Every field that a plan needs, all of them out of the way. */
+export const LARGE_PLAN: Fields = {
+  requests_per_minute: 100_000,
+  tokens_per_minute: 1_000_000_000,
+  concurrent_requests: 1_000,
+  max_context: 1_000_000,
+  max_api_keys: 100,
+};
+
 /**
  * One model a behaviour: input costs 1, cached input 0.1 and output 2 service tokens. The scripted
  * upstream's standard answer (10 prompt, 4 of them cached, 5 output) thus costs 16.4.

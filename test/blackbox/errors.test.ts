@@ -1,0 +1,464 @@
+// Every code of the error table, provoked for real in both formats, and every condition that an
+// operator sets beside a running server. Run against the executable.
+
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { ERRORS, type ErrorCode } from '../../src/core/error.ts';
+import { catalogFor, LARGE_PLAN } from '../support/catalog.ts';
+import { type Format, type JsonAnswer, post, requestBody } from '../support/client.ts';
+import { type Gateway, startGateway, type TestAccount } from '../support/gateway.ts';
+import {
+  ALL_LIMIT_HEADERS,
+  expectRefusal,
+  limitHeaders,
+  type RefusalDetail,
+} from '../support/refusal.ts';
+import { startUpstream, type Upstream } from '../support/upstream.ts';
+
+const FORMATS: readonly Format[] = ['chat', 'messages'];
+const PATHS = { chat: '/v1/chat/completions', messages: '/v1/messages' } as const;
+
+let upstream: Upstream;
+let gateway: Gateway;
+/** In good standing, with money, on a large plan. Nothing in this file changes it. */
+let customer: TestAccount;
+
+beforeAll(async () => {
+  upstream = await startUpstream();
+  const catalog = catalogFor(upstream, ['ok', 'small', 'excluded', 'stall', 'status-503'], {
+    models: { small: { context_window: 200, max_output: 100 } },
+    plans: {
+      narrow: { ...LARGE_PLAN, models: ['ok'] },
+      'one-slot': { ...LARGE_PLAN, concurrent_requests: 1 },
+      'one-request': { ...LARGE_PLAN, requests_per_minute: 1 },
+      'few-tokens': { ...LARGE_PLAN, tokens_per_minute: 10 },
+      'few-a-day': { ...LARGE_PLAN, daily_tokens: 10 },
+      'few-a-month': { ...LARGE_PLAN, monthly_tokens: 10 },
+    },
+  });
+  gateway = await startGateway({ catalog, environment: { TRUSTED_PROXIES: '127.0.0.1' } });
+  customer = await gateway.createAccount({ plan: 'business' });
+});
+
+afterAll(async () => {
+  await gateway[Symbol.asyncDispose]();
+  await upstream.close();
+});
+
+type Asked = {
+  readonly caller: { readonly url: string; readonly key: string };
+  readonly body?: unknown;
+  readonly path?: string;
+  readonly method?: string;
+  readonly headers?: Record<string, string>;
+};
+
+async function ask(format: Format, asked: Asked): Promise<JsonAnswer> {
+  const method = asked.method ?? 'POST';
+  const body = asked.body ?? requestBody(format, 'ok');
+  const text = typeof body === 'string' ? body : JSON.stringify(body);
+  const response = await fetch(`${asked.caller.url}${asked.path ?? PATHS[format]}`, {
+    method,
+    headers: {
+      authorization: `Bearer ${asked.caller.key}`,
+      'content-type': 'application/json',
+      ...asked.headers,
+    },
+    ...(method === 'GET' ? {} : { body: text }),
+  });
+  const { status, headers } = response;
+  return { status, headers, json: (await response.json()) as Record<string, unknown> };
+}
+
+type Provoked = RefusalDetail & {
+  readonly answer: JsonAnswer;
+  /** What `retry-after` must be, for the codes that have one. */
+  readonly wait?: readonly [least: number, most: number];
+};
+
+const newAccount = (plan = 'business') => gateway.createAccount({ plan });
+
+/** After the operator's command the running server refuses within a second: see the last test. */
+async function refusedSoon(format: Format, asked: Asked): Promise<JsonAnswer> {
+  const deadline = Date.now() + 1_000;
+  for (;;) {
+    const answer = await ask(format, asked);
+    if (answer.status !== 200 || Date.now() > deadline) return answer;
+    await Bun.sleep(20);
+  }
+}
+
+const secondsToMidnight = () => Math.ceil((86_400_000 - (Date.now() % 86_400_000)) / 1_000);
+
+const toMidnight = (): readonly [number, number] => [
+  Math.max(1, secondsToMidnight() - 10),
+  secondsToMidnight() + 10,
+];
+
+/**
+ * How each code is provoked. `internal_error` alone cannot be: it is the answer to a defect of
+ * ours, and nothing that a caller, an upstream or an operator does should ever lead to it.
+ */
+const PROVOCATIONS: Readonly<
+  Record<Exclude<ErrorCode, 'internal_error'>, (format: Format) => Promise<Provoked>>
+> = {
+  invalid_request: async (format) => ({
+    answer: await ask(format, {
+      caller: customer,
+      body: requestBody(format, 'ok', { messages: [{ role: 'wizard', content: 'x' }] }),
+    }),
+    param: 'messages[0].role',
+    message: /^messages\[0\]\.role: must be one of /,
+  }),
+  context_length_exceeded: async (format) => ({
+    answer: await ask(format, {
+      caller: customer,
+      body: requestBody(format, 'small', { max_tokens: 1_000 }),
+    }),
+    param: 'max_tokens',
+    message:
+      format === 'chat'
+        ? /^This request's maximum context length is 200 tokens, but it asks for 1\d{3} tokens \(\d+ in the messages, 1000 in max_tokens\)\./
+        : /^input length and `max_tokens` exceed context limit: \d+ \+ 1000 > 200,/,
+  }),
+  missing_api_key: async (format) => ({
+    answer: await ask(format, { caller: customer, headers: { authorization: '' } }),
+  }),
+  invalid_api_key: async (format) => ({
+    answer: await ask(format, { caller: { ...customer, key: `sk-${'x'.repeat(48)}` } }),
+  }),
+  insufficient_balance: async (format) => ({
+    answer: await ask(format, { caller: await gateway.createAccount({ credit: '0.5' }) }),
+    message:
+      /^The available balance is 0\.5 service tokens, and this request has to reserve [\d.]+\. Top up/,
+  }),
+  email_not_verified: async (format) => ({
+    answer: await ask(format, { caller: await gateway.createAccount({ verified: false }) }),
+  }),
+  account_inactive: async (format) => {
+    const caller = await newAccount();
+    await gateway.run('account', 'suspend', caller.id);
+    return { answer: await refusedSoon(format, { caller }) };
+  },
+  account_blocked: async (format) => {
+    const caller = await newAccount();
+    await gateway.run('block', 'add', 'account', caller.id);
+    return { answer: await refusedSoon(format, { caller }) };
+  },
+  api_key_blocked: async (format) => {
+    const caller = await newAccount();
+    await gateway.run('block', 'add', 'key', caller.key);
+    return { answer: await refusedSoon(format, { caller }) };
+  },
+  ip_blocked: async (format) => {
+    const network = format === 'chat' ? '203.0.113.0/25' : '2001:db8:1::/48';
+    const address = format === 'chat' ? '203.0.113.7' : '2001:db8:1::7';
+    await gateway.run('block', 'add', 'network', network);
+    const headers = { 'x-forwarded-for': address };
+    return { answer: await refusedSoon(format, { caller: customer, headers }) };
+  },
+  model_not_in_plan: async (format) => ({
+    answer: await ask(format, {
+      caller: await newAccount('narrow'),
+      body: requestBody(format, 'excluded'),
+    }),
+  }),
+  session_required: async (format) => ({
+    // Key management is not a generation endpoint: its errors have the chat envelope only.
+    answer: await ask(format, { caller: customer, path: '/v1/api-keys', body: {} }),
+  }),
+  not_found: async (format) => ({
+    answer: await ask(format, { caller: customer, path: `${PATHS[format]}/batches` }),
+  }),
+  model_not_found: async (format) => ({
+    answer: await ask(format, { caller: customer, body: requestBody(format, 'no-such-model') }),
+    param: 'model',
+  }),
+  method_not_allowed: async (format) => ({
+    answer: await ask(format, { caller: customer, method: 'PUT' }),
+  }),
+  payload_too_large: async (format) => ({
+    answer: await ask(format, { caller: customer, body: ' '.repeat(2_097_153) }),
+  }),
+  unsupported_media_type: async (format) => ({
+    answer: await ask(format, { caller: customer, headers: { 'content-encoding': 'gzip' } }),
+  }),
+  rate_limit_exceeded: async (format) => {
+    const caller = await newAccount('one-request');
+    expect((await ask(format, { caller })).status).toBe(200);
+    return { answer: await ask(format, { caller }), wait: [50, 60] };
+  },
+  tokens_per_minute_exceeded: async (format) => ({
+    answer: await ask(format, { caller: await newAccount('few-tokens') }),
+    wait: [50, 60],
+  }),
+  concurrency_limit_exceeded: async (format) => {
+    const caller = await newAccount('one-slot');
+    const leave = new AbortController();
+    const running = await post(
+      caller,
+      PATHS[format],
+      requestBody(format, 'stall', { stream: true }),
+      {
+        signal: leave.signal,
+      },
+    );
+    const answer = await ask(format, { caller });
+    leave.abort();
+    await running.body?.cancel().catch(() => {});
+    return { answer, wait: [2, 2] };
+  },
+  daily_limit_exceeded: async (format) => ({
+    answer: await ask(format, { caller: await newAccount('few-a-day') }),
+    wait: toMidnight(),
+  }),
+  monthly_limit_exceeded: async (format) => ({
+    answer: await ask(format, { caller: await newAccount('few-a-month') }),
+    wait: toMidnight(),
+  }),
+  provider_unavailable: async (format) => ({
+    answer: await ask(format, { caller: customer, body: requestBody(format, 'status-503') }),
+  }),
+  maintenance_mode: async (format) => {
+    await gateway.run('maintenance', 'on');
+    const answer = await refusedSoon(format, { caller: customer });
+    await gateway.run('maintenance', 'off');
+    const deadline = Date.now() + 1_000;
+    while ((await ask(format, { caller: customer })).status !== 200) {
+      if (Date.now() > deadline) throw new Error('maintenance did not end within a second');
+      await Bun.sleep(20);
+    }
+    return { answer };
+  },
+};
+
+const CODES = Object.keys(PROVOCATIONS) as (keyof typeof PROVOCATIONS)[];
+const CASES = CODES.flatMap((code) => FORMATS.map((format) => [code, format] as const));
+
+test('every code but one is provoked', () => {
+  expect(new Set<string>([...CODES, 'internal_error'])).toEqual(new Set(Object.keys(ERRORS)));
+});
+
+describe('every code', () => {
+  test.each(CASES)('%s on %s', async (code, format) => {
+    const { answer, wait, ...detail } = await PROVOCATIONS[code](format);
+    expectRefusal(answer, code === 'session_required' ? 'chat' : format, code, detail);
+    const limited = answer.status === 429 || answer.status === 402;
+    expect(limitHeaders(answer.headers)).toEqual(limited ? [...ALL_LIMIT_HEADERS] : []);
+    expect(answer.headers.get('allow')).toBe(code === 'method_not_allowed' ? 'POST' : null);
+    if (answer.status !== 429) return;
+    const seconds = Number(answer.headers.get('retry-after'));
+    expect(seconds).toBeGreaterThanOrEqual(wait?.[0] ?? Number.NaN);
+    expect(seconds).toBeLessThanOrEqual(wait?.[1] ?? Number.NaN);
+  });
+});
+
+describe('a key is checked on every path that needs one', () => {
+  const PROTECTED: readonly (readonly [string, string, Format])[] = [
+    ['POST', '/v1/chat/completions', 'chat'],
+    ['POST', '/v1/messages', 'messages'],
+    ['POST', '/v1/messages/count_tokens', 'messages'],
+    ['GET', '/v1/models', 'chat'],
+    ['GET', '/v1/models/ok', 'chat'],
+    ['GET', '/v1/models/no-such-model', 'chat'],
+    ['GET', '/v1/api-keys', 'chat'],
+    ['POST', '/v1/api-keys', 'chat'],
+    ['DELETE', '/v1/api-keys/key_1', 'chat'],
+    ['POST', '/v1/api-keys/key_1/rotate', 'chat'],
+    ['GET', '/v1/account', 'chat'],
+  ];
+
+  test.each(PROTECTED)('%s %s', async (method, path, format) => {
+    const unverified = await gateway.createAccount({ verified: false });
+    const none = await ask(format, {
+      caller: customer,
+      method,
+      path,
+      headers: { authorization: '' },
+    });
+    expectRefusal(none, format, 'missing_api_key');
+    const wrong = await ask(format, { caller: { ...customer, key: 'sk-wrong' }, method, path });
+    expectRefusal(wrong, format, 'invalid_api_key');
+    const standing = await ask(format, { caller: unverified, method, path });
+    expectRefusal(standing, format, 'email_not_verified');
+  });
+
+  test('x-api-key is as good as Authorization, and two different keys are none', async () => {
+    const other = await newAccount();
+    for (const format of FORMATS) {
+      const asked = { caller: customer, headers: { authorization: '', 'x-api-key': customer.key } };
+      expect((await ask(format, asked)).status).toBe(200);
+      const both = await ask(format, { caller: customer, headers: { 'x-api-key': other.key } });
+      expectRefusal(both, format, 'invalid_api_key');
+    }
+    const same = await ask('chat', { caller: customer, headers: { 'x-api-key': customer.key } });
+    expect(same.status).toBe(200);
+  });
+});
+
+describe('a change beside the running server is seen within a second', () => {
+  /** Asks until the answer is the expected one; `200` stands for an answer without an error. */
+  async function becomes(caller: TestAccount, expected: ErrorCode | 200): Promise<void> {
+    const startedAt = performance.now();
+    for (;;) {
+      const { status, json } = await ask('chat', { caller });
+      const code = (json['error'] as { readonly code: ErrorCode } | undefined)?.code;
+      if ((code ?? status) === expected) break;
+      if (performance.now() - startedAt > 3_000) throw new Error(`still ${code ?? status}`);
+      await Bun.sleep(10);
+    }
+    expect(performance.now() - startedAt).toBeLessThan(1_000);
+  }
+
+  type Step = readonly [string[], ErrorCode | 200];
+
+  const STORIES: readonly (readonly [string, (account: TestAccount) => readonly Step[]])[] = [
+    [
+      'suspend, activate',
+      ({ id }) => [
+        [['account', 'suspend', id], 'account_inactive'],
+        [['account', 'activate', id], 200],
+      ],
+    ],
+    [
+      'delete, activate',
+      ({ id }) => [
+        [['account', 'delete', id], 'account_inactive'],
+        [['account', 'activate', id], 200],
+      ],
+    ],
+    [
+      'block the account, unblock it',
+      ({ id }) => [
+        [['block', 'add', 'account', id], 'account_blocked'],
+        [['block', 'remove', 'account', id], 200],
+      ],
+    ],
+    [
+      'block the key, unblock it',
+      ({ key }) => [
+        [['block', 'add', 'key', key], 'api_key_blocked'],
+        [['block', 'remove', 'key', key], 200],
+      ],
+    ],
+    ['revoke the key', ({ key }) => [[['key', 'revoke', key], 'invalid_api_key']]],
+    ['rotate the key', ({ key }) => [[['key', 'rotate', key], 'invalid_api_key']]],
+    [
+      'change the plan',
+      ({ id }) => [
+        [['account', 'plan', id, 'few-tokens'], 'tokens_per_minute_exceeded'],
+        [['account', 'plan', id, 'pro'], 200],
+      ],
+    ],
+  ];
+
+  test.each(STORIES)('%s', async (_name, story) => {
+    const account = await newAccount();
+    await becomes(account, 200);
+    for (const [command, expected] of story(account)) {
+      await gateway.run(...command);
+      await becomes(account, expected);
+    }
+  });
+
+  test('verify, then credit', async () => {
+    const account = await gateway.createAccount({ verified: false, credit: '0.5' });
+    await becomes(account, 'email_not_verified');
+    await gateway.run('account', 'verify', account.id);
+    await becomes(account, 'insufficient_balance');
+    await gateway.run('account', 'credit', account.id, '100000');
+    await becomes(account, 200);
+  });
+
+  test('the replacement of a rotated key and a new key work at once', async () => {
+    const account = await newAccount();
+    const rotated = (await gateway.run('key', 'rotate', account.key)) as {
+      readonly created: { readonly key: string };
+    };
+    await becomes({ ...account, key: rotated.created.key }, 200);
+    const { key } = await gateway.run('key', 'create', account.id);
+    await becomes({ ...account, key: String(key) }, 200);
+  });
+
+  test('a key ends at its expiry date, to the moment', async () => {
+    const account = await newAccount();
+    const expiresAt = Date.now() + 1_500;
+    const expires = new Date(expiresAt).toISOString();
+    const { key } = await gateway.run('key', 'create', account.id, '--expires', expires);
+    const caller = { ...account, key: String(key) };
+    while (Date.now() < expiresAt - 200) {
+      expect((await ask('chat', { caller })).status).toBe(200);
+      await Bun.sleep(100);
+    }
+    await Bun.sleep(expiresAt - Date.now() + 1);
+    expectRefusal(await ask('chat', { caller }), 'chat', 'invalid_api_key');
+    expect((await ask('chat', { caller: account })).status).toBe(200);
+  });
+});
+
+describe('networks', () => {
+  const from = async (xForwardedFor: string) =>
+    ask('chat', { caller: customer, headers: { 'x-forwarded-for': xForwardedFor } });
+
+  test('a block holds for its whole network, in any spelling, and for nothing else', async () => {
+    await gateway.run('block', 'add', 'network', '198.51.100.0/24');
+    await gateway.run('block', 'add', 'network', '2001:db8:2::/64');
+    for (const address of ['198.51.100.1', '2001:db8:2::2']) {
+      const asked = { caller: customer, headers: { 'x-forwarded-for': address } };
+      expectRefusal(await refusedSoon('chat', asked), 'chat', 'ip_blocked');
+    }
+    const BLOCKED = [
+      '198.51.100.255',
+      '198.51.100.9:4711',
+      '::ffff:198.51.100.9',
+      '2001:db8:2::1',
+      '2001:DB8:2:0:0:0:0:ff',
+      '[2001:db8:2::1]',
+      // The right-most hop that is not a trusted proxy counts; what is left of it may be invented.
+      '192.0.2.1, 198.51.100.9',
+      '198.51.100.9, 127.0.0.1',
+    ];
+    for (const address of BLOCKED) expectRefusal(await from(address), 'chat', 'ip_blocked');
+    const FREE = ['198.51.101.1', '2001:db8:2:1::1', '198.51.100.9, 192.0.2.1', 'unknown', ''];
+    for (const address of FREE) {
+      expect({ address, status: (await from(address)).status }).toEqual({ address, status: 200 });
+    }
+    await gateway.run('block', 'remove', 'network', '198.51.100.0/24');
+    const deadline = Date.now() + 1_000;
+    while ((await from('198.51.100.1')).status !== 200) {
+      if (Date.now() > deadline) throw new Error('the block did not end within a second');
+      await Bun.sleep(20);
+    }
+  });
+
+  test('without a trusted proxy no header moves a client out of a block', async () => {
+    const catalog = catalogFor(upstream, ['ok']);
+    await using plain = await startGateway({ catalog });
+    const caller = await plain.createAccount();
+    await plain.run('block', 'add', 'network', '127.0.0.1');
+    expectRefusal(await refusedSoon('chat', { caller }), 'chat', 'ip_blocked');
+    for (const name of ['x-forwarded-for', 'forwarded', 'x-real-ip', 'cf-connecting-ip']) {
+      const answer = await ask('chat', { caller, headers: { [name]: '192.0.2.1' } });
+      expectRefusal(answer, 'chat', 'ip_blocked');
+    }
+  });
+});
+
+test('refusals cost nothing, hold nothing and reach no upstream', async () => {
+  const account = await gateway.createAccount({ plan: 'narrow', credit: 100_000 });
+  const before = upstream.requests.length;
+  const bodies = [
+    requestBody('chat', 'excluded'),
+    requestBody('chat', 'no-such-model'),
+    requestBody('chat', 'ok', { max_tokens: 200_000 }),
+    requestBody('chat', 'ok', { max_tokens: 0 }),
+  ];
+  for (const body of bodies) {
+    expect((await ask('chat', { caller: account, body })).status).toBeGreaterThanOrEqual(400);
+  }
+  expect(upstream.requests.length).toBe(before);
+  const shown = await ask('chat', { caller: account, path: '/v1/account', method: 'GET' });
+  expect(shown.json).toMatchObject({
+    balance: { available: '100000', reserved: '0', total: '100000' },
+    usage: { in_flight: 0, requests_this_minute: { used: 0 }, tokens_this_minute: { used: 0 } },
+  });
+});

@@ -1,0 +1,194 @@
+// Where several refusals apply at once, the first one in REFUSAL_ORDER is the answer, in both
+// formats: for every pair of neighbours and for a random sample of sets. Run against the executable.
+
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import fc from 'fast-check';
+import { REFUSAL_ORDER } from '../../src/core/admit.ts';
+import { ERRORS, type ErrorCode } from '../../src/core/error.ts';
+import { catalogFor, LARGE_PLAN } from '../support/catalog.ts';
+import { type Format, generate, openStream, post, requestBody } from '../support/client.ts';
+import { type Gateway, startGateway, type TestAccount } from '../support/gateway.ts';
+import { startUpstream, type Upstream, waitUntil } from '../support/upstream.ts';
+
+const FORMATS: readonly Format[] = ['chat', 'messages'];
+const PATHS = { chat: '/v1/chat/completions', messages: '/v1/messages' } as const;
+const BLOCKED_ADDRESS = '203.0.113.7';
+
+/** What is true of an account or its plan; everything else is in the request itself. */
+const TRAITS = [
+  'invalid_api_key',
+  'email_not_verified',
+  'account_inactive',
+  'account_blocked',
+  'api_key_blocked',
+  'model_not_in_plan',
+  'concurrency_limit_exceeded',
+  'rate_limit_exceeded',
+  'tokens_per_minute_exceeded',
+  'daily_limit_exceeded',
+  'monthly_limit_exceeded',
+  'insufficient_balance',
+] as const satisfies readonly ErrorCode[];
+
+type Trait = (typeof TRAITS)[number];
+
+/** What a plan must be like for its limit to refuse; a plan is made for each set of these. */
+const PLAN_FIELDS: Readonly<Partial<Record<Trait, Readonly<Record<string, unknown>>>>> = {
+  model_not_in_plan: { models: ['stall'] },
+  concurrency_limit_exceeded: { concurrent_requests: 1 },
+  rate_limit_exceeded: { requests_per_minute: 1 },
+  tokens_per_minute_exceeded: { tokens_per_minute: 2_000 },
+  daily_limit_exceeded: { daily_tokens: 2_000 },
+  monthly_limit_exceeded: { monthly_tokens: 2_000 },
+};
+
+const neighbours = REFUSAL_ORDER.slice(1).map((code, index): readonly ErrorCode[] => [
+  REFUSAL_ORDER[index] ?? code,
+  code,
+]);
+
+/** A fixed seed: the same sets every time, so that a failure can be run again. */
+const samples: readonly (readonly ErrorCode[])[] = fc.sample(
+  fc.uniqueArray(fc.constantFrom(...REFUSAL_ORDER), { minLength: 2, maxLength: 8 }),
+  { numRuns: 40, seed: 7 },
+);
+
+const SETS: readonly (readonly ErrorCode[])[] = [
+  ...REFUSAL_ORDER.map((code) => [code]),
+  ...neighbours,
+  ...REFUSAL_ORDER.map((_, index) => REFUSAL_ORDER.slice(index)),
+  ...samples,
+];
+
+const traitsOf = (set: readonly ErrorCode[]): Trait[] =>
+  TRAITS.filter((code) => set.includes(code));
+const planTraits = (traits: readonly Trait[]): Trait[] =>
+  traits.filter((trait) => trait in PLAN_FIELDS);
+const planSlug = (traits: readonly Trait[]): string =>
+  `plan-${planTraits(traits)
+    .map((trait) => TRAITS.indexOf(trait))
+    .join('-')}`;
+
+let upstream: Upstream;
+let gateway: Gateway;
+/** One account for each set of traits. */
+const accounts = new Map<string, TestAccount>();
+const leave = new AbortController();
+/** Kept, because an answer that nobody holds is collected, and its connection closed with it. */
+const firstAnswers: Response[] = [];
+
+beforeAll(async () => {
+  upstream = await startUpstream();
+  const traitSets = new Map(SETS.map(traitsOf).map((traits) => [traits.join(), traits]));
+  const plans = Object.fromEntries(
+    [...traitSets.values()].map((traits) => [
+      planSlug(traits),
+      Object.assign({ ...LARGE_PLAN }, ...planTraits(traits).map((trait) => PLAN_FIELDS[trait])),
+    ]),
+  );
+  gateway = await startGateway({
+    catalog: catalogFor(upstream, ['ok', 'stall'], { plans }),
+    environment: { TRUSTED_PROXIES: '127.0.0.1' },
+  });
+  await gateway.run('block', 'add', 'network', BLOCKED_ADDRESS);
+  // A few at a time: each command is a process of its own.
+  const waiting = [...traitSets];
+  await Promise.all(
+    Array.from({ length: 4 }, async () => {
+      for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
+        accounts.set(next[0], await createAccount(next[1]));
+      }
+    }),
+  );
+  // The server takes changes up in one go: when it knows of the last one, it knows of all.
+  const last = await gateway.createAccount();
+  expect((await generate(last, 'chat', 'ok')).status).toBe(200);
+  await gateway.run('account', 'suspend', last.id);
+  await waitUntil(async () => (await generate(last, 'chat', 'ok')).status === 403);
+}, 60_000);
+
+afterAll(async () => {
+  leave.abort();
+  await gateway[Symbol.asyncDispose]();
+  await upstream.close();
+});
+
+/**
+ * An account with these traits. A slot, a window and a small balance are taken by a first request,
+ * which stays under way; an account that was never verified cannot have made one.
+ */
+async function createAccount(traits: readonly Trait[]): Promise<TestAccount> {
+  const verified = !traits.includes('email_not_verified');
+  const account = await gateway.createAccount({
+    plan: planSlug(traits),
+    credit: traits.includes('insufficient_balance') ? 40 : 1_000_000,
+    verified,
+  });
+  if (verified) {
+    const first = await openStream(account, 'chat', 'stall', { max_tokens: 5 }, leave.signal);
+    expect(first.status).toBe(200);
+    firstAnswers.push(first);
+  }
+  const commands: Partial<Record<Trait, string[]>> = {
+    invalid_api_key: ['key', 'revoke', account.key],
+    account_inactive: ['account', 'suspend', account.id],
+    account_blocked: ['block', 'add', 'account', account.id],
+    api_key_blocked: ['block', 'add', 'key', account.key],
+  };
+  for (const trait of traits) {
+    const command = commands[trait];
+    if (command !== undefined) await gateway.run(...command);
+  }
+  return account;
+}
+
+/** The code with which a request is refused to which everything in the set applies. */
+async function refusedWith(format: Format, set: readonly ErrorCode[]): Promise<unknown> {
+  const account = accounts.get(traitsOf(set).join());
+  if (account === undefined) throw new Error('no account has these traits');
+  const has = (code: ErrorCode) => set.includes(code);
+  const body = requestBody(format, has('model_not_found') ? 'no-such-model' : 'ok', {
+    max_tokens: has('context_length_exceeded') ? 200_000 : 3_000,
+    ...(has('invalid_request') ? { temperature: 'hot' } : {}),
+  });
+  const padding = has('payload_too_large') ? ' '.repeat(2_097_152) : '';
+  const headers = {
+    ...(has('missing_api_key') ? { authorization: '' } : {}),
+    ...(has('ip_blocked') ? { 'x-forwarded-for': BLOCKED_ADDRESS } : {}),
+  };
+  const response = await post(account, PATHS[format], JSON.stringify(body) + padding, { headers });
+  const json = (await response.json()) as { readonly error?: { readonly code: ErrorCode } };
+  const code = json.error?.code;
+  if (code !== undefined) expect(response.status).toBe(ERRORS[code].status);
+  return code ?? response.status;
+}
+
+async function expectFirst(set: readonly ErrorCode[]): Promise<void> {
+  const first = REFUSAL_ORDER.find((code) => set.includes(code));
+  for (const format of FORMATS) {
+    expect({ format, set, code: await refusedWith(format, set) }).toEqual({
+      format,
+      set,
+      code: first,
+    });
+  }
+}
+
+const name = (set: readonly ErrorCode[]): [string, readonly ErrorCode[]] => [set.join(' + '), set];
+const inMaintenance = (set: readonly ErrorCode[]): boolean => set.includes('maintenance_mode');
+
+describe('alone or with others, the first is the answer', () => {
+  test.each(SETS.filter((set) => !inMaintenance(set)).map(name))('%s', (_name, set) =>
+    expectFirst(set),
+  );
+});
+
+describe('in maintenance', () => {
+  beforeAll(async () => {
+    const healthy = await gateway.createAccount();
+    await gateway.run('maintenance', 'on');
+    await waitUntil(async () => (await generate(healthy, 'chat', 'ok')).status === 503);
+  });
+
+  test.each(SETS.filter(inMaintenance).map(name))('%s', (_name, set) => expectFirst(set));
+});
