@@ -1,0 +1,368 @@
+// Holds the documents to the program: the tables are the tables of the source, the links lead
+// somewhere, the snippets run, and the records have the members that a real gateway answers with.
+
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { existsSync, mkdirSync, readFileSync, symlinkSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
+import { dependencies } from '../package.json';
+import { loadCatalog } from '../src/catalog/catalog.ts';
+import { ModelSchema, PlanSchema, ServiceSchema, UpstreamSchema } from '../src/catalog/schema.ts';
+import { VARIABLES } from '../src/config.ts';
+import { REFUSAL_ORDER } from '../src/core/admit.ts';
+import { ERRORS, type ErrorCode, GatewayError } from '../src/core/error.ts';
+import { BUILT_IN_PLANS, type Plan } from '../src/core/plan.ts';
+import { allowedMethods } from '../src/http/routes.ts';
+import { generate, generateStream, get } from './support/client.ts';
+import { type Gateway, gatewayCommand, startGateway, type TestAccount } from './support/gateway.ts';
+
+const root = resolve(import.meta.dir, '..');
+const DOCUMENTS = ['README.md', 'src/README.md', 'test/README.md'];
+const readme = read('README.md');
+
+describe('README tables', () => {
+  test('errors: every row of the error table, and no other', () => {
+    const actual = tableUnder('Errors').map((cells) => cells.slice(0, 5).join(' | '));
+    const expected = Object.entries(ERRORS).map(([code, row]) => {
+      const error = new GatewayError(code as ErrorCode);
+      const cells = [error.status, code, error.chatType, error.messagesType, row.retry];
+      return cells.join(' | ');
+    });
+    expect(actual).toEqual(expected);
+  });
+
+  test('errors: each has a meaning and something to do', () => {
+    for (const cells of tableUnder('Errors')) {
+      expect(cells).toHaveLength(7);
+      for (const cell of cells.slice(5)) expect(cell).toMatch(/^[A-Z].+\.$/);
+    }
+  });
+
+  test('errors: the order of refusals has one term for each code', () => {
+    const sentence = /told: ([^.]+)\./.exec(section('Errors'))?.[1] ?? '';
+    expect(sentence.split(/,\s+/)).toHaveLength(REFUSAL_ORDER.length);
+  });
+
+  test('variables', () => {
+    expect(tableUnder('Configuration')).toEqual(
+      VARIABLES.map(({ name, fallback, about }) => [name, fallback, about]),
+    );
+  });
+
+  test('built-in plans', () => {
+    const row = (plan: Plan): string[] => [
+      plan.slug,
+      ...[plan.requestsPerMinute, plan.tokensPerMinute, plan.concurrentRequests].map(grouped),
+      ...[plan.maxContext, plan.maxApiKeys].map(grouped),
+    ];
+    expect(tableUnder('Plans and limits').slice(0, 5)).toEqual(BUILT_IN_PLANS.map(row));
+  });
+
+  test('endpoints: every one that is named is served with its method', () => {
+    const named = [...section('API').matchAll(/`(GET|POST|HEAD) (\/[^`]*)`/g)];
+    expect(named.length).toBeGreaterThanOrEqual(11);
+    for (const [, method = '', path = ''] of named) {
+      expect([path, allowedMethods(path.replace(/\{.*\}/, 'swift-1'))]).toEqual([
+        path,
+        expect.stringContaining(method),
+      ]);
+    }
+  });
+});
+
+describe('README catalog', () => {
+  const [example = ''] = blocksUnder('Catalog', 'toml');
+
+  test('loads, and means what its comments say', () => {
+    const environment = { DEEPSEEK_API_KEY: 'upstream-secret' };
+    const catalog = loadCatalog({ text: example, environment, nowMs: 0 });
+    const deepseek = catalog.upstreams.get('deepseek');
+    expect(deepseek?.dialect === 'chat' && deepseek.apiKey).toBe('upstream-secret');
+    expect(catalog.models.map((model) => model.slug)).toEqual(['swift-1', 'swift-0']);
+    expect(catalog.plans.get('pro')?.requestsPerMinute).toBe(300);
+    expect(catalog.plans.get('trial')?.models).toEqual(['swift-0']);
+  });
+
+  test('values said to be a default are the default', () => {
+    const lines = example.split('\n');
+    const isDefault = (line: string): boolean => /^\w+ = [^#]+#.*; default [\d"]/.test(line);
+    expect(lines.filter(isDefault)).toHaveLength(6);
+    const withoutDefaults = lines.filter((line) => !isDefault(line)).join('\n');
+    const environment = { DEEPSEEK_API_KEY: 'upstream-secret' };
+    const load = (text: string) => {
+      const { resolve: _, ...catalog } = loadCatalog({ text, environment, nowMs: 0 });
+      return catalog;
+    };
+    expect(load(withoutDefaults)).toEqual(load(example));
+  });
+
+  test('has every key', () => {
+    const schemas = [ServiceSchema, UpstreamSchema, ModelSchema, PlanSchema];
+    const keys = schemas.flatMap((schema) => Object.keys(schema.properties));
+    const missing = keys.filter((key) => !new RegExp(`\\b${key} = `).test(example));
+    expect(missing).toEqual([]);
+  });
+});
+
+describe('documents', () => {
+  test.each(DOCUMENTS)('%s: every relative link leads to a file or a heading', (document) => {
+    const text = withoutBlocks(read(document));
+    const targets = [...text.matchAll(/\]\(([^)\s]+)\)/g)].map((match) => match[1] ?? '');
+    const broken = targets.filter((target) => {
+      const [path = '', anchor] = target.split('#');
+      const file = path === '' ? document : join(dirname(document), path);
+      if (!existsSync(join(root, file))) return true;
+      return anchor !== undefined && !anchors(read(file)).includes(anchor);
+    });
+    expect(broken).toEqual([]);
+  });
+
+  test.each(DOCUMENTS)('%s: every path that is named exists', (document) => {
+    const paths = [
+      ...read(document).matchAll(/(?<![\w./-])(?:src|test|scripts|drizzle)\/[\w./-]*/g),
+    ];
+    const named = paths.map(([path]) => path.replace(/[./]+$/, ''));
+    expect(named.length).toBeGreaterThan(0);
+    expect(named.filter((path) => !existsSync(join(root, path)))).toEqual([]);
+  });
+
+  test('src/README.md: every file that a table names by itself exists in its folder', () => {
+    const rows = read('src/README.md').matchAll(/^\| `(\w+)\/` \| ([^|]*) \|/gm);
+    const named = [...rows].flatMap(([, folder = '', text = '']) =>
+      [...text.matchAll(/`([\w/-]+\.ts)`/g)].map((match) => `src/${folder}/${match[1]}`),
+    );
+    expect(named.filter((path) => !existsSync(join(root, path)))).toEqual([]);
+  });
+
+  test('src/README.md: every folder of src has its row', () => {
+    const rows = [...read('src/README.md').matchAll(/^\| `(\w+)\/` \|/gm)].map((match) => match[1]);
+    const folders = new Bun.Glob('*/*').scanSync({ cwd: join(root, 'src') });
+    expect(rows.toSorted()).toEqual([...new Set([...folders].map(dirname))].toSorted());
+  });
+
+  test('src/README.md: every runtime dependency has its reason', () => {
+    const rows = [...read('src/README.md').matchAll(/^\| `([@\w/-]*\w)` \| \S/gm)];
+    const named = rows.map((match) => match[1]);
+    expect(named.toSorted()).toEqual(Object.keys(dependencies).toSorted());
+  });
+
+  test.each(DOCUMENTS)('%s: JSON blocks parse', (document) => {
+    for (const block of blocks(read(document), 'json'))
+      expect(() => JSON.parse(block)).not.toThrow();
+  });
+});
+
+describe('README command line', () => {
+  const leaves: string[] = [];
+  const examples = blocksUnder('Command line', 'sh').join('\n');
+
+  beforeAll(async () => leaves.push(...(await commands([]))));
+
+  test('names every command', () => {
+    const named = [...section('Command line').matchAll(/tollgate ([a-z]+(?: [a-z]+)?)/g)];
+    const words = new Set(named.flatMap(([, both = '']) => [both, both.split(' ')[0] ?? '']));
+    expect(leaves.length).toBeGreaterThan(20);
+    expect(leaves.filter((leaf) => !words.has(leaf))).toEqual([]);
+  });
+
+  test('has an example of every command but serve', () => {
+    const without = leaves.filter(
+      (leaf) => !new RegExp(`^tollgate ${leaf}\\b`, 'm').test(examples),
+    );
+    expect(without).toEqual(['serve']);
+  });
+});
+
+describe('README snippets', () => {
+  let gateway: Gateway;
+  let account: TestAccount;
+
+  beforeAll(async () => {
+    gateway = await startGateway();
+    account = await gateway.createAccount({ plan: 'pro' });
+  });
+
+  afterAll(() => gateway[Symbol.asyncDispose]());
+
+  const here = (text: string): string => text.replaceAll('http://127.0.0.1:3000', gateway.url);
+
+  /** Runs a program on a snippet; a snippet that fails shows what it printed. */
+  async function runSnippet(command: readonly string[], more: Record<string, string> = {}) {
+    const child = Bun.spawn([...command], {
+      cwd: gateway.directory,
+      env: { PATH: process.env['PATH'] ?? '', PORT: '0', TOLLGATE_KEY: account.key, ...more },
+      stdin: 'ignore',
+      stdout: 'pipe',
+      stderr: 'pipe',
+    });
+    const [stdout, stderr] = await Promise.all([child.stdout.text(), child.stderr.text()]);
+    return { code: await child.exited, stdout, stderr };
+  }
+
+  const curls = blocks(readme, 'sh').filter((block) => /^curl /.test(block));
+
+  test('curl: every body is JSON, to an endpoint of its format', () => {
+    expect(curls).toHaveLength(4);
+    for (const block of curls) {
+      const body = JSON.parse(/-d '([^']*)'/.exec(block)?.[1] ?? '');
+      expect(Object.keys(body).includes('max_tokens')).toBe(block.includes('/v1/messages'));
+    }
+  });
+
+  test.skipIf(Bun.which('curl') === null)('curl: every line is answered', async () => {
+    const failing = 'curl() { command curl --silent --show-error --fail "$@"; }\n';
+    const results = await Promise.all(
+      curls.map((block) => runSnippet(['sh', '-c', failing + here(block)])),
+    );
+    for (const { code, stdout, stderr } of results) {
+      expect([code, stderr]).toEqual([0, '']);
+      expect(stdout).toContain('svc_tokens_debited');
+    }
+  });
+
+  test('JavaScript: both libraries print an answer and two bills', async () => {
+    const folder = join(gateway.directory, 'snippets');
+    mkdirSync(folder);
+    symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'));
+    const snippets = blocksUnder('JavaScript', 'js');
+    expect(snippets).toHaveLength(2);
+    const results = await Promise.all(
+      snippets.map(async (snippet, index) => {
+        const path = join(folder, `snippet-${index}.mjs`);
+        await Bun.write(path, here(snippet));
+        return runSnippet([process.execPath, path]);
+      }),
+    );
+    for (const { code, stdout, stderr } of results) {
+      expect([code, stderr]).toEqual([0, '']);
+      expect(stdout.match(/^debited: [\d.]+$/gm)).toHaveLength(2);
+      expect(stdout.match(/demonstration model/g)).toHaveLength(2);
+    }
+  });
+
+  test('the commands of the command line section work, one after the other', async () => {
+    const { headers } = await generate(account, 'chat', 'demo-chat');
+    // On a copy: the switches that the examples turn are not for the server of the other tests.
+    await gateway.run('backup', 'examples.db');
+    const script = blocksUnder('Command line', 'sh').join('\n');
+    const { code, stderr } = await runSnippet(
+      ['sh', '-c', `set -e\ntollgate() { ${FORWARD}; }\n${script}`],
+      {
+        DATABASE_URL: 'sqlite:./examples.db',
+        KEY: account.key,
+        MODEL: 'demo-chat',
+        REQUEST_ID: headers.get('x-request-id') ?? '',
+        FILE: 'copy.db',
+      },
+    );
+    expect([code, stderr]).toEqual([0, '']);
+  });
+
+  test('the records have the members that are shown', async () => {
+    const other = await gateway.createAccount({ plan: 'pro' });
+    const keys = (await get(other, '/v1/api-keys')).json['data'];
+    const shown = ['Account', 'API key', 'Model'].map((heading) => shownUnder(heading)[0]);
+    expect(shown.map(shape)).toEqual([
+      shape((await get(other, '/v1/account')).json),
+      shape(Array.isArray(keys) ? keys[0] : undefined),
+      shape((await get(other, '/v1/models/demo-chat')).json),
+    ]);
+  });
+
+  test('the bills have the members that are shown', async () => {
+    const other = await gateway.createAccount({ plan: 'pro' });
+    const chat = await generateStream(other, 'chat', 'demo-chat');
+    const messages = await generateStream(other, 'messages', 'demo-chat');
+    const delta = messages.events.find((event) => event.event === 'message_delta');
+    expect(shownUnder('The bill').map(shape)).toEqual([
+      shape(chat.events.at(-2)?.json),
+      shape(delta?.json),
+    ]);
+  });
+});
+
+/** The body of a shell function that hands its arguments to the gateway's command line. */
+const FORWARD = `${gatewayCommand()
+  .map((part) => `'${part}'`)
+  .join(' ')} "$@"`;
+
+/** Every command that does something, such as `account create`, from the help texts alone. */
+async function commands(path: readonly string[]): Promise<string[]> {
+  const child = Bun.spawn([...gatewayCommand(), ...path, '--help'], { stdout: 'pipe' });
+  const [usage = '', list = ''] = (await child.stdout.text()).split('\nCommands:\n');
+  const names = [...list.matchAll(/^ {2}([a-z]+)/gm)].map((match) => match[1] ?? '');
+  const below = await Promise.all(names.map((name) => commands([...path, name])));
+  // A group has no option but help; `models` is a command and a group at once.
+  const own = path.length > 0 && usage.includes('--json') ? [path.join(' ')] : [];
+  return [...own, ...below.flat()];
+}
+
+function read(document: string): string {
+  return readFileSync(join(root, document), 'utf8');
+}
+
+/** From a heading of any level to the next one of that level or above. */
+function section(heading: string, text = readme): string {
+  const lines = text.split('\n');
+  const start = lines.findIndex((line) => /^#+ /.test(line) && line.endsWith(` ${heading}`));
+  if (start === -1) throw new Error(`there is no heading ${heading}`);
+  const level = lines[start]?.indexOf(' ') ?? 0;
+  const end = lines.findIndex((line, at) => {
+    return at > start && /^#+ /.test(line) && line.indexOf(' ') <= level;
+  });
+  return lines.slice(start, end === -1 ? lines.length : end).join('\n');
+}
+
+/** The code blocks of a language, without their fences. */
+function blocks(text: string, language: string): string[] {
+  const fenced = new RegExp(`^\`\`\`${language}\\n([\\s\\S]*?)^\`\`\`$`, 'gm');
+  return [...text.matchAll(fenced)].map((match) => match[1] ?? '');
+}
+
+function blocksUnder(heading: string, language: string): string[] {
+  return blocks(section(heading), language);
+}
+
+function shownUnder(heading: string): unknown[] {
+  return blocksUnder(heading, 'json').map((block) => JSON.parse(block));
+}
+
+function withoutBlocks(text: string): string {
+  return text.replace(/^```[\s\S]*?^```$/gm, '');
+}
+
+/** The rows of a section's tables, headers left out, each cell without its code marks. */
+function tableUnder(heading: string): string[][] {
+  const lines = section(heading)
+    .split('\n')
+    .filter((line) => line.startsWith('|'));
+  return lines
+    .filter((line, at) => !line.startsWith('|---') && lines[at + 1]?.startsWith('|---') !== true)
+    .map((line) =>
+      line
+        .slice(1, -1)
+        .split('|')
+        .map((cell) => cell.trim().replace(/^`(.*)`$/, '$1')),
+    );
+}
+
+/** The names that links to the headings of a document have. */
+function anchors(text: string): string[] {
+  const headings = withoutBlocks(text).matchAll(/^#+ (.+)$/gm);
+  return [...headings].map(([, heading = '']) =>
+    heading
+      .toLowerCase()
+      .replaceAll(/[^\w\s-]/g, '')
+      .replaceAll(' ', '-'),
+  );
+}
+
+/** The members of a value, at all depths; what is in them does not count. */
+function shape(value: unknown): unknown {
+  if (Array.isArray(value)) return 'a list';
+  if (typeof value !== 'object' || value === null) return 'a value';
+  return Object.fromEntries(Object.entries(value).map(([key, member]) => [key, shape(member)]));
+}
+
+function grouped(value: number): string {
+  return value.toLocaleString('en-US');
+}
