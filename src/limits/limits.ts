@@ -155,7 +155,7 @@ export function createLimits(dependencies: {
         tokens,
       });
       if (code !== undefined) {
-        const retryAfterSeconds = retryAfter(code, scopes, plan, incident, nowMs);
+        const retryAfterSeconds = retryAfter(code, scopes, plan, incident, tokens, nowMs);
         return {
           kind: 'refused',
           code,
@@ -185,6 +185,7 @@ export function createLimits(dependencies: {
           settle: (usedTokens) =>
             end(() => {
               for (const period of periods) period.used += usedTokens - tokens;
+              if (!counted) countLate(state, usedTokens);
             }),
           cancel: () =>
             end(() => {
@@ -251,10 +252,25 @@ function takeFrom(scope: Scope, tokens: number, lease: Lease, nowMs: number): vo
   scope.leases.add(lease);
 }
 
-/** A window that has rolled since the claim owes nothing back. */
+/**
+ * A window that has rolled since the claim owes nothing back. One that nothing is left in has not
+ * started: the first request that is admitted anchors it, and this one was not.
+ */
 function giveBack(scope: Scope, tokens: number, claimedAt: number): void {
-  if (isSameWindow(scope.requests, claimedAt)) scope.requests.used -= 1;
-  if (isSameWindow(scope.tokens, claimedAt)) scope.tokens.used -= tokens;
+  if (isSameWindow(scope.requests, claimedAt)) takeBack(scope.requests, 1);
+  if (isSameWindow(scope.tokens, claimedAt)) takeBack(scope.tokens, tokens);
+}
+
+/** Somebody has asked for the calendar, or capped the plan, while an uncounted request ran. */
+function countLate(state: AccountState, usedTokens: number): void {
+  for (const period of [state.day, state.month]) {
+    if (period !== undefined) period.used += usedTokens;
+  }
+}
+
+function takeBack(window: Window, amount: number): void {
+  window.used -= amount;
+  if (window.used === 0) window.startedAt = undefined;
 }
 
 function isSameWindow(window: Window, claimedAt: number): boolean {
@@ -320,20 +336,25 @@ function retryAfter(
   scopes: readonly Scope[],
   plan: Limits,
   incident: IncidentLimits | undefined,
+  tokens: number,
   nowMs: number,
 ): number {
+  const limitsOf = (index: number): IncidentLimits => (index === 0 ? plan : (incident ?? {}));
   switch (code) {
     case 'concurrency_limit_exceeded':
       return CONCURRENCY_RETRY_SECONDS;
     case 'rate_limit_exceeded': {
       const full = scopes.filter((scope, index) => {
-        const limit = index === 0 ? plan.requestsPerMinute : incident?.requestsPerMinute;
-        return limit !== undefined && scope.requests.used >= limit;
+        return scope.requests.used >= (limitsOf(index).requestsPerMinute ?? Infinity);
       });
       return Math.max(...full.map((scope) => resetSeconds(scope.requests, nowMs)));
     }
-    case 'tokens_per_minute_exceeded':
-      return Math.max(...scopes.map((scope) => resetSeconds(scope.tokens, nowMs)));
+    case 'tokens_per_minute_exceeded': {
+      const full = scopes.filter((scope, index) => {
+        return scope.tokens.used + tokens > (limitsOf(index).tokensPerMinute ?? Infinity);
+      });
+      return Math.max(...full.map((scope) => resetSeconds(scope.tokens, nowMs)));
+    }
     case 'daily_limit_exceeded':
     case 'monthly_limit_exceeded':
       return secondsToUtcMidnight(nowMs);

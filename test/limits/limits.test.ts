@@ -195,6 +195,42 @@ test('a request window of its own for count_tokens leaves generation alone', () 
   expect(claimed().view.remainingRequests).toBe(2);
 });
 
+test('a cancelled claim does not start the window: the first admitted request does', () => {
+  const { limits, claimed, advance } = clerk();
+  claimed().cancel();
+  advance(30_000);
+  expect(limits.usage('acct_1').resetSeconds).toBe(60);
+  const first = claimed();
+  advance(10_000);
+  claimed().cancel();
+  expect(limits.usage('acct_1').resetSeconds).toBe(50);
+  first.settle(1);
+});
+
+test('a request that began before anybody counted the day is counted at its end', () => {
+  const { limits, claimed } = clerk();
+  const claim = claimed();
+  expect(limits.usage('acct_1').dayTokens).toBe(0);
+  claim.settle(15);
+  expect(limits.usage('acct_1')).toMatchObject({ dayTokens: 15, monthTokens: 15 });
+});
+
+test('the wait for tokens is that of the limit that refuses', () => {
+  const { claimed, refusal, advance } = clerk();
+  const incident = { tokensPerMinute: 100 };
+  claimed({ model: 'other', prompt: 10, bound: 10 }).settle(0);
+  advance(30_000);
+  claimed({ incident, prompt: 80, bound: 10 }).settle(0);
+  advance(1_000);
+  expect(refusal({ incident, prompt: 80, bound: 10 })).toEqual(['tokens_per_minute_exceeded', 59]);
+  expect(refusal({ incident, prompt: 9_990, bound: 10 })).toEqual([
+    'tokens_per_minute_exceeded',
+    59,
+  ]);
+  advance(-1_000);
+  expect(refusal({ prompt: 9_990, bound: 10 })).toEqual(['tokens_per_minute_exceeded', 30]);
+});
+
 test('a cancelled claim leaves no trace', () => {
   const { limits, claimed } = clerk();
   const capped = { ...plan, dailyTokens: 1_000, monthlyTokens: 5_000 };
