@@ -51,7 +51,11 @@ export async function serve(options: ServeOptions): Promise<number> {
   const { catalog, origin } = readCatalog(config, options, clock());
   const tokenizer = await loadTokenizer();
 
-  const database = openDatabase({ url: `sqlite:${config.databasePath}`, sync: config.ledgerSync });
+  const database = openDatabase({
+    url: `sqlite:${config.databasePath}`,
+    sync: config.ledgerSync,
+    deferSync: true,
+  });
   migrate(database);
   const ledger = createLedger({
     database,

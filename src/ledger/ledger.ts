@@ -73,11 +73,13 @@ export type LedgerTrouble = {
 
 type Queued = {
   /** Does the work, and returns what tells the caller once it is on disk. */
-  readonly apply: () => () => void;
+  readonly apply: () => Answer;
   readonly reject: (cause: unknown) => void;
   /** Set on what must not be lost: a settle or a release. */
   readonly requestId: string | undefined;
 };
+
+type Answer = () => void;
 
 /** Bounds how long one batch keeps the event loop. */
 const BATCH_MAX = 256;
@@ -89,6 +91,8 @@ export function createLedger({ database, onTrouble = () => undefined }: LedgerOp
   const tokens = prepareTokenCounts(database.db);
   const queue: Queued[] = [];
   const kept: Queued[] = [];
+  const unsynced: { readonly answer: Answer; readonly reject: Queued['reject'] }[] = [];
+  let syncing = false;
   let retryTimer: Timer | undefined;
   let retryMs = RETRY_FIRST_MS;
 
@@ -110,7 +114,7 @@ export function createLedger({ database, onTrouble = () => undefined }: LedgerOp
   }
 
   function commit(batch: readonly Queued[]): void {
-    let answers: (() => void)[];
+    let answers: Answer[];
     try {
       answers = database.transaction(() => batch.map((queued) => queued.apply()));
     } catch (cause) {
@@ -121,7 +125,36 @@ export function createLedger({ database, onTrouble = () => undefined }: LedgerOp
       return;
     }
     retryMs = RETRY_FIRST_MS;
-    for (const answer of answers) answer();
+    if (database.sync === undefined) for (const answer of answers) answer();
+    else awaitDisk(database.sync, batch, answers);
+  }
+
+  /** One sync at a time: what is committed meanwhile shares the next one. */
+  function awaitDisk(
+    sync: () => Promise<void>,
+    batch: readonly Queued[],
+    answers: readonly Answer[],
+  ): void {
+    batch.forEach((queued, index) => {
+      unsynced.push({ answer: answers[index] ?? (() => undefined), reject: queued.reject });
+    });
+    if (!syncing) void syncAll(sync);
+  }
+
+  async function syncAll(sync: () => Promise<void>): Promise<void> {
+    syncing = true;
+    while (unsynced.length > 0) {
+      const batch = unsynced.splice(0);
+      try {
+        await sync();
+        for (const { answer } of batch) answer();
+      } catch (cause) {
+        // It is committed, but nobody may be told so: a power cut could still undo it.
+        const error = new LedgerUnavailable('The disk did not confirm a write.', { cause });
+        for (const { reject } of batch) reject(error);
+      }
+    }
+    syncing = false;
   }
 
   function refuse(queued: Queued, cause: unknown): void {
@@ -179,7 +212,7 @@ export function createLedger({ database, onTrouble = () => undefined }: LedgerOp
     openHoldTokens: tokens.openHoldTokens,
     explain: (requestId) => explain(database, requestId),
     audit: () => audit(database),
-    pending: () => queue.length + kept.length,
+    pending: () => queue.length + kept.length + unsynced.length,
     close() {
       const last = [...kept.splice(0), ...queue.splice(0)];
       if (last.length > 0) commit(last);

@@ -2,7 +2,7 @@
 // synchronous and immediate: an asynchronous one would commit at its first await.
 
 import { Database as Connection } from 'bun:sqlite';
-import { chmodSync, closeSync, existsSync, mkdirSync, openSync } from 'node:fs';
+import { chmodSync, closeSync, existsSync, fdatasync, mkdirSync, openSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { type BunSQLiteDatabase, drizzle } from 'drizzle-orm/bun-sqlite';
 import { StoreError, sqliteCode } from './error.ts';
@@ -19,6 +19,11 @@ export type DatabaseOptions = {
   readonly sync: SyncMode;
   /** Refuses to write and to create. */
   readonly readonly?: boolean;
+  /**
+   * With `sync: 'full'`, commits return before they are on disk, and whoever promised something
+   * awaits `sync()`: the event loop goes on while the disk works, and commits share its turns.
+   */
+  readonly deferSync?: boolean;
 };
 
 export type Database = {
@@ -31,6 +36,8 @@ export type Database = {
   readonly transaction: <T>(work: (tx: Queries) => T) => T;
   /** Runs reads that see one state of the database, without keeping writers out. */
   readonly snapshot: <T>(read: (tx: Queries) => T) => T;
+  /** Resolves when all that is committed survives a power cut; absent where commits wait for that. */
+  readonly sync: (() => Promise<void>) | undefined;
   /** Changes when another connection or process commits; says nothing about our own commits. */
   readonly foreignCommits: () => number;
   readonly close: () => void;
@@ -43,23 +50,29 @@ const BUSY_TIMEOUT_MS = 5_000;
 export function openDatabase(options: DatabaseOptions): Database {
   const path = databasePath(options.url);
   const readonly = options.readonly ?? false;
+  const defers = options.sync === 'full' && options.deferSync === true;
   if (!readonly) createFile(path);
   else if (!existsSync(path)) throw new StoreError(`There is no database at ${path}.`);
   let connection: Connection;
   try {
-    connection = connect(path, readonly, options.sync);
+    connection = connect(path, readonly, defers ? 'normal' : options.sync);
   } catch (cause) {
     throw openFailure(path, cause);
   }
   const db: Queries = drizzle(connection);
+  const log = createLogSync(`${path}-wal`);
   const version = connection.query<{ data_version: bigint }, []>('PRAGMA data_version');
   return {
     db,
     connection,
     transaction: (work) => inTransaction(connection, 'IMMEDIATE', () => work(db)),
     snapshot: (read) => inTransaction(connection, 'DEFERRED', () => read(db)),
+    sync: defers ? log.sync : undefined,
     foreignCommits: () => Number(version.get()?.data_version ?? 0),
-    close: () => connection.close(),
+    close() {
+      connection.close();
+      log.close();
+    },
   };
 }
 
@@ -102,6 +115,29 @@ function connect(path: string, readonly: boolean, sync: SyncMode): Connection {
     connection.close();
     throw cause;
   }
+}
+
+/**
+ * Syncs the write-ahead log from outside. What is committed lies in the log until a checkpoint, and
+ * SQLite's NORMAL mode syncs it before each of those itself, so this is all that FULL does beyond
+ * it. The log keeps its file for as long as a connection is open. A file of its own is opened for
+ * it, which is safe for the log alone: closing the database's own file would drop SQLite's locks.
+ */
+function createLogSync(path: string): { sync: () => Promise<void>; close: () => void } {
+  let file: number | undefined;
+  return {
+    sync() {
+      file ??= openSync(path, 'r');
+      const descriptor = file;
+      return new Promise((resolve, reject) => {
+        fdatasync(descriptor, (cause) => (cause === null ? resolve() : reject(cause)));
+      });
+    },
+    close() {
+      if (file !== undefined) closeSync(file);
+      file = undefined;
+    },
+  };
 }
 
 function openFailure(path: string, cause: unknown): StoreError {
