@@ -49,7 +49,7 @@ async function runTests(paths: readonly string[]): Promise<Counts> {
   }
   const code = await child.exited;
   if (!/^Ran \d+ tests?/m.test(tail)) return { passed: 0, failed: 1, skipped: 0 };
-  const closing = tail.slice(tail.lastIndexOf(' pass\n') - 12);
+  const closing = tail.slice(Math.max(0, tail.lastIndexOf(' pass\n') - 12));
   const read = (word: string) =>
     Number(new RegExp(`^ +(\\d+) ${word}$`, 'm').exec(closing)?.[1] ?? 0);
   const failed = read('fail');
