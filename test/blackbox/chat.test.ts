@@ -57,6 +57,7 @@ type Fields = Readonly<Record<string, unknown>>;
 /** Sends a request and returns what the model was asked. Tests here run one after the other. */
 async function asked(model: string, more: Fields): Promise<Fields> {
   const answer = await generate(account, 'chat', model, more);
+  // The body stands beside the status so that a failure shows why.
   expect([answer.status, answer.json]).toEqual([200, answer.json]);
   return upstream.requests.at(-1)?.body ?? {};
 }

@@ -1,0 +1,222 @@
+// The list endpoints over a real socket: models with their aliases and what a plan sees of them,
+// the keys of an account, and its limits. What they say is held against what generation does.
+
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { catalogFor, ROOMY_PLAN } from '../support/catalog.ts';
+import { generate, get, post } from '../support/client.ts';
+import { type Gateway, startGateway, type TestAccount } from '../support/gateway.ts';
+import { startUpstream, type Upstream } from '../support/upstream.ts';
+
+let upstream: Upstream;
+let gateway: Gateway;
+let account: TestAccount;
+let narrow: TestAccount;
+
+beforeAll(async () => {
+  upstream = await startUpstream();
+  const catalog = catalogFor(upstream, ['ok', 'plain', 'busy'], {
+    service: { name: 'example service', usd_per_million: '2.00' },
+    models: {
+      ok: {
+        aliases: ['alias-of-ok'],
+        display_name: 'Okay',
+        description: 'Says hello.',
+        created: '2026-01-01',
+      },
+      plain: { features: ['tools'], price: { input: '1', cached_input: '1', output: '2' } },
+      busy: { incident_limits: { requests_per_minute: 7 } },
+    },
+    plans: { narrow: { ...ROOMY_PLAN, max_context: 1_000, max_api_keys: 2, models: ['plain'] } },
+  });
+  gateway = await startGateway({ catalog });
+  [account, narrow] = await Promise.all([
+    gateway.createAccount({ credit: 1_000 }),
+    gateway.createAccount({ plan: 'narrow' }),
+  ]);
+});
+
+afterAll(async () => {
+  await gateway[Symbol.asyncDispose]();
+  await upstream.close();
+});
+
+const PLANS = ['pay-as-you-go', 'starter', 'pro', 'power', 'business'];
+
+const OKAY = {
+  id: 'ok',
+  object: 'model',
+  type: 'model',
+  created: 1_767_225_600,
+  created_at: '2026-01-01T00:00:00Z',
+  owned_by: 'example service',
+  display_name: 'Okay',
+  description: 'Says hello.',
+  aliases: ['alias-of-ok'],
+  context_window: 128_000,
+  effective_context: 128_000,
+  max_output_tokens: 8_192,
+  max_input_tokens: 128_000,
+  max_tokens: 8_192,
+  input_modalities: ['text', 'image'],
+  output_modalities: ['text'],
+  features: {
+    tools: true,
+    json_mode: true,
+    vision: true,
+    reasoning: true,
+    streaming: true,
+    prompt_cache: true,
+  },
+  capabilities: null,
+  reasoning: { efforts: ['none', 'low', 'high', 'max'], default_effort: 'high', can_disable: true },
+  pricing: {
+    currency: 'USD',
+    unit: '1M_tokens',
+    version: expect.any(String),
+    input: '2',
+    cached_input: '0.2',
+    output: '4',
+    svc_tokens: { input: '1000000', cached_input: '100000', output: '2000000' },
+  },
+  available: true,
+  plans: PLANS,
+  status: 'active',
+  lifecycle: 'active',
+  line: null,
+  limits: null,
+  deprecation: null,
+  deprecated_at: null,
+  retires_at: null,
+};
+
+type Records = { readonly id: string; readonly [field: string]: unknown }[];
+
+describe('models', () => {
+  test('are listed in the order of the catalog, on one page', async () => {
+    const { status, json, headers } = await get(account, '/v1/models');
+    const data = json['data'] as Records;
+    expect(status).toBe(200);
+    expect<unknown>({ ...json, data: data.map(({ id }) => id) }).toEqual({
+      object: 'list',
+      data: ['ok', 'plain', 'busy'],
+      has_more: false,
+      first_id: 'ok',
+      last_id: 'busy',
+    });
+    expect(data[0]).toEqual(OKAY);
+    expect(headers.get('x-request-id')).toStartWith('req_');
+    expect(headers.get('x-ratelimit-limit-requests')).toBeNull();
+  });
+
+  test('one is found by its slug and by its alias', async () => {
+    expect((await get(account, '/v1/models/ok')).json).toEqual(OKAY);
+    expect((await get(account, '/v1/models/alias-of-ok')).json).toEqual(OKAY);
+  });
+
+  test('one that does not exist is a 404', async () => {
+    const { status, json } = await get(account, '/v1/models/other');
+    expect([status, json]).toMatchObject([
+      404,
+      { error: { type: 'not_found_error', code: 'model_not_found', param: 'model' } },
+    ]);
+  });
+
+  test('a plan sees what it may use, and how much of it', async () => {
+    const records = (await get(narrow, '/v1/models')).json['data'] as Records;
+    const seen = records.map(({ id, available, effective_context: context }) => [
+      id,
+      available,
+      context,
+    ]);
+    expect(seen).toEqual([
+      ['ok', false, 1_000],
+      ['plain', true, 1_000],
+      ['busy', false, 1_000],
+    ]);
+    const statuses = await Promise.all(
+      ['ok', 'plain', 'busy'].map(async (model) => {
+        return (await generate(narrow, 'chat', model, { max_tokens: 9 })).status;
+      }),
+    );
+    expect(statuses).toEqual([403, 200, 403]);
+  });
+
+  test('features are those of the catalog', async () => {
+    const { json } = await get(account, '/v1/models/plain');
+    expect(json).toMatchObject({
+      features: { tools: true, json_mode: false, vision: false, reasoning: false },
+      input_modalities: ['text'],
+      reasoning: null,
+      plans: [...PLANS, 'narrow'],
+    });
+    expect(json['features']).toMatchObject({ prompt_cache: false });
+  });
+});
+
+describe('a lower limit of one model', () => {
+  test('is told with the model, and is the one in the headers', async () => {
+    const { json } = await get(account, '/v1/models/busy');
+    expect(json).toMatchObject({
+      status: 'degraded',
+      limits: { requests_per_minute: 7, tokens_per_minute: null, concurrent_requests: null },
+    });
+    const answer = await generate(account, 'chat', 'busy', { max_tokens: 9 });
+    expect(answer.headers.get('x-ratelimit-limit-requests')).toBe('7');
+    expect(answer.headers.get('x-ratelimit-limit-tokens')).toBe('200000');
+  });
+});
+
+describe('keys and account', () => {
+  test('a listed key never shows itself', async () => {
+    const { status, json } = await get(account, '/v1/api-keys');
+    expect([status, json]).toMatchObject([
+      200,
+      { object: 'list', data: [{ status: 'active' }], active_count: 1, active_limit: 5 },
+    ]);
+    expect(JSON.stringify(json)).not.toContain(account.key.slice(0, 20));
+  });
+
+  test('an API key cannot manage keys', async () => {
+    const created = await post(account, '/v1/api-keys', { name: 'another' });
+    expect([created.status, await created.json()]).toMatchObject([
+      403,
+      { error: { code: 'session_required' } },
+    ]);
+  });
+
+  test('the account tells its limits and its balance', async () => {
+    const { json } = await get(narrow, '/v1/account');
+    expect(json).toMatchObject({
+      id: narrow.id,
+      object: 'account',
+      email_verified: true,
+      standing: 'active',
+      plan: { slug: 'narrow' },
+      limits: {
+        requests_per_minute: 100_000,
+        tokens_per_minute: 1_000_000_000,
+        concurrent_requests: 1_000,
+        max_context_tokens: 1_000,
+        max_active_api_keys: 2,
+        daily_tokens: null,
+        monthly_tokens: null,
+      },
+      balance: { reserved: '0', unit: 'svc_token' },
+      api_keys: { active: 1, limit: 2 },
+    });
+    const balance = json['balance'] as Record<string, string>;
+    expect(balance['available']).toBe(balance['total'] ?? '');
+  });
+
+  test('all of them want a key, in either form', async () => {
+    for (const path of ['/v1/models', '/v1/models/ok', '/v1/api-keys', '/v1/account']) {
+      const bare = await fetch(`${gateway.url}${path}`);
+      expect([bare.status, await bare.json()]).toMatchObject([
+        401,
+        { error: { code: 'missing_api_key' } },
+      ]);
+      const headers = { 'x-api-key': account.key };
+      expect((await fetch(`${gateway.url}${path}`, { headers })).status).toBe(200);
+    }
+  });
+});
