@@ -1,5 +1,6 @@
-// Golden recordings: an input file beside the file of what must come out of it. With
-// UPDATE_GOLDEN=1 the expected files are rewritten; read the difference before committing it.
+// Golden recordings: an input file beside the file of what must come out of it, or one file that
+// holds both. With UPDATE_GOLDEN=1 what is expected is rewritten; read the difference before
+// committing it.
 
 import { expect } from 'bun:test';
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -14,6 +15,8 @@ export type Recording = {
   readonly bytes: Uint8Array;
   /** Holds lines of text against the expected file. */
   readonly expectLines: (lines: readonly string[]) => void;
+  /** Holds a text against the recording itself, where one file has input and outcome. */
+  readonly expectSelf: (text: string) => void;
 };
 
 /**
@@ -29,7 +32,10 @@ export function recordings(folder: string, extension: string): Recording[] {
     .map((file) => ({
       title: toTitle(file.slice(0, -suffix.length)),
       bytes: new Uint8Array(readFileSync(join(directory, file))),
-      expectLines: (lines) => expectFile(join(directory, `${file}.expected`), lines),
+      expectLines: (lines) => {
+        expectFile(join(directory, `${file}.expected`), lines.map((line) => `${line}\n`).join(''));
+      },
+      expectSelf: (text) => expectFile(join(directory, file), text),
     }));
 }
 
@@ -39,8 +45,7 @@ function toTitle(name: string): string {
   return number === '00' ? text : `case ${number}: ${text}`;
 }
 
-function expectFile(path: string, lines: readonly string[]): void {
-  const actual = lines.map((line) => `${line}\n`).join('');
+function expectFile(path: string, actual: string): void {
   if (UPDATE) writeFileSync(path, actual);
   if (!existsSync(path)) throw new Error(`no expectation at ${path}; run with UPDATE_GOLDEN=1`);
   expect(actual).toBe(readFileSync(path, 'utf8'));
