@@ -4,6 +4,7 @@ import { loadCatalog } from '../catalog/catalog.ts';
 import { createIncidents } from '../catalog/incidents.ts';
 import { findCatalog } from '../catalog/source.ts';
 import { type Config, publicUrl, readConfig } from '../config.ts';
+import { createDeadlines } from '../core/deadlines.ts';
 import type { RandomBytes } from '../core/id.ts';
 import type { Catalog } from '../core/model.ts';
 import { createInFlight, type InFlight } from '../generate/in-flight.ts';
@@ -28,10 +29,14 @@ import { createUpstreamClient } from '../upstream/client.ts';
 import { answerDemo } from '../upstream/demo.ts';
 import { VERSION } from '../version.ts';
 import { chatDialect } from '../wire/upstream/chat.ts';
+import { CommandError } from './command.ts';
 import { type DemoParts, welcomeDemo } from './demo.ts';
 
 /** How soon a running server takes up what the command line changed; a second is promised. */
 const CHANGE_POLL_MS = 250;
+
+/** How exact timeouts are. */
+const DEADLINE_SWEEP_MS = 250;
 
 export type ServeOptions = {
   readonly environment: Readonly<Record<string, string>>;
@@ -87,8 +92,12 @@ export async function serve(options: ServeOptions): Promise<number> {
 
   const limits = createLimits({ clock, usageSince: ledger.usageSince });
   const inFlight = createInFlight();
+  const deadlines = createDeadlines();
+  const ticking = setInterval(() => deadlines.sweep(clock()), DEADLINE_SWEEP_MS);
   let draining = false;
-  const server = startServer(
+  // From before the address is known: who knows it may stop the server at once.
+  const stopped = stopSignal();
+  const server = listen(
     {
       access: createAccess({ authenticator, blocklist, maintenance: settings.maintenance }),
       generation: {
@@ -104,6 +113,7 @@ export async function serve(options: ServeOptions): Promise<number> {
           client: createUpstreamClient({ fetch, answerDemo: (body) => answerDemo(body) }),
           dialect: chatDialect,
           clock,
+          deadlines,
         }),
         inFlight,
         report: log.request,
@@ -121,6 +131,7 @@ export async function serve(options: ServeOptions): Promise<number> {
       },
       randomBytes,
       clock,
+      deadlines,
       trustedProxies: createNetworkSet(config.trustedProxies),
       problems: () => problemsOf(database, ledger),
       draining: () => draining,
@@ -133,11 +144,12 @@ export async function serve(options: ServeOptions): Promise<number> {
 
   await announce(config, options, server, origin, { accounts, keys, ledger, settings });
   log.info(`serving version ${VERSION}`);
-  const signal = await stopSignal();
+  const signal = await stopped;
   draining = true;
   log.info(`${signal}: draining ${inFlight.count()} requests`);
   await drain(config, server, inFlight, log);
   stopWatching();
+  clearInterval(ticking);
   activity.flush();
   const unsettled = ledger.close();
   database.close();
@@ -193,6 +205,21 @@ async function announce(
   process.stdout.write(`${lines.join('\n')}\n`);
 }
 
+function listen(...[dependencies, address]: Parameters<typeof startServer>): GatewayServer {
+  try {
+    return startServer(dependencies, address);
+  } catch (cause) {
+    const { hostname, port } = address;
+    const taken = cause instanceof Error && 'code' in cause && cause.code === 'EADDRINUSE';
+    throw new CommandError(
+      'address_unavailable',
+      taken
+        ? `The port ${port} of ${hostname} is in use. Stop what uses it, or choose another one with PORT or --port.`
+        : `The server cannot listen on port ${port} of ${hostname}. Check HOST and PORT.`,
+    );
+  }
+}
+
 function stopSignal(): Promise<NodeJS.Signals> {
   return new Promise((resolve) => {
     process.once('SIGTERM', resolve);
@@ -220,11 +247,15 @@ async function drain(
   if (first !== undefined) {
     log.warn(`ending ${inFlight.count()} requests that are still running`);
     inFlight.abortAll();
-    await inFlight.idle();
+    await Promise.race([inFlight.idle(), Bun.sleep(END_GRACE_MS)]);
   }
+  await Promise.race([stopped, Bun.sleep(CLOSE_GRACE_MS)]);
   // Connections that a client keeps open without a request would hold the process for ever.
-  await Promise.race([stopped, new Promise((resolve) => setTimeout(resolve, CLOSE_GRACE_MS))]);
+  await server.close();
 }
+
+/** For what was ended to settle; only a request whose body never arrives needs longer. */
+const END_GRACE_MS = 4_000;
 
 /** For the last bytes to leave after the last answer was written. */
 const CLOSE_GRACE_MS = 500;

@@ -47,19 +47,27 @@ export async function generate(
   dependencies: GenerateDependencies,
   call: GenerationCall,
 ): Promise<Generated> {
-  const admitted = await admit(dependencies, call);
-  const { request, grant } = admitted;
-
-  // What is fetched as a stream can be stopped when the money is gone, also for a whole answer.
-  const streamUpstream = request.stream || grant.outputBound > SLICE_TOKENS;
   let current: Attempt | undefined;
-  const leave = dependencies.inFlight.enter(() => current?.abort());
   const cancel = (): void => current?.abort();
+  // Before anything is held: a server that stops waits for everything that could still write.
+  const leave = dependencies.inFlight.enter(cancel);
   call.signal.addEventListener('abort', cancel);
   const done = (): void => {
     call.signal.removeEventListener('abort', cancel);
     leave();
   };
+  const ended = (): boolean => call.signal.aborted || dependencies.inFlight.aborted();
+
+  let admitted: Admitted;
+  try {
+    admitted = await admit(dependencies, call);
+  } catch (error) {
+    done();
+    throw error;
+  }
+  const { request, grant } = admitted;
+  // What is fetched as a stream can be stopped when the money is gone, also for a whole answer.
+  const streamUpstream = request.stream || grant.outputBound > SLICE_TOKENS;
 
   let routed: Routed;
   try {
@@ -74,9 +82,9 @@ export async function generate(
       silentCommitMs: dependencies.silentCommitMs,
       onAttempt: (attempt) => {
         current = attempt;
-        if (call.signal.aborted) attempt.abort();
+        if (ended()) attempt.abort();
       },
-      cancelled: () => call.signal.aborted,
+      cancelled: ended,
       records: grant.attempts,
     });
   } catch (error) {
@@ -92,10 +100,12 @@ export async function generate(
     throw failureError(routed.failure);
   }
   if (routed.kind === 'cancelled') {
-    const receipt = await grant.release('client_cancelled');
+    const left = call.signal.aborted;
+    const receipt = await grant.release(left ? 'client_cancelled' : 'gateway_failed');
     report(dependencies, admitted, receipt);
     done();
-    return cancelled(admitted);
+    if (left) return cancelled(admitted);
+    throw new GatewayError('provider_unavailable');
   }
   if (request.stream) {
     return serveStream(dependencies, admitted, routed.attempt, routed.first, done);
@@ -111,6 +121,7 @@ export async function generate(
 async function admit(dependencies: GenerateDependencies, call: GenerationCall): Promise<Admitted> {
   const facts = call.authorize();
   const body = await call.readBody();
+  if (dependencies.inFlight.aborted()) throw new GatewayError('provider_unavailable');
   const request = call.format.parse(body);
   const catalog = dependencies.catalog();
   const plan = planOf(catalog, facts.plan);

@@ -1,11 +1,13 @@
-// The requests that are being answered. Draining waits for them, and ends what is left when the
+// The requests that are being answered, from before they hold money on. Draining waits for them, and ends what is left when the
 // time is up: each then settles like a stream that broke.
 
 export type InFlight = {
   /** Registers a request; returns the function that takes it off again. */
   readonly enter: (abort: () => void) => () => void;
   readonly count: () => number;
+  /** Ends everything that is in flight. What has not called an upstream yet must not any more. */
   readonly abortAll: () => void;
+  readonly aborted: () => boolean;
   /** Resolves when nothing is in flight. */
   readonly idle: () => Promise<void>;
 };
@@ -13,6 +15,7 @@ export type InFlight = {
 export function createInFlight(): InFlight {
   const aborts = new Set<() => void>();
   let waiting: (() => void)[] = [];
+  let aborted = false;
   return {
     enter(abort) {
       // A wrapper of its own keeps two requests with the same function apart.
@@ -27,7 +30,9 @@ export function createInFlight(): InFlight {
       };
     },
     count: () => aborts.size,
+    aborted: () => aborted,
     abortAll() {
+      aborted = true;
       for (const abort of [...aborts]) abort();
     },
     idle() {

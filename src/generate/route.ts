@@ -42,6 +42,7 @@ export type RouteOptions = {
   readonly silentCommitMs: number;
   /** Told about each attempt that starts, so that a client that leaves can stop it. */
   readonly onAttempt: (attempt: Attempt) => void;
+  /** The client has left, or the server ends what is still running. */
   readonly cancelled: () => boolean;
   readonly records: AttemptRecord[];
 };
@@ -60,7 +61,7 @@ export async function route(options: RouteOptions): Promise<Routed> {
     const ready =
       options.until === 'end' ? await first : await firstOrSilence(first, options.silentCommitMs);
     if (options.cancelled()) {
-      recordAttempt(options, attempt, { class: 'cut', detail: 'the client left' });
+      recordAttempt(options, attempt, { class: 'cut', detail: 'the request was given up' });
       return { kind: 'cancelled' };
     }
     if (ready === 'silent') return { kind: 'serving', attempt, first };

@@ -1,6 +1,7 @@
 // Reads a request body: once, as bytes, never more than the limit, never inflated. What a refusal
 // here leaves unread is swallowed by the runtime (see respond.ts).
 
+import type { Deadline, Deadlines } from '../core/deadlines.ts';
 import { GatewayError } from '../core/error.ts';
 import type { ParsedBody } from '../wire/format.ts';
 import { parseBody } from '../wire/json.ts';
@@ -9,14 +10,17 @@ import { BODY_MAX_BYTES } from '../wire/limits.ts';
 /** A body that takes longer than this to arrive is a stalled sender. */
 const BODY_DEADLINE_MS = 30_000;
 
+export type BodyWait = { readonly clock: () => number; readonly deadlines: Deadlines };
+
 /** Throws 413, 415 or 400. A declared length above the limit is refused without reading. */
-export async function readBody(request: Request): Promise<ParsedBody> {
+export async function readBody(request: Request, waiting: BodyWait): Promise<ParsedBody> {
   requireJson(request.headers);
   const declared = request.headers.get('content-length');
   if (declared !== null && Number(declared) > BODY_MAX_BYTES) {
     throw new GatewayError('payload_too_large');
   }
-  const bytes = await withinDeadline(declared === null ? readChunked(request) : request.bytes());
+  const reading = declared === null ? readChunked(request) : request.bytes();
+  const bytes = await withinDeadline(reading, waiting);
   if (bytes.length > BODY_MAX_BYTES) throw new GatewayError('payload_too_large');
   return parseBody(bytes);
 }
@@ -58,20 +62,21 @@ async function readChunked(request: Request): Promise<Uint8Array> {
   }
 }
 
-async function withinDeadline<Value>(reading: Promise<Value>): Promise<Value> {
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  const deadline = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => {
-      const message = `The request body did not arrive within ${BODY_DEADLINE_MS / 1_000} seconds.`;
-      reject(new GatewayError('invalid_request', { message }));
-    }, BODY_DEADLINE_MS);
+function withinDeadline<Value>(reading: Promise<Value>, waiting: BodyWait): Promise<Value> {
+  return new Promise((resolve, reject) => {
+    const deadline: Deadline = {
+      at: waiting.clock() + BODY_DEADLINE_MS,
+      fire() {
+        const message = `The request body did not arrive within ${BODY_DEADLINE_MS / 1_000} seconds.`;
+        reject(new GatewayError('invalid_request', { message }));
+      },
+    };
+    waiting.deadlines.add(deadline);
+    reading
+      .then(resolve, (error: unknown) => {
+        if (error instanceof GatewayError) reject(error);
+        reject(new GatewayError('invalid_request', { message: 'The request body broke off.' }));
+      })
+      .finally(() => waiting.deadlines.remove(deadline));
   });
-  try {
-    return await Promise.race([reading, deadline]);
-  } catch (error) {
-    if (error instanceof GatewayError) throw error;
-    throw new GatewayError('invalid_request', { message: 'The request body broke off.' });
-  } finally {
-    clearTimeout(timer);
-  }
 }

@@ -2,6 +2,7 @@
 // checked and answered in our own code, and each handler returns one finished Response.
 
 import { Elysia } from 'elysia';
+import type { Deadlines } from '../core/deadlines.ts';
 import { GatewayError } from '../core/error.ts';
 import type { RandomBytes } from '../core/id.ts';
 import { createRequestId } from '../core/id.ts';
@@ -32,6 +33,7 @@ export type ServerDependencies = {
   readonly lists: ListDependencies;
   readonly randomBytes: RandomBytes;
   readonly clock: () => number;
+  readonly deadlines: Deadlines;
   readonly trustedProxies: NetworkSet;
   /** Why this process cannot serve at the moment; empty when it can. */
   readonly problems: () => readonly string[];
@@ -59,6 +61,8 @@ export type GatewayServer = {
   readonly port: number;
   /** Stops taking connections; running requests go on. */
   readonly stop: () => Promise<void>;
+  /** Drops the connections that are still there. */
+  readonly close: () => Promise<void>;
 };
 
 export function startServer(
@@ -77,6 +81,9 @@ export function startServer(
     port: app.server?.port ?? address.port,
     async stop() {
       await app.stop(false);
+    },
+    async close() {
+      await app.server?.stop(true);
     },
   };
 }
@@ -97,7 +104,7 @@ export function createApp(dependencies: ServerDependencies) {
       const facts = dependencies.access({
         authorization: request.headers.get('authorization'),
         xApiKey: request.headers.get('x-api-key'),
-        address: addressOf(request, server, dependencies.trustedProxies),
+        address: () => addressOf(request, server, dependencies.trustedProxies),
       });
       dependencies.touchKey(facts.keyId);
       return facts;
@@ -128,7 +135,7 @@ export function createApp(dependencies: ServerDependencies) {
         startedAt: clock(),
         authorize,
         async readBody() {
-          const body = await readBody(request);
+          const body = await readBody(request, dependencies);
           // From here on silence is the model's: the runtime must not take it for a dead client.
           server?.timeout(request, 0);
           return body;
@@ -142,7 +149,7 @@ export function createApp(dependencies: ServerDependencies) {
     answer(exchange(request, server, messagesFormat), async ({ requestId, authorize }) => {
       const tokens = await countTokens(dependencies.generation, {
         authorize,
-        readBody: () => readBody(request),
+        readBody: () => readBody(request, dependencies),
         parse: parseCount,
       });
       return respondJson(requestId, { input_tokens: tokens });

@@ -9,8 +9,11 @@ import type { Blocklist } from './blocks.ts';
 export type Presented = {
   readonly authorization: string | null;
   readonly xApiKey: string | null;
-  /** The client's network address, already taken from a trusted proxy's header where it applies. */
-  readonly address: string;
+  /**
+   * The client's network address, already taken from a trusted proxy's header where it applies.
+   * Asked for only where networks are blocked: finding it out is dear.
+   */
+  readonly address: () => string;
 };
 
 export type Access = (presented: Presented) => KeyFacts;
@@ -28,7 +31,7 @@ export function createAccess(parts: {
       standing: facts.standing,
       accountBlocked: blocklist.accountBlocked(facts.accountId),
       keyBlocked: blocklist.keyBlocked(facts.keyId),
-      addressBlocked: blocklist.addressBlocked(address),
+      addressBlocked: blocklist.blocksNetworks() && blocklist.addressBlocked(address()),
       maintenance: maintenance(),
     });
     if (code !== undefined) throw new GatewayError(code);

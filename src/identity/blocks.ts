@@ -27,12 +27,14 @@ export function createBlocklist(parts: { readonly database: Database }) {
       accounts: new Set(values('account')),
       keys: new Set(values('key')),
       networks: createNetworkSet(values('network')),
+      blocksNetworks: rows.some((row) => row.kind === 'network'),
     };
   }
 
   return {
     accountBlocked: (accountId: string): boolean => snapshot.accounts.has(accountId),
     keyBlocked: (keyId: string): boolean => snapshot.keys.has(keyId),
+    blocksNetworks: (): boolean => snapshot.blocksNetworks,
     addressBlocked: (address: string): boolean => snapshot.networks.contains(address),
     reload(): void {
       snapshot = takeSnapshot();

@@ -43,6 +43,12 @@ export type Database = {
   readonly close: () => void;
 };
 
+/** The indexes' upper pages stay in memory; it is filled as it is needed. */
+const CACHE_KILOBYTES = 32_768;
+
+/** The log is copied into the database at this length: rarely, because that stops the loop. */
+const CHECKPOINT_PAGES = 4_000;
+
 /** How long a statement waits for the lock of another process. */
 const BUSY_TIMEOUT_MS = 5_000;
 
@@ -109,6 +115,8 @@ function connect(path: string, readonly: boolean, sync: SyncMode): Connection {
     if (!readonly) connection.run('PRAGMA journal_mode = WAL');
     connection.run(`PRAGMA synchronous = ${sync === 'full' ? 'FULL' : 'NORMAL'}`);
     connection.run('PRAGMA foreign_keys = ON');
+    connection.run(`PRAGMA cache_size = -${CACHE_KILOBYTES}`);
+    connection.run(`PRAGMA wal_autocheckpoint = ${CHECKPOINT_PAGES}`);
     connection.query('SELECT count(*) FROM sqlite_schema').get();
     return connection;
   } catch (cause) {

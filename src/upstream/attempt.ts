@@ -1,8 +1,10 @@
 // One try at one upstream. An attempt is pulled: each `next` gives the events of one read. It keeps
 // the upstream's timers, and ends exactly once: with a finished answer or with a failure.
 
+import type { Deadline, Deadlines } from '../core/deadlines.ts';
 import type { UpstreamFailure } from '../core/failure.ts';
 import { answerEvents, type GenerationEvent, type GenerationRequest } from '../core/generation.ts';
+import type { UpstreamTimeouts } from '../core/model.ts';
 import type { Candidate } from '../core/route.ts';
 import { isFailure, type StreamDecoder, type UpstreamDialect } from '../wire/format.ts';
 import type { ByteReader, UpstreamAnswer, UpstreamClient } from './client.ts';
@@ -38,12 +40,13 @@ export function createAttempts(dependencies: {
   readonly client: UpstreamClient;
   readonly dialect: UpstreamDialect;
   readonly clock: () => number;
+  readonly deadlines: Deadlines;
 }): StartAttempt {
   const { client, dialect, clock } = dependencies;
   return ({ candidate, request, maxOutputTokens, stream }) => {
     const { upstream } = candidate;
     const controller = new AbortController();
-    const watch = startWatch(upstream.timeouts, clock, () => controller.abort());
+    const watch = startWatch(upstream.timeouts, dependencies, () => controller.abort());
     const apiKey = upstream.dialect === 'chat' ? upstream.apiKey : '';
     const answer = client.send({
       upstream,
@@ -186,45 +189,31 @@ function drain(reader: ByteReader): void {
     .finally(() => clearTimeout(timer));
 }
 
-/**
- * The upstream's timers in one: instead of a timer a read, one timer looks from time to time at
- * when the last read was.
- */
+/** The upstream's timers as one deadline that moves with every read. */
 function startWatch(
-  timeouts: { firstByteMs: number; idleMs: number; totalMs: number },
-  clock: () => number,
+  timeouts: UpstreamTimeouts,
+  { clock, deadlines }: { readonly clock: () => number; readonly deadlines: Deadlines },
   onTimeout: () => void,
 ) {
   const startedAt = clock();
-  let lastReadAt: number | undefined;
+  const totalAt = startedAt + timeouts.totalMs;
+  let read = false;
   let reason: string | undefined;
-  let timer: ReturnType<typeof setTimeout>;
-
-  const due = (): { at: number; reason: string } => {
-    const total = { at: startedAt + timeouts.totalMs, reason: 'the answer took too long in all' };
-    const silence =
-      lastReadAt === undefined
-        ? { at: startedAt + timeouts.firstByteMs, reason: 'no first byte in time' }
-        : { at: lastReadAt + timeouts.idleMs, reason: 'the stream fell silent' };
-    return silence.at < total.at ? silence : total;
-  };
-  const look = (): void => {
-    const next = due();
-    const waitMs = next.at - clock();
-    if (waitMs > 0) {
-      timer = setTimeout(look, waitMs);
-      return;
-    }
-    reason = next.reason;
-    onTimeout();
-  };
-  timer = setTimeout(look, due().at - startedAt);
-
-  return {
-    touch: () => {
-      lastReadAt = clock();
+  const deadline: Deadline = {
+    at: Math.min(startedAt + timeouts.firstByteMs, totalAt),
+    fire() {
+      if (deadline.at === totalAt) reason = 'the answer took too long in all';
+      else reason = read ? 'the stream fell silent' : 'no first byte in time';
+      onTimeout();
     },
-    stop: () => clearTimeout(timer),
+  };
+  deadlines.add(deadline);
+  return {
+    touch() {
+      read = true;
+      deadline.at = Math.min(clock() + timeouts.idleMs, totalAt);
+    },
+    stop: () => deadlines.remove(deadline),
     timedOut: (): string | undefined => reason,
   };
 }
