@@ -1,0 +1,535 @@
+// The HTTP rim: every trap of the runtime and of the framework that once broke a gateway, shut in
+// front of the executable. Raw sockets and fetch; the upstream is scripted.
+
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { existsSync, readFileSync } from 'node:fs';
+import { mkdtemp } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import type { ErrorCode } from '../../src/core/error.ts';
+import { type Behaviour, HELLO, play, streamHead } from '../support/behaviours.ts';
+import { catalogFor, LARGE_PLAN } from '../support/catalog.ts';
+import {
+  type Format,
+  generate,
+  generateStream,
+  get,
+  type JsonAnswer,
+  post,
+  requestBody,
+} from '../support/client.ts';
+import { type Gateway, startGateway, type TestAccount } from '../support/gateway.ts';
+import { openConnection, requestHead, wholeRequest } from '../support/raw.ts';
+import { expectRefusal } from '../support/refusal.ts';
+import { streamFrames, USAGE } from '../support/render.ts';
+import type { SseEvent } from '../support/sse.ts';
+import { startUpstream, type Upstream, waitUntil } from '../support/upstream.ts';
+
+const FORMATS: readonly Format[] = ['chat', 'messages'];
+const PATHS = { chat: '/v1/chat/completions', messages: '/v1/messages' } as const;
+
+const UNICODE = 'Grüße: 😀 ' + '日本語 €\u2028 e\u0301 👩‍👩‍👧 end';
+/** Longer than the ten seconds after which the runtime drops a silent connection by default. */
+const SILENCE_MS = 10_500;
+const FLOOD_PIECE = 'word '.repeat(6_400);
+const FLOOD_PIECES = 1_500;
+
+const unicode = (exchange: Parameters<Behaviour>[0]): string =>
+  streamFrames(exchange.request.dialect, exchange.request.model, {
+    pieces: [{ text: UNICODE }],
+    finish: 'stop',
+    usage: USAGE,
+  }).join('');
+
+const BEHAVIOURS: Readonly<Record<string, Behaviour>> = {
+  'unicode-bytewise': async (exchange) => {
+    streamHead(exchange);
+    for (const byte of Buffer.from(unicode(exchange))) {
+      exchange.write(new Uint8Array([byte]));
+      await new Promise((wake) => setImmediate(wake));
+    }
+    exchange.end();
+  },
+  'unicode-whole': play({ pieces: [{ text: UNICODE }], finish: 'stop', usage: USAGE }),
+  'silent-middle': async (exchange) => {
+    const frames = streamFrames(exchange.request.dialect, exchange.request.model, {
+      pieces: [{ text: 'Hello ' }, { text: 'from upstream.' }],
+      finish: 'stop',
+      usage: USAGE,
+    });
+    const half = Math.ceil(frames.length / 2);
+    streamHead(exchange);
+    for (const frame of frames.slice(0, half)) exchange.write(frame);
+    await exchange.sleep(SILENCE_MS);
+    for (const frame of frames.slice(half)) exchange.write(frame);
+    exchange.end();
+  },
+  /** About 48 MB of text, as fast as the other side takes it. */
+  flood: play({
+    pieces: Array.from({ length: FLOOD_PIECES }, () => ({ text: FLOOD_PIECE })),
+    finish: 'stop',
+    usage: USAGE,
+  }),
+};
+
+const MODELS = [
+  ...Object.keys(BEHAVIOURS),
+  ...['ok', 'stall', 'stall-before', 'stall-after-head', 'slow-first-byte-30000'],
+  ...['slow-first-byte-10500', 'reset', 'cut', 'cut-connection', 'error-in-stream', 'bytewise'],
+  'status-503',
+];
+
+let upstream: Upstream;
+let gateway: Gateway;
+let account: TestAccount;
+/** Started first, because they take long, and judged by the last test. */
+let silent: Promise<readonly unknown[]>;
+
+const catalog = (): string => catalogFor(upstream, MODELS, { plans: { large: LARGE_PLAN } });
+
+beforeAll(async () => {
+  upstream = await startUpstream(BEHAVIOURS);
+  gateway = await startGateway({ catalog: catalog() });
+  account = await gateway.createAccount({ plan: 'large', credit: 1_000_000_000 });
+  silent = Promise.all(
+    FORMATS.flatMap((format) => [
+      generateStream(account, format, 'silent-middle').then(({ events }) => textOf(format, events)),
+      generate(account, format, 'slow-first-byte-10500').then(({ json }) =>
+        wholeText(format, json),
+      ),
+    ]),
+  );
+  silent.catch(() => {});
+});
+
+afterAll(async () => {
+  await gateway[Symbol.asyncDispose]();
+  await upstream.close();
+});
+
+/** The text that a client of the format puts together from a stream. */
+function textOf(format: Format, events: readonly SseEvent[]): string {
+  return events
+    .map(({ json }) => {
+      if (format === 'messages') return (json?.['delta'] as { text?: string } | undefined)?.text;
+      const choices = json?.['choices'] as { delta: { content?: string } }[] | undefined;
+      return choices?.[0]?.delta.content;
+    })
+    .join('');
+}
+
+function wholeText(format: Format, json: Record<string, unknown>): unknown {
+  if (format === 'messages') return (json['content'] as { text: string }[])[0]?.text;
+  return (json['choices'] as { message: { content: string } }[])[0]?.message.content;
+}
+
+async function inFlight(caller: TestAccount): Promise<unknown> {
+  const { json } = await get(caller, '/v1/account');
+  return (json['usage'] as { readonly in_flight: number }).in_flight;
+}
+
+describe('a client that leaves', () => {
+  type Row = readonly [model: string, stream: boolean];
+  const ROWS: readonly Row[] = [
+    ['stall', true],
+    ['stall-before', true],
+    ['stall-after-head', true],
+    ['slow-first-byte-30000', false],
+    ['stall', false],
+  ];
+  const CASES = ROWS.flatMap(([model, stream]) =>
+    FORMATS.map((format) => [format, model, stream] as const),
+  );
+
+  test.each(CASES)(
+    '%s, %s, stream %p: the upstream is told within 500 ms',
+    async (format, model, stream) => {
+      const caller = await gateway.createAccount({ plan: 'large' });
+      const before = { requests: upstream.requests.length, aborted: upstream.aborted() };
+      const leave = new AbortController();
+      const answer = post(caller, PATHS[format], requestBody(format, model, { stream }), {
+        signal: leave.signal,
+      })
+        .then((response) => response.text())
+        .catch(() => 'left');
+      await upstream.waitFor(({ requests }) => requests.length > before.requests);
+      // Where content comes before the silence, the client leaves in the middle of it.
+      if (model === 'stall') await Bun.sleep(100);
+      const leftAt = performance.now();
+      leave.abort();
+      await upstream.waitFor(({ aborted }) => aborted() > before.aborted);
+      expect(performance.now() - leftAt).toBeLessThan(500);
+      await answer;
+      await waitUntil(async () => (await inFlight(caller)) === 0);
+      const { json } = await get(caller, '/v1/account');
+      expect(json['balance']).toMatchObject({ reserved: '0' });
+    },
+  );
+});
+
+describe('bytes of a stream', () => {
+  test.each(FORMATS)('%s: characters that arrive in pieces leave whole', async (format) => {
+    const streamed = await generateStream(account, format, 'unicode-bytewise');
+    expect(textOf(format, streamed.events)).toBe(UNICODE);
+    const whole = await generate(account, format, 'unicode-whole');
+    expect(wholeText(format, whole.json)).toBe(UNICODE);
+  });
+
+  test.each(FORMATS)('%s: a stream has one framing and the headers of a stream', async (format) => {
+    const body = JSON.stringify(requestBody(format, 'ok', { stream: true }));
+    using connection = await openConnection(gateway.url);
+    await connection.write(wholeRequest(account, PATHS[format], body));
+    await waitUntil(() => connection.rest().includes('\r\n\r\n'));
+    const [head = ''] = connection.rest().split('\r\n\r\n');
+    const names = head
+      .split('\r\n')
+      .slice(1)
+      .map((line) => line.split(':')[0]?.toLowerCase());
+    expect(names.toSorted()).toEqual(
+      [
+        'cache-control',
+        'content-type',
+        'date',
+        'request-id',
+        'transfer-encoding',
+        'x-accel-buffering',
+        'x-ratelimit-limit-requests',
+        'x-ratelimit-limit-tokens',
+        'x-ratelimit-remaining-requests',
+        'x-ratelimit-remaining-tokens',
+        'x-ratelimit-reset-requests',
+        'x-request-id',
+        'x-svc-model',
+      ].toSorted(),
+    );
+    expect(head).toMatch(/content-type: text\/event-stream; charset=utf-8/i);
+    const answer = await connection.answer();
+    expect(answer?.text).toEndWith(format === 'chat' ? 'data: [DONE]\n\n' : '"message_stop"}\n\n');
+    // The connection is good for another one.
+    await connection.write(wholeRequest(account, PATHS[format], body));
+    expect((await connection.answer())?.status).toBe(200);
+  });
+
+  test.each(FORMATS)('%s: a whole answer has a length and no other framing', async (format) => {
+    using connection = await openConnection(gateway.url);
+    const body = JSON.stringify(requestBody(format, 'ok'));
+    await connection.write(wholeRequest(account, PATHS[format], body));
+    const answer = await connection.answer();
+    expect(answer?.headers['content-length']).toBe(String(Buffer.byteLength(answer?.text ?? '')));
+    expect(answer?.headers['transfer-encoding']).toBeUndefined();
+    expect(answer?.headers['content-type']).toBe('application/json');
+  });
+
+  const BROKEN = ['reset', 'cut', 'cut-connection', 'error-in-stream'];
+  const CASES = FORMATS.flatMap((format) => BROKEN.map((model) => [format, model] as const));
+  test.each(CASES)(
+    '%s: after the start, %s is the error event of the format',
+    async (format, model) => {
+      const { status, headers, events } = await generateStream(account, format, model);
+      expect(status).toBe(200);
+      expect(textOf(format, events)).toBe(HELLO);
+      const last = events.at(format === 'chat' ? -2 : -1);
+      const error = {
+        message: expect.stringMatching(/^The model stopped before its answer was complete\./),
+        type: 'overloaded_error',
+        code: 'provider_unavailable',
+        request_id: headers.get('x-request-id'),
+        svc_tokens_debited: expect.stringMatching(/^[1-9]/),
+        svc_cost_usd: expect.stringMatching(/^0\.0/),
+        svc_balance_tokens: expect.stringMatching(/^\d/),
+        svc_outcome: 'upstream_failed',
+      };
+      if (format === 'chat') {
+        expect(last?.json).toEqual({ error });
+        expect(events.at(-1)?.data).toBe('[DONE]');
+      } else {
+        expect(last?.event).toBe('error');
+        expect(last?.json).toEqual({ type: 'error', error });
+      }
+      expect(events.map(({ data }) => data).join()).not.toMatch(/"finish_reason":"|message_stop/);
+    },
+  );
+});
+
+describe('paths and methods', () => {
+  type Row = readonly [
+    method: string,
+    path: string,
+    code: ErrorCode,
+    format: Format,
+    allow?: string,
+  ];
+  const ROWS: readonly Row[] = [
+    ...['GET', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE', 'PROPFIND'].flatMap(
+      (method): Row[] => [
+        [method, '/v1/chat/completions', 'method_not_allowed', 'chat', 'POST'],
+        [method, '/v1/messages', 'method_not_allowed', 'messages', 'POST'],
+        [method, '/v1/messages/count_tokens', 'method_not_allowed', 'messages', 'POST'],
+      ],
+    ),
+    ['POST', '/v1/models', 'method_not_allowed', 'chat', 'GET'],
+    ['DELETE', '/v1/models/ok', 'method_not_allowed', 'chat', 'GET'],
+    ['POST', '/v1/account', 'method_not_allowed', 'chat', 'GET'],
+    ['POST', '/healthz', 'method_not_allowed', 'chat', 'GET'],
+    ['POST', '/readyz', 'method_not_allowed', 'chat', 'GET'],
+    ['POST', '/', 'method_not_allowed', 'chat', 'GET, HEAD'],
+    ...['/v1/api-keys', '/v1/api-keys/', '/v1/api-keys/key_1', '/v1/api-keys/key_1/rotate'].flatMap(
+      (path) =>
+        ['POST', 'PUT', 'PATCH', 'DELETE'].map(
+          (method): Row => [method, path, 'session_required', 'chat'],
+        ),
+    ),
+    ...[
+      '/v1/chat/completions/',
+      '//v1/chat/completions',
+      '/v1//chat/completions',
+      '/V1/chat/completions',
+      '/v1/%63hat/completions',
+      '/v1/chat%2fcompletions',
+      '/v1/chat/completions;x=1',
+      '/v1/chat/completions%00',
+      '/chat/completions',
+      '/v1/v1/chat/completions',
+      '/v1/embeddings',
+      '/v1/images/generations',
+      '/v1/audio/speech',
+      '/v1/files',
+      '/v1/responses',
+      '/v1/completions',
+      '/v1/account/',
+      '/v1/models/',
+      '/v2/models',
+      '/metrics/',
+      '/.env',
+      '/favicon.ico',
+    ].flatMap((path): Row[] => [
+      ['POST', path, 'not_found', 'chat'],
+      ['GET', path, 'not_found', 'chat'],
+    ]),
+    ['POST', '/v1/messages/', 'not_found', 'messages'],
+    ['POST', '/v1/v1/messages', 'not_found', 'messages'],
+    ['POST', '/messages', 'not_found', 'messages'],
+    ['GET', '/v1/messages/batches', 'not_found', 'messages'],
+    ['GET', '/v1/models/no-such-model', 'model_not_found', 'chat'],
+    ['GET', '/v1/models/%zz', 'model_not_found', 'chat'],
+    ['GET', '/v1/models/..%2fok', 'model_not_found', 'chat'],
+  ];
+
+  test('each has its refusal, in the envelope of the clients that would ask', async () => {
+    for (const [method, path, code, format, allow] of ROWS) {
+      using connection = await openConnection(gateway.url);
+      await connection.write(requestHead(account, path, ['content-length: 0'], method));
+      const raw = await connection.answer();
+      const answer: JsonAnswer = {
+        status: raw?.status ?? 0,
+        headers: new Headers(raw?.headers),
+        json: JSON.parse(raw?.text || 'null'),
+      };
+      const error = answer.json?.['error'] as { readonly code: string } | undefined;
+      expect({ method, path, code: error?.code }).toEqual({ method, path, code });
+      const param = code === 'model_not_found' ? { param: 'model' } : {};
+      expectRefusal(answer, format, code, param);
+      expect(answer.headers.get('allow')).toBe(allow ?? null);
+    }
+  });
+
+  test('HEAD has no body: 200 at the root, 405 where only POST is served', async () => {
+    for (const [path, status] of [
+      ['/', 200],
+      ['/v1/messages', 405],
+      ['/nowhere', 404],
+    ] as const) {
+      using connection = await openConnection(gateway.url);
+      await connection.write(requestHead(account, path, [], 'HEAD'));
+      expect((await connection.answer('HEAD'))?.status).toBe(status);
+      await connection.write(requestHead(account, '/healthz', [], 'GET'));
+      expect((await connection.answer())?.status).toBe(200);
+      expect(connection.rest()).toBe('');
+    }
+  });
+
+  test('the open paths answer without a key', async () => {
+    for (const [path, expected] of [
+      ['/', { service: 'tollgate', version: expect.any(String) }],
+      ['/healthz', { status: 'ok', version: expect.any(String) }],
+      ['/readyz', { status: 'ready', problems: [] }],
+    ] as const) {
+      const response = await fetch(`${gateway.url}${path}?x=1`);
+      expect(response.status).toBe(200);
+      expect(await response.json()).toEqual(expected);
+    }
+  });
+
+  test('a query changes nothing, and dots in a path are resolved as the URL standard says', async () => {
+    const body = JSON.stringify(requestBody('messages', 'ok'));
+    for (const path of [
+      '/v1/messages?beta=true',
+      '/v1/messages?',
+      '/v1/./messages',
+      '/v1/x/../messages',
+    ]) {
+      using connection = await openConnection(gateway.url);
+      await connection.write(wholeRequest(account, path, body));
+      expect((await connection.answer())?.status).toBe(200);
+    }
+  });
+
+  test('any name of the host will do', async () => {
+    const hosts = ['gw', 'gw:3000', 'localhost', '127.0.0.1', '[::1]:80', 'api.example.com', 'a_b'];
+    for (const host of hosts) {
+      using connection = await openConnection(gateway.url);
+      for (const format of FORMATS) {
+        const body = JSON.stringify(requestBody(format, 'ok'));
+        const request = wholeRequest(account, PATHS[format], body).toString();
+        await connection.write(request.replace('host: gateway.test', `host: ${host}`));
+        expect({ host, status: (await connection.answer())?.status }).toEqual({
+          host,
+          status: 200,
+        });
+      }
+      const list = requestHead(account, '/v1/models', [], 'GET');
+      await connection.write(list.replace('host: gateway.test', `host: ${host}`));
+      expect((await connection.answer())?.status).toBe(200);
+    }
+  });
+
+  test('requests in one write are answered in order', async () => {
+    using connection = await openConnection(gateway.url);
+    const paths = ['/healthz', '/v1/models/ok', '/nowhere', '/v1/account', '/readyz'];
+    await connection.write(paths.map((path) => requestHead(account, path, [], 'GET')).join(''));
+    const statuses: unknown[] = [];
+    for (const _ of paths) statuses.push((await connection.answer())?.status);
+    expect(statuses).toEqual([200, 200, 404, 200, 200]);
+  });
+});
+
+describe('a client that does not read', () => {
+  const residentMb = () => {
+    const status = readFileSync(`/proc/${gateway.pid}/status`, 'utf8');
+    return Number(/VmRSS:\s+(\d+)/.exec(status)?.[1]) / 1_024;
+  };
+
+  test('costs bounded memory, delays nobody, and is let go of when it leaves', async () => {
+    const slow = await gateway.createAccount({ plan: 'large', credit: 1_000_000_000 });
+    const before = residentMb();
+    const body = JSON.stringify(requestBody('chat', 'flood', { stream: true }));
+    const connections = await Promise.all([1, 2, 3].map(() => openConnection(gateway.url)));
+    for (const connection of connections) {
+      connection.pause();
+      await connection.write(wholeRequest(slow, PATHS.chat, body));
+    }
+    await waitUntil(async () => (await inFlight(slow)) === connections.length);
+    for (let round = 0; round < 20; round += 1) {
+      const askedAt = performance.now();
+      expect((await generate(account, 'chat', 'ok')).status).toBe(200);
+      expect(performance.now() - askedAt).toBeLessThan(1_000);
+      await Bun.sleep(50);
+    }
+    expect(await inFlight(slow)).toBe(connections.length);
+    expect(residentMb() - before).toBeLessThan(60);
+    for (const connection of connections) connection.destroy();
+    await waitUntil(async () => (await inFlight(slow)) === 0);
+    const { json } = await get(slow, '/v1/account');
+    expect(json['balance']).toMatchObject({ reserved: '0' });
+  });
+});
+
+const executable = resolve(import.meta.dir, '../../dist/tollgate');
+const fromSource = process.env['TOLLGATE_TEST_SOURCE'] === '1';
+
+describe('the executable', () => {
+  /** What a request was answered with, without what differs from one run to the next. */
+  async function replay(url: string, key: string): Promise<unknown[]> {
+    const caller = { url, key };
+    const normalise = (text: string) =>
+      text
+        .replaceAll(/(req_|chatcmpl-|msg_|key_|acct_|fp_)[A-Za-z0-9_]+/g, '$1…')
+        .replaceAll(/"created":\d+/g, '"created":0')
+        .replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, 'time')
+        .replaceAll(/"masked":"[^"]*"/g, '"masked":""')
+        .replaceAll('"last_used_at":"time"', '"last_used_at":null')
+        .replaceAll(/"version":"[^"]*"/g, '"version":""')
+        .replaceAll(/"resets_in_s":\d+/g, '"resets_in_s":0');
+    const asks: (() => Promise<Response>)[] = FORMATS.flatMap((format) => [
+      ...['ok', 'bytewise', 'reset', 'cut', 'status-503', 'no-such-model'].flatMap((model) => [
+        () => post(caller, PATHS[format], requestBody(format, model)),
+        () => post(caller, PATHS[format], requestBody(format, model, { stream: true })),
+      ]),
+      () => post(caller, PATHS[format], requestBody(format, 'ok', { max_tokens: 0 })),
+      () => post(caller, PATHS[format], '{"model":'),
+      () => post(caller, PATHS[format], ' '.repeat(2_097_153)),
+      () => post({ url, key: 'sk-none' }, PATHS[format], '{}'),
+      () => fetch(`${url}${PATHS[format]}`, { method: 'PUT' }),
+      () => post(caller, `${PATHS[format]}/count_tokens`, requestBody(format, 'ok')),
+    ]);
+    const gets = ['/', '/v1/models', '/v1/models/ok', '/v1/api-keys', '/v1/account', '/nowhere'];
+    for (const path of gets) {
+      asks.push(() => fetch(`${url}${path}`, { headers: { 'x-api-key': key } }));
+    }
+    const answers: unknown[] = [];
+    for (const ask of asks) {
+      const response = await ask();
+      const headers = Object.fromEntries(response.headers);
+      delete headers['date'];
+      // Lengths follow the texts that were normalised.
+      delete headers['content-length'];
+      delete headers['x-ratelimit-reset-requests'];
+      const body = normalise(await response.text());
+      answers.push({ status: response.status, headers: normalise(JSON.stringify(headers)), body });
+    }
+    return answers;
+  }
+
+  test.skipIf(fromSource || !existsSync(executable))('answers as the source does', async () => {
+    process.env['TOLLGATE_TEST_SOURCE'] = '1';
+    const starting = startGateway({ catalog: catalog() });
+    delete process.env['TOLLGATE_TEST_SOURCE'];
+    await using source = await starting;
+    const key = await createKey(source, true);
+    const [fromBinary, expected] = await Promise.all([
+      replay(gateway.url, await createKey(gateway, false)),
+      replay(source.url, key),
+    ]);
+    expect(fromBinary).toEqual(expected);
+  });
+
+  /** The command line is run by the same program as the server. */
+  async function createKey(of: Gateway, source: boolean): Promise<string> {
+    if (source) process.env['TOLLGATE_TEST_SOURCE'] = '1';
+    const creating = of.createAccount({ plan: 'large', email: 'same@example.com' });
+    delete process.env['TOLLGATE_TEST_SOURCE'];
+    return (await creating).key;
+  }
+
+  test.skipIf(fromSource)('runs no code that lies in its working directory', async () => {
+    const directory = await mkdtemp(join(tmpdir(), 'tollgate-'));
+    const mark = join(directory, 'executed');
+    await Bun.write(
+      join(directory, 'planted.ts'),
+      `require('node:fs').writeFileSync(${JSON.stringify(mark)}, 'yes'); process.exit(9);`,
+    );
+    await Bun.write(
+      join(directory, 'bunfig.toml'),
+      'preload = ["./planted.ts"]\n[test]\npreload = ["./planted.ts"]\n',
+    );
+    await Bun.write(
+      join(directory, '.env'),
+      'BUN_OPTIONS="--preload ./planted.ts"\nLOG_LEVEL=warn\n',
+    );
+    await Bun.write(join(directory, 'package.json'), '{"main":"./planted.ts","type":"module"}');
+    await Bun.write(
+      join(directory, 'tsconfig.json'),
+      '{"compilerOptions":{"paths":{"*":["./planted.ts"]}}}',
+    );
+    await using planted = await startGateway({ catalog: catalog(), directory });
+    const caller = await planted.createAccount();
+    expect((await generate(caller, 'chat', 'ok')).status).toBe(200);
+    expect(existsSync(mark)).toBe(false);
+    // The program did read the file as settings.
+    expect(planted.output()).not.toContain('"level":30');
+  });
+});
+
+test('a stream and an answer that are silent for longer than the runtime waits arrive whole', async () => {
+  expect(await silent).toEqual(Array.from({ length: 4 }, () => HELLO));
+}, 20_000);
