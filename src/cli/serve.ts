@@ -238,20 +238,29 @@ async function drain(
   log: Log,
 ): Promise<void> {
   const stopped = server.stop();
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  const timeUp = new Promise<'time up'>((resolve) => {
-    timer = setTimeout(() => resolve('time up'), config.drainMs);
-  });
-  const first = await Promise.race([inFlight.idle(), timeUp, stopSignal()]);
-  clearTimeout(timer);
-  if (first !== undefined) {
+  const idle = inFlight.idle().then(() => true);
+  const again = stopSignal().then(() => false);
+  if ((await within(config.drainMs, Promise.race([idle, again]))) !== true) {
     log.warn(`ending ${inFlight.count()} requests that are still running`);
     inFlight.abortAll();
-    await Promise.race([inFlight.idle(), Bun.sleep(END_GRACE_MS)]);
+    await within(END_GRACE_MS, idle);
   }
-  await Promise.race([stopped, Bun.sleep(CLOSE_GRACE_MS)]);
+  await within(CLOSE_GRACE_MS, stopped);
   // Connections that a client keeps open without a request would hold the process for ever.
   await server.close();
+}
+
+/** What the promise resolves to, or `undefined` when the time is up; leaves no timer behind. */
+async function within<T>(milliseconds: number, promise: Promise<T>): Promise<T | undefined> {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const timeUp = new Promise<undefined>((resolve) => {
+    timer = setTimeout(() => resolve(undefined), milliseconds);
+  });
+  try {
+    return await Promise.race([promise, timeUp]);
+  } finally {
+    clearTimeout(timer);
+  }
 }
 
 /** For what was ended to settle; only a request whose body never arrives needs longer. */

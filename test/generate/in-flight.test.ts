@@ -37,7 +37,9 @@ test('ending all tells each once, and those that leave meanwhile do no harm', ()
     told.push('one');
     leaveOther();
   });
+  expect(inFlight.aborted()).toBe(false);
   inFlight.abortAll();
+  expect(inFlight.aborted()).toBe(true);
   expect(told.toSorted()).toEqual(['one', 'other']);
   expect(inFlight.count()).toBe(1);
 });
