@@ -95,8 +95,6 @@ export async function serve(options: ServeOptions): Promise<number> {
   const deadlines = createDeadlines();
   const ticking = setInterval(() => deadlines.sweep(clock()), DEADLINE_SWEEP_MS);
   let draining = false;
-  // From before the address is known: who knows it may stop the server at once.
-  const stopped = stopSignal();
   const server = listen(
     {
       access: createAccess({ authenticator, blocklist, maintenance: settings.maintenance }),
@@ -142,6 +140,8 @@ export async function serve(options: ServeOptions): Promise<number> {
     { hostname: config.host, port: config.port },
   );
 
+  // From before the address is told: who knows it may stop the server at once.
+  const stopped = stopSignal();
   await announce(config, options, server, origin, { accounts, keys, ledger, settings });
   log.info(`serving version ${VERSION}`);
   const signal = await stopped;
