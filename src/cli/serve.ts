@@ -93,7 +93,6 @@ export async function serve(options: ServeOptions): Promise<number> {
   const limits = createLimits({ clock, usageSince: ledger.usageSince });
   const inFlight = createInFlight();
   const deadlines = createDeadlines();
-  const ticking = setInterval(() => deadlines.sweep(clock()), DEADLINE_SWEEP_MS);
   let draining = false;
   const server = listen(
     {
@@ -140,6 +139,7 @@ export async function serve(options: ServeOptions): Promise<number> {
     { hostname: config.host, port: config.port },
   );
 
+  const ticking = setInterval(() => deadlines.sweep(clock()), DEADLINE_SWEEP_MS);
   // From before the address is told: who knows it may stop the server at once.
   const stopped = stopSignal();
   await announce(config, options, server, origin, { accounts, keys, ledger, settings });
