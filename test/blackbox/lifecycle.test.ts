@@ -1,0 +1,493 @@
+// The life of the process: its first start, its changes while it runs, its mistakes at the start,
+// and its end, whether it was asked to stop or killed. What has been promised must outlive it.
+
+import { Database } from 'bun:sqlite';
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
+import { copyFile, mkdir, mkdtemp, readdir, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { catalogFor } from '../support/catalog.ts';
+import {
+  type Caller,
+  type Format,
+  generate,
+  generateStream,
+  get,
+  openStream,
+} from '../support/client.ts';
+import {
+  type Gateway,
+  gatewayCommand,
+  runCommand,
+  startGateway,
+  type TestAccount,
+} from '../support/gateway.ts';
+import { collectEvents, parseEvents } from '../support/sse.ts';
+import { startUpstream, type Upstream, waitUntil } from '../support/upstream.ts';
+
+// Each of these starts processes of its own, several at once.
+setDefaultTimeout(20_000);
+
+type Json = Record<string, unknown>;
+
+const MODELS = [
+  'ok',
+  'stall',
+  'stall-before',
+  'slow-tokens-20-30',
+  'slow-first-byte-400',
+  'second',
+];
+const FORMATS: readonly Format[] = ['chat', 'messages'];
+
+let upstream: Upstream;
+let catalog: string;
+
+beforeAll(async () => {
+  upstream = await startUpstream();
+  catalog = catalogFor(upstream, MODELS, {
+    models: { 'stall-before': { fallbacks: ['second'] } },
+  });
+});
+
+afterAll(() => upstream.close());
+
+function start(environment: Record<string, string> = {}, more: Json = {}): Promise<Gateway> {
+  return startGateway({ catalog, environment: { LOG_LEVEL: 'info', ...environment }, ...more });
+}
+
+async function inFlight(of: Caller): Promise<unknown> {
+  return ((await get(of, '/v1/account')).json['usage'] as Json)['in_flight'];
+}
+
+type Books = {
+  readonly open: bigint;
+  readonly held: bigint;
+  readonly debited: bigint;
+  readonly available: bigint;
+};
+
+/** Holds and amounts of an account in 10⁻⁶ service token, read from the file itself. */
+function booksOf(gateway: Gateway, accountId: string): Books {
+  const database = new Database(gateway.databasePath, { readonly: true, safeIntegers: true });
+  try {
+    const row = database
+      .query<Books, [string]>(
+        `select
+           (select count(*) from holds where account_id = ?1 and ended_at is null) as open,
+           (select coalesce(sum(amount), 0) from holds where account_id = ?1 and ended_at is null) as held,
+           (select coalesce(sum(debited), 0) from usage_records where account_id = ?1) as debited,
+           (select posted - held from balances where account_id = ?1) as available`,
+      )
+      .get(accountId);
+    if (row === null) throw new Error('no such account');
+    return row;
+  } finally {
+    database.close();
+  }
+}
+
+async function ledgerCheck(gateway: Gateway): Promise<unknown> {
+  const { stdout } = await runCommand(gateway.directory, {}, ['doctor', '--json']);
+  const { checks } = JSON.parse(stdout) as { checks: Json[] };
+  return checks.find((check) => check['name'] === 'ledger');
+}
+
+const LEDGER_OK = { name: 'ledger', ok: true, detail: 'every balance is the sum of its entries' };
+
+describe.concurrent('a stop', () => {
+  test('lets what is under way finish, and takes nothing new', async () => {
+    await using gateway = await start();
+    const account = await gateway.createAccount();
+    const streams = FORMATS.map((format) => generateStream(account, format, 'slow-tokens-20-30'));
+    const whole = generate(account, 'chat', 'slow-first-byte-400');
+    await waitUntil(async () => (await inFlight(account)) === 3);
+
+    const stopped = gateway.stop();
+    await waitUntil(() => gateway.output().includes('draining'));
+    const late = await generate(account, 'chat', 'ok').catch(() => 'no connection');
+    if (typeof late !== 'string') expect(late.status).toBe(503);
+
+    const [chat, messages] = await Promise.all(streams);
+    expect(chat?.events.at(-1)?.data).toBe('[DONE]');
+    expect(chat?.events.at(-2)?.json).toMatchObject({ svc_outcome: 'completed' });
+    expect(messages?.events.at(-1)?.event).toBe('message_stop');
+    expect((await whole).status).toBe(200);
+    expect(await stopped).toBe(0);
+    const books = booksOf(gateway, account.id);
+    // Two streams of 6 + 0.4 + 40, one answer of 16.4.
+    expect(books).toMatchObject({ open: 0n, held: 0n, debited: 109_200_000n });
+    expect(await ledgerCheck(gateway)).toEqual(LEDGER_OK);
+  });
+
+  test('ends what is still running when the drain time is up, and settles it', async () => {
+    await using gateway = await start({ DRAIN_SECONDS: '0.3' });
+    const account = await gateway.createAccount({ plan: 'pro' });
+    const streams = await Promise.all(
+      FORMATS.map((format) => openStream(account, format, 'stall')),
+    );
+    const texts = streams.map((stream) => stream.text());
+    const silent = [
+      generate(account, 'chat', 'stall-before'),
+      generate(account, 'messages', 'stall-before', { stream: true }),
+    ].map((answer) => answer.catch(() => 'no connection'));
+    await waitUntil(async () => (await inFlight(account)) === 4);
+
+    const from = performance.now();
+    expect(await gateway.stop()).toBe(0);
+    expect(performance.now() - from).toBeLessThan(5_000);
+
+    const [chat = '', messages = ''] = await Promise.all(texts);
+    const chatEvents = parseEvents(chat);
+    expect(chatEvents.at(-1)?.data).toBe('[DONE]');
+    const errors = [chatEvents.at(-2)?.json, parseEvents(messages).at(-1)?.json];
+    for (const event of errors) {
+      expect(event?.['error']).toMatchObject({
+        code: 'provider_unavailable',
+        svc_outcome: 'upstream_failed',
+      });
+    }
+    for (const answer of await Promise.all(silent)) {
+      if (typeof answer !== 'string') expect(answer.status).toBe(503);
+    }
+    // A stop is no reason to try the fallback.
+    expect(upstream.requests.some((request) => request.model === 'second')).toBe(false);
+    const books = booksOf(gateway, account.id);
+    expect(books).toMatchObject({ open: 0n, held: 0n });
+    // What was delivered is charged, what was silent is not.
+    expect(books.debited > 0n && books.debited < 100_000_000n).toBe(true);
+    expect(await ledgerCheck(gateway)).toEqual(LEDGER_OK);
+  });
+
+  test('told twice does not wait for the drain time', async () => {
+    await using gateway = await start({ DRAIN_SECONDS: '60' });
+    const account = await gateway.createAccount();
+    const stream = await openStream(account, 'messages', 'stall');
+    const text = stream.text();
+    const stopped = gateway.stop();
+    await waitUntil(() => gateway.output().includes('draining 1 requests'));
+    process.kill(gateway.pid, 'SIGTERM');
+    expect(await stopped).toBe(0);
+    expect(parseEvents(await text).at(-1)?.event).toBe('error');
+    expect(booksOf(gateway, account.id).open).toBe(0n);
+  });
+
+  test('is not held up by a connection that nobody uses', async () => {
+    await using gateway = await start({ DRAIN_SECONDS: '60' });
+    const { port, hostname } = new URL(gateway.url);
+    await Bun.connect({
+      hostname,
+      port: Number(port),
+      socket: { data() {}, error() {} },
+    });
+    const from = performance.now();
+    process.kill(gateway.pid, 'SIGINT');
+    expect(await gateway.stop()).toBe(0);
+    expect(performance.now() - from).toBeLessThan(3_000);
+  });
+
+  test('and a start on the same data go on where it ended', async () => {
+    await using first = await start();
+    const account = await first.createAccount({ credit: 1_000, plan: 'starter' });
+    const more = { max_tokens: 100 };
+    expect((await generate(account, 'chat', 'ok', more)).status).toBe(200);
+    expect(await first.stop()).toBe(0);
+    await using second = await start({}, { directory: first.directory });
+    const caller = { url: second.url, key: account.key };
+    const { json } = await get(caller, '/v1/account');
+    expect(json).toMatchObject({
+      plan: { slug: 'starter' },
+      balance: { available: '983.6' },
+      usage: { today: { tokens: 15 }, month: { tokens: 15 } },
+    });
+    const answer = await generate(caller, 'chat', 'ok', more);
+    expect(answer.headers.get('x-svc-balance')).toBe('967.2');
+  });
+});
+
+describe('a kill', () => {
+  test('takes back no debit that a client has been told of', async () => {
+    await using gateway = await start({ LOG_LEVEL: 'warn' });
+    const account = await gateway.createAccount({ plan: 'business' });
+    let told = 0;
+    let alive = true;
+    const client = async (index: number): Promise<void> => {
+      const format = FORMATS[index % 2] ?? 'chat';
+      while (alive) {
+        const answer = await generate(account, format, 'ok', { max_tokens: 100 });
+        if (answer.headers.get('x-svc-tokens-debited') === '16.4') told += 1;
+      }
+    };
+    const clients = Array.from({ length: 8 }, (_, index) => client(index).catch(() => {}));
+    const stalled = await openStream(account, 'chat', 'stall', { max_tokens: 100 });
+    await waitUntil(() => told >= 100);
+    await gateway.kill();
+    alive = false;
+    await Promise.all([...clients, stalled.text().catch(() => {})]);
+
+    await using again = await start({}, { directory: gateway.directory });
+    const { json } = await get({ url: again.url, key: account.key }, '/v1/account');
+    const books = booksOf(again, account.id);
+    expect(Number(books.debited)).toBeGreaterThanOrEqual(told * 16_400_000);
+    // The stalled stream may keep its hold: recovering it is a later step. Money is whole anyway.
+    expect(books.available + books.held + books.debited).toBe(1_000_000_000_000n);
+    expect(json['balance']).toMatchObject({
+      total: String(Number(1_000_000_000_000n - books.debited) / 1e6),
+    });
+    expect(await ledgerCheck(again)).toEqual(LEDGER_OK);
+    const answer = await generate({ url: again.url, key: account.key }, 'chat', 'ok');
+    expect(answer.status).toBe(200);
+  });
+});
+
+describe('changes from the command line are in force within a second', () => {
+  let gateway: Gateway;
+
+  beforeAll(async () => {
+    gateway = await start();
+  });
+
+  afterAll(() => gateway[Symbol.asyncDispose]());
+
+  /** The code that requests are refused with, `ok` when they are not. */
+  async function state(of: Caller): Promise<unknown> {
+    const { status, json } = await get(of, '/v1/account');
+    return status === 200 ? 'ok' : (json['error'] as Json)['code'];
+  }
+
+  async function becomes(of: Caller, code: string): Promise<void> {
+    await waitUntil(async () => (await state(of)) === code, 1_000);
+  }
+
+  test('a revoked key is refused, and a rotated one replaced', async () => {
+    const account = await gateway.createAccount();
+    expect(await state(account)).toBe('ok');
+    const rotated = await gateway.run('key', 'rotate', account.key);
+    const fresh = { url: account.url, key: String((rotated['created'] as Json)['key']) };
+    await becomes(account, 'invalid_api_key');
+    expect(await state(fresh)).toBe('ok');
+    await gateway.run('key', 'revoke', fresh.key);
+    await becomes(fresh, 'invalid_api_key');
+  });
+
+  test('a key expires on its own, to the second', async () => {
+    const account = await gateway.createAccount();
+    const expiresAt = Date.now() + 1_500;
+    const expires = new Date(expiresAt).toISOString();
+    const { key } = await gateway.run('key', 'create', account.id, '--expires', expires);
+    const caller = { url: account.url, key: String(key) };
+    expect(await state(caller)).toBe('ok');
+    await waitUntil(async () => (await state(caller)) === 'invalid_api_key', 3_000);
+    expect(Date.now()).toBeGreaterThanOrEqual(expiresAt);
+    expect(Date.now() - expiresAt).toBeLessThan(1_000);
+    expect(await state(account)).toBe('ok');
+  });
+
+  test.each([
+    ['account_inactive', ['account', 'suspend'], ['account', 'activate']],
+    ['account_inactive', ['account', 'delete'], ['account', 'activate']],
+  ] as const)('%s by %j, until %j', async (code, command, undo) => {
+    const account = await gateway.createAccount();
+    expect(await state(account)).toBe('ok');
+    await gateway.run(...command, account.id);
+    await becomes(account, code);
+    await gateway.run(...undo, account.id);
+    await becomes(account, 'ok');
+  });
+
+  test('an unverified address, a block, a credit', async () => {
+    const account = await gateway.createAccount({ verified: false });
+    expect(await state(account)).toBe('email_not_verified');
+    await gateway.run('account', 'verify', account.id);
+    await becomes(account, 'ok');
+    await gateway.run('block', 'add', 'account', account.id);
+    await becomes(account, 'account_blocked');
+    await gateway.run('block', 'remove', 'account', account.id);
+    await becomes(account, 'ok');
+    await gateway.run('account', 'credit', account.id, '0.5');
+    const { json } = await get(account, '/v1/account');
+    expect(json['balance']).toMatchObject({ available: '1000000.5' });
+  });
+
+  test('maintenance refuses new requests and lets running ones finish', async () => {
+    const account = await gateway.createAccount();
+    const response = await openStream(account, 'messages', 'slow-tokens-20-30');
+    await gateway.run('maintenance', 'on');
+    await becomes(account, 'maintenance_mode');
+    expect((await collectEvents(response)).at(-1)?.event).toBe('message_stop');
+    const refused = await generate(account, 'messages', 'ok');
+    expect([refused.status, refused.json['error']]).toMatchObject([
+      503,
+      { type: 'overloaded_error', code: 'maintenance_mode' },
+    ]);
+    await gateway.run('maintenance', 'off');
+    await becomes(account, 'ok');
+  });
+});
+
+describe.concurrent('the binary by itself', () => {
+  test('says its version and what it can do', async () => {
+    await using folder = await emptyFolder();
+    const version = await runCommand(folder.path, {}, ['--version']);
+    expect(version).toMatchObject({ code: 0, stderr: '' });
+    expect(version.stdout).toMatch(/^\d+\.\d+\.\d+\S*\n$/);
+    const help = await runCommand(folder.path, {}, ['--help']);
+    expect(help).toMatchObject({ code: 0, stderr: '' });
+    for (const command of ['serve', 'doctor', 'account', 'key', 'explain', 'backup']) {
+      expect(help.stdout).toContain(`  ${command}`);
+    }
+    expect(await readdir(folder.path)).toEqual([]);
+  });
+
+  test('serves the demo from an empty directory, with nothing beside it', async () => {
+    await using folder = await emptyFolder();
+    const [program = ''] = gatewayCommand();
+    const alone = join(folder.path, 'bin');
+    await mkdir(alone);
+    await copyFile(program, join(alone, 'tollgate'));
+    const home = join(folder.path, 'home');
+    await mkdir(home);
+    const child = Bun.spawn([join(alone, 'tollgate'), 'serve', '--demo', '--port', '0'], {
+      cwd: home,
+      env: {},
+      stdin: 'ignore',
+      stdout: 'pipe',
+      stderr: 'pipe',
+    });
+    try {
+      let output = '';
+      const decoder = new TextDecoder();
+      for await (const bytes of child.stdout) {
+        output += decoder.decode(bytes, { stream: true });
+        if (output.includes('curl')) break;
+      }
+      const url = /listening on (http:\/\/\S+)/.exec(output)?.[1] ?? '';
+      const key = /sk-[A-Za-z0-9]{48}/.exec(output)?.[0] ?? '';
+      expect(await readdir(home)).toEqual(['data']);
+      const answer = await generate({ url, key }, 'chat', 'demo-chat');
+      expect(answer.status).toBe(200);
+      const streamed = await generateStream({ url, key }, 'messages', 'demo-reasoner');
+      expect(streamed.events.at(-1)?.event).toBe('message_stop');
+      for (const path of ['/healthz', '/readyz']) {
+        expect((await fetch(url + path)).status).toBe(200);
+      }
+    } finally {
+      child.kill('SIGTERM');
+    }
+    expect(await child.exited).toBe(0);
+  });
+});
+
+describe.concurrent('a start is refused, with clear words and without the value', () => {
+  const BROKEN_CATALOG = `
+[[upstream]]
+id = "one"
+dialect = "chat"
+base_url = "http://127.0.0.1:9/v1"
+api_key = "canary-5533"
+[[model]]
+slug = "a"
+context_window = 10
+max_output = 5
+price = { input = "free", output = "1" }
+served_by = [{ upstream = "onne", model = "x" }]
+`;
+
+  type Start = {
+    environment?: Record<string, string>;
+    files?: Record<string, string>;
+    args?: string[];
+  };
+
+  test.each<[name: string, how: Start, words: string[]]>([
+    ['a port that is none', { environment: { PORT: 'canary-5533' } }, ['PORT', '0 to 65535']],
+    [
+      'another database',
+      { environment: { DATABASE_URL: 'postgres://u:canary-5533@h/d' } },
+      ['DATABASE_URL', 'sqlite:PATH'],
+    ],
+    [
+      'a short secret',
+      { environment: { SESSION_SECRET: 'canary-5533' } },
+      ['SESSION_SECRET', '32'],
+    ],
+    [
+      'what is not in this version',
+      { environment: { REDIS_URL: 'redis://canary-5533' } },
+      ['REDIS_URL', 'not in this version'],
+    ],
+    [
+      'two mistakes at once',
+      { environment: { LOG_LEVEL: 'canary-5533', DRAIN_SECONDS: '-1' } },
+      ['LOG_LEVEL', 'DRAIN_SECONDS'],
+    ],
+    ['a catalog that is not there', { environment: { CATALOG: 'missing.toml' } }, ['missing.toml']],
+    [
+      'a broken catalog',
+      { files: { 'catalog.toml': BROKEN_CATALOG } },
+      ['model[0].price.input', 'model[0].served_by[0].upstream', 'did you mean one?'],
+    ],
+    ['a catalog that is not TOML', { files: { 'catalog.toml': 'a = [' } }, ['catalog.toml']],
+    ['a misspelled setting', { files: { '.env': 'PROT=3000\n' } }, ['PROT', 'did you mean PORT?']],
+    ['a port on the command line', { args: ['--port', '99999'] }, ['--port', '65535']],
+    ['an option that is none', { args: ['--prot', '1'] }, ['--prot']],
+  ])('%s', async (_name, how, words) => {
+    await using folder = await emptyFolder();
+    for (const [name, text] of Object.entries(how.files ?? {})) {
+      await Bun.write(join(folder.path, name), text);
+    }
+    const result = await runCommand(folder.path, { PORT: '0', ...how.environment }, [
+      'serve',
+      ...(how.args ?? []),
+    ]);
+    expect(result.code).toBeGreaterThan(0);
+    expect(result.stdout).toBe('');
+    for (const word of words) expect(result.stderr).toContain(word);
+    expect(result.stderr).not.toContain('canary-5533');
+    expect(result.stderr).not.toMatch(/\n\s+at |node_modules|\$bunfs/);
+    expect(await readdir(folder.path)).toEqual(Object.keys(how.files ?? {}));
+  });
+
+  test('a port that is taken', async () => {
+    await using gateway = await start();
+    await using folder = await emptyFolder();
+    const { port } = new URL(gateway.url);
+    const result = await runCommand(folder.path, {}, ['serve', '--port', port]);
+    expect(result.code).toBe(1);
+    expect(result.stderr).toContain(`port ${port}`);
+    expect(result.stderr).toContain('in use');
+    expect(result.stderr).toContain('--port');
+  });
+
+  test('a database that a newer version made', async () => {
+    await using gateway = await start();
+    const account: TestAccount = await gateway.createAccount();
+    expect(await gateway.stop()).toBe(0);
+    const database = new Database(gateway.databasePath);
+    database.run('INSERT INTO __drizzle_migrations (hash, created_at) VALUES (?, ?)', [
+      'later',
+      9e12,
+    ]);
+    database.close();
+    for (const command of [['serve'], ['account', 'show', account.id]]) {
+      const result = await runCommand(gateway.directory, { PORT: '0' }, command);
+      expect([command, result.code]).toEqual([command, 1]);
+      expect(result.stderr).toContain('made by a newer version of tollgate');
+    }
+  });
+
+  test('a database that is none', async () => {
+    await using folder = await emptyFolder();
+    await mkdir(join(folder.path, 'data'));
+    await Bun.write(join(folder.path, 'data/tollgate.db'), 'This is not a database. '.repeat(200));
+    const result = await runCommand(folder.path, { PORT: '0' }, ['serve']);
+    expect(result.code).toBe(1);
+    expect(result.stderr).toContain('database');
+    expect(result.stderr).not.toMatch(/\n\s+at /);
+  });
+});
+
+async function emptyFolder(): Promise<{ readonly path: string } & AsyncDisposable> {
+  const path = await mkdtemp(join(tmpdir(), 'tollgate-'));
+  return { path, [Symbol.asyncDispose]: () => rm(path, { recursive: true, force: true }) };
+}
