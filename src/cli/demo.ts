@@ -17,6 +17,8 @@ export type DemoParts = {
   readonly keys: Keys;
   readonly ledger: Ledger;
   readonly settings: Settings;
+  /** How this program is called, for the commands that are suggested. */
+  readonly program: string;
 };
 
 /** The lines to print at a start with `--demo`. Makes the account only if there is none yet. */
@@ -31,7 +33,7 @@ export async function welcomeDemo(parts: DemoParts, baseUrl: string): Promise<st
       ...urls,
       '',
       `The demonstration account is ${DEMO_EMAIL}. Its key was shown at the first start and is`,
-      'not kept. For another one: bun src/main.ts key create demo@tollgate.example',
+      `not kept. For another one: ${parts.program} key create ${DEMO_EMAIL}`,
       '',
     ];
   }

@@ -1,5 +1,6 @@
 // `tollgate serve`: the one place that constructs everything, and the order in which it ends.
 
+import { basename } from 'node:path';
 import { loadCatalog } from '../catalog/catalog.ts';
 import { createIncidents } from '../catalog/incidents.ts';
 import { findCatalog } from '../catalog/source.ts';
@@ -142,7 +143,13 @@ export async function serve(options: ServeOptions): Promise<number> {
   const ticking = setInterval(() => deadlines.sweep(clock()), DEADLINE_SWEEP_MS);
   // From before the address is told: who knows it may stop the server at once.
   const stopped = stopSignal();
-  await announce(config, options, server, origin, { accounts, keys, ledger, settings });
+  await announce(config, options, server, origin, {
+    accounts,
+    keys,
+    ledger,
+    settings,
+    program: programName(),
+  });
   log.info(`serving version ${VERSION}`);
   const signal = await stopped;
   draining = true;
@@ -156,6 +163,11 @@ export async function serve(options: ServeOptions): Promise<number> {
   log.info(unsettled === 0 ? 'stopped' : `stopped with ${unsettled} commands unsettled`);
   log.flush();
   return unsettled === 0 ? 0 : 1;
+}
+
+/** The executable is Bun itself where the source is run, which scripts/tollgate does. */
+function programName(): string {
+  return basename(process.execPath).startsWith('bun') ? 'scripts/tollgate' : process.argv0;
 }
 
 function withOverrides(config: Config, options: ServeOptions): Config {

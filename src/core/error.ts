@@ -195,7 +195,11 @@ export type ErrorDetail = {
   readonly retryAfterSeconds?: number;
   /** The state of the limits, for the headers of a refusal. */
   readonly limits?: LimitView;
+  /** A word that client libraries act on by themselves; Messages only. */
+  readonly hint?: ErrorHint;
 };
+
+export type ErrorHint = 'thread_not_found';
 
 /** The one error that request code throws on purpose. Anything else is answered as internal. */
 export class GatewayError extends Error {
@@ -204,6 +208,7 @@ export class GatewayError extends Error {
   readonly param: string | undefined;
   readonly retryAfterSeconds: number | undefined;
   readonly limits: LimitView | undefined;
+  readonly hint: ErrorHint | undefined;
 
   constructor(code: ErrorCode, detail: ErrorDetail = {}) {
     super(detail.message ?? ERRORS[code].text);
@@ -211,6 +216,7 @@ export class GatewayError extends Error {
     this.param = detail.param;
     this.retryAfterSeconds = detail.retryAfterSeconds;
     this.limits = detail.limits;
+    this.hint = detail.hint;
   }
 
   get status(): number {

@@ -1,6 +1,8 @@
 // What a client asked for and what a model answered, in one vocabulary that belongs to neither
 // wire format. `wire/` turns bytes into these types and back; everything else sees only these.
 
+import { unreachable } from './assert.ts';
+
 export type JsonValue =
   | string
   | number
@@ -184,6 +186,8 @@ export function createFold(): {
         case 'finish':
           finish = event.reason;
           return;
+        default:
+          unreachable(event);
       }
     },
     answer() {

@@ -79,6 +79,7 @@ export async function generate(
       maxOutputTokens: grant.outputBound,
       streamUpstream,
       until: request.stream ? 'content' : 'end',
+      tellsExhaustion: call.format.tellsExhaustion,
       silentCommitMs: dependencies.silentCommitMs,
       onAttempt: (attempt) => {
         current = attempt;
@@ -196,6 +197,7 @@ function serveStream(
         encoder,
         client,
         meter,
+        tellsExhaustion: call.format.tellsExhaustion,
         heartbeatMs: dependencies.heartbeatMs,
         onTick: grant.renew,
       });

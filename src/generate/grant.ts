@@ -167,6 +167,8 @@ async function holdMoney(options: GrantOptions, claim: Claim, amount: bigint): P
     });
   } catch {
     claim.cancel();
+    // The disk may have taken the hold without confirming it; then it must not stay open.
+    releaseUnconfirmed(options);
     throw new GatewayError('provider_unavailable', {
       message: 'The service cannot reserve money at the moment. Retry with back-off.',
     });
@@ -177,6 +179,23 @@ async function holdMoney(options: GrantOptions, claim: Claim, amount: bigint): P
     message: `The available balance is ${formatTokens(result.available)} service tokens, and this request has to reserve ${formatTokens(amount)}. Top up the account, or lower max_tokens.`,
     limits: claim.view,
   });
+}
+
+function releaseUnconfirmed({ dependencies, call, request }: GrantOptions): void {
+  const { requestId, startedAt } = call;
+  dependencies.ledger
+    .release({
+      requestId,
+      format: call.format.name,
+      stream: request.stream,
+      outcome: 'gateway_failed',
+      usage: NO_USAGE,
+      attempts: [],
+      startedAtMs: startedAt,
+      nowMs: dependencies.clock(),
+    })
+    // No hold was taken, or the ledger keeps the release and tries again: nobody waits for it.
+    .catch(() => {});
 }
 
 /** A bound above the first slice is lowered to what the whole available balance could pay. */

@@ -1,6 +1,7 @@
 // Counts the tokens of an answer as it passes, for the endings in which no upstream tells: a client
 // that leaves, a stream that breaks, an upstream that reports no usage.
 
+import { unreachable } from '../core/assert.ts';
 import type { GenerationEvent, Usage } from '../core/generation.ts';
 
 /** Text collected before it is counted: few calls, and little lost at the seams. */
@@ -53,6 +54,8 @@ export function createOutputMeter(countNow: (text: string) => number): OutputMet
           return;
         case 'finish':
           return;
+        default:
+          unreachable(event);
       }
     },
     hasContent: () => content,

@@ -7,6 +7,7 @@ import type { Attempt, Batch } from '../upstream/attempt.ts';
 import type { StreamEncoder } from '../wire/format.ts';
 import type { ClientStream } from './client-stream.ts';
 import type { OutputMeter } from './meter.ts';
+import { exhaustion } from './route.ts';
 
 export type Ending =
   | { readonly kind: 'completed' }
@@ -21,6 +22,7 @@ export type PumpOptions = {
   readonly client: ClientStream;
   readonly meter: OutputMeter;
   readonly heartbeatMs: number;
+  readonly tellsExhaustion: boolean;
   /** Called with every heartbeat interval, silent or not: the slot's lease lives on this. */
   readonly onTick: () => void;
 };
@@ -50,6 +52,9 @@ export async function pump(options: PumpOptions): Promise<Ending> {
         if (room !== undefined) await room;
       }
       if (client.gone()) return { kind: 'client_cancelled' };
+      // Content has gone out already, or the route would have taken this for a failed attempt.
+      const exhausted = options.tellsExhaustion ? undefined : exhaustion(batch.events, false);
+      if (exhausted !== undefined) return { kind: 'upstream_failed', failure: exhausted };
       if (batch.end === 'finished') return { kind: 'completed' };
       if (batch.end !== undefined) return { kind: 'upstream_failed', failure: batch.end };
       pending = attempt.next();

@@ -38,6 +38,8 @@ export type RouteOptions = {
   readonly streamUpstream: boolean;
   /** `content`: serve from the first content event on. `end`: serve only a complete answer. */
   readonly until: 'content' | 'end';
+  /** Whether an answer that the upstream cut for lack of capacity is one in the client's format. */
+  readonly tellsExhaustion: boolean;
   /** After this silence a streamed request commits to the upstream that keeps it waiting. */
   readonly silentCommitMs: number;
   /** Told about each attempt that starts, so that a client that leaves can stop it. */
@@ -57,7 +59,7 @@ export async function route(options: RouteOptions): Promise<Routed> {
       stream: options.streamUpstream,
     });
     options.onAttempt(attempt);
-    const first = readUntil(attempt, options.until);
+    const first = readUntil(attempt, options);
     const ready =
       options.until === 'end' ? await first : await firstOrSilence(first, options.silentCommitMs);
     if (options.cancelled()) {
@@ -91,28 +93,38 @@ export function recordAttempt(
 }
 
 /** Collects batches until there is content (or a finish: an empty answer is one), or to the end. */
-async function readUntil(attempt: Attempt, until: 'content' | 'end'): Promise<Batch> {
+async function readUntil(attempt: Attempt, options: RouteOptions): Promise<Batch> {
   const events: GenerationEvent[] = [];
   for (;;) {
     const batch = await attempt.next();
     for (const event of batch.events) events.push(event);
-    const failure = exhaustedUpstream(events);
+    const failure = exhaustion(events, options.tellsExhaustion);
     if (failure !== undefined) {
       attempt.abort();
       return { events, end: failure };
     }
     if (batch.end !== undefined) return { events, end: batch.end };
-    if (until === 'content' && events.some((event) => event.kind !== 'usage')) return { events };
+    if (options.until === 'content' && events.some((event) => event.kind !== 'usage'))
+      return { events };
   }
 }
 
-/** Without any content, "insufficient resources" is a failed attempt and not an answer. */
-function exhaustedUpstream(events: readonly GenerationEvent[]): UpstreamFailure | undefined {
-  const finish = events.find((event) => event.kind === 'finish');
-  if (finish?.reason !== 'insufficient_system_resource') return undefined;
-  const content = events.some((event) => event.kind !== 'usage' && event.kind !== 'finish');
-  if (content) return undefined;
-  return { class: 'overloaded', detail: 'the upstream had no capacity to answer' };
+/**
+ * "Insufficient resources" is a failed attempt where there is no content, and in a format that has
+ * no reason of its own for it.
+ */
+export function exhaustion(
+  events: readonly GenerationEvent[],
+  tellsExhaustion: boolean,
+): UpstreamFailure | undefined {
+  const finish = events.at(-1);
+  if (finish?.kind !== 'finish' || finish.reason !== 'insufficient_system_resource') return;
+  if (tellsExhaustion && events.some(isContent)) return;
+  return { class: 'overloaded', detail: 'the upstream had no capacity to finish' };
+}
+
+function isContent(event: GenerationEvent): boolean {
+  return event.kind !== 'usage' && event.kind !== 'finish';
 }
 
 async function firstOrSilence(first: Promise<Batch>, silentMs: number): Promise<Batch | 'silent'> {

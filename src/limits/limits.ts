@@ -3,30 +3,30 @@
 // before it holds money, and gives every claim back exactly once.
 
 import { type LimitCode, refusedByLimits } from '../core/admit.ts';
-import {
-  effectiveLimits,
-  type IncidentLimits,
-  type Limits,
-  type LimitView,
-  type Plan,
-} from '../core/plan.ts';
+import { effectiveLimits, type IncidentLimits, type LimitView, type Plan } from '../core/plan.ts';
 import { SLICE_TOKENS } from '../core/price.ts';
 import {
   createWindow,
   resetSeconds,
   rollWindow,
-  secondsToUtcMidnight,
   utcDay,
   utcMonth,
-  WINDOW_MS,
   type Window,
 } from '../core/window.ts';
+import {
+  createScope,
+  giveBack,
+  type Lease,
+  remainders,
+  retryAfter,
+  rollScope,
+  type Scope,
+  takeFrom,
+  viewOf,
+} from './scope.ts';
 
 /** A lease that nobody renews for this long is free again: a slot can expire, but never leak. */
 const LEASE_MS = 90_000;
-
-/** The typical wait for a slot (specification, limits, rule 4). */
-const CONCURRENCY_RETRY_SECONDS = 2;
 
 /** Accounts whose state is kept before idle ones are forgotten. */
 const ACCOUNTS_MAX = 20_000;
@@ -74,11 +74,6 @@ export type LimitClerk = {
   readonly claimCount: (accountId: string, plan: Plan) => number | undefined;
   readonly usage: (accountId: string) => LimitUsage;
 };
-
-/** What an account has used of one scope: its plan, or one model that has limits of its own. */
-type Scope = { readonly requests: Window; readonly tokens: Window; readonly leases: Set<Lease> };
-
-type Lease = { expiresAt: number };
 
 type Period = { key: string; used: number };
 
@@ -223,10 +218,6 @@ export function createLimits(dependencies: {
   };
 }
 
-function createScope(): Scope {
-  return { requests: createWindow(), tokens: createWindow(), leases: new Set() };
-}
-
 function modelScope(state: AccountState, model: string): Scope {
   let scope = state.models.get(model);
   if (scope === undefined) {
@@ -236,128 +227,10 @@ function modelScope(state: AccountState, model: string): Scope {
   return scope;
 }
 
-function rollScope(scope: Scope, nowMs: number): void {
-  rollWindow(scope.requests, nowMs);
-  rollWindow(scope.tokens, nowMs);
-  for (const lease of scope.leases) {
-    if (lease.expiresAt <= nowMs) scope.leases.delete(lease);
-  }
-}
-
-function takeFrom(scope: Scope, tokens: number, lease: Lease, nowMs: number): void {
-  scope.requests.startedAt ??= nowMs;
-  scope.requests.used += 1;
-  scope.tokens.startedAt ??= nowMs;
-  scope.tokens.used += tokens;
-  scope.leases.add(lease);
-}
-
-/**
- * A window that has rolled since the claim owes nothing back. One that nothing is left in has not
- * started: the first request that is admitted anchors it, and this one was not.
- */
-function giveBack(scope: Scope, tokens: number, claimedAt: number): void {
-  if (isSameWindow(scope.requests, claimedAt)) takeBack(scope.requests, 1);
-  if (isSameWindow(scope.tokens, claimedAt)) takeBack(scope.tokens, tokens);
-}
-
 /** Somebody has asked for the calendar, or capped the plan, while an uncounted request ran. */
 function countLate(state: AccountState, usedTokens: number): void {
   for (const period of [state.day, state.month]) {
     if (period !== undefined) period.used += usedTokens;
-  }
-}
-
-function takeBack(window: Window, amount: number): void {
-  window.used -= amount;
-  if (window.used === 0) window.startedAt = undefined;
-}
-
-function isSameWindow(window: Window, claimedAt: number): boolean {
-  return (
-    window.startedAt !== undefined &&
-    claimedAt >= window.startedAt &&
-    claimedAt < window.startedAt + WINDOW_MS
-  );
-}
-
-type Remainders = {
-  readonly freeSlots: number;
-  readonly freeRequests: number;
-  readonly freeTokens: number;
-};
-
-/** The first scope is the account's and obeys the plan; a second one obeys the incident limits. */
-function remainders(
-  scopes: readonly Scope[],
-  plan: Limits,
-  incident: IncidentLimits | undefined,
-): Remainders {
-  let free: Remainders = { freeSlots: Infinity, freeRequests: Infinity, freeTokens: Infinity };
-  scopes.forEach((scope, index) => {
-    const limits: IncidentLimits = index === 0 ? plan : (incident ?? {});
-    free = {
-      freeSlots: Math.min(
-        free.freeSlots,
-        (limits.concurrentRequests ?? Infinity) - scope.leases.size,
-      ),
-      freeRequests: Math.min(
-        free.freeRequests,
-        (limits.requestsPerMinute ?? Infinity) - scope.requests.used,
-      ),
-      freeTokens: Math.min(
-        free.freeTokens,
-        (limits.tokensPerMinute ?? Infinity) - scope.tokens.used,
-      ),
-    };
-  });
-  return free;
-}
-
-function viewOf(
-  scopes: readonly Scope[],
-  limits: Limits,
-  free: Remainders,
-  nowMs: number,
-): LimitView {
-  const resets = scopes.map((scope) => resetSeconds(scope.requests, nowMs));
-  return {
-    limitRequests: limits.requestsPerMinute,
-    remainingRequests: Math.max(0, free.freeRequests),
-    limitTokens: limits.tokensPerMinute,
-    remainingTokens: Math.max(0, free.freeTokens),
-    resetRequestsSeconds: Math.max(...resets),
-  };
-}
-
-/** The wait until the scope that refuses has room again (specification, limits, rule 4). */
-function retryAfter(
-  code: LimitCode,
-  scopes: readonly Scope[],
-  plan: Limits,
-  incident: IncidentLimits | undefined,
-  tokens: number,
-  nowMs: number,
-): number {
-  const limitsOf = (index: number): IncidentLimits => (index === 0 ? plan : (incident ?? {}));
-  switch (code) {
-    case 'concurrency_limit_exceeded':
-      return CONCURRENCY_RETRY_SECONDS;
-    case 'rate_limit_exceeded': {
-      const full = scopes.filter((scope, index) => {
-        return scope.requests.used >= (limitsOf(index).requestsPerMinute ?? Infinity);
-      });
-      return Math.max(...full.map((scope) => resetSeconds(scope.requests, nowMs)));
-    }
-    case 'tokens_per_minute_exceeded': {
-      const full = scopes.filter((scope, index) => {
-        return scope.tokens.used + tokens > (limitsOf(index).tokensPerMinute ?? Infinity);
-      });
-      return Math.max(...full.map((scope) => resetSeconds(scope.tokens, nowMs)));
-    }
-    case 'daily_limit_exceeded':
-    case 'monthly_limit_exceeded':
-      return secondsToUtcMidnight(nowMs);
   }
 }
 

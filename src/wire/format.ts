@@ -40,6 +40,11 @@ export type ParsedBody = { readonly value: unknown; readonly text: string };
 
 export type ClientFormat = {
   readonly name: 'chat' | 'messages';
+  /**
+   * Whether an answer that its upstream cut for lack of capacity is told as an answer, because the
+   * format has a reason for it, or as an error (design section 8, "Small decisions").
+   */
+  readonly tellsExhaustion: boolean;
   /** Throws `GatewayError` (`invalid_request` with `param`). */
   readonly parse: (body: ParsedBody) => GenerationRequest;
   /** The JSON text of a whole answer. */

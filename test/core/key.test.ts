@@ -71,9 +71,8 @@ describe('readPresentedKey', () => {
         if (presented.kind !== 'key') return;
         expect([A, B]).toContain(presented.key);
         for (const text of [authorization, xApiKey]) {
-          expect([null, '', presented.key, `Bearer ${presented.key}`]).toContain(
-            text === null || text.trim() === '' ? null : text,
-          );
+          const said = text?.replace(/^bearer( +|$)/i, '').replace(/^[ \t]*$/, '') ?? '';
+          expect(['', presented.key]).toContain(said);
         }
       }),
     );

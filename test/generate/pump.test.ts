@@ -18,6 +18,8 @@ const ENCODER: StreamEncoder = {
   fail: () => '!',
 };
 
+const EXHAUSTED: GenerationEvent = { kind: 'finish', reason: 'insufficient_system_resource' };
+
 const text = (words: string): GenerationEvent => ({ kind: 'text-delta', text: words });
 
 function setUp(batches: readonly Batch[], more: Partial<PumpOptions> = {}) {
@@ -38,6 +40,7 @@ function setUp(batches: readonly Batch[], more: Partial<PumpOptions> = {}) {
     encoder: ENCODER,
     client,
     meter,
+    tellsExhaustion: true,
     heartbeatMs: 60_000,
     onTick: () => {},
     ...more,
@@ -109,4 +112,13 @@ test('silence has heartbeats, and every interval renews the lease, silent or not
   expect([start, hello]).toEqual(['<', 'Hello']);
   // The first interval had a write in it, so it has no heartbeat.
   expect(beats).toEqual(['~', '~', '~']);
+});
+
+test('an answer cut for lack of capacity is one only where the format has a word for it', async () => {
+  const cut = [{ events: [HELLO, EXHAUSTED], end: 'finished' as const }];
+  expect(await setUp(cut).ending).toEqual({ kind: 'completed' });
+  expect(await setUp(cut, { tellsExhaustion: false }).ending).toEqual({
+    kind: 'upstream_failed',
+    failure: { class: 'overloaded', detail: 'the upstream had no capacity to finish' },
+  });
 });

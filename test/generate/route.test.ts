@@ -21,6 +21,7 @@ const REQUEST: GenerationRequest = {
 
 type Options = {
   readonly until?: 'content' | 'end';
+  readonly tellsExhaustion?: boolean;
   readonly silentCommitMs?: number;
   readonly cancelled?: () => boolean;
   readonly onAttempt?: (attempt: Attempt) => void;
@@ -42,6 +43,7 @@ async function run(all: readonly (readonly Batch[])[], options: Options = {}) {
     maxOutputTokens: 100,
     streamUpstream: true,
     until: options.until ?? 'content',
+    tellsExhaustion: options.tellsExhaustion ?? true,
     silentCommitMs: options.silentCommitMs ?? 60_000,
     onAttempt: options.onAttempt ?? (() => {}),
     cancelled: options.cancelled ?? (() => false),

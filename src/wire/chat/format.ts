@@ -8,6 +8,7 @@ import { encodeStream } from './stream.ts';
 
 export const chatFormat: ClientFormat = {
   name: 'chat',
+  tellsExhaustion: true,
   parse: parseChat,
   response: encodeResponse,
   stream: encodeStream,

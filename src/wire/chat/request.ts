@@ -18,6 +18,7 @@ import {
   shape,
   withoutUndefined,
 } from '../check.ts';
+import { EFFORT_REASONING, EFFORTS, type Effort } from '../effort.ts';
 import type { ParsedBody } from '../format.ts';
 import {
   exceedsCharacters,
@@ -71,24 +72,12 @@ const FIELDS = {
   response_format: objectOf({ type: oneOf('text', 'json_object', 'json_schema') }, ['type']),
   tools: readTools,
   tool_choice: readToolChoice,
-  reasoning_effort: oneOf('none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'),
+  reasoning_effort: oneOf(...EFFORTS),
   thinking: objectOf({ type: oneOf('enabled', 'disabled') }, ['type']),
   user: readUser,
   n: shape(Type.Literal(1)),
   /** Beyond the specification: a hint that is passed on, and ignored when it is not a boolean. */
   parallel_tool_calls: (value: unknown) => (typeof value === 'boolean' ? value : undefined),
-};
-
-type Effort = ReturnType<typeof FIELDS.reasoning_effort>;
-
-const REASONING: Readonly<Record<Effort, Reasoning>> = {
-  none: 'off',
-  minimal: 'low',
-  low: 'low',
-  medium: 'high',
-  high: 'high',
-  xhigh: 'high',
-  max: 'max',
 };
 
 /** Reads a chat-completions body. Throws `invalid_request` with the first wrong field as `param`. */
@@ -185,6 +174,6 @@ function reasoning(
   thinking: 'enabled' | 'disabled' | undefined,
 ): Reasoning | undefined {
   if (thinking === 'disabled') return 'off';
-  if (effort !== undefined) return REASONING[effort];
+  if (effort !== undefined) return EFFORT_REASONING[effort];
   return thinking === 'enabled' ? 'on' : undefined;
 }

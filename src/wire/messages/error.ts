@@ -19,6 +19,7 @@ export function encodeError(
     code: error.code,
     request_id: requestId,
     ...(error.param === undefined ? {} : { param: error.param }),
+    ...(error.hint === undefined ? {} : { details: { error_code: error.hint } }),
     ...(receipt === undefined ? {} : bill(receipt)),
   };
   return JSON.stringify({ type: 'error', error: body });

@@ -8,6 +8,7 @@ import { encodeStream } from './stream.ts';
 
 export const messagesFormat: ClientFormat = {
   name: 'messages',
+  tellsExhaustion: false,
   parse: parseMessages,
   response: encodeResponse,
   stream: encodeStream,

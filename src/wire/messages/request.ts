@@ -3,7 +3,7 @@
 // field change what is generated.
 
 import { Type } from '@sinclair/typebox';
-import { invalidRequest } from '../../core/error.ts';
+import { GatewayError, invalidRequest } from '../../core/error.ts';
 import type { GenerationRequest, Reasoning, Tool, ToolChoice } from '../../core/generation.ts';
 import {
   isObject,
@@ -17,6 +17,7 @@ import {
   shape,
   withoutUndefined,
 } from '../check.ts';
+import { EFFORT_REASONING, isEffort } from '../effort.ts';
 import type { ParsedBody } from '../format.ts';
 import { MESSAGES_MAX, STOP_MAX, TOOL_NAME_MAX, TOOLS_MAX, USER_MAX } from '../limits.ts';
 import { type ToolInputSources, toolInputSources } from '../source.ts';
@@ -61,22 +62,27 @@ const FIELDS = {
   tool_choice: readChoice,
   thinking: objectOf({ type: readString, budget_tokens: shape(Type.Integer({ minimum: 0 })) }, []),
   metadata: objectOf({ user_id: readUserId }, []),
+  thread: requireOwnHistory,
   /** Beyond the specification, so nothing in it is refused. */
   output_config: (value: unknown) => (isObject(value) ? value['effort'] : undefined),
 };
 
-const EFFORTS: ReadonlyMap<unknown, Reasoning> = new Map<unknown, Reasoning>([
-  ['none', 'off'],
-  ['minimal', 'low'],
-  ['low', 'low'],
-  ['medium', 'high'],
-  ['high', 'high'],
-  ['xhigh', 'high'],
-  ['max', 'max'],
-]);
-
 /** Types of `thinking` that ask for it; the first is the specification's, clients send the others. */
 const THINKING_ON: readonly unknown[] = ['enabled', 'adaptive', 'between_tools'];
+
+/**
+ * Some clients leave their history with the server and then send only what is new. There is no
+ * history here: ignoring that would answer half a conversation, and an agent would go round for
+ * ever, charged each time. The hint makes such a client send the whole conversation again.
+ */
+function requireOwnHistory(value: unknown, path: string): undefined {
+  if (!isObject(value) || value['type'] !== 'continue') return undefined;
+  throw new GatewayError('invalid_request', {
+    param: path,
+    message: `${path}: this service keeps no conversations. Send all messages, without a thread to continue.`,
+    hint: 'thread_not_found',
+  });
+}
 
 /** Reads a Messages body. Throws `invalid_request` with the first wrong field as `param`. */
 export function parseMessages(body: ParsedBody): GenerationRequest {
@@ -171,7 +177,8 @@ function toolChoice(choice: ReturnType<typeof readChoice>, tools: readonly Tool[
  */
 function reasoning(type: string | undefined, effort: unknown): Reasoning | undefined {
   if (type === 'disabled') return 'off';
-  return EFFORTS.get(effort) ?? (THINKING_ON.includes(type) ? 'on' : undefined);
+  if (isEffort(effort)) return EFFORT_REASONING[effort];
+  return THINKING_ON.includes(type) ? 'on' : undefined;
 }
 
 /**

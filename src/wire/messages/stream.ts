@@ -3,7 +3,6 @@
 // that is closed, put thinking behind anything else, or hold up text that could be sent.
 
 import type { GatewayError } from '../../core/error.ts';
-import { interruptedError } from '../../core/failure.ts';
 import type { FinishReason, GenerationEvent, Receipt } from '../../core/generation.ts';
 import type { AnswerHead, StreamEncoder } from '../format.ts';
 import { encodeError } from './error.ts';
@@ -186,9 +185,6 @@ export function encodeStream(head: AnswerHead): StreamEncoder {
       }
     },
     finish(receipt) {
-      if (finishReason === 'insufficient_system_resource') {
-        return fail(interruptedError(), { ...receipt, outcome: 'upstream_failed' });
-      }
       const callArguments = calls.map((call) => call.arguments);
       const reason = stopReason(finishReason, callArguments, receipt);
       return flush() + messageDelta(reason, receipt) + MESSAGE_STOP;

@@ -640,6 +640,38 @@ describe('refused is', () => {
   });
 });
 
+describe('a conversation that the server should remember', () => {
+  test('is refused with the word on which clients send all of it', () => {
+    const thread = { type: 'continue', previous_message_id: 'msg_1' };
+    try {
+      parse(body({ thread }));
+    } catch (error) {
+      if (!(error instanceof GatewayError)) throw error;
+      expect(JSON.parse(messagesFormat.error(error, 'req_1'))).toEqual({
+        type: 'error',
+        error: {
+          type: 'invalid_request_error',
+          message:
+            'thread: this service keeps no conversations. Send all messages, without a thread to continue.',
+          code: 'invalid_request',
+          request_id: 'req_1',
+          param: 'thread',
+          details: { error_code: 'thread_not_found' },
+        },
+      });
+      return;
+    }
+    throw new Error('not refused');
+  });
+
+  test.each([[{ type: 'create' }], [{}], ['x'], [null], [7]])(
+    'is none where nothing is continued: %j',
+    (thread) => {
+      expect(parse(body({ thread }))).toEqual(parse(body()));
+    },
+  );
+});
+
 describe('a token count', () => {
   test('needs no max_tokens', () => {
     const { maxOutputTokens: _bound, ...unbounded } = MINIMAL;

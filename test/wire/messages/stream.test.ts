@@ -321,17 +321,6 @@ describe('a failed stream', () => {
     const stream = messagesFormat.stream(HEAD);
     expect(read(stream.fail(error, undefined))).toEqual([{ type: 'error', error: body }]);
   });
-
-  test('is what an upstream without resources makes of it', () => {
-    const stream = messagesFormat.stream(HEAD);
-    stream.push(text('a'));
-    stream.push(finish('insufficient_system_resource'));
-    const message =
-      'The model stopped before its answer was complete. What had been delivered is charged. Retry the request.';
-    expect(read(stream.finish(RECEIPT))).toEqual([
-      { type: 'error', error: { ...body, message, ...BILL } },
-    ]);
-  });
 });
 
 const words = fc.oneof(
