@@ -4,7 +4,13 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { ERRORS, type ErrorCode } from '../../src/core/error.ts';
 import { catalogFor, LARGE_PLAN } from '../support/catalog.ts';
-import { type Format, type JsonAnswer, post, requestBody } from '../support/client.ts';
+import {
+  type Format,
+  generateStream,
+  type JsonAnswer,
+  post,
+  requestBody,
+} from '../support/client.ts';
 import { type Gateway, startGateway, type TestAccount } from '../support/gateway.ts';
 import {
   ALL_LIMIT_HEADERS,
@@ -24,17 +30,21 @@ let customer: TestAccount;
 
 beforeAll(async () => {
   upstream = await startUpstream();
-  const catalog = catalogFor(upstream, ['ok', 'small', 'excluded', 'stall', 'status-503'], {
-    models: { small: { context_window: 200, max_output: 100 } },
-    plans: {
-      narrow: { ...LARGE_PLAN, models: ['ok'] },
-      'one-slot': { ...LARGE_PLAN, concurrent_requests: 1 },
-      'one-request': { ...LARGE_PLAN, requests_per_minute: 1 },
-      'few-tokens': { ...LARGE_PLAN, tokens_per_minute: 10 },
-      'few-a-day': { ...LARGE_PLAN, daily_tokens: 10 },
-      'few-a-month': { ...LARGE_PLAN, monthly_tokens: 10 },
+  const catalog = catalogFor(
+    upstream,
+    ['ok', 'small', 'excluded', 'stall', 'status-503', 'slow-tokens-20-50'],
+    {
+      models: { small: { context_window: 200, max_output: 100 } },
+      plans: {
+        narrow: { ...LARGE_PLAN, models: ['ok'] },
+        'one-slot': { ...LARGE_PLAN, concurrent_requests: 1 },
+        'one-request': { ...LARGE_PLAN, requests_per_minute: 1 },
+        'few-tokens': { ...LARGE_PLAN, tokens_per_minute: 10 },
+        'few-a-day': { ...LARGE_PLAN, daily_tokens: 10 },
+        'few-a-month': { ...LARGE_PLAN, monthly_tokens: 10 },
+      },
     },
-  });
+  );
   gateway = await startGateway({ catalog, environment: { TRUSTED_PROXIES: '127.0.0.1' } });
   customer = await gateway.createAccount({ plan: 'business' });
 });
@@ -393,6 +403,28 @@ describe('a change beside the running server is seen within a second', () => {
     expectRefusal(await ask('chat', { caller }), 'chat', 'invalid_api_key');
     expect((await ask('chat', { caller: account })).status).toBe(200);
   });
+});
+
+test('what is under way when an account is blocked, or maintenance begins, is finished', async () => {
+  const account = await newAccount();
+  const streams = FORMATS.map((format) => generateStream(account, format, 'slow-tokens-20-50'));
+  await upstream.waitFor(
+    ({ requests }) => requests.filter(({ model }) => model === 'slow-tokens-20-50').length === 2,
+  );
+  await gateway.run('maintenance', 'on');
+  await gateway.run('account', 'suspend', account.id);
+  expect((await refusedSoon('chat', { caller: account })).status).toBe(403);
+  for (const { events } of await Promise.all(streams)) {
+    expect(events.at(-1)?.data).toMatch(/^\[DONE\]$|"message_stop"/);
+    expect(events.map(({ data }) => data).join()).toContain('"svc_outcome":"completed"');
+  }
+  await gateway.run('maintenance', 'off');
+  await gateway.run('account', 'activate', account.id);
+  const deadline = Date.now() + 1_000;
+  while ((await ask('chat', { caller: account })).status !== 200 && Date.now() < deadline) {
+    await Bun.sleep(20);
+  }
+  expect((await ask('chat', { caller: account })).status).toBe(200);
 });
 
 describe('networks', () => {

@@ -128,6 +128,12 @@ async function inFlight(caller: TestAccount): Promise<unknown> {
   return (json['usage'] as { readonly in_flight: number }).in_flight;
 }
 
+async function requestsUsed(caller: TestAccount): Promise<number> {
+  const { json } = await get(caller, '/v1/account');
+  const usage = json['usage'] as { readonly requests_this_minute: { readonly used: number } };
+  return usage.requests_this_minute.used;
+}
+
 describe('a client that leaves', () => {
   type Row = readonly [model: string, stream: boolean];
   const ROWS: readonly Row[] = [
@@ -165,6 +171,31 @@ describe('a client that leaves', () => {
       expect(json['balance']).toMatchObject({ reserved: '0' });
     },
   );
+});
+
+test('connections that are reset right after their request leave nothing behind', async () => {
+  const caller = await gateway.createAccount({ plan: 'large' });
+  const asked = FORMATS.flatMap((format) => [
+    wholeRequest(caller, PATHS[format], JSON.stringify(requestBody(format, 'stall'))),
+    wholeRequest(
+      caller,
+      PATHS[format],
+      JSON.stringify(requestBody(format, 'ok', { stream: true })),
+    ),
+  ]);
+  await Promise.all(
+    Array.from({ length: 200 }, async (_, index) => {
+      const connection = await openConnection(gateway.url);
+      await connection.write(asked[index % asked.length] ?? '');
+      connection.destroy();
+    }),
+  );
+  // They have been let in, all or most of them, and then nothing of them is left.
+  await waitUntil(async () => (await requestsUsed(caller)) > 100);
+  await waitUntil(async () => (await inFlight(caller)) === 0);
+  const { json } = await get(caller, '/v1/account');
+  expect(json['balance']).toMatchObject({ reserved: '0' });
+  expect((await generate(caller, 'chat', 'ok')).status).toBe(200);
 });
 
 describe('bytes of a stream', () => {
