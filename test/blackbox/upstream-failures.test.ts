@@ -3,7 +3,7 @@
 
 import { Database } from 'bun:sqlite';
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
-import { CANARY, HELLO, streamHead } from '../support/behaviours.ts';
+import { type Behaviour, CANARY, HELLO, streamHead } from '../support/behaviours.ts';
 import { catalogFor, UPSTREAM_KEY } from '../support/catalog.ts';
 import { type Format, get, post, requestBody } from '../support/client.ts';
 import { type Gateway, startGateway, type TestAccount } from '../support/gateway.ts';
@@ -51,15 +51,40 @@ const BEFORE: readonly (readonly [name: string, told: Failure, failure: string])
   ['comments-only', 'unavailable', 'timeout'],
 ];
 
-/** After content, where the gateway reads a stream. */
-const AFTER: readonly (readonly [name: string, failure: string])[] = [
-  ['cut', 'cut'],
-  ['cut-connection', 'cut'],
-  ['reset', 'cut'],
-  ['stall', 'timeout'],
-  ['late-garbage', 'malformed'],
-  ['error-in-stream', 'server_error'],
+/** After content, where the gateway reads a stream: how it breaks, and the class in the books. */
+const AFTER: readonly (readonly [name: string, failure: string, breaks: Behaviour])[] = [
+  ['late-cut', 'cut', (exchange) => exchange.end()],
+  ['late-cut-connection', 'cut', (exchange) => exchange.cut()],
+  ['late-reset', 'cut', (exchange) => exchange.reset()],
+  ['late-stall', 'timeout', (exchange) => exchange.untilGone()],
+  ['late-garbage', 'malformed', (exchange) => endWith(exchange, 'data: {"not json\n\n')],
+  ['late-error', 'server_error', (exchange) => endWith(exchange, ERROR_FRAME)],
 ];
+
+const ERROR_FRAME = `data: {"error":{"message":"The engine failed. (${CANARY})"}}\n\n`;
+
+function endWith(exchange: Exchange, text: string): void {
+  exchange.write(text);
+  exchange.end();
+}
+
+function exhausted(exchange: Exchange): void {
+  endWith(exchange, chatFrame(exchange.request.model, {}, 'insufficient_system_resource'));
+}
+
+/** Prompts whose client has seen content: without it a failure is one before content. */
+const delivered = new Set<string>();
+
+function afterContent(breaks: Behaviour): Behaviour {
+  return async (exchange) => {
+    const { model, text } = exchange.request;
+    streamHead(exchange);
+    exchange.write(chatFrame(model, { role: 'assistant', content: HELLO }));
+    const seen = () => [...delivered].some((prompt) => text.includes(prompt));
+    await waitUntil(() => exchange.gone() || seen());
+    await breaks(exchange);
+  };
+}
 
 const FORMATS: readonly Format[] = ['chat', 'messages'];
 const PATHS = { chat: '/v1/chat/completions', messages: '/v1/messages' } as const;
@@ -76,22 +101,21 @@ let payer: TestAccount;
 let books: Database;
 
 beforeAll(async () => {
-  upstream = await startUpstream({ 'late-garbage': lateGarbage });
+  upstream = await startUpstream({
+    ...Object.fromEntries(AFTER.map(([name, , breaks]) => [name, afterContent(breaks)])),
+    'late-exhaustion': afterContent(exhausted),
+  });
   const names = [...BEFORE, ...AFTER].map(([name]) => name);
   const fallbacks = names.map((name) => [
     withFallback(name),
     { served_by: [{ upstream: 'scripted', model: name }], fallbacks: ['ok'] },
   ]);
   gateway = await startGateway({
-    catalog: catalogFor(
-      upstream,
-      ['ok', 'insufficient-late', ...names, ...names.map(withFallback)],
-      {
-        upstream: { first_byte_seconds: 1, idle_seconds: 1, total_seconds: 2.5 },
-        models: Object.fromEntries(fallbacks),
-        plans: { business: { concurrent_requests: 1_000 } },
-      },
-    ),
+    catalog: catalogFor(upstream, ['ok', 'late-exhaustion', ...names, ...names.map(withFallback)], {
+      upstream: { first_byte_seconds: 1, idle_seconds: 1, total_seconds: 2.5 },
+      models: Object.fromEntries(fallbacks),
+      plans: { business: { concurrent_requests: 1_000 } },
+    }),
     environment: { LOG_LEVEL: 'debug' },
   });
   payer = await gateway.createAccount({ plan: 'business', credit: 100_000_000 });
@@ -104,20 +128,27 @@ afterAll(async () => {
   await upstream.close();
 });
 
-async function lateGarbage(exchange: Exchange): Promise<void> {
-  streamHead(exchange);
-  exchange.write(chatFrame(exchange.request.model, { role: 'assistant', content: 'Hello' }));
-  await exchange.sleep(50);
-  exchange.write('data: {"not json\n\n');
-  exchange.end();
-}
-
 type Answer = { readonly status: number; readonly headers: Headers; readonly text: string };
 
 async function ask(format: Format, kind: Kind, model: string): Promise<Answer> {
-  const more = { stream: kind === 'stream', max_tokens: kind === 'long' ? 8_000 : 100 };
-  const response = await post(payer, PATHS[format], requestBody(format, model, more));
-  return { status: response.status, headers: response.headers, text: await response.text() };
+  const prompt = crypto.randomUUID();
+  if (kind !== 'stream') delivered.add(prompt);
+  const response = await post(
+    payer,
+    PATHS[format],
+    requestBody(format, model, {
+      stream: kind === 'stream',
+      max_tokens: kind === 'long' ? 8_000 : 100,
+      messages: [{ role: 'user', content: prompt }],
+    }),
+  );
+  const decoder = new TextDecoder();
+  let text = '';
+  for await (const bytes of response.body ?? []) {
+    text += decoder.decode(bytes, { stream: true });
+    if (text.includes('Hello')) delivered.add(prompt);
+  }
+  return { status: response.status, headers: response.headers, text };
 }
 
 type Record_ = {
@@ -280,13 +311,14 @@ describe.concurrent('after content', () => {
   });
 
   test('an upstream that runs out of resources after content: the formats differ', async () => {
-    const chat = await ask('chat', 'stream', 'insufficient-late');
+    const chat = await ask('chat', 'stream', 'late-exhaustion');
     expect(chat.text).toContain('"finish_reason":"insufficient_system_resource"');
-    const messages = await ask('messages', 'stream', 'insufficient-late');
+    const messages = await ask('messages', 'stream', 'late-exhaustion');
     expect(parseEvents(messages.text).at(-1)?.event).toBe('error');
-    for (const answer of [chat, messages]) {
-      expect((await booked(answer)).debited).toBe(16_400_000n);
-    }
+    const [told, broken] = [await booked(chat), await booked(messages)];
+    expect([told.outcome, broken.outcome]).toEqual(['completed', 'upstream_failed']);
+    expect(broken.output).toBe(told.output);
+    expect(broken.debited > broken.output * 2_000_000n).toBe(true);
   });
 });
 
