@@ -67,6 +67,8 @@ export async function serve(options: ServeOptions): Promise<number> {
     database,
     onTrouble: ({ kind, requestId, cause }) => log.error(`ledger: ${kind} ${requestId}`, cause),
   });
+  const onInternal = (requestId: string, error: unknown): void =>
+    log.error(`internal error in ${requestId}`, error);
   const plans = () => catalog.plans;
   const accounts = createAccounts({
     database,
@@ -115,6 +117,8 @@ export async function serve(options: ServeOptions): Promise<number> {
         }),
         inFlight,
         report: log.request,
+        alert: (message) => log.error(message),
+        onInternal,
         heartbeatMs: config.heartbeatMs,
         silentCommitMs: config.silentCommitMs,
       },
@@ -134,7 +138,7 @@ export async function serve(options: ServeOptions): Promise<number> {
       problems: () => problemsOf(database, ledger),
       draining: () => draining,
       touchKey: (keyId) => activity.touch(keyId, clock()),
-      onInternal: (requestId, error) => log.error(`internal error in ${requestId}`, error),
+      onInternal,
       version: VERSION,
     },
     { hostname: config.host, port: config.port },

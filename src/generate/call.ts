@@ -27,6 +27,10 @@ export type GenerateDependencies = {
   readonly startAttempt: StartAttempt;
   readonly inFlight: InFlight;
   readonly report: (event: RequestReport) => void;
+  /** For what an operator has to do something about, such as a credential that is refused. */
+  readonly alert: (message: string) => void;
+  /** For errors that nobody threw on purpose, after the commit point. */
+  readonly onInternal: (requestId: string, error: unknown) => void;
   readonly heartbeatMs: number;
   readonly silentCommitMs: number;
 };

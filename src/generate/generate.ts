@@ -74,6 +74,7 @@ export async function generate(
     routed = await route({
       startAttempt: dependencies.startAttempt,
       clock: dependencies.clock,
+      alert: dependencies.alert,
       candidates: candidates(admitted.catalog, admitted.model, admitted.plan, dependencies.random),
       request,
       maxOutputTokens: grant.outputBound,
@@ -154,7 +155,7 @@ async function serveWhole(
   batch: Batch,
 ): Promise<Generated> {
   const { call, grant } = admitted;
-  recordAttempt({ records: grant.attempts, clock: dependencies.clock }, attempt, undefined);
+  recordAttempt({ ...dependencies, records: grant.attempts }, attempt, undefined);
   const meter = createOutputMeter(dependencies.tokenizer.countNow);
   const fold = createFold();
   for (const event of batch.events) {
@@ -202,15 +203,18 @@ function serveStream(
         onTick: grant.renew,
       });
       const failure = ending.kind === 'upstream_failed' ? ending.failure : undefined;
-      recordAttempt({ records: grant.attempts, clock: dependencies.clock }, attempt, failure);
+      recordAttempt({ ...dependencies, records: grant.attempts }, attempt, failure);
       const receipt = await settleEnding(grant, attempt, meter, ending);
       report(dependencies, admitted, receipt, failure?.class);
       last =
         ending.kind === 'completed'
           ? encoder.finish(receipt)
-          : encoder.fail(interruptedError(), receipt);
-    } catch {
-      const receipt = await grant.settle(attempt.candidate, meter, 'gateway_failed');
+          : encoder.fail(endingError(ending, meter), receipt);
+    } catch (error) {
+      dependencies.onInternal(call.requestId, error);
+      const receipt = meter.hasContent()
+        ? await grant.settle(attempt.candidate, meter, 'gateway_failed')
+        : await grant.release('gateway_failed');
       report(dependencies, admitted, receipt);
       last = encoder.fail(new GatewayError('internal_error'), receipt);
     }
@@ -241,6 +245,12 @@ function settleEnding(
 ): Promise<Receipt> {
   if (ending.kind !== 'completed' && !meter.hasContent()) return grant.release(ending.kind);
   return grant.settle(attempt.candidate, meter, ending.kind);
+}
+
+/** After a silent commit an upstream can still fail with nothing delivered and nothing charged. */
+function endingError(ending: Ending, meter: OutputMeter): GatewayError {
+  if (ending.kind === 'upstream_failed' && !meter.hasContent()) return failureError(ending.failure);
+  return interruptedError();
 }
 
 function answerHead(dependencies: GenerateDependencies, admitted: Admitted): AnswerHead {

@@ -32,6 +32,8 @@ export type Routed =
 export type RouteOptions = {
   readonly startAttempt: StartAttempt;
   readonly clock: () => number;
+  /** Told of what only the operator can mend. */
+  readonly alert: (message: string) => void;
   readonly candidates: readonly Candidate[];
   readonly request: GenerationRequest;
   readonly maxOutputTokens: number;
@@ -78,11 +80,16 @@ export async function route(options: RouteOptions): Promise<Routed> {
 }
 
 export function recordAttempt(
-  into: Pick<RouteOptions, 'records' | 'clock'>,
+  into: Pick<RouteOptions, 'records' | 'clock' | 'alert'>,
   attempt: Attempt,
   failure: UpstreamFailure | undefined,
 ): void {
   const { candidate, startedAt } = attempt;
+  if (failure?.class === 'credential') {
+    into.alert(
+      `upstream ${candidate.upstream.id} refuses our credential or account (status ${failure.status ?? 'unknown'}); check its api_key and balance`,
+    );
+  }
   into.records.push({
     upstream: candidate.upstream.id,
     model: candidate.model.slug,

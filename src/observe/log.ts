@@ -41,7 +41,15 @@ export function createLog(level: LogLevel): Log {
     minLength: 8_192,
     periodicFlush: FLUSH_EVERY_MS,
   });
-  const logger = pino({ level, base: null, timestamp: pino.stdTimeFunctions.isoTime }, destination);
+  const logger = pino(
+    {
+      level,
+      base: null,
+      timestamp: pino.stdTimeFunctions.isoTime,
+      formatters: { level: (label) => ({ level: label }) },
+    },
+    destination,
+  );
   return {
     request: (line) => logger.info(line, 'request'),
     info: (message) => logger.info(message),

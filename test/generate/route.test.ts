@@ -31,6 +31,7 @@ type Options = {
 async function run(all: readonly (readonly Batch[])[], options: Options = {}) {
   const started: ListedAttempt[] = [];
   const records: AttemptRecord[] = [];
+  const alerts: string[] = [];
   const routed: Routed = await route({
     startAttempt: (attempt) => {
       const listed = listedAttempt(attempt.candidate, all[started.length] ?? []);
@@ -38,6 +39,7 @@ async function run(all: readonly (readonly Batch[])[], options: Options = {}) {
       return listed;
     },
     clock: () => 5,
+    alert: (message) => alerts.push(message),
     candidates: all.map((_, index) => candidate('abcdef'[index] ?? '', index > 0)),
     request: REQUEST,
     maxOutputTokens: 100,
@@ -50,7 +52,7 @@ async function run(all: readonly (readonly Batch[])[], options: Options = {}) {
     records,
   });
   const served = routed.kind === 'serving' ? routed.attempt.candidate.model.slug : undefined;
-  return { routed, served, records, started };
+  return { routed, served, records, started, alerts };
 }
 
 const fails = (kind: FailureClass): Batch => ({ events: [], end: { class: kind, detail: kind } });
@@ -61,6 +63,14 @@ test('the first that delivers serves, and nobody else is asked', async () => {
   expect([served, started.length, records.length]).toEqual(['a', 1, 0]);
   if (routed.kind !== 'serving') throw new Error('not serving');
   expect(await routed.first).toEqual(DELIVERS);
+});
+
+test('a credential that is refused is told to the operator, also where another one serves', async () => {
+  const { served, alerts } = await run([[fails('credential')], [DELIVERS]]);
+  expect(served).toBe('b');
+  expect(alerts).toEqual([
+    'upstream a refuses our credential or account (status unknown); check its api_key and balance',
+  ]);
 });
 
 test.each<FailureClass>([
