@@ -105,7 +105,8 @@ async function readUntil(attempt: Attempt, options: RouteOptions): Promise<Batch
   for (;;) {
     const batch = await attempt.next();
     for (const event of batch.events) events.push(event);
-    const failure = exhaustion(events, options.tellsExhaustion);
+    // A stream commits with its first content, whatever follows it in the same read.
+    const failure = exhaustion(events, options.until === 'content' || options.tellsExhaustion);
     if (failure !== undefined) {
       attempt.abort();
       return { events, end: failure };
