@@ -126,7 +126,7 @@ describe('documents', () => {
   });
 
   test('src/README.md: every file that a table names by itself exists in its folder', () => {
-    const rows = read('src/README.md').matchAll(/^\| `(\w+)\/` \| ([^|]*) \|/gm);
+    const rows = read('src/README.md').matchAll(/^\| `(\w+)\/` +\| ([^|]*) \|/gm);
     const named = [...rows].flatMap(([, folder = '', text = '']) =>
       [...text.matchAll(/`([\w/-]+\.ts)`/g)].map((match) => `src/${folder}/${match[1]}`),
     );
@@ -134,13 +134,15 @@ describe('documents', () => {
   });
 
   test('src/README.md: every folder of src has its row', () => {
-    const rows = [...read('src/README.md').matchAll(/^\| `(\w+)\/` \|/gm)].map((match) => match[1]);
+    const rows = [...read('src/README.md').matchAll(/^\| `(\w+)\/` +\|/gm)].map(
+      (match) => match[1],
+    );
     const folders = new Bun.Glob('*/*').scanSync({ cwd: join(root, 'src') });
     expect(rows.toSorted()).toEqual([...new Set([...folders].map(dirname))].toSorted());
   });
 
   test('src/README.md: every runtime dependency has its reason', () => {
-    const rows = [...read('src/README.md').matchAll(/^\| `([@\w/-]*\w)` \| \S/gm)];
+    const rows = [...read('src/README.md').matchAll(/^\| `([@\w/-]*\w)` +\| \S/gm)];
     const named = rows.map((match) => match[1]);
     expect(named.toSorted()).toEqual(Object.keys(dependencies).toSorted());
   });
