@@ -20,8 +20,6 @@ import {
 } from './schema.ts';
 import { CatalogError, type Environment, parseToml, substitute } from './source.ts';
 
-export { CatalogError, findCatalog } from './source.ts';
-
 export type CatalogSource = {
   /** Only for messages; absent: the built-in catalog. */
   readonly path?: string;

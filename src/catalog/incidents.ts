@@ -13,12 +13,12 @@ export type Incidents = ReturnType<typeof createIncidents>;
 
 const FIELDS = ['requestsPerMinute', 'tokensPerMinute', 'concurrentRequests'] as const;
 
-export function createIncidents(parts: {
+export function createIncidents(dependencies: {
   readonly database: Database;
   /** Unix milliseconds. */
   readonly clock: () => number;
 }) {
-  const { database, clock } = parts;
+  const { database, clock } = dependencies;
   const { db } = database;
   let snapshot = takeSnapshot();
 

@@ -2,8 +2,9 @@
 // Made anew for every command by the program, which also closes it. Nothing here is global.
 
 import { randomBytes } from 'node:crypto';
-import { findCatalog, loadCatalog } from '../catalog/catalog.ts';
+import { loadCatalog } from '../catalog/catalog.ts';
 import { createIncidents, type Incidents } from '../catalog/incidents.ts';
+import { findCatalog } from '../catalog/source.ts';
 import { type Config, type Environment, readConfig } from '../config.ts';
 import type { RandomBytes } from '../core/id.ts';
 import type { Catalog } from '../core/model.ts';
@@ -95,15 +96,15 @@ function buildStore(database: Database, clock: () => number, plans: () => Catalo
     throw error;
   }
   const ledger = createLedger({ database });
-  const parts = { database, clock, randomBytes, plans };
+  const dependencies = { database, clock, randomBytes, plans };
   return {
     database,
     ledger,
-    accounts: createAccounts({ ...parts, openBalance: ledger.openBalance }),
-    keys: createKeys(parts),
-    blocks: createBlocks(parts),
-    settings: createSettings(parts),
-    incidents: createIncidents(parts),
+    accounts: createAccounts({ ...dependencies, openBalance: ledger.openBalance }),
+    keys: createKeys(dependencies),
+    blocks: createBlocks(dependencies),
+    settings: createSettings(dependencies),
+    incidents: createIncidents(dependencies),
   };
 }
 

@@ -5,6 +5,7 @@ import type { Accounts } from '../identity/accounts.ts';
 import type { Keys } from '../identity/keys.ts';
 import type { Settings } from '../identity/settings.ts';
 import type { Ledger } from '../ledger/ledger.ts';
+import { OPERATOR } from './command.ts';
 
 const DEMO_EMAIL = 'demo@tollgate.example';
 const DEMO_PLAN = 'pro';
@@ -12,7 +13,7 @@ const DEMO_PLAN = 'pro';
 /** One million service tokens, in 10⁻⁶ of one. */
 const DEMO_CREDIT = 1_000_000_000_000n;
 
-export type DemoParts = {
+export type DemoDependencies = {
   readonly accounts: Accounts;
   readonly keys: Keys;
   readonly ledger: Ledger;
@@ -22,30 +23,33 @@ export type DemoParts = {
 };
 
 /** The lines to print at a start with `--demo`. Makes the account only if there is none yet. */
-export async function welcomeDemo(parts: DemoParts, baseUrl: string): Promise<string[]> {
+export async function welcomeDemo(
+  dependencies: DemoDependencies,
+  baseUrl: string,
+): Promise<string[]> {
   const urls = [
     '',
     `  chat completions   base URL ${baseUrl}/v1`,
     `  messages           base URL ${baseUrl}`,
   ];
-  if (parts.settings.get('demo_account') !== undefined) {
+  if (dependencies.settings.get('demo_account') !== undefined) {
     return [
       ...urls,
       '',
       `The demonstration account is ${DEMO_EMAIL}. Its key was shown at the first start and is`,
-      `not kept. For another one: ${parts.program} key create ${DEMO_EMAIL}`,
+      `not kept. For another one: ${dependencies.program} key create ${DEMO_EMAIL}`,
       '',
     ];
   }
-  const key = await createDemoAccount(parts);
+  const key = await createDemoAccount(dependencies);
   return [...urls, `  key                ${key}`, '', 'Try it:', '', curl(baseUrl, key), ''];
 }
 
-async function createDemoAccount(parts: DemoParts): Promise<string> {
-  const { accounts, keys, ledger, settings } = parts;
+async function createDemoAccount(dependencies: DemoDependencies): Promise<string> {
+  const { accounts, keys, ledger, settings } = dependencies;
   const account = accounts.create(
     { email: DEMO_EMAIL, plan: DEMO_PLAN, emailVerified: true },
-    'operator',
+    OPERATOR,
   );
   await ledger.credit({
     creditId: `demo:${account.id}`,
@@ -54,8 +58,8 @@ async function createDemoAccount(parts: DemoParts): Promise<string> {
     reason: 'demonstration credit',
     nowMs: account.createdAt,
   });
-  const { key } = keys.create({ accountId: account.id, name: 'demo' }, 'operator');
-  settings.set('demo_account', account.id, 'operator');
+  const { key } = keys.create({ accountId: account.id, name: 'demo' }, OPERATOR);
+  settings.set('demo_account', account.id, OPERATOR);
   return key;
 }
 

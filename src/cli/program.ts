@@ -2,7 +2,7 @@
 // exit code they end with (0 done, 1 refused or failed, 2 used wrongly).
 
 import { Command, CommanderError, type OptionValues } from 'commander';
-import { CatalogError } from '../catalog/catalog.ts';
+import { CatalogError } from '../catalog/source.ts';
 import { ConfigError } from '../config.ts';
 import { IdentityError } from '../identity/error.ts';
 import { LedgerRefusal, LedgerUnavailable } from '../ledger/error.ts';

@@ -31,7 +31,7 @@ import { answerDemo } from '../upstream/demo.ts';
 import { VERSION } from '../version.ts';
 import { chatDialect } from '../wire/upstream/chat.ts';
 import { CommandError } from './command.ts';
-import { type DemoParts, welcomeDemo } from './demo.ts';
+import { type DemoDependencies, welcomeDemo } from './demo.ts';
 
 /** How soon a running server takes up what the command line changed; a second is promised. */
 const CHANGE_POLL_MS = 250;
@@ -210,7 +210,7 @@ async function announce(
   options: ServeOptions,
   server: GatewayServer,
   origin: string,
-  demo: DemoParts,
+  demo: DemoDependencies,
 ): Promise<void> {
   const host = config.host.includes(':') ? `[${config.host}]` : config.host;
   const lines = [

@@ -10,8 +10,6 @@ export type Standing = 'active' | 'suspended' | 'pending_deletion';
 
 type Check<Facts> = { readonly code: ErrorCode; readonly refuses: (facts: Facts) => boolean };
 
-export type KeyState = 'active' | 'expired' | 'revoked';
-
 export type StandingFacts = {
   readonly emailVerified: boolean;
   readonly standing: Standing;

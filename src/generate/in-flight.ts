@@ -1,5 +1,5 @@
-// The requests that are being answered, from before they hold money on. Draining waits for them, and ends what is left when the
-// time is up: each then settles like a stream that broke.
+// The requests that are being answered, from before they hold money on. A server that stops waits
+// for them, and ends what is left when the time is up: each then settles like a stream that broke.
 
 export type InFlight = {
   /** Registers a request; returns the function that takes it off again. */

@@ -11,19 +11,19 @@ export type Presented = {
   readonly xApiKey: string | null;
   /**
    * The client's network address, already taken from a trusted proxy's header where it applies.
-   * Asked for only where networks are blocked: finding it out is dear.
+   * Asked for only where networks are blocked, because finding it out takes time.
    */
   readonly address: () => string;
 };
 
 export type Access = (presented: Presented) => KeyFacts;
 
-export function createAccess(parts: {
+export function createAccess(dependencies: {
   readonly authenticator: Authenticator;
   readonly blocklist: Blocklist;
   readonly maintenance: () => boolean;
 }): Access {
-  const { authenticator, blocklist, maintenance } = parts;
+  const { authenticator, blocklist, maintenance } = dependencies;
   return ({ authorization, xApiKey, address }) => {
     const facts = authenticator.authenticate(authorization, xApiKey);
     const code = refusedByStanding({

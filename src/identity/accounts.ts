@@ -33,7 +33,7 @@ export function normaliseEmail(text: string): string {
   );
 }
 
-export function createAccounts(parts: {
+export function createAccounts(dependencies: {
   readonly database: Database;
   /** Unix milliseconds. */
   readonly clock: () => number;
@@ -43,7 +43,7 @@ export function createAccounts(parts: {
   /** Gives the new account its balance of zero, in the transaction that creates it. */
   readonly openBalance: (tx: Queries, accountId: string) => void;
 }) {
-  const { database, clock, randomBytes, plans, openBalance } = parts;
+  const { database, clock, randomBytes, plans, openBalance } = dependencies;
   const { db } = database;
 
   function requirePlan(slug: string): void {

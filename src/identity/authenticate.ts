@@ -16,14 +16,12 @@ const CACHE_ENTRIES_MAX = 10_000;
 
 export type KeyFacts = {
   readonly keyId: string;
-  readonly keyName: string | null;
   readonly accountId: string;
   readonly plan: string;
   /** Unix milliseconds. */
   readonly planSince: number;
   readonly standing: Standing;
   readonly emailVerified: boolean;
-  readonly accountCreatedAt: number;
 };
 
 type Entry = {
@@ -35,12 +33,12 @@ type Entry = {
 
 export type Authenticator = ReturnType<typeof createAuthenticator>;
 
-export function createAuthenticator(parts: {
+export function createAuthenticator(dependencies: {
   readonly database: Database;
   /** Unix milliseconds. */
   readonly clock: () => number;
 }) {
-  const { database, clock } = parts;
+  const { database, clock } = dependencies;
   // Unknown keys have a map of their own: a flood of guesses must not push the real keys out.
   const known = new Map<string, Entry>();
   const unknown = new Map<string, Entry>();
@@ -48,13 +46,11 @@ export function createAuthenticator(parts: {
   const query = database.db
     .select({
       keyId: apiKeys.id,
-      keyName: apiKeys.name,
       accountId: apiKeys.accountId,
       plan: accounts.plan,
       planSince: accounts.planSince,
       standing: accounts.standing,
       emailVerified: accounts.emailVerified,
-      accountCreatedAt: accounts.createdAt,
       expiresAt: apiKeys.expiresAt,
       revokedAt: apiKeys.revokedAt,
     })

@@ -15,8 +15,8 @@ export type Blocklist = ReturnType<typeof createBlocklist>;
 export type Blocks = ReturnType<typeof createBlocks>;
 
 /** What requests are held against. Empty or not, every question is answered from memory. */
-export function createBlocklist(parts: { readonly database: Database }) {
-  const { database } = parts;
+export function createBlocklist(dependencies: { readonly database: Database }) {
+  const { database } = dependencies;
   let snapshot = takeSnapshot();
 
   function takeSnapshot() {
@@ -43,13 +43,13 @@ export function createBlocklist(parts: { readonly database: Database }) {
 }
 
 /** The operator's side: add, remove, list. `value` is an account id, a key id or a network. */
-export function createBlocks(parts: {
+export function createBlocks(dependencies: {
   readonly database: Database;
   /** Unix milliseconds. */
   readonly clock: () => number;
   readonly randomBytes: RandomBytes;
 }) {
-  const { database, clock, randomBytes } = parts;
+  const { database, clock, randomBytes } = dependencies;
   const { db } = database;
 
   function audit(action: 'block.added' | 'block.removed', block: Block, actor: Actor): void {

@@ -8,12 +8,12 @@ import { apiKeys } from '../store/tables.ts';
 const FLUSH_DELAY_MS = 5_000;
 const GRAIN_MS = 60_000;
 
-export function createKeyActivity(parts: {
+export function createKeyActivity(dependencies: {
   readonly database: Database;
   /** Called when a write failed; the next one tries again. */
   readonly onError: (error: unknown) => void;
 }) {
-  const { database, onError } = parts;
+  const { database, onError } = dependencies;
   const { db } = database;
   /** Written or about to be, by key id; forgotten after a minute. */
   const touched = new Map<string, number>();

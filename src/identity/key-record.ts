@@ -1,10 +1,11 @@
 // How a key is shown: in the key list of /v1, on the dashboard and on the command line. Pure. The
 // record never holds the key or its digest.
 
-import type { KeyState } from '../core/admit.ts';
 import type { apiKeys, KeyRevocation } from '../store/tables.ts';
 
 type ApiKey = typeof apiKeys.$inferSelect;
+
+export type KeyState = 'active' | 'expired' | 'revoked';
 
 export type KeyRecord = {
   readonly id: string;

@@ -35,7 +35,7 @@ export function digestKey(key: string): string {
   return createHash('sha256').update(key).digest('hex');
 }
 
-export function createKeys(parts: {
+export function createKeys(dependencies: {
   readonly database: Database;
   /** Unix milliseconds. */
   readonly clock: () => number;
@@ -43,7 +43,7 @@ export function createKeys(parts: {
   /** The catalog's plans as they are now. */
   readonly plans: () => ReadonlyMap<string, Plan>;
 }) {
-  const { database, clock, randomBytes, plans } = parts;
+  const { database, clock, randomBytes, plans } = dependencies;
   const { db } = database;
 
   /** Finds by key id, or by the whole key as a customer pasted it. Throws `key_not_found`. */

@@ -11,13 +11,13 @@ export type SettingName = 'maintenance' | 'demo_account';
 
 export type Settings = ReturnType<typeof createSettings>;
 
-export function createSettings(parts: {
+export function createSettings(dependencies: {
   readonly database: Database;
   /** Unix milliseconds. */
   readonly clock: () => number;
   readonly randomBytes: RandomBytes;
 }) {
-  const { database, clock, randomBytes } = parts;
+  const { database, clock, randomBytes } = dependencies;
   const { db } = database;
   let snapshot = takeSnapshot();
 

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
-import { CatalogError, loadCatalog } from '../../src/catalog/catalog.ts';
+import { loadCatalog } from '../../src/catalog/catalog.ts';
+import { CatalogError } from '../../src/catalog/source.ts';
 import { BUILT_IN_PLANS } from '../../src/core/plan.ts';
 
 const NOW_MS = Date.UTC(2026, 2, 1, 12);
@@ -336,7 +337,7 @@ const MISTAKES: readonly (readonly [string, string, readonly string[]])[] = [
   [
     'slug = "swift-1"',
     'slug = "swift-1"\nincident_limits = { requests_per_minute = 0 }',
-    ['model[0].incident_limits.requests_per_minute: must be an integer from 1 to 1,000,000'],
+    ['model[0].incident_limits.requests_per_minute: must be an integer from 1 to 1,000,000,000'],
   ],
   [
     'dialect = "chat"',

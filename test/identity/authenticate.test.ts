@@ -33,13 +33,11 @@ test('gives frozen facts of key and account, by either header', () => {
   const facts = authenticator.authenticate(`Bearer ${key}`, null);
   expect(facts).toEqual({
     keyId: row.id,
-    keyName: 'ci',
     accountId: account.id,
     plan: 'power',
     planSince: account.planSince,
     standing: 'active',
     emailVerified: true,
-    accountCreatedAt: account.createdAt,
   });
   expect(Object.isFrozen(facts)).toBe(true);
   expect(authenticator.authenticate(null, key)).toBe(facts);
