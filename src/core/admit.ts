@@ -3,7 +3,7 @@
 // precedence of the error codes (design section 4).
 
 import { type ErrorCode, GatewayError } from './error.ts';
-import type { Model } from './model.ts';
+import type { Catalog, Model } from './model.ts';
 import { type Plan, planIncludes } from './plan.ts';
 
 export type Standing = 'active' | 'suspended' | 'pending_deletion';
@@ -101,6 +101,20 @@ export function decideOutputBound(
     throw outputTooLong(promptTokens, maxOutputTokens, context, format);
   }
   return Math.min(maxOutputTokens, model.maxOutput);
+}
+
+/** The model that a slug or an alias names. */
+export function requireModel(catalog: Catalog, slugOrAlias: string): Model {
+  const model = catalog.resolve(slugOrAlias);
+  if (model === undefined) throw new GatewayError('model_not_found', { param: 'model' });
+  return model;
+}
+
+/** An account's plan. An operator may have taken it out of the catalog while accounts were on it. */
+export function requirePlan(catalog: Catalog, slug: string): Plan {
+  const plan = catalog.plans.get(slug);
+  if (plan === undefined) throw new GatewayError('model_not_in_plan');
+  return plan;
 }
 
 /** Refuses a model that the plan does not include. */

@@ -2,6 +2,7 @@
 // the upstream itself go no further than this type's `detail`, which is ours and holds none.
 
 import { GatewayError } from './error.ts';
+import type { GenerationEvent } from './generation.ts';
 
 /**
  * unreachable     no connection, or it broke before an answer
@@ -62,4 +63,22 @@ export function interruptedError(): GatewayError {
     message:
       'The model stopped before its answer was complete. What had been delivered is charged. Retry the request.',
   });
+}
+
+/**
+ * "Insufficient resources" is a failed attempt where there is no content, and in a format that has
+ * no reason of its own for it.
+ */
+export function exhaustion(
+  events: readonly GenerationEvent[],
+  tellsExhaustion: boolean,
+): UpstreamFailure | undefined {
+  const finish = events.at(-1);
+  if (finish?.kind !== 'finish' || finish.reason !== 'insufficient_system_resource') return;
+  if (tellsExhaustion && events.some(isContent)) return;
+  return { class: 'overloaded', detail: 'the upstream had no capacity to finish' };
+}
+
+function isContent(event: GenerationEvent): boolean {
+  return event.kind !== 'usage' && event.kind !== 'finish';
 }

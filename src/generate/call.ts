@@ -1,11 +1,10 @@
-// What a generation request carries and what the pipeline is built from. Types, and the one lookup
-// that generate and count share.
+// What a generation request carries on its way through the pipeline, and what the pipeline is built
+// from. Types alone.
 
 import type { ClientFormatName } from '../core/admit.ts';
-import { GatewayError } from '../core/error.ts';
-import type { Outcome } from '../core/generation.ts';
+import type { GenerationRequest, Outcome } from '../core/generation.ts';
 import type { RandomBytes } from '../core/id.ts';
-import type { Catalog } from '../core/model.ts';
+import type { Catalog, Model } from '../core/model.ts';
 import type { IncidentLimits, Plan } from '../core/plan.ts';
 import type { KeyFacts } from '../identity/authenticate.ts';
 import type { Ledger } from '../ledger/ledger.ts';
@@ -38,12 +37,27 @@ export type GenerateDependencies = {
 export type GenerationCall = {
   readonly format: ClientFormat;
   readonly requestId: string;
+  /** Unix milliseconds. */
   readonly startedAt: number;
   /** Checks the key and the account's standing, or throws. */
   readonly authorize: () => KeyFacts;
   readonly readBody: () => Promise<ParsedBody>;
   /** Fires when the client leaves before its answer is complete. */
   readonly signal: AbortSignal;
+};
+
+/** A request that was understood and may be served, as far as limits and balance allow. */
+export type CheckedRequest = {
+  readonly call: GenerationCall;
+  readonly facts: KeyFacts;
+  readonly request: GenerationRequest;
+  readonly catalog: Catalog;
+  readonly plan: Plan;
+  readonly model: Model;
+  /** Estimated. */
+  readonly promptTokens: number;
+  /** What model, plan and caller allow; the grant lowers it to what the balance could pay. */
+  readonly outputBound: number;
 };
 
 /** What an operator's log says of a request. Counts and names, never content. */
@@ -62,10 +76,3 @@ export type RequestReport = {
   readonly durationMs: number;
   readonly failure?: string;
 };
-
-export function planOf(catalog: Catalog, slug: string): Plan {
-  const plan = catalog.plans.get(slug);
-  // An operator took the plan out of the catalog while accounts were still on it.
-  if (plan === undefined) throw new GatewayError('model_not_in_plan');
-  return plan;
-}

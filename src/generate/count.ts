@@ -1,6 +1,7 @@
 // POST /v1/messages/count_tokens: the estimate that a reservation would use, for free. It has a
 // request window of its own and never touches the token budget (design section 6).
 
+import { requireModel, requirePlan } from '../core/admit.ts';
 import { GatewayError } from '../core/error.ts';
 import { estimatePrompt } from '../core/estimate.ts';
 import type { GenerationRequest } from '../core/generation.ts';
@@ -8,7 +9,6 @@ import type { Catalog } from '../core/model.ts';
 import type { KeyFacts } from '../identity/authenticate.ts';
 import type { LimitClerk } from '../limits/limits.ts';
 import type { ParsedBody } from '../wire/format.ts';
-import { planOf } from './call.ts';
 import type { Tokenizer } from './tokenizer.ts';
 
 export type CountDependencies = {
@@ -28,10 +28,8 @@ export async function countTokens(
   const facts = call.authorize();
   const request = call.parse(await call.readBody());
   const catalog = dependencies.catalog();
-  if (catalog.resolve(request.model) === undefined) {
-    throw new GatewayError('model_not_found', { param: 'model' });
-  }
-  const plan = planOf(catalog, facts.plan);
+  requireModel(catalog, request.model);
+  const plan = requirePlan(catalog, facts.plan);
   const retryAfterSeconds = dependencies.limits.claimCount(facts.accountId, plan);
   if (retryAfterSeconds !== undefined) {
     throw new GatewayError('rate_limit_exceeded', { retryAfterSeconds });

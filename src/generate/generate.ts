@@ -2,163 +2,141 @@
 // it calls are leaves that never call back. Until the commit point a refusal is a thrown
 // GatewayError; after it the only exits are the format's `finish` and `fail`, each with a receipt.
 
-import { decideOutputBound, requireInPlan } from '../core/admit.ts';
+import { decideOutputBound, requireInPlan, requireModel, requirePlan } from '../core/admit.ts';
 import { GatewayError } from '../core/error.ts';
 import { estimatePrompt } from '../core/estimate.ts';
 import { failureError, interruptedError } from '../core/failure.ts';
-import { createFold, type GenerationRequest, type Receipt } from '../core/generation.ts';
+import { createFold, type Outcome, type Receipt } from '../core/generation.ts';
 import { randomText } from '../core/id.ts';
-import type { Catalog, Model } from '../core/model.ts';
-import type { LimitView, Plan } from '../core/plan.ts';
+import type { LimitView } from '../core/plan.ts';
 import { SLICE_TOKENS } from '../core/price.ts';
 import { candidates } from '../core/route.ts';
-import type { KeyFacts } from '../identity/authenticate.ts';
-import type { Attempt, Batch } from '../upstream/attempt.ts';
+import type { Attempt } from '../upstream/attempt.ts';
 import type { AnswerHead } from '../wire/format.ts';
-import { type GenerateDependencies, type GenerationCall, planOf } from './call.ts';
-import { createClientStream } from './client-stream.ts';
+import type { CheckedRequest, GenerateDependencies, GenerationCall } from './call.ts';
+import { type ClientStream, createClientStream } from './client-stream.ts';
 import { type Grant, obtainGrant } from './grant.ts';
+import { type Lifetime, startLifetime } from './in-flight.ts';
 import { createOutputMeter, type OutputMeter } from './meter.ts';
 import { type Ending, pump } from './pump.ts';
-import { type Routed, recordAttempt, route } from './route.ts';
+import { type Routed, route, type Serving } from './route.ts';
 
-export type Generated = {
-  readonly kind: 'whole' | 'stream' | 'cancelled';
-  readonly body: string | ReadableStream<Uint8Array>;
-  readonly modelServed: string;
-  readonly limits: LimitView;
-  /** Whole answers only: a stream's receipt rides in its last event. */
-  readonly receipt?: Receipt;
-};
+export type Generated =
+  | {
+      readonly kind: 'whole';
+      readonly body: string;
+      readonly modelServed: string;
+      readonly limits: LimitView;
+      readonly receipt: Receipt;
+    }
+  | {
+      /** The receipt rides in the last event. */
+      readonly kind: 'stream';
+      readonly body: ReadableStream<Uint8Array>;
+      readonly modelServed: string;
+      readonly limits: LimitView;
+    }
+  /** The client has left: there is nobody to answer. */
+  | { readonly kind: 'cancelled' };
 
 /** A request that has been let in, with everything that the rest of the pipeline needs. */
-export type Admitted = {
-  readonly call: GenerationCall;
-  readonly facts: KeyFacts;
-  readonly request: GenerationRequest;
-  readonly catalog: Catalog;
-  readonly plan: Plan;
-  readonly model: Model;
-  readonly promptTokens: number;
-  readonly grant: Grant;
-};
+type Admitted = CheckedRequest & { readonly grant: Grant };
 
+/** Throws `GatewayError` for every refusal and failure before the commit point. */
 export async function generate(
   dependencies: GenerateDependencies,
   call: GenerationCall,
 ): Promise<Generated> {
-  let current: Attempt | undefined;
-  const cancel = (): void => current?.abort();
   // Before anything is held: a server that stops waits for everything that could still write.
-  const leave = dependencies.inFlight.enter(cancel);
-  call.signal.addEventListener('abort', cancel);
-  const done = (): void => {
-    call.signal.removeEventListener('abort', cancel);
-    leave();
-  };
-  const ended = (): boolean => call.signal.aborted || dependencies.inFlight.aborted();
-
-  let admitted: Admitted;
+  const lifetime = startLifetime(dependencies.inFlight, call.signal);
+  /** A stream is settled after it has been answered, everything else before. */
+  let settled: Promise<void> | undefined;
   try {
-    admitted = await admit(dependencies, call);
-  } catch (error) {
-    done();
-    throw error;
-  }
-  const { request, grant } = admitted;
-  // What is fetched as a stream can be stopped when the money is gone, also for a whole answer.
-  const streamUpstream = request.stream || grant.outputBound > SLICE_TOKENS;
-
-  let routed: Routed;
-  try {
-    routed = await route({
-      startAttempt: dependencies.startAttempt,
-      clock: dependencies.clock,
-      alert: dependencies.alert,
-      candidates: candidates(admitted.catalog, admitted.model, admitted.plan, dependencies.random),
-      request,
-      maxOutputTokens: grant.outputBound,
-      streamUpstream,
-      until: request.stream ? 'content' : 'end',
-      tellsExhaustion: call.format.tellsExhaustion,
-      silentCommitMs: dependencies.silentCommitMs,
-      onAttempt: (attempt) => {
-        current = attempt;
-        if (ended()) attempt.abort();
-      },
-      cancelled: ended,
-      records: grant.attempts,
-    });
-  } catch (error) {
-    await grant.release('gateway_failed');
-    done();
-    throw error;
-  }
-
-  if (routed.kind === 'failed') {
-    const receipt = await grant.release('upstream_failed');
-    report(dependencies, admitted, receipt, routed.failure.class);
-    done();
-    throw failureError(routed.failure);
-  }
-  if (routed.kind === 'cancelled') {
-    const left = call.signal.aborted;
-    const receipt = await grant.release(left ? 'client_cancelled' : 'gateway_failed');
-    report(dependencies, admitted, receipt);
-    done();
-    if (left) return cancelled(admitted);
-    throw new GatewayError('provider_unavailable');
-  }
-  if (request.stream) {
-    return serveStream(dependencies, admitted, routed.attempt, routed.first, done);
-  }
-  try {
-    return await serveWhole(dependencies, admitted, routed.attempt, await routed.first);
+    const checked = await check(dependencies, call);
+    const grant = await obtainGrant(dependencies, checked);
+    const admitted: Admitted = { ...checked, grant };
+    const routed = await findUpstream(dependencies, admitted, lifetime);
+    if (routed.kind === 'failed') {
+      const receipt = await grant.release('upstream_failed');
+      report(dependencies, admitted, receipt, routed.failure.class);
+      throw failureError(routed.failure);
+    }
+    if (routed.kind === 'cancelled') {
+      const left = call.signal.aborted;
+      const receipt = await grant.release(left ? 'client_cancelled' : 'gateway_failed');
+      report(dependencies, admitted, receipt);
+      if (left) return { kind: 'cancelled' };
+      throw new GatewayError('provider_unavailable');
+    }
+    if (!checked.request.stream) return await serveWhole(dependencies, admitted, routed);
+    const stream = serveStream(dependencies, admitted, routed);
+    settled = stream.settled;
+    return stream.generated;
   } finally {
-    done();
+    if (settled === undefined) lifetime.end();
+    else settled.finally(lifetime.end);
   }
 }
 
-/** Steps 2 to 6 of a request: identity, body, model, size, then claim and hold, or a refusal. */
-async function admit(dependencies: GenerateDependencies, call: GenerationCall): Promise<Admitted> {
+/** Steps 2 to 5 of a request: identity, body, model, size. Nothing is taken yet. */
+async function check(
+  dependencies: GenerateDependencies,
+  call: GenerationCall,
+): Promise<CheckedRequest> {
   const facts = call.authorize();
   const body = await call.readBody();
   if (dependencies.inFlight.aborted()) throw new GatewayError('provider_unavailable');
   const request = call.format.parse(body);
   const catalog = dependencies.catalog();
-  const plan = planOf(catalog, facts.plan);
-  const model = catalog.resolve(request.model);
-  if (model === undefined) throw new GatewayError('model_not_found', { param: 'model' });
+  const plan = requirePlan(catalog, facts.plan);
+  const model = requireModel(catalog, request.model);
   requireInPlan(plan, model);
-  const { tokenizer } = dependencies;
-  const promptTokens = await estimatePrompt(request, tokenizer.countText);
+  const promptTokens = await estimatePrompt(request, dependencies.tokenizer.countText);
   const { maxOutputTokens } = request;
-  const bound = decideOutputBound(model, plan, promptTokens, maxOutputTokens, call.format.name);
-  const grant = await obtainGrant({
-    dependencies,
-    call,
-    facts,
-    request,
-    catalog,
-    plan,
-    model,
-    promptTokens,
-    outputBound: bound,
-  });
-  return { call, facts, request, catalog, plan, model, promptTokens, grant };
+  const { name: format } = call.format;
+  const outputBound = decideOutputBound(model, plan, promptTokens, maxOutputTokens, format);
+  return { call, facts, request, catalog, plan, model, promptTokens, outputBound };
+}
+
+/** Step 7: attempts until one of them delivers. An error of our own gives the grant back. */
+async function findUpstream(
+  dependencies: GenerateDependencies,
+  admitted: Admitted,
+  lifetime: Lifetime,
+): Promise<Routed> {
+  const { call, request, catalog, model, plan, grant } = admitted;
+  try {
+    return await route({
+      startAttempt: dependencies.startAttempt,
+      candidates: candidates(catalog, model, plan, dependencies.random),
+      request,
+      maxOutputTokens: grant.outputBound,
+      // What is fetched as a stream can be stopped when the money is gone, also for a whole answer.
+      streamUpstream: request.stream || grant.outputBound > SLICE_TOKENS,
+      until: request.stream ? 'content' : 'end',
+      tellsExhaustion: call.format.tellsExhaustion,
+      silentCommitMs: dependencies.silentCommitMs,
+      onAttempt: lifetime.follow,
+      cancelled: lifetime.isOver,
+      attempts: grant.attempts,
+    });
+  } catch (error) {
+    await grant.release('gateway_failed');
+    throw error;
+  }
 }
 
 async function serveWhole(
   dependencies: GenerateDependencies,
   admitted: Admitted,
-  attempt: Attempt,
-  batch: Batch,
+  { attempt, first }: Serving,
 ): Promise<Generated> {
   const { call, grant } = admitted;
-  recordAttempt({ ...dependencies, records: grant.attempts }, attempt, undefined);
+  const { events } = await first;
+  grant.attempts.add(attempt, undefined);
   const meter = createOutputMeter(dependencies.tokenizer.countNow);
   const fold = createFold();
-  for (const event of batch.events) {
+  for (const event of events) {
     meter.push(event);
     fold.push(event);
   }
@@ -177,74 +155,76 @@ async function serveWhole(
 function serveStream(
   dependencies: GenerateDependencies,
   admitted: Admitted,
-  attempt: Attempt,
-  first: Promise<Batch>,
-  done: () => void,
-): Generated {
+  serving: Serving,
+): { readonly generated: Generated; readonly settled: Promise<void> } {
   const { call, grant } = admitted;
+  const { attempt } = serving;
   const client = createClientStream(() => attempt.abort());
   const leave = (): void => client.leave();
   call.signal.addEventListener('abort', leave);
-  const encoder = call.format.stream(answerHead(dependencies, admitted));
-  const meter = createOutputMeter(dependencies.tokenizer.countNow);
-
-  // This task belongs to the request and not to the client's socket: it settles either way.
   const run = async (): Promise<void> => {
-    let last = '';
-    try {
-      const ending = await pump({
-        attempt,
-        first,
-        encoder,
-        client,
-        meter,
-        tellsExhaustion: call.format.tellsExhaustion,
-        heartbeatMs: dependencies.heartbeatMs,
-        onTick: grant.renew,
-      });
-      const failure = ending.kind === 'upstream_failed' ? ending.failure : undefined;
-      recordAttempt({ ...dependencies, records: grant.attempts }, attempt, failure);
-      const receipt = await settleEnding(grant, attempt, meter, ending);
-      report(dependencies, admitted, receipt, failure?.class);
-      last =
-        ending.kind === 'completed'
-          ? encoder.finish(receipt)
-          : encoder.fail(endingError(ending, meter), receipt);
-    } catch (error) {
-      dependencies.onInternal(call.requestId, error);
-      const receipt = meter.hasContent()
-        ? await grant.settle(attempt.candidate, meter, 'gateway_failed')
-        : await grant.release('gateway_failed');
-      report(dependencies, admitted, receipt);
-      last = encoder.fail(new GatewayError('internal_error'), receipt);
-    }
-    client.write(last);
+    client.write(await deliver(dependencies, admitted, serving, client));
     client.close();
   };
-  run()
+  // This task belongs to the request and not to the client's socket: it settles either way.
+  const settled = run()
     .catch(() => client.close())
-    .finally(() => {
-      call.signal.removeEventListener('abort', leave);
-      done();
-    });
-
+    .finally(() => call.signal.removeEventListener('abort', leave));
   return {
-    kind: 'stream',
-    body: client.body,
-    modelServed: attempt.candidate.model.slug,
-    limits: grant.limits,
+    generated: {
+      kind: 'stream',
+      body: client.body,
+      modelServed: attempt.candidate.model.slug,
+      limits: grant.limits,
+    },
+    settled,
   };
 }
 
+/** Steps 8 and 9: pumps the answer and settles it. Resolves to the last words, receipt included. */
+async function deliver(
+  dependencies: GenerateDependencies,
+  admitted: Admitted,
+  { attempt, first }: Serving,
+  client: ClientStream,
+): Promise<string> {
+  const { call, grant } = admitted;
+  const encoder = call.format.stream(answerHead(dependencies, admitted));
+  const meter = createOutputMeter(dependencies.tokenizer.countNow);
+  try {
+    const ending = await pump({
+      attempt,
+      first,
+      encoder,
+      client,
+      meter,
+      tellsExhaustion: call.format.tellsExhaustion,
+      heartbeatMs: dependencies.heartbeatMs,
+      onTick: grant.renew,
+    });
+    const failure = ending.kind === 'upstream_failed' ? ending.failure : undefined;
+    grant.attempts.add(attempt, failure);
+    const receipt = await settleDelivered(grant, attempt, meter, ending.kind);
+    report(dependencies, admitted, receipt, failure?.class);
+    if (ending.kind === 'completed') return encoder.finish(receipt);
+    return encoder.fail(endingError(ending, meter), receipt);
+  } catch (error) {
+    dependencies.onInternal(call.requestId, error);
+    const receipt = await settleDelivered(grant, attempt, meter, 'gateway_failed');
+    report(dependencies, admitted, receipt);
+    return encoder.fail(new GatewayError('internal_error'), receipt);
+  }
+}
+
 /** What had been delivered is charged; where nothing had been, nothing is. */
-function settleEnding(
+function settleDelivered(
   grant: Grant,
   attempt: Attempt,
   meter: OutputMeter,
-  ending: Ending,
+  outcome: Outcome,
 ): Promise<Receipt> {
-  if (ending.kind !== 'completed' && !meter.hasContent()) return grant.release(ending.kind);
-  return grant.settle(attempt.candidate, meter, ending.kind);
+  if (outcome !== 'completed' && !meter.hasContent()) return grant.release(outcome);
+  return grant.settle(attempt.candidate, meter, outcome);
 }
 
 /** After a silent commit an upstream can still fail with nothing delivered and nothing charged. */
@@ -265,11 +245,7 @@ function answerHead(dependencies: GenerateDependencies, admitted: Admitted): Ans
   };
 }
 
-function cancelled(admitted: Admitted): Generated {
-  const { model, grant } = admitted;
-  return { kind: 'cancelled', body: '', modelServed: model.slug, limits: grant.limits };
-}
-
+/** The log's line of a request that has ended; `failure` is the class of what its upstream did. */
 function report(
   dependencies: GenerateDependencies,
   admitted: Admitted,

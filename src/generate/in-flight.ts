@@ -41,3 +41,34 @@ export function createInFlight(): InFlight {
     },
   };
 }
+
+/** One request's time in flight, and what may end it early: its client, or a server that stops. */
+export type Lifetime = {
+  readonly isOver: () => boolean;
+  /** Aborts this attempt, in place of the one before it, when the time is over. */
+  readonly follow: (attempt: Stoppable) => void;
+  /** To be called once the request has nothing left to write. */
+  readonly end: () => void;
+};
+
+type Stoppable = { readonly abort: () => void };
+
+/** `signal` fires when the client leaves. */
+export function startLifetime(inFlight: InFlight, signal: AbortSignal): Lifetime {
+  let current: Stoppable | undefined;
+  const stop = (): void => current?.abort();
+  const leave = inFlight.enter(stop);
+  signal.addEventListener('abort', stop);
+  const isOver = (): boolean => signal.aborted || inFlight.aborted();
+  return {
+    isOver,
+    follow(attempt) {
+      current = attempt;
+      if (isOver()) attempt.abort();
+    },
+    end() {
+      signal.removeEventListener('abort', stop);
+      leave();
+    },
+  };
+}

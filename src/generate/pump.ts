@@ -2,12 +2,11 @@
 // read, with pressure back to the upstream and a heartbeat in its silences. It decides nothing
 // about money: it says how the stream ended, and the caller settles.
 
-import type { UpstreamFailure } from '../core/failure.ts';
+import { exhaustion, type UpstreamFailure } from '../core/failure.ts';
 import type { Attempt, Batch } from '../upstream/attempt.ts';
 import type { StreamEncoder } from '../wire/format.ts';
 import type { ClientStream } from './client-stream.ts';
 import type { OutputMeter } from './meter.ts';
-import { exhaustion } from './route.ts';
 
 export type Ending =
   | { readonly kind: 'completed' }

@@ -1,39 +1,30 @@
 // Tries the candidates of a request, best first, until one of them delivers. Nothing has been sent
 // to the client while this runs, so every failure may still be answered by the next candidate.
 
-import { mayTryNext, type UpstreamFailure } from '../core/failure.ts';
+import { exhaustion, mayTryNext, type UpstreamFailure } from '../core/failure.ts';
 import type { GenerationEvent, GenerationRequest } from '../core/generation.ts';
 import type { Candidate } from '../core/route.ts';
 import type { Attempt, Batch, StartAttempt } from '../upstream/attempt.ts';
+import type { AttemptLog } from './attempt-log.ts';
 
 /** Attempts of one request, however many candidates the catalog names. */
 const ATTEMPTS_MAX = 4;
 
-/** One line of a request's story: who was tried, when, and how it failed if it did. */
-export type AttemptRecord = {
-  readonly upstream: string;
-  readonly model: string;
-  readonly startedAt: number;
-  readonly endedAt: number;
-  readonly failure?: string;
-  readonly detail?: string;
+/** The upstream that answers: everything that is left to do is to pass on what it says. */
+export type Serving = {
+  readonly kind: 'serving';
+  readonly attempt: Attempt;
+  /** The events so far; pending where a silent upstream was committed to. */
+  readonly first: Promise<Batch>;
 };
 
 export type Routed =
-  | {
-      readonly kind: 'serving';
-      readonly attempt: Attempt;
-      /** The events so far; pending where a silent upstream was committed to. */
-      readonly first: Promise<Batch>;
-    }
+  | Serving
   | { readonly kind: 'failed'; readonly failure: UpstreamFailure }
   | { readonly kind: 'cancelled' };
 
 export type RouteOptions = {
   readonly startAttempt: StartAttempt;
-  readonly clock: () => number;
-  /** Told of what only the operator can mend. */
-  readonly alert: (message: string) => void;
   readonly candidates: readonly Candidate[];
   readonly request: GenerationRequest;
   readonly maxOutputTokens: number;
@@ -48,7 +39,8 @@ export type RouteOptions = {
   readonly onAttempt: (attempt: Attempt) => void;
   /** The client has left, or the server ends what is still running. */
   readonly cancelled: () => boolean;
-  readonly records: AttemptRecord[];
+  /** Where attempts that fail are noted. The one that serves is still under way. */
+  readonly attempts: AttemptLog;
 };
 
 export async function route(options: RouteOptions): Promise<Routed> {
@@ -65,7 +57,7 @@ export async function route(options: RouteOptions): Promise<Routed> {
     const ready =
       options.until === 'end' ? await first : await firstOrSilence(first, options.silentCommitMs);
     if (options.cancelled()) {
-      recordAttempt(options, attempt, { class: 'cut', detail: 'the request was given up' });
+      options.attempts.add(attempt, { class: 'cut', detail: 'the request was given up' });
       return { kind: 'cancelled' };
     }
     if (ready === 'silent') return { kind: 'serving', attempt, first };
@@ -73,30 +65,10 @@ export async function route(options: RouteOptions): Promise<Routed> {
       return { kind: 'serving', attempt, first };
     }
     failure = ready.end;
-    recordAttempt(options, attempt, failure);
+    options.attempts.add(attempt, failure);
     if (!mayTryNext(failure)) break;
   }
   return { kind: 'failed', failure };
-}
-
-export function recordAttempt(
-  into: Pick<RouteOptions, 'records' | 'clock' | 'alert'>,
-  attempt: Attempt,
-  failure: UpstreamFailure | undefined,
-): void {
-  const { candidate, startedAt } = attempt;
-  if (failure?.class === 'credential') {
-    into.alert(
-      `upstream ${candidate.upstream.id} refuses our credential or account (status ${failure.status ?? 'unknown'}); check its api_key and balance`,
-    );
-  }
-  into.records.push({
-    upstream: candidate.upstream.id,
-    model: candidate.model.slug,
-    startedAt,
-    endedAt: into.clock(),
-    ...(failure === undefined ? {} : { failure: failure.class, detail: failure.detail }),
-  });
 }
 
 /** Collects batches until there is content (or a finish: an empty answer is one), or to the end. */
@@ -115,24 +87,6 @@ async function readUntil(attempt: Attempt, options: RouteOptions): Promise<Batch
     if (options.until === 'content' && events.some((event) => event.kind !== 'usage'))
       return { events };
   }
-}
-
-/**
- * "Insufficient resources" is a failed attempt where there is no content, and in a format that has
- * no reason of its own for it.
- */
-export function exhaustion(
-  events: readonly GenerationEvent[],
-  tellsExhaustion: boolean,
-): UpstreamFailure | undefined {
-  const finish = events.at(-1);
-  if (finish?.kind !== 'finish' || finish.reason !== 'insufficient_system_resource') return;
-  if (tellsExhaustion && events.some(isContent)) return;
-  return { class: 'overloaded', detail: 'the upstream had no capacity to finish' };
-}
-
-function isContent(event: GenerationEvent): boolean {
-  return event.kind !== 'usage' && event.kind !== 'finish';
 }
 
 async function firstOrSilence(first: Promise<Batch>, silentMs: number): Promise<Batch | 'silent'> {

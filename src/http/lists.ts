@@ -2,7 +2,7 @@
 // about its own account. Nothing here is billed or counted.
 
 import { modelList, modelRecord } from '../catalog/model-record.ts';
-import { GatewayError } from '../core/error.ts';
+import { requireModel, requirePlan } from '../core/admit.ts';
 import type { Catalog } from '../core/model.ts';
 import { formatTokens, formatUsd } from '../core/money.ts';
 import { type IncidentLimits, lowerIncident, type Plan } from '../core/plan.ts';
@@ -32,8 +32,7 @@ export function showModel(
   slugOrAlias: string,
 ): unknown {
   const catalog = dependencies.catalog();
-  const model = catalog.resolve(slugOrAlias);
-  if (model === undefined) throw new GatewayError('model_not_found', { param: 'model' });
+  const model = requireModel(catalog, slugOrAlias);
   const incident = dependencies.incidentOf(model.slug);
   return modelRecord(model, catalog, catalog.plans.get(facts.plan), incident);
 }
@@ -53,8 +52,7 @@ export function listKeys(dependencies: ListDependencies, facts: KeyFacts): unkno
 export function showAccount(dependencies: ListDependencies, facts: KeyFacts): unknown {
   const nowMs = dependencies.clock();
   const catalog = dependencies.catalog();
-  const plan = catalog.plans.get(facts.plan);
-  if (plan === undefined) throw new GatewayError('model_not_in_plan');
+  const plan = requirePlan(catalog, facts.plan);
   const keys = dependencies.keyRecords(facts);
   return {
     id: facts.accountId,

@@ -8,6 +8,8 @@ import type { ClientFormat } from '../wire/format.ts';
 
 type HeaderMap = Record<string, string>;
 
+const EVENT_STREAM = 'text/event-stream; charset=utf-8';
+
 function baseHeaders(requestId: string, contentType: string): HeaderMap {
   return { 'content-type': contentType, 'x-request-id': requestId, 'request-id': requestId };
 }
@@ -29,18 +31,14 @@ export function respondJson(requestId: string, value: unknown): Response {
 /** A finished answer or a stream, with the headers of the specification. */
 export function respondGenerated(requestId: string, generated: Generated): Response {
   if (generated.kind === 'cancelled') return new Response(null, { status: 499 });
-  const stream = generated.kind === 'stream';
-  const headers = baseHeaders(
-    requestId,
-    stream ? 'text/event-stream; charset=utf-8' : 'application/json',
-  );
+  const whole = generated.kind === 'whole';
+  const headers = baseHeaders(requestId, whole ? 'application/json' : EVENT_STREAM);
   headers['x-svc-model'] = generated.modelServed;
   addLimits(headers, generated.limits);
-  if (generated.receipt !== undefined) {
+  if (whole) {
     headers['x-svc-tokens-debited'] = generated.receipt.tokensDebited;
     headers['x-svc-balance'] = generated.receipt.balanceTokens;
-  }
-  if (stream) {
+  } else {
     headers['cache-control'] = 'no-cache';
     // Proxies of one widespread kind hold streams back unless they are told not to.
     headers['x-accel-buffering'] = 'no';

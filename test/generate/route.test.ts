@@ -4,7 +4,8 @@
 import { expect, test } from 'bun:test';
 import type { FailureClass } from '../../src/core/failure.ts';
 import type { GenerationRequest } from '../../src/core/generation.ts';
-import { type AttemptRecord, type Routed, route } from '../../src/generate/route.ts';
+import { createAttemptLog } from '../../src/generate/attempt-log.ts';
+import { type Routed, route } from '../../src/generate/route.ts';
 import type { Attempt, Batch } from '../../src/upstream/attempt.ts';
 import { CUT, candidate, FINISH, HELLO, type ListedAttempt, listedAttempt } from './parts.ts';
 
@@ -30,16 +31,17 @@ type Options = {
 /** Candidates named a, b, c, … that give these batches. */
 async function run(all: readonly (readonly Batch[])[], options: Options = {}) {
   const started: ListedAttempt[] = [];
-  const records: AttemptRecord[] = [];
   const alerts: string[] = [];
+  const attempts = createAttemptLog({
+    clock: () => 5,
+    alert: (message) => void alerts.push(message),
+  });
   const routed: Routed = await route({
     startAttempt: (attempt) => {
       const listed = listedAttempt(attempt.candidate, all[started.length] ?? []);
       started.push(listed);
       return listed;
     },
-    clock: () => 5,
-    alert: (message) => alerts.push(message),
     candidates: all.map((_, index) => candidate('abcdef'[index] ?? '', index > 0)),
     request: REQUEST,
     maxOutputTokens: 100,
@@ -49,10 +51,10 @@ async function run(all: readonly (readonly Batch[])[], options: Options = {}) {
     silentCommitMs: options.silentCommitMs ?? 60_000,
     onAttempt: options.onAttempt ?? (() => {}),
     cancelled: options.cancelled ?? (() => false),
-    records,
+    attempts,
   });
   const served = routed.kind === 'serving' ? routed.attempt.candidate.model.slug : undefined;
-  return { routed, served, records, started, alerts };
+  return { routed, served, records: attempts.records, started, alerts };
 }
 
 const fails = (kind: FailureClass): Batch => ({ events: [], end: { class: kind, detail: kind } });
