@@ -2,7 +2,6 @@
 // once at the start. It is pure: it reads no file and no process environment by itself, and no
 // message of it ever shows a value, because a value may be a secret.
 
-import { isIP } from 'node:net';
 import {
   accept,
   baseUrl,
@@ -171,8 +170,12 @@ export function readConfig(environment: Environment, namesInFile: readonly strin
 export function publicUrl(config: Config, port: number): string {
   if (config.baseUrl !== undefined) return config.baseUrl;
   const open = config.host === '0.0.0.0' || config.host === '::';
-  const name = open ? 'localhost' : config.host;
-  return `http://${isIP(name) === 6 ? `[${name}]` : name}:${port}`;
+  return httpUrl(open ? 'localhost' : config.host, port);
+}
+
+/** The URL of a host and a port; an IPv6 address gets its brackets. */
+export function httpUrl(host: string, port: number): string {
+  return `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
 }
 
 function misspelled(namesInFile: readonly string[]): string[] {

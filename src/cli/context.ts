@@ -39,6 +39,8 @@ export type Context = {
   readonly config: () => Config;
   /** Throws `CatalogError`. */
   readonly catalog: () => Catalog;
+  /** `undefined` where the built-in catalog serves. Throws `CatalogError`. */
+  readonly catalogPath: () => string | undefined;
   /** Opens the database as it is; the caller closes it. Throws `StoreError`. */
   readonly openDatabase: (options: { readonly readonly: boolean }) => Database;
   /** Opens the database once, migrated first. Throws `StoreError`. */
@@ -53,14 +55,11 @@ export function createContext(processEnvironment: Environment, directory: string
     const { variables, namesInFile } = environment();
     return readConfig(variables, namesInFile);
   });
-  const catalog = once(() => {
-    const found = findCatalog({
-      path: config().catalogPath,
-      environment: environment().variables,
-      directory,
-    });
-    return loadCatalog({ ...found, nowMs: clock() });
+  const found = once(() => {
+    const { variables } = environment();
+    return findCatalog({ path: config().catalogPath, environment: variables, directory });
   });
+  const catalog = once(() => loadCatalog({ ...found(), nowMs: clock() }));
   let store: Store | undefined;
 
   function open(options: { readonly readonly: boolean }): Database {
@@ -75,6 +74,7 @@ export function createContext(processEnvironment: Environment, directory: string
     environment,
     config,
     catalog,
+    catalogPath: () => found().path,
     openDatabase: open,
     openStore() {
       store ??= buildStore(open({ readonly: false }), clock, () => catalog().plans);

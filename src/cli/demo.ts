@@ -1,6 +1,7 @@
 // The first run of a stranger: an account with money, a key, and lines that work when pasted. Later
 // runs find the account and say so; its key cannot be shown again, because only a digest is kept.
 
+import { basename } from 'node:path';
 import type { Accounts } from '../identity/accounts.ts';
 import type { Keys } from '../identity/keys.ts';
 import type { Settings } from '../identity/settings.ts';
@@ -13,13 +14,11 @@ const DEMO_PLAN = 'pro';
 /** One million service tokens, in 10⁻⁶ of one. */
 const DEMO_CREDIT = 1_000_000_000_000n;
 
-export type DemoDependencies = {
+type DemoDependencies = {
   readonly accounts: Accounts;
   readonly keys: Keys;
   readonly ledger: Ledger;
   readonly settings: Settings;
-  /** How this program is called, for the commands that are suggested. */
-  readonly program: string;
 };
 
 /** The lines to print at a start with `--demo`. Makes the account only if there is none yet. */
@@ -37,7 +36,7 @@ export async function welcomeDemo(
       ...urls,
       '',
       `The demonstration account is ${DEMO_EMAIL}. Its key was shown at the first start and is`,
-      `not kept. For another one: ${dependencies.program} key create ${DEMO_EMAIL}`,
+      `not kept. For another one: ${programName()} key create ${DEMO_EMAIL}`,
       '',
     ];
   }
@@ -61,6 +60,11 @@ async function createDemoAccount(dependencies: DemoDependencies): Promise<string
   const { key } = keys.create({ accountId: account.id, name: 'demo' }, OPERATOR);
   settings.set('demo_account', account.id, OPERATOR);
   return key;
+}
+
+/** How this program is called. It is Bun itself where the source is run, as scripts/tollgate does. */
+function programName(): string {
+  return basename(process.execPath).startsWith('bun') ? 'scripts/tollgate' : process.argv0;
 }
 
 function curl(baseUrl: string, key: string): string {

@@ -4,6 +4,7 @@
 import { readFileSync } from 'node:fs';
 import type { Command } from 'commander';
 import { sql } from 'drizzle-orm';
+import { httpUrl } from '../config.ts';
 import { formatTokens } from '../core/money.ts';
 import { createLedger } from '../ledger/ledger.ts';
 import type { Database } from '../store/database.ts';
@@ -196,7 +197,7 @@ async function checkPort(context: Context): Promise<Finding> {
     return { ok: true, detail: `${port} is free` };
   } catch {
     const name = host === '0.0.0.0' || host === '::' ? '127.0.0.1' : host;
-    const url = `http://${name.includes(':') ? `[${name}]` : name}:${port}/healthz`;
+    const url = `${httpUrl(name, port)}/healthz`;
     const healthy = await fetch(url, { signal: AbortSignal.timeout(2_000) }).then(
       (answer) => answer.ok,
       () => false,

@@ -13,15 +13,9 @@ export function addServeCommand(program: Command, perform: Perform): void {
     .option('--host <address>', 'listen on this address instead of HOST');
   perform<ServeOptions>(command, async (context, options) => {
     const port = options.port === undefined ? undefined : parsePort(options.port);
-    const { variables, namesInFile } = context.environment();
     const { serve } = await import('./serve.ts');
-    const exitCode = await serve({
-      environment: variables,
-      namesInFile,
-      demo: options.demo === true,
-      ...(port === undefined ? {} : { port }),
-      ...(options.host === undefined ? {} : { host: options.host }),
-    });
+    const demo = options.demo === true;
+    const exitCode = await serve(context, { demo, port, host: options.host });
     return { json: { stopped: true }, text: '', exitCode };
   });
 }

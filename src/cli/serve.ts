@@ -1,16 +1,15 @@
-// `tollgate serve`: the one place that constructs everything, and the order in which it ends.
+// `tollgate serve`: the one place that constructs everything, from the settings to the listening
+// server, and the order in which it ends.
 
-import { basename } from 'node:path';
-import { loadCatalog } from '../catalog/catalog.ts';
 import { createIncidents } from '../catalog/incidents.ts';
-import { findCatalog } from '../catalog/source.ts';
-import { type Config, publicUrl, readConfig } from '../config.ts';
+import { type Config, httpUrl, publicUrl } from '../config.ts';
 import { createDeadlines } from '../core/deadlines.ts';
 import type { RandomBytes } from '../core/id.ts';
-import type { Catalog } from '../core/model.ts';
-import { createInFlight, type InFlight } from '../generate/in-flight.ts';
+import type { GenerateDependencies } from '../generate/call.ts';
+import { createInFlight } from '../generate/in-flight.ts';
 import { loadTokenizer } from '../generate/tokenizer.ts';
-import { type GatewayServer, startServer } from '../http/server.ts';
+import type { ListDependencies } from '../http/lists.ts';
+import { type GatewayServer, type ServerDependencies, startServer } from '../http/server.ts';
 import { createAccess } from '../identity/access.ts';
 import { createAccounts } from '../identity/accounts.ts';
 import { createNetworkSet } from '../identity/address.ts';
@@ -22,7 +21,7 @@ import { createKeys } from '../identity/keys.ts';
 import { createSettings } from '../identity/settings.ts';
 import { createLedger, type Ledger } from '../ledger/ledger.ts';
 import { createLimits } from '../limits/limits.ts';
-import { createLog, type Log } from '../observe/log.ts';
+import { createLog } from '../observe/log.ts';
 import { type Database, openDatabase, watchForeignCommits } from '../store/database.ts';
 import { migrate } from '../store/migrate.ts';
 import { createAttempts } from '../upstream/attempt.ts';
@@ -31,7 +30,9 @@ import { answerDemo } from '../upstream/demo.ts';
 import { VERSION } from '../version.ts';
 import { chatDialect } from '../wire/upstream/chat.ts';
 import { CommandError } from './command.ts';
-import { type DemoDependencies, welcomeDemo } from './demo.ts';
+import type { Context } from './context.ts';
+import { welcomeDemo } from './demo.ts';
+import { drain, stopSignal } from './shutdown.ts';
 
 /** How soon a running server takes up what the command line changed; a second is promised. */
 const CHANGE_POLL_MS = 250;
@@ -39,24 +40,27 @@ const CHANGE_POLL_MS = 250;
 /** How exact timeouts are. */
 const DEADLINE_SWEEP_MS = 250;
 
+/** Commands waiting for the disk above which no new request should be sent here. */
+const LEDGER_BACKLOG_MAX = 10_000;
+
 export type ServeOptions = {
-  readonly environment: Readonly<Record<string, string>>;
-  readonly namesInFile?: readonly string[];
   /** Makes a demonstration account on the first run and prints how to use it. */
   readonly demo: boolean;
-  readonly port?: number;
-  readonly host?: string;
+  /** In place of the settings. */
+  readonly port: number | undefined;
+  readonly host: string | undefined;
 };
 
 /** Serves until SIGTERM or SIGINT; resolves with the exit code once everything is settled. */
-export async function serve(options: ServeOptions): Promise<number> {
-  const config = withOverrides(readConfig(options.environment, options.namesInFile), options);
-  const log = createLog(config.logLevel);
-  const clock = Date.now;
+export async function serve(context: Context, options: ServeOptions): Promise<number> {
+  const config = withOverrides(context.config(), options);
+  const catalog = context.catalog();
+  const { clock } = context;
   const randomBytes: RandomBytes = (length) => crypto.getRandomValues(new Uint8Array(length));
-  const { catalog, origin } = readCatalog(config, options, clock());
+  const log = createLog(config.logLevel);
   const tokenizer = await loadTokenizer();
 
+  // The database, and the domains that live in it.
   const database = openDatabase({
     url: `sqlite:${config.databasePath}`,
     sync: config.ledgerSync,
@@ -67,21 +71,14 @@ export async function serve(options: ServeOptions): Promise<number> {
     database,
     onTrouble: ({ kind, requestId, cause }) => log.error(`ledger: ${kind} ${requestId}`, cause),
   });
-  const onInternal = (requestId: string, error: unknown): void =>
-    log.error(`internal error in ${requestId}`, error);
+  const { openBalance, usageSince } = ledger;
   const plans = () => catalog.plans;
-  const accounts = createAccounts({
-    database,
-    clock,
-    randomBytes,
-    plans,
-    openBalance: ledger.openBalance,
-  });
+  const accounts = createAccounts({ database, clock, randomBytes, plans, openBalance });
   const keys = createKeys({ database, clock, randomBytes, plans });
-  const authenticator = createAuthenticator({ database, clock });
-  const blocklist = createBlocklist({ database });
   const settings = createSettings({ database, clock, randomBytes });
   const incidents = createIncidents({ database, clock });
+  const authenticator = createAuthenticator({ database, clock });
+  const blocklist = createBlocklist({ database });
   const activity = createKeyActivity({
     database,
     onError: (error) => log.error('the last use of keys could not be written', error),
@@ -93,72 +90,78 @@ export async function serve(options: ServeOptions): Promise<number> {
     incidents.reload();
   });
 
-  const limits = createLimits({ clock, usageSince: ledger.usageSince });
-  const inFlight = createInFlight();
+  // The way of a request.
+  const limits = createLimits({ clock, usageSince });
   const deadlines = createDeadlines();
-  let draining = false;
-  const server = listen(
-    {
-      access: createAccess({ authenticator, blocklist, maintenance: settings.maintenance }),
-      generation: {
-        clock,
-        random: Math.random,
-        randomBytes,
-        catalog: () => catalog,
-        incidentOf: incidents.of,
-        limits,
-        ledger,
-        tokenizer,
-        startAttempt: createAttempts({
-          client: createUpstreamClient({ fetch, answerDemo: (body) => answerDemo(body) }),
-          dialect: chatDialect,
-          clock,
-          deadlines,
-        }),
-        inFlight,
-        report: log.request,
-        alert: (message) => log.error(message),
-        onInternal,
-        heartbeatMs: config.heartbeatMs,
-        silentCommitMs: config.silentCommitMs,
-      },
-      lists: {
-        catalog: () => catalog,
-        incidentOf: incidents.of,
-        limits,
-        ledger,
-        clock,
-        keyRecords: (facts) =>
-          keys.list(facts.accountId).map((row) => keyRecord(row, clock(), facts.keyId)),
-      },
-      randomBytes,
+  const inFlight = createInFlight();
+  const onInternal = (requestId: string, error: unknown): void =>
+    log.error(`internal error in ${requestId}`, error);
+  const generation: GenerateDependencies = {
+    clock,
+    random: Math.random,
+    randomBytes,
+    catalog: () => catalog,
+    incidentOf: incidents.of,
+    limits,
+    ledger,
+    tokenizer,
+    startAttempt: createAttempts({
+      client: createUpstreamClient({ fetch, answerDemo: (body) => answerDemo(body) }),
+      dialect: chatDialect,
       clock,
       deadlines,
-      trustedProxies: createNetworkSet(config.trustedProxies),
-      problems: () => problemsOf(database, ledger),
-      draining: () => draining,
-      touchKey: (keyId) => activity.touch(keyId, clock()),
-      onInternal,
-      version: VERSION,
-    },
-    { hostname: config.host, port: config.port },
-  );
+    }),
+    inFlight,
+    report: log.request,
+    alert: (message) => log.error(message),
+    onInternal,
+    heartbeatMs: config.heartbeatMs,
+    silentCommitMs: config.silentCommitMs,
+  };
+  const lists: ListDependencies = {
+    catalog: () => catalog,
+    incidentOf: incidents.of,
+    limits,
+    ledger,
+    clock,
+    keyRecords: ({ accountId, keyId }) =>
+      keys.list(accountId).map((row) => keyRecord(row, clock(), keyId)),
+  };
 
+  // The server, until it is told to stop.
+  let draining = false;
+  const server = listen(config, {
+    access: createAccess({ authenticator, blocklist, maintenance: settings.maintenance }),
+    generation,
+    lists,
+    randomBytes,
+    clock,
+    deadlines,
+    trustedProxies: createNetworkSet(config.trustedProxies),
+    problems: () => problemsOf(database, ledger),
+    draining: () => draining,
+    touchKey: (keyId) => activity.touch(keyId, clock()),
+    onInternal,
+    version: VERSION,
+  });
   const ticking = setInterval(() => deadlines.sweep(clock()), DEADLINE_SWEEP_MS);
   // From before the address is told: who knows it may stop the server at once.
   const stopped = stopSignal();
-  await announce(config, options, server, origin, {
-    accounts,
-    keys,
-    ledger,
-    settings,
-    program: programName(),
-  });
+  const welcome = options.demo
+    ? await welcomeDemo({ accounts, keys, ledger, settings }, publicUrl(config, server.port))
+    : [];
+  const lines = [
+    `tollgate listening on ${httpUrl(config.host, server.port)}`,
+    `catalog: ${context.catalogPath() ?? 'the built-in demonstration catalog'}`,
+    ...welcome,
+  ];
+  process.stdout.write(`${lines.join('\n')}\n`);
   log.info(`serving version ${VERSION}`);
+
   const signal = await stopped;
   draining = true;
   log.info(`${signal}: draining ${inFlight.count()} requests`);
-  await drain(config, server, inFlight, log);
+  await drain({ server, inFlight, log, drainMs: config.drainMs });
   stopWatching();
   clearInterval(ticking);
   activity.flush();
@@ -169,27 +172,8 @@ export async function serve(options: ServeOptions): Promise<number> {
   return unsettled === 0 ? 0 : 1;
 }
 
-/** The executable is Bun itself where the source is run, which scripts/tollgate does. */
-function programName(): string {
-  return basename(process.execPath).startsWith('bun') ? 'scripts/tollgate' : process.argv0;
-}
-
 function withOverrides(config: Config, options: ServeOptions): Config {
   return { ...config, port: options.port ?? config.port, host: options.host ?? config.host };
-}
-
-function readCatalog(
-  config: Config,
-  options: ServeOptions,
-  nowMs: number,
-): { catalog: Catalog; origin: string } {
-  const found = findCatalog({
-    path: config.catalogPath,
-    environment: options.environment,
-    directory: process.cwd(),
-  });
-  const catalog = loadCatalog({ ...found, nowMs });
-  return { catalog, origin: found.path ?? 'the built-in demonstration catalog' };
 }
 
 /** What keeps this process from serving; checked when asked, never on the request path. */
@@ -202,85 +186,16 @@ function problemsOf(database: Database, ledger: Ledger): readonly string[] {
   return ledger.pending() > LEDGER_BACKLOG_MAX ? ['the ledger is behind'] : [];
 }
 
-/** Commands waiting for the disk above which no new request should be sent here. */
-const LEDGER_BACKLOG_MAX = 10_000;
-
-async function announce(
-  config: Config,
-  options: ServeOptions,
-  server: GatewayServer,
-  origin: string,
-  demo: DemoDependencies,
-): Promise<void> {
-  const host = config.host.includes(':') ? `[${config.host}]` : config.host;
-  const lines = [
-    `tollgate listening on http://${host}:${server.port}`,
-    `catalog: ${origin}`,
-    ...(options.demo ? await welcomeDemo(demo, publicUrl(config, server.port)) : []),
-  ];
-  process.stdout.write(`${lines.join('\n')}\n`);
-}
-
-function listen(...[dependencies, address]: Parameters<typeof startServer>): GatewayServer {
+function listen({ host, port }: Config, dependencies: ServerDependencies): GatewayServer {
   try {
-    return startServer(dependencies, address);
+    return startServer(dependencies, { hostname: host, port });
   } catch (cause) {
-    const { hostname, port } = address;
     const taken = cause instanceof Error && 'code' in cause && cause.code === 'EADDRINUSE';
     throw new CommandError(
       'address_unavailable',
       taken
-        ? `The port ${port} of ${hostname} is in use. Stop what uses it, or choose another one with PORT or --port.`
-        : `The server cannot listen on port ${port} of ${hostname}. Check HOST and PORT.`,
+        ? `The port ${port} of ${host} is in use. Stop what uses it, or choose another one with PORT or --port.`
+        : `The server cannot listen on port ${port} of ${host}. Check HOST and PORT.`,
     );
   }
 }
-
-function stopSignal(): Promise<NodeJS.Signals> {
-  return new Promise((resolve) => {
-    process.once('SIGTERM', resolve);
-    process.once('SIGINT', resolve);
-  });
-}
-
-/**
- * Running requests get the drain time to finish; what is left then is ended like a stream that
- * broke, which settles it. A second signal ends the wait at once.
- */
-async function drain(
-  config: Config,
-  server: GatewayServer,
-  inFlight: InFlight,
-  log: Log,
-): Promise<void> {
-  const stopped = server.stop();
-  const idle = inFlight.idle().then(() => true);
-  const again = stopSignal().then(() => false);
-  if ((await within(config.drainMs, Promise.race([idle, again]))) !== true) {
-    log.warn(`ending ${inFlight.count()} requests that are still running`);
-    inFlight.abortAll();
-    await within(END_GRACE_MS, idle);
-  }
-  await within(CLOSE_GRACE_MS, stopped);
-  // Connections that a client keeps open without a request would hold the process for ever.
-  await server.close();
-}
-
-/** What the promise resolves to, or `undefined` when the time is up; leaves no timer behind. */
-async function within<T>(milliseconds: number, promise: Promise<T>): Promise<T | undefined> {
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  const timeUp = new Promise<undefined>((resolve) => {
-    timer = setTimeout(() => resolve(undefined), milliseconds);
-  });
-  try {
-    return await Promise.race([promise, timeUp]);
-  } finally {
-    clearTimeout(timer);
-  }
-}
-
-/** For what was ended to settle; only a request whose body never arrives needs longer. */
-const END_GRACE_MS = 4_000;
-
-/** For the last bytes to leave after the last answer was written. */
-const CLOSE_GRACE_MS = 500;

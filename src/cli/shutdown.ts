@@ -1,0 +1,56 @@
+// How a running server ends: on a signal, after what is under way has finished or has been ended.
+// Called by serve alone. It closes no database: whoever opened it does, once this is done.
+
+import type { InFlight } from '../generate/in-flight.ts';
+import type { GatewayServer } from '../http/server.ts';
+import type { Log } from '../observe/log.ts';
+
+/** For what was ended to settle; only a request whose body never arrives needs longer. */
+const END_GRACE_MS = 4_000;
+
+/** For the last bytes to leave after the last answer was written. */
+const CLOSE_GRACE_MS = 500;
+
+export function stopSignal(): Promise<NodeJS.Signals> {
+  return new Promise((resolve) => {
+    process.once('SIGTERM', resolve);
+    process.once('SIGINT', resolve);
+  });
+}
+
+/**
+ * Running requests get the drain time to finish; what is left then is ended like a stream that
+ * broke, which settles it. A second signal ends the wait at once.
+ */
+export async function drain(dependencies: {
+  readonly server: GatewayServer;
+  readonly inFlight: InFlight;
+  readonly log: Log;
+  readonly drainMs: number;
+}): Promise<void> {
+  const { server, inFlight, log, drainMs } = dependencies;
+  const stopped = server.stop();
+  const idle = inFlight.idle().then(() => true);
+  const again = stopSignal().then(() => false);
+  if ((await within(drainMs, Promise.race([idle, again]))) !== true) {
+    log.warn(`ending ${inFlight.count()} requests that are still running`);
+    inFlight.abortAll();
+    await within(END_GRACE_MS, idle);
+  }
+  await within(CLOSE_GRACE_MS, stopped);
+  // Connections that a client keeps open without a request would hold the process for ever.
+  await server.close();
+}
+
+/** What the promise resolves to, or `undefined` when the time is up; leaves no timer behind. */
+async function within<T>(milliseconds: number, promise: Promise<T>): Promise<T | undefined> {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const timeUp = new Promise<undefined>((resolve) => {
+    timer = setTimeout(() => resolve(undefined), milliseconds);
+  });
+  try {
+    return await Promise.race([promise, timeUp]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
