@@ -2,6 +2,7 @@
 // table in config.ts. No problem text ever holds the value, which may be a secret.
 
 import { isIP } from 'node:net';
+import { BASE_URL_EXPECTS, readBaseUrl } from './core/base-url.ts';
 
 export type Parser<T> = (text: string) => { readonly value: T } | { readonly problem: string };
 
@@ -44,19 +45,8 @@ export const host: Parser<string> = (text) =>
     : { problem: 'must be an IP address or a host name, without a port.' };
 
 export const baseUrl: Parser<string> = (text) => {
-  const url = URL.parse(text);
-  const plain =
-    url !== null &&
-    (url.protocol === 'http:' || url.protocol === 'https:') &&
-    url.username === '' &&
-    url.password === '' &&
-    !/[?#\s]/.test(text);
-  if (!plain) {
-    return {
-      problem: 'must be an http or https address without a user, query or fragment.',
-    };
-  }
-  const value = text.replace(/\/+$/, '');
+  const value = readBaseUrl(text);
+  if (value === undefined) return { problem: `must be ${BASE_URL_EXPECTS}.` };
   if (value.endsWith('/v1')) return { problem: 'must not end in /v1: clients add it themselves.' };
   return { value };
 };

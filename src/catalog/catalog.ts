@@ -4,6 +4,8 @@
 
 import { createHash } from 'node:crypto';
 import { basename } from 'node:path';
+import { readBaseUrl } from '../core/base-url.ts';
+import { DAY_MS } from '../core/calendar.ts';
 import type { Catalog, Model, Upstream } from '../core/model.ts';
 import { formatDecimal, MICRO_DECIMALS, PICO_DECIMALS, parseDecimal } from '../core/money.ts';
 import { BUILT_IN_PLANS, type IncidentLimits, type Plan } from '../core/plan.ts';
@@ -96,8 +98,6 @@ function toModel(entry: ModelEntry, nowMs: number): Model {
   };
 }
 
-const DAY_MS = 86_400_000;
-
 /** The version is a digest of what it stands for, so that every process finds the same one. */
 function toPrice({ slug, price }: ModelEntry): Price {
   const input = decimal(price.input, PICO_DECIMALS);
@@ -117,7 +117,7 @@ function toUpstream(entry: UpstreamEntry): Upstream {
     totalMs: (entry.total_seconds ?? 1_800) * 1_000,
   };
   if (entry.dialect !== 'chat') return { id: entry.id, dialect: 'demo', timeouts };
-  const baseUrl = (entry.base_url ?? '').replace(/\/+$/, '');
+  const baseUrl = readBaseUrl(entry.base_url ?? '') ?? '';
   return { id: entry.id, dialect: 'chat', baseUrl, apiKey: entry.api_key ?? '', timeouts };
 }
 

@@ -3,15 +3,13 @@
 // applies (specification, limits, rule 1), which is decided in core, not here.
 
 import { asc, eq } from 'drizzle-orm';
-import type { IncidentLimits } from '../core/plan.ts';
+import { type IncidentLimits, LIMIT_NAMES } from '../core/plan.ts';
 import type { Database } from '../store/database.ts';
 import { incidentLimits } from '../store/tables.ts';
 
 export type Incident = typeof incidentLimits.$inferSelect;
 
 export type Incidents = ReturnType<typeof createIncidents>;
-
-const FIELDS = ['requestsPerMinute', 'tokensPerMinute', 'concurrentRequests'] as const;
 
 export function createIncidents(dependencies: {
   readonly database: Database;
@@ -40,7 +38,7 @@ export function createIncidents(dependencies: {
      * least 1; throws `RangeError` otherwise. The caller checks that the model exists.
      */
     set(model: string, limits: IncidentLimits, reason: string): Incident {
-      const values = FIELDS.flatMap((field) => limits[field] ?? []);
+      const values = LIMIT_NAMES.flatMap((field) => limits[field] ?? []);
       if (
         values.length === 0 ||
         values.some((value) => !Number.isSafeInteger(value) || value < 1)
@@ -80,6 +78,6 @@ export function createIncidents(dependencies: {
 
 function presentLimits(row: Incident): IncidentLimits {
   return Object.fromEntries(
-    FIELDS.flatMap((field) => (row[field] === null ? [] : [[field, row[field]]])),
+    LIMIT_NAMES.flatMap((field) => (row[field] === null ? [] : [[field, row[field]]])),
   );
 }

@@ -3,7 +3,7 @@
 
 import type { Catalog, Model } from '../core/model.ts';
 import { formatDecimal, PICO_DECIMALS } from '../core/money.ts';
-import { type IncidentLimits, type Plan, planIncludes } from '../core/plan.ts';
+import { type IncidentLimits, lowerIncident, type Plan, planIncludes } from '../core/plan.ts';
 
 export type ModelRecord = ReturnType<typeof modelRecord>;
 
@@ -18,7 +18,7 @@ export function modelRecord(
   incident: IncidentLimits | undefined,
 ) {
   const effectiveContext = Math.min(model.contextWindow, plan?.maxContext ?? model.contextWindow);
-  const limits = incidentRecord(model.incidentLimits, incident);
+  const limits = incidentRecord(lowerIncident(model.incidentLimits, incident));
   const reasons = model.features.has('reasoning');
   const vision = model.features.has('vision');
   return {
@@ -103,16 +103,12 @@ function pricingRecord({ price }: Model, { usdPerMillion }: Catalog) {
   } as const;
 }
 
-/** The lower of both, member by member; null members are not lowered. */
-function incidentRecord(own: IncidentLimits | undefined, set: IncidentLimits | undefined) {
-  const lower = (key: keyof IncidentLimits): number | null => {
-    const values = [own?.[key], set?.[key]].filter((value) => value !== undefined);
-    return values.length === 0 ? null : Math.min(...values);
-  };
+/** Null where nothing is lowered; null members are not lowered. */
+function incidentRecord(limits: IncidentLimits | undefined) {
   const record = {
-    requests_per_minute: lower('requestsPerMinute'),
-    tokens_per_minute: lower('tokensPerMinute'),
-    concurrent_requests: lower('concurrentRequests'),
+    requests_per_minute: limits?.requestsPerMinute ?? null,
+    tokens_per_minute: limits?.tokensPerMinute ?? null,
+    concurrent_requests: limits?.concurrentRequests ?? null,
   };
   return Object.values(record).every((value) => value === null) ? null : record;
 }

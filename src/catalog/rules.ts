@@ -4,6 +4,7 @@
 
 import type { Static, TObject } from '@sinclair/typebox';
 import { Value } from '@sinclair/typebox/value';
+import { BASE_URL_EXPECTS, readBaseUrl } from '../core/base-url.ts';
 import { PICO_DECIMALS, parseDecimal } from '../core/money.ts';
 import { nearest } from '../core/nearest.ts';
 import { BUILT_IN_PLANS } from '../core/plan.ts';
@@ -78,17 +79,9 @@ function upstreamRules(upstream: Partial<UpstreamEntry>, path: string): Problem[
     );
   }
   if (upstream.dialect === undefined) return [];
-  if (upstream.base_url !== undefined && isPlainAddress(upstream.base_url)) return [];
+  if (readBaseUrl(upstream.base_url ?? '') !== undefined) return [];
   const missing = upstream.base_url === undefined ? 'is missing; ' : '';
-  const text = `${missing}must be an http or https address without a user, query or fragment`;
-  return [{ path: `${path}.base_url`, text }];
-}
-
-function isPlainAddress(text: string): boolean {
-  const url = URL.parse(text);
-  if (url === null || /[?#\s]/.test(text)) return false;
-  const credentials = url.username !== '' || url.password !== '';
-  return (url.protocol === 'http:' || url.protocol === 'https:') && !credentials;
+  return [{ path: `${path}.base_url`, text: `${missing}must be ${BASE_URL_EXPECTS}` }];
 }
 
 function modelRules(

@@ -3,12 +3,14 @@
 
 import type { Command } from 'commander';
 import type { Standing } from '../core/admit.ts';
+import { isoTime } from '../core/calendar.ts';
 import { createId } from '../core/id.ts';
-import { formatTokens, formatUsd } from '../core/money.ts';
+import { formatTokens } from '../core/money.ts';
 import { DEFAULT_PLAN } from '../core/plan.ts';
 import type { Account } from '../identity/accounts.ts';
 import { keyRecord } from '../identity/key-record.ts';
 import { normaliseKeyName } from '../identity/keys.ts';
+import { balanceRecord } from '../ledger/balance-record.ts';
 import {
   addCommand,
   addGroup,
@@ -210,7 +212,6 @@ function accountRecord(context: Context, account: Account) {
   const { keys, ledger } = open(context);
   const catalog = context.catalog();
   const plan = catalog.plans.get(account.plan);
-  const balance = ledger.balance(account.id);
   return {
     id: account.id,
     object: 'account',
@@ -220,16 +221,10 @@ function accountRecord(context: Context, account: Account) {
     plan: {
       slug: account.plan,
       name: plan?.name ?? account.plan,
-      since: new Date(account.planSince).toISOString(),
+      since: isoTime(account.planSince),
     },
-    balance: {
-      available: formatTokens(balance.available),
-      reserved: formatTokens(balance.held),
-      total: formatTokens(balance.posted),
-      available_usd: formatUsd(balance.available, catalog.usdPerMillion),
-      unit: 'svc_token',
-    },
+    balance: balanceRecord(ledger.balance(account.id), catalog.usdPerMillion),
     api_keys: { active: keys.countActive(account.id), limit: plan?.maxApiKeys ?? 0 },
-    created_at: new Date(account.createdAt).toISOString(),
+    created_at: isoTime(account.createdAt),
   } as const;
 }

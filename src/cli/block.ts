@@ -1,6 +1,7 @@
 // `tollgate block …`: refuse an account, a key or a network, and take that back.
 
 import { Argument, type Command } from 'commander';
+import { isoTime } from '../core/calendar.ts';
 import type { Block } from '../identity/blocks.ts';
 import {
   addCommand,
@@ -86,6 +87,6 @@ function blockRecord(block: Block) {
     kind: block.kind,
     value: block.value,
     reason: block.reason,
-    created_at: new Date(block.createdAt).toISOString(),
+    created_at: isoTime(block.createdAt),
   } as const;
 }

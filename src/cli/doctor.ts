@@ -5,6 +5,7 @@ import { readFileSync } from 'node:fs';
 import type { Command } from 'commander';
 import { sql } from 'drizzle-orm';
 import { httpUrl } from '../config.ts';
+import { isoTime } from '../core/calendar.ts';
 import { formatTokens } from '../core/money.ts';
 import { createLedger } from '../ledger/ledger.ts';
 import type { Database } from '../store/database.ts';
@@ -144,7 +145,7 @@ function checkClock(database: Database, nowMs: number): Finding {
     .from(sql`(select 1)`)
     .get();
   const behindMs = Number(newest?.at ?? 0) - nowMs;
-  if (behindMs <= 1_000) return { ok: true, detail: new Date(nowMs).toISOString() };
+  if (behindMs <= 1_000) return { ok: true, detail: isoTime(nowMs) };
   const seconds = Math.ceil(behindMs / 1_000);
   return { ok: false, detail: `${seconds} seconds behind the newest record; set the clock` };
 }

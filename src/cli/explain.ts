@@ -14,7 +14,7 @@ export function addExplainCommand(program: Command, perform: Perform): void {
 }
 
 function explain(context: Context, _options: object, requestId = ''): Output {
-  const { ledger, database } = context.openStore();
+  const { ledger } = context.openStore();
   const story = ledger.explain(requestId);
   if (story === undefined) {
     throw new CommandError(
@@ -22,6 +22,6 @@ function explain(context: Context, _options: object, requestId = ''): Output {
       'The books know no request with this id. A request that was refused leaves no entry.',
     );
   }
-  const facts = explanation(database, story, context.catalog().usdPerMillion);
+  const facts = explanation(story, context.catalog().usdPerMillion);
   return { json: facts, text: explanationText(facts) };
 }

@@ -1,7 +1,7 @@
 // The facts about one request as data and as text, for `tollgate explain`. Every amount is a
 // decimal string of service tokens, printed from the integer that was booked.
 
-import { and, eq, lte, sql } from 'drizzle-orm';
+import { isoTime } from '../core/calendar.ts';
 import {
   formatDecimal,
   formatTokens,
@@ -11,15 +11,13 @@ import {
 } from '../core/money.ts';
 import { charge, type Price } from '../core/price.ts';
 import type { RequestStory } from '../ledger/explain.ts';
-import type { Database } from '../store/database.ts';
-import { ledgerEntries } from '../store/tables.ts';
 import { shortTime } from './command.ts';
 
 type UsageRecord = NonNullable<RequestStory['record']>;
 
 export type Explanation = ReturnType<typeof explanation>;
 
-export function explanation(database: Database, story: RequestStory, usdPerMillion: UsdRate) {
+export function explanation(story: RequestStory, usdPerMillion: UsdRate) {
   const { hold, record } = story;
   return {
     request_id: hold.requestId,
@@ -39,7 +37,7 @@ export function explanation(database: Database, story: RequestStory, usdPerMilli
     usage: record === undefined ? null : usageFacts(record),
     calculations:
       record === undefined ? [] : story.prices.map((row) => calculation(hold.model, row, record)),
-    booked: record === undefined ? null : bookedFacts(database, story, record, usdPerMillion),
+    booked: record === undefined ? null : bookedFacts(story, record, usdPerMillion),
     attempts: record === undefined ? [] : readAttempts(record.attempts),
   } as const;
 }
@@ -92,18 +90,13 @@ function calculation(requested: string, row: PriceRow, record: UsageRecord) {
   } as const;
 }
 
-function bookedFacts(
-  database: Database,
-  story: RequestStory,
-  record: UsageRecord,
-  usdPerMillion: UsdRate,
-) {
+function bookedFacts(story: RequestStory, record: UsageRecord, usdPerMillion: UsdRate) {
   return {
     charged: formatTokens(record.charged),
     debited: formatTokens(record.debited),
     debited_usd: formatUsd(record.debited, usdPerMillion),
     loss: formatTokens(record.loss),
-    balance_after: balanceAfter(database, story),
+    balance_after: story.balanceAfter === undefined ? null : formatTokens(story.balanceAfter),
     entries: story.entries.map((entry) => ({
       transfer_id: entry.transferId,
       ledger_account: entry.ledgerAccount,
@@ -111,19 +104,6 @@ function bookedFacts(
       at: isoTime(entry.at),
     })),
   } as const;
-}
-
-/** The sum of the account's entries up to this request's; open holds are not counted. */
-function balanceAfter(database: Database, story: RequestStory): string | null {
-  const ledgerAccount = `customer:${story.hold.accountId}`;
-  const last = story.entries.findLast((entry) => entry.ledgerAccount === ledgerAccount);
-  if (last === undefined) return null;
-  const row = database.db
-    .select({ total: sql<bigint>`sum(${ledgerEntries.amount})` })
-    .from(ledgerEntries)
-    .where(and(eq(ledgerEntries.ledgerAccount, ledgerAccount), lte(ledgerEntries.id, last.id)))
-    .get();
-  return formatTokens(BigInt(row?.total ?? 0));
 }
 
 type AttemptFacts = {
@@ -180,8 +160,4 @@ function attemptWords(attempt: AttemptFacts): string {
     startedAt === undefined || endedAt === undefined ? '' : `, ${endedAt - startedAt} ms`;
   const ended = [attempt.failure ?? 'served', attempt.detail].filter(Boolean).join(': ');
   return `${where}${started}${lasted}, ${ended}`;
-}
-
-function isoTime(ms: number): string {
-  return new Date(ms).toISOString();
 }

@@ -3,8 +3,10 @@
 import type { Command } from 'commander';
 import type { Incident } from '../catalog/incidents.ts';
 import { modelList } from '../catalog/model-record.ts';
+import { isoTime } from '../core/calendar.ts';
 import { createId } from '../core/id.ts';
 import { formatDecimal, PICO_DECIMALS } from '../core/money.ts';
+import type { IncidentLimits } from '../core/plan.ts';
 import { writeAuditEvent } from '../identity/audit.ts';
 import {
   addCommand,
@@ -61,11 +63,7 @@ function listModels(context: Context): Output {
   };
 }
 
-type Limits = Partial<
-  Record<'requestsPerMinute' | 'tokensPerMinute' | 'concurrentRequests', number | null>
->;
-
-function incidentWords(limits: Limits | undefined): string {
+function incidentWords(limits: IncidentLimits | Incident | undefined): string {
   const words = [
     limits?.requestsPerMinute && `${limits.requestsPerMinute} requests/min`,
     limits?.tokensPerMinute && `${limits.tokensPerMinute} tokens/min`,
@@ -127,7 +125,10 @@ function clearLimits(context: Context, model: string): Output {
   return { json: { cleared }, text };
 }
 
-/** Call inside the transaction of the change. */
+/**
+ * Call inside the transaction of the change. It is written here because the catalog, which keeps
+ * incidents, knows nothing of the audit trail.
+ */
 function auditIncident(
   context: Context,
   action: 'incident.set' | 'incident.cleared',
@@ -151,6 +152,6 @@ function incidentRecord(incident: Incident) {
     tokens_per_minute: incident.tokensPerMinute,
     concurrent_requests: incident.concurrentRequests,
     reason: incident.reason,
-    updated_at: new Date(incident.updatedAt).toISOString(),
+    updated_at: isoTime(incident.updatedAt),
   } as const;
 }

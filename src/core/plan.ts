@@ -104,7 +104,7 @@ export function lowerIncident(
   return lower;
 }
 
-const LIMIT_NAMES = ['requestsPerMinute', 'tokensPerMinute', 'concurrentRequests'] as const;
+export const LIMIT_NAMES = ['requestsPerMinute', 'tokensPerMinute', 'concurrentRequests'] as const;
 
 /** The lower of plan and model limit, member by member. */
 export function effectiveLimits(plan: Limits, incident: IncidentLimits | undefined): Limits {

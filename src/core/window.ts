@@ -1,5 +1,5 @@
-// Fixed windows of 60 seconds, anchored at the first admitted request, and the calendar of the
-// daily and monthly caps. Times are Unix milliseconds handed in by the caller.
+// Fixed windows of 60 seconds, anchored at the first admitted request. Called by the limits. Times
+// are Unix milliseconds handed in by the caller.
 
 export const WINDOW_MS = 60_000;
 
@@ -26,20 +26,4 @@ export function rollWindow(window: Window, nowMs: number): void {
 export function resetSeconds(window: Window, nowMs: number): number {
   if (window.startedAt === undefined) return WINDOW_MS / 1_000;
   return Math.max(1, Math.ceil((window.startedAt + WINDOW_MS - nowMs) / 1_000));
-}
-
-/** `2026-11-21` */
-export function utcDay(nowMs: number): string {
-  return new Date(nowMs).toISOString().slice(0, 10);
-}
-
-/** `2026-11` */
-export function utcMonth(nowMs: number): string {
-  return new Date(nowMs).toISOString().slice(0, 7);
-}
-
-/** Whole seconds until the next UTC midnight, at least 1. */
-export function secondsToUtcMidnight(nowMs: number): number {
-  const day = 86_400_000;
-  return Math.max(1, Math.ceil((day - (nowMs % day)) / 1_000));
 }

@@ -3,11 +3,11 @@
 
 import { modelList, modelRecord } from '../catalog/model-record.ts';
 import { requireModel, requirePlan } from '../core/admit.ts';
+import { isoTime, nextUtcDay, nextUtcMonth } from '../core/calendar.ts';
 import type { Catalog } from '../core/model.ts';
-import { formatTokens, formatUsd } from '../core/money.ts';
 import { type IncidentLimits, lowerIncident, type Plan } from '../core/plan.ts';
-import { utcMonth } from '../core/window.ts';
 import type { KeyFacts } from '../identity/authenticate.ts';
+import { balanceRecord } from '../ledger/balance-record.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import type { LimitClerk } from '../limits/limits.ts';
 
@@ -60,7 +60,7 @@ export function showAccount(dependencies: ListDependencies, facts: KeyFacts): un
     email_verified: facts.emailVerified,
     standing: facts.standing,
     plan: { slug: plan.slug, name: plan.name, since: isoTime(facts.planSince) },
-    balance: balanceRecord(dependencies, facts, catalog),
+    balance: balanceRecord(dependencies.ledger.balance(facts.accountId), catalog.usdPerMillion),
     limits: {
       requests_per_minute: plan.requestsPerMinute,
       tokens_per_minute: plan.tokensPerMinute,
@@ -76,17 +76,6 @@ export function showAccount(dependencies: ListDependencies, facts: KeyFacts): un
       active: keys.filter((key) => key.status === 'active').length,
       limit: plan.maxApiKeys,
     },
-  };
-}
-
-function balanceRecord(dependencies: ListDependencies, facts: KeyFacts, catalog: Catalog) {
-  const { posted, held, available } = dependencies.ledger.balance(facts.accountId);
-  return {
-    available: formatTokens(available),
-    reserved: formatTokens(held),
-    total: formatTokens(posted),
-    available_usd: formatUsd(available, catalog.usdPerMillion),
-    unit: 'svc_token',
   };
 }
 
@@ -109,12 +98,12 @@ function usageRecord(dependencies: ListDependencies, facts: KeyFacts, plan: Plan
     today: {
       tokens: used.dayTokens,
       remaining: remaining(plan.dailyTokens, used.dayTokens),
-      resets_at: isoTime(Math.floor(nowMs / 86_400_000 + 1) * 86_400_000),
+      resets_at: isoTime(nextUtcDay(nowMs)),
     },
     month: {
       tokens: used.monthTokens,
       remaining: remaining(plan.monthlyTokens, used.monthTokens),
-      resets_at: isoTime(nextMonth(nowMs)),
+      resets_at: isoTime(nextUtcMonth(nowMs)),
     },
   };
 }
@@ -134,13 +123,4 @@ function modelLimits(dependencies: ListDependencies, catalog: Catalog) {
       },
     ];
   });
-}
-
-function nextMonth(nowMs: number): number {
-  const [year = 0, month = 0] = utcMonth(nowMs).split('-').map(Number);
-  return Date.UTC(year, month, 1);
-}
-
-function isoTime(timeMs: number): string {
-  return new Date(timeMs).toISOString();
 }

@@ -1,6 +1,7 @@
 // How a key is shown: in the key list of /v1, on the dashboard and on the command line. Pure. The
 // record never holds the key or its digest.
 
+import { isoTime } from '../core/calendar.ts';
 import type { apiKeys, KeyRevocation } from '../store/tables.ts';
 
 type ApiKey = typeof apiKeys.$inferSelect;
@@ -51,10 +52,6 @@ export function keyRecord(row: ApiKey, nowMs: number, currentKeyId?: string): Ke
     replaced_by: row.replacedBy,
     current: row.id === currentKeyId,
   };
-}
-
-function isoTime(ms: number): string {
-  return new Date(ms).toISOString();
 }
 
 function nullableTime(ms: number | null): string | null {

@@ -1,7 +1,8 @@
 // Gathers what the books say about one request. The command line turns it into words.
 
-import { eq, inArray } from 'drizzle-orm';
-import type { Database } from '../store/database.ts';
+import { and, eq, inArray, lte, sql } from 'drizzle-orm';
+import type { Micro } from '../core/money.ts';
+import type { Database, Queries } from '../store/database.ts';
 import { holds, ledgerEntries, priceVersions, usageRecords } from '../store/tables.ts';
 
 export type RequestStory = {
@@ -12,6 +13,8 @@ export type RequestStory = {
   readonly entries: readonly (typeof ledgerEntries.$inferSelect)[];
   /** The price that was asked for and, where another one served, that one. */
   readonly prices: readonly (typeof priceVersions.$inferSelect)[];
+  /** What the account had posted right after this request; absent where nothing was charged. */
+  readonly balanceAfter: Micro | undefined;
 };
 
 /** One consistent look: all parts belong to the same state of the books. */
@@ -38,6 +41,19 @@ export function explain(database: Database, requestId: string): RequestStory | u
       .where(inArray(priceVersions.version, versions))
       .orderBy(priceVersions.version)
       .all();
-    return { hold, record, entries, prices };
+    const customer = `customer:${hold.accountId}`;
+    const last = entries.findLast((entry) => entry.ledgerAccount === customer);
+    const balanceAfter = last === undefined ? undefined : postedUpTo(tx, customer, last.id);
+    return { hold, record, entries, prices, balanceAfter };
   });
+}
+
+/** The sum of an account's entries up to one of them; open holds are not counted. */
+function postedUpTo(tx: Queries, ledgerAccount: string, entryId: number): Micro {
+  const row = tx
+    .select({ total: sql<bigint>`coalesce(sum(${ledgerEntries.amount}), 0)` })
+    .from(ledgerEntries)
+    .where(and(eq(ledgerEntries.ledgerAccount, ledgerAccount), lte(ledgerEntries.id, entryId)))
+    .get();
+  return row?.total ?? 0n;
 }

@@ -3,16 +3,10 @@
 // before it holds money, and gives every claim back exactly once.
 
 import { type LimitCode, refusedByLimits } from '../core/admit.ts';
+import { utcDay, utcMonth } from '../core/calendar.ts';
 import { effectiveLimits, type IncidentLimits, type LimitView, type Plan } from '../core/plan.ts';
 import { SLICE_TOKENS } from '../core/price.ts';
-import {
-  createWindow,
-  resetSeconds,
-  rollWindow,
-  utcDay,
-  utcMonth,
-  type Window,
-} from '../core/window.ts';
+import { createWindow, resetSeconds, rollWindow, type Window } from '../core/window.ts';
 import {
   createScope,
   giveBack,
@@ -237,8 +231,8 @@ function countLate(state: AccountState, usedTokens: number): void {
 /** Forgets accounts with nothing in flight and no window running; their caps reload on demand. */
 function forgetIdle(accounts: Map<string, AccountState>, nowMs: number): void {
   for (const [id, state] of accounts) {
-    for (const scope of [state.plan, ...state.models.values()]) rollScope(scope, nowMs);
     const scopes = [state.plan, ...state.models.values()];
+    for (const scope of scopes) rollScope(scope, nowMs);
     const idle = scopes.every(
       (scope) => scope.leases.size === 0 && scope.requests.startedAt === undefined,
     );

@@ -2,15 +2,9 @@
 // every model with incident limits. Only limits.ts, which decides, calls this.
 
 import type { LimitCode } from '../core/admit.ts';
+import { secondsToUtcMidnight } from '../core/calendar.ts';
 import type { IncidentLimits, Limits, LimitView } from '../core/plan.ts';
-import {
-  createWindow,
-  resetSeconds,
-  rollWindow,
-  secondsToUtcMidnight,
-  WINDOW_MS,
-  type Window,
-} from '../core/window.ts';
+import { createWindow, resetSeconds, rollWindow, WINDOW_MS, type Window } from '../core/window.ts';
 
 /** The typical wait for a slot (specification, limits, rule 4). */
 const CONCURRENCY_RETRY_SECONDS = 2;

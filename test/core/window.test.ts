@@ -1,16 +1,8 @@
-// Fixed windows and the calendar of the caps, over whatever the clock does.
+// Fixed windows, over whatever the clock does.
 
 import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
-import {
-  createWindow,
-  resetSeconds,
-  rollWindow,
-  secondsToUtcMidnight,
-  utcDay,
-  utcMonth,
-  type Window,
-} from '../../src/core/window.ts';
+import { createWindow, resetSeconds, rollWindow, type Window } from '../../src/core/window.ts';
 
 const START = Date.UTC(2026, 10, 21, 12);
 
@@ -46,28 +38,6 @@ describe('a window', () => {
         rollWindow(window, START + age + wait);
         expect(window.used).toBe(0);
         expect(wait).toBeLessThan(60_000 - age + 1_000);
-      }),
-    );
-  });
-});
-
-describe('the calendar', () => {
-  test.each([
-    [Date.UTC(2026, 10, 21, 0, 0, 0), '2026-11-21', '2026-11', 86_400],
-    [Date.UTC(2026, 11, 31, 23, 59, 59, 1), '2026-12-31', '2026-12', 1],
-    [Date.UTC(2026, 11, 31, 23, 59, 59, 999), '2026-12-31', '2026-12', 1],
-    [Date.UTC(2027, 0, 1), '2027-01-01', '2027-01', 86_400],
-    [Date.UTC(2028, 1, 29, 12), '2028-02-29', '2028-02', 43_200],
-  ])('%d', (now, day, month, seconds) => {
-    expect([utcDay(now), utcMonth(now), secondsToUtcMidnight(now)]).toEqual([day, month, seconds]);
-  });
-
-  test('waiting until midnight leads into the next day', () => {
-    fc.assert(
-      fc.property(fc.integer({ min: 0, max: 4_102_444_800_000 }), (now) => {
-        const then = now + secondsToUtcMidnight(now) * 1_000;
-        expect(utcDay(then) > utcDay(now)).toBe(true);
-        expect(utcDay(then - 1_000 - 1) <= utcDay(now)).toBe(true);
       }),
     );
   });

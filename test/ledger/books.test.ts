@@ -39,7 +39,13 @@ describe('the story of a request', () => {
       endedAt: null,
     };
     const asked = { ...PRICE, model: 'swift-1', firstUsedAt: NOW };
-    expect(ledger.explain('r1')).toEqual({ hold, record: undefined, entries: [], prices: [asked] });
+    expect(ledger.explain('r1')).toEqual({
+      hold,
+      record: undefined,
+      entries: [],
+      prices: [asked],
+      balanceAfter: undefined,
+    });
 
     const cheaper = { version: 'swift-0@7', input: 1n, cachedInput: 1n, output: 1n };
     const served = { model: 'swift-0', upstream: 'spare', price: cheaper };
@@ -79,6 +85,7 @@ describe('the story of a request', () => {
         { ...leg, id: 4, ledgerAccount: 'customer:ada', amount: -20n },
       ],
       prices: [{ ...cheaper, model: 'swift-0', firstUsedAt: NOW + 1 }, asked],
+      balanceAfter: 80n,
     });
     closeBooks(books);
   });
