@@ -2,7 +2,7 @@
 // together, exactly once. Claim first (it costs nothing), then hold; a refused hold gives the
 // claim back, so a refusal consumes nothing anywhere.
 
-import { GatewayError } from '../core/error.ts';
+import { type ErrorCode, GatewayError } from '../core/error.ts';
 import type { Outcome, Receipt, Usage } from '../core/generation.ts';
 import { formatTokens, formatUsd, type Micro } from '../core/money.ts';
 import { type LimitView, lowerIncident } from '../core/plan.ts';
@@ -36,8 +36,33 @@ const NO_USAGE: Usage = {
   basis: 'reported',
 };
 
+/**
+ * How long a refusal waits for a second look where a request that has just ended may change it.
+ * Clients repeat at once what they have given up, and on another connection: the new request can
+ * overtake the news that they have left the old one (design section 4, "A client that leaves").
+ */
+const SECOND_LOOK_MS = 10;
+
+const PASSING_REFUSALS: readonly ErrorCode[] = [
+  'concurrency_limit_exceeded',
+  'insufficient_balance',
+];
+
 /** Throws the refusal of a limit (429), of the balance (402), or of a ledger that is down (503). */
 export async function obtainGrant(
+  dependencies: GenerateDependencies,
+  checked: CheckedRequest,
+): Promise<Grant> {
+  try {
+    return await tryGrant(dependencies, checked);
+  } catch (error) {
+    if (!(error instanceof GatewayError) || !PASSING_REFUSALS.includes(error.code)) throw error;
+    await Bun.sleep(SECOND_LOOK_MS);
+    return tryGrant(dependencies, checked);
+  }
+}
+
+async function tryGrant(
   dependencies: GenerateDependencies,
   checked: CheckedRequest,
 ): Promise<Grant> {

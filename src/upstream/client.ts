@@ -1,6 +1,7 @@
 // The one place that calls out. It sends a body to an upstream and hands back the status and a
-// bounded body, or a failure as a value. It never retries, and never follows a redirect: an
-// upstream that could send us elsewhere could send our credential elsewhere too.
+// bounded body, or a failure as a value. It never retries, never follows a redirect (an upstream
+// that could send us elsewhere could send our credential elsewhere too), and never makes a caller
+// that aborts wait for the runtime.
 
 import type { UpstreamFailure } from '../core/failure.ts';
 import type { Upstream } from '../core/model.ts';
@@ -39,16 +40,12 @@ export function createUpstreamClient(dependencies: {
   const { fetch, answerDemo } = dependencies;
   return {
     async send({ upstream, path, headers, body, signal }) {
-      if (upstream.dialect === 'demo') return readAnswer(answerDemo(body));
+      const aborted = whenAborted(signal);
+      if (upstream.dialect === 'demo') return readAnswer(answerDemo(body), aborted);
       try {
-        const response = await fetch(upstream.baseUrl + path, {
-          method: 'POST',
-          headers,
-          body,
-          signal,
-          redirect: 'manual',
-        });
-        return readAnswer(response);
+        const init = { method: 'POST', headers, body, signal, redirect: 'manual' } as const;
+        const response = await Promise.race([fetch(upstream.baseUrl + path, init), aborted]);
+        return response instanceof Response ? readAnswer(response, aborted) : response;
       } catch {
         return { class: 'unreachable', detail: 'the connection could not be made or was closed' };
       }
@@ -56,12 +53,23 @@ export function createUpstreamClient(dependencies: {
   };
 }
 
-function readAnswer(response: Response): UpstreamAnswer {
+/**
+ * Resolves in the same turn as the abort. The runtime's own rejection comes some turns later, and
+ * until then a client that has left would still hold the slot that its next request needs.
+ */
+function whenAborted(signal: AbortSignal): Promise<UpstreamFailure> {
+  return new Promise((resolve) => {
+    const failure: UpstreamFailure = { class: 'cut', detail: 'the request was given up' };
+    signal.addEventListener('abort', () => resolve(failure), { once: true });
+  });
+}
+
+function readAnswer(response: Response, aborted: Promise<UpstreamFailure>): UpstreamAnswer {
   const type = response.headers.get('content-type') ?? '';
   return {
     status: response.status,
     isJson: type.startsWith('application/json'),
-    text: () => readText(response),
+    text: () => Promise.race([readText(response), aborted]),
     reader: () => response.body?.getReader(),
   };
 }

@@ -39,6 +39,7 @@ beforeAll(async () => {
   const models = [
     'ok',
     'stall',
+    'stall-before',
     'slow-first-byte-300',
     'status-500',
     'short',
@@ -54,6 +55,7 @@ beforeAll(async () => {
         'three-requests': { ...WIDE, requests_per_minute: 3 },
         'few-tokens': { ...WIDE, tokens_per_minute: 5_000 },
         'two-slots': { ...WIDE, concurrent_requests: 2 },
+        'one-slot': { ...WIDE, concurrent_requests: 1 },
         daily: { ...WIDE, daily_tokens: 300 },
         monthly: { ...WIDE, monthly_tokens: 300 },
         'small-context': { ...WIDE, max_context: 1_000 },
@@ -250,6 +252,31 @@ describe('concurrency', () => {
     await Promise.all([leave(), leave()]);
     await waitUntil(async () => (await usage(account)).in_flight === 0);
     expect((await generate(account, 'chat', 'ok')).status).toBe(200);
+  });
+
+  test.each([
+    ['before an upstream has answered', 'stall-before', false],
+    ['in the middle of a stream', 'stall', true],
+  ] as const)('who leaves %s may ask again at once', async (_, model, hasContent) => {
+    // One slot, or money for one hold: what the first request has must be free for the second.
+    const plans = ['one-slot', 'wide', 'one-slot', 'wide'];
+    const accounts = await Promise.all(plans.map((plan) => onPlan(plan, 9_000)));
+    const statuses = accounts.map(async (account) => {
+      const seen: number[] = [];
+      for (let turn = 0; turn < 8; turn += 1) {
+        const before = upstream.requests.length;
+        const abort = new AbortController();
+        const opened = openStream(account, 'chat', model, {}, abort.signal);
+        if (hasContent) await (await opened).body?.getReader().read();
+        else await upstream.waitFor(({ requests }) => requests.length > before);
+        opened.catch(() => {});
+        abort.abort();
+        seen.push((await generate(account, 'chat', 'ok')).status);
+      }
+      return seen;
+    });
+    const allowed = accounts.map(() => new Array<number>(8).fill(200));
+    expect(await Promise.all(statuses)).toEqual(allowed);
   });
 });
 
