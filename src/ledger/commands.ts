@@ -49,11 +49,15 @@ export function createCommands(statements: Statements): Commands {
       createdAt: command.nowMs,
       endedAt: null,
     });
-    return { ok: true, available: left.available };
+    return { ok: true, available: left };
   }
 
   function settle(command: SettleCommand): Settlement {
-    const ended = statements.endHold(command.requestId, 'settled', command.nowMs);
+    const ended = statements.endHold({
+      requestId: command.requestId,
+      phase: 'settled',
+      endedAt: command.nowMs,
+    });
     if (ended === undefined) return firstResult(command.requestId);
     const { requestId, charge, nowMs: at } = command;
     const debited = payable(ended, charge);
@@ -84,7 +88,11 @@ export function createCommands(statements: Statements): Commands {
   }
 
   function release(command: ReleaseCommand): Settlement {
-    const ended = statements.endHold(command.requestId, 'released', command.nowMs);
+    const ended = statements.endHold({
+      requestId: command.requestId,
+      phase: 'released',
+      endedAt: command.nowMs,
+    });
     if (ended === undefined) return firstResult(command.requestId);
     return endRequest(ended, command, { charge: 0n, debited: 0n, loss: 0n });
   }
@@ -168,7 +176,7 @@ export function createCommands(statements: Statements): Commands {
       startedAt: command.startedAtMs,
       endedAt: command.nowMs,
     });
-    return { debited, loss, available: left.available };
+    return { debited, loss, available: left };
   }
 
   /** What the settle or release that came first had booked. */

@@ -87,7 +87,7 @@ const RETRY_FIRST_MS = 100;
 const RETRY_LAST_MS = 5_000;
 
 export function createLedger({ database, onTrouble = () => undefined }: LedgerOptions): Ledger {
-  const commands = createCommands(prepareStatements(database.db));
+  const commands = createCommands(prepareStatements(database));
   const tokens = prepareTokenCounts(database.db);
   const queue: Queued[] = [];
   const kept: Queued[] = [];

@@ -1,10 +1,12 @@
 // The prepared statements of the money path, and nothing else. A guarded update answers with the
-// row that it changed, or with `undefined` when its condition did not hold.
+// row that it changed, or with `undefined` when its condition did not hold. What runs once or more
+// a request is a `prepareStatement`; the rest stays with Drizzle.
 
 import { and, eq, getTableColumns, isNull, lte, type Placeholder, sql } from 'drizzle-orm';
 import type { SQLiteTable } from 'drizzle-orm/sqlite-core';
 import { AMOUNT_MAX } from '../core/money.ts';
-import type { Queries } from '../store/database.ts';
+import type { Database } from '../store/database.ts';
+import { prepareStatement } from '../store/statement.ts';
 import { balances, holds, ledgerEntries, priceVersions, usageRecords } from '../store/tables.ts';
 
 type Hold = typeof holds.$inferSelect;
@@ -18,32 +20,47 @@ export type Transfer = Omit<Entry, 'id' | 'ledgerAccount'> & {
   readonly counterAccount: string;
 };
 
-export type EndedHold = Omit<Hold, 'outputBound' | 'phase' | 'createdAt' | 'endedAt'>;
+export type EndedHold = Omit<Hold, 'requestId' | 'outputBound' | 'phase' | 'createdAt' | 'endedAt'>;
+
+type HoldEnd = { requestId: string; phase: 'settled' | 'released'; endedAt: number };
+type EndedHoldRow = [
+  accountId: string,
+  keyId: string,
+  model: string,
+  priceVersion: string,
+  amount: bigint,
+  promptTokens: bigint,
+];
 
 export type Statements = ReturnType<typeof prepareStatements>;
 
 /** Prepares every statement once. The tables must exist. */
-export function prepareStatements(db: Queries) {
+export function prepareStatements(database: Database) {
+  const { db } = database;
   const value = sql.placeholder;
   const available = sql<bigint>`${balances.posted} - ${balances.held}`;
   const ofAccount = eq(balances.accountId, value('accountId'));
 
-  const reserve = db
-    .update(balances)
-    .set({ held: sql`${balances.held} + ${value('amount')}` })
-    .where(and(ofAccount, sql`${available} >= ${value('amount')}`))
-    .returning({ available })
-    .prepare();
+  const reserve = prepareStatement<{ accountId: string; amount: bigint }, [bigint]>(
+    database,
+    db
+      .update(balances)
+      .set({ held: sql`${balances.held} + ${value('amount')}` })
+      .where(and(ofAccount, sql`${available} >= ${value('amount')}`))
+      .returning({ available }),
+  );
 
-  const spend = db
-    .update(balances)
-    .set({
-      posted: sql`${balances.posted} - ${value('debited')}`,
-      held: sql`${balances.held} - ${value('held')}`,
-    })
-    .where(ofAccount)
-    .returning({ available })
-    .prepare();
+  const spend = prepareStatement<{ accountId: string; held: bigint; debited: bigint }, [bigint]>(
+    database,
+    db
+      .update(balances)
+      .set({
+        posted: sql`${balances.posted} - ${value('debited')}`,
+        held: sql`${balances.held} - ${value('held')}`,
+      })
+      .where(ofAccount)
+      .returning({ available }),
+  );
 
   const deposit = db
     .update(balances)
@@ -58,22 +75,23 @@ export function prepareStatements(db: Queries) {
     .where(ofAccount)
     .prepare();
 
-  const insertHold = db.insert(holds).values(placeholders(holds)).prepare();
+  const insertHold = prepareStatement<Hold>(database, db.insert(holds).values(placeholders(holds)));
 
-  const endHold = db
-    .update(holds)
-    .set({ phase: sql`${value('phase')}`, endedAt: sql`${value('endedAt')}` })
-    .where(and(eq(holds.requestId, value('requestId')), isNull(holds.endedAt)))
-    .returning({
-      requestId: holds.requestId,
-      accountId: holds.accountId,
-      keyId: holds.keyId,
-      model: holds.model,
-      priceVersion: holds.priceVersion,
-      amount: holds.amount,
-      promptTokens: holds.promptTokens,
-    })
-    .prepare();
+  const endHold = prepareStatement<HoldEnd, EndedHoldRow>(
+    database,
+    db
+      .update(holds)
+      .set({ phase: sql`${value('phase')}`, endedAt: sql`${value('endedAt')}` })
+      .where(and(eq(holds.requestId, value('requestId')), isNull(holds.endedAt)))
+      .returning({
+        accountId: holds.accountId,
+        keyId: holds.keyId,
+        model: holds.model,
+        priceVersion: holds.priceVersion,
+        amount: holds.amount,
+        promptTokens: holds.promptTokens,
+      }),
+  );
 
   const leg = {
     transferId: value('transferId'),
@@ -81,13 +99,13 @@ export function prepareStatements(db: Queries) {
     at: value('at'),
     reason: value('reason'),
   };
-  const insertTransfer = db
-    .insert(ledgerEntries)
-    .values([
+  const insertTransfer = prepareStatement<Transfer & { opposite: bigint }>(
+    database,
+    db.insert(ledgerEntries).values([
       { ...leg, ledgerAccount: value('ledgerAccount'), amount: value('amount') },
       { ...leg, ledgerAccount: value('counterAccount'), amount: value('opposite') },
-    ])
-    .prepare();
+    ]),
+  );
 
   const findEntries = db
     .select()
@@ -95,7 +113,10 @@ export function prepareStatements(db: Queries) {
     .where(eq(ledgerEntries.transferId, value('transferId')))
     .prepare();
 
-  const insertUsageRecord = db.insert(usageRecords).values(placeholders(usageRecords)).prepare();
+  const insertUsageRecord = prepareStatement<UsageRecord>(
+    database,
+    db.insert(usageRecords).values(placeholders(usageRecords)),
+  );
 
   const findUsageRecord = db
     .select()
@@ -116,24 +137,25 @@ export function prepareStatements(db: Queries) {
     .prepare();
 
   return {
-    /** Raises what is held, if the available balance covers it. */
-    reserve: (accountId: string, amount: bigint) => reserve.get({ accountId, amount }),
-    /** Ends a hold of `held` and takes `debited` from the account. */
+    /** Raises what is held, if the available balance covers it. Answers what is available then. */
+    reserve: (accountId: string, amount: bigint) => reserve.get({ accountId, amount })?.[0],
+    /** Ends a hold of `held` and takes `debited`. Answers what is available then. */
     spend: (accountId: string, held: bigint, debited: bigint) =>
-      spend.get({ accountId, held, debited }),
+      spend.get({ accountId, held, debited })?.[0],
     /** Adds to the balance, unless it would pass the largest amount there is. */
     deposit: (accountId: string, amount: bigint) => deposit.get({ accountId, amount }),
     findBalance: (accountId: string) => findBalance.get({ accountId }),
-    insertHold: (row: Hold) => void insertHold.run(row),
+    insertHold: insertHold.run,
     /** Ends a hold that is still open, and answers with it. */
-    endHold: (
-      requestId: string,
-      phase: 'settled' | 'released',
-      endedAt: number,
-    ): EndedHold | undefined => endHold.get({ requestId, phase, endedAt }),
-    insertTransfer: (row: Transfer) => void insertTransfer.run({ ...row, opposite: -row.amount }),
+    endHold(end: HoldEnd): EndedHold | undefined {
+      const row = endHold.get(end);
+      if (row === undefined) return undefined;
+      const [accountId, keyId, model, priceVersion, amount, promptTokens] = row;
+      return { accountId, keyId, model, priceVersion, amount, promptTokens: Number(promptTokens) };
+    },
+    insertTransfer: (row: Transfer) => insertTransfer.run({ ...row, opposite: -row.amount }),
     findEntries: (transferId: string) => findEntries.all({ transferId }),
-    insertUsageRecord: (row: UsageRecord) => void insertUsageRecord.run(row),
+    insertUsageRecord: insertUsageRecord.run,
     findUsageRecord: (requestId: string) => findUsageRecord.get({ requestId }),
     insertPriceVersion: (row: PriceVersion) => void insertPriceVersion.run(row),
     findPriceVersion: (version: string) => findPriceVersion.get({ version }),

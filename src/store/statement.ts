@@ -1,0 +1,57 @@
+// Runs a query that Drizzle has written with SQLite's own statement: the SQL is made once, and each
+// run only puts its values in order. Called where every request passes; everywhere else Drizzle's
+// own prepared queries do, which cost half as much again as what SQLite itself does for the ledger.
+
+import type { SQLQueryBindings } from 'bun:sqlite';
+import { is, Param, Placeholder } from 'drizzle-orm';
+import type { Database } from './database.ts';
+
+/** A query of Drizzle's before its `prepare()`. */
+type Query = { readonly toSQL: () => { readonly sql: string; readonly params: unknown[] } };
+
+/** `Values` names what the query's placeholders take, `Row` what it returns, column by column. */
+export type Statement<Values, Row extends readonly unknown[]> = {
+  readonly run: (values: Values) => void;
+  /** The first row, if there is one. */
+  readonly get: (values: Values) => Row | undefined;
+};
+
+type Slot = {
+  readonly name: string;
+  /** What the column makes of a value, where the placeholder stands for a column's value. */
+  readonly encode: ((value: unknown) => unknown) | undefined;
+};
+
+/** Prepares `query` on the database's connection. Its tables must exist. */
+export function prepareStatement<Values extends object, Row extends readonly unknown[] = []>(
+  { connection }: Pick<Database, 'connection'>,
+  query: Query,
+): Statement<Values, Row> {
+  const { sql, params } = query.toSQL();
+  const slots = params.map(slotOf);
+  const statement = connection.prepare<Row, SQLQueryBindings[]>(sql);
+  const bind = (values: Values): SQLQueryBindings[] => {
+    const named = values as Readonly<Record<string, unknown>>;
+    return slots.map(({ name, encode }) => {
+      const value = named[name];
+      // A missing value would be bound as NULL without a word.
+      if (value === undefined) throw new TypeError(`No value for ${name} was given.`);
+      return (encode === undefined ? value : encode(value)) as SQLQueryBindings;
+    });
+  };
+  return {
+    run: (values) => void statement.run(...bind(values)),
+    get: (values) => statement.values(...bind(values))[0] as Row | undefined,
+  };
+}
+
+function slotOf(parameter: unknown): Slot {
+  if (is(parameter, Placeholder)) return { name: parameter.name, encode: undefined };
+  if (is(parameter, Param) && is(parameter.value, Placeholder)) {
+    const { encoder, value } = parameter;
+    return { name: value.name, encode: (given) => encoder.mapToDriverValue(given) };
+  }
+  throw new TypeError(
+    'A prepared statement takes placeholders only; write constants into its SQL.',
+  );
+}
