@@ -184,10 +184,10 @@ async function holdMoney(
     });
   }
   if (result.ok) return result;
-  claim.cancel();
+  const limits = claim.cancel();
   throw new GatewayError('insufficient_balance', {
     message: `The available balance is ${formatTokens(result.available)} service tokens, and this request has to reserve ${formatTokens(amount)}. Top up the account, or lower max_tokens.`,
-    limits: claim.view,
+    limits,
   });
 }
 

@@ -40,8 +40,8 @@ export type Claim = {
   readonly renew: () => void;
   /** Ends the claim: frees the slot and corrects the caps to the tokens that were really used. */
   readonly settle: (usedTokens: number) => void;
-  /** Ends the claim as if it had never been made: what a later refusal leaves behind. */
-  readonly cancel: () => void;
+  /** Ends the claim as if it had never been made, and says what is left: a later stage refuses. */
+  readonly cancel: () => LimitView;
 };
 
 export type ClaimResult =
@@ -176,11 +176,13 @@ export function createLimits(dependencies: {
               for (const period of periods) period.used += usedTokens - tokens;
               if (!counted) countLate(state, usedTokens);
             }),
-          cancel: () =>
+          cancel: () => {
             end(() => {
               for (const scope of scopes) giveBack(scope, tokens, nowMs);
               for (const period of periods) period.used -= tokens;
-            }),
+            });
+            return viewOf(scopes, limits, remainders(scopes, plan, incident), clock());
+          },
         },
       };
     },

@@ -450,3 +450,12 @@ test('refusals for any other reason consume nothing either', async () => {
     expect(await balance(account)).toMatchObject({ reserved: '0' });
   }
 });
+
+test('the headers of a refusal for lack of money show the limits without it', async () => {
+  const poor = await onPlan('three-requests', 1);
+  const refused = await generate(poor, 'chat', 'ok');
+  expect([refused.status, limitHeaders(refused)]).toMatchObject([
+    402,
+    { requests: ['3', '3'], tokens: ['1000000', '1000000'] },
+  ]);
+});
