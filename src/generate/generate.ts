@@ -61,13 +61,7 @@ export async function generate(
       report(dependencies, admitted, receipt, routed.failure.class);
       throw failureError(routed.failure);
     }
-    if (routed.kind === 'cancelled') {
-      const left = call.signal.aborted;
-      const receipt = await grant.release(left ? 'client_cancelled' : 'gateway_failed');
-      report(dependencies, admitted, receipt);
-      if (left) return { kind: 'cancelled' };
-      throw new GatewayError('provider_unavailable');
-    }
+    if (routed.kind === 'cancelled') return await giveUp(dependencies, admitted, routed);
     if (!checked.request.stream) return await serveWhole(dependencies, admitted, routed);
     const stream = serveStream(dependencies, admitted, routed);
     settled = stream.settled;
@@ -204,20 +198,37 @@ async function deliver(
     });
     const failure = ending.kind === 'upstream_failed' ? ending.failure : undefined;
     grant.attempts.add(attempt, failure);
-    const receipt = await settleDelivered(grant, attempt, meter, ending.kind);
+    const receipt = await settleProduced(grant, attempt, meter, ending.kind);
     report(dependencies, admitted, receipt, failure?.class);
     if (ending.kind === 'completed') return encoder.finish(receipt);
     return encoder.fail(endingError(ending, meter), receipt);
   } catch (error) {
     dependencies.onInternal(call.requestId, error);
-    const receipt = await settleDelivered(grant, attempt, meter, 'gateway_failed');
+    const receipt = await settleProduced(grant, attempt, meter, 'gateway_failed');
     report(dependencies, admitted, receipt);
     return encoder.fail(new GatewayError('internal_error'), receipt);
   }
 }
 
-/** What had been delivered is charged; where nothing had been, nothing is. */
-function settleDelivered(
+/** A client that left pays for what had been produced for it; one that we send away does not. */
+async function giveUp(
+  dependencies: GenerateDependencies,
+  admitted: Admitted,
+  { attempt, events }: Extract<Routed, { readonly kind: 'cancelled' }>,
+): Promise<Generated> {
+  const { call, grant } = admitted;
+  const left = call.signal.aborted;
+  const meter = createOutputMeter(dependencies.tokenizer.countNow);
+  if (left) for (const event of events) meter.push(event);
+  const outcome = left ? 'client_cancelled' : 'gateway_failed';
+  const receipt = await settleProduced(grant, attempt, meter, outcome);
+  report(dependencies, admitted, receipt);
+  if (left) return { kind: 'cancelled' };
+  throw new GatewayError('provider_unavailable');
+}
+
+/** What had been produced is charged; where nothing had been, nothing is. */
+function settleProduced(
   grant: Grant,
   attempt: Attempt,
   meter: OutputMeter,

@@ -21,7 +21,12 @@ export type Serving = {
 export type Routed =
   | Serving
   | { readonly kind: 'failed'; readonly failure: UpstreamFailure }
-  | { readonly kind: 'cancelled' };
+  /** Nobody waits any more; `events` are what the attempt had produced by then. */
+  | {
+      readonly kind: 'cancelled';
+      readonly attempt: Attempt;
+      readonly events: readonly GenerationEvent[];
+    };
 
 export type RouteOptions = {
   readonly startAttempt: StartAttempt;
@@ -58,7 +63,7 @@ export async function route(options: RouteOptions): Promise<Routed> {
       options.until === 'end' ? await first : await firstOrSilence(first, options.silentCommitMs);
     if (options.cancelled()) {
       options.attempts.add(attempt, { class: 'cut', detail: 'the request was given up' });
-      return { kind: 'cancelled' };
+      return { kind: 'cancelled', attempt, events: ready === 'silent' ? [] : ready.events };
     }
     if (ready === 'silent') return { kind: 'serving', attempt, first };
     if (ready.end === undefined || ready.end === 'finished') {
