@@ -211,9 +211,12 @@ describe('framing that the runtime refuses', () => {
     expect([undefined, 400]).toContain((await connection.answer())?.status);
     await connection.untilClosed();
     let account: JsonAnswer | undefined;
+    // The slot is free a moment before the release of the hold is on disk.
     await waitUntil(async () => {
       account = await get(leaver, '/v1/account');
-      return (account.json['usage'] as { readonly in_flight: number }).in_flight === 0;
+      const { in_flight: inFlight } = account.json['usage'] as { readonly in_flight: number };
+      const { reserved } = account.json['balance'] as { readonly reserved: string };
+      return inFlight === 0 && reserved === '0';
     });
     expect(account?.json['balance']).toMatchObject({ reserved: '0', total: '50000000' });
   });
