@@ -5,7 +5,7 @@ import type { Deadline, Deadlines } from '../core/deadlines.ts';
 import { GatewayError } from '../core/error.ts';
 import type { ParsedBody } from '../wire/format.ts';
 import { parseBody } from '../wire/json.ts';
-import { BODY_MAX_BYTES } from '../wire/limits.ts';
+import { BODY_BYTES_MAX } from '../wire/limits.ts';
 
 /** A body that takes longer than this to arrive is a stalled sender. */
 const BODY_DEADLINE_MS = 30_000;
@@ -16,12 +16,12 @@ export type BodyWait = { readonly clock: () => number; readonly deadlines: Deadl
 export async function readBody(request: Request, waiting: BodyWait): Promise<ParsedBody> {
   requireJson(request.headers);
   const declared = request.headers.get('content-length');
-  if (declared !== null && Number(declared) > BODY_MAX_BYTES) {
+  if (declared !== null && Number(declared) > BODY_BYTES_MAX) {
     throw new GatewayError('payload_too_large');
   }
   const reading = declared === null ? readChunked(request) : request.bytes();
   const bytes = await withinDeadline(reading, waiting);
-  if (bytes.length > BODY_MAX_BYTES) throw new GatewayError('payload_too_large');
+  if (bytes.length > BODY_BYTES_MAX) throw new GatewayError('payload_too_large');
   return parseBody(bytes);
 }
 
@@ -50,10 +50,9 @@ async function readChunked(request: Request): Promise<Uint8Array> {
   let bytes = 0;
   for (;;) {
     const { done, value } = await reader.read();
-    if (done)
-      return chunks.length === 1 && chunks[0] !== undefined ? chunks[0] : Buffer.concat(chunks);
+    if (done) return Buffer.concat(chunks);
     bytes += value.length;
-    if (bytes > BODY_MAX_BYTES) {
+    if (bytes > BODY_BYTES_MAX) {
       // The rest stays unread; waiting for the cancellation would mean waiting for the sender.
       reader.cancel().catch(() => {});
       throw new GatewayError('payload_too_large');
@@ -74,8 +73,8 @@ function withinDeadline<Value>(reading: Promise<Value>, waiting: BodyWait): Prom
     waiting.deadlines.add(deadline);
     reading
       .then(resolve, (error: unknown) => {
-        if (error instanceof GatewayError) reject(error);
-        reject(new GatewayError('invalid_request', { message: 'The request body broke off.' }));
+        const broken = { message: 'The request body broke off. Send it again.' };
+        reject(error instanceof GatewayError ? error : new GatewayError('invalid_request', broken));
       })
       .finally(() => waiting.deadlines.remove(deadline));
   });

@@ -1,7 +1,7 @@
 // The sizes that both client formats refuse to exceed (specification, "Other limits"), in one
 // place. Request parsers and the body reader use them; nothing here knows a format.
 
-export const BODY_MAX_BYTES = 2_097_152;
+export const BODY_BYTES_MAX = 2_097_152;
 export const MESSAGES_MAX = 200;
 /** Characters are Unicode code points, summed over the text parts of one message. */
 export const MESSAGE_TEXT_MAX = 1_000_000;
@@ -15,7 +15,7 @@ export const JSON_DEPTH_MAX = 64;
 export const JSON_KEYS_MAX = 20_000;
 
 /** The number of characters (code points) in `text`: a surrogate pair counts once. */
-export function countCharacters(text: string): number {
+function countCharacters(text: string): number {
   let count = text.length;
   for (let index = 0; index + 1 < text.length; index += 1) {
     if (!isBetween(text.charCodeAt(index), 0xd800, 0xdbff)) continue;
