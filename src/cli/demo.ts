@@ -1,12 +1,12 @@
 // The first run of a stranger: an account with money, a key, and lines that work when pasted. Later
 // runs find the account and say so; its key cannot be shown again, because only a digest is kept.
 
-import { basename } from 'node:path';
 import type { Accounts } from '../identity/accounts.ts';
 import type { Keys } from '../identity/keys.ts';
 import type { Settings } from '../identity/settings.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import { OPERATOR } from './command.ts';
+import { programName } from './runtime.ts';
 
 const DEMO_EMAIL = 'demo@tollgate.example';
 const DEMO_PLAN = 'pro';
@@ -60,11 +60,6 @@ async function createDemoAccount(dependencies: DemoDependencies): Promise<string
   const { key } = keys.create({ accountId: account.id, name: 'demo' }, OPERATOR);
   settings.set('demo_account', account.id, OPERATOR);
   return key;
-}
-
-/** How this program is called. It is Bun itself where the source is run, as scripts/tollgate does. */
-function programName(): string {
-  return basename(process.execPath).startsWith('bun') ? 'scripts/tollgate' : process.argv0;
 }
 
 function curl(baseUrl: string, key: string): string {

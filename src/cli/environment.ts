@@ -4,7 +4,8 @@
 
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { ConfigError, type Environment } from '../config.ts';
+import { ConfigError } from '../config.ts';
+import type { Environment } from '../core/environment.ts';
 
 export type LoadedEnvironment = {
   readonly variables: Readonly<Record<string, string>>;

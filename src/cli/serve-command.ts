@@ -3,6 +3,7 @@
 
 import type { Command } from 'commander';
 import { addCommand, CommandError, type Perform } from './command.ts';
+import { liftRequestCap } from './runtime.ts';
 
 type ServeOptions = { readonly demo?: true; readonly port?: string; readonly host?: string };
 
@@ -13,6 +14,7 @@ export function addServeCommand(program: Command, perform: Perform): void {
     .option('--host <address>', 'listen on this address instead of HOST');
   perform<ServeOptions>(command, async (context, options) => {
     const port = options.port === undefined ? undefined : parsePort(options.port);
+    liftRequestCap();
     const { serve } = await import('./serve.ts');
     const demo = options.demo === true;
     const exitCode = await serve(context, { demo, port, host: options.host });

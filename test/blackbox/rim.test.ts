@@ -33,6 +33,8 @@ const UNICODE = 'Grüße: 😀 ' + '日本語 €\u2028 e\u0301 👩‍👩‍�
 const SILENCE_MS = 10_500;
 const FLOOD_PIECE = 'word '.repeat(6_400);
 const FLOOD_PIECES = 1_500;
+/** More than the 256 outgoing requests of the runtime's default. */
+const CROWD = 300;
 
 const unicode = (exchange: Parameters<Behaviour>[0]): string =>
   streamFrames(exchange.request.dialect, exchange.request.model, {
@@ -465,6 +467,26 @@ describe('a client that does not read', () => {
 
 const executable = resolve(import.meta.dir, '../../dist/tollgate');
 const fromSource = process.env['TOLLGATE_TEST_SOURCE'] === '1';
+
+test('more upstream requests run at once than the runtime allows by itself', async () => {
+  const crowd = await gateway.createAccount({ plan: 'large', credit: 1_000_000_000 });
+  const before = upstream.requests.length;
+  const body = JSON.stringify({
+    model: 'stall-before',
+    stream: true,
+    messages: [{ role: 'user', content: 'Hello?' }],
+  });
+  // By hand, because the runtime of this test has the same cap.
+  const connections = await Promise.all(
+    Array.from({ length: CROWD }, () => openConnection(gateway.url)),
+  );
+  for (const connection of connections) {
+    await connection.write(wholeRequest(crowd, PATHS.chat, body));
+  }
+  await upstream.waitFor(({ requests }) => requests.length >= before + CROWD);
+  for (const connection of connections) connection.destroy();
+  await waitUntil(async () => (await inFlight(crowd)) === 0);
+});
 
 describe('the executable', () => {
   /** What a request was answered with, without what differs from one run to the next. */
