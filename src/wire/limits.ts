@@ -12,7 +12,7 @@ export const TOOL_NAME_MAX = 128;
 
 /** How deep arrays and objects may nest, and how many members a body may have in all. */
 export const JSON_DEPTH_MAX = 64;
-export const JSON_KEYS_MAX = 20_000;
+export const JSON_KEYS_MAX = 100_000;
 
 /** The number of characters (code points) in `text`: a surrogate pair counts once. */
 function countCharacters(text: string): number {
