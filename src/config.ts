@@ -17,10 +17,10 @@ import {
   secret,
   wholeNumber,
 } from './config-values.ts';
+import type { Environment } from './core/environment.ts';
 import { nearest } from './core/nearest.ts';
-
-export type LogLevel = 'debug' | 'info' | 'warn' | 'error' | 'silent';
-export type LedgerSync = 'full' | 'normal';
+import type { LogLevel } from './observe/log.ts';
+import type { SyncMode } from './store/database.ts';
 
 export type Config = {
   readonly host: string;
@@ -37,7 +37,7 @@ export type Config = {
   /** Addresses and CIDR ranges whose `x-forwarded-for` is believed. */
   readonly trustedProxies: readonly string[];
   readonly logLevel: LogLevel;
-  readonly ledgerSync: LedgerSync;
+  readonly ledgerSync: SyncMode;
   readonly drainMs: number;
   readonly heartbeatMs: number;
   readonly silentCommitMs: number;
@@ -116,8 +116,6 @@ export const VARIABLES = [
 ] as const satisfies readonly Variable[];
 
 export type VariableName = (typeof VARIABLES)[number]['name'];
-
-export type Environment = Readonly<Record<string, string | undefined>>;
 
 /** Everything that is wrong with the settings, one line each. */
 export class ConfigError extends Error {

@@ -6,6 +6,7 @@ import { createHash } from 'node:crypto';
 import { basename } from 'node:path';
 import { readBaseUrl } from '../core/base-url.ts';
 import { DAY_MS } from '../core/calendar.ts';
+import type { Environment } from '../core/environment.ts';
 import type { Catalog, Model, Upstream } from '../core/model.ts';
 import { formatDecimal, MICRO_DECIMALS, PICO_DECIMALS, parseDecimal } from '../core/money.ts';
 import { BUILT_IN_PLANS, type IncidentLimits, type Plan } from '../core/plan.ts';
@@ -20,7 +21,7 @@ import {
   shapeProblems,
   type UpstreamEntry,
 } from './schema.ts';
-import { CatalogError, type Environment, parseToml, substitute } from './source.ts';
+import { CatalogError, parseToml, substitute } from './source.ts';
 
 export type CatalogSource = {
   /** Only for messages; absent: the built-in catalog. */

@@ -3,10 +3,9 @@
 
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
+import type { Environment } from '../core/environment.ts';
 import { DEMO_CATALOG } from './demo-catalog.ts';
 import { type Problem, tomlKey } from './schema.ts';
-
-export type Environment = Readonly<Record<string, string | undefined>>;
 
 /** Everything that is wrong with a catalog, one line each. */
 export class CatalogError extends Error {

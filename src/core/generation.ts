@@ -133,10 +133,13 @@ export type Answer = {
   readonly usage?: Usage;
 };
 
-export type ServedOutcome = 'completed' | 'stopped_balance';
-
 /** How a dispatched request ended. Every request has exactly one. */
-export type Outcome = ServedOutcome | 'client_cancelled' | 'upstream_failed' | 'gateway_failed';
+export type Outcome =
+  | 'completed'
+  | 'stopped_balance'
+  | 'client_cancelled'
+  | 'upstream_failed'
+  | 'gateway_failed';
 
 /** What was debited and what is left, as both formats print it: decimal strings, never floats. */
 export type Receipt = {

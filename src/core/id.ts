@@ -5,8 +5,8 @@ const ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789
 /** Bytes at or above this would favour the first letters of the alphabet, so they are skipped. */
 const UNBIASED_BYTES = 256 - (256 % ALPHABET.length);
 
-export const KEY_PREFIX = 'sk-';
-export const KEY_LENGTH = 48;
+const KEY_PREFIX = 'sk-';
+const KEY_LENGTH = 48;
 
 export type RandomBytes = (length: number) => Uint8Array;
 

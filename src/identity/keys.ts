@@ -26,7 +26,7 @@ export type NewKey = {
 export type Keys = ReturnType<typeof createKeys>;
 
 /** Specification, limits: key creations. A rotation creates a key too. */
-export const KEY_CREATIONS_PER_HOUR = 20;
+const KEY_CREATIONS_PER_HOUR = 20;
 const HOUR_MS = 3_600_000;
 const NAME_LENGTH_MAX = 100;
 

@@ -29,7 +29,7 @@ export type DemoAnswer = {
   readonly reasoningTokens: number;
 };
 
-export const DEMO_REASONER = 'demo-reasoner';
+const DEMO_REASONER = 'demo-reasoner';
 
 const INTRODUCTION =
   "This is Tollgate's built-in demonstration model; no language model is behind it.";

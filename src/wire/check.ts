@@ -2,12 +2,12 @@
 // which the caller wrote them, says what is expected there, and never repeats the caller's value.
 // Used by the request parsers of both client formats.
 
-import { Kind, type Static, type TSchema } from '@sinclair/typebox';
+import { Kind, type Static, type TSchema, Type } from '@sinclair/typebox';
 import { TypeCompiler } from '@sinclair/typebox/compiler';
 import { AssertionError } from '../core/assert.ts';
 import { GatewayError, invalidRequest } from '../core/error.ts';
 import type { JsonObject } from '../core/generation.ts';
-import { exceedsCharacters, MESSAGE_TEXT_MAX } from './limits.ts';
+import { exceedsCharacters, MESSAGE_TEXT_MAX, TOOL_NAME_MAX } from './limits.ts';
 
 /** Turns the value at `path` into what it means, or throws `invalid_request` with a path. */
 export type Reader<Result> = (value: unknown, path: string) => Result;
@@ -122,6 +122,21 @@ export const readString: Reader<string> = (value, path) => {
   if (typeof value === 'string') return value;
   throw invalidRequest(path, value === undefined ? 'is required' : 'must be a string');
 };
+
+export const readNonEmpty = shape(Type.String({ minLength: 1 }));
+
+export const readBoolean = shape(Type.Boolean());
+
+/** A bound on generated tokens. */
+export const readTokenCount = shape(Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER }));
+
+/** The name of a tool where it is defined. */
+export const readToolName = shape(
+  Type.String({
+    pattern: `^[^\\u0000-\\u001f\\u007f]{1,${TOOL_NAME_MAX}}$`,
+    expected: `a name of 1 to ${TOOL_NAME_MAX} characters without control characters`,
+  }),
+);
 
 /** What a schema accepts, in words that follow "must be". */
 function describe(schema: TSchema): string {

@@ -3,6 +3,7 @@
 
 import type { GatewayError } from '../../core/error.ts';
 import type { Receipt } from '../../core/generation.ts';
+import { bill } from '../bill.ts';
 
 /**
  * The JSON text of an error. `receipt` is there when the error ended a stream that has its bill
@@ -19,13 +20,4 @@ export function encodeError(error: GatewayError, requestId: string, receipt?: Re
       ...(receipt === undefined ? {} : bill(receipt)),
     },
   });
-}
-
-function bill(receipt: Receipt) {
-  return {
-    svc_tokens_debited: receipt.tokensDebited,
-    svc_cost_usd: receipt.costUsd,
-    svc_balance_tokens: receipt.balanceTokens,
-    svc_outcome: receipt.outcome,
-  };
 }

@@ -1,7 +1,6 @@
 // One entry of `messages` in a chat-completions body: which fields each role may carry, and what
 // they mean. Called by the request parser only.
 
-import { Type } from '@sinclair/typebox';
 import { invalidRequest } from '../../core/error.ts';
 import type {
   AssistantTurn,
@@ -17,16 +16,15 @@ import {
   objectOf,
   oneOf,
   type Reader,
+  readNonEmpty,
   readObject,
   readString,
-  shape,
 } from '../check.ts';
 import type { Entry } from '../turns.ts';
 
 /** A tool result may hold pictures, which only a user turn can carry on. */
 export type Message = { readonly entry: Entry; readonly toolImages: readonly ImagePart[] };
 
-const readName = shape(Type.String({ minLength: 1 }));
 const readRole = oneOf('system', 'developer', 'user', 'assistant', 'tool');
 const readPartType = oneOf('text', 'image_url');
 
@@ -42,9 +40,9 @@ const readTextType = oneOf('text');
 const readToolCalls = listOf(
   objectOf(
     {
-      id: readName,
+      id: readNonEmpty,
       type: oneOf('function'),
-      function: objectOf({ name: readName, arguments: readString }, ['name', 'arguments']),
+      function: objectOf({ name: readNonEmpty, arguments: readString }, ['name', 'arguments']),
     },
     ['id', 'function'],
   ),
@@ -117,7 +115,7 @@ function readToolResult(message: JsonObject, path: string): Message {
   const parts = readContent(message, path, 'text and images');
   const entry: ToolTurn = {
     role: 'tool',
-    toolCallId: readName(message['tool_call_id'], `${path}.tool_call_id`),
+    toolCallId: readNonEmpty(message['tool_call_id'], `${path}.tool_call_id`),
     text: joinTexts(parts),
     isError: false,
   };

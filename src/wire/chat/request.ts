@@ -11,29 +11,23 @@ import {
   objectOf,
   oneOf,
   type Reader,
+  readBoolean,
   readFields,
+  readNonEmpty,
   readObject,
   readString,
+  readTokenCount,
+  readToolName,
   requireBody,
   shape,
   withoutUndefined,
 } from '../check.ts';
 import { EFFORT_REASONING, EFFORTS, type Effort } from '../effort.ts';
 import type { ParsedBody } from '../format.ts';
-import {
-  exceedsCharacters,
-  MESSAGES_MAX,
-  STOP_MAX,
-  TOOL_NAME_MAX,
-  TOOLS_MAX,
-  USER_MAX,
-} from '../limits.ts';
+import { exceedsCharacters, MESSAGES_MAX, STOP_MAX, TOOLS_MAX, USER_MAX } from '../limits.ts';
 import { assembleTurns } from '../turns.ts';
 import { messageEntries, readMessage } from './message.ts';
 
-const readNonEmpty = shape(Type.String({ minLength: 1 }));
-const readBoolean = shape(Type.Boolean());
-const readTokenCount = shape(Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER }));
 const readPenalty = shape(Type.Number({ minimum: -2, maximum: 2 }));
 const readStopList = listOf(readNonEmpty, { max: STOP_MAX });
 
@@ -42,12 +36,7 @@ const readTool = objectOf(
     type: oneOf('function'),
     function: objectOf(
       {
-        name: shape(
-          Type.String({
-            pattern: `^[^\\u0000-\\u001f\\u007f]{1,${TOOL_NAME_MAX}}$`,
-            expected: `a name of 1 to ${TOOL_NAME_MAX} characters without control characters`,
-          }),
-        ),
+        name: readToolName,
         description: readString,
         parameters: readObject,
       },

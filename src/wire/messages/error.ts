@@ -3,16 +3,13 @@
 
 import type { GatewayError } from '../../core/error.ts';
 import type { Receipt } from '../../core/generation.ts';
+import { bill } from '../bill.ts';
 
 /**
  * The JSON text of an error. `receipt` is there when the error ended a stream that has its bill
  * (design section 8, "Errors after the start").
  */
-export function encodeError(
-  error: GatewayError,
-  requestId: string,
-  receipt?: Receipt | undefined,
-): string {
+export function encodeError(error: GatewayError, requestId: string, receipt?: Receipt): string {
   const body = {
     type: error.messagesType,
     message: error.message,
@@ -23,13 +20,4 @@ export function encodeError(
     ...(receipt === undefined ? {} : bill(receipt)),
   };
   return JSON.stringify({ type: 'error', error: body });
-}
-
-function bill(receipt: Receipt): Record<string, string> {
-  return {
-    svc_tokens_debited: receipt.tokensDebited,
-    svc_cost_usd: receipt.costUsd,
-    svc_balance_tokens: receipt.balanceTokens,
-    svc_outcome: receipt.outcome,
-  };
 }

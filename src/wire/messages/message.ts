@@ -2,7 +2,6 @@
 // carry, and what they mean. Called by the request parser only. Blocks of unknown types are
 // ignored, wherever they stand; nothing here reads a tool's input, which stays text.
 
-import { Type } from '@sinclair/typebox';
 import { invalidRequest } from '../../core/error.ts';
 import type { ContentPart, ImagePart, JsonObject, ToolTurn } from '../../core/generation.ts';
 import {
@@ -12,9 +11,9 @@ import {
   oneOf,
   type Reader,
   readFields,
+  readNonEmpty,
   readObject,
   readString,
-  shape,
 } from '../check.ts';
 import type { ToolInputSources } from '../source.ts';
 import type { Entry } from '../turns.ts';
@@ -48,10 +47,14 @@ const IMAGE_MARK = '[An image of this result follows in the next user message.]'
  */
 const CHANGING_LINE = 'x-anthropic-billing-header';
 
-const readName = shape(Type.String({ minLength: 1 }));
 const readRole = oneOf('system', 'user', 'assistant');
-const readToolUse = objectOf({ id: readName, name: readName, input: readObject }, ['id', 'name']);
-const readToolResult = objectOf({ tool_use_id: readName, content: readBlocks }, ['tool_use_id']);
+const readToolUse = objectOf({ id: readNonEmpty, name: readNonEmpty, input: readObject }, [
+  'id',
+  'name',
+]);
+const readToolResult = objectOf({ tool_use_id: readNonEmpty, content: readBlocks }, [
+  'tool_use_id',
+]);
 
 /** Reads one message, or throws `invalid_request` with the path of its first wrong field. */
 export const readMessage: Reader<Message> = (value, path) => {

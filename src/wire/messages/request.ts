@@ -10,23 +10,24 @@ import {
   listOf,
   objectOf,
   oneOf,
+  readBoolean,
   readFields,
+  readNonEmpty,
   readObject,
   readString,
+  readTokenCount,
+  readToolName,
   requireBody,
   shape,
   withoutUndefined,
 } from '../check.ts';
 import { EFFORT_REASONING, isEffort } from '../effort.ts';
 import type { ParsedBody } from '../format.ts';
-import { MESSAGES_MAX, STOP_MAX, TOOL_NAME_MAX, TOOLS_MAX, USER_MAX } from '../limits.ts';
+import { MESSAGES_MAX, STOP_MAX, TOOLS_MAX, USER_MAX } from '../limits.ts';
 import { type ToolInputSources, toolInputSources } from '../source.ts';
 import { assembleTurns } from '../turns.ts';
 import { type Message, messageEntries, readMessage, readSystem } from './message.ts';
 
-const readNonEmpty = shape(Type.String({ minLength: 1 }));
-const readBoolean = shape(Type.Boolean());
-const readTokenCount = shape(Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER }));
 const readChoice = objectOf(
   {
     type: oneOf('auto', 'any', 'none', 'tool'),
@@ -37,12 +38,7 @@ const readChoice = objectOf(
 );
 const readDefinition = objectOf(
   {
-    name: shape(
-      Type.String({
-        pattern: `^[^\\u0000-\\u001f\\u007f]{1,${TOOL_NAME_MAX}}$`,
-        expected: `a name of 1 to ${TOOL_NAME_MAX} characters without control characters`,
-      }),
-    ),
+    name: readToolName,
     description: readString,
     input_schema: readObject,
   },

@@ -1,6 +1,8 @@
 // Tool calls on the way to a Messages client and back: ids that every client takes, and inputs
 // that are always one JSON object. Used by the response, the stream encoder and the request parser.
 
+import { isObject } from '../check.ts';
+
 const PLAIN_ID = /^[A-Za-z0-9_-]+$/;
 const ENCODED_PREFIX = 'toolu_x';
 
@@ -50,8 +52,4 @@ function parsed(text: string): unknown {
   } catch {
     return undefined;
   }
-}
-
-function isObject(value: unknown): boolean {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -1,0 +1,13 @@
+// What a stream that failed has cost, as the error events of both formats say it (design section 8,
+// "Errors after the start"). Called by their error envelopes.
+
+import type { Receipt } from '../core/generation.ts';
+
+export function bill(receipt: Receipt) {
+  return {
+    svc_tokens_debited: receipt.tokensDebited,
+    svc_cost_usd: receipt.costUsd,
+    svc_balance_tokens: receipt.balanceTokens,
+    svc_outcome: receipt.outcome,
+  };
+}
