@@ -35,7 +35,7 @@ function withKeys(count: number): string {
 const NOT_JSON = 'The request body is not valid JSON.';
 const NOT_UTF8 = 'The request body is not valid UTF-8. Send JSON in UTF-8.';
 const TOO_DEEP = 'The request body nests deeper than 64 levels.';
-const TOO_MANY = 'The request body has more than 20000 object members.';
+const TOO_MANY = 'The request body has more than 100000 object members.';
 
 describe('parseBody', () => {
   test.each([
