@@ -9,8 +9,8 @@ import type { GenerationEvent } from './generation.ts';
  * timeout         no first byte, a silent stream, or the total time is over
  * overloaded      the upstream's capacity: 429, 503, 529, `insufficient_system_resource`
  * credential      the upstream refuses *our* key or wallet: 401, 402, 403
- * server_error    any other 5xx, or an error object inside a 200
- * bad_request     the upstream refuses the request itself: 400, 404, 413, 422
+ * server_error    any other 5xx, an error object inside a 200, or 404: our catalog is wrong then
+ * bad_request     the upstream refuses the request itself: 400, 413, 422
  * context_length  a bad request that is about the size of the prompt
  * malformed       an answer that cannot be read, or that breaks a limit of the decoder
  * cut             a stream that ended without a finish reason
