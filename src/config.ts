@@ -115,7 +115,7 @@ export const VARIABLES = [
   },
 ] as const satisfies readonly Variable[];
 
-export type VariableName = (typeof VARIABLES)[number]['name'];
+type VariableName = (typeof VARIABLES)[number]['name'];
 
 /** Everything that is wrong with the settings, one line each. */
 export class ConfigError extends Error {

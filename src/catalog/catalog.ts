@@ -23,7 +23,7 @@ import {
 } from './schema.ts';
 import { CatalogError, parseToml, substitute } from './source.ts';
 
-export type CatalogSource = {
+type CatalogSource = {
   /** Only for messages; absent: the built-in catalog. */
   readonly path?: string;
   readonly text: string;

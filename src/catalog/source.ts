@@ -18,7 +18,7 @@ export class CatalogError extends Error {
   }
 }
 
-export type FoundCatalog = {
+type FoundCatalog = {
   readonly origin: 'file' | 'built-in';
   /** The absolute path of the file; absent for the built-in catalog. */
   readonly path?: string;
@@ -26,7 +26,7 @@ export type FoundCatalog = {
   readonly environment: Environment;
 };
 
-export type CatalogSearch = {
+type CatalogSearch = {
   /** `CATALOG`, where it is set. */
   readonly path?: string | undefined;
   readonly environment: Environment;

@@ -15,7 +15,7 @@ import { shortTime } from './command.ts';
 
 type UsageRecord = NonNullable<RequestStory['record']>;
 
-export type Explanation = ReturnType<typeof explanation>;
+type Explanation = ReturnType<typeof explanation>;
 
 export function explanation(story: RequestStory, usdPerMillion: UsdRate) {
   const { hold, record } = story;

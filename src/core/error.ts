@@ -4,7 +4,7 @@
 
 import type { LimitView } from './plan.ts';
 
-export type ErrorType =
+type ErrorType =
   | 'invalid_request_error'
   | 'authentication_error'
   | 'permission_error'
@@ -15,13 +15,13 @@ export type ErrorType =
   | 'api_error';
 
 /** The chat envelope has one type more: an empty wallet is not a malformed request there. */
-export type ChatErrorType = ErrorType | 'insufficient_balance_error';
+type ChatErrorType = ErrorType | 'insufficient_balance_error';
 
 /**
  * `never`: the same request fails again until somebody changes something. `after`: wait for
  * `retry-after` seconds. `backoff`: retry with exponential back-off.
  */
-export type RetryAdvice = 'never' | 'after' | 'backoff';
+type RetryAdvice = 'never' | 'after' | 'backoff';
 
 type Row = {
   readonly status: number;
@@ -187,7 +187,7 @@ export const ERRORS = {
 
 export type ErrorCode = keyof typeof ERRORS;
 
-export type ErrorDetail = {
+type ErrorDetail = {
   /** The text for the caller; the table's text where absent. Never the caller's values. */
   readonly message?: string;
   /** The path of the offending field, such as `messages[3].content`. */
@@ -199,7 +199,7 @@ export type ErrorDetail = {
   readonly hint?: ErrorHint;
 };
 
-export type ErrorHint = 'thread_not_found';
+type ErrorHint = 'thread_not_found';
 
 /** The one error that request code throws on purpose. Anything else is answered as internal. */
 export class GatewayError extends Error {

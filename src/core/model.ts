@@ -5,7 +5,7 @@ import type { UsdRate } from './money.ts';
 import type { IncidentLimits, Plan } from './plan.ts';
 import type { Price } from './price.ts';
 
-export type ModelFeature = 'tools' | 'json' | 'vision' | 'reasoning';
+type ModelFeature = 'tools' | 'json' | 'vision' | 'reasoning';
 
 /** One upstream that can serve a model, under that upstream's own name for it. */
 export type Placement = {

@@ -10,7 +10,7 @@ import { BODY_BYTES_MAX } from '../wire/limits.ts';
 /** A body that takes longer than this to arrive is a stalled sender. */
 const BODY_DEADLINE_MS = 30_000;
 
-export type BodyWait = { readonly clock: () => number; readonly deadlines: Deadlines };
+type BodyWait = { readonly clock: () => number; readonly deadlines: Deadlines };
 
 /** Throws 413, 415 or 400. A declared length above the limit is refused without reading. */
 export async function readBody(request: Request, waiting: BodyWait): Promise<ParsedBody> {

@@ -6,7 +6,7 @@ import { GatewayError } from '../core/error.ts';
 import type { Authenticator, KeyFacts } from './authenticate.ts';
 import type { Blocklist } from './blocks.ts';
 
-export type Presented = {
+type Presented = {
   readonly authorization: string | null;
   readonly xApiKey: string | null;
   /**

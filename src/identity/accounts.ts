@@ -12,7 +12,7 @@ import { IdentityError } from './error.ts';
 
 export type Account = typeof accounts.$inferSelect;
 
-export type NewAccount = {
+type NewAccount = {
   readonly email: string;
   readonly plan: string;
   readonly emailVerified: boolean;

@@ -21,7 +21,7 @@ export type AuditAction =
 /** `operator` on the command line, `system` for the program itself, else an account's id. */
 export type Actor = string;
 
-export type AuditEvent = {
+type AuditEvent = {
   /** Shared by the events of one operation, such as the two of a rotation. */
   readonly operationId: string;
   readonly at: number;

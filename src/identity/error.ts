@@ -1,7 +1,7 @@
 // What the operator of accounts and keys can get wrong, as one error with a code and words. The
 // command line and the dashboard print it; the /v1 surface never sees it.
 
-export type IdentityErrorCode =
+type IdentityErrorCode =
   | 'invalid_email'
   | 'email_taken'
   | 'account_not_found'

@@ -26,7 +26,7 @@ export type KeyRecord = {
 };
 
 /** A key is expired from the very instant of its expiry date on. */
-export function keyState(row: Pick<ApiKey, 'revokedAt' | 'expiresAt'>, nowMs: number): KeyState {
+function keyState(row: Pick<ApiKey, 'revokedAt' | 'expiresAt'>, nowMs: number): KeyState {
   if (row.revokedAt !== null) return 'revoked';
   return row.expiresAt !== null && row.expiresAt <= nowMs ? 'expired' : 'active';
 }

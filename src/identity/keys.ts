@@ -14,9 +14,9 @@ import { isActive } from './key-record.ts';
 export type ApiKey = typeof apiKeys.$inferSelect;
 
 /** A key at its creation: the only time that its text is seen. */
-export type CreatedKey = { readonly row: ApiKey; readonly key: string };
+type CreatedKey = { readonly row: ApiKey; readonly key: string };
 
-export type NewKey = {
+type NewKey = {
   readonly accountId: string;
   readonly name?: string | null | undefined;
   /** Unix milliseconds, in the future; absent: never. */

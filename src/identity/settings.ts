@@ -7,7 +7,7 @@ import type { Database } from '../store/database.ts';
 import { settings } from '../store/tables.ts';
 import { type Actor, writeAuditEvent } from './audit.ts';
 
-export type SettingName = 'maintenance' | 'demo_account';
+type SettingName = 'maintenance' | 'demo_account';
 
 export type Settings = ReturnType<typeof createSettings>;
 

@@ -25,7 +25,7 @@ const LEASE_MS = 90_000;
 /** Accounts whose state is kept before idle ones are forgotten. */
 const ACCOUNTS_MAX = 20_000;
 
-export type ClaimRequest = {
+type ClaimRequest = {
   readonly accountId: string;
   readonly model: string;
   readonly plan: Plan;
@@ -53,7 +53,7 @@ export type ClaimResult =
       readonly view: LimitView;
     };
 
-export type LimitUsage = {
+type LimitUsage = {
   readonly requestsUsed: number;
   readonly tokensUsed: number;
   readonly resetSeconds: number;

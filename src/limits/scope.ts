@@ -60,7 +60,7 @@ function isSameWindow(window: Window, claimedAt: number): boolean {
   );
 }
 
-export type Remainders = {
+type Remainders = {
   readonly freeSlots: number;
   readonly freeRequests: number;
   readonly freeTokens: number;

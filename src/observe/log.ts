@@ -6,7 +6,7 @@ import { pino } from 'pino';
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error' | 'silent';
 
 /** Counts, names and ids of one finished request. */
-export type RequestLine = {
+type RequestLine = {
   readonly requestId: string;
   readonly format: string;
   readonly accountId: string;
@@ -37,7 +37,7 @@ export function createLog(level: LogLevel): Log {
   const destination = pino.destination({
     dest: 2,
     sync: false,
-    // Lines leave in batches, and a quiet log within this time: a write a request is dear.
+    // Lines leave in batches, and a quiet log within this time: a write for each request would cost too much.
     minLength: 8_192,
     periodicFlush: FLUSH_EVERY_MS,
   });

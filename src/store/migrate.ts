@@ -6,7 +6,7 @@ import type { Database } from './database.ts';
 import { StoreError } from './error.ts';
 import { MIGRATIONS, type Migration } from './migrations.ts';
 
-export type MigrationStatus = {
+type MigrationStatus = {
   readonly applied: readonly string[];
   readonly pending: readonly string[];
 };

@@ -162,7 +162,7 @@ export const balances = sqliteTable(
   ],
 );
 
-export type HoldPhase = 'held' | 'dispatched' | 'settled' | 'released' | 'expired';
+type HoldPhase = 'held' | 'dispatched' | 'settled' | 'released' | 'expired';
 
 export const holds = sqliteTable(
   'holds',
@@ -189,7 +189,7 @@ export const holds = sqliteTable(
   ],
 );
 
-export type EntryKind = 'credit' | 'settle' | 'loss';
+type EntryKind = 'credit' | 'settle' | 'loss';
 
 /**
  * The double-entry ledger: append-only (triggers refuse UPDATE and DELETE), two legs a transfer,
