@@ -37,7 +37,7 @@ export function createLog(level: LogLevel): Log {
   const destination = pino.destination({
     dest: 2,
     sync: false,
-    // Lines leave in batches, and a quiet log within this time: a write for each request would cost too much.
+    // Lines leave in batches, and a quiet log within this time: a write for each request is slow.
     minLength: 8_192,
     periodicFlush: FLUSH_EVERY_MS,
   });
