@@ -26,6 +26,7 @@ const CR = 13;
 /** Reads are taken in pieces of this size, so that only a carried line can break the line bound. */
 const PIECE_BYTES = 65_536;
 
+/** Most streams never carry anything, so the room for it is made when it is needed. */
 const FIRST_CARRY_BYTES = 4_096;
 
 /**
@@ -37,7 +38,7 @@ export function createSseDecoder(onRecord: OnSseRecord, limits: SseLimits): SseD
   const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
   const events = createEventBuilder(onRecord, limits.eventLength);
   const pieceBytes = Math.min(PIECE_BYTES, limits.lineBytes);
-  let carry = new Uint8Array(FIRST_CARRY_BYTES);
+  let carry = new Uint8Array();
   let carried = 0;
   let skipLineFeed = false;
   let atStart = true;
@@ -47,7 +48,7 @@ export function createSseDecoder(onRecord: OnSseRecord, limits: SseLimits): SseD
     const needed = carried + part.length;
     if (needed > limits.lineBytes) return tooLong('a line', limits.lineBytes, 'bytes');
     if (needed > carry.length) {
-      const grown = new Uint8Array(Math.max(needed, carry.length * 2));
+      const grown = new Uint8Array(Math.max(needed, carry.length * 2, FIRST_CARRY_BYTES));
       grown.set(carry.subarray(0, carried));
       carry = grown;
     }
