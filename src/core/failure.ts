@@ -3,6 +3,7 @@
 
 import { GatewayError } from './error.ts';
 import type { GenerationEvent } from './generation.ts';
+import type { LimitView } from './plan.ts';
 
 /**
  * unreachable     no connection, or it broke before an answer
@@ -39,21 +40,24 @@ export function mayTryNext(failure: UpstreamFailure): boolean {
 }
 
 /** What the caller is told when no attempt is left. */
-export function failureError(failure: UpstreamFailure): GatewayError {
+export function failureError(failure: UpstreamFailure, limits?: LimitView): GatewayError {
+  const shown = limits === undefined ? {} : { limits };
   switch (failure.class) {
     case 'context_length':
       return new GatewayError('context_length_exceeded', {
         message:
           "prompt is too long: the model's tokenizer counts more tokens than its maximum context length. Shorten the messages.",
         param: 'messages',
+        ...shown,
       });
     case 'bad_request':
       return new GatewayError('invalid_request', {
         message:
           'The model refused this request as invalid. Check message order, images, tool schemas and tool results.',
+        ...shown,
       });
     default:
-      return new GatewayError('provider_unavailable');
+      return new GatewayError('provider_unavailable', shown);
   }
 }
 

@@ -2,14 +2,18 @@
 
 import type { Usage } from './generation.ts';
 
-/** How far a report may exceed our own count before it is taken for nonsense. */
+/** How far a report of the prompt may exceed our own count before it is taken for nonsense. */
 const TOLERANCE_FACTOR = 10;
 const TOLERANCE_TOKENS = 1_000;
 
+/** Servers differ in whether the last tokens count, but no further than this beyond the bound. */
+const OVERRUN_TOKENS = 256;
+
 /**
- * The upstream's report wins when it is sane: a zero is a zero, but no report may exceed both what
- * the model could have done (its window, the bound that it was told) and our own count by far.
- * Without a sane report the estimate counts, and the record says so.
+ * The upstream's report wins when it is sane: a zero is a zero, but no report may exceed what the
+ * model could have read (its window, or our own count by far) or the bound on output that the
+ * upstream was told. Otherwise our estimate counts, and the record says so. The caller's bound is a
+ * bound on what is charged, whatever an upstream makes of it.
  */
 export function decideUsage(facts: {
   readonly reported: Usage | undefined;
@@ -19,14 +23,18 @@ export function decideUsage(facts: {
   readonly outputBound: number;
 }): Usage {
   const { reported, contextWindow, outputBound } = facts;
-  if (reported === undefined) return facts.estimate();
-  if (reported.inputTokens <= contextWindow && reported.outputTokens <= outputBound)
-    return reported;
+  if (reported === undefined) return boundOutput(facts.estimate(), outputBound);
+  const plausible = reported.outputTokens <= outputBound + OVERRUN_TOKENS;
+  if (plausible && reported.inputTokens <= contextWindow) return reported;
   const own = facts.estimate();
-  const sane =
-    reported.inputTokens <= Math.max(contextWindow, tolerated(own.inputTokens)) &&
-    reported.outputTokens <= Math.max(outputBound, tolerated(own.outputTokens));
-  return sane ? reported : own;
+  if (plausible && reported.inputTokens <= tolerated(own.inputTokens)) return reported;
+  return boundOutput(own, outputBound);
+}
+
+function boundOutput(usage: Usage, outputBound: number): Usage {
+  if (usage.outputTokens <= outputBound) return usage;
+  const reasoningTokens = Math.min(usage.reasoningTokens, outputBound);
+  return { ...usage, outputTokens: outputBound, reasoningTokens };
 }
 
 function tolerated(tokens: number): number {

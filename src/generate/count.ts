@@ -1,7 +1,7 @@
 // POST /v1/messages/count_tokens: the estimate that a reservation would use, for free. It has a
 // request window of its own and never touches the token budget (design section 6).
 
-import { requireModel, requirePlan } from '../core/admit.ts';
+import { requireInPlan, requireModel, requirePlan } from '../core/admit.ts';
 import { GatewayError } from '../core/error.ts';
 import { estimatePrompt } from '../core/estimate.ts';
 import type { GenerationRequest } from '../core/generation.ts';
@@ -28,8 +28,8 @@ export async function countTokens(
   const facts = call.authorize();
   const request = call.parse(await call.readBody());
   const catalog = dependencies.catalog();
-  requireModel(catalog, request.model);
   const plan = requirePlan(catalog, facts.plan);
+  requireInPlan(plan, requireModel(catalog, request.model));
   const retryAfterSeconds = dependencies.limits.claimCount(facts.accountId, plan);
   if (retryAfterSeconds !== undefined) {
     throw new GatewayError('rate_limit_exceeded', { retryAfterSeconds });

@@ -5,7 +5,7 @@
 import { decideOutputBound, requireInPlan, requireModel, requirePlan } from '../core/admit.ts';
 import { GatewayError } from '../core/error.ts';
 import { estimatePrompt } from '../core/estimate.ts';
-import { failureError, interruptedError } from '../core/failure.ts';
+import { failureError, interruptedError, type UpstreamFailure } from '../core/failure.ts';
 import { createFold, type Outcome, type Receipt } from '../core/generation.ts';
 import { randomText } from '../core/id.ts';
 import type { LimitView } from '../core/plan.ts';
@@ -59,7 +59,7 @@ export async function generate(
     if (routed.kind === 'failed') {
       const receipt = await grant.release('upstream_failed');
       report(dependencies, admitted, receipt, routed.failure.class);
-      throw failureError(routed.failure);
+      throw failureError(routed.failure, grant.limits);
     }
     if (routed.kind === 'cancelled') return await giveUp(dependencies, admitted, routed);
     if (!checked.request.stream) return await serveWhole(dependencies, admitted, routed);
@@ -175,6 +175,8 @@ function serveStream(
   };
 }
 
+const STOPPED: UpstreamFailure = { class: 'cut', detail: 'the server was stopping' };
+
 /** Steps 8 and 9: pumps the answer and settles it. Resolves to the last words, receipt included. */
 async function deliver(
   dependencies: GenerateDependencies,
@@ -196,9 +198,12 @@ async function deliver(
       heartbeatMs: dependencies.heartbeatMs,
       onTick: grant.renew,
     });
+    // A server that stops ends its streams, which then look as if their upstream had.
+    const stopped = ending.kind === 'upstream_failed' && dependencies.inFlight.aborted();
     const failure = ending.kind === 'upstream_failed' ? ending.failure : undefined;
-    grant.attempts.add(attempt, failure);
-    const receipt = await settleProduced(grant, attempt, meter, ending.kind);
+    grant.attempts.add(attempt, stopped ? STOPPED : failure);
+    const outcome = stopped ? 'gateway_failed' : ending.kind;
+    const receipt = await settleProduced(grant, attempt, meter, outcome);
     report(dependencies, admitted, receipt, failure?.class);
     if (ending.kind === 'completed') return encoder.finish(receipt);
     return encoder.fail(endingError(ending, meter), receipt);
@@ -224,7 +229,7 @@ async function giveUp(
   const receipt = await settleProduced(grant, attempt, meter, outcome);
   report(dependencies, admitted, receipt);
   if (left) return { kind: 'cancelled' };
-  throw new GatewayError('provider_unavailable');
+  throw new GatewayError('provider_unavailable', { limits: grant.limits });
 }
 
 /** What had been produced is charged; where nothing had been, nothing is. */

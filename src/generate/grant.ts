@@ -10,7 +10,7 @@ import { affordableOutput, chargeServed, holdAmount, SLICE_TOKENS } from '../cor
 import type { Candidate } from '../core/route.ts';
 import { decideUsage } from '../core/usage.ts';
 import type { HoldResult, ReleaseCommand, Settlement } from '../ledger/command.ts';
-import type { Claim, ClaimResult } from '../limits/limits.ts';
+import type { Claim } from '../limits/limits.ts';
 import { type AttemptLog, type AttemptRecord, createAttemptLog } from './attempt-log.ts';
 import type { CheckedRequest, GenerateDependencies } from './call.ts';
 import type { OutputMeter } from './meter.ts';
@@ -67,7 +67,7 @@ async function tryGrant(
   checked: CheckedRequest,
 ): Promise<Grant> {
   const { catalog, model, promptTokens, outputBound } = checked;
-  const claim = await claimLimits(dependencies, checked);
+  const claim = claimLimits(dependencies, checked);
   const amount = holdAmount(promptTokens, outputBound, model.price, catalog.minimumHold);
   const held = await holdMoney(dependencies, checked, claim, amount);
   return createGrant(dependencies, checked, claim, held.available + amount);
@@ -139,41 +139,21 @@ function createGrant(
   };
 }
 
-/**
- * Agents break off and ask again at once, on another connection. Whether the slot of the first
- * request is free by then is a matter of which socket the loop looked at first, so a refusal for
- * want of a slot is thought over until the loop has looked at all of them.
- */
-async function claimLimits(
-  dependencies: GenerateDependencies,
-  checked: CheckedRequest,
-): Promise<Claim> {
+function claimLimits(dependencies: GenerateDependencies, checked: CheckedRequest): Claim {
   const { facts, plan, model, promptTokens, outputBound } = checked;
-  const request = {
+  const result = dependencies.limits.claim({
     accountId: facts.accountId,
     model: model.slug,
     plan,
     incident: lowerIncident(model.incidentLimits, dependencies.incidentOf(model.slug)),
     promptTokens,
     outputBound,
-  };
-  let result = dependencies.limits.claim(request);
-  for (let turn = 0; turn < SLOT_TURNS && wantsSlot(result); turn += 1) {
-    await new Promise<void>((resolve) => setImmediate(resolve));
-    result = dependencies.limits.claim(request);
-  }
+  });
   if (result.kind === 'claimed') return result.claim;
   throw new GatewayError(result.code, {
     retryAfterSeconds: result.retryAfterSeconds,
     limits: result.view,
   });
-}
-
-/** Turns of the event loop until a connection that was closed before this request is noticed. */
-const SLOT_TURNS = 3;
-
-function wantsSlot(result: ClaimResult): boolean {
-  return result.kind === 'refused' && result.code === 'concurrency_limit_exceeded';
 }
 
 async function holdMoney(

@@ -50,7 +50,9 @@ export type RouteOptions = {
 
 export async function route(options: RouteOptions): Promise<Routed> {
   let failure: UpstreamFailure = { class: 'unreachable', detail: 'no upstream serves this model' };
-  for (const candidate of options.candidates.slice(0, ATTEMPTS_MAX)) {
+  const waiting = options.candidates.slice(0, ATTEMPTS_MAX);
+  let mayReconnect = true;
+  for (let candidate = waiting.shift(); candidate !== undefined; candidate = waiting.shift()) {
     const attempt = options.startAttempt({
       candidate,
       request: options.request,
@@ -72,6 +74,12 @@ export async function route(options: RouteOptions): Promise<Routed> {
     failure = ready.end;
     options.attempts.add(attempt, failure);
     if (!mayTryNext(failure)) break;
+    // A kept connection that its upstream closes just as it is used says nothing about the
+    // upstream: it is asked once more, on a new one.
+    if (failure.class === 'unreachable' && mayReconnect) {
+      mayReconnect = false;
+      waiting.unshift(candidate);
+    }
   }
   return { kind: 'failed', failure };
 }

@@ -12,6 +12,17 @@ import type { ByteReader, UpstreamAnswer, UpstreamClient } from './client.ts';
 /** How long a finished upstream may take to end its answer before it is cut off. */
 const DRAIN_MS = 1_000;
 
+/**
+ * An upstream that ignores the bound that it was told would be read for ever, at our cost. No
+ * tokenizer makes tokens of this length on average, so nothing honest is cut.
+ */
+const CHARACTERS_PER_TOKEN = 16;
+const CHARACTERS_SLACK = 65_536;
+const FLOODED: UpstreamFailure = {
+  class: 'malformed',
+  detail: 'the upstream sent far more than the bound that it was told',
+};
+
 export type Batch = {
   readonly events: readonly GenerationEvent[];
   /** Absent while more may come. */
@@ -62,6 +73,7 @@ export function createAttempts(dependencies: {
     });
     let source: EventSource | undefined;
     let ended = false;
+    let charactersLeft = maxOutputTokens * CHARACTERS_PER_TOKEN + CHARACTERS_SLACK;
 
     const end = (batch: Batch): Batch => {
       ended = true;
@@ -84,6 +96,8 @@ export function createAttempts(dependencies: {
         }
         const batch = await source.read();
         watch.touch();
+        for (const event of batch.events) charactersLeft -= characters(event);
+        if (charactersLeft < 0) return end({ events: batch.events, end: FLOODED });
         return batch.end === undefined ? batch : end(batch);
       },
       abort() {
@@ -94,6 +108,18 @@ export function createAttempts(dependencies: {
       },
     };
   };
+}
+
+function characters(event: GenerationEvent): number {
+  switch (event.kind) {
+    case 'reasoning-delta':
+    case 'text-delta':
+      return event.text.length;
+    case 'tool-delta':
+      return event.json.length;
+    default:
+      return 0;
+  }
 }
 
 /** Where events come from: a stream that is read piece by piece, or an answer that came whole. */

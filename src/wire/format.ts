@@ -16,7 +16,7 @@ export type AnswerHead = {
   readonly createdSeconds: number;
   /** Chat only: whether the last event carries usage. */
   readonly includeUsage: boolean;
-  /** Messages only: whether thinking is shown. It is not when the client turned it off. */
+  /** Whether thinking is shown. It is not when the client turned it off. */
   readonly showReasoning: boolean;
 };
 

@@ -144,7 +144,7 @@ describe.concurrent('a stop', () => {
     for (const event of errors) {
       expect(event?.['error']).toMatchObject({
         code: 'provider_unavailable',
-        svc_outcome: 'upstream_failed',
+        svc_outcome: 'gateway_failed',
       });
     }
     for (const answer of await Promise.all(silent)) {

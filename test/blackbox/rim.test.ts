@@ -87,7 +87,11 @@ let account: TestAccount;
 /** Started first, because they take long, and judged by the last test. */
 let silent: Promise<readonly unknown[]>;
 
-const catalog = (): string => catalogFor(upstream, MODELS, { plans: { large: LARGE_PLAN } });
+/** With a bound that allows the flood: one that sends far more than it was asked for is cut off. */
+const FLOOD_LIMITS = { context_window: 10_000_000, max_output: 5_000_000 };
+
+const catalog = (): string =>
+  catalogFor(upstream, MODELS, { plans: { large: LARGE_PLAN }, models: { flood: FLOOD_LIMITS } });
 
 beforeAll(async () => {
   upstream = await startUpstream(BEHAVIOURS);

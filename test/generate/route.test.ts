@@ -76,7 +76,6 @@ test('a credential that is refused is told to the operator, also where another o
 });
 
 test.each<FailureClass>([
-  'unreachable',
   'timeout',
   'overloaded',
   'credential',
@@ -89,6 +88,17 @@ test.each<FailureClass>([
   expect(records).toEqual([
     { upstream: 'a', model: 'a', startedAt: 0, endedAt: 5, failure: kind, detail: kind },
   ]);
+});
+
+test('one that cannot be reached is asked once more on a new connection, and only once', async () => {
+  const closed = fails('unreachable');
+  const again = await run([[closed], [DELIVERS]]);
+  expect([again.served, again.started.map((each) => each.candidate.model.slug)]).toEqual([
+    'a',
+    ['a', 'a'],
+  ]);
+  const gone = await run([[closed], [closed], [DELIVERS]]);
+  expect([gone.served, gone.records.map((each) => each.model)]).toEqual(['b', ['a', 'a']]);
 });
 
 test.each<FailureClass>(['bad_request', 'context_length'])(

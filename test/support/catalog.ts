@@ -36,7 +36,7 @@ export const LARGE_PLAN: Fields = {
   requests_per_minute: 100_000,
   tokens_per_minute: 1_000_000_000,
   concurrent_requests: 1_000,
-  max_context: 1_000_000,
+  max_context: 10_000_000,
   max_api_keys: 100,
 };
 

@@ -17,7 +17,7 @@ export function encodeResponse(head: AnswerHead, answer: Answer, receipt: Receip
     choices: [
       {
         index: 0,
-        message: message(answer),
+        message: message(answer, head.showReasoning),
         logprobs: null,
         finish_reason: finishReason(answer.finish, receipt),
       },
@@ -52,8 +52,9 @@ export function usage(receipt: Receipt) {
   };
 }
 
-function message(answer: Answer) {
-  const { reasoning, text, toolCalls } = answer;
+function message(answer: Answer, showReasoning: boolean) {
+  const { text, toolCalls } = answer;
+  const reasoning = showReasoning ? answer.reasoning : '';
   return {
     role: 'assistant',
     content: text === '' && toolCalls.length > 0 ? null : text,

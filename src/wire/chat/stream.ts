@@ -39,7 +39,8 @@ export function encodeStream(head: AnswerHead): StreamEncoder {
       case 'text-delta':
         return event.text === '' ? '' : beforeText + JSON.stringify(event.text) + afterText;
       case 'reasoning-delta':
-        return event.text === '' ? '' : beforeReasoning + JSON.stringify(event.text) + afterText;
+        if (event.text === '' || !head.showReasoning) return '';
+        return beforeReasoning + JSON.stringify(event.text) + afterText;
       case 'tool-start': {
         bareCalls.add(event.index);
         const [id, name] = [JSON.stringify(event.id), JSON.stringify(event.name)];
