@@ -3,6 +3,7 @@
 
 import initial from '../../drizzle/sqlite/0000_initial.sql' with { type: 'text' };
 import appendOnly from '../../drizzle/sqlite/0001_append_only.sql' with { type: 'text' };
+import fewerIndexes from '../../drizzle/sqlite/0002_fewer_indexes.sql' with { type: 'text' };
 
 export type Migration = {
   readonly tag: string;
@@ -14,4 +15,5 @@ export type Migration = {
 export const MIGRATIONS: readonly Migration[] = [
   { tag: '0000_initial', when: 1795247810762, sql: initial },
   { tag: '0001_append_only', when: 1795247927826, sql: appendOnly },
+  { tag: '0002_fewer_indexes', when: 1795254102371, sql: fewerIndexes },
 ];

@@ -209,7 +209,6 @@ export const ledgerEntries = sqliteTable(
   },
   (table) => [
     uniqueIndex('ledger_entries_transfer').on(table.transferId, table.ledgerAccount),
-    index('ledger_entries_account').on(table.ledgerAccount, table.id),
     check('ledger_entries_amount', sql`${table.amount} between -${LARGEST} and ${LARGEST}`),
   ],
 );
