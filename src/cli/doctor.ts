@@ -9,7 +9,7 @@ import { isoTime } from '../core/calendar.ts';
 import { formatTokens } from '../core/money.ts';
 import { createLedger } from '../ledger/ledger.ts';
 import type { Database } from '../store/database.ts';
-import { migrationStatus } from '../store/migrate.ts';
+import { droppedTriggers, migrationStatus } from '../store/migrate.ts';
 import { accounts, holds, ledgerEntries } from '../store/tables.ts';
 import { addCommand, type Output, type Perform } from './command.ts';
 import type { Context } from './context.ts';
@@ -115,6 +115,11 @@ function checkDatabase(database: Database): Finding {
 
 function checkMigrations(database: Database): Finding {
   const { applied, pending } = migrationStatus(database);
+  const dropped = pending.length === 0 ? droppedTriggers(database) : [];
+  if (dropped.length > 0) {
+    const names = dropped.join(', ');
+    return { ok: false, detail: `triggers were dropped (${names}); restore a backup` };
+  }
   if (pending.length === 0) return { ok: true, detail: `all ${applied.length} applied` };
   return {
     ok: false,

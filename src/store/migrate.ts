@@ -52,6 +52,17 @@ export function migrationStatus(
   };
 }
 
+/** Triggers that the migrations made and somebody has dropped: they keep the books append-only. */
+export function droppedTriggers({ connection }: Database): readonly string[] {
+  const made = MIGRATIONS.flatMap(({ sql }) =>
+    [...sql.matchAll(/CREATE TRIGGER (\w+)/g)].flatMap(([, name]) => name ?? []),
+  );
+  const rows = connection
+    .query<{ name: string }, []>("SELECT name FROM sqlite_schema WHERE type = 'trigger'")
+    .all();
+  return made.filter((name) => !rows.some((row) => row.name === name));
+}
+
 /** The applied migrations must be exactly the beginning of our list. */
 function pendingMigrations(
   applied: readonly AppliedRow[],

@@ -3,6 +3,7 @@
 
 import { Database } from 'bun:sqlite';
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { play } from '../support/behaviours.ts';
 import { catalogFor } from '../support/catalog.ts';
 import {
   type Caller,
@@ -15,6 +16,7 @@ import {
   requestBody,
 } from '../support/client.ts';
 import { type Gateway, runCommand, startGateway, type TestAccount } from '../support/gateway.ts';
+import { USAGE } from '../support/render.ts';
 import { readEvents } from '../support/sse.ts';
 import { startUpstream, type Upstream, waitUntil } from '../support/upstream.ts';
 
@@ -41,7 +43,10 @@ let gateway: Gateway;
 let books: Database;
 
 beforeAll(async () => {
-  upstream = await startUpstream();
+  upstream = await startUpstream({
+    'unreported-40': play({ pieces: words(40), finish: 'stop' }),
+    flood: play({ pieces: words(40_000), finish: 'stop', usage: USAGE }),
+  });
   const prices = Object.fromEntries(USAGES.map((slug) => [slug, { price: FINE }]));
   gateway = await startGateway({
     catalog: catalogFor(
@@ -49,6 +54,7 @@ beforeAll(async () => {
       [
         ...USAGES,
         ...['ok', 'wide', 'tiny', 'ok-dear', 'ok-cheap', 'no-usage', 'zero-usage', 'absurd-usage'],
+        ...['unreported-40', 'flood', 'usage-10-4-500'],
         ...['status-500', 'status-502', 'status-503', 'cut', LARGE_USAGE],
         ...['usage-999999999-0-999999999', 'slow-first-byte-200', 'slow-tokens-40-10', 'stall'],
       ],
@@ -123,6 +129,8 @@ type Bill = {
 };
 
 /** One request, and everything that its answer says about money. Repeats in it must agree. */
+const words = (count: number) => Array.from({ length: count }, () => ({ text: 'word ' }));
+
 async function bill(
   of: Caller,
   format: Format,
@@ -353,6 +361,31 @@ describe('what the upstream reports', () => {
       }
     },
   );
+
+  test.each(KINDS)(
+    "%s, streamed %p: nothing above the caller's own bound is charged",
+    async (format, stream) => {
+      const payer = await account(1_000_000);
+      const prompt = await estimate(payer);
+      const bound = { max_tokens: 3 };
+      // 500 tokens are reported for 5 delivered, and 40 are delivered without a report.
+      for (const model of ['usage-10-4-500', 'unreported-40']) {
+        const said = await bill(payer, format, stream, model, bound);
+        expect([model, said.debited]).toEqual([model, `${prompt + 3 * 2}`]);
+        expect(booked(said.requestId).basis).toBe('estimated');
+      }
+    },
+  );
+
+  test('a stream that outruns its bound by far is cut, and costs no more than the bound', async () => {
+    const payer = await account(1_000_000);
+    const prompt = await estimate(payer);
+    const { requestId } = await bill(payer, 'chat', true, 'flood', { max_tokens: 50 });
+    expect(booked(requestId)).toMatchObject({
+      outcome: 'upstream_failed',
+      debited: BigInt(prompt + 50 * 2) * 1_000_000n,
+    });
+  });
 
   test.each(KINDS)('%s, streamed %p: a reported zero is a zero', async (format, stream) => {
     const payer = await account(100_000);

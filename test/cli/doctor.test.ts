@@ -105,6 +105,22 @@ test('explain shows how a charge came about, and doctor finds nothing wrong', as
   expect(await wrongChecks()).toEqual([]);
 });
 
+test('doctor names a trigger that somebody has dropped', async () => {
+  const { connection, close } = openDatabase({ url: `sqlite:${path}`, sync: 'normal' });
+  const { sql } = connection
+    .query<{ sql: string }, []>(
+      "select sql from sqlite_schema where name = 'ledger_entries_no_update'",
+    )
+    .get() ?? { sql: '' };
+  connection.run('drop trigger ledger_entries_no_update');
+  expect(await wrongChecks()).toContainEqual([
+    'migrations',
+    'triggers were dropped (ledger_entries_no_update); restore a backup',
+  ]);
+  connection.run(sql);
+  close();
+});
+
 test('doctor names a missing database and does not make one', async () => {
   const wrong = await wrongChecks({ DATABASE_URL: 'sqlite:nowhere/none.db' });
   const detail = `There is no database at ${join(directory, 'nowhere/none.db')}.`;
