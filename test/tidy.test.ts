@@ -70,7 +70,7 @@ const LAYERS: Readonly<Record<string, Layer>> = {
     folders: ['generate', 'identity', 'catalog', 'limits', 'ledger', 'wire', 'core', 'version.ts'],
     packages: [...PLATFORM, 'elysia'],
   },
-  observe: { folders: [], packages: [...PLATFORM, 'prom-client'] },
+  observe: { folders: [], packages: [...PLATFORM, 'pino', 'prom-client'] },
 };
 
 type Import = { readonly file: SourceFile; readonly specifier: string; readonly target: string };
