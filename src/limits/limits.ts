@@ -8,6 +8,7 @@ import { effectiveLimits, type IncidentLimits, type LimitView, type Plan } from 
 import { SLICE_TOKENS } from '../core/price.ts';
 import { createWindow, resetSeconds, rollWindow, type Window } from '../core/window.ts';
 import {
+  type Bound,
   createScope,
   giveBack,
   type Lease,
@@ -126,9 +127,11 @@ export function createLimits(dependencies: {
       const nowMs = clock();
       const { plan, incident } = request;
       const state = stateOf(request.accountId, nowMs);
-      const scopes: Scope[] = [state.plan];
-      if (incident !== undefined) scopes.push(modelScope(state, request.model));
-      for (const scope of scopes) rollScope(scope, nowMs);
+      const bounds: Bound[] = [{ scope: state.plan, limits: plan }];
+      if (incident !== undefined) {
+        bounds.push({ scope: modelScope(state, request.model), limits: incident });
+      }
+      for (const { scope } of bounds) rollScope(scope, nowMs);
 
       // Without caps the calendar is left alone, unless somebody has asked what was used.
       const capped = plan.dailyTokens !== undefined || plan.monthlyTokens !== undefined;
@@ -136,32 +139,26 @@ export function createLimits(dependencies: {
       const periods = counted ? rollPeriods(state, request.accountId, nowMs) : [];
       const limits = effectiveLimits(plan, incident);
       const tokens = request.promptTokens + Math.min(request.outputBound, SLICE_TOKENS);
-      const free = remainders(scopes, plan, incident);
       const code = refusedByLimits({
-        ...free,
+        ...remainders(bounds),
         freeDayTokens: (plan.dailyTokens ?? Infinity) - (periods[0]?.used ?? 0),
         freeMonthTokens: (plan.monthlyTokens ?? Infinity) - (periods[1]?.used ?? 0),
         tokens,
       });
       if (code !== undefined) {
-        const retryAfterSeconds = retryAfter(code, scopes, plan, incident, tokens, nowMs);
-        return {
-          kind: 'refused',
-          code,
-          retryAfterSeconds,
-          view: viewOf(scopes, limits, free, nowMs),
-        };
+        const retryAfterSeconds = retryAfter(code, bounds, tokens, nowMs);
+        return { kind: 'refused', code, retryAfterSeconds, view: viewOf(bounds, limits, nowMs) };
       }
 
       const lease: Lease = { expiresAt: nowMs + LEASE_MS };
-      for (const scope of scopes) takeFrom(scope, tokens, lease, nowMs);
+      for (const { scope } of bounds) takeFrom(scope, tokens, lease, nowMs);
       for (const period of periods) period.used += tokens;
-      const view = viewOf(scopes, limits, remainders(scopes, plan, incident), nowMs);
+      const view = viewOf(bounds, limits, nowMs);
       let ended = false;
       const end = (work: () => void): void => {
         if (ended) return;
         ended = true;
-        for (const scope of scopes) scope.leases.delete(lease);
+        for (const { scope } of bounds) scope.leases.delete(lease);
         work();
       };
       return {
@@ -178,10 +175,10 @@ export function createLimits(dependencies: {
             }),
           cancel: () => {
             end(() => {
-              for (const scope of scopes) giveBack(scope, tokens, nowMs);
+              for (const { scope } of bounds) giveBack(scope, tokens, nowMs);
               for (const period of periods) period.used -= tokens;
             });
-            return viewOf(scopes, limits, remainders(scopes, plan, incident), clock());
+            return viewOf(bounds, limits, clock());
           },
         },
       };

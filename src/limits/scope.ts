@@ -18,6 +18,9 @@ export type Scope = {
 
 export type Lease = { expiresAt: number };
 
+/** A scope and the limits that hold in it: the plan's, or those of a model's incident. */
+export type Bound = { readonly scope: Scope; readonly limits: IncidentLimits };
+
 export function createScope(): Scope {
   return { requests: createWindow(), tokens: createWindow(), leases: new Set() };
 }
@@ -66,76 +69,71 @@ type Remainders = {
   readonly freeTokens: number;
 };
 
-/** The first scope is the account's and obeys the plan; a second one obeys the incident limits. */
-export function remainders(
-  scopes: readonly Scope[],
-  plan: Limits,
-  incident: IncidentLimits | undefined,
-): Remainders {
-  let free: Remainders = { freeSlots: Infinity, freeRequests: Infinity, freeTokens: Infinity };
-  scopes.forEach((scope, index) => {
-    const limits: IncidentLimits = index === 0 ? plan : (incident ?? {});
-    free = {
-      freeSlots: Math.min(
-        free.freeSlots,
-        (limits.concurrentRequests ?? Infinity) - scope.leases.size,
-      ),
-      freeRequests: Math.min(
-        free.freeRequests,
-        (limits.requestsPerMinute ?? Infinity) - scope.requests.used,
-      ),
-      freeTokens: Math.min(
-        free.freeTokens,
-        (limits.tokensPerMinute ?? Infinity) - scope.tokens.used,
-      ),
-    };
-  });
-  return free;
+/** What is left of the tightest scope, limit by limit. */
+export function remainders(bounds: readonly Bound[]): Remainders {
+  const least = (left: (bound: Bound) => number): number => Math.min(...bounds.map(left));
+  return {
+    freeSlots: least(({ scope, limits }) => limitOf(limits.concurrentRequests) - scope.leases.size),
+    freeRequests: least(
+      ({ scope, limits }) => limitOf(limits.requestsPerMinute) - scope.requests.used,
+    ),
+    freeTokens: least(({ scope, limits }) => limitOf(limits.tokensPerMinute) - scope.tokens.used),
+  };
 }
 
-export function viewOf(
-  scopes: readonly Scope[],
-  limits: Limits,
-  free: Remainders,
-  nowMs: number,
-): LimitView {
-  const resets = scopes.map((scope) => resetSeconds(scope.requests, nowMs));
+/** `limits` are the effective ones, the lower of plan and model. */
+export function viewOf(bounds: readonly Bound[], limits: Limits, nowMs: number): LimitView {
+  const free = remainders(bounds);
   return {
     limitRequests: limits.requestsPerMinute,
     remainingRequests: Math.max(0, free.freeRequests),
     limitTokens: limits.tokensPerMinute,
     remainingTokens: Math.max(0, free.freeTokens),
-    resetRequestsSeconds: Math.max(...resets),
+    resetRequestsSeconds: longestReset(
+      bounds.map(({ scope }) => scope.requests),
+      nowMs,
+    ),
   };
 }
 
 /** The wait until the scope that refuses has room again (specification, limits, rule 4). */
 export function retryAfter(
   code: LimitCode,
-  scopes: readonly Scope[],
-  plan: Limits,
-  incident: IncidentLimits | undefined,
+  bounds: readonly Bound[],
   tokens: number,
   nowMs: number,
 ): number {
-  const limitsOf = (index: number): IncidentLimits => (index === 0 ? plan : (incident ?? {}));
   switch (code) {
     case 'concurrency_limit_exceeded':
       return CONCURRENCY_RETRY_SECONDS;
     case 'rate_limit_exceeded': {
-      const full = scopes.filter((scope, index) => {
-        return scope.requests.used >= (limitsOf(index).requestsPerMinute ?? Infinity);
-      });
-      return Math.max(...full.map((scope) => resetSeconds(scope.requests, nowMs)));
+      const full = bounds.filter(
+        ({ scope, limits }) => scope.requests.used >= limitOf(limits.requestsPerMinute),
+      );
+      return longestReset(
+        full.map(({ scope }) => scope.requests),
+        nowMs,
+      );
     }
     case 'tokens_per_minute_exceeded': {
-      const full = scopes.filter((scope, index) => {
-        return scope.tokens.used + tokens > (limitsOf(index).tokensPerMinute ?? Infinity);
-      });
-      return Math.max(...full.map((scope) => resetSeconds(scope.tokens, nowMs)));
+      const full = bounds.filter(
+        ({ scope, limits }) => scope.tokens.used + tokens > limitOf(limits.tokensPerMinute),
+      );
+      return longestReset(
+        full.map(({ scope }) => scope.tokens),
+        nowMs,
+      );
     }
     case 'daily_limit_exceeded':
     case 'monthly_limit_exceeded':
       return secondsToUtcMidnight(nowMs);
   }
+}
+
+function limitOf(limit: number | undefined): number {
+  return limit ?? Infinity;
+}
+
+function longestReset(windows: readonly Window[], nowMs: number): number {
+  return Math.max(...windows.map((window) => resetSeconds(window, nowMs)));
 }
