@@ -8,7 +8,7 @@ import type { Catalog, Model } from '../core/model.ts';
 import type { IncidentLimits, Plan } from '../core/plan.ts';
 import type { KeyFacts } from '../identity/authenticate.ts';
 import type { Ledger } from '../ledger/ledger.ts';
-import type { LimitClerk } from '../limits/limits.ts';
+import type { AccountLimits } from '../limits/limits.ts';
 import type { StartAttempt } from '../upstream/attempt.ts';
 import type { ClientFormat, ParsedBody } from '../wire/format.ts';
 import type { InFlight } from './in-flight.ts';
@@ -20,7 +20,7 @@ export type GenerateDependencies = {
   readonly randomBytes: RandomBytes;
   readonly catalog: () => Catalog;
   readonly incidentOf: (modelSlug: string) => IncidentLimits | undefined;
-  readonly limits: LimitClerk;
+  readonly limits: AccountLimits;
   readonly ledger: Ledger;
   readonly tokenizer: Tokenizer;
   readonly startAttempt: StartAttempt;

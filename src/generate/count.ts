@@ -7,13 +7,13 @@ import { estimatePrompt } from '../core/estimate.ts';
 import type { GenerationRequest } from '../core/generation.ts';
 import type { Catalog } from '../core/model.ts';
 import type { KeyFacts } from '../identity/authenticate.ts';
-import type { LimitClerk } from '../limits/limits.ts';
+import type { AccountLimits } from '../limits/limits.ts';
 import type { ParsedBody } from '../wire/format.ts';
 import type { Tokenizer } from './tokenizer.ts';
 
 export type CountDependencies = {
   readonly catalog: () => Catalog;
-  readonly limits: LimitClerk;
+  readonly limits: AccountLimits;
   readonly tokenizer: Tokenizer;
 };
 

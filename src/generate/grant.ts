@@ -9,7 +9,7 @@ import { type LimitView, lowerIncident } from '../core/plan.ts';
 import { affordableOutput, chargeServed, holdAmount, SLICE_TOKENS } from '../core/price.ts';
 import type { Candidate } from '../core/route.ts';
 import { decideUsage } from '../core/usage.ts';
-import type { HoldResult, ReleaseCommand, Settlement } from '../ledger/command.ts';
+import type { HoldResult, ReleaseCommand, Settlement } from '../ledger/contract.ts';
 import type { Claim } from '../limits/limits.ts';
 import { type AttemptLog, type AttemptRecord, createAttemptLog } from './attempt-log.ts';
 import type { CheckedRequest, GenerateDependencies } from './call.ts';

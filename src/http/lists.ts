@@ -9,12 +9,12 @@ import { type IncidentLimits, lowerIncident, type Plan } from '../core/plan.ts';
 import type { KeyFacts } from '../identity/authenticate.ts';
 import { balanceRecord } from '../ledger/balance-record.ts';
 import type { Ledger } from '../ledger/ledger.ts';
-import type { LimitClerk } from '../limits/limits.ts';
+import type { AccountLimits } from '../limits/limits.ts';
 
 export type ListDependencies = {
   readonly catalog: () => Catalog;
   readonly incidentOf: (modelSlug: string) => IncidentLimits | undefined;
-  readonly limits: LimitClerk;
+  readonly limits: AccountLimits;
   readonly ledger: Ledger;
   readonly clock: () => number;
   /** Records of the account's keys, newest first. */

@@ -2,7 +2,7 @@
 // of service tokens, printed from the integers that are booked.
 
 import { formatTokens, formatUsd, type UsdRate } from '../core/money.ts';
-import type { Balance } from './command.ts';
+import type { Balance } from './contract.ts';
 
 export function balanceRecord({ posted, held, available }: Balance, usdPerMillion: UsdRate) {
   return {

@@ -13,7 +13,7 @@ import type {
   ReleaseCommand,
   SettleCommand,
   Settlement,
-} from './command.ts';
+} from './contract.ts';
 import { LedgerRefusal } from './error.ts';
 import type { EndedHold, Statements } from './statements.ts';
 

@@ -5,6 +5,7 @@ import type { Database, Queries } from '../store/database.ts';
 import { isStoreFailure } from '../store/error.ts';
 import { balances } from '../store/tables.ts';
 import { audit, type Difference } from './audit.ts';
+import { createCommands, requireAmount } from './commands.ts';
 import type {
   Balance,
   CreditCommand,
@@ -14,8 +15,7 @@ import type {
   ReleaseCommand,
   SettleCommand,
   Settlement,
-} from './command.ts';
-import { createCommands, requireAmount } from './commands.ts';
+} from './contract.ts';
 import { LedgerUnavailable } from './error.ts';
 import { explain, type RequestStory } from './explain.ts';
 import { prepareStatements } from './statements.ts';

@@ -63,7 +63,7 @@ type LimitUsage = {
   readonly monthTokens: number;
 };
 
-export type LimitClerk = {
+export type AccountLimits = {
   readonly claim: (request: ClaimRequest) => ClaimResult;
   /** The request window of count_tokens, which is apart from generation's. Seconds when refused. */
   readonly claimCount: (accountId: string, plan: Plan) => number | undefined;
@@ -87,7 +87,7 @@ type AccountState = {
 export function createLimits(dependencies: {
   readonly clock: () => number;
   readonly usageSince: (accountId: string, sinceMs: number) => number;
-}): LimitClerk {
+}): AccountLimits {
   const { clock, usageSince } = dependencies;
   const accounts = new Map<string, AccountState>();
 

@@ -2,7 +2,7 @@
 
 import { afterAll, expect, test } from 'bun:test';
 import fc from 'fast-check';
-import type { Settlement } from '../../src/ledger/command.ts';
+import type { Settlement } from '../../src/ledger/contract.ts';
 import { ledgerEntries } from '../../src/store/tables.ts';
 import { temporaryDirectory } from '../support/database.ts';
 import {

@@ -5,7 +5,7 @@ import type {
   HoldCommand,
   ReleaseCommand,
   SettleCommand,
-} from '../../src/ledger/command.ts';
+} from '../../src/ledger/contract.ts';
 import { createLedger, type Ledger } from '../../src/ledger/ledger.ts';
 import type { Database } from '../../src/store/database.ts';
 import { accounts } from '../../src/store/tables.ts';
