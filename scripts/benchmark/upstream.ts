@@ -1,10 +1,10 @@
 // The benchmark's upstream: raw sockets, keep-alive, bytes made once. Its only work is to find the
 // end of a request and to copy an answer, so that it costs next to nothing beside what is measured.
-// Started by scripts/bench.ts as a process of its own; prints its address.
+// Started by scripts/benchmark/run.ts as a process of its own; prints its address.
 
 import type { Socket } from 'bun';
 
-/** What every answer reports. scripts/bench.ts checks the gateway's debits against it. */
+/** What every answer reports. scripts/benchmark/run.ts checks the gateway's debits against it. */
 export const REPORTED = { prompt: 20, cached: 4, wholeOutput: 50, streamOutput: 64 } as const;
 
 /** Frames of a stream that leave in one write; a model rarely gives more than a few at once. */

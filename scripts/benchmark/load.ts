@@ -1,6 +1,6 @@
 // Puts load on one URL: so many connections, each sending its next request when the last answer has
 // come. With wrk where it is installed, else with raw sockets of our own (run as a process, so that
-// it can be pinned). Called by scripts/bench.ts.
+// it can be pinned). Called by scripts/benchmark/run.ts.
 
 import { join } from 'node:path';
 

@@ -1,18 +1,18 @@
-// `bun run bench`: measures the gateway (the executable in dist/, every feature on, money on disk)
+// `scripts/bench`: measures the gateway (the executable in dist/, every feature on, money on disk)
 // against B, a bare forwarder on the same Bun, and D, the upstream without anything before it.
 // Rounds are interleaved and ratios are taken a round, so a noisy neighbour hits all of them.
 // Gateway and forwarder run on core 0, load and upstream on core 1.
 //
-//   bun run bench [--rounds 3] [--seconds 1] [--connections 32] [--yardstick]
+//   scripts/bench [--rounds 3] [--seconds 1] [--connections 32] [--yardstick]
 
 import { readFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { type Gateway, startGateway, type TestAccount } from '../test/support/gateway.ts';
-import { type Load, type Measured, runLoad } from './bench/load.ts';
-import { REPORTED } from './bench/upstream.ts';
+import { type Gateway, startGateway, type TestAccount } from '../../test/support/gateway.ts';
+import { type Load, type Measured, runLoad } from './load.ts';
+import { REPORTED } from './upstream.ts';
 
 const { values: flags } = parseArgs({
   options: {
@@ -223,7 +223,7 @@ type Process = { readonly url: string; readonly pid: number; readonly kill: () =
 
 /** Starts a part of the benchmark on one core and waits for its address. */
 async function startProcess(file: string, args: readonly string[], core: number): Promise<Process> {
-  const path = join(import.meta.dir, 'bench', file);
+  const path = join(import.meta.dir, file);
   const child = Bun.spawn([...pin(core), process.execPath, path, ...args], {
     stdin: 'ignore',
     stdout: 'pipe',
