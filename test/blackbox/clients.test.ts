@@ -347,7 +347,14 @@ describe('@anthropic-ai/sdk', () => {
     expect(seen).toEqual({ text: HELLO, thinking: REASONING, signature: THINKING.signature });
   });
 
-  test.each([false, true])('a tool runner does a whole round, streamed: %p', async (stream) => {
+  // By itself the runner leaves its history to the server, which keeps none here; it is told so, and
+  // then sends all messages as it does without threads.
+  test.each([
+    ['its own history', { stream: false, thread: false }],
+    ['its own history, streamed', { stream: true, thread: false }],
+    ['a history left to the server', { stream: false }],
+    ['a history left to the server, streamed', { stream: true }],
+  ] as const)('a tool runner does a whole round with %s', async (_name, mode) => {
     const asked: unknown[] = [];
     const tool = {
       ...MESSAGES_TOOL,
@@ -363,9 +370,7 @@ describe('@anthropic-ai/sdk', () => {
       max_tokens: 100,
       messages: [user('Weather?')],
       tools: [tool],
-      stream,
-      // The runner's other mode leaves the conversation to the server, which keeps none here.
-      thread: false,
+      ...mode,
     });
     const final = await runner.runUntilDone();
     expect(final.content as unknown).toEqual([{ type: 'text', text: 'It is sunny.' }]);
