@@ -2,6 +2,7 @@
 // Called by serve alone. It closes no database: whoever opened it does, once this is done.
 
 import type { InFlight } from '../generate/in-flight.ts';
+import { within } from '../generate/within.ts';
 import type { GatewayServer } from '../http/server.ts';
 import type { Log } from '../observe/log.ts';
 
@@ -40,17 +41,4 @@ export async function drain(dependencies: {
   await within(CLOSE_GRACE_MS, stopped);
   // Connections that a client keeps open without a request would hold the process for ever.
   await server.close();
-}
-
-/** What the promise resolves to, or `undefined` when the time is up; leaves no timer behind. */
-async function within<T>(milliseconds: number, promise: Promise<T>): Promise<T | undefined> {
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  const timeUp = new Promise<undefined>((resolve) => {
-    timer = setTimeout(() => resolve(undefined), milliseconds);
-  });
-  try {
-    return await Promise.race([promise, timeUp]);
-  } finally {
-    clearTimeout(timer);
-  }
 }

@@ -6,6 +6,7 @@ import type { GenerationEvent, GenerationRequest } from '../core/generation.ts';
 import type { Candidate } from '../core/route.ts';
 import type { Attempt, Batch, StartAttempt } from '../upstream/attempt.ts';
 import type { AttemptLog } from './attempt-log.ts';
+import { within } from './within.ts';
 
 /** Attempts of one request, however many candidates the catalog names. */
 const ATTEMPTS_MAX = 4;
@@ -62,7 +63,9 @@ export async function route(options: RouteOptions): Promise<Routed> {
     options.onAttempt(attempt);
     const first = readUntil(attempt, options);
     const ready =
-      options.until === 'end' ? await first : await firstOrSilence(first, options.silentCommitMs);
+      options.until === 'end'
+        ? await first
+        : ((await within(options.silentCommitMs, first)) ?? 'silent');
     if (options.cancelled()) {
       options.attempts.add(attempt, { class: 'cut', detail: 'the request was given up' });
       return { kind: 'cancelled', attempt, events: ready === 'silent' ? [] : ready.events };
@@ -99,17 +102,5 @@ async function readUntil(attempt: Attempt, options: RouteOptions): Promise<Batch
     if (batch.end !== undefined) return { events, end: batch.end };
     if (options.until === 'content' && events.some((event) => event.kind !== 'usage'))
       return { events };
-  }
-}
-
-async function firstOrSilence(first: Promise<Batch>, silentMs: number): Promise<Batch | 'silent'> {
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  const silence = new Promise<'silent'>((resolve) => {
-    timer = setTimeout(() => resolve('silent'), silentMs);
-  });
-  try {
-    return await Promise.race([first, silence]);
-  } finally {
-    clearTimeout(timer);
   }
 }

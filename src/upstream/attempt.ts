@@ -47,12 +47,13 @@ export type AttemptOptions = {
 
 export type StartAttempt = (options: AttemptOptions) => Attempt;
 
-export function createAttempts(dependencies: {
-  readonly client: UpstreamClient;
-  readonly dialect: UpstreamDialect;
-  readonly clock: () => number;
-  readonly deadlines: Deadlines;
-}): StartAttempt {
+type Clockwork = { readonly clock: () => number; readonly deadlines: Deadlines };
+
+type SourceDependencies = Clockwork & { readonly dialect: UpstreamDialect };
+
+export function createAttempts(
+  dependencies: SourceDependencies & { readonly client: UpstreamClient },
+): StartAttempt {
   const { client, dialect, clock } = dependencies;
   return ({ candidate, request, maxOutputTokens, stream }) => {
     const { upstream } = candidate;
@@ -90,7 +91,7 @@ export function createAttempts(dependencies: {
       startedAt: clock(),
       async next() {
         if (source === undefined) {
-          const opened = await openSource(await answer, dialect, stream);
+          const opened = await openSource(await answer, dependencies, stream);
           if (isSourceFailure(opened)) return end({ events: [], end: opened });
           source = opened;
         }
@@ -131,9 +132,10 @@ function isSourceFailure(source: EventSource | UpstreamFailure): source is Upstr
 
 async function openSource(
   answer: UpstreamAnswer | UpstreamFailure,
-  dialect: UpstreamDialect,
+  dependencies: SourceDependencies,
   stream: boolean,
 ): Promise<EventSource | UpstreamFailure> {
+  const { dialect } = dependencies;
   if ('class' in answer) return answer;
   if (answer.status >= 300 && answer.status < 400) {
     return { class: 'server_error', detail: 'the upstream redirects', status: answer.status };
@@ -146,7 +148,7 @@ async function openSource(
   if (!stream || answer.isJson) return wholeSource(answer, dialect);
   const reader = answer.reader();
   if (reader === undefined) return { class: 'cut', detail: 'the answer has no body' };
-  return streamSource(reader, dialect);
+  return streamSource(reader, dependencies);
 }
 
 function wholeSource(answer: UpstreamAnswer, dialect: UpstreamDialect): EventSource {
@@ -162,9 +164,9 @@ function wholeSource(answer: UpstreamAnswer, dialect: UpstreamDialect): EventSou
   };
 }
 
-function streamSource(reader: ByteReader, dialect: UpstreamDialect): EventSource {
+function streamSource(reader: ByteReader, dependencies: SourceDependencies): EventSource {
   let events: GenerationEvent[] = [];
-  const decoder: StreamDecoder = dialect.stream((event) => events.push(event));
+  const decoder: StreamDecoder = dependencies.dialect.stream((event) => events.push(event));
   const taken = (): GenerationEvent[] => {
     const batch = events;
     events = [];
@@ -187,38 +189,37 @@ function streamSource(reader: ByteReader, dialect: UpstreamDialect): EventSource
       const batch = taken();
       if (failure !== undefined) return { events: batch, end: failure };
       if (batch.at(-1)?.kind !== 'finish') return { events: batch };
-      drain(reader);
+      drain(reader, dependencies);
       return { events: batch, end: 'finished' };
     },
-    cancel() {
-      // The reader may already be gone with its connection; there is nobody left to tell.
-      reader.cancel().catch(() => {});
-    },
+    cancel: () => cancel(reader),
   };
+}
+
+function cancel(reader: ByteReader): void {
+  // The reader may already be gone with its connection; there is nobody left to tell.
+  reader.cancel().catch(() => {});
 }
 
 /**
  * Reads what may still come after the last event, so that the connection can be used again. An
  * upstream that keeps it open costs neither the client nor us anything.
  */
-function drain(reader: ByteReader): void {
-  const cancel = (): void => {
-    // The connection may already be gone; there is nobody left to tell.
-    reader.cancel().catch(() => {});
-  };
-  const timer = setTimeout(cancel, DRAIN_MS);
+function drain(reader: ByteReader, { clock, deadlines }: Clockwork): void {
+  const deadline: Deadline = { at: clock() + DRAIN_MS, fire: () => cancel(reader) };
+  deadlines.add(deadline);
   const read = async (): Promise<void> => {
     while (!(await reader.read()).done);
   };
   read()
-    .catch(cancel)
-    .finally(() => clearTimeout(timer));
+    .catch(() => cancel(reader))
+    .finally(() => deadlines.remove(deadline));
 }
 
 /** The upstream's timers as one deadline that moves with every read. */
 function startWatch(
   timeouts: UpstreamTimeouts,
-  { clock, deadlines }: { readonly clock: () => number; readonly deadlines: Deadlines },
+  { clock, deadlines }: Clockwork,
   onTimeout: () => void,
 ) {
   const startedAt = clock();

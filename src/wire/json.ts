@@ -1,6 +1,6 @@
-// From the bytes of a request body to its parsed value. Called once a request, before either
-// client format sees it. It never gives a parser something that would cost it unbounded time or
-// stack, and never repeats the caller's text in a refusal.
+// From the bytes of a request body to its parsed value, and what else reads JSON as text. A body is
+// parsed once, before either client format sees it. It never gives a parser something that would
+// cost it unbounded time or stack, and never repeats the caller's text in a refusal.
 
 import { GatewayError } from '../core/error.ts';
 import type { ParsedBody } from './format.ts';
@@ -80,12 +80,12 @@ function stringEnd(buffer: Buffer, start: number): number {
   do {
     quote = buffer.indexOf(QUOTE, quote + 1);
     if (quote === -1) return buffer.length;
-  } while (isEscaped(buffer, quote));
+  } while (isEscapedByte(buffer, quote));
   return quote;
 }
 
-/** Whether an odd number of backslashes stands before the quote. Runs never overlap: linear. */
-function isEscaped(buffer: Buffer, quote: number): boolean {
+/** `isEscaped` over bytes that are not decoded yet. Runs never overlap: linear. */
+function isEscapedByte(buffer: Buffer, quote: number): boolean {
   let index = quote - 1;
   while (buffer[index] === BACKSLASH) index -= 1;
   return (quote - 1 - index) % 2 === 1;
@@ -105,18 +105,27 @@ function repairSurrogates(text: string): string {
   return text.replace(SURROGATES, (match: string, offset: number) => {
     const isPair = match.length > HALF_LENGTH;
     // Behind a backslash that is itself escaped, the first six characters are plain text.
-    if (!isEscapeAt(text, offset)) {
+    if (isEscaped(text, offset)) {
       return isPair ? match.slice(0, HALF_LENGTH) + REPLACEMENT : match;
     }
     return isPair ? match : REPLACEMENT;
   });
 }
 
-/** Whether the backslash at `index` starts an escape: an even number of others stands before it. */
-function isEscapeAt(text: string, index: number): boolean {
+/** Whether an odd number of backslashes stands before `index`: then they escape what is there. */
+export function isEscaped(text: string, index: number): boolean {
   let start = index;
   while (text.charCodeAt(start - 1) === BACKSLASH) start -= 1;
-  return (index - start) % 2 === 0;
+  return (index - start) % 2 === 1;
+}
+
+/** The parsed JSON, or undefined: no JSON text parses to undefined. */
+export function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
 }
 
 function refuse(message: string): GatewayError {

@@ -4,9 +4,9 @@
 // accepted before; anything else is a bug of ours, and must fail rather than go round forever.
 
 import { assert } from '../core/assert.ts';
+import { isEscaped } from './json.ts';
 
 const QUOTE = 34;
-const BACKSLASH = 92;
 const OPEN_BRACE = 123;
 const CLOSE_BRACE = 125;
 const OPEN_BRACKET = 91;
@@ -99,13 +99,6 @@ function skipString(text: string, start: number): number {
   while (isEscaped(text, quote)) quote = text.indexOf('"', quote + 1);
   assert(quote > start, 'a string of a parsed body has no end');
   return quote + 1;
-}
-
-/** An odd number of backslashes before a quote makes it part of the string. */
-function isEscaped(text: string, quote: number): boolean {
-  let position = quote - 1;
-  while (text.charCodeAt(position) === BACKSLASH) position -= 1;
-  return (quote - position) % 2 === 0;
 }
 
 /** Skips one value of any kind without recursion, so that depth costs nothing. */

@@ -2,6 +2,7 @@
 // that are always one JSON object. Used by the response, the stream encoder and the request parser.
 
 import { isObject } from '../check.ts';
+import { parseJson } from '../json.ts';
 
 const PLAIN_ID = /^[A-Za-z0-9_-]+$/;
 const ENCODED_PREFIX = 'toolu_x';
@@ -25,12 +26,12 @@ export function decodeToolId(id: string): string {
 
 /** Whether `text` is the JSON of an object, as a tool's input has to be. */
 export function isJsonObject(text: string): boolean {
-  return isObject(parsed(text));
+  return isObject(parseJson(text));
 }
 
 /** Whether `text` is whole JSON of any kind: a call that the length limit cut is not. */
 export function isWholeJson(text: string): boolean {
-  return parsed(text) !== undefined;
+  return parseJson(text) !== undefined;
 }
 
 /**
@@ -39,17 +40,9 @@ export function isWholeJson(text: string): boolean {
  * nothing or a torn text, which becomes an empty object: half an input must not look like a whole.
  */
 export function toolInput(argumentsText: string): string {
-  const value = parsed(argumentsText);
+  const value = parseJson(argumentsText);
   if (isObject(value)) return argumentsText;
   if (value === undefined || value === null) return '{}';
   if (typeof value === 'string' && isJsonObject(value)) return value;
   return `{"value":${argumentsText}}`;
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }

@@ -2,8 +2,9 @@
 // inside a 200. The upstream's words are read to recognise a class and are never copied anywhere.
 
 import type { FailureClass, UpstreamFailure } from '../../core/failure.ts';
+import { parseJson } from '../json.ts';
 import { ERROR_LENGTH_MAX } from './limits.ts';
-import { isRecord, type JsonRecord, parseJson, toRecord } from './narrow.ts';
+import { isRecord, type JsonRecord, toRecord } from './narrow.ts';
 
 /** Codes and phrases that say "the prompt does not fit", from the servers that have one. */
 const CONTEXT_WORDS =

@@ -2,8 +2,8 @@
 // chunk stays the same; this learns that frame once and then cuts the text out without parsing.
 // It never guesses: a chunk that does not match to the byte takes the parser, with the same result.
 
+import { parseJson } from '../json.ts';
 import { type PlainDelta, readPlainDelta } from './chat-chunk.ts';
-import { parseJson } from './narrow.ts';
 
 export type FrameLane = {
   /** The delta that parsing and reading this chunk would give, where the frame fits it. */

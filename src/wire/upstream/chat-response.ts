@@ -3,10 +3,11 @@
 
 import type { UpstreamFailure } from '../../core/failure.ts';
 import { type Answer, createFold } from '../../core/generation.ts';
+import { parseJson } from '../json.ts';
 import { createChunkReader } from './chat-chunk.ts';
 import { readErrorRecord } from './chat-failure.ts';
 import { BODY_BYTES_MAX } from './limits.ts';
-import { isRecord, parseJson, toList, toText } from './narrow.ts';
+import { isRecord, toList, toText } from './narrow.ts';
 
 /** Reads the body of a 200. HTML, an error object and an answer without choices are failures. */
 export function readChatResponse(body: string): Answer | UpstreamFailure {

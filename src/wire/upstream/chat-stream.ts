@@ -5,12 +5,12 @@
 import type { UpstreamFailure } from '../../core/failure.ts';
 import type { GenerationEvent } from '../../core/generation.ts';
 import type { StreamDecoder } from '../format.ts';
+import { parseJson } from '../json.ts';
 import { createSseDecoder } from '../sse.ts';
 import { createChunkReader } from './chat-chunk.ts';
 import { errorEventFailure } from './chat-failure.ts';
 import { createFrameLane, type FrameLane } from './chat-frame.ts';
 import { EVENT_LENGTH_MAX, LINE_BYTES_MAX } from './limits.ts';
-import { parseJson } from './narrow.ts';
 
 /**
  * Returns a decoder for one stream. After a failure it emits nothing and repeats the failure.

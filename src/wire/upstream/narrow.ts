@@ -23,12 +23,3 @@ export function toText(value: unknown): string {
 export function toList(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : [];
 }
-
-/** The parsed JSON, or undefined: no JSON text parses to undefined. */
-export function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-}
