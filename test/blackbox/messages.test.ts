@@ -3,54 +3,30 @@
 
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { HELLO, REASONING } from '../support/behaviours.ts';
-import { catalogFor } from '../support/catalog.ts';
 import { generate, generateStream, get, post, requestBody } from '../support/client.ts';
 import { explain } from '../support/explain.ts';
-import { type Gateway, startGateway, type TestAccount } from '../support/gateway.ts';
+import type { Gateway, TestAccount } from '../support/gateway.ts';
 import type { SseEvent } from '../support/sse.ts';
-import { startUpstream, type Upstream } from '../support/upstream.ts';
+import type { Upstream } from '../support/upstream.ts';
+import { startWireRig, type WireRig } from '../support/wire-rig.ts';
 
 const MODELS = [
   ...['ok', 'plain', 'reasoning', 'tool', 'two-tools', 'text-and-tool', 'reasoning-and-tool'],
   ...['finish-length', 'content-filter', 'insufficient-late', 'no-content', 'status-503', 'cut'],
 ];
 
-const SLOW_MODELS = ['slow-first-byte-300', 'stall', 'stall-before'];
-
+let rig: WireRig;
 let upstream: Upstream;
 let gateway: Gateway;
 let account: TestAccount;
-/** A second gateway that loses its patience soon. */
-let hasty: Gateway;
 let hastyAccount: TestAccount;
 
 beforeAll(async () => {
-  upstream = await startUpstream();
-  const models = {
-    ok: { aliases: ['alias-of-ok'] },
-    plain: { features: ['tools', 'json', 'vision'] },
-    'status-503': { fallbacks: ['ok'] },
-  };
-  [gateway, hasty] = await Promise.all([
-    startGateway({ catalog: catalogFor(upstream, MODELS, { models }) }),
-    startGateway({
-      catalog: catalogFor(upstream, SLOW_MODELS, {
-        upstream: { first_byte_seconds: 1.2, idle_seconds: 0.6 },
-      }),
-      environment: { HEARTBEAT_SECONDS: '0.05', SILENT_COMMIT_SECONDS: '0.1' },
-    }),
-  ]);
-  [account, hastyAccount] = await Promise.all([
-    gateway.createAccount({ plan: 'business' }),
-    hasty.createAccount({ plan: 'business' }),
-  ]);
+  rig = await startWireRig(MODELS, { 'status-503': { fallbacks: ['ok'] } });
+  ({ upstream, gateway, account, hastyAccount } = rig);
 });
 
-afterAll(async () => {
-  await gateway[Symbol.asyncDispose]();
-  await hasty[Symbol.asyncDispose]();
-  await upstream.close();
-});
+afterAll(() => rig.close());
 
 type Fields = Readonly<Record<string, unknown>>;
 

@@ -2,32 +2,11 @@
 
 import fc from 'fast-check';
 import type { FinishReason, GenerationEvent, Receipt } from '../../../src/core/generation.ts';
-import type { AnswerHead } from '../../../src/wire/format.ts';
+import { receiptWith } from '../fixtures.ts';
 
-export const HEAD: AnswerHead = {
-  id: 'abc123',
-  requestId: 'req_1',
-  model: 'swift-1',
-  createdSeconds: 1_700_000_000,
-  includeUsage: true,
-  showReasoning: true,
-};
+export { HEAD } from '../fixtures.ts';
 
-export const RECEIPT: Receipt = {
-  modelServed: 'swift-0',
-  fallbackUsed: true,
-  usage: {
-    inputTokens: 100,
-    cachedInputTokens: 30,
-    outputTokens: 20,
-    reasoningTokens: 5,
-    basis: 'reported',
-  },
-  tokensDebited: '12.5',
-  costUsd: '0.0000125',
-  balanceTokens: '987.5',
-  outcome: 'completed',
-};
+export const RECEIPT: Receipt = receiptWith(30);
 
 export const USAGE_JSON = {
   prompt_tokens: 100,
