@@ -11,6 +11,7 @@ import type { Catalog, Model, Upstream } from '../core/model.ts';
 import { formatDecimal, MICRO_DECIMALS, PICO_DECIMALS, parseDecimal } from '../core/money.ts';
 import { BUILT_IN_PLANS, type IncidentLimits, type Plan } from '../core/plan.ts';
 import type { Price } from '../core/price.ts';
+import { DEFAULT_PROFILE } from '../core/profile.ts';
 import { ruleProblems } from './rules.ts';
 import {
   type CatalogDocument,
@@ -117,9 +118,13 @@ function toUpstream(entry: UpstreamEntry): Upstream {
     idleMs: (entry.idle_seconds ?? 120) * 1_000,
     totalMs: (entry.total_seconds ?? 1_800) * 1_000,
   };
-  if (entry.dialect !== 'chat') return { id: entry.id, dialect: 'demo', timeouts };
+  const { id, dialect } = entry;
+  if (dialect === 'demo') return { id, dialect, timeouts };
   const baseUrl = readBaseUrl(entry.base_url ?? '') ?? '';
-  return { id: entry.id, dialect: 'chat', baseUrl, apiKey: entry.api_key ?? '', timeouts };
+  const remote = { id, baseUrl, apiKey: entry.api_key ?? '', timeouts };
+  return dialect === 'chat'
+    ? { ...remote, dialect, profile: DEFAULT_PROFILE.chat }
+    : { ...remote, dialect, profile: DEFAULT_PROFILE.messages };
 }
 
 function toPlans(entries: Readonly<Record<string, PlanEntry>>): Map<string, Plan> {

@@ -67,10 +67,6 @@ function clashes(names: readonly Name[]): Problem[] {
 }
 
 function upstreamRules(upstream: Partial<UpstreamEntry>, path: string): Problem[] {
-  if (upstream.dialect === 'messages') {
-    const text = 'must be "chat" or "demo": the messages dialect is not in this version';
-    return [{ path: `${path}.dialect`, text }];
-  }
   if (upstream.dialect === 'demo') {
     return (['base_url', 'api_key'] as const).flatMap((key) =>
       upstream[key] === undefined

@@ -82,7 +82,7 @@ export const UpstreamSchema = Type.Object(
   {
     id: slug(),
     dialect: Type.Union([Type.Literal('chat'), Type.Literal('messages'), Type.Literal('demo')], {
-      expects: '"chat" or "demo"',
+      expects: '"chat", "messages" or "demo"',
     }),
     base_url: Type.Optional(text('an http or https address', 2_048)),
     api_key: Type.Optional(text('visible ASCII characters', 4_096, '^[\\x21-\\x7e]*$')),

@@ -28,7 +28,6 @@ import { createAttempts } from '../upstream/attempt.ts';
 import { createUpstreamClient } from '../upstream/client.ts';
 import { answerDemo } from '../upstream/demo.ts';
 import { VERSION } from '../version.ts';
-import { chatDialect } from '../wire/upstream/chat.ts';
 import { CommandError } from './command.ts';
 import type { Context } from './context.ts';
 import { welcomeDemo } from './demo.ts';
@@ -107,7 +106,6 @@ export async function serve(context: Context, options: ServeOptions): Promise<nu
     tokenizer,
     startAttempt: createAttempts({
       client: createUpstreamClient({ fetch, answerDemo: (body) => answerDemo(body) }),
-      dialect: chatDialect,
       clock,
       deadlines,
     }),

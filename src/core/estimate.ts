@@ -50,6 +50,7 @@ function fixedTokens(turn: Turn): number {
     case 'assistant':
       return turn.toolCalls.length * TOKENS_PER_TOOL_CALL;
     case 'tool':
+    case 'system':
       return 0;
   }
 }
@@ -65,6 +66,7 @@ function turnTexts(turn: Turn): string[] {
         ...turn.toolCalls.flatMap((call) => [call.name, call.arguments]),
       ];
     case 'tool':
+    case 'system':
       return [turn.text];
   }
 }

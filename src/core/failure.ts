@@ -13,6 +13,7 @@ import type { LimitView } from './plan.ts';
  * server_error    any other 5xx, an error object inside a 200, or 404: our catalog is wrong then
  * bad_request     the upstream refuses the request itself: 400, 413, 422
  * context_length  a bad request that is about the size of the prompt
+ * unsupported     the request has something that this upstream's profile says it cannot take
  * malformed       an answer that cannot be read, or that breaks a limit of the decoder
  * cut             a stream that ended without a finish reason
  */
@@ -24,6 +25,7 @@ export type FailureClass =
   | 'server_error'
   | 'bad_request'
   | 'context_length'
+  | 'unsupported'
   | 'malformed'
   | 'cut';
 
@@ -54,6 +56,12 @@ export function failureError(failure: UpstreamFailure, limits?: LimitView): Gate
       return new GatewayError('invalid_request', {
         message:
           'The model refused this request as invalid. Check message order, images, tool schemas and tool results.',
+        ...shown,
+      });
+    case 'unsupported':
+      return new GatewayError('invalid_request', {
+        message: 'The model takes images only as data, not as addresses. Send a base64 image.',
+        param: 'messages',
         ...shown,
       });
     default:

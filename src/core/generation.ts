@@ -28,10 +28,26 @@ export type ToolCall = { readonly id: string; readonly name: string; readonly ar
 
 export type UserTurn = { readonly role: 'user'; readonly parts: readonly ContentPart[] };
 
+/**
+ * One block of thinking as the upstream that wrote it wants it back: with its own signature, or as
+ * the sealed text that it shows nobody.
+ */
+export type ThinkingBlock =
+  | { readonly kind: 'thinking'; readonly text: string; readonly signature: string }
+  | { readonly kind: 'redacted'; readonly data: string };
+
+/** Thinking that only the upstream of this id understands; any other would refuse its signatures. */
+export type SignedThinking = {
+  readonly upstream: string;
+  readonly blocks: readonly ThinkingBlock[];
+};
+
 export type AssistantTurn = {
   readonly role: 'assistant';
-  /** The model's thinking, given back by the client; empty when there was none. */
+  /** The model's thinking, given back by the client or restored; empty when there was none. */
   readonly reasoning: string;
+  /** The same thinking in its upstream's own form. No client sends it: it was kept here. */
+  readonly signed?: SignedThinking;
   readonly text: string;
   readonly toolCalls: readonly ToolCall[];
 };
@@ -43,7 +59,10 @@ export type ToolTurn = {
   readonly isError: boolean;
 };
 
-export type Turn = UserTurn | AssistantTurn | ToolTurn;
+/** System text in the middle of a conversation. Never first, and never between calls and results. */
+export type SystemTurn = { readonly role: 'system'; readonly text: string };
+
+export type Turn = UserTurn | AssistantTurn | ToolTurn | SystemTurn;
 
 export type Tool = {
   readonly name: string;
@@ -122,7 +141,12 @@ export type GenerationEvent =
     }
   | { readonly kind: 'tool-delta'; readonly index: number; readonly json: string }
   | { readonly kind: 'usage'; readonly usage: Usage }
-  | { readonly kind: 'finish'; readonly reason: FinishReason };
+  | {
+      readonly kind: 'finish';
+      readonly reason: FinishReason;
+      /** The answer's thinking as its upstream signed it, where it did. */
+      readonly thinking?: readonly ThinkingBlock[];
+    };
 
 /** A whole answer: what a finished stream folds into. `usage` is absent when none was reported. */
 export type Answer = {
@@ -131,6 +155,7 @@ export type Answer = {
   readonly toolCalls: readonly ToolCall[];
   readonly finish: FinishReason;
   readonly usage?: Usage;
+  readonly thinking?: readonly ThinkingBlock[];
 };
 
 /** How a dispatched request ended. Every request has exactly one. */
@@ -165,6 +190,7 @@ export function createFold(): {
   let text = '';
   let finish: FinishReason = 'stop';
   let usage: Usage | undefined;
+  let thinking: readonly ThinkingBlock[] | undefined;
   const calls: { id: string; name: string; arguments: string }[] = [];
   return {
     push(event) {
@@ -188,14 +214,21 @@ export function createFold(): {
           return;
         case 'finish':
           finish = event.reason;
+          thinking = event.thinking;
           return;
         default:
           unreachable(event);
       }
     },
     answer() {
-      const answer = { reasoning, text, toolCalls: calls.map((call) => ({ ...call })), finish };
-      return usage === undefined ? answer : { ...answer, usage };
+      return {
+        reasoning,
+        text,
+        toolCalls: calls.map((call) => ({ ...call })),
+        finish,
+        ...(usage === undefined ? {} : { usage }),
+        ...(thinking === undefined ? {} : { thinking }),
+      };
     },
   };
 }
@@ -210,6 +243,7 @@ export function answerEvents(answer: Answer): GenerationEvent[] {
     if (call.arguments !== '') events.push({ kind: 'tool-delta', index, json: call.arguments });
   });
   if (answer.usage !== undefined) events.push({ kind: 'usage', usage: answer.usage });
-  events.push({ kind: 'finish', reason: answer.finish });
+  const { finish: reason, thinking } = answer;
+  events.push({ kind: 'finish', reason, ...(thinking === undefined ? {} : { thinking }) });
   return events;
 }

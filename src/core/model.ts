@@ -4,6 +4,7 @@
 import type { UsdRate } from './money.ts';
 import type { IncidentLimits, Plan } from './plan.ts';
 import type { Price } from './price.ts';
+import type { ChatProfile, MessagesProfile } from './profile.ts';
 
 type ModelFeature = 'tools' | 'json' | 'vision' | 'reasoning';
 
@@ -32,15 +33,17 @@ export type Model = {
   readonly incidentLimits?: IncidentLimits;
 };
 
+type RemoteUpstream = {
+  readonly id: string;
+  /** Without a trailing slash, as the format's clients take it: with /v1 for chat alone. */
+  readonly baseUrl: string;
+  readonly apiKey: string;
+  readonly timeouts: UpstreamTimeouts;
+};
+
 export type Upstream =
-  | {
-      readonly id: string;
-      readonly dialect: 'chat';
-      /** Without a trailing slash, as chat-completions clients take it: it ends in /v1. */
-      readonly baseUrl: string;
-      readonly apiKey: string;
-      readonly timeouts: UpstreamTimeouts;
-    }
+  | (RemoteUpstream & { readonly dialect: 'chat'; readonly profile: ChatProfile })
+  | (RemoteUpstream & { readonly dialect: 'messages'; readonly profile: MessagesProfile })
   | { readonly id: string; readonly dialect: 'demo'; readonly timeouts: UpstreamTimeouts };
 
 export type UpstreamTimeouts = {

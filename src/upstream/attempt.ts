@@ -7,6 +7,7 @@ import { answerEvents, type GenerationEvent, type GenerationRequest } from '../c
 import type { UpstreamTimeouts } from '../core/model.ts';
 import type { Candidate } from '../core/route.ts';
 import { isFailure, type StreamDecoder, type UpstreamDialect } from '../wire/format.ts';
+import { dialectOf } from '../wire/upstream/dialect.ts';
 import type { ByteReader, UpstreamAnswer, UpstreamClient } from './client.ts';
 
 /** How long a finished upstream may take to end its answer before it is cut off. */
@@ -49,29 +50,32 @@ export type StartAttempt = (options: AttemptOptions) => Attempt;
 
 type Clockwork = { readonly clock: () => number; readonly deadlines: Deadlines };
 
-type SourceDependencies = Clockwork & { readonly dialect: UpstreamDialect };
-
 export function createAttempts(
-  dependencies: SourceDependencies & { readonly client: UpstreamClient },
+  dependencies: Clockwork & { readonly client: UpstreamClient },
 ): StartAttempt {
-  const { client, dialect, clock } = dependencies;
+  const { client, clock } = dependencies;
   return ({ candidate, request, maxOutputTokens, stream }) => {
     const { upstream } = candidate;
     const controller = new AbortController();
     const watch = startWatch(upstream.timeouts, dependencies, () => controller.abort());
-    const apiKey = upstream.dialect === 'chat' ? upstream.apiKey : '';
-    const answer = client.send({
-      upstream,
-      path: dialect.path,
-      headers: dialect.headers(apiKey),
-      body: dialect.request(request, {
-        model: candidate.upstreamModel,
-        maxOutputTokens,
-        stream,
-        reasons: candidate.model.features.has('reasoning'),
-      }),
-      signal: controller.signal,
+    const dialect = dialectOf(upstream);
+    const body = dialect.request(request, {
+      upstream: upstream.id,
+      model: candidate.upstreamModel,
+      maxOutputTokens,
+      stream,
+      reasons: candidate.model.features.has('reasoning'),
     });
+    const answer =
+      typeof body === 'string'
+        ? client.send({
+            upstream,
+            path: dialect.path,
+            headers: dialect.headers(upstream.dialect === 'demo' ? '' : upstream.apiKey),
+            body,
+            signal: controller.signal,
+          })
+        : body;
     let source: EventSource | undefined;
     let ended = false;
     let charactersLeft = maxOutputTokens * CHARACTERS_PER_TOKEN + CHARACTERS_SLACK;
@@ -91,7 +95,7 @@ export function createAttempts(
       startedAt: clock(),
       async next() {
         if (source === undefined) {
-          const opened = await openSource(await answer, dependencies, stream);
+          const opened = await openSource(await answer, dialect, dependencies, stream);
           if (isSourceFailure(opened)) return end({ events: [], end: opened });
           source = opened;
         }
@@ -132,10 +136,10 @@ function isSourceFailure(source: EventSource | UpstreamFailure): source is Upstr
 
 async function openSource(
   answer: UpstreamAnswer | UpstreamFailure,
-  dependencies: SourceDependencies,
+  dialect: UpstreamDialect,
+  clockwork: Clockwork,
   stream: boolean,
 ): Promise<EventSource | UpstreamFailure> {
-  const { dialect } = dependencies;
   if ('class' in answer) return answer;
   if (answer.status >= 300 && answer.status < 400) {
     return { class: 'server_error', detail: 'the upstream redirects', status: answer.status };
@@ -148,7 +152,7 @@ async function openSource(
   if (!stream || answer.isJson) return wholeSource(answer, dialect);
   const reader = answer.reader();
   if (reader === undefined) return { class: 'cut', detail: 'the answer has no body' };
-  return streamSource(reader, dependencies);
+  return streamSource(reader, dialect, clockwork);
 }
 
 function wholeSource(answer: UpstreamAnswer, dialect: UpstreamDialect): EventSource {
@@ -164,9 +168,13 @@ function wholeSource(answer: UpstreamAnswer, dialect: UpstreamDialect): EventSou
   };
 }
 
-function streamSource(reader: ByteReader, dependencies: SourceDependencies): EventSource {
+function streamSource(
+  reader: ByteReader,
+  dialect: UpstreamDialect,
+  clockwork: Clockwork,
+): EventSource {
   let events: GenerationEvent[] = [];
-  const decoder: StreamDecoder = dependencies.dialect.stream((event) => events.push(event));
+  const decoder: StreamDecoder = dialect.stream((event) => events.push(event));
   const taken = (): GenerationEvent[] => {
     const batch = events;
     events = [];
@@ -189,7 +197,7 @@ function streamSource(reader: ByteReader, dependencies: SourceDependencies): Eve
       const batch = taken();
       if (failure !== undefined) return { events: batch, end: failure };
       if (batch.at(-1)?.kind !== 'finish') return { events: batch };
-      drain(reader, dependencies);
+      drain(reader, clockwork);
       return { events: batch, end: 'finished' };
     },
     cancel: () => cancel(reader),

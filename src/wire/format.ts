@@ -66,6 +66,8 @@ export type StreamDecoder = {
 };
 
 export type UpstreamCall = {
+  /** The upstream's id in the catalog: thinking that it signed goes back to it alone. */
+  readonly upstream: string;
   /** The upstream's own name for the model. */
   readonly model: string;
   /** What the upstream is told as the bound on generated tokens. */
@@ -80,8 +82,11 @@ export type UpstreamDialect = {
   /** Path below the upstream's base URL. */
   readonly path: string;
   readonly headers: (apiKey: string) => Readonly<Record<string, string>>;
-  /** The JSON text to send. The same request always gives the same bytes (prefix caches). */
-  readonly request: (request: GenerationRequest, call: UpstreamCall) => string;
+  /**
+   * The JSON text to send, or the failure `unsupported` where the upstream's profile rules a part
+   * of the request out. The same request always gives the same bytes (prefix caches).
+   */
+  readonly request: (request: GenerationRequest, call: UpstreamCall) => string | UpstreamFailure;
   /** Reads a whole answer's body. */
   readonly response: (body: string) => Answer | UpstreamFailure;
   readonly stream: (onEvent: (event: GenerationEvent) => void) => StreamDecoder;

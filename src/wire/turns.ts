@@ -3,9 +3,7 @@
 // It must never lose a text, and never rewrite turns that an answer has already followed: prompt
 // prefixes are cached upstream, byte by byte.
 
-import type { TextPart, ToolTurn, Turn, UserTurn } from '../core/generation.ts';
-
-export type Entry = Turn | { readonly role: 'system'; readonly text: string };
+import type { SystemTurn, TextPart, ToolTurn, Turn } from '../core/generation.ts';
 
 const UNANSWERED = 'This tool call was not answered.';
 const UNMATCHED = 'Result of a tool call that does not precede it in this conversation:';
@@ -15,18 +13,17 @@ type Exchange = {
   /** Ids of calls without a result yet. Not a set: some upstreams number every call alike. */
   readonly openIds: string[];
   readonly results: ToolTurn[];
-  readonly systemTexts: string[];
+  readonly systemTurns: SystemTurn[];
   readonly unmatched: string[];
 };
 
 /**
- * The system prompt and the turns of a conversation. System entries at the head join the prompt;
- * a later one is folded into its neighbour, and never becomes a user turn between a call and its
- * results. A result without a call becomes user text; a call without a result gets one that says
+ * The system prompt and the turns of a conversation. System entries at the head join the prompt; a
+ * later one stays where it is, but never between a call and its results. A result without a call becomes user text; a call without a result gets one that says
  * so, except at the very end. When the list is continued by an assistant turn, the turns that it
  * gave before stay as they were.
  */
-export function assembleTurns(entries: readonly Entry[]): { system: string; turns: Turn[] } {
+export function assembleTurns(entries: readonly Turn[]): { system: string; turns: Turn[] } {
   const turns: Turn[] = [];
   const head: string[] = [];
   /** Texts for the front of the next user turn; without one they become a user turn. */
@@ -35,7 +32,7 @@ export function assembleTurns(entries: readonly Entry[]): { system: string; turn
 
   const closeExchange = (): void => {
     if (exchange === undefined) return;
-    turns.push(...closedResults(exchange));
+    turns.push(...exchange.results, ...missingResults(exchange), ...exchange.systemTurns);
     leading.push(...exchange.unmatched);
     exchange = undefined;
   };
@@ -48,12 +45,10 @@ export function assembleTurns(entries: readonly Entry[]): { system: string; turn
     switch (entry.role) {
       case 'system': {
         if (entry.text === '') break;
-        const last = turns.at(-1);
-        if (exchange !== undefined) exchange.systemTexts.push(entry.text);
+        if (exchange !== undefined) exchange.systemTurns.push(entry);
         else if (leading.length > 0) leading.push(entry.text);
-        else if (last === undefined) head.push(entry.text);
-        else if (last.role === 'user') turns[turns.length - 1] = withText(last, entry.text);
-        else leading.push(entry.text);
+        else if (turns.length === 0) head.push(entry.text);
+        else turns.push(entry);
         break;
       }
       case 'user':
@@ -80,32 +75,22 @@ export function assembleTurns(entries: readonly Entry[]): { system: string; turn
 }
 
 function openExchange(calls: readonly { readonly id: string }[]): Exchange {
-  return { openIds: calls.map((call) => call.id), results: [], systemTexts: [], unmatched: [] };
+  return { openIds: calls.map((call) => call.id), results: [], systemTurns: [], unmatched: [] };
 }
 
 /** Nothing follows the calls: the conversation ends with them, and they may stay open. */
 function isUntouched(exchange: Exchange): boolean {
   return (
     exchange.results.length === 0 &&
-    exchange.systemTexts.length === 0 &&
+    exchange.systemTurns.length === 0 &&
     exchange.unmatched.length === 0
   );
 }
 
-function closedResults(exchange: Exchange): ToolTurn[] {
-  const missing = exchange.openIds.map(
-    (toolCallId): ToolTurn => ({ role: 'tool', toolCallId, text: UNANSWERED, isError: true }),
-  );
-  const results = [...exchange.results, ...missing];
-  const last = results.pop();
-  if (last === undefined) return results;
-  return [...results, { ...last, text: joined([last.text, ...exchange.systemTexts]) }];
-}
-
-function withText(turn: UserTurn, text: string): UserTurn {
-  const last = turn.parts.at(-1);
-  if (last?.kind !== 'text') return { role: 'user', parts: [...turn.parts, textPart(text)] };
-  return { role: 'user', parts: [...turn.parts.slice(0, -1), textPart(joined([last.text, text]))] };
+function missingResults(exchange: Exchange): ToolTurn[] {
+  return exchange.openIds.map((toolCallId) => {
+    return { role: 'tool', toolCallId, text: UNANSWERED, isError: true };
+  });
 }
 
 function unmatchedText(turn: ToolTurn): string {
@@ -114,10 +99,6 @@ function unmatchedText(turn: ToolTurn): string {
 
 function textPart(text: string): TextPart {
   return { kind: 'text', text };
-}
-
-function joined(texts: readonly string[]): string {
-  return texts.filter((text) => text !== '').join('\n\n');
 }
 
 function takeOut(ids: string[], id: string): boolean {

@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import { loadCatalog } from '../../src/catalog/catalog.ts';
 import { CatalogError } from '../../src/catalog/source.ts';
 import { BUILT_IN_PLANS } from '../../src/core/plan.ts';
+import { DEFAULT_PROFILE } from '../../src/core/profile.ts';
 
 const NOW_MS = Date.UTC(2026, 2, 1, 12);
 
@@ -69,6 +70,7 @@ describe('loadCatalog', () => {
         dialect: 'chat',
         baseUrl: 'https://models.example/v1',
         apiKey: '',
+        profile: DEFAULT_PROFILE.chat,
         timeouts: { firstByteMs: 60_000, idleMs: 120_000, totalMs: 1_800_000 },
       },
     ]);
@@ -135,6 +137,7 @@ describe('loadCatalog', () => {
       dialect: 'chat',
       baseUrl: 'http://127.0.0.1:9/v1',
       apiKey: 'Bearer-secret',
+      profile: DEFAULT_PROFILE.chat,
       timeouts: { firstByteMs: 500, idleMs: 2_000, totalMs: 3_000 },
     });
     expect(catalog.resolve('Vendor/One:free')).toEqual({
@@ -341,10 +344,9 @@ const MISTAKES: readonly (readonly [string, string, readonly string[]])[] = [
   ],
   [
     'dialect = "chat"',
-    'dialect = "messages"',
-    ['upstream[0].dialect: must be "chat" or "demo": the messages dialect is not in this version'],
+    'dialect = "soap"',
+    ['upstream[0].dialect: must be "chat", "messages" or "demo"'],
   ],
-  ['dialect = "chat"', 'dialect = "soap"', ['upstream[0].dialect: must be "chat" or "demo"']],
   [
     'dialect = "chat"',
     'dialect = "demo"',

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
 import { type Answer, createFold } from '../../src/core/generation.ts';
+import { DEFAULT_PROFILE } from '../../src/core/profile.ts';
 import { answerDemo } from '../../src/upstream/demo.ts';
 import { isFailure } from '../../src/wire/format.ts';
 import { chatDialect } from '../../src/wire/upstream/chat.ts';
@@ -31,14 +32,14 @@ const usage = { include_usage: true };
 
 async function answerWhole(body: object): Promise<Answer> {
   const response = answerDemo(JSON.stringify({ model: 'demo-chat', ...body }));
-  const answer = chatDialect.response(await response.text());
+  const answer = chatDialect(DEFAULT_PROFILE.chat).response(await response.text());
   if (isFailure(answer)) throw new Error(answer.detail);
   return answer;
 }
 
 async function answerStreamed(body: object): Promise<Answer> {
   const fold = createFold();
-  const decoder = chatDialect.stream(fold.push);
+  const decoder = chatDialect(DEFAULT_PROFILE.chat).stream(fold.push);
   const text = JSON.stringify({ model: 'demo-chat', ...body, stream: true, stream_options: usage });
   for await (const bytes of answerDemo(text, { delayMs: 0 }).body ?? []) {
     expect(decoder.feed(bytes)).toBeUndefined();
@@ -125,7 +126,9 @@ describe('demo-chat', () => {
     for (const body of ['', '{', '[]', '{"messages":1}']) {
       const response = answerDemo(body);
       expect(response.status).toBe(400);
-      expect(chatDialect.failure(400, await response.text()).class).toBe('bad_request');
+      expect(chatDialect(DEFAULT_PROFILE.chat).failure(400, await response.text()).class).toBe(
+        'bad_request',
+      );
     }
   });
 });

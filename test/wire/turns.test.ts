@@ -3,8 +3,15 @@
 
 import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
-import type { AssistantTurn, ToolTurn, Turn, UserTurn } from '../../src/core/generation.ts';
-import { assembleTurns, type Entry } from '../../src/wire/turns.ts';
+import type {
+  AssistantTurn,
+  SystemTurn,
+  ToolTurn,
+  Turn,
+  UserTurn,
+} from '../../src/core/generation.ts';
+import { assembleTurns } from '../../src/wire/turns.ts';
+import { foldSystem } from '../../src/wire/upstream/fold-system.ts';
 
 const UNANSWERED = 'This tool call was not answered.';
 const UNMATCHED = 'Result of a tool call that does not precede it in this conversation:\n';
@@ -22,13 +29,13 @@ function tool(toolCallId: string, text: string, isError = false): ToolTurn {
   return { role: 'tool', toolCallId, text, isError };
 }
 
-function system(text: string): Entry {
+function system(text: string): SystemTurn {
   return { role: 'system', text };
 }
 
 const IMAGE: UserTurn = { role: 'user', parts: [{ kind: 'image', url: 'https://a.example/b' }] };
 
-type Row = [name: string, entries: Entry[], system: string, turns: Turn[]];
+type Row = [name: string, entries: Turn[], system: string, turns: Turn[]];
 
 const ROWS: Row[] = [
   ['nothing', [], '', []],
@@ -130,28 +137,42 @@ const ROWS: Row[] = [
   ['two user turns', [user('Q'), user('R')], '', [user('Q'), user('R')]],
 ];
 
+/** What an upstream is given that takes system text only at the front. */
+function assembleFolded(entries: readonly Turn[]): ReturnType<typeof assembleTurns> {
+  const { system: prompt, turns } = assembleTurns(entries);
+  return { system: prompt, turns: foldSystem(turns) };
+}
+
 describe('a conversation', () => {
   test.each(ROWS)('with %s', (_name, entries, prompt, turns) => {
-    expect(assembleTurns(entries)).toEqual({ system: prompt, turns });
+    expect(assembleFolded(entries)).toEqual({ system: prompt, turns });
+  });
+
+  test('keeps system text in the middle, behind the results of a call', () => {
+    const [call, result] = [assistant('', 'a'), tool('a', '1')];
+    expect(assembleTurns([user('Q'), system('S'), call, system('T'), result, user('R')])).toEqual({
+      system: '',
+      turns: [user('Q'), system('S'), call, result, system('T'), user('R')],
+    });
   });
 });
 
 const ids = fc.subarray(['a', 'b', 'c']);
 
 /** Every text is unique, so that one that got lost is seen. */
-const conversation: fc.Arbitrary<Entry[]> = fc
+const conversation: fc.Arbitrary<Turn[]> = fc
   .array(
     fc.oneof(
-      fc.constant((text: string): Entry => system(text)),
-      fc.constant((text: string): Entry => user(text)),
+      fc.constant((text: string): Turn => system(text)),
+      fc.constant((text: string): Turn => user(text)),
       ids.map(
         (some) =>
-          (text: string): Entry =>
+          (text: string): Turn =>
             assistant(text, ...some),
       ),
       fc.constantFrom('a', 'b', 'c', 'd').map(
         (id) =>
-          (text: string): Entry =>
+          (text: string): Turn =>
             tool(id, text),
       ),
     ),
@@ -159,11 +180,14 @@ const conversation: fc.Arbitrary<Entry[]> = fc
   )
   .map((makers) => makers.map((make, index) => make(`text-${index};`)));
 
-describe('every conversation', () => {
+describe.each([
+  ['as it is', assembleTurns],
+  ['folded', assembleFolded],
+])('every conversation, %s,', (_name, assemble) => {
   test('keeps results right behind their calls, and leaves no call open but at the end', () => {
     fc.assert(
       fc.property(conversation, (entries) => {
-        const { turns } = assembleTurns(entries);
+        const { turns } = assemble(entries);
         let open: string[] = [];
         for (const turn of turns) {
           if (turn.role === 'tool') {
@@ -182,7 +206,7 @@ describe('every conversation', () => {
   test('loses no text', () => {
     fc.assert(
       fc.property(conversation, (entries) => {
-        const output = JSON.stringify(assembleTurns(entries));
+        const output = JSON.stringify(assemble(entries));
         entries.forEach((_entry, index) => {
           expect(output).toContain(`text-${index};`);
         });
@@ -193,8 +217,8 @@ describe('every conversation', () => {
   test('gives the same turns again when an answer and more follow', () => {
     fc.assert(
       fc.property(conversation, ids, conversation, (before, calls, after) => {
-        const first = assembleTurns(before);
-        const second = assembleTurns([...before, assistant('answer', ...calls), ...after]);
+        const first = assemble(before);
+        const second = assemble([...before, assistant('answer', ...calls), ...after]);
         expect(second.turns.slice(0, first.turns.length)).toEqual(first.turns);
         expect(second.system).toBe(first.system);
       }),

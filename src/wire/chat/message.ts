@@ -9,6 +9,7 @@ import type {
   JsonObject,
   ToolCall,
   ToolTurn,
+  Turn,
 } from '../../core/generation.ts';
 import {
   checkMessageText,
@@ -20,10 +21,9 @@ import {
   readObject,
   readString,
 } from '../check.ts';
-import type { Entry } from '../turns.ts';
 
 /** A tool result may hold pictures, which only a user turn can carry on. */
-export type Message = { readonly entry: Entry; readonly toolImages: readonly ImagePart[] };
+export type Message = { readonly entry: Turn; readonly toolImages: readonly ImagePart[] };
 
 const readRole = oneOf('system', 'developer', 'user', 'assistant', 'tool');
 const readPartType = oneOf('text', 'image_url');
@@ -71,8 +71,8 @@ export const readMessage: Reader<Message> = (value, path) => {
  * The entries of a conversation. Pictures in tool results follow, as a user turn, behind the last
  * result of the same run: anything between two results would separate them from their calls.
  */
-export function messageEntries(messages: readonly Message[]): Entry[] {
-  const entries: Entry[] = [];
+export function messageEntries(messages: readonly Message[]): Turn[] {
+  const entries: Turn[] = [];
   let images: ImagePart[] = [];
   const flushImages = (): void => {
     if (images.length > 0) entries.push({ role: 'user', parts: images });
@@ -87,7 +87,7 @@ export function messageEntries(messages: readonly Message[]): Entry[] {
   return entries;
 }
 
-function plain(entry: Entry): Message {
+function plain(entry: Turn): Message {
   return { entry, toolImages: [] };
 }
 

@@ -3,7 +3,7 @@
 // ignored, wherever they stand; nothing here reads a tool's input, which stays text.
 
 import { invalidRequest } from '../../core/error.ts';
-import type { ContentPart, ImagePart, JsonObject, ToolTurn } from '../../core/generation.ts';
+import type { ContentPart, ImagePart, JsonObject, ToolTurn, Turn } from '../../core/generation.ts';
 import {
   checkMessageText,
   listOf,
@@ -16,7 +16,6 @@ import {
   readString,
 } from '../check.ts';
 import type { ToolInputSources } from '../source.ts';
-import type { Entry } from '../turns.ts';
 import { readImage } from './image.ts';
 import { decodeToolId } from './tool.ts';
 
@@ -80,12 +79,12 @@ export const readSystem: Reader<string> = (value, path) => {
 };
 
 /** The conversation's entries: of a user message its tool results first, then the rest of it. */
-export function messageEntries(messages: readonly Message[], inputs: ToolInputSources): Entry[] {
+export function messageEntries(messages: readonly Message[], inputs: ToolInputSources): Turn[] {
   return messages.flatMap((message, index) => entriesOf(message, inputs[index] ?? []));
 }
 
 /** `inputs` are those of this message, by block. */
-function entriesOf(message: Message, inputs: readonly (string | undefined)[]): Entry[] {
+function entriesOf(message: Message, inputs: readonly (string | undefined)[]): Turn[] {
   switch (message.role) {
     case 'system':
       return [message];

@@ -1,6 +1,7 @@
 // A request as a chat-completions upstream takes it. The same request always gives the same bytes,
 // and nothing of ours (no id, no user) is in them: upstream prompt caches compare prefixes.
 
+import type { UpstreamFailure } from '../../core/failure.ts';
 import type {
   AssistantTurn,
   ContentPart,
@@ -10,13 +11,19 @@ import type {
   ToolChoice,
   Turn,
 } from '../../core/generation.ts';
+import type { ChatProfile } from '../../core/profile.ts';
 import type { UpstreamCall } from '../format.ts';
+import { foldSystem } from './fold-system.ts';
 
 /** The format has no flag for a tool that failed, and the model must not take it for a success. */
 const TOOL_ERROR_MARK = 'The tool reported an error:\n';
 
 /** The JSON text of the request. Absent members are left out, never sent as null. */
-export function writeChatRequest(request: GenerationRequest, call: UpstreamCall): string {
+export function writeChatRequest(
+  request: GenerationRequest,
+  call: UpstreamCall,
+  _profile: ChatProfile,
+): string | UpstreamFailure {
   return JSON.stringify({
     model: call.model,
     messages: writeMessages(request, call),
@@ -34,7 +41,7 @@ export function writeChatRequest(request: GenerationRequest, call: UpstreamCall)
 }
 
 function writeMessages(request: GenerationRequest, call: UpstreamCall): object[] {
-  const messages: object[] = request.turns.map((turn) => writeTurn(turn, call.reasons));
+  const messages: object[] = foldSystem(request.turns).map((turn) => writeTurn(turn, call.reasons));
   if (request.system !== '') messages.unshift({ role: 'system', content: request.system });
   return messages;
 }
@@ -45,6 +52,8 @@ function writeTurn(turn: Turn, reasons: boolean): object {
       return { role: 'user', content: writeContent(turn.parts) };
     case 'assistant':
       return writeAssistant(turn, reasons);
+    case 'system':
+      return { role: 'system', content: turn.text };
     case 'tool':
       return {
         role: 'tool',

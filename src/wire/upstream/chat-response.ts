@@ -3,6 +3,7 @@
 
 import type { UpstreamFailure } from '../../core/failure.ts';
 import { type Answer, createFold } from '../../core/generation.ts';
+import type { ChatProfile } from '../../core/profile.ts';
 import { parseJson } from '../json.ts';
 import { createChunkReader } from './chat-chunk.ts';
 import { readErrorRecord } from './chat-failure.ts';
@@ -10,7 +11,7 @@ import { BODY_BYTES_MAX } from './limits.ts';
 import { isRecord, toList, toText } from './narrow.ts';
 
 /** Reads the body of a 200. HTML, an error object and an answer without choices are failures. */
-export function readChatResponse(body: string): Answer | UpstreamFailure {
+export function readChatResponse(body: string, _profile: ChatProfile): Answer | UpstreamFailure {
   if (body.length > BODY_BYTES_MAX) return malformed(`more than ${BODY_BYTES_MAX} bytes`);
   const value = parseJson(body);
   if (!isRecord(value)) return malformed('a body that is not a JSON object');

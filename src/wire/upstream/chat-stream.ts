@@ -4,6 +4,7 @@
 
 import type { UpstreamFailure } from '../../core/failure.ts';
 import type { GenerationEvent } from '../../core/generation.ts';
+import type { ChatProfile } from '../../core/profile.ts';
 import type { StreamDecoder } from '../format.ts';
 import { parseJson } from '../json.ts';
 import { createSseDecoder } from '../sse.ts';
@@ -18,6 +19,7 @@ import { EVENT_LENGTH_MAX, LINE_BYTES_MAX } from './limits.ts';
  */
 export function createChatStream(
   onEvent: (event: GenerationEvent) => void,
+  _profile: ChatProfile,
   lane: FrameLane = createFrameLane(),
 ): StreamDecoder {
   const reader = createChunkReader(onEvent);

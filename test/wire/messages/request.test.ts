@@ -376,7 +376,7 @@ describe('messages with', () => {
     [
       'a system message in the middle',
       [HELLO, { role: 'system', content: [{ ...text, cache_control: {} }] }],
-      [userTurn('Hello?\n\nA')],
+      [userTurn('Hello?'), { role: 'system', text: 'A' }],
     ],
     [
       'a system message that says nothing',

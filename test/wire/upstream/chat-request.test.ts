@@ -1,7 +1,10 @@
 import { describe, expect, test } from 'bun:test';
 import type { GenerationRequest, Turn } from '../../../src/core/generation.ts';
+import { DEFAULT_PROFILE } from '../../../src/core/profile.ts';
 import type { UpstreamCall } from '../../../src/wire/format.ts';
 import { chatDialect } from '../../../src/wire/upstream/chat.ts';
+
+const dialect = chatDialect(DEFAULT_PROFILE.chat);
 
 const REQUEST: GenerationRequest = {
   model: 'swift-1',
@@ -13,13 +16,19 @@ const REQUEST: GenerationRequest = {
   stream: false,
   includeUsage: true,
 };
-const CALL: UpstreamCall = { model: 'up-1', maxOutputTokens: 100, stream: false, reasons: true };
+const CALL: UpstreamCall = {
+  upstream: 'up',
+  model: 'up-1',
+  maxOutputTokens: 100,
+  stream: false,
+  reasons: true,
+};
 const MESSAGES = [{ role: 'user', content: 'Hi' }];
 const TOOL = { name: 'f', description: 'Does f.', parameters: { type: 'object', properties: {} } };
 const WRITTEN_TOOL = { type: 'function', function: TOOL };
 
 function write(request: Partial<GenerationRequest>, call: Partial<UpstreamCall> = {}): object {
-  return JSON.parse(chatDialect.request({ ...REQUEST, ...request }, { ...CALL, ...call }));
+  return JSON.parse(String(dialect.request({ ...REQUEST, ...request }, { ...CALL, ...call })));
 }
 
 function messages(turns: readonly Turn[], call: Partial<UpstreamCall> = {}): unknown {
@@ -28,7 +37,7 @@ function messages(turns: readonly Turn[], call: Partial<UpstreamCall> = {}): unk
 
 describe('upstream requests', () => {
   test('the least one, to the byte', () => {
-    expect(chatDialect.request(REQUEST, CALL)).toBe(
+    expect(dialect.request(REQUEST, CALL)).toBe(
       '{"model":"up-1","messages":[{"role":"user","content":"Hi"}],"max_tokens":100}',
     );
   });
@@ -51,7 +60,7 @@ describe('upstream requests', () => {
       stream: true,
       endUser: 'user-7',
     };
-    expect(chatDialect.request(request, { ...CALL, stream: true })).toBe(
+    expect(dialect.request(request, { ...CALL, stream: true })).toBe(
       '{"model":"up-1","messages":[{"role":"system","content":"Be kind."},{"role":"user","content":"Hi"}],' +
         '"max_tokens":100,"temperature":0,"top_p":1,"frequency_penalty":0,"presence_penalty":-1,"stop":["END"],' +
         '"tools":[{"type":"function","function":{"name":"f","description":"Does f.","parameters":{"type":"object","properties":{}}}}],' +
@@ -164,10 +173,10 @@ describe('turns', () => {
 });
 
 test('an upstream without a key is sent no credential', () => {
-  expect(chatDialect.headers('k')).toEqual({
+  expect(dialect.headers('k')).toEqual({
     'content-type': 'application/json',
     authorization: 'Bearer k',
   });
-  expect(chatDialect.headers('')).toEqual({ 'content-type': 'application/json' });
-  expect(chatDialect.path).toBe('/chat/completions');
+  expect(dialect.headers('')).toEqual({ 'content-type': 'application/json' });
+  expect(dialect.path).toBe('/chat/completions');
 });

@@ -1,18 +1,21 @@
 import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
 import { type Answer, createFold } from '../../../src/core/generation.ts';
+import { DEFAULT_PROFILE } from '../../../src/core/profile.ts';
 import { isFailure } from '../../../src/wire/format.ts';
 import { readChatResponse } from '../../../src/wire/upstream/chat-response.ts';
 import { BODY_BYTES_MAX } from '../../../src/wire/upstream/limits.ts';
 import { recordings } from '../../support/golden.ts';
 import { decodeReads, splitAt } from './support.ts';
 
+const read = (body: string) => readChatResponse(body, DEFAULT_PROFILE.chat);
+
 const bodies = recordings('upstream', 'json');
 
 describe('recorded whole answers', () => {
   for (const { title, bytes, expectLines } of bodies) {
     test(title, () => {
-      const lines = JSON.stringify(readChatResponse(new TextDecoder().decode(bytes)), null, 1);
+      const lines = JSON.stringify(read(new TextDecoder().decode(bytes)), null, 1);
       expect(lines).not.toContain('SECRET');
       expectLines(lines.split('\n'));
     });
@@ -54,7 +57,7 @@ describe('a whole answer and a stream of it', () => {
   test('are read as the same answer, however the stream is cut', () => {
     fc.assert(
       fc.property(answers, fc.infiniteStream(fc.nat(7)), (answer, lengths) => {
-        expect(readChatResponse(renderWhole(answer))).toEqual(answer);
+        expect(read(renderWhole(answer))).toEqual(answer);
         const bytes = new TextEncoder().encode(renderStream(answer, lengths));
         const fold = createFold();
         const { events, failure } = decodeReads(splitAt(bytes, [bytes.length >> 1]));
@@ -74,7 +77,7 @@ describe('a whole answer and a stream of it', () => {
     );
     fc.assert(
       fc.property(body, (value) => {
-        const answer = readChatResponse(JSON.stringify(value));
+        const answer = read(JSON.stringify(value));
         expect(isFailure(answer) || typeof answer.text === 'string').toBe(true);
       }),
       { numRuns: 1_000 },
@@ -82,14 +85,14 @@ describe('a whole answer and a stream of it', () => {
   });
 
   test('a body above the limit is not parsed', () => {
-    expect(readChatResponse(' '.repeat(BODY_BYTES_MAX + 1))).toEqual({
+    expect(read(' '.repeat(BODY_BYTES_MAX + 1))).toEqual({
       class: 'malformed',
       detail: 'the upstream sent more than 16777216 bytes',
     });
   });
 
   test('depth alone is no harm', () => {
-    expect(readChatResponse(`${'['.repeat(100_000)}${']'.repeat(100_000)}`)).toEqual({
+    expect(read(`${'['.repeat(100_000)}${']'.repeat(100_000)}`)).toEqual({
       class: 'malformed',
       detail: 'the upstream sent a body that is not a JSON object',
     });

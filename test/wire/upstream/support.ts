@@ -2,6 +2,7 @@
 
 import type { UpstreamFailure } from '../../../src/core/failure.ts';
 import type { GenerationEvent } from '../../../src/core/generation.ts';
+import { type ChatProfile, DEFAULT_PROFILE } from '../../../src/core/profile.ts';
 import type { FrameLane } from '../../../src/wire/upstream/chat-frame.ts';
 import { createChatStream } from '../../../src/wire/upstream/chat-stream.ts';
 
@@ -11,9 +12,13 @@ export type Decoded = {
 };
 
 /** Decodes a stream whose bytes arrive in these reads. */
-export function decodeReads(reads: readonly Uint8Array[], lane?: FrameLane): Decoded {
+export function decodeReads(
+  reads: readonly Uint8Array[],
+  lane?: FrameLane,
+  profile: ChatProfile = DEFAULT_PROFILE.chat,
+): Decoded {
   const events: GenerationEvent[] = [];
-  const decoder = createChatStream((event) => events.push(event), lane);
+  const decoder = createChatStream((event) => events.push(event), profile, lane);
   for (const read of reads) {
     const failure = decoder.feed(read);
     if (failure !== undefined) return { events, failure };

@@ -1,0 +1,227 @@
+// What differs between servers that speak the same dialect, as data. The catalog names a profile
+// for each upstream and may change single fields of it; the writers and readers of a dialect look
+// at the fields and never at a server's name. A new server is a row here or a table in a catalog.
+
+import type { JsonObject } from './generation.ts';
+
+/** `low`, `high` and `max` are the depths of thinking that a request can ask for. */
+type Depth = 'low' | 'high' | 'max';
+
+type SharedProfile = {
+  /** System text in the middle: kept where it stands, or folded into its neighbour. */
+  readonly systemInMiddle: 'fold' | 'keep';
+  /** Stop sequences that a request may carry; the gateway itself cuts the answer at the others. */
+  readonly stopMax: number;
+  /** Whether stop sequences of white space alone are refused; the gateway cuts at those too. */
+  readonly blankStop: 'send' | 'hold';
+  /** Which tool-call ids are taken; others are rewritten, a call and its result alike. */
+  readonly toolIds: 'any' | 'word' | 'nine';
+  /** Whether images may be addresses, or have to be data URLs. */
+  readonly imageUrls: 'any' | 'data';
+  /** Whether a tool may be forced; `auto` is sent where it may not. */
+  readonly forcedChoice: 'send' | 'auto' | 'auto_when_thinking';
+  /** Whether the hint to make one call at a time may be sent. */
+  readonly parallelToolCalls: 'send' | 'omit';
+  /** What a tool result without text says; some servers refuse an empty one. */
+  readonly emptyToolResult: string;
+  /** Members that every request carries as they are, such as routing preferences. */
+  readonly extraBody: JsonObject;
+};
+
+export type ChatProfile = SharedProfile & {
+  readonly dialect: 'chat';
+  /** The header that carries the credential. */
+  readonly credential: 'bearer' | 'api-key';
+  readonly maxTokensField: 'max_tokens' | 'max_completion_tokens';
+  /** Temperature, `top_p` and the penalties; reasoning models of some vendors refuse them. */
+  readonly sampling: 'send' | 'omit';
+  /** Under which name earlier thinking goes back. Both names are always read. */
+  readonly reasoningField: 'reasoning_content' | 'reasoning' | 'none';
+  /** Whether an assistant turn whose thinking is lost carries the field all the same, empty. */
+  readonly lostReasoning: 'omit' | 'empty';
+  /**
+   * Think tags in the answer's text: not looked for, split off where the text begins with one, or
+   * open from the start because the server's prompt template has written the first one.
+   */
+  readonly thinkTags: 'ignore' | 'split' | 'opened';
+  /**
+   * How thinking is turned on, off and up: `thinking: {type}` beside `reasoning_effort`; that word
+   * alone; `chat_template_kwargs: {enable_thinking}` beside it; OpenRouter's `reasoning` object.
+   */
+  readonly reasoningSwitch: 'thinking' | 'effort' | 'template' | 'object' | 'none';
+  /** The server's own word for each depth and for off; an empty one is not sent. */
+  readonly effortWords: Readonly<Record<Depth | 'off', string>>;
+  /** Content as an array of parts: only where there are images, always, or never. */
+  readonly contentParts: 'images' | 'always' | 'never';
+  /** The content of an assistant turn that has calls and no text. */
+  readonly contentBesideCalls: 'null' | 'empty';
+  /** Whether two turns of the same role in a row are merged. */
+  readonly turnOrder: 'any' | 'alternate';
+  /** Whether a user turn may follow tool results, or needs an assistant's word between. */
+  readonly userAfterTool: 'send' | 'bridge';
+  /** How a last assistant turn is to be continued: as it is, by a flag, or by a mark on the turn. */
+  readonly prefill: 'send' | 'continue_final_message' | 'prefix';
+  readonly streamOptions: 'send' | 'omit';
+  readonly jsonMode: 'send' | 'omit';
+  /** Whether each piece of a call's arguments is the next part, or all that there is so far. */
+  readonly toolArguments: 'parts' | 'growing';
+};
+
+export type MessagesProfile = SharedProfile & {
+  readonly dialect: 'messages';
+  readonly credential: 'x-api-key' | 'bearer';
+  /** The value of `anthropic-version`. */
+  readonly version: string;
+  /** `one`: `top_p` only where there is no temperature. Newer versions of the API refuse all. */
+  readonly sampling: 'send' | 'one' | 'omit';
+  /**
+   * How thinking is turned on: with a budget of tokens, as `adaptive` with an effort, by its type
+   * and an effort, or not at all.
+   */
+  readonly thinkingSwitch: 'budget' | 'adaptive' | 'type' | 'none';
+  /** Tokens of thinking for each depth, where the switch is a budget. */
+  readonly thinkingBudgets: Readonly<Record<Depth, number>>;
+  /** Earlier thinking goes back only with the upstream's own signature, in any form, or never. */
+  readonly thinkingHistory: 'signed' | 'any' | 'none';
+};
+
+export type UpstreamProfile = ChatProfile | MessagesProfile;
+
+/** What nearly every chat-completions server takes. */
+const CHAT: ChatProfile = {
+  dialect: 'chat',
+  credential: 'bearer',
+  systemInMiddle: 'fold',
+  stopMax: 16,
+  blankStop: 'send',
+  toolIds: 'any',
+  imageUrls: 'any',
+  forcedChoice: 'send',
+  parallelToolCalls: 'send',
+  emptyToolResult: '',
+  extraBody: {},
+  maxTokensField: 'max_tokens',
+  sampling: 'send',
+  reasoningField: 'reasoning_content',
+  lostReasoning: 'omit',
+  thinkTags: 'ignore',
+  reasoningSwitch: 'thinking',
+  effortWords: { off: '', low: 'low', high: 'high', max: 'max' },
+  contentParts: 'images',
+  contentBesideCalls: 'null',
+  turnOrder: 'any',
+  userAfterTool: 'send',
+  prefill: 'send',
+  streamOptions: 'send',
+  jsonMode: 'send',
+  toolArguments: 'parts',
+};
+
+const OPENAI: ChatProfile = {
+  ...CHAT,
+  // Newer models refuse max_tokens; all of them take the other name.
+  maxTokensField: 'max_completion_tokens',
+  systemInMiddle: 'keep',
+  stopMax: 4,
+  // Its models show no thinking, so there is none to give back.
+  reasoningField: 'none',
+  reasoningSwitch: 'effort',
+  effortWords: { off: 'none', low: 'low', high: 'high', max: 'xhigh' },
+};
+
+const ANTHROPIC: MessagesProfile = {
+  dialect: 'messages',
+  credential: 'x-api-key',
+  version: '2023-06-01',
+  systemInMiddle: 'fold',
+  stopMax: 16,
+  blankStop: 'hold',
+  toolIds: 'word',
+  imageUrls: 'any',
+  forcedChoice: 'auto_when_thinking',
+  parallelToolCalls: 'send',
+  emptyToolResult: '',
+  extraBody: {},
+  sampling: 'one',
+  thinkingSwitch: 'budget',
+  thinkingBudgets: { low: 4_096, high: 16_384, max: 32_768 },
+  thinkingHistory: 'signed',
+};
+
+/** The profiles that a catalog can name without defining them. */
+export const BUILT_IN_PROFILES: ReadonlyMap<string, UpstreamProfile> = new Map<
+  string,
+  UpstreamProfile
+>([
+  ['chat', CHAT],
+  ['openai', OPENAI],
+  // The same service behind another header.
+  ['azure', { ...OPENAI, credential: 'api-key' }],
+  // In thinking mode it answers 400 when an assistant turn comes back without the field.
+  ['deepseek', { ...CHAT, lostReasoning: 'empty' }],
+  [
+    'vllm',
+    {
+      ...CHAT,
+      reasoningField: 'reasoning',
+      reasoningSwitch: 'template',
+      prefill: 'continue_final_message',
+    },
+  ],
+  ['llama.cpp', { ...CHAT, reasoningSwitch: 'template' }],
+  [
+    'ollama',
+    {
+      ...CHAT,
+      reasoningField: 'reasoning',
+      reasoningSwitch: 'effort',
+      // It refuses words that it does not know, and never fetches an address.
+      effortWords: { off: 'none', low: 'low', high: 'high', max: 'high' },
+      imageUrls: 'data',
+      forcedChoice: 'auto',
+      parallelToolCalls: 'omit',
+    },
+  ],
+  [
+    'mistral',
+    {
+      ...CHAT,
+      // Ids of any other shape are answered with 400.
+      toolIds: 'nine',
+      reasoningField: 'none',
+      reasoningSwitch: 'none',
+      contentBesideCalls: 'empty',
+      turnOrder: 'alternate',
+      userAfterTool: 'bridge',
+      prefill: 'prefix',
+      streamOptions: 'omit',
+    },
+  ],
+  [
+    'openrouter',
+    {
+      ...CHAT,
+      stopMax: 4,
+      reasoningField: 'reasoning',
+      reasoningSwitch: 'object',
+      effortWords: { off: 'none', low: 'low', high: 'high', max: 'xhigh' },
+    },
+  ],
+  ['anthropic', ANTHROPIC],
+  // DeepSeek's endpoint of this format: no budgets, no signatures to check.
+  [
+    'deepseek-messages',
+    {
+      ...ANTHROPIC,
+      blankStop: 'send',
+      toolIds: 'any',
+      forcedChoice: 'send',
+      sampling: 'send',
+      thinkingSwitch: 'type',
+      thinkingHistory: 'any',
+    },
+  ],
+]);
+
+/** What an upstream of a dialect has when its catalog entry names no profile. */
+export const DEFAULT_PROFILE = { chat: CHAT, messages: ANTHROPIC } as const;

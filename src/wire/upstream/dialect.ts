@@ -1,0 +1,18 @@
+// Which codec speaks with an upstream. Called once an attempt; nothing else asks for the dialect.
+
+import type { Upstream } from '../../core/model.ts';
+import { DEFAULT_PROFILE } from '../../core/profile.ts';
+import type { UpstreamDialect } from '../format.ts';
+import { chatDialect } from './chat.ts';
+import { messagesDialect } from './messages.ts';
+
+export function dialectOf(upstream: Upstream): UpstreamDialect {
+  switch (upstream.dialect) {
+    case 'chat':
+      return chatDialect(upstream.profile);
+    case 'messages':
+      return messagesDialect(upstream.profile);
+    case 'demo':
+      return chatDialect(DEFAULT_PROFILE.chat);
+  }
+}

@@ -1,0 +1,52 @@
+// System text in the middle of a conversation, for upstreams that take it only at the front. Called
+// by the request writers where a profile says so. When turns are appended, the result only grows at
+// its end: prompt prefixes are cached upstream, byte by byte.
+
+import type { AssistantTurn, TextPart, ToolTurn, Turn, UserTurn } from '../../core/generation.ts';
+
+/**
+ * The same conversation without system turns: each text joins the user turn or the tool result
+ * before it, and behind an assistant turn it leads the next user turn.
+ */
+export function foldSystem(turns: readonly Turn[]): (UserTurn | AssistantTurn | ToolTurn)[] {
+  const folded: (UserTurn | AssistantTurn | ToolTurn)[] = [];
+  let leading: TextPart[] = [];
+  const flush = (): void => {
+    if (leading.length > 0) folded.push({ role: 'user', parts: leading });
+    leading = [];
+  };
+  for (const turn of turns) {
+    switch (turn.role) {
+      case 'system': {
+        const last = folded.at(-1);
+        if (last === undefined || last.role === 'assistant') leading.push(textPart(turn.text));
+        else folded[folded.length - 1] = withText(last, turn.text);
+        break;
+      }
+      case 'user':
+        folded.push({ role: 'user', parts: [...leading, ...turn.parts] });
+        leading = [];
+        break;
+      default:
+        flush();
+        folded.push(turn);
+    }
+  }
+  flush();
+  return folded;
+}
+
+function withText(turn: UserTurn | ToolTurn, text: string): UserTurn | ToolTurn {
+  if (turn.role === 'tool') return { ...turn, text: joined(turn.text, text) };
+  const last = turn.parts.at(-1);
+  if (last?.kind !== 'text') return { role: 'user', parts: [...turn.parts, textPart(text)] };
+  return { role: 'user', parts: [...turn.parts.slice(0, -1), textPart(joined(last.text, text))] };
+}
+
+function textPart(text: string): TextPart {
+  return { kind: 'text', text };
+}
+
+function joined(before: string, text: string): string {
+  return before === '' ? text : `${before}\n\n${text}`;
+}

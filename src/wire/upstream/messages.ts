@@ -1,0 +1,29 @@
+// The Messages dialect: what the servers of that format speak. This file only ties its parts
+// together for the profile of one upstream.
+
+import type { MessagesProfile } from '../../core/profile.ts';
+import type { UpstreamDialect } from '../format.ts';
+import { chatFailure } from './chat-failure.ts';
+import { writeMessagesRequest } from './messages-request.ts';
+import { readMessagesResponse } from './messages-response.ts';
+import { createMessagesStream } from './messages-stream.ts';
+
+export function messagesDialect(profile: MessagesProfile): UpstreamDialect {
+  return {
+    path: '/v1/messages',
+    headers: (apiKey) => ({
+      'content-type': 'application/json',
+      'anthropic-version': profile.version,
+      // An upstream without a key (a local server) gets no empty credential.
+      ...(apiKey === '' ? {} : credential(profile, apiKey)),
+    }),
+    request: (request, call) => writeMessagesRequest(request, call, profile),
+    response: readMessagesResponse,
+    stream: createMessagesStream,
+    failure: chatFailure,
+  };
+}
+
+function credential({ credential: header }: MessagesProfile, apiKey: string) {
+  return header === 'bearer' ? { authorization: `Bearer ${apiKey}` } : { 'x-api-key': apiKey };
+}
