@@ -1,0 +1,47 @@
+import { describe, expect, test } from 'bun:test';
+import fc from 'fast-check';
+import { toolIdFor } from '../../../src/wire/upstream/tool-id.ts';
+
+const SHAPES = [
+  ['word', /^[A-Za-z0-9_-]{1,64}$/],
+  ['nine', /^[A-Za-z0-9]{9}$/],
+] as const;
+
+test('any id passes where any is taken', () => {
+  fc.assert(
+    fc.property(fc.string(), (id) => {
+      expect(toolIdFor('any', id)).toBe(id);
+    }),
+  );
+});
+
+describe.each(SHAPES)('ids of the shape %s', (shape, pattern) => {
+  test('an id that fits stays as it is', () => {
+    fc.assert(
+      fc.property(fc.stringMatching(pattern), (id) => {
+        expect(toolIdFor(shape, id)).toBe(id);
+      }),
+    );
+  });
+
+  test('every other id fits afterwards, and stays then', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'binary', maxLength: 300 }), (id) => {
+        const fitting = toolIdFor(shape, id);
+        expect(fitting).toMatch(pattern);
+        expect(toolIdFor(shape, fitting)).toBe(fitting);
+      }),
+    );
+  });
+
+  test('ids that nearly agree do not share a name', () => {
+    const ids = Array.from({ length: 20_000 }, (_, index) => `functions.read_file:${index}`);
+    expect(new Set(ids.map((id) => toolIdFor(shape, id))).size).toBe(ids.length);
+  });
+});
+
+test('a rewritten id is the same one in every version: prompt caches outlive processes', () => {
+  expect(toolIdFor('word', 'functions.f:0')).toBe('call_zNwgJIDhJJAnWAbggnTJ2z');
+  expect(toolIdFor('nine', 'call_1')).toBe('RksXkbv4v');
+  expect(toolIdFor('word', '')).toBe('call_5IxLHpeEWjUSnpuggYAkGE');
+});
