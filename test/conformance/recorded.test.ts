@@ -1,65 +1,86 @@
 // A request all the way through the executable, one file a case: what a client of each format
 // sends, what the upstream is asked, what it answers, what each client gets, and what is booked.
-// A file is read from its three input sections; the others are held against what happens.
+// A file is read from its input sections; the others are held against what happens. The sections
+// `upstream` and `model` are lines of the catalog for this case alone.
 
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { sendWhole, streamHead } from '../support/behaviours.ts';
-import { catalogFor } from '../support/catalog.ts';
+import { type Books, openBooks } from '../support/books.ts';
 import { type Format, post } from '../support/client.ts';
-import { explain, type Story } from '../support/explain.ts';
-import { type Gateway, startGateway } from '../support/gateway.ts';
+import type { Story } from '../support/explain.ts';
+import { type Gateway, startGateway, type TestAccount } from '../support/gateway.ts';
 import { type Recording, recordings } from '../support/golden.ts';
 import { type Exchange, startUpstream, type Upstream } from '../support/upstream.ts';
+import { type RecordedCatalog, recordedCatalog } from './catalog.ts';
+
+const cases = recordings('cases', 'txt').map((recording) => {
+  return { recording, given: readSections(recording) };
+});
 
 let upstream: Upstream;
+let catalog: RecordedCatalog;
 let gateway: Gateway;
+let books: Books;
+let account: TestAccount;
 /** What the upstream answers while one case runs: a status, a type, an empty line and the body. */
 let answer = '';
 
 beforeAll(async () => {
   upstream = await startUpstream({ golden: (exchange) => sendRecorded(exchange, answer) });
-  gateway = await startGateway({ catalog: catalogFor(upstream, ['golden']) });
+  catalog = recordedCatalog(
+    upstream,
+    cases.map(({ given }) => given),
+  );
+  gateway = await startGateway({ catalog: catalog.text });
+  account = await gateway.createAccount({ plan: 'large' });
+  books = openBooks(gateway);
 });
 
 afterAll(async () => {
+  books.close();
   await gateway[Symbol.asyncDispose]();
   await upstream.close();
 });
 
-/** A comment that says pause lets what stands before it arrive on its own. */
+/** Comments of a recorded stream that are done and not sent. */
 const PAUSE = ': pause\n\n';
+const CUT = ': cut\n\n';
+const RESET = ': reset\n\n';
 
 async function sendRecorded(exchange: Exchange, recorded: string): Promise<void> {
   const [head = '', ...rest] = recorded.split('\n\n');
   const [status, type] = head.split(' ');
   const body = rest.join('\n\n');
-  if (type !== 'text/event-stream') return sendWhole(exchange, Number(status), body);
+  if (type !== 'text/event-stream') return sendWhole(exchange, Number(status), body, type);
   streamHead(exchange);
-  const [first = '', ...later] = body.split(PAUSE);
+  const [first = '', ...later] = body.replace(CUT, '').replace(RESET, '').split(PAUSE);
   exchange.write(first);
   for (const piece of later) {
     await exchange.sleep(50);
     exchange.write(piece);
   }
-  exchange.end();
+  if (body.endsWith(CUT)) exchange.cut();
+  else if (body.endsWith(RESET)) exchange.reset();
+  else exchange.end();
 }
-
-const cases = recordings('pipeline', 'txt');
 
 test('there are cases', () => expect(cases.length).toBeGreaterThan(10));
 
-test.each(cases.map((recording) => [recording.title, recording] as const))(
+test.each(cases.map(({ recording, given }) => [recording.title, recording, given] as const))(
   '%s',
-  async (_title, recording) => {
-    const given = readSections(recording);
+  async (_title, recording, given) => {
     answer = given.get('upstream bytes') ?? '';
-    const chat = await run('chat', given.get('client request (chat)'));
-    const messages = await run('messages', given.get('client request (messages)'));
+    const model = catalog.modelFor(given);
+    const chat = await run('chat', given.get('client request (chat)'), model);
+    const messages = await run('messages', given.get('client request (messages)'), model);
     const written = [
+      ['note', given.get('note')],
+      ['upstream', given.get('upstream')],
+      ['model', given.get('model')],
       ['client request (chat)', given.get('client request (chat)')],
       ['client request (messages)', given.get('client request (messages)')],
       ...both('upstream request', chat?.asked, messages?.asked),
-      ['upstream bytes', answer],
+      ['upstream bytes', given.get('upstream bytes')],
       ['chat answer', chat?.answered],
       ['Messages answer', messages?.answered],
       ...both('ledger effect', chat?.booked, messages?.booked),
@@ -83,7 +104,9 @@ function readSections({ bytes }: Recording): ReadonlyMap<string, string> {
 
 /** One section where both formats have the same, as they should wherever they can; else two. */
 function both(name: string, chat: string | undefined, messages: string | undefined) {
-  if (messages === undefined || chat === messages) return [[name, chat]] as const;
+  if (chat === undefined || messages === undefined || chat === messages) {
+    return [[name, chat ?? messages]] as const;
+  }
   return [
     [`${name} (chat)`, chat],
     [`${name} (messages)`, messages],
@@ -92,22 +115,32 @@ function both(name: string, chat: string | undefined, messages: string | undefin
 
 const PATHS = { chat: '/v1/chat/completions', messages: '/v1/messages' };
 
-/** Sends one request as an account of its own, and tells what came of it. */
-async function run(format: Format, body: string | undefined) {
+/** Sends one request and tells what came of it. `model` stands in for the name in the recording. */
+async function run(format: Format, body: string | undefined, model: string) {
   if (body === undefined) return undefined;
-  const account = await gateway.createAccount({ credit: 10_000 });
-  const response = await post(account, PATHS[format], body);
+  const before = upstream.requests.length;
+  const sent = body.replace(/("model": ?)"golden"/, (_all, key) => `${key}"${model}"`);
+  const response = await post(account, PATHS[format], sent);
   const text = await response.text();
-  const heads = ['content-type', 'x-svc-model', 'x-svc-tokens-debited', 'x-svc-balance'].map(
-    (name) => `${name}: ${response.headers.get(name) ?? 'none'}\n`,
-  );
-  const story = await explain(gateway, response.headers.get('x-request-id'));
+  const heads = HEADS.flatMap((name) => {
+    const value = response.headers.get(name);
+    return value === null ? [] : `${name}: ${value}\n`;
+  });
+  const story = await books.story(response.headers.get('x-request-id'));
+  const asked = upstream.requests.slice(before).map((request) => pretty(request.text));
+  const all = `${response.status}\n${heads.join('')}\n${normal(readable(response, text))}`;
+  const balance = String(story?.booked?.['balance_after']);
   return {
-    asked: pretty(upstream.requests.at(-1)?.text ?? ''),
-    answered: `${response.status}\n${heads.join('')}\n${normal(readable(response, text))}`,
-    booked: effect(story),
+    asked: asked.length === 0 ? 'nothing was sent\n' : asked.join(''),
+    answered: all.replaceAll(model, 'golden').replaceAll(balance, 'BALANCE'),
+    booked: story === undefined ? 'nothing was booked\n' : effect(story),
   };
 }
+
+const HEADS = [
+  ...['content-type', 'x-svc-model', 'x-svc-tokens-debited', 'x-svc-balance'],
+  'x-should-retry',
+];
 
 function readable(response: Response, text: string): string {
   return response.headers.get('content-type') === 'application/json' ? pretty(text) : text;
@@ -161,7 +194,6 @@ function effect({ hold, usage, request, booked, ...story }: Story): string {
     debited: booked?.['debited'],
     'debited in USD': booked?.['debited_usd'],
     loss: booked?.['loss'],
-    'balance after': booked?.['balance_after'],
     'end user': request?.['end_user'],
     attempts: attempts.map(({ failure }) => failure ?? 'served').join(', '),
   };

@@ -1,0 +1,34 @@
+// The books of a gateway under test, read in this process: a command for each look would take most
+// of a table's time. What is told is what `tollgate explain` tells.
+
+import { explanation } from '../../src/cli/explanation.ts';
+import { explain } from '../../src/ledger/explain.ts';
+import { openDatabase } from '../../src/store/database.ts';
+import type { Story } from './explain.ts';
+import type { Gateway } from './gateway.ts';
+import { waitUntil } from './upstream.ts';
+
+/** What catalogs for tests say: a million service tokens cost one dollar. */
+const USD_PER_MILLION = 1_000_000n;
+
+export type Books = {
+  /** The story of a request, once it has ended; undefined for one that was refused. */
+  readonly story: (requestId: string | null) => Promise<Story | undefined>;
+  readonly close: () => void;
+};
+
+export function openBooks(gateway: Gateway): Books {
+  const database = openDatabase({ url: `sqlite:${gateway.databasePath}`, sync: 'normal' });
+  return {
+    async story(requestId) {
+      let story = explain(database, String(requestId));
+      if (story === undefined) return undefined;
+      await waitUntil(() => {
+        story = explain(database, String(requestId));
+        return story?.record !== undefined;
+      });
+      return explanation(story, USD_PER_MILLION) as Story;
+    },
+    close: () => database.close(),
+  };
+}
