@@ -47,10 +47,13 @@ const PAUSE = ': pause\n\n';
 const CUT = ': cut\n\n';
 const RESET = ': reset\n\n';
 
+/** A section of a file ends with a line end; this line takes the last one back. */
+const NO_LINE_END = '\n\\ no newline at the end\n';
+
 async function sendRecorded(exchange: Exchange, recorded: string): Promise<void> {
   const [head = '', ...rest] = recorded.split('\n\n');
   const [status, type] = head.split(' ');
-  const body = rest.join('\n\n');
+  const body = rest.join('\n\n').replace(NO_LINE_END, '');
   if (type !== 'text/event-stream') return sendWhole(exchange, Number(status), body, type);
   streamHead(exchange);
   const [first = '', ...later] = body.replace(CUT, '').replace(RESET, '').split(PAUSE);
