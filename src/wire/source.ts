@@ -1,7 +1,7 @@
-// Finds the source text of tool inputs in a Messages body. Called by the Messages request parser
-// when a body has tool calls: parsed values would reorder integer-like keys and round large
-// integers (design section 8, "Tool arguments stay bytes"). One pass over text that JSON.parse has
-// accepted before; anything else is a bug of ours, and must fail rather than go round forever.
+// Finds the source text of values inside a JSON text. Called by the readers of tool inputs, for
+// clients and for upstreams: parsed values would reorder integer-like keys and round large integers
+// (design section 8, "Tool arguments stay bytes"). One pass over text that JSON.parse has accepted
+// before; anything else is a bug of ours, and must fail rather than go round forever.
 
 import { assert } from '../core/assert.ts';
 import { isEscaped } from './json.ts';
@@ -13,71 +13,59 @@ const OPEN_BRACKET = 91;
 const CLOSE_BRACKET = 93;
 const COMMA = 44;
 
-/** Reads one value that starts at `start` and returns where it ends. */
-type ReadValue = (start: number) => number;
-
-/** Source texts by message and block: `sources[3]?.[0]` is `messages[3].content[0].input`. */
-export type ToolInputSources = readonly (readonly (string | undefined)[] | undefined)[];
+/** In a path: every index of an array. */
+const EACH = '*';
 
 /**
- * The source text of every `messages[i].content[j].input`. `text` is valid JSON. Of duplicate keys
- * the last one counts, as it does for JSON.parse.
+ * The source text of every value at `path`, whose steps are member names, or `*` for every element
+ * of an array. The keys are the indices joined with a dot: with the path `messages`, `*`, `content`,
+ * `*`, `input` the source of `messages[3].content[0].input` is at `3.0`; without a `*` the key is
+ * empty. `text` is valid JSON. Of duplicate members the last one counts, as it does for JSON.parse.
  */
-export function toolInputSources(text: string): ToolInputSources {
-  let sources: (string | undefined)[][] = [];
+export function valueSources(text: string, path: readonly string[]): ReadonlyMap<string, string> {
+  const found: [place: string, source: string][] = [];
 
-  const body = members('messages', (start) => {
-    sources = [];
-    return elements(message)(start);
-  });
-
-  function message(index: number): ReadValue {
-    return members('content', (start) => {
-      const inputs: (string | undefined)[] = [];
-      sources[index] = inputs;
-      return elements((blockIndex) => block(inputs, blockIndex))(start);
-    });
+  /** Reads the value at `start` and returns where it ends. */
+  function read(start: number, depth: number, place: string): number {
+    const step = path[depth];
+    const code = text.charCodeAt(start);
+    if (step === EACH && code === OPEN_BRACKET) return readElements(start, depth, place);
+    if (step !== undefined && step !== EACH && code === OPEN_BRACE) {
+      return readMembers(start, step, depth, place);
+    }
+    const end = skipValue(text, start);
+    if (step === undefined) found.push([place, text.slice(start, end)]);
+    return end;
   }
 
-  function block(inputs: (string | undefined)[], index: number): ReadValue {
-    return members('input', (start) => {
-      const end = skipValue(text, start);
-      inputs[index] = text.slice(start, end);
-      return end;
-    });
+  function readMembers(start: number, name: string, depth: number, place: string): number {
+    const foundBefore = found.length;
+    let position = skipSpace(text, start + 1);
+    while (text.charCodeAt(position) === QUOTE) {
+      const nameEnd = skipString(text, position);
+      const matches = isString(text, position, nameEnd, name);
+      const value = skipSpace(text, skipSpace(text, nameEnd) + 1);
+      // What an earlier member of the same name held is not part of the value.
+      if (matches) found.length = foundBefore;
+      const end = matches ? read(value, depth + 1, place) : skipValue(text, value);
+      position = skipSpace(text, end);
+      if (text.charCodeAt(position) === COMMA) position = skipSpace(text, position + 1);
+    }
+    return position + 1;
   }
 
-  /** Reads an object and hands the values of one key to `read`; any other value is skipped. */
-  function members(key: string, read: ReadValue): ReadValue {
-    return (start) => {
-      if (text.charCodeAt(start) !== OPEN_BRACE) return skipValue(text, start);
-      let position = skipSpace(text, start + 1);
-      while (text.charCodeAt(position) === QUOTE) {
-        const keyEnd = skipString(text, position);
-        const isKey = isString(text, position, keyEnd, key);
-        const value = skipSpace(text, skipSpace(text, keyEnd) + 1);
-        position = skipSpace(text, isKey ? read(value) : skipValue(text, value));
-        if (text.charCodeAt(position) === COMMA) position = skipSpace(text, position + 1);
-      }
-      return position + 1;
-    };
+  function readElements(start: number, depth: number, place: string): number {
+    let position = skipSpace(text, start + 1);
+    for (let index = 0; text.charCodeAt(position) !== CLOSE_BRACKET; index += 1) {
+      const inner = place === '' ? `${index}` : `${place}.${index}`;
+      position = skipSpace(text, read(position, depth + 1, inner));
+      if (text.charCodeAt(position) === COMMA) position = skipSpace(text, position + 1);
+    }
+    return position + 1;
   }
 
-  /** Reads an array, each element with its own reader; any other value is skipped. */
-  function elements(reader: (index: number) => ReadValue): ReadValue {
-    return (start) => {
-      if (text.charCodeAt(start) !== OPEN_BRACKET) return skipValue(text, start);
-      let position = skipSpace(text, start + 1);
-      for (let index = 0; text.charCodeAt(position) !== CLOSE_BRACKET; index += 1) {
-        position = skipSpace(text, reader(index)(position));
-        if (text.charCodeAt(position) === COMMA) position = skipSpace(text, position + 1);
-      }
-      return position + 1;
-    };
-  }
-
-  body(skipSpace(text, 0));
-  return sources;
+  read(skipSpace(text, 0), 0, '');
+  return new Map(found);
 }
 
 /** Whether the string literal at `start` to `end` spells `wanted`, escapes resolved. */

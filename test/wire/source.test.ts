@@ -1,41 +1,73 @@
-// The bytes of tool inputs, found in bodies that are laid out in every way JSON allows.
+// The bytes of values, tool inputs above all, found in bodies that are laid out in every way JSON allows.
 
 import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
 import { AssertionError } from '../../src/core/assert.ts';
-import { toolInputSources } from '../../src/wire/source.ts';
+import { valueSources } from '../../src/wire/source.ts';
 import { jsonObjectText, jsonText } from './messages/fixtures.ts';
 
-type Row = [name: string, text: string, inputs: (string | undefined)[][]];
+const INPUTS = ['messages', '*', 'content', '*', 'input'] as const;
+
+type Row = [name: string, text: string, inputs: Record<string, string>];
 
 const ROWS: Row[] = [
-  ['nothing in it', '{}', []],
-  ['no list of messages', ' {"messages" : {"content":[{"input":1}]} } ', []],
+  ['nothing in it', '{}', {}],
+  ['no list of messages', ' {"messages" : {"content":[{"input":1}]} } ', {}],
   [
     'an input of integer-like keys',
     '{"messages":[{"content":[{"input":{"2":1, "1":2}}]}]}',
-    [['{"2":1, "1":2}']],
+    { '0.0': '{"2":1, "1":2}' },
   ],
-  ['an escaped key', '{"messages":[{"content":[{"\\u0069nput":{"a":1}}]}]}', [['{"a":1}']]],
-  ['an input twice', '{"messages":[{"content":[{"input":{},"input":{"b":0}}]}]}', [['{"b":0}']]],
-  ['a content twice', '{"messages":[{"content":[{"input":1},{"input":2}],"content":[{}]}]}', [[]]],
+  ['an escaped key', '{"messages":[{"content":[{"\\u0069nput":{"a":1}}]}]}', { '0.0': '{"a":1}' }],
+  [
+    'an input twice',
+    '{"messages":[{"content":[{"input":{},"input":{"b":0}}]}]}',
+    { '0.0': '{"b":0}' },
+  ],
+  [
+    'a content twice',
+    '{"messages":[{"content":[{"input":1},{"input":2}],"content":[{},{"input":3}]}]}',
+    { '0.1': '3' },
+  ],
   [
     'a content that becomes a string',
-    '{"messages":[{"content":[{"input":1}],"content":"x"}]}',
-    [[]],
+    '{"messages":[{"content":[{"input":0}]},{"content":[{"input":1}],"content":"x"}]}',
+    { '0.0': '0' },
   ],
-  ['messages twice', '{"messages":[{"content":[{"input":1}]}],"messages":[]}', []],
-  ['an input elsewhere', '{"input":1,"a":[{"messages":[{"content":[{"input":1}]}]}]}', []],
+  ['messages twice', '{"messages":[{"content":[{"input":1}]}],"messages":[]}', {}],
+  ['an input elsewhere', '{"input":1,"a":[{"messages":[{"content":[{"input":1}]}]}]}', {}],
   [
     'brackets and quotes in strings',
     '{"x":"\\"}]","messages":[{"content":[{"t":"\\\\","input":{"a":"}\\"]"}}]}]}',
-    [['{"a":"}\\"]"}']],
+    { '0.0': '{"a":"}\\"]"}' },
+  ],
+  [
+    'inputs in several places',
+    '{"messages":[{"content":[]},{"content":[{},{"input":[]},7]},[],{"content":[{"input":null}]}]}',
+    { '1.1': '[]', '3.0': 'null' },
   ],
 ];
 
-describe('the sources of tool inputs', () => {
+const PATHS: [text: string, path: string[], found: Record<string, string>][] = [
+  [' {"a":1} ', [], { '': '{"a":1}' }],
+  ['{"b":2,"a":{"b":1.0}}', ['a', 'b'], { '': '1.0' }],
+  ['[1e3,"x",[ ]]', ['*'], { '0': '1e3', '1': '"x"', '2': '[ ]' }],
+  [
+    '{"content":[{"input":{"a":1}},{"input":{}}]}',
+    ['content', '*', 'input'],
+    { '0': '{"a":1}', '1': '{}' },
+  ],
+  ['[[1,2],3,[[4]]]', ['*', '*'], { '0.0': '1', '0.1': '2', '2.0': '[4]' }],
+  ['{"*":1,"a":2}', ['*'], {}],
+];
+
+describe('the sources of values', () => {
   test.each(ROWS)('in a body with %s', (_name, text, inputs) => {
-    expect(toolInputSources(text)).toEqual(inputs);
+    expect(Object.fromEntries(valueSources(text, INPUTS))).toEqual(inputs);
+  });
+
+  test.each(PATHS)('in %p at %p', (text, path, found) => {
+    expect(Object.fromEntries(valueSources(text, path))).toEqual(found);
   });
 
   test('are the bytes that the body was written with', () => {
@@ -54,9 +86,10 @@ describe('the sources of tool inputs', () => {
         });
         const text = `{"model":"m","messages":[${contents.join(', ')}]}`;
         JSON.parse(text);
-        expect(toolInputSources(text)).toEqual(
-          messages.map((blocks) => blocks.map(([, input]) => input)),
-        );
+        const written = messages.flatMap((blocks, index) => {
+          return blocks.map(([, input], place) => [`${index}.${place}`, input] as const);
+        });
+        expect([...valueSources(text, INPUTS)]).toEqual(written);
       }),
     );
   });
@@ -75,16 +108,16 @@ describe('the sources of tool inputs', () => {
     fc.assert(
       fc.property(body, (text) => {
         const { messages = [] } = JSON.parse(text);
-        const sources = toolInputSources(text);
+        const parsed = new Map<string, unknown>();
         for (const [index, { content }] of messages.entries()) {
           if (!Array.isArray(content)) continue;
           for (const [place, value] of content.entries()) {
             const isObject = typeof value === 'object' && value !== null && !Array.isArray(value);
-            const source = sources[index]?.[place];
-            const found = source === undefined ? undefined : JSON.parse(source);
-            expect(found).toEqual(isObject ? value.input : undefined);
+            if (isObject && 'input' in value) parsed.set(`${index}.${place}`, value.input);
           }
         }
+        const sources = [...valueSources(text, INPUTS)];
+        expect(new Map(sources.map(([key, source]) => [key, JSON.parse(source)]))).toEqual(parsed);
       }),
     );
   });
@@ -102,15 +135,22 @@ describe('the sources of tool inputs', () => {
     const repeats = '"content":[],'.repeat(70_000);
     const text = `{"messages":[{"content":[${calls}{}]},{${repeats}"x":"${'\\\\'.repeat(300_000)}"}]}`;
     const started = performance.now();
-    expect(toolInputSources(text)[0]?.length).toBe(40_000);
+    expect(valueSources(text, INPUTS).size).toBe(40_000);
     expect(performance.now() - started).toBeLessThan(2_000);
+  });
+
+  test('are not slowed down, nor their stack used up, by depth that is skipped', () => {
+    const deep = '['.repeat(300_000) + ']'.repeat(300_000);
+    expect(Object.fromEntries(valueSources(`{"x":${deep},"a":[${deep}]}`, ['a', '*']))).toEqual({
+      '0': deep,
+    });
   });
 });
 
 /** What a torn text gives does not matter; that the scan comes back does. */
 function outcome(text: string): string {
   try {
-    toolInputSources(text);
+    valueSources(text, INPUTS);
   } catch (error) {
     if (!(error instanceof AssertionError)) throw error;
   }

@@ -15,7 +15,6 @@ import {
   readObject,
   readString,
 } from '../check.ts';
-import type { ToolInputSources } from '../source.ts';
 import { readImage } from './image.ts';
 import { decodeToolId } from './tool.ts';
 
@@ -78,13 +77,20 @@ export const readSystem: Reader<string> = (value, path) => {
   return joinSystem(readBlocks(value, path));
 };
 
-/** The conversation's entries: of a user message its tool results first, then the rest of it. */
-export function messageEntries(messages: readonly Message[], inputs: ToolInputSources): Turn[] {
-  return messages.flatMap((message, index) => entriesOf(message, inputs[index] ?? []));
+/**
+ * The conversation's entries: of a user message its tool results first, then the rest of it.
+ * `inputs` has the source of each tool input by message and block, such as `3.0`.
+ */
+export function messageEntries(
+  messages: readonly Message[],
+  inputs: ReadonlyMap<string, string>,
+): Turn[] {
+  return messages.flatMap((message, index) => {
+    return entriesOf(message, (block) => inputs.get(`${index}.${block}`));
+  });
 }
 
-/** `inputs` are those of this message, by block. */
-function entriesOf(message: Message, inputs: readonly (string | undefined)[]): Turn[] {
+function entriesOf(message: Message, inputOf: (block: number) => string | undefined): Turn[] {
   switch (message.role) {
     case 'system':
       return [message];
@@ -96,7 +102,7 @@ function entriesOf(message: Message, inputs: readonly (string | undefined)[]): T
       const { role, reasoning, text, calls } = message;
       if (reasoning === '' && text === '' && calls.length === 0) return [];
       const toolCalls = calls.map(({ id, name, block }) => {
-        return { id, name, arguments: inputText(inputs[block]) };
+        return { id, name, arguments: inputText(inputOf(block)) };
       });
       return [{ role, reasoning, text, toolCalls }];
     }

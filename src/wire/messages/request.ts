@@ -24,7 +24,7 @@ import {
 import { EFFORT_REASONING, isEffort } from '../effort.ts';
 import type { ParsedBody } from '../format.ts';
 import { MESSAGES_MAX, STOP_MAX, TOOLS_MAX, USER_MAX } from '../limits.ts';
-import { type ToolInputSources, toolInputSources } from '../source.ts';
+import { valueSources } from '../source.ts';
 import { assembleTurns } from '../turns.ts';
 import { type Message, messageEntries, readMessage, readSystem } from './message.ts';
 
@@ -127,12 +127,14 @@ function toRequest(fields: Fields, text: string): GenerationRequest {
   };
 }
 
+const INPUT_PATH = ['messages', '*', 'content', '*', 'input'] as const;
+
 /** The scan costs a pass over the body, so it waits for a message that has a call. */
-function toolInputs(messages: readonly Message[], text: string): ToolInputSources {
+function toolInputs(messages: readonly Message[], text: string): ReadonlyMap<string, string> {
   const called = messages.some(
     (message) => message.role === 'assistant' && message.calls.length > 0,
   );
-  return called ? toolInputSources(text) : [];
+  return called ? valueSources(text, INPUT_PATH) : new Map();
 }
 
 /** `undefined` for a tool that another service would run: it has a type, and no schema. */
