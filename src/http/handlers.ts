@@ -2,7 +2,7 @@
 // one finished Response, and whatever is thrown ends in the envelope of the path's own format.
 
 import type { Deadlines } from '../core/deadlines.ts';
-import { GatewayError } from '../core/error.ts';
+import { ERRORS, GatewayError } from '../core/error.ts';
 import { createRequestId, type RandomBytes } from '../core/id.ts';
 import type { GenerateDependencies } from '../generate/call.ts';
 import { countTokens } from '../generate/count.ts';
@@ -123,6 +123,8 @@ export function answerList(
   );
 }
 
+const SHOWN_PATH_LENGTH_MAX = 200;
+
 /** Whatever no route takes: key management, wrong methods, unknown paths. */
 export function answerElsewhere(
   dependencies: HandlerDependencies,
@@ -140,8 +142,15 @@ export function answerElsewhere(
     return refuse(dependencies, exchange, new GatewayError('session_required'));
   }
   const allow = allowedMethods(path);
-  if (allow === undefined) return refuse(dependencies, exchange, new GatewayError('not_found'));
+  if (allow === undefined) return refuse(dependencies, exchange, nothingAt(path));
   return refuse(dependencies, exchange, new GatewayError('method_not_allowed'), allow);
+}
+
+/** Names the path: a base URL with /v1 twice, or without it, is seen at a glance then. */
+function nothingAt(path: string): GatewayError {
+  const { text } = ERRORS.not_found;
+  const shown = path.slice(0, SHOWN_PATH_LENGTH_MAX);
+  return new GatewayError('not_found', { message: text.replace('this path', shown) });
 }
 
 /** GET /readyz: whether new requests should be sent here. */
