@@ -9,6 +9,8 @@ export type SseLimits = {
   readonly lineBytes: number;
   /** The joined data of one event, in UTF-16 units. */
   readonly eventLength: number;
+  /** Everything, comments and blank lines included: what is not kept still costs time to read. */
+  readonly streamBytes: number;
 };
 
 /** `event` is the empty string where the stream named none. */
@@ -30,8 +32,8 @@ const PIECE_BYTES = 65_536;
 const FIRST_CARRY_BYTES = 4_096;
 
 /**
- * Returns a decoder for one stream. A returned failure (`malformed`: a line or an event above its
- * limit) is final; the caller makes no further call.
+ * Returns a decoder for one stream. A returned failure (`malformed`: a line, an event or the whole
+ * stream above its limit) is final; the caller makes no further call.
  */
 export function createSseDecoder(onRecord: OnSseRecord, limits: SseLimits): SseDecoder {
   // A byte-order mark is only one at the very start, so the decoder must not strip it elsewhere.
@@ -40,6 +42,7 @@ export function createSseDecoder(onRecord: OnSseRecord, limits: SseLimits): SseD
   const pieceBytes = Math.min(PIECE_BYTES, limits.lineBytes);
   let carry = new Uint8Array();
   let carried = 0;
+  let bytesLeft = limits.streamBytes;
   let skipLineFeed = false;
   let atStart = true;
 
@@ -104,11 +107,14 @@ export function createSseDecoder(onRecord: OnSseRecord, limits: SseLimits): SseD
 
   return {
     feed(bytes) {
-      for (let from = 0; from < bytes.length; from += pieceBytes) {
-        const failure = readPiece(bytes.subarray(from, from + pieceBytes));
+      const allowed = Math.min(bytes.length, bytesLeft);
+      bytesLeft -= allowed;
+      for (let from = 0; from < allowed; from += pieceBytes) {
+        const failure = readPiece(bytes.subarray(from, Math.min(from + pieceBytes, allowed)));
         if (failure !== undefined) return failure;
       }
-      return undefined;
+      if (allowed === bytes.length) return undefined;
+      return tooLong('a stream', limits.streamBytes, 'bytes');
     },
     end() {
       const failure = carried > 0 ? readCarry() : undefined;

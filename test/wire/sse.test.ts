@@ -4,16 +4,19 @@ import type { UpstreamFailure } from '../../src/core/failure.ts';
 import { createSseDecoder, type SseLimits } from '../../src/wire/sse.ts';
 
 const encoder = new TextEncoder();
-const WIDE: SseLimits = { lineBytes: 1_048_576, eventLength: 1_048_576 };
+const WIDE: SseLimits = { lineBytes: 1_048_576, eventLength: 1_048_576, streamBytes: 33_554_432 };
 
 type Result = {
   readonly records: readonly { readonly data: string; readonly event: string }[];
   readonly failure: UpstreamFailure | undefined;
 };
 
-function decode(reads: readonly Uint8Array[], limits = WIDE): Result {
+function decode(reads: readonly Uint8Array[], limits: Partial<SseLimits> = {}): Result {
   const records: { data: string; event: string }[] = [];
-  const decoder = createSseDecoder((data, event) => records.push({ data, event }), limits);
+  const decoder = createSseDecoder((data, event) => records.push({ data, event }), {
+    ...WIDE,
+    ...limits,
+  });
   for (const read of reads) {
     const failure = decoder.feed(read);
     if (failure !== undefined) return { records, failure };
@@ -21,7 +24,7 @@ function decode(reads: readonly Uint8Array[], limits = WIDE): Result {
   return { records, failure: decoder.end() };
 }
 
-function decodeText(text: string, limits = WIDE): Result {
+function decodeText(text: string, limits: Partial<SseLimits> = {}): Result {
   return decode([encoder.encode(text)], limits);
 }
 
@@ -123,8 +126,10 @@ describe('event streams', () => {
         const reads = borders
           .slice(1)
           .map((border, index) => bytes.subarray(borders[index], border));
-        const limits = { lineBytes: 12, eventLength: 16 };
-        expect(decode(reads, limits)).toEqual(decode([bytes], limits));
+        for (const streamBytes of [WIDE.streamBytes, bytes.length, bytes.length >> 1]) {
+          const limits = { lineBytes: 12, eventLength: 16, streamBytes };
+          expect(decode(reads, limits)).toEqual(decode([bytes], limits));
+        }
         expect(decode(bytewise(bytes))).toEqual(decode([bytes]));
       }),
       { numRuns: 2_000 },
@@ -139,7 +144,7 @@ describe('bounds', () => {
   });
 
   test('a line may be as long as its limit, in bytes, and not longer', () => {
-    const limits = { lineBytes: 10, eventLength: 100 };
+    const limits = { lineBytes: 10 };
     expect(decodeText('data: 1234\n\n', limits)).toEqual(data('1234'));
     expect(decodeText('data: 12345\n\n', limits).failure).toEqual(lineFailure(10));
     expect(decodeText('data: é34\n\n', limits)).toEqual(data('é34'));
@@ -147,7 +152,7 @@ describe('bounds', () => {
   });
 
   test('an event may be as long as its limit, its lines together', () => {
-    const limits = { lineBytes: 100, eventLength: 5 };
+    const limits = { eventLength: 5 };
     expect(decodeText('data: 12\ndata: 34\n\n', limits)).toEqual(data('12\n34'));
     expect(decodeText('data: 12\ndata: 345\n\n', limits)).toEqual({
       records: [],
@@ -158,8 +163,38 @@ describe('bounds', () => {
     });
   });
 
+  test('a stream may be as long as its limit, whatever its bytes say', () => {
+    const failure: UpstreamFailure = {
+      class: 'malformed',
+      detail: 'the upstream sent a stream of more than 18 bytes',
+    };
+    const text = 'data: a\n\ndata: b\n\n';
+    expect(decodeText(text, { streamBytes: 18 })).toEqual(data('a', 'b'));
+    expect(decodeText(`${text}d`, { streamBytes: 18 })).toEqual({ ...data('a', 'b'), failure });
+    for (const endless of [': x\n', '\n', '\r', 'id: 1\n', 'event: e\n\n', 'data\n\n']) {
+      const decoder = createSseDecoder(() => {}, { ...WIDE, streamBytes: 18 });
+      let fed = 0;
+      for (; decoder.feed(encoder.encode(endless)) === undefined; fed += endless.length);
+      expect([endless, fed]).toEqual([endless, 18 - (18 % endless.length)]);
+    }
+  });
+
+  test('an endless event fails at its limit, in lines of any kind', () => {
+    for (const [line, fitting] of [
+      ['data\n', 5],
+      ['data:\n', 5],
+      ['data: 1\n', 2],
+      ['error: 1\n', 2],
+    ] as const) {
+      const decoder = createSseDecoder(() => {}, { ...WIDE, eventLength: 4 });
+      let fed = 0;
+      for (; decoder.feed(encoder.encode(line)) === undefined; fed += 1);
+      expect([line, fed]).toEqual([line, fitting]);
+    }
+  });
+
   test('records before the failure are handed over', () => {
-    const limits = { lineBytes: 10, eventLength: 100 };
+    const limits = { lineBytes: 10 };
     expect(decodeText(`data: a\n\n${'x'.repeat(11)}\n\ndata: b\n\n`, limits)).toEqual({
       records: [{ data: 'a', event: '' }],
       failure: lineFailure(10),

@@ -11,7 +11,7 @@ import { createSseDecoder } from '../sse.ts';
 import { createChunkReader } from './chat-chunk.ts';
 import { errorEventFailure } from './chat-failure.ts';
 import { createFrameLane, type FrameLane } from './chat-frame.ts';
-import { EVENT_LENGTH_MAX, LINE_BYTES_MAX } from './limits.ts';
+import { STREAM_LIMITS } from './limits.ts';
 
 /**
  * Returns a decoder for one stream. After a failure it emits nothing and repeats the failure.
@@ -23,8 +23,7 @@ export function createChatStream(
   lane: FrameLane = createFrameLane(),
 ): StreamDecoder {
   const reader = createChunkReader(onEvent);
-  const limits = { lineBytes: LINE_BYTES_MAX, eventLength: EVENT_LENGTH_MAX };
-  const sse = createSseDecoder(onRecord, limits);
+  const sse = createSseDecoder(onRecord, STREAM_LIMITS);
   let failure: UpstreamFailure | undefined;
   let done = false;
   let atEnd = false;

@@ -1,11 +1,16 @@
 // Every bound of what an upstream may send. An upstream is configured by the operator, but it may
 // be broken or taken over: nothing it sends may grow our memory without end.
 
-/** One line of an event stream, in bytes. */
-export const LINE_BYTES_MAX = 1_048_576;
+import type { SseLimits } from '../sse.ts';
 
-/** The joined `data` of one event, in UTF-16 units. */
-export const EVENT_LENGTH_MAX = 1_048_576;
+/** The bounds of an event stream of any dialect. */
+export const STREAM_LIMITS: SseLimits = {
+  lineBytes: 1_048_576,
+  eventLength: 1_048_576,
+  // The longest answers that models give, some 384,000 tokens, at 1,398 bytes for each: a chunk
+  // that also carries token ids and log-probabilities has about 1,000.
+  streamBytes: 536_870_912,
+};
 
 /** The body of a whole answer, in bytes. Whoever reads the body stops here. */
 export const BODY_BYTES_MAX = 16_777_216;
