@@ -87,7 +87,9 @@ describe('the sources of values', () => {
         const text = `{"model":"m","messages":[${contents.join(', ')}]}`;
         JSON.parse(text);
         const written = messages.flatMap((blocks, index) => {
-          return blocks.map(([, input], place) => [`${index}.${place}`, input] as const);
+          return blocks.map(
+            ([, input], place): [string, string] => [`${index}.${place}`, input] as const,
+          );
         });
         expect([...valueSources(text, INPUTS)]).toEqual(written);
       }),
