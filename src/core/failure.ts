@@ -60,7 +60,8 @@ export function failureError(failure: UpstreamFailure, limits?: LimitView): Gate
       });
     case 'unsupported':
       return new GatewayError('invalid_request', {
-        message: 'The model takes images only as data, not as addresses. Send a base64 image.',
+        message:
+          'The model does not take images in this form. Send them as base64 data, or leave them out.',
         param: 'messages',
         ...shown,
       });

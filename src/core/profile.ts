@@ -24,7 +24,7 @@ type SharedProfile = {
   readonly parallelToolCalls: 'send' | 'omit';
   /** What a tool result without text says; some servers refuse an empty one. */
   readonly emptyToolResult: string;
-  /** Members that every request carries as they are, such as routing preferences. */
+  /** Members that every request carries, such as routing preferences; what it says itself wins. */
   readonly extraBody: JsonObject;
 };
 

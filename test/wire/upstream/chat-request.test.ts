@@ -3,37 +3,17 @@ import type { GenerationRequest, Turn } from '../../../src/core/generation.ts';
 import { DEFAULT_PROFILE } from '../../../src/core/profile.ts';
 import type { UpstreamCall } from '../../../src/wire/format.ts';
 import { chatDialect } from '../../../src/wire/upstream/chat.ts';
+import { bodyFor, CALL, messagesFor, REQUEST } from './chat-request-support.ts';
 
 const dialect = chatDialect(DEFAULT_PROFILE.chat);
-
-const REQUEST: GenerationRequest = {
-  model: 'swift-1',
-  system: '',
-  turns: [{ role: 'user', parts: [{ kind: 'text', text: 'Hi' }] }],
-  stop: [],
-  tools: [],
-  json: false,
-  stream: false,
-  includeUsage: true,
-};
-const CALL: UpstreamCall = {
-  upstream: 'up',
-  model: 'up-1',
-  maxOutputTokens: 100,
-  stream: false,
-  reasons: true,
-};
 const MESSAGES = [{ role: 'user', content: 'Hi' }];
 const TOOL = { name: 'f', description: 'Does f.', parameters: { type: 'object', properties: {} } };
 const WRITTEN_TOOL = { type: 'function', function: TOOL };
 
-function write(request: Partial<GenerationRequest>, call: Partial<UpstreamCall> = {}): object {
-  return JSON.parse(String(dialect.request({ ...REQUEST, ...request }, { ...CALL, ...call })));
-}
-
-function messages(turns: readonly Turn[], call: Partial<UpstreamCall> = {}): unknown {
-  return Reflect.get(write({ turns }, call), 'messages');
-}
+const write = (request: Partial<GenerationRequest>, call: Partial<UpstreamCall> = {}) =>
+  bodyFor({}, request, call);
+const messages = (turns: readonly Turn[], call: Partial<UpstreamCall> = {}) =>
+  messagesFor({}, turns, call);
 
 describe('upstream requests', () => {
   test('the least one, to the byte', () => {
