@@ -5,6 +5,9 @@
 
 import type { SystemTurn, TextPart, ToolTurn, Turn } from '../core/generation.ts';
 
+/** Stands in a tool result, which can only be text, for an image that a user turn carries on. */
+export const TOOL_IMAGE_MARK = '[An image of this result follows in the next user message.]';
+
 const UNANSWERED = 'This tool call was not answered.';
 const UNMATCHED = 'Result of a tool call that does not precede it in this conversation:';
 

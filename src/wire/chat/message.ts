@@ -21,6 +21,7 @@ import {
   readObject,
   readString,
 } from '../check.ts';
+import { TOOL_IMAGE_MARK } from '../turns.ts';
 
 /** A tool result may hold pictures, which only a user turn can carry on. */
 export type Message = { readonly entry: Turn; readonly toolImages: readonly ImagePart[] };
@@ -116,7 +117,7 @@ function readToolResult(message: JsonObject, path: string): Message {
   const entry: ToolTurn = {
     role: 'tool',
     toolCallId: readNonEmpty(message['tool_call_id'], `${path}.tool_call_id`),
-    text: joinTexts(parts),
+    text: parts.map(resultText).join('\n'),
     isError: false,
   };
   return { entry, toolImages: parts.filter((part) => part.kind === 'image') };
@@ -178,6 +179,10 @@ function joinTexts(parts: readonly ContentPart[]): string {
 
 function partText(part: ContentPart): string {
   return part.kind === 'text' ? part.text : '';
+}
+
+function resultText(part: ContentPart): string {
+  return part.kind === 'text' ? part.text : TOOL_IMAGE_MARK;
 }
 
 function textPart(text: string): ContentPart {

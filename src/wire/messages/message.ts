@@ -15,6 +15,7 @@ import {
   readObject,
   readString,
 } from '../check.ts';
+import { TOOL_IMAGE_MARK } from '../turns.ts';
 import { readImage } from './image.ts';
 import { decodeToolId } from './tool.ts';
 
@@ -36,8 +37,6 @@ export type Message =
     };
 
 type Block = { readonly type: string; readonly fields: JsonObject; readonly path: string };
-
-const IMAGE_MARK = '[An image of this result follows in the next user message.]';
 
 /**
  * One client puts a text that differs on every call before its system prompt. It says nothing to a
@@ -190,7 +189,7 @@ function toolResult(block: Block, images: ImagePart[]): ToolTurn {
     if (inner.type === 'text') lines.push(textOf(inner));
     if (inner.type !== 'image') continue;
     images.push(readImage(inner.fields['source'], `${inner.path}.source`));
-    lines.push(IMAGE_MARK);
+    lines.push(TOOL_IMAGE_MARK);
   }
   return {
     role: 'tool',

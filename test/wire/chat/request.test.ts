@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import { GatewayError } from '../../../src/core/error.ts';
 import type { GenerationRequest } from '../../../src/core/generation.ts';
 import { chatFormat } from '../../../src/wire/chat/format.ts';
+import { TOOL_IMAGE_MARK } from '../../../src/wire/turns.ts';
 
 const HELLO = { role: 'user', content: 'Hello?' };
 const CALL = { id: 'call_1', type: 'function', function: { name: 'f', arguments: '{"a": 1}' } };
@@ -241,7 +242,7 @@ describe('accepted messages', () => {
       ),
     );
     expect(turns.slice(2)).toEqual([
-      { role: 'tool', toolCallId: 'call_1', text: 'seen', isError: false },
+      { role: 'tool', toolCallId: 'call_1', text: `seen\n${TOOL_IMAGE_MARK}`, isError: false },
       { role: 'tool', toolCallId: 'call_2', text: 'heard', isError: false },
       { role: 'user', parts: [{ kind: 'image', url: PNG }] },
     ]);
