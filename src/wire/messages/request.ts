@@ -56,7 +56,8 @@ const FIELDS = {
   stream: readBoolean,
   tools: listOf(readTool, { max: TOOLS_MAX }),
   tool_choice: readChoice,
-  thinking: objectOf({ type: readString, budget_tokens: shape(Type.Integer({ minimum: 0 })) }, []),
+  /** The budget is not applied, so none is refused: agents do send -1. */
+  thinking: objectOf({ type: readString, budget_tokens: shape(Type.Number()) }, []),
   metadata: objectOf({ user_id: readUserId }, []),
   thread: requireOwnHistory,
   /** Beyond the specification, so nothing in it is refused. */

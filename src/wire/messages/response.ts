@@ -4,7 +4,8 @@
 
 import type { Answer, FinishReason, Receipt } from '../../core/generation.ts';
 import type { AnswerHead } from '../format.ts';
-import { encodeToolId, isWholeJson, toolInput } from './tool.ts';
+import { isWholeJson, toolInput } from '../tool-input.ts';
+import { encodeToolId } from './tool.ts';
 
 /**
  * What stands as the signature of a thinking block. Clients only look whether there is one: without

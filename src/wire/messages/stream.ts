@@ -5,6 +5,7 @@
 import type { GatewayError } from '../../core/error.ts';
 import type { FinishReason, GenerationEvent, Receipt } from '../../core/generation.ts';
 import type { AnswerHead, StreamEncoder } from '../format.ts';
+import { isJsonObject, toolInput } from '../tool-input.ts';
 import { encodeError } from './error.ts';
 import {
   blockStart,
@@ -19,7 +20,7 @@ import {
   signatureDelta,
 } from './frames.ts';
 import { stopReason } from './response.ts';
-import { encodeToolId, isJsonObject, toolInput } from './tool.ts';
+import { encodeToolId } from './tool.ts';
 
 type Call = {
   readonly id: string;
