@@ -651,7 +651,7 @@ describe('odd values', () => {
     ['"temperature": 1.01', 'temperature'],
     ['"system": 5', 'system'],
     [`"stop_sequences": [${Array(17).fill('"x"').join()}]`, 'stop_sequences'],
-    ['"thinking": {"type": "enabled", "budget_tokens": -1}', 'thinking.budget_tokens'],
+    ['"thinking": {"type": "enabled", "budget_tokens": "-1"}', 'thinking.budget_tokens'],
     ['"tools": [{"name": "x"}]', 'tools[0].input_schema'],
     ['"messages": [{"role": "tool", "content": "x"}]', 'messages[0].role'],
     [
