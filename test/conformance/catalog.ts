@@ -3,8 +3,7 @@
 
 import { LARGE_PLAN, UPSTREAM_KEY } from '../support/catalog.ts';
 import type { Upstream } from '../support/upstream.ts';
-
-type Sections = ReadonlyMap<string, string>;
+import type { Sections } from './sections.ts';
 
 export type RecordedCatalog = {
   readonly text: string;

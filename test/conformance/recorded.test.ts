@@ -9,9 +9,10 @@ import { type Books, openBooks } from '../support/books.ts';
 import { type Format, post } from '../support/client.ts';
 import type { Story } from '../support/explain.ts';
 import { type Gateway, startGateway, type TestAccount } from '../support/gateway.ts';
-import { type Recording, recordings } from '../support/golden.ts';
+import { recordings } from '../support/golden.ts';
 import { type Exchange, startUpstream, type Upstream } from '../support/upstream.ts';
 import { type RecordedCatalog, recordedCatalog } from './catalog.ts';
+import { readSections } from './sections.ts';
 
 const cases = recordings('cases', 'txt').map((recording) => {
   return { recording, given: readSections(recording) };
@@ -95,15 +96,6 @@ test.each(cases.map(({ recording, given }) => [recording.title, recording, given
     );
   },
 );
-
-function readSections({ bytes }: Recording): ReadonlyMap<string, string> {
-  const [, ...parts] = Buffer.from(bytes)
-    .toString()
-    .split(/^=== (.+) ===\n/m);
-  const sections = new Map<string, string>();
-  for (let at = 0; at < parts.length; at += 2) sections.set(parts[at] ?? '', parts[at + 1] ?? '');
-  return sections;
-}
 
 /** One section where both formats have the same, as they should wherever they can; else two. */
 function both(name: string, chat: string | undefined, messages: string | undefined) {
