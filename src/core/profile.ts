@@ -1,6 +1,7 @@
 // What differs between servers that speak the same dialect, as data. The catalog names a profile
 // for each upstream and may change single fields of it; the writers and readers of a dialect look
-// at the fields and never at a server's name. A new server is a row here or a table in a catalog.
+// at the fields and never at a server's name. A new server is a row of built-in-profiles.ts or a
+// table in a catalog.
 
 import type { JsonObject } from './generation.ts';
 
@@ -18,8 +19,6 @@ type SharedProfile = {
   readonly toolIds: 'any' | 'word' | 'nine';
   /** Whether images may be addresses, or have to be data URLs. */
   readonly imageUrls: 'any' | 'data';
-  /** Whether a tool may be forced; `auto` is sent where it may not. */
-  readonly forcedChoice: 'send' | 'auto' | 'auto_when_thinking';
   /** Whether the hint to make one call at a time may be sent. */
   readonly parallelToolCalls: 'send' | 'omit';
   /** What a tool result without text says; some servers refuse an empty one. */
@@ -33,8 +32,15 @@ export type ChatProfile = SharedProfile & {
   /** The header that carries the credential. */
   readonly credential: 'bearer' | 'api-key';
   readonly maxTokensField: 'max_tokens' | 'max_completion_tokens';
-  /** Temperature, `top_p` and the penalties; reasoning models of some vendors refuse them. */
-  readonly sampling: 'send' | 'omit';
+  /** Temperature, `top_p` and the penalties; some vendors' models refuse them while they think. */
+  readonly sampling: 'send' | 'omit_when_thinking' | 'omit';
+  /**
+   * How a tool is forced: as the client said; by the word `required` and the one tool that was
+   * named; not at all, always or while the model thinks; or with thinking turned off for it.
+   */
+  readonly forcedChoice: 'send' | 'required' | 'auto' | 'auto_when_thinking' | 'without_thinking';
+  /** How tools are forbidden: by the word `none`, or by leaving them out where it is ignored. */
+  readonly forbiddenChoice: 'send' | 'drop_tools';
   /** Under which name earlier thinking goes back. Both names are always read. */
   readonly reasoningField: 'reasoning_content' | 'reasoning' | 'none';
   /** Whether an assistant turn whose thinking is lost carries the field all the same, empty. */
@@ -49,6 +55,8 @@ export type ChatProfile = SharedProfile & {
    * alone; `chat_template_kwargs: {enable_thinking}` beside it; OpenRouter's `reasoning` object.
    */
   readonly reasoningSwitch: 'thinking' | 'effort' | 'template' | 'object' | 'none';
+  /** Whether a model may think that has tools, or has thinking turned off in such a request. */
+  readonly reasoningWithTools: 'send' | 'off';
   /** The server's own word for each depth and for off; an empty one is not sent. */
   readonly effortWords: Readonly<Record<Depth | 'off', string>>;
   /** Content as an array of parts: only where there are images, always, or never. */
@@ -59,8 +67,11 @@ export type ChatProfile = SharedProfile & {
   readonly turnOrder: 'any' | 'alternate';
   /** Whether a user turn may follow tool results, or needs an assistant's word between. */
   readonly userAfterTool: 'send' | 'bridge';
-  /** How a last assistant turn is to be continued: as it is, by a flag, or by a mark on the turn. */
-  readonly prefill: 'send' | 'continue_final_message' | 'prefix';
+  /**
+   * How a last assistant turn is to be continued: as it is; with thinking turned off for it; by a
+   * flag; or by a mark on the turn.
+   */
+  readonly prefill: 'send' | 'without_thinking' | 'continue_final_message' | 'prefix';
   readonly streamOptions: 'send' | 'omit';
   readonly jsonMode: 'send' | 'omit';
   /** Whether each piece of a call's arguments is the next part, or all that there is so far. */
@@ -72,11 +83,13 @@ export type MessagesProfile = SharedProfile & {
   readonly credential: 'x-api-key' | 'bearer';
   /** The value of `anthropic-version`. */
   readonly version: string;
+  /** Whether a tool may be forced; `auto` is sent where it may not. */
+  readonly forcedChoice: 'send' | 'auto' | 'auto_when_thinking';
   /** `one`: `top_p` only where there is no temperature. Newer versions of the API refuse all. */
   readonly sampling: 'send' | 'one' | 'omit';
   /**
-   * How thinking is turned on: with a budget of tokens, as `adaptive` with an effort, by its type
-   * and an effort, or not at all.
+   * How thinking is turned on: with a budget of tokens; as `adaptive` with an effort, asking for a
+   * summary, since the newest models show nothing unasked; by its type and an effort; or not at all.
    */
   readonly thinkingSwitch: 'budget' | 'adaptive' | 'type' | 'none';
   /** Tokens of thinking for each depth, where the switch is a budget. */
@@ -97,6 +110,7 @@ const CHAT: ChatProfile = {
   toolIds: 'any',
   imageUrls: 'any',
   forcedChoice: 'send',
+  forbiddenChoice: 'send',
   parallelToolCalls: 'send',
   emptyToolResult: '',
   extraBody: {},
@@ -106,6 +120,7 @@ const CHAT: ChatProfile = {
   lostReasoning: 'omit',
   thinkTags: 'ignore',
   reasoningSwitch: 'thinking',
+  reasoningWithTools: 'send',
   effortWords: { off: '', low: 'low', high: 'high', max: 'max' },
   contentParts: 'images',
   contentBesideCalls: 'null',
@@ -117,111 +132,33 @@ const CHAT: ChatProfile = {
   toolArguments: 'parts',
 };
 
-const OPENAI: ChatProfile = {
-  ...CHAT,
-  // Newer models refuse max_tokens; all of them take the other name.
-  maxTokensField: 'max_completion_tokens',
-  systemInMiddle: 'keep',
-  stopMax: 4,
-  // Its models show no thinking, so there is none to give back.
-  reasoningField: 'none',
-  reasoningSwitch: 'effort',
-  effortWords: { off: 'none', low: 'low', high: 'high', max: 'xhigh' },
-};
-
-const ANTHROPIC: MessagesProfile = {
+/** What Anthropic's own API takes, for its models since the 4.6 generation. */
+const MESSAGES: MessagesProfile = {
   dialect: 'messages',
   credential: 'x-api-key',
+  // The version of 2026-10-21 refuses more and offers nothing that is needed here.
   version: '2023-06-01',
   systemInMiddle: 'fold',
   stopMax: 16,
+  // A stop sequence of white space alone is answered with 400.
   blankStop: 'hold',
+  // Ids are letters, digits, "_" and "-".
   toolIds: 'word',
   imageUrls: 'any',
+  // Thinking and a forced tool in one request are answered with 400.
   forcedChoice: 'auto_when_thinking',
   parallelToolCalls: 'send',
   emptyToolResult: '',
   extraBody: {},
-  sampling: 'one',
-  thinkingSwitch: 'budget',
+  // Models since Opus 4.7 answer 400 to temperature, top_p and top_k, whatever their values.
+  sampling: 'omit',
+  // The same models refuse budgets; Opus 4.6 and Sonnet 4.6 take both.
+  thinkingSwitch: 'adaptive',
+  // No budget may be below 1,024.
   thinkingBudgets: { low: 4_096, high: 16_384, max: 32_768 },
+  // A signature that it did not issue is answered with 400.
   thinkingHistory: 'signed',
 };
 
-/** The profiles that a catalog can name without defining them. */
-export const BUILT_IN_PROFILES: ReadonlyMap<string, UpstreamProfile> = new Map<
-  string,
-  UpstreamProfile
->([
-  ['chat', CHAT],
-  ['openai', OPENAI],
-  // The same service behind another header.
-  ['azure', { ...OPENAI, credential: 'api-key' }],
-  // In thinking mode it answers 400 when an assistant turn comes back without the field.
-  ['deepseek', { ...CHAT, lostReasoning: 'empty' }],
-  [
-    'vllm',
-    {
-      ...CHAT,
-      reasoningField: 'reasoning',
-      reasoningSwitch: 'template',
-      prefill: 'continue_final_message',
-    },
-  ],
-  ['llama.cpp', { ...CHAT, reasoningSwitch: 'template' }],
-  [
-    'ollama',
-    {
-      ...CHAT,
-      reasoningField: 'reasoning',
-      reasoningSwitch: 'effort',
-      // It refuses words that it does not know, and never fetches an address.
-      effortWords: { off: 'none', low: 'low', high: 'high', max: 'high' },
-      imageUrls: 'data',
-      forcedChoice: 'auto',
-      parallelToolCalls: 'omit',
-    },
-  ],
-  [
-    'mistral',
-    {
-      ...CHAT,
-      // Ids of any other shape are answered with 400.
-      toolIds: 'nine',
-      reasoningField: 'none',
-      reasoningSwitch: 'none',
-      contentBesideCalls: 'empty',
-      turnOrder: 'alternate',
-      userAfterTool: 'bridge',
-      prefill: 'prefix',
-      streamOptions: 'omit',
-    },
-  ],
-  [
-    'openrouter',
-    {
-      ...CHAT,
-      stopMax: 4,
-      reasoningField: 'reasoning',
-      reasoningSwitch: 'object',
-      effortWords: { off: 'none', low: 'low', high: 'high', max: 'xhigh' },
-    },
-  ],
-  ['anthropic', ANTHROPIC],
-  // DeepSeek's endpoint of this format: no budgets, no signatures to check.
-  [
-    'deepseek-messages',
-    {
-      ...ANTHROPIC,
-      blankStop: 'send',
-      toolIds: 'any',
-      forcedChoice: 'send',
-      sampling: 'send',
-      thinkingSwitch: 'type',
-      thinkingHistory: 'any',
-    },
-  ],
-]);
-
 /** What an upstream of a dialect has when its catalog entry names no profile. */
-export const DEFAULT_PROFILE = { chat: CHAT, messages: ANTHROPIC } as const;
+export const DEFAULT_PROFILE = { chat: CHAT, messages: MESSAGES } as const;

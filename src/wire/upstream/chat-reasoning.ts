@@ -1,13 +1,33 @@
 // How an upstream is told whether and how much to think. There is no common spelling, so each one is
 // a value of the profile. A model that cannot reason is told nothing.
 
-import type { GenerationRequest, Reasoning } from '../../core/generation.ts';
+import type { GenerationRequest, Reasoning, Turn } from '../../core/generation.ts';
 import type { ChatProfile } from '../../core/profile.ts';
 import type { UpstreamCall } from '../format.ts';
+import { isForced, offeredTools } from './chat-tool-choice.ts';
+import { isContinued } from './chat-turns.ts';
 
 /** Where nothing is said, a model that can reason is taken to do so. */
 export function isThinking(request: GenerationRequest, call: UpstreamCall): boolean {
   return call.reasons && request.reasoning !== 'off';
+}
+
+/**
+ * The request as it can be asked of this upstream: where thinking excludes something else that was
+ * asked for, thinking gives way. It is a wish; a tool that must be called is a promise.
+ */
+export function settleReasoning(
+  request: GenerationRequest,
+  turns: readonly Turn[],
+  call: UpstreamCall,
+  profile: ChatProfile,
+): GenerationRequest {
+  const hasTools = offeredTools(request, profile).length > 0;
+  const isExcluded =
+    (hasTools && profile.reasoningWithTools === 'off') ||
+    (hasTools && isForced(request.toolChoice) && profile.forcedChoice === 'without_thinking') ||
+    (isContinued(turns) && profile.prefill === 'without_thinking');
+  return call.reasons && isExcluded ? { ...request, reasoning: 'off' } : request;
 }
 
 /** The members of the request that ask for this depth of thinking. */

@@ -3,12 +3,13 @@
 // prompt caches compare prefixes.
 
 import type { UpstreamFailure } from '../../core/failure.ts';
-import type { GenerationRequest, Tool, ToolChoice, Turn } from '../../core/generation.ts';
+import type { GenerationRequest, Turn } from '../../core/generation.ts';
 import type { ChatProfile } from '../../core/profile.ts';
 import { splitStops } from '../../core/stop.ts';
 import type { UpstreamCall } from '../format.ts';
 import { writeMessages } from './chat-messages.ts';
-import { isThinking, writeReasoning } from './chat-reasoning.ts';
+import { isThinking, settleReasoning, writeReasoning } from './chat-reasoning.ts';
+import { writeTools } from './chat-tool-choice.ts';
 import { arrangeTurns, isContinued } from './chat-turns.ts';
 import { withConstants } from './extra-body.ts';
 
@@ -21,16 +22,18 @@ export function writeChatRequest(
   const refused = refuseImages(request.turns, profile);
   if (refused !== undefined) return refused;
   const turns = arrangeTurns(request.turns, profile);
-  const stop = splitStops(request.stop, profile).sent;
+  const asked = settleReasoning(request, turns, call, profile);
+  const thinks = isThinking(asked, call);
+  const stop = splitStops(asked.stop, profile).sent;
   const body = {
     model: call.model,
-    messages: writeMessages(request, turns, call, profile),
+    messages: writeMessages(asked, turns, call, profile),
     [profile.maxTokensField]: call.maxOutputTokens,
-    ...writeSampling(request, profile),
+    ...writeSampling(asked, thinks, profile),
     stop: stop.length === 0 ? undefined : stop,
-    ...writeTools(request, call, profile),
-    ...writeJsonMode(request, profile),
-    ...writeReasoning(request, call, profile),
+    ...writeTools(asked, thinks, profile),
+    ...writeJsonMode(asked, profile),
+    ...writeReasoning(asked, call, profile),
     ...writeContinuation(turns, profile),
     ...writeStream(call, profile),
   };
@@ -54,40 +57,18 @@ function unsupported(detail: string): UpstreamFailure {
   return { class: 'unsupported', detail };
 }
 
-function writeSampling(request: GenerationRequest, profile: ChatProfile): object {
-  if (profile.sampling === 'omit') return {};
+function writeSampling(
+  request: GenerationRequest,
+  thinks: boolean,
+  { sampling }: ChatProfile,
+): object {
+  if (sampling === 'omit' || (sampling === 'omit_when_thinking' && thinks)) return {};
   return {
     temperature: request.temperature,
     top_p: request.topP,
     frequency_penalty: request.frequencyPenalty,
     presence_penalty: request.presencePenalty,
   };
-}
-
-/** Servers refuse a choice of tools where there are none. */
-function writeTools(request: GenerationRequest, call: UpstreamCall, profile: ChatProfile): object {
-  if (request.tools.length === 0) return {};
-  const { toolChoice, parallelToolCalls } = request;
-  const mayForce =
-    profile.forcedChoice === 'send' ||
-    (profile.forcedChoice === 'auto_when_thinking' && !isThinking(request, call));
-  return {
-    tools: request.tools.map(writeTool),
-    tool_choice: toolChoice === undefined ? undefined : writeToolChoice(toolChoice, mayForce),
-    parallel_tool_calls: profile.parallelToolCalls === 'send' ? parallelToolCalls : undefined,
-  };
-}
-
-function writeTool({ name, description, parameters }: Tool): object {
-  return { type: 'function', function: { name, description, parameters } };
-}
-
-function writeToolChoice(choice: ToolChoice, mayForce: boolean): string | object {
-  const isForced = choice.kind === 'tool' || choice.kind === 'required';
-  if (isForced && !mayForce) return 'auto';
-  return choice.kind === 'tool'
-    ? { type: 'function', function: { name: choice.name } }
-    : choice.kind;
 }
 
 function writeJsonMode(request: GenerationRequest, profile: ChatProfile): object {

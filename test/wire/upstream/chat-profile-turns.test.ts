@@ -3,8 +3,9 @@
 
 import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
+import { BUILT_IN_PROFILES } from '../../../src/core/built-in-profiles.ts';
 import type { AssistantTurn, ToolTurn, Turn, UserTurn } from '../../../src/core/generation.ts';
-import { BUILT_IN_PROFILES, type ChatProfile } from '../../../src/core/profile.ts';
+import type { ChatProfile } from '../../../src/core/profile.ts';
 import { assembleTurns } from '../../../src/wire/turns.ts';
 import { bodyFor, messagesFor } from './chat-request-support.ts';
 

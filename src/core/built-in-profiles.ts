@@ -1,0 +1,147 @@
+// The profiles that a catalog can name without defining them: one row a server, each value that
+// differs from its dialect's default with the reason beside it. The README's table is held against
+// this one by a test.
+
+import { type ChatProfile, DEFAULT_PROFILE, type UpstreamProfile } from './profile.ts';
+
+const { chat: CHAT, messages: MESSAGES } = DEFAULT_PROFILE;
+
+/** For its models since GPT-5.1; the others of that API differ by single fields. */
+const OPENAI: ChatProfile = {
+  ...CHAT,
+  // Reasoning models refuse max_tokens; all models take the other name.
+  maxTokensField: 'max_completion_tokens',
+  // System messages are taken anywhere.
+  systemInMiddle: 'keep',
+  // The API takes 4, its reasoning models none: cutting them here serves both.
+  stopMax: 0,
+  // Reasoning models refuse a temperature and top_p other than 1.
+  sampling: 'omit_when_thinking',
+  // Its models show no thinking here, so there is none to give back.
+  reasoningField: 'none',
+  reasoningSwitch: 'effort',
+  // `max` is not a word of this API.
+  effortWords: { off: 'none', low: 'low', high: 'high', max: 'xhigh' },
+  // Since GPT-5.4 tools need an effort of `none` on this API, even where no effort was asked for.
+  reasoningWithTools: 'off',
+};
+
+const VLLM: ChatProfile = {
+  ...CHAT,
+  // Its own name since 0.16; newer versions read the other one as well.
+  reasoningField: 'reasoning',
+  // Templates have a switch of their own; versions before 2026 do not derive it from the effort.
+  reasoningSwitch: 'template',
+  // Other words are refused by versions before May 2026, and for gpt-oss by all of them.
+  effortWords: { off: '', low: 'low', high: 'high', max: 'high' },
+  // Without the flag the template closes the turn and begins another.
+  prefill: 'continue_final_message',
+};
+
+const LLAMA_CPP: ChatProfile = {
+  ...CHAT,
+  // A choice by name counts as `auto`, with no more than a warning in the server's log.
+  forcedChoice: 'required',
+  // The effort reaches templates only since August 2026, and turns thinking off only in part.
+  reasoningSwitch: 'template',
+  // Words go into the prompt as they are; templates know no others.
+  effortWords: { off: '', low: 'low', high: 'high', max: 'high' },
+  // "Assistant response prefill is incompatible with enable_thinking" is the answer otherwise.
+  prefill: 'without_thinking',
+};
+
+const OLLAMA: ChatProfile = {
+  ...CHAT,
+  // It never fetches an address: "image URLs are not currently supported".
+  imageUrls: 'data',
+  // tool_choice is read by no version so far: a forced tool is a wish, and `none` forbids nothing.
+  forcedChoice: 'auto',
+  forbiddenChoice: 'drop_tools',
+  // Not one of the fields that it reads.
+  parallelToolCalls: 'omit',
+  // The other name is not read.
+  reasoningField: 'reasoning',
+  reasoningSwitch: 'effort',
+  // Versions before May 2026 answer 400 to `max`, and gpt-oss has no such depth.
+  effortWords: { off: 'none', low: 'low', high: 'high', max: 'high' },
+};
+
+const MISTRAL: ChatProfile = {
+  ...CHAT,
+  // Ids of any other shape are answered with 400.
+  toolIds: 'nine',
+  // `reasoning_content` in a message is answered with 422, as every unknown member is.
+  reasoningField: 'none',
+  reasoningSwitch: 'effort',
+  // The two words that its reasoning models take.
+  effortWords: { off: 'none', low: 'high', high: 'high', max: 'high' },
+  // "Unexpected role 'user' after role 'tool'" is the answer otherwise.
+  userAfterTool: 'bridge',
+  // A last assistant turn without the mark is answered with 400.
+  prefill: 'prefix',
+  // Answered with 422; usage comes unasked.
+  streamOptions: 'omit',
+};
+
+export const BUILT_IN_PROFILES: ReadonlyMap<string, UpstreamProfile> = new Map<
+  string,
+  UpstreamProfile
+>([
+  ['chat', CHAT],
+  ['openai', OPENAI],
+  // The same service behind another header.
+  ['azure', { ...OPENAI, credential: 'api-key' }],
+  [
+    'deepseek',
+    {
+      ...CHAT,
+      // "Thinking mode does not support this tool_choice": it is the forced tool that was asked for.
+      forcedChoice: 'without_thinking',
+      // While it thinks, it answers 400 when an assistant turn comes back without the field.
+      lostReasoning: 'empty',
+    },
+  ],
+  ['vllm', VLLM],
+  ['llama.cpp', LLAMA_CPP],
+  ['ollama', OLLAMA],
+  ['mistral', MISTRAL],
+  [
+    'openrouter',
+    {
+      ...CHAT,
+      // "Stop sequences (up to 4)".
+      stopMax: 4,
+      // Its own name for thinking, in both directions.
+      reasoningField: 'reasoning',
+      // It translates this object for every vendor behind it, and deprecates the plain field.
+      reasoningSwitch: 'object',
+      // The deepest word that it has taken from the start; it lowers what a model does not have.
+      effortWords: { off: 'none', low: 'low', high: 'high', max: 'xhigh' },
+    },
+  ],
+  ['anthropic', MESSAGES],
+  [
+    'anthropic-budget',
+    {
+      ...MESSAGES,
+      // Models before 4.6, and Haiku 4.5, know neither `adaptive` nor an effort.
+      thinkingSwitch: 'budget',
+      // They take a temperature or top_p; the 4.5 models refuse both at once.
+      sampling: 'one',
+    },
+  ],
+  [
+    'deepseek-messages',
+    {
+      ...MESSAGES,
+      // Its rules for stop sequences, ids and sampling are those of its chat endpoint.
+      blankStop: 'send',
+      toolIds: 'any',
+      sampling: 'send',
+      // Budgets are ignored, and the depth is an effort beside the type.
+      thinkingSwitch: 'type',
+      // Signatures are not checked, and tool turns need their thinking back.
+      thinkingHistory: 'any',
+    },
+  ],
+]);
