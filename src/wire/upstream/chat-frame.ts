@@ -3,7 +3,7 @@
 // It never guesses: a chunk that does not match to the byte takes the parser, with the same result.
 
 import { parseJson } from '../json.ts';
-import { type PlainDelta, readPlainDelta } from './chat-chunk.ts';
+import { type PlainDelta, readPlainDelta } from './chat-delta.ts';
 
 export type FrameLane = {
   /** The delta that parsing and reading this chunk would give, where the frame fits it. */

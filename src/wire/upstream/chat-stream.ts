@@ -19,10 +19,10 @@ import { STREAM_LIMITS } from './limits.ts';
  */
 export function createChatStream(
   onEvent: (event: GenerationEvent) => void,
-  _profile: ChatProfile,
+  profile: ChatProfile,
   lane: FrameLane = createFrameLane(),
 ): StreamDecoder {
-  const reader = createChunkReader(onEvent);
+  const reader = createChunkReader(onEvent, profile);
   const sse = createSseDecoder(onRecord, STREAM_LIMITS);
   let failure: UpstreamFailure | undefined;
   let done = false;
@@ -43,12 +43,12 @@ export function createChatStream(
     if (text === '' || text.startsWith(':')) return undefined;
     const delta = lane.match(text);
     if (delta !== undefined) {
-      onEvent(delta);
+      reader.readPlain(delta);
       return undefined;
     }
     const value = parseJson(text);
     if (value !== undefined) {
-      const broken = reader.read(value, 'delta');
+      const broken = reader.read(value, text, 'delta');
       if (broken === undefined) lane.learn(text, value);
       return broken;
     }

@@ -4,12 +4,9 @@
 
 import type { UpstreamFailure } from '../../core/failure.ts';
 import type { GenerationEvent } from '../../core/generation.ts';
-import {
-  ARGUMENTS_DEPTH_MAX,
-  HELD_ARGUMENTS_LENGTH_MAX,
-  TOOL_CALL_ID_LENGTH_MAX,
-  TOOL_CALLS_MAX,
-} from './limits.ts';
+import type { ChatProfile } from '../../core/profile.ts';
+import { type ArgumentSource, readArguments } from './chat-arguments.ts';
+import { HELD_ARGUMENTS_LENGTH_MAX, TOOL_CALL_ID_LENGTH_MAX, TOOL_CALLS_MAX } from './limits.ts';
 import { isRecord, type JsonRecord, toRecord, toText } from './narrow.ts';
 
 type Call = {
@@ -22,6 +19,8 @@ type Call = {
   position: number;
   /** Arguments that came before the call could start. */
   held: string;
+  /** All arguments so far, where the upstream repeats them with each piece. */
+  known: string;
   /** Last character of the arguments that is not white space; empty when there is none. */
   lastCharacter: string;
 };
@@ -35,7 +34,7 @@ type Piece = {
 
 export type ToolReader = {
   /** Reads one element of a `tool_calls` array. */
-  readonly piece: (value: unknown) => UpstreamFailure | undefined;
+  readonly piece: (value: unknown, source: ArgumentSource) => UpstreamFailure | undefined;
   /**
    * Starts what has not started, and gives `{}` to calls without arguments. Not where the answer
    * was cut by a limit: what is missing then is missing, and must not look like a complete call.
@@ -47,6 +46,7 @@ export type ToolReader = {
 /** `createId` names a call whose upstream gave it no usable id, from the call's index. */
 export function createToolReader(
   onEvent: (event: GenerationEvent) => void,
+  toolArguments: ChatProfile['toolArguments'],
   createId: (position: number) => string,
 ): ToolReader {
   const calls: Call[] = [];
@@ -84,6 +84,7 @@ export function createToolReader(
       indexed: piece.index !== undefined,
       position: -1,
       held: '',
+      known: '',
       lastCharacter: '',
     };
     calls.push(call);
@@ -111,11 +112,27 @@ export function createToolReader(
     }
   }
 
+  /** Only arguments start a call: until then a server may still be spelling out its name. */
+  function add(call: Call, json: string): UpstreamFailure | undefined {
+    call.lastCharacter = json.trimEnd().at(-1) ?? call.lastCharacter;
+    if (call.position !== -1) {
+      onEvent({ kind: 'tool-delta', index: call.position, json });
+      return undefined;
+    }
+    call.held += json;
+    heldLength += json.length;
+    if (heldLength > HELD_ARGUMENTS_LENGTH_MAX) {
+      return malformed(`more than ${HELD_ARGUMENTS_LENGTH_MAX} characters for unnamed tool calls`);
+    }
+    if (call.name !== '') startUpTo(call);
+    return undefined;
+  }
+
   return {
     count: () => started,
-    piece(value) {
+    piece(value, source) {
       if (!isRecord(value)) return undefined;
-      const json = toArguments(toRecord(value['function'])['arguments']);
+      const json = readArguments(toRecord(value['function'])['arguments'], source);
       if (json === undefined) return malformed('tool arguments that nest too deep');
       const piece = readPiece(value, json);
       if (isBlank(piece)) return undefined;
@@ -124,22 +141,9 @@ export function createToolReader(
       latest = call;
       if (call.id === '') call.id = piece.id;
       if (call.position === -1) call.name = mergeName(call.name, piece.name);
-      if (piece.json === '') return undefined;
-      call.lastCharacter = piece.json.trimEnd().at(-1) ?? call.lastCharacter;
-      if (call.position !== -1) {
-        onEvent({ kind: 'tool-delta', index: call.position, json: piece.json });
-        return undefined;
-      }
-      call.held += piece.json;
-      heldLength += piece.json.length;
-      if (heldLength > HELD_ARGUMENTS_LENGTH_MAX) {
-        return malformed(
-          `more than ${HELD_ARGUMENTS_LENGTH_MAX} characters for unnamed tool calls`,
-        );
-      }
-      // Only arguments start a call: until then a server may still be spelling out its name.
-      if (call.name !== '') startUpTo(call);
-      return undefined;
+      const fresh = toolArguments === 'growing' ? takeGrowth(call, piece.json) : piece.json;
+      if (fresh === undefined) return malformed('tool arguments that do not grow');
+      return fresh === '' ? undefined : add(call, fresh);
     },
     end(wasCut) {
       for (const call of calls) {
@@ -163,8 +167,18 @@ export function createToolReader(
  */
 function beginsNext(current: Call, piece: Piece): boolean {
   if (piece.name === '' || current.lastCharacter !== '}') return false;
+  if (current.known !== '' && piece.json.startsWith(current.known)) return false;
   if (piece.json === '') return piece.name !== current.name;
   return piece.json.trimStart().startsWith('{');
+}
+
+/** What a piece adds that repeats all arguments so far; undefined where it contradicts them. */
+function takeGrowth(call: Call, json: string): string | undefined {
+  if (call.known.startsWith(json)) return '';
+  if (!json.startsWith(call.known)) return undefined;
+  const fresh = json.slice(call.known.length);
+  call.known = json;
+  return fresh;
 }
 
 /** Names come whole, whole again with every piece, growing, or in parts. */
@@ -187,21 +201,6 @@ function readPiece(value: JsonRecord, json: string): Piece {
 /** Older vLLM sends pieces that say nothing with every chunk. */
 function isBlank(piece: Piece): boolean {
   return piece.id === '' && piece.name === '' && piece.json === '';
-}
-
-/**
- * Arguments are JSON text; some servers send the object itself. Undefined where that nests too
- * deep: the parser takes any depth, but the writer runs for seconds before it gives up.
- */
-function toArguments(value: unknown): string | undefined {
-  if (typeof value === 'string') return value;
-  if (value === undefined || value === null) return '';
-  return nestsDeeper(value, ARGUMENTS_DEPTH_MAX) ? undefined : JSON.stringify(value);
-}
-
-function nestsDeeper(value: unknown, levels: number): boolean {
-  if (typeof value !== 'object' || value === null) return false;
-  return levels === 0 || Object.values(value).some((member) => nestsDeeper(member, levels - 1));
 }
 
 function malformed(what: string): UpstreamFailure {

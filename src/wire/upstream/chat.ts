@@ -1,14 +1,19 @@
 // The chat-completions dialect: what most servers of language models speak. This file only ties its
 // parts together for the profile of one upstream.
 
+import type { GenerationRequest } from '../../core/generation.ts';
 import type { ChatProfile } from '../../core/profile.ts';
-import type { UpstreamDialect } from '../format.ts';
+import type { UpstreamCall, UpstreamDialect } from '../format.ts';
 import { chatFailure } from './chat-failure.ts';
+import { isThinking, settleReasoning } from './chat-reasoning.ts';
 import { writeChatRequest } from './chat-request.ts';
 import { readChatResponse } from './chat-response.ts';
 import { createChatStream } from './chat-stream.ts';
+import { arrangeTurns } from './chat-turns.ts';
 
 export function chatDialect(profile: ChatProfile): UpstreamDialect {
+  /** A codec serves one attempt: how its answer is read may depend on what was asked. */
+  let answerProfile = profile;
   return {
     path: '/chat/completions',
     headers: (apiKey) => ({
@@ -16,11 +21,25 @@ export function chatDialect(profile: ChatProfile): UpstreamDialect {
       // An upstream without a key (a local server) gets no empty credential.
       ...(apiKey === '' ? {} : credential(profile, apiKey)),
     }),
-    request: (request, call) => writeChatRequest(request, call, profile),
-    response: (body) => readChatResponse(body, profile),
-    stream: (onEvent) => createChatStream(onEvent, profile),
+    request(request, call) {
+      answerProfile = profileOfAnswer(request, call, profile);
+      return writeChatRequest(request, call, profile);
+    },
+    response: (body) => readChatResponse(body, answerProfile),
+    stream: (onEvent) => createChatStream(onEvent, answerProfile),
     failure: chatFailure,
   };
+}
+
+/** A template opens the thinking only where there is to be some; else all of the text is answer. */
+function profileOfAnswer(
+  request: GenerationRequest,
+  call: UpstreamCall,
+  profile: ChatProfile,
+): ChatProfile {
+  if (profile.thinkTags !== 'opened') return profile;
+  const asked = settleReasoning(request, arrangeTurns(request.turns, profile), call, profile);
+  return isThinking(asked, call) ? profile : { ...profile, thinkTags: 'split' };
 }
 
 function credential({ credential: header }: ChatProfile, apiKey: string) {

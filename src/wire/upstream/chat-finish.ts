@@ -1,0 +1,58 @@
+// What an upstream's finish reason means. Called by the chunk reader when an answer is over. Every
+// word that is not the format's own has the server it is from in a comment.
+
+import type { FailureClass, UpstreamFailure } from '../../core/failure.ts';
+import type { FinishReason } from '../../core/generation.ts';
+
+/**
+ * A word that is not listed is a stop: the model did end, and clients make nothing of words that
+ * they do not know.
+ */
+const FINISH_REASONS: ReadonlyMap<string, FinishReason> = new Map([
+  ['length', 'length'],
+  ['max_tokens', 'length'],
+  // Mistral.
+  ['model_length', 'length'],
+  // Z.ai, and gateways before Messages servers.
+  ['model_context_window_exceeded', 'length'],
+  ['tool_calls', 'tool_calls'],
+  ['tool_use', 'tool_calls'],
+  // What tool calls were called before there could be several of them.
+  ['function_call', 'tool_calls'],
+  ['content_filter', 'content_filter'],
+  ['safety', 'content_filter'],
+  ['refusal', 'content_filter'],
+  // Z.ai.
+  ['sensitive', 'content_filter'],
+  ['insufficient_system_resource', 'insufficient_system_resource'],
+]);
+
+/** Words for an answer that did not end by itself. */
+const BROKEN_FINISHES: ReadonlyMap<string, FailureClass> = new Map([
+  // OpenRouter, Mistral.
+  ['error', 'server_error'],
+  // Z.ai.
+  ['network_error', 'server_error'],
+  // vLLM, SGLang.
+  ['abort', 'cut'],
+]);
+
+/** `word` is the upstream's in any case; empty where it has sent none. */
+export function readFinish(word: string): FinishReason | UpstreamFailure {
+  if (word === '') return { class: 'cut', detail: 'the stream ended without a finish reason' };
+  const known = word.toLowerCase();
+  const broken = BROKEN_FINISHES.get(known);
+  if (broken !== undefined) {
+    return { class: broken, detail: 'the upstream gave up in the middle of its answer' };
+  }
+  return FINISH_REASONS.get(known) ?? 'stop';
+}
+
+/**
+ * Many servers say `stop` after tool calls, and clients then never run them; a client that is told
+ * of tool calls where there are none waits for nothing. A cut or filtered answer stays one.
+ */
+export function repairFinish(meant: FinishReason, hasToolCalls: boolean): FinishReason {
+  if (meant === 'stop' && hasToolCalls) return 'tool_calls';
+  return meant === 'tool_calls' && !hasToolCalls ? 'stop' : meant;
+}
