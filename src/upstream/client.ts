@@ -64,11 +64,14 @@ function whenAborted(signal: AbortSignal): Promise<UpstreamFailure> {
   });
 }
 
+/** The one type, whatever its letters and parameters; not its relatives, such as lines of JSON. */
+const JSON_TYPE = /^application\/json *(;|$)/i;
+
 function readAnswer(response: Response, aborted: Promise<UpstreamFailure>): UpstreamAnswer {
   const type = response.headers.get('content-type') ?? '';
   return {
     status: response.status,
-    isJson: type.startsWith('application/json'),
+    isJson: JSON_TYPE.test(type),
     text: () => Promise.race([readText(response), aborted]),
     reader: () => response.body?.getReader(),
   };
@@ -76,8 +79,10 @@ function readAnswer(response: Response, aborted: Promise<UpstreamFailure>): Upst
 
 async function readText(response: Response): Promise<string | UpstreamFailure> {
   try {
+    // The length of a compressed body does not say how much comes out of it.
+    const isPlain = !response.headers.has('content-encoding');
     const declared = Number(response.headers.get('content-length') ?? Number.NaN);
-    if (declared <= BODY_BYTES_MAX) return await response.text();
+    if (isPlain && declared <= BODY_BYTES_MAX) return await response.text();
     return await readBounded(response);
   } catch {
     return { class: 'unreachable', detail: 'the connection broke before the answer was complete' };
@@ -91,7 +96,7 @@ async function readBounded(response: Response): Promise<string | UpstreamFailure
   let bytes = 0;
   for (;;) {
     const { done, value } = await reader.read();
-    if (done) return Buffer.concat(chunks).toString('utf8');
+    if (done) return new TextDecoder().decode(Buffer.concat(chunks));
     bytes += value.length;
     if (bytes > BODY_BYTES_MAX) {
       await reader.cancel();
