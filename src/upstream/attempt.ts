@@ -1,17 +1,25 @@
 // One try at one upstream. An attempt is pulled: each `next` gives the events of one read. It keeps
-// the upstream's timers, and ends exactly once: with a finished answer or with a failure.
+// the upstream's timers and bounds, cuts at the stop sequences that the upstream was not told, and
+// ends exactly once: with a finished answer or with a failure.
 
-import type { Deadline, Deadlines } from '../core/deadlines.ts';
+import { unreachable } from '../core/assert.ts';
+import type { Deadline } from '../core/deadlines.ts';
 import type { UpstreamFailure } from '../core/failure.ts';
-import { answerEvents, type GenerationEvent, type GenerationRequest } from '../core/generation.ts';
-import type { UpstreamTimeouts } from '../core/model.ts';
+import type { GenerationEvent, GenerationRequest, ThinkingBlock } from '../core/generation.ts';
+import type { Upstream, UpstreamTimeouts } from '../core/model.ts';
 import type { Candidate } from '../core/route.ts';
-import { isFailure, type StreamDecoder, type UpstreamDialect } from '../wire/format.ts';
+import { createStopCutter, type StopCutter, splitStops } from '../core/stop.ts';
 import { dialectOf } from '../wire/upstream/dialect.ts';
-import type { ByteReader, UpstreamAnswer, UpstreamClient } from './client.ts';
+import type { UpstreamClient } from './client.ts';
+import {
+  type Batch,
+  type Clockwork,
+  type EventSource,
+  isSourceFailure,
+  openSource,
+} from './source.ts';
 
-/** How long a finished upstream may take to end its answer before it is cut off. */
-const DRAIN_MS = 1_000;
+export type { Batch } from './source.ts';
 
 /**
  * An upstream that ignores the bound that it was told would be read for ever, at our cost. No
@@ -19,15 +27,11 @@ const DRAIN_MS = 1_000;
  */
 const CHARACTERS_PER_TOKEN = 16;
 const CHARACTERS_SLACK = 65_536;
+/** What each event counts for beside its text, so that empty ones are bounded too. */
+const EVENT_CHARACTERS = 1;
 const FLOODED: UpstreamFailure = {
   class: 'malformed',
   detail: 'the upstream sent far more than the bound that it was told',
-};
-
-export type Batch = {
-  readonly events: readonly GenerationEvent[];
-  /** Absent while more may come. */
-  readonly end?: 'finished' | UpstreamFailure;
 };
 
 export type Attempt = {
@@ -48,8 +52,6 @@ export type AttemptOptions = {
 
 export type StartAttempt = (options: AttemptOptions) => Attempt;
 
-type Clockwork = { readonly clock: () => number; readonly deadlines: Deadlines };
-
 export function createAttempts(
   dependencies: Clockwork & { readonly client: UpstreamClient },
 ): StartAttempt {
@@ -59,11 +61,15 @@ export function createAttempts(
     const controller = new AbortController();
     const watch = startWatch(upstream.timeouts, dependencies, () => controller.abort());
     const dialect = dialectOf(upstream);
+    const cutter = createCutter(upstream, request);
+    const guard = createGuard(maxOutputTokens);
+    // Only a stream can be stopped in the middle, which saves the tokens behind the cut.
+    const streams = stream || cutter !== undefined;
     const body = dialect.request(request, {
       upstream: upstream.id,
       model: candidate.upstreamModel,
       maxOutputTokens,
-      stream,
+      stream: streams,
       reasons: candidate.model.features.has('reasoning'),
     });
     const answer =
@@ -78,14 +84,14 @@ export function createAttempts(
         : body;
     let source: EventSource | undefined;
     let ended = false;
-    let charactersLeft = maxOutputTokens * CHARACTERS_PER_TOKEN + CHARACTERS_SLACK;
 
     const end = (batch: Batch): Batch => {
       ended = true;
       watch.stop();
       const timedOut = watch.timedOut();
-      // A body that was not read to its end would keep its connection and its memory.
-      if (batch.end !== 'finished') controller.abort();
+      // A body that was not read to its end would keep its connection and its memory, and an
+      // upstream whose answer was cut would go on writing it.
+      if (batch.end !== 'finished' || cutter?.hasCut() === true) controller.abort();
       if (timedOut === undefined || batch.end === 'finished') return batch;
       return { events: batch.events, end: { class: 'timeout', detail: timedOut } };
     };
@@ -95,14 +101,13 @@ export function createAttempts(
       startedAt: clock(),
       async next() {
         if (source === undefined) {
-          const opened = await openSource(await answer, dialect, dependencies, stream);
+          const opened = await openSource(await answer, dialect, dependencies, streams);
           if (isSourceFailure(opened)) return end({ events: [], end: opened });
           source = opened;
         }
-        const batch = await source.read();
+        const read = guard(await source.read());
         watch.touch();
-        for (const event of batch.events) charactersLeft -= characters(event);
-        if (charactersLeft < 0) return end({ events: batch.events, end: FLOODED });
+        const batch = cutter === undefined ? read : cutBatch(cutter, read);
         return batch.end === undefined ? batch : end(batch);
       },
       abort() {
@@ -115,113 +120,55 @@ export function createAttempts(
   };
 }
 
+/** Cuts at the stop sequences that this upstream is not told; undefined where it is told all. */
+function createCutter(upstream: Upstream, request: GenerationRequest): StopCutter | undefined {
+  // The demonstration, inside the program, takes any number of them.
+  if (upstream.dialect === 'demo') return undefined;
+  const { cut } = splitStops(request.stop, upstream.profile);
+  return cut.length === 0 ? undefined : createStopCutter(cut);
+}
+
+/**
+ * A cut answer has no usage: most upstreams would have told it only at the end, and one that had
+ * sent everything in this very read told of text that is not delivered. So our own count of what is
+ * delivered is charged, however the bytes fell.
+ */
+function cutBatch(cutter: StopCutter, { events, end }: Batch): Batch {
+  const passed = events.flatMap(cutter.push);
+  if (end !== undefined) passed.push(...cutter.end());
+  if (cutter.hasCut()) return { events: passed, end: 'finished' };
+  return end === undefined ? { events: passed } : { events: passed, end };
+}
+
+/** Turns the batch that is too much into the last one. */
+function createGuard(maxOutputTokens: number): (batch: Batch) => Batch {
+  let charactersLeft = maxOutputTokens * CHARACTERS_PER_TOKEN + CHARACTERS_SLACK;
+  return (batch) => {
+    for (const event of batch.events) charactersLeft -= EVENT_CHARACTERS + characters(event);
+    return charactersLeft < 0 ? { events: batch.events, end: FLOODED } : batch;
+  };
+}
+
 function characters(event: GenerationEvent): number {
   switch (event.kind) {
     case 'reasoning-delta':
     case 'text-delta':
       return event.text.length;
+    case 'tool-start':
+      return event.id.length + event.name.length;
     case 'tool-delta':
       return event.json.length;
-    default:
+    case 'usage':
       return 0;
+    case 'finish':
+      return (event.thinking ?? []).reduce((sum, block) => sum + thinkingCharacters(block), 0);
+    default:
+      return unreachable(event);
   }
 }
 
-/** Where events come from: a stream that is read piece by piece, or an answer that came whole. */
-type EventSource = { readonly read: () => Promise<Batch>; readonly cancel: () => void };
-
-function isSourceFailure(source: EventSource | UpstreamFailure): source is UpstreamFailure {
-  return 'class' in source;
-}
-
-async function openSource(
-  answer: UpstreamAnswer | UpstreamFailure,
-  dialect: UpstreamDialect,
-  clockwork: Clockwork,
-  stream: boolean,
-): Promise<EventSource | UpstreamFailure> {
-  if ('class' in answer) return answer;
-  if (answer.status >= 300 && answer.status < 400) {
-    return { class: 'server_error', detail: 'the upstream redirects', status: answer.status };
-  }
-  if (answer.status !== 200) {
-    const body = await answer.text();
-    return dialect.failure(answer.status, typeof body === 'string' ? body : '');
-  }
-  // Some caches and proxies answer a stream request with plain JSON.
-  if (!stream || answer.isJson) return wholeSource(answer, dialect);
-  const reader = answer.reader();
-  if (reader === undefined) return { class: 'cut', detail: 'the answer has no body' };
-  return streamSource(reader, dialect, clockwork);
-}
-
-function wholeSource(answer: UpstreamAnswer, dialect: UpstreamDialect): EventSource {
-  return {
-    async read() {
-      const body = await answer.text();
-      if (typeof body !== 'string') return { events: [], end: body };
-      const whole = dialect.response(body);
-      if (isFailure(whole)) return { events: [], end: whole };
-      return { events: answerEvents(whole), end: 'finished' };
-    },
-    cancel() {},
-  };
-}
-
-function streamSource(
-  reader: ByteReader,
-  dialect: UpstreamDialect,
-  clockwork: Clockwork,
-): EventSource {
-  let events: GenerationEvent[] = [];
-  const decoder: StreamDecoder = dialect.stream((event) => events.push(event));
-  const taken = (): GenerationEvent[] => {
-    const batch = events;
-    events = [];
-    return batch;
-  };
-  return {
-    async read() {
-      let chunk: Awaited<ReturnType<typeof reader.read>>;
-      try {
-        chunk = await reader.read();
-      } catch {
-        // Some servers reset where others close; after a finish reason both are an end.
-        chunk = { done: true };
-      }
-      if (chunk.done || chunk.value === undefined) {
-        const failure = decoder.end();
-        return { events: taken(), end: failure ?? 'finished' };
-      }
-      const failure = decoder.feed(chunk.value);
-      const batch = taken();
-      if (failure !== undefined) return { events: batch, end: failure };
-      if (batch.at(-1)?.kind !== 'finish') return { events: batch };
-      drain(reader, clockwork);
-      return { events: batch, end: 'finished' };
-    },
-    cancel: () => cancel(reader),
-  };
-}
-
-function cancel(reader: ByteReader): void {
-  // The reader may already be gone with its connection; there is nobody left to tell.
-  reader.cancel().catch(() => {});
-}
-
-/**
- * Reads what may still come after the last event, so that the connection can be used again. An
- * upstream that keeps it open costs neither the client nor us anything.
- */
-function drain(reader: ByteReader, { clock, deadlines }: Clockwork): void {
-  const deadline: Deadline = { at: clock() + DRAIN_MS, fire: () => cancel(reader) };
-  deadlines.add(deadline);
-  const read = async (): Promise<void> => {
-    while (!(await reader.read()).done);
-  };
-  read()
-    .catch(() => cancel(reader))
-    .finally(() => deadlines.remove(deadline));
+function thinkingCharacters(block: ThinkingBlock): number {
+  return block.kind === 'redacted' ? block.data.length : block.text.length + block.signature.length;
 }
 
 /** The upstream's timers as one deadline that moves with every read. */

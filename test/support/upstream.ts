@@ -33,6 +33,8 @@ export type Exchange = {
   readonly head: (status: number, headers: Readonly<Record<string, string>>) => void;
   /** Writes a piece of the body; each call is one chunk and one write to the socket. */
   readonly write: (piece: string | Uint8Array) => void;
+  /** Writes bytes as they are: for answers whose HTTP is wrong, written by hand to their end. */
+  readonly raw: (bytes: string | Uint8Array) => void;
   /** Ends the body as HTTP wants it; the connection stays usable. */
   readonly end: () => void;
   /** Closes the connection in the middle of whatever it was doing: the other side reads an end. */
@@ -170,6 +172,10 @@ function createExchange(
       if (!chunked) socket.write(bytes);
       else
         socket.write(Buffer.concat([Buffer.from(`${bytes.length.toString(16)}\r\n`), bytes, CRLF]));
+    },
+    raw: (bytes) => {
+      chunked = false;
+      if (!connection.gone()) socket.write(bytes);
     },
     end: () => {
       if (chunked && !connection.gone()) socket.write('0\r\n\r\n');

@@ -1,0 +1,117 @@
+// Where the events of an attempt come from: an event stream that is read piece by piece, or an
+// answer that came whole. Called by the attempt alone, which keeps the time; a stream that ends in
+// any other way than the dialect's decoder calls complete is a failure.
+
+import type { Deadline, Deadlines } from '../core/deadlines.ts';
+import type { UpstreamFailure } from '../core/failure.ts';
+import { answerEvents, type GenerationEvent } from '../core/generation.ts';
+import { isFailure, type StreamDecoder, type UpstreamDialect } from '../wire/format.ts';
+import type { ByteReader, UpstreamAnswer } from './client.ts';
+
+/** How long a finished upstream may take to end its answer before it is cut off. */
+const DRAIN_MS = 1_000;
+
+export type Batch = {
+  readonly events: readonly GenerationEvent[];
+  /** Absent while more may come. */
+  readonly end?: 'finished' | UpstreamFailure;
+};
+
+export type Clockwork = { readonly clock: () => number; readonly deadlines: Deadlines };
+
+export type EventSource = { readonly read: () => Promise<Batch>; readonly cancel: () => void };
+
+export function isSourceFailure(source: EventSource | UpstreamFailure): source is UpstreamFailure {
+  return 'class' in source;
+}
+
+/** Opens what an upstream has answered; `stream` is what it was asked for. */
+export async function openSource(
+  answer: UpstreamAnswer | UpstreamFailure,
+  dialect: UpstreamDialect,
+  clockwork: Clockwork,
+  stream: boolean,
+): Promise<EventSource | UpstreamFailure> {
+  if ('class' in answer) return answer;
+  if (answer.status >= 300 && answer.status < 400) {
+    return { class: 'server_error', detail: 'the upstream redirects', status: answer.status };
+  }
+  if (answer.status !== 200) {
+    const body = await answer.text();
+    return dialect.failure(answer.status, typeof body === 'string' ? body : '');
+  }
+  // Some caches and proxies answer a stream request with plain JSON.
+  if (!stream || answer.isJson) return wholeSource(answer, dialect);
+  const reader = answer.reader();
+  if (reader === undefined) return { class: 'cut', detail: 'the answer has no body' };
+  return streamSource(reader, dialect, clockwork);
+}
+
+function wholeSource(answer: UpstreamAnswer, dialect: UpstreamDialect): EventSource {
+  return {
+    async read() {
+      const body = await answer.text();
+      if (typeof body !== 'string') return { events: [], end: body };
+      const whole = dialect.response(body);
+      if (isFailure(whole)) return { events: [], end: whole };
+      return { events: answerEvents(whole), end: 'finished' };
+    },
+    cancel() {},
+  };
+}
+
+function streamSource(
+  reader: ByteReader,
+  dialect: UpstreamDialect,
+  clockwork: Clockwork,
+): EventSource {
+  let events: GenerationEvent[] = [];
+  const decoder: StreamDecoder = dialect.stream((event) => events.push(event));
+  const taken = (): GenerationEvent[] => {
+    const batch = events;
+    events = [];
+    return batch;
+  };
+  return {
+    async read() {
+      let chunk: Awaited<ReturnType<typeof reader.read>>;
+      try {
+        chunk = await reader.read();
+      } catch {
+        // Some servers reset where others close; after a finish reason both are an end.
+        chunk = { done: true };
+      }
+      if (chunk.done || chunk.value === undefined) {
+        const failure = decoder.end();
+        return { events: taken(), end: failure ?? 'finished' };
+      }
+      const failure = decoder.feed(chunk.value);
+      const batch = taken();
+      if (failure !== undefined) return { events: batch, end: failure };
+      if (batch.at(-1)?.kind !== 'finish') return { events: batch };
+      drain(reader, clockwork);
+      return { events: batch, end: 'finished' };
+    },
+    cancel: () => cancel(reader),
+  };
+}
+
+function cancel(reader: ByteReader): void {
+  // The reader may already be gone with its connection; there is nobody left to tell.
+  reader.cancel().catch(() => {});
+}
+
+/**
+ * Reads what may still come after the last event, so that the connection can be used again. An
+ * upstream that keeps it open costs neither the client nor us anything.
+ */
+function drain(reader: ByteReader, { clock, deadlines }: Clockwork): void {
+  const deadline: Deadline = { at: clock() + DRAIN_MS, fire: () => cancel(reader) };
+  deadlines.add(deadline);
+  const read = async (): Promise<void> => {
+    while (!(await reader.read()).done);
+  };
+  read()
+    .catch(() => cancel(reader))
+    .finally(() => deadlines.remove(deadline));
+}

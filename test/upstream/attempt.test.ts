@@ -1,0 +1,118 @@
+// An attempt over real sockets: it cuts at the stop sequences that its upstream is not told, stops
+// the upstream there, and bounds what an upstream may send. How the cutter finds a sequence is told
+// by the tests of core/stop.
+
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { type Behaviour, play, sendText, sendWhole, streamHead } from '../support/behaviours.ts';
+import { type Piece, type Script, streamFrames, wholeBody } from '../support/render.ts';
+import { type AttemptRig, joined, startAttemptRig } from './rig.ts';
+
+const PARTS = ['one ', 'two E', 'X E', 'N', 'D three', ' four'];
+const SCRIPT: Script = {
+  pieces: [{ reasoning: 'END of thinking' }, ...PARTS.map((text): Piece => ({ text }))],
+  finish: 'length',
+  usage: { prompt: 10, cached: 4, completion: 500 },
+};
+
+/** The answer up to `END`, in pieces of any size. */
+const CUT = [
+  { kind: 'reasoning-delta', text: 'END of thinking' },
+  { kind: 'text-delta', text: 'one two EX ' },
+  { kind: 'finish', reason: 'stop' },
+] as const;
+
+/** Writes the script's text and then says nothing: whoever wants to be done has to leave. */
+const endless: Behaviour = async (exchange) => {
+  streamHead(exchange);
+  for (const frame of streamFrames('chat', 'any', SCRIPT).slice(0, -3)) exchange.write(frame);
+  await exchange.untilGone();
+};
+
+const BEHAVIOURS: Readonly<Record<string, Behaviour>> = {
+  endless,
+  script: play(SCRIPT),
+  'one-read': (exchange) => sendText(exchange, streamFrames('chat', 'any', SCRIPT).join('')),
+  json: (exchange) => sendWhole(exchange, 200, wholeBody('chat', 'any', SCRIPT)),
+  'breaks-with-a-beginning': (exchange) =>
+    sendText(exchange, streamFrames('chat', 'any', SCRIPT).slice(0, 6).join('')),
+  'breaks-behind-the-sequence': (exchange) =>
+    sendText(exchange, streamFrames('chat', 'any', SCRIPT).slice(0, -3).join('')),
+};
+
+let rig: AttemptRig;
+
+beforeAll(async () => {
+  rig = await startAttemptRig(BEHAVIOURS);
+});
+
+afterAll(() => rig.close());
+
+/** Two sequences that are sent, and one that is not. */
+const stop = ['never', 'at all', 'END'];
+const profile = { stopMax: 2 };
+
+describe('stop sequences that the upstream is not told', () => {
+  test.each([[true], [false]])(
+    'client streams: %p: the upstream is asked to stream, cut, and left',
+    async (stream) => {
+      const before = rig.upstream.aborted();
+      const { events, end } = await rig.run('endless', { stream, stop, profile });
+      expect(joined(events)).toEqual([...CUT]);
+      expect(end).toBe('finished');
+      await rig.upstream.waitFor(({ aborted }) => aborted() > before);
+      expect(rig.upstream.requests.at(-1)?.stream).toBe(true);
+    },
+  );
+
+  test.each([['one-read'], ['json']])(
+    '%s: what is behind the cut is not told, its usage neither',
+    async (model) => {
+      const { events, end } = await rig.run(model, { stop, profile });
+      expect(joined(events)).toEqual([...CUT]);
+      expect(end).toBe('finished');
+    },
+  );
+
+  test('a stream that breaks gives what was held back, and is a failure', async () => {
+    const { events, end } = await rig.run('breaks-with-a-beginning', { stop, profile });
+    expect(joined(events)).toEqual([CUT[0], { kind: 'text-delta', text: 'one two EX EN' }]);
+    expect(end).toMatchObject({ class: 'cut' });
+  });
+
+  test('a stream that breaks behind the sequence had been complete', async () => {
+    const { events, end } = await rig.run('breaks-behind-the-sequence', { stop, profile });
+    expect(joined(events)).toEqual([...CUT]);
+    expect(end).toBe('finished');
+  });
+
+  test('an answer without any of them is what it would have been', async () => {
+    const others = ['never', 'at all', 'at no time'];
+    const { events, end } = await rig.run('script', {
+      stop: others,
+      profile,
+      maxOutputTokens: 500,
+    });
+    expect(joined(events)).toEqual([
+      CUT[0],
+      { kind: 'text-delta', text: PARTS.join('') },
+      {
+        kind: 'usage',
+        usage: {
+          inputTokens: 10,
+          cachedInputTokens: 4,
+          outputTokens: 500,
+          reasoningTokens: 0,
+          basis: 'reported',
+        },
+      },
+      { kind: 'finish', reason: 'length' },
+    ]);
+    expect(end).toBe('finished');
+  });
+
+  test('where all of them are told, the upstream cuts and is asked as ever', async () => {
+    const { events } = await rig.run('script', { stream: false, stop });
+    expect(rig.upstream.requests.at(-1)).toMatchObject({ stream: false, body: { stop } });
+    expect(joined(events)[1]).toEqual({ kind: 'text-delta', text: PARTS.join('') });
+  });
+});

@@ -1,0 +1,113 @@
+// What an upstream may send at most: each kind of flood fails at its own bound, which is how it
+// shows that nothing is kept beyond it. The upstream stops only when it is hung up on.
+
+import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { DEFAULT_PROFILE } from '../../src/core/profile.ts';
+import { chatDialect } from '../../src/wire/upstream/chat.ts';
+import { type Behaviour, streamHead } from '../support/behaviours.ts';
+import { chatFrame } from '../support/render.ts';
+import { type AttemptRig, startAttemptRig } from './rig.ts';
+
+/** Sends pieces of a stream for as long as anybody listens. */
+function forever(piece: (count: number) => string): Behaviour {
+  return async (exchange) => {
+    streamHead(exchange);
+    for (let count = 0; !exchange.gone(); count += 1) {
+      exchange.write(piece(count));
+      await new Promise((wake) => setImmediate(wake));
+    }
+  };
+}
+
+/** A frame with one piece of a tool call. */
+function toolFrame(piece: Readonly<Record<string, unknown>>): string {
+  return chatFrame('any', { tool_calls: [piece] });
+}
+
+const KILOBYTES = 'x'.repeat(65_536);
+
+const FLOODS: readonly (readonly [title: string, detail: string, Behaviour])[] = [
+  ['one line', 'a line of more than 1048576 bytes', forever(() => KILOBYTES)],
+  [
+    'one event of many lines',
+    'an event of more than 1048576 characters',
+    forever(() => `data: ${KILOBYTES}\n`),
+  ],
+  [
+    'text',
+    'far more than the bound that it was told',
+    forever(() => chatFrame('any', { content: KILOBYTES })),
+  ],
+  [
+    'tiny deltas of text',
+    'far more than the bound that it was told',
+    forever(() => chatFrame('any', { content: 'x' }).repeat(2_000)),
+  ],
+  [
+    'tiny deltas of thinking',
+    'far more than the bound that it was told',
+    forever(() => chatFrame('any', { reasoning_content: 'x' }).repeat(2_000)),
+  ],
+  [
+    'tiny deltas of arguments',
+    'far more than the bound that it was told',
+    forever((count) =>
+      toolFrame({ index: 0, id: 'a', function: { name: 'f', arguments: '1' } }).repeat(
+        count === 0 ? 1 : 2_000,
+      ),
+    ),
+  ],
+  [
+    'tool calls',
+    'more than 128 tool calls',
+    forever((count) =>
+      toolFrame({ index: count, id: `a${count}`, function: { name: 'f', arguments: '{}' } }),
+    ),
+  ],
+  [
+    'tool calls with long names',
+    'far more than the bound that it was told',
+    forever((count) =>
+      toolFrame({ index: count, id: `a${count}`, function: { name: KILOBYTES, arguments: '{}' } }),
+    ),
+  ],
+  [
+    'arguments of a tool call without a name',
+    'more than 1048576 characters for unnamed tool calls',
+    forever(() => toolFrame({ index: 0, id: 'a', function: { arguments: KILOBYTES } })),
+  ],
+];
+
+let rig: AttemptRig;
+
+beforeAll(async () => {
+  rig = await startAttemptRig(
+    Object.fromEntries(FLOODS.map(([title, , behaviour]) => [title, behaviour])),
+  );
+});
+
+afterAll(() => rig.close());
+
+test.each(FLOODS)('endless: %s: %s', async (title, detail) => {
+  const before = rig.upstream.aborted();
+  const { events, end } = await rig.run(title);
+  expect(end).toEqual({ class: 'malformed', detail: `the upstream sent ${detail}` });
+  // Each event counts, and the last read is handed over whole.
+  expect(JSON.stringify(events).length).toBeLessThan(4_000_000);
+  await rig.upstream.waitFor(({ aborted }) => aborted() > before);
+});
+
+test('endless comments are read no further than a stream may be', () => {
+  const comments = new TextEncoder().encode(`: ${'x'.repeat(1_000_000)}\n`.repeat(16));
+  const decoder = chatDialect(DEFAULT_PROFILE.chat).stream(() => {});
+  let fed = 0;
+  let failure = decoder.feed(comments);
+  for (; failure === undefined && fed < 2 ** 31; failure = decoder.feed(comments)) {
+    fed += comments.length;
+  }
+  expect(failure).toEqual({
+    class: 'malformed',
+    detail: 'the upstream sent a stream of more than 536870912 bytes',
+  });
+  expect(fed).toBeLessThanOrEqual(536_870_912);
+});

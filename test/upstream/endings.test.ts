@@ -1,0 +1,321 @@
+// Every way in which an upstream's answer can end, over real sockets: a complete answer is one
+// however its bytes are wrapped, and everything else is a failure, never a success.
+
+import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { brotliCompressSync, gzipSync } from 'node:zlib';
+import type { FailureClass } from '../../src/core/failure.ts';
+import type { GenerationEvent } from '../../src/core/generation.ts';
+import type { Behaviour } from '../support/behaviours.ts';
+import { type Script, streamFrames, USAGE, wholeBody } from '../support/render.ts';
+import type { Exchange } from '../support/upstream.ts';
+import { type AttemptRig, startAttemptRig } from './rig.ts';
+
+const SCRIPT: Script = {
+  pieces: [{ text: 'Hello ' }, { text: 'wörld' }],
+  finish: 'stop',
+  usage: USAGE,
+};
+const FRAMES = streamFrames('chat', 'any', SCRIPT);
+const STREAM = FRAMES.join('');
+const WHOLE = wholeBody('chat', 'any', SCRIPT);
+const HALF_GZIP = gzipSync(STREAM + 'x'.repeat(1_000)).subarray(0, 60);
+
+/** How it ends where a stream is asked for, and where a whole answer is. */
+type Ending = 'complete' | 'complete, no usage' | FailureClass;
+
+/** A complete body of what was asked for. */
+const bodyOf = ({ request }: Exchange): string => (request.stream ? STREAM : WHOLE);
+const typeOf = ({ request }: Exchange): string =>
+  request.stream ? 'text/event-stream' : 'application/json';
+
+function send(body: (exchange: Exchange) => string | Uint8Array, headers = {}): Behaviour {
+  return (exchange) => {
+    exchange.head(200, { 'content-type': typeOf(exchange), ...headers });
+    exchange.write(body(exchange));
+    exchange.end();
+  };
+}
+
+/** Sends a status alone, or with a body that would be complete. */
+function status(code: number, body = false): Behaviour {
+  return (exchange) => {
+    const length = body ? {} : { 'content-length': '0' };
+    exchange.head(code, { 'content-type': typeOf(exchange), ...length });
+    if (body) exchange.write(bodyOf(exchange));
+    exchange.end();
+  };
+}
+
+/** Writes HTTP by hand and then closes the connection, which no other request may be sent on. */
+function raw(bytes: (exchange: Exchange) => string): Behaviour {
+  return async (exchange) => {
+    exchange.raw(bytes(exchange));
+    // What is closed together with its last bytes is another case than what is closed behind them.
+    await exchange.sleep(20);
+    exchange.cut();
+  };
+}
+
+const ok = (exchange: Exchange, headers: string): string =>
+  `HTTP/1.1 200 OK\r\nconnection: close\r\ncontent-type: ${typeOf(exchange)}\r\n${headers}\r\n\r\n`;
+const chunk = (text: string): string => `${Buffer.byteLength(text).toString(16)}\r\n${text}\r\n`;
+const length = (exchange: Exchange, more: number): string =>
+  `content-length: ${Buffer.byteLength(bodyOf(exchange)) + more}`;
+
+const CASES: readonly (readonly [title: string, Ending, Ending, Behaviour])[] = [
+  // Before an answer.
+  ['closes at once', 'unreachable', 'unreachable', (exchange) => exchange.cut()],
+  ['resets at once', 'unreachable', 'unreachable', (exchange) => exchange.reset()],
+  ['ends inside the status line', 'unreachable', 'unreachable', raw(() => 'HTTP/1.1 20')],
+  [
+    'ends inside the headers',
+    'unreachable',
+    'unreachable',
+    raw(() => 'HTTP/1.1 200 OK\r\ncontent-type: text/ev'),
+  ],
+  ['speaks no HTTP', 'unreachable', 'unreachable', raw(() => 'Hello there\r\n\r\n')],
+  [
+    'declares a length that is none',
+    'unreachable',
+    'unreachable',
+    raw((exchange) => ok(exchange, 'content-length: many') + bodyOf(exchange)),
+  ],
+  ['never answers', 'timeout', 'timeout', (exchange) => exchange.untilGone()],
+
+  // Another status.
+  ['201 with an answer', 'server_error', 'server_error', status(201, true)],
+  [
+    '204',
+    'server_error',
+    'server_error',
+    raw(() => 'HTTP/1.1 204 No Content\r\nconnection: close\r\n\r\n'),
+  ],
+  ['206 with an answer', 'server_error', 'server_error', status(206, true)],
+  ['304', 'server_error', 'server_error', status(304)],
+  [
+    '100 and then 200',
+    'complete',
+    'complete',
+    raw(
+      (exchange) =>
+        `HTTP/1.1 100 Continue\r\n\r\n${ok(exchange, length(exchange, 0))}${bodyOf(exchange)}`,
+    ),
+  ],
+
+  // The framing of the body.
+  ['no body', 'cut', 'malformed', status(200)],
+  [
+    'no body where one is declared',
+    'cut',
+    'unreachable',
+    raw((exchange) => ok(exchange, length(exchange, 0))),
+  ],
+  ['no chunk', 'cut', 'unreachable', raw((exchange) => ok(exchange, 'transfer-encoding: chunked'))],
+  [
+    'a chunk whose size is no number',
+    'cut',
+    'unreachable',
+    raw((exchange) => `${ok(exchange, 'transfer-encoding: chunked')}zz\r\n${bodyOf(exchange)}`),
+  ],
+  [
+    'no last chunk',
+    'complete',
+    'unreachable',
+    raw((exchange) => ok(exchange, 'transfer-encoding: chunked') + chunk(bodyOf(exchange))),
+  ],
+  [
+    'trailers',
+    'complete',
+    'complete',
+    raw(
+      (exchange) =>
+        `${ok(exchange, 'transfer-encoding: chunked\r\ntrailer: x-sum')}${chunk(bodyOf(exchange))}0\r\nx-sum: 1\r\n\r\n`,
+    ),
+  ],
+  [
+    'no length, ended by the connection',
+    'complete',
+    'complete',
+    raw((exchange) => ok(exchange, 'x-framing: none') + bodyOf(exchange)),
+  ],
+  [
+    'a length above the body',
+    'complete',
+    'unreachable',
+    raw((exchange) => ok(exchange, length(exchange, 9)) + bodyOf(exchange)),
+  ],
+  [
+    'a length that cuts the end off',
+    'complete, no usage',
+    'malformed',
+    raw((exchange) => ok(exchange, length(exchange, -20)) + bodyOf(exchange)),
+  ],
+
+  // Where the bytes stop.
+  ['inside an event', 'cut', 'malformed', send((exchange) => bodyOf(exchange).slice(0, 200))],
+  [
+    'inside a character',
+    'cut',
+    'malformed',
+    send((exchange) => {
+      const bytes = Buffer.from(bodyOf(exchange));
+      return bytes.subarray(0, bytes.indexOf('ö') + 1);
+    }),
+  ],
+  ['before the finish reason', 'cut', 'malformed', send(() => FRAMES.slice(0, -3).join(''))],
+  ['[DONE] alone', 'cut', 'malformed', send(() => 'data: [DONE]\n\n')],
+  [
+    'a reset before the finish reason',
+    'cut',
+    'unreachable',
+    async (exchange) => {
+      exchange.head(200, { 'content-type': typeOf(exchange) });
+      exchange.write(FRAMES.slice(0, -3).join(''));
+      await exchange.sleep(20);
+      exchange.reset();
+    },
+  ],
+  [
+    'silence before the finish reason',
+    'timeout',
+    'timeout',
+    async (exchange) => {
+      exchange.head(200, { 'content-type': typeOf(exchange) });
+      exchange.write(FRAMES.slice(0, -3).join(''));
+      await exchange.untilGone();
+    },
+  ],
+  [
+    'after the finish reason',
+    'complete, no usage',
+    'malformed',
+    send(() => FRAMES.slice(0, -2).join('')),
+  ],
+  [
+    'inside the usage',
+    'complete, no usage',
+    'malformed',
+    send(() => FRAMES.slice(0, -1).join('').slice(0, -40)),
+  ],
+  [
+    'a reset after the usage',
+    'complete',
+    'malformed',
+    async (exchange) => {
+      exchange.head(200, { 'content-type': typeOf(exchange) });
+      exchange.write(FRAMES.slice(0, -1).join(''));
+      if (!exchange.request.stream) return exchange.end();
+      await exchange.sleep(20);
+      exchange.reset();
+    },
+  ],
+  [
+    'nothing behind [DONE] counts',
+    'complete',
+    'complete',
+    send((exchange) =>
+      exchange.request.stream ? `${STREAM}data: {"error":{"message":"late"}}\n\n` : WHOLE,
+    ),
+  ],
+
+  // What the body is.
+  [
+    'case 87: JSON',
+    'complete',
+    'complete',
+    send(() => WHOLE, { 'content-type': 'application/json' }),
+  ],
+  [
+    'JSON, in other letters',
+    'complete',
+    'complete',
+    send(() => WHOLE, { 'content-type': 'Application/JSON; charset=UTF-8' }),
+  ],
+  [
+    'JSON after a byte-order mark',
+    'complete',
+    'complete',
+    send(() => `\uFEFF${WHOLE}`, { 'content-type': 'application/json' }),
+  ],
+  [
+    'JSON, half of it',
+    'malformed',
+    'malformed',
+    send(() => WHOLE.slice(0, -9), { 'content-type': 'application/json' }),
+  ],
+  ['an array', 'malformed', 'malformed', send(() => '[]', { 'content-type': 'application/json' })],
+  [
+    'case 55: an error object',
+    'server_error',
+    'server_error',
+    send(() => '{"error":{"message":"no"}}', { 'content-type': 'application/json' }),
+  ],
+  [
+    'case 101: an error object as the first event',
+    'server_error',
+    'malformed',
+    send(() => 'data: {"error":{"message":"no"}}\n\n'),
+  ],
+  [
+    'case 56: HTML',
+    'cut',
+    'malformed',
+    send(() => '<html></html>', { 'content-type': 'text/html' }),
+  ],
+  ['no type', 'complete', 'complete', send(bodyOf, { 'content-type': '' })],
+
+  // How the body is compressed, which nobody asked for.
+  [
+    'gzip',
+    'complete',
+    'complete',
+    send((exchange) => gzipSync(bodyOf(exchange)), { 'content-encoding': 'gzip' }),
+  ],
+  [
+    'brotli',
+    'complete',
+    'complete',
+    send((exchange) => brotliCompressSync(bodyOf(exchange)), { 'content-encoding': 'br' }),
+  ],
+  ['gzip, half of it', 'cut', 'unreachable', send(() => HALF_GZIP, { 'content-encoding': 'gzip' })],
+  ['gzip that is none', 'cut', 'unreachable', send(bodyOf, { 'content-encoding': 'gzip' })],
+  ['gzip that nobody told of', 'cut', 'malformed', send((exchange) => gzipSync(bodyOf(exchange)))],
+];
+
+let rig: AttemptRig;
+
+beforeAll(async () => {
+  rig = await startAttemptRig(
+    Object.fromEntries(CASES.map(([title, , , behaviour]) => [title, behaviour])),
+  );
+});
+
+afterAll(() => rig.close());
+
+function textOf(events: readonly GenerationEvent[]): string {
+  return events.map((event) => (event.kind === 'text-delta' ? event.text : '')).join('');
+}
+
+const ASKED = CASES.flatMap(([title, streamed, whole]) => [
+  [title, 'streamed', streamed] as const,
+  [title, 'whole', whole] as const,
+]);
+
+test.concurrent.each(ASKED)('%s, %s: %s', async (title, kind, ending) => {
+  const { events, end } = await rig.run(title, { stream: kind === 'streamed' });
+  const kinds = events.map((event) => event.kind);
+  if (end === 'finished') {
+    expect(textOf(events)).toBe('Hello wörld');
+    expect(kinds.at(-1)).toBe('finish');
+    expect(kinds.includes('usage') ? 'complete' : 'complete, no usage').toBe(ending);
+  } else {
+    expect(end.class).toBe(ending as FailureClass);
+    expect(kinds).not.toContain('finish');
+    expect('Hello wörld').toStartWith(textOf(events));
+  }
+});
+
+test('afterwards no connection is left that an answer was broken off on', async () => {
+  await rig.upstream.waitFor(({ active }) => active() === 0);
+  expect(rig.upstream.active()).toBe(0);
+});

@@ -1,0 +1,125 @@
+// Attempts over real sockets: the scripted upstream on one side, an attempt on the other, read to
+// its end. Shared by the tests of this folder.
+
+import { createDeadlines } from '../../src/core/deadlines.ts';
+import type { UpstreamFailure } from '../../src/core/failure.ts';
+import type { GenerationEvent, GenerationRequest } from '../../src/core/generation.ts';
+import { type ChatProfile, DEFAULT_PROFILE } from '../../src/core/profile.ts';
+import type { Candidate } from '../../src/core/route.ts';
+import { type Attempt, createAttempts } from '../../src/upstream/attempt.ts';
+import { createUpstreamClient } from '../../src/upstream/client.ts';
+import { answerDemo } from '../../src/upstream/demo.ts';
+import type { Behaviour } from '../support/behaviours.ts';
+import { startUpstream, type Upstream } from '../support/upstream.ts';
+
+export type TryOptions = {
+  readonly stream?: boolean;
+  readonly stop?: readonly string[];
+  readonly maxOutputTokens?: number;
+  readonly profile?: Partial<ChatProfile>;
+};
+
+export type Ended = {
+  readonly events: readonly GenerationEvent[];
+  readonly end: 'finished' | UpstreamFailure;
+};
+
+export type AttemptRig = {
+  readonly upstream: Upstream;
+  readonly start: (model: string, options?: TryOptions) => Attempt;
+  /** Starts an attempt and reads it to its end. */
+  readonly run: (model: string, options?: TryOptions) => Promise<Ended>;
+  readonly close: () => Promise<void>;
+};
+
+const REQUEST: GenerationRequest = {
+  model: 'any',
+  system: '',
+  turns: [{ role: 'user', parts: [{ kind: 'text', text: 'Hello?' }] }],
+  stop: [],
+  tools: [],
+  json: false,
+  stream: true,
+  includeUsage: true,
+};
+
+/** Behaviours by model name, as in the scripted upstream. */
+export async function startAttemptRig(
+  behaviours: Readonly<Record<string, Behaviour>>,
+): Promise<AttemptRig> {
+  const upstream = await startUpstream(behaviours);
+  const deadlines = createDeadlines();
+  const sweeper = setInterval(() => deadlines.sweep(Date.now()), 20);
+  const startAttempt = createAttempts({
+    client: createUpstreamClient({ fetch, answerDemo }),
+    clock: Date.now,
+    deadlines,
+  });
+
+  const start: AttemptRig['start'] = (model, options = {}) =>
+    startAttempt({
+      candidate: candidate(upstream, model, { ...DEFAULT_PROFILE.chat, ...options.profile }),
+      request: { ...REQUEST, stop: options.stop ?? [] },
+      maxOutputTokens: options.maxOutputTokens ?? 100,
+      stream: options.stream ?? true,
+    });
+
+  return {
+    upstream,
+    start,
+    async run(model, options) {
+      const attempt = start(model, options);
+      const events: GenerationEvent[] = [];
+      for (;;) {
+        const batch = await attempt.next();
+        for (const event of batch.events) events.push(event);
+        if (batch.end !== undefined) return { events, end: batch.end };
+      }
+    },
+    async close() {
+      clearInterval(sweeper);
+      await upstream.close();
+    },
+  };
+}
+
+function candidate(upstream: Upstream, model: string, profile: ChatProfile): Candidate {
+  const timeouts = { firstByteMs: 400, idleMs: 400, totalMs: 2_000 };
+  return {
+    model: {
+      slug: model,
+      aliases: [],
+      displayName: model,
+      description: '',
+      created: 0,
+      contextWindow: 128_000,
+      maxOutput: 8_192,
+      features: new Set(),
+      price: { version: model, input: 1n, cachedInput: 1n, output: 1n },
+      servedBy: [{ upstream: 'scripted', model, weight: 1 }],
+      fallbacks: [],
+    },
+    upstream: {
+      id: 'scripted',
+      dialect: 'chat',
+      profile,
+      baseUrl: upstream.baseUrl,
+      apiKey: 'key',
+      timeouts,
+    },
+    upstreamModel: model,
+    fallback: false,
+  };
+}
+
+/** The events with neighbouring texts joined: what does not depend on how an answer was split. */
+export function joined(events: readonly GenerationEvent[]): GenerationEvent[] {
+  const result: GenerationEvent[] = [];
+  for (const event of events) {
+    const last = result.at(-1);
+    if (event.kind === 'text-delta' && last?.kind === 'text-delta') {
+      result[result.length - 1] = { kind: 'text-delta', text: last.text + event.text };
+    } else result.push(event);
+  }
+  return result;
+}
