@@ -14,9 +14,12 @@ export function encodeToolId(id: string): string {
   return ENCODED_PREFIX + Buffer.from(id, 'utf8').toString('base64url');
 }
 
-/** The upstream's id behind one that a client gave back; ids that are not ours stay as they are. */
+/**
+ * The upstream's id behind one that a client gave back; ids that are not ours stay as they are. No
+ * upstream's id is empty, so the bare prefix is not ours either.
+ */
 export function decodeToolId(id: string): string {
   if (!id.startsWith(ENCODED_PREFIX)) return id;
   const decoded = Buffer.from(id.slice(ENCODED_PREFIX.length), 'base64url').toString('utf8');
-  return encodeToolId(decoded) === id ? decoded : id;
+  return decoded !== '' && encodeToolId(decoded) === id ? decoded : id;
 }
