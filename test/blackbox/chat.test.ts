@@ -569,7 +569,7 @@ describe('streams', () => {
 describe('a silent upstream', () => {
   const NOTHING = {};
 
-  test('heartbeats follow the role chunk, and then the answer', async () => {
+  test('case 69: heartbeats follow the role chunk, and then the answer', async () => {
     const model = 'slow-first-byte-300';
     const { events } = await generateStream(hastyAccount, 'chat', model);
     const [role, ...rest] = chunks(events, model);

@@ -248,7 +248,7 @@ test('every code but one is provoked', () => {
   expect(new Set<string>([...CODES, 'internal_error'])).toEqual(new Set(Object.keys(ERRORS)));
 });
 
-describe('every code', () => {
+describe('case 168: every code', () => {
   test.each(CASES)('%s on %s', async (code, format) => {
     const { answer, wait, ...detail } = await PROVOCATIONS[code](format);
     expectRefusal(answer, code === 'session_required' ? 'chat' : format, code, detail);

@@ -121,7 +121,7 @@ function expectRefused(answer: JsonAnswer, code: string): number {
   return Number(wait);
 }
 
-describe('requests a minute', () => {
+describe('case 169: requests a minute', () => {
   test.each(FORMATS)('%s: counted down in the headers, then refused for free', async (format) => {
     const account = await onPlan('three-requests');
     const seen: unknown[] = [];
@@ -179,7 +179,7 @@ describe('requests a minute', () => {
   });
 });
 
-describe('tokens a minute', () => {
+describe('case 169: tokens a minute', () => {
   test('count the estimated prompt and the output bound', async () => {
     const account = await onPlan('few-tokens');
     const ask = (max_tokens: number) => generate(account, 'messages', 'ok', { max_tokens });
@@ -205,7 +205,7 @@ describe('tokens a minute', () => {
   });
 });
 
-describe('concurrency', () => {
+describe('case 169: concurrency', () => {
   test.each(FORMATS)(
     '%s: the third of two waits 2 seconds; who leaves makes room',
     async (format) => {
@@ -280,7 +280,7 @@ describe('concurrency', () => {
   });
 });
 
-describe('caps', () => {
+describe('case 170: caps', () => {
   test.each([
     ['daily', 'today'],
     ['monthly', 'month'],
@@ -386,7 +386,7 @@ test('counting tokens is free, outside the budgets, and has a window of its own'
   }
 });
 
-describe('context', () => {
+describe('cases 172, 173 and 174: context', () => {
   const WORDS = {
     chat: /maximum context length is (\d+) tokens/,
     messages: /(prompt is too long|exceed context limit): .*> ?(\d+)/,

@@ -581,7 +581,7 @@ describe('streams', () => {
 describe('a silent upstream', () => {
   const isPing = ({ type }: Fields) => type === 'ping';
 
-  test('pings follow message_start, and then the answer', async () => {
+  test('case 154: pings follow message_start, and then the answer', async () => {
     const model = 'slow-first-byte-300';
     const { events } = await generateStream(hastyAccount, 'messages', model);
     const seen = dataOf(events);

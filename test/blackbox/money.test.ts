@@ -210,7 +210,7 @@ async function failedDoctor(): Promise<Json> {
   return JSON.parse(stdout);
 }
 
-describe('one number everywhere', () => {
+describe('case 57: one number everywhere', () => {
   test.each(KINDS)('%s, streamed: %p', async (format, stream) => {
     const payer = await account(1_000_000);
     let before = atto('1000000');
@@ -438,38 +438,41 @@ describe('a client that leaves', () => {
     },
   );
 
-  test.each(FORMATS)('%s: in mid-stream pays the prompt and what was delivered', async (format) => {
-    const payer = await account(100_000);
-    const prompt = await estimate(payer);
-    const leave = async (after: number): Promise<void> => {
-      const abort = new AbortController();
-      const response = await openStream(payer, format, 'slow-tokens-40-10', {}, abort.signal);
-      let deltas = 0;
-      try {
-        for await (const event of readEvents(response)) {
-          if (event.data.includes(' a')) deltas += 1;
-          if (deltas === after) break;
+  test.each(FORMATS)(
+    'case 70: in mid-stream pays the prompt and what was delivered, %s',
+    async (format) => {
+      const payer = await account(100_000);
+      const prompt = await estimate(payer);
+      const leave = async (after: number): Promise<void> => {
+        const abort = new AbortController();
+        const response = await openStream(payer, format, 'slow-tokens-40-10', {}, abort.signal);
+        let deltas = 0;
+        try {
+          for await (const event of readEvents(response)) {
+            if (event.data.includes(' a')) deltas += 1;
+            if (deltas === after) break;
+          }
+        } finally {
+          abort.abort();
         }
-      } finally {
-        abort.abort();
-      }
-      const requestId = response.headers.get('x-request-id') ?? '';
-      await waitUntil(() => {
-        const found = books
-          .query('select 1 from usage_records where request_id = ?')
-          .get(requestId);
-        return found !== null;
-      });
-      const { outcome, debited, basis } = booked(requestId);
-      const output = (Number(debited) / 1e6 - prompt) / 2;
-      expect([outcome, basis]).toEqual(['client_cancelled', 'estimated']);
-      expect(output).toBeGreaterThanOrEqual(after);
-      expect(output).toBeLessThan(40);
-    };
-    await Promise.all([1, 2, 5, 10].map(leave));
-    await settled(payer);
-    await upstream.waitFor(() => upstream.active() === 0);
-  });
+        const requestId = response.headers.get('x-request-id') ?? '';
+        await waitUntil(() => {
+          const found = books
+            .query('select 1 from usage_records where request_id = ?')
+            .get(requestId);
+          return found !== null;
+        });
+        const { outcome, debited, basis } = booked(requestId);
+        const output = (Number(debited) / 1e6 - prompt) / 2;
+        expect([outcome, basis]).toEqual(['client_cancelled', 'estimated']);
+        expect(output).toBeGreaterThanOrEqual(after);
+        expect(output).toBeLessThan(40);
+      };
+      await Promise.all([1, 2, 5, 10].map(leave));
+      await settled(payer);
+      await upstream.waitFor(() => upstream.active() === 0);
+    },
+  );
 
   test.each(FORMATS)(
     '%s: with the last event in hand has paid the whole answer, once',
