@@ -6,7 +6,12 @@ import type { UpstreamFailure } from '../../core/failure.ts';
 import type { GenerationEvent } from '../../core/generation.ts';
 import type { ChatProfile } from '../../core/profile.ts';
 import { type ArgumentSource, readArguments } from './chat-arguments.ts';
-import { HELD_ARGUMENTS_LENGTH_MAX, TOOL_CALL_ID_LENGTH_MAX, TOOL_CALLS_MAX } from './limits.ts';
+import {
+  HELD_ARGUMENTS_LENGTH_MAX,
+  KNOWN_ARGUMENTS_LENGTH_MAX,
+  TOOL_CALL_ID_LENGTH_MAX,
+  TOOL_CALLS_MAX,
+} from './limits.ts';
 import { isRecord, type JsonRecord, toRecord, toText } from './narrow.ts';
 
 type Call = {
@@ -54,6 +59,7 @@ export function createToolReader(
   const usedIds = new Set<string>();
   let started = 0;
   let heldLength = 0;
+  let knownLength = 0;
   let latest: Call | undefined;
 
   /** The call that a piece belongs to; undefined when the piece begins a new one. */
@@ -128,6 +134,19 @@ export function createToolReader(
     return undefined;
   }
 
+  /** Takes out of a piece that repeats all arguments so far what is new in it. */
+  function grow(call: Call, json: string): UpstreamFailure | undefined {
+    const { known } = call;
+    if (known.startsWith(json)) return undefined;
+    if (!json.startsWith(known)) return malformed('tool arguments that do not grow');
+    knownLength += json.length - known.length;
+    if (knownLength > KNOWN_ARGUMENTS_LENGTH_MAX) {
+      return malformed(`more than ${KNOWN_ARGUMENTS_LENGTH_MAX} characters of growing arguments`);
+    }
+    call.known = json;
+    return add(call, json.slice(known.length));
+  }
+
   return {
     count: () => started,
     piece(value, source) {
@@ -141,9 +160,8 @@ export function createToolReader(
       latest = call;
       if (call.id === '') call.id = piece.id;
       if (call.position === -1) call.name = mergeName(call.name, piece.name);
-      const fresh = toolArguments === 'growing' ? takeGrowth(call, piece.json) : piece.json;
-      if (fresh === undefined) return malformed('tool arguments that do not grow');
-      return fresh === '' ? undefined : add(call, fresh);
+      if (toolArguments === 'growing') return grow(call, piece.json);
+      return piece.json === '' ? undefined : add(call, piece.json);
     },
     end(wasCut) {
       for (const call of calls) {
@@ -170,15 +188,6 @@ function beginsNext(current: Call, piece: Piece): boolean {
   if (current.known !== '' && piece.json.startsWith(current.known)) return false;
   if (piece.json === '') return piece.name !== current.name;
   return piece.json.trimStart().startsWith('{');
-}
-
-/** What a piece adds that repeats all arguments so far; undefined where it contradicts them. */
-function takeGrowth(call: Call, json: string): string | undefined {
-  if (call.known.startsWith(json)) return '';
-  if (!json.startsWith(call.known)) return undefined;
-  const fresh = json.slice(call.known.length);
-  call.known = json;
-  return fresh;
 }
 
 /** Names come whole, whole again with every piece, growing, or in parts. */

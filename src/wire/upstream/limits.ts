@@ -26,6 +26,9 @@ export const TOOL_CALL_ID_LENGTH_MAX = 256;
 /** Tool arguments kept back until the call's name is known, all calls together, in UTF-16 units. */
 export const HELD_ARGUMENTS_LENGTH_MAX = 1_048_576;
 
+/** Tool arguments kept to compare them with the next piece that repeats them, all calls together. */
+export const KNOWN_ARGUMENTS_LENGTH_MAX = 1_048_576;
+
 /** Levels of tool arguments that came as an object in place of JSON text. */
 export const ARGUMENTS_DEPTH_MAX = 100;
 

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
 import { createFrameLane, type FrameLane } from '../../../src/wire/upstream/chat-frame.ts';
 import { recordings } from '../../support/golden.ts';
-import { decodeReads } from './support.ts';
+import { decodeReads, profileOf } from './support.ts';
 
 const encoder = new TextEncoder();
 const PARSER_ONLY: FrameLane = { match: () => undefined, learn: () => {} };
@@ -38,7 +38,10 @@ const content = (text: string): object => ({ content: text });
 describe('the fast lane gives what the parser gives', () => {
   for (const { title, bytes } of recordings('upstream', 'sse')) {
     test(title, () => {
-      expect(decodeReads([bytes])).toEqual(decodeReads([bytes], PARSER_ONLY));
+      const profile = profileOf(bytes);
+      expect(decodeReads([bytes], undefined, profile)).toEqual(
+        decodeReads([bytes], PARSER_ONLY, profile),
+      );
     });
   }
 

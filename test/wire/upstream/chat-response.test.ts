@@ -6,7 +6,7 @@ import { isFailure } from '../../../src/wire/format.ts';
 import { readChatResponse } from '../../../src/wire/upstream/chat-response.ts';
 import { BODY_BYTES_MAX } from '../../../src/wire/upstream/limits.ts';
 import { recordings } from '../../support/golden.ts';
-import { decodeReads, splitAt } from './support.ts';
+import { bodyOf, decodeReads, profileOf, splitAt } from './support.ts';
 
 const read = (body: string) => readChatResponse(body, DEFAULT_PROFILE.chat);
 
@@ -15,7 +15,7 @@ const bodies = recordings('upstream', 'json');
 describe('recorded whole answers', () => {
   for (const { title, bytes, expectLines } of bodies) {
     test(title, () => {
-      const lines = JSON.stringify(read(new TextDecoder().decode(bytes)), null, 1);
+      const lines = JSON.stringify(readChatResponse(bodyOf(bytes), profileOf(bytes)), null, 1);
       expect(lines).not.toContain('SECRET');
       expectLines(lines.split('\n'));
     });

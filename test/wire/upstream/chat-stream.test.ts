@@ -1,44 +1,48 @@
 import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
+import { DEFAULT_PROFILE } from '../../../src/core/profile.ts';
 import { recordings } from '../../support/golden.ts';
-import { type Decoded, decodeReads, splitAt, toLines } from './support.ts';
+import { type Decoded, decodeReads, profileOf, splitAt, toLines } from './support.ts';
 
-const streams = recordings('upstream', 'sse');
+const streams = recordings('upstream', 'sse').map((recording) => {
+  const profile = profileOf(recording.bytes);
+  const decode = (reads: readonly Uint8Array[]): Decoded => decodeReads(reads, undefined, profile);
+  return { ...recording, decode, whole: decode([recording.bytes]) };
+});
 const encoder = new TextEncoder();
 
 describe('recorded upstream streams', () => {
-  for (const { title, bytes, expectLines } of streams) {
-    test(title, () => expectLines(toLines(decodeReads([bytes]))));
+  for (const { title, whole, expectLines } of streams) {
+    test(title, () => expectLines(toLines(whole)));
   }
 
   test('no recording lets text of the upstream into a failure', () => {
-    for (const { bytes } of streams) {
-      expect(JSON.stringify(decodeReads([bytes]).failure ?? {})).not.toContain('SECRET');
+    for (const { whole } of streams) {
+      expect(JSON.stringify(whole.failure ?? {})).not.toContain('SECRET');
     }
   });
 });
 
 describe('any split of the bytes gives the same events', () => {
-  for (const { title, bytes } of streams) {
-    const whole = decodeReads([bytes]);
+  for (const { title, bytes, decode, whole } of streams) {
     if (bytes.length < 4_000) {
       test(`two reads, at every position: ${title}`, () => {
         for (let at = 0; at <= bytes.length; at += 1) {
-          expect(decodeReads(splitAt(bytes, [at]))).toEqual(whole);
+          expect(decode(splitAt(bytes, [at]))).toEqual(whole);
         }
       });
     }
     test(`every byte a read of its own: ${title}`, () => {
       const reads = Array.from(bytes, (_, index) => bytes.subarray(index, index + 1));
-      expect(decodeReads(reads)).toEqual(whole);
+      expect(decode(reads)).toEqual(whole);
     });
   }
 
   test('many reads, at random positions', () => {
     fc.assert(
-      fc.property(fc.constantFrom(...streams), fc.array(fc.nat()), ({ bytes }, positions) => {
-        const cuts = positions.map((position) => position % (bytes.length + 1));
-        expect(decodeReads(splitAt(bytes, cuts))).toEqual(decodeReads([bytes]));
+      fc.property(fc.constantFrom(...streams), fc.array(fc.nat()), (stream, positions) => {
+        const cuts = positions.map((position) => position % (stream.bytes.length + 1));
+        expect(stream.decode(splitAt(stream.bytes, cuts))).toEqual(stream.whole);
       }),
       { numRuns: 300 },
     );
@@ -55,17 +59,39 @@ describe('any split of the bytes gives the same events', () => {
   });
 
   test('cases 72 and 73: other line ends give the same events', () => {
-    for (const { bytes } of streams) {
-      const text = new TextDecoder().decode(bytes);
-      const whole = decodeReads([bytes]);
+    for (const { bytes, decode, whole } of streams) {
+      const text = new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes);
       for (const lineEnd of ['\r\n', '\r']) {
         const other = encoder.encode(text.replaceAll('\n', lineEnd));
-        expect(decodeReads([other])).toEqual(whole);
+        expect(decode([other])).toEqual(whole);
         const reads = Array.from(other, (_, index) => other.subarray(index, index + 1));
-        expect(decodeReads(reads)).toEqual(whole);
+        expect(decode(reads)).toEqual(whole);
       }
     }
   });
+});
+
+/** Behind the first finish reason, in bytes; before it nothing may look like a whole answer. */
+function finishedAt(bytes: Uint8Array): number {
+  const text = new TextDecoder('latin1').decode(bytes);
+  const match = /"finish_reason": ?"[^"]+"/.exec(text);
+  return match === null ? text.length : match.index + match[0].length;
+}
+
+describe('a stream that is cut', () => {
+  for (const { title, bytes, decode, whole } of streams) {
+    if (whole.failure !== undefined) continue;
+    test(`case 84: at every byte: ${title}`, () => {
+      const finished = finishedAt(bytes);
+      for (let at = 0; at < bytes.length; at += 1) {
+        const { events, failure } = decode([bytes.subarray(0, at)]);
+        if (at <= finished) expect(failure?.class).toBe('cut');
+        // Without a failure the end adds its own events, whatever else might have come.
+        if (failure !== undefined) expect(events).toEqual(whole.events.slice(0, events.length));
+        else expect(events.at(-1)?.kind).toBe('finish');
+      }
+    });
+  }
 });
 
 describe('whatever an upstream sends', () => {
@@ -75,11 +101,11 @@ describe('whatever an upstream sends', () => {
         fc.constantFrom(...streams),
         fc.array(fc.record({ at: fc.nat(), byte: fc.nat(255) }), { minLength: 1, maxLength: 8 }),
         fc.nat(),
-        ({ bytes }, changes, cut) => {
+        ({ bytes, decode }, changes, cut) => {
           if (bytes.length === 0) return;
           const mutated = bytes.slice();
           for (const { at, byte } of changes) mutated[at % bytes.length] = byte;
-          expectWellFormed(decodeReads(splitAt(mutated, [cut % bytes.length])));
+          expectWellFormed(decode(splitAt(mutated, [cut % bytes.length])));
         },
       ),
       { numRuns: 2_000 },
@@ -144,6 +170,26 @@ describe('whatever an upstream sends', () => {
         class: 'malformed',
         detail: 'the upstream sent tool arguments that nest too deep',
       },
+    });
+  });
+
+  test('arguments that grow are kept only up to their bound', () => {
+    const parts = Array.from({ length: 4 }, (_, index) => {
+      const text = 'x'.repeat(300_000);
+      return chunk({
+        tool_calls: [{ index, id: `a${index}`, function: { name: 'f', arguments: text } }],
+      });
+    });
+    const profile = { ...DEFAULT_PROFILE.chat, toolArguments: 'growing' } as const;
+    const { events, failure } = decodeReads(
+      parts.map((part) => encoder.encode(part)),
+      undefined,
+      profile,
+    );
+    expect(events.length).toBe(6);
+    expect(failure).toEqual({
+      class: 'malformed',
+      detail: 'the upstream sent more than 1048576 characters of growing arguments',
     });
   });
 

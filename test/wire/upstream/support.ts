@@ -32,6 +32,22 @@ export function toLines({ events, failure }: Decoded): string[] {
   return failure === undefined ? lines : [...lines, JSON.stringify({ failure })];
 }
 
+const PROFILE_LINE = /^: profile (.*)\n/;
+
+/**
+ * The profile that a recording is read with: the default one, with the fields that a first line such
+ * as `: profile {"thinkTags":"split"}` names. In an event stream that line is a comment.
+ */
+export function profileOf(bytes: Uint8Array): ChatProfile {
+  const fields = PROFILE_LINE.exec(new TextDecoder().decode(bytes))?.[1];
+  return { ...DEFAULT_PROFILE.chat, ...JSON.parse(fields ?? '{}') };
+}
+
+/** A recorded body without the line that names its profile. */
+export function bodyOf(bytes: Uint8Array): string {
+  return new TextDecoder().decode(bytes).replace(PROFILE_LINE, '');
+}
+
 export function splitAt(bytes: Uint8Array, cuts: readonly number[]): Uint8Array[] {
   const borders = [0, ...[...cuts].sort((a, b) => a - b), bytes.length];
   return borders.slice(1).map((border, index) => bytes.subarray(borders[index], border));
