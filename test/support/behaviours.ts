@@ -1,6 +1,7 @@
 // What the scripted upstream can do, one row a model name. A new behaviour is a new row; a name
 // with numbers in it is a row of PATTERNS. A name that is in neither table behaves as `ok`.
 
+import { readNote } from './file-reader.ts';
 import {
   chatFrame,
   chatUsage,
@@ -62,6 +63,8 @@ const BEHAVIOURS: Readonly<Record<string, Behaviour>> = {
     const what = isResult ? script([{ text: `It is ${last['content']}.` }]) : undefined;
     return play(what ?? script([...thoughts, ...oneTool], 'tool_calls'))(exchange);
   },
+  /** For coding agents: reads a file with whatever tool the agent has for it, and tells its word. */
+  'reads-a-note': (exchange) => play(readNote(exchange.request))(exchange),
 
   bytewise: (exchange) => sendBytewise(exchange, framesOf(exchange).join('')),
   crlf: (exchange) => sendText(exchange, framesOf(exchange).join('').replaceAll('\n', '\r\n')),
@@ -84,6 +87,12 @@ const BEHAVIOURS: Readonly<Record<string, Behaviour>> = {
   },
   /** The body ends as it should, but the model never said that it was done. */
   cut: async (exchange) => {
+    await sendUntilFinish(exchange);
+    exchange.end();
+  },
+  /** Breaks in the middle of the first answer and gives all later ones. */
+  'cut-once': async (exchange) => {
+    if (exchange.request.earlier > 0) return play(script())(exchange);
     await sendUntilFinish(exchange);
     exchange.end();
   },

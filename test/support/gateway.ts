@@ -1,5 +1,6 @@
-// Starts a real gateway in a folder of its own: the executable that the build left in dist/, or,
-// with TOLLGATE_TEST_SOURCE=1, the source. Tests talk to it over its socket and its command line.
+// Starts a real gateway in a folder of its own: the executable that the build left in dist/, the one
+// that TOLLGATE_TEST_BINARY names, or, with TOLLGATE_TEST_SOURCE=1, the source. Tests talk to it
+// over its socket and its command line.
 
 import { closeSync, openSync, readFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
@@ -52,12 +53,12 @@ export type Gateway = {
   readonly [Symbol.asyncDispose]: () => Promise<void>;
 };
 
-/** How the gateway is run: the executable, or its source under this Bun. */
+/** How the gateway is run: an executable, dist/ unless told otherwise, or the source in this Bun. */
 export function gatewayCommand(): string[] {
   if (process.env['TOLLGATE_TEST_SOURCE'] === '1') {
     return [process.execPath, join(root, 'src/main.ts')];
   }
-  return [join(root, 'dist/tollgate')];
+  return [process.env['TOLLGATE_TEST_BINARY'] ?? join(root, 'dist/tollgate')];
 }
 
 /** Starts a gateway and waits until it has printed its address. */

@@ -1,0 +1,113 @@
+// What must be true of a run, as sentences about what is not: an empty list is a run that passed.
+// Pure; scripts/agent-runs/run.ts and harder.ts call it with what the stage has seen.
+
+import { noteThinking } from '../../test/support/file-reader.ts';
+import type { RecordedRequest } from '../../test/support/upstream.ts';
+import type { Generation, Seen } from './stage.ts';
+
+/**
+ * What had become of the first answer's thinking when the upstream got the result of its call: the
+ * agent sent it back, the gateway put it back, the agent had lost it, or it was lost on the way.
+ */
+export type Thinking = 'replayed' | 'restored' | 'lost' | 'dropped';
+
+/** An agent that came to its end, said `answer`, and whose every request was answered and billed. */
+export function judgeSuccess(seen: Seen, answer: string): string[] {
+  const problems = judgeEnd(seen, answer);
+  if (seen.ran.code !== undefined && seen.ran.code !== 0) problems.push(`exit ${seen.ran.code}`);
+  if (seen.generations.length === 0) problems.push('no request came');
+  for (const each of seen.generations) problems.push(...judgeGeneration(each));
+  return problems;
+}
+
+/** An agent that came to its end in time and printed `text`, and left nothing open. */
+export function judgeEnd(seen: Seen, text: string): string[] {
+  const problems: string[] = [];
+  if (seen.ran.code === undefined) problems.push('had to be killed');
+  if (!seen.ran.output.includes(text)) problems.push(`did not print "${text}"`);
+  if (seen.inFlight !== 0) problems.push(`${seen.inFlight} still in flight`);
+  if (seen.reserved !== '0') problems.push(`${seen.reserved} still held`);
+  return problems;
+}
+
+/** An answer that went through, and whose bill is what was booked. */
+function judgeGeneration({ status, endedAtMs, answer, story }: Generation): string[] {
+  if (status !== 200) return [`status ${status}: ${answer.slice(0, 200)}`];
+  const { outcome } = story?.request ?? {};
+  if (outcome === 'client_cancelled' && endedAtMs === undefined) return [];
+  if (outcome !== 'completed') return [`outcome ${outcome}`];
+  const debited = story?.booked?.['debited'];
+  if (!answer.includes(`"svc_tokens_debited":"${debited}"`)) return [`the bill is not ${debited}`];
+  return [];
+}
+
+/** What the upstream got back of the first answer. */
+type Round = {
+  readonly callId: string;
+  readonly thinking: string;
+  /** The id that the result names, and its text. */
+  readonly resultId: unknown;
+  readonly result: unknown;
+};
+
+/** The second request of a round: the call, its result with the file in it, and the thinking. */
+export function judgeRound(
+  seen: Seen,
+  path: string,
+  fileText: string,
+): { readonly problems: string[]; readonly thinking: Thinking } {
+  const round = seen.upstream.map(readRound).find((found) => found !== undefined);
+  if (round === undefined) return { problems: ['no call came back'], thinking: 'lost' };
+  const problems = [
+    ...(round.resultId === round.callId ? [] : ['the result does not follow its call']),
+    ...(asText(round.result).includes(fileText) ? [] : ["the file's text is not in the result"]),
+  ];
+  const thought = noteThinking(path);
+  const sent = seen.generations.some(({ body }) => body.includes(thought));
+  if (round.thinking === thought) return { problems, thinking: sent ? 'replayed' : 'restored' };
+  if (sent) problems.push('the agent sent the thinking back, and it did not arrive');
+  return { problems, thinking: sent ? 'dropped' : 'lost' };
+}
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/** The first call that a request gives back; absent where there is none. */
+function readRound({ dialect, body }: RecordedRequest): Round | undefined {
+  const turns = (body['messages'] ?? []) as readonly Fields[];
+  const read = dialect === 'chat' ? readChatRound : readMessagesRound;
+  return turns
+    .map((turn, at) => read(turn, turns[at + 1] ?? {}))
+    .find((round) => round !== undefined);
+}
+
+function readChatRound(turn: Fields, next: Fields): Round | undefined {
+  const [call] = (turn['tool_calls'] ?? []) as readonly Fields[];
+  if (call === undefined) return undefined;
+  return {
+    callId: String(call['id']),
+    thinking: String(turn['reasoning_content'] ?? ''),
+    resultId: next['tool_call_id'],
+    result: next['content'],
+  };
+}
+
+function readMessagesRound(turn: Fields, next: Fields): Round | undefined {
+  const call = blocksOf(turn).find(({ type }) => type === 'tool_use');
+  if (call === undefined) return undefined;
+  const thinking = blocksOf(turn).filter(({ type }) => type === 'thinking');
+  const [result] = blocksOf(next);
+  return {
+    callId: String(call['id']),
+    thinking: thinking.map((block) => block['thinking']).join(''),
+    resultId: result?.['tool_use_id'],
+    result: result?.['content'],
+  };
+}
+
+function blocksOf({ content }: Fields): readonly Fields[] {
+  return Array.isArray(content) ? content : [];
+}
+
+function asText(content: unknown): string {
+  return typeof content === 'string' ? content : JSON.stringify(content ?? '');
+}

@@ -1,0 +1,116 @@
+// `scripts/agents`: runs published coding agents against the executable, one at a time: one answer
+// and one round with a tool in every format that an agent speaks, then runs in which something goes
+// wrong. Prints two tables; fails when a run fails. The script encloses it: loopback is all there is.
+//
+//   scripts/agents [--only claude-code] [--upstream messages] [--update-readme] [--keep]
+
+import { randomBytes } from 'node:crypto';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { HELLO } from '../../test/support/behaviours.ts';
+import type { Format } from '../../test/support/client.ts';
+import { noteAnswer, noteText } from '../../test/support/file-reader.ts';
+import { AGENTS, type Agent, versionOf } from './agents.ts';
+import { HARDER } from './harder.ts';
+import { judgeRound, judgeSuccess, type Thinking } from './judge.ts';
+import { table, updateReadme } from './report.ts';
+import { openStage, type Seen } from './stage.ts';
+
+const { values: flags } = parseArgs({
+  options: {
+    only: { type: 'string', multiple: true, default: [] },
+    /** The dialect of the upstream: chat or messages. */
+    upstream: { type: 'string', default: 'chat' },
+    'update-readme': { type: 'boolean', default: false },
+    /** Leaves the homes of the agents, each with seen.json, all that was seen of its run. */
+    keep: { type: 'boolean', default: false },
+  },
+});
+
+const names = AGENTS.map(({ name }) => name);
+const unknown = flags.only.filter((name) => !names.includes(name));
+if (unknown.length > 0) throw new Error(`no agent is called ${unknown}; there are ${names}`);
+const wanted = AGENTS.filter(({ name }) => flags.only.length === 0 || flags.only.includes(name));
+
+const dialect = flags.upstream;
+if (dialect !== 'chat' && dialect !== 'messages') throw new Error('--upstream is chat or messages');
+
+/** What the table says of the first answer's thinking. */
+const WORDS: Readonly<Record<Thinking, string>> = {
+  replayed: 'sent back',
+  restored: 'lost by the agent, put back',
+  lost: 'lost by the agent',
+  dropped: 'sent back, not passed on',
+};
+
+const NOTE = 'note-1.txt';
+await using stage = await openStage(dialect, flags.keep);
+let failures = 0;
+
+const rows: string[][] = [];
+for (const agent of wanted) {
+  for (const format of Object.keys(agent.formats) as Format[])
+    rows.push(await judge(agent, format));
+}
+const harderRows: string[][] = [];
+for (const { agent: name, format, happens, comesTo, task, judge: problemsOf } of HARDER) {
+  const agent = wanted.find((each) => each.name === name);
+  if (agent === undefined) continue;
+  const seen = await stage.perform({ agent, format, prompt: () => 'Say hello.', ...task });
+  const result = tell(`${name}, ${format}, ${happens}`, seen, problemsOf(seen));
+  harderRows.push([name, format, happens, comesTo, result]);
+}
+if (!(await stage.ledgerAgrees())) {
+  failures += 1;
+  process.stderr.write('FAIL `tollgate doctor` finds the books wrong\n');
+}
+
+const tables = [
+  table(['agent', 'version', 'format', 'one answer', 'tool round', 'thinking', 'requests'], rows),
+  table(['agent', 'format', 'what happens', 'what it comes to', 'so it was'], harderRows),
+].join('\n\n');
+process.stdout.write(`${tables}\n`);
+if (flags['update-readme']) await updateReadme(tables);
+process.exitCode = failures === 0 ? 0 : 1;
+
+/** Both runs of an agent in one format, as a row of the table. */
+async function judge(agent: Agent, format: Format): Promise<string[]> {
+  const name = `${agent.name}, ${format}`;
+  const prompt = () => 'Say hello.';
+  const hello = await stage.perform({ agent, format, model: 'reasoning', prompt });
+  const answered = tell(`${name}, one answer`, hello, judgeSuccess(hello, HELLO));
+
+  const word = randomBytes(6).toString('hex');
+  const round = await stage.perform({
+    agent,
+    format,
+    model: 'reads-a-note',
+    prompt: (directory) => `Read the file ${join(directory, NOTE)} and tell me its word.`,
+    files: { [NOTE]: noteText(word) },
+  });
+  const path = join(round.directory, NOTE);
+  const { problems, thinking } = judgeRound(round, path, noteText(word).trim());
+  problems.push(...judgeSuccess(round, noteAnswer(word)));
+  const read = tell(`${name}, tool round, thinking ${thinking}`, round, problems);
+  const requests = `${hello.generations.length}, ${round.generations.length}`;
+  return [agent.name, await versionOf(agent), format, answered, read, WORDS[thinking], requests];
+}
+
+/** Says on the way how a run went, counts a failure, and gives the table's word for it. */
+function tell(name: string, seen: Seen, problems: readonly string[]): string {
+  const passed = problems.length === 0;
+  if (!passed) failures += 1;
+  const { ran, generations, others, directory } = seen;
+  const requests = [...others, ...generations].map(
+    ({ method, path, status }) => `${method} ${path} ${status ?? 'left'}`,
+  );
+  say(`${passed ? 'ok  ' : 'FAIL'} ${name}, ${ran.seconds.toFixed(1)} s: ${requests.join(', ')}`);
+  for (const problem of new Set(problems)) say(`     ${problem}`);
+  if (!passed) say(ran.output.slice(-1_000));
+  if (flags.keep) say(`     ${directory}`);
+  return passed ? 'yes' : 'NO';
+}
+
+function say(line: string): void {
+  process.stderr.write(`${line}\n`);
+}

@@ -1,0 +1,73 @@
+// A model that reads a file, for coding agents: it finds the tool for that among the agent's own,
+// calls it once, and answers with the word that the file has. Used by test/support/behaviours.ts.
+
+import { type Finish, type Piece, type Script, USAGE } from './render.ts';
+import type { RecordedRequest } from './upstream.ts';
+
+/** What the file to read has in it. Its name begins with `note-` and it is named by its whole path. */
+export function noteText(word: string): string {
+  return `The word of this note is ${word}.\n`;
+}
+
+/** What the model says once it has seen the file. */
+export function noteAnswer(word: string): string {
+  return `The note says ${word}.`;
+}
+
+/** What the model thinks before it reads the file at `path`. */
+export function noteThinking(path: string): string {
+  return `First I have to look into ${path}.`;
+}
+
+/** One answer to whatever an agent asks: a call of its reading tool, or the word. */
+export function readNote(request: RecordedRequest): Script {
+  const word = /word of this note is (\w+)/.exec(request.text)?.[1];
+  if (word !== undefined) return answer('stop', { text: noteAnswer(word) });
+  const path = /\/[^\s"'`\\]*\/note-\w+\.txt/.exec(request.text)?.[0];
+  const tool = findReadingTool(request.body['tools']);
+  // Agents also ask for titles and the like, with the same words and without tools.
+  if (path === undefined || tool === undefined) return answer('stop', { text: 'A note' });
+  const thinking = noteThinking(path);
+  const json = JSON.stringify(argumentsFor(tool.schema, path));
+  return answer(
+    'tool_calls',
+    { reasoning: thinking.slice(0, 9) },
+    { reasoning: thinking.slice(9) },
+    { tool: 0, id: `call_${request.earlier}`, name: tool.name, json: '' },
+    { tool: 0, json: json.slice(0, 5) },
+    { tool: 0, json: json.slice(5) },
+  );
+}
+
+function answer(finish: Finish, ...pieces: readonly Piece[]): Script {
+  return { pieces, finish, usage: USAGE };
+}
+
+type Schema = {
+  readonly properties?: Readonly<Record<string, Schema>>;
+  readonly required?: readonly string[];
+  readonly items?: Schema;
+  readonly anyOf?: readonly Schema[];
+};
+
+type ReadingTool = { readonly name: string; readonly schema: Schema };
+
+/** Tools have their schemas in different places in the two dialects. */
+function findReadingTool(tools: unknown): ReadingTool | undefined {
+  if (!Array.isArray(tools)) return undefined;
+  for (const entry of tools) {
+    const { name, parameters, input_schema: schema = parameters } = entry.function ?? entry;
+    if (/^read(_?files?)?$/i.test(name)) return { name, schema };
+  }
+  return undefined;
+}
+
+/** A value for every required member: the path, where it may be; lists have one element. */
+function argumentsFor(schema: Schema, path: string): unknown {
+  if (schema.anyOf?.[0] !== undefined) return argumentsFor(schema.anyOf[0], path);
+  if (schema.items !== undefined) return [argumentsFor(schema.items, path)];
+  if (schema.properties === undefined) return path;
+  const { properties, required = [] } = schema;
+  const members = required.map((name) => [name, argumentsFor(properties[name] ?? {}, path)]);
+  return Object.fromEntries(members);
+}
