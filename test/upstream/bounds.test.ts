@@ -72,6 +72,16 @@ const FLOODS: readonly (readonly [title: string, detail: string, Behaviour])[] =
     ),
   ],
   [
+    'parts of a name',
+    "a tool call's id or name of more than 65536 characters",
+    forever((count) => toolFrame({ index: 0, function: { name: `x${count}` } }).repeat(500)),
+  ],
+  [
+    'long ids',
+    "a tool call's id or name of more than 65536 characters",
+    forever((count) => toolFrame({ index: count, id: `${count}${KILOBYTES}` })),
+  ],
+  [
     'arguments of a tool call without a name',
     'more than 1048576 characters for unnamed tool calls',
     forever(() => toolFrame({ index: 0, id: 'a', function: { arguments: KILOBYTES } })),

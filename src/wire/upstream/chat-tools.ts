@@ -11,6 +11,7 @@ import {
   KNOWN_ARGUMENTS_LENGTH_MAX,
   TOOL_CALL_ID_LENGTH_MAX,
   TOOL_CALLS_MAX,
+  TOOL_LABEL_LENGTH_MAX,
 } from './limits.ts';
 import { isRecord, type JsonRecord, toRecord, toText } from './narrow.ts';
 
@@ -160,6 +161,11 @@ export function createToolReader(
       latest = call;
       if (call.id === '') call.id = piece.id;
       if (call.position === -1) call.name = mergeName(call.name, piece.name);
+      if (Math.max(call.id.length, call.name.length) > TOOL_LABEL_LENGTH_MAX) {
+        return malformed(
+          `a tool call's id or name of more than ${TOOL_LABEL_LENGTH_MAX} characters`,
+        );
+      }
       if (toolArguments === 'growing') return grow(call, piece.json);
       return piece.json === '' ? undefined : add(call, piece.json);
     },

@@ -23,6 +23,9 @@ export const TOOL_CALLS_MAX = 128;
 /** A longer tool-call id is replaced by one of ours; the client only ever sees that one. */
 export const TOOL_CALL_ID_LENGTH_MAX = 256;
 
+/** A tool call's name, or an id of whatever form: both are kept for as long as the answer lasts. */
+export const TOOL_LABEL_LENGTH_MAX = 65_536;
+
 /** Tool arguments kept back until the call's name is known, all calls together, in UTF-16 units. */
 export const HELD_ARGUMENTS_LENGTH_MAX = 1_048_576;
 
