@@ -22,9 +22,9 @@ type Exchange = {
 
 /**
  * The system prompt and the turns of a conversation. System entries at the head join the prompt; a
- * later one stays where it is, but never between a call and its results. A result without a call becomes user text; a call without a result gets one that says
- * so, except at the very end. When the list is continued by an assistant turn, the turns that it
- * gave before stay as they were.
+ * later one stays where it is, but never between a call and its results. A result without a call
+ * becomes user text; a call without a result gets one that says so, except at the very end. When the
+ * list is continued by an assistant turn, the turns that it gave before stay as they were.
  */
 export function assembleTurns(entries: readonly Turn[]): { system: string; turns: Turn[] } {
   const turns: Turn[] = [];

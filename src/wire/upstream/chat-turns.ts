@@ -20,16 +20,25 @@ export function isContinued(turns: readonly Turn[]): boolean {
   return last?.role === 'assistant' && last.text !== '' && last.toolCalls.length === 0;
 }
 
-/** Tool results stay apart: each belongs to a call of its own. */
+/**
+ * Tool results stay apart: each belongs to a call of its own. A turn in which nothing was said only
+ * stands between the others; servers that count turns refuse it as well.
+ */
 function mergeNeighbours(turns: readonly Turn[]): Turn[] {
   const merged: Turn[] = [];
   for (const turn of turns) {
+    if (isEmpty(turn)) continue;
     const last = merged.at(-1);
     const both = last === undefined ? undefined : mergeTurns(last, turn);
     if (both === undefined) merged.push(turn);
     else merged[merged.length - 1] = both;
   }
   return merged;
+}
+
+function isEmpty(turn: Turn): boolean {
+  if (turn.role !== 'assistant') return false;
+  return turn.reasoning === '' && turn.text === '' && turn.toolCalls.length === 0;
 }
 
 /** Undefined where the two cannot be one turn. */

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
+import { type ChatProfile, DEFAULT_PROFILE } from '../../../src/core/profile.ts';
 import { createFrameLane, type FrameLane } from '../../../src/wire/upstream/chat-frame.ts';
 import { recordings } from '../../support/golden.ts';
 import { decodeReads, profileOf } from './support.ts';
@@ -19,10 +20,11 @@ function countingLane(): { readonly lane: FrameLane; readonly served: () => numb
   return { lane: { match, learn: inner.learn }, served: () => served };
 }
 
-function expectSame(text: string): number {
+function expectSame(text: string, thinkTags: ChatProfile['thinkTags'] = 'ignore'): number {
   const bytes = encoder.encode(text);
+  const profile = { ...DEFAULT_PROFILE.chat, thinkTags };
   const { lane, served } = countingLane();
-  expect(decodeReads([bytes], lane)).toEqual(decodeReads([bytes], PARSER_ONLY));
+  expect(decodeReads([bytes], lane, profile)).toEqual(decodeReads([bytes], PARSER_ONLY, profile));
   return served();
 }
 
@@ -50,6 +52,11 @@ describe('the fast lane gives what the parser gives', () => {
     expect(expectSame(frames(['a', 'b', 'c'].map(content), { usage: null }))).toBe(2);
     expect(expectSame(frames(['a', 'b'].map((text) => ({ reasoning_content: text }))))).toBe(1);
     expect(expectSame(frames(['a', 'b'].map(content)).replaceAll('":"', '": "'))).toBe(1);
+  });
+
+  test('also those whose text is looked through for think tags', () => {
+    const texts = ['<think>', 'a', ' b', '</th', 'ink>', 'So', ' it', ' is'].map(content);
+    expect(expectSame(frames(texts), 'split')).toBe(7);
   });
 
   test('text that JSON has to escape does not', () => {
@@ -81,7 +88,12 @@ describe('the fast lane gives what the parser gives', () => {
   });
 
   test('streams of chunks that nearly match', () => {
-    const word = fc.constantFrom('a', 'bc', ':', 'content', '"', '\\', '', '😀', '{', 'x', 'null');
+    const word = fc.constantFrom(
+      ...['a', 'bc', ':', 'content', '"', '\\', '', '😀', '{', 'x', 'null'],
+      ...['<think>', '</th', 'ink>', '\n', ' '],
+    );
+    const usage = fc.constantFrom(null, { prompt_tokens: 1, completion_tokens: 1 });
+    const thinkTags = fc.constantFrom<ChatProfile['thinkTags']>('ignore', 'split', 'opened');
     const delta = fc.record(
       {
         content: fc.oneof(word, fc.constant(null)),
@@ -104,12 +116,14 @@ describe('the fast lane gives what the parser gives', () => {
               delta,
               content: word,
               finish_reason: fc.constantFrom(null, '', 'stop'),
+              message: delta,
+              usage,
             },
             { requiredKeys: ['delta'] },
           ),
           { minLength: 1, maxLength: 2 },
         ),
-        usage: fc.constantFrom(null, { prompt_tokens: 1, completion_tokens: 1 }),
+        usage,
       },
       { requiredKeys: ['choices'] },
     );
@@ -118,13 +132,13 @@ describe('the fast lane gives what the parser gives', () => {
       .array(chunk, { minLength: 1, maxLength: 3 })
       .chain((shapes) => fc.array(fc.tuple(fc.constantFrom(...shapes), word), { maxLength: 20 }));
     fc.assert(
-      fc.property(stream, (chunks) => {
+      fc.property(stream, thinkTags, (chunks, mode) => {
         const text = chunks.map(([shape, text]) => {
           const [first, ...rest] = shape.choices;
           const varied = { ...first, delta: { ...first?.delta, content: text } };
           return `data: ${JSON.stringify({ ...shape, choices: [varied, ...rest] })}\n\n`;
         });
-        expectSame(text.join(''));
+        expectSame(text.join(''), mode);
       }),
       { numRuns: 3_000 },
     );

@@ -182,6 +182,12 @@ describe('turns', () => {
       ],
     ],
     [
+      'turnOrder alternate, around a turn in which nothing was said',
+      { turnOrder: 'alternate' },
+      [user('Q'), assistant(''), user('R')],
+      [asked('Q\nR')],
+    ],
+    [
       'turnOrder alternate, system kept',
       { turnOrder: 'alternate', systemInMiddle: 'keep' },
       [user('Q'), { role: 'system', text: 'S' }, { role: 'system', text: 'T' }, user('R')],
