@@ -4,12 +4,7 @@
 import { Type } from '@sinclair/typebox';
 import type { ImagePart } from '../../core/generation.ts';
 import { oneOf, type Reader, readObject, shape } from '../check.ts';
-
-const IMAGE_SIGNATURES = [
-  ['iVBORw0KGgo', 'image/png'],
-  ['R0lGOD', 'image/gif'],
-  ['UklGR', 'image/webp'],
-] as const;
+import { sniffImageType } from '../image-type.ts';
 
 const readSourceType = oneOf('base64', 'url');
 const readMediaType = shape(
@@ -32,11 +27,8 @@ export const readImage: Reader<ImagePart> = (value, path) => {
     return { kind: 'image', url: readImageUrl(source['url'], `${path}.url`) };
   }
   const data = readImageData(source['data'], `${path}.data`);
-  const mediaType = readMediaType(source['media_type'] ?? sniff(data), `${path}.media_type`);
+  // Some clients leave the media type out; the first bytes give it away.
+  const type = source['media_type'] ?? sniffImageType(data) ?? 'image/jpeg';
+  const mediaType = readMediaType(type, `${path}.media_type`);
   return { kind: 'image', url: `data:${mediaType};base64,${data}` };
 };
-
-/** Some clients leave the media type out; the first bytes give it away. */
-function sniff(data: string): string {
-  return IMAGE_SIGNATURES.find(([start]) => data.startsWith(start))?.[1] ?? 'image/jpeg';
-}
