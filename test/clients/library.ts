@@ -54,6 +54,8 @@ export type Round = {
   readonly name: string;
   /** What of the thinking goes back with the call that it led to. */
   readonly replays: 'all' | 'last piece' | 'none';
+  /** How many requests it takes; two unless it has to be told something first. */
+  readonly requests?: number;
   /** Asks, runs the tool that is called, sends its result, and returns the last answer's text. */
   readonly run: (connection: Connection, tool: Tool) => Promise<string>;
 };
@@ -91,6 +93,8 @@ export type Answer = {
   readonly calls?: readonly Call[];
   readonly finish?: keyof Library['finish'];
   readonly reportsNoUsage?: true;
+  /** The upstream gives no whole answers of this kind. */
+  readonly onlyStreamed?: true;
 };
 
 const PARIS: Call = { id: 'call_1', name: 'get_weather', json: '{"city":"Paris"}' };
@@ -99,7 +103,7 @@ const calls = (...list: readonly Call[]) => ({ calls: list, finish: 'tool_calls'
 
 export const ANSWERS: readonly Answer[] = [
   { model: 'ok', text: HELLO },
-  { model: 'bytewise', text: HELLO },
+  { model: 'bytewise', text: HELLO, onlyStreamed: true },
   { model: 'no-usage', text: HELLO, reportsNoUsage: true },
   { model: 'finish-length', text: HELLO, finish: 'length' },
   { model: 'no-content' },
