@@ -32,8 +32,10 @@ export type Config = {
   readonly databasePath: string;
   /** The catalog's path where one is set; absent: `./catalog.toml` or the built-in one. */
   readonly catalogPath: string | undefined;
-  /** Absent: the server makes one up at each start, so sessions end with it. */
+  /** Absent: the server makes one up at each start, and what it signs and seals ends with it. */
   readonly sessionSecret: string | undefined;
+  /** Whether thinking is kept, sealed, for clients that lose it. */
+  readonly reasoningStore: 'on' | 'off';
   /** Addresses and CIDR ranges whose `x-forwarded-for` is believed. */
   readonly trustedProxies: readonly string[];
   readonly logLevel: LogLevel;
@@ -77,7 +79,14 @@ export const VARIABLES = [
   {
     name: 'SESSION_SECRET',
     fallback: '',
-    about: 'At least 32 characters that sign sessions; unset, sessions end when the server does.',
+    about:
+      'At least 32 characters that seal kept thinking and sign sessions; unset, both end with the server.',
+  },
+  {
+    name: 'REASONING_STORE',
+    fallback: 'on',
+    about:
+      'on keeps thinking for a day, sealed, for clients that lose it between tool calls; off keeps none.',
   },
   {
     name: 'TRUSTED_PROXIES',
@@ -152,6 +161,7 @@ export function readConfig(environment: Environment, namesInFile: readonly strin
     databasePath: read('DATABASE_URL', databasePath),
     catalogPath: read('CATALOG', optional(accept)),
     sessionSecret: read('SESSION_SECRET', optional(secret)),
+    reasoningStore: read('REASONING_STORE', oneOf(['on', 'off'])),
     trustedProxies: read('TRUSTED_PROXIES', networks),
     logLevel: read('LOG_LEVEL', oneOf(['debug', 'info', 'warn', 'error', 'silent'])),
     ledgerSync: read('LEDGER_SYNC', oneOf(['full', 'normal'])),

@@ -61,9 +61,10 @@ const LAYERS: Readonly<Record<string, Layer>> = {
   catalog: domain,
   limits: domain,
   ledger: domain,
+  reasoning: domain,
   upstream: { folders: ['wire', 'core'], packages: PLATFORM },
   generate: {
-    folders: ['identity', 'catalog', 'limits', 'ledger', 'upstream', 'wire', 'core'],
+    folders: ['identity', 'catalog', 'limits', 'ledger', 'reasoning', 'upstream', 'wire', 'core'],
     packages: [...PLATFORM, 'gpt-tokenizer'],
   },
   http: {

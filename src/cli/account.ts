@@ -11,6 +11,7 @@ import type { Account } from '../identity/accounts.ts';
 import { keyRecord } from '../identity/key-record.ts';
 import { normaliseKeyName } from '../identity/keys.ts';
 import { balanceRecord } from '../ledger/balance-record.ts';
+import { forgetThinking } from '../reasoning/reasoning.ts';
 import {
   addCommand,
   addGroup,
@@ -67,7 +68,8 @@ export function addAccountCommands(program: Command, perform: Perform): void {
     perform,
     'delete',
     'pending_deletion',
-    'mark it for deletion: it is refused, its keys and books are kept',
+    'mark it for deletion: it is refused, its keys and books are kept, its kept thinking is not',
+    (context, account) => forgetThinking(context.openStore().database, account.id),
   );
 }
 
@@ -83,10 +85,12 @@ function addStandingCommand(
   name: string,
   standing: Standing,
   about: string,
+  andThen?: (context: Context, account: Account) => void,
 ): void {
   perform(addCommand(group, `${name} <account>`, about), (context, _options, account = '') => {
     const { accounts } = open(context);
     const changed = accounts.changeStanding(accounts.find(account).id, standing, OPERATOR);
+    andThen?.(context, changed);
     return changedOutput(context, changed, `is ${standing.replace('_', ' ')}`);
   });
 }

@@ -22,6 +22,7 @@ import { createSettings } from '../identity/settings.ts';
 import { createLedger, type Ledger } from '../ledger/ledger.ts';
 import { createLimits } from '../limits/limits.ts';
 import { createLog } from '../observe/log.ts';
+import { createReasoningStore, forgetThinking } from '../reasoning/reasoning.ts';
 import { type Database, openDatabase, watchForeignCommits } from '../store/database.ts';
 import { migrate } from '../store/migrate.ts';
 import { createAttempts } from '../upstream/attempt.ts';
@@ -38,6 +39,9 @@ const CHANGE_POLL_MS = 250;
 
 /** How exact timeouts are. */
 const DEADLINE_SWEEP_MS = 250;
+
+/** How often a few old rows of kept thinking are removed. */
+const REASONING_SWEEP_MS = 1_000;
 
 /** Commands waiting for the disk above which no new request should be sent here. */
 const LEDGER_BACKLOG_MAX = 10_000;
@@ -82,6 +86,14 @@ export async function serve(context: Context, options: ServeOptions): Promise<nu
     database,
     onError: (error) => log.error('the last use of keys could not be written', error),
   });
+  const reasoning = createReasoningStore({
+    database,
+    clock,
+    randomBytes,
+    secret: config.sessionSecret,
+    onTrouble: (error) => log.error('the reasoning store could not be used', error),
+  });
+  if (config.reasoningStore === 'off') forgetThinking(database);
   const stopWatching = watchForeignCommits(database, CHANGE_POLL_MS, () => {
     authenticator.invalidate();
     blocklist.reload();
@@ -104,6 +116,7 @@ export async function serve(context: Context, options: ServeOptions): Promise<nu
     limits,
     ledger,
     tokenizer,
+    reasoning: config.reasoningStore === 'on' ? reasoning : undefined,
     startAttempt: createAttempts({
       client: createUpstreamClient({ fetch, answerDemo: (body) => answerDemo(body) }),
       clock,
@@ -143,6 +156,7 @@ export async function serve(context: Context, options: ServeOptions): Promise<nu
     version: VERSION,
   });
   const ticking = setInterval(() => deadlines.sweep(clock()), DEADLINE_SWEEP_MS);
+  const sweeping = setInterval(reasoning.sweep, REASONING_SWEEP_MS);
   // From before the address is told: who knows it may stop the server at once.
   const stopped = stopSignal();
   const welcome = options.demo
@@ -162,6 +176,7 @@ export async function serve(context: Context, options: ServeOptions): Promise<nu
   await drain({ server, inFlight, log, drainMs: config.drainMs });
   stopWatching();
   clearInterval(ticking);
+  clearInterval(sweeping);
   activity.flush();
   const unsettled = ledger.close();
   database.close();

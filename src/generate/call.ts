@@ -9,6 +9,7 @@ import type { IncidentLimits, Plan } from '../core/plan.ts';
 import type { KeyFacts } from '../identity/authenticate.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import type { AccountLimits } from '../limits/limits.ts';
+import type { ReasoningStore } from '../reasoning/reasoning.ts';
 import type { StartAttempt } from '../upstream/attempt.ts';
 import type { ClientFormat, ParsedBody } from '../wire/format.ts';
 import type { InFlight } from './in-flight.ts';
@@ -23,6 +24,8 @@ export type GenerateDependencies = {
   readonly limits: AccountLimits;
   readonly ledger: Ledger;
   readonly tokenizer: Tokenizer;
+  /** Absent where the operator has switched it off. */
+  readonly reasoning: ReasoningStore | undefined;
   readonly startAttempt: StartAttempt;
   readonly inFlight: InFlight;
   readonly report: (event: RequestReport) => void;
@@ -50,6 +53,7 @@ export type GenerationCall = {
 export type CheckedRequest = {
   readonly call: GenerationCall;
   readonly facts: KeyFacts;
+  /** With the thinking that its client lost. */
   readonly request: GenerationRequest;
   readonly catalog: Catalog;
   readonly plan: Plan;

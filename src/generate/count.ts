@@ -8,12 +8,15 @@ import type { GenerationRequest } from '../core/generation.ts';
 import type { Catalog } from '../core/model.ts';
 import type { KeyFacts } from '../identity/authenticate.ts';
 import type { AccountLimits } from '../limits/limits.ts';
+import type { ReasoningStore } from '../reasoning/reasoning.ts';
 import type { ParsedBody } from '../wire/format.ts';
+import { restoreThinking } from './thinking.ts';
 import type { Tokenizer } from './tokenizer.ts';
 
 export type CountDependencies = {
   readonly catalog: () => Catalog;
   readonly limits: AccountLimits;
+  readonly reasoning: ReasoningStore | undefined;
   readonly tokenizer: Tokenizer;
 };
 
@@ -29,10 +32,12 @@ export async function countTokens(
   const request = call.parse(await call.readBody());
   const catalog = dependencies.catalog();
   const plan = requirePlan(catalog, facts.plan);
-  requireInPlan(plan, requireModel(catalog, request.model));
+  const model = requireModel(catalog, request.model);
+  requireInPlan(plan, model);
   const retryAfterSeconds = dependencies.limits.claimCount(facts.accountId, plan);
   if (retryAfterSeconds !== undefined) {
     throw new GatewayError('rate_limit_exceeded', { retryAfterSeconds });
   }
-  return estimatePrompt(request, dependencies.tokenizer.countText);
+  const restored = restoreThinking(dependencies, facts.accountId, request, catalog, model);
+  return estimatePrompt(restored, dependencies.tokenizer.countText);
 }

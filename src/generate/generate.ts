@@ -20,6 +20,7 @@ import { type Lifetime, startLifetime } from './in-flight.ts';
 import { createOutputMeter, type OutputMeter } from './meter.ts';
 import { type Ending, pump } from './pump.ts';
 import { type Routed, route, type Serving } from './route.ts';
+import { recordThinking, restoreThinking } from './thinking.ts';
 
 export type Generated =
   | {
@@ -80,11 +81,12 @@ async function check(
   const facts = call.authorize();
   const body = await call.readBody();
   if (dependencies.inFlight.aborted()) throw new GatewayError('provider_unavailable');
-  const request = call.format.parse(body);
+  const parsed = call.format.parse(body);
   const catalog = dependencies.catalog();
   const plan = requirePlan(catalog, facts.plan);
-  const model = requireModel(catalog, request.model);
+  const model = requireModel(catalog, parsed.model);
   requireInPlan(plan, model);
+  const request = restoreThinking(dependencies, facts.accountId, parsed, catalog, model);
   const promptTokens = await estimatePrompt(request, dependencies.tokenizer.countText);
   const { maxOutputTokens } = request;
   const { name: format } = call.format;
@@ -129,11 +131,14 @@ async function serveWhole(
   const { events } = await first;
   grant.attempts.add(attempt, undefined);
   const meter = createOutputMeter(dependencies.tokenizer.countNow);
+  const thinking = recordThinking(dependencies, admitted);
   const fold = createFold();
   for (const event of events) {
     meter.push(event);
+    thinking.push(event);
     fold.push(event);
   }
+  thinking.keep(attempt.candidate.upstream);
   const receipt = await grant.settle(attempt.candidate, meter, 'completed');
   report(dependencies, admitted, receipt);
   return {
@@ -187,17 +192,23 @@ async function deliver(
   const { call, grant } = admitted;
   const encoder = call.format.stream(answerHead(dependencies, admitted));
   const meter = createOutputMeter(dependencies.tokenizer.countNow);
+  const thinking = recordThinking(dependencies, admitted);
   try {
     const ending = await pump({
       attempt,
       first,
       encoder,
       client,
-      meter,
+      onEvent(event) {
+        meter.push(event);
+        thinking.push(event);
+      },
       tellsExhaustion: call.format.tellsExhaustion,
       heartbeatMs: dependencies.heartbeatMs,
       onTick: grant.renew,
     });
+    // Before the last words leave: the client's next request may come right behind them.
+    if (ending.kind === 'completed') thinking.keep(attempt.candidate.upstream);
     // A server that stops ends its streams, which then look as if their upstream had.
     const stopped = ending.kind === 'upstream_failed' && dependencies.inFlight.aborted();
     const failure = ending.kind === 'upstream_failed' ? ending.failure : undefined;

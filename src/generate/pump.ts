@@ -3,10 +3,10 @@
 // about money: it says how the stream ended, and the caller settles.
 
 import { exhaustion, type UpstreamFailure } from '../core/failure.ts';
+import type { GenerationEvent } from '../core/generation.ts';
 import type { Attempt, Batch } from '../upstream/attempt.ts';
 import type { StreamEncoder } from '../wire/format.ts';
 import type { ClientStream } from './client-stream.ts';
-import type { OutputMeter } from './meter.ts';
 
 export type Ending =
   | { readonly kind: 'completed' }
@@ -19,7 +19,8 @@ export type PumpOptions = {
   readonly first: Promise<Batch>;
   readonly encoder: StreamEncoder;
   readonly client: ClientStream;
-  readonly meter: OutputMeter;
+  /** Told of every event before it goes to the client. */
+  readonly onEvent: (event: GenerationEvent) => void;
   readonly heartbeatMs: number;
   readonly tellsExhaustion: boolean;
   /** Called with every heartbeat interval, silent or not: the slot's lease lives on this. */
@@ -27,7 +28,7 @@ export type PumpOptions = {
 };
 
 export async function pump(options: PumpOptions): Promise<Ending> {
-  const { attempt, encoder, client, meter } = options;
+  const { attempt, encoder, client, onEvent } = options;
   let wroteSinceTick = true;
   const ticker = setInterval(() => {
     options.onTick();
@@ -42,7 +43,7 @@ export async function pump(options: PumpOptions): Promise<Ending> {
       const batch = await pending;
       let text = '';
       for (const event of batch.events) {
-        meter.push(event);
+        onEvent(event);
         text += encoder.push(event);
       }
       if (text !== '') {

@@ -4,6 +4,7 @@
 import initial from '../../drizzle/sqlite/0000_initial.sql' with { type: 'text' };
 import appendOnly from '../../drizzle/sqlite/0001_append_only.sql' with { type: 'text' };
 import fewerIndexes from '../../drizzle/sqlite/0002_fewer_indexes.sql' with { type: 'text' };
+import reasoning from '../../drizzle/sqlite/0003_reasoning.sql' with { type: 'text' };
 
 export type Migration = {
   readonly tag: string;
@@ -16,4 +17,5 @@ export const MIGRATIONS: readonly Migration[] = [
   { tag: '0000_initial', when: 1795247810762, sql: initial },
   { tag: '0001_append_only', when: 1795247927826, sql: appendOnly },
   { tag: '0002_fewer_indexes', when: 1795254102371, sql: fewerIndexes },
+  { tag: '0003_reasoning', when: 1795260376224, sql: reasoning },
 ];

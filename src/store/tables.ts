@@ -31,6 +31,9 @@ const serial = () =>
     .primaryKey()
     .$defaultFn(() => sql<number>`null`);
 
+/** Bytes that mean something elsewhere only. */
+const bytes = customType<{ data: Uint8Array; driverData: Uint8Array }>({ dataType: () => 'blob' });
+
 const flag = customType<{ data: boolean; driverData: number | bigint }>({
   dataType: () => 'integer',
   fromDriver: (value) => Number(value) === 1,
@@ -245,4 +248,27 @@ export const usageRecords = sqliteTable(
     endedAt: instant('ended_at').notNull(),
   },
   (table) => [index('usage_records_account').on(table.accountId, table.startedAt)],
+);
+
+/**
+ * Thinking that led to tool calls, sealed, for clients that lose it between two turns. A row lives
+ * for a day at most, and is worth nothing without the secret.
+ */
+export const reasoning = sqliteTable(
+  'reasoning',
+  {
+    id: serial(),
+    accountId: text('account_id').notNull(),
+    /** What it is looked up by: a keyed digest of the call that it led to. */
+    digest: bytes().notNull(),
+    createdAt: instant('created_at').notNull(),
+    /** What the row takes on disk, about, in bytes. */
+    size: count().notNull(),
+    sealed: bytes().notNull(),
+  },
+  (table) => [
+    uniqueIndex('reasoning_digest').on(table.digest),
+    // The oldest row of an account and the sum of its sizes, without touching the rows.
+    index('reasoning_account').on(table.accountId, table.id, table.size),
+  ],
 );

@@ -39,7 +39,7 @@ function setUp(batches: readonly Batch[], more: Partial<PumpOptions> = {}) {
     first: attempt.next(),
     encoder: ENCODER,
     client,
-    meter,
+    onEvent: meter.push,
     tellsExhaustion: true,
     heartbeatMs: 60_000,
     onTick: () => {},

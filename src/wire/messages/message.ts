@@ -165,7 +165,7 @@ function assistantMessage(blocks: readonly Block[], path: string): Message {
         text += textOf(block);
         break;
       case 'thinking':
-        reasoning += readString(block.fields['thinking'], `${block.path}.thinking`);
+        reasoning += thinkingOf(block);
         break;
       case 'tool_use': {
         const { id, name } = readToolUse(block.fields, block.path);
@@ -210,6 +210,15 @@ const readBlockList = listOf((value: unknown, path: string): Block => {
   const fields = readObject(value, path);
   return { type: readString(fields['type'], `${path}.type`), fields, path };
 }, {});
+
+/**
+ * The text of a thinking block, whoever signed it. A signature says nothing here: ours is the same on
+ * every block, and another one is for the upstream that made it, which only thinking that was kept
+ * here can be known to come from. The text may be empty, where a client keeps thinking to itself.
+ */
+function thinkingOf(block: Block): string {
+  return readString(block.fields['thinking'], `${block.path}.thinking`);
+}
 
 function texts(blocks: readonly Block[]): string[] {
   return blocks.filter((block) => block.type === 'text').map(textOf);

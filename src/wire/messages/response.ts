@@ -8,8 +8,9 @@ import { isWholeJson, toolInput } from '../tool-input.ts';
 import { encodeToolId } from './tool.ts';
 
 /**
- * What stands as the signature of a thinking block. Clients only look whether there is one: without
- * it they drop the thinking from their history, and reasoning models then refuse the next tool turn.
+ * What stands as the signature of a thinking block: the mark of this gateway, whichever upstream the
+ * thinking came from. Clients only look whether there is one: without it they drop the thinking from
+ * their history. It proves nothing and is not checked; what an upstream has signed never leaves here.
  */
 export const THINKING_SIGNATURE = 'tg1.dG9sbGdhdGU=';
 

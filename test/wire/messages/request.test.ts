@@ -8,7 +8,7 @@ import type { GenerationRequest, Reasoning, Turn } from '../../../src/core/gener
 import { parseBody } from '../../../src/wire/json.ts';
 import { messagesFormat } from '../../../src/wire/messages/format.ts';
 import { parseCount } from '../../../src/wire/messages/request.ts';
-import { jsonObjectText } from './fixtures.ts';
+import { jsonObjectText, SIGNATURE } from './fixtures.ts';
 
 const HELLO = { role: 'user', content: 'Hello?' };
 const PNG = 'iVBORw0KGgo=';
@@ -321,6 +321,30 @@ describe('messages with', () => {
             { id: 'a', name: 'f', arguments: '{}' },
             { id: 'a b', name: 'g', arguments: '{}' },
           ],
+        },
+      ],
+    ],
+    [
+      'case 129, 162: thinking of whatever signature is text alone, and redacted thinking is dropped',
+      [
+        {
+          role: 'assistant',
+          content: [
+            { type: 'thinking', thinking: 'ours ', signature: SIGNATURE },
+            { type: 'thinking', thinking: 'hidden', signature: null },
+            { type: 'redacted_thinking', data: 'EmwKAhgBEgy3va3pzix' },
+            { type: 'thinking', thinking: '', signature: SIGNATURE },
+            { type: 'thinking', thinking: ' foreign', signature: 'EqQBCgIYAhIM1gbcDa9GJwZA2b3h' },
+            CALL,
+          ],
+        },
+      ],
+      [
+        {
+          role: 'assistant',
+          reasoning: 'ours hidden foreign',
+          text: '',
+          toolCalls: [{ id: 'a', name: 'f', arguments: '{}' }],
         },
       ],
     ],

@@ -1,0 +1,166 @@
+// When thinking is kept, and when it is put back. Called by the pipeline and by count_tokens, on
+// both sides of an upstream. Reasoning models refuse a tool turn that comes back without what they
+// thought, and many clients lose it; no client knows the form that an upstream has signed.
+
+import type {
+  AssistantTurn,
+  GenerationEvent,
+  GenerationRequest,
+  ThinkingBlock,
+  Turn,
+} from '../core/generation.ts';
+import type { Catalog, Model, Upstream } from '../core/model.ts';
+import { precedingDigests } from '../reasoning/lookup.ts';
+import type { ReasoningStore } from '../reasoning/reasoning.ts';
+import { parseJson } from '../wire/json.ts';
+import type { CheckedRequest } from './call.ts';
+
+/** In UTF-16 units. A body could not have brought more; a longer thought is not kept either. */
+const RESTORED_LENGTH_MAX = 2_097_152;
+const THINKING_LENGTH_MAX = 262_144;
+
+/** Pieces that are joined at once: a string of its own for every token would fill the memory. */
+const PIECES_MAX = 64;
+
+/** In which forms the upstreams that may serve a model take earlier thinking back. */
+type Forms = { readonly text: boolean; readonly signed: boolean };
+
+/** The store; absent where it is switched off. */
+type Dependencies = { readonly reasoning: ReasoningStore | undefined };
+
+/**
+ * The request with the thinking that its client lost, in turns with tool calls, as far as an
+ * upstream takes it. A text that the client did send stays: it may have been edited. The last turns
+ * go first, because they are the ones that upstreams insist on.
+ */
+export function restoreThinking(
+  { reasoning: store }: Dependencies,
+  accountId: string,
+  request: GenerationRequest,
+  catalog: Catalog,
+  model: Model,
+): GenerationRequest {
+  const forms = formsTaken(catalog, model);
+  if (store === undefined || !isWanted(request, forms)) return request;
+  const preceding = precedingDigests(request);
+  const turns = [...request.turns];
+  let room = RESTORED_LENGTH_MAX;
+  for (let at = turns.length - 1; at >= 0 && room > 0; at -= 1) {
+    const turn = turns[at];
+    if (turn === undefined || !lacksThinking(turn, forms)) continue;
+    const { toolCalls } = turn;
+    const found = store.find({ accountId, toolCalls, preceding: () => preceding(at) });
+    if (found === undefined) continue;
+    const { reasoning, signed } = found;
+    room -= reasoning.length + signedLength(signed?.blocks ?? []);
+    turns[at] = {
+      ...turn,
+      reasoning: turn.reasoning === '' ? reasoning : turn.reasoning,
+      ...(signed === undefined ? {} : { signed }),
+    };
+  }
+  return { ...request, turns };
+}
+
+function signedLength(blocks: readonly ThinkingBlock[]): number {
+  return blocks.reduce((sum, block) => {
+    return sum + (block.kind === 'redacted' ? block.data : block.text + block.signature).length;
+  }, 0);
+}
+
+export type ThinkingRecorder = {
+  readonly push: (event: GenerationEvent) => void;
+  /** Keeps the thinking of the answer that has passed, if it led to a call. */
+  readonly keep: (upstream: Upstream) => void;
+};
+
+const NO_RECORDER: ThinkingRecorder = { push: () => {}, keep: () => {} };
+
+/** Follows one answer. To be told of every event, and to `keep` once it has ended well. */
+export function recordThinking(
+  { reasoning: store }: Dependencies,
+  { facts, request, catalog, model }: CheckedRequest,
+): ThinkingRecorder {
+  const forms = formsTaken(catalog, model);
+  if (store === undefined || request.tools.length === 0 || !isWanted(request, forms)) {
+    return NO_RECORDER;
+  }
+  const thinking = createGrowingText();
+  const callArguments = createGrowingText();
+  let call: { readonly id: string; readonly name: string } | undefined;
+  let blocks: readonly ThinkingBlock[] | undefined;
+  let wasCut = false;
+  return {
+    push(event) {
+      if (event.kind === 'reasoning-delta') {
+        if (thinking.length() <= THINKING_LENGTH_MAX) thinking.add(event.text);
+      } else if (event.kind === 'tool-start') {
+        if (event.index === 0) call = event;
+      } else if (event.kind === 'tool-delta') {
+        if (event.index === 0) callArguments.add(event.json);
+      } else if (event.kind === 'finish') {
+        blocks = event.thinking;
+        wasCut = event.reason === 'length';
+      }
+    },
+    keep(upstream) {
+      if (call === undefined || thinking.length() > THINKING_LENGTH_MAX) return;
+      const written = callArguments.text();
+      // Nobody can answer half a call, so it will not come back.
+      if (wasCut && parseJson(written) === undefined) return;
+      const reasoning = thinking.text();
+      const signed = blocks === undefined ? undefined : { upstream: upstream.id, blocks };
+      if (signed === undefined && (reasoning === '' || !forms.text)) return;
+      const toolCalls = [{ id: call.id, name: call.name, arguments: written }];
+      const preceding = (): string => precedingDigests(request)(request.turns.length);
+      const turn = { accountId: facts.accountId, toolCalls, preceding };
+      store.keep(turn, { reasoning, ...(signed === undefined ? {} : { signed }) });
+    },
+  };
+}
+
+function isWanted(request: GenerationRequest, forms: Forms): boolean {
+  return request.reasoning !== 'off' && (forms.text || forms.signed);
+}
+
+/** No client gives back what an upstream has signed, so that is always missing. */
+function lacksThinking(turn: Turn, forms: Forms): turn is AssistantTurn {
+  if (turn.role !== 'assistant' || turn.toolCalls.length === 0) return false;
+  return forms.signed || turn.reasoning === '';
+}
+
+function formsTaken(catalog: Catalog, model: Model): Forms {
+  const fallbacks = model.fallbacks.flatMap((slug) => catalog.resolve(slug) ?? []);
+  const upstreams = [model, ...fallbacks]
+    .filter((each) => each.features.has('reasoning'))
+    .flatMap((each) => each.servedBy.map(({ upstream }) => catalog.upstreams.get(upstream)));
+  return { text: upstreams.some(takesText), signed: upstreams.some(takesSigned) };
+}
+
+function takesText(upstream: Upstream | undefined): boolean {
+  if (upstream?.dialect === 'chat') return upstream.profile.reasoningField !== 'none';
+  return upstream?.dialect === 'messages' && upstream.profile.thinkingHistory === 'any';
+}
+
+function takesSigned(upstream: Upstream | undefined): boolean {
+  return upstream?.dialect === 'messages' && upstream.profile.thinkingHistory !== 'none';
+}
+
+function createGrowingText() {
+  let whole = '';
+  let pieces: string[] = [];
+  let length = 0;
+  const join = (): string => {
+    whole += pieces.join('');
+    pieces = [];
+    return whole;
+  };
+  return {
+    add(piece: string): void {
+      length += piece.length;
+      if (pieces.push(piece) === PIECES_MAX) join();
+    },
+    length: () => length,
+    text: join,
+  };
+}

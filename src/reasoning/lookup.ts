@@ -1,0 +1,92 @@
+// Under what thinking is found again: a keyed digest of the tool call that it led to. Called by the
+// reasoning store alone. The thinking of one conversation must never be found in another one.
+
+import type { JsonValue, ToolCall, Turn } from '../core/generation.ts';
+
+/** What the model had been told before a turn. */
+export type Conversation = { readonly system: string; readonly turns: readonly Turn[] };
+
+/** A digest of everything before the turn at that place. */
+export type Preceding = (at: number) => string;
+
+/** How many characters of an id have to look random for it to be unlike every other one. */
+const RANDOM_CHARACTERS_MIN = 16;
+
+/** Levels of an input that are looked at: deeper ones, which no tool has, would take seconds. */
+const INPUT_DEPTH_MAX = 64;
+
+/**
+ * The digest of a call. An id with enough randomness in it is enough by itself, so that a client may
+ * shorten its history, and print or trim the input as it likes. Other ids (`call_0`,
+ * `functions.read:0`) come again in every conversation of an account, which may have many end
+ * users: then the input counts as well, and everything that was said before, to the letter.
+ */
+export function digestCall(
+  key: Uint8Array,
+  accountId: string,
+  call: ToolCall,
+  preceding: () => string,
+): Uint8Array {
+  const parts = [accountId, call.id, call.name];
+  if (!isUnique(call)) parts.push(canonicalInput(call.arguments), preceding());
+  return new Bun.CryptoHasher('sha256', key).update(JSON.stringify(parts)).digest();
+}
+
+/**
+ * The digests of a conversation's beginnings, computed together when the first one is asked for.
+ * Thinking is not part of them: whether it comes back is just what differs.
+ */
+export function precedingDigests({ system, turns }: Conversation): Preceding {
+  let digests: readonly string[] | undefined;
+  const digestAll = (): readonly string[] => {
+    const hash = new Bun.CryptoHasher('sha256').update(JSON.stringify(system));
+    const all = [hash.copy().digest('hex')];
+    for (const turn of turns) {
+      hash.update(JSON.stringify(withoutThinking(turn)));
+      all.push(hash.copy().digest('hex'));
+    }
+    return all;
+  };
+  return (at) => {
+    digests ??= digestAll();
+    return digests[at] ?? '';
+  };
+}
+
+function withoutThinking(turn: Turn): object {
+  if (turn.role !== 'assistant') return turn;
+  const { role, text, toolCalls } = turn;
+  return { role, text, toolCalls };
+}
+
+/** Whether an id alone tells its call from all others: of what counts or names, enough is left. */
+function isUnique({ id, name }: ToolCall): boolean {
+  const words = id.replaceAll(name, ' ').match(/[A-Za-z]*\d[A-Za-z\d]*/g) ?? [];
+  return words.join('').length >= RANDOM_CHARACTERS_MIN;
+}
+
+/**
+ * The same text for inputs that mean the same: clients print them anew, with other white space and
+ * their keys in another order, and show none, or one that was encoded twice, as an object.
+ */
+function canonicalInput(text: string): string {
+  try {
+    const value: JsonValue = JSON.parse(text.trim() === '' ? '{}' : text);
+    const once = typeof value === 'string' ? JSON.parse(value) : value;
+    return JSON.stringify(sortKeys(once ?? {}, INPUT_DEPTH_MAX));
+  } catch {
+    return text;
+  }
+}
+
+/** Throws `RangeError` for what nests deeper than `levels`. */
+function sortKeys(value: JsonValue, levels: number): unknown {
+  if (typeof value !== 'object' || value === null) return value;
+  if (levels === 0) throw new RangeError('The input nests too deep.');
+  if (Array.isArray(value)) return value.map((member) => sortKeys(member, levels - 1));
+  const entries = Object.entries(value).map(([name, member]) => [
+    name,
+    sortKeys(member, levels - 1),
+  ]);
+  return Object.fromEntries(entries.sort(([a], [b]) => (String(a) < String(b) ? -1 : 1)));
+}

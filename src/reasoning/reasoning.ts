@@ -1,0 +1,121 @@
+// The reasoning store: thinking that led to tool calls, kept for a day in case its client loses it,
+// because reasoning models refuse a tool turn without it. `generate` keeps and finds. It must never
+// hold up or fail an answer, give one account what another one's model thought, or put a thought
+// where it can be read: rows are sealed, and nothing of them is in a log.
+
+import { count, eq, sql } from 'drizzle-orm';
+import type { SignedThinking, ToolCall } from '../core/generation.ts';
+import type { RandomBytes } from '../core/id.ts';
+import type { Database } from '../store/database.ts';
+import { reasoning } from '../store/tables.ts';
+import { digestCall } from './lookup.ts';
+import { type Bounds, createRows } from './rows.ts';
+import { createSealer, deriveKey } from './seal.ts';
+
+export type Thinking = {
+  readonly reasoning: string;
+  /** The same in the form of its upstream, where that has signed it. */
+  readonly signed?: SignedThinking;
+};
+
+/** A turn with tool calls, and where it stands. */
+export type CallingTurn = {
+  readonly accountId: string;
+  readonly toolCalls: readonly ToolCall[];
+  /** A digest of all that was said before the turn; asked for only where it is needed. */
+  readonly preceding: () => string;
+};
+
+export type ReasoningStore = {
+  /** Keeps the thinking of an answer under its first call, in place of what was there. */
+  readonly keep: (turn: CallingTurn, thinking: Thinking) => void;
+  /** What was kept under the first of the turn's calls that has something. */
+  readonly find: (turn: CallingTurn) => Thinking | undefined;
+  /** Removes a few rows that are too old; called now and then. */
+  readonly sweep: () => void;
+};
+
+export const BOUNDS: Bounds = {
+  // Some 60,000 tokens: more than models think before one tool call.
+  entryBytes: 262_144,
+  // More than the longest conversations need, of which an account may have several at once.
+  accountBytes: 16_777_216,
+  // What an operator's disk, and the backup of it, can do without being asked.
+  totalBytes: 1_073_741_824,
+  // An agent that is left open over night goes on in the morning.
+  ageMs: 24 * 3_600_000,
+};
+
+/** Without a secret, what is kept can be opened until the process ends. */
+export function createReasoningStore(dependencies: {
+  readonly database: Database;
+  /** Unix milliseconds. */
+  readonly clock: () => number;
+  readonly randomBytes: RandomBytes;
+  readonly secret: string | undefined;
+  /** Told of a database that refuses; the answer goes on without it. */
+  readonly onTrouble: (error: unknown) => void;
+  readonly bounds?: Bounds;
+}): ReasoningStore {
+  const { database, clock, randomBytes, onTrouble, bounds = BOUNDS } = dependencies;
+  const secret = dependencies.secret ?? randomBytes(32);
+  const lookupKey = deriveKey(secret, 'tollgate reasoning store: lookup, version 1');
+  const sealKey = deriveKey(secret, 'tollgate reasoning store: sealing, version 1');
+  const sealer = createSealer(sealKey, randomBytes);
+  const rows = createRows({ database, clock, bounds });
+
+  const digest = ({ accountId, preceding }: CallingTurn, call: ToolCall): Uint8Array =>
+    digestCall(lookupKey, accountId, call, preceding);
+
+  function attempt<T>(work: () => T): T | undefined {
+    try {
+      return work();
+    } catch (error) {
+      onTrouble(error);
+      return undefined;
+    }
+  }
+
+  return {
+    keep(turn, thinking) {
+      const { accountId, toolCalls } = turn;
+      const [first] = toolCalls;
+      if (first === undefined) return;
+      const key = digest(turn, first);
+      const sealed = sealer.seal(JSON.stringify(thinking), contextOf(accountId, key));
+      attempt(() => rows.put(accountId, key, sealed));
+    },
+    find(turn) {
+      for (const call of turn.toolCalls) {
+        const key = digest(turn, call);
+        const sealed = attempt(() => rows.get(key));
+        if (sealed === undefined) continue;
+        const text = sealer.open(sealed, contextOf(turn.accountId, key));
+        // It was sealed here, so it is what was kept.
+        if (text !== undefined) return JSON.parse(text) as Thinking;
+      }
+      return undefined;
+    },
+    sweep: () => void attempt(rows.sweep),
+  };
+}
+
+/** Removes what is kept of an account, or of all of them. */
+export function forgetThinking({ db }: Database, accountId?: string): void {
+  const ofAccount = accountId === undefined ? undefined : eq(reasoning.accountId, accountId);
+  db.delete(reasoning).where(ofAccount).run();
+}
+
+/** How much is kept, for an operator. */
+export function keptThinking({ db }: Database): {
+  readonly entries: number;
+  readonly bytes: number;
+} {
+  const sum = sql<number>`coalesce(sum(${reasoning.size}), 0)`.mapWith(Number);
+  const row = db.select({ entries: count(), bytes: sum }).from(reasoning).get();
+  return { entries: Number(row?.entries ?? 0), bytes: row?.bytes ?? 0 };
+}
+
+function contextOf(accountId: string, key: Uint8Array): Uint8Array {
+  return Buffer.concat([key, Buffer.from(accountId)]);
+}
