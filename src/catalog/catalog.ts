@@ -11,15 +11,16 @@ import type { Catalog, Model, Upstream } from '../core/model.ts';
 import { formatDecimal, MICRO_DECIMALS, PICO_DECIMALS, parseDecimal } from '../core/money.ts';
 import { BUILT_IN_PLANS, type IncidentLimits, type Plan } from '../core/plan.ts';
 import type { Price } from '../core/price.ts';
-import { DEFAULT_PROFILE } from '../core/profile.ts';
+import type { UpstreamProfile } from '../core/profile.ts';
+import { profileNameOf, toProfiles } from './profiles.ts';
 import { ruleProblems } from './rules.ts';
 import {
   type CatalogDocument,
+  documentProblems,
   isCatalogDocument,
   type ModelEntry,
   type PlanEntry,
   type Problem,
-  shapeProblems,
   type UpstreamEntry,
 } from './schema.ts';
 import { CatalogError, parseToml, substitute } from './source.ts';
@@ -41,7 +42,7 @@ export function loadCatalog({ path, text, environment, nowMs }: CatalogSource): 
   const document = substitute(parseToml(text, label), environment, unset);
   const problems = firstOfEachPath([
     ...unset,
-    ...shapeProblems(document),
+    ...documentProblems(document),
     ...ruleProblems(document),
   ]);
   if (problems.length > 0 || !isCatalogDocument(document)) {
@@ -66,13 +67,14 @@ function snapshot(document: CatalogDocument, nowMs: number): Catalog {
     usd_per_million = '1.00',
     minimum_hold = '1',
   } = document.service ?? {};
+  const profiles = toProfiles(document.profile ?? {});
   return deepFreeze({
     serviceName: name,
     usdPerMillion: decimal(usd_per_million, MICRO_DECIMALS),
     minimumHold: decimal(minimum_hold, MICRO_DECIMALS),
     models,
     plans: toPlans(document.plan ?? {}),
-    upstreams: new Map(document.upstream.map((entry) => [entry.id, toUpstream(entry)])),
+    upstreams: new Map(document.upstream.map((entry) => [entry.id, toUpstream(entry, profiles)])),
     resolve: (slugOrAlias) => byName.get(slugOrAlias),
   });
 }
@@ -112,7 +114,10 @@ function toPrice({ slug, price }: ModelEntry): Price {
   return { version: `price_${digest.slice(0, 16)}`, input, cachedInput, output };
 }
 
-function toUpstream(entry: UpstreamEntry): Upstream {
+function toUpstream(
+  entry: UpstreamEntry,
+  profiles: ReadonlyMap<string, UpstreamProfile>,
+): Upstream {
   const timeouts = {
     firstByteMs: (entry.first_byte_seconds ?? 60) * 1_000,
     idleMs: (entry.idle_seconds ?? 120) * 1_000,
@@ -121,10 +126,13 @@ function toUpstream(entry: UpstreamEntry): Upstream {
   const { id, dialect } = entry;
   if (dialect === 'demo') return { id, dialect, timeouts };
   const baseUrl = readBaseUrl(entry.base_url ?? '') ?? '';
-  const remote = { id, baseUrl, apiKey: entry.api_key ?? '', timeouts };
-  return dialect === 'chat'
-    ? { ...remote, dialect, profile: DEFAULT_PROFILE.chat }
-    : { ...remote, dialect, profile: DEFAULT_PROFILE.messages };
+  const profileName = profileNameOf({ ...entry, dialect });
+  const profile = profiles.get(profileName);
+  if (profile === undefined) throw new CatalogError(['an upstream has an unknown profile']);
+  const remote = { id, baseUrl, apiKey: entry.api_key ?? '', profileName, timeouts };
+  return profile.dialect === 'chat'
+    ? { ...remote, dialect: 'chat', profile }
+    : { ...remote, dialect: 'messages', profile };
 }
 
 function toPlans(entries: Readonly<Record<string, PlanEntry>>): Map<string, Plan> {

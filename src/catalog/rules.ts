@@ -2,12 +2,12 @@
 // point nowhere, and values that do not fit each other. Called by catalog.ts. Misshapen values are
 // left out here, but the names of their entries count as known: one mistake is one line.
 
-import type { Static, TObject } from '@sinclair/typebox';
-import { Value } from '@sinclair/typebox/value';
 import { BASE_URL_EXPECTS, readBaseUrl } from '../core/base-url.ts';
 import { PICO_DECIMALS, parseDecimal } from '../core/money.ts';
 import { nearest } from '../core/nearest.ts';
 import { BUILT_IN_PLANS } from '../core/plan.ts';
+import { listAt, sound, tableAt, textAt } from './document.ts';
+import { profileProblems, upstreamProfileProblems } from './profiles.ts';
 import {
   type ModelEntry,
   ModelSchema,
@@ -27,12 +27,13 @@ export function ruleProblems(document: unknown): Problem[] {
   const models = listAt(document, 'model');
   const upstreamIds = upstreams.flatMap((upstream) => textAt(upstream, 'id') ?? []);
   const slugs = models.flatMap((model) => textAt(model, 'slug') ?? []);
+  const profiles = tableAt(document, 'profile');
   return [
     ...clashes(
       upstreams.flatMap((upstream, index) => named(upstream, 'id', `upstream[${index}].id`)),
     ),
     ...upstreams.flatMap((upstream, index) =>
-      upstreamRules(sound(UpstreamSchema, upstream), `upstream[${index}]`),
+      upstreamRules(sound(UpstreamSchema, upstream), `upstream[${index}]`, profiles),
     ),
     ...clashes(models.flatMap(modelNames)),
     ...models.flatMap((model, index) =>
@@ -42,6 +43,7 @@ export function ruleProblems(document: unknown): Problem[] {
       ...planSlugRule(slug),
       ...planRules(slug, sound(PlanSchema, plan), slugs),
     ]),
+    ...profileProblems(profiles),
   ];
 }
 
@@ -66,18 +68,39 @@ function clashes(names: readonly Name[]): Problem[] {
   });
 }
 
-function upstreamRules(upstream: Partial<UpstreamEntry>, path: string): Problem[] {
-  if (upstream.dialect === 'demo') {
-    return (['base_url', 'api_key'] as const).flatMap((key) =>
+function upstreamRules(
+  upstream: Partial<UpstreamEntry>,
+  path: string,
+  profiles: readonly [string, unknown][],
+): Problem[] {
+  const { dialect, profile } = upstream;
+  if (dialect === undefined) return [];
+  if (dialect === 'demo') {
+    return (['base_url', 'api_key', 'profile'] as const).flatMap((key) =>
       upstream[key] === undefined
         ? []
         : [{ path: `${path}.${key}`, text: 'is not used by the demo dialect; remove it' }],
     );
   }
-  if (upstream.dialect === undefined) return [];
-  if (readBaseUrl(upstream.base_url ?? '') !== undefined) return [];
-  const missing = upstream.base_url === undefined ? 'is missing; ' : '';
-  return [{ path: `${path}.base_url`, text: `${missing}must be ${BASE_URL_EXPECTS}` }];
+  return [
+    ...baseUrlRules(upstream, `${path}.base_url`),
+    ...(profile === undefined
+      ? []
+      : upstreamProfileProblems(profile, dialect, `${path}.profile`, profiles)),
+  ];
+}
+
+function baseUrlRules(
+  { dialect, base_url: text }: Partial<UpstreamEntry>,
+  path: string,
+): Problem[] {
+  const url = readBaseUrl(text ?? '');
+  if (url === undefined) {
+    const missing = text === undefined ? 'is missing; ' : '';
+    return [{ path, text: `${missing}must be ${BASE_URL_EXPECTS}` }];
+  }
+  if (dialect !== 'messages' || !url.endsWith('/v1')) return [];
+  return [{ path, text: 'must not end with /v1: the messages dialect adds /v1/messages itself' }];
 }
 
 function modelRules(
@@ -162,33 +185,4 @@ function isDate(text: string): boolean {
 function named(entry: unknown, key: string, path: string): Name[] {
   const name = textAt(entry, key);
   return name === undefined ? [] : [{ path, name }];
-}
-
-/** The members of an entry that have the shape of their schema. */
-function sound<T extends TObject>(schema: T, entry: unknown): Partial<Static<T>> {
-  const members = Object.entries(schema.properties).flatMap(([key, member]) => {
-    const value = memberOf(entry, key);
-    return Value.Check(member, value) && value !== undefined ? [[key, value]] : [];
-  });
-  return Object.fromEntries(members) as Partial<Static<T>>;
-}
-
-function memberOf(value: unknown, key: string): unknown {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return undefined;
-  return Object.getOwnPropertyDescriptor(value, key)?.value;
-}
-
-function tableAt(value: unknown, key: string): [string, unknown][] {
-  const member = memberOf(value, key);
-  return typeof member === 'object' && member !== null ? Object.entries(member) : [];
-}
-
-function listAt(value: unknown, key: string): readonly unknown[] {
-  const member = memberOf(value, key);
-  return Array.isArray(member) ? member : [];
-}
-
-function textAt(value: unknown, key: string): string | undefined {
-  const member = memberOf(value, key);
-  return typeof member === 'string' ? member : undefined;
 }

@@ -4,6 +4,7 @@
 import { type Static, type TSchema, Type } from '@sinclair/typebox';
 import { Value, ValueErrorType } from '@sinclair/typebox/value';
 import { nearest } from '../core/nearest.ts';
+import { ProfileTablesSchema } from './profile-schema.ts';
 
 /** One mistake: where it is, such as `model[2].price.output`, and what is wrong. */
 export type Problem = { readonly path: string; readonly text: string };
@@ -85,6 +86,7 @@ export const UpstreamSchema = Type.Object(
       expects: '"chat", "messages" or "demo"',
     }),
     base_url: Type.Optional(text('an http or https address', 2_048)),
+    profile: Type.Optional(Type.String({ expects: 'the name of a profile' })),
     api_key: Type.Optional(text('visible ASCII characters', 4_096, '^[\\x21-\\x7e]*$')),
     first_byte_seconds: Type.Optional(timeout()),
     idle_seconds: Type.Optional(timeout()),
@@ -173,6 +175,7 @@ const DocumentSchema = Type.Object(
       expects: 'a list of at least one model, each written as [[model]]',
     }),
     plan: Type.Optional(Type.Record(Type.String(), PlanSchema, { expects: TABLE })),
+    profile: Type.Optional(ProfileTablesSchema),
   },
   closed,
 );
@@ -187,19 +190,25 @@ export function isCatalogDocument(document: unknown): document is CatalogDocumen
 }
 
 /** Every place where the document does not have the shape above; one problem a place. */
-export function shapeProblems(document: unknown): Problem[] {
+export function documentProblems(document: unknown): Problem[] {
+  return shapeProblems(document, DocumentSchema, '');
+}
+
+/** Every place where a value at `path` does not have the shape of its schema; one problem a place. */
+export function shapeProblems(value: unknown, schema: TSchema, path: string): Problem[] {
   const problems = new Map<string, Problem>();
-  for (const error of Value.Errors(DocumentSchema, document)) {
-    const path = pathOf(error.path);
-    if (problems.has(path)) continue;
-    problems.set(path, { path, text: words(error.type, error.schema, path) });
+  for (const error of Value.Errors(schema, value)) {
+    const key = error.path.slice(error.path.lastIndexOf('/') + 1);
+    const place = placeOf(error.path, path);
+    if (problems.has(place)) continue;
+    problems.set(place, { path: place, text: words(error.type, error.schema, key) });
   }
   return [...problems.values()];
 }
 
-function words(type: ValueErrorType, schema: TSchema, path: string): string {
+function words(type: ValueErrorType, schema: TSchema, key: string): string {
   if (type === ValueErrorType.ObjectAdditionalProperties) {
-    const meant = nearest(path.slice(path.lastIndexOf('.') + 1), Object.keys(schema['properties']));
+    const meant = nearest(key, Object.keys(schema['properties']));
     return meant === undefined
       ? 'is not a known key'
       : `is not a known key; did you mean ${meant}?`;
@@ -208,16 +217,20 @@ function words(type: ValueErrorType, schema: TSchema, path: string): string {
   return type === ValueErrorType.ObjectRequiredProperty ? `is missing; ${expects}` : expects;
 }
 
-/** `/model/2/price/output` as `model[2].price.output`. Keys that need quotes get them. */
-function pathOf(pointer: string): string {
-  const [first = '', ...rest] = pointer
+/** Tables whose keys are names of the operator's own: a number among them is no index. */
+const NAMING_TABLES: ReadonlySet<string> = new Set(['plan', 'profile']);
+
+/** `/model/2/price/output` below `start` as `model[2].price.output`. Keys get quotes if need be. */
+function placeOf(pointer: string, start: string): string {
+  const parts = pointer
     .slice(1)
     .split('/')
     .map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~'));
-  return rest.reduce((path, part) => {
-    if (/^\d+$/.test(part) && path !== 'plan') return `${path}[${part}]`;
+  return parts.reduce((path, part) => {
+    if (path === '') return tomlKey(part);
+    if (/^\d+$/.test(part) && !NAMING_TABLES.has(path)) return `${path}[${part}]`;
     return `${path}.${tomlKey(part)}`;
-  }, tomlKey(first));
+  }, start);
 }
 
 export function tomlKey(key: string): string {

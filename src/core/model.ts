@@ -38,6 +38,8 @@ type RemoteUpstream = {
   /** Without a trailing slash, as the format's clients take it: with /v1 for chat alone. */
   readonly baseUrl: string;
   readonly apiKey: string;
+  /** What the catalog calls the profile; for people, never for decisions. */
+  readonly profileName: string;
   readonly timeouts: UpstreamTimeouts;
 };
 

@@ -100,6 +100,23 @@ export type MessagesProfile = SharedProfile & {
 
 export type UpstreamProfile = ChatProfile | MessagesProfile;
 
+/**
+ * What `extraBody` can never add: with these an answer would cost or mean something else than what
+ * was asked for, held and promised.
+ */
+export const RESERVED_MEMBERS: ReadonlySet<string> = new Set([
+  'model',
+  'messages',
+  'system',
+  'max_tokens',
+  'max_completion_tokens',
+  'n',
+  'tools',
+  'tool_choice',
+  'stream',
+  'stream_options',
+]);
+
 /** What nearly every chat-completions server takes. */
 const CHAT: ChatProfile = {
   dialect: 'chat',

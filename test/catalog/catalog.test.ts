@@ -70,6 +70,7 @@ describe('loadCatalog', () => {
         dialect: 'chat',
         baseUrl: 'https://models.example/v1',
         apiKey: '',
+        profileName: 'chat',
         profile: DEFAULT_PROFILE.chat,
         timeouts: { firstByteMs: 60_000, idleMs: 120_000, totalMs: 1_800_000 },
       },
@@ -137,6 +138,7 @@ describe('loadCatalog', () => {
       dialect: 'chat',
       baseUrl: 'http://127.0.0.1:9/v1',
       apiKey: 'Bearer-secret',
+      profileName: 'chat',
       profile: DEFAULT_PROFILE.chat,
       timeouts: { firstByteMs: 500, idleMs: 2_000, totalMs: 3_000 },
     });

@@ -103,6 +103,7 @@ function candidate(upstream: Upstream, model: string, profile: ChatProfile): Can
       id: 'scripted',
       dialect: 'chat',
       profile,
+      profileName: 'scripted',
       baseUrl: upstream.baseUrl,
       apiKey: 'key',
       timeouts,

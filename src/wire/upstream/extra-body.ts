@@ -2,24 +2,8 @@
 // default of the operator's: it never replaces what the request itself says.
 
 import type { JsonObject } from '../../core/generation.ts';
+import { RESERVED_MEMBERS } from '../../core/profile.ts';
 import { isRecord, type JsonRecord } from './narrow.ts';
-
-/**
- * What no constant may add either: with these an answer would cost or mean something else than what
- * was asked for, held and promised.
- */
-const PROTECTED: ReadonlySet<string> = new Set([
-  'model',
-  'messages',
-  'system',
-  'max_tokens',
-  'max_completion_tokens',
-  'n',
-  'tools',
-  'tool_choice',
-  'stream',
-  'stream_options',
-]);
 
 /**
  * The body with the constants that it does not have itself. Where both have an object, its members
@@ -28,7 +12,7 @@ const PROTECTED: ReadonlySet<string> = new Set([
 export function withConstants(body: JsonRecord, constants: JsonObject): JsonRecord {
   const merged: Record<string, unknown> = { ...body };
   for (const [name, constant] of Object.entries(constants)) {
-    if (PROTECTED.has(name)) continue;
+    if (RESERVED_MEMBERS.has(name)) continue;
     const own = body[name];
     if (own === undefined) merged[name] = constant;
     else if (isRecord(own) && isRecord(constant)) merged[name] = { ...constant, ...own };

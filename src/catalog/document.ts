@@ -1,0 +1,39 @@
+// Reads a parsed catalog of whatever shape: what is not there, or is something else, is absent.
+// Called by the rules, which look at names even where the values around them are wrong.
+
+import type { Static, TObject } from '@sinclair/typebox';
+import { Value } from '@sinclair/typebox/value';
+
+/** The members of an entry that have the shape of their schema. */
+export function sound<T extends TObject>(schema: T, entry: unknown): Partial<Static<T>> {
+  const members = Object.entries(schema.properties).flatMap(([key, member]) => {
+    const value = memberOf(entry, key);
+    return Value.Check(member, value) && value !== undefined ? [[key, value]] : [];
+  });
+  return Object.fromEntries(members) as Partial<Static<T>>;
+}
+
+export function memberOf(value: unknown, key: string): unknown {
+  if (!isTable(value)) return undefined;
+  return Object.getOwnPropertyDescriptor(value, key)?.value;
+}
+
+export function isTable(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** The members of a table, in the order of the file. */
+export function tableAt(value: unknown, key: string): [string, unknown][] {
+  const member = memberOf(value, key);
+  return isTable(member) ? Object.entries(member) : [];
+}
+
+export function listAt(value: unknown, key: string): readonly unknown[] {
+  const member = memberOf(value, key);
+  return Array.isArray(member) ? member : [];
+}
+
+export function textAt(value: unknown, key: string): string | undefined {
+  const member = memberOf(value, key);
+  return typeof member === 'string' ? member : undefined;
+}

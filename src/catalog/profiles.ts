@@ -1,0 +1,176 @@
+// The profiles that a catalog defines, and those of its upstreams. Called by rules.ts for what is
+// wrong with them, and by catalog.ts for their values. As everywhere here, no value is shown.
+
+import { BUILT_IN_PROFILES } from '../core/built-in-profiles.ts';
+import { nearest } from '../core/nearest.ts';
+import { RESERVED_MEMBERS, type UpstreamProfile } from '../core/profile.ts';
+import { isTable, textAt } from './document.ts';
+import { PROFILE_SCHEMAS, type ProfileTables } from './profile-schema.ts';
+import { type Problem, SLUG_EXPECTS, SLUG_SHAPE, shapeProblems, tomlKey } from './schema.ts';
+
+type Dialect = UpstreamProfile['dialect'];
+
+/** What an upstream has that names none. A catalog may change these two like all built-in ones. */
+const DEFAULT_NAMES = { chat: 'chat', messages: 'anthropic' } as const;
+
+export function profileNameOf(upstream: {
+  readonly dialect: Dialect;
+  readonly profile?: string;
+}): string {
+  return upstream.profile ?? DEFAULT_NAMES[upstream.dialect];
+}
+
+/** Every profile that an upstream may name, the built-in ones first. The tables are without fault. */
+export function toProfiles(tables: ProfileTables): Map<string, UpstreamProfile> {
+  const own = new Map(Object.entries(tables));
+  const resolve = (name: string): UpstreamProfile => {
+    const table = own.get(name) ?? {};
+    const base = BUILT_IN_PROFILES.get(name) ?? resolve(textAt(table, 'base') ?? '');
+    return changed(base, table);
+  };
+  const names = new Set([...BUILT_IN_PROFILES.keys(), ...own.keys()]);
+  return new Map([...names].map((name) => [name, resolve(name)]));
+}
+
+/** Tables of words and of numbers change what they name; every other field is replaced. */
+function changed(base: UpstreamProfile, table: Readonly<Record<string, unknown>>): UpstreamProfile {
+  const { base: _, ...entries } = table;
+  const fields = Object.entries(entries).map(([key, value]) => {
+    const name = key.replace(/_([a-z])/g, (_match, letter: string) => letter.toUpperCase());
+    const before = key === 'extra_body' ? undefined : Reflect.get(base, name);
+    return [name, isTable(before) && isTable(value) ? { ...before, ...value } : value];
+  });
+  return { ...base, ...Object.fromEntries(fields) } as UpstreamProfile;
+}
+
+/** What is wrong with the tables of the profiles. `entries` are of whatever shape. */
+export function profileProblems(entries: readonly (readonly [string, unknown])[]): Problem[] {
+  const tables = new Map(entries);
+  return entries.flatMap(([name, table]) => {
+    if (!isTable(table)) return [];
+    const path = `profile.${tomlKey(name)}`;
+    const dialect = dialectOf(name, tables);
+    return [
+      ...nameProblems(name, path),
+      ...baseProblems(name, table, path, tables),
+      ...(dialect === undefined ? [] : fieldProblems(table, dialect, path)),
+    ];
+  });
+}
+
+function nameProblems(name: string, path: string): Problem[] {
+  return SLUG_SHAPE.test(name) ? [] : [{ path, text: `must have a name that is ${SLUG_EXPECTS}` }];
+}
+
+function baseProblems(
+  name: string,
+  table: Readonly<Record<string, unknown>>,
+  path: string,
+  tables: ReadonlyMap<string, unknown>,
+): Problem[] {
+  const refuse = (text: string): Problem[] => [{ path: `${path}.base`, text }];
+  const { base } = table;
+  if (BUILT_IN_PROFILES.has(name)) {
+    if (base === undefined) return [];
+    return refuse(
+      'is not used here: the profile of this name is built in, and its table changes it',
+    );
+  }
+  if (base === undefined) return refuse('is missing; must be the name of the profile to change');
+  if (typeof base !== 'string') return refuse('must be the name of a profile');
+  if (!isKnown(base, tables)) return refuse(unknownProfile(base, tables));
+  if (!leadsBack(name, tables)) return [];
+  return refuse('leads back to this profile; the last base must be a built-in profile');
+}
+
+function fieldProblems(
+  table: Readonly<Record<string, unknown>>,
+  dialect: Dialect,
+  path: string,
+): Problem[] {
+  const other = dialect === 'chat' ? 'messages' : 'chat';
+  const known = Object.keys(PROFILE_SCHEMAS[dialect].properties);
+  const { base: _, ...fields } = table;
+  const foreign = Object.keys(fields).filter(
+    (key) => !known.includes(key) && Object.hasOwn(PROFILE_SCHEMAS[other].properties, key),
+  );
+  const own = Object.entries(fields).filter(([key]) => !foreign.includes(key));
+  return [
+    ...foreign.map((key) => ({
+      path: `${path}.${key}`,
+      text: `is a field of profiles of the ${other} dialect, and this one is of ${dialect}`,
+    })),
+    ...shapeProblems(Object.fromEntries(own), PROFILE_SCHEMAS[dialect], path),
+    ...extraBodyProblems(fields['extra_body'], `${path}.extra_body`),
+  ];
+}
+
+/** What goes into requests has to be JSON, and must not change what was asked and is paid for. */
+function extraBodyProblems(body: unknown, path: string): Problem[] {
+  if (!isTable(body)) return [];
+  const reserved = Object.keys(body).filter((key) => RESERVED_MEMBERS.has(key));
+  return [
+    ...reserved.map((key) => ({
+      path: `${path}.${key}`,
+      text: 'must not be set here: it is the request that says it',
+    })),
+    ...notJson(body, path).map((below) => ({ path: below, text: 'must be a finite number' })),
+  ];
+}
+
+/** TOML has two numbers that JSON does not: `inf` and `nan`. */
+function notJson(value: unknown, path: string): string[] {
+  if (typeof value === 'number') return Number.isFinite(value) ? [] : [path];
+  if (Array.isArray(value)) return value.flatMap((item, at) => notJson(item, `${path}[${at}]`));
+  if (!isTable(value)) return [];
+  return Object.entries(value).flatMap(([key, item]) => notJson(item, `${path}.${tomlKey(key)}`));
+}
+
+/** What is wrong with the name that an upstream of this dialect gives as its profile's. */
+export function upstreamProfileProblems(
+  name: string,
+  dialect: Dialect,
+  path: string,
+  entries: readonly (readonly [string, unknown])[],
+): Problem[] {
+  const tables = new Map(entries);
+  if (!isKnown(name, tables)) return [{ path, text: unknownProfile(name, tables) }];
+  const found = dialectOf(name, tables);
+  if (found === undefined || found === dialect) return [];
+  return [
+    { path, text: `is a profile of the ${found} dialect, and this upstream speaks ${dialect}` },
+  ];
+}
+
+function isKnown(name: string, tables: ReadonlyMap<string, unknown>): boolean {
+  return BUILT_IN_PROFILES.has(name) || tables.has(name);
+}
+
+function unknownProfile(name: string, tables: ReadonlyMap<string, unknown>): string {
+  const meant = nearest(name, [...BUILT_IN_PROFILES.keys(), ...tables.keys()]);
+  const hint = meant === undefined ? '' : `; did you mean ${meant}?`;
+  return `is neither a built-in profile nor the name of a [profile.NAME]${hint}`;
+}
+
+/** The names from this one to the built-in profile at the end of its bases, as far as they lead. */
+function chainOf(name: string, tables: ReadonlyMap<string, unknown>): Set<string> {
+  const chain = new Set<string>();
+  let next: string | undefined = name;
+  while (next !== undefined && !chain.has(next)) {
+    chain.add(next);
+    next = BUILT_IN_PROFILES.has(next) ? undefined : textAt(tables.get(next), 'base');
+  }
+  return chain;
+}
+
+/** The dialect is that of the built-in profile; undefined where the bases do not lead to one. */
+function dialectOf(name: string, tables: ReadonlyMap<string, unknown>): Dialect | undefined {
+  const end = [...chainOf(name, tables)].at(-1) ?? name;
+  return BUILT_IN_PROFILES.get(end)?.dialect;
+}
+
+/** Whether the profile is on a ring of bases, not merely before one. */
+function leadsBack(name: string, tables: ReadonlyMap<string, unknown>): boolean {
+  const end = [...chainOf(name, tables)].at(-1) ?? name;
+  return !BUILT_IN_PROFILES.has(end) && textAt(tables.get(end), 'base') === name;
+}
