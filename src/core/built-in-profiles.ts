@@ -134,13 +134,11 @@ export const BUILT_IN_PROFILES: ReadonlyMap<string, UpstreamProfile> = new Map<
     'deepseek-messages',
     {
       ...MESSAGES,
-      // Its rules for stop sequences, ids and sampling are those of its chat endpoint.
-      blankStop: 'send',
-      toolIds: 'any',
+      // Temperature and top_p are taken, and without effect while it thinks.
       sampling: 'send',
       // Budgets are ignored, and the depth is an effort beside the type.
       thinkingSwitch: 'type',
-      // Signatures are not checked, and tool turns need their thinking back.
+      // While it thinks, tool turns are answered with 400 without their thinking, signed or not.
       thinkingHistory: 'any',
     },
   ],

@@ -290,29 +290,24 @@ describe('the profile: ', () => {
   });
 
   test("deepseek-messages leaves the vendor's own peculiarities out", () => {
-    const turns = [
-      user('Hi'),
-      calling(['functions.f:0'], { reasoning: 'hm' }),
-      result('functions.f:0', ''),
-    ];
-    const request = { ...forced, ...hot, ...ON, turns, stop: [' '] };
+    const turns = [user('Hi'), calling(['call_0'], { reasoning: 'hm' }), result('call_0', '')];
+    const request = { ...forced, ...hot, ...ON, turns };
     expect(written(request, builtIn('deepseek-messages'))).toEqual({
       ...PLAIN,
       tools: any.tools,
       tool_choice: { type: 'auto' },
       thinking: { type: 'enabled' },
       top_p: 0.5,
-      stop_sequences: [' '],
       messages: [
         ...HI,
         {
           role: 'assistant',
           content: [
             { type: 'thinking', thinking: 'hm', signature: '' },
-            { type: 'tool_use', id: 'functions.f:0', name: 'f', input: { a: 1 } },
+            { type: 'tool_use', id: 'call_0', name: 'f', input: { a: 1 } },
           ],
         },
-        { role: 'user', content: [{ type: 'tool_result', tool_use_id: 'functions.f:0' }] },
+        { role: 'user', content: [{ type: 'tool_result', tool_use_id: 'call_0' }] },
       ],
     });
   });
