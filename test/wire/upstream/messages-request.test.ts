@@ -5,16 +5,7 @@ import fc from 'fast-check';
 import type { GenerationRequest, Tool } from '../../../src/core/generation.ts';
 import type { MessagesProfile } from '../../../src/core/profile.ts';
 import type { UpstreamCall } from '../../../src/wire/format.ts';
-import {
-  assistant,
-  builtIn,
-  calling,
-  result,
-  system,
-  user,
-  write,
-  written,
-} from './messages-support.ts';
+import { assistant, calling, result, system, user, write, written } from './messages-support.ts';
 
 const HI = [{ role: 'user', content: [{ type: 'text', text: 'Hi' }] }];
 const PLAIN = { model: 'upstream-model', max_tokens: 4_096, messages: HI };
@@ -281,21 +272,21 @@ describe('the profile: ', () => {
     expect(written(request, profile, call)).toEqual({ ...PLAIN, max_tokens: bound, ...members });
   });
 
-  test('anthropic asks for a summary of adaptive thinking, and for no sampling', () => {
-    expect(written({ ...hot, reasoning: 'low' }, builtIn('anthropic'))).toEqual({
-      ...PLAIN,
-      thinking: { type: 'adaptive', display: 'summarized' },
-      output_config: { effort: 'low' },
-    });
-  });
-
-  test("deepseek-messages leaves the vendor's own peculiarities out", () => {
+  test('a server with fewer rules gets more of what was asked for', () => {
+    const profile: Partial<MessagesProfile> = {
+      forcedChoice: 'send',
+      blankStop: 'send',
+      toolIds: 'any',
+      sampling: 'send',
+      thinkingSwitch: 'type',
+      thinkingHistory: 'any',
+    };
     const turns = [user('Hi'), calling(['call_0'], { reasoning: 'hm' }), result('call_0', '')];
     const request = { ...forced, ...hot, ...ON, turns };
-    expect(written(request, builtIn('deepseek-messages'))).toEqual({
+    expect(written(request, profile)).toEqual({
       ...PLAIN,
       tools: any.tools,
-      tool_choice: { type: 'auto' },
+      tool_choice: { type: 'any' },
       thinking: { type: 'enabled' },
       top_p: 0.5,
       messages: [

@@ -1,7 +1,6 @@
 // Turns, requests and profiles for the tests of the Messages dialect, and its decoder run over
 // bytes. Shared by the tests of this folder.
 
-import { BUILT_IN_PROFILES } from '../../../src/core/built-in-profiles.ts';
 import type {
   AssistantTurn,
   GenerationEvent,
@@ -17,14 +16,25 @@ import { writeMessagesRequest } from '../../../src/wire/upstream/messages-reques
 import { createMessagesStream } from '../../../src/wire/upstream/messages-stream.ts';
 import type { Decoded } from './support.ts';
 
-export function builtIn(name: string): MessagesProfile {
-  const profile = BUILT_IN_PROFILES.get(name);
-  if (profile?.dialect !== 'messages') throw new Error(`no profile ${name}`);
-  return profile;
-}
-
 /** The one with the most rules of its own. */
-const PROFILE = builtIn('anthropic-budget');
+const PROFILE: MessagesProfile = {
+  dialect: 'messages',
+  credential: 'x-api-key',
+  version: '2023-06-01',
+  systemInMiddle: 'fold',
+  stopMax: 16,
+  blankStop: 'hold',
+  toolIds: 'word',
+  imageUrls: 'any',
+  forcedChoice: 'auto_when_thinking',
+  parallelToolCalls: 'send',
+  emptyToolResult: '',
+  extraBody: {},
+  sampling: 'one',
+  thinkingSwitch: 'budget',
+  thinkingBudgets: { low: 4_096, high: 16_384, max: 32_768 },
+  thinkingHistory: 'signed',
+};
 
 export const CALL: UpstreamCall = {
   upstream: 'here',
