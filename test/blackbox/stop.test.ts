@@ -1,0 +1,189 @@
+// More stop sequences than the upstream takes, end to end: the upstream is told as many as it takes
+// and is left where the first of the others begins; the customer pays for what was delivered.
+
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { type Behaviour, play, sendWhole, streamHead } from '../support/behaviours.ts';
+import { type Books, openBooks } from '../support/books.ts';
+import { catalogFor, LARGE_PLAN } from '../support/catalog.ts';
+import { type Format, generate, generateStream } from '../support/client.ts';
+import { type Gateway, startGateway, type TestAccount } from '../support/gateway.ts';
+import { type Piece, type Script, streamFrames, wholeBody } from '../support/render.ts';
+import type { SseEvent } from '../support/sse.ts';
+import { startUpstream, type Upstream } from '../support/upstream.ts';
+
+type Json = Readonly<Record<string, unknown>>;
+
+/** The upstream of these tests takes four; the fifth is in its answer, across three deltas. */
+const STOPS = ['never', 'at all', 'nowhere', 'at no time', '<fifth>'];
+const PARTS = ['Hello ', 'from <fif', 'teen> <fi', 'ft', 'h> and more', ' of it'];
+const DELIVERED = 'Hello from <fifteen> ';
+
+const SCRIPT: Script = {
+  pieces: PARTS.map((text): Piece => ({ text })),
+  finish: 'length',
+  usage: { prompt: 10, cached: 4, completion: 50 },
+};
+
+const BEHAVIOURS: Readonly<Record<string, Behaviour>> = {
+  /** Ends no answer by itself. */
+  endless: async (exchange) => {
+    const { dialect, model } = exchange.request;
+    streamHead(exchange);
+    for (const frame of streamFrames(dialect, model, SCRIPT).slice(0, -3)) exchange.write(frame);
+    await exchange.untilGone();
+  },
+  json: (exchange) => sendWhole(exchange, 200, wholeBody('chat', exchange.request.model, SCRIPT)),
+  ends: play(SCRIPT),
+};
+
+const paragraphs: Behaviour = play({
+  ...SCRIPT,
+  pieces: [{ text: 'One.\n' }, { text: '\nTwo.' }],
+});
+
+const FORMATS: readonly Format[] = ['chat', 'messages'];
+const CASES = FORMATS.flatMap((format) =>
+  Object.keys(BEHAVIOURS).flatMap((model) =>
+    [true, false].map((stream) => [format, model, stream] as const),
+  ),
+);
+
+let upstream: Upstream;
+let gateway: Gateway;
+let account: TestAccount;
+let books: Books;
+
+beforeAll(async () => {
+  upstream = await startUpstream({ ...BEHAVIOURS, paragraphs });
+  const catalog = catalogFor(upstream, [...Object.keys(BEHAVIOURS), 'paragraphs'], {
+    upstream: { profile: 'takes-four' },
+    plans: { large: LARGE_PLAN },
+  });
+  const profile = '[profile.takes-four]\nbase = "chat"\nstop_max = 4\nblank_stop = "hold"\n';
+  gateway = await startGateway({ catalog: `${catalog}\n${profile}` });
+  account = await gateway.createAccount({ plan: 'large' });
+  books = openBooks(gateway);
+});
+
+afterAll(async () => {
+  books.close();
+  await gateway[Symbol.asyncDispose]();
+  await upstream.close();
+});
+
+type Told = {
+  readonly requestId: string | null;
+  readonly text: unknown;
+  readonly finish: unknown;
+  /** Messages only. */
+  readonly sequence: unknown;
+  readonly usage: Json;
+};
+
+/** The same facts of a whole answer and of a stream, in either format. */
+async function ask(format: Format, model: string, stream: boolean, stops: unknown): Promise<Told> {
+  const more = format === 'chat' ? { stop: stops } : { stop_sequences: stops };
+  if (stream) {
+    const { headers, events } = await generateStream(account, format, model, more);
+    return { requestId: headers.get('x-request-id'), ...readStream(format, events) };
+  }
+  const { headers, json } = await generate(account, format, model, more);
+  const requestId = headers.get('x-request-id');
+  const usage = json['usage'] as Json;
+  if (format === 'chat') {
+    const [choice] = json['choices'] as { message: Json; finish_reason: string }[];
+    const text = choice?.message['content'];
+    return { requestId, text, finish: choice?.finish_reason, sequence: null, usage };
+  }
+  const text = (json['content'] as Json[])[0]?.['text'];
+  const { stop_reason: finish, stop_sequence: sequence } = json;
+  return { requestId, text, finish, sequence, usage };
+}
+
+function readStream(format: Format, events: readonly SseEvent[]): Omit<Told, 'requestId'> {
+  const all: Json[] = events.flatMap(({ json }) => (json === undefined ? [] : [json]));
+  if (format === 'chat') {
+    const choices = all.flatMap(
+      (json) => json['choices'] as { delta: Json; finish_reason: unknown }[],
+    );
+    return {
+      text: choices.map((choice) => choice.delta['content'] ?? '').join(''),
+      finish: choices.at(-1)?.finish_reason,
+      sequence: null,
+      usage: all.at(-1)?.['usage'] as Json,
+    };
+  }
+  const last = all.find((json) => json['type'] === 'message_delta');
+  const delta = last?.['delta'] as Json | undefined;
+  return {
+    text: all.map((json) => (json['delta'] as Json | undefined)?.['text'] ?? '').join(''),
+    finish: delta?.['stop_reason'],
+    sequence: delta?.['stop_sequence'],
+    usage: last?.['usage'] as Json,
+  };
+}
+
+const outputOf = (format: Format, usage: Json): unknown =>
+  usage[format === 'chat' ? 'completion_tokens' : 'output_tokens'];
+
+describe('case 134: five stop sequences where the upstream takes four', () => {
+  test.each(CASES)('%s, %s, stream %p: cut at the fifth', async (format, model, stream) => {
+    const before = upstream.requests.length;
+    const told = await ask(format, model, stream, STOPS);
+    expect(told).toMatchObject({
+      text: DELIVERED,
+      finish: format === 'chat' ? 'stop' : 'end_turn',
+      sequence: null,
+    });
+    const [sent] = upstream.requests.slice(before);
+    expect(sent?.body).toMatchObject({ stop: STOPS.slice(0, 4), stream: true });
+
+    // What was delivered is counted and charged, not the 50 tokens that may have been told.
+    const story = await books.story(told.requestId);
+    expect(story?.usage).toMatchObject({ basis: 'estimated', cached_input_tokens: 0 });
+    const [input, output] = [story?.usage?.['input_tokens'], story?.usage?.['output_tokens']].map(
+      Number,
+    );
+    expect(output).toBeGreaterThan(3);
+    expect(output).toBeLessThan(10);
+    expect(outputOf(format, told.usage)).toBe(output);
+    const debited = String(Number(input) + 2 * Number(output));
+    expect(told.usage['svc_tokens_debited']).toBe(debited);
+    expect(story?.booked).toMatchObject({ charged: debited, debited, loss: '0' });
+  });
+
+  test.each(FORMATS)('%s: the upstream sees its connection closed', async (format) => {
+    for (const stream of [true, false]) {
+      const before = upstream.aborted();
+      await ask(format, 'endless', stream, STOPS);
+      await upstream.waitFor(({ aborted }) => aborted() > before);
+    }
+  });
+
+  test.each(FORMATS)(
+    '%s: an answer without any of them costs what it always does',
+    async (format) => {
+      for (const stream of [true, false]) {
+        const told = await ask(format, 'ends', stream, [...STOPS.slice(0, 4), 'not even this']);
+        expect(told).toMatchObject({
+          text: PARTS.join(''),
+          finish: format === 'chat' ? 'length' : 'max_tokens',
+          usage: { svc_tokens_debited: '106.4' },
+        });
+        expect(outputOf(format, told.usage)).toBe(50);
+      }
+    },
+  );
+});
+
+test.each(FORMATS)('%s: white space that the upstream refuses is cut here', async (format) => {
+  const told = await ask(format, 'paragraphs', true, ['\n\n', 'never']);
+  expect(told).toMatchObject({ text: 'One.', finish: format === 'chat' ? 'stop' : 'end_turn' });
+  expect(upstream.requests.at(-1)?.body['stop']).toEqual(['never']);
+});
+
+test('afterwards nothing is under way and nothing is held', async () => {
+  await upstream.waitFor(({ active }) => active() === 0);
+  const { account: record } = await gateway.run('account', 'show', account.id);
+  expect(record).toMatchObject({ balance: { reserved: '0' } });
+});
