@@ -1,6 +1,7 @@
 // What must be true of a run, as sentences about what is not: an empty list is a run that passed.
 // Pure; scripts/agent-runs/run.ts and harder.ts call it with what the stage has seen.
 
+import { isDeepStrictEqual } from 'node:util';
 import { noteThinking } from '../../test/support/file-reader.ts';
 import type { RecordedRequest } from '../../test/support/upstream.ts';
 import type { Generation, Seen } from './stage.ts';
@@ -56,9 +57,11 @@ export function judgeRound(
   path: string,
   fileText: string,
 ): { readonly problems: string[]; readonly thinking: Thinking } {
-  const round = seen.upstream.map(readRound).find((found) => found !== undefined);
+  const second = seen.upstream.find((request) => readRound(request) !== undefined);
+  const round = second && readRound(second);
   if (round === undefined) return { problems: ['no call came back'], thinking: 'lost' };
   const problems = [
+    ...(seen.upstream.some((first) => continues(first, second)) ? [] : ['the prompt has changed']),
     ...(round.resultId === round.callId ? [] : ['the result does not follow its call']),
     ...(asText(round.result).includes(fileText) ? [] : ["the file's text is not in the result"]),
   ];
@@ -67,6 +70,18 @@ export function judgeRound(
   if (round.thinking === thought) return { problems, thinking: sent ? 'replayed' : 'restored' };
   if (sent) problems.push('the agent sent the thinking back, and it did not arrive');
   return { problems, thinking: sent ? 'dropped' : 'lost' };
+}
+
+/** Whether a prompt begins with all of an earlier one, so that the upstream can reuse its work. */
+function continues(first: RecordedRequest, second: RecordedRequest | undefined): boolean {
+  if (second === undefined || first === second) return false;
+  const [before, after] = [first.body, second.body];
+  const turns = before['messages'] as readonly unknown[];
+  const begin = (after['messages'] as readonly unknown[]).slice(0, turns.length);
+  return isDeepStrictEqual(
+    [before['system'], before['tools'], turns],
+    [after['system'], after['tools'], begin],
+  );
 }
 
 type Fields = Readonly<Record<string, unknown>>;

@@ -67,10 +67,15 @@ if (!(await stage.ledgerAgrees())) {
 
 const tables = [
   table(['agent', 'version', 'format', 'one answer', 'tool round', 'thinking', 'requests'], rows),
-  table(['agent', 'format', 'what happens', 'what it comes to', 'so it was'], harderRows),
-].join('\n\n');
-process.stdout.write(`${tables}\n`);
-if (flags['update-readme']) await updateReadme(tables);
+];
+if (harderRows.length > 0) {
+  tables.push(
+    table(['agent', 'format', 'what happens', 'what it comes to', 'so it was'], harderRows),
+  );
+}
+const text = tables.join('\n\n');
+process.stdout.write(`${text}\n`);
+if (flags['update-readme']) await updateReadme(text);
 process.exitCode = failures === 0 ? 0 : 1;
 
 /** Both runs of an agent in one format, as a row of the table. */
