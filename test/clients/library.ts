@@ -40,6 +40,8 @@ export type View = {
   readonly debited?: null;
   /** Whether the bill is in sight when the client wants no usage; as `debited` where absent. */
   readonly debitedWithoutUsage?: null;
+  /** The code of an error in the middle of a stream. */
+  readonly streamErrorCode?: null;
 };
 
 export type Way = {
@@ -137,7 +139,7 @@ export function readingOf(answer: Answer, library: Library, view: View = {}): Re
     ...(answer.reportsNoUsage
       ? { usage: { input: COUNT, cached: 0, output: COUNT }, debited: AMOUNT }
       : { usage: { input: 10, cached: 4, output: 5 }, debited: DEBITED }),
-    ...(view.usage !== undefined && { usage: view.usage }),
+    ...(view.usage !== undefined && !answer.reportsNoUsage && { usage: view.usage }),
     ...(view.debited === null && { debited: null }),
   };
 }

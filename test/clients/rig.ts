@@ -13,7 +13,7 @@ import { ANSWERS, type Fetch, SLOW_ANSWERS } from './library.ts';
 export const MODELS: readonly string[] = [
   ...ANSWERS.map(({ model }) => model),
   ...['tool-round', 'stall', 'cut', 'cut-connection', 'error-in-stream', 'status-503'],
-  ...['context-400', 'slow-tokens-500-10'],
+  ...['context-400', 'slow-tokens-500-10', 'echo'],
 ];
 
 /** So many requests of the account `crowd` may run at once. */
@@ -84,7 +84,7 @@ const PLANS = {
 
 async function restrictedAccounts(gateway: Gateway): Promise<ClientRig['accounts']> {
   const [poor, unverified, narrow, once, capped, single, crowd] = await Promise.all([
-    gateway.createAccount({ credit: 1 }),
+    gateway.createAccount({ plan: 'roomy', credit: 1 }),
     gateway.createAccount({ verified: false }),
     gateway.createAccount({ plan: 'narrow' }),
     gateway.createAccount({ plan: 'once' }),
