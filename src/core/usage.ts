@@ -14,6 +14,10 @@ const OVERRUN_TOKENS = 256;
  * model could have read (its window, or our own count by far) or the bound on output that the
  * upstream was told. Otherwise our estimate counts, and the record says so. The caller's bound is a
  * bound on what is charged, whatever an upstream makes of it.
+ *
+ * An answer that broke, was cut or was left has no report, whatever its upstream had said on the way:
+ * a count in the middle may be 1 for a start, behind what was delivered or ahead of it. What was
+ * delivered is charged then (design section 4), and that is our own count.
  */
 export function decideUsage(facts: {
   readonly reported: Usage | undefined;
