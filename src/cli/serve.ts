@@ -99,6 +99,7 @@ export async function serve(context: Context, options: ServeOptions): Promise<nu
     blocklist.reload();
     settings.reload();
     incidents.reload();
+    reasoning.recount();
   });
 
   // The way of a request.

@@ -208,7 +208,7 @@ async function deliver(
       onTick: grant.renew,
     });
     // Before the last words leave: the client's next request may come right behind them.
-    if (ending.kind === 'completed') thinking.keep(attempt.candidate.upstream);
+    thinking.keep(attempt.candidate.upstream);
     // A server that stops ends its streams, which then look as if their upstream had.
     const stopped = ending.kind === 'upstream_failed' && dependencies.inFlight.aborted();
     const failure = ending.kind === 'upstream_failed' ? ending.failure : undefined;

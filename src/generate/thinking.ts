@@ -4,6 +4,7 @@
 
 import type {
   AssistantTurn,
+  FinishReason,
   GenerationEvent,
   GenerationRequest,
   ThinkingBlock,
@@ -70,13 +71,13 @@ function signedLength(blocks: readonly ThinkingBlock[]): number {
 
 export type ThinkingRecorder = {
   readonly push: (event: GenerationEvent) => void;
-  /** Keeps the thinking of the answer that has passed, if it led to a call. */
+  /** Keeps the thinking of the answer that has passed, if that was all of it and led to a call. */
   readonly keep: (upstream: Upstream) => void;
 };
 
 const NO_RECORDER: ThinkingRecorder = { push: () => {}, keep: () => {} };
 
-/** Follows one answer. To be told of every event, and to `keep` once it has ended well. */
+/** Follows one answer: to be told of every event, and to `keep` once there are no more. */
 export function recordThinking(
   { reasoning: store }: Dependencies,
   { facts, request, catalog, model }: CheckedRequest,
@@ -89,7 +90,7 @@ export function recordThinking(
   const callArguments = createGrowingText();
   let call: { readonly id: string; readonly name: string } | undefined;
   let blocks: readonly ThinkingBlock[] | undefined;
-  let wasCut = false;
+  let finish: FinishReason | undefined;
   return {
     push(event) {
       if (event.kind === 'reasoning-delta') {
@@ -100,16 +101,17 @@ export function recordThinking(
         if (event.index === 0) callArguments.add(event.json);
       } else if (event.kind === 'finish') {
         blocks = event.thinking;
-        wasCut = event.reason === 'length';
+        finish = event.reason;
       }
     },
     keep(upstream) {
-      if (call === undefined || thinking.length() > THINKING_LENGTH_MAX) return;
+      if (call === undefined || finish === undefined) return;
+      if (thinking.length() > THINKING_LENGTH_MAX) return;
       const written = callArguments.text();
       // Nobody can answer half a call, so it will not come back.
-      if (wasCut && parseJson(written) === undefined) return;
+      if (finish === 'length' && parseJson(written) === undefined) return;
       const reasoning = thinking.text();
-      const signed = blocks === undefined ? undefined : { upstream: upstream.id, blocks };
+      const signed = blocks?.length ? { upstream: upstream.id, blocks } : undefined;
       if (signed === undefined && (reasoning === '' || !forms.text)) return;
       const toolCalls = [{ id: call.id, name: call.name, arguments: written }];
       const preceding = (): string => precedingDigests(request)(request.turns.length);

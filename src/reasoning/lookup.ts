@@ -12,8 +12,8 @@ export type Preceding = (at: number) => string;
 /** How many characters of an id have to look random for it to be unlike every other one. */
 const RANDOM_CHARACTERS_MIN = 16;
 
-/** Levels of an input that are looked at: deeper ones, which no tool has, would take seconds. */
-const INPUT_DEPTH_MAX = 64;
+/** Deeper inputs, which no tool has, would take the parser and the writer seconds. */
+const INPUT_DEPTH_MAX = 128;
 
 /**
  * The digest of a call. An id with enough randomness in it is enough by itself, so that a client may
@@ -59,10 +59,10 @@ function withoutThinking(turn: Turn): object {
   return { role, text, toolCalls };
 }
 
-/** Whether an id alone tells its call from all others: of what counts or names, enough is left. */
+/** Whether an id alone tells its call from all others. The tool's name and plain words do not. */
 function isUnique({ id, name }: ToolCall): boolean {
-  const words = id.replaceAll(name, ' ').match(/[A-Za-z]*\d[A-Za-z\d]*/g) ?? [];
-  return words.join('').length >= RANDOM_CHARACTERS_MIN;
+  const words = id.replaceAll(name, ' ').match(/[A-Za-z\d]+/g) ?? [];
+  return words.filter((word) => /\d/.test(word)).join('').length >= RANDOM_CHARACTERS_MIN;
 }
 
 /**
@@ -70,23 +70,40 @@ function isUnique({ id, name }: ToolCall): boolean {
  * their keys in another order, and show none, or one that was encoded twice, as an object.
  */
 function canonicalInput(text: string): string {
+  const value = parse(text.trim() === '' ? '{}' : text);
+  const once = typeof value === 'string' ? parse(value) : value;
+  return once === undefined ? text : JSON.stringify(sortKeys(once ?? {}));
+}
+
+function parse(text: string): JsonValue | undefined {
   try {
-    const value: JsonValue = JSON.parse(text.trim() === '' ? '{}' : text);
-    const once = typeof value === 'string' ? JSON.parse(value) : value;
-    return JSON.stringify(sortKeys(once ?? {}, INPUT_DEPTH_MAX));
+    return nestsTooDeep(text) ? undefined : JSON.parse(text);
   } catch {
-    return text;
+    return undefined;
   }
 }
 
-/** Throws `RangeError` for what nests deeper than `levels`. */
-function sortKeys(value: JsonValue, levels: number): unknown {
+function nestsTooDeep(text: string): boolean {
+  let depth = 0;
+  let inString = false;
+  for (let at = 0; at < text.length && depth <= INPUT_DEPTH_MAX; at += 1) {
+    const character = text[at];
+    if (character === '"') inString = !inString;
+    else if (inString) at += character === '\\' ? 1 : 0;
+    else if (character === '{' || character === '[') depth += 1;
+    else if (character === '}' || character === ']') depth -= 1;
+  }
+  return depth > INPUT_DEPTH_MAX;
+}
+
+function sortKeys(value: JsonValue): JsonValue {
   if (typeof value !== 'object' || value === null) return value;
-  if (levels === 0) throw new RangeError('The input nests too deep.');
-  if (Array.isArray(value)) return value.map((member) => sortKeys(member, levels - 1));
-  const entries = Object.entries(value).map(([name, member]) => [
-    name,
-    sortKeys(member, levels - 1),
-  ]);
-  return Object.fromEntries(entries.sort(([a], [b]) => (String(a) < String(b) ? -1 : 1)));
+  if (isList(value)) return value.map(sortKeys);
+  const entries = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1));
+  return Object.fromEntries(entries.map(([name, member]) => [name, sortKeys(member)]));
+}
+
+/** `Array.isArray` does not tell lists that nobody may change. */
+function isList(value: JsonValue): value is readonly JsonValue[] {
+  return Array.isArray(value);
 }

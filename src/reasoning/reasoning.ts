@@ -33,6 +33,8 @@ export type ReasoningStore = {
   readonly find: (turn: CallingTurn) => Thinking | undefined;
   /** Removes a few rows that are too old; called now and then. */
   readonly sweep: () => void;
+  /** To be called when another process may have removed rows. */
+  readonly recount: () => void;
 };
 
 export const BOUNDS: Bounds = {
@@ -45,6 +47,9 @@ export const BOUNDS: Bounds = {
   // An agent that is left open over night goes on in the morning.
   ageMs: 24 * 3_600_000,
 };
+
+/** Calls of one turn that are looked up: clients may leave out one, but hardly so many. */
+const CALLS_LOOKED_UP_MAX = 8;
 
 /** Without a secret, what is kept can be opened until the process ends. */
 export function createReasoningStore(dependencies: {
@@ -86,7 +91,7 @@ export function createReasoningStore(dependencies: {
       attempt(() => rows.put(accountId, key, sealed));
     },
     find(turn) {
-      for (const call of turn.toolCalls) {
+      for (const call of turn.toolCalls.slice(0, CALLS_LOOKED_UP_MAX)) {
         const key = digest(turn, call);
         const sealed = attempt(() => rows.get(key));
         if (sealed === undefined) continue;
@@ -97,6 +102,7 @@ export function createReasoningStore(dependencies: {
       return undefined;
     },
     sweep: () => void attempt(rows.sweep),
+    recount: rows.recount,
   };
 }
 

@@ -17,9 +17,6 @@ const ROW_BYTES = 256;
 /** Rows that one sweep removes at most, in about a millisecond. */
 const SWEEP_ROWS = 32;
 
-/** After so many sweeps, sizes are summed up anew: a command may have removed rows as well. */
-const SWEEPS_BETWEEN_SUMS = 3_600;
-
 export type Rows = ReturnType<typeof createRows>;
 
 export function createRows(dependencies: {
@@ -33,7 +30,6 @@ export function createRows(dependencies: {
   /** Sums of sizes, so that no answer has to make them: of all, and of the accounts that came by. */
   const accountSums = new Map<string, number>();
   let totalSum: number | undefined = statements.size();
-  let sweeps = 0;
 
   /** A sum that is not known will be read when it is needed, with this row in it or not. */
   function count(accountId: string, change: number): void {
@@ -95,10 +91,10 @@ export function createRows(dependencies: {
       const row = statements.find(digest);
       return row !== undefined && row.createdAt > clock() - bounds.ageMs ? row.sealed : undefined;
     },
+    /** Rows may have been removed elsewhere: sums are read anew when they are needed. */
+    recount: forgetSums,
     /** Removes a few of the rows that are too old. */
     sweep(): void {
-      sweeps += 1;
-      if (sweeps % SWEEPS_BETWEEN_SUMS === 0) forgetSums();
       const now = clock();
       for (let left = SWEEP_ROWS; left > 0; left -= 1) {
         // What a wrong clock has dated into the future would stay in the way of all others.

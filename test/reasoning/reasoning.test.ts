@@ -1,0 +1,301 @@
+// The store over a real database: who finds what, how much of it there is at most and for how long,
+// and that trouble stays inside.
+
+import { afterAll, describe, expect, test } from 'bun:test';
+import fc from 'fast-check';
+import {
+  type CallingTurn,
+  createReasoningStore,
+  forgetThinking,
+  keptThinking,
+  type ReasoningStore,
+  type Thinking,
+} from '../../src/reasoning/reasoning.ts';
+import type { Bounds } from '../../src/reasoning/rows.ts';
+import type { Database } from '../../src/store/database.ts';
+import { newDatabase, temporaryDirectory } from '../support/database.ts';
+
+const directory = temporaryDirectory();
+const SECRET = 's'.repeat(32);
+const HOUR = 3_600_000;
+const randomBytes = (length: number): Uint8Array => crypto.getRandomValues(new Uint8Array(length));
+
+const BOUNDS: Bounds = { entryBytes: 800, accountBytes: 3_000, totalBytes: 7_000, ageMs: HOUR };
+
+type Options = {
+  readonly database: Database;
+  readonly clock?: () => number;
+  readonly secret?: string | undefined;
+  readonly onTrouble?: (error: unknown) => void;
+};
+
+function open({ database, clock = () => 1_000, secret = SECRET, onTrouble }: Options) {
+  const fail = (error: unknown): void => {
+    throw error;
+  };
+  const bounds = BOUNDS;
+  return createReasoningStore({
+    ...{ database, clock, randomBytes, secret, bounds },
+    onTrouble: onTrouble ?? fail,
+  });
+}
+
+function turn(accountId: string, id: string, ...moreIds: string[]): CallingTurn {
+  const toolCalls = [id, ...moreIds].map((each) => {
+    return { id: each, name: 'read', arguments: '{}' };
+  });
+  return { accountId, toolCalls, preceding: () => 'before' };
+}
+
+const thought = (reasoning: string): Thinking => ({ reasoning });
+
+const shared = newDatabase(directory);
+afterAll(() => shared.close());
+
+describe('what is found', () => {
+  test('is what was kept, signed blocks included, after a restart too', () => {
+    const thinking: Thinking = {
+      reasoning: 'Hm. ¿Qué? 🤔',
+      signed: {
+        upstream: 'a',
+        blocks: [
+          { kind: 'thinking', text: 'Hm. ¿Qué? 🤔', signature: 'c2ln' },
+          { kind: 'redacted', data: 'ZGF0YQ==' },
+        ],
+      },
+    };
+    open({ database: shared }).keep(turn('acct_a', 'call_0', 'call_1'), thinking);
+    expect(open({ database: shared }).find(turn('acct_a', 'call_0'))).toEqual(thinking);
+  });
+
+  test('is looked for under each call of the turn', () => {
+    const store = open({ database: shared });
+    store.keep(turn('acct_calls', 'call_3', 'call_4'), thought('T'));
+    expect(store.find(turn('acct_calls', 'call_9', 'call_3'))).toEqual(thought('T'));
+    expect(store.find(turn('acct_calls', 'call_4'))).toBeUndefined();
+    expect(store.find({ ...turn('acct_calls', 'call_3'), toolCalls: [] })).toBeUndefined();
+  });
+
+  test('is the newest', () => {
+    const store = open({ database: shared });
+    store.keep(turn('acct_newest', 'call_0'), thought('one'));
+    store.keep(turn('acct_newest', 'call_0'), thought('two'));
+    expect(store.find(turn('acct_newest', 'call_0'))).toEqual(thought('two'));
+  });
+
+  test('is nobody else’s: not of another account, another call, another conversation', () => {
+    const store = open({ database: shared });
+    store.keep(turn('acct_own', 'call_0'), thought('T'));
+    const own = turn('acct_own', 'call_0');
+    expect(store.find(own)).toEqual(thought('T'));
+    expect(store.find(turn('acct_other', 'call_0'))).toBeUndefined();
+    expect(store.find(turn('acct_own', 'call_1'))).toBeUndefined();
+    expect(store.find({ ...own, preceding: () => 'something else' })).toBeUndefined();
+  });
+
+  test('cannot be found with another secret, nor with the next one that was made up', () => {
+    open({ database: shared }).keep(turn('acct_secret', 'call_0'), thought('T'));
+    const other = open({ database: shared, secret: 'other'.repeat(8) });
+    expect(other.find(turn('acct_secret', 'call_0'))).toBeUndefined();
+    const made = { ...openMadeUp(), again: openMadeUp() };
+    made.keep(turn('acct_made', 'call_0'), thought('T'));
+    expect(made.find(turn('acct_made', 'call_0'))).toEqual(thought('T'));
+    expect(made.again.find(turn('acct_made', 'call_0'))).toBeUndefined();
+  });
+
+  test('is nothing where a row was changed, or moved under another digest or account', () => {
+    const database = newDatabase(directory);
+    const store = open({ database });
+    store.keep(turn('acct_a', 'call_0'), thought('A'));
+    store.keep(turn('acct_b', 'call_0'), thought('B'));
+    const swap = (id: number, with_: number): void =>
+      void database.connection.run(
+        'UPDATE reasoning SET sealed = (SELECT sealed FROM reasoning WHERE id = ?) WHERE id = ?',
+        [with_, id],
+      );
+    swap(2, 1);
+    expect(store.find(turn('acct_b', 'call_0'))).toBeUndefined();
+    expect(store.find(turn('acct_a', 'call_0'))).toEqual(thought('A'));
+    database.connection.run("UPDATE reasoning SET sealed = x'00' WHERE id = 1");
+    expect(store.find(turn('acct_a', 'call_0'))).toBeUndefined();
+    database.close();
+  });
+});
+
+function openMadeUp(): ReasoningStore {
+  const clock = () => 1_000;
+  const onTrouble = (): void => {};
+  return createReasoningStore({
+    database: shared,
+    clock,
+    randomBytes,
+    secret: undefined,
+    onTrouble,
+  });
+}
+
+test('age: an entry is found until its time is over, and swept behind it', () => {
+  const database = newDatabase(directory);
+  let now = 10 * HOUR;
+  const store = open({ database, clock: () => now });
+  store.keep(turn('acct_a', 'call_0'), thought('T'));
+  now += HOUR - 1;
+  store.sweep();
+  expect(store.find(turn('acct_a', 'call_0'))).toEqual(thought('T'));
+  now += 1;
+  expect(store.find(turn('acct_a', 'call_0'))).toBeUndefined();
+  expect(keptThinking(database).entries).toBe(1);
+  store.sweep();
+  expect(keptThinking(database)).toEqual({ entries: 0, bytes: 0 });
+  database.close();
+});
+
+test('age: what a wrong clock has dated into the future does not stay for ever', () => {
+  const database = newDatabase(directory);
+  let now = 1_000 * HOUR;
+  const store = open({ database, clock: () => now });
+  store.keep(turn('acct_a', 'call_0'), thought('T'));
+  now = 10 * HOUR;
+  store.keep(turn('acct_a', 'call_1'), thought('T'));
+  store.sweep();
+  expect(store.find(turn('acct_a', 'call_1'))).toEqual(thought('T'));
+  expect(keptThinking(database).entries).toBe(1);
+  database.close();
+});
+
+test('a sweep removes a few rows only, and the next ones the rest', () => {
+  const database = newDatabase(directory);
+  let now = 10 * HOUR;
+  const store = open({ database, clock: () => now });
+  for (let n = 0; n < 100; n += 1) {
+    database.connection.run("INSERT INTO reasoning VALUES (null, 'acct_a', ?, ?, 300, x'00')", [
+      randomBytes(32),
+      now,
+    ]);
+  }
+  now += 2 * HOUR;
+  store.sweep();
+  expect(keptThinking(database).entries).toBeGreaterThan(50);
+  for (let n = 0; n < 10; n += 1) store.sweep();
+  expect(keptThinking(database).entries).toBe(0);
+  database.close();
+});
+
+type Entry = { readonly account: string; readonly id: string; readonly at: number; text: string };
+
+/** What a row of this thought is counted as: its JSON, sealed, and the row around it. */
+const sizeOf = (text: string): number => JSON.stringify(thought(text)).length + 28 + 256;
+
+const sum = (entries: readonly Entry[]): number =>
+  entries.reduce((bytes, { text }) => bytes + sizeOf(text), 0);
+
+const commands = fc.array(
+  fc.oneof(
+    fc.record({
+      do: fc.constant('keep' as const),
+      account: fc.constantFrom('acct_a', 'acct_b', 'acct_c', 'acct_d'),
+      id: fc.constantFrom('call_0', 'call_1', 'call_2', 'call_3', 'call_4'),
+      length: fc.integer({ min: 1, max: 900 }),
+    }),
+    fc.record({ do: fc.constant('wait' as const), ms: fc.integer({ min: 1, max: HOUR / 3 }) }),
+    fc.record({ do: fc.constantFrom('sweep' as const, 'restart' as const) }),
+    fc.record({ do: fc.constant('forget' as const), account: fc.constantFrom('acct_a', 'acct_b') }),
+  ),
+  { maxLength: 60 },
+);
+
+test('law: whatever is done, the bounds hold, the oldest go first, and what is left is found', () => {
+  const database = newDatabase(directory);
+  fc.assert(
+    fc.property(commands, (all) => {
+      forgetThinking(database);
+      let now = 10 * HOUR;
+      let model: Entry[] = [];
+      let store = open({ database, clock: () => now });
+      for (const command of all) {
+        switch (command.do) {
+          case 'keep': {
+            const { account, id, length } = command;
+            const text = 'x'.repeat(length);
+            store.keep(turn(account, id), thought(text));
+            if (sizeOf(text) - 256 > BOUNDS.entryBytes) break;
+            model = model.filter((entry) => entry.account !== account || entry.id !== id);
+            model.push({ account, id, at: now, text });
+            const ofAccount = (): Entry[] => model.filter((entry) => entry.account === account);
+            while (sum(ofAccount()) > BOUNDS.accountBytes) {
+              const [oldest] = ofAccount();
+              model = model.filter((entry) => entry !== oldest);
+            }
+            while (sum(model) > BOUNDS.totalBytes) model.shift();
+            break;
+          }
+          case 'wait':
+            now += command.ms;
+            break;
+          case 'sweep':
+            store.sweep();
+            model = model.filter((entry) => entry.at > now - HOUR);
+            break;
+          case 'restart':
+            store = open({ database, clock: () => now });
+            break;
+          case 'forget':
+            forgetThinking(database, command.account);
+            model = model.filter((entry) => entry.account !== command.account);
+            store.recount();
+            break;
+        }
+        expect(keptThinking(database)).toEqual({ entries: model.length, bytes: sum(model) });
+      }
+      for (const { account, id, at, text } of model) {
+        const found = at > now - HOUR ? thought(text) : undefined;
+        expect(store.find(turn(account, id))).toEqual(found);
+      }
+    }),
+    { numRuns: 150 },
+  );
+  database.close();
+});
+
+test('rows that another process has removed are no longer counted', () => {
+  const database = newDatabase(directory);
+  const store = open({ database });
+  const text = 'x'.repeat(400);
+  for (let n = 0; n < 4; n += 1) store.keep(turn('acct_a', `call_${n}`), thought(text));
+  forgetThinking(database, 'acct_a');
+  store.recount();
+  for (let n = 0; n < 4; n += 1) store.keep(turn('acct_a', `call_${n}`), thought(text));
+  expect(keptThinking(database).entries).toBe(4);
+  database.close();
+});
+
+test('a database that refuses is told of once a call, and nothing throws', () => {
+  const database = newDatabase(directory);
+  const troubles: unknown[] = [];
+  const store = open({ database, onTrouble: (error) => troubles.push(error) });
+  store.keep(turn('acct_a', 'call_0'), thought('a secret thought'));
+  database.connection.run('PRAGMA query_only = ON');
+  store.keep(turn('acct_a', 'call_1'), thought('a secret thought'));
+  expect(store.find(turn('acct_a', 'call_0'))).toEqual(thought('a secret thought'));
+  database.connection.run('PRAGMA query_only = OFF');
+  database.connection.run('DROP TABLE reasoning');
+  store.keep(turn('acct_a', 'call_1'), thought('a secret thought'));
+  expect(store.find(turn('acct_a', 'call_0'))).toBeUndefined();
+  store.sweep();
+  expect(troubles).toHaveLength(4);
+  expect(Bun.inspect(troubles)).not.toContain('a secret thought');
+  database.close();
+});
+
+test('neither the file nor the log beside it has a readable thought', async () => {
+  const path = `${directory}/clear.db`;
+  const database = newDatabase(directory, 'clear');
+  open({ database }).keep(turn('acct_a', 'call_readable_id'), thought('a readable thought'));
+  for (const file of [path, `${path}-wal`]) {
+    const content = Buffer.from(await Bun.file(file).arrayBuffer());
+    for (const word of ['readable', 'thought', 'call_']) {
+      expect([file, word, content.includes(word)]).toEqual([file, word, false]);
+    }
+  }
+  database.close();
+});
