@@ -6,11 +6,14 @@ import { existsSync, mkdirSync, readFileSync, symlinkSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { dependencies } from '../package.json';
 import { loadCatalog } from '../src/catalog/catalog.ts';
+import { PROFILE_SCHEMAS } from '../src/catalog/profile-schema.ts';
 import { ModelSchema, PlanSchema, ServiceSchema, UpstreamSchema } from '../src/catalog/schema.ts';
 import { VARIABLES } from '../src/config.ts';
 import { REFUSAL_ORDER } from '../src/core/admit.ts';
+import { BUILT_IN_PROFILES } from '../src/core/built-in-profiles.ts';
 import { ERRORS, type ErrorCode, GatewayError } from '../src/core/error.ts';
 import { BUILT_IN_PLANS, type Plan } from '../src/core/plan.ts';
+import type { UpstreamProfile } from '../src/core/profile.ts';
 import { allowedMethods } from '../src/http/routes.ts';
 import { generate, generateStream, get } from './support/client.ts';
 import { type Gateway, gatewayCommand, startGateway, type TestAccount } from './support/gateway.ts';
@@ -100,6 +103,92 @@ describe('README catalog', () => {
     const keys = schemas.flatMap((schema) => Object.keys(schema.properties));
     const missing = keys.filter((key) => !new RegExp(`\\b${key} = `).test(example));
     expect(missing).toEqual([]);
+  });
+});
+
+describe('README profiles', () => {
+  const HEADING = 'Upstreams and profiles';
+  const rows = tableUnder(HEADING);
+  const profiles = rows.filter((cells) => cells.length === 3);
+  const fields = rows.filter((cells) => cells.length === 4);
+  const MODEL = `
+    [[model]]
+    slug = "m"
+    context_window = 1
+    max_output = 1
+    price = { input = 1, output = 1 }
+    served_by = [{ upstream = "up", model = "m" }]`;
+
+  function profileOf(dialect: UpstreamProfile['dialect'], tables: string, name = 'row') {
+    const upstream = `
+      [[upstream]]
+      id = "up"
+      dialect = "${dialect}"
+      base_url = "http://up"
+      profile = "${name}"`;
+    const catalog = loadCatalog({ text: MODEL + upstream + tables, environment: {}, nowMs: 0 });
+    const loaded = catalog.upstreams.get('up');
+    return loaded?.dialect === 'demo' ? undefined : loaded?.profile;
+  }
+
+  test('every built-in profile, with all that differs from its default', () => {
+    expect(profiles.map(([name]) => name)).toEqual([...BUILT_IN_PROFILES.keys()]);
+    for (const [name = '', , differs = ''] of profiles) {
+      const profile = BUILT_IN_PROFILES.get(name) ?? expect.unreachable();
+      const [, like] = /^as `([^`]+)`, /.exec(differs) ?? [];
+      const base = like ?? (profile.dialect === 'chat' ? 'chat' : 'anthropic');
+      // The cell has lost its outer marks; what stands before the first setting is words.
+      const settings =
+        differs === 'nothing' ? [] : differs.replace(/^as .*?, `?/, '').split('`, `');
+      const table = ['\n[profile.row]', `base = "${base}"`, ...settings].join('\n');
+      expect([name, profileOf(profile.dialect, table.replaceAll('`', ''))]).toEqual([
+        name,
+        profile,
+      ]);
+    }
+  });
+
+  test('every field of each dialect, with its values, the default first', () => {
+    for (const [column, dialect, name] of [
+      [1, 'chat', 'chat'],
+      [2, 'messages', 'anthropic'],
+    ] as const) {
+      const { base: _, ...known } = PROFILE_SCHEMAS[dialect].properties;
+      const described = fields.filter((cells) => cells[column] !== '');
+      expect(described.map(([field]) => field).toSorted()).toEqual(Object.keys(known).toSorted());
+      for (const cells of described) {
+        const [field = ''] = cells;
+        const values = (cells[column] ?? '').split('`, `');
+        for (const [index, value] of values.entries()) {
+          const table = `\n[profile.row]\nbase = "${name}"\n${field} = ${value}`;
+          const same = Bun.deepEquals(profileOf(dialect, table), profileOf(dialect, '', name));
+          expect([field, value, same]).toEqual([field, value, index === 0]);
+        }
+        const allowed: unknown = Reflect.get(Reflect.get(known, field), 'anyOf');
+        if (Array.isArray(allowed)) expect([field, values.length]).toEqual([field, allowed.length]);
+      }
+    }
+  });
+
+  test('the example loads, and means what its comments say', () => {
+    const [example = ''] = blocksUnder(HEADING, 'toml');
+    const text = `${MODEL.replace('"up"', '"workstation"')}\n${example}`;
+    const catalog = loadCatalog({ text, environment: { ANTHROPIC_API_KEY: 'k' }, nowMs: 0 });
+    const base = profileOf('chat', '', 'llama.cpp');
+    expect(catalog.upstreams.get('workstation')).toMatchObject({
+      profileName: 'workstation',
+      profile: {
+        ...base,
+        thinkTags: 'opened',
+        effortWords: { off: '', low: 'low', high: 'high', max: 'max' },
+        extraBody: { cache_prompt: true },
+      },
+    });
+    expect(catalog.upstreams.get('anthropic')).toMatchObject({
+      dialect: 'messages',
+      baseUrl: 'https://api.anthropic.com',
+      profileName: 'anthropic',
+    });
   });
 });
 
