@@ -80,8 +80,8 @@ export type Library = {
   readonly rounds: readonly Round[];
   /** The library's words for the reasons why an answer ends. */
   readonly finish: Readonly<Record<'stop' | 'length' | 'tool_calls', string>>;
-  /** The name of the error for each status. */
-  readonly errors: Readonly<Record<number, string>>;
+  /** The name of the error for each status, and for codes that have one of their own. */
+  readonly errors: Readonly<Record<string, string>>;
   readonly failure: (error: unknown) => Failure;
   /** How often it asks when it may retry once and is told not to; once unless it does not listen. */
   readonly asksAgainWhenTold?: number;

@@ -34,6 +34,7 @@ export type RestrictedAccount =
   | 'poor'
   | 'unverified'
   | 'narrow'
+  | 'brief'
   | 'once'
   | 'capped'
   | 'single'
@@ -76,6 +77,7 @@ export function useClientRig(): () => ClientRig {
 const PLANS = {
   roomy: ROOMY_PLAN,
   narrow: { ...ROOMY_PLAN, models: ['tool'] },
+  brief: { ...ROOMY_PLAN, max_context: 1 },
   once: { ...ROOMY_PLAN, requests_per_minute: 1 },
   capped: { ...ROOMY_PLAN, daily_tokens: 1 },
   single: { ...ROOMY_PLAN, concurrent_requests: 1 },
@@ -83,10 +85,11 @@ const PLANS = {
 };
 
 async function restrictedAccounts(gateway: Gateway): Promise<ClientRig['accounts']> {
-  const [poor, unverified, narrow, once, capped, single, crowd] = await Promise.all([
+  const [poor, unverified, narrow, brief, once, capped, single, crowd] = await Promise.all([
     gateway.createAccount({ plan: 'roomy', credit: 1 }),
     gateway.createAccount({ verified: false }),
     gateway.createAccount({ plan: 'narrow' }),
+    gateway.createAccount({ plan: 'brief' }),
     gateway.createAccount({ plan: 'once' }),
     gateway.createAccount({ plan: 'capped' }),
     gateway.createAccount({ plan: 'single' }),
@@ -94,7 +97,7 @@ async function restrictedAccounts(gateway: Gateway): Promise<ClientRig['accounts
   ]);
   await generate(once, 'chat', 'ok');
   const unknown = { url: gateway.url, key: 'sk-wrong' };
-  return { unknown, poor, unverified, narrow, once, capped, single, crowd };
+  return { unknown, poor, unverified, narrow, brief, once, capped, single, crowd };
 }
 
 /** Thinks, speaks and calls a tool, with 120 ms of silence before each piece. */
