@@ -2,43 +2,28 @@
 // is held elsewhere; here stands what differs.
 
 import { describe, expect, test } from 'bun:test';
-import fc from 'fast-check';
-import { BUILT_IN_PROFILES } from '../../../src/core/built-in-profiles.ts';
-import type { AssistantTurn, ToolTurn, Turn, UserTurn } from '../../../src/core/generation.ts';
+import type { Turn } from '../../../src/core/generation.ts';
 import type { ChatProfile } from '../../../src/core/profile.ts';
-import { assembleTurns } from '../../../src/wire/turns.ts';
-import { bodyFor, messagesFor } from './chat-request-support.ts';
+import {
+  assistant,
+  bodyFor,
+  called,
+  messagesFor,
+  picture,
+  result,
+  TOOL_CALL,
+  user,
+} from './chat-request-support.ts';
 
-const CALL = { id: 'call_1', name: 'f', arguments: '{"a":1}' };
 const WRITTEN_CALL = {
   id: 'call_1',
   type: 'function',
   function: { name: 'f', arguments: '{"a":1}' },
 };
 
-const user = (...texts: string[]): UserTurn => ({
-  role: 'user',
-  parts: texts.map((text) => ({ kind: 'text', text })),
-});
-const picture = (url: string): UserTurn => ({ role: 'user', parts: [{ kind: 'image', url }] });
-const assistant = (text: string, members: Partial<AssistantTurn> = {}): AssistantTurn => ({
-  role: 'assistant',
-  reasoning: '',
-  text,
-  toolCalls: [],
-  ...members,
-});
-const called = assistant('', { toolCalls: [CALL] });
-const result = (text: string): ToolTurn => ({
-  role: 'tool',
-  toolCallId: 'call_1',
-  text,
-  isError: false,
-});
-
 describe('turns', () => {
   type Row = [name: string, profile: Partial<ChatProfile>, turns: Turn[], written: object[]];
-  const longId = { ...CALL, id: 'functions.f:0' };
+  const longId = { ...TOOL_CALL, id: 'functions.f:0' };
   const longCalled = assistant('', { toolCalls: [longId] });
   const longResult = { ...result('1'), toolCallId: longId.id };
   const withId = (id: string): object[] => [
@@ -167,7 +152,7 @@ describe('turns', () => {
         user('Q'),
         user('R'),
         thought,
-        assistant('', { reasoning: 'so', toolCalls: [CALL] }),
+        assistant('', { reasoning: 'so', toolCalls: [TOOL_CALL] }),
         result('1'),
         result('2'),
         assistant('B'),
@@ -260,53 +245,4 @@ describe('turns', () => {
     const folded = bodyFor(prefill, { turns: [assistant('So'), { role: 'system', text: 'S' }] });
     expect(folded).not.toHaveProperty('continue_final_message');
   });
-});
-
-describe('images', () => {
-  const address = picture('https://a.example/b.png');
-  const data = picture('DATA:image/png;base64,AA==');
-  const onlyData = { class: 'unsupported', detail: 'this upstream takes images only as data' };
-  const none = { class: 'unsupported', detail: 'this upstream takes no images' };
-
-  test('imageUrls any', () => {
-    expect(bodyFor({ imageUrls: 'any' }, { turns: [address, data] })).toHaveProperty('messages');
-  });
-
-  test('imageUrls data', () => {
-    expect(bodyFor({ imageUrls: 'data' }, { turns: [data, user('Q')] })).toHaveProperty('messages');
-    expect(bodyFor({ imageUrls: 'data' }, { turns: [data, address] })).toEqual(onlyData as never);
-  });
-
-  test('contentParts never', () => {
-    expect(bodyFor({ contentParts: 'never' }, { turns: [user('Q'), data] })).toEqual(none as never);
-  });
-});
-
-const conversation: fc.Arbitrary<Turn[]> = fc.array(
-  fc.oneof(
-    fc.constant<Turn>({ role: 'system', text: 'S' }),
-    fc.constantFrom('Q', 'R', '').map((text) => user(text)),
-    fc.constantFrom('A', '').map((text) => assistant(text)),
-    fc.constant<Turn>(called),
-    fc.constantFrom('1', '').map((text) => result(text)),
-  ),
-  { maxLength: 8 },
-);
-
-test('for every built-in profile the messages only grow at their end, turn by turn', () => {
-  const profiles = [...BUILT_IN_PROFILES.values()].filter((profile) => profile.dialect === 'chat');
-  fc.assert(
-    fc.property(
-      fc.constantFrom(...profiles),
-      conversation,
-      conversation,
-      (profile, before, after) => {
-        const asked = assembleTurns([...before, user('last')]).turns;
-        const later = assembleTurns([...before, user('last'), assistant('A'), ...after]).turns;
-        const first = messagesFor(profile, asked);
-        const second = messagesFor(profile, later);
-        expect(JSON.stringify(second)).toStartWith(JSON.stringify(first).slice(0, -1));
-      },
-    ),
-  );
 });
