@@ -46,6 +46,10 @@ async function doctor(context: Context): Promise<Output> {
     attempt(() => checkCatalog(context)),
   );
   add(
+    'upstream profiles',
+    attempt(() => checkProfiles(context)),
+  );
+  add(
     'upstream secrets',
     attempt(() => checkSecrets(context)),
   );
@@ -163,10 +167,20 @@ function checkCatalog(context: Context): Finding {
   };
 }
 
+/** Nothing that can fail: who reads this wants to see what each upstream is taken for. */
+function checkProfiles(context: Context): Finding {
+  const names = [...context.catalog().upstreams.values()].map((upstream) =>
+    upstream.dialect === 'demo'
+      ? `${upstream.id}: none`
+      : `${upstream.id}: ${upstream.profileName}`,
+  );
+  return { ok: true, detail: names.join(', ') };
+}
+
 function checkSecrets(context: Context): Finding {
   const upstreams = [...context.catalog().upstreams.values()];
   const without = upstreams.flatMap((upstream) =>
-    upstream.dialect === 'chat' && upstream.apiKey === '' ? [upstream.id] : [],
+    upstream.dialect !== 'demo' && upstream.apiKey === '' ? [upstream.id] : [],
   );
   if (without.length === 0) return { ok: true, detail: 'present' };
   return { ok: true, detail: `none for ${without.join(', ')}, which is right for local upstreams` };

@@ -137,10 +137,37 @@ test('doctor names a port that something else has, bad settings and a bad catalo
   other.stop(true);
   expect(await wrongChecks({ CATALOG: 'missing.toml' })).toEqual([
     ['catalog', expect.stringContaining('missing.toml')],
+    ['upstream profiles', expect.stringContaining('missing.toml')],
     ['upstream secrets', expect.stringContaining('missing.toml')],
   ]);
   const names = (await wrongChecks({ LOG_LEVEL: 'loud' })) as [string, string][];
   expect(names[0]).toEqual(['configuration', expect.stringContaining('LOG_LEVEL')]);
+});
+
+test('doctor shows which profile each upstream has', async () => {
+  const upstream = (id: string, rest: string): string =>
+    `[[upstream]]\nid = "${id}"\nbase_url = "http://127.0.0.1:9"\n${rest}\n`;
+  await Bun.write(
+    join(directory, 'profiles.toml'),
+    `${upstream('one', 'dialect = "chat"')}${upstream('two', 'dialect = "messages"')}
+    ${upstream('three', 'dialect = "chat"\nprofile = "mine"\napi_key = "k"')}
+    [[upstream]]
+    id = "four"
+    dialect = "demo"
+    [profile.mine]
+    base = "vllm"
+    [[model]]
+    slug = "m"
+    context_window = 1
+    max_output = 1
+    price = { input = 0, output = 0 }
+    served_by = [{ upstream = "four", model = "m" }]`,
+  );
+  const { stdout } = await createTollgate(directory, { CATALOG: 'profiles.toml' }).run('doctor');
+  expect(stdout).toMatch(
+    /ok +upstream profiles +one: chat, two: anthropic, three: mine, four: none$/m,
+  );
+  expect(stdout).toMatch(/ok +upstream secrets +none for one, two, which is right/m);
 });
 
 test('doctor accepts a port where a server of ours answers', async () => {
