@@ -15,7 +15,7 @@ import type { LimitView } from './plan.ts';
  * context_length  a bad request that is about the size of the prompt
  * unsupported     the request has something that this upstream's profile says it cannot take
  * malformed       an answer that cannot be read, or that breaks a limit of the decoder
- * cut             a stream that ended without a finish reason
+ * cut             a stream that ended without a finish reason, or a body that broke off
  */
 export type FailureClass =
   | 'unreachable'

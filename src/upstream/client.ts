@@ -85,7 +85,7 @@ async function readText(response: Response): Promise<string | UpstreamFailure> {
     if (isPlain && declared <= BODY_BYTES_MAX) return await response.text();
     return await readBounded(response);
   } catch {
-    return { class: 'unreachable', detail: 'the connection broke before the answer was complete' };
+    return { class: 'cut', detail: 'the connection broke before the answer was complete' };
   }
 }
 

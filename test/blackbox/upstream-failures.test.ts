@@ -3,7 +3,7 @@
 
 import { Database } from 'bun:sqlite';
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
-import { type Behaviour, CANARY, HELLO, streamHead } from '../support/behaviours.ts';
+import { type Behaviour, CANARY, HELLO, sendWhole, streamHead } from '../support/behaviours.ts';
 import { catalogFor, UPSTREAM_KEY } from '../support/catalog.ts';
 import { type Format, get, post, requestBody } from '../support/client.ts';
 import { type Gateway, startGateway, type TestAccount } from '../support/gateway.ts';
@@ -39,6 +39,10 @@ const BEFORE: readonly (readonly [name: string, told: Failure, failure: string])
   ['html', 'unavailable', '*'],
   ['empty', 'unavailable', '*'],
   ['json-null', 'unavailable', '*'],
+  ['half-json', 'unavailable', 'malformed'],
+  ['false-gzip', 'unavailable', 'cut'],
+  ['half-character', 'unavailable', '*'],
+  ['bare-204', 'unavailable', 'server_error'],
   ['error-in-200', 'unavailable', 'server_error'],
   ['error-first', 'unavailable', '*'],
   ['insufficient', 'unavailable', 'overloaded'],
@@ -60,6 +64,24 @@ const AFTER: readonly (readonly [name: string, failure: string, breaks: Behaviou
   ['late-garbage', 'malformed', (exchange) => endWith(exchange, 'data: {"not json\n\n')],
   ['late-error', 'server_error', (exchange) => endWith(exchange, ERROR_FRAME)],
 ];
+
+/** Answers that are broken in ways of their own; the names are those of the table. */
+const BROKEN: Readonly<Record<string, Behaviour>> = {
+  'half-json': (exchange) => sendWhole(exchange, 200, `{"id":"x","choices":[{"message":${CANARY}`),
+  'false-gzip': (exchange) =>
+    sendWhole(exchange, 200, CANARY, 'application/json', { 'content-encoding': 'gzip' }),
+  'half-character': (exchange) => {
+    streamHead(exchange);
+    exchange.write(
+      Buffer.from(`data: {"choices":[{"delta":{"content":"${CANARY}é`).subarray(0, -1),
+    );
+    exchange.end();
+  },
+  'bare-204': (exchange) => {
+    exchange.head(204, { 'content-length': '0' });
+    exchange.end();
+  },
+};
 
 const ERROR_FRAME = `data: {"error":{"message":"The engine failed. (${CANARY})"}}\n\n`;
 
@@ -104,6 +126,7 @@ beforeAll(async () => {
   upstream = await startUpstream({
     ...Object.fromEntries(AFTER.map(([name, , breaks]) => [name, afterContent(breaks)])),
     'late-exhaustion': afterContent(exhausted),
+    ...BROKEN,
   });
   const names = [...BEFORE, ...AFTER].map(([name]) => name);
   const fallbacks = names.map((name) => [
