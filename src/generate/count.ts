@@ -38,6 +38,6 @@ export async function countTokens(
   if (retryAfterSeconds !== undefined) {
     throw new GatewayError('rate_limit_exceeded', { retryAfterSeconds });
   }
-  const restored = restoreThinking(dependencies, facts.accountId, request, catalog, model);
+  const restored = restoreThinking(dependencies, { facts, request, catalog, model });
   return estimatePrompt(restored, dependencies.tokenizer.countText);
 }

@@ -86,7 +86,7 @@ async function check(
   const plan = requirePlan(catalog, facts.plan);
   const model = requireModel(catalog, parsed.model);
   requireInPlan(plan, model);
-  const request = restoreThinking(dependencies, facts.accountId, parsed, catalog, model);
+  const request = restoreThinking(dependencies, { facts, request: parsed, catalog, model });
   const promptTokens = await estimatePrompt(request, dependencies.tokenizer.countText);
   const { maxOutputTokens } = request;
   const { name: format } = call.format;

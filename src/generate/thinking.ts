@@ -11,10 +11,10 @@ import type {
   Turn,
 } from '../core/generation.ts';
 import type { Catalog, Model, Upstream } from '../core/model.ts';
+import type { KeyFacts } from '../identity/authenticate.ts';
 import { precedingDigests } from '../reasoning/lookup.ts';
 import type { ReasoningStore } from '../reasoning/reasoning.ts';
 import { parseJson } from '../wire/json.ts';
-import type { CheckedRequest } from './call.ts';
 
 /** In UTF-16 units. A body could not have brought more; a longer thought is not kept either. */
 const RESTORED_LENGTH_MAX = 2_097_152;
@@ -26,6 +26,14 @@ const PIECES_MAX = 64;
 /** In which forms the upstreams that may serve a model take earlier thinking back. */
 type Forms = { readonly text: boolean; readonly signed: boolean };
 
+/** What the store is asked by. */
+type Asked = {
+  readonly facts: Pick<KeyFacts, 'accountId'>;
+  readonly request: GenerationRequest;
+  readonly catalog: Catalog;
+  readonly model: Model;
+};
+
 /** The store; absent where it is switched off. */
 type Dependencies = { readonly reasoning: ReasoningStore | undefined };
 
@@ -36,11 +44,9 @@ type Dependencies = { readonly reasoning: ReasoningStore | undefined };
  */
 export function restoreThinking(
   { reasoning: store }: Dependencies,
-  accountId: string,
-  request: GenerationRequest,
-  catalog: Catalog,
-  model: Model,
+  { facts, request, catalog, model }: Asked,
 ): GenerationRequest {
+  const { accountId } = facts;
   const forms = formsTaken(catalog, model);
   if (store === undefined || !isWanted(request, forms)) return request;
   const preceding = precedingDigests(request);
@@ -80,7 +86,7 @@ const NO_RECORDER: ThinkingRecorder = { push: () => {}, keep: () => {} };
 /** Follows one answer: to be told of every event, and to `keep` once there are no more. */
 export function recordThinking(
   { reasoning: store }: Dependencies,
-  { facts, request, catalog, model }: CheckedRequest,
+  { facts, request, catalog, model }: Asked,
 ): ThinkingRecorder {
   const forms = formsTaken(catalog, model);
   if (store === undefined || request.tools.length === 0 || !isWanted(request, forms)) {
