@@ -8,6 +8,7 @@ import { httpUrl } from '../config.ts';
 import { isoTime } from '../core/calendar.ts';
 import { formatTokens } from '../core/money.ts';
 import { createLedger } from '../ledger/ledger.ts';
+import { keptThinking } from '../reasoning/reasoning.ts';
 import type { Database } from '../store/database.ts';
 import { droppedTriggers, migrationStatus } from '../store/migrate.ts';
 import { accounts, holds, ledgerEntries } from '../store/tables.ts';
@@ -105,6 +106,7 @@ function databaseChecks(context: Context): [string, (database: Database) => Find
     ['migrations', checkMigrations],
     ['ledger', checkLedger],
     ['clock', (database) => checkClock(database, context.clock())],
+    ['kept thinking', (database) => checkThinking(database, context)],
   ];
 }
 
@@ -157,6 +159,15 @@ function checkClock(database: Database, nowMs: number): Finding {
   if (behindMs <= 1_000) return { ok: true, detail: isoTime(nowMs) };
   const seconds = Math.ceil(behindMs / 1_000);
   return { ok: false, detail: `${seconds} seconds behind the newest record; set the clock` };
+}
+
+function checkThinking(database: Database, context: Context): Finding {
+  const { reasoningStore, sessionSecret } = context.config();
+  const { entries, bytes } = keptThinking(database);
+  const kept = `${entries} entries of ${bytes} bytes in all`;
+  if (reasoningStore === 'off') return { ok: true, detail: `off; ${kept}, until the next start` };
+  if (sessionSecret !== undefined) return { ok: true, detail: `${kept}, sealed by SESSION_SECRET` };
+  return { ok: true, detail: `${kept}, lost at every start: SESSION_SECRET is not set` };
 }
 
 function checkCatalog(context: Context): Finding {

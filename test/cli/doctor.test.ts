@@ -125,7 +125,7 @@ test('doctor names a missing database and does not make one', async () => {
   const wrong = await wrongChecks({ DATABASE_URL: 'sqlite:nowhere/none.db' });
   const detail = `There is no database at ${join(directory, 'nowhere/none.db')}.`;
   expect(wrong).toEqual(
-    ['database', 'migrations', 'ledger', 'clock'].map((name) => [name, detail]),
+    ['database', 'migrations', 'ledger', 'clock', 'kept thinking'].map((name) => [name, detail]),
   );
 });
 
