@@ -318,6 +318,15 @@ describe.each(LINES.map((facts) => [facts.name, facts] as const))('%s', (_name, 
     expect(stream.request_id).toStartWith('req_');
   });
 
+  test('an error in the middle of a stream has the bill', async () => {
+    const stream = connect().messages.stream(request('cut'));
+    const failed = await stream.finalMessage().catch((error: unknown) => error);
+    expect(field(failed, 'error', 'error')).toMatchObject({
+      svc_tokens_debited: expect.stringMatching(/^\d+(\.\d+)?$/),
+      svc_outcome: 'upstream_failed',
+    });
+  });
+
   test('images and system prompts reach the model', async () => {
     await connect().messages.create({
       ...request('ok'),

@@ -4,7 +4,7 @@
 import { describe, expect, test } from 'bun:test';
 import { ERRORS, type ErrorCode } from '../../src/core/error.ts';
 import { REASONING } from '../support/behaviours.ts';
-import { generate, openStream } from '../support/client.ts';
+import { type Caller, generate, generateStream, openStream } from '../support/client.ts';
 import { explain } from '../support/explain.ts';
 import { waitUntil } from '../support/upstream.ts';
 import {
@@ -195,11 +195,23 @@ function testSilence(libraries: readonly Library[], rig: () => ClientRig): void 
       const ways = libraries.flatMap((library) =>
         streamedWays(library).map((way) => ({ library, way })),
       );
-      const readings = await Promise.all(ways.map(({ way }) => way.ask(rig().beating, model)));
+      const [heartbeats, ...readings] = await Promise.all([
+        countHeartbeats(rig().beating, model),
+        ...ways.map(({ way }) => way.ask(rig().beating, model)),
+      ]);
       const expected = ways.map(({ library, way }) => readingOf(answer, library, way.view));
       expect(readings).toEqual(expected);
+      expect(heartbeats).toBeGreaterThanOrEqual(2);
     },
   );
+}
+
+/** Chunks without anything in them, as the chat format sends while the upstream is silent. */
+async function countHeartbeats(caller: Caller, model: string): Promise<number> {
+  const { events } = await generateStream(caller, 'chat', model);
+  return events.filter(({ data }) =>
+    data.includes('"delta":{},"logprobs":null,"finish_reason":null'),
+  ).length;
 }
 
 function testRetries(libraries: readonly Library[], rig: () => ClientRig): void {
@@ -227,6 +239,16 @@ function testRetries(libraries: readonly Library[], rig: () => ClientRig): void 
       whole.map(() => ({ text: 'Hello from upstream.', waited: true })),
     );
     expect(recordings.map(({ statuses }) => statuses)).toEqual(whole.map(() => [429, 200]));
+  }, 20_000);
+
+  test.concurrent('case 176: an upstream that was unavailable is asked again', async () => {
+    rig().failNext(whole.length);
+    const asked = whole.map(async ({ way }) => {
+      const { statuses, fetch } = recordFetch();
+      await way.ask({ ...rig().account, maxRetries: 1, fetch }, 'recovers');
+      return statuses;
+    });
+    expect(await Promise.all(asked)).toEqual(whole.map(() => [503, 200]));
   }, 20_000);
 
   test.concurrent.each([

@@ -1,14 +1,21 @@
 // LangChain's two chat models against the executable. Never with `streaming: true` and `invoke`,
 // which fetches a tokenizer from the network.
 
+import { expect, test } from 'bun:test';
 import { ChatAnthropic } from '@langchain/anthropic';
-import { type AIMessageChunk, HumanMessage, ToolMessage } from '@langchain/core/messages';
+import {
+  type AIMessageChunk,
+  HumanMessage,
+  SystemMessage,
+  ToolMessage,
+} from '@langchain/core/messages';
 import { ChatOpenAI } from '@langchain/openai';
 import { testLibraries } from './contract.ts';
 import {
   type Connection,
   field,
   type Library,
+  PNG,
   type Reading,
   TOOLS,
   textField,
@@ -188,3 +195,32 @@ function resultsOf(message: AIMessageChunk, tool: (input: { city: string }) => s
 
 const rig = useClientRig();
 testLibraries([library(CHAT), library(MESSAGES)], rig);
+
+test.each([CHAT, MESSAGES])('$name: images and system prompts reach the model', async (facts) => {
+  const url = `data:image/png;base64,${PNG}`;
+  const text = { type: 'text', text: 'What is it?' };
+  const image = { type: 'image_url', image_url: { url } };
+  await facts
+    .connect(rig().account, 'ok')
+    .invoke([new SystemMessage('Be brief.'), new HumanMessage({ content: [text, image] })]);
+  expect(rig().upstream.requests.at(-1)?.body['messages']).toEqual([
+    { role: 'system', content: 'Be brief.' },
+    { role: 'user', content: [text, image] },
+  ]);
+});
+
+test('an object is asked for in JSON mode', async () => {
+  const model = new ChatOpenAI({
+    model: 'echo',
+    apiKey: rig().account.key,
+    configuration: { baseURL: `${rig().account.url}/v1` },
+  });
+  const asked = model.withStructuredOutput(
+    { type: 'object', properties: { model: { type: 'string' } } },
+    { method: 'jsonMode' },
+  );
+  expect(await asked.invoke('Hello?')).toMatchObject({
+    model: 'echo',
+    response_format: { type: 'json_object' },
+  });
+});

@@ -277,6 +277,15 @@ describe.each(MAJORS.map((facts) => [facts.name, facts] as const))('%s', (_name,
     } as object);
   });
 
+  test('an error in the middle of a stream has the bill', async () => {
+    const stream = facts.helpers(connect()).stream({ model: 'cut', messages: [user()] });
+    const failed = await stream.finalChatCompletion().catch((error: unknown) => error);
+    expect(field(failed, 'error')).toMatchObject({
+      svc_tokens_debited: expect.stringMatching(/^\d+(\.\d+)?$/),
+      svc_outcome: 'upstream_failed',
+    });
+  });
+
   test('the tool runner adds the usage of its requests up', async () => {
     const runner = facts.helpers(connect()).runTools(runnerBody(() => 'sunny'));
     expect(await runner.totalUsage()).toMatchObject({ prompt_tokens: 20, completion_tokens: 10 });

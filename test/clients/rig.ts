@@ -2,7 +2,7 @@
 // account for each thing that can be refused, and a second gateway that sends heartbeats soon.
 
 import { afterAll, beforeAll } from 'bun:test';
-import { type Behaviour, HELLO, play, REASONING } from '../support/behaviours.ts';
+import { type Behaviour, behaviourFor, HELLO, play, REASONING } from '../support/behaviours.ts';
 import { catalogFor, ROOMY_PLAN } from '../support/catalog.ts';
 import { type Caller, generate } from '../support/client.ts';
 import { type Gateway, startGateway, type TestAccount } from '../support/gateway.ts';
@@ -13,7 +13,7 @@ import { ANSWERS, type Fetch, SLOW_ANSWERS } from './library.ts';
 export const MODELS: readonly string[] = [
   ...ANSWERS.map(({ model }) => model),
   ...['tool-round', 'stall', 'cut', 'cut-connection', 'error-in-stream', 'status-503'],
-  ...['context-400', 'slow-tokens-500-10', 'echo'],
+  ...['context-400', 'slow-tokens-500-10', 'echo', 'recovers'],
 ];
 
 /** So many requests of the account `crowd` may run at once. */
@@ -27,6 +27,8 @@ export type ClientRig = {
   /** The same at the gateway that sends a heartbeat every 50 ms. */
   readonly beating: TestAccount;
   readonly accounts: Readonly<Record<RestrictedAccount, Caller>>;
+  /** Lets the model `recovers` fail so many times before it answers. */
+  readonly failNext: (count: number) => void;
 };
 
 export type RestrictedAccount =
@@ -45,7 +47,14 @@ export function useClientRig(): () => ClientRig {
   let rig: ClientRig | undefined;
   let stop = async () => {};
   beforeAll(async () => {
-    const upstream = await startUpstream({ 'slow-everything': slowEverything });
+    let failures = 0;
+    const upstream = await startUpstream({
+      'slow-everything': slowEverything,
+      recovers: (exchange) => {
+        failures -= 1;
+        return behaviourFor(failures < 0 ? 'ok' : 'status-503')(exchange);
+      },
+    });
     const [gateway, beatingGateway] = await Promise.all([
       startGateway({ catalog: catalogFor(upstream, MODELS, { plans: PLANS }) }),
       startGateway({
@@ -65,7 +74,10 @@ export function useClientRig(): () => ClientRig {
       beatingGateway.createAccount({ plan: 'business' }),
       restrictedAccounts(gateway),
     ]);
-    rig = { upstream, gateway, account, beating, accounts };
+    const failNext = (count: number) => {
+      failures = count;
+    };
+    rig = { upstream, gateway, account, beating, accounts, failNext };
   }, 30_000);
   afterAll(() => stop());
   return () => {
