@@ -5,7 +5,7 @@
 import { unreachable } from '../core/assert.ts';
 import type { Deadline } from '../core/deadlines.ts';
 import type { UpstreamFailure } from '../core/failure.ts';
-import type { GenerationEvent, GenerationRequest, ThinkingBlock } from '../core/generation.ts';
+import type { GenerationEvent, GenerationRequest } from '../core/generation.ts';
 import type { Upstream, UpstreamTimeouts } from '../core/model.ts';
 import type { Candidate } from '../core/route.ts';
 import { createStopCutter, type StopCutter, splitStops } from '../core/stop.ts';
@@ -47,6 +47,7 @@ export type AttemptOptions = {
   readonly candidate: Candidate;
   readonly request: GenerationRequest;
   readonly maxOutputTokens: number;
+  /** Whether to ask the upstream to stream. An attempt that has to cut asks for it in any case. */
   readonly stream: boolean;
 };
 
@@ -159,16 +160,13 @@ function characters(event: GenerationEvent): number {
     case 'tool-delta':
       return event.json.length;
     case 'usage':
-      return 0;
     case 'finish':
-      return (event.thinking ?? []).reduce((sum, block) => sum + thinkingCharacters(block), 0);
+      // Signed thinking has a bound of its own in the decoder: an honest one may repeat all of the
+      // thinking that has been counted here, and half as much again.
+      return 0;
     default:
       return unreachable(event);
   }
-}
-
-function thinkingCharacters(block: ThinkingBlock): number {
-  return block.kind === 'redacted' ? block.data.length : block.text.length + block.signature.length;
 }
 
 /** The upstream's timers as one deadline that moves with every read. */
