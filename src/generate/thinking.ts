@@ -46,9 +46,10 @@ export function restoreThinking(
   { reasoning: store }: Dependencies,
   { facts, request, catalog, model }: Asked,
 ): GenerationRequest {
+  if (store === undefined || !request.turns.some(hasCalls)) return request;
+  const forms = formsTaken(request, catalog, model);
+  if (forms === undefined) return request;
   const { accountId } = facts;
-  const forms = formsTaken(catalog, model);
-  if (store === undefined || !isWanted(request, forms)) return request;
   const preceding = precedingDigests(request);
   const turns = [...request.turns];
   let room = RESTORED_LENGTH_MAX;
@@ -88,10 +89,9 @@ export function recordThinking(
   { reasoning: store }: Dependencies,
   { facts, request, catalog, model }: Asked,
 ): ThinkingRecorder {
-  const forms = formsTaken(catalog, model);
-  if (store === undefined || request.tools.length === 0 || !isWanted(request, forms)) {
-    return NO_RECORDER;
-  }
+  if (store === undefined || request.tools.length === 0) return NO_RECORDER;
+  const forms = formsTaken(request, catalog, model);
+  if (forms === undefined) return NO_RECORDER;
   const thinking = createGrowingText();
   const callArguments = createGrowingText();
   let call: { readonly id: string; readonly name: string } | undefined;
@@ -127,22 +127,25 @@ export function recordThinking(
   };
 }
 
-function isWanted(request: GenerationRequest, forms: Forms): boolean {
-  return request.reasoning !== 'off' && (forms.text || forms.signed);
+function hasCalls(turn: Turn): turn is AssistantTurn {
+  return turn.role === 'assistant' && turn.toolCalls.length > 0;
 }
 
 /** No client gives back what an upstream has signed, so that is always missing. */
 function lacksThinking(turn: Turn, forms: Forms): turn is AssistantTurn {
-  if (turn.role !== 'assistant' || turn.toolCalls.length === 0) return false;
-  return forms.signed || turn.reasoning === '';
+  return hasCalls(turn) && (forms.signed || turn.reasoning === '');
 }
 
-function formsTaken(catalog: Catalog, model: Model): Forms {
+/** Undefined where there is no use for earlier thinking: nobody thinks, or nobody takes any back. */
+function formsTaken(request: GenerationRequest, catalog: Catalog, model: Model): Forms | undefined {
+  if (request.reasoning === 'off') return undefined;
   const fallbacks = model.fallbacks.flatMap((slug) => catalog.resolve(slug) ?? []);
   const upstreams = [model, ...fallbacks]
     .filter((each) => each.features.has('reasoning'))
     .flatMap((each) => each.servedBy.map(({ upstream }) => catalog.upstreams.get(upstream)));
-  return { text: upstreams.some(takesText), signed: upstreams.some(takesSigned) };
+  const text = upstreams.some(takesText);
+  const signed = upstreams.some(takesSigned);
+  return text || signed ? { text, signed } : undefined;
 }
 
 function takesText(upstream: Upstream | undefined): boolean {
