@@ -12,6 +12,7 @@ import { readFinish, repairFinish } from './chat-finish.ts';
 import { createToolReader } from './chat-tools.ts';
 import { isRecord, type JsonRecord, toList, toRecord, toText } from './narrow.ts';
 import { createThinkSplitter } from './think-tags.ts';
+import { derivedCallId } from './tool-id.ts';
 import { readUsage } from './usage.ts';
 
 export type ChunkReader = {
@@ -41,7 +42,9 @@ export function createChunkReader(
   profile: ChatProfile,
 ): ChunkReader {
   const prose = createThinkSplitter(profile.thinkTags, emitContent);
-  const tools = createToolReader(emitCall, profile.toolArguments, createCallId);
+  const tools = createToolReader(emitCall, profile.toolArguments, (position) => {
+    return derivedCallId(seed, position);
+  });
   let seed = '';
   let usage: Usage | undefined;
   let finishWord = '';
@@ -56,14 +59,6 @@ export function createChunkReader(
   function emitCall(event: GenerationEvent): void {
     prose.flush();
     emitContent(event);
-  }
-
-  /**
-   * An id for a call that has none. Clients match results to calls by it, so it must differ between
-   * the answers of one conversation: it is derived from the answer's own id and time of creation.
-   */
-  function createCallId(position: number): string {
-    return `call_${Bun.hash(`${seed}/${position}`).toString(36)}`;
   }
 
   function readChoice(choice: Choice): UpstreamFailure | undefined {
@@ -111,6 +106,7 @@ export function createChunkReader(
       if (!isRecord(value)) return { class: 'malformed', detail: 'the upstream sent no object' };
       const error = readErrorRecord(value);
       if (error !== undefined) return error;
+      // The answer's own id and time of creation tell it from the others of a conversation.
       if (seed === '') seed = `${toText(value['id'])}/${String(value['created'])}`;
       // Chunks for usage alone and Azure's first chunk have no choices: [], null or nothing.
       const choices = toList(value['choices']);

@@ -37,3 +37,9 @@ export const ARGUMENTS_DEPTH_MAX = 100;
 
 /** A count of tokens above this is a mistake, not a count. */
 export const TOKEN_COUNT_MAX = 1_000_000_000;
+
+/** Blocks of a Messages answer that have begun and not ended. */
+export const OPEN_BLOCKS_MAX = 1_024;
+
+/** Thinking that is kept with its signatures, in UTF-16 units: some 500,000 tokens of it. */
+export const SIGNED_THINKING_LENGTH_MAX = 2_097_152;

@@ -2,10 +2,19 @@
 
 import type { GenerationEvent } from '../../core/generation.ts';
 import type { StreamDecoder } from '../format.ts';
+import { parseJson } from '../json.ts';
+import { createEventStream } from './event-stream.ts';
+import { createMessagesReader } from './messages-event.ts';
+import { messagesErrorEvent } from './messages-failure.ts';
 
-export function createMessagesStream(_onEvent: (event: GenerationEvent) => void): StreamDecoder {
-  return {
-    feed: () => ({ class: 'malformed', detail: 'not written yet' }),
-    end: () => undefined,
-  };
+export function createMessagesStream(onEvent: (event: GenerationEvent) => void): StreamDecoder {
+  const reader = createMessagesReader(onEvent);
+  return createEventStream({
+    read(text, event) {
+      const value = parseJson(text);
+      return value === undefined ? 'not JSON' : reader.read(value, text, event);
+    },
+    error: messagesErrorEvent,
+    end: reader.end,
+  });
 }

@@ -3,7 +3,7 @@
 
 import type { MessagesProfile } from '../../core/profile.ts';
 import type { UpstreamDialect } from '../format.ts';
-import { chatFailure } from './chat-failure.ts';
+import { messagesFailure } from './messages-failure.ts';
 import { writeMessagesRequest } from './messages-request.ts';
 import { readMessagesResponse } from './messages-response.ts';
 import { createMessagesStream } from './messages-stream.ts';
@@ -20,7 +20,7 @@ export function messagesDialect(profile: MessagesProfile): UpstreamDialect {
     request: (request, call) => writeMessagesRequest(request, call, profile),
     response: readMessagesResponse,
     stream: createMessagesStream,
-    failure: chatFailure,
+    failure: messagesFailure,
   };
 }
 

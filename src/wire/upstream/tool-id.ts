@@ -1,5 +1,6 @@
-// Tool-call ids as one upstream takes them. Called by the request writers for each call and each
-// result alike. It must never give two ids of one conversation the same name, nor one id two names.
+// Tool-call ids: as one upstream takes them, and for calls that come without one. Called by the
+// request writers for each call and each result alike, and by the readers of answers. It must never
+// give two ids of one conversation the same name, nor one id two names.
 
 import type { UpstreamProfile } from '../../core/profile.ts';
 
@@ -35,4 +36,12 @@ function digest(id: string, length: number): string {
   let text = '';
   for (; text.length < length; rest /= 62n) text += DIGITS.charAt(Number(rest % 62n));
   return text;
+}
+
+/**
+ * An id for a call that has none. Clients match results to calls by it, so it must differ between
+ * the answers of one conversation: `answer` is what tells one answer from another.
+ */
+export function derivedCallId(answer: string, position: number): string {
+  return `call_${Bun.hash(`${answer}/${position}`).toString(36)}`;
 }

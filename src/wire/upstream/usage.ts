@@ -45,6 +45,7 @@ function isCount(value: unknown): value is number {
   );
 }
 
-function toCount(value: unknown): number | undefined {
+/** The count, or undefined where it is no integer between 0 and 10⁹. */
+export function toCount(value: unknown): number | undefined {
   return isCount(value) ? value : undefined;
 }
