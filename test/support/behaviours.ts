@@ -55,12 +55,10 @@ const BEHAVIOURS: Readonly<Record<string, Behaviour>> = {
   'late-tool-name': lateToolName,
   long: play(tokens(2_000)),
   echo: (exchange) => play(script([{ text: exchange.request.text }]))(exchange),
-  /** Calls a tool, and repeats its result once there is one. Chat dialect only. */
+  /** Calls a tool, and repeats its result once there is one. */
   'tool-round': (exchange) => {
-    const messages = exchange.request.body['messages'] as Record<string, unknown>[];
-    const last = messages.at(-1);
-    const isResult = last?.['role'] === 'tool';
-    const what = isResult ? script([{ text: `It is ${last['content']}.` }]) : undefined;
+    const result = lastResult(exchange);
+    const what = result === undefined ? undefined : script([{ text: `It is ${result}.` }]);
     return play(what ?? script([...thoughts, ...oneTool], 'tool_calls'))(exchange);
   },
   /** For coding agents: reads a file with whatever tool the agent has for it, and tells its word. */
@@ -123,16 +121,17 @@ const BEHAVIOURS: Readonly<Record<string, Behaviour>> = {
     exchange.write(errorFrame(exchange));
     exchange.end();
   },
+  'overloaded-first': (exchange) =>
+    sendText(exchange, errorFrame(exchange, { code: 'overloaded', status: 529 })),
   'error-first': (exchange) => sendText(exchange, errorFrame(exchange)),
   'error-in-200': (exchange) => sendWhole(exchange, 200, errorBody(exchange, 'The engine failed.')),
-  'context-400': (exchange) =>
-    sendWhole(
-      exchange,
-      400,
+  'context-400': (exchange) => {
+    const words =
       exchange.request.dialect === 'chat'
-        ? errorBody(exchange, "This model's maximum context length is 100 tokens.", CONTEXT_CODE)
-        : errorBody(exchange, 'prompt is too long: 200 tokens > 100 maximum'),
-    ),
+        ? "This model's maximum context length is 100 tokens."
+        : 'prompt is too long: 200 tokens > 100 maximum';
+    sendWhole(exchange, 400, errorBody(exchange, words, { code: CONTEXT_CODE, status: 400 }));
+  },
   'html-500': (exchange) => sendWhole(exchange, 500, '<html>Bad gateway</html>', 'text/html'),
   redirect: (exchange) => {
     exchange.head(302, { location: 'http://127.0.0.1:9/', 'content-length': '0' });
@@ -246,7 +245,7 @@ function fails(status: number, retryAfter?: string): Behaviour {
   const more: Record<string, string> =
     retryAfter === undefined ? {} : { 'retry-after': retryAfter };
   return (exchange) => {
-    const body = errorBody(exchange, `The upstream says ${status}.`);
+    const body = errorBody(exchange, `The upstream says ${status}.`, { status });
     sendWhole(exchange, status, body, 'application/json', more);
   };
 }
@@ -254,17 +253,41 @@ function fails(status: number, retryAfter?: string): Behaviour {
 /** The canary in the text must never reach a client. */
 export const CANARY = 'upstream-canary-7731';
 
-function errorBody(exchange: Exchange, message: string, code = 'scripted_error'): string {
+/** What the messages dialect calls an error of this status; any other is an `api_error`. */
+const ERROR_TYPES: Readonly<Record<number, string>> = {
+  400: 'invalid_request_error',
+  401: 'authentication_error',
+  402: 'billing_error',
+  403: 'permission_error',
+  404: 'not_found_error',
+  413: 'request_too_large',
+  429: 'rate_limit_error',
+  529: 'overloaded_error',
+};
+
+type ErrorKind = { readonly code?: string; readonly status?: number };
+
+function errorBody(exchange: Exchange, message: string, kind: ErrorKind = {}): string {
+  const { code = 'scripted_error', status = 500 } = kind;
   const text = `${message} (${CANARY})`;
   if (exchange.request.dialect === 'chat') {
     return JSON.stringify({ error: { message: text, type: 'scripted', param: null, code } });
   }
-  return JSON.stringify({ type: 'error', error: { type: 'api_error', message: text } });
+  const type = ERROR_TYPES[status] ?? 'api_error';
+  return JSON.stringify({ type: 'error', error: { type, message: text } });
 }
 
-function errorFrame(exchange: Exchange): string {
+function errorFrame(exchange: Exchange, kind: ErrorKind = {}): string {
   const name = exchange.request.dialect === 'chat' ? '' : 'event: error\n';
-  return `${name}data: ${errorBody(exchange, 'The engine failed.')}\n\n`;
+  return `${name}data: ${errorBody(exchange, 'The engine failed.', kind)}\n\n`;
+}
+
+/** The text of the tool result that a request ends with, if it does. */
+function lastResult({ request }: Exchange): unknown {
+  const last = (request.body['messages'] as Record<string, unknown>[]).at(-1);
+  if (request.dialect === 'chat') return last?.['role'] === 'tool' ? last['content'] : undefined;
+  const blocks = last?.['content'] as Record<string, unknown>[] | undefined;
+  return blocks?.find((block) => block['type'] === 'tool_result')?.['content'];
 }
 
 function framesOf(exchange: Exchange, what: Script = script()): string[] {

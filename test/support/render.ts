@@ -150,6 +150,9 @@ function chatCompletion(model: string, script: Script): unknown {
   };
 }
 
+/** What the upstream of the messages dialect signs its thinking with. */
+export const SIGNATURE = 'c2lnbmVkIGJ5IHRoZSBzY3JpcHQ=';
+
 const STOP_REASONS: Readonly<Record<Finish, string>> = {
   stop: 'end_turn',
   length: 'max_tokens',
@@ -170,7 +173,9 @@ function messageUsage(usage: ReportedUsage): Record<string, number> {
 function message(model: string, script: Script): Record<string, unknown> {
   const { text, reasoning, tools } = join(script);
   const content: unknown[] = [];
-  if (reasoning !== '') content.push({ type: 'thinking', thinking: reasoning, signature: 'sig' });
+  if (reasoning !== '') {
+    content.push({ type: 'thinking', thinking: reasoning, signature: SIGNATURE });
+  }
   if (text !== '') content.push({ type: 'text', text });
   for (const { id, name, json } of tools) {
     content.push({ type: 'tool_use', id, name, input: JSON.parse(json) });
@@ -205,6 +210,10 @@ function messageFrames(model: string, script: Script): string[] {
   let block = '';
   let index = -1;
   const stop = () => {
+    if (block === 'thinking') {
+      const delta = { type: 'signature_delta', signature: SIGNATURE };
+      frames.push(named({ type: 'content_block_delta', index, delta }));
+    }
     if (index >= 0) frames.push(named({ type: 'content_block_stop', index }));
   };
   for (const piece of script.pieces) {

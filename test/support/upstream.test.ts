@@ -59,7 +59,7 @@ describe('what the scripted upstream answers', () => {
     expect(names).toEqual([
       'message_start',
       'content_block_start',
-      ...['content_block_delta', 'content_block_delta'],
+      ...['content_block_delta', 'content_block_delta', 'content_block_delta'],
       'content_block_stop',
       'content_block_start',
       ...['content_block_delta', 'content_block_delta', 'content_block_delta'],
