@@ -57,10 +57,13 @@ beforeAll(async () => {
   upstream = await startUpstream({ ...BEHAVIOURS, paragraphs });
   const catalog = catalogFor(upstream, [...Object.keys(BEHAVIOURS), 'paragraphs'], {
     upstream: { profile: 'takes-four' },
+    // The Messages dialect as it is served: white space alone is refused.
+    models: { paragraphs: { served_by: [{ upstream: 'signing', model: 'paragraphs' }] } },
     plans: { large: LARGE_PLAN },
   });
-  const profile = '[profile.takes-four]\nbase = "chat"\nstop_max = 4\nblank_stop = "hold"\n';
-  gateway = await startGateway({ catalog: `${catalog}\n${profile}` });
+  const profile = '[profile.takes-four]\nbase = "chat"\nstop_max = 4\n';
+  const signing = `[[upstream]]\nid = "signing"\ndialect = "messages"\nbase_url = "${upstream.messagesBaseUrl}"\n`;
+  gateway = await startGateway({ catalog: `${catalog}\n${signing}\n${profile}` });
   account = await gateway.createAccount({ plan: 'large' });
   books = openBooks(gateway);
 });
@@ -179,7 +182,7 @@ describe('case 134: five stop sequences where the upstream takes four', () => {
 test.each(FORMATS)('%s: white space that the upstream refuses is cut here', async (format) => {
   const told = await ask(format, 'paragraphs', true, ['\n\n', 'never']);
   expect(told).toMatchObject({ text: 'One.', finish: format === 'chat' ? 'stop' : 'end_turn' });
-  expect(upstream.requests.at(-1)?.body['stop']).toEqual(['never']);
+  expect(upstream.requests.at(-1)?.body['stop_sequences']).toEqual(['never']);
 });
 
 test('afterwards nothing is under way and nothing is held', async () => {

@@ -2,8 +2,10 @@
 // shows that nothing is kept beyond it. The upstream stops only when it is hung up on.
 
 import { afterAll, beforeAll, expect, test } from 'bun:test';
+import type { GenerationEvent } from '../../src/core/generation.ts';
 import { DEFAULT_PROFILE } from '../../src/core/profile.ts';
 import { chatDialect } from '../../src/wire/upstream/chat.ts';
+import { messagesDialect } from '../../src/wire/upstream/messages.ts';
 import { type Behaviour, streamHead } from '../support/behaviours.ts';
 import { chatFrame } from '../support/render.ts';
 import { type AttemptRig, startAttemptRig } from './rig.ts';
@@ -88,36 +90,116 @@ const FLOODS: readonly (readonly [title: string, detail: string, Behaviour])[] =
   ],
 ];
 
+/** An event of the Messages dialect. */
+function named(type: string, more: Readonly<Record<string, unknown>>): string {
+  return `event: ${type}\ndata: ${JSON.stringify({ type, ...more })}\n\n`;
+}
+
+function startBlock(index: number, block: Readonly<Record<string, unknown>>): string {
+  return named('content_block_start', { index, content_block: block });
+}
+
+function delta(more: Readonly<Record<string, unknown>>): string {
+  return named('content_block_delta', { index: 0, delta: more });
+}
+
+const MESSAGES_FLOODS: typeof FLOODS = [
+  [
+    'text of Messages',
+    'far more than the bound that it was told',
+    forever(() => delta({ type: 'text_delta', text: KILOBYTES })),
+  ],
+  [
+    'thinking of Messages',
+    'far more than the bound that it was told',
+    forever(() => delta({ type: 'thinking_delta', thinking: 'x' }).repeat(2_000)),
+  ],
+  [
+    'blocks that never stop',
+    'more than 1024 open blocks',
+    forever((count) => startBlock(count, { type: 'text', text: '' })),
+  ],
+  [
+    'tool blocks',
+    'more than 128 tool calls',
+    forever((count) => startBlock(count, { type: 'tool_use', id: `a${count}`, name: 'f' })),
+  ],
+  [
+    'inputs of tool blocks that never stop',
+    'more than 1048576 characters of tool inputs',
+    forever((count) =>
+      startBlock(count, { type: 'tool_use', id: `a${count}`, name: 'f', input: { a: KILOBYTES } }),
+    ),
+  ],
+];
+
 let rig: AttemptRig;
 
 beforeAll(async () => {
   rig = await startAttemptRig(
-    Object.fromEntries(FLOODS.map(([title, , behaviour]) => [title, behaviour])),
+    Object.fromEntries(
+      [...FLOODS, ...MESSAGES_FLOODS].map(([title, , behaviour]) => [title, behaviour]),
+    ),
   );
 });
 
 afterAll(() => rig.close());
 
-test.each(FLOODS)('endless: %s: %s', async (title, detail) => {
+const CASES = [
+  ...FLOODS.map(([title, detail]) => ['chat', title, detail] as const),
+  ...MESSAGES_FLOODS.map(([title, detail]) => ['messages', title, detail] as const),
+];
+
+test.each(CASES)('%s, endless: %s: %s', async (dialect, title, detail) => {
   const before = rig.upstream.aborted();
-  const { events, end } = await rig.run(title);
+  const { events, end } = await rig.run(title, { dialect });
   expect(end).toEqual({ class: 'malformed', detail: `the upstream sent ${detail}` });
   // Each event counts, and the last read is handed over whole.
   expect(JSON.stringify(events).length).toBeLessThan(4_000_000);
   await rig.upstream.waitFor(({ aborted }) => aborted() > before);
 });
 
-test('endless comments are read no further than a stream may be', () => {
-  const comments = new TextEncoder().encode(`: ${'x'.repeat(1_000_000)}\n`.repeat(16));
-  const decoder = chatDialect(DEFAULT_PROFILE.chat).stream(() => {});
-  let fed = 0;
-  let failure = decoder.feed(comments);
-  for (; failure === undefined && fed < 2 ** 31; failure = decoder.feed(comments)) {
-    fed += comments.length;
-  }
-  expect(failure).toEqual({
-    class: 'malformed',
-    detail: 'the upstream sent a stream of more than 536870912 bytes',
-  });
-  expect(fed).toBeLessThanOrEqual(536_870_912);
+const DIALECTS = [
+  ['chat', chatDialect(DEFAULT_PROFILE.chat)],
+  ['messages', messagesDialect(DEFAULT_PROFILE.messages)],
+] as const;
+
+test.each(DIALECTS)(
+  '%s: endless comments are read as far as a stream may be long',
+  (_, dialect) => {
+    const comments = new TextEncoder().encode(`: ${'x'.repeat(1_000_000)}\n`.repeat(16));
+    const decoder = dialect.stream(() => {});
+    let fed = 0;
+    let failure = decoder.feed(comments);
+    for (; failure === undefined && fed < 2 ** 31; failure = decoder.feed(comments)) {
+      fed += comments.length;
+    }
+    expect(failure).toEqual({
+      class: 'malformed',
+      detail: 'the upstream sent a stream of more than 536870912 bytes',
+    });
+    expect(fed).toBeLessThanOrEqual(536_870_912);
+  },
+);
+
+test('signed thinking beyond its bound is let go, and the answer goes on', () => {
+  const encoder = new TextEncoder();
+  const kept = (pieces: number): unknown => {
+    let finish: GenerationEvent | undefined;
+    const decoder = messagesDialect(DEFAULT_PROFILE.messages).stream((event) => {
+      finish = event;
+    });
+    const signed = delta({ type: 'signature_delta', signature: KILOBYTES });
+    const frames = [
+      startBlock(0, { type: 'thinking', thinking: '' }),
+      ...Array.from({ length: pieces }, () => signed),
+      named('message_delta', { delta: { stop_reason: 'end_turn' } }),
+      named('message_stop', {}),
+    ];
+    for (const frame of frames) expect(decoder.feed(encoder.encode(frame))).toBeUndefined();
+    return finish;
+  };
+  const thinking = [{ kind: 'thinking', text: '', signature: KILOBYTES }];
+  expect(kept(1)).toEqual({ kind: 'finish', reason: 'stop', thinking });
+  expect(kept(100)).toEqual({ kind: 'finish', reason: 'stop' });
 });

@@ -15,16 +15,24 @@ const SCRIPT: Script = {
   finish: 'stop',
   usage: USAGE,
 };
-const FRAMES = streamFrames('chat', 'any', SCRIPT);
-const STREAM = FRAMES.join('');
-const WHOLE = wholeBody('chat', 'any', SCRIPT);
-const HALF_GZIP = gzipSync(STREAM + 'x'.repeat(1_000)).subarray(0, 60);
+type Dialect = 'chat' | 'messages';
+const DIALECTS: readonly Dialect[] = ['chat', 'messages'];
 
 /** How it ends where a stream is asked for, and where a whole answer is. */
 type Ending = 'complete' | 'complete, no usage' | FailureClass;
 
+/** The frames of a whole stream, without so many at its end. */
+const framesOf = ({ request }: Exchange, without = 0): string => {
+  const frames = streamFrames(request.dialect, 'any', SCRIPT);
+  return frames.slice(0, frames.length - without).join('');
+};
+/** The last three frames of either dialect hold the finish reason. */
+const beforeFinish = (exchange: Exchange): string => framesOf(exchange, 3);
+const wholeOf = ({ request }: Exchange): string => wholeBody(request.dialect, 'any', SCRIPT);
+
 /** A complete body of what was asked for. */
-const bodyOf = ({ request }: Exchange): string => (request.stream ? STREAM : WHOLE);
+const bodyOf = (exchange: Exchange): string =>
+  exchange.request.stream ? framesOf(exchange) : wholeOf(exchange);
 const typeOf = ({ request }: Exchange): string =>
   request.stream ? 'text/event-stream' : 'application/json';
 
@@ -62,7 +70,9 @@ const chunk = (text: string): string => `${Buffer.byteLength(text).toString(16)}
 const length = (exchange: Exchange, more: number): string =>
   `content-length: ${Buffer.byteLength(bodyOf(exchange)) + more}`;
 
-const CASES: readonly (readonly [title: string, Ending, Ending, Behaviour])[] = [
+type Case = readonly [title: string, streamed: Ending, whole: Ending, Behaviour, only?: Dialect];
+
+const CASES: readonly Case[] = [
   // Before an answer.
   ['closes at once', 'unreachable', 'unreachable', (exchange) => exchange.cut()],
   ['resets at once', 'unreachable', 'unreachable', (exchange) => exchange.reset()],
@@ -149,6 +159,7 @@ const CASES: readonly (readonly [title: string, Ending, Ending, Behaviour])[] = 
     'complete, no usage',
     'malformed',
     raw((exchange) => ok(exchange, length(exchange, -20)) + bodyOf(exchange)),
+    'chat',
   ],
 
   // Where the bytes stop.
@@ -162,7 +173,7 @@ const CASES: readonly (readonly [title: string, Ending, Ending, Behaviour])[] = 
       return bytes.subarray(0, bytes.indexOf('ö') + 1);
     }),
   ],
-  ['before the finish reason', 'cut', 'malformed', send(() => FRAMES.slice(0, -3).join(''))],
+  ['before the finish reason', 'cut', 'malformed', send(beforeFinish)],
   ['[DONE] alone', 'cut', 'malformed', send(() => 'data: [DONE]\n\n')],
   [
     'a reset before the finish reason',
@@ -170,7 +181,7 @@ const CASES: readonly (readonly [title: string, Ending, Ending, Behaviour])[] = 
     'cut',
     async (exchange) => {
       exchange.head(200, { 'content-type': typeOf(exchange) });
-      exchange.write(FRAMES.slice(0, -3).join(''));
+      exchange.write(beforeFinish(exchange));
       await exchange.sleep(20);
       exchange.reset();
     },
@@ -181,7 +192,7 @@ const CASES: readonly (readonly [title: string, Ending, Ending, Behaviour])[] = 
     'timeout',
     async (exchange) => {
       exchange.head(200, { 'content-type': typeOf(exchange) });
-      exchange.write(FRAMES.slice(0, -3).join(''));
+      exchange.write(beforeFinish(exchange));
       await exchange.untilGone();
     },
   ],
@@ -189,13 +200,29 @@ const CASES: readonly (readonly [title: string, Ending, Ending, Behaviour])[] = 
     'after the finish reason',
     'complete, no usage',
     'malformed',
-    send(() => FRAMES.slice(0, -2).join('')),
+    send((exchange) => framesOf(exchange, 2)),
+    'chat',
+  ],
+  [
+    'after the stop reason',
+    'complete',
+    'malformed',
+    send((exchange) => framesOf(exchange, 1)),
+    'messages',
   ],
   [
     'inside the usage',
     'complete, no usage',
     'malformed',
-    send(() => FRAMES.slice(0, -1).join('').slice(0, -40)),
+    send((exchange) => framesOf(exchange, 1).slice(0, -40)),
+    'chat',
+  ],
+  [
+    'inside the stop reason',
+    'cut',
+    'malformed',
+    send((exchange) => framesOf(exchange, 1).slice(0, -40)),
+    'messages',
   ],
   [
     'a reset after the usage',
@@ -203,45 +230,42 @@ const CASES: readonly (readonly [title: string, Ending, Ending, Behaviour])[] = 
     'malformed',
     async (exchange) => {
       exchange.head(200, { 'content-type': typeOf(exchange) });
-      exchange.write(FRAMES.slice(0, -1).join(''));
+      exchange.write(framesOf(exchange, 1));
       if (!exchange.request.stream) return exchange.end();
       await exchange.sleep(20);
       exchange.reset();
     },
   ],
   [
-    'nothing behind [DONE] counts',
+    'nothing behind the end counts',
     'complete',
     'complete',
-    send((exchange) =>
-      exchange.request.stream ? `${STREAM}data: {"error":{"message":"late"}}\n\n` : WHOLE,
+    send(
+      (exchange) =>
+        bodyOf(exchange) +
+        (exchange.request.stream ? 'data: {"error":{"message":"late"}}\n\n' : ''),
     ),
   ],
 
   // What the body is.
-  [
-    'case 87: JSON',
-    'complete',
-    'complete',
-    send(() => WHOLE, { 'content-type': 'application/json' }),
-  ],
+  ['case 87: JSON', 'complete', 'complete', send(wholeOf, { 'content-type': 'application/json' })],
   [
     'JSON, in other letters',
     'complete',
     'complete',
-    send(() => WHOLE, { 'content-type': 'Application/JSON; charset=UTF-8' }),
+    send(wholeOf, { 'content-type': 'Application/JSON; charset=UTF-8' }),
   ],
   [
     'JSON after a byte-order mark',
     'complete',
     'complete',
-    send(() => `\uFEFF${WHOLE}`, { 'content-type': 'application/json' }),
+    send((exchange) => `\uFEFF${wholeOf(exchange)}`, { 'content-type': 'application/json' }),
   ],
   [
     'JSON, half of it',
     'malformed',
     'malformed',
-    send(() => WHOLE.slice(0, -9), { 'content-type': 'application/json' }),
+    send((exchange) => wholeOf(exchange).slice(0, -9), { 'content-type': 'application/json' }),
   ],
   ['an array', 'malformed', 'malformed', send(() => '[]', { 'content-type': 'application/json' })],
   [
@@ -277,7 +301,12 @@ const CASES: readonly (readonly [title: string, Ending, Ending, Behaviour])[] = 
     'complete',
     send((exchange) => brotliCompressSync(bodyOf(exchange)), { 'content-encoding': 'br' }),
   ],
-  ['gzip, half of it', 'cut', 'cut', send(() => HALF_GZIP, { 'content-encoding': 'gzip' })],
+  [
+    'gzip, half of it',
+    'cut',
+    'cut',
+    send((exchange) => gzipSync(bodyOf(exchange)).subarray(0, 60), { 'content-encoding': 'gzip' }),
+  ],
   ['gzip that is none', 'cut', 'cut', send(bodyOf, { 'content-encoding': 'gzip' })],
   ['gzip that nobody told of', 'cut', 'malformed', send((exchange) => gzipSync(bodyOf(exchange)))],
 ];
@@ -296,13 +325,15 @@ function textOf(events: readonly GenerationEvent[]): string {
   return events.map((event) => (event.kind === 'text-delta' ? event.text : '')).join('');
 }
 
-const ASKED = CASES.flatMap(([title, streamed, whole]) => [
-  [title, 'streamed', streamed] as const,
-  [title, 'whole', whole] as const,
-]);
+const ASKED = CASES.flatMap(([title, streamed, whole, , only]) =>
+  DIALECTS.filter((dialect) => only === undefined || dialect === only).flatMap((dialect) => [
+    [dialect, title, 'streamed', streamed] as const,
+    [dialect, title, 'whole', whole] as const,
+  ]),
+);
 
-test.concurrent.each(ASKED)('%s, %s: %s', async (title, kind, ending) => {
-  const { events, end } = await rig.run(title, { stream: kind === 'streamed' });
+test.concurrent.each(ASKED)('%s: %s, %s: %s', async (dialect, title, kind, ending) => {
+  const { events, end } = await rig.run(title, { dialect, stream: kind === 'streamed' });
   const kinds = events.map((event) => event.kind);
   if (end === 'finished') {
     expect(textOf(events)).toBe('Hello wörld');

@@ -16,7 +16,10 @@ export type TryOptions = {
   readonly stream?: boolean;
   readonly stop?: readonly string[];
   readonly maxOutputTokens?: number;
+  /** Changes to the default profile of the chat dialect. */
   readonly profile?: Partial<ChatProfile>;
+  /** `chat` unless told otherwise. */
+  readonly dialect?: 'chat' | 'messages';
 };
 
 export type Ended = {
@@ -58,7 +61,7 @@ export async function startAttemptRig(
 
   const start: AttemptRig['start'] = (model, options = {}) =>
     startAttempt({
-      candidate: candidate(upstream, model, { ...DEFAULT_PROFILE.chat, ...options.profile }),
+      candidate: candidate(model, served(upstream, options)),
       request: { ...REQUEST, stop: options.stop ?? [] },
       maxOutputTokens: options.maxOutputTokens ?? 100,
       stream: options.stream ?? true,
@@ -83,8 +86,18 @@ export async function startAttemptRig(
   };
 }
 
-function candidate(upstream: Upstream, model: string, profile: ChatProfile): Candidate {
+function served(
+  { baseUrl, messagesBaseUrl }: Upstream,
+  { dialect = 'chat', profile }: TryOptions,
+): Candidate['upstream'] {
   const timeouts = { firstByteMs: 400, idleMs: 400, totalMs: 2_000 };
+  const shared = { id: 'scripted', profileName: 'scripted', apiKey: 'key', timeouts };
+  return dialect === 'chat'
+    ? { ...shared, dialect, baseUrl, profile: { ...DEFAULT_PROFILE.chat, ...profile } }
+    : { ...shared, dialect, baseUrl: messagesBaseUrl, profile: DEFAULT_PROFILE.messages };
+}
+
+function candidate(model: string, upstream: Candidate['upstream']): Candidate {
   return {
     model: {
       slug: model,
@@ -99,15 +112,7 @@ function candidate(upstream: Upstream, model: string, profile: ChatProfile): Can
       servedBy: [{ upstream: 'scripted', model, weight: 1 }],
       fallbacks: [],
     },
-    upstream: {
-      id: 'scripted',
-      dialect: 'chat',
-      profile,
-      profileName: 'scripted',
-      baseUrl: upstream.baseUrl,
-      apiKey: 'key',
-      timeouts,
-    },
+    upstream,
     upstreamModel: model,
     fallback: false,
   };
