@@ -136,7 +136,7 @@ describe('README profiles', () => {
     for (const [name = '', , differs = ''] of profiles) {
       const profile = BUILT_IN_PROFILES.get(name) ?? expect.unreachable();
       const [, like] = /^as `([^`]+)`, /.exec(differs) ?? [];
-      const base = like ?? (profile.dialect === 'chat' ? 'chat' : 'anthropic');
+      const base = like ?? profile.dialect;
       // The cell has lost its outer marks; what stands before the first setting is words.
       const settings =
         differs === 'nothing' ? [] : differs.replace(/^as .*?, `?/, '').split('`, `');
@@ -151,7 +151,7 @@ describe('README profiles', () => {
   test('every field of each dialect, with its values, the default first', () => {
     for (const [column, dialect, name] of [
       [1, 'chat', 'chat'],
-      [2, 'messages', 'anthropic'],
+      [2, 'messages', 'messages'],
     ] as const) {
       const { base: _, ...known } = PROFILE_SCHEMAS[dialect].properties;
       const described = fields.filter((cells) => cells[column] !== '');

@@ -10,14 +10,12 @@ import { type Problem, SLUG_EXPECTS, SLUG_SHAPE, shapeProblems, tomlKey } from '
 
 type Dialect = UpstreamProfile['dialect'];
 
-/** What an upstream has that names none. A catalog may change these two like all built-in ones. */
-const DEFAULT_NAMES = { chat: 'chat', messages: 'anthropic' } as const;
-
+/** An upstream that names no profile has the one of its dialect's name, which a catalog may change. */
 export function profileNameOf(upstream: {
   readonly dialect: Dialect;
   readonly profile?: string;
 }): string {
-  return upstream.profile ?? DEFAULT_NAMES[upstream.dialect];
+  return upstream.profile ?? upstream.dialect;
 }
 
 /** Every profile that an upstream may name, the built-in ones first. The tables are without fault. */

@@ -19,6 +19,7 @@ const OPENAI: ChatProfile = {
   sampling: 'omit_when_thinking',
   // Its models show no thinking here, so there is none to give back.
   reasoningField: 'none',
+  thinkTags: 'ignore',
   reasoningSwitch: 'effort',
   // `max` is not a word of this API.
   effortWords: { off: 'none', low: 'low', high: 'high', max: 'xhigh' },
@@ -99,6 +100,8 @@ export const BUILT_IN_PROFILES: ReadonlyMap<string, UpstreamProfile> = new Map<
       forcedChoice: 'without_thinking',
       // While it thinks, it answers 400 when an assistant turn comes back without the field.
       lostReasoning: 'empty',
+      // Thinking has always come in its own field here.
+      thinkTags: 'ignore',
     },
   ],
   ['vllm', VLLM],
@@ -119,15 +122,15 @@ export const BUILT_IN_PROFILES: ReadonlyMap<string, UpstreamProfile> = new Map<
       effortWords: { off: 'none', low: 'low', high: 'high', max: 'xhigh' },
     },
   ],
-  ['anthropic', MESSAGES],
+  ['messages', MESSAGES],
   [
-    'anthropic-budget',
+    'anthropic',
     {
       ...MESSAGES,
-      // Models before 4.6, and Haiku 4.5, know neither `adaptive` nor an effort.
-      thinkingSwitch: 'budget',
-      // They take a temperature or top_p; the 4.5 models refuse both at once.
-      sampling: 'one',
+      // Models since Opus 4.7 answer 400 to temperature, top_p and top_k, whatever their values.
+      sampling: 'omit',
+      // The same models refuse budgets; those before 4.6, and Haiku 4.5, know nothing else.
+      thinkingSwitch: 'adaptive',
     },
   ],
   [

@@ -135,7 +135,8 @@ const CHAT: ChatProfile = {
   sampling: 'send',
   reasoningField: 'reasoning_content',
   lostReasoning: 'omit',
-  thinkTags: 'ignore',
+  // A server that writes them is seldom known as one, and no answer begins with one otherwise.
+  thinkTags: 'split',
   reasoningSwitch: 'thinking',
   reasoningWithTools: 'send',
   effortWords: { off: '', low: 'low', high: 'high', max: 'max' },
@@ -149,7 +150,7 @@ const CHAT: ChatProfile = {
   toolArguments: 'parts',
 };
 
-/** What Anthropic's own API takes, for its models since the 4.6 generation. */
+/** What nearly every Messages server takes, Anthropic's own for its models before 4.6 included. */
 const MESSAGES: MessagesProfile = {
   dialect: 'messages',
   credential: 'x-api-key',
@@ -167,10 +168,9 @@ const MESSAGES: MessagesProfile = {
   parallelToolCalls: 'send',
   emptyToolResult: '',
   extraBody: {},
-  // Models since Opus 4.7 answer 400 to temperature, top_p and top_k, whatever their values.
-  sampling: 'omit',
-  // The same models refuse budgets; Opus 4.6 and Sonnet 4.6 take both.
-  thinkingSwitch: 'adaptive',
+  // Temperature and top_p in one request are refused by some models.
+  sampling: 'one',
+  thinkingSwitch: 'budget',
   // No budget may be below 1,024.
   thinkingBudgets: { low: 4_096, high: 16_384, max: 32_768 },
   // A signature that it did not issue is answered with 400.

@@ -86,7 +86,7 @@ describe('an upstream', () => {
     const names = (text: string) => load(text).upstreams.get('up');
     expect(names(catalogText('', 'vllm'))).toMatchObject({ profileName: 'vllm' });
     expect(names(catalogText('', undefined, 'messages'))).toMatchObject({
-      profileName: 'anthropic',
+      profileName: 'messages',
     });
   });
 });
@@ -114,7 +114,7 @@ describe('a table', () => {
   });
 
   test('of the name of a default changes upstreams that name no profile, and no other profile', () => {
-    const tables = '[profile.chat]\nstop_max = 1\n[profile.anthropic]\nstop_max = 2';
+    const tables = '[profile.chat]\nstop_max = 1\n[profile.messages]\nstop_max = 2';
     expect(profileOf(tables)).toEqual({ ...DEFAULT_PROFILE.chat, stopMax: 1 });
     expect(profileOf(tables, undefined, 'messages')).toEqual({
       ...DEFAULT_PROFILE.messages,
@@ -154,7 +154,7 @@ describe('a table', () => {
     expect(profileOf(words, 'mine')).toMatchObject({
       effortWords: { off: '', low: 'low', high: 'high', max: 'high' },
     });
-    const budgets = '[profile.mine]\nbase = "anthropic-budget"\nthinking_budgets = { low = 1024 }';
+    const budgets = '[profile.mine]\nbase = "messages"\nthinking_budgets = { low = 1024 }';
     expect(profileOf(budgets, 'mine', 'messages')).toMatchObject({
       thinkingBudgets: { low: 1_024, high: 16_384, max: 32_768 },
     });

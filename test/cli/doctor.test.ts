@@ -165,7 +165,7 @@ test('doctor shows which profile each upstream has', async () => {
   );
   const { stdout } = await createTollgate(directory, { CATALOG: 'profiles.toml' }).run('doctor');
   expect(stdout).toMatch(
-    /ok +upstream profiles +one: chat, two: anthropic, three: mine, four: none$/m,
+    /ok +upstream profiles +one: chat, two: messages, three: mine, four: none$/m,
   );
   expect(stdout).toMatch(/ok +upstream secrets +none for one, two, which is right/m);
 });
