@@ -98,10 +98,10 @@ const HALF_LENGTH = 6;
 const REPLACEMENT = '\\ufffd';
 
 /**
- * Puts U+FFFD where the text escapes half of a surrogate pair. Such a string cannot be written as
+ * Puts U+FFFD where JSON text escapes half of a surrogate pair. Such a string cannot be written as
  * UTF-8, so no upstream and no database could take it.
  */
-function repairSurrogates(text: string): string {
+export function repairSurrogates(text: string): string {
   return text.replace(SURROGATES, (match: string, offset: number) => {
     const isPair = match.length > HALF_LENGTH;
     // Behind a backslash that is itself escaped, the first six characters are plain text.

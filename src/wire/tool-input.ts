@@ -2,7 +2,7 @@
 // model, or a client, wrote. Used by the writers of the Messages format, for clients and upstreams.
 
 import { isObject } from './check.ts';
-import { parseJson } from './json.ts';
+import { parseJson, repairSurrogates } from './json.ts';
 
 /** Whether `text` is the JSON of an object, as a tool's input has to be. */
 export function isJsonObject(text: string): boolean {
@@ -18,8 +18,13 @@ export function isWholeJson(text: string): boolean {
  * The JSON object to write as a call's input. Valid arguments pass byte for byte. Repaired are an
  * object that was encoded twice (unwrapped once), another kind of value (put under `value`), and
  * nothing or a torn text, which becomes an empty object: half an input must not look like a whole.
+ * Half a character becomes U+FFFD: inside a body, strict parsers refuse all of it for that.
  */
 export function toolInput(argumentsText: string): string {
+  return repairSurrogates(objectText(argumentsText));
+}
+
+function objectText(argumentsText: string): string {
   const value = parseJson(argumentsText);
   if (isObject(value)) return argumentsText;
   if (value === undefined || value === null) return '{}';

@@ -15,6 +15,11 @@ const INPUTS: [name: string, text: string, input: string][] = [
   ['a large number', '12345678901234567890', '{"value":12345678901234567890}'],
   ['a plain string', '"Paris"', '{"value":"Paris"}'],
   ['an object encoded twice', '"{\\"2\\":1, \\"1\\":2}"', '{"2":1, "1":2}'],
+  [
+    'half a character',
+    '{"a":"\\ud83d", "b":"\\ud83d\\ude00"}',
+    '{"a":"\\ufffd", "b":"\\ud83d\\ude00"}',
+  ],
   ['an object encoded three times', '"\\"{}\\""', '{"value":"\\"{}\\""}'],
 ];
 
