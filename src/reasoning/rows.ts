@@ -17,8 +17,6 @@ const ROW_BYTES = 256;
 /** Rows that one sweep removes at most, in about a millisecond. */
 const SWEEP_ROWS = 32;
 
-export type Rows = ReturnType<typeof createRows>;
-
 export function createRows(dependencies: {
   readonly database: Database;
   /** Unix milliseconds. */

@@ -12,8 +12,6 @@ type RemovedRow = [accountId: string, size: bigint];
 /** A row that is gone, so that somebody can count it out. */
 export type Removed = { readonly accountId: string; readonly size: number };
 
-export type Statements = ReturnType<typeof prepareStatements>;
-
 /** Prepares every statement once. The table must exist. */
 export function prepareStatements(database: Database) {
   const { db } = database;
