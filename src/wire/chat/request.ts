@@ -72,6 +72,10 @@ const FIELDS = {
 /** Reads a chat-completions body. Throws `invalid_request` with the first wrong field as `param`. */
 export function parseChat(body: ParsedBody): GenerationRequest {
   const fields = readFields(requireBody(body.value), '', FIELDS, ['model', 'messages']);
+  const conversation = assembleTurns(messageEntries(fields.messages));
+  if (conversation.system === '' && conversation.turns.length === 0) {
+    throw invalidRequest('messages', 'must have a message that is not an empty system message');
+  }
   const tools = fields.tools ?? [];
   const optional = {
     maxOutputTokens: fields.max_completion_tokens ?? fields.max_tokens,
@@ -86,7 +90,7 @@ export function parseChat(body: ParsedBody): GenerationRequest {
   };
   return {
     model: fields.model,
-    ...assembleTurns(messageEntries(fields.messages)),
+    ...conversation,
     ...withoutUndefined(optional),
     stop: fields.stop ?? [],
     tools,

@@ -279,6 +279,11 @@ describe('a refused chat body', () => {
     ['messages', 'must have at least 1 entry', [body({ messages: [] })]],
     [
       'messages',
+      'must have a message that is not an empty system message',
+      ['system', 'developer'].map((role) => body({ messages: [{ role, content: '' }] })),
+    ],
+    [
+      'messages',
       'has 201 entries; at most 200 are allowed',
       [body({ messages: repeat(201, HELLO) })],
     ],
