@@ -5,7 +5,7 @@
 import type { GenerationEvent } from './generation.ts';
 import type { UpstreamProfile } from './profile.ts';
 
-export type StopSplit = {
+type StopSplit = {
   /** What the upstream is told. */
   readonly sent: readonly string[];
   /** What the gateway itself cuts the answer at. */
