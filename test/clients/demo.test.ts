@@ -29,7 +29,7 @@ beforeAll(async () => {
 
 afterAll(() => demo[Symbol.asyncDispose]());
 
-test('openai: text, thinking and a tool round', async () => {
+test.concurrent('openai: text, thinking and a tool round', async () => {
   const client = new OpenAI({ baseURL: `${caller.url}/v1`, apiKey: caller.key });
   const [text, thinking] = await Promise.all([
     client.chat.completions.stream(chatRequest('demo')).finalChatCompletion(),
@@ -65,7 +65,7 @@ test('openai: text, thinking and a tool round', async () => {
   expect(asked).toEqual([{ city: 'example' }]);
 });
 
-test('@anthropic-ai/sdk: text, thinking and a tool round', async () => {
+test.concurrent('@anthropic-ai/sdk: text, thinking and a tool round', async () => {
   const client = new Anthropic({ baseURL: caller.url, apiKey: caller.key });
   const thinking = { type: 'disabled' as const };
   const [text, thoughtful, silent] = await Promise.all([
