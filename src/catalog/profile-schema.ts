@@ -39,6 +39,7 @@ const SharedFields = {
   stop_max: Type.Optional(
     Type.Integer({ minimum: 0, maximum: 16, expects: 'an integer from 0 to 16' }),
   ),
+  stop_when_reasoning: oneOf('send', 'hold'),
   blank_stop: oneOf('send', 'hold'),
   tool_ids: oneOf('any', 'word', 'nine'),
   image_urls: oneOf('any', 'data'),

@@ -13,8 +13,9 @@ const OPENAI: ChatProfile = {
   maxTokensField: 'max_completion_tokens',
   // System messages are taken anywhere.
   systemInMiddle: 'keep',
-  // The API takes 4, its reasoning models none: cutting them here serves both.
-  stopMax: 0,
+  stopMax: 4,
+  // Reasoning models refuse the parameter.
+  stopWhenReasoning: 'hold',
   // Reasoning models refuse a temperature and top_p other than 1.
   sampling: 'omit_when_thinking',
   // Its models show no thinking here, so there is none to give back.

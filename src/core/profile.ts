@@ -13,6 +13,8 @@ type SharedProfile = {
   readonly systemInMiddle: 'fold' | 'keep';
   /** Stop sequences that a request may carry; the gateway itself cuts the answer at the others. */
   readonly stopMax: number;
+  /** Whether models that reason are sent any of them; some vendors' refuse them. */
+  readonly stopWhenReasoning: 'send' | 'hold';
   /** Whether stop sequences of white space alone are refused; the gateway cuts at those too. */
   readonly blankStop: 'send' | 'hold';
   /** Which tool-call ids are taken; others are rewritten, a call and its result alike. */
@@ -123,6 +125,7 @@ const CHAT: ChatProfile = {
   credential: 'bearer',
   systemInMiddle: 'fold',
   stopMax: 16,
+  stopWhenReasoning: 'send',
   blankStop: 'send',
   toolIds: 'any',
   imageUrls: 'any',
@@ -158,6 +161,7 @@ const MESSAGES: MessagesProfile = {
   version: '2023-06-01',
   systemInMiddle: 'fold',
   stopMax: 16,
+  stopWhenReasoning: 'send',
   // A stop sequence of white space alone is answered with 400.
   blankStop: 'hold',
   // Ids are letters, digits, "_" and "-".

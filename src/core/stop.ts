@@ -14,18 +14,20 @@ type StopSplit = {
 
 /**
  * Divides a request's stop sequences, duplicates removed, for the upstream of a profile: the first
- * `stopMax` that it takes are sent, the others are cut by us. The same request is always divided
- * the same way. Empty sequences do not get here: the request parsers refuse them.
+ * `stopMax` that it takes are sent, the others are cut by us. `reasons` says whether the model can
+ * reason. The same request is always divided the same way. Empty sequences do not get here: the request parsers refuse them.
  */
 export function splitStops(
   stop: readonly string[],
-  profile: Pick<UpstreamProfile, 'stopMax' | 'blankStop'>,
+  profile: Pick<UpstreamProfile, 'stopMax' | 'stopWhenReasoning' | 'blankStop'>,
+  reasons: boolean,
 ): StopSplit {
+  const max = reasons && profile.stopWhenReasoning === 'hold' ? 0 : profile.stopMax;
   const sent: string[] = [];
   const cut: string[] = [];
   for (const sequence of new Set(stop)) {
     const taken = profile.blankStop === 'send' || sequence.trim() !== '';
-    if (taken && sent.length < profile.stopMax) sent.push(sequence);
+    if (taken && sent.length < max) sent.push(sequence);
     else cut.push(sequence);
   }
   return { sent, cut };

@@ -6,7 +6,7 @@ import { unreachable } from '../core/assert.ts';
 import type { Deadline } from '../core/deadlines.ts';
 import type { UpstreamFailure } from '../core/failure.ts';
 import type { GenerationEvent, GenerationRequest } from '../core/generation.ts';
-import type { Upstream, UpstreamTimeouts } from '../core/model.ts';
+import type { UpstreamTimeouts } from '../core/model.ts';
 import type { Candidate } from '../core/route.ts';
 import { createStopCutter, type StopCutter, splitStops } from '../core/stop.ts';
 import { dialectOf } from '../wire/upstream/dialect.ts';
@@ -62,7 +62,7 @@ export function createAttempts(
     const controller = new AbortController();
     const watch = startWatch(upstream.timeouts, dependencies, () => controller.abort());
     const dialect = dialectOf(upstream);
-    const cutter = createCutter(upstream, request);
+    const cutter = createCutter(candidate, request);
     const guard = createGuard(maxOutputTokens);
     // Only a stream can be stopped in the middle, which saves the tokens behind the cut.
     const streams = stream || cutter !== undefined;
@@ -71,7 +71,7 @@ export function createAttempts(
       model: candidate.upstreamModel,
       maxOutputTokens,
       stream: streams,
-      reasons: candidate.model.features.has('reasoning'),
+      reasons: reasons(candidate),
     });
     const answer =
       typeof body === 'string'
@@ -121,11 +121,16 @@ export function createAttempts(
   };
 }
 
+function reasons({ model }: Candidate): boolean {
+  return model.features.has('reasoning');
+}
+
 /** Cuts at the stop sequences that this upstream is not told; undefined where it is told all. */
-function createCutter(upstream: Upstream, request: GenerationRequest): StopCutter | undefined {
+function createCutter(candidate: Candidate, request: GenerationRequest): StopCutter | undefined {
+  const { upstream } = candidate;
   // The demonstration, inside the program, takes any number of them.
   if (upstream.dialect === 'demo') return undefined;
-  const { cut } = splitStops(request.stop, upstream.profile);
+  const { cut } = splitStops(request.stop, upstream.profile, reasons(candidate));
   return cut.length === 0 ? undefined : createStopCutter(cut);
 }
 

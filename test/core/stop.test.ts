@@ -8,7 +8,7 @@ import { createStopCutter, splitStops } from '../../src/core/stop.ts';
 
 describe('which stop sequences an upstream is told', () => {
   const of = (stopMax: number, blankStop: 'send' | 'hold', stop: string[]) =>
-    splitStops(stop, { stopMax, blankStop });
+    splitStops(stop, { stopMax, stopWhenReasoning: 'hold', blankStop }, false);
 
   test('all of them where it takes as many', () => {
     expect(of(4, 'send', [])).toEqual({ sent: [], cut: [] });
@@ -27,6 +27,12 @@ describe('which stop sequences an upstream is told', () => {
     });
   });
 
+  test('none where the model reasons and the upstream refuses them then', () => {
+    const profile = { stopMax: 4, stopWhenReasoning: 'hold', blankStop: 'send' } as const;
+    expect(splitStops(['a'], profile, true)).toEqual({ sent: [], cut: ['a'] });
+    expect(splitStops(['a'], profile, false)).toEqual({ sent: ['a'], cut: [] });
+  });
+
   test('each once', () => {
     expect(of(2, 'send', ['a', 'a', 'b', 'a', 'c', 'c'])).toEqual({ sent: ['a', 'b'], cut: ['c'] });
   });
@@ -41,7 +47,8 @@ describe('which stop sequences an upstream is told', () => {
         fc.nat(16),
         fc.constantFrom('send', 'hold'),
         (stop, stopMax, blankStop) => {
-          const { sent, cut } = splitStops(stop, { stopMax, blankStop });
+          const profile = { stopMax, stopWhenReasoning: 'send', blankStop } as const;
+          const { sent, cut } = splitStops(stop, profile, true);
           expect([...sent, ...cut].sort()).toEqual([...new Set(stop)].sort());
           expect(sent.length).toBeLessThanOrEqual(stopMax);
         },

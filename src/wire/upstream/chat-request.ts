@@ -24,7 +24,7 @@ export function writeChatRequest(
   const turns = arrangeTurns(request.turns, profile);
   const asked = settleReasoning(request, turns, call, profile);
   const thinks = isThinking(asked, call);
-  const stop = splitStops(asked.stop, profile).sent;
+  const stop = splitStops(asked.stop, profile, call.reasons).sent;
   const body = {
     model: call.model,
     messages: writeMessages(asked, turns, call, profile),

@@ -10,7 +10,7 @@ import type { UpstreamCall } from '../format.ts';
 import { withConstants } from './extra-body.ts';
 import { foldSystem } from './fold-system.ts';
 import { decideThinking } from './messages-thinking.ts';
-import { writeTurns } from './messages-turns.ts';
+import { saysSomething, writeTurns } from './messages-turns.ts';
 
 /** The first version of the API that refuses every sampling field. */
 const VERSION_WITHOUT_SAMPLING = '2026-10-21';
@@ -30,11 +30,12 @@ export function writeMessagesRequest(
   call: UpstreamCall,
   profile: MessagesProfile,
 ): string | UpstreamFailure {
-  const turns = profile.systemInMiddle === 'fold' ? foldSystem(request.turns) : request.turns;
+  const placed = profile.systemInMiddle === 'fold' ? foldSystem(request.turns) : request.turns;
+  const turns = placed.filter(saysSomething);
   const messages = writeTurns(turns, call, profile);
   if (typeof messages !== 'string') return messages;
   const thinking = decideThinking(request, turns, call, profile);
-  const stop = splitStops(request.stop, profile).sent;
+  const stop = splitStops(request.stop, profile, call.reasons).sent;
   const body = {
     model: call.model,
     max_tokens: call.maxOutputTokens,

@@ -23,6 +23,7 @@ const PROFILE: MessagesProfile = {
   version: '2023-06-01',
   systemInMiddle: 'fold',
   stopMax: 16,
+  stopWhenReasoning: 'send',
   blankStop: 'hold',
   toolIds: 'word',
   imageUrls: 'any',
