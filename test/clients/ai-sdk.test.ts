@@ -271,6 +271,7 @@ describe.each(PROVIDERS.map((provider) => [provider.name, provider] as const))(
           prompt: 'Hello?',
           maxOutputTokens: 100,
           maxRetries: 0,
+          includeRawChunks: true,
           onError: ({ error }) => {
             errors.push(field(error, 'message'));
           },
@@ -278,6 +279,12 @@ describe.each(PROVIDERS.map((provider) => [provider.name, provider] as const))(
         expect(await stream.text).toBe(HELLO);
         expect(await stream.finishReason).toBe('error');
         expect(errors).toEqual([expect.stringContaining('stopped before its answer')]);
+        const parts = await Array.fromAsync(stream.fullStream);
+        const raw = parts.findLast((part) => part.type === 'raw');
+        expect(field(raw, 'rawValue', 'error')).toMatchObject({
+          svc_tokens_debited: expect.stringMatching(/^\d+(\.\d+)?$/),
+          svc_outcome: 'upstream_failed',
+        });
       },
     );
 
