@@ -3,6 +3,7 @@
 
 import { isDeepStrictEqual } from 'node:util';
 import { noteThinking } from '../../test/support/file-reader.ts';
+import { SIGNATURE } from '../../test/support/render.ts';
 import type { RecordedRequest } from '../../test/support/upstream.ts';
 import type { Generation, Seen } from './stage.ts';
 
@@ -109,7 +110,8 @@ function readChatRound(turn: Fields, next: Fields): Round | undefined {
 function readMessagesRound(turn: Fields, next: Fields): Round | undefined {
   const call = blocksOf(turn).find(({ type }) => type === 'tool_use');
   if (call === undefined) return undefined;
-  const thinking = blocksOf(turn).filter(({ type }) => type === 'thinking');
+  // Such an upstream takes its thinking back with its own signature only.
+  const thinking = blocksOf(turn).filter(({ signature }) => signature === SIGNATURE);
   const [result] = blocksOf(next);
   return {
     callId: String(call['id']),

@@ -6,15 +6,16 @@ import { resolve } from 'node:path';
 const readmePath = resolve(import.meta.dir, '../../README.md');
 const MARKERS = ['<!-- agents -->', '<!-- /agents -->'] as const;
 
-/** A Markdown table, padded so that it reads well as text too. */
+/** A Markdown table, padded so that it reads well as text too; nothing without rows. */
 export function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
+  if (rows.length === 0) return '';
   const widths = head.map((cell, at) =>
     Math.max(cell.length, ...rows.map((row) => row[at]?.length ?? 0)),
   );
   const line = (cells: readonly string[]) =>
     `| ${cells.map((cell, at) => cell.padEnd(widths[at] ?? 0)).join(' | ')} |`;
   const rule = `| ${widths.map((width) => '-'.repeat(width)).join(' | ')} |`;
-  return [line(head), rule, ...rows.map(line)].join('\n');
+  return `${[line(head), rule, ...rows.map(line)].join('\n')}\n`;
 }
 
 /** Replaces what stands between the markers of README.md. */

@@ -1,8 +1,9 @@
 // `scripts/agents`: runs published coding agents against the executable, one at a time: one answer
 // and one round with a tool in every format that an agent speaks, then runs in which something goes
-// wrong. Prints two tables; fails when a run fails. The script encloses it: loopback is all there is.
+// wrong, over upstreams of both dialects. Prints two tables; fails when a run fails. The script
+// encloses it: loopback is all there is.
 //
-//   scripts/agents [--only claude-code] [--upstream messages] [--update-readme] [--keep]
+//   scripts/agents [--only pi] [--upstream chat] [--update-readme] [--keep]
 
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
@@ -14,13 +15,13 @@ import { AGENTS, type Agent, versionOf } from './agents.ts';
 import { HARDER } from './harder.ts';
 import { judgeRound, judgeSuccess, type Thinking } from './judge.ts';
 import { table, updateReadme } from './report.ts';
-import { openStage, type Seen } from './stage.ts';
+import { openStage, type Seen, type Stage } from './stage.ts';
 
 const { values: flags } = parseArgs({
   options: {
     only: { type: 'string', multiple: true, default: [] },
-    /** The dialect of the upstream: chat or messages. */
-    upstream: { type: 'string', default: 'chat' },
+    /** The dialect of the upstream; both, one after the other, where it is not given. */
+    upstream: { type: 'string', multiple: true, default: ['chat', 'messages'] },
     'update-readme': { type: 'boolean', default: false },
     /** Leaves the homes of the agents, each with seen.json, all that was seen of its run. */
     keep: { type: 'boolean', default: false },
@@ -28,58 +29,77 @@ const { values: flags } = parseArgs({
 });
 
 const names = AGENTS.map(({ name }) => name);
-const unknown = flags.only.filter((name) => !names.includes(name));
-if (unknown.length > 0) throw new Error(`no agent is called ${unknown}; there are ${names}`);
+const dialects = flags.upstream.filter((name) => name === 'chat' || name === 'messages');
+if (dialects.length < flags.upstream.length) throw new Error('--upstream is chat or messages');
+for (const name of flags.only) {
+  if (!names.includes(name)) throw new Error(`no agent is called ${name}; there are ${names}`);
+}
+if (flags['update-readme'] && flags.only.length > 0) {
+  throw new Error('README.md has the table of all agents: --update-readme goes without --only');
+}
 const wanted = AGENTS.filter(({ name }) => flags.only.length === 0 || flags.only.includes(name));
-
-const dialect = flags.upstream;
-if (dialect !== 'chat' && dialect !== 'messages') throw new Error('--upstream is chat or messages');
 
 /** What the table says of the first answer's thinking. */
 const WORDS: Readonly<Record<Thinking, string>> = {
   replayed: 'sent back',
-  restored: 'lost by the agent, put back',
-  lost: 'lost by the agent',
-  dropped: 'sent back, not passed on',
+  restored: 'lost, put back',
+  lost: 'lost',
+  dropped: 'sent back, dropped',
 };
 
 const NOTE = 'note-1.txt';
-await using stage = await openStage(dialect, flags.keep);
+const ROUNDS = ['agent', 'version', 'format', 'one answer', 'tool round', 'thinking', 'requests'];
+const TROUBLES = ['agent', 'format', 'what happens', 'what it comes to', 'so it was'];
 let failures = 0;
 
-const rows: string[][] = [];
-for (const agent of wanted) {
-  for (const format of Object.keys(agent.formats) as Format[])
-    rows.push(await judge(agent, format));
-}
-const harderRows: string[][] = [];
-for (const { agent: name, format, happens, comesTo, task, judge: problemsOf } of HARDER) {
-  const agent = wanted.find((each) => each.name === name);
-  if (agent === undefined) continue;
-  const seen = await stage.perform({ agent, format, prompt: () => 'Say hello.', ...task });
-  const result = tell(`${name}, ${format}, ${happens}`, seen, problemsOf(seen));
-  harderRows.push([name, format, happens, comesTo, result]);
-}
-if (!(await stage.ledgerAgrees())) {
+const rounds: string[][][] = [];
+const troubles: string[][][] = [];
+for (const dialect of dialects) {
+  say(`The upstream speaks ${dialect}.`);
+  await using stage = await openStage(dialect, flags.keep);
+  rounds.push(await runRounds(stage));
+  troubles.push(await runTroubles(stage));
+  if (await stage.ledgerAgrees()) continue;
   failures += 1;
-  process.stderr.write('FAIL `tollgate doctor` finds the books wrong\n');
+  say('FAIL `tollgate doctor` finds the books wrong');
 }
-
-const tables = [
-  table(['agent', 'version', 'format', 'one answer', 'tool round', 'thinking', 'requests'], rows),
-];
-if (harderRows.length > 0) {
-  tables.push(
-    table(['agent', 'format', 'what happens', 'what it comes to', 'so it was'], harderRows),
-  );
-}
-const text = tables.join('\n\n');
+const text = [table(ROUNDS, merge(rounds)), table(TROUBLES, merge(troubles))].join('\n').trim();
 process.stdout.write(`${text}\n`);
 if (flags['update-readme']) await updateReadme(text);
 process.exitCode = failures === 0 ? 0 : 1;
 
+async function runRounds(stage: Stage): Promise<string[][]> {
+  const rows: string[][] = [];
+  for (const agent of wanted) {
+    for (const format of Object.keys(agent.formats) as Format[]) {
+      rows.push(await judge(stage, agent, format));
+    }
+  }
+  return rows;
+}
+
+async function runTroubles(stage: Stage): Promise<string[][]> {
+  const rows: string[][] = [];
+  for (const { agent: name, format, happens, comesTo, task, judge: problemsOf } of HARDER) {
+    const agent = wanted.find((each) => each.name === name);
+    if (agent === undefined) continue;
+    const seen = await stage.perform({ agent, format, prompt: () => 'Say hello.', ...task });
+    const result = tell(`${name}, ${format}, ${happens}`, seen, problemsOf(seen));
+    rows.push([name, format, happens, comesTo, result]);
+  }
+  return rows;
+}
+
+/** The same table of several dialects as one; a cell in which they differ has what each of them had. */
+function merge(tables: readonly (readonly string[][])[]): string[][] {
+  const [first = []] = tables;
+  return first.map((row, at) =>
+    row.map((_, column) => [...new Set(tables.map((rows) => rows[at]?.[column]))].join(' / ')),
+  );
+}
+
 /** Both runs of an agent in one format, as a row of the table. */
-async function judge(agent: Agent, format: Format): Promise<string[]> {
+async function judge(stage: Stage, agent: Agent, format: Format): Promise<string[]> {
   const name = `${agent.name}, ${format}`;
   const prompt = () => 'Say hello.';
   const hello = await stage.perform({ agent, format, model: 'reasoning', prompt });
