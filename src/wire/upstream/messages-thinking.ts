@@ -84,7 +84,12 @@ function mayThink(turns: readonly Turn[], call: UpstreamCall, profile: MessagesP
 /** The assistant turns since the user last said something that was not beside tool results. */
 function openLoop(turns: readonly Turn[]): AssistantTurn[] {
   const start = turns.findLastIndex((turn, index) => {
-    return turn.role === 'user' && turns[index - 1]?.role !== 'tool';
+    return turn.role === 'user' && !isBesideResults(turns, index);
   });
   return turns.slice(start + 1).filter((turn) => turn.role === 'assistant');
+}
+
+/** Turns of the user in a row become one message, and so do the results before them. */
+function isBesideResults(turns: readonly Turn[], index: number): boolean {
+  return turns.slice(0, index).findLast((turn) => turn.role !== 'user')?.role === 'tool';
 }

@@ -29,9 +29,23 @@ const OPENING = textBlock('Continue.');
 /** Vendors refuse a result that is an error and says nothing. */
 const UNEXPLAINED_ERROR = 'The tool failed.';
 
+/** A turn of white space alone is left out: no message could be made of it. */
+export function saysSomething(turn: Turn): boolean {
+  switch (turn.role) {
+    case 'user':
+      return turn.parts.some((part) => part.kind === 'image' || part.text.trim() !== '');
+    case 'assistant':
+      return turn.toolCalls.length > 0 || turn.text.trim() !== '';
+    case 'system':
+      return turn.text.trim() !== '';
+    case 'tool':
+      return true;
+  }
+}
+
 /**
  * Turns of the same role become one message, so that all results of one assistant turn are in the
- * message behind it, with the user's own words after them. Turns without content are left out.
+ * message behind it, with the user's own words after them. Each of the turns says something.
  */
 export function writeTurns(
   turns: readonly Turn[],
@@ -46,7 +60,7 @@ export function writeTurns(
     const blocks = turnBlocks(turn, index === turns.length - 1, call, profile);
     const last = messages.at(-1);
     if (last?.role === role) last.blocks.push(...blocks);
-    else if (blocks.length > 0) messages.push({ role, blocks });
+    else messages.push({ role, blocks });
   });
   if (messages[0]?.role !== 'user') messages.unshift({ role: 'user', blocks: [OPENING] });
   return `[${messages.map(writeMessage).join(',')}]`;

@@ -73,6 +73,12 @@ const ROWS: Row[] = [
     [asked('Continue.'), said(text('A')), asked('B')],
   ],
   ['an answer that was begun', {}, [user('A'), assistant('B: \n')], [asked('A'), said(text('B:'))]],
+  [
+    'an answer that was begun, and a turn of white space',
+    {},
+    [user('A'), assistant('B: '), user(' ')],
+    [asked('A'), said(text('B:'))],
+  ],
   ['an answer begun with white space', {}, [user('A'), assistant(' ')], [asked('A')]],
   [
     'white space in the middle stays',
@@ -244,9 +250,15 @@ describe('whether a model with a budget is asked to think', () => {
       [user('A'), bare, one, user('B')],
       false,
     ],
+    [
+      'a loop without thinking and two turns of words beside its results',
+      [user('A'), bare, one, user('B'), user('C')],
+      false,
+    ],
     ['a loop that is over', [user('A'), bare, one, assistant('B'), user('C')], true],
     ['a loop with system text behind it', [user('A'), bare, one, system('S')], false],
     ['an answer that the client has begun', [user('A'), assistant('B')], false],
+    ['an answer begun, and white space', [user('A'), assistant('B'), user(' ')], false],
   ];
 
   test.each(rows)('%s', (_name, turns, thinks) => {
