@@ -61,7 +61,7 @@ export function failureError(failure: UpstreamFailure, limits?: LimitView): Gate
     case 'unsupported':
       return new GatewayError('invalid_request', {
         message:
-          'The model does not take images in this form. Send them as base64 data, or leave them out.',
+          'The model does not take images in this form. Send PNG, JPEG, GIF or WebP as base64 data, or leave them out.',
         param: 'messages',
         ...shown,
       });
