@@ -11,6 +11,12 @@ import type { ByteReader, UpstreamAnswer } from './client.ts';
 /** How long a finished upstream may take to end its answer before it is cut off. */
 const DRAIN_MS = 1_000;
 
+/**
+ * How long the usage and the end may take to follow a finish reason. Some servers keep the
+ * connection open instead, and their clients would wait for the idle timeout with a whole answer.
+ */
+const FINISHING_MS = 2_000;
+
 export type Batch = {
   readonly events: readonly GenerationEvent[];
   /** Absent while more may come. */
@@ -74,13 +80,9 @@ function streamSource(
   };
   return {
     async read() {
-      let chunk: Awaited<ReturnType<typeof reader.read>>;
-      try {
-        chunk = await reader.read();
-      } catch {
-        // Some servers reset where others close; after a finish reason both are an end.
-        chunk = { done: true };
-      }
+      const chunk = decoder.isFinishing()
+        ? await readFinishing(reader, clockwork)
+        : await readOrEnd(reader);
       if (chunk.done || chunk.value === undefined) {
         const failure = decoder.end();
         return { events: taken(), end: failure ?? 'finished' };
@@ -94,6 +96,31 @@ function streamSource(
     },
     cancel: () => cancel(reader),
   };
+}
+
+type Read = Awaited<ReturnType<ByteReader['read']>>;
+
+async function readOrEnd(reader: ByteReader): Promise<Read> {
+  try {
+    return await reader.read();
+  } catch {
+    // Some servers reset where others close; after a finish reason both are an end.
+    return { done: true };
+  }
+}
+
+/** What follows a finish reason, or an end where nothing does. */
+async function readFinishing(reader: ByteReader, { clock, deadlines }: Clockwork): Promise<Read> {
+  const late = Promise.withResolvers<Read>();
+  const deadline: Deadline = {
+    at: clock() + FINISHING_MS,
+    fire: () => late.resolve({ done: true }),
+  };
+  deadlines.add(deadline);
+  const chunk = await Promise.race([readOrEnd(reader), late.promise]);
+  deadlines.remove(deadline);
+  if (chunk.done) cancel(reader);
+  return chunk;
 }
 
 function cancel(reader: ByteReader): void {

@@ -63,6 +63,8 @@ export type ClientFormat = {
 export type StreamDecoder = {
   readonly feed: (bytes: Uint8Array) => UpstreamFailure | undefined;
   readonly end: () => UpstreamFailure | undefined;
+  /** A finish reason has been read: what may still come is no content. */
+  readonly isFinishing: () => boolean;
 };
 
 export type UpstreamCall = {

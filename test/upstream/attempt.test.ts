@@ -28,8 +28,17 @@ const endless: Behaviour = async (exchange) => {
   await exchange.untilGone();
 };
 
+/** Says all that there is to say, but neither that it is over nor anything more. */
+const finishesAndStays: Behaviour = async (exchange) => {
+  streamHead(exchange);
+  const { dialect } = exchange.request;
+  for (const frame of streamFrames(dialect, 'any', SCRIPT).slice(0, -1)) exchange.write(frame);
+  await exchange.untilGone();
+};
+
 const BEHAVIOURS: Readonly<Record<string, Behaviour>> = {
   endless,
+  'finishes-and-stays': finishesAndStays,
   script: play(SCRIPT),
   'one-read': (exchange) => sendText(exchange, streamFrames('chat', 'any', SCRIPT).join('')),
   json: (exchange) => sendWhole(exchange, 200, wholeBody('chat', 'any', SCRIPT)),
@@ -50,6 +59,18 @@ afterAll(() => rig.close());
 /** Two sequences that are sent, and one that is not. */
 const stop = ['never', 'at all', 'END'];
 const profile = { stopMax: 2 };
+
+test.each(['chat', 'messages'] as const)(
+  'an upstream that has finished and does not end is not waited for, %s',
+  async (dialect) => {
+    const startedAt = Date.now();
+    const { events, end } = await rig.run('finishes-and-stays', { dialect, idleMs: 60_000 });
+    expect(end).toBe('finished');
+    expect(events.slice(-2).map((event) => event.kind)).toEqual(['usage', 'finish']);
+    expect(Date.now() - startedAt).toBeLessThan(30_000);
+    await rig.upstream.waitFor((upstream) => upstream.active() === 0);
+  },
+);
 
 describe('stop sequences that the upstream is not told', () => {
   test.each([[true], [false]])(

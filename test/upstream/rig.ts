@@ -18,6 +18,8 @@ export type TryOptions = {
   readonly maxOutputTokens?: number;
   /** Changes to the default profile of the chat dialect. */
   readonly profile?: Partial<ChatProfile>;
+  /** How long the upstream may be silent; 400 unless told otherwise. */
+  readonly idleMs?: number;
   /** `chat` unless told otherwise. */
   readonly dialect?: 'chat' | 'messages';
 };
@@ -88,9 +90,9 @@ export async function startAttemptRig(
 
 function served(
   { baseUrl, messagesBaseUrl }: Upstream,
-  { dialect = 'chat', profile }: TryOptions,
+  { dialect = 'chat', profile, idleMs = 400 }: TryOptions,
 ): Candidate['upstream'] {
-  const timeouts = { firstByteMs: 400, idleMs: 400, totalMs: 2_000 };
+  const timeouts = { firstByteMs: 400, idleMs, totalMs: Math.max(2_000, idleMs) };
   const shared = { id: 'scripted', profileName: 'scripted', apiKey: 'key', timeouts };
   return dialect === 'chat'
     ? { ...shared, dialect, baseUrl, profile: { ...DEFAULT_PROFILE.chat, ...profile } }

@@ -26,6 +26,8 @@ export type ChunkReader = {
    * first finish reason.
    */
   readonly end: () => UpstreamFailure | undefined;
+  /** Whether a finish reason has been read. */
+  readonly isFinishing: () => boolean;
 };
 
 /** One choice of a chunk: `position` is its place among them. */
@@ -36,16 +38,20 @@ type Choice = {
   readonly text: string;
 };
 
-/** Returns a reader for one answer. After a failure no further call may be made. */
+/**
+ * Returns a reader for one answer. After a failure no further call may be made. `seed` tells the
+ * answer from the others of its conversation where the upstream gives it no id.
+ */
 export function createChunkReader(
   onEvent: (event: GenerationEvent) => void,
   profile: ChatProfile,
+  seed: string,
 ): ChunkReader {
   const prose = createThinkSplitter(profile.thinkTags, emitContent);
   const tools = createToolReader(emitCall, profile.toolArguments, (position) => {
-    return derivedCallId(seed, position);
+    return derivedCallId(`${answerId}/${seed}`, position);
   });
-  let seed = '';
+  let answerId = '';
   let usage: Usage | undefined;
   let finishWord = '';
   let hasDelta = false;
@@ -106,8 +112,7 @@ export function createChunkReader(
       if (!isRecord(value)) return { class: 'malformed', detail: 'the upstream sent no object' };
       const error = readErrorRecord(value);
       if (error !== undefined) return error;
-      // The answer's own id and time of creation tell it from the others of a conversation.
-      if (seed === '') seed = `${toText(value['id'])}/${String(value['created'])}`;
+      if (answerId === '') answerId = `${toText(value['id'])}/${String(value['created'])}`;
       // Chunks for usage alone and Azure's first chunk have no choices: [], null or nothing.
       const choices = toList(value['choices']);
       for (let position = 0; position < choices.length; position += 1) {
@@ -131,6 +136,7 @@ export function createChunkReader(
       if (kind === 'text-delta') prose.text(text);
       else prose.reasoning(text);
     },
+    isFinishing: () => finishWord !== '',
     end() {
       const meant = readFinish(finishWord);
       if (typeof meant !== 'string') return meant;

@@ -11,7 +11,11 @@ import { BODY_BYTES_MAX } from './limits.ts';
 import { isRecord, toList, toText } from './narrow.ts';
 
 /** Reads the body of a 200. HTML, an error object and an answer without choices are failures. */
-export function readChatResponse(body: string, profile: ChatProfile): Answer | UpstreamFailure {
+export function readChatResponse(
+  body: string,
+  profile: ChatProfile,
+  seed = '',
+): Answer | UpstreamFailure {
   if (body.length > BODY_BYTES_MAX) return malformed(`more than ${BODY_BYTES_MAX} bytes`);
   const value = parseJson(body);
   if (!isRecord(value)) return malformed('a body that is not a JSON object');
@@ -21,7 +25,7 @@ export function readChatResponse(body: string, profile: ChatProfile): Answer | U
   if (!isRecord(choice) || !isRecord(choice['message']))
     return malformed('an answer without a choice');
   const fold = createFold();
-  const reader = createChunkReader(fold.push, profile);
+  const reader = createChunkReader(fold.push, profile, seed);
   // A body that arrived whole is complete, with or without a word that says so. Its first choice is
   // the answer, whatever index it bears.
   const finish = toText(choice['finish_reason']) || 'stop';

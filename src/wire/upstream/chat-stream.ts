@@ -13,9 +13,10 @@ import { createEventStream } from './event-stream.ts';
 export function createChatStream(
   onEvent: (event: GenerationEvent) => void,
   profile: ChatProfile,
+  seed = '',
   lane: FrameLane = createFrameLane(),
 ): StreamDecoder {
-  const reader = createChunkReader(onEvent, profile);
+  const reader = createChunkReader(onEvent, profile, seed);
   return createEventStream({
     read(text) {
       const delta = lane.match(text);
@@ -31,5 +32,6 @@ export function createChatStream(
     },
     error: errorEventFailure,
     end: reader.end,
+    isFinishing: reader.isFinishing,
   });
 }

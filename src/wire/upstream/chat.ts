@@ -10,10 +10,12 @@ import { writeChatRequest } from './chat-request.ts';
 import { readChatResponse } from './chat-response.ts';
 import { createChatStream } from './chat-stream.ts';
 import { arrangeTurns } from './chat-turns.ts';
+import { answerSeed } from './tool-id.ts';
 
 export function chatDialect(profile: ChatProfile): UpstreamDialect {
   /** A codec serves one attempt: how its answer is read may depend on what was asked. */
   let answerProfile = profile;
+  let seed = '';
   return {
     path: '/chat/completions',
     headers: (apiKey) => ({
@@ -23,10 +25,11 @@ export function chatDialect(profile: ChatProfile): UpstreamDialect {
     }),
     request(request, call) {
       answerProfile = profileOfAnswer(request, call, profile);
+      seed = answerSeed(request);
       return writeChatRequest(request, call, profile);
     },
-    response: (body) => readChatResponse(body, answerProfile),
-    stream: (onEvent) => createChatStream(onEvent, answerProfile),
+    response: (body) => readChatResponse(body, answerProfile, seed),
+    stream: (onEvent) => createChatStream(onEvent, answerProfile, seed),
     failure: chatFailure,
   };
 }

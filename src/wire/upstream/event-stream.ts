@@ -15,6 +15,7 @@ export type EventReader = {
   readonly error: (text: string) => UpstreamFailure;
   /** The answer is over: emits its last events, or says what is missing. */
   readonly end: () => UpstreamFailure | undefined;
+  readonly isFinishing: () => boolean;
 };
 
 /** Returns a decoder for one stream. After a failure it emits nothing and repeats the failure. */
@@ -47,6 +48,7 @@ export function createEventStream(reader: EventReader): StreamDecoder {
   }
 
   return {
+    isFinishing: reader.isFinishing,
     feed(bytes) {
       if (done || failure !== undefined) return failure;
       const broken = sse.feed(bytes);

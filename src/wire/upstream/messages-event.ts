@@ -25,6 +25,8 @@ export type MessagesReader = {
   readonly readMessage: (message: JsonRecord, text: string) => UpstreamFailure | undefined;
   /** The answer is over: emits the usage, if any was sane, and then the finish event. */
   readonly end: () => UpstreamFailure | undefined;
+  /** Whether a stop reason has been read. */
+  readonly isFinishing: () => boolean;
 };
 
 /** A block that has begun and not ended. Only text needs no memory. */
@@ -38,13 +40,21 @@ type Block =
 const START_INPUT = ['content_block', 'input'] as const;
 const WHOLE_INPUT = ['content', '*', 'input'] as const;
 
-/** Returns a reader for one answer. After a failure no further call may be made. */
-export function createMessagesReader(onEvent: (event: GenerationEvent) => void): MessagesReader {
-  const tools = createToolBlocks(emit, (position) => derivedCallId(seed, position));
+/**
+ * Returns a reader for one answer. After a failure no further call may be made. `seed` tells the
+ * answer from the others of its conversation where the upstream gives it no id.
+ */
+export function createMessagesReader(
+  onEvent: (event: GenerationEvent) => void,
+  seed: string,
+): MessagesReader {
+  const tools = createToolBlocks(emit, (position) => {
+    return derivedCallId(`${answerId}/${seed}`, position);
+  });
   const thoughts = createThoughts();
   const counts = createUsageReader();
   const open = new Map<number, Block>();
-  let seed = '';
+  let answerId = '';
   let latest = -1;
   let finishWord = '';
   let hasBegun = false;
@@ -67,7 +77,7 @@ export function createMessagesReader(onEvent: (event: GenerationEvent) => void):
 
   function readHead(message: JsonRecord): void {
     hasBegun = true;
-    if (seed === '') seed = toText(message['id']);
+    if (answerId === '') answerId = toText(message['id']);
     counts.readStart(message['usage']);
   }
 
@@ -202,6 +212,7 @@ export function createMessagesReader(onEvent: (event: GenerationEvent) => void):
           return undefined;
       }
     },
+    isFinishing: () => finishWord !== '',
     end() {
       const meant = readFinish(finishWord);
       if (typeof meant !== 'string') return meant;

@@ -10,7 +10,7 @@ import { malformed, readMessagesError } from './messages-failure.ts';
 import { isRecord } from './narrow.ts';
 
 /** Reads the body of a 200. HTML, an error object and an answer without content are failures. */
-export function readMessagesResponse(body: string): Answer | UpstreamFailure {
+export function readMessagesResponse(body: string, seed = ''): Answer | UpstreamFailure {
   if (body.length > BODY_BYTES_MAX) return malformed(`more than ${BODY_BYTES_MAX} bytes`);
   const value = parseJson(body);
   if (!isRecord(value)) return malformed('a body that is not a JSON object');
@@ -18,7 +18,7 @@ export function readMessagesResponse(body: string): Answer | UpstreamFailure {
   if (error !== undefined) return error;
   if (!Array.isArray(value['content'])) return malformed('an answer without content');
   const fold = createFold();
-  const reader = createMessagesReader(fold.push);
+  const reader = createMessagesReader(fold.push, seed);
   const failure = reader.readMessage(value, body) ?? reader.end();
   return failure ?? fold.answer();
 }

@@ -7,8 +7,11 @@ import { createEventStream } from './event-stream.ts';
 import { createMessagesReader } from './messages-event.ts';
 import { messagesErrorEvent } from './messages-failure.ts';
 
-export function createMessagesStream(onEvent: (event: GenerationEvent) => void): StreamDecoder {
-  const reader = createMessagesReader(onEvent);
+export function createMessagesStream(
+  onEvent: (event: GenerationEvent) => void,
+  seed = '',
+): StreamDecoder {
+  const reader = createMessagesReader(onEvent, seed);
   return createEventStream({
     read(text, event) {
       const value = parseJson(text);
@@ -16,5 +19,6 @@ export function createMessagesStream(onEvent: (event: GenerationEvent) => void):
     },
     error: messagesErrorEvent,
     end: reader.end,
+    isFinishing: reader.isFinishing,
   });
 }

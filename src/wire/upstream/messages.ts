@@ -7,8 +7,10 @@ import { messagesFailure } from './messages-failure.ts';
 import { writeMessagesRequest } from './messages-request.ts';
 import { readMessagesResponse } from './messages-response.ts';
 import { createMessagesStream } from './messages-stream.ts';
+import { answerSeed } from './tool-id.ts';
 
 export function messagesDialect(profile: MessagesProfile): UpstreamDialect {
+  let seed = '';
   return {
     path: '/v1/messages',
     headers: (apiKey) => ({
@@ -17,9 +19,12 @@ export function messagesDialect(profile: MessagesProfile): UpstreamDialect {
       // An upstream without a key (a local server) gets no empty credential.
       ...(apiKey === '' ? {} : credential(profile, apiKey)),
     }),
-    request: (request, call) => writeMessagesRequest(request, call, profile),
-    response: readMessagesResponse,
-    stream: createMessagesStream,
+    request(request, call) {
+      seed = answerSeed(request);
+      return writeMessagesRequest(request, call, profile);
+    },
+    response: (body) => readMessagesResponse(body, seed),
+    stream: (onEvent) => createMessagesStream(onEvent, seed),
     failure: messagesFailure,
   };
 }

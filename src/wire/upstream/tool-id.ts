@@ -2,6 +2,7 @@
 // request writers for each call and each result alike, and by the readers of answers. It must never
 // give two ids of one conversation the same name, nor one id two names.
 
+import type { GenerationRequest } from '../../core/generation.ts';
 import type { UpstreamProfile } from '../../core/profile.ts';
 
 type Shape = UpstreamProfile['toolIds'];
@@ -36,6 +37,14 @@ function digest(id: string, length: number): string {
   let text = '';
   for (; text.length < length; rest /= 62n) text += DIGITS.charAt(Number(rest % 62n));
   return text;
+}
+
+/**
+ * What tells an answer from the others of its conversation where its upstream gives it no id: a
+ * conversation has one answer behind each of its turns.
+ */
+export function answerSeed({ turns }: GenerationRequest): string {
+  return String(turns.length);
 }
 
 /**

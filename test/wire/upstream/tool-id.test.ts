@@ -1,5 +1,9 @@
 import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
+import type { GenerationRequest, Turn } from '../../../src/core/generation.ts';
+import { DEFAULT_PROFILE } from '../../../src/core/profile.ts';
+import { chatDialect } from '../../../src/wire/upstream/chat.ts';
+import { messagesDialect } from '../../../src/wire/upstream/messages.ts';
 import { toolIdFor } from '../../../src/wire/upstream/tool-id.ts';
 
 const SHAPES = [
@@ -44,4 +48,34 @@ test('a rewritten id is the same one in every version: prompt caches outlive pro
   expect(toolIdFor('word', 'functions.f:0')).toBe('call_wRpxqOo5H4DYrl8IHIZhw0');
   expect(toolIdFor('nine', 'call_1')).toBe('OwEk5PObq');
   expect(toolIdFor('word', '')).toBe('call_hsIevdXMs8WX2IiQc7Gc70');
+});
+
+describe('calls without an id', () => {
+  const call = { upstream: 'up', model: 'm', maxOutputTokens: 10, stream: false, reasons: false };
+  const user: Turn = { role: 'user', parts: [{ kind: 'text', text: 'Hi' }] };
+  const request = (turns: readonly Turn[]): GenerationRequest => {
+    const rest = { stop: [], tools: [], json: false, stream: false, includeUsage: true };
+    return { model: 'm', system: '', turns, ...rest };
+  };
+  const BODIES = {
+    chat: '{"choices":[{"message":{"tool_calls":[{"function":{"name":"f"}}]}}]}',
+    messages: '{"content":[{"type":"tool_use","name":"f","input":{}}],"stop_reason":"tool_use"}',
+  } as const;
+
+  test.each(['chat', 'messages'] as const)(
+    'have another one in the next answer of a conversation, from an upstream without any id, %s',
+    (name) => {
+      const ids = [[user], [user, user, user]].map((turns) => {
+        const dialect =
+          name === 'chat'
+            ? chatDialect(DEFAULT_PROFILE.chat)
+            : messagesDialect(DEFAULT_PROFILE.messages);
+        dialect.request(request(turns), call);
+        const answer = dialect.response(BODIES[name]);
+        return 'class' in answer ? undefined : answer.toolCalls[0]?.id;
+      });
+      expect(ids).toEqual([expect.any(String), expect.any(String)]);
+      expect(ids[0]).not.toBe(ids[1]);
+    },
+  );
 });
