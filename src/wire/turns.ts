@@ -13,8 +13,9 @@ const UNMATCHED = 'Result of a tool call that does not precede it in this conver
 
 /** What has come since an assistant turn with tool calls, until a user or assistant turn ends it. */
 type Exchange = {
-  /** Ids of calls without a result yet. Not a set: some upstreams number every call alike. */
-  readonly openIds: string[];
+  readonly ids: readonly string[];
+  /** How many calls of each id have no result yet: some upstreams number every call alike. */
+  readonly unanswered: Map<string, number>;
   readonly results: ToolTurn[];
   readonly systemTurns: SystemTurn[];
   readonly unmatched: string[];
@@ -67,7 +68,7 @@ export function assembleTurns(entries: readonly Turn[]): { system: string; turns
         break;
       case 'tool':
         if (exchange === undefined) leading.push(unmatchedText(entry));
-        else if (takeOut(exchange.openIds, entry.toolCallId)) exchange.results.push(entry);
+        else if (takeOne(exchange.unanswered, entry.toolCallId)) exchange.results.push(entry);
         else exchange.unmatched.push(unmatchedText(entry));
         break;
     }
@@ -78,7 +79,10 @@ export function assembleTurns(entries: readonly Turn[]): { system: string; turns
 }
 
 function openExchange(calls: readonly { readonly id: string }[]): Exchange {
-  return { openIds: calls.map((call) => call.id), results: [], systemTurns: [], unmatched: [] };
+  const ids = calls.map((call) => call.id);
+  const unanswered = new Map<string, number>();
+  for (const id of ids) unanswered.set(id, (unanswered.get(id) ?? 0) + 1);
+  return { ids, unanswered, results: [], systemTurns: [], unmatched: [] };
 }
 
 /** Nothing follows the calls: the conversation ends with them, and they may stay open. */
@@ -90,8 +94,10 @@ function isUntouched(exchange: Exchange): boolean {
   );
 }
 
-function missingResults(exchange: Exchange): ToolTurn[] {
-  return exchange.openIds.map((toolCallId) => {
+/** In the order of the calls; of calls with the same id the first ones count as answered. */
+function missingResults({ ids, unanswered }: Exchange): ToolTurn[] {
+  const missing = ids.toReversed().filter((id) => takeOne(unanswered, id));
+  return missing.reverse().map((toolCallId) => {
     return { role: 'tool', toolCallId, text: UNANSWERED, isError: true };
   });
 }
@@ -104,9 +110,9 @@ function textPart(text: string): TextPart {
   return { kind: 'text', text };
 }
 
-function takeOut(ids: string[], id: string): boolean {
-  const index = ids.indexOf(id);
-  if (index === -1) return false;
-  ids.splice(index, 1);
+function takeOne(counts: Map<string, number>, id: string): boolean {
+  const count = counts.get(id) ?? 0;
+  if (count === 0) return false;
+  counts.set(id, count - 1);
   return true;
 }

@@ -115,6 +115,17 @@ const ROWS: Row[] = [
     '',
     [assistant('', 'x', 'x'), tool('x', '1'), tool('x', '2')],
   ],
+  [
+    'calls with the same id and one result',
+    [assistant('', 'x', 'y', 'x'), tool('x', '1')],
+    '',
+    [
+      assistant('', 'x', 'y', 'x'),
+      tool('x', '1'),
+      tool('y', UNANSWERED, true),
+      tool('x', UNANSWERED, true),
+    ],
+  ],
   ['a result without any call', [tool('a', '1'), user('Q')], '', [user(`${UNMATCHED}1`, 'Q')]],
   [
     'a result of another call',
