@@ -26,6 +26,8 @@ type Call = {
   readonly id: string;
   readonly name: string;
   arguments: string;
+  /** Whether `arguments` begin as an object; undefined while they are blank. */
+  isObject: boolean | undefined;
   /** How much of `arguments` has been sent. */
   sent: number;
 };
@@ -140,7 +142,8 @@ export function encodeStream(head: AnswerHead): StreamEncoder {
     const isOpen = open.kind === 'tool' && open.call === call;
     if (!isOpen && !waiting.includes(call)) return '';
     call.arguments += json;
-    if (open.kind !== 'tool' || !isOpen || !startsObject(call)) return '';
+    call.isObject ??= beginsObject(json);
+    if (open.kind !== 'tool' || !isOpen || call.isObject !== true) return '';
     const unsent = call.sent === 0 ? call.arguments : json;
     call.sent = call.arguments.length;
     return open.deltaStart + JSON.stringify(unsent) + DELTA_END;
@@ -170,7 +173,8 @@ export function encodeStream(head: AnswerHead): StreamEncoder {
         case 'reasoning-delta':
           return thinking(event.text);
         case 'tool-start': {
-          const call = { id: event.id, name: event.name, arguments: '', sent: 0 };
+          const { id, name } = event;
+          const call: Call = { id, name, arguments: '', isObject: undefined, sent: 0 };
           calls[event.index] = call;
           if (!mustWait()) return openTool(call);
           waiting.push(call);
@@ -197,15 +201,20 @@ function isBlank(text: string): boolean {
   return !/\S/.test(text);
 }
 
-/** Arguments that do not begin as an object are held back, because they need repair as a whole. */
-function startsObject(call: Call): boolean {
-  return call.sent > 0 || /^\s*\{/.test(call.arguments);
+/**
+ * What the first piece that is not blank says. Arguments that do not begin as an object are held
+ * back, because they need repair as a whole. To look at all of them with every piece would take
+ * minutes where they are long.
+ */
+function beginsObject(piece: string): boolean | undefined {
+  const first = piece.trimStart().charAt(0);
+  return first === '' ? undefined : first === '{';
 }
 
 /** What is left to send of a call's arguments when its block closes. */
 function closingArguments(call: Call, start: string): string {
   if (call.arguments.trim() === '') return '';
   if (call.sent === call.arguments.length) return '';
-  const rest = startsObject(call) ? call.arguments.slice(call.sent) : toolInput(call.arguments);
+  const rest = call.isObject === true ? call.arguments.slice(call.sent) : toolInput(call.arguments);
   return start + JSON.stringify(rest) + DELTA_END;
 }
