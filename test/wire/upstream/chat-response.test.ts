@@ -8,7 +8,7 @@ import { BODY_BYTES_MAX } from '../../../src/wire/upstream/limits.ts';
 import { recordings } from '../../support/golden.ts';
 import { bodyOf, decodeReads, profileOf, splitAt } from './support.ts';
 
-const read = (body: string) => readChatResponse(body, DEFAULT_PROFILE.chat);
+const read = (body: string) => readChatResponse(body, DEFAULT_PROFILE.chat, '1');
 
 const bodies = recordings('upstream', 'json');
 

@@ -18,7 +18,7 @@ export function decodeReads(
   profile: ChatProfile = DEFAULT_PROFILE.chat,
 ): Decoded {
   const events: GenerationEvent[] = [];
-  const decoder = createChatStream((event) => events.push(event), profile, lane);
+  const decoder = createChatStream((event) => events.push(event), profile, '1', lane);
   for (const read of reads) {
     const failure = decoder.feed(read);
     if (failure !== undefined) return { events, failure };
