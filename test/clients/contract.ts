@@ -154,7 +154,7 @@ async function failureOf(
 
 function testRounds(library: Library, rig: () => ClientRig): void {
   test.each(library.rounds.map((round) => [round.name, round] as const))(
-    'a whole tool round: %s',
+    'cases 186 and 187: a whole tool round: %s',
     async (_name, { run, replays, requests = 2 }) => {
       const { account, upstream } = rig();
       const recording = recordFetch();
