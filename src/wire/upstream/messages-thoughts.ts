@@ -1,5 +1,5 @@
 // The thinking of a Messages answer as its upstream signed it, kept until the answer is over: only
-// whole and in order may it go back. Called by the event reader.
+// whole and in order may it go back. Called by the block reader.
 
 import type { ThinkingBlock } from '../../core/generation.ts';
 import { SIGNED_THINKING_LENGTH_MAX } from './limits.ts';

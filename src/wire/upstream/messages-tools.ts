@@ -1,4 +1,4 @@
-// Tool calls out of the blocks of a Messages answer. Called by the event reader. Says `tool-start`
+// Tool calls out of the blocks of a Messages answer. Called by the block reader. Says `tool-start`
 // once a call, numbered from 0 without gaps, and passes arguments on as they were written.
 
 import type { UpstreamFailure } from '../../core/failure.ts';

@@ -7,7 +7,12 @@ import { messagesDialect } from '../../../src/wire/upstream/messages.ts';
 const json = { 'content-type': 'application/json' };
 const versioned = { ...json, 'anthropic-version': '2023-06-01' };
 
-const ROWS: [name: string, profile: Partial<MessagesProfile>, key: string, headers: object][] = [
+const ROWS: [
+  name: string,
+  profile: Partial<MessagesProfile>,
+  key: string,
+  headers: Record<string, string>,
+][] = [
   ['a key', {}, 'k', { ...versioned, 'x-api-key': 'k' }],
   ['a bearer', { credential: 'bearer' }, 'k', { ...versioned, authorization: 'Bearer k' }],
   ['no key', {}, '', versioned],
@@ -17,5 +22,8 @@ const ROWS: [name: string, profile: Partial<MessagesProfile>, key: string, heade
 
 test.each(ROWS)('the headers with %s', (_name, profile, key, headers) => {
   const dialect = messagesDialect({ ...DEFAULT_PROFILE.messages, ...profile });
-  expect([dialect.path, dialect.headers(key)]).toEqual(['/v1/messages', headers]);
+  expect({ path: dialect.path, headers: dialect.headers(key) }).toEqual({
+    path: '/v1/messages',
+    headers,
+  });
 });
