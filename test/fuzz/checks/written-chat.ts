@@ -1,0 +1,95 @@
+// What holds of a request that was written for a chat-completions upstream, by its profile.
+
+import assert from 'node:assert/strict';
+import type { GenerationRequest } from '../../../src/core/generation.ts';
+import type { ChatProfile } from '../../../src/core/profile.ts';
+import type { UpstreamCall } from '../../../src/wire/format.ts';
+import { type JsonMembers as Body, type Json, members } from './json.ts';
+import { checkStops, IDS, takeOut } from './written.ts';
+
+export function checkChat(
+  body: Body,
+  request: GenerationRequest,
+  call: UpstreamCall,
+  profile: ChatProfile,
+): void {
+  const { maxTokensField } = profile;
+  const other = maxTokensField === 'max_tokens' ? 'max_completion_tokens' : 'max_tokens';
+  assert.deepEqual([body[maxTokensField], body[other]], [call.maxOutputTokens, undefined]);
+  checkStops(body['stop'], request, profile);
+  assert.equal(body['stream'], call.stream ? true : undefined);
+  const options = call.stream && profile.streamOptions === 'send';
+  assert.deepEqual(body['stream_options'], options ? { include_usage: true } : undefined);
+  const json = request.json && profile.jsonMode === 'send';
+  assert.deepEqual(body['response_format'], json ? { type: 'json_object' } : undefined);
+  if (profile.sampling === 'send') {
+    assert.deepEqual(
+      [body['temperature'], body['top_p']],
+      [request.temperature, request.topP],
+      'a zero is a value',
+    );
+  } else if (profile.sampling === 'omit') {
+    assert.deepEqual([body['temperature'], body['top_p']], [undefined, undefined]);
+  }
+  if (body['tools'] === undefined) assert.equal(body['tool_choice'], undefined);
+  const messages = (body['messages'] as readonly Json[]).map(members);
+  checkChatOrder(messages, profile);
+  for (const message of messages) checkChatMessage(message, profile);
+  const written = messages.flatMap((message) => chatCalls(message).map((made) => made.input));
+  const given = request.turns.flatMap((turn) => (turn.role === 'assistant' ? turn.toolCalls : []));
+  assert.deepEqual(
+    written,
+    given.map((made) => made.arguments || '{}'),
+    'arguments stay as they were written',
+  );
+}
+
+function chatCalls(message: Body) {
+  const calls = (message['tool_calls'] ?? []) as readonly Json[];
+  return calls.map((value) => {
+    const { id, type, function: called } = members(value);
+    assert.equal(type, 'function');
+    const { name, arguments: input } = members(called);
+    assert.ok(typeof name === 'string' && name !== '');
+    return { id: String(id), input };
+  });
+}
+
+function checkChatOrder(messages: readonly Body[], profile: ChatProfile): void {
+  let open: string[] = [];
+  for (const [index, message] of messages.entries()) {
+    const { role } = message;
+    const previous = messages[index - 1]?.['role'];
+    if (role === 'tool') {
+      takeOut(open, message['tool_call_id']);
+      continue;
+    }
+    assert.deepEqual(open, [], 'every call has its result before anything else');
+    open = chatCalls(message).map((made) => made.id);
+    if (role === 'system' && profile.systemInMiddle === 'fold') assert.equal(index, 0);
+    if (profile.turnOrder === 'alternate') assert.notEqual(role, previous);
+    if (profile.userAfterTool === 'bridge' && role === 'user') assert.notEqual(previous, 'tool');
+    if (index === messages.length - 1) return;
+  }
+  assert.deepEqual(open, []);
+}
+
+function checkChatMessage(message: Body, profile: ChatProfile): void {
+  const { role, content, ...rest } = message;
+  const calls = chatCalls(message);
+  for (const { id } of calls) assert.match(id, IDS[profile.toolIds]);
+  if (content === null) assert.ok(calls.length > 0 && profile.contentBesideCalls === 'null');
+  if (Array.isArray(content)) {
+    assert.ok(content.length > 0, 'servers refuse an empty array');
+    assert.notEqual(profile.contentParts, 'never');
+    const types = content.map((part) => members(part)['type']);
+    if (profile.contentParts === 'images') assert.ok(types.includes('image_url'));
+    for (const part of content) assert.notEqual(members(part)['text'], '', 'an empty part');
+  } else if (profile.contentParts === 'always') {
+    assert.ok(content === '' || content === null);
+  }
+  const thinking = ['reasoning', 'reasoning_content'].filter((field) => field in rest);
+  for (const field of thinking) {
+    assert.deepEqual([role, field], ['assistant', profile.reasoningField]);
+  }
+}

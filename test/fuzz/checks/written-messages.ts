@@ -1,0 +1,103 @@
+// What holds of a request that was written for a Messages upstream, by its profile.
+
+import assert from 'node:assert/strict';
+import type { GenerationRequest } from '../../../src/core/generation.ts';
+import type { MessagesProfile } from '../../../src/core/profile.ts';
+import type { UpstreamCall } from '../../../src/wire/format.ts';
+import { type JsonMembers as Body, type Json, members } from './json.ts';
+import { checkStops, IDS, takeOut } from './written.ts';
+
+export function checkMessages(
+  body: Body,
+  text: string,
+  request: GenerationRequest,
+  call: UpstreamCall,
+  profile: MessagesProfile,
+): void {
+  assert.equal(body['max_tokens'], call.maxOutputTokens);
+  assert.equal(body['stream'], call.stream ? true : undefined);
+  checkStops(body['stop_sequences'], request, profile);
+  const { temperature = 0, thinking, tools, tool_choice: choice, system } = body;
+  assert.ok(Number(temperature) >= 0 && Number(temperature) <= 1);
+  assert.notEqual(system, '');
+  const { type: switched, budget_tokens: budget } = members(thinking ?? {});
+  const thinks = switched !== undefined && switched !== 'disabled';
+  if (!call.reasons) assert.equal(thinking, undefined);
+  if (budget !== undefined) {
+    assert.ok(Number(budget) >= 1_024 && Number(budget) < call.maxOutputTokens);
+  }
+  if (profile.sampling === 'omit' || profile.version === '2026-10-21') {
+    assert.deepEqual([body['temperature'], body['top_p']], [undefined, undefined]);
+  }
+  const chosen = choice === undefined ? undefined : members(choice)['type'];
+  if (tools === undefined) assert.equal(choice, undefined);
+  const isFree = profile.forcedChoice === 'auto' || (profile.forcedChoice !== 'send' && thinks);
+  if (isFree) assert.ok(chosen !== 'any' && chosen !== 'tool');
+  for (const tool of (tools ?? []) as readonly Json[]) {
+    assert.equal(members(members(tool)['input_schema'])['type'], 'object');
+  }
+  const messages = (body['messages'] as readonly Json[]).map(members);
+  assert.equal(messages[0]?.['role'], 'user', 'a conversation begins with the user');
+  checkMessagesOrder(messages, profile);
+  checkInputs(text, request);
+}
+
+function blocksOf(message: Body): Body[] {
+  return (message['content'] as readonly Json[]).map(members);
+}
+
+function checkMessagesOrder(messages: readonly Body[], profile: MessagesProfile): void {
+  let open: string[] = [];
+  for (const [index, message] of messages.entries()) {
+    const { role } = message;
+    const blocks = blocksOf(message);
+    assert.ok(blocks.length > 0, 'a message has content');
+    assert.notEqual(role, messages[index - 1]?.['role'], 'roles alternate');
+    if (role === 'system') assert.equal(profile.systemInMiddle, 'keep');
+    let isBehindResults = false;
+    for (const block of blocks) {
+      if (block['type'] === 'tool_result') {
+        assert.ok(role === 'user' && !isBehindResults, 'results come first');
+        takeOut(open, block['tool_use_id']);
+      } else {
+        isBehindResults = true;
+      }
+      checkBlock(block, profile);
+    }
+    assert.deepEqual(open, [], 'every call has its result in the next message');
+    open = blocks.flatMap((block) => (block['type'] === 'tool_use' ? [String(block['id'])] : []));
+  }
+}
+
+function checkBlock(block: Body, profile: MessagesProfile): void {
+  if (block['type'] === 'text') assert.notEqual(String(block['text']).trim(), '', 'a blank block');
+  if (block['type'] !== 'tool_use') return;
+  assert.match(String(block['id']), IDS[profile.toolIds]);
+  members(block['input']);
+}
+
+/** An escape of what may be half of a character, which is repaired. */
+const HALF = /\\ud[89a-f]/i;
+
+/** Arguments that are an object stand in the text byte for byte, in the order of the calls. */
+function checkInputs(text: string, request: GenerationRequest): void {
+  let from = 0;
+  for (const turn of request.turns) {
+    for (const made of turn.role === 'assistant' ? turn.toolCalls : []) {
+      const isObject = /^\s*\{/.test(made.arguments) && parses(made.arguments);
+      if (HALF.test(made.arguments)) continue;
+      const at = text.indexOf(`"input":${isObject ? made.arguments : ''}`, from);
+      assert.notEqual(at, -1, 'arguments stay as they were written');
+      from = at + 1;
+    }
+  }
+}
+
+function parses(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
+}

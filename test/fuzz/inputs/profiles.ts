@@ -1,0 +1,113 @@
+// Profiles of upstreams: the built-in ones, and those with any of their fields changed.
+
+import assert from 'node:assert/strict';
+import fc from 'fast-check';
+import { BUILT_IN_PROFILES } from '../../../src/core/built-in-profiles.ts';
+import type { ChatProfile, MessagesProfile, UpstreamProfile } from '../../../src/core/profile.ts';
+import type { UpstreamDialect } from '../../../src/wire/format.ts';
+import { chatDialect } from '../../../src/wire/upstream/chat.ts';
+import { messagesDialect } from '../../../src/wire/upstream/messages.ts';
+
+/** A built-in profile by name, with changed fields: what a catalog can say. */
+export type ProfileChoice = {
+  readonly name: string;
+  readonly fields: Readonly<Partial<ChatProfile>>;
+};
+
+const words = fc.record({
+  off: fc.constantFrom('', 'none'),
+  low: fc.constantFrom('', 'low'),
+  high: fc.constantFrom('', 'high'),
+  max: fc.constantFrom('', 'max', 'high'),
+});
+
+const shared = {
+  systemInMiddle: fc.constantFrom('fold', 'keep'),
+  stopMax: fc.constantFrom(0, 1, 4, 16),
+  stopWhenReasoning: fc.constantFrom('send', 'hold'),
+  blankStop: fc.constantFrom('send', 'hold'),
+  toolIds: fc.constantFrom('any', 'word', 'nine'),
+  imageUrls: fc.constantFrom('any', 'data'),
+  parallelToolCalls: fc.constantFrom('send', 'omit'),
+  emptyToolResult: fc.constantFrom('', ' ', '(no output)'),
+  extraBody: fc.constantFrom({}, { provider: { order: ['a'] } }, { model: 'other', n: 2 }),
+} as const;
+
+const chatFields: fc.Arbitrary<Partial<ChatProfile>> = fc.record(
+  {
+    ...shared,
+    maxTokensField: fc.constantFrom('max_tokens', 'max_completion_tokens'),
+    sampling: fc.constantFrom('send', 'omit_when_thinking', 'omit'),
+    forcedChoice: fc.constantFrom(
+      'send',
+      'required',
+      'auto',
+      'auto_when_thinking',
+      'without_thinking',
+    ),
+    forbiddenChoice: fc.constantFrom('send', 'drop_tools'),
+    reasoningField: fc.constantFrom('reasoning_content', 'reasoning', 'none'),
+    lostReasoning: fc.constantFrom('omit', 'empty'),
+    thinkTags: fc.constantFrom('ignore', 'split', 'opened'),
+    reasoningSwitch: fc.constantFrom('thinking', 'effort', 'template', 'object', 'none'),
+    reasoningWithTools: fc.constantFrom('send', 'off'),
+    effortWords: words,
+    contentParts: fc.constantFrom('images', 'always', 'never'),
+    contentBesideCalls: fc.constantFrom('null', 'empty'),
+    turnOrder: fc.constantFrom('any', 'alternate'),
+    userAfterTool: fc.constantFrom('send', 'bridge'),
+    prefill: fc.constantFrom('send', 'without_thinking', 'continue_final_message', 'prefix'),
+    streamOptions: fc.constantFrom('send', 'omit'),
+    jsonMode: fc.constantFrom('send', 'omit'),
+    toolArguments: fc.constantFrom('parts', 'growing'),
+  },
+  { requiredKeys: [] },
+);
+
+const messagesFields: fc.Arbitrary<Partial<MessagesProfile>> = fc.record(
+  {
+    ...shared,
+    version: fc.constantFrom('2023-06-01', '2026-10-21'),
+    forcedChoice: fc.constantFrom('send', 'auto', 'auto_when_thinking'),
+    sampling: fc.constantFrom('send', 'one', 'omit'),
+    thinkingSwitch: fc.constantFrom('budget', 'adaptive', 'type', 'none'),
+    thinkingBudgets: fc.record({
+      low: fc.constantFrom(1_024, 4_096),
+      high: fc.constantFrom(1_024, 16_384),
+      max: fc.constantFrom(1_024, 32_768),
+    }),
+    thinkingHistory: fc.constantFrom('signed', 'any', 'none'),
+  },
+  { requiredKeys: [] },
+);
+
+const builtIns = [...BUILT_IN_PROFILES];
+
+function named(dialect: UpstreamProfile['dialect']): fc.Arbitrary<string> {
+  return fc.constantFrom(
+    ...builtIns.filter(([, profile]) => profile.dialect === dialect).map(([name]) => name),
+  );
+}
+
+/** Half of them as they are built in. */
+export const profileChoice: fc.Arbitrary<ProfileChoice> = fc.oneof(
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      name: fc.constantFrom(...BUILT_IN_PROFILES.keys()),
+      fields: fc.constant({}),
+    }),
+  },
+  fc.record({ name: named('chat'), fields: chatFields }),
+  fc.record({ name: named('messages'), fields: messagesFields as fc.Arbitrary<object> }),
+);
+
+export function profileOf({ name, fields }: ProfileChoice): UpstreamProfile {
+  const profile = BUILT_IN_PROFILES.get(name);
+  assert.ok(profile !== undefined, `there is no profile ${name}`);
+  return { ...profile, ...fields } as UpstreamProfile;
+}
+
+export function codecOf(profile: UpstreamProfile): UpstreamDialect {
+  return profile.dialect === 'chat' ? chatDialect(profile) : messagesDialect(profile);
+}

@@ -1,0 +1,104 @@
+// What upstreams of both dialects answer, right and wrong: recordings, streams made of odd chunks,
+// our own streams, and all of them with mutations.
+
+import fc from 'fast-check';
+import { chatFormat } from '../../../src/wire/chat/format.ts';
+import { messagesFormat } from '../../../src/wire/messages/format.ts';
+import { answerSequence, head, receipt } from './answers.ts';
+import { chatBody } from './chat-chunks.ts';
+import { messageBody, messagesData } from './messages-events.ts';
+import { mutated, valuesMutated } from './mutate.ts';
+import { recorded, toBytes } from './recordings.ts';
+import { solidText } from './text.ts';
+
+const noise = fc.constantFrom(
+  ...[': x\n\n', 'data:\n\n', 'data: : keepalive\n\n', 'event: ping\n\n', 'data: x\n\n'],
+  ...['event: error\ndata: {"error":"x"}\n\n', 'error: {"error":"x"}\n', 'data: [DONE]\n\n'],
+);
+
+function stream(record: fc.Arbitrary<string>, ending: string): fc.Arbitrary<Uint8Array> {
+  const records = fc.array(
+    fc.oneof({ weight: 16, arbitrary: record }, { weight: 1, arbitrary: noise }),
+    { maxLength: 14 },
+  );
+  return fc
+    .tuple(records, fc.constantFrom('', ending, ending))
+    .map(([texts, end]) => toBytes(texts.join('') + end));
+}
+
+const CHAT_ENDING =
+  'data: {"choices":[{"index":0,"delta":{},"finish_reason":"stop"}]}\n\ndata: [DONE]\n\n';
+const MESSAGES_ENDING =
+  'event: message_delta\ndata: {"type":"message_delta","delta":{"stop_reason":"end_turn"},"usage":{"output_tokens":1}}\n\n' +
+  'event: message_stop\ndata: {"type":"message_stop"}\n\n';
+
+const chatRecord = chatBody('delta').map((text) => `data: ${text}\n\n`);
+
+const messagesRecord = messagesData.map((text) => {
+  const type = /^\{"type":"(\w+)"/.exec(text)?.[1] ?? 'x';
+  return `event: ${type}\ndata: ${text}\n\n`;
+});
+
+const chatStream = stream(chatRecord, CHAT_ENDING);
+const messagesStream = stream(messagesRecord, MESSAGES_ENDING);
+
+/** One record of a stream of either dialect, or something between two. */
+export const recordText = fc.oneof(
+  { weight: 4, arbitrary: chatRecord },
+  { weight: 4, arbitrary: messagesRecord },
+  noise,
+);
+
+const ownStream = fc
+  .record({
+    format: fc.constantFrom(chatFormat, messagesFormat),
+    events: answerSequence,
+    head,
+    receipt,
+  })
+  .map(({ format, events, head, receipt }) => {
+    const encoder = format.stream(head);
+    const texts = [encoder.start(), ...events.map(encoder.push), encoder.finish(receipt)];
+    return toBytes(texts.join(''));
+  });
+
+/** Texts of a reasoning model that thinks in its answer, cut anywhere. */
+const taggedStream = fc
+  .array(
+    fc.oneof(solidText, fc.constantFrom('<think>', '</think>', '<', 'th', 'ink', '>', '/', '\n')),
+    {
+      maxLength: 12,
+    },
+  )
+  .map((texts) => {
+    const chunks = texts.map(
+      (text) => `data: {"choices":[{"index":0,"delta":{"content":${JSON.stringify(text)}}}]}\n\n`,
+    );
+    return toBytes(chunks.join('') + CHAT_ENDING);
+  });
+
+const anyStream = fc.oneof(
+  { weight: 4, arbitrary: recorded('sse') },
+  { weight: 3, arbitrary: chatStream },
+  { weight: 3, arbitrary: messagesStream },
+  { weight: 3, arbitrary: ownStream },
+  { weight: 1, arbitrary: taggedStream },
+);
+
+export const streamBytes = fc.oneof(
+  { weight: 3, arbitrary: anyStream },
+  { weight: 3, arbitrary: valuesMutated(anyStream) },
+  { weight: 3, arbitrary: mutated(anyStream) },
+  { weight: 1, arbitrary: fc.uint8Array({ maxLength: 80 }) },
+);
+
+const anyBody = fc.oneof(recorded('json'), fc.oneof(chatBody('message'), messageBody).map(toBytes));
+
+export const bodyText = fc
+  .oneof(
+    { weight: 3, arbitrary: anyBody },
+    { weight: 5, arbitrary: valuesMutated(anyBody) },
+    { weight: 2, arbitrary: mutated(anyBody) },
+    { weight: 1, arbitrary: fc.uint8Array({ maxLength: 80 }) },
+  )
+  .map((bytes) => Buffer.from(bytes).toString());

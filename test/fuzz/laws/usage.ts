@@ -1,0 +1,39 @@
+// Token counts as upstreams report them: whatever JSON stands there, what is believed of it can be
+// charged for.
+
+import assert from 'node:assert/strict';
+import fc from 'fast-check';
+import { DEFAULT_PROFILE } from '../../../src/core/profile.ts';
+import { isFailure } from '../../../src/wire/format.ts';
+import { chatDialect } from '../../../src/wire/upstream/chat.ts';
+import { messagesDialect } from '../../../src/wire/upstream/messages.ts';
+import { readUsage } from '../../../src/wire/upstream/usage.ts';
+import { checkUsage } from '../checks/events.ts';
+import { jsonText } from '../inputs/json-text.ts';
+import { chatUsageText, messagesUsageText } from '../inputs/usage-text.ts';
+import { property } from '../property.ts';
+
+const CHAT = chatDialect(DEFAULT_PROFILE.chat);
+const MESSAGES = messagesDialect(DEFAULT_PROFILE.messages);
+
+export const USAGE_PROPERTIES = [
+  property('usage: any report is sane or none', fc.oneof(chatUsageText, jsonText), (text) => {
+    const usage = readUsage(JSON.parse(text));
+    if (usage !== undefined) checkUsage(usage);
+  }),
+  property('usage: any chat answer has a sane report or none', chatUsageText, (text) => {
+    const answer = CHAT.response(
+      `{"choices":[{"message":{"content":"x"},"finish_reason":"stop"}],"usage":${text}}`,
+    );
+    assert.ok(!isFailure(answer), 'a strange report is no reason to refuse an answer');
+    if (answer.usage !== undefined) checkUsage(answer.usage);
+  }),
+  property('usage: any Messages answer has a sane report or none', messagesUsageText, (text) => {
+    const content = '[{"type":"text","text":"x"}]';
+    const answer = MESSAGES.response(
+      `{"type":"message","role":"assistant","content":${content},"stop_reason":"end_turn","usage":${text}}`,
+    );
+    assert.ok(!isFailure(answer), 'a strange report is no reason to refuse an answer');
+    if (answer.usage !== undefined) checkUsage(answer.usage);
+  }),
+];

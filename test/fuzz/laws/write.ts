@@ -1,0 +1,207 @@
+// What upstreams are asked: any request under any profile is JSON that the profile's server takes,
+// with every result behind its call, every argument as it was written, and no text lost.
+
+import assert from 'node:assert/strict';
+import fc from 'fast-check';
+import type { GenerationRequest, ThinkingBlock, Turn } from '../../../src/core/generation.ts';
+import { DEFAULT_PROFILE, type UpstreamProfile } from '../../../src/core/profile.ts';
+import type { UpstreamCall } from '../../../src/wire/format.ts';
+import { parseBody } from '../../../src/wire/json.ts';
+import { type JsonMembers as Body, type Json, members } from '../checks/json.ts';
+import { checkChat } from '../checks/written-chat.ts';
+import { checkMessages } from '../checks/written-messages.ts';
+import { codecOf, type ProfileChoice, profileChoice, profileOf } from '../inputs/profiles.ts';
+import { toBytes } from '../inputs/recordings.ts';
+import { FORMATS, type FormatName, type Request, validRequest } from '../inputs/requests.ts';
+import { marked, type Tree } from '../inputs/tree.ts';
+import { property } from '../property.ts';
+import { parseValid } from './parse.ts';
+
+const SIGNATURE = 'signed-by-upstream-1';
+
+const call: fc.Arbitrary<UpstreamCall> = fc.record({
+  upstream: fc.constantFrom('up-1', 'up-2'),
+  model: fc.constantFrom('m', 'vendor/model "1"'),
+  maxOutputTokens: fc.constantFrom(1, 1_024, 4_096, 100_000),
+  stream: fc.boolean(),
+  reasons: fc.boolean(),
+});
+
+const asked = fc.record({
+  request: validRequest,
+  profile: profileChoice,
+  call,
+  /** Which of the assistant's turns have their thinking in the store. */
+  signed: fc.uniqueArray(fc.nat({ max: 8 }), { maxLength: 3 }),
+});
+
+type Asked = {
+  readonly request: Request;
+  readonly profile: ProfileChoice;
+  readonly call: UpstreamCall;
+  readonly signed: readonly number[];
+};
+
+const BLOCKS: readonly ThinkingBlock[] = [
+  { kind: 'thinking', text: 'signed thought', signature: SIGNATURE },
+  { kind: 'redacted', data: 'sealed' },
+];
+
+function withSigned(request: GenerationRequest, signed: readonly number[]): GenerationRequest {
+  const turns = request.turns.map((turn, index): Turn => {
+    if (turn.role !== 'assistant' || !signed.includes(index)) return turn;
+    return { ...turn, signed: { upstream: 'up-1', blocks: BLOCKS } };
+  });
+  return { ...request, turns };
+}
+
+/** The written body, or undefined where the profile rules the request out. */
+function write(request: GenerationRequest, call: UpstreamCall, profile: UpstreamProfile) {
+  const dialect = codecOf(profile);
+  const written = dialect.request(deepFrozen(request), call);
+  if (typeof written !== 'string') {
+    assert.equal(written.class, 'unsupported');
+    assert.ok(mayRefuse(request, profile), `refused without a reason: ${written.detail}`);
+    return undefined;
+  }
+  assert.equal(dialect.request(structuredClone(request), call), written, 'always the same bytes');
+  assert.ok(written.isWellFormed());
+  return { text: written, body: members(JSON.parse(written) as Json) };
+}
+
+function deepFrozen<T>(value: T): T {
+  if (typeof value !== 'object' || value === null) return value;
+  for (const member of Object.values(value)) deepFrozen(member);
+  return Object.freeze(value);
+}
+
+/** Images are all that a profile can rule out. */
+function mayRefuse(request: GenerationRequest, profile: UpstreamProfile): boolean {
+  const images = request.turns
+    .flatMap((turn) => (turn.role === 'user' ? turn.parts : []))
+    .filter((part) => part.kind === 'image');
+  if (profile.dialect === 'chat' && profile.contentParts === 'never') return images.length > 0;
+  return profile.imageUrls === 'data' && images.some(({ url }) => !url.startsWith('data:'));
+}
+
+function checkWritten({ request: given, profile: choice, call, signed }: Asked): void {
+  const request = withSigned(parseValid(given), signed);
+  const profile = profileOf(choice);
+  const written = write(request, call, profile);
+  if (written === undefined) return;
+  const { text, body } = written;
+  for (const [key, member] of Object.entries(body)) assert.notEqual(member, null, `${key} is null`);
+  assert.equal(body['model'], call.model);
+  assert.equal(body['n'], undefined, 'a constant never asks for more than the request');
+  if ('provider' in profile.extraBody) assert.deepEqual(body['provider'], { order: ['a'] });
+  const mayShowSigned = profile.dialect === 'messages' && call.upstream === 'up-1';
+  if (!mayShowSigned)
+    assert.ok(!text.includes(SIGNATURE), 'a signature goes to its upstream alone');
+  if (profile.dialect === 'chat') checkChat(body, request, call, profile);
+  else checkMessages(body, text, request, call, profile);
+}
+
+function checkNothingLost({ request: { format, body }, profile: choice, call }: Asked): void {
+  const { tree, marks } = marked(body);
+  const request = parseValid({ format, body: tree });
+  const written = write(request, call, profileOf(choice));
+  if (written === undefined) return;
+  for (const mark of marks) {
+    assert.equal(written.text.split(mark).length - 1, 1, `${mark} is there once`);
+  }
+}
+
+/** Where a conversation is cut before an answer, the first part is written as it is in the whole. */
+function checkPrefix({ request: { format, body }, profile: choice, call, signed }: Asked): void {
+  const profile = profileOf(choice);
+  const turns = listAt(body, 'messages');
+  // The model is then told how to go on, which may change more than the last turn.
+  if (parseValid({ format, body }).turns.at(-1)?.role === 'assistant') return;
+  for (let length = 1; length < turns.length; length += 1) {
+    if (roleOf(turns[length]) !== 'assistant') continue;
+    const first = tryParse({ format, body: withList(body, turns.slice(0, length)) });
+    const answered = tryParse({ format, body: withList(body, turns.slice(0, length + 1)) });
+    if (first === undefined || !isAnswer(answered?.turns.at(-1))) continue;
+    const whole = write(withSigned(parseValid({ format, body }), signed), call, profile);
+    const part = write(withSigned(first, signed), call, profile);
+    if (whole === undefined || part === undefined) return;
+    const messages = part.body['messages'] as readonly Json[];
+    // An answer that the client had begun itself is written as one that is to be continued.
+    if (members(messages.at(-1) ?? {})['role'] === 'assistant') continue;
+    const before = JSON.stringify(messages).slice(0, -1);
+    assert.ok(JSON.stringify(whole.body['messages']).startsWith(before), 'a prefix stays');
+  }
+}
+
+/** An answer without any content is none: some formats leave its message out. */
+function isAnswer(turn: Turn | undefined): boolean {
+  return turn?.role === 'assistant' && (turn.text.trim() !== '' || turn.toolCalls.length > 0);
+}
+
+/** What an upstream is sent is a request of its format: another gateway would send the same. */
+function checkReadBack({ request: given, call, signed }: Asked, dialect: FormatName): void {
+  const profile = DEFAULT_PROFILE[dialect];
+  const first = write(withSigned(parseValid(given), signed), { ...call, upstream: '-' }, profile);
+  if (first === undefined) return;
+  const read = FORMATS[dialect].parse(parseBody(toBytes(first.text)));
+  const second = write(read, call, profile);
+  assert.deepEqual(second && meaning(second.body), meaning(first.body));
+}
+
+/**
+ * Two answers in a row are written as one message, whose texts then read as one. A budget for
+ * thinking is not read.
+ */
+function meaning(body: Body): Body {
+  const messages = (body['messages'] as readonly Json[]).map((message) => {
+    const { role, content } = members(message);
+    if (role !== 'assistant' || !Array.isArray(content)) return message;
+    const blocks = content.map(members);
+    const texts = blocks.filter((block) => block['type'] === 'text').map((block) => block['text']);
+    return {
+      role,
+      text: texts.join(''),
+      others: blocks.filter((block) => block['type'] !== 'text'),
+    };
+  });
+  return { ...body, messages, thinking: members(body['thinking'] ?? {})['type'] };
+}
+
+function tryParse(request: Request): GenerationRequest | undefined {
+  try {
+    return parseValid(request);
+  } catch {
+    return undefined;
+  }
+}
+
+function listAt(tree: Tree, key: string): readonly Tree[] {
+  const [, value] = ('members' in tree ? tree.members : []).find(([name]) => name === key) ?? [];
+  return value !== undefined && 'list' in value ? value.list : [];
+}
+
+function withList(tree: Tree, list: readonly Tree[]): Tree {
+  assert.ok('members' in tree);
+  return {
+    members: tree.members.map(
+      ([key, value]) => [key, key === 'messages' ? { list } : value] as const,
+    ),
+  };
+}
+
+function roleOf(tree: Tree | undefined): string | undefined {
+  const [, value] = (tree !== undefined && 'members' in tree ? tree.members : [])[0] ?? [];
+  return value !== undefined && 'raw' in value ? (JSON.parse(value.raw) as string) : undefined;
+}
+
+export const WRITER_PROPERTIES = [
+  property('upstream: any request is written as its profile says', asked, checkWritten),
+  property('upstream: a chat request reads as what was written', asked, (input) => {
+    checkReadBack(input, 'chat');
+  }),
+  property('upstream: a Messages request reads as what was written', asked, (input) => {
+    checkReadBack(input, 'messages');
+  }),
+  property('upstream: no text of a request is lost or doubled', asked, checkNothingLost),
+  property('upstream: what was written stays when turns are appended', asked, checkPrefix),
+];
