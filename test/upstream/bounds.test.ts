@@ -4,8 +4,8 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import type { GenerationEvent } from '../../src/core/generation.ts';
 import { DEFAULT_PROFILE } from '../../src/core/profile.ts';
-import { chatDialect } from '../../src/wire/upstream/chat.ts';
-import { messagesDialect } from '../../src/wire/upstream/messages.ts';
+import { chatDialect } from '../../src/wire/upstream/chat/dialect.ts';
+import { messagesDialect } from '../../src/wire/upstream/messages/dialect.ts';
 import { type Behaviour, streamHead } from '../support/behaviours.ts';
 import { chatFrame } from '../support/render.ts';
 import { type AttemptRig, startAttemptRig } from './rig.ts';

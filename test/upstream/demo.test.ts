@@ -4,7 +4,7 @@ import { type Answer, createFold } from '../../src/core/generation.ts';
 import { DEFAULT_PROFILE } from '../../src/core/profile.ts';
 import { answerDemo } from '../../src/upstream/demo.ts';
 import { isFailure } from '../../src/wire/format.ts';
-import { chatDialect } from '../../src/wire/upstream/chat.ts';
+import { chatDialect } from '../../src/wire/upstream/chat/dialect.ts';
 
 const weatherTool = {
   type: 'function',

@@ -3,8 +3,8 @@
 import type { Upstream } from '../../core/model.ts';
 import { DEFAULT_PROFILE } from '../../core/profile.ts';
 import type { UpstreamDialect } from '../format.ts';
-import { chatDialect } from './chat.ts';
-import { messagesDialect } from './messages.ts';
+import { chatDialect } from './chat/dialect.ts';
+import { messagesDialect } from './messages/dialect.ts';
 
 export function dialectOf(upstream: Upstream): UpstreamDialect {
   switch (upstream.dialect) {

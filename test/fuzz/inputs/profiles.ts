@@ -5,8 +5,8 @@ import fc from 'fast-check';
 import { BUILT_IN_PROFILES } from '../../../src/core/built-in-profiles.ts';
 import type { ChatProfile, MessagesProfile, UpstreamProfile } from '../../../src/core/profile.ts';
 import type { UpstreamDialect } from '../../../src/wire/format.ts';
-import { chatDialect } from '../../../src/wire/upstream/chat.ts';
-import { messagesDialect } from '../../../src/wire/upstream/messages.ts';
+import { chatDialect } from '../../../src/wire/upstream/chat/dialect.ts';
+import { messagesDialect } from '../../../src/wire/upstream/messages/dialect.ts';
 
 /** A built-in profile by name, with changed fields: what a catalog can say. */
 export type ProfileChoice = {

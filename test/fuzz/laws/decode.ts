@@ -8,9 +8,9 @@ import type { FailureClass, UpstreamFailure } from '../../../src/core/failure.ts
 import type { GenerationEvent } from '../../../src/core/generation.ts';
 import { DEFAULT_PROFILE } from '../../../src/core/profile.ts';
 import { isFailure, type UpstreamDialect } from '../../../src/wire/format.ts';
-import { chatDialect } from '../../../src/wire/upstream/chat.ts';
-import type { FrameLane } from '../../../src/wire/upstream/chat-frame.ts';
-import { createChatStream } from '../../../src/wire/upstream/chat-stream.ts';
+import { chatDialect } from '../../../src/wire/upstream/chat/dialect.ts';
+import type { FrameLane } from '../../../src/wire/upstream/chat/frame.ts';
+import { createChatStream } from '../../../src/wire/upstream/chat/stream.ts';
 import { checkAnswer, checkEvents, shownLength } from '../checks/events.ts';
 import { jsonText } from '../inputs/json-text.ts';
 import { cuts, inReads } from '../inputs/mutate.ts';

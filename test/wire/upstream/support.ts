@@ -3,8 +3,8 @@
 import type { UpstreamFailure } from '../../../src/core/failure.ts';
 import type { GenerationEvent } from '../../../src/core/generation.ts';
 import { type ChatProfile, DEFAULT_PROFILE } from '../../../src/core/profile.ts';
-import type { FrameLane } from '../../../src/wire/upstream/chat-frame.ts';
-import { createChatStream } from '../../../src/wire/upstream/chat-stream.ts';
+import type { FrameLane } from '../../../src/wire/upstream/chat/frame.ts';
+import { createChatStream } from '../../../src/wire/upstream/chat/stream.ts';
 
 export type Decoded = {
   readonly events: readonly GenerationEvent[];

@@ -2,8 +2,8 @@ import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
 import type { GenerationRequest, Turn } from '../../../src/core/generation.ts';
 import { DEFAULT_PROFILE } from '../../../src/core/profile.ts';
-import { chatDialect } from '../../../src/wire/upstream/chat.ts';
-import { messagesDialect } from '../../../src/wire/upstream/messages.ts';
+import { chatDialect } from '../../../src/wire/upstream/chat/dialect.ts';
+import { messagesDialect } from '../../../src/wire/upstream/messages/dialect.ts';
 import { toolIdFor } from '../../../src/wire/upstream/tool-id.ts';
 
 const SHAPES = [

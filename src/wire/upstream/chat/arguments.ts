@@ -1,0 +1,41 @@
+// The arguments of a tool call as JSON text. Called with each piece of a call. Text is passed on as
+// it came; a server that sends the object itself has its source text passed on, since a round trip
+// through a parsed value would reorder integer-like keys and round large integers.
+
+import { valueSources } from '../../source.ts';
+import { ARGUMENTS_DEPTH_MAX } from '../limits.ts';
+
+/** The source text of the arguments of one call in one chunk; empty where they are not there. */
+export type ArgumentSource = () => string;
+
+/** Where a choice has its content: in a stream's chunk, or in a whole body. */
+export type ChunkMember = 'delta' | 'message';
+
+/** The sources of all calls of a chunk, found once and only where one is asked for. */
+export function createArgumentSources(chunk: string, member: ChunkMember) {
+  let sources: ReadonlyMap<string, string> | undefined;
+  let legacySources: ReadonlyMap<string, string> | undefined;
+  return {
+    ofCall(choice: number, index: number): string {
+      const path = ['choices', '*', member, 'tool_calls', '*', 'function', 'arguments'];
+      sources ??= valueSources(chunk, path);
+      return sources.get(`${choice}.${index}`) ?? '';
+    },
+    ofLegacyCall(choice: number): string {
+      legacySources ??= valueSources(chunk, ['choices', '*', member, 'function_call', 'arguments']);
+      return legacySources.get(`${choice}`) ?? '';
+    },
+  };
+}
+
+/** Undefined where the arguments nest too deep for those who parse them after us. */
+export function readArguments(value: unknown, source: ArgumentSource): string | undefined {
+  if (typeof value === 'string') return value;
+  if (value === undefined || value === null) return '';
+  return nestsDeeper(value, ARGUMENTS_DEPTH_MAX) ? undefined : source();
+}
+
+function nestsDeeper(value: unknown, levels: number): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  return levels === 0 || Object.values(value).some((member) => nestsDeeper(member, levels - 1));
+}

@@ -1,0 +1,155 @@
+// One parsed chat-completions chunk, or one whole body, to events. The stream decoder and the whole
+// answer share this reader, so both normalise alike. Every tolerance has the server it is for in a
+// comment; nothing an upstream wrote reaches a failure's `detail`.
+
+import type { UpstreamFailure } from '../../../core/failure.ts';
+import type { GenerationEvent, Usage } from '../../../core/generation.ts';
+import type { ChatProfile } from '../../../core/profile.ts';
+import { readErrorRecord } from '../failure.ts';
+import { readFinish, repairFinish } from '../finish.ts';
+import { isRecord, type JsonRecord, toList, toRecord, toText } from '../narrow.ts';
+import { derivedCallId } from '../tool-id.ts';
+import { type ChunkMember, createArgumentSources } from './arguments.ts';
+import { type PlainDelta, readAnswerText, readReasoning } from './delta.ts';
+import { createThinkSplitter } from './think-tags.ts';
+import { createToolReader } from './tool-calls.ts';
+import { readUsage } from './usage.ts';
+
+export type ChunkReader = {
+  /** `text` is what `value` was parsed from. */
+  readonly read: (value: unknown, text: string, member: ChunkMember) => UpstreamFailure | undefined;
+  /** Reads a chunk that is nothing but this delta. */
+  readonly readPlain: (delta: PlainDelta) => void;
+  /**
+   * The answer is over: emits what was held back, the last sane usage, if any, and then the finish
+   * event. All of it waits until here because servers send content, tool calls and usage after a
+   * first finish reason.
+   */
+  readonly end: () => UpstreamFailure | undefined;
+  /** Whether a finish reason has been read. */
+  readonly isFinishing: () => boolean;
+};
+
+/** One choice of a chunk: `position` is its place among them. */
+type Choice = {
+  readonly value: JsonRecord;
+  readonly position: number;
+  readonly member: ChunkMember;
+  readonly text: string;
+};
+
+/**
+ * Returns a reader for one answer. After a failure no further call may be made. `seed` tells the
+ * answer from the others of its conversation where the upstream gives it no id.
+ */
+export function createChunkReader(
+  onEvent: (event: GenerationEvent) => void,
+  profile: ChatProfile,
+  seed: string,
+): ChunkReader {
+  const prose = createThinkSplitter(profile.thinkTags, emitContent);
+  const tools = createToolReader(emitCall, profile.toolArguments, (position) => {
+    return derivedCallId(`${answerId}/${seed}`, position);
+  });
+  let answerId = '';
+  let usage: Usage | undefined;
+  let finishWord = '';
+  let hasDelta = false;
+  let hasContent = false;
+
+  function emitContent(event: GenerationEvent): void {
+    hasContent = true;
+    onEvent(event);
+  }
+
+  function emitCall(event: GenerationEvent): void {
+    prose.flush();
+    emitContent(event);
+  }
+
+  function readChoice(choice: Choice): UpstreamFailure | undefined {
+    const { value } = choice;
+    const failure = readContent(toRecord(value[choice.member]), choice);
+    if (failure !== undefined) return failure;
+    // Moonshot reports here, in the last chunk.
+    if (value['usage'] !== undefined) usage = readUsage(value['usage']) ?? usage;
+    // Several gateways send "" with every chunk where the format has null.
+    finishWord = toText(value['finish_reason']) || finishWord;
+    return undefined;
+  }
+
+  /** One delta can hold all three kinds; the order is the one in which a model produces them. */
+  function readContent(content: JsonRecord, choice: Choice): UpstreamFailure | undefined {
+    const { position, member } = choice;
+    const thought = readReasoning(content);
+    if (thought !== '') prose.reasoning(thought);
+    const said = readAnswerText(content);
+    if (said !== '') prose.text(said);
+    const sources = createArgumentSources(choice.text, member);
+    for (const [index, call] of toList(content['tool_calls']).entries()) {
+      // In a whole body every element is a call of its own, whatever index it bears.
+      const piece = member === 'message' ? { ...toRecord(call), index } : call;
+      const failure = tools.piece(piece, () => sources.ofCall(position, index));
+      if (failure !== undefined) return failure;
+    }
+    // What tool calls were called before there could be several of them.
+    const legacy = content['function_call'];
+    if (!isRecord(legacy)) return undefined;
+    return tools.piece({ function: legacy }, () => sources.ofLegacyCall(position));
+  }
+
+  /**
+   * Caches and proxies may send a whole answer as the one event of a stream. Where there has been a
+   * delta it is a repetition: MiniMax ends a stream with it.
+   */
+  function memberOf(choice: JsonRecord, member: ChunkMember): ChunkMember {
+    if (isRecord(choice['delta'])) hasDelta = true;
+    return hasDelta ? member : 'message';
+  }
+
+  return {
+    read(value, text, member) {
+      if (!isRecord(value)) return { class: 'malformed', detail: 'the upstream sent no object' };
+      const error = readErrorRecord(value);
+      if (error !== undefined) return error;
+      if (answerId === '') answerId = `${toText(value['id'])}/${String(value['created'])}`;
+      // Chunks for usage alone and Azure's first chunk have no choices: [], null or nothing.
+      const choices = toList(value['choices']);
+      for (let position = 0; position < choices.length; position += 1) {
+        const choice = choices[position];
+        // We asked for one answer; another choice is somebody's default of `n`.
+        if (!isRecord(choice) || (choice['index'] ?? position) !== 0) continue;
+        const failure = readChoice({
+          value: choice,
+          position,
+          member: memberOf(choice, member),
+          text,
+        });
+        if (failure !== undefined) return failure;
+      }
+      // Some servers repeat growing totals, so the last sane one counts; they are never added.
+      if (value['usage'] !== undefined) usage = readUsage(value['usage']) ?? usage;
+      return undefined;
+    },
+    readPlain({ kind, text }) {
+      hasDelta = true;
+      if (kind === 'text-delta') prose.text(text);
+      else prose.reasoning(text);
+    },
+    isFinishing: () => finishWord !== '',
+    end() {
+      const meant = readFinish(finishWord);
+      if (typeof meant !== 'string') return meant;
+      prose.flush();
+      const failure = tools.end(meant !== 'stop' && meant !== 'tool_calls');
+      if (failure !== undefined) return failure;
+      const reason = repairFinish(meant, tools.count() > 0);
+      if (reason === 'insufficient_system_resource' && !hasContent) {
+        return { class: 'overloaded', detail: 'the upstream had no capacity for an answer' };
+      }
+      if (usage !== undefined) onEvent({ kind: 'usage', usage });
+      onEvent({ kind: 'finish', reason });
+      return undefined;
+    },
+  };
+}

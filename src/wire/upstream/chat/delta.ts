@@ -1,0 +1,66 @@
+// The text and the thinking in one delta, or in one whole message. Called by the chunk reader and by
+// its fast lane. Every tolerance has the server it is for in a comment.
+
+import type { GenerationEvent } from '../../../core/generation.ts';
+import { isRecord, type JsonRecord, toList, toRecord, toText } from '../narrow.ts';
+
+export type PlainDelta = Extract<
+  GenerationEvent,
+  { readonly kind: 'reasoning-delta' | 'text-delta' }
+>;
+
+/** Servers differ in the field's name; those that send both send the same text in each. */
+export function readReasoning(delta: JsonRecord): string {
+  return (
+    toText(delta['reasoning_content']) ||
+    // vLLM, Ollama, OpenRouter.
+    toText(delta['reasoning']) ||
+    // Mistral: parts of the content, each with text parts of its own.
+    toList(delta['content']).map(readThinkingPart).join('')
+  );
+}
+
+export function readAnswerText(delta: JsonRecord): string {
+  return readText(delta['content']) || toText(delta['refusal']);
+}
+
+/**
+ * The one delta of a chunk that was read without a failure, where it is some text or some reasoning
+ * and nothing else: no usage, no finish reason, no tool call, no second choice.
+ */
+export function readPlainDelta(value: unknown): PlainDelta | undefined {
+  if (!isRecord(value) || hasValue(value['usage'])) return undefined;
+  const [choice, ...others] = toList(value['choices']);
+  if (others.length > 0 || !isRecord(choice) || hasValue(choice['usage'])) return undefined;
+  if ((choice['index'] ?? 0) !== 0 || toText(choice['finish_reason']) !== '') return undefined;
+  const delta = toRecord(choice['delta']);
+  const hasCalls = toList(delta['tool_calls']).length > 0 || isRecord(delta['function_call']);
+  if (hasCalls) return undefined;
+  const reasoning = readReasoning(delta);
+  const text = readAnswerText(delta);
+  if ((reasoning === '') === (text === '')) return undefined;
+  return reasoning === ''
+    ? { kind: 'text-delta', text }
+    : { kind: 'reasoning-delta', text: reasoning };
+}
+
+function hasValue(value: unknown): boolean {
+  return value !== undefined && value !== null;
+}
+
+function readThinkingPart(part: unknown): string {
+  const { type, thinking } = toRecord(part);
+  return type === 'thinking' ? readText(thinking) : '';
+}
+
+/** A string, or the text parts of an array. */
+function readText(content: unknown): string {
+  if (typeof content === 'string') return content;
+  return toList(content)
+    .map((part) => (typeof part === 'string' ? part : readTextPart(toRecord(part))))
+    .join('');
+}
+
+function readTextPart(part: JsonRecord): string {
+  return part['type'] === 'text' || part['type'] === undefined ? toText(part['text']) : '';
+}

@@ -1,0 +1,124 @@
+// The `messages` of a chat-completions request: each turn as one upstream takes it. Called by the
+// request writer with turns that are in order already.
+
+import type {
+  AssistantTurn,
+  ContentPart,
+  GenerationRequest,
+  ToolCall,
+  ToolTurn,
+  Turn,
+} from '../../../core/generation.ts';
+import type { ChatProfile } from '../../../core/profile.ts';
+import type { UpstreamCall } from '../../format.ts';
+import { toolIdFor } from '../tool-id.ts';
+import { isThinking } from './reasoning.ts';
+import { isContinued } from './turns.ts';
+
+/** The format has no flag for a tool that failed, and the model must not take it for a success. */
+const TOOL_ERROR_MARK = 'The tool reported an error:\n';
+
+type Style = {
+  readonly profile: ChatProfile;
+  /** Whether the model can reason, and whether it is to. */
+  readonly reasons: boolean;
+  readonly thinks: boolean;
+};
+
+/** `turns` are those of the request, arranged for the profile. */
+export function writeMessages(
+  request: GenerationRequest,
+  turns: readonly Turn[],
+  call: UpstreamCall,
+  profile: ChatProfile,
+): object[] {
+  const style = { profile, reasons: call.reasons, thinks: isThinking(request, call) };
+  const messages = turns.map((turn) => writeTurn(turn, style));
+  if (profile.prefill === 'prefix' && isContinued(turns)) {
+    messages.push({ ...messages.pop(), prefix: true });
+  }
+  if (request.system !== '') {
+    messages.unshift({ role: 'system', content: writeText(request.system, profile) });
+  }
+  return messages;
+}
+
+function writeTurn(turn: Turn, style: Style): object {
+  const { profile } = style;
+  switch (turn.role) {
+    case 'user':
+      return { role: 'user', content: writeContent(turn.parts, profile) };
+    case 'assistant':
+      return writeAssistant(turn, style);
+    case 'system':
+      return { role: 'system', content: writeText(turn.text, profile) };
+    case 'tool':
+      return writeToolResult(turn, profile);
+  }
+}
+
+/** Text alone is one string, since some servers refuse an array; images need one. */
+function writeContent(parts: readonly ContentPart[], profile: ChatProfile): string | object[] {
+  const hasImages = parts.some((part) => part.kind === 'image');
+  if (hasImages || profile.contentParts === 'always') return written(parts.flatMap(writePart));
+  return parts
+    .map((part) => (part.kind === 'text' ? part.text : ''))
+    .filter((text) => text !== '')
+    .join('\n');
+}
+
+/** Servers refuse empty text parts. */
+function writePart(part: ContentPart): object[] {
+  if (part.kind === 'image') return [{ type: 'image_url', image_url: { url: part.url } }];
+  return part.text === '' ? [] : [{ type: 'text', text: part.text }];
+}
+
+function writeText(text: string, profile: ChatProfile): string | object[] {
+  return profile.contentParts === 'always' ? written(writePart({ kind: 'text', text })) : text;
+}
+
+/** They refuse an empty array as well. */
+function written(parts: object[]): string | object[] {
+  return parts.length === 0 ? '' : parts;
+}
+
+function writeAssistant(turn: AssistantTurn, style: Style): object {
+  const { profile } = style;
+  const hasCalls = turn.toolCalls.length > 0;
+  const isNull = hasCalls && turn.text === '' && profile.contentBesideCalls === 'null';
+  return {
+    role: 'assistant',
+    content: isNull ? null : writeText(turn.text, profile),
+    ...writeEarlierThinking(turn, style),
+    tool_calls: hasCalls ? turn.toolCalls.map((call) => writeToolCall(call, profile)) : undefined,
+  };
+}
+
+/**
+ * Thinking goes back only to a model that reasons: some of those refuse a tool turn without it, and
+ * servers of other models refuse a field that they do not know.
+ */
+function writeEarlierThinking({ reasoning }: AssistantTurn, style: Style): object {
+  const { reasoningField: field, lostReasoning } = style.profile;
+  if (field === 'none' || !style.reasons) return {};
+  const isWritten = reasoning !== '' || (lostReasoning === 'empty' && style.thinks);
+  return isWritten ? { [field]: reasoning } : {};
+}
+
+function writeToolCall(call: ToolCall, profile: ChatProfile): object {
+  const written = call.arguments === '' ? '{}' : call.arguments;
+  return {
+    id: toolIdFor(profile.toolIds, call.id),
+    type: 'function',
+    function: { name: call.name, arguments: written },
+  };
+}
+
+function writeToolResult(turn: ToolTurn, profile: ChatProfile): object {
+  const text = turn.text === '' ? profile.emptyToolResult : turn.text;
+  return {
+    role: 'tool',
+    tool_call_id: toolIdFor(profile.toolIds, turn.toolCallId),
+    content: writeText(turn.isError ? TOOL_ERROR_MARK + text : text, profile),
+  };
+}

@@ -1,0 +1,39 @@
+// A whole chat-completions answer. It is read as a stream of one chunk and folded, so that what a
+// client gets does not depend on whether the upstream was asked to stream.
+
+import type { UpstreamFailure } from '../../../core/failure.ts';
+import { type Answer, createFold } from '../../../core/generation.ts';
+import type { ChatProfile } from '../../../core/profile.ts';
+import { parseJson } from '../../json.ts';
+import { readErrorRecord } from '../failure.ts';
+import { BODY_BYTES_MAX } from '../limits.ts';
+import { isRecord, toList, toText } from '../narrow.ts';
+import { createChunkReader } from './chunk.ts';
+
+/** Reads the body of a 200. HTML, an error object and an answer without choices are failures. */
+export function readChatResponse(
+  body: string,
+  profile: ChatProfile,
+  seed = '',
+): Answer | UpstreamFailure {
+  if (body.length > BODY_BYTES_MAX) return malformed(`more than ${BODY_BYTES_MAX} bytes`);
+  const value = parseJson(body);
+  if (!isRecord(value)) return malformed('a body that is not a JSON object');
+  const error = readErrorRecord(value);
+  if (error !== undefined) return error;
+  const choice = toList(value['choices'])[0];
+  if (!isRecord(choice) || !isRecord(choice['message']))
+    return malformed('an answer without a choice');
+  const fold = createFold();
+  const reader = createChunkReader(fold.push, profile, seed);
+  // A body that arrived whole is complete, with or without a word that says so. Its first choice is
+  // the answer, whatever index it bears.
+  const finish = toText(choice['finish_reason']) || 'stop';
+  const only = { ...choice, index: 0, finish_reason: finish };
+  const failure = reader.read({ ...value, choices: [only] }, body, 'message') ?? reader.end();
+  return failure ?? fold.answer();
+}
+
+function malformed(what: string): UpstreamFailure {
+  return { class: 'malformed', detail: `the upstream sent ${what}` };
+}

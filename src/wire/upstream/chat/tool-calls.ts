@@ -1,0 +1,223 @@
+// Tool calls out of chat-completions deltas. Called by the chunk reader with each piece; says
+// `tool-start` once a call, numbered from 0 without gaps, and passes arguments on as they were
+// written. Upstreams disagree about index, id and name, so a piece's call is worked out here.
+
+import type { UpstreamFailure } from '../../../core/failure.ts';
+import type { GenerationEvent } from '../../../core/generation.ts';
+import type { ChatProfile } from '../../../core/profile.ts';
+import {
+  HELD_ARGUMENTS_LENGTH_MAX,
+  KNOWN_ARGUMENTS_LENGTH_MAX,
+  TOOL_CALL_ID_LENGTH_MAX,
+  TOOL_CALLS_MAX,
+  TOOL_LABEL_LENGTH_MAX,
+} from '../limits.ts';
+import { isRecord, type JsonRecord, toRecord, toText } from '../narrow.ts';
+import { type ArgumentSource, readArguments } from './arguments.ts';
+
+type Call = {
+  /** The upstream's id; empty while it has sent none. */
+  id: string;
+  name: string;
+  /** Whether the upstream gave this call an index. */
+  readonly indexed: boolean;
+  /** The index in our events; -1 while the call has not started. */
+  position: number;
+  /** Arguments that came before the call could start. */
+  held: string;
+  /** All arguments so far, where the upstream repeats them with each piece. */
+  known: string;
+  /** Last character of the arguments that is not white space; empty when there is none. */
+  lastCharacter: string;
+};
+
+type Piece = {
+  readonly index: number | undefined;
+  readonly id: string;
+  readonly name: string;
+  readonly json: string;
+};
+
+export type ToolReader = {
+  /** Reads one element of a `tool_calls` array. */
+  readonly piece: (value: unknown, source: ArgumentSource) => UpstreamFailure | undefined;
+  /**
+   * Starts what has not started, and gives `{}` to calls without arguments. Not where the answer
+   * was cut by a limit: what is missing then is missing, and must not look like a complete call.
+   */
+  readonly end: (wasCut: boolean) => UpstreamFailure | undefined;
+  readonly count: () => number;
+};
+
+/** `createId` names a call whose upstream gave it no usable id, from the call's index. */
+export function createToolReader(
+  onEvent: (event: GenerationEvent) => void,
+  toolArguments: ChatProfile['toolArguments'],
+  createId: (position: number) => string,
+): ToolReader {
+  const calls: Call[] = [];
+  const callsByIndex = new Map<number, Call>();
+  const usedIds = new Set<string>();
+  let started = 0;
+  let heldLength = 0;
+  let knownLength = 0;
+  let latest: Call | undefined;
+
+  /** The call that a piece belongs to; undefined when the piece begins a new one. */
+  function find(piece: Piece): Call | undefined {
+    const { index, id, name } = piece;
+    const named = id === '' ? undefined : calls.find((call) => call.id === id);
+    // Without an index the id decides, and without both the call that was talked about last.
+    const current = index === undefined ? (named ?? latest) : callsByIndex.get(index);
+    if (current === undefined) {
+      if (name !== '') return undefined;
+      // An index that appears only on the later pieces of a call, or grows with every piece.
+      if (id === '') return latest?.indexed === false ? latest : undefined;
+      return named;
+    }
+    if (id !== '' && id === current.id) return current;
+    if (id === '' || current.id === '') return beginsNext(current, piece) ? undefined : current;
+    if (named !== undefined) return named;
+    // Ollama sent index 0 for every call: another id with a name is another call. Another id
+    // without one is a server that makes up an id a chunk; the first id stays.
+    return name === '' ? current : undefined;
+  }
+
+  function begin(piece: Piece): Call | undefined {
+    if (calls.length === TOOL_CALLS_MAX) return undefined;
+    const call = {
+      id: piece.id,
+      name: '',
+      indexed: piece.index !== undefined,
+      position: -1,
+      held: '',
+      known: '',
+      lastCharacter: '',
+    };
+    calls.push(call);
+    if (piece.index !== undefined) callsByIndex.set(piece.index, call);
+    return call;
+  }
+
+  function start(call: Call): void {
+    call.position = started;
+    started += 1;
+    const usable = call.id !== '' && call.id.length <= TOOL_CALL_ID_LENGTH_MAX;
+    const id = usable && !usedIds.has(call.id) ? call.id : createId(call.position);
+    usedIds.add(id);
+    onEvent({ kind: 'tool-start', index: call.position, id, name: call.name });
+    if (call.held !== '') onEvent({ kind: 'tool-delta', index: call.position, json: call.held });
+    heldLength -= call.held.length;
+    call.held = '';
+  }
+
+  /** Starts every call up to this one, so that our order is the upstream's. */
+  function startUpTo(last: Call): void {
+    for (const call of calls) {
+      if (call.position === -1 && call.name !== '') start(call);
+      if (call === last) return;
+    }
+  }
+
+  /** Only arguments start a call: until then a server may still be spelling out its name. */
+  function add(call: Call, json: string): UpstreamFailure | undefined {
+    call.lastCharacter = json.trimEnd().at(-1) ?? call.lastCharacter;
+    if (call.position !== -1) {
+      onEvent({ kind: 'tool-delta', index: call.position, json });
+      return undefined;
+    }
+    call.held += json;
+    heldLength += json.length;
+    if (heldLength > HELD_ARGUMENTS_LENGTH_MAX) {
+      return malformed(`more than ${HELD_ARGUMENTS_LENGTH_MAX} characters for unnamed tool calls`);
+    }
+    if (call.name !== '') startUpTo(call);
+    return undefined;
+  }
+
+  /** Takes out of a piece that repeats all arguments so far what is new in it. */
+  function grow(call: Call, json: string): UpstreamFailure | undefined {
+    const { known } = call;
+    if (known.startsWith(json)) return undefined;
+    if (!json.startsWith(known)) return malformed('tool arguments that do not grow');
+    knownLength += json.length - known.length;
+    if (knownLength > KNOWN_ARGUMENTS_LENGTH_MAX) {
+      return malformed(`more than ${KNOWN_ARGUMENTS_LENGTH_MAX} characters of growing arguments`);
+    }
+    call.known = json;
+    return add(call, json.slice(known.length));
+  }
+
+  return {
+    count: () => started,
+    piece(value, source) {
+      if (!isRecord(value)) return undefined;
+      const json = readArguments(toRecord(value['function'])['arguments'], source);
+      if (json === undefined) return malformed('tool arguments that nest too deep');
+      const piece = readPiece(value, json);
+      if (isBlank(piece)) return undefined;
+      const call = find(piece) ?? begin(piece);
+      if (call === undefined) return malformed(`more than ${TOOL_CALLS_MAX} tool calls`);
+      latest = call;
+      if (call.id === '') call.id = piece.id;
+      if (call.position === -1) call.name = mergeName(call.name, piece.name);
+      if (Math.max(call.id.length, call.name.length) > TOOL_LABEL_LENGTH_MAX) {
+        return malformed(
+          `a tool call's id or name of more than ${TOOL_LABEL_LENGTH_MAX} characters`,
+        );
+      }
+      if (toolArguments === 'growing') return grow(call, piece.json);
+      return piece.json === '' ? undefined : add(call, piece.json);
+    },
+    end(wasCut) {
+      for (const call of calls) {
+        if (call.name === '') {
+          if (wasCut) continue;
+          return malformed('a tool call without a name');
+        }
+        if (call.position === -1) start(call);
+        if (call.lastCharacter === '' && !wasCut) {
+          onEvent({ kind: 'tool-delta', index: call.position, json: '{}' });
+        }
+      }
+      return undefined;
+    },
+  };
+}
+
+/**
+ * Whether a piece that no id tells apart begins another call: it has a name and whole-looking
+ * arguments, and the current call's arguments look whole too. Constant time a piece on purpose.
+ */
+function beginsNext(current: Call, piece: Piece): boolean {
+  if (piece.name === '' || current.lastCharacter !== '}') return false;
+  if (current.known !== '' && piece.json.startsWith(current.known)) return false;
+  if (piece.json === '') return piece.name !== current.name;
+  return piece.json.trimStart().startsWith('{');
+}
+
+/** Names come whole, whole again with every piece, growing, or in parts. */
+function mergeName(known: string, piece: string): string {
+  if (piece === '') return known;
+  return piece.startsWith(known) ? piece : known + piece;
+}
+
+function readPiece(value: JsonRecord, json: string): Piece {
+  const { id, index } = value;
+  return {
+    // -1 is what some servers send where they have none.
+    index: typeof index === 'number' && index >= 0 ? index : undefined,
+    id: toText(id),
+    name: toText(toRecord(value['function'])['name']),
+    json,
+  };
+}
+
+/** Older vLLM sends pieces that say nothing with every chunk. */
+function isBlank(piece: Piece): boolean {
+  return piece.id === '' && piece.name === '' && piece.json === '';
+}
+
+function malformed(what: string): UpstreamFailure {
+  return { class: 'malformed', detail: `the upstream sent ${what}` };
+}

@@ -1,0 +1,53 @@
+// The tools of a chat-completions request and the choice among them, as the upstream's profile takes
+// both. Called by the request writer.
+
+import type { GenerationRequest, Tool, ToolChoice } from '../../../core/generation.ts';
+import type { ChatProfile } from '../../../core/profile.ts';
+
+/** The tools that this upstream is told of; a server that ignores a prohibition is told of none. */
+export function offeredTools(request: GenerationRequest, profile: ChatProfile): readonly Tool[] {
+  const { tools, toolChoice } = request;
+  if (toolChoice?.kind === 'none' && profile.forbiddenChoice === 'drop_tools') return [];
+  if (toolChoice?.kind !== 'tool' || profile.forcedChoice !== 'required') return tools;
+  const named = tools.filter((tool) => tool.name === toolChoice.name);
+  return named.length === 0 ? tools : named;
+}
+
+/** Whether the answer has to call a tool: this one, or any. */
+export function isForced(choice: ToolChoice | undefined): boolean {
+  return choice?.kind === 'tool' || choice?.kind === 'required';
+}
+
+/** Servers refuse a choice of tools where there are none. */
+export function writeTools(
+  request: GenerationRequest,
+  thinks: boolean,
+  profile: ChatProfile,
+): object {
+  const tools = offeredTools(request, profile);
+  if (tools.length === 0) return {};
+  const { toolChoice, parallelToolCalls } = request;
+  return {
+    tools: tools.map(writeTool),
+    tool_choice: toolChoice === undefined ? undefined : writeChoice(toolChoice, thinks, profile),
+    parallel_tool_calls: profile.parallelToolCalls === 'send' ? parallelToolCalls : undefined,
+  };
+}
+
+function writeTool({ name, description, parameters }: Tool): object {
+  return { type: 'function', function: { name, description, parameters } };
+}
+
+function writeChoice(
+  choice: ToolChoice,
+  thinks: boolean,
+  { forcedChoice }: ChatProfile,
+): string | object {
+  if (isForced(choice)) {
+    if (forcedChoice === 'auto' || (forcedChoice === 'auto_when_thinking' && thinks)) return 'auto';
+    if (forcedChoice === 'required') return 'required';
+  }
+  return choice.kind === 'tool'
+    ? { type: 'function', function: { name: choice.name } }
+    : choice.kind;
+}

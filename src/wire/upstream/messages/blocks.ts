@@ -1,0 +1,152 @@
+// The blocks of a Messages answer: begun, grown and ended, one after the other or several at once.
+// Called by the event reader; says what is in them as events. Blocks without a start, without an
+// end, without a number or with gaps between them are read all the same.
+
+import type { UpstreamFailure } from '../../../core/failure.ts';
+import type { GenerationEvent, ThinkingBlock } from '../../../core/generation.ts';
+import { OPEN_BLOCKS_MAX } from '../limits.ts';
+import { isRecord, type JsonRecord, toText } from '../narrow.ts';
+import { malformed } from './failure.ts';
+import { createThoughts, type Thought } from './thoughts.ts';
+import { createToolBlocks, type OpenCall } from './tool-calls.ts';
+
+/** A block that has begun and not ended. Only text needs no memory. */
+type Block =
+  | { readonly kind: 'text' }
+  | { readonly kind: 'thinking'; readonly thought: Thought }
+  | { readonly kind: 'tool'; readonly call: OpenCall }
+  /** Tools that the server runs itself, and whatever else comes to be. */
+  | { readonly kind: 'ignored' };
+
+/** Finds the text of a block's input in what the block was parsed from. */
+export type InputSource = () => string | undefined;
+
+/** `index` is the upstream's, whatever it is: what is no number means the latest block. */
+export type BlockReader = {
+  readonly start: (
+    index: unknown,
+    block: JsonRecord,
+    source: InputSource,
+  ) => UpstreamFailure | undefined;
+  readonly delta: (index: unknown, delta: JsonRecord) => UpstreamFailure | undefined;
+  readonly stop: (index: unknown) => void;
+  /** The answer is over: ends every block. `wasCut`: by a limit, and not by the model. */
+  readonly end: (wasCut: boolean) => UpstreamFailure | undefined;
+  readonly hasCalls: () => boolean;
+  readonly thinking: () => readonly ThinkingBlock[] | undefined;
+};
+
+/** `createId` names a call whose upstream gave it no usable id, from the call's index. */
+export function createBlockReader(
+  onEvent: (event: GenerationEvent) => void,
+  createId: (position: number) => string,
+): BlockReader {
+  const tools = createToolBlocks(onEvent, createId);
+  const thoughts = createThoughts();
+  const open = new Map<number, Block>();
+  let latest = -1;
+
+  function emitText(text: string): void {
+    if (text !== '') onEvent({ kind: 'text-delta', text });
+  }
+
+  function emitThinking(thought: Thought, text: string): void {
+    if (text === '') return;
+    thoughts.addText(thought, text);
+    onEvent({ kind: 'reasoning-delta', text });
+  }
+
+  function add(index: number, block: Block): UpstreamFailure | undefined {
+    if (open.size === OPEN_BLOCKS_MAX) return malformed(`more than ${OPEN_BLOCKS_MAX} open blocks`);
+    open.set(index, block);
+    return undefined;
+  }
+
+  function begin(block: JsonRecord, source: InputSource): Block | UpstreamFailure {
+    switch (block['type']) {
+      case 'text':
+        emitText(toText(block['text']));
+        return { kind: 'text' };
+      case 'thinking': {
+        const thought = thoughts.begin();
+        emitThinking(thought, toText(block['thinking']));
+        thoughts.sign(thought, toText(block['signature']));
+        return { kind: 'thinking', thought };
+      }
+      case 'redacted_thinking':
+        thoughts.addRedacted(toText(block['data']));
+        return { kind: 'ignored' };
+      case 'tool_use': {
+        const input = readInput(block['input'], source);
+        const call = tools.start(toText(block['id']), toText(block['name']), input);
+        return 'class' in call ? call : { kind: 'tool', call };
+      }
+      default:
+        return { kind: 'ignored' };
+    }
+  }
+
+  function stop(index: number): void {
+    const block = open.get(index);
+    open.delete(index);
+    if (block?.kind === 'tool') tools.stop(block.call);
+  }
+
+  return {
+    hasCalls: () => tools.count() > 0,
+    thinking: thoughts.blocks,
+    start(given, block, source) {
+      const index = numberOr(given, latest + 1);
+      stop(index);
+      tools.next();
+      latest = index;
+      const begun = begin(block, source);
+      return 'class' in begun ? begun : add(index, begun);
+    },
+    /** Deltas say what they are themselves, so that a block's missing start costs little. */
+    delta(given, delta) {
+      const index = numberOr(given, latest);
+      const block = open.get(index);
+      if (block?.kind === 'ignored') return undefined;
+      switch (delta['type']) {
+        case 'text_delta':
+          emitText(toText(delta['text']));
+          return undefined;
+        case 'thinking_delta':
+        case 'signature_delta': {
+          const thought = block?.kind === 'thinking' ? block.thought : thoughts.begin();
+          emitThinking(thought, toText(delta['thinking']));
+          thoughts.sign(thought, toText(delta['signature']));
+          return block === undefined ? add(index, { kind: 'thinking', thought }) : undefined;
+        }
+        case 'input_json_delta': {
+          const json = toText(delta['partial_json']);
+          if (block?.kind === 'tool') tools.piece(block.call, json);
+          // A call that never began has no name.
+          else if (json !== '') tools.start('', '', '');
+          return undefined;
+        }
+        default:
+          return undefined;
+      }
+    },
+    stop: (given) => stop(numberOr(given, latest)),
+    end(wasCut) {
+      for (const index of [...open.keys()]) stop(index);
+      return tools.end(wasCut);
+    },
+  };
+}
+
+function numberOr(given: unknown, otherwise: number): number {
+  return typeof given === 'number' ? given : otherwise;
+}
+
+/** The input in a block's start, as text: empty where the pieces that follow are the input. */
+function readInput(input: unknown, source: InputSource): string {
+  if (input === undefined || input === null) return '';
+  // The JSON text itself in place of the object.
+  if (typeof input === 'string') return input;
+  if (isRecord(input) && Object.keys(input).length === 0) return '';
+  return source() ?? '';
+}

@@ -1,0 +1,34 @@
+// The Messages dialect: what the servers of that format speak. This file only ties its parts
+// together for the profile of one upstream.
+
+import type { MessagesProfile } from '../../../core/profile.ts';
+import type { UpstreamDialect } from '../../format.ts';
+import { answerSeed } from '../tool-id.ts';
+import { messagesFailure } from './failure.ts';
+import { writeMessagesRequest } from './request.ts';
+import { readMessagesResponse } from './response.ts';
+import { createMessagesStream } from './stream.ts';
+
+export function messagesDialect(profile: MessagesProfile): UpstreamDialect {
+  let seed = '';
+  return {
+    path: '/v1/messages',
+    headers: (apiKey) => ({
+      'content-type': 'application/json',
+      'anthropic-version': profile.version,
+      // An upstream without a key (a local server) gets no empty credential.
+      ...(apiKey === '' ? {} : credential(profile, apiKey)),
+    }),
+    request(request, call) {
+      seed = answerSeed(request);
+      return writeMessagesRequest(request, call, profile);
+    },
+    response: (body) => readMessagesResponse(body, seed),
+    stream: (onEvent) => createMessagesStream(onEvent, seed),
+    failure: messagesFailure,
+  };
+}
+
+function credential({ credential: header }: MessagesProfile, apiKey: string) {
+  return header === 'bearer' ? { authorization: `Bearer ${apiKey}` } : { 'x-api-key': apiKey };
+}

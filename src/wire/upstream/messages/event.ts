@@ -1,0 +1,134 @@
+// One parsed event of a Messages stream, or one whole message, to events of ours. The stream decoder
+// and the whole answer share this reader, so both normalise alike. What is unknown is ignored, and
+// nothing an upstream wrote reaches a failure's `detail`.
+
+import type { UpstreamFailure } from '../../../core/failure.ts';
+import type { GenerationEvent } from '../../../core/generation.ts';
+import { valueSources } from '../../source.ts';
+import { readFinish, repairFinish } from '../finish.ts';
+import { isRecord, type JsonRecord, toList, toRecord, toText } from '../narrow.ts';
+import { derivedCallId } from '../tool-id.ts';
+import { createBlockReader } from './blocks.ts';
+import { malformed, readMessagesError } from './failure.ts';
+import { createUsageReader } from './usage.ts';
+
+export type MessagesReader = {
+  /** `text` is what `value` was parsed from, `name` the record's own. `over`: the message ended. */
+  readonly read: (
+    value: unknown,
+    text: string,
+    name: string,
+  ) => UpstreamFailure | 'over' | undefined;
+  /** Reads a whole message. */
+  readonly readMessage: (message: JsonRecord, text: string) => UpstreamFailure | undefined;
+  /** The answer is over: emits the usage, if any was sane, and then the finish event. */
+  readonly end: () => UpstreamFailure | undefined;
+  /** Whether a stop reason has been read. */
+  readonly isFinishing: () => boolean;
+};
+
+const START_INPUT = ['content_block', 'input'] as const;
+const WHOLE_INPUT = ['content', '*', 'input'] as const;
+
+/**
+ * Returns a reader for one answer. After a failure no further call may be made. `seed` tells the
+ * answer from the others of its conversation where the upstream gives it no id.
+ */
+export function createMessagesReader(
+  onEvent: (event: GenerationEvent) => void,
+  seed: string,
+): MessagesReader {
+  const blocks = createBlockReader(emitContent, (position) => {
+    return derivedCallId(`${answerId}/${seed}`, position);
+  });
+  const counts = createUsageReader();
+  let answerId = '';
+  let finishWord = '';
+  let hasBegun = false;
+  let hasContent = false;
+
+  function emitContent(event: GenerationEvent): void {
+    hasContent = true;
+    onEvent(event);
+  }
+
+  function readHead(message: JsonRecord): void {
+    hasBegun = true;
+    if (answerId === '') answerId = toText(message['id']);
+    counts.readStart(message['usage']);
+  }
+
+  function readMessage(message: JsonRecord, text: string): UpstreamFailure | undefined {
+    readHead(message);
+    const sources = valueSources(text, WHOLE_INPUT);
+    for (const [index, block] of toList(message['content']).entries()) {
+      const failure = blocks.start(index, toRecord(block), () => sources.get(String(index)));
+      if (failure !== undefined) return failure;
+      blocks.stop(index);
+    }
+    counts.read(message['usage']);
+    // A message that arrived whole is complete, with or without a word that says so.
+    finishWord = toText(message['stop_reason']) || 'end_turn';
+    return undefined;
+  }
+
+  return {
+    readMessage,
+    read(value, text, name) {
+      if (!isRecord(value)) return malformed('no object');
+      // Some servers leave out the one or the other.
+      const type = toText(value['type']) || name;
+      if (type === 'error' || type === '' || hasError(value)) {
+        const error = readMessagesError(value);
+        if (error !== undefined) return error;
+      }
+      switch (type) {
+        case 'message_start':
+          readHead(toRecord(value['message']));
+          return undefined;
+        case 'content_block_start':
+          hasBegun = true;
+          return blocks.start(value['index'], toRecord(value['content_block']), () =>
+            valueSources(text, START_INPUT).get(''),
+          );
+        case 'content_block_delta':
+          hasBegun = true;
+          return blocks.delta(value['index'], toRecord(value['delta']));
+        case 'content_block_stop':
+          blocks.stop(value['index']);
+          return undefined;
+        case 'message_delta':
+          finishWord = toText(toRecord(value['delta'])['stop_reason']) || finishWord;
+          counts.read(value['usage']);
+          return undefined;
+        case 'message_stop':
+          return 'over';
+        // Caches and proxies may send a whole message as the one event of a stream.
+        case 'message':
+          return hasBegun ? undefined : readMessage(value, text);
+        default:
+          return undefined;
+      }
+    },
+    isFinishing: () => finishWord !== '',
+    end() {
+      const meant = readFinish(finishWord);
+      if (typeof meant !== 'string') return meant;
+      const failure = blocks.end(meant !== 'stop' && meant !== 'tool_calls');
+      if (failure !== undefined) return failure;
+      const reason = repairFinish(meant, blocks.hasCalls());
+      if (reason === 'insufficient_system_resource' && !hasContent) {
+        return { class: 'overloaded', detail: 'the upstream had no capacity for an answer' };
+      }
+      const usage = counts.usage();
+      if (usage !== undefined) onEvent({ kind: 'usage', usage });
+      const thinking = blocks.thinking();
+      onEvent({ kind: 'finish', reason, ...(thinking === undefined ? {} : { thinking }) });
+      return undefined;
+    },
+  };
+}
+
+function hasError(value: JsonRecord): boolean {
+  return (value['error'] ?? '') !== '';
+}

@@ -1,0 +1,64 @@
+// What went wrong at a Messages upstream: from a status and a body, or from an error record inside a
+// 200. Most of it reads as it does in the chat dialect; here stands what this format has of its own.
+
+import type { FailureClass, UpstreamFailure } from '../../../core/failure.ts';
+import { parseJson } from '../../json.ts';
+import { chatFailure, errorEventFailure, readErrorRecord } from '../failure.ts';
+import { ERROR_LENGTH_MAX } from '../limits.ts';
+import { isRecord, type JsonRecord, toRecord, toText } from '../narrow.ts';
+
+/** The prompt fits, and with the bound on the answer it does not. */
+const CONTEXT_WORDS = /exceeds? context limit/i;
+
+/** An empty wallet of ours, which Anthropic reports as an invalid request. */
+const WALLET_WORDS = /credit balance is too low/i;
+
+const CLASSES: ReadonlyMap<string, FailureClass> = new Map([
+  ['invalid_request_error', 'bad_request'],
+  ['request_too_large', 'bad_request'],
+  ['authentication_error', 'credential'],
+  ['billing_error', 'credential'],
+  ['permission_error', 'credential'],
+  ['rate_limit_error', 'overloaded'],
+  ['overloaded_error', 'overloaded'],
+  ['timeout_error', 'timeout'],
+]);
+
+/** Classifies an answer whose status is not 2xx (design section 4). */
+export function messagesFailure(status: number, body: string): UpstreamFailure {
+  const failure = chatFailure(status, body);
+  return failure.class === 'bad_request' ? withClass(failure, wordsClass(body)) : failure;
+}
+
+/** The failure that a parsed event or body reports although its status was 200, if it does. */
+export function readMessagesError(value: JsonRecord): UpstreamFailure | undefined {
+  const failure = readErrorRecord(value);
+  if (failure?.class !== 'server_error') return failure;
+  return withClass(failure, errorClass(value));
+}
+
+/** The failure of an event that is an error by its name, whatever its data is. */
+export function messagesErrorEvent(data: string): UpstreamFailure {
+  const value = parseJson(data);
+  return (isRecord(value) && readMessagesError(value)) || errorEventFailure(data);
+}
+
+function withClass(failure: UpstreamFailure, known: FailureClass | undefined): UpstreamFailure {
+  return known === undefined ? failure : { ...failure, class: known };
+}
+
+function errorClass(value: JsonRecord): FailureClass | undefined {
+  const { type, message } = toRecord(value['error']);
+  return wordsClass(toText(message)) ?? CLASSES.get(toText(type));
+}
+
+function wordsClass(text: string): FailureClass | undefined {
+  const words = text.slice(0, ERROR_LENGTH_MAX);
+  if (CONTEXT_WORDS.test(words)) return 'context_length';
+  return WALLET_WORDS.test(words) ? 'credential' : undefined;
+}
+
+/** The failure of an answer that cannot be read; `what` is in our own words. */
+export function malformed(what: string): UpstreamFailure {
+  return { class: 'malformed', detail: `the upstream sent ${what}` };
+}

@@ -1,0 +1,61 @@
+// Images as a Messages upstream takes them: an address, or base64 with its type beside it. Called by
+// the writer of turns. Images are never fetched here.
+
+import { sniffImageType } from '../../image-type.ts';
+
+/** The types that servers of this format take, by the names that clients have for them. */
+const MEDIA_TYPES: ReadonlyMap<string, string> = new Map([
+  ['image/png', 'image/png'],
+  ['image/jpeg', 'image/jpeg'],
+  ['image/jpg', 'image/jpeg'],
+  ['image/gif', 'image/gif'],
+  ['image/webp', 'image/webp'],
+]);
+
+const BASE64 = /^[A-Za-z0-9+/]+={0,2}$/;
+
+export type ImageSource =
+  | { readonly type: 'url'; readonly url: string }
+  | { readonly type: 'base64'; readonly media_type: string; readonly data: string };
+
+/**
+ * The source of an http(s) or data URL; undefined for data that is no image of a type that servers
+ * take. The first bytes win over the declared type: servers refuse an image that is not what its
+ * type says, and clients often call everything a PNG.
+ */
+export function imageSource(url: string): ImageSource | undefined {
+  if (!/^data:/i.test(url)) return { type: 'url', url };
+  const comma = url.indexOf(',');
+  const [declared = '', ...parameters] = url
+    .slice('data:'.length, Math.max(comma, 0))
+    .split(';')
+    .map((part) => part.trim().toLowerCase());
+  const content = url.slice(comma + 1);
+  const data = parameters.includes('base64') ? toBase64(content) : encode(content);
+  if (data === undefined) return undefined;
+  const type = sniffImageType(data) ?? MEDIA_TYPES.get(declared);
+  return type === undefined ? undefined : { type: 'base64', media_type: type, data };
+}
+
+/** Servers take the plain alphabet alone; URLs may hold the other one, escapes and line breaks. */
+function toBase64(content: string): string | undefined {
+  if (BASE64.test(content)) return content;
+  const plain = percentDecoded(content)
+    .replaceAll('-', '+')
+    .replaceAll('_', '/')
+    .replace(/\s+/g, '');
+  return BASE64.test(plain) ? plain : undefined;
+}
+
+/** Data that is not base64 in the URL is percent-encoded bytes. */
+function encode(content: string): string | undefined {
+  const bytes = Buffer.from(percentDecoded(content), 'latin1');
+  return bytes.length === 0 ? undefined : bytes.toString('base64');
+}
+
+/** Each character of the result is a byte. What is no escape stays as it is. */
+function percentDecoded(text: string): string {
+  return text.replace(/%([\da-f]{2})/gi, (_escape, hex: string) => {
+    return String.fromCharCode(Number.parseInt(hex, 16));
+  });
+}

@@ -1,0 +1,128 @@
+// A request as a Messages upstream takes it, by the profile of that upstream. The same request
+// always gives the same bytes, and nothing of ours (no id, no user) is in them: upstream prompt
+// caches compare prefixes.
+
+import type { UpstreamFailure } from '../../../core/failure.ts';
+import type { GenerationRequest, Tool, ToolChoice, Turn } from '../../../core/generation.ts';
+import type { MessagesProfile } from '../../../core/profile.ts';
+import { splitStops } from '../../../core/stop.ts';
+import type { UpstreamCall } from '../../format.ts';
+import { withConstants } from '../extra-body.ts';
+import { foldSystem } from '../fold-system.ts';
+import { decideThinking } from './thinking.ts';
+import { saysSomething, writeTurns } from './turns.ts';
+
+/** The first version of the API that refuses every sampling field. */
+const VERSION_WITHOUT_SAMPLING = '2026-10-21';
+
+/** Clouds that serve the format have versions of their own, with a name before the date. */
+const IS_DATE = /^\d{4}-\d\d-\d\d$/;
+
+/** This format has no switch for it. */
+const JSON_MODE = 'Answer with one JSON object and nothing else: no text around it, no code fence.';
+
+/** Beside thinking, vendors take no smaller one. */
+const TOP_P_MIN_WITH_THINKING = 0.95;
+
+/** The JSON text of the request. Absent members are left out, never sent as null. */
+export function writeMessagesRequest(
+  request: GenerationRequest,
+  call: UpstreamCall,
+  profile: MessagesProfile,
+): string | UpstreamFailure {
+  const placed = profile.systemInMiddle === 'fold' ? foldSystem(request.turns) : request.turns;
+  const turns = placed.filter(saysSomething);
+  const messages = writeTurns(turns, call, profile);
+  if (typeof messages !== 'string') return messages;
+  const thinking = decideThinking(request, turns, call, profile);
+  const stop = splitStops(request.stop, profile, call.reasons).sent;
+  const body = {
+    model: call.model,
+    max_tokens: call.maxOutputTokens,
+    system: writeSystem(request),
+    ...writeTools(request, profile, thinking.on),
+    ...thinking.members,
+    ...writeSampling(request, profile, thinking.on),
+    stop_sequences: stop.length === 0 ? undefined : stop,
+    stream: call.stream ? true : undefined,
+  };
+  // The messages are text already.
+  const rest = JSON.stringify(withConstants(body, profile.extraBody));
+  return `${rest.slice(0, -1)},"messages":${messages}}`;
+}
+
+function writeSystem({ system, json }: GenerationRequest): string | undefined {
+  const parts = [system, json ? JSON_MODE : ''].filter((part) => part.trim() !== '');
+  return parts.length === 0 ? undefined : parts.join('\n\n');
+}
+
+/** The penalties of the other format have no counterpart here. */
+function writeSampling(
+  request: GenerationRequest,
+  profile: MessagesProfile,
+  thinks: boolean,
+): object {
+  const { sampling, version } = profile;
+  const refused = IS_DATE.test(version) && version >= VERSION_WITHOUT_SAMPLING;
+  if (sampling === 'omit' || refused) return {};
+  const temperature =
+    thinks || request.temperature === undefined ? undefined : Math.min(request.temperature, 1);
+  const { topP } = request;
+  if (sampling === 'send') return { temperature, top_p: topP };
+  const mayHaveTopP = thinks ? (topP ?? 0) >= TOP_P_MIN_WITH_THINKING : temperature === undefined;
+  return { temperature, top_p: mayHaveTopP ? topP : undefined };
+}
+
+/** Vendors refuse calls in the history of a request that has no tools, so those are named then. */
+function writeTools(request: GenerationRequest, profile: MessagesProfile, thinks: boolean): object {
+  if (request.tools.length > 0) {
+    return {
+      tools: request.tools.map(writeTool),
+      tool_choice: writeToolChoice(request, profile, thinks),
+    };
+  }
+  const called = calledTools(request.turns);
+  if (called.length === 0) return {};
+  const tools = called.map((name) => writeTool({ name, parameters: {} }));
+  return { tools, tool_choice: { type: 'none' } };
+}
+
+function calledTools(turns: readonly Turn[]): string[] {
+  const calls = turns.flatMap((turn) => (turn.role === 'assistant' ? turn.toolCalls : []));
+  return [...new Set(calls.map((call) => call.name))];
+}
+
+function writeTool({ name, description, parameters }: Tool): object {
+  const isObject = parameters['type'] === 'object';
+  return {
+    name,
+    description,
+    input_schema: isObject ? parameters : { ...parameters, type: 'object' },
+  };
+}
+
+function writeToolChoice(
+  request: GenerationRequest,
+  profile: MessagesProfile,
+  thinks: boolean,
+): object | undefined {
+  const { toolChoice, parallelToolCalls } = request;
+  const mayForce =
+    profile.forcedChoice === 'send' || (profile.forcedChoice === 'auto_when_thinking' && !thinks);
+  const choice = toolChoice === undefined ? undefined : choiceOf(toolChoice, mayForce);
+  const oneByOne = parallelToolCalls === false && profile.parallelToolCalls === 'send';
+  if (!oneByOne || toolChoice?.kind === 'none') return choice;
+  return { ...(choice ?? { type: 'auto' }), disable_parallel_tool_use: true };
+}
+
+function choiceOf(choice: ToolChoice, mayForce: boolean): object {
+  switch (choice.kind) {
+    case 'auto':
+    case 'none':
+      return { type: choice.kind };
+    case 'required':
+      return { type: mayForce ? 'any' : 'auto' };
+    case 'tool':
+      return mayForce ? { type: 'tool', name: choice.name } : { type: 'auto' };
+  }
+}

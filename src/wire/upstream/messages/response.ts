@@ -1,0 +1,24 @@
+// A whole answer of a Messages upstream, read by the same reader as a stream and folded, so that
+// what a client gets does not depend on whether the upstream was asked to stream.
+
+import type { UpstreamFailure } from '../../../core/failure.ts';
+import { type Answer, createFold } from '../../../core/generation.ts';
+import { parseJson } from '../../json.ts';
+import { BODY_BYTES_MAX } from '../limits.ts';
+import { isRecord } from '../narrow.ts';
+import { createMessagesReader } from './event.ts';
+import { malformed, readMessagesError } from './failure.ts';
+
+/** Reads the body of a 200. HTML, an error object and an answer without content are failures. */
+export function readMessagesResponse(body: string, seed = ''): Answer | UpstreamFailure {
+  if (body.length > BODY_BYTES_MAX) return malformed(`more than ${BODY_BYTES_MAX} bytes`);
+  const value = parseJson(body);
+  if (!isRecord(value)) return malformed('a body that is not a JSON object');
+  const error = readMessagesError(value);
+  if (error !== undefined) return error;
+  if (!Array.isArray(value['content'])) return malformed('an answer without content');
+  const fold = createFold();
+  const reader = createMessagesReader(fold.push, seed);
+  const failure = reader.readMessage(value, body) ?? reader.end();
+  return failure ?? fold.answer();
+}

@@ -1,0 +1,24 @@
+// A Messages stream: bytes in, events out.
+
+import type { GenerationEvent } from '../../../core/generation.ts';
+import type { StreamDecoder } from '../../format.ts';
+import { parseJson } from '../../json.ts';
+import { createEventStream } from '../event-stream.ts';
+import { createMessagesReader } from './event.ts';
+import { messagesErrorEvent } from './failure.ts';
+
+export function createMessagesStream(
+  onEvent: (event: GenerationEvent) => void,
+  seed = '',
+): StreamDecoder {
+  const reader = createMessagesReader(onEvent, seed);
+  return createEventStream({
+    read(text, event) {
+      const value = parseJson(text);
+      return value === undefined ? 'not JSON' : reader.read(value, text, event);
+    },
+    error: messagesErrorEvent,
+    end: reader.end,
+    isFinishing: reader.isFinishing,
+  });
+}

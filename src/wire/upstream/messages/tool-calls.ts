@@ -1,0 +1,91 @@
+// Tool calls out of the blocks of a Messages answer. Called by the block reader. Says `tool-start`
+// once a call, numbered from 0 without gaps, and passes arguments on as they were written.
+
+import type { UpstreamFailure } from '../../../core/failure.ts';
+import type { GenerationEvent } from '../../../core/generation.ts';
+import { HELD_ARGUMENTS_LENGTH_MAX, TOOL_CALL_ID_LENGTH_MAX, TOOL_CALLS_MAX } from '../limits.ts';
+import { malformed } from './failure.ts';
+
+/** A call while its block is open. */
+export type OpenCall = {
+  /** The index in our events; -1 for a call without a name, which can never start. */
+  readonly position: number;
+  /** The input that came with the block's start; empty where it says nothing. */
+  input: string;
+  hasArguments: boolean;
+};
+
+export type ToolBlocks = {
+  /** `input` is JSON text. */
+  readonly start: (id: string, name: string, input: string) => OpenCall | UpstreamFailure;
+  readonly piece: (call: OpenCall, json: string) => void;
+  readonly stop: (call: OpenCall) => void;
+  /** Something else begins, so calls that are stopped are whole. */
+  readonly next: () => void;
+  /** The answer is over: whole, or `wasCut` by a limit. */
+  readonly end: (wasCut: boolean) => UpstreamFailure | undefined;
+  readonly count: () => number;
+};
+
+/** `createId` names a call whose upstream gave it no usable id, from the call's index. */
+export function createToolBlocks(
+  onEvent: (event: GenerationEvent) => void,
+  createId: (position: number) => string,
+): ToolBlocks {
+  const usedIds = new Set<string>();
+  /** Calls that are stopped and have no arguments. */
+  let silent: OpenCall[] = [];
+  let count = 0;
+  let heldLength = 0;
+  let isNameless = false;
+
+  function emit(call: OpenCall, json: string): void {
+    onEvent({ kind: 'tool-delta', index: call.position, json });
+  }
+
+  function next(): void {
+    for (const call of silent) emit(call, '{}');
+    silent = [];
+  }
+
+  return {
+    count: () => count,
+    next,
+    start(id, name, input) {
+      if (name === '') {
+        isNameless = true;
+        return { position: -1, input: '', hasArguments: true };
+      }
+      if (count === TOOL_CALLS_MAX) return malformed(`more than ${TOOL_CALLS_MAX} tool calls`);
+      heldLength += input.length;
+      if (heldLength > HELD_ARGUMENTS_LENGTH_MAX) {
+        return malformed(`more than ${HELD_ARGUMENTS_LENGTH_MAX} characters of tool inputs`);
+      }
+      const call = { position: count, input, hasArguments: false };
+      const usable = id !== '' && id.length <= TOOL_CALL_ID_LENGTH_MAX && !usedIds.has(id);
+      const shownId = usable ? id : createId(count);
+      usedIds.add(shownId);
+      count += 1;
+      onEvent({ kind: 'tool-start', index: call.position, id: shownId, name });
+      return call;
+    },
+    piece(call, json) {
+      if (call.position === -1 || json === '') return;
+      if (json.trim() !== '') call.hasArguments = true;
+      emit(call, json);
+    },
+    stop(call) {
+      heldLength -= call.input.length;
+      if (call.hasArguments) return;
+      if (call.input === '') silent.push(call);
+      else emit(call, call.input);
+    },
+    end(wasCut) {
+      // What is missing from an answer that was cut must not look like a whole call.
+      if (wasCut) return undefined;
+      if (isNameless) return malformed('a tool call without a name');
+      next();
+      return undefined;
+    },
+  };
+}

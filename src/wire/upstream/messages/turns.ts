@@ -1,0 +1,174 @@
+// The `messages` of a Messages request, as JSON text: tool inputs are the bytes that somebody wrote
+// and are put in as they are. Called by the request writer with turns that are in order already.
+// When turns are appended, what was written before stays: prompt prefixes are cached upstream.
+
+import type { UpstreamFailure } from '../../../core/failure.ts';
+import type {
+  AssistantTurn,
+  ContentPart,
+  ThinkingBlock,
+  ToolCall,
+  ToolTurn,
+  Turn,
+} from '../../../core/generation.ts';
+import type { MessagesProfile } from '../../../core/profile.ts';
+import type { UpstreamCall } from '../../format.ts';
+import { toolInput } from '../../tool-input.ts';
+import { toolIdFor } from '../tool-id.ts';
+import { imageSource } from './image.ts';
+import { ownThinking } from './thinking.ts';
+
+type Role = 'user' | 'assistant' | 'system';
+
+/** One message; each block is JSON text. */
+type Message = { readonly role: Role; readonly blocks: string[] };
+
+/** A conversation has to begin with the user. */
+const OPENING = textBlock('Continue.');
+
+/** Vendors refuse a result that is an error and says nothing. */
+const UNEXPLAINED_ERROR = 'The tool failed.';
+
+/** A turn of white space alone is left out: no message could be made of it. */
+export function saysSomething(turn: Turn): boolean {
+  switch (turn.role) {
+    case 'user':
+      return turn.parts.some((part) => part.kind === 'image' || part.text.trim() !== '');
+    case 'assistant':
+      return turn.toolCalls.length > 0 || turn.text.trim() !== '';
+    case 'system':
+      return turn.text.trim() !== '';
+    case 'tool':
+      return true;
+  }
+}
+
+/**
+ * Turns of the same role become one message, so that all results of one assistant turn are in the
+ * message behind it, with the user's own words after them. Each of the turns says something.
+ */
+export function writeTurns(
+  turns: readonly Turn[],
+  call: UpstreamCall,
+  profile: MessagesProfile,
+): string | UpstreamFailure {
+  const refused = refuseImages(turns, profile);
+  if (refused !== undefined) return refused;
+  const messages: Message[] = [];
+  turns.forEach((turn, index) => {
+    const role = turn.role === 'tool' ? 'user' : turn.role;
+    const blocks = turnBlocks(turn, index === turns.length - 1, call, profile);
+    const last = messages.at(-1);
+    if (last?.role === role) last.blocks.push(...blocks);
+    else messages.push({ role, blocks });
+  });
+  if (messages[0]?.role !== 'user') messages.unshift({ role: 'user', blocks: [OPENING] });
+  return `[${messages.map(writeMessage).join(',')}]`;
+}
+
+function writeMessage({ role, blocks }: Message): string {
+  return `{"role":"${role}","content":[${blocks.join(',')}]}`;
+}
+
+function refuseImages(
+  turns: readonly Turn[],
+  profile: MessagesProfile,
+): UpstreamFailure | undefined {
+  const images = turns
+    .flatMap((turn) => (turn.role === 'user' ? turn.parts : []))
+    .flatMap((part) => (part.kind === 'image' ? [imageSource(part.url)] : []));
+  if (images.includes(undefined)) return unsupported('an image that is no PNG, JPEG, GIF or WebP');
+  if (profile.imageUrls === 'any' || images.every((image) => image?.type === 'base64')) {
+    return undefined;
+  }
+  return unsupported('this upstream takes images only as data');
+}
+
+function unsupported(detail: string): UpstreamFailure {
+  return { class: 'unsupported', detail };
+}
+
+function turnBlocks(
+  turn: Turn,
+  isLast: boolean,
+  call: UpstreamCall,
+  profile: MessagesProfile,
+): string[] {
+  switch (turn.role) {
+    case 'user':
+      return turn.parts.flatMap(partBlocks);
+    case 'system':
+      return textBlocks(turn.text);
+    case 'tool':
+      return [resultBlock(turn, profile)];
+    case 'assistant':
+      return assistantBlocks(turn, isLast, call, profile);
+  }
+}
+
+function partBlocks(part: ContentPart): string[] {
+  if (part.kind === 'text') return textBlocks(part.text);
+  return [JSON.stringify({ type: 'image', source: imageSource(part.url) })];
+}
+
+/** Vendors refuse text of white space alone. */
+function textBlocks(text: string): string[] {
+  return text.trim() === '' ? [] : [textBlock(text)];
+}
+
+function textBlock(text: string): string {
+  return JSON.stringify({ type: 'text', text });
+}
+
+function resultBlock({ toolCallId, text, isError }: ToolTurn, profile: MessagesProfile): string {
+  const said = text.trim() === '' ? profile.emptyToolResult : text;
+  const content = said === '' && isError ? UNEXPLAINED_ERROR : said;
+  return JSON.stringify({
+    type: 'tool_result',
+    tool_use_id: toolIdFor(profile.toolIds, toolCallId),
+    content: content === '' ? undefined : content,
+    is_error: isError ? true : undefined,
+  });
+}
+
+/** Thinking first, then text, then calls: the order in which a model produces them. */
+function assistantBlocks(
+  turn: AssistantTurn,
+  isLast: boolean,
+  call: UpstreamCall,
+  profile: MessagesProfile,
+): string[] {
+  // An answer that the client has begun may not end with white space.
+  const text = isLast && turn.toolCalls.length === 0 ? turn.text.trimEnd() : turn.text;
+  const said = [...textBlocks(text), ...turn.toolCalls.map((made) => callBlock(made, profile))];
+  // Thinking alone is no message, and nobody takes it in an answer that is still to be written.
+  if (said.length === 0 || (isLast && profile.thinkingHistory === 'signed')) return said;
+  return [...thinkingBlocks(turn, call, profile), ...said];
+}
+
+function callBlock(call: ToolCall, profile: MessagesProfile): string {
+  const id = JSON.stringify(toolIdFor(profile.toolIds, call.id));
+  const name = JSON.stringify(call.name);
+  return `{"type":"tool_use","id":${id},"name":${name},"input":${toolInput(call.arguments)}}`;
+}
+
+/** Signed thinking goes back as it came, to the upstream that signed it and to no other. */
+function thinkingBlocks(
+  turn: AssistantTurn,
+  call: UpstreamCall,
+  { thinkingHistory }: MessagesProfile,
+): string[] {
+  if (!call.reasons || thinkingHistory === 'none') return [];
+  const own = ownThinking(turn, call);
+  if (own.length > 0) return own.map(writeThinking);
+  if (thinkingHistory === 'signed' || turn.reasoning === '') return [];
+  return [writeThinking({ kind: 'thinking', text: turn.reasoning, signature: '' })];
+}
+
+function writeThinking(block: ThinkingBlock): string {
+  if (block.kind === 'redacted') {
+    return JSON.stringify({ type: 'redacted_thinking', data: block.data });
+  }
+  const { text: thinking, signature } = block;
+  return JSON.stringify({ type: 'thinking', thinking, signature });
+}

@@ -1,0 +1,230 @@
+import { describe, expect, test } from 'bun:test';
+import fc from 'fast-check';
+import { DEFAULT_PROFILE } from '../../../../src/core/profile.ts';
+import { recordings } from '../../../support/golden.ts';
+import { type Decoded, decodeReads, profileOf, splitAt, toLines } from '../support.ts';
+
+const streams = recordings('upstream', 'sse').map((recording) => {
+  const profile = profileOf(recording.bytes);
+  const decode = (reads: readonly Uint8Array[]): Decoded => decodeReads(reads, undefined, profile);
+  return { ...recording, decode, whole: decode([recording.bytes]) };
+});
+const encoder = new TextEncoder();
+
+describe('recorded upstream streams', () => {
+  for (const { title, whole, expectLines } of streams) {
+    test(title, () => expectLines(toLines(whole)));
+  }
+
+  test('no recording lets text of the upstream into a failure', () => {
+    for (const { whole } of streams) {
+      expect(JSON.stringify(whole.failure ?? {})).not.toContain('SECRET');
+    }
+  });
+});
+
+describe('any split of the bytes gives the same events', () => {
+  for (const { title, bytes, decode, whole } of streams) {
+    if (bytes.length < 4_000) {
+      test(`two reads, at every position: ${title}`, () => {
+        for (let at = 0; at <= bytes.length; at += 1) {
+          expect(decode(splitAt(bytes, [at]))).toEqual(whole);
+        }
+      });
+    }
+    test(`every byte a read of its own: ${title}`, () => {
+      const reads = Array.from(bytes, (_, index) => bytes.subarray(index, index + 1));
+      expect(decode(reads)).toEqual(whole);
+    });
+  }
+
+  test('many reads, at random positions', () => {
+    fc.assert(
+      fc.property(fc.constantFrom(...streams), fc.array(fc.nat()), (stream, positions) => {
+        const cuts = positions.map((position) => position % (stream.bytes.length + 1));
+        expect(stream.decode(splitAt(stream.bytes, cuts))).toEqual(stream.whole);
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  test('case 74: no replacement character out of split characters', () => {
+    const text = 'é漢😀\u2028';
+    const bytes = encoder.encode(chunk({ content: text }) + chunk({}, 'stop'));
+    const reads = Array.from(bytes, (_, index) => bytes.subarray(index, index + 1));
+    expect(decodeReads(reads).events).toEqual([
+      { kind: 'text-delta', text },
+      { kind: 'finish', reason: 'stop' },
+    ]);
+  });
+
+  test('cases 72 and 73: other line ends give the same events', () => {
+    for (const { bytes, decode, whole } of streams) {
+      const text = new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes);
+      for (const lineEnd of ['\r\n', '\r']) {
+        const other = encoder.encode(text.replaceAll('\n', lineEnd));
+        expect(decode([other])).toEqual(whole);
+        const reads = Array.from(other, (_, index) => other.subarray(index, index + 1));
+        expect(decode(reads)).toEqual(whole);
+      }
+    }
+  });
+});
+
+/** Behind the first finish reason, in bytes; before it nothing may look like a whole answer. */
+function finishedAt(bytes: Uint8Array): number {
+  const text = new TextDecoder('latin1').decode(bytes);
+  const match = /"finish_reason": ?"[^"]+"/.exec(text);
+  return match === null ? text.length : match.index + match[0].length;
+}
+
+describe('a stream that is cut', () => {
+  for (const { title, bytes, decode, whole } of streams) {
+    if (whole.failure !== undefined) continue;
+    test(`case 84: at every byte: ${title}`, () => {
+      const finished = finishedAt(bytes);
+      for (let at = 0; at < bytes.length; at += 1) {
+        const { events, failure } = decode([bytes.subarray(0, at)]);
+        if (at <= finished) expect(failure?.class).toBe('cut');
+        // Without a failure the end adds its own events, whatever else might have come.
+        if (failure !== undefined) expect(events).toEqual(whole.events.slice(0, events.length));
+        else expect(events.at(-1)?.kind).toBe('finish');
+      }
+    });
+  }
+});
+
+describe('whatever an upstream sends', () => {
+  test('mutated recordings never throw, and events are in order and bounded', () => {
+    fc.assert(
+      fc.property(
+        fc.constantFrom(...streams),
+        fc.array(fc.record({ at: fc.nat(), byte: fc.nat(255) }), { minLength: 1, maxLength: 8 }),
+        fc.nat(),
+        ({ bytes, decode }, changes, cut) => {
+          if (bytes.length === 0) return;
+          const mutated = bytes.slice();
+          for (const { at, byte } of changes) mutated[at % bytes.length] = byte;
+          expectWellFormed(decode(splitAt(mutated, [cut % bytes.length])));
+        },
+      ),
+      { numRuns: 2_000 },
+    );
+  });
+
+  test('JSON of any shape never throws', () => {
+    const deltaLike = fc.record(
+      {
+        content: fc.jsonValue(),
+        reasoning_content: fc.jsonValue(),
+        refusal: fc.jsonValue(),
+        function_call: fc.jsonValue(),
+        tool_calls: fc.array(
+          fc.record(
+            {
+              index: fc.oneof(fc.integer({ min: -2, max: 3 }), fc.jsonValue()),
+              id: fc.oneof(fc.constantFrom('a', 'b', ''), fc.jsonValue()),
+              function: fc.oneof(
+                fc.record(
+                  {
+                    name: fc.oneof(fc.constantFrom('f', 'g', ''), fc.jsonValue()),
+                    arguments: fc.oneof(fc.constantFrom('{', '}', ''), fc.jsonValue()),
+                  },
+                  { requiredKeys: [] },
+                ),
+                fc.jsonValue(),
+              ),
+            },
+            { requiredKeys: [] },
+          ),
+        ),
+      },
+      { requiredKeys: [] },
+    );
+    const finish = fc.oneof(fc.constantFrom(null, 'stop', 'tool_calls'), fc.jsonValue());
+    fc.assert(
+      fc.property(fc.array(fc.tuple(deltaLike, finish)), (chunks) => {
+        const text = chunks.map(([delta, reason]) => chunk(delta, reason)).join('');
+        expectWellFormed(decodeReads([encoder.encode(text)]));
+      }),
+      { numRuns: 2_000 },
+    );
+  });
+
+  test('after a failure nothing is emitted, in the same read or a later one', () => {
+    const bad = encoder.encode(`${chunk({ content: 'a' })}data: no\n\n${chunk({ content: 'b' })}`);
+    const failure = {
+      class: 'malformed' as const,
+      detail: 'the upstream sent an event that is not JSON',
+    };
+    expect(decodeReads([bad])).toEqual({ events: [{ kind: 'text-delta', text: 'a' }], failure });
+  });
+
+  test('arguments too deep to write are a failure, not an exception', () => {
+    const deep = `${'['.repeat(200_000)}${']'.repeat(200_000)}`;
+    const call = `{"index":0,"id":"a","function":{"name":"f","arguments":${deep}}}`;
+    const bytes = encoder.encode(`data: {"choices":[{"delta":{"tool_calls":[${call}]}}]}\n\n`);
+    expect(decodeReads([bytes])).toEqual({
+      events: [],
+      failure: {
+        class: 'malformed',
+        detail: 'the upstream sent tool arguments that nest too deep',
+      },
+    });
+  });
+
+  test('arguments that grow are kept only up to their bound', () => {
+    const parts = Array.from({ length: 4 }, (_, index) => {
+      const text = 'x'.repeat(300_000);
+      return chunk({
+        tool_calls: [{ index, id: `a${index}`, function: { name: 'f', arguments: text } }],
+      });
+    });
+    const profile = { ...DEFAULT_PROFILE.chat, toolArguments: 'growing' } as const;
+    const { events, failure } = decodeReads(
+      parts.map((part) => encoder.encode(part)),
+      undefined,
+      profile,
+    );
+    expect(events.length).toBe(6);
+    expect(failure).toEqual({
+      class: 'malformed',
+      detail: 'the upstream sent more than 1048576 characters of growing arguments',
+    });
+  });
+
+  test('arguments of an unnamed call are kept only up to their bound', () => {
+    const part = chunk({
+      tool_calls: [{ index: 0, id: 'a', function: { arguments: 'x'.repeat(60_000) } }],
+    });
+    const { events, failure } = decodeReads(Array(20).fill(encoder.encode(part)));
+    expect(events).toEqual([]);
+    expect(failure).toEqual({
+      class: 'malformed',
+      detail: 'the upstream sent more than 1048576 characters for unnamed tool calls',
+    });
+  });
+});
+
+function chunk(delta: object, finish: unknown = null): string {
+  return `data: ${JSON.stringify({ choices: [{ index: 0, delta, finish_reason: finish }] })}\n\n`;
+}
+
+/** The promises of the neutral stream, for any input. */
+function expectWellFormed({ events, failure }: Decoded): void {
+  let started = 0;
+  const ids = new Set<string>();
+  events.forEach((event, position) => {
+    const isLast = position === events.length - 1;
+    if (event.kind === 'finish') expect(isLast && failure === undefined).toBe(true);
+    if (event.kind === 'tool-start') {
+      expect(event.index).toBe(started);
+      expect(event.name).not.toBe('');
+      expect(ids.has(event.id)).toBe(false);
+      ids.add(event.id);
+      started += 1;
+    }
+    if (event.kind === 'tool-delta') expect(event.index).toBeLessThan(started);
+  });
+  if (failure === undefined) expect(events.at(-1)?.kind).toBe('finish');
+}

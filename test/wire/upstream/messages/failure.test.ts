@@ -1,0 +1,51 @@
+// What a status and a body of a Messages upstream mean.
+
+import { describe, expect, test } from 'bun:test';
+import type { FailureClass } from '../../../../src/core/failure.ts';
+import { messagesFailure } from '../../../../src/wire/upstream/messages/failure.ts';
+
+const error = (type: string, message = 'SECRET'): string => {
+  return JSON.stringify({ type: 'error', error: { type, message }, request_id: 'req_SECRET' });
+};
+
+const ROWS: [status: number, body: string, failure: FailureClass][] = [
+  [400, error('invalid_request_error'), 'bad_request'],
+  [
+    400,
+    error('invalid_request_error', 'prompt is too long: 2 tokens > 1 maximum'),
+    'context_length',
+  ],
+  [
+    400,
+    error('invalid_request_error', 'input length and `max_tokens` exceed context limit: 1 + 2 > 2'),
+    'context_length',
+  ],
+  [
+    400,
+    error('invalid_request_error', 'Your credit balance is too low to use this.'),
+    'credential',
+  ],
+  [401, error('authentication_error'), 'credential'],
+  [402, error('billing_error'), 'credential'],
+  [403, error('permission_error'), 'credential'],
+  [404, error('not_found_error'), 'server_error'],
+  [408, '', 'timeout'],
+  [413, error('request_too_large'), 'bad_request'],
+  [422, '{"detail":"SECRET"}', 'bad_request'],
+  [429, error('rate_limit_error'), 'overloaded'],
+  [500, error('api_error'), 'server_error'],
+  [502, '<html>SECRET</html>', 'server_error'],
+  [503, '', 'overloaded'],
+  [504, error('timeout_error'), 'server_error'],
+  [529, error('overloaded_error'), 'overloaded'],
+];
+
+describe('a Messages upstream that answers', () => {
+  test.each(ROWS)('%p with %p has failed as %p', (status, body, failure) => {
+    expect(messagesFailure(status, body)).toEqual({
+      class: failure,
+      detail: `the upstream answered with status ${status}`,
+      status,
+    });
+  });
+});

@@ -1,0 +1,121 @@
+// What this gateway writes for Messages clients is what it reads from Messages upstreams: one gateway
+// may stand before another.
+
+import { expect, test } from 'bun:test';
+import fc from 'fast-check';
+import { GatewayError } from '../../../../src/core/error.ts';
+import {
+  createFold,
+  type FinishReason,
+  type GenerationEvent,
+} from '../../../../src/core/generation.ts';
+import { encodeResponse } from '../../../../src/wire/messages/response.ts';
+import { encodeStream } from '../../../../src/wire/messages/stream.ts';
+import { readMessagesResponse } from '../../../../src/wire/upstream/messages/response.ts';
+import { HEAD, jsonObjectText, RECEIPT, SIGNATURE } from '../../messages/fixtures.ts';
+import { splitAt } from '../support.ts';
+import { decodeReads } from './support.ts';
+
+type Said = {
+  readonly reasoning: readonly string[];
+  readonly text: readonly string[];
+  readonly calls: readonly { readonly name: string; readonly json: string; readonly cut: number }[];
+  readonly wasCut: boolean;
+};
+
+const words = fc.string({ unit: 'grapheme', minLength: 1, maxLength: 12 });
+const said: fc.Arbitrary<Said> = fc.record({
+  reasoning: fc.array(words, { maxLength: 3 }),
+  // White space alone is no answer beside a call, and the encoder drops it.
+  text: fc
+    .array(words, { maxLength: 3 })
+    .map((parts) => (parts.join('').trim() === '' ? [] : parts)),
+  calls: fc.array(
+    fc.record({ name: fc.constantFrom('f', 'g'), json: jsonObjectText, cut: fc.nat(20) }),
+    { maxLength: 3 },
+  ),
+  wasCut: fc.boolean(),
+});
+
+function reasonOf({ calls, wasCut }: Said): FinishReason {
+  if (calls.length > 0) return 'tool_calls';
+  return wasCut ? 'length' : 'stop';
+}
+
+function eventsOf(answer: Said): GenerationEvent[] {
+  return [
+    ...answer.reasoning.map((text) => ({ kind: 'reasoning-delta' as const, text })),
+    ...answer.text.map((text) => ({ kind: 'text-delta' as const, text })),
+    ...answer.calls.flatMap(({ name, json, cut }, index): GenerationEvent[] => [
+      { kind: 'tool-start', index, id: `call_${index}`, name },
+      { kind: 'tool-delta', index, json: json.slice(0, cut) },
+      { kind: 'tool-delta', index, json: json.slice(cut) },
+    ]),
+    { kind: 'finish', reason: reasonOf(answer) },
+  ];
+}
+
+/** What comes back: the answer, the signature of ours on its thinking, and the receipt's counts. */
+function expected(answer: Said) {
+  const fold = createFold();
+  eventsOf(answer).forEach(fold.push);
+  const { reasoning } = fold.answer();
+  return {
+    ...fold.answer(),
+    usage: { ...RECEIPT.usage, reasoningTokens: 0 },
+    ...(reasoning === ''
+      ? {}
+      : { thinking: [{ kind: 'thinking' as const, text: reasoning, signature: SIGNATURE }] }),
+  };
+}
+
+test('a stream that is written for a client reads back as the same answer', () => {
+  fc.assert(
+    fc.property(said, fc.nat(), (answer, cut) => {
+      const encoder = encodeStream(HEAD);
+      const written = [
+        encoder.start(),
+        encoder.heartbeat(),
+        ...eventsOf(answer).map(encoder.push),
+        encoder.finish(RECEIPT),
+      ].join('');
+      const bytes = new TextEncoder().encode(written);
+      const { events, failure } = decodeReads(splitAt(bytes, [cut % bytes.length]));
+      const fold = createFold();
+      events.forEach(fold.push);
+      expect(failure).toBeUndefined();
+      expect(fold.answer()).toEqual(expected(answer));
+    }),
+    { numRuns: 500 },
+  );
+});
+
+test('so does a whole answer', () => {
+  fc.assert(
+    fc.property(said, (answer) => {
+      const fold = createFold();
+      eventsOf(answer).forEach(fold.push);
+      const body = encodeResponse(HEAD, fold.answer(), RECEIPT);
+      const read = readMessagesResponse(body);
+      const wanted = expected(answer);
+      // An input without members has one spelling when it is read.
+      const toolCalls = wanted.toolCalls.map((call) =>
+        /^\{\s*\}$/.test(call.arguments) ? { ...call, arguments: '{}' } : call,
+      );
+      expect(read).toEqual({ ...wanted, toolCalls });
+    }),
+    { numRuns: 500 },
+  );
+});
+
+test('a failure that is written for a client reads back as one', () => {
+  const encoder = encodeStream(HEAD);
+  const started = encoder.start() + encoder.push({ kind: 'text-delta', text: 'A' });
+  const failed = started + encoder.fail(new GatewayError('provider_unavailable'), RECEIPT);
+  const classes = [started, failed].map((text) => {
+    const { events, failure } = decodeReads([new TextEncoder().encode(text)]);
+    expect(events).toEqual([{ kind: 'text-delta', text: 'A' }]);
+    return failure?.class;
+  });
+  expect(classes).toEqual(['cut', 'overloaded']);
+});

@@ -1,0 +1,138 @@
+// Turns, requests and profiles for the tests of the Messages dialect, and its decoder run over
+// bytes. Shared by the tests of this folder.
+
+import type {
+  AssistantTurn,
+  GenerationEvent,
+  GenerationRequest,
+  SignedThinking,
+  SystemTurn,
+  ToolTurn,
+  UserTurn,
+} from '../../../../src/core/generation.ts';
+import type { MessagesProfile } from '../../../../src/core/profile.ts';
+import type { UpstreamCall } from '../../../../src/wire/format.ts';
+import { writeMessagesRequest } from '../../../../src/wire/upstream/messages/request.ts';
+import { createMessagesStream } from '../../../../src/wire/upstream/messages/stream.ts';
+import type { Decoded } from '../support.ts';
+
+/** The one with the most rules of its own. */
+const PROFILE: MessagesProfile = {
+  dialect: 'messages',
+  credential: 'x-api-key',
+  version: '2023-06-01',
+  systemInMiddle: 'fold',
+  stopMax: 16,
+  stopWhenReasoning: 'send',
+  blankStop: 'hold',
+  toolIds: 'word',
+  imageUrls: 'any',
+  forcedChoice: 'auto_when_thinking',
+  parallelToolCalls: 'send',
+  emptyToolResult: '',
+  extraBody: {},
+  sampling: 'one',
+  thinkingSwitch: 'budget',
+  thinkingBudgets: { low: 4_096, high: 16_384, max: 32_768 },
+  thinkingHistory: 'signed',
+};
+
+export const CALL: UpstreamCall = {
+  upstream: 'here',
+  model: 'upstream-model',
+  maxOutputTokens: 4_096,
+  stream: false,
+  reasons: true,
+};
+
+export const user = (...texts: string[]): UserTurn => ({
+  role: 'user',
+  parts: texts.map((text) => ({ kind: 'text', text })),
+});
+
+export const picture = (url: string): UserTurn => ({
+  role: 'user',
+  parts: [{ kind: 'image', url }],
+});
+
+export const system = (text: string): SystemTurn => ({ role: 'system', text });
+
+export const assistant = (text: string, more: Partial<AssistantTurn> = {}): AssistantTurn => ({
+  role: 'assistant',
+  reasoning: '',
+  text,
+  toolCalls: [],
+  ...more,
+});
+
+/** An assistant turn that calls a tool, once for each id. */
+export const calling = (ids: readonly string[], more: Partial<AssistantTurn> = {}): AssistantTurn =>
+  assistant('', {
+    toolCalls: ids.map((id) => ({ id, name: 'f', arguments: '{"a":1}' })),
+    ...more,
+  });
+
+export const result = (toolCallId: string, text: string, isError = false): ToolTurn => ({
+  role: 'tool',
+  toolCallId,
+  text,
+  isError,
+});
+
+export const signedBy = (upstream: string): SignedThinking => ({
+  upstream,
+  blocks: [
+    { kind: 'thinking', text: 'hm', signature: 'signed' },
+    { kind: 'redacted', data: 'sealed' },
+  ],
+});
+
+export const SIGNED_BLOCKS = [
+  { type: 'thinking', thinking: 'hm', signature: 'signed' },
+  { type: 'redacted_thinking', data: 'sealed' },
+];
+
+export function requestWith(more: Partial<GenerationRequest>): GenerationRequest {
+  return {
+    model: 'swift-1',
+    system: '',
+    turns: [user('Hi')],
+    stop: [],
+    tools: [],
+    json: false,
+    stream: false,
+    includeUsage: true,
+    ...more,
+  };
+}
+
+/** The JSON text that the upstream gets, or the failure. */
+export function write(
+  request: Partial<GenerationRequest>,
+  profile: Partial<MessagesProfile> = {},
+  call: Partial<UpstreamCall> = {},
+) {
+  return writeMessagesRequest(
+    requestWith(request),
+    { ...CALL, ...call },
+    { ...PROFILE, ...profile },
+  );
+}
+
+/** The same, parsed; a failure is an error of the test. */
+export function written(...parameters: Parameters<typeof write>): Record<string, unknown> {
+  const text = write(...parameters);
+  if (typeof text !== 'string') throw new Error(text.detail);
+  return JSON.parse(text);
+}
+
+/** Decodes a stream whose bytes arrive in these reads. */
+export function decodeReads(reads: readonly Uint8Array[]): Decoded {
+  const events: GenerationEvent[] = [];
+  const decoder = createMessagesStream((event) => events.push(event));
+  for (const read of reads) {
+    const failure = decoder.feed(read);
+    if (failure !== undefined) return { events, failure };
+  }
+  return { events, failure: decoder.end() };
+}
