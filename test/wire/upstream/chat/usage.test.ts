@@ -46,6 +46,17 @@ describe('reported usage', () => {
     test(title, () => expect(readUsage({ ...BASE, ...members })).toEqual(usage(cached, reasoning)));
   }
 
+  test('reasoning beside the completion is output too, where the total says that it is beside', () => {
+    const details = { completion_tokens_details: { reasoning_tokens: 9 } };
+    expect(readUsage({ ...BASE, ...details, total_tokens: 24 })).toEqual({
+      ...usage(0, 9),
+      outputTokens: 14,
+    });
+    expect(readUsage({ ...BASE, ...details, total_tokens: 15 })).toEqual(usage(0, 5));
+    const most = { completion_tokens: 1_000_000_000, total_tokens: 1_000_000_019 };
+    expect(readUsage({ ...BASE, ...details, ...most })).toBeUndefined();
+  });
+
   test('a reported zero is a zero', () => {
     expect(readUsage({ prompt_tokens: 0, completion_tokens: 0 })).toMatchObject({
       inputTokens: 0,
