@@ -1,13 +1,15 @@
 // What the built-in demonstration models say: a function of the request alone, honest about there
 // being no language model behind it. Called by the demo upstream, which turns it into bytes.
 
-import { isRecord, type JsonRecord, toList, toRecord, toText } from '../wire/upstream/narrow.ts';
+import type { JsonObject, JsonValue } from '../core/generation.ts';
+import { isObject } from '../wire/json.ts';
+import { toList, toObject, toText } from '../wire/upstream/narrow.ts';
 
 /** A chat-completions request, as far as the demonstration looks at it. */
 export type DemoRequest = {
   readonly model: string;
-  readonly messages: readonly JsonRecord[];
-  readonly tools: readonly JsonRecord[];
+  readonly messages: readonly JsonObject[];
+  readonly tools: readonly JsonObject[];
   readonly toolChoice: unknown;
   readonly stop: readonly string[];
   readonly maxTokens: number;
@@ -45,22 +47,22 @@ const SAMPLE_MEMBERS_MAX = 16;
 
 /** Reads a parsed body; undefined when it is no chat-completions request. */
 export function readDemoRequest(value: unknown): DemoRequest | undefined {
-  if (!isRecord(value) || !Array.isArray(value['messages'])) return undefined;
+  if (!isObject(value) || !Array.isArray(value['messages'])) return undefined;
   const { stop, max_tokens: maxTokens } = value;
   const model = toText(value['model']);
   return {
     model,
-    messages: value['messages'].filter(isRecord),
-    tools: toList(value['tools']).map((tool) => toRecord(toRecord(tool)['function'])),
+    messages: value['messages'].filter(isObject),
+    tools: toList(value['tools']).map((tool) => toObject(toObject(tool)['function'])),
     toolChoice: value['tool_choice'],
     stop: (typeof stop === 'string' ? [stop] : toList(stop))
       .map(toText)
       .filter((text) => text !== ''),
     maxTokens: typeof maxTokens === 'number' ? maxTokens : Number.POSITIVE_INFINITY,
-    json: toRecord(value['response_format'])['type'] === 'json_object',
-    thinks: model === DEMO_REASONER && toRecord(value['thinking'])['type'] !== 'disabled',
+    json: toObject(value['response_format'])['type'] === 'json_object',
+    thinks: model === DEMO_REASONER && toObject(value['thinking'])['type'] !== 'disabled',
     stream: value['stream'] === true,
-    includeUsage: toRecord(value['stream_options'])['include_usage'] === true,
+    includeUsage: toObject(value['stream_options'])['include_usage'] === true,
   };
 }
 
@@ -69,7 +71,7 @@ export function writeDemoAnswer(request: DemoRequest): DemoAnswer {
   const tool = chooseTool(request);
   const text = tool === undefined ? cutAtStop(writeText(request), request.stop) : '';
   const written =
-    tool === undefined ? '' : JSON.stringify(sampleObject(toRecord(tool['parameters']), 0));
+    tool === undefined ? '' : JSON.stringify(sampleObject(toObject(tool['parameters']), 0));
   const thought = request.thinks ? writeReasoning(request, tool) : '';
 
   let left = request.maxTokens * CHARACTERS_PER_TOKEN;
@@ -99,10 +101,10 @@ export function writeDemoAnswer(request: DemoRequest): DemoAnswer {
 }
 
 /** A tool is called once a turn of the user: the forced one, else the first. */
-function chooseTool(request: DemoRequest): JsonRecord | undefined {
+function chooseTool(request: DemoRequest): JsonObject | undefined {
   if (request.toolChoice === 'none' || request.messages.at(-1)?.['role'] !== 'user')
     return undefined;
-  const forced = toRecord(toRecord(request.toolChoice)['function'])['name'];
+  const forced = toObject(toObject(request.toolChoice)['function'])['name'];
   return request.tools.find((tool) => tool['name'] === forced) ?? request.tools[0];
 }
 
@@ -119,7 +121,7 @@ function writeText(request: DemoRequest): string {
   return JSON.stringify({ demonstration: true, notice: INTRODUCTION, about, messages: count });
 }
 
-function writeReasoning(request: DemoRequest, tool: JsonRecord | undefined): string {
+function writeReasoning(request: DemoRequest, tool: JsonObject | undefined): string {
   const plan = tool === undefined ? 'so I answer in words.' : 'so I call one before I answer.';
   const count = request.tools.length;
   return `These words stand where a reasoning model would think. The request offers ${count} tools, ${plan}`;
@@ -128,7 +130,7 @@ function writeReasoning(request: DemoRequest, tool: JsonRecord | undefined): str
 function contentText(content: unknown): string {
   if (typeof content === 'string') return content;
   return toList(content)
-    .map((part) => toText(toRecord(part)['text']))
+    .map((part) => toText(toObject(part)['text']))
     .join(' ');
 }
 
@@ -161,22 +163,22 @@ function countTokens(characters: number): number {
 }
 
 /** The required members of an object schema, with a plausible value each. */
-function sampleObject(schema: JsonRecord, depth: number): JsonRecord {
-  const properties = toRecord(schema['properties']);
+function sampleObject(schema: JsonObject, depth: number): JsonObject {
+  const properties = toObject(schema['properties']);
   const names = toList(schema['required']).map(toText).slice(0, SAMPLE_MEMBERS_MAX);
   return Object.fromEntries(
-    names.map((name) => [name, sampleValue(toRecord(properties[name]), depth + 1)]),
+    names.map((name) => [name, sampleValue(toObject(properties[name]), depth + 1)]),
   );
 }
 
-function sampleValue(schema: JsonRecord, depth: number): unknown {
+function sampleValue(schema: JsonObject, depth: number): JsonValue {
   if (depth > SAMPLE_DEPTH_MAX) return null;
   if (schema['const'] !== undefined) return schema['const'];
   if (schema['default'] !== undefined) return schema['default'];
   const [choice] = toList(schema['enum']);
   if (choice !== undefined) return choice;
   const [variant] = [...toList(schema['anyOf']), ...toList(schema['oneOf'])];
-  if (isRecord(variant)) return sampleValue(variant, depth + 1);
+  if (isObject(variant)) return sampleValue(variant, depth + 1);
   const [type = schema['type']] = toList(schema['type']).filter((name) => name !== 'null');
   switch (type) {
     case 'integer':
@@ -188,7 +190,7 @@ function sampleValue(schema: JsonRecord, depth: number): unknown {
       return null;
     case 'array': {
       const needsItem = typeof schema['minItems'] === 'number' && schema['minItems'] > 0;
-      return needsItem ? [sampleValue(toRecord(schema['items']), depth + 1)] : [];
+      return needsItem ? [sampleValue(toObject(schema['items']), depth + 1)] : [];
     }
     case 'object':
       return sampleObject(schema, depth);

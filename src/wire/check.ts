@@ -7,6 +7,7 @@ import { TypeCompiler } from '@sinclair/typebox/compiler';
 import { AssertionError } from '../core/assert.ts';
 import { GatewayError, invalidRequest } from '../core/error.ts';
 import type { JsonObject } from '../core/generation.ts';
+import { isObject } from './json.ts';
 import { exceedsCharacters, MESSAGE_TEXT_MAX, TOOL_NAME_MAX } from './limits.ts';
 
 /** Turns the value at `path` into what it means, or throws `invalid_request` with a path. */
@@ -168,9 +169,4 @@ function count(entries: number): string {
 
 function join(path: string, field: string): string {
   return path === '' ? field : `${path}.${field}`;
-}
-
-/** Whether parsed JSON is an object, arrays and null excluded. */
-export function isObject(value: unknown): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -3,6 +3,7 @@
 // cost it unbounded time or stack, and never repeats the caller's text in a refusal.
 
 import { GatewayError } from '../core/error.ts';
+import type { JsonObject } from '../core/generation.ts';
 import type { ParsedBody } from './format.ts';
 import { JSON_DEPTH_MAX, JSON_KEYS_MAX } from './limits.ts';
 
@@ -126,6 +127,11 @@ export function parseJson(text: string): unknown {
   } catch {
     return undefined;
   }
+}
+
+/** Whether parsed JSON is an object, arrays and null excluded. */
+export function isObject(value: unknown): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 function refuse(message: string): GatewayError {

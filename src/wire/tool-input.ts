@@ -1,8 +1,7 @@
 // The input of a tool call where a format wants it as one JSON object: arguments are text that a
 // model, or a client, wrote. Used by the writers of the Messages format, for clients and upstreams.
 
-import { isObject } from './check.ts';
-import { parseJson, repairSurrogates } from './json.ts';
+import { isObject, parseJson, repairSurrogates } from './json.ts';
 
 /** Whether `text` is the JSON of an object, as a tool's input has to be. */
 export function isJsonObject(text: string): boolean {

@@ -6,7 +6,6 @@ import { Type } from '@sinclair/typebox';
 import { GatewayError, invalidRequest } from '../../core/error.ts';
 import type { GenerationRequest, Reasoning, Tool, ToolChoice } from '../../core/generation.ts';
 import {
-  isObject,
   listOf,
   objectOf,
   oneOf,
@@ -23,6 +22,7 @@ import {
 } from '../check.ts';
 import { EFFORT_REASONING, isEffort } from '../effort.ts';
 import type { ParsedBody } from '../format.ts';
+import { isObject } from '../json.ts';
 import { MESSAGES_MAX, STOP_MAX, TOOLS_MAX, USER_MAX } from '../limits.ts';
 import { valueSources } from '../source.ts';
 import { assembleTurns } from '../turns.ts';

@@ -3,19 +3,22 @@
 
 import type { JsonObject } from '../../core/generation.ts';
 import { RESERVED_MEMBERS } from '../../core/profile.ts';
-import { isRecord, type JsonRecord } from './narrow.ts';
+import { isObject } from '../json.ts';
+
+/** A body to be written: members that are undefined are not. */
+type Members = { readonly [name: string]: unknown };
 
 /**
  * The body with the constants that it does not have itself. Where both have an object, its members
  * are merged in the same way, so that a constant can stand beside a switch of ours.
  */
-export function withConstants(body: JsonRecord, constants: JsonObject): JsonRecord {
+export function withConstants(body: Members, constants: JsonObject): Members {
   const merged: Record<string, unknown> = { ...body };
   for (const [name, constant] of Object.entries(constants)) {
     if (RESERVED_MEMBERS.has(name)) continue;
     const own = body[name];
     if (own === undefined) merged[name] = constant;
-    else if (isRecord(own) && isRecord(constant)) merged[name] = { ...constant, ...own };
+    else if (isObject(own) && isObject(constant)) merged[name] = { ...constant, ...own };
   }
   return merged;
 }

@@ -2,9 +2,10 @@
 // inside a 200. The upstream's words are read to recognise a class and are never copied anywhere.
 
 import type { FailureClass, UpstreamFailure } from '../../core/failure.ts';
-import { parseJson } from '../json.ts';
+import type { JsonObject } from '../../core/generation.ts';
+import { isObject, parseJson } from '../json.ts';
 import { ERROR_LENGTH_MAX } from './limits.ts';
-import { isRecord, type JsonRecord, toRecord } from './narrow.ts';
+import { toObject } from './narrow.ts';
 
 /** Codes and phrases that say "the prompt does not fit", from the servers that have one. */
 const CONTEXT_WORDS =
@@ -42,9 +43,9 @@ function classifyStatus(status: number, body: string): FailureClass {
  * is no error: `{error: {…}}`, `{error: "text"}` (Ollama), `{object: "error", …}` (older vLLM),
  * `{type: "error", …}`, and `{detail: …}` in place of an answer (FastAPI servers).
  */
-export function readErrorRecord(value: JsonRecord): UpstreamFailure | undefined {
+export function readErrorRecord(value: JsonObject): UpstreamFailure | undefined {
   const error = value['error'];
-  if (isRecord(error) || (typeof error === 'string' && error !== '')) return errorFailure(error);
+  if (isObject(error) || (typeof error === 'string' && error !== '')) return errorFailure(error);
   if (value['object'] === 'error' || value['type'] === 'error') return errorFailure(value);
   if (value['detail'] !== undefined && value['choices'] === undefined) {
     return errorFailure(value['detail']);
@@ -55,7 +56,7 @@ export function readErrorRecord(value: JsonRecord): UpstreamFailure | undefined 
 /** The failure of an event that is an error by its name, whatever its data is. */
 export function errorEventFailure(data: string): UpstreamFailure {
   const value = parseJson(data);
-  return (isRecord(value) && readErrorRecord(value)) || errorFailure(value ?? data);
+  return (isObject(value) && readErrorRecord(value)) || errorFailure(value ?? data);
 }
 
 function errorFailure(error: unknown): UpstreamFailure {
@@ -68,13 +69,13 @@ function errorFailure(error: unknown): UpstreamFailure {
 function classifyError(error: unknown): FailureClass {
   const words = errorWords(error).slice(0, ERROR_LENGTH_MAX);
   if (CONTEXT_WORDS.test(words)) return 'context_length';
-  const code = toRecord(error)['code'];
+  const code = toObject(error)['code'];
   if (code === 429 || code === 503 || code === 529) return 'overloaded';
   return OVERLOAD_WORDS.test(words) ? 'overloaded' : 'server_error';
 }
 
 function errorWords(error: unknown): string {
   if (typeof error === 'string') return error;
-  const { code, type, message } = toRecord(error);
+  const { code, type, message } = toObject(error);
   return [code, type, message].filter((word) => typeof word === 'string').join('\n');
 }

@@ -1,17 +1,15 @@
-// Reading parsed JSON whose shape nobody promised. Called by every file of the upstream dialects:
-// a wrong type reads as absent, never as an error, because upstreams disagree about the details.
+// Reading parsed JSON whose shape nobody promised. Called by every reader of the upstream dialects: a
+// wrong type reads as absent, never as an error, because upstreams disagree about the details.
 
-export type JsonRecord = { readonly [key: string]: unknown };
+import type { JsonObject, JsonValue } from '../../core/generation.ts';
+import { isObject } from '../json.ts';
+import { TOKEN_COUNT_MAX } from './limits.ts';
 
-const EMPTY_RECORD: JsonRecord = {};
-
-export function isRecord(value: unknown): value is JsonRecord {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
+const EMPTY: JsonObject = {};
 
 /** The object, or one without members. */
-export function toRecord(value: unknown): JsonRecord {
-  return isRecord(value) ? value : EMPTY_RECORD;
+export function toObject(value: unknown): JsonObject {
+  return isObject(value) ? value : EMPTY;
 }
 
 /** The string, or the empty one. */
@@ -20,6 +18,14 @@ export function toText(value: unknown): string {
 }
 
 /** The array, or an empty one. */
-export function toList(value: unknown): readonly unknown[] {
+export function toList(value: unknown): readonly JsonValue[] {
   return Array.isArray(value) ? value : [];
+}
+
+/** The count of tokens, or undefined where it is no integer between 0 and 10⁹. */
+export function toCount(value: unknown): number | undefined {
+  if (typeof value !== 'number' || !Number.isInteger(value)) return undefined;
+  // -0 would print as a negative amount.
+  if (Object.is(value, -0) || value < 0 || value > TOKEN_COUNT_MAX) return undefined;
+  return value;
 }

@@ -3,11 +3,12 @@
 // comment; nothing an upstream wrote reaches a failure's `detail`.
 
 import type { UpstreamFailure } from '../../../core/failure.ts';
-import type { GenerationEvent, Usage } from '../../../core/generation.ts';
+import type { GenerationEvent, JsonObject, Usage } from '../../../core/generation.ts';
 import type { ChatProfile } from '../../../core/profile.ts';
+import { isObject } from '../../json.ts';
 import { readErrorRecord } from '../failure.ts';
 import { readFinish, repairFinish } from '../finish.ts';
-import { isRecord, type JsonRecord, toList, toRecord, toText } from '../narrow.ts';
+import { toList, toObject, toText } from '../narrow.ts';
 import { derivedCallId } from '../tool-id.ts';
 import { type ChunkMember, createArgumentSources } from './arguments.ts';
 import { type PlainDelta, readAnswerText, readReasoning } from './delta.ts';
@@ -32,7 +33,7 @@ export type ChunkReader = {
 
 /** One choice of a chunk: `position` is its place among them. */
 type Choice = {
-  readonly value: JsonRecord;
+  readonly value: JsonObject;
   readonly position: number;
   readonly member: ChunkMember;
   readonly text: string;
@@ -69,7 +70,7 @@ export function createChunkReader(
 
   function readChoice(choice: Choice): UpstreamFailure | undefined {
     const { value } = choice;
-    const failure = readContent(toRecord(value[choice.member]), choice);
+    const failure = readContent(toObject(value[choice.member]), choice);
     if (failure !== undefined) return failure;
     // Moonshot reports here, in the last chunk.
     if (value['usage'] !== undefined) usage = readUsage(value['usage']) ?? usage;
@@ -79,7 +80,7 @@ export function createChunkReader(
   }
 
   /** One delta can hold all three kinds; the order is the one in which a model produces them. */
-  function readContent(content: JsonRecord, choice: Choice): UpstreamFailure | undefined {
+  function readContent(content: JsonObject, choice: Choice): UpstreamFailure | undefined {
     const { position, member } = choice;
     const thought = readReasoning(content);
     if (thought !== '') prose.reasoning(thought);
@@ -88,13 +89,13 @@ export function createChunkReader(
     const sources = createArgumentSources(choice.text, member);
     for (const [index, call] of toList(content['tool_calls']).entries()) {
       // In a whole body every element is a call of its own, whatever index it bears.
-      const piece = member === 'message' ? { ...toRecord(call), index } : call;
+      const piece = member === 'message' ? { ...toObject(call), index } : call;
       const failure = tools.piece(piece, () => sources.ofCall(position, index));
       if (failure !== undefined) return failure;
     }
     // What tool calls were called before there could be several of them.
     const legacy = content['function_call'];
-    if (!isRecord(legacy)) return undefined;
+    if (!isObject(legacy)) return undefined;
     return tools.piece({ function: legacy }, () => sources.ofLegacyCall(position));
   }
 
@@ -102,14 +103,14 @@ export function createChunkReader(
    * Caches and proxies may send a whole answer as the one event of a stream. Where there has been a
    * delta it is a repetition: MiniMax ends a stream with it.
    */
-  function memberOf(choice: JsonRecord, member: ChunkMember): ChunkMember {
-    if (isRecord(choice['delta'])) hasDelta = true;
+  function memberOf(choice: JsonObject, member: ChunkMember): ChunkMember {
+    if (isObject(choice['delta'])) hasDelta = true;
     return hasDelta ? member : 'message';
   }
 
   return {
     read(value, text, member) {
-      if (!isRecord(value)) return { class: 'malformed', detail: 'the upstream sent no object' };
+      if (!isObject(value)) return { class: 'malformed', detail: 'the upstream sent no object' };
       const error = readErrorRecord(value);
       if (error !== undefined) return error;
       if (answerId === '') answerId = `${toText(value['id'])}/${String(value['created'])}`;
@@ -118,7 +119,7 @@ export function createChunkReader(
       for (let position = 0; position < choices.length; position += 1) {
         const choice = choices[position];
         // We asked for one answer; another choice is somebody's default of `n`.
-        if (!isRecord(choice) || (choice['index'] ?? position) !== 0) continue;
+        if (!isObject(choice) || (choice['index'] ?? position) !== 0) continue;
         const failure = readChoice({
           value: choice,
           position,

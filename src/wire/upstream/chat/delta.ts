@@ -1,8 +1,9 @@
 // The text and the thinking in one delta, or in one whole message. Called by the chunk reader and by
 // its fast lane. Every tolerance has the server it is for in a comment.
 
-import type { GenerationEvent } from '../../../core/generation.ts';
-import { isRecord, type JsonRecord, toList, toRecord, toText } from '../narrow.ts';
+import type { GenerationEvent, JsonObject } from '../../../core/generation.ts';
+import { isObject } from '../../json.ts';
+import { toList, toObject, toText } from '../narrow.ts';
 
 export type PlainDelta = Extract<
   GenerationEvent,
@@ -10,7 +11,7 @@ export type PlainDelta = Extract<
 >;
 
 /** Servers differ in the field's name; those that send both send the same text in each. */
-export function readReasoning(delta: JsonRecord): string {
+export function readReasoning(delta: JsonObject): string {
   return (
     toText(delta['reasoning_content']) ||
     // vLLM, Ollama, OpenRouter.
@@ -20,7 +21,7 @@ export function readReasoning(delta: JsonRecord): string {
   );
 }
 
-export function readAnswerText(delta: JsonRecord): string {
+export function readAnswerText(delta: JsonObject): string {
   return readText(delta['content']) || toText(delta['refusal']);
 }
 
@@ -29,12 +30,12 @@ export function readAnswerText(delta: JsonRecord): string {
  * and nothing else: no usage, no finish reason, no tool call, no second choice.
  */
 export function readPlainDelta(value: unknown): PlainDelta | undefined {
-  if (!isRecord(value) || hasValue(value['usage'])) return undefined;
+  if (!isObject(value) || hasValue(value['usage'])) return undefined;
   const [choice, ...others] = toList(value['choices']);
-  if (others.length > 0 || !isRecord(choice) || hasValue(choice['usage'])) return undefined;
+  if (others.length > 0 || !isObject(choice) || hasValue(choice['usage'])) return undefined;
   if ((choice['index'] ?? 0) !== 0 || toText(choice['finish_reason']) !== '') return undefined;
-  const delta = toRecord(choice['delta']);
-  const hasCalls = toList(delta['tool_calls']).length > 0 || isRecord(delta['function_call']);
+  const delta = toObject(choice['delta']);
+  const hasCalls = toList(delta['tool_calls']).length > 0 || isObject(delta['function_call']);
   if (hasCalls) return undefined;
   const reasoning = readReasoning(delta);
   const text = readAnswerText(delta);
@@ -49,7 +50,7 @@ function hasValue(value: unknown): boolean {
 }
 
 function readThinkingPart(part: unknown): string {
-  const { type, thinking } = toRecord(part);
+  const { type, thinking } = toObject(part);
   return type === 'thinking' ? readText(thinking) : '';
 }
 
@@ -57,10 +58,10 @@ function readThinkingPart(part: unknown): string {
 function readText(content: unknown): string {
   if (typeof content === 'string') return content;
   return toList(content)
-    .map((part) => (typeof part === 'string' ? part : readTextPart(toRecord(part))))
+    .map((part) => (typeof part === 'string' ? part : readTextPart(toObject(part))))
     .join('');
 }
 
-function readTextPart(part: JsonRecord): string {
+function readTextPart(part: JsonObject): string {
   return part['type'] === 'text' || part['type'] === undefined ? toText(part['text']) : '';
 }

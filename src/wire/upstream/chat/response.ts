@@ -4,10 +4,10 @@
 import type { UpstreamFailure } from '../../../core/failure.ts';
 import { type Answer, createFold } from '../../../core/generation.ts';
 import type { ChatProfile } from '../../../core/profile.ts';
-import { parseJson } from '../../json.ts';
+import { isObject, parseJson } from '../../json.ts';
 import { readErrorRecord } from '../failure.ts';
 import { BODY_BYTES_MAX } from '../limits.ts';
-import { isRecord, toList, toText } from '../narrow.ts';
+import { toList, toText } from '../narrow.ts';
 import { createChunkReader } from './chunk.ts';
 
 /** Reads the body of a 200. HTML, an error object and an answer without choices are failures. */
@@ -18,11 +18,11 @@ export function readChatResponse(
 ): Answer | UpstreamFailure {
   if (body.length > BODY_BYTES_MAX) return malformed(`more than ${BODY_BYTES_MAX} bytes`);
   const value = parseJson(body);
-  if (!isRecord(value)) return malformed('a body that is not a JSON object');
+  if (!isObject(value)) return malformed('a body that is not a JSON object');
   const error = readErrorRecord(value);
   if (error !== undefined) return error;
   const choice = toList(value['choices'])[0];
-  if (!isRecord(choice) || !isRecord(choice['message']))
+  if (!isObject(choice) || !isObject(choice['message']))
     return malformed('an answer without a choice');
   const fold = createFold();
   const reader = createChunkReader(fold.push, profile, seed);

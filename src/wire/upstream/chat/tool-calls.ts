@@ -3,8 +3,9 @@
 // written. Upstreams disagree about index, id and name, so a piece's call is worked out here.
 
 import type { UpstreamFailure } from '../../../core/failure.ts';
-import type { GenerationEvent } from '../../../core/generation.ts';
+import type { GenerationEvent, JsonObject } from '../../../core/generation.ts';
 import type { ChatProfile } from '../../../core/profile.ts';
+import { isObject } from '../../json.ts';
 import {
   HELD_ARGUMENTS_LENGTH_MAX,
   KNOWN_ARGUMENTS_LENGTH_MAX,
@@ -12,7 +13,7 @@ import {
   TOOL_CALLS_MAX,
   TOOL_LABEL_LENGTH_MAX,
 } from '../limits.ts';
-import { isRecord, type JsonRecord, toRecord, toText } from '../narrow.ts';
+import { toObject, toText } from '../narrow.ts';
 import { type ArgumentSource, readArguments } from './arguments.ts';
 
 type Call = {
@@ -151,8 +152,8 @@ export function createToolReader(
   return {
     count: () => started,
     piece(value, source) {
-      if (!isRecord(value)) return undefined;
-      const json = readArguments(toRecord(value['function'])['arguments'], source);
+      if (!isObject(value)) return undefined;
+      const json = readArguments(toObject(value['function'])['arguments'], source);
       if (json === undefined) return malformed('tool arguments that nest too deep');
       const piece = readPiece(value, json);
       if (isBlank(piece)) return undefined;
@@ -202,13 +203,13 @@ function mergeName(known: string, piece: string): string {
   return piece.startsWith(known) ? piece : known + piece;
 }
 
-function readPiece(value: JsonRecord, json: string): Piece {
+function readPiece(value: JsonObject, json: string): Piece {
   const { id, index } = value;
   return {
     // -1 is what some servers send where they have none.
     index: typeof index === 'number' && index >= 0 ? index : undefined,
     id: toText(id),
-    name: toText(toRecord(value['function'])['name']),
+    name: toText(toObject(value['function'])['name']),
     json,
   };
 }

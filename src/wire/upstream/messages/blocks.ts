@@ -3,9 +3,10 @@
 // end, without a number or with gaps between them are read all the same.
 
 import type { UpstreamFailure } from '../../../core/failure.ts';
-import type { GenerationEvent, ThinkingBlock } from '../../../core/generation.ts';
+import type { GenerationEvent, JsonObject, ThinkingBlock } from '../../../core/generation.ts';
+import { isObject } from '../../json.ts';
 import { OPEN_BLOCKS_MAX } from '../limits.ts';
-import { isRecord, type JsonRecord, toText } from '../narrow.ts';
+import { toText } from '../narrow.ts';
 import { malformed } from './failure.ts';
 import { createThoughts, type Thought } from './thoughts.ts';
 import { createToolBlocks, type OpenCall } from './tool-calls.ts';
@@ -25,10 +26,10 @@ export type InputSource = () => string | undefined;
 export type BlockReader = {
   readonly start: (
     index: unknown,
-    block: JsonRecord,
+    block: JsonObject,
     source: InputSource,
   ) => UpstreamFailure | undefined;
-  readonly delta: (index: unknown, delta: JsonRecord) => UpstreamFailure | undefined;
+  readonly delta: (index: unknown, delta: JsonObject) => UpstreamFailure | undefined;
   readonly stop: (index: unknown) => void;
   /** The answer is over: ends every block. `wasCut`: by a limit, and not by the model. */
   readonly end: (wasCut: boolean) => UpstreamFailure | undefined;
@@ -62,7 +63,7 @@ export function createBlockReader(
     return undefined;
   }
 
-  function begin(block: JsonRecord, source: InputSource): Block | UpstreamFailure {
+  function begin(block: JsonObject, source: InputSource): Block | UpstreamFailure {
     switch (block['type']) {
       case 'text':
         emitText(toText(block['text']));
@@ -147,6 +148,6 @@ function readInput(input: unknown, source: InputSource): string {
   if (input === undefined || input === null) return '';
   // The JSON text itself in place of the object.
   if (typeof input === 'string') return input;
-  if (isRecord(input) && Object.keys(input).length === 0) return '';
+  if (isObject(input) && Object.keys(input).length === 0) return '';
   return source() ?? '';
 }

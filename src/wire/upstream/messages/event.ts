@@ -3,10 +3,11 @@
 // nothing an upstream wrote reaches a failure's `detail`.
 
 import type { UpstreamFailure } from '../../../core/failure.ts';
-import type { GenerationEvent } from '../../../core/generation.ts';
+import type { GenerationEvent, JsonObject } from '../../../core/generation.ts';
+import { isObject } from '../../json.ts';
 import { valueSources } from '../../source.ts';
 import { readFinish, repairFinish } from '../finish.ts';
-import { isRecord, type JsonRecord, toList, toRecord, toText } from '../narrow.ts';
+import { toList, toObject, toText } from '../narrow.ts';
 import { derivedCallId } from '../tool-id.ts';
 import { createBlockReader } from './blocks.ts';
 import { malformed, readMessagesError } from './failure.ts';
@@ -20,7 +21,7 @@ export type MessagesReader = {
     name: string,
   ) => UpstreamFailure | 'over' | undefined;
   /** Reads a whole message. */
-  readonly readMessage: (message: JsonRecord, text: string) => UpstreamFailure | undefined;
+  readonly readMessage: (message: JsonObject, text: string) => UpstreamFailure | undefined;
   /** The answer is over: emits the usage, if any was sane, and then the finish event. */
   readonly end: () => UpstreamFailure | undefined;
   /** Whether a stop reason has been read. */
@@ -52,17 +53,17 @@ export function createMessagesReader(
     onEvent(event);
   }
 
-  function readHead(message: JsonRecord): void {
+  function readHead(message: JsonObject): void {
     hasBegun = true;
     if (answerId === '') answerId = toText(message['id']);
     counts.readStart(message['usage']);
   }
 
-  function readMessage(message: JsonRecord, text: string): UpstreamFailure | undefined {
+  function readMessage(message: JsonObject, text: string): UpstreamFailure | undefined {
     readHead(message);
     const sources = valueSources(text, WHOLE_INPUT);
     for (const [index, block] of toList(message['content']).entries()) {
-      const failure = blocks.start(index, toRecord(block), () => sources.get(String(index)));
+      const failure = blocks.start(index, toObject(block), () => sources.get(String(index)));
       if (failure !== undefined) return failure;
       blocks.stop(index);
     }
@@ -75,7 +76,7 @@ export function createMessagesReader(
   return {
     readMessage,
     read(value, text, name) {
-      if (!isRecord(value)) return malformed('no object');
+      if (!isObject(value)) return malformed('no object');
       // Some servers leave out the one or the other.
       const type = toText(value['type']) || name;
       if (type === 'error' || type === '' || hasError(value)) {
@@ -84,21 +85,21 @@ export function createMessagesReader(
       }
       switch (type) {
         case 'message_start':
-          readHead(toRecord(value['message']));
+          readHead(toObject(value['message']));
           return undefined;
         case 'content_block_start':
           hasBegun = true;
-          return blocks.start(value['index'], toRecord(value['content_block']), () =>
+          return blocks.start(value['index'], toObject(value['content_block']), () =>
             valueSources(text, START_INPUT).get(''),
           );
         case 'content_block_delta':
           hasBegun = true;
-          return blocks.delta(value['index'], toRecord(value['delta']));
+          return blocks.delta(value['index'], toObject(value['delta']));
         case 'content_block_stop':
           blocks.stop(value['index']);
           return undefined;
         case 'message_delta':
-          finishWord = toText(toRecord(value['delta'])['stop_reason']) || finishWord;
+          finishWord = toText(toObject(value['delta'])['stop_reason']) || finishWord;
           counts.read(value['usage']);
           return undefined;
         case 'message_stop':
@@ -129,6 +130,6 @@ export function createMessagesReader(
   };
 }
 
-function hasError(value: JsonRecord): boolean {
+function hasError(value: JsonObject): boolean {
   return (value['error'] ?? '') !== '';
 }

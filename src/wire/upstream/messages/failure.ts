@@ -2,10 +2,11 @@
 // 200. Most of it reads as it does in the chat dialect; here stands what this format has of its own.
 
 import type { FailureClass, UpstreamFailure } from '../../../core/failure.ts';
-import { parseJson } from '../../json.ts';
+import type { JsonObject } from '../../../core/generation.ts';
+import { isObject, parseJson } from '../../json.ts';
 import { chatFailure, errorEventFailure, readErrorRecord } from '../failure.ts';
 import { ERROR_LENGTH_MAX } from '../limits.ts';
-import { isRecord, type JsonRecord, toRecord, toText } from '../narrow.ts';
+import { toObject, toText } from '../narrow.ts';
 
 /** The prompt fits, and with the bound on the answer it does not. */
 const CONTEXT_WORDS = /exceeds? context limit/i;
@@ -31,7 +32,7 @@ export function messagesFailure(status: number, body: string): UpstreamFailure {
 }
 
 /** The failure that a parsed event or body reports although its status was 200, if it does. */
-export function readMessagesError(value: JsonRecord): UpstreamFailure | undefined {
+export function readMessagesError(value: JsonObject): UpstreamFailure | undefined {
   const failure = readErrorRecord(value);
   if (failure?.class !== 'server_error') return failure;
   return withClass(failure, errorClass(value));
@@ -40,15 +41,15 @@ export function readMessagesError(value: JsonRecord): UpstreamFailure | undefine
 /** The failure of an event that is an error by its name, whatever its data is. */
 export function messagesErrorEvent(data: string): UpstreamFailure {
   const value = parseJson(data);
-  return (isRecord(value) && readMessagesError(value)) || errorEventFailure(data);
+  return (isObject(value) && readMessagesError(value)) || errorEventFailure(data);
 }
 
 function withClass(failure: UpstreamFailure, known: FailureClass | undefined): UpstreamFailure {
   return known === undefined ? failure : { ...failure, class: known };
 }
 
-function errorClass(value: JsonRecord): FailureClass | undefined {
-  const { type, message } = toRecord(value['error']);
+function errorClass(value: JsonObject): FailureClass | undefined {
+  const { type, message } = toObject(value['error']);
   return wordsClass(toText(message)) ?? CLASSES.get(toText(type));
 }
 

@@ -3,9 +3,8 @@
 
 import type { UpstreamFailure } from '../../../core/failure.ts';
 import { type Answer, createFold } from '../../../core/generation.ts';
-import { parseJson } from '../../json.ts';
+import { isObject, parseJson } from '../../json.ts';
 import { BODY_BYTES_MAX } from '../limits.ts';
-import { isRecord } from '../narrow.ts';
 import { createMessagesReader } from './event.ts';
 import { malformed, readMessagesError } from './failure.ts';
 
@@ -13,7 +12,7 @@ import { malformed, readMessagesError } from './failure.ts';
 export function readMessagesResponse(body: string, seed = ''): Answer | UpstreamFailure {
   if (body.length > BODY_BYTES_MAX) return malformed(`more than ${BODY_BYTES_MAX} bytes`);
   const value = parseJson(body);
-  if (!isRecord(value)) return malformed('a body that is not a JSON object');
+  if (!isObject(value)) return malformed('a body that is not a JSON object');
   const error = readMessagesError(value);
   if (error !== undefined) return error;
   if (!Array.isArray(value['content'])) return malformed('an answer without content');

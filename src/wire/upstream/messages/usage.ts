@@ -1,10 +1,10 @@
 // The token counts of a Messages answer, believed only as far as they make sense. They come in
 // several events, each with some of the counts; what is left here is what the customer pays for.
 
-import type { Usage } from '../../../core/generation.ts';
-import { toCount } from '../chat/usage.ts';
+import type { JsonObject, Usage } from '../../../core/generation.ts';
+import { isObject } from '../../json.ts';
 import { TOKEN_COUNT_MAX } from '../limits.ts';
-import { isRecord, type JsonRecord, toRecord } from '../narrow.ts';
+import { toCount, toObject } from '../narrow.ts';
 
 /** The counts in this format are disjoint: none of the three is part of another. */
 const PROMPT_COUNTS = ['input_tokens', 'cache_read_input_tokens', 'cache_creation_input_tokens'];
@@ -26,13 +26,13 @@ export function createUsageReader(): UsageReader {
     return PROMPT_COUNTS.reduce((sum, name) => sum + (counts.get(name) ?? 0), 0);
   }
 
-  function keep(name: string, value: JsonRecord): void {
+  function keep(name: string, value: JsonObject): void {
     const count = toCount(value[name]);
     if (count !== undefined) counts.set(name, count);
   }
 
   function readStart(value: unknown): void {
-    if (!isRecord(value)) return;
+    if (!isObject(value)) return;
     // Some servers know the prompt only at the start, and say 0 at the end.
     const saysNothing = PROMPT_COUNTS.every((name) => !toCount(value[name]));
     if (saysNothing && prompt() > 0) return;
@@ -42,10 +42,10 @@ export function createUsageReader(): UsageReader {
   return {
     readStart,
     read(value) {
-      if (!isRecord(value)) return;
+      if (!isObject(value)) return;
       readStart(value);
       keep('output_tokens', value);
-      const details = toRecord(value['output_tokens_details']);
+      const details = toObject(value['output_tokens_details']);
       reasoningTokens = toCount(details['thinking_tokens']) ?? reasoningTokens;
     },
     usage() {
