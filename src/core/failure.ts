@@ -10,7 +10,7 @@ import type { LimitView } from './plan.ts';
  * timeout         no first byte, a silent stream, or the total time is over
  * overloaded      the upstream's capacity: 429, 503, 529, `insufficient_system_resource`
  * credential      the upstream refuses *our* key or wallet: 401, 402, 403
- * server_error    any other 5xx, an error object inside a 200, or 404: our catalog is wrong then
+ * server_error    any other status, an error object inside a 200, or a 404: our catalog is wrong then
  * bad_request     the upstream refuses the request itself: 400, 413, 422
  * context_length  a bad request that is about the size of the prompt
  * unsupported     the request has something that this upstream's profile says it cannot take

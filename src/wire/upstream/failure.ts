@@ -1,5 +1,6 @@
-// What went wrong at a chat-completions upstream: from a status and a body, or from an error record
-// inside a 200. The upstream's words are read to recognise a class and are never copied anywhere.
+// What went wrong at an upstream: from a status and a body, or from an error record inside a 200.
+// Called by the codecs of both dialects; what Messages servers have of their own is in their folder.
+// The upstream's words are read to recognise a class and are never copied anywhere.
 
 import type { FailureClass, UpstreamFailure } from '../../core/failure.ts';
 import type { JsonObject } from '../../core/generation.ts';
@@ -8,17 +9,54 @@ import { ERROR_LENGTH_MAX } from './limits.ts';
 import { toObject } from './narrow.ts';
 
 /** Codes and phrases that say "the prompt does not fit", from the servers that have one. */
-const CONTEXT_WORDS =
-  /context_length_exceeded|exceed_context_size_error|maximum context length|prompt is too long|context (?:window|length|size) (?:is )?exceed|exceeds? the (?:available |maximum |model'?s )*context/i;
+const CONTEXT_WORDS = new RegExp(
+  [
+    'context_length_exceeded|exceed_context_size_error|tokens_limit_reached',
+    'maximum context length|prompt (?:is )?too long',
+    'context (?:window|length|size) (?:is )?exceed',
+    "exceed(?:s|ed)? (?:the |this |available |maximum |max |model'?s? )*context",
+    // vLLM, SGLang.
+    "context length is only|maximum model length|longer than the model'?s context length",
+    // Text Generation Inference, and Together before it.
+    'inputs`? tokens \\+ `?max_new_tokens|inputs`? must have less than',
+    // LM Studio.
+    'greater than the context length|keep the first \\d+ tokens',
+    // Bedrock; xAI; Gemini; Cohere.
+    'input is too long for requested model|maximum prompt length',
+    'exceeds the maximum number of tokens allowed|tokens in the prompt cannot exceed',
+    // Moonshot; DashScope; Volcengine; Z.ai, in English and in Chinese.
+    'exceeded model token limit|range of input length|input length \\d+ exceeds',
+    'prompt exceeds max length|prompt ?超长|上下文.{0,6}超',
+  ].join('|'),
+  'i',
+);
 
 const OVERLOAD_WORDS =
   /overloaded|rate_limit|rate limit|too many requests|at capacity|insufficient_system_resource|temporarily unavailable/i;
 
 /** An empty wallet of ours, which one vendor reports as a rate limit. */
-const QUOTA_WORDS = /insufficient_quota|insufficient_balance|billing_hard_limit/i;
+const QUOTA_WORDS =
+  /insufficient[_ ]quota|insufficient[_ ]balance|billing_hard_limit|exceeded_current_quota/i;
+
+/** A key or an account of ours that is refused with 400: by Gemini, by xAI and by DashScope. */
+const CREDENTIAL_WORDS = /api key not valid|incorrect api key|invalid api key|arrearage/i;
+
+/** A model name of our catalog that is refused with 400: by DeepSeek, OpenRouter, Mistral, Z.ai. */
+const MODEL_WORDS =
+  /model_not_found|model[_ ]not[_ ]exist|not a valid model|invalid[_ ]model|unknown model/i;
+
+/** The failure of an answer that cannot be read; `what` is in our own words. */
+export function malformed(what: string): UpstreamFailure {
+  return { class: 'malformed', detail: `the upstream sent ${what}` };
+}
+
+/** The failure of a request that this upstream's profile rules out, so that nothing is sent. */
+export function unsupported(detail: string): UpstreamFailure {
+  return { class: 'unsupported', detail };
+}
 
 /** Classifies an answer whose status is not 2xx (design section 4). */
-export function chatFailure(status: number, body: string): UpstreamFailure {
+export function statusFailure(status: number, body: string): UpstreamFailure {
   return {
     class: classifyStatus(status, body.slice(0, ERROR_LENGTH_MAX)),
     detail: `the upstream answered with status ${status}`,
@@ -30,27 +68,57 @@ function classifyStatus(status: number, body: string): FailureClass {
   if (status === 401 || status === 402 || status === 403) return 'credential';
   if (status === 408) return 'timeout';
   if (status === 429 && QUOTA_WORDS.test(body)) return 'credential';
-  if (status === 429 || status === 503 || status === 529) return 'overloaded';
+  // Groq's 498 is a tier without capacity.
+  if (status === 429 || status === 498 || status === 503 || status === 529) return 'overloaded';
   // A wrong base URL or model name is a mistake in our catalog, not the caller's.
   if (status === 404) return 'server_error';
   // llama.cpp has reported a prompt that does not fit as a 500.
   if (status >= 400 && CONTEXT_WORDS.test(body)) return 'context_length';
-  return status >= 400 && status < 500 ? 'bad_request' : 'server_error';
+  if (status === 400 || status === 413 || status === 422) return refusalClass(status, body);
+  return 'server_error';
+}
+
+/** Whose mistake a refused request is: the caller's, unless it says that it is ours. */
+function refusalClass(status: number, body: string): FailureClass {
+  const parsed = parseJson(body);
+  // Gemini puts its errors into a list.
+  const value = toObject(Array.isArray(parsed) ? parsed[0] : parsed);
+  // The body as a whole may repeat the caller's words.
+  const words = errorWords(value['error'] ?? value);
+  // Groq refuses so what is larger than our tokens of a minute.
+  if (status === 413 && OVERLOAD_WORDS.test(words)) return 'overloaded';
+  if (CREDENTIAL_WORDS.test(words)) return 'credential';
+  return MODEL_WORDS.test(words) ? 'server_error' : 'bad_request';
 }
 
 /**
  * The failure that a parsed body or chunk reports although its status was 200, or undefined when it
  * is no error: `{error: {…}}`, `{error: "text"}` (Ollama), `{object: "error", …}` (older vLLM),
- * `{type: "error", …}`, and `{detail: …}` in place of an answer (FastAPI servers).
+ * `{type: "error", …}`, and what stands in place of an answer.
  */
 export function readErrorRecord(value: JsonObject): UpstreamFailure | undefined {
   const error = value['error'];
-  if (isObject(error) || (typeof error === 'string' && error !== '')) return errorFailure(error);
-  if (value['object'] === 'error' || value['type'] === 'error') return errorFailure(value);
-  if (value['detail'] !== undefined && value['choices'] === undefined) {
-    return errorFailure(value['detail']);
+  const hasChoices = (value['choices'] ?? null) !== null;
+  // Some gateways send the record with every chunk, and say nothing in it.
+  if (isObject(error) && (!hasChoices || Object.values(error).some(Boolean))) {
+    return errorFailure(error);
   }
-  return undefined;
+  if (typeof error === 'string' && error !== '') return errorFailure(error);
+  if (value['object'] === 'error' || value['type'] === 'error') return errorFailure(value);
+  const bare = hasChoices ? undefined : readBareRecord(value);
+  return bare === undefined ? undefined : errorFailure(bare);
+}
+
+/** An error that no member called `error` holds, from FastAPI, Cloudflare, MiniMax and others. */
+function readBareRecord(value: JsonObject): unknown {
+  const { detail, errors, success, error, code, msg } = value;
+  if (detail !== undefined) return detail;
+  if (Array.isArray(errors) && errors.length > 0) return errors[0];
+  if (success === false || error === true) return value;
+  const { status_code: status, status_msg: message } = toObject(value['base_resp']);
+  if (status !== undefined && status !== 0) return { code: status, message };
+  const isGood = code === undefined || code === 0 || code === 200;
+  return typeof msg === 'string' && !isGood ? { code, message: msg } : undefined;
 }
 
 /** The failure of an event that is an error by its name, whatever its data is. */
