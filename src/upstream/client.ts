@@ -5,7 +5,7 @@
 
 import type { UpstreamFailure } from '../core/failure.ts';
 import type { Upstream } from '../core/model.ts';
-import { BODY_BYTES_MAX } from '../wire/upstream/limits.ts';
+import { ANSWER_BYTES_MAX } from '../wire/upstream/limits.ts';
 
 export type Fetch = (url: string, init: RequestInit) => Promise<Response>;
 
@@ -82,7 +82,7 @@ async function readText(response: Response): Promise<string | UpstreamFailure> {
     // The length of a compressed body does not say how much comes out of it.
     const isPlain = !response.headers.has('content-encoding');
     const declared = Number(response.headers.get('content-length') ?? Number.NaN);
-    if (isPlain && declared <= BODY_BYTES_MAX) return await response.text();
+    if (isPlain && declared <= ANSWER_BYTES_MAX) return await response.text();
     return await readBounded(response);
   } catch {
     return { class: 'cut', detail: 'the connection broke before the answer was complete' };
@@ -98,9 +98,9 @@ async function readBounded(response: Response): Promise<string | UpstreamFailure
     const { done, value } = await reader.read();
     if (done) return new TextDecoder().decode(Buffer.concat(chunks));
     bytes += value.length;
-    if (bytes > BODY_BYTES_MAX) {
+    if (bytes > ANSWER_BYTES_MAX) {
       await reader.cancel();
-      return { class: 'malformed', detail: `the answer is larger than ${BODY_BYTES_MAX} bytes` };
+      return { class: 'malformed', detail: `the answer is larger than ${ANSWER_BYTES_MAX} bytes` };
     }
     chunks.push(value);
   }

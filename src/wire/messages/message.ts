@@ -17,7 +17,7 @@ import {
 } from '../check.ts';
 import { TOOL_IMAGE_MARK } from '../turns.ts';
 import { readImage } from './image.ts';
-import { decodeToolId } from './tool.ts';
+import { decodeToolId } from './tool-id.ts';
 
 /** A call before its input is found: `block` is its place among the blocks of its message. */
 type Call = { readonly id: string; readonly name: string; readonly block: number };

@@ -5,7 +5,7 @@
 import type { Answer, FinishReason, Receipt } from '../../core/generation.ts';
 import type { AnswerHead } from '../format.ts';
 import { isWholeJson, toolInput } from '../tool-input.ts';
-import { encodeToolId } from './tool.ts';
+import { encodeToolId } from './tool-id.ts';
 
 /**
  * What stands as the signature of a thinking block: the mark of this gateway, whichever upstream the

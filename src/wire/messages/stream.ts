@@ -20,7 +20,7 @@ import {
   signatureDelta,
 } from './frames.ts';
 import { stopReason } from './response.ts';
-import { encodeToolId } from './tool.ts';
+import { encodeToolId } from './tool-id.ts';
 
 type Call = {
   readonly id: string;

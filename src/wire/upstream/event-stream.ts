@@ -6,6 +6,7 @@
 import type { UpstreamFailure } from '../../core/failure.ts';
 import type { StreamDecoder } from '../format.ts';
 import { createSseDecoder } from '../sse.ts';
+import { malformed } from './failure.ts';
 import { STREAM_LIMITS } from './limits.ts';
 
 export type EventReader = {
@@ -39,7 +40,7 @@ export function createEventStream(reader: EventReader): StreamDecoder {
     if (outcome !== 'not JSON') return outcome;
     // The bytes ended inside an event. Whether that matters is for the finish reason to say.
     if (atEnd) return undefined;
-    return { class: 'malformed', detail: 'the upstream sent an event that is not JSON' };
+    return malformed('an event that is not JSON');
   }
 
   function finish(): UpstreamFailure | undefined {

@@ -1,5 +1,6 @@
-// What an upstream's finish reason means. Called by the chunk reader when an answer is over. Every
-// word that is not the format's own has the server it is from in a comment.
+// What an upstream's finish reason means. Called by the readers of both dialects when an answer is
+// over: the words of both formats are read alike, because gateways between them pass on either.
+// Every word that is neither format's own has the server it is from in a comment.
 
 import type { FailureClass, UpstreamFailure } from '../../core/failure.ts';
 import type { FinishReason } from '../../core/generation.ts';
@@ -48,11 +49,24 @@ export function readFinish(word: string): FinishReason | UpstreamFailure {
   return FINISH_REASONS.get(known) ?? 'stop';
 }
 
+/** Whether something other than the model ended the answer: its last tool call may be torn. */
+export function wasCut(meant: FinishReason): boolean {
+  return meant !== 'stop' && meant !== 'tool_calls';
+}
+
 /**
  * Many servers say `stop` after tool calls, and clients then never run them; a client that is told
- * of tool calls where there are none waits for nothing. A cut or filtered answer stays one.
+ * of tool calls where there are none waits for nothing. A cut or filtered answer stays one. An answer
+ * without content that its upstream had no capacity for is a failure, and another one may answer.
  */
-export function repairFinish(meant: FinishReason, hasToolCalls: boolean): FinishReason {
+export function repairFinish(
+  meant: FinishReason,
+  hasToolCalls: boolean,
+  hasContent: boolean,
+): FinishReason | UpstreamFailure {
+  if (meant === 'insufficient_system_resource' && !hasContent) {
+    return { class: 'overloaded', detail: 'the upstream had no capacity for an answer' };
+  }
   if (meant === 'stop' && hasToolCalls) return 'tool_calls';
   return meant === 'tool_calls' && !hasToolCalls ? 'stop' : meant;
 }

@@ -13,7 +13,7 @@ export const STREAM_LIMITS: SseLimits = {
 };
 
 /** The body of a whole answer, in bytes. Whoever reads the body stops here. */
-export const BODY_BYTES_MAX = 16_777_216;
+export const ANSWER_BYTES_MAX = 16_777_216;
 
 /** How much of an error answer is looked at, in UTF-16 units. */
 export const ERROR_LENGTH_MAX = 65_536;

@@ -12,7 +12,7 @@ import {
   type Receipt,
 } from '../../../src/core/generation.ts';
 import { messagesFormat } from '../../../src/wire/messages/format.ts';
-import { encodeToolId } from '../../../src/wire/messages/tool.ts';
+import { encodeToolId } from '../../../src/wire/messages/tool-id.ts';
 import { parseEvents } from '../../support/sse.ts';
 import { HEAD, jsonObjectText, RECEIPT, SIGNATURE, USAGE_JSON } from './fixtures.ts';
 

@@ -6,8 +6,8 @@ import type { UpstreamFailure } from '../../../core/failure.ts';
 import type { GenerationEvent, JsonObject, Usage } from '../../../core/generation.ts';
 import type { ChatProfile } from '../../../core/profile.ts';
 import { isObject } from '../../json.ts';
-import { readErrorRecord } from '../failure.ts';
-import { readFinish, repairFinish } from '../finish.ts';
+import { malformed, readErrorRecord } from '../failure.ts';
+import { readFinish, repairFinish, wasCut } from '../finish.ts';
 import { toList, toObject, toText } from '../narrow.ts';
 import { derivedCallId } from '../tool-id.ts';
 import { type ChunkMember, createArgumentSources } from './arguments.ts';
@@ -110,7 +110,7 @@ export function createChunkReader(
 
   return {
     read(value, text, member) {
-      if (!isObject(value)) return { class: 'malformed', detail: 'the upstream sent no object' };
+      if (!isObject(value)) return malformed('no object');
       const error = readErrorRecord(value);
       if (error !== undefined) return error;
       if (answerId === '') answerId = `${toText(value['id'])}/${String(value['created'])}`;
@@ -142,12 +142,10 @@ export function createChunkReader(
       const meant = readFinish(finishWord);
       if (typeof meant !== 'string') return meant;
       prose.flush();
-      const failure = tools.end(meant !== 'stop' && meant !== 'tool_calls');
+      const failure = tools.end(wasCut(meant));
       if (failure !== undefined) return failure;
-      const reason = repairFinish(meant, tools.count() > 0);
-      if (reason === 'insufficient_system_resource' && !hasContent) {
-        return { class: 'overloaded', detail: 'the upstream had no capacity for an answer' };
-      }
+      const reason = repairFinish(meant, tools.count() > 0, hasContent);
+      if (typeof reason !== 'string') return reason;
       if (usage !== undefined) onEvent({ kind: 'usage', usage });
       onEvent({ kind: 'finish', reason });
       return undefined;

@@ -4,7 +4,8 @@
 import type { GenerationRequest } from '../../../core/generation.ts';
 import type { ChatProfile } from '../../../core/profile.ts';
 import type { UpstreamCall, UpstreamDialect } from '../../format.ts';
-import { chatFailure } from '../failure.ts';
+import { credentialHeader } from '../credential.ts';
+import { statusFailure } from '../failure.ts';
 import { answerSeed } from '../tool-id.ts';
 import { isThinking, settleReasoning } from './reasoning.ts';
 import { writeChatRequest } from './request.ts';
@@ -20,8 +21,7 @@ export function chatDialect(profile: ChatProfile): UpstreamDialect {
     path: '/chat/completions',
     headers: (apiKey) => ({
       'content-type': 'application/json',
-      // An upstream without a key (a local server) gets no empty credential.
-      ...(apiKey === '' ? {} : credential(profile, apiKey)),
+      ...credentialHeader(profile.credential, apiKey),
     }),
     request(request, call) {
       answerProfile = profileOfAnswer(request, call, profile);
@@ -30,7 +30,7 @@ export function chatDialect(profile: ChatProfile): UpstreamDialect {
     },
     response: (body) => readChatResponse(body, answerProfile, seed),
     stream: (onEvent) => createChatStream(onEvent, answerProfile, seed),
-    failure: chatFailure,
+    failure: statusFailure,
   };
 }
 
@@ -43,8 +43,4 @@ function profileOfAnswer(
   if (profile.thinkTags !== 'opened') return profile;
   const asked = settleReasoning(request, arrangeTurns(request.turns, profile), call, profile);
   return isThinking(asked, call) ? profile : { ...profile, thinkTags: 'split' };
-}
-
-function credential({ credential: header }: ChatProfile, apiKey: string) {
-  return header === 'bearer' ? { authorization: `Bearer ${apiKey}` } : { 'api-key': apiKey };
 }

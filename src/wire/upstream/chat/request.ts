@@ -8,6 +8,7 @@ import type { ChatProfile } from '../../../core/profile.ts';
 import { splitStops } from '../../../core/stop.ts';
 import type { UpstreamCall } from '../../format.ts';
 import { withConstants } from '../extra-body.ts';
+import { unsupported } from '../failure.ts';
 import { writeMessages } from './message.ts';
 import { isThinking, settleReasoning, writeReasoning } from './reasoning.ts';
 import { writeTools } from './tool-choice.ts';
@@ -51,10 +52,6 @@ function refuseImages(turns: readonly Turn[], profile: ChatProfile): UpstreamFai
     }
   }
   return undefined;
-}
-
-function unsupported(detail: string): UpstreamFailure {
-  return { class: 'unsupported', detail };
 }
 
 function writeSampling(

@@ -5,8 +5,8 @@ import type { UpstreamFailure } from '../../../core/failure.ts';
 import { type Answer, createFold } from '../../../core/generation.ts';
 import type { ChatProfile } from '../../../core/profile.ts';
 import { isObject, parseJson } from '../../json.ts';
-import { readErrorRecord } from '../failure.ts';
-import { BODY_BYTES_MAX } from '../limits.ts';
+import { malformed, readErrorRecord } from '../failure.ts';
+import { ANSWER_BYTES_MAX } from '../limits.ts';
 import { toList, toText } from '../narrow.ts';
 import { createChunkReader } from './chunk.ts';
 
@@ -16,14 +16,15 @@ export function readChatResponse(
   profile: ChatProfile,
   seed = '',
 ): Answer | UpstreamFailure {
-  if (body.length > BODY_BYTES_MAX) return malformed(`more than ${BODY_BYTES_MAX} bytes`);
+  if (body.length > ANSWER_BYTES_MAX) return malformed(`more than ${ANSWER_BYTES_MAX} bytes`);
   const value = parseJson(body);
   if (!isObject(value)) return malformed('a body that is not a JSON object');
   const error = readErrorRecord(value);
   if (error !== undefined) return error;
   const choice = toList(value['choices'])[0];
-  if (!isObject(choice) || !isObject(choice['message']))
+  if (!isObject(choice) || !isObject(choice['message'])) {
     return malformed('an answer without a choice');
+  }
   const fold = createFold();
   const reader = createChunkReader(fold.push, profile, seed);
   // A body that arrived whole is complete, with or without a word that says so. Its first choice is
@@ -32,8 +33,4 @@ export function readChatResponse(
   const only = { ...choice, index: 0, finish_reason: finish };
   const failure = reader.read({ ...value, choices: [only] }, body, 'message') ?? reader.end();
   return failure ?? fold.answer();
-}
-
-function malformed(what: string): UpstreamFailure {
-  return { class: 'malformed', detail: `the upstream sent ${what}` };
 }

@@ -6,6 +6,7 @@ import type { UpstreamFailure } from '../../../core/failure.ts';
 import type { GenerationEvent, JsonObject } from '../../../core/generation.ts';
 import type { ChatProfile } from '../../../core/profile.ts';
 import { isObject } from '../../json.ts';
+import { malformed } from '../failure.ts';
 import {
   HELD_ARGUMENTS_LENGTH_MAX,
   KNOWN_ARGUMENTS_LENGTH_MAX,
@@ -217,8 +218,4 @@ function readPiece(value: JsonObject, json: string): Piece {
 /** Older vLLM sends pieces that say nothing with every chunk. */
 function isBlank(piece: Piece): boolean {
   return piece.id === '' && piece.name === '' && piece.json === '';
-}
-
-function malformed(what: string): UpstreamFailure {
-  return { class: 'malformed', detail: `the upstream sent ${what}` };
 }

@@ -5,10 +5,10 @@
 import type { UpstreamFailure } from '../../../core/failure.ts';
 import type { GenerationEvent, JsonObject, ThinkingBlock } from '../../../core/generation.ts';
 import { isObject } from '../../json.ts';
+import { malformed } from '../failure.ts';
 import { OPEN_BLOCKS_MAX } from '../limits.ts';
 import { toText } from '../narrow.ts';
-import { malformed } from './failure.ts';
-import { createThoughts, type Thought } from './thoughts.ts';
+import { createSignedThinking, type Thought } from './signed-thinking.ts';
 import { createToolBlocks, type OpenCall } from './tool-calls.ts';
 
 /** A block that has begun and not ended. Only text needs no memory. */
@@ -43,7 +43,7 @@ export function createBlockReader(
   createId: (position: number) => string,
 ): BlockReader {
   const tools = createToolBlocks(onEvent, createId);
-  const thoughts = createThoughts();
+  const thoughts = createSignedThinking();
   const open = new Map<number, Block>();
   let latest = -1;
 

@@ -3,6 +3,7 @@
 
 import type { MessagesProfile } from '../../../core/profile.ts';
 import type { UpstreamDialect } from '../../format.ts';
+import { credentialHeader } from '../credential.ts';
 import { answerSeed } from '../tool-id.ts';
 import { messagesFailure } from './failure.ts';
 import { writeMessagesRequest } from './request.ts';
@@ -16,8 +17,7 @@ export function messagesDialect(profile: MessagesProfile): UpstreamDialect {
     headers: (apiKey) => ({
       'content-type': 'application/json',
       'anthropic-version': profile.version,
-      // An upstream without a key (a local server) gets no empty credential.
-      ...(apiKey === '' ? {} : credential(profile, apiKey)),
+      ...credentialHeader(profile.credential, apiKey),
     }),
     request(request, call) {
       seed = answerSeed(request);
@@ -27,8 +27,4 @@ export function messagesDialect(profile: MessagesProfile): UpstreamDialect {
     stream: (onEvent) => createMessagesStream(onEvent, seed),
     failure: messagesFailure,
   };
-}
-
-function credential({ credential: header }: MessagesProfile, apiKey: string) {
-  return header === 'bearer' ? { authorization: `Bearer ${apiKey}` } : { 'x-api-key': apiKey };
 }

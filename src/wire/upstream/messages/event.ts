@@ -6,11 +6,12 @@ import type { UpstreamFailure } from '../../../core/failure.ts';
 import type { GenerationEvent, JsonObject } from '../../../core/generation.ts';
 import { isObject } from '../../json.ts';
 import { valueSources } from '../../source.ts';
-import { readFinish, repairFinish } from '../finish.ts';
+import { malformed } from '../failure.ts';
+import { readFinish, repairFinish, wasCut } from '../finish.ts';
 import { toList, toObject, toText } from '../narrow.ts';
 import { derivedCallId } from '../tool-id.ts';
 import { createBlockReader } from './blocks.ts';
-import { malformed, readMessagesError } from './failure.ts';
+import { readMessagesError } from './failure.ts';
 import { createUsageReader } from './usage.ts';
 
 export type MessagesReader = {
@@ -115,12 +116,10 @@ export function createMessagesReader(
     end() {
       const meant = readFinish(finishWord);
       if (typeof meant !== 'string') return meant;
-      const failure = blocks.end(meant !== 'stop' && meant !== 'tool_calls');
+      const failure = blocks.end(wasCut(meant));
       if (failure !== undefined) return failure;
-      const reason = repairFinish(meant, blocks.hasCalls());
-      if (reason === 'insufficient_system_resource' && !hasContent) {
-        return { class: 'overloaded', detail: 'the upstream had no capacity for an answer' };
-      }
+      const reason = repairFinish(meant, blocks.hasCalls(), hasContent);
+      if (typeof reason !== 'string') return reason;
       const usage = counts.usage();
       if (usage !== undefined) onEvent({ kind: 'usage', usage });
       const thinking = blocks.thinking();

@@ -1,10 +1,10 @@
 // What went wrong at a Messages upstream: from a status and a body, or from an error record inside a
-// 200. Most of it reads as it does in the chat dialect; here stands what this format has of its own.
+// 200. Most of it reads as it does everywhere; here stands what this format has of its own.
 
 import type { FailureClass, UpstreamFailure } from '../../../core/failure.ts';
 import type { JsonObject } from '../../../core/generation.ts';
 import { isObject, parseJson } from '../../json.ts';
-import { chatFailure, errorEventFailure, readErrorRecord } from '../failure.ts';
+import { errorEventFailure, readErrorRecord, statusFailure } from '../failure.ts';
 import { ERROR_LENGTH_MAX } from '../limits.ts';
 import { toObject, toText } from '../narrow.ts';
 
@@ -27,7 +27,7 @@ const CLASSES: ReadonlyMap<string, FailureClass> = new Map([
 
 /** Classifies an answer whose status is not 2xx (design section 4). */
 export function messagesFailure(status: number, body: string): UpstreamFailure {
-  const failure = chatFailure(status, body);
+  const failure = statusFailure(status, body);
   return failure.class === 'bad_request' ? withClass(failure, wordsClass(body)) : failure;
 }
 
@@ -57,9 +57,4 @@ function wordsClass(text: string): FailureClass | undefined {
   const words = text.slice(0, ERROR_LENGTH_MAX);
   if (CONTEXT_WORDS.test(words)) return 'context_length';
   return WALLET_WORDS.test(words) ? 'credential' : undefined;
-}
-
-/** The failure of an answer that cannot be read; `what` is in our own words. */
-export function malformed(what: string): UpstreamFailure {
-  return { class: 'malformed', detail: `the upstream sent ${what}` };
 }

@@ -4,13 +4,14 @@
 import type { UpstreamFailure } from '../../../core/failure.ts';
 import { type Answer, createFold } from '../../../core/generation.ts';
 import { isObject, parseJson } from '../../json.ts';
-import { BODY_BYTES_MAX } from '../limits.ts';
+import { malformed } from '../failure.ts';
+import { ANSWER_BYTES_MAX } from '../limits.ts';
 import { createMessagesReader } from './event.ts';
-import { malformed, readMessagesError } from './failure.ts';
+import { readMessagesError } from './failure.ts';
 
 /** Reads the body of a 200. HTML, an error object and an answer without content are failures. */
 export function readMessagesResponse(body: string, seed = ''): Answer | UpstreamFailure {
-  if (body.length > BODY_BYTES_MAX) return malformed(`more than ${BODY_BYTES_MAX} bytes`);
+  if (body.length > ANSWER_BYTES_MAX) return malformed(`more than ${ANSWER_BYTES_MAX} bytes`);
   const value = parseJson(body);
   if (!isObject(value)) return malformed('a body that is not a JSON object');
   const error = readMessagesError(value);

@@ -3,8 +3,8 @@
 
 import type { UpstreamFailure } from '../../../core/failure.ts';
 import type { GenerationEvent } from '../../../core/generation.ts';
+import { malformed } from '../failure.ts';
 import { HELD_ARGUMENTS_LENGTH_MAX, TOOL_CALL_ID_LENGTH_MAX, TOOL_CALLS_MAX } from '../limits.ts';
-import { malformed } from './failure.ts';
 
 /** A call while its block is open. */
 export type OpenCall = {

@@ -14,6 +14,7 @@ import type {
 import type { MessagesProfile } from '../../../core/profile.ts';
 import type { UpstreamCall } from '../../format.ts';
 import { toolInput } from '../../tool-input.ts';
+import { unsupported } from '../failure.ts';
 import { toolIdFor } from '../tool-id.ts';
 import { imageSource } from './image.ts';
 import { ownThinking } from './thinking.ts';
@@ -82,10 +83,6 @@ function refuseImages(
     return undefined;
   }
   return unsupported('this upstream takes images only as data');
-}
-
-function unsupported(detail: string): UpstreamFailure {
-  return { class: 'unsupported', detail };
 }
 
 function turnBlocks(

@@ -4,7 +4,7 @@ import { type Answer, createFold } from '../../../../src/core/generation.ts';
 import { DEFAULT_PROFILE } from '../../../../src/core/profile.ts';
 import { isFailure } from '../../../../src/wire/format.ts';
 import { readChatResponse } from '../../../../src/wire/upstream/chat/response.ts';
-import { BODY_BYTES_MAX } from '../../../../src/wire/upstream/limits.ts';
+import { ANSWER_BYTES_MAX } from '../../../../src/wire/upstream/limits.ts';
 import { recordings } from '../../../support/golden.ts';
 import { bodyOf, decodeReads, profileOf, splitAt } from '../support.ts';
 
@@ -85,7 +85,7 @@ describe('a whole answer and a stream of it', () => {
   });
 
   test('a body above the limit is not parsed', () => {
-    expect(read(' '.repeat(BODY_BYTES_MAX + 1))).toEqual({
+    expect(read(' '.repeat(ANSWER_BYTES_MAX + 1))).toEqual({
       class: 'malformed',
       detail: 'the upstream sent more than 16777216 bytes',
     });

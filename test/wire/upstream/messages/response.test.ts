@@ -4,7 +4,7 @@ import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
 import { type Answer, createFold, type ThinkingBlock } from '../../../../src/core/generation.ts';
 import { isFailure } from '../../../../src/wire/format.ts';
-import { BODY_BYTES_MAX } from '../../../../src/wire/upstream/limits.ts';
+import { ANSWER_BYTES_MAX } from '../../../../src/wire/upstream/limits.ts';
 import { readMessagesResponse } from '../../../../src/wire/upstream/messages/response.ts';
 import { recordings } from '../../../support/golden.ts';
 import { jsonObjectText } from '../../messages/fixtures.ts';
@@ -223,7 +223,7 @@ describe('a whole message and a stream of it', () => {
   });
 
   test('a body above the limit is not parsed', () => {
-    expect(readMessagesResponse(' '.repeat(BODY_BYTES_MAX + 1))).toEqual({
+    expect(readMessagesResponse(' '.repeat(ANSWER_BYTES_MAX + 1))).toEqual({
       class: 'malformed',
       detail: 'the upstream sent more than 16777216 bytes',
     });

@@ -6,7 +6,7 @@ import { SIGNED_THINKING_LENGTH_MAX } from '../limits.ts';
 
 export type Thought = { text: string; signature: string };
 
-export type Thoughts = {
+export type SignedThoughts = {
   readonly begin: () => Thought;
   readonly addText: (thought: Thought, text: string) => void;
   /** A signature comes whole; of several the last one counts. */
@@ -19,7 +19,7 @@ export type Thoughts = {
 /** What a block takes beside its texts, so that many empty ones are bounded too. */
 const BLOCK_LENGTH = 64;
 
-export function createThoughts(): Thoughts {
+export function createSignedThinking(): SignedThoughts {
   let kept: (Thought | { readonly data: string })[] = [];
   let length = 0;
 

@@ -2,7 +2,7 @@
 
 import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
-import { decodeToolId, encodeToolId } from '../../../src/wire/messages/tool.ts';
+import { decodeToolId, encodeToolId } from '../../../src/wire/messages/tool-id.ts';
 
 const IDS: [id: string, shown: string][] = [
   ['call_1', 'call_1'],
