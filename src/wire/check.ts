@@ -44,15 +44,16 @@ export function readFields<R extends Readers, Needed extends keyof R & string>(
   required: readonly Needed[],
 ): Fields<R> & Required<Pick<Fields<R>, Needed>> {
   const needed: readonly string[] = required;
-  for (const field of needed) {
-    if (!Object.hasOwn(source, field)) throw invalidRequest(join(path, field), 'is required');
-  }
   const result: Record<string, unknown> = {};
   for (const field of Object.keys(source)) {
     const value = source[field];
     const reader = Object.hasOwn(readers, field) ? readers[field] : undefined;
     if (reader === undefined || (value === null && !needed.includes(field))) continue;
     result[field] = reader(value, join(path, field));
+  }
+  // After the others: a wrong type is why the field that goes with the right one is missing.
+  for (const field of needed) {
+    if (!Object.hasOwn(source, field)) throw invalidRequest(join(path, field), 'is required');
   }
   return result as Fields<R> & Required<Pick<Fields<R>, Needed>>;
 }
@@ -160,7 +161,7 @@ function describe(schema: TSchema): string {
 function range(schema: TSchema): string {
   const { minimum, exclusiveMinimum, maximum } = schema;
   if (exclusiveMinimum !== undefined) return ` above ${exclusiveMinimum}, up to ${maximum}`;
-  return maximum === undefined ? ` of at least ${minimum}` : ` from ${minimum} to ${maximum}`;
+  return minimum === undefined ? '' : ` from ${minimum} to ${maximum}`;
 }
 
 function count(entries: number): string {

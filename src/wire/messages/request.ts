@@ -138,11 +138,15 @@ function toolInputs(messages: readonly Message[], text: string): ReadonlyMap<str
   return called ? valueSources(text, INPUT_PATH) : new Map();
 }
 
+/** Types of tools that the client runs itself; the second is the other format's, and a mistake here. */
+const CLIENT_TYPES: readonly unknown[] = ['custom', 'function'];
+
 /** `undefined` for a tool that another service would run: it has a type, and no schema. */
 function readTool(value: unknown, path: string): Tool | undefined {
   const definition = readObject(value, path);
   const type = definition['type'] ?? 'custom';
-  if ((definition['input_schema'] ?? null) === null && type !== 'custom') return undefined;
+  const isOurs = CLIENT_TYPES.includes(type);
+  if ((definition['input_schema'] ?? null) === null && !isOurs) return undefined;
   const { name, description, input_schema: parameters } = readDefinition(definition, path);
   return description === undefined ? { name, parameters } : { name, description, parameters };
 }

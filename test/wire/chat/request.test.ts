@@ -338,7 +338,10 @@ describe('a refused chat body', () => {
     [
       'tools[1].type',
       'must be "function"',
-      [body({ tools: [tool('f'), { ...tool('g'), type: 'custom' }] })],
+      [
+        body({ tools: [tool('f'), { ...tool('g'), type: 'custom' }] }),
+        body({ tools: [tool('f'), { type: 'custom', custom: { name: 'g' } }] }),
+      ],
     ],
     ['tools[0].function', 'is required', [body({ tools: [{ type: 'function' }] })]],
     [

@@ -612,6 +612,11 @@ describe('refused is', () => {
       'tools[1].input_schema',
     ],
     [
+      'a tool in the shape of the other format',
+      body({ tools: [{ type: 'function', function: { name: 'f', parameters: {} } }] }),
+      'tools[0].name',
+    ],
+    [
       'a tool whose schema is text',
       body({ tools: [tool('f', { input_schema: '{}' })] }),
       'tools[0].input_schema',
@@ -644,6 +649,12 @@ describe('refused is', () => {
   ])('%s', (_name, value, param) => {
     const parsed = { value, text: JSON.stringify(value) };
     expect(refusal(() => messagesFormat.parse(parsed)).param).toBe(param);
+  });
+
+  test('with words for a number that has no bounds', () => {
+    const thinking = { type: 'enabled', budget_tokens: '1024' };
+    const { message } = refusal(() => parse(body({ thinking })));
+    expect(message).toBe('thinking.budget_tokens: must be a number');
   });
 
   test('never with the value that the caller sent', () => {
