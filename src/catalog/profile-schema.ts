@@ -40,7 +40,7 @@ const SharedFields = {
     Type.Integer({ minimum: 0, maximum: 16, expects: 'an integer from 0 to 16' }),
   ),
   stop_when_reasoning: oneOf('send', 'hold'),
-  blank_stop: oneOf('send', 'hold'),
+  blank_stops: oneOf('send', 'hold'),
   tool_ids: oneOf('any', 'word', 'nine'),
   image_urls: oneOf('any', 'data'),
   parallel_tool_calls: oneOf('send', 'omit'),
@@ -67,7 +67,7 @@ export const PROFILE_SCHEMAS = {
       lost_reasoning: oneOf('omit', 'empty'),
       think_tags: oneOf('ignore', 'split', 'opened'),
       reasoning_switch: oneOf('thinking', 'effort', 'template', 'object', 'none'),
-      reasoning_with_tools: oneOf('send', 'off'),
+      thinking_with_tools: oneOf('send', 'off'),
       effort_words: Type.Optional(
         closed(
           { off: word(), low: word(), high: word(), max: word() },
@@ -81,7 +81,7 @@ export const PROFILE_SCHEMAS = {
       prefill: oneOf('send', 'without_thinking', 'continue_final_message', 'prefix'),
       stream_options: oneOf('send', 'omit'),
       json_mode: oneOf('send', 'omit'),
-      tool_arguments: oneOf('parts', 'growing'),
+      argument_pieces: oneOf('parts', 'growing'),
     },
     'a table',
   ),

@@ -25,7 +25,7 @@ const OPENAI: ChatProfile = {
   // `max` is not a word of this API.
   effortWords: { off: 'none', low: 'low', high: 'high', max: 'xhigh' },
   // Since GPT-5.4 tools need an effort of `none` on this API, even where no effort was asked for.
-  reasoningWithTools: 'off',
+  thinkingWithTools: 'off',
 };
 
 const VLLM: ChatProfile = {

@@ -16,7 +16,7 @@ type SharedProfile = {
   /** Whether models that reason are sent any of them; some vendors' refuse them. */
   readonly stopWhenReasoning: 'send' | 'hold';
   /** Whether stop sequences of white space alone are refused; the gateway cuts at those too. */
-  readonly blankStop: 'send' | 'hold';
+  readonly blankStops: 'send' | 'hold';
   /** Which tool-call ids are taken; others are rewritten, a call and its result alike. */
   readonly toolIds: 'any' | 'word' | 'nine';
   /** Whether images may be addresses, or have to be data URLs. */
@@ -58,7 +58,7 @@ export type ChatProfile = SharedProfile & {
    */
   readonly reasoningSwitch: 'thinking' | 'effort' | 'template' | 'object' | 'none';
   /** Whether a model may think that has tools, or has thinking turned off in such a request. */
-  readonly reasoningWithTools: 'send' | 'off';
+  readonly thinkingWithTools: 'send' | 'off';
   /** The server's own word for each depth and for off; an empty one is not sent. */
   readonly effortWords: Readonly<Record<Depth | 'off', string>>;
   /** Content as an array of parts: only where there are images, always, or never. */
@@ -77,7 +77,7 @@ export type ChatProfile = SharedProfile & {
   readonly streamOptions: 'send' | 'omit';
   readonly jsonMode: 'send' | 'omit';
   /** Whether each piece of a call's arguments is the next part, or all that there is so far. */
-  readonly toolArguments: 'parts' | 'growing';
+  readonly argumentPieces: 'parts' | 'growing';
 };
 
 export type MessagesProfile = SharedProfile & {
@@ -126,7 +126,7 @@ const CHAT: ChatProfile = {
   systemInMiddle: 'fold',
   stopMax: 16,
   stopWhenReasoning: 'send',
-  blankStop: 'send',
+  blankStops: 'send',
   toolIds: 'any',
   imageUrls: 'any',
   forcedChoice: 'send',
@@ -141,7 +141,7 @@ const CHAT: ChatProfile = {
   // A server that writes them is seldom known as one, and no answer begins with one otherwise.
   thinkTags: 'split',
   reasoningSwitch: 'thinking',
-  reasoningWithTools: 'send',
+  thinkingWithTools: 'send',
   effortWords: { off: '', low: 'low', high: 'high', max: 'max' },
   contentParts: 'images',
   contentBesideCalls: 'null',
@@ -150,7 +150,7 @@ const CHAT: ChatProfile = {
   prefill: 'send',
   streamOptions: 'send',
   jsonMode: 'send',
-  toolArguments: 'parts',
+  argumentPieces: 'parts',
 };
 
 /** What nearly every Messages server takes, Anthropic's own for its models before 4.6 included. */
@@ -163,7 +163,7 @@ const MESSAGES: MessagesProfile = {
   stopMax: 16,
   stopWhenReasoning: 'send',
   // A stop sequence of white space alone is answered with 400.
-  blankStop: 'hold',
+  blankStops: 'hold',
   // Ids are letters, digits, "_" and "-".
   toolIds: 'word',
   imageUrls: 'any',

@@ -15,18 +15,19 @@ type StopSplit = {
 /**
  * Divides a request's stop sequences, duplicates removed, for the upstream of a profile: the first
  * `stopMax` that it takes are sent, the others are cut by us. `reasons` says whether the model can
- * reason. The same request is always divided the same way. Empty sequences do not get here: the request parsers refuse them.
+ * reason. The same request is always divided the same way. Empty sequences do not get here: the
+ * request parsers refuse them.
  */
 export function splitStops(
   stop: readonly string[],
-  profile: Pick<UpstreamProfile, 'stopMax' | 'stopWhenReasoning' | 'blankStop'>,
+  profile: Pick<UpstreamProfile, 'stopMax' | 'stopWhenReasoning' | 'blankStops'>,
   reasons: boolean,
 ): StopSplit {
   const max = reasons && profile.stopWhenReasoning === 'hold' ? 0 : profile.stopMax;
   const sent: string[] = [];
   const cut: string[] = [];
   for (const sequence of new Set(stop)) {
-    const taken = profile.blankStop === 'send' || sequence.trim() !== '';
+    const taken = profile.blankStops === 'send' || sequence.trim() !== '';
     if (taken && sent.length < max) sent.push(sequence);
     else cut.push(sequence);
   }

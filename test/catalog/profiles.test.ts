@@ -320,7 +320,7 @@ describe('mistakes', () => {
       own(`stop_max = ${bad}`),
       ['profile.mine.stop_max: must be an integer from 0 to 16'],
     ]),
-    [own('blank_stop = "keep"'), ['profile.mine.blank_stop: must be "send" or "hold"']],
+    [own('blank_stops = "keep"'), ['profile.mine.blank_stops: must be "send" or "hold"']],
     [
       own('sampling = "one"'),
       ['profile.mine.sampling: must be "send", "omit_when_thinking" or "omit"'],

@@ -7,8 +7,8 @@ import type { GenerationEvent } from '../../src/core/generation.ts';
 import { createStopCutter, splitStops } from '../../src/core/stop.ts';
 
 describe('which stop sequences an upstream is told', () => {
-  const of = (stopMax: number, blankStop: 'send' | 'hold', stop: string[]) =>
-    splitStops(stop, { stopMax, stopWhenReasoning: 'hold', blankStop }, false);
+  const of = (stopMax: number, blankStops: 'send' | 'hold', stop: string[]) =>
+    splitStops(stop, { stopMax, stopWhenReasoning: 'hold', blankStops }, false);
 
   test('all of them where it takes as many', () => {
     expect(of(4, 'send', [])).toEqual({ sent: [], cut: [] });
@@ -28,7 +28,7 @@ describe('which stop sequences an upstream is told', () => {
   });
 
   test('none where the model reasons and the upstream refuses them then', () => {
-    const profile = { stopMax: 4, stopWhenReasoning: 'hold', blankStop: 'send' } as const;
+    const profile = { stopMax: 4, stopWhenReasoning: 'hold', blankStops: 'send' } as const;
     expect(splitStops(['a'], profile, true)).toEqual({ sent: [], cut: ['a'] });
     expect(splitStops(['a'], profile, false)).toEqual({ sent: ['a'], cut: [] });
   });
@@ -46,8 +46,8 @@ describe('which stop sequences an upstream is told', () => {
         stops,
         fc.nat(16),
         fc.constantFrom('send', 'hold'),
-        (stop, stopMax, blankStop) => {
-          const profile = { stopMax, stopWhenReasoning: 'send', blankStop } as const;
+        (stop, stopMax, blankStops) => {
+          const profile = { stopMax, stopWhenReasoning: 'send', blankStops } as const;
           const { sent, cut } = splitStops(stop, profile, true);
           expect([...sent, ...cut].sort()).toEqual([...new Set(stop)].sort());
           expect(sent.length).toBeLessThanOrEqual(stopMax);

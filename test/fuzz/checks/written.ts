@@ -16,7 +16,7 @@ export function checkStops(
   const stops = (value ?? []) as readonly string[];
   assert.ok(value === undefined || stops.length > 0);
   assert.ok(stops.length <= profile.stopMax && stops.every((stop) => request.stop.includes(stop)));
-  if (profile.blankStop === 'hold') assert.ok(stops.every((stop) => stop.trim() !== ''));
+  if (profile.blankStops === 'hold') assert.ok(stops.every((stop) => stop.trim() !== ''));
 }
 
 export function takeOut(open: string[], id: Json | undefined): void {

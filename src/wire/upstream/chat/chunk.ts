@@ -49,7 +49,7 @@ export function createChunkReader(
   seed: string,
 ): ChunkReader {
   const prose = createThinkSplitter(profile.thinkTags, emitContent);
-  const tools = createToolReader(emitCall, profile.toolArguments, (position) => {
+  const tools = createToolReader(emitCall, profile.argumentPieces, (position) => {
     return derivedCallId(`${answerId}/${seed}`, position);
   });
   let answerId = '';

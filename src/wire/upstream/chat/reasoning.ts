@@ -24,7 +24,7 @@ export function settleReasoning(
 ): GenerationRequest {
   const hasTools = offeredTools(request, profile).length > 0;
   const isExcluded =
-    (hasTools && profile.reasoningWithTools === 'off') ||
+    (hasTools && profile.thinkingWithTools === 'off') ||
     (hasTools && isForced(request.toolChoice) && profile.forcedChoice === 'without_thinking') ||
     (isContinued(turns) && profile.prefill === 'without_thinking');
   return call.reasons && isExcluded ? { ...request, reasoning: 'off' } : request;

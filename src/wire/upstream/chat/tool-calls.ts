@@ -54,7 +54,7 @@ export type ToolReader = {
 /** `createId` names a call whose upstream gave it no usable id, from the call's index. */
 export function createToolReader(
   onEvent: (event: GenerationEvent) => void,
-  toolArguments: ChatProfile['toolArguments'],
+  argumentPieces: ChatProfile['argumentPieces'],
   createId: (position: number) => string,
 ): ToolReader {
   const calls: Call[] = [];
@@ -168,7 +168,7 @@ export function createToolReader(
           `a tool call's id or name of more than ${TOOL_LABEL_LENGTH_MAX} characters`,
         );
       }
-      if (toolArguments === 'growing') return grow(call, piece.json);
+      if (argumentPieces === 'growing') return grow(call, piece.json);
       return piece.json === '' ? undefined : add(call, piece.json);
     },
     end(wasCut) {

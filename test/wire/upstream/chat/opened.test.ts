@@ -43,7 +43,7 @@ test('case 105: a text is open from the start only where the model is to think',
 });
 
 test('case 105: it is not open where something else has turned the thinking off', () => {
-  const profile: ChatProfile = { ...OPENED, reasoningWithTools: 'off' };
+  const profile: ChatProfile = { ...OPENED, thinkingWithTools: 'off' };
   const tools = [{ name: 'f', parameters: { type: 'object' } }];
   expect(read(profile, { reasoning: 'high' }, {}, 'a</think>b')).toEqual(['a', 'b']);
   expect(read(profile, { reasoning: 'high', tools }, {}, 'So')).toEqual(['', 'So']);

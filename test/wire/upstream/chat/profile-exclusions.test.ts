@@ -29,7 +29,7 @@ const words = {
   reasoningSwitch: 'effort',
   effortWords: { off: 'none', low: 'low', high: 'high', max: 'xhigh' },
 } as const;
-const withoutTools = { ...words, reasoningWithTools: 'off' } as const;
+const withoutTools = { ...words, thinkingWithTools: 'off' } as const;
 const unforced = { ...words, forcedChoice: 'without_thinking' } as const;
 const plain = { ...words, prefill: 'without_thinking' } as const;
 const cool = { ...words, sampling: 'omit_when_thinking' } as const;
@@ -97,7 +97,7 @@ describe('sampling gives way to thinking', () => {
     ['not where it is off', cool, { ...sampling, reasoning: 'off' }, sent],
     [
       'not where tools have turned it off',
-      { ...cool, reasoningWithTools: 'off' },
+      { ...cool, thinkingWithTools: 'off' },
       { ...sampling, tools: [F] },
       sent,
     ],

@@ -180,7 +180,7 @@ describe('whatever an upstream sends', () => {
         tool_calls: [{ index, id: `a${index}`, function: { name: 'f', arguments: text } }],
       });
     });
-    const profile = { ...DEFAULT_PROFILE.chat, toolArguments: 'growing' } as const;
+    const profile = { ...DEFAULT_PROFILE.chat, argumentPieces: 'growing' } as const;
     const { events, failure } = decodeReads(
       parts.map((part) => encoder.encode(part)),
       undefined,

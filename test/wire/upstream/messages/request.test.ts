@@ -140,7 +140,7 @@ const LARGE: Call = { maxOutputTokens: 100_000 };
 const PROFILES: ProfileRow[] = [
   ['stopMax', { stopMax: 2 }, { stop: ['a', 'b', 'c'] }, {}, { stop_sequences: ['a', 'b'] }],
   ['stopMax 0', { stopMax: 0 }, { stop: ['a'] }, {}, {}],
-  ['blankStop send', { blankStop: 'send' }, { stop: [' '] }, {}, { stop_sequences: [' '] }],
+  ['blankStops send', { blankStops: 'send' }, { stop: [' '] }, {}, { stop_sequences: [' '] }],
   [
     'forcedChoice send',
     { forcedChoice: 'send' },
@@ -275,7 +275,7 @@ describe('the profile: ', () => {
   test('a server with fewer rules gets more of what was asked for', () => {
     const profile: Partial<MessagesProfile> = {
       forcedChoice: 'send',
-      blankStop: 'send',
+      blankStops: 'send',
       toolIds: 'any',
       sampling: 'send',
       thinkingSwitch: 'type',

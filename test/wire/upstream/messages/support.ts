@@ -24,7 +24,7 @@ const PROFILE: MessagesProfile = {
   systemInMiddle: 'fold',
   stopMax: 16,
   stopWhenReasoning: 'send',
-  blankStop: 'hold',
+  blankStops: 'hold',
   toolIds: 'word',
   imageUrls: 'any',
   forcedChoice: 'auto_when_thinking',
