@@ -3,7 +3,7 @@
 // It must never lose a text, and never rewrite turns that an answer has already followed: prompt
 // prefixes are cached upstream, byte by byte.
 
-import type { SystemTurn, TextPart, ToolTurn, Turn } from '../core/generation.ts';
+import type { TextPart, ToolTurn, Turn } from '../core/generation.ts';
 
 /** Stands in a tool result, which can only be text, for an image that a user turn carries on. */
 export const TOOL_IMAGE_MARK = '[An image of this result follows in the next user message.]';
@@ -11,13 +11,12 @@ export const TOOL_IMAGE_MARK = '[An image of this result follows in the next use
 const UNANSWERED = 'This tool call was not answered.';
 const UNMATCHED = 'Result of a tool call that does not precede it in this conversation:';
 
-/** What has come since an assistant turn with tool calls, until a user or assistant turn ends it. */
+/** What has come since an assistant turn with tool calls, until anything but a result ends it. */
 type Exchange = {
   readonly ids: readonly string[];
   /** How many calls of each id have no result yet: some upstreams number every call alike. */
   readonly unanswered: Map<string, number>;
   readonly results: ToolTurn[];
-  readonly systemTurns: SystemTurn[];
   readonly unmatched: string[];
 };
 
@@ -36,7 +35,7 @@ export function assembleTurns(entries: readonly Turn[]): { system: string; turns
 
   const closeExchange = (): void => {
     if (exchange === undefined) return;
-    turns.push(...exchange.results, ...missingResults(exchange), ...exchange.systemTurns);
+    turns.push(...exchange.results, ...missingResults(exchange));
     leading.push(...exchange.unmatched);
     exchange = undefined;
   };
@@ -45,12 +44,12 @@ export function assembleTurns(entries: readonly Turn[]): { system: string; turns
     leading = [];
   };
 
-  for (const entry of entries) {
+  for (const entry of resultsFirst(entries)) {
     switch (entry.role) {
       case 'system': {
         if (entry.text === '') break;
-        if (exchange !== undefined) exchange.systemTurns.push(entry);
-        else if (leading.length > 0) leading.push(entry.text);
+        closeExchange();
+        if (leading.length > 0) leading.push(entry.text);
         else if (turns.length === 0) head.push(entry.text);
         else turns.push(entry);
         break;
@@ -78,20 +77,38 @@ export function assembleTurns(entries: readonly Turn[]): { system: string; turns
   return { system: head.join('\n\n'), turns };
 }
 
+/**
+ * The same entries, of those behind an assistant turn with tool calls the results first: clients put
+ * a picture, or a word of their own, between one result and the next.
+ */
+function resultsFirst(entries: readonly Turn[]): Turn[] {
+  const ordered: Turn[] = [];
+  let others: Turn[] = [];
+  let hasCalls = false;
+  for (const entry of entries) {
+    if (entry.role === 'assistant') {
+      ordered.push(...others, entry);
+      others = [];
+      hasCalls = entry.toolCalls.length > 0;
+    } else if (hasCalls && entry.role !== 'tool') {
+      others.push(entry);
+    } else {
+      ordered.push(entry);
+    }
+  }
+  return [...ordered, ...others];
+}
+
 function openExchange(calls: readonly { readonly id: string }[]): Exchange {
   const ids = calls.map((call) => call.id);
   const unanswered = new Map<string, number>();
   for (const id of ids) unanswered.set(id, (unanswered.get(id) ?? 0) + 1);
-  return { ids, unanswered, results: [], systemTurns: [], unmatched: [] };
+  return { ids, unanswered, results: [], unmatched: [] };
 }
 
 /** Nothing follows the calls: the conversation ends with them, and they may stay open. */
 function isUntouched(exchange: Exchange): boolean {
-  return (
-    exchange.results.length === 0 &&
-    exchange.systemTurns.length === 0 &&
-    exchange.unmatched.length === 0
-  );
+  return exchange.results.length === 0 && exchange.unmatched.length === 0;
 }
 
 /** In the order of the calls; of calls with the same id the first ones count as answered. */

@@ -143,7 +143,25 @@ const ROWS: Row[] = [
     'a result that comes after a user turn',
     [assistant('', 'a'), user('Q'), tool('a', '1')],
     '',
-    [assistant('', 'a'), tool('a', UNANSWERED, true), user('Q'), user(`${UNMATCHED}1`)],
+    [assistant('', 'a'), tool('a', '1'), user('Q')],
+  ],
+  [
+    'a picture between two results',
+    [assistant('', 'a', 'b'), tool('a', '1'), IMAGE, tool('b', '2'), user('Q')],
+    '',
+    [assistant('', 'a', 'b'), tool('a', '1'), tool('b', '2'), IMAGE, user('Q')],
+  ],
+  [
+    'a result that comes after an answer',
+    [assistant('', 'a'), user('Q'), assistant('A'), tool('a', '1')],
+    '',
+    [
+      assistant('', 'a'),
+      tool('a', UNANSWERED, true),
+      user('Q'),
+      assistant('A'),
+      user(`${UNMATCHED}1`),
+    ],
   ],
   ['two user turns', [user('Q'), user('R')], '', [user('Q'), user('R')]],
 ];
