@@ -39,6 +39,7 @@ export function checkMessages(
   const messages = (body['messages'] as readonly Json[]).map(members);
   assert.equal(messages[0]?.['role'], 'user', 'a conversation begins with the user');
   checkMessagesOrder(messages, profile);
+  checkLast(messages.at(-1));
   checkInputs(text, request);
 }
 
@@ -67,6 +68,13 @@ function checkMessagesOrder(messages: readonly Body[], profile: MessagesProfile)
     assert.deepEqual(open, [], 'every call has its result in the next message');
     open = blocks.flatMap((block) => (block['type'] === 'tool_use' ? [String(block['id'])] : []));
   }
+}
+
+/** Vendors refuse an answer to go on with that ends with white space. */
+function checkLast(message: Body | undefined): void {
+  if (message?.['role'] !== 'assistant') return;
+  const { text = 'x' } = blocksOf(message).at(-1) ?? {};
+  assert.match(String(text), /\S$/u, 'white space at the end of a text to go on with');
 }
 
 function checkBlock(block: Body, profile: MessagesProfile): void {

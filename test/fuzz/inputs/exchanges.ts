@@ -3,7 +3,7 @@
 import fc from 'fast-check';
 import { ERRORS, type ErrorCode } from '../../../src/core/error.ts';
 import { answerSequence, head, receipt } from './answers.ts';
-import { cuts } from './mutate.ts';
+import { readLengths } from './reads.ts';
 import { anyText } from './text.ts';
 
 const CODES = Object.keys(ERRORS) as ErrorCode[];
@@ -28,7 +28,7 @@ export type Exchange = typeof exchange extends fc.Arbitrary<infer Input> ? Input
 
 /** The same, and where its bytes are split on their way to a reader. */
 export const sentExchange = fc
-  .record({ exchange, cuts })
-  .map(({ exchange, cuts }) => ({ ...exchange, cuts }));
+  .record({ exchange, lengths: readLengths })
+  .map(({ exchange, lengths }) => ({ ...exchange, lengths }));
 
 export type SentExchange = typeof sentExchange extends fc.Arbitrary<infer Input> ? Input : never;

@@ -157,13 +157,3 @@ function moveRecord(bytes: Uint8Array, { at, to, move }: Mutation & { kind: 'rec
 function joined(...parts: readonly Uint8Array[]): Uint8Array {
   return new Uint8Array(Buffer.concat(parts));
 }
-
-/** The bytes in reads that end at these places. */
-export function inReads(bytes: Uint8Array, cuts: readonly number[]): Uint8Array[] {
-  const borders = [...cuts].sort((a, b) => a - b).map((cut) => Math.floor(cut * bytes.length));
-  return [0, ...borders].map((border, index) =>
-    bytes.subarray(border, borders[index] ?? bytes.length),
-  );
-}
-
-export const cuts = fc.array(place, { maxLength: 8 });

@@ -77,12 +77,27 @@ const taggedStream = fc
     return toBytes(chunks.join('') + CHAT_ENDING);
   });
 
+/** Chunks that differ in their text alone, as servers really send them. */
+const evenStream = fc
+  .tuple(
+    fc.array(chatRecord, { minLength: 1, maxLength: 2 }),
+    fc.array(solidText, { maxLength: 8 }),
+  )
+  .map(([records, texts]) => {
+    const chunks = texts.map((text, at) => {
+      const record = records[at % records.length] ?? '';
+      return record.replace(/"(?:[^"\\]|\\.)*"(?=[,}\]])/, () => JSON.stringify(text));
+    });
+    return toBytes(chunks.join('') + CHAT_ENDING);
+  });
+
 const anyStream = fc.oneof(
   { weight: 4, arbitrary: recorded('sse') },
   { weight: 3, arbitrary: chatStream },
   { weight: 3, arbitrary: messagesStream },
   { weight: 3, arbitrary: ownStream },
   { weight: 1, arbitrary: taggedStream },
+  { weight: 2, arbitrary: evenStream },
 );
 
 export const streamBytes = fc.oneof(

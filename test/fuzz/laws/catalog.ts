@@ -69,6 +69,9 @@ const REPLACEMENTS = [
   ...['2026-01-01', '07:32:00', 'inf', 'nan', '-inf', '0x10', '1_000', '1e3', '-1', '0', '1.5'],
   ...['[]', '{}', '[[]]', '""', '"0.15"', '"1e3"', '"-1"', '"http://a:b@c.example"', 'true'],
   ...['"2026-02-30"', '"${"', '"x${"'],
+  // Values that are no TOML, so that the parser speaks of them.
+  ...[`"${SECRET}`, SECRET, `'${SECRET}`, `"${SECRET}" x`, `[${SECRET}]`, `"""${SECRET}`],
+  ...[`"\\q${SECRET}"`, `{ ${SECRET} }`, `4${SECRET}`, `"${SECRET}" = 1`],
 ];
 
 const seeds = fc.constantFrom(...EXAMPLES, DEMO_CATALOG, PROFILES).map(toBytes);

@@ -13,8 +13,8 @@ import type { FrameLane } from '../../../src/wire/upstream/chat/frame.ts';
 import { createChatStream } from '../../../src/wire/upstream/chat/stream.ts';
 import { checkAnswer, checkEvents, shownLength } from '../checks/events.ts';
 import { jsonText } from '../inputs/json-text.ts';
-import { cuts, inReads } from '../inputs/mutate.ts';
 import { codecOf, type ProfileChoice, profileChoice, profileOf } from '../inputs/profiles.ts';
+import { inReads, readLengths } from '../inputs/reads.ts';
 import { bodyText, streamBytes } from '../inputs/streams.ts';
 import { SECRET } from '../inputs/text.ts';
 import { property } from '../property.ts';
@@ -60,8 +60,8 @@ type Stream = { readonly profile: ProfileChoice; readonly bytes: Uint8Array };
 function checkStream({
   profile,
   bytes,
-  cuts,
-}: Stream & { readonly cuts: readonly number[] }): void {
+  lengths,
+}: Stream & { readonly lengths: readonly number[] }): void {
   const dialect = codecOf(profileOf(profile));
   const decoded = decode(dialect, [bytes]);
   const { events, failure } = decoded;
@@ -69,7 +69,7 @@ function checkStream({
   if (failure !== undefined) checkFailure(failure);
   assert.ok(shownLength(events) <= 8 * bytes.length + 64, 'no more comes out than went in');
   assert.ok(events.length <= bytes.length);
-  assert.deepEqual(decode(dialect, inReads(bytes, cuts)), decoded, 'any split gives the same');
+  assert.deepEqual(decode(dialect, inReads(bytes, lengths)), decoded, 'any split gives the same');
 }
 
 /** Whether some event of the stream says why the answer ended. */
@@ -139,7 +139,7 @@ const refusal = fc.record({
 export const DECODER_PROPERTIES = [
   property(
     'upstream: any stream gives events of the contract, however split',
-    fc.record({ profile: profileChoice, bytes: streamBytes, cuts }),
+    fc.record({ profile: profileChoice, bytes: streamBytes, lengths: readLengths }),
     checkStream,
   ),
   property(

@@ -12,7 +12,7 @@ import { fold, parsed, solid } from '../checks/answer.ts';
 import type { Shown } from '../checks/chat-stream.ts';
 import { readMessagesStream } from '../checks/messages-stream.ts';
 import { type Exchange, type SentExchange, sentExchange } from '../inputs/exchanges.ts';
-import { inReads } from '../inputs/mutate.ts';
+import { inReads } from '../inputs/reads.ts';
 import { toBytes } from '../inputs/recordings.ts';
 import { property } from '../property.ts';
 
@@ -24,7 +24,7 @@ const MESSAGES = messagesDialect(DEFAULT_PROFILE.messages);
 function readBack(dialect: typeof CHAT, stream: string, input: SentExchange): Answer {
   const events: GenerationEvent[] = [];
   const decoder = dialect.stream((event) => events.push(event));
-  for (const read of inReads(toBytes(stream), input.cuts)) {
+  for (const read of inReads(toBytes(stream), input.lengths)) {
     assert.equal(decoder.feed(read), undefined);
   }
   assert.equal(decoder.end(), undefined);

@@ -161,7 +161,8 @@ const answerStream = fc.record({
   length: fc.integer({ min: 1, max: 4 }),
   head,
   receipt,
-  stop: fc.array(fc.constantFrom('ab', 'aaaaaaab', ' x', '\n\n'), { maxLength: 3 }),
+  filling: fc.constantFrom('', 'a', 'aaaaaaa', 'ab', ' '),
+  stop: fc.array(fc.constantFrom('ab', `${'a'.repeat(400)}b`, ' x', '\n\n'), { maxLength: 3 }),
 });
 
 type AnswerStream = typeof answerStream extends fc.Arbitrary<infer Input> ? Input : never;
@@ -170,7 +171,8 @@ function checkAnswerWork(input: AnswerStream): void {
   const { events, from, length } = input;
   const isRepeated = (event: GenerationEvent): boolean =>
     event.kind !== 'tool-start' && event.kind !== 'finish' && event.kind !== 'usage';
-  const unit = events.slice(from, from + length).filter(isRepeated);
+  const unit: GenerationEvent[] = events.slice(from, from + length).filter(isRepeated);
+  unit.push({ kind: 'text-delta', text: input.filling });
   checkGrowth((repeats) => {
     const middle = Array.from({ length: repeats }, () => unit).flat();
     const all = [...events.slice(0, from), ...middle, ...events.slice(from)];
