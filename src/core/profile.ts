@@ -37,8 +37,9 @@ export type ChatProfile = SharedProfile & {
   /** Temperature, `top_p` and the penalties; some vendors' models refuse them while they think. */
   readonly sampling: 'send' | 'omit_when_thinking' | 'omit';
   /**
-   * How a tool is forced: as the client said; by the word `required` and the one tool that was
-   * named; not at all, always or while the model thinks; or with thinking turned off for it.
+   * How a tool is forced. `send`: as the client said. `required`: by that word, with no tool but the
+   * one that was named. `auto`: not at all, or with `auto_when_thinking` not while the model thinks.
+   * `without_thinking`: as the client said, and thinking is turned off for it.
    */
   readonly forcedChoice: 'send' | 'required' | 'auto' | 'auto_when_thinking' | 'without_thinking';
   /** How tools are forbidden: by the word `none`, or by leaving them out where it is ignored. */
@@ -48,16 +49,19 @@ export type ChatProfile = SharedProfile & {
   /** Whether an assistant turn whose thinking is lost carries the field all the same, empty. */
   readonly lostReasoning: 'omit' | 'empty';
   /**
-   * Think tags in the answer's text: not looked for, split off where the text begins with one, or
-   * open from the start because the server's prompt template has written the first one.
+   * Think tags in the answer's text. `ignore`: not looked for. `split`: what is between them is
+   * thinking, where the text begins with one. `opened`: the text is thinking up to the first closing
+   * tag, because the server's prompt template has written the opening one.
    */
   readonly thinkTags: 'ignore' | 'split' | 'opened';
   /**
-   * How thinking is turned on, off and up: `thinking: {type}` beside `reasoning_effort`; that word
-   * alone; `chat_template_kwargs: {enable_thinking}` beside it; OpenRouter's `reasoning` object.
+   * How thinking is turned on, off and up. `thinking`: by `thinking: {type}` beside
+   * `reasoning_effort`. `effort`: by that word alone. `template`: by
+   * `chat_template_kwargs: {enable_thinking}` beside it. `object`: by OpenRouter's `reasoning: {…}`.
+   * `none`: not at all.
    */
   readonly reasoningSwitch: 'thinking' | 'effort' | 'template' | 'object' | 'none';
-  /** Whether a model may think that has tools, or has thinking turned off in such a request. */
+  /** Whether a model may think while it has tools. `off`: thinking is turned off beside any tool. */
   readonly thinkingWithTools: 'send' | 'off';
   /** The server's own word for each depth and for off; an empty one is not sent. */
   readonly effortWords: Readonly<Record<Depth | 'off', string>>;
@@ -70,13 +74,14 @@ export type ChatProfile = SharedProfile & {
   /** Whether a user turn may follow tool results, or needs an assistant's word between. */
   readonly userAfterTool: 'send' | 'bridge';
   /**
-   * How a last assistant turn is to be continued: as it is; with thinking turned off for it; by a
-   * flag; or by a mark on the turn.
+   * How a last assistant turn is to be continued. `send`: the turn says enough. `without_thinking`:
+   * thinking is turned off for it. `continue_final_message`: by that flag of vLLM's. `prefix`: by
+   * that mark on the turn.
    */
   readonly prefill: 'send' | 'without_thinking' | 'continue_final_message' | 'prefix';
   readonly streamOptions: 'send' | 'omit';
   readonly jsonMode: 'send' | 'omit';
-  /** Whether each piece of a call's arguments is the next part, or all that there is so far. */
+  /** What each piece of a call's arguments is: the next part, or all that there is so far. */
   readonly argumentPieces: 'parts' | 'growing';
 };
 
@@ -87,16 +92,17 @@ export type MessagesProfile = SharedProfile & {
   readonly version: string;
   /** Whether a tool may be forced; `auto` is sent where it may not. */
   readonly forcedChoice: 'send' | 'auto' | 'auto_when_thinking';
-  /** `one`: `top_p` only where there is no temperature. Newer versions of the API refuse all. */
+  /** Temperature and `top_p`. `one`: `top_p` only where there is no temperature. */
   readonly sampling: 'send' | 'one' | 'omit';
   /**
-   * How thinking is turned on: with a budget of tokens; as `adaptive` with an effort, asking for a
-   * summary, since the newest models show nothing unasked; by its type and an effort; or not at all.
+   * How thinking is turned on. `budget`: with a number of tokens. `adaptive`: by that type, with an
+   * effort, and asking for a summary, since the newest models show nothing unasked. `type`: as
+   * enabled, with an effort. `none`: not at all.
    */
   readonly thinkingSwitch: 'budget' | 'adaptive' | 'type' | 'none';
   /** Tokens of thinking for each depth, where the switch is a budget. */
   readonly thinkingBudgets: Readonly<Record<Depth, number>>;
-  /** Earlier thinking goes back only with the upstream's own signature, in any form, or never. */
+  /** Whether earlier thinking goes back: only with the upstream's own signature, in any form, never. */
   readonly thinkingHistory: 'signed' | 'any' | 'none';
 };
 
