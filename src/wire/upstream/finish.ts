@@ -12,6 +12,8 @@ import type { FinishReason } from '../../core/generation.ts';
 const FINISH_REASONS: ReadonlyMap<string, FinishReason> = new Map([
   ['length', 'length'],
   ['max_tokens', 'length'],
+  // Gateways before Responses servers.
+  ['max_output_tokens', 'length'],
   // Mistral.
   ['model_length', 'length'],
   // Z.ai, and gateways before Messages servers.
@@ -25,6 +27,14 @@ const FINISH_REASONS: ReadonlyMap<string, FinishReason> = new Map([
   ['refusal', 'content_filter'],
   // Z.ai.
   ['sensitive', 'content_filter'],
+  // Bedrock.
+  ['content_filtered', 'content_filter'],
+  ['guardrail_intervened', 'content_filter'],
+  // Gemini, as its gateways pass it on.
+  ['recitation', 'content_filter'],
+  ['prohibited_content', 'content_filter'],
+  ['blocklist', 'content_filter'],
+  ['spii', 'content_filter'],
   ['insufficient_system_resource', 'insufficient_system_resource'],
 ]);
 
@@ -36,17 +46,36 @@ const BROKEN_FINISHES: ReadonlyMap<string, FailureClass> = new Map([
   ['network_error', 'server_error'],
   // vLLM, SGLang.
   ['abort', 'cut'],
+  // Servers and gateways that gave up waiting, or were told to stop.
+  ['aborted', 'cut'],
+  ['cancelled', 'cut'],
+  ['canceled', 'cut'],
+  ['timeout', 'timeout'],
+  // Gemini, which then shows nothing of the call: an empty answer would end an agent's work.
+  ['malformed_function_call', 'malformed'],
+  ['unexpected_tool_call', 'malformed'],
+  ['function_call_filter', 'malformed'],
 ]);
 
 /** `word` is the upstream's in any case; empty where it has sent none. */
 export function readFinish(word: string): FinishReason | UpstreamFailure {
   if (word === '') return { class: 'cut', detail: 'the stream ended without a finish reason' };
-  const known = word.toLowerCase();
+  // Gemini adds a reason of its own: `content_filter: RECITATION`.
+  const known = word.toLowerCase().replace(/:.*/s, '');
   const broken = BROKEN_FINISHES.get(known);
   if (broken !== undefined) {
     return { class: broken, detail: 'the upstream gave up in the middle of its answer' };
   }
   return FINISH_REASONS.get(known) ?? 'stop';
+}
+
+/**
+ * Of two finish reasons in one answer the later one counts, unless it says less: gateways close a
+ * stream with a `stop` of their own, and an answer that was cut would look whole.
+ */
+export function laterFinish(known: string, word: string): string {
+  if (word === '') return known;
+  return known !== '' && readFinish(word) === 'stop' ? known : word;
 }
 
 /** Whether something other than the model ended the answer: its last tool call may be torn. */

@@ -7,7 +7,7 @@ import type { GenerationEvent, JsonObject, Usage } from '../../../core/generatio
 import type { ChatProfile } from '../../../core/profile.ts';
 import { isObject } from '../../json.ts';
 import { malformed, readErrorRecord } from '../failure.ts';
-import { readFinish, repairFinish, wasCut } from '../finish.ts';
+import { laterFinish, readFinish, repairFinish, wasCut } from '../finish.ts';
 import { toList, toObject, toText } from '../narrow.ts';
 import { derivedCallId } from '../tool-id.ts';
 import { type ChunkMember, createArgumentSources } from './arguments.ts';
@@ -70,12 +70,15 @@ export function createChunkReader(
 
   function readChoice(choice: Choice): UpstreamFailure | undefined {
     const { value } = choice;
+    // OpenRouter reports what went wrong behind it here, with any finish reason or none.
+    const error = readErrorRecord({ error: value['error'] ?? null, choices: [] });
+    if (error !== undefined) return error;
     const failure = readContent(toObject(value[choice.member]), choice);
     if (failure !== undefined) return failure;
     // Moonshot reports here, in the last chunk.
     if (value['usage'] !== undefined) usage = readUsage(value['usage']) ?? usage;
     // Several gateways send "" with every chunk where the format has null.
-    finishWord = toText(value['finish_reason']) || finishWord;
+    finishWord = laterFinish(finishWord, toText(value['finish_reason']));
     return undefined;
   }
 
@@ -100,11 +103,11 @@ export function createChunkReader(
   }
 
   /**
-   * Caches and proxies may send a whole answer as the one event of a stream. Where there has been a
-   * delta it is a repetition: MiniMax ends a stream with it.
+   * Caches and proxies may send a whole answer as the one event of a stream. Where a delta has said
+   * something it is a repetition: MiniMax ends a stream with it, Perplexity sends it with each delta.
    */
   function memberOf(choice: JsonObject, member: ChunkMember): ChunkMember {
-    if (isObject(choice['delta'])) hasDelta = true;
+    hasDelta ||= saysSomething(toObject(choice['delta']));
     return hasDelta ? member : 'message';
   }
 
@@ -151,4 +154,10 @@ export function createChunkReader(
       return undefined;
     },
   };
+}
+
+/** Whether a delta has any content; a role alone may come before a whole message. */
+function saysSomething(delta: JsonObject): boolean {
+  if (readReasoning(delta) !== '' || readAnswerText(delta) !== '') return true;
+  return toList(delta['tool_calls']).length > 0 || isObject(delta['function_call']);
 }
