@@ -1,5 +1,6 @@
 // Under what thinking is found again: a keyed digest of the tool call that it led to. Called by the
-// reasoning store alone. The thinking of one conversation must never be found in another one.
+// reasoning store; the pipeline computes what came before a turn. The thinking of one conversation
+// must never be found in another one.
 
 import type { JsonValue, ToolCall, Turn } from '../core/generation.ts';
 

@@ -95,6 +95,7 @@ export function encodeStream(head: AnswerHead): StreamEncoder {
     }
   }
 
+  /** Thinking behind other blocks is left out: clients and upstreams take it only in front. */
   function thinking(text: string): string {
     if (!head.showReasoning || text === '') return '';
     if (open.kind === 'thinking') return open.deltaStart + JSON.stringify(text) + DELTA_END;
@@ -118,13 +119,15 @@ export function encodeStream(head: AnswerHead): StreamEncoder {
     return textBlock(text);
   }
 
+  /** Text where no text block is open: white space goes on waiting for something to follow it. */
   function textBlock(text: string): string {
-    blank += text;
-    return isBlank(text) ? '' : blankAsText();
+    const whole = blank + text;
+    if (!isBlank(text)) return openText(whole);
+    blank = whole;
+    return '';
   }
 
-  function blankAsText(): string {
-    const text = blank;
+  function openText(text: string): string {
     blank = '';
     const start = openBlock('text');
     return start + textDelta(text);
@@ -149,12 +152,13 @@ export function encodeStream(head: AnswerHead): StreamEncoder {
     return open.deltaStart + JSON.stringify(unsent) + DELTA_END;
   }
 
+  /** What waits at the end of the answer, and the end of its last block. */
   function flush(): string {
     let text = '';
     for (const item of waiting.splice(0)) {
       text += 'text' in item ? textBlock(item.text) : openTool(item);
     }
-    if (blank !== '' && calls.length === 0) text += blankAsText();
+    if (blank !== '' && calls.length === 0) text += openText(blank);
     return text + closeBlock();
   }
 

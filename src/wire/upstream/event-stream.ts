@@ -1,7 +1,7 @@
-// What the streams of all dialects have in common: bytes in, events of JSON text out to a reader,
-// and one failure that ends everything. `finish` is always the last event: it comes with the end
-// mark or at the end of the bytes, so whoever reads may stop there and leave the rest unread. Where
-// a connection breaks, `end` still says whether the answer had been complete.
+// What the streams of all dialects have in common: bytes in, records of text out to a dialect's
+// reader, and one failure that ends everything. `finish` is always the last event: it comes with the
+// end mark or at the end of the bytes, so whoever reads may stop there and leave the rest unread.
+// Where a connection breaks, `end` still says whether the answer had been complete.
 
 import type { UpstreamFailure } from '../../core/failure.ts';
 import type { StreamDecoder } from '../format.ts';
@@ -10,9 +10,9 @@ import { malformed } from './failure.ts';
 import { STREAM_LIMITS } from './limits.ts';
 
 export type EventReader = {
-  /** Reads one event. `over`: nothing more will come that matters. */
+  /** Reads one record. `over`: nothing more will come that matters. */
   readonly read: (text: string, event: string) => UpstreamFailure | 'over' | 'not JSON' | undefined;
-  /** The failure of an event that is an error by its name. */
+  /** The failure of a record that is an error by its name. */
   readonly error: (text: string) => UpstreamFailure;
   /** The answer is over: emits its last events, or says what is missing. */
   readonly end: () => UpstreamFailure | undefined;

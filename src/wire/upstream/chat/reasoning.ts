@@ -1,5 +1,6 @@
 // How an upstream is told whether and how much to think. There is no common spelling, so each one is
-// a value of the profile. A model that cannot reason is told nothing.
+// a value of the profile. Called by the request writer, and by the dialect to know how to read the
+// answer. A model that cannot reason is told nothing.
 
 import type { GenerationRequest, Reasoning, Turn } from '../../../core/generation.ts';
 import type { ChatProfile } from '../../../core/profile.ts';
