@@ -3,8 +3,8 @@
 
 import type { Deadline, Deadlines } from '../core/deadlines.ts';
 import { GatewayError } from '../core/error.ts';
+import { parseBody } from '../wire/body.ts';
 import type { ParsedBody } from '../wire/format.ts';
-import { parseBody } from '../wire/json.ts';
 import { BODY_BYTES_MAX } from '../wire/limits.ts';
 
 /** A body that takes longer than this to arrive is a stalled sender. */

@@ -1,96 +1,9 @@
-// From the bytes of a request body to its parsed value, and what else reads JSON as text. A body is
-// parsed once, before either client format sees it. It never gives a parser something that would
-// cost it unbounded time or stack, and never repeats the caller's text in a refusal.
+// What is asked of JSON everywhere: as text, and once it is parsed. Called by all readers and writers
+// of both sides. Nothing here throws.
 
-import { GatewayError } from '../core/error.ts';
 import type { JsonObject } from '../core/generation.ts';
-import type { ParsedBody } from './format.ts';
-import { JSON_DEPTH_MAX, JSON_KEYS_MAX } from './limits.ts';
 
-const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
-const COLON = 0x3a;
-const OPEN_BRACKET = 0x5b;
-const CLOSE_BRACKET = 0x5d;
-const OPEN_BRACE = 0x7b;
-const CLOSE_BRACE = 0x7d;
-
-/** Strict: bytes that are not UTF-8 throw. A leading byte-order mark is dropped. */
-const decoder = new TextDecoder('utf-8', { fatal: true });
-
-/**
- * Parses a request body. The text beside the value is the one it was parsed from. Throws
- * `invalid_request` without a `param`: no field can be named in what is not JSON.
- */
-export function parseBody(bytes: Uint8Array): ParsedBody {
-  if (bytes.length === 0) throw refuse('The request body is empty. Send a JSON object.');
-  checkStructure(bytes);
-  const text = repairSurrogates(decode(bytes));
-  try {
-    return { value: JSON.parse(text), text };
-  } catch {
-    throw refuse('The request body is not valid JSON.');
-  }
-}
-
-function decode(bytes: Uint8Array): string {
-  try {
-    return decoder.decode(bytes);
-  } catch {
-    throw refuse('The request body is not valid UTF-8. Send JSON in UTF-8.');
-  }
-}
-
-/**
- * Refuses what nests too deep or has too many members, in one pass over the bytes. Whether the
- * brackets match is left to the parser: a body that confuses this scan is not JSON.
- */
-function checkStructure(bytes: Uint8Array): void {
-  const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-  let depth = 0;
-  let keys = 0;
-  for (let index = 0; index < buffer.length; index += 1) {
-    switch (buffer[index]) {
-      case QUOTE:
-        index = stringEnd(buffer, index);
-        break;
-      case OPEN_BRACKET:
-      case OPEN_BRACE:
-        depth += 1;
-        if (depth > JSON_DEPTH_MAX) {
-          throw refuse(`The request body nests deeper than ${JSON_DEPTH_MAX} levels.`);
-        }
-        break;
-      case CLOSE_BRACKET:
-      case CLOSE_BRACE:
-        depth -= 1;
-        break;
-      case COLON:
-        keys += 1;
-        if (keys > JSON_KEYS_MAX) {
-          throw refuse(`The request body has more than ${JSON_KEYS_MAX} object members.`);
-        }
-        break;
-    }
-  }
-}
-
-/** The index of the quote that closes the string opened at `start`, or the end of the buffer. */
-function stringEnd(buffer: Buffer, start: number): number {
-  let quote = start;
-  do {
-    quote = buffer.indexOf(QUOTE, quote + 1);
-    if (quote === -1) return buffer.length;
-  } while (isEscapedByte(buffer, quote));
-  return quote;
-}
-
-/** `isEscaped` over bytes that are not decoded yet. Runs never overlap: linear. */
-function isEscapedByte(buffer: Buffer, quote: number): boolean {
-  let index = quote - 1;
-  while (buffer[index] === BACKSLASH) index -= 1;
-  return (quote - 1 - index) % 2 === 1;
-}
 
 /** What looks like an escaped surrogate pair, or like half of one. */
 const SURROGATES =
@@ -132,8 +45,4 @@ export function parseJson(text: string): unknown {
 /** Whether parsed JSON is an object, arrays and null excluded. */
 export function isObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
-function refuse(message: string): GatewayError {
-  return new GatewayError('invalid_request', { message });
 }

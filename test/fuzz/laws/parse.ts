@@ -5,7 +5,7 @@ import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import { GatewayError } from '../../../src/core/error.ts';
 import type { GenerationRequest, JsonValue, Turn } from '../../../src/core/generation.ts';
-import { parseBody } from '../../../src/wire/json.ts';
+import { parseBody } from '../../../src/wire/body.ts';
 import { parseCount } from '../../../src/wire/messages/request.ts';
 import { toBytes } from '../inputs/recordings.ts';
 import {

@@ -7,7 +7,7 @@ import { BUILT_IN_PROFILES } from '../../../src/core/built-in-profiles.ts';
 import { GatewayError } from '../../../src/core/error.ts';
 import { createFold, type GenerationEvent } from '../../../src/core/generation.ts';
 import { createStopCutter } from '../../../src/core/stop.ts';
-import { parseBody } from '../../../src/wire/json.ts';
+import { parseBody } from '../../../src/wire/body.ts';
 import { checkGrowth } from '../checks/work.ts';
 import { answerSequence, head, receipt } from '../inputs/answers.ts';
 import { codecOf, profileChoice, profileOf } from '../inputs/profiles.ts';

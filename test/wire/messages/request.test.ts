@@ -5,7 +5,7 @@ import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
 import { GatewayError } from '../../../src/core/error.ts';
 import type { GenerationRequest, Reasoning, Turn } from '../../../src/core/generation.ts';
-import { parseBody } from '../../../src/wire/json.ts';
+import { parseBody } from '../../../src/wire/body.ts';
 import { messagesFormat } from '../../../src/wire/messages/format.ts';
 import { parseCount } from '../../../src/wire/messages/request.ts';
 import { jsonObjectText, SIGNATURE } from './fixtures.ts';

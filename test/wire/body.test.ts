@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
 import { GatewayError } from '../../src/core/error.ts';
-import { parseBody } from '../../src/wire/json.ts';
+import { parseBody } from '../../src/wire/body.ts';
 import { JSON_DEPTH_MAX, JSON_KEYS_MAX } from '../../src/wire/limits.ts';
 
 const encoder = new TextEncoder();
