@@ -106,9 +106,10 @@ const PARSER_ONLY: FrameLane = { match: () => undefined, learn: () => {} };
 
 function checkLane(bytes: Uint8Array): void {
   const { chat } = DEFAULT_PROFILE;
-  const slow = decode({ stream: (onEvent) => createChatStream(onEvent, chat, '', PARSER_ONLY) }, [
-    bytes,
-  ]);
+  const slow = decode(
+    { stream: (onEvent) => createChatStream(onEvent, chat, undefined, PARSER_ONLY) },
+    [bytes],
+  );
   assert.deepEqual(decode(chatDialect(chat), [bytes]), slow);
 }
 

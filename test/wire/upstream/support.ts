@@ -5,11 +5,15 @@ import type { GenerationEvent } from '../../../src/core/generation.ts';
 import { type ChatProfile, DEFAULT_PROFILE } from '../../../src/core/profile.ts';
 import type { FrameLane } from '../../../src/wire/upstream/chat/frame.ts';
 import { createChatStream } from '../../../src/wire/upstream/chat/stream.ts';
+import type { Conversation } from '../../../src/wire/upstream/tool-id.ts';
 
 export type Decoded = {
   readonly events: readonly GenerationEvent[];
   readonly failure: UpstreamFailure | undefined;
 };
+
+/** The conversation whose answers the recordings are. */
+export const AFTER_ONE_TURN: Conversation = { turns: 1, callIds: new Set() };
 
 /** Decodes a stream whose bytes arrive in these reads. */
 export function decodeReads(
@@ -18,7 +22,7 @@ export function decodeReads(
   profile: ChatProfile = DEFAULT_PROFILE.chat,
 ): Decoded {
   const events: GenerationEvent[] = [];
-  const decoder = createChatStream((event) => events.push(event), profile, '1', lane);
+  const decoder = createChatStream((event) => events.push(event), profile, AFTER_ONE_TURN, lane);
   for (const read of reads) {
     const failure = decoder.feed(read);
     if (failure !== undefined) return { events, failure };

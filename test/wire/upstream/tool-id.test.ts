@@ -78,4 +78,36 @@ describe('calls without an id', () => {
       expect(ids[0]).not.toBe(ids[1]);
     },
   );
+
+  const GIVEN = {
+    chat: '{"choices":[{"message":{"tool_calls":[{"id":"call_0","function":{"name":"f"}}]}}]}',
+    messages:
+      '{"content":[{"type":"tool_use","id":"call_0","name":"f","input":{}}],"stop_reason":"tool_use"}',
+  } as const;
+  const before = (id: string): Turn[] => [
+    user,
+    {
+      role: 'assistant',
+      reasoning: '',
+      text: '',
+      toolCalls: [{ id, name: 'f', arguments: '{}' }],
+    },
+    { role: 'tool', toolCallId: id, text: 'done', isError: false },
+  ];
+
+  test.each(['chat', 'messages'] as const)(
+    'or with the one of an earlier answer have an id of our own, %s',
+    (name) => {
+      const ids = ['call_1', 'call_0'].map((id) => {
+        const dialect =
+          name === 'chat'
+            ? chatDialect(DEFAULT_PROFILE.chat)
+            : messagesDialect(DEFAULT_PROFILE.messages);
+        dialect.request(request(before(id)), call);
+        const answer = dialect.response(GIVEN[name]);
+        return 'class' in answer ? undefined : answer.toolCalls[0]?.id;
+      });
+      expect(ids).toEqual(['call_0', expect.stringMatching(/^call_[a-z0-9]{8,}$/)]);
+    },
+  );
 });

@@ -9,7 +9,7 @@ import { isObject } from '../../json.ts';
 import { malformed, readErrorRecord } from '../failure.ts';
 import { laterFinish, readFinish, repairFinish, wasCut } from '../finish.ts';
 import { toList, toObject, toText } from '../narrow.ts';
-import { derivedCallId } from '../tool-id.ts';
+import { type Conversation, createCallNames } from '../tool-id.ts';
 import { type ChunkMember, createArgumentSources } from './arguments.ts';
 import { type PlainDelta, readAnswerText, readReasoning } from './delta.ts';
 import { createThinkSplitter } from './think-tags.ts';
@@ -39,18 +39,16 @@ type Choice = {
   readonly text: string;
 };
 
-/**
- * Returns a reader for one answer. After a failure no further call may be made. `seed` tells the
- * answer from the others of its conversation where the upstream gives it no id.
- */
+/** Returns a reader for the answer to a conversation. After a failure no further call may be made. */
 export function createChunkReader(
   onEvent: (event: GenerationEvent) => void,
   profile: ChatProfile,
-  seed: string,
+  conversation: Conversation,
 ): ChunkReader {
   const prose = createThinkSplitter(profile.thinkTags, emitContent);
-  const tools = createToolReader(emitCall, profile.argumentPieces, (position) => {
-    return derivedCallId(`${answerId}/${seed}`, position);
+  const nameCall = createCallNames(conversation);
+  const tools = createToolReader(emitCall, profile.argumentPieces, (given, position) => {
+    return nameCall(given, answerId, position);
   });
   let answerId = '';
   let usage: Usage | undefined;

@@ -6,7 +6,7 @@ import type { ChatProfile } from '../../../core/profile.ts';
 import type { UpstreamCall, UpstreamDialect } from '../../format.ts';
 import { credentialHeader } from '../credential.ts';
 import { statusFailure } from '../failure.ts';
-import { answerSeed } from '../tool-id.ts';
+import { conversationOf, NO_CONVERSATION } from '../tool-id.ts';
 import { isThinking, settleReasoning } from './reasoning.ts';
 import { writeChatRequest } from './request.ts';
 import { readChatResponse } from './response.ts';
@@ -16,7 +16,7 @@ import { arrangeTurns } from './turns.ts';
 export function chatDialect(profile: ChatProfile): UpstreamDialect {
   /** A codec serves one attempt: how its answer is read may depend on what was asked. */
   let answerProfile = profile;
-  let seed = '';
+  let conversation = NO_CONVERSATION;
   return {
     path: '/chat/completions',
     headers: (apiKey) => ({
@@ -25,11 +25,11 @@ export function chatDialect(profile: ChatProfile): UpstreamDialect {
     }),
     request(request, call) {
       answerProfile = profileOfAnswer(request, call, profile);
-      seed = answerSeed(request);
+      conversation = conversationOf(request);
       return writeChatRequest(request, call, profile);
     },
-    response: (body) => readChatResponse(body, answerProfile, seed),
-    stream: (onEvent) => createChatStream(onEvent, answerProfile, seed),
+    response: (body) => readChatResponse(body, answerProfile, conversation),
+    stream: (onEvent) => createChatStream(onEvent, answerProfile, conversation),
     failure: statusFailure,
   };
 }

@@ -8,13 +8,14 @@ import { isObject, parseJson } from '../../json.ts';
 import { malformed, readErrorRecord } from '../failure.ts';
 import { ANSWER_BYTES_MAX } from '../limits.ts';
 import { toList, toText } from '../narrow.ts';
+import { type Conversation, NO_CONVERSATION } from '../tool-id.ts';
 import { createChunkReader } from './chunk.ts';
 
 /** Reads the body of a 200. HTML, an error object and an answer without choices are failures. */
 export function readChatResponse(
   body: string,
   profile: ChatProfile,
-  seed = '',
+  conversation: Conversation = NO_CONVERSATION,
 ): Answer | UpstreamFailure {
   if (body.length > ANSWER_BYTES_MAX) return malformed(`more than ${ANSWER_BYTES_MAX} bytes`);
   const value = parseJson(body);
@@ -26,7 +27,7 @@ export function readChatResponse(
     return malformed('an answer without a choice');
   }
   const fold = createFold();
-  const reader = createChunkReader(fold.push, profile, seed);
+  const reader = createChunkReader(fold.push, profile, conversation);
   // A body that arrived whole is complete, with or without a word that says so. Its first choice is
   // the answer, whatever index it bears.
   const finish = toText(choice['finish_reason']) || 'stop';

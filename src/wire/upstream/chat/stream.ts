@@ -1,4 +1,5 @@
-// A chat-completions stream: bytes in, events out.
+// A chat-completions stream: bytes in, events out. Called by the dialect, once a stream. Ordinary
+// chunks take the fast lane, all others the parser; both end in the same reader.
 
 import type { GenerationEvent } from '../../../core/generation.ts';
 import type { ChatProfile } from '../../../core/profile.ts';
@@ -6,17 +7,18 @@ import type { StreamDecoder } from '../../format.ts';
 import { parseJson } from '../../json.ts';
 import { createEventStream } from '../event-stream.ts';
 import { errorEventFailure } from '../failure.ts';
+import { type Conversation, NO_CONVERSATION } from '../tool-id.ts';
 import { createChunkReader } from './chunk.ts';
 import { createFrameLane, type FrameLane } from './frame.ts';
 
-/** The events are the same with a lane that matches nothing, which a test holds it to. */
+/** A test hands in a lane that matches nothing, and holds that the events are the same. */
 export function createChatStream(
   onEvent: (event: GenerationEvent) => void,
   profile: ChatProfile,
-  seed = '',
+  conversation: Conversation = NO_CONVERSATION,
   lane: FrameLane = createFrameLane(),
 ): StreamDecoder {
-  const reader = createChunkReader(onEvent, profile, seed);
+  const reader = createChunkReader(onEvent, profile, conversation);
   return createEventStream({
     read(text) {
       const delta = lane.match(text);

@@ -10,7 +10,6 @@ import { malformed } from '../failure.ts';
 import {
   HELD_ARGUMENTS_LENGTH_MAX,
   KNOWN_ARGUMENTS_LENGTH_MAX,
-  TOOL_CALL_ID_LENGTH_MAX,
   TOOL_CALLS_MAX,
   TOOL_LABEL_LENGTH_MAX,
 } from '../limits.ts';
@@ -51,15 +50,14 @@ export type ToolReader = {
   readonly count: () => number;
 };
 
-/** `createId` names a call whose upstream gave it no usable id, from the call's index. */
+/** `nameCall` gives a call its id, from the upstream's and the call's index. */
 export function createToolReader(
   onEvent: (event: GenerationEvent) => void,
   argumentPieces: ChatProfile['argumentPieces'],
-  createId: (position: number) => string,
+  nameCall: (given: string, position: number) => string,
 ): ToolReader {
   const calls: Call[] = [];
   const callsByIndex = new Map<number, Call>();
-  const usedIds = new Set<string>();
   let started = 0;
   let heldLength = 0;
   let knownLength = 0;
@@ -104,9 +102,7 @@ export function createToolReader(
   function start(call: Call): void {
     call.position = started;
     started += 1;
-    const usable = call.id !== '' && call.id.length <= TOOL_CALL_ID_LENGTH_MAX;
-    const id = usable && !usedIds.has(call.id) ? call.id : createId(call.position);
-    usedIds.add(id);
+    const id = nameCall(call.id, call.position);
     onEvent({ kind: 'tool-start', index: call.position, id, name: call.name });
     if (call.held !== '') onEvent({ kind: 'tool-delta', index: call.position, json: call.held });
     heldLength -= call.held.length;

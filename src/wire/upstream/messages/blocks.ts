@@ -37,12 +37,12 @@ export type BlockReader = {
   readonly thinking: () => readonly ThinkingBlock[] | undefined;
 };
 
-/** `createId` names a call whose upstream gave it no usable id, from the call's index. */
+/** `nameCall` gives a call its id, from the upstream's and the call's index. */
 export function createBlockReader(
   onEvent: (event: GenerationEvent) => void,
-  createId: (position: number) => string,
+  nameCall: (given: string, position: number) => string,
 ): BlockReader {
-  const tools = createToolBlocks(onEvent, createId);
+  const tools = createToolBlocks(onEvent, nameCall);
   const thoughts = createSignedThinking();
   const open = new Map<number, Block>();
   let latest = -1;

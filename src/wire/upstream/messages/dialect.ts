@@ -4,14 +4,14 @@
 import type { MessagesProfile } from '../../../core/profile.ts';
 import type { UpstreamDialect } from '../../format.ts';
 import { credentialHeader } from '../credential.ts';
-import { answerSeed } from '../tool-id.ts';
+import { conversationOf, NO_CONVERSATION } from '../tool-id.ts';
 import { messagesFailure } from './failure.ts';
 import { writeMessagesRequest } from './request.ts';
 import { readMessagesResponse } from './response.ts';
 import { createMessagesStream } from './stream.ts';
 
 export function messagesDialect(profile: MessagesProfile): UpstreamDialect {
-  let seed = '';
+  let conversation = NO_CONVERSATION;
   return {
     path: '/v1/messages',
     headers: (apiKey) => ({
@@ -20,11 +20,11 @@ export function messagesDialect(profile: MessagesProfile): UpstreamDialect {
       ...credentialHeader(profile.credential, apiKey),
     }),
     request(request, call) {
-      seed = answerSeed(request);
+      conversation = conversationOf(request);
       return writeMessagesRequest(request, call, profile);
     },
-    response: (body) => readMessagesResponse(body, seed),
-    stream: (onEvent) => createMessagesStream(onEvent, seed),
+    response: (body) => readMessagesResponse(body, conversation),
+    stream: (onEvent) => createMessagesStream(onEvent, conversation),
     failure: messagesFailure,
   };
 }

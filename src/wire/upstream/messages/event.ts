@@ -9,7 +9,7 @@ import { valueSources } from '../../source.ts';
 import { malformed } from '../failure.ts';
 import { readFinish, repairFinish, wasCut } from '../finish.ts';
 import { toList, toObject, toText } from '../narrow.ts';
-import { derivedCallId } from '../tool-id.ts';
+import { type Conversation, createCallNames } from '../tool-id.ts';
 import { createBlockReader } from './blocks.ts';
 import { readMessagesError } from './failure.ts';
 import { createUsageReader } from './usage.ts';
@@ -32,16 +32,14 @@ export type MessagesReader = {
 const START_INPUT = ['content_block', 'input'] as const;
 const WHOLE_INPUT = ['content', '*', 'input'] as const;
 
-/**
- * Returns a reader for one answer. After a failure no further call may be made. `seed` tells the
- * answer from the others of its conversation where the upstream gives it no id.
- */
+/** Returns a reader for the answer to a conversation. After a failure no further call may be made. */
 export function createMessagesReader(
   onEvent: (event: GenerationEvent) => void,
-  seed: string,
+  conversation: Conversation,
 ): MessagesReader {
-  const blocks = createBlockReader(emitContent, (position) => {
-    return derivedCallId(`${answerId}/${seed}`, position);
+  const nameCall = createCallNames(conversation);
+  const blocks = createBlockReader(emitContent, (given, position) => {
+    return nameCall(given, answerId, position);
   });
   const counts = createUsageReader();
   let answerId = '';

@@ -6,11 +6,15 @@ import { type Answer, createFold } from '../../../core/generation.ts';
 import { isObject, parseJson } from '../../json.ts';
 import { malformed } from '../failure.ts';
 import { ANSWER_BYTES_MAX } from '../limits.ts';
+import { type Conversation, NO_CONVERSATION } from '../tool-id.ts';
 import { createMessagesReader } from './event.ts';
 import { readMessagesError } from './failure.ts';
 
 /** Reads the body of a 200. HTML, an error object and an answer without content are failures. */
-export function readMessagesResponse(body: string, seed = ''): Answer | UpstreamFailure {
+export function readMessagesResponse(
+  body: string,
+  conversation: Conversation = NO_CONVERSATION,
+): Answer | UpstreamFailure {
   if (body.length > ANSWER_BYTES_MAX) return malformed(`more than ${ANSWER_BYTES_MAX} bytes`);
   const value = parseJson(body);
   if (!isObject(value)) return malformed('a body that is not a JSON object');
@@ -18,7 +22,7 @@ export function readMessagesResponse(body: string, seed = ''): Answer | Upstream
   if (error !== undefined) return error;
   if (!Array.isArray(value['content'])) return malformed('an answer without content');
   const fold = createFold();
-  const reader = createMessagesReader(fold.push, seed);
+  const reader = createMessagesReader(fold.push, conversation);
   const failure = reader.readMessage(value, body) ?? reader.end();
   return failure ?? fold.answer();
 }

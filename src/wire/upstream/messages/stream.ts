@@ -1,17 +1,18 @@
-// A Messages stream: bytes in, events out.
+// A Messages stream: bytes in, events out. Called by the dialect, once a stream.
 
 import type { GenerationEvent } from '../../../core/generation.ts';
 import type { StreamDecoder } from '../../format.ts';
 import { parseJson } from '../../json.ts';
 import { createEventStream } from '../event-stream.ts';
+import { type Conversation, NO_CONVERSATION } from '../tool-id.ts';
 import { createMessagesReader } from './event.ts';
 import { messagesErrorEvent } from './failure.ts';
 
 export function createMessagesStream(
   onEvent: (event: GenerationEvent) => void,
-  seed = '',
+  conversation: Conversation = NO_CONVERSATION,
 ): StreamDecoder {
-  const reader = createMessagesReader(onEvent, seed);
+  const reader = createMessagesReader(onEvent, conversation);
   return createEventStream({
     read(text, event) {
       const value = parseJson(text);

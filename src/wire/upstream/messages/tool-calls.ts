@@ -4,7 +4,7 @@
 import type { UpstreamFailure } from '../../../core/failure.ts';
 import type { GenerationEvent } from '../../../core/generation.ts';
 import { malformed } from '../failure.ts';
-import { HELD_ARGUMENTS_LENGTH_MAX, TOOL_CALL_ID_LENGTH_MAX, TOOL_CALLS_MAX } from '../limits.ts';
+import { HELD_ARGUMENTS_LENGTH_MAX, TOOL_CALLS_MAX } from '../limits.ts';
 
 /** A call while its block is open. */
 export type OpenCall = {
@@ -27,12 +27,11 @@ export type ToolBlocks = {
   readonly count: () => number;
 };
 
-/** `createId` names a call whose upstream gave it no usable id, from the call's index. */
+/** `nameCall` gives a call its id, from the upstream's and the call's index. */
 export function createToolBlocks(
   onEvent: (event: GenerationEvent) => void,
-  createId: (position: number) => string,
+  nameCall: (given: string, position: number) => string,
 ): ToolBlocks {
-  const usedIds = new Set<string>();
   /** Calls that are stopped and have no arguments. */
   let silent: OpenCall[] = [];
   let count = 0;
@@ -62,11 +61,8 @@ export function createToolBlocks(
         return malformed(`more than ${HELD_ARGUMENTS_LENGTH_MAX} characters of tool inputs`);
       }
       const call = { position: count, input, hasArguments: false };
-      const usable = id !== '' && id.length <= TOOL_CALL_ID_LENGTH_MAX && !usedIds.has(id);
-      const shownId = usable ? id : createId(count);
-      usedIds.add(shownId);
       count += 1;
-      onEvent({ kind: 'tool-start', index: call.position, id: shownId, name });
+      onEvent({ kind: 'tool-start', index: call.position, id: nameCall(id, call.position), name });
       return call;
     },
     piece(call, json) {

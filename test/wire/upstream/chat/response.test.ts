@@ -6,9 +6,9 @@ import { isFailure } from '../../../../src/wire/format.ts';
 import { readChatResponse } from '../../../../src/wire/upstream/chat/response.ts';
 import { ANSWER_BYTES_MAX } from '../../../../src/wire/upstream/limits.ts';
 import { recordings } from '../../../support/golden.ts';
-import { bodyOf, decodeReads, profileOf, splitAt } from '../support.ts';
+import { AFTER_ONE_TURN, bodyOf, decodeReads, profileOf, splitAt } from '../support.ts';
 
-const read = (body: string) => readChatResponse(body, DEFAULT_PROFILE.chat, '1');
+const read = (body: string) => readChatResponse(body, DEFAULT_PROFILE.chat, AFTER_ONE_TURN);
 
 const bodies = recordings('upstream', 'json');
 
