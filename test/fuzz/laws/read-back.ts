@@ -6,6 +6,7 @@ import { DEFAULT_PROFILE } from '../../../src/core/profile.ts';
 import { chatFormat } from '../../../src/wire/chat/format.ts';
 import { type ClientFormat, isFailure } from '../../../src/wire/format.ts';
 import { messagesFormat } from '../../../src/wire/messages/format.ts';
+import { createArgumentEnd } from '../../../src/wire/upstream/chat/argument-end.ts';
 import { chatDialect } from '../../../src/wire/upstream/chat/dialect.ts';
 import { messagesDialect } from '../../../src/wire/upstream/messages/dialect.ts';
 import { fold, parsed, solid } from '../checks/answer.ts';
@@ -49,6 +50,7 @@ function checkChatReadBack(input: SentExchange): void {
   const { head, receipt } = completed;
   const sent = fold(input.events);
   const called = sent.toolCalls.length > 0;
+  if (sent.toolCalls.some(hasSurplus)) return;
   const expected = {
     reasoning: head.showReasoning ? sent.reasoning : '',
     text: sent.text,
@@ -67,6 +69,11 @@ function checkChatReadBack(input: SentExchange): void {
     { ...answer, toolCalls: answer.toolCalls.map(givenArguments) },
     { ...expected, ...usage },
   );
+}
+
+/** What follows the object of a call's arguments is not read, so it does not come back. */
+function hasSurplus(call: Answer['toolCalls'][number]): boolean {
+  return createArgumentEnd().push(call.arguments) !== call.arguments && call.arguments !== '{}';
 }
 
 /** Blank arguments are none, and none are an empty object. */

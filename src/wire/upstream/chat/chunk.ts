@@ -86,7 +86,10 @@ export function createChunkReader(
     const thought = readReasoning(content);
     if (thought !== '') prose.reasoning(thought);
     const said = readAnswerText(content);
-    if (said !== '') prose.text(said);
+    if (said !== '') {
+      tools.flush();
+      prose.text(said);
+    }
     const sources = createArgumentSources(choice.text, member);
     for (const [index, call] of toList(content['tool_calls']).entries()) {
       // In a whole body every element is a call of its own, whatever index it bears.
@@ -135,6 +138,7 @@ export function createChunkReader(
     },
     readPlain({ kind, text }) {
       hasDelta = true;
+      tools.flush();
       if (kind === 'text-delta') prose.text(text);
       else prose.reasoning(text);
     },

@@ -14,6 +14,7 @@ import {
   TOOL_LABEL_LENGTH_MAX,
 } from '../limits.ts';
 import { toObject, toText } from '../narrow.ts';
+import { type ArgumentEnd, createArgumentEnd } from './argument-end.ts';
 import { type ArgumentSource, readArguments } from './arguments.ts';
 
 type Call = {
@@ -28,8 +29,8 @@ type Call = {
   held: string;
   /** All arguments so far, where the upstream repeats them with each piece. */
   known: string;
-  /** Last character of the arguments that is not white space; empty when there is none. */
-  lastCharacter: string;
+  /** Follows the arguments to their end. */
+  readonly argumentEnd: ArgumentEnd;
 };
 
 type Piece = {
@@ -42,6 +43,8 @@ type Piece = {
 export type ToolReader = {
   /** Reads one element of a `tool_calls` array. */
   readonly piece: (value: unknown, source: ArgumentSource) => UpstreamFailure | undefined;
+  /** Text follows: the arguments of the latest call are all there. */
+  readonly flush: () => void;
   /**
    * Starts what has not started, and gives `{}` to calls without arguments. Not where the answer
    * was cut by a limit: what is missing then is missing, and must not look like a complete call.
@@ -92,7 +95,7 @@ export function createToolReader(
       position: -1,
       held: '',
       known: '',
-      lastCharacter: '',
+      argumentEnd: createArgumentEnd(),
     };
     calls.push(call);
     if (piece.index !== undefined) callsByIndex.set(piece.index, call);
@@ -118,10 +121,16 @@ export function createToolReader(
   }
 
   /** Only arguments start a call: until then a server may still be spelling out its name. */
-  function add(call: Call, json: string): UpstreamFailure | undefined {
-    call.lastCharacter = json.trimEnd().at(-1) ?? call.lastCharacter;
+  function add(call: Call, piece: string): UpstreamFailure | undefined {
+    const json = call.argumentEnd.push(piece);
+    // An empty object that may still be a placeholder starts its call all the same.
+    if (json === '' && !call.argumentEnd.isWhole()) return undefined;
+    return pass(call, json);
+  }
+
+  function pass(call: Call, json: string): UpstreamFailure | undefined {
     if (call.position !== -1) {
-      onEvent({ kind: 'tool-delta', index: call.position, json });
+      if (json !== '') onEvent({ kind: 'tool-delta', index: call.position, json });
       return undefined;
     }
     call.held += json;
@@ -146,7 +155,14 @@ export function createToolReader(
     return add(call, json.slice(known.length));
   }
 
+  /** What follows is not of the latest call: an empty object in it was no placeholder. */
+  function flush(): void {
+    const json = latest?.argumentEnd.rest() ?? '';
+    if (json !== '' && latest !== undefined) pass(latest, json);
+  }
+
   return {
+    flush,
     count: () => started,
     piece(value, source) {
       if (!isObject(value)) return undefined;
@@ -156,6 +172,7 @@ export function createToolReader(
       if (isBlank(piece)) return undefined;
       const call = find(piece) ?? begin(piece);
       if (call === undefined) return malformed(`more than ${TOOL_CALLS_MAX} tool calls`);
+      if (call !== latest) flush();
       latest = call;
       if (call.id === '') call.id = piece.id;
       if (call.position === -1) call.name = mergeName(call.name, piece.name);
@@ -168,13 +185,15 @@ export function createToolReader(
       return piece.json === '' ? undefined : add(call, piece.json);
     },
     end(wasCut) {
+      flush();
       for (const call of calls) {
         if (call.name === '') {
-          if (wasCut) continue;
+          // A call that says nothing but an id is none: some servers send one beside plain text.
+          if (wasCut || call.argumentEnd.isEmpty()) continue;
           return malformed('a tool call without a name');
         }
         if (call.position === -1) start(call);
-        if (call.lastCharacter === '' && !wasCut) {
+        if (call.argumentEnd.isEmpty() && !wasCut) {
           onEvent({ kind: 'tool-delta', index: call.position, json: '{}' });
         }
       }
@@ -184,11 +203,11 @@ export function createToolReader(
 }
 
 /**
- * Whether a piece that no id tells apart begins another call: it has a name and whole-looking
- * arguments, and the current call's arguments look whole too. Constant time a piece on purpose.
+ * Whether a piece that no id tells apart begins another call: it has a name arguments that
+ * begin as an object, and the current call's arguments have come to their end.
  */
 function beginsNext(current: Call, piece: Piece): boolean {
-  if (piece.name === '' || current.lastCharacter !== '}') return false;
+  if (piece.name === '' || !current.argumentEnd.isWhole()) return false;
   if (current.known !== '' && piece.json.startsWith(current.known)) return false;
   if (piece.json === '') return piece.name !== current.name;
   return piece.json.trimStart().startsWith('{');
