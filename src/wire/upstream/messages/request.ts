@@ -9,6 +9,7 @@ import { splitStops } from '../../../core/stop.ts';
 import type { UpstreamCall } from '../../format.ts';
 import { withConstants } from '../extra-body.ts';
 import { foldSystem } from '../fold-system.ts';
+import { withDistinctIds } from './call-ids.ts';
 import { decideThinking } from './thinking.ts';
 import { saysSomething, writeTurns } from './turns.ts';
 
@@ -31,7 +32,7 @@ export function writeMessagesRequest(
   profile: MessagesProfile,
 ): string | UpstreamFailure {
   const placed = profile.systemInMiddle === 'fold' ? foldSystem(request.turns) : request.turns;
-  const turns = placed.filter(saysSomething);
+  const turns = withDistinctIds(placed.filter(saysSomething));
   const messages = writeTurns(turns, call, profile);
   if (typeof messages !== 'string') return messages;
   const thinking = decideThinking(request, turns, call, profile);

@@ -50,6 +50,21 @@ const ROWS: Row[] = [
     [asked('A'), said(text('B')), asked('C')],
   ],
   [
+    'calls that share an id, in one turn and in the next',
+    {},
+    [
+      ...[user('A'), calling(['a', 'a', 'a-2']), result('a', '1'), result('a', '2')],
+      ...[result('a-2', '3'), calling(['a']), result('a', '4')],
+    ],
+    [
+      asked('A'),
+      said(use('a'), use('a-2'), use('a-2-2')),
+      { role: 'user', content: [answered('a', '1'), answered('a-2', '2'), answered('a-2-2', '3')] },
+      said(use('a-3')),
+      { role: 'user', content: [answered('a-3', '4')] },
+    ],
+  ],
+  [
     'case 163: results, then the words of the user',
     {},
     [user('A'), calling(['a', 'b']), result('a', '1'), result('b', '2'), user('C')],
