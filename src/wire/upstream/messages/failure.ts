@@ -11,8 +11,16 @@ import { toObject, toText } from '../narrow.ts';
 /** The prompt fits, and with the bound on the answer it does not. */
 const CONTEXT_WORDS = /exceeds? context limit/i;
 
-/** An empty wallet of ours, which Anthropic reports as an invalid request. */
-const WALLET_WORDS = /credit balance is too low/i;
+/** An empty wallet or a closed account of ours, which Anthropic reports as an invalid request. */
+const WALLET_WORDS =
+  /credit balance is too low|reached your specified .{0,20}usage limits|organization has been disabled/i;
+
+/**
+ * What is refused of the thinking and the bound is not the caller's: what had been kept here, or what
+ * our catalog says of the model. Another upstream gets other thinking, and may have another bound.
+ */
+const OWN_WORDS =
+  /invalid `?signature`? in `?thinking|blocks .{0,40}cannot be modified|expected `?thinking`? or|thinking\.(?:type|adaptive|enabled|budget_tokens)|maximum allowed number of output tokens/i;
 
 const CLASSES: ReadonlyMap<string, FailureClass> = new Map([
   ['invalid_request_error', 'bad_request'],
@@ -56,5 +64,6 @@ function errorClass(value: JsonObject): FailureClass | undefined {
 function wordsClass(text: string): FailureClass | undefined {
   const words = text.slice(0, ERROR_LENGTH_MAX);
   if (CONTEXT_WORDS.test(words)) return 'context_length';
-  return WALLET_WORDS.test(words) ? 'credential' : undefined;
+  if (WALLET_WORDS.test(words)) return 'credential';
+  return OWN_WORDS.test(words) ? 'server_error' : undefined;
 }

@@ -25,6 +25,22 @@ const ROWS: [status: number, body: string, failure: FailureClass][] = [
     error('invalid_request_error', 'Your credit balance is too low to use this.'),
     'credential',
   ],
+  [
+    400,
+    error('invalid_request_error', 'You have reached your specified API usage limits. SECRET'),
+    'credential',
+  ],
+  [400, error('invalid_request_error', 'This organization has been disabled.'), 'credential'],
+  ...[
+    'messages.1.content.0: Invalid `signature` in `thinking` block',
+    'messages.3.content.8: `thinking` or `redacted_thinking` blocks in the latest assistant message cannot be modified.',
+    'messages.1.content.0.type: Expected `thinking` or `redacted_thinking`, but found `tool_use`.',
+    '"thinking.type.enabled" is not supported for this model.',
+    'max_tokens: 64000 > 32000, which is the maximum allowed number of output tokens for SECRET',
+  ].map((message): [number, string, FailureClass] => {
+    return [400, error('invalid_request_error', message), 'server_error'];
+  }),
+  [400, error('invalid_request_error', 'tools.0.name: Field required'), 'bad_request'],
   [401, error('authentication_error'), 'credential'],
   [402, error('billing_error'), 'credential'],
   [403, error('permission_error'), 'credential'],
