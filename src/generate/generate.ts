@@ -6,7 +6,8 @@ import { decideOutputBound, requireInPlan, requireModel, requirePlan } from '../
 import { GatewayError } from '../core/error.ts';
 import { estimatePrompt } from '../core/estimate.ts';
 import { failureError, interruptedError, type UpstreamFailure } from '../core/failure.ts';
-import { createFold, type Outcome, type Receipt } from '../core/generation.ts';
+import { createFold } from '../core/fold.ts';
+import type { Outcome, Receipt } from '../core/generation.ts';
 import { randomText } from '../core/id.ts';
 import type { LimitView } from '../core/plan.ts';
 import { SLICE_TOKENS } from '../core/price.ts';

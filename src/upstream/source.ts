@@ -4,7 +4,8 @@
 
 import type { Deadline, Deadlines } from '../core/deadlines.ts';
 import type { UpstreamFailure } from '../core/failure.ts';
-import { answerEvents, type GenerationEvent } from '../core/generation.ts';
+import { answerEvents } from '../core/fold.ts';
+import type { GenerationEvent } from '../core/generation.ts';
 import { isFailure, type StreamDecoder, type UpstreamDialect } from '../wire/format.ts';
 import type { ByteReader, UpstreamAnswer } from './client.ts';
 

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
-import { type Answer, createFold } from '../../src/core/generation.ts';
+import { createFold } from '../../src/core/fold.ts';
+import type { Answer } from '../../src/core/generation.ts';
 import { DEFAULT_PROFILE } from '../../src/core/profile.ts';
 import { answerDemo } from '../../src/upstream/demo.ts';
 import { isFailure } from '../../src/wire/format.ts';

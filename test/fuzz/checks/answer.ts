@@ -1,6 +1,7 @@
 // Small readings of answers that several laws compare by.
 
-import { type Answer, createFold, type GenerationEvent } from '../../../src/core/generation.ts';
+import { createFold } from '../../../src/core/fold.ts';
+import type { Answer, GenerationEvent } from '../../../src/core/generation.ts';
 
 /** The whole answer of a stream. */
 export function fold(events: readonly GenerationEvent[]): Answer {

@@ -4,13 +4,8 @@
 import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
 import { GatewayError } from '../../../src/core/error.ts';
-import {
-  answerEvents,
-  createFold,
-  type FinishReason,
-  type GenerationEvent,
-  type Receipt,
-} from '../../../src/core/generation.ts';
+import { answerEvents, createFold } from '../../../src/core/fold.ts';
+import type { FinishReason, GenerationEvent, Receipt } from '../../../src/core/generation.ts';
 import { messagesFormat } from '../../../src/wire/messages/format.ts';
 import { encodeToolId } from '../../../src/wire/messages/tool-id.ts';
 import { parseEvents } from '../../support/sse.ts';

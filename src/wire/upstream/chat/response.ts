@@ -2,7 +2,8 @@
 // client gets does not depend on whether the upstream was asked to stream.
 
 import type { UpstreamFailure } from '../../../core/failure.ts';
-import { type Answer, createFold } from '../../../core/generation.ts';
+import { createFold } from '../../../core/fold.ts';
+import type { Answer } from '../../../core/generation.ts';
 import type { ChatProfile } from '../../../core/profile.ts';
 import { isObject, parseJson } from '../../json.ts';
 import { malformed, readErrorRecord } from '../failure.ts';

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
-import { type Answer, createFold } from '../../../../src/core/generation.ts';
+import { createFold } from '../../../../src/core/fold.ts';
+import type { Answer } from '../../../../src/core/generation.ts';
 import { DEFAULT_PROFILE } from '../../../../src/core/profile.ts';
 import { isFailure } from '../../../../src/wire/format.ts';
 import { readChatResponse } from '../../../../src/wire/upstream/chat/response.ts';

@@ -2,7 +2,8 @@
 
 import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
-import { type Answer, createFold, type ThinkingBlock } from '../../../../src/core/generation.ts';
+import { createFold } from '../../../../src/core/fold.ts';
+import type { Answer, ThinkingBlock } from '../../../../src/core/generation.ts';
 import { isFailure } from '../../../../src/wire/format.ts';
 import { ANSWER_BYTES_MAX } from '../../../../src/wire/upstream/limits.ts';
 import { readMessagesResponse } from '../../../../src/wire/upstream/messages/response.ts';

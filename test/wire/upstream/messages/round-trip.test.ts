@@ -4,11 +4,8 @@
 import { expect, test } from 'bun:test';
 import fc from 'fast-check';
 import { GatewayError } from '../../../../src/core/error.ts';
-import {
-  createFold,
-  type FinishReason,
-  type GenerationEvent,
-} from '../../../../src/core/generation.ts';
+import { createFold } from '../../../../src/core/fold.ts';
+import type { FinishReason, GenerationEvent } from '../../../../src/core/generation.ts';
 import { encodeResponse } from '../../../../src/wire/messages/response.ts';
 import { encodeStream } from '../../../../src/wire/messages/stream.ts';
 import { readMessagesResponse } from '../../../../src/wire/upstream/messages/response.ts';

@@ -2,12 +2,8 @@
 
 import { expect, test } from 'bun:test';
 import fc from 'fast-check';
-import {
-  type Answer,
-  answerEvents,
-  createFold,
-  type GenerationEvent,
-} from '../../src/core/generation.ts';
+import { answerEvents, createFold } from '../../src/core/fold.ts';
+import type { Answer, GenerationEvent } from '../../src/core/generation.ts';
 
 const finish = fc.constantFrom<Answer['finish']>(
   'stop',
