@@ -1,4 +1,5 @@
-// Which codec speaks with an upstream. Called once an attempt; nothing else asks for the dialect.
+// Which codec speaks with an upstream. Called once an attempt: a codec serves one request. It is the
+// only place that knows all dialects.
 
 import type { Upstream } from '../../core/model.ts';
 import { DEFAULT_PROFILE } from '../../core/profile.ts';

@@ -203,7 +203,7 @@ export function createToolReader(
 }
 
 /**
- * Whether a piece that no id tells apart begins another call: it has a name arguments that
+ * Whether a piece that no id tells apart begins another call: it has a name, and arguments that
  * begin as an object, and the current call's arguments have come to their end.
  */
 function beginsNext(current: Call, piece: Piece): boolean {
