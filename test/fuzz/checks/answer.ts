@@ -24,6 +24,6 @@ export function parsed(text: string): unknown {
   }
 }
 
-export function isObject(value: unknown): boolean {
+export function isObject(value: unknown): value is object {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

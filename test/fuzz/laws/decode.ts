@@ -11,6 +11,7 @@ import { isFailure, type UpstreamDialect } from '../../../src/wire/format.ts';
 import { chatDialect } from '../../../src/wire/upstream/chat/dialect.ts';
 import type { FrameLane } from '../../../src/wire/upstream/chat/frame.ts';
 import { createChatStream } from '../../../src/wire/upstream/chat/stream.ts';
+import { isObject, parsed } from '../checks/answer.ts';
 import { checkAnswer, checkEvents, shownLength } from '../checks/events.ts';
 import { jsonText } from '../inputs/json-text.ts';
 import { codecOf, type ProfileChoice, profileChoice, profileOf } from '../inputs/profiles.ts';
@@ -72,12 +73,16 @@ function checkStream({
   assert.deepEqual(decode(dialect, inReads(bytes, lengths)), decoded, 'any split gives the same');
 }
 
-/** Whether some event of the stream says why the answer ended. */
+/** Whether some event of the stream says why the answer ended, or is a whole answer. */
 function hasFinish(bytes: Uint8Array): boolean {
   const unlimited = { lineBytes: Infinity, eventLength: Infinity, streamBytes: Infinity };
-  return readByTheStandard(bytes, unlimited).records.some(([data]) =>
-    saysFinish(parsed(data.trim())),
-  );
+  const { records } = readByTheStandard(bytes, unlimited);
+  const values = records.map(([data]) => parsed(data.trim()));
+  return values.some((value) => saysFinish(value) || isWholeMessage(value));
+}
+
+function isWholeMessage(value: unknown): boolean {
+  return isObject(value) && 'content' in value && Array.isArray(value.content);
 }
 
 function saysFinish(value: unknown): boolean {
@@ -86,14 +91,6 @@ function saysFinish(value: unknown): boolean {
     if (key !== 'finish_reason' && key !== 'stop_reason') return saysFinish(member);
     return typeof member === 'string' && member !== '';
   });
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }
 
 function checkFinish({ profile, bytes }: Stream): void {

@@ -125,7 +125,9 @@ function checkMessagesWhole({ events, head, receipt }: Exchange): void {
   const encoder = messagesFormat.stream(head);
   const stream = encoder.start() + events.map(encoder.push).join('') + encoder.finish(receipt);
   const shown = readMessagesStream(stream, head, false);
-  assert.equal(body['stop_reason'], shown.finish);
+  // What follows a whole object has no place in a stream, and makes a whole answer's input empty.
+  const isGarbled = answer.toolCalls.some((call) => parsed(call.arguments) === undefined);
+  if (!isGarbled) assert.equal(body['stop_reason'], shown.finish);
   const find = (type: string) => blocks.filter((block) => block['type'] === type);
   const [thinking = {}] = find('thinking');
   assert.equal(thinking['thinking'] ?? '', head.showReasoning ? answer.reasoning : '');

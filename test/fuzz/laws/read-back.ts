@@ -81,10 +81,13 @@ function givenArguments(call: Answer['toolCalls'][number]) {
   return { ...call, arguments: givenInput(call.arguments) };
 }
 
-/** A whole answer also repairs halves of characters, which a stream has passed on by then. */
+/**
+ * A whole answer also repairs halves of characters, which a stream has passed on by then, and white
+ * space around an input is part of neither.
+ */
 function givenInput(text: string): string {
   if (/^\s*(\{\s*\}\s*)?$/.test(text)) return '{}';
-  return text.replace(/\\u(?:d[89a-f][0-9a-f]{2}|fffd)/gi, '?');
+  return text.trim().replace(/\\u(?:d[89a-f][0-9a-f]{2}|fffd)/gi, '?');
 }
 
 function repaired(finish: Answer['finish'], called: boolean): Answer['finish'] {

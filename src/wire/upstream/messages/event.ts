@@ -103,9 +103,11 @@ export function createMessagesReader(
           return undefined;
         case 'message_stop':
           return 'over';
-        // Caches and proxies may send a whole message as the one event of a stream.
+        // Caches and proxies may send a whole message as the one event of a stream. It is also what
+        // an event of any kind is called that was given no name.
         case 'message':
-          return hasBegun ? undefined : readMessage(value, text);
+          if (hasBegun || !Array.isArray(value['content'])) return undefined;
+          return readMessage(value, text);
         default:
           return undefined;
       }
