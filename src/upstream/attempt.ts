@@ -1,16 +1,15 @@
-// One try at one upstream. An attempt is pulled: each `next` gives the events of one read. It keeps
-// the upstream's timers and bounds, cuts at the stop sequences that the upstream was not told, and
-// ends exactly once: with a finished answer or with a failure.
+// One try at one upstream, started by the route. An attempt is pulled: each `next` gives the events
+// of one read. It keeps the upstream's timers and bounds, cuts at the stop sequences that the
+// upstream was not told, and ends exactly once: with a finished answer or with a failure.
 
-import { unreachable } from '../core/assert.ts';
 import type { Deadline } from '../core/deadlines.ts';
-import type { UpstreamFailure } from '../core/failure.ts';
-import type { GenerationEvent, GenerationRequest } from '../core/generation.ts';
+import type { GenerationRequest } from '../core/generation.ts';
 import type { UpstreamTimeouts } from '../core/model.ts';
 import type { Candidate } from '../core/route.ts';
 import { createStopCutter, type StopCutter, splitStops } from '../core/stop.ts';
 import { dialectOf } from '../wire/upstream/dialect.ts';
 import type { UpstreamClient } from './client.ts';
+import { createFloodGuard } from './flood-guard.ts';
 import {
   type Batch,
   type Clockwork,
@@ -20,19 +19,6 @@ import {
 } from './source.ts';
 
 export type { Batch } from './source.ts';
-
-/**
- * An upstream that ignores the bound that it was told would be read for ever, at our cost. No
- * tokenizer makes tokens of this length on average, so nothing honest is cut.
- */
-const CHARACTERS_PER_TOKEN = 16;
-const CHARACTERS_SLACK = 65_536;
-/** What each event counts for beside its text, so that empty ones are bounded too. */
-const EVENT_CHARACTERS = 1;
-const FLOODED: UpstreamFailure = {
-  class: 'malformed',
-  detail: 'the upstream sent far more than the bound that it was told',
-};
 
 export type Attempt = {
   readonly candidate: Candidate;
@@ -63,7 +49,7 @@ export function createAttempts(
     const watch = startWatch(upstream.timeouts, dependencies, () => controller.abort());
     const dialect = dialectOf(upstream);
     const cutter = createCutter(candidate, request);
-    const guard = createGuard(maxOutputTokens);
+    const guard = createFloodGuard(maxOutputTokens);
     // Only a stream can be stopped in the middle, which saves the tokens behind the cut.
     const streams = stream || cutter !== undefined;
     const body = dialect.request(request, {
@@ -144,34 +130,6 @@ function cutBatch(cutter: StopCutter, { events, end }: Batch): Batch {
   if (end !== undefined) passed.push(...cutter.end());
   if (cutter.hasCut()) return { events: passed, end: 'finished' };
   return end === undefined ? { events: passed } : { events: passed, end };
-}
-
-/** Turns the batch that is too much into the last one. */
-function createGuard(maxOutputTokens: number): (batch: Batch) => Batch {
-  let charactersLeft = maxOutputTokens * CHARACTERS_PER_TOKEN + CHARACTERS_SLACK;
-  return (batch) => {
-    for (const event of batch.events) charactersLeft -= EVENT_CHARACTERS + characters(event);
-    return charactersLeft < 0 ? { events: batch.events, end: FLOODED } : batch;
-  };
-}
-
-function characters(event: GenerationEvent): number {
-  switch (event.kind) {
-    case 'reasoning-delta':
-    case 'text-delta':
-      return event.text.length;
-    case 'tool-start':
-      return event.id.length + event.name.length;
-    case 'tool-delta':
-      return event.json.length;
-    case 'usage':
-    case 'finish':
-      // Signed thinking has a bound of its own in the decoder: an honest one may repeat all of the
-      // thinking that has been counted here, and half as much again.
-      return 0;
-    default:
-      return unreachable(event);
-  }
 }
 
 /** The upstream's timers as one deadline that moves with every read. */
