@@ -48,7 +48,9 @@ export function createBlockReader(
   let latest = -1;
 
   function emitText(text: string): void {
-    if (text !== '') onEvent({ kind: 'text-delta', text });
+    if (text === '') return;
+    if (text.trim() !== '') thoughts.close();
+    onEvent({ kind: 'text-delta', text });
   }
 
   function emitThinking(thought: Thought, text: string): void {
@@ -78,6 +80,7 @@ export function createBlockReader(
         thoughts.addRedacted(toText(block['data']));
         return { kind: 'ignored' };
       case 'tool_use': {
+        thoughts.close();
         const input = readInput(block['input'], source);
         const call = tools.start(toText(block['id']), toText(block['name']), input);
         return 'class' in call ? call : { kind: 'tool', call };

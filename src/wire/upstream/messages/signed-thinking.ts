@@ -12,7 +12,9 @@ export type SignedThoughts = {
   /** A signature comes whole; of several the last one counts. */
   readonly sign: (thought: Thought, signature: string) => void;
   readonly addRedacted: (data: string) => void;
-  /** Undefined where nothing was signed, or it is more than can be kept. */
+  /** Something else has been said. Thinking behind it could not go back in its place. */
+  readonly close: () => void;
+  /** Undefined where a part of it was not signed, stands apart, or is more than can be kept. */
   readonly blocks: () => readonly ThinkingBlock[] | undefined;
 };
 
@@ -22,19 +24,26 @@ const BLOCK_LENGTH = 64;
 export function createSignedThinking(): SignedThoughts {
   let kept: (Thought | { readonly data: string })[] = [];
   let length = 0;
+  let isClosed = false;
+  let isWhole = true;
 
-  /** Whether so much more may be kept. Without a part of it the rest is worth nothing. */
+  /** Whether so much more may be kept. Servers refuse thinking of which a part is missing. */
   function makeRoom(more: number): boolean {
     length += more;
-    if (length <= SIGNED_THINKING_LENGTH_MAX) return true;
-    kept = [];
-    return false;
+    if (length > SIGNED_THINKING_LENGTH_MAX) isWhole = false;
+    if (!isWhole) kept = [];
+    return isWhole;
+  }
+
+  function add(block: Thought | { readonly data: string }, more: number): void {
+    if (isClosed) isWhole = false;
+    if (makeRoom(BLOCK_LENGTH + more)) kept.push(block);
   }
 
   return {
     begin() {
       const thought = { text: '', signature: '' };
-      if (makeRoom(BLOCK_LENGTH)) kept.push(thought);
+      add(thought, 0);
       return thought;
     },
     addText(thought, text) {
@@ -44,11 +53,15 @@ export function createSignedThinking(): SignedThoughts {
       if (signature !== '' && makeRoom(signature.length)) thought.signature = signature;
     },
     addRedacted(data) {
-      if (data !== '' && makeRoom(BLOCK_LENGTH + data.length)) kept.push({ data });
+      if (data !== '') add({ data }, data.length);
+    },
+    close() {
+      isClosed = true;
     },
     blocks() {
-      const signed = kept.flatMap(toBlock);
-      return signed.length === 0 ? undefined : signed;
+      const said = kept.filter((block) => 'data' in block || block.text + block.signature !== '');
+      const signed = said.flatMap(toBlock);
+      return signed.length === 0 || signed.length < said.length ? undefined : signed;
     },
   };
 }

@@ -158,8 +158,19 @@ function expected({ blocks, counts }: Message): Omit<Answer, 'toolCalls'> {
       reasoningTokens: 0,
       basis: 'reported',
     },
-    ...(thinking.length === 0 ? {} : { thinking }),
+    ...(thinking.length === 0 || !isWholeAndFirst(blocks) ? {} : { thinking }),
   };
+}
+
+/** Only thinking that was signed, all of it and before anything else, can go back as it came. */
+function isWholeAndFirst(blocks: readonly Block[]): boolean {
+  const said = blocks.findIndex((part) => {
+    return part.type === 'tool_use' || (part.type === 'text' && part.text.trim() !== '');
+  });
+  return blocks.every((part, index) => {
+    if (part.type === 'thinking' && part.thinking !== '' && part.signature === '') return false;
+    return !/thinking/.test(part.type) || said === -1 || index < said;
+  });
 }
 
 function toText(part: Block, type: 'text' | 'thinking'): string {
