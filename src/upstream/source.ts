@@ -7,6 +7,7 @@ import type { UpstreamFailure } from '../core/failure.ts';
 import { answerEvents } from '../core/fold.ts';
 import type { GenerationEvent } from '../core/generation.ts';
 import { isFailure, type StreamDecoder, type UpstreamDialect } from '../wire/format.ts';
+import { ANSWER_BYTES_MAX } from '../wire/upstream/limits.ts';
 import type { ByteReader, UpstreamAnswer } from './client.ts';
 
 /** How long a finished upstream may take to end its answer before it is cut off. */
@@ -43,7 +44,8 @@ export async function openSource(
   if (answer.status >= 300 && answer.status < 400) {
     return { class: 'server_error', detail: 'the upstream redirects', status: answer.status };
   }
-  if (answer.status !== 200) {
+  // Some frameworks answer every POST with 201.
+  if (answer.status !== 200 && answer.status !== 201) {
     const body = await answer.text();
     return dialect.failure(answer.status, typeof body === 'string' ? body : '');
   }
@@ -59,12 +61,27 @@ function wholeSource(answer: UpstreamAnswer, dialect: UpstreamDialect): EventSou
     async read() {
       const body = await answer.text();
       if (typeof body !== 'string') return { events: [], end: body };
-      const whole = dialect.response(body);
-      if (isFailure(whole)) return { events: [], end: whole };
-      return { events: answerEvents(whole), end: 'finished' };
+      // Some servers stream whatever they are asked, and some call a stream JSON.
+      return EVENT_LINE.test(body) ? readEvents(body, dialect) : readBody(body, dialect);
     },
     cancel() {},
   };
+}
+
+/** How an event stream may begin; JSON never does. */
+const EVENT_LINE = /^\s*(?:data|event|id|retry)?:/;
+
+function readEvents(text: string, dialect: UpstreamDialect): Batch {
+  const events: GenerationEvent[] = [];
+  const decoder = dialect.stream((event) => events.push(event));
+  const failure = decoder.feed(new TextEncoder().encode(text)) ?? decoder.end();
+  return { events, end: failure ?? 'finished' };
+}
+
+function readBody(body: string, dialect: UpstreamDialect): Batch {
+  const whole = dialect.response(body);
+  if (isFailure(whole)) return { events: [], end: whole };
+  return { events: answerEvents(whole), end: 'finished' };
 }
 
 function streamSource(
@@ -74,6 +91,7 @@ function streamSource(
 ): EventSource {
   let events: GenerationEvent[] = [];
   const decoder: StreamDecoder = dialect.stream((event) => events.push(event));
+  let isBlank = true;
   const taken = (): GenerationEvent[] => {
     const batch = events;
     events = [];
@@ -88,6 +106,10 @@ function streamSource(
         const failure = decoder.end();
         return { events: taken(), end: failure ?? 'finished' };
       }
+      const first = isBlank ? firstByte(chunk.value) : undefined;
+      // An error, or a whole answer, whose type says that it is a stream.
+      if (first === OPEN_BRACE) return readWhole(reader, chunk.value, dialect);
+      isBlank &&= first === undefined;
       const failure = decoder.feed(chunk.value);
       const batch = taken();
       if (failure !== undefined) return { events: batch, end: failure };
@@ -97,6 +119,34 @@ function streamSource(
     },
     cancel: () => cancel(reader),
   };
+}
+
+const OPEN_BRACE = 0x7b;
+const BYTE_ORDER_MARK = [0xef, 0xbb, 0xbf];
+
+/** The first byte that is neither white space nor part of a byte-order mark. */
+function firstByte(bytes: Uint8Array): number | undefined {
+  return bytes.find((byte) => byte > 0x20 && !BYTE_ORDER_MARK.includes(byte));
+}
+
+async function readWhole(
+  reader: ByteReader,
+  first: Uint8Array,
+  dialect: UpstreamDialect,
+): Promise<Batch> {
+  const pieces = [first];
+  let bytes = first.length;
+  while (bytes <= ANSWER_BYTES_MAX) {
+    const chunk = await readOrEnd(reader);
+    if (chunk.done || chunk.value === undefined) {
+      return readBody(new TextDecoder().decode(Buffer.concat(pieces)), dialect);
+    }
+    pieces.push(chunk.value);
+    bytes += chunk.value.length;
+  }
+  cancel(reader);
+  const detail = `the answer is larger than ${ANSWER_BYTES_MAX} bytes`;
+  return { events: [], end: { class: 'malformed', detail } };
 }
 
 type Read = Awaited<ReturnType<ByteReader['read']>>;

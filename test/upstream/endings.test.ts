@@ -93,7 +93,8 @@ const CASES: readonly Case[] = [
   ['never answers', 'timeout', 'timeout', (exchange) => exchange.untilGone()],
 
   // Another status.
-  ['201 with an answer', 'server_error', 'server_error', status(201, true)],
+  ['201 with an answer', 'complete', 'complete', status(201, true)],
+  ['202 with an answer', 'server_error', 'server_error', status(202, true)],
   [
     '204',
     'server_error',
@@ -173,8 +174,8 @@ const CASES: readonly Case[] = [
       return bytes.subarray(0, bytes.indexOf('ö') + 1);
     }),
   ],
-  ['before the finish reason', 'cut', 'malformed', send(beforeFinish)],
-  ['[DONE] alone', 'cut', 'malformed', send(() => 'data: [DONE]\n\n')],
+  ['before the finish reason', 'cut', 'cut', send(beforeFinish)],
+  ['[DONE] alone', 'cut', 'cut', send(() => 'data: [DONE]\n\n')],
   [
     'a reset before the finish reason',
     'cut',
@@ -199,35 +200,35 @@ const CASES: readonly Case[] = [
   [
     'after the finish reason',
     'complete, no usage',
-    'malformed',
+    'complete, no usage',
     send((exchange) => framesOf(exchange, 2)),
     'chat',
   ],
   [
     'after the stop reason',
     'complete',
-    'malformed',
+    'complete',
     send((exchange) => framesOf(exchange, 1)),
     'messages',
   ],
   [
     'inside the usage',
     'complete, no usage',
-    'malformed',
+    'complete, no usage',
     send((exchange) => framesOf(exchange, 1).slice(0, -40)),
     'chat',
   ],
   [
     'inside the stop reason',
     'cut',
-    'malformed',
+    'cut',
     send((exchange) => framesOf(exchange, 1).slice(0, -40)),
     'messages',
   ],
   [
     'a reset after the usage',
     'complete',
-    'malformed',
+    'complete',
     async (exchange) => {
       exchange.head(200, { 'content-type': typeOf(exchange) });
       exchange.write(framesOf(exchange, 1));
@@ -262,6 +263,37 @@ const CASES: readonly Case[] = [
     send((exchange) => `\uFEFF${wholeOf(exchange)}`, { 'content-type': 'application/json' }),
   ],
   [
+    'JSON that calls itself a stream, behind blank lines',
+    'complete',
+    'complete',
+    async (exchange) => {
+      exchange.head(200, { 'content-type': 'text/event-stream' });
+      for (const piece of ['\n\n', wholeOf(exchange).slice(0, 50), wholeOf(exchange).slice(50)]) {
+        exchange.write(piece);
+        await exchange.sleep(20);
+      }
+      exchange.end();
+    },
+  ],
+  [
+    'an error that calls itself a stream',
+    'server_error',
+    'server_error',
+    send(() => '{"error":{"message":"no"}}', { 'content-type': 'text/event-stream' }),
+  ],
+  [
+    'a stream that nobody asked for',
+    'complete',
+    'complete',
+    send((exchange) => framesOf(exchange), { 'content-type': 'text/event-stream' }),
+  ],
+  [
+    'a stream that calls itself JSON',
+    'complete',
+    'complete',
+    send((exchange) => `: hello\n\n${framesOf(exchange)}`, { 'content-type': 'application/json' }),
+  ],
+  [
     'JSON, half of it',
     'malformed',
     'malformed',
@@ -277,7 +309,7 @@ const CASES: readonly Case[] = [
   [
     'case 101: an error object as the first event',
     'server_error',
-    'malformed',
+    'server_error',
     send(() => 'data: {"error":{"message":"no"}}\n\n'),
   ],
   [

@@ -33,14 +33,33 @@ export function createEventStream(reader: EventReader): StreamDecoder {
   function readRecord(text: string, event: string): UpstreamFailure | undefined {
     if (text === '[DONE]') return finish();
     if (event === 'error') return reader.error(text);
-    // Keep-alives that should have been comments: `data:` and `data: : keepalive`.
-    if (text === '' || text.startsWith(':')) return undefined;
+    // Keep-alives that should have been comments: `data:`, `data: null` and `data: : keepalive`.
+    if (text === '' || text === 'null' || text.startsWith(':')) return undefined;
     const outcome = reader.read(text, event);
     if (outcome === 'over') return finish();
     if (outcome !== 'not JSON') return outcome;
+    return readOther(text, event);
+  }
+
+  /** Reads what is not JSON as a whole. */
+  function readOther(text: string, event: string): UpstreamFailure | undefined {
+    // Events that no blank line parts.
+    const lines = text.split('\n');
+    if (lines.length > 1 && lines.every(mayBegin)) return readLines(lines, event);
+    // A word beside the answer: `event: ping` with one, or one behind the finish reason.
+    const isAside = (event !== '' && event !== 'message') || reader.isFinishing();
+    if (isAside && !/^[[{]/.test(text)) return undefined;
     // The bytes ended inside an event. Whether that matters is for the finish reason to say.
     if (atEnd) return undefined;
     return malformed('an event that is not JSON');
+  }
+
+  function readLines(lines: readonly string[], event: string): UpstreamFailure | undefined {
+    for (const line of lines) {
+      const broken = readRecord(line.trim(), event);
+      if (broken !== undefined || done) return broken;
+    }
+    return undefined;
   }
 
   function finish(): UpstreamFailure | undefined {
@@ -65,4 +84,9 @@ export function createEventStream(reader: EventReader): StreamDecoder {
       return failure;
     },
   };
+}
+
+/** Whether a line may be the start of an event's data, and not of what is inside it. */
+function mayBegin(line: string): boolean {
+  return /^\s*(?:[{[:]|$)/.test(line);
 }

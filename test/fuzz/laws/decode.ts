@@ -77,7 +77,9 @@ function checkStream({
 function hasFinish(bytes: Uint8Array): boolean {
   const unlimited = { lineBytes: Infinity, eventLength: Infinity, streamBytes: Infinity };
   const { records } = readByTheStandard(bytes, unlimited);
-  const values = records.map(([data]) => parsed(data.trim()));
+  // The lines of an event may be events of their own, where a server parts them by line ends alone.
+  const texts = records.flatMap(([data]) => [data, ...data.split('\n')]);
+  const values = texts.map((text) => parsed(text.trim()));
   return values.some((value) => saysFinish(value) || isWholeMessage(value));
 }
 

@@ -114,7 +114,8 @@ export function createChunkReader(
 
   return {
     read(value, text, member) {
-      if (!isObject(value)) return malformed('no object');
+      // What is said behind a finish reason, such as "[DONE]" in quotes, takes nothing back.
+      if (!isObject(value)) return finishWord === '' ? malformed('no object') : undefined;
       const error = readErrorRecord(value);
       if (error !== undefined) return error;
       if (answerId === '') answerId = `${toText(value['id'])}/${String(value['created'])}`;
