@@ -23,8 +23,8 @@ import {
 import { EFFORT_REASONING, isEffort } from '../effort.ts';
 import type { ParsedBody } from '../format.ts';
 import { isObject } from '../json.ts';
+import { valueSources } from '../json-source.ts';
 import { MESSAGES_MAX, STOP_MAX, TOOLS_MAX, USER_MAX } from '../limits.ts';
-import { valueSources } from '../source.ts';
 import { assembleTurns } from '../turns.ts';
 import { type Message, messageEntries, readMessage, readSystem } from './message.ts';
 

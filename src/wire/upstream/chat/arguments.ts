@@ -2,7 +2,7 @@
 // it came; a server that sends the object itself has its source text passed on, since a round trip
 // through a parsed value would reorder integer-like keys and round large integers.
 
-import { valueSources } from '../../source.ts';
+import { valueSources } from '../../json-source.ts';
 import { ARGUMENTS_DEPTH_MAX } from '../limits.ts';
 
 /** The source text of the arguments of one call in one chunk; empty where they are not there. */

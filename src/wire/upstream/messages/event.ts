@@ -5,7 +5,7 @@
 import type { UpstreamFailure } from '../../../core/failure.ts';
 import type { GenerationEvent, JsonObject } from '../../../core/generation.ts';
 import { isObject } from '../../json.ts';
-import { valueSources } from '../../source.ts';
+import { valueSources } from '../../json-source.ts';
 import { malformed } from '../failure.ts';
 import { readFinish, repairFinish, wasCut } from '../finish.ts';
 import { toList, toObject, toText } from '../narrow.ts';

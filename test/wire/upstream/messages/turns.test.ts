@@ -5,7 +5,7 @@ import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
 import type { Turn } from '../../../../src/core/generation.ts';
 import type { MessagesProfile } from '../../../../src/core/profile.ts';
-import { valueSources } from '../../../../src/wire/source.ts';
+import { valueSources } from '../../../../src/wire/json-source.ts';
 import { assembleTurns } from '../../../../src/wire/turns.ts';
 import { toolIdFor } from '../../../../src/wire/upstream/tool-id.ts';
 import { jsonObjectText } from '../../messages/fixtures.ts';

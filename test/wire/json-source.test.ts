@@ -3,7 +3,7 @@
 import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
 import { AssertionError } from '../../src/core/assert.ts';
-import { valueSources } from '../../src/wire/source.ts';
+import { valueSources } from '../../src/wire/json-source.ts';
 import { jsonObjectText, jsonText } from './messages/fixtures.ts';
 
 const INPUTS = ['messages', '*', 'content', '*', 'input'] as const;
