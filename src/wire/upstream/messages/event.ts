@@ -7,7 +7,7 @@ import type { GenerationEvent, JsonObject } from '../../../core/generation.ts';
 import { isObject } from '../../json.ts';
 import { valueSources } from '../../json-source.ts';
 import { malformed } from '../failure.ts';
-import { readFinish, repairFinish, wasCut } from '../finish.ts';
+import { laterFinish, readFinish, repairFinish, wasCut } from '../finish.ts';
 import { toList, toObject, toText } from '../narrow.ts';
 import { type Conversation, createCallNames } from '../tool-id.ts';
 import { createBlockReader } from './blocks.ts';
@@ -98,7 +98,7 @@ export function createMessagesReader(
           blocks.stop(value['index']);
           return undefined;
         case 'message_delta':
-          finishWord = toText(toObject(value['delta'])['stop_reason']) || finishWord;
+          finishWord = laterFinish(finishWord, toText(toObject(value['delta'])['stop_reason']));
           counts.read(value['usage']);
           return undefined;
         case 'message_stop':
