@@ -1,10 +1,7 @@
-// Tool-call ids: as one upstream takes them, and for calls that come without one of their own. Called
-// by the request writers for each call and each result alike, and by the readers of answers. It must never
-// give two ids of one conversation the same name, nor one id two names.
+// Tool-call ids as one upstream takes them. Called by the request writers for each call and each
+// result alike. It must never give two ids of one conversation the same name, nor one id two names.
 
-import type { GenerationRequest } from '../../core/generation.ts';
 import type { UpstreamProfile } from '../../core/profile.ts';
-import { TOOL_CALL_ID_LENGTH_MAX } from './limits.ts';
 
 type Shape = UpstreamProfile['toolIds'];
 
@@ -38,38 +35,4 @@ function digest(id: string, length: number): string {
   let text = '';
   for (; text.length < length; rest /= 62n) text += DIGITS.charAt(Number(rest % 62n));
   return text;
-}
-
-/** What an answer has to be told apart from: as many turns as came before it, and their calls. */
-export type Conversation = { readonly turns: number; readonly callIds: ReadonlySet<string> };
-
-export const NO_CONVERSATION: Conversation = { turns: 0, callIds: new Set() };
-
-export function conversationOf({ turns }: GenerationRequest): Conversation {
-  const calls = turns.flatMap((turn) => (turn.role === 'assistant' ? turn.toolCalls : []));
-  return { turns: turns.length, callIds: new Set(calls.map((call) => call.id)) };
-}
-
-/** The id to show for the call at `position` of an answer; `given` and `answerId` may be empty. */
-export type NameCall = (given: string, answerId: string, position: number) => string;
-
-/**
- * Names the calls of one answer: as the upstream does, where its id is one. Clients match results to
- * calls by the id, through all of a conversation, and some upstreams begin anew with every answer:
- * an agent that is given an id again takes it for the call that it has made already.
- */
-export function createCallNames({ turns, callIds }: Conversation): NameCall {
-  const taken = new Set<string>();
-  return (given, answerId, position) => {
-    const isOwn = given !== '' && given.length <= TOOL_CALL_ID_LENGTH_MAX;
-    const isFree = !taken.has(given) && !callIds.has(given);
-    const id = isOwn && isFree ? given : derivedCallId(`${answerId}/${turns}`, position);
-    taken.add(id);
-    return id;
-  };
-}
-
-/** A conversation has one answer behind each of its turns, which `answer` tells from the others. */
-function derivedCallId(answer: string, position: number): string {
-  return `call_${Bun.hash(`${answer}/${position}`).toString(36)}`;
 }

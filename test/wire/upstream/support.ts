@@ -3,9 +3,9 @@
 import type { UpstreamFailure } from '../../../src/core/failure.ts';
 import type { GenerationEvent } from '../../../src/core/generation.ts';
 import { type ChatProfile, DEFAULT_PROFILE } from '../../../src/core/profile.ts';
+import type { Conversation } from '../../../src/wire/upstream/call-names.ts';
 import type { FrameLane } from '../../../src/wire/upstream/chat/frame.ts';
 import { createChatStream } from '../../../src/wire/upstream/chat/stream.ts';
-import type { Conversation } from '../../../src/wire/upstream/tool-id.ts';
 
 export type Decoded = {
   readonly events: readonly GenerationEvent[];

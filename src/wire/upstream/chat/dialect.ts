@@ -4,9 +4,9 @@
 import type { GenerationRequest } from '../../../core/generation.ts';
 import type { ChatProfile } from '../../../core/profile.ts';
 import type { UpstreamCall, UpstreamDialect } from '../../format.ts';
+import { conversationOf, NO_CONVERSATION } from '../call-names.ts';
 import { credentialHeader } from '../credential.ts';
 import { statusFailure } from '../failure.ts';
-import { conversationOf, NO_CONVERSATION } from '../tool-id.ts';
 import { isThinking, settleReasoning } from './reasoning.ts';
 import { writeChatRequest } from './request.ts';
 import { readChatResponse } from './response.ts';

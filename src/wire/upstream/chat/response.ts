@@ -6,10 +6,10 @@ import { createFold } from '../../../core/fold.ts';
 import type { Answer } from '../../../core/generation.ts';
 import type { ChatProfile } from '../../../core/profile.ts';
 import { isObject, parseJson } from '../../json.ts';
+import { type Conversation, NO_CONVERSATION } from '../call-names.ts';
 import { malformed, readErrorRecord } from '../failure.ts';
 import { ANSWER_BYTES_MAX } from '../limits.ts';
 import { toList, toText } from '../narrow.ts';
-import { type Conversation, NO_CONVERSATION } from '../tool-id.ts';
 import { createChunkReader } from './chunk.ts';
 
 /** Reads the body of a 200. HTML, an error object and an answer without choices are failures. */

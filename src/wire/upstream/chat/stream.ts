@@ -5,9 +5,9 @@ import type { GenerationEvent } from '../../../core/generation.ts';
 import type { ChatProfile } from '../../../core/profile.ts';
 import type { StreamDecoder } from '../../format.ts';
 import { parseJson } from '../../json.ts';
+import { type Conversation, NO_CONVERSATION } from '../call-names.ts';
 import { createEventStream } from '../event-stream.ts';
 import { errorEventFailure } from '../failure.ts';
-import { type Conversation, NO_CONVERSATION } from '../tool-id.ts';
 import { createChunkReader } from './chunk.ts';
 import { createFrameLane, type FrameLane } from './frame.ts';
 

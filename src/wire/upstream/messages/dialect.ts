@@ -3,8 +3,8 @@
 
 import type { MessagesProfile } from '../../../core/profile.ts';
 import type { UpstreamDialect } from '../../format.ts';
+import { conversationOf, NO_CONVERSATION } from '../call-names.ts';
 import { credentialHeader } from '../credential.ts';
-import { conversationOf, NO_CONVERSATION } from '../tool-id.ts';
 import { messagesFailure } from './failure.ts';
 import { writeMessagesRequest } from './request.ts';
 import { readMessagesResponse } from './response.ts';

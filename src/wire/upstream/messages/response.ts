@@ -5,9 +5,9 @@ import type { UpstreamFailure } from '../../../core/failure.ts';
 import { createFold } from '../../../core/fold.ts';
 import type { Answer } from '../../../core/generation.ts';
 import { isObject, parseJson } from '../../json.ts';
+import { type Conversation, NO_CONVERSATION } from '../call-names.ts';
 import { malformed } from '../failure.ts';
 import { ANSWER_BYTES_MAX } from '../limits.ts';
-import { type Conversation, NO_CONVERSATION } from '../tool-id.ts';
 import { createMessagesReader } from './event.ts';
 import { readMessagesError } from './failure.ts';
 

@@ -3,8 +3,8 @@
 import type { GenerationEvent } from '../../../core/generation.ts';
 import type { StreamDecoder } from '../../format.ts';
 import { parseJson } from '../../json.ts';
+import { type Conversation, NO_CONVERSATION } from '../call-names.ts';
 import { createEventStream } from '../event-stream.ts';
-import { type Conversation, NO_CONVERSATION } from '../tool-id.ts';
 import { createMessagesReader } from './event.ts';
 import { messagesErrorEvent } from './failure.ts';
 

@@ -1,0 +1,39 @@
+// The ids of the calls in an answer, as clients will see them. Called by the readers of answers. It
+// must never give a call an id that another call of its conversation has.
+
+import type { GenerationRequest } from '../../core/generation.ts';
+import { TOOL_CALL_ID_LENGTH_MAX } from './limits.ts';
+
+/** What an answer has to be told apart from: as many turns as came before it, and their calls. */
+export type Conversation = { readonly turns: number; readonly callIds: ReadonlySet<string> };
+
+export const NO_CONVERSATION: Conversation = { turns: 0, callIds: new Set() };
+
+export function conversationOf({ turns }: GenerationRequest): Conversation {
+  const calls = turns.flatMap((turn) => (turn.role === 'assistant' ? turn.toolCalls : []));
+  return { turns: turns.length, callIds: new Set(calls.map((call) => call.id)) };
+}
+
+/** The id to show for the call at `position` of an answer; `given` and `answerId` may be empty. */
+export type NameCall = (given: string, answerId: string, position: number) => string;
+
+/**
+ * Names the calls of one answer: as the upstream does, where its id is one. Clients match results to
+ * calls by the id, through all of a conversation, and some upstreams begin anew with every answer:
+ * an agent that is given an id again takes it for the call that it has made already.
+ */
+export function createCallNames({ turns, callIds }: Conversation): NameCall {
+  const taken = new Set<string>();
+  return (given, answerId, position) => {
+    const isOwn = given !== '' && given.length <= TOOL_CALL_ID_LENGTH_MAX;
+    const isFree = !taken.has(given) && !callIds.has(given);
+    const id = isOwn && isFree ? given : derivedCallId(`${answerId}/${turns}`, position);
+    taken.add(id);
+    return id;
+  };
+}
+
+/** A conversation has one answer behind each of its turns, which `answer` tells from the others. */
+function derivedCallId(answer: string, position: number): string {
+  return `call_${Bun.hash(`${answer}/${position}`).toString(36)}`;
+}
