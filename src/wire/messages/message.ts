@@ -17,6 +17,7 @@ import {
 } from '../check.ts';
 import { TOOL_IMAGE_MARK } from '../turns.ts';
 import { readImage } from './image.ts';
+import { resultTexts } from './result-text.ts';
 import { decodeToolId } from './tool-id.ts';
 
 /** A call before its input is found: `block` is its place among the blocks of its message. */
@@ -186,10 +187,17 @@ function toolResult(block: Block, images: ImagePart[]): ToolTurn {
   const { tool_use_id: id, content = [] } = readToolResult(block.fields, block.path);
   const lines: string[] = [];
   for (const inner of content) {
-    if (inner.type === 'text') lines.push(textOf(inner));
-    if (inner.type !== 'image') continue;
-    images.push(readImage(inner.fields['source'], `${inner.path}.source`));
-    lines.push(TOOL_IMAGE_MARK);
+    switch (inner.type) {
+      case 'text':
+        lines.push(textOf(inner));
+        break;
+      case 'image':
+        images.push(readImage(inner.fields['source'], `${inner.path}.source`));
+        lines.push(TOOL_IMAGE_MARK);
+        break;
+      default:
+        lines.push(...resultTexts(inner.type, inner.fields));
+    }
   }
   return {
     role: 'tool',

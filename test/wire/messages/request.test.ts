@@ -387,6 +387,40 @@ describe('messages with', () => {
       ],
     ],
     [
+      'documents, search results and found tools in a result',
+      answered([
+        text,
+        {
+          type: 'document',
+          title: 'T',
+          source: { type: 'text', media_type: 'text/plain', data: 'D' },
+        },
+        { type: 'document', source: { type: 'content', content: [text, { type: 'image' }] } },
+        { type: 'document', source: { type: 'content', content: 'E' } },
+        {
+          type: 'search_result',
+          title: 'S',
+          source: 'https://a.example',
+          content: [{ type: 'text', text: 'F' }],
+        },
+        { type: 'tool_reference', tool_name: 'g' },
+      ]),
+      resultTurns('A\nT\nD\nA\nE\nS\nhttps://a.example\nF\ng'),
+    ],
+    [
+      'blocks without text in a result',
+      answered([
+        { type: 'document', title: 'T', source: { type: 'base64', data: 'QQ==' } },
+        ...[null, 5, {}, { type: 'text', data: 5 }, { type: 'content', content: {} }].map(
+          (source) => ({ type: 'document', title: 'T', source }),
+        ),
+        { type: 'search_result', title: 5, content: [null, { type: 'text' }] },
+        { type: 'tool_reference' },
+        { type: 'something_new', text: 'A' },
+      ]),
+      resultTurns(''),
+    ],
+    [
       'text in front of a result',
       [
         { role: 'assistant', content: [CALL] },

@@ -1,0 +1,39 @@
+// The text inside a tool result that is in no text block: documents, search results and tools that
+// were found. Called by the reader of messages. A tool said these things, and a model that does not
+// get them takes the tool for silent. What is not text, or not understood, is ignored and never
+// refused.
+
+import type { JsonObject } from '../../core/generation.ts';
+import { isObject } from '../json.ts';
+
+/** The texts of a block that is neither `text` nor `image`; none where its type is unknown. */
+export function resultTexts(type: string, fields: JsonObject): string[] {
+  switch (type) {
+    case 'document':
+      return documentTexts(fields);
+    case 'search_result':
+      return strings(fields['title'], fields['source'], ...textsOf(fields['content']));
+    case 'tool_reference':
+      return strings(fields['tool_name']);
+    default:
+      return [];
+  }
+}
+
+/** Documents as data, addresses and files are no text. */
+function documentTexts({ title, context, source }: JsonObject): string[] {
+  if (!isObject(source)) return [];
+  const texts = source['type'] === 'text' ? [source['data']] : textsOf(source['content']);
+  const said = strings(...texts);
+  return said.length === 0 ? [] : [...strings(title, context), ...said];
+}
+
+/** Content is a string, or text blocks. */
+function textsOf(content: unknown): unknown[] {
+  if (!Array.isArray(content)) return [content];
+  return content.map((block) => (isObject(block) ? block['text'] : undefined));
+}
+
+function strings(...values: readonly unknown[]): string[] {
+  return values.filter((value): value is string => typeof value === 'string' && value !== '');
+}
