@@ -118,7 +118,7 @@ function readBareRecord(value: JsonObject): unknown {
   const { status_code: status, status_msg: message } = toObject(value['base_resp']);
   if (status !== undefined && status !== 0) return { code: status, message };
   const isGood = code === undefined || code === 0 || code === 200;
-  return typeof msg === 'string' && !isGood ? { code, message: msg } : undefined;
+  return typeof msg === 'string' && !isGood ? value : undefined;
 }
 
 /** The failure of an event that is an error by its name, whatever its data is. */
@@ -144,6 +144,6 @@ function classifyError(error: unknown): FailureClass {
 
 function errorWords(error: unknown): string {
   if (typeof error === 'string') return error;
-  const { code, type, message } = toObject(error);
-  return [code, type, message].filter((word) => typeof word === 'string').join('\n');
+  const { code, type, message, msg } = toObject(error);
+  return [code, type, message, msg].filter((word) => typeof word === 'string').join('\n');
 }

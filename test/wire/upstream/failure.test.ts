@@ -128,6 +128,7 @@ describe('error records inside a 200', () => {
     [{ errors: ['boom'] }, 'server_error'],
     [{ code: 500, msg: 'context length exceeded' }, 'context_length'],
     [{ code: 429, msg: 'slow down' }, 'overloaded'],
+    [{ success: false, code: 500, msg: 'prompt is too long' }, 'context_length'],
     [
       {
         choices: null,
