@@ -97,7 +97,7 @@ function readAssistant(message: JsonObject, path: string): AssistantTurn {
   const calls = message['tool_calls'] ?? null;
   const toolCalls = calls === null ? [] : readToolCalls(calls, `${path}.tool_calls`).map(toolCall);
   const content = message['content'] ?? null;
-  const isEmpty = content === null && toolCalls.length > 0;
+  const isEmpty = toolCalls.length > 0 && (content === null || hasNoParts(content));
   const text = isEmpty ? '' : joinTexts(readContent(message, path, 'text'));
   const reasoning = message['reasoning_content'] ?? '';
   return {
@@ -113,7 +113,8 @@ function toolCall(call: ReturnType<typeof readToolCalls>[number]): ToolCall {
 }
 
 function readToolResult(message: JsonObject, path: string): Message {
-  const parts = readContent(message, path, 'text and images');
+  const isEmpty = hasNoParts(message['content']);
+  const parts = isEmpty ? [] : readContent(message, path, 'text and images');
   const entry: ToolTurn = {
     role: 'tool',
     toolCallId: readNonEmpty(message['tool_call_id'], `${path}.tool_call_id`),
@@ -166,6 +167,11 @@ const readAnyParts = listOf(
   },
   { min: 1 },
 );
+
+/** What libraries make of a tool without a result, and of a turn that says nothing beside its calls. */
+function hasNoParts(content: unknown): boolean {
+  return Array.isArray(content) && content.length === 0;
+}
 
 function refuseToolCalls(message: JsonObject, path: string): void {
   const calls = message['tool_calls'] ?? null;

@@ -180,6 +180,25 @@ describe('an accepted chat body', () => {
 });
 
 describe('accepted messages', () => {
+  test('without parts are those that may be empty: a turn with calls, and a result', () => {
+    const { turns } = parse(
+      withMessages(
+        HELLO,
+        { role: 'assistant', content: [], tool_calls: [CALL] },
+        { role: 'tool', tool_call_id: 'call_1', content: [] },
+      ),
+    );
+    expect(turns.slice(1)).toEqual([
+      {
+        role: 'assistant',
+        reasoning: '',
+        text: '',
+        toolCalls: [{ id: 'call_1', name: 'f', arguments: '{"a": 1}' }],
+      },
+      { role: 'tool', toolCallId: 'call_1', text: '', isError: false },
+    ]);
+  });
+
   test('of every role become turns', () => {
     const request = parse(
       withMessages(
@@ -431,7 +450,7 @@ describe('a refused message', () => {
     ['.content', NULL, [result({ content: null, tool_call_id: 'x' })]],
     ['.content', NULL, [assistant({ content: null, tool_calls: [] })]],
     ['.content', 'must be a string or an array of parts', [5, {}, true].map(user)],
-    ['.content', 'must have at least 1 entry', [user([])]],
+    ['.content', 'must have at least 1 entry', [user([]), assistant({ content: [] })]],
     [
       '.content',
       'must have at most 1000000 characters of text',
