@@ -13,7 +13,7 @@ const CONTEXT_WORDS = /exceeds? context limit/i;
 
 /** An empty wallet or a closed account of ours, which Anthropic reports as an invalid request. */
 const WALLET_WORDS =
-  /credit balance is too low|reached your specified .{0,20}usage limits|organization has been disabled/i;
+  /credit balance is too low|insufficient balance|reached your specified .{0,20}usage limits|organization has been disabled/i;
 
 /**
  * What is refused of the thinking and the bound is not the caller's: what had been kept here, or what

@@ -30,6 +30,7 @@ const ROWS: [status: number, body: string, failure: FailureClass][] = [
     error('invalid_request_error', 'You have reached your specified API usage limits. SECRET'),
     'credential',
   ],
+  [400, error('invalid_request_error', 'insufficient balance (1008)'), 'credential'],
   [400, error('invalid_request_error', 'This organization has been disabled.'), 'credential'],
   ...[
     'messages.1.content.0: Invalid `signature` in `thinking` block',
