@@ -36,6 +36,11 @@ export type UpstreamFailure = {
   readonly status?: number;
 };
 
+/** Tells a failure from whatever else stands in its place; nothing else of ours has a class. */
+export function isFailure(value: object): value is UpstreamFailure {
+  return 'class' in value;
+}
+
 /** Whether another upstream could answer where this one failed. A caller's mistake stays one. */
 export function mayTryNext(failure: UpstreamFailure): boolean {
   return failure.class !== 'bad_request' && failure.class !== 'context_length';

@@ -3,6 +3,7 @@
 // upstream was not told, and ends exactly once: with a finished answer or with a failure.
 
 import type { Deadline } from '../core/deadlines.ts';
+import { isFailure } from '../core/failure.ts';
 import type { GenerationRequest } from '../core/generation.ts';
 import type { UpstreamTimeouts } from '../core/model.ts';
 import type { Candidate } from '../core/route.ts';
@@ -10,13 +11,7 @@ import { createStopCutter, type StopCutter, splitStops } from '../core/stop.ts';
 import { dialectOf } from '../wire/upstream/dialect.ts';
 import type { UpstreamClient } from './client.ts';
 import { createFloodGuard } from './flood-guard.ts';
-import {
-  type Batch,
-  type Clockwork,
-  type EventSource,
-  isSourceFailure,
-  openSource,
-} from './source.ts';
+import { type Batch, type Clockwork, type EventSource, openSource } from './source.ts';
 
 export type { Batch } from './source.ts';
 
@@ -89,7 +84,7 @@ export function createAttempts(
       async next() {
         if (source === undefined) {
           const opened = await openSource(await answer, dialect, dependencies, streams);
-          if (isSourceFailure(opened)) return end({ events: [], end: opened });
+          if (isFailure(opened)) return end({ events: [], end: opened });
           source = opened;
         }
         const read = guard(await source.read());

@@ -3,10 +3,10 @@
 // any other way than the dialect's decoder calls complete is a failure.
 
 import type { Deadline, Deadlines } from '../core/deadlines.ts';
-import type { UpstreamFailure } from '../core/failure.ts';
+import { isFailure, type UpstreamFailure } from '../core/failure.ts';
 import { answerEvents } from '../core/fold.ts';
 import type { GenerationEvent } from '../core/generation.ts';
-import { isFailure, type StreamDecoder, type UpstreamDialect } from '../wire/format.ts';
+import type { StreamDecoder, UpstreamDialect } from '../wire/format.ts';
 import { ANSWER_BYTES_MAX } from '../wire/upstream/limits.ts';
 import type { ByteReader, UpstreamAnswer } from './client.ts';
 
@@ -29,10 +29,6 @@ export type Clockwork = { readonly clock: () => number; readonly deadlines: Dead
 
 export type EventSource = { readonly read: () => Promise<Batch>; readonly cancel: () => void };
 
-export function isSourceFailure(source: EventSource | UpstreamFailure): source is UpstreamFailure {
-  return 'class' in source;
-}
-
 /** Opens what an upstream has answered; `stream` is what it was asked for. */
 export async function openSource(
   answer: UpstreamAnswer | UpstreamFailure,
@@ -40,7 +36,7 @@ export async function openSource(
   clockwork: Clockwork,
   stream: boolean,
 ): Promise<EventSource | UpstreamFailure> {
-  if ('class' in answer) return answer;
+  if (isFailure(answer)) return answer;
   if (answer.status >= 300 && answer.status < 400) {
     return { class: 'server_error', detail: 'the upstream redirects', status: answer.status };
   }

@@ -95,7 +95,3 @@ export type UpstreamDialect = {
   /** Classifies an answer whose status is not 2xx. */
   readonly failure: (status: number, body: string) => UpstreamFailure;
 };
-
-export function isFailure(answer: Answer | UpstreamFailure): answer is UpstreamFailure {
-  return 'class' in answer;
-}

@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
+import { isFailure } from '../../src/core/failure.ts';
 import { createFold } from '../../src/core/fold.ts';
 import type { Answer } from '../../src/core/generation.ts';
 import { DEFAULT_PROFILE } from '../../src/core/profile.ts';
 import { answerDemo } from '../../src/upstream/demo.ts';
-import { isFailure } from '../../src/wire/format.ts';
 import { chatDialect } from '../../src/wire/upstream/chat/dialect.ts';
 
 const weatherTool = {

@@ -4,10 +4,10 @@
 
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
-import type { FailureClass, UpstreamFailure } from '../../../src/core/failure.ts';
+import { type FailureClass, isFailure, type UpstreamFailure } from '../../../src/core/failure.ts';
 import type { GenerationEvent } from '../../../src/core/generation.ts';
 import { DEFAULT_PROFILE } from '../../../src/core/profile.ts';
-import { isFailure, type UpstreamDialect } from '../../../src/wire/format.ts';
+import type { UpstreamDialect } from '../../../src/wire/format.ts';
 import { chatDialect } from '../../../src/wire/upstream/chat/dialect.ts';
 import type { FrameLane } from '../../../src/wire/upstream/chat/frame.ts';
 import { createChatStream } from '../../../src/wire/upstream/chat/stream.ts';

@@ -3,8 +3,8 @@
 
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
+import { isFailure } from '../../../src/core/failure.ts';
 import { DEFAULT_PROFILE } from '../../../src/core/profile.ts';
-import { isFailure } from '../../../src/wire/format.ts';
 import { chatDialect } from '../../../src/wire/upstream/chat/dialect.ts';
 import { readUsage } from '../../../src/wire/upstream/chat/usage.ts';
 import { messagesDialect } from '../../../src/wire/upstream/messages/dialect.ts';

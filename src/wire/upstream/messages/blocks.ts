@@ -2,7 +2,7 @@
 // Called by the event reader; says what is in them as events. Blocks without a start, without an
 // end, without a number or with gaps between them are read all the same.
 
-import type { UpstreamFailure } from '../../../core/failure.ts';
+import { isFailure, type UpstreamFailure } from '../../../core/failure.ts';
 import type { GenerationEvent, JsonObject, ThinkingBlock } from '../../../core/generation.ts';
 import { isObject } from '../../json.ts';
 import { malformed } from '../failure.ts';
@@ -83,7 +83,7 @@ export function createBlockReader(
         thoughts.close();
         const input = readInput(block['input'], source);
         const call = tools.start(toText(block['id']), toText(block['name']), input);
-        return 'class' in call ? call : { kind: 'tool', call };
+        return isFailure(call) ? call : { kind: 'tool', call };
       }
       default:
         return { kind: 'ignored' };
@@ -105,7 +105,7 @@ export function createBlockReader(
       tools.next();
       latest = index;
       const begun = begin(block, source);
-      return 'class' in begun ? begun : add(index, begun);
+      return isFailure(begun) ? begun : add(index, begun);
     },
     /** Deltas say what they are themselves, so that a block's missing start costs little. */
     delta(given, delta) {

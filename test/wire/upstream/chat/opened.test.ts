@@ -3,10 +3,11 @@
 // taken for thinking to its end.
 
 import { expect, test } from 'bun:test';
+import { isFailure } from '../../../../src/core/failure.ts';
 import { createFold } from '../../../../src/core/fold.ts';
 import type { GenerationRequest } from '../../../../src/core/generation.ts';
 import { type ChatProfile, DEFAULT_PROFILE } from '../../../../src/core/profile.ts';
-import { isFailure, type UpstreamCall } from '../../../../src/wire/format.ts';
+import type { UpstreamCall } from '../../../../src/wire/format.ts';
 import { chatDialect } from '../../../../src/wire/upstream/chat/dialect.ts';
 import { CALL, REQUEST } from './request-support.ts';
 

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
+import { isFailure } from '../../../../src/core/failure.ts';
 import { createFold } from '../../../../src/core/fold.ts';
 import type { Answer } from '../../../../src/core/generation.ts';
 import { DEFAULT_PROFILE } from '../../../../src/core/profile.ts';
-import { isFailure } from '../../../../src/wire/format.ts';
 import { readChatResponse } from '../../../../src/wire/upstream/chat/response.ts';
 import { ANSWER_BYTES_MAX } from '../../../../src/wire/upstream/limits.ts';
 import { recordings } from '../../../support/golden.ts';

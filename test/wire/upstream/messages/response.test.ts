@@ -2,9 +2,9 @@
 
 import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
+import { isFailure } from '../../../../src/core/failure.ts';
 import { createFold } from '../../../../src/core/fold.ts';
 import type { Answer, ThinkingBlock } from '../../../../src/core/generation.ts';
-import { isFailure } from '../../../../src/wire/format.ts';
 import { ANSWER_BYTES_MAX } from '../../../../src/wire/upstream/limits.ts';
 import { readMessagesResponse } from '../../../../src/wire/upstream/messages/response.ts';
 import { recordings } from '../../../support/golden.ts';
