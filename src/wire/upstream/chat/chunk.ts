@@ -11,6 +11,7 @@ import { malformed, readErrorRecord } from '../failure.ts';
 import { laterFinish, readFinish, repairFinish, wasCut } from '../finish.ts';
 import { toList, toObject, toText } from '../narrow.ts';
 import { type ChunkMember, createArgumentSources } from './arguments.ts';
+import { createCharacterJoiner } from './characters.ts';
 import { type PlainDelta, readAnswerText, readReasoning } from './delta.ts';
 import { createThinkSplitter } from './think-tags.ts';
 import { createToolReader } from './tool-calls.ts';
@@ -45,7 +46,8 @@ export function createChunkReader(
   profile: ChatProfile,
   conversation: Conversation,
 ): ChunkReader {
-  const prose = createThinkSplitter(profile.thinkTags, emitContent);
+  const characters = createCharacterJoiner(emitContent);
+  const prose = createThinkSplitter(profile.thinkTags, characters.push);
   const nameCall = createCallNames(conversation);
   const tools = createToolReader(emitCall, profile.argumentPieces, (given, position) => {
     return nameCall(given, answerId, position);
@@ -63,6 +65,7 @@ export function createChunkReader(
 
   function emitCall(event: GenerationEvent): void {
     prose.flush();
+    characters.flush();
     emitContent(event);
   }
 
@@ -148,6 +151,7 @@ export function createChunkReader(
       const meant = readFinish(finishWord);
       if (typeof meant !== 'string') return meant;
       prose.flush();
+      characters.flush();
       const failure = tools.end(wasCut(meant));
       if (failure !== undefined) return failure;
       const reason = repairFinish(meant, tools.count() > 0, hasContent);
