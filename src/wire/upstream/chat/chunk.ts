@@ -69,6 +69,16 @@ export function createChunkReader(
     emitContent(event);
   }
 
+  /**
+   * Some servers repeat growing totals, so the last sane one counts; they are never added. Nothing
+   * at all behind a report is a member that a gateway fills with zeros.
+   */
+  function keepUsage(value: unknown): void {
+    const report = readUsage(value);
+    if (report === undefined) return;
+    if (usage === undefined || report.inputTokens + report.outputTokens > 0) usage = report;
+  }
+
   function readChoice(choice: Choice): UpstreamFailure | undefined {
     const { value } = choice;
     // OpenRouter reports what went wrong behind it here, with any finish reason or none.
@@ -77,7 +87,7 @@ export function createChunkReader(
     const failure = readContent(toObject(value[choice.member]), choice);
     if (failure !== undefined) return failure;
     // Moonshot reports here, in the last chunk.
-    if (value['usage'] !== undefined) usage = readUsage(value['usage']) ?? usage;
+    keepUsage(value['usage']);
     // Several gateways send "" with every chunk where the format has null.
     finishWord = laterFinish(finishWord, toText(value['finish_reason']));
     return undefined;
@@ -136,8 +146,7 @@ export function createChunkReader(
         });
         if (failure !== undefined) return failure;
       }
-      // Some servers repeat growing totals, so the last sane one counts; they are never added.
-      if (value['usage'] !== undefined) usage = readUsage(value['usage']) ?? usage;
+      keepUsage(value['usage']);
       return undefined;
     },
     readPlain({ kind, text }) {
