@@ -19,6 +19,8 @@ type Cost = (call: Call) => number;
 const own: Cost = ({ self }) => lengthOf(self);
 const made: Cost = ({ result }) => lengthOf(result);
 const argument: Cost = ({ given }) => lengthOf(given[0]);
+/** What is longer than the text is not even compared. */
+const compared: Cost = ({ self, given }) => Math.min(lengthOf(self), lengthOf(given[0]));
 const found: Cost = ({ self, given, result }) => {
   const from = typeof given[1] === 'number' ? given[1] : 0;
   return (typeof result === 'number' && result >= 0 ? result : lengthOf(self)) - from;
@@ -41,7 +43,7 @@ const COUNTED: readonly (readonly [owner: object, cost: Cost, names: readonly st
     own,
     ['replace', 'replaceAll', 'split', 'lastIndexOf', 'includes', 'isWellFormed'],
   ],
-  [String.prototype, argument, ['startsWith', 'endsWith']],
+  [String.prototype, compared, ['startsWith', 'endsWith']],
   [String.prototype, () => 1, ['charCodeAt', 'charAt', 'codePointAt', 'at']],
   [Array.prototype, found, ['indexOf', 'findIndex']],
   [
