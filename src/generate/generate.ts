@@ -20,6 +20,7 @@ import { type Grant, obtainGrant } from './grant.ts';
 import { type Lifetime, startLifetime } from './in-flight.ts';
 import { createOutputMeter, type OutputMeter } from './meter.ts';
 import { type Ending, pump } from './pump.ts';
+import { report } from './report.ts';
 import { type Routed, route, type Serving } from './route.ts';
 import { recordThinking, restoreThinking } from './thinking.ts';
 
@@ -271,29 +272,4 @@ function answerHead(dependencies: GenerateDependencies, admitted: Admitted): Ans
     includeUsage: request.includeUsage,
     showReasoning: request.reasoning !== 'off',
   };
-}
-
-/** The log's line of a request that has ended; `failure` is the class of what its upstream did. */
-function report(
-  dependencies: GenerateDependencies,
-  admitted: Admitted,
-  receipt: Receipt,
-  failure?: string,
-): void {
-  const { call, facts, request, model } = admitted;
-  dependencies.report({
-    requestId: call.requestId,
-    format: call.format.name,
-    accountId: facts.accountId,
-    keyId: facts.keyId,
-    model: model.slug,
-    modelServed: receipt.modelServed,
-    stream: request.stream,
-    outcome: receipt.outcome,
-    inputTokens: receipt.usage.inputTokens,
-    outputTokens: receipt.usage.outputTokens,
-    tokensDebited: receipt.tokensDebited,
-    durationMs: dependencies.clock() - call.startedAt,
-    ...(failure === undefined ? {} : { failure }),
-  });
 }
