@@ -2,8 +2,9 @@
 // the arguments once more, close an object twice, or begin with an empty object that stands for "not
 // yet": joined to the rest, such a piece makes a call that nobody can read.
 
+import { isEscaped } from '../../json.ts';
+
 const QUOTE = 0x22;
-const BACKSLASH = 0x5c;
 const OPEN_BRACE = 0x7b;
 const CLOSE_BRACE = 0x7d;
 
@@ -24,7 +25,8 @@ export function createArgumentEnd(): ArgumentEnd {
   let placeholder = '';
   let depth = 0;
   let inString = false;
-  let escaped = false;
+  /** A backslash whose other character has not come. */
+  let carry = '';
 
   function begin(piece: string): string {
     const text = piece.trim();
@@ -38,23 +40,32 @@ export function createArgumentEnd(): ArgumentEnd {
     return place === 'object' ? scan(piece) : piece;
   }
 
+  /** Strings are jumped over: nearly all of a long input is in them. */
   function scan(piece: string): string {
-    for (let index = 0; index < piece.length; index += 1) {
-      if (closes(piece.charCodeAt(index))) {
+    const text = carry + piece;
+    const carried = carry.length;
+    carry = '';
+    for (let index = 0; index < text.length; index += 1) {
+      if (inString) {
+        index = closingQuote(text, index);
+        if (index === -1) {
+          if (isEscaped(text, text.length)) carry = '\\';
+          return piece;
+        }
+        inString = false;
+      } else if (closes(text.charCodeAt(index))) {
         place = 'behind';
-        return piece.slice(0, index + 1) + blankStart(piece.slice(index + 1));
+        return text.slice(carried, index + 1) + blankStart(text.slice(index + 1));
       }
     }
     return piece;
   }
 
-  /** Follows one character of the object, and says whether it is the last one. */
+  /** Follows one character outside strings, and says whether it is the last one of the object. */
   function closes(code: number): boolean {
-    if (escaped) escaped = false;
-    else if (inString && code === BACKSLASH) escaped = true;
-    else if (code === QUOTE) inString = !inString;
-    else if (!inString && code === OPEN_BRACE) depth += 1;
-    else if (!inString && code === CLOSE_BRACE) {
+    if (code === QUOTE) inString = true;
+    else if (code === OPEN_BRACE) depth += 1;
+    else if (code === CLOSE_BRACE) {
       depth -= 1;
       return depth === 0;
     }
@@ -91,4 +102,10 @@ export function createArgumentEnd(): ArgumentEnd {
 /** White space is no surplus: arguments keep their bytes. */
 function blankStart(text: string): string {
   return text.slice(0, text.length - text.trimStart().length);
+}
+
+function closingQuote(text: string, start: number): number {
+  let quote = text.indexOf('"', start);
+  while (quote !== -1 && isEscaped(text, quote)) quote = text.indexOf('"', quote + 1);
+  return quote;
 }
