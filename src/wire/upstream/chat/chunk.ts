@@ -93,16 +93,18 @@ export function createChunkReader(
     return undefined;
   }
 
+  function readText(text: string): void {
+    tools.flush();
+    prose.text(text);
+  }
+
   /** One delta can hold all three kinds; the order is the one in which a model produces them. */
   function readContent(content: JsonObject, choice: Choice): UpstreamFailure | undefined {
     const { position, member } = choice;
     const thought = readReasoning(content);
     if (thought !== '') prose.reasoning(thought);
     const said = readAnswerText(content);
-    if (said !== '') {
-      tools.flush();
-      prose.text(said);
-    }
+    if (said !== '') readText(said);
     const sources = createArgumentSources(choice.text, member);
     for (const [index, call] of toList(content['tool_calls']).entries()) {
       // In a whole body every element is a call of its own, whatever index it bears.
@@ -151,8 +153,7 @@ export function createChunkReader(
     },
     readPlain({ kind, text }) {
       hasDelta = true;
-      tools.flush();
-      if (kind === 'text-delta') prose.text(text);
+      if (kind === 'text-delta') readText(text);
       else prose.reasoning(text);
     },
     isFinishing: () => finishWord !== '',

@@ -79,6 +79,12 @@ describe('the fast lane gives what the parser gives', () => {
     expect(expectSame(last('a') + last('b') + length + last('c'))).toBe(0);
   });
 
+  test('thinking behind an empty object of arguments leaves it open', () => {
+    const call = { index: 0, id: 'c', function: { name: 'f', arguments: '{}' } };
+    const thoughts = ['one', 'two'].map((text) => ({ reasoning_content: text }));
+    expect(expectSame(frames([{ tool_calls: [call] }, ...thoughts]))).toBe(1);
+  });
+
   test('text that also stands elsewhere in the frame is not mistaken', () => {
     const repeated = frames([content('x')]);
     expect(expectSame(repeated + repeated.replace('"id":"x"', '"id":"y"'))).toBe(0);
