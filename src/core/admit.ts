@@ -126,7 +126,7 @@ function promptTooLong(prompt: number, context: number, format: ClientFormatName
   const message =
     format === 'messages'
       ? `prompt is too long: ${prompt} tokens > ${context} maximum`
-      : `This request's maximum context length is ${context} tokens, but its messages take ${prompt} tokens. Shorten the messages.`;
+      : `This model's maximum context length is ${context} tokens for this account, and the prompt is too long for it: the messages take ${prompt} tokens. Shorten the messages.`;
   return new GatewayError('context_length_exceeded', { message, param: 'messages' });
 }
 
@@ -139,6 +139,6 @@ function outputTooLong(
   const message =
     format === 'messages'
       ? `input length and \`max_tokens\` exceed context limit: ${prompt} + ${output} > ${context}, decrease input length or \`max_tokens\` and try again`
-      : `This request's maximum context length is ${context} tokens, but it asks for ${prompt + output} tokens (${prompt} in the messages, ${output} in max_tokens). Shorten the messages, or lower max_tokens.`;
+      : `This model's maximum context length is ${context} tokens for this account, but the request asks for ${prompt + output} tokens (${prompt} in the messages, ${output} in max_tokens). Shorten the messages, or lower max_tokens.`;
   return new GatewayError('context_length_exceeded', { message, param: 'max_tokens' });
 }

@@ -53,7 +53,7 @@ export function failureError(failure: UpstreamFailure, limits?: LimitView): Gate
     case 'context_length':
       return new GatewayError('context_length_exceeded', {
         message:
-          "prompt is too long: the model's tokenizer counts more tokens than its maximum context length. Shorten the messages.",
+          "prompt is too long: by its tokenizer it is longer than the model's context length. Shorten the messages until they fit the maximum context length.",
         param: 'messages',
         ...shown,
       });

@@ -127,7 +127,7 @@ const PROVOCATIONS: Readonly<
     param: 'max_tokens',
     message:
       format === 'chat'
-        ? /^This request's maximum context length is 200 tokens, but it asks for 1\d{3} tokens \(\d+ in the messages, 1000 in max_tokens\)\./
+        ? /^This model's maximum context length is 200 tokens for this account, but the request asks for 1\d{3} tokens \(\d+ in the messages, 1000 in max_tokens\)\./
         : /^input length and `max_tokens` exceed context limit: \d+ \+ 1000 > 200,/,
   }),
   missing_api_key: async (format) => ({

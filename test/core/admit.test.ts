@@ -15,6 +15,7 @@ import {
   type StandingFacts,
 } from '../../src/core/admit.ts';
 import { ERRORS, type ErrorCode, GatewayError } from '../../src/core/error.ts';
+import { failureError } from '../../src/core/failure.ts';
 import type { Model } from '../../src/core/model.ts';
 import { BUILT_IN_PLANS, type Plan } from '../../src/core/plan.ts';
 
@@ -192,7 +193,7 @@ describe('the output bound', () => {
       code: 'context_length_exceeded',
       param: 'messages',
       message:
-        "This request's maximum context length is 1000 tokens, but its messages take 1000 tokens. Shorten the messages.",
+        "This model's maximum context length is 1000 tokens for this account, and the prompt is too long for it: the messages take 1000 tokens. Shorten the messages.",
     });
   });
 
@@ -209,7 +210,7 @@ describe('the output bound', () => {
       code: 'context_length_exceeded',
       param: 'max_tokens',
       message:
-        "This request's maximum context length is 1000 tokens, but it asks for 1001 tokens (901 in the messages, 100 in max_tokens). Shorten the messages, or lower max_tokens.",
+        "This model's maximum context length is 1000 tokens for this account, but the request asks for 1001 tokens (901 in the messages, 100 in max_tokens). Shorten the messages, or lower max_tokens.",
     });
   });
 
@@ -219,6 +220,23 @@ describe('the output bound', () => {
     // The pattern by which the most used agent finds the numbers, to lower max_tokens by itself.
     const found = /input length and `max_tokens` exceed context limit: (\d+) \+ (\d+) > (\d+)/;
     expect(message.match(found)?.slice(1)).toEqual(['901', '100', '1000']);
+  });
+
+  /** Chat libraries know a prompt that is too long by these; each looks for one of them only. */
+  const PROMPT_WORDS = ['prompt is too long', 'maximum context length'];
+
+  test('chat: the words of every library are in it', () => {
+    const prompt = refusal(decide('chat', 1_000, undefined)).message;
+    const output = refusal(decide('chat', 901, 100)).message;
+    const upstream = failureError({ class: 'context_length', detail: '' }).message;
+    const wanted: readonly (readonly [message: string, words: readonly string[]])[] = [
+      [prompt, [...PROMPT_WORDS, "This model's maximum context length is"]],
+      [output, ["This model's maximum context length is"]],
+      [upstream, [...PROMPT_WORDS, "is longer than the model's context length"]],
+    ];
+    for (const [message, words] of wanted) {
+      for (const word of words) expect(message).toContain(word);
+    }
   });
 
   test('whatever is let in fits the window, the plan, the model and the caller', () => {
