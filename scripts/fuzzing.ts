@@ -1,6 +1,7 @@
 // The long run of the fuzzers: the time is divided among the laws, each prints one line with its
 // runs. What breaks a law is made small, kept in test/fuzz/found and from then on part of the tests.
 
+import { existsSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { keepFound, readFound } from '../test/fuzz/found.ts';
 import { PROPERTIES } from '../test/fuzz/properties.ts';
@@ -24,7 +25,7 @@ function explore(): number {
   const seed = Number(options.seed);
   const chosen = PROPERTIES.filter(({ name }) => name.includes(options.only));
   const share = Number(options.seconds) / chosen.length;
-  if (!Number.isInteger(seed) || !(share > 0)) {
+  if (!Number.isInteger(seed) || !Number.isFinite(share) || share <= 0) {
     say('fuzz: --seconds and --seed take numbers, and --only words of the name of a law.');
     return 2;
   }
@@ -61,6 +62,10 @@ function tell(property: Property, seed: number, { error, input }: Failure): void
 }
 
 function replay(path: string): number {
+  if (!existsSync(path)) {
+    say(`fuzz: there is no file ${path}`);
+    return 2;
+  }
   const { name, input } = readFound(path);
   const property = PROPERTIES.find((property) => property.name === name);
   if (property === undefined) {
