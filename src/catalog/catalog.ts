@@ -111,7 +111,7 @@ function toPrice({ slug, price }: ModelEntry): Price {
   const digest = createHash('sha256')
     .update([slug, ...amounts].join('\n'))
     .digest('hex');
-  return { version: `price_${digest.slice(0, 16)}`, input, cachedInput, output };
+  return { version: `price_${digest.slice(0, 16)}`, input, cachedInput, cacheWrite: input, output };
 }
 
 function toUpstream(

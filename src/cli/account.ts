@@ -117,6 +117,7 @@ async function createAccount(context: Context, options: CreateOptions): Promise<
     await ledger.credit({
       creditId: createId('cred_', context.randomBytes),
       accountId: account.id,
+      kind: 'credit',
       amount: credit,
       reason: 'credited by the operator',
       nowMs: context.clock(),
@@ -192,6 +193,7 @@ async function creditAccount(
   const { applied, available } = await ledger.credit({
     creditId,
     accountId: account.id,
+    kind: 'credit',
     amount,
     reason: options.reason,
     nowMs: context.clock(),
@@ -213,7 +215,7 @@ function changedOutput(context: Context, account: Account, words: string): Outpu
 
 /** The account as the operator sees it, e-mail address included. */
 function accountRecord(context: Context, account: Account) {
-  const { keys, ledger } = open(context);
+  const { keys, books } = open(context);
   const catalog = context.catalog();
   const plan = catalog.plans.get(account.plan);
   return {
@@ -227,7 +229,7 @@ function accountRecord(context: Context, account: Account) {
       name: plan?.name ?? account.plan,
       since: isoTime(account.planSince),
     },
-    balance: balanceRecord(ledger.balance(account.id), catalog.usdPerMillion),
+    balance: balanceRecord(books.balance(account.id), catalog.usdPerMillion),
     api_keys: { active: keys.countActive(account.id), limit: plan?.maxApiKeys ?? 0 },
     created_at: isoTime(account.createdAt),
   } as const;

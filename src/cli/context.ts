@@ -13,7 +13,9 @@ import { type Accounts, createAccounts } from '../identity/accounts.ts';
 import { type Blocks, createBlocks } from '../identity/blocks.ts';
 import { createKeys, type Keys } from '../identity/keys.ts';
 import { createSettings, type Settings } from '../identity/settings.ts';
-import { createLedger, type Ledger } from '../ledger/ledger.ts';
+import { type Books, createBooks } from '../ledger/books.ts';
+import type { Ledger } from '../ledger/contract.ts';
+import { createLedger } from '../ledger/ledger.ts';
 import { type Database, openDatabase } from '../store/database.ts';
 import { migrate } from '../store/migrate.ts';
 import { type LoadedEnvironment, readEnvironment } from './environment.ts';
@@ -22,6 +24,7 @@ import { type LoadedEnvironment, readEnvironment } from './environment.ts';
 export type Store = {
   readonly database: Database;
   readonly ledger: Ledger;
+  readonly books: Books;
   readonly accounts: Accounts;
   readonly keys: Keys;
   readonly blocks: Blocks;
@@ -46,7 +49,7 @@ export type Context = {
   readonly openDatabase: (options: { readonly readonly: boolean }) => Database;
   /** Opens the database once, migrated first. Throws `StoreError`. */
   readonly openStore: () => Store;
-  readonly close: () => void;
+  readonly close: () => Promise<void>;
 };
 
 export function createContext(processEnvironment: Environment, directory: string): Context {
@@ -81,8 +84,8 @@ export function createContext(processEnvironment: Environment, directory: string
       store ??= buildStore(open({ readonly: false }), clock, () => catalog().plans);
       return store;
     },
-    close() {
-      store?.ledger.close();
+    async close() {
+      await store?.ledger.close();
       store?.database.close();
       store = undefined;
     },
@@ -97,11 +100,13 @@ function buildStore(database: Database, clock: () => number, plans: () => Catalo
     throw error;
   }
   const ledger = createLedger({ database });
+  const books = createBooks(database);
   const dependencies = { database, clock, randomBytes, plans };
   return {
     database,
     ledger,
-    accounts: createAccounts({ ...dependencies, openBalance: ledger.openBalance }),
+    books,
+    accounts: createAccounts({ ...dependencies, openBalance: books.openBalance }),
     keys: createKeys(dependencies),
     blocks: createBlocks(dependencies),
     settings: createSettings(dependencies),

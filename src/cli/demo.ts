@@ -4,7 +4,7 @@
 import type { Accounts } from '../identity/accounts.ts';
 import type { Keys } from '../identity/keys.ts';
 import type { Settings } from '../identity/settings.ts';
-import type { Ledger } from '../ledger/ledger.ts';
+import type { Ledger } from '../ledger/contract.ts';
 import { OPERATOR } from './command.ts';
 import { programName } from './runtime.ts';
 
@@ -53,6 +53,7 @@ async function createDemoAccount(dependencies: DemoDependencies): Promise<string
   await ledger.credit({
     creditId: `demo:${account.id}`,
     accountId: account.id,
+    kind: 'grant',
     amount: DEMO_CREDIT,
     reason: 'demonstration credit',
     nowMs: account.createdAt,

@@ -7,7 +7,7 @@ import { sql } from 'drizzle-orm';
 import { httpUrl } from '../config.ts';
 import { isoTime } from '../core/calendar.ts';
 import { formatTokens } from '../core/money.ts';
-import { createLedger } from '../ledger/ledger.ts';
+import { createBooks } from '../ledger/books.ts';
 import { keptThinking } from '../reasoning/reasoning.ts';
 import type { Database } from '../store/database.ts';
 import { droppedTriggers, migrationStatus } from '../store/migrate.ts';
@@ -134,8 +134,7 @@ function checkMigrations(database: Database): Finding {
 }
 
 function checkLedger(database: Database): Finding {
-  const ledger = createLedger({ database });
-  const differences = ledger.audit();
+  const differences = createBooks(database).audit();
   if (differences.length === 0)
     return { ok: true, detail: 'every balance is the sum of its entries' };
   const words = differences.map(

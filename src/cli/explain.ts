@@ -14,8 +14,8 @@ export function addExplainCommand(program: Command, perform: Perform): void {
 }
 
 function explain(context: Context, _options: object, requestId = ''): Output {
-  const { ledger } = context.openStore();
-  const story = ledger.explain(requestId);
+  const { books } = context.openStore();
+  const story = books.explain(requestId);
   if (story === undefined) {
     throw new CommandError(
       'request_not_found',

@@ -70,8 +70,9 @@ type PriceRow = RequestStory['prices'][number];
 function calculation(requested: string, row: PriceRow, record: UsageRecord) {
   const price: Price = row;
   const buckets = [
-    ['input', record.inputTokens - record.cachedInputTokens, price.input],
+    ['input', record.inputTokens - record.cachedInputTokens - record.cacheWriteTokens, price.input],
     ['cached_input', record.cachedInputTokens, price.cachedInput],
+    ['cache_write', record.cacheWriteTokens, price.cacheWrite],
     ['output', record.outputTokens, price.output],
   ] as const;
   const exact = buckets.reduce((sum, [, tokens, each]) => sum + BigInt(tokens) * each, 0n);

@@ -72,7 +72,7 @@ async function carryOut<Options extends OptionValues>(
     if (text !== '') process.stdout.write(`${text}\n`);
     return output.exitCode ?? 0;
   } finally {
-    context.close();
+    await context.close();
   }
 }
 

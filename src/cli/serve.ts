@@ -19,7 +19,9 @@ import { createKeyActivity } from '../identity/key-activity.ts';
 import { keyRecord } from '../identity/key-record.ts';
 import { createKeys } from '../identity/keys.ts';
 import { createSettings } from '../identity/settings.ts';
-import { createLedger, type Ledger } from '../ledger/ledger.ts';
+import { createBooks } from '../ledger/books.ts';
+import type { Ledger } from '../ledger/contract.ts';
+import { createLedger } from '../ledger/ledger.ts';
 import { createLimits } from '../limits/limits.ts';
 import { createLog } from '../observe/log.ts';
 import { createReasoningStore, forgetThinking } from '../reasoning/reasoning.ts';
@@ -74,7 +76,8 @@ export async function serve(context: Context, options: ServeOptions): Promise<nu
     database,
     onTrouble: ({ kind, requestId, cause }) => log.error(`ledger: ${kind} ${requestId}`, cause),
   });
-  const { openBalance, usageSince } = ledger;
+  const books = createBooks(database);
+  const { openBalance, usageSince } = books;
   const plans = () => catalog.plans;
   const accounts = createAccounts({ database, clock, randomBytes, plans, openBalance });
   const keys = createKeys({ database, clock, randomBytes, plans });
@@ -134,7 +137,7 @@ export async function serve(context: Context, options: ServeOptions): Promise<nu
     catalog: () => catalog,
     incidentOf: incidents.of,
     limits,
-    ledger,
+    books,
     clock,
     keyRecords: ({ accountId, keyId }) =>
       keys.list(accountId).map((row) => keyRecord(row, clock(), keyId)),
@@ -179,7 +182,7 @@ export async function serve(context: Context, options: ServeOptions): Promise<nu
   clearInterval(ticking);
   clearInterval(sweeping);
   activity.flush();
-  const unsettled = ledger.close();
+  const unsettled = await ledger.close();
   database.close();
   log.info(unsettled === 0 ? 'stopped' : `stopped with ${unsettled} commands unsettled`);
   log.flush();

@@ -111,16 +111,19 @@ export type FinishReason =
   | 'insufficient_system_resource';
 
 /**
- * Token counts of one answer. `inputTokens` is the whole prompt, its cached part included;
- * `outputTokens` includes `reasoningTokens`. Always `cachedInputTokens <= inputTokens` and
- * `reasoningTokens <= outputTokens`.
+ * Token counts of one answer. `inputTokens` is the whole prompt: what was read from the upstream's
+ * cache and what was written to it are disjoint parts of it. `outputTokens` includes
+ * `reasoningTokens`. Always `cachedInputTokens + cacheWriteTokens <= inputTokens` and
+ * `reasoningTokens <= outputTokens`. `recovered` counts are what was known of a request when the
+ * gateway died in the middle of it.
  */
 export type Usage = {
   readonly inputTokens: number;
   readonly cachedInputTokens: number;
+  readonly cacheWriteTokens: number;
   readonly outputTokens: number;
   readonly reasoningTokens: number;
-  readonly basis: 'reported' | 'estimated';
+  readonly basis: 'reported' | 'estimated' | 'recovered';
 };
 
 /**
@@ -138,7 +141,12 @@ export type GenerationEvent =
       readonly name: string;
     }
   | { readonly kind: 'tool-delta'; readonly index: number; readonly json: string }
-  | { readonly kind: 'usage'; readonly usage: Usage }
+  | {
+      readonly kind: 'usage';
+      readonly usage: Usage;
+      /** The upstream's own counts as compact JSON, numbers alone, for the operator's records. */
+      readonly raw?: string;
+    }
   | {
       readonly kind: 'finish';
       readonly reason: FinishReason;

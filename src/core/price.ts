@@ -8,6 +8,8 @@ export type Price = {
   readonly version: string;
   readonly input: Pico;
   readonly cachedInput: Pico;
+  /** For the part of the prompt that the upstream wrote into its cache. */
+  readonly cacheWrite: Pico;
   readonly output: Pico;
 };
 
@@ -18,10 +20,11 @@ const PICO_PER_MICRO = 10n ** BigInt(PICO_DECIMALS - MICRO_DECIMALS);
 
 /** What `usage` costs at `price`. */
 export function charge(usage: Usage, price: Price): Micro {
-  const uncached = BigInt(usage.inputTokens - usage.cachedInputTokens);
+  const uncached = usage.inputTokens - usage.cachedInputTokens - usage.cacheWriteTokens;
   const total =
-    uncached * price.input +
+    BigInt(uncached) * price.input +
     BigInt(usage.cachedInputTokens) * price.cachedInput +
+    BigInt(usage.cacheWriteTokens) * price.cacheWrite +
     BigInt(usage.outputTokens) * price.output;
   return divideHalfUp(total, PICO_PER_MICRO);
 }

@@ -7,7 +7,7 @@ import type { RandomBytes } from '../core/id.ts';
 import type { Catalog, Model } from '../core/model.ts';
 import type { IncidentLimits, Plan } from '../core/plan.ts';
 import type { KeyFacts } from '../identity/authenticate.ts';
-import type { Ledger } from '../ledger/ledger.ts';
+import type { Ledger } from '../ledger/contract.ts';
 import type { AccountLimits } from '../limits/limits.ts';
 import type { ReasoningStore } from '../reasoning/reasoning.ts';
 import type { StartAttempt } from '../upstream/attempt.ts';

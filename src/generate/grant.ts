@@ -31,6 +31,7 @@ export type Grant = {
 const NO_USAGE: Usage = {
   inputTokens: 0,
   cachedInputTokens: 0,
+  cacheWriteTokens: 0,
   outputTokens: 0,
   reasoningTokens: 0,
   basis: 'reported',
@@ -162,13 +163,16 @@ async function holdMoney(
   claim: Claim,
   amount: Micro,
 ): Promise<HoldResult> {
-  const { call, facts, model, promptTokens, outputBound } = checked;
+  const { call, facts, request, model, promptTokens, outputBound } = checked;
   let result: HoldResult;
   try {
     result = await dependencies.ledger.hold({
       requestId: call.requestId,
       accountId: facts.accountId,
       keyId: facts.keyId,
+      format: call.format.name,
+      stream: request.stream,
+      ...(request.endUser === undefined ? {} : { endUser: request.endUser }),
       model: model.slug,
       price: model.price,
       amount,
@@ -210,7 +214,7 @@ function boundByBalance(checked: CheckedRequest, payable: Micro): number {
 
 /** What the ledger is told of a request that has ended. */
 function endOfRequest(
-  { call, request }: CheckedRequest,
+  { call, catalog }: CheckedRequest,
   attempts: readonly AttemptRecord[],
   outcome: Outcome,
   usage: Usage,
@@ -218,13 +222,10 @@ function endOfRequest(
 ): ReleaseCommand {
   return {
     requestId: call.requestId,
-    format: call.format.name,
-    stream: request.stream,
     outcome,
     usage,
-    ...(request.endUser === undefined ? {} : { endUser: request.endUser }),
     attempts,
-    startedAtMs: call.startedAt,
+    usdPerMillion: catalog.usdPerMillion,
     nowMs,
   };
 }

@@ -68,6 +68,7 @@ export function createOutputMeter(countNow: (text: string) => number): OutputMet
       return {
         inputTokens: promptTokens,
         cachedInputTokens: 0,
+        cacheWriteTokens: 0,
         outputTokens: reasoningTokens + visibleTokens,
         reasoningTokens,
         basis: 'estimated',

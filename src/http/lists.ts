@@ -8,14 +8,14 @@ import type { Catalog } from '../core/model.ts';
 import { type IncidentLimits, lowerIncident, type Plan } from '../core/plan.ts';
 import type { KeyFacts } from '../identity/authenticate.ts';
 import { balanceRecord } from '../ledger/balance-record.ts';
-import type { Ledger } from '../ledger/ledger.ts';
+import type { Books } from '../ledger/books.ts';
 import type { AccountLimits } from '../limits/limits.ts';
 
 export type ListDependencies = {
   readonly catalog: () => Catalog;
   readonly incidentOf: (modelSlug: string) => IncidentLimits | undefined;
   readonly limits: AccountLimits;
-  readonly ledger: Ledger;
+  readonly books: Books;
   readonly clock: () => number;
   /** Records of the account's keys, newest first. */
   readonly keyRecords: (facts: KeyFacts) => readonly { readonly status: string }[];
@@ -60,7 +60,7 @@ export function showAccount(dependencies: ListDependencies, facts: KeyFacts): un
     email_verified: facts.emailVerified,
     standing: facts.standing,
     plan: { slug: plan.slug, name: plan.name, since: isoTime(facts.planSince) },
-    balance: balanceRecord(dependencies.ledger.balance(facts.accountId), catalog.usdPerMillion),
+    balance: balanceRecord(dependencies.books.balance(facts.accountId), catalog.usdPerMillion),
     limits: {
       requests_per_minute: plan.requestsPerMinute,
       tokens_per_minute: plan.tokensPerMinute,

@@ -6,10 +6,17 @@ import { AMOUNT_MAX, type Micro } from '../core/money.ts';
 import type { Price } from '../core/price.ts';
 import type {
   Balance,
+  CheckpointCommand,
   CreditCommand,
   CreditResult,
+  DispatchCommand,
+  ExtendCommand,
   HoldCommand,
   HoldResult,
+  RecoverCommand,
+  Recovered,
+  RedeemCommand,
+  RedeemResult,
   ReleaseCommand,
   SettleCommand,
   Settlement,
@@ -19,10 +26,14 @@ import type { EndedHold, Statements } from './statements.ts';
 
 export type Commands = {
   readonly hold: (command: HoldCommand) => HoldResult;
+  readonly dispatch: (command: DispatchCommand) => void;
+  readonly extend: (command: ExtendCommand) => HoldResult;
+  readonly checkpoint: (command: CheckpointCommand) => void;
   readonly settle: (command: SettleCommand) => Settlement;
   readonly release: (command: ReleaseCommand) => Settlement;
+  readonly recover: (command: RecoverCommand) => readonly Recovered[];
   readonly credit: (command: CreditCommand) => CreditResult;
-  readonly balance: (accountId: string) => Balance;
+  readonly redeem: (command: RedeemCommand) => RedeemResult;
   /** After a rollback: what was written may be gone, so nothing counts as known any more. */
   readonly forget: () => void;
 };
@@ -39,17 +50,53 @@ export function createCommands(statements: Statements): Commands {
       requestId,
       accountId,
       keyId,
+      format: command.format,
+      stream: command.stream,
+      endUser: command.endUser ?? null,
       model,
       priceVersion: command.price.version,
       amount,
       promptTokens,
       outputBound,
-      // While there is one process, the upstream is called as soon as the hold is there.
-      phase: 'dispatched',
+      phase: 'held',
+      upstream: null,
+      modelServed: null,
+      priceVersionServed: null,
+      outputTokens: 0,
+      reasoningTokens: 0,
       createdAt: command.nowMs,
+      dispatchedAt: null,
+      checkpointAt: null,
       endedAt: null,
     });
     return { ok: true, available: left };
+  }
+
+  function dispatch({ requestId, served, nowMs }: DispatchCommand): void {
+    const { model, upstream, price } = served;
+    rememberPrice(price, model, nowMs);
+    statements.dispatchHold({
+      requestId,
+      upstream,
+      modelServed: model,
+      priceVersionServed: price.version,
+      dispatchedAt: nowMs,
+    });
+  }
+
+  function extend({ requestId, amount }: ExtendCommand): HoldResult {
+    const open = statements.findOpenHold(requestId);
+    if (open === undefined) throw new LedgerRefusal('There is no open hold with this request id.');
+    const more = amount - open.amount;
+    if (more <= 0n) return { ok: true, available: balance(open.accountId).available };
+    const left = statements.reserve(open.accountId, more);
+    if (left === undefined) return { ok: false, available: balance(open.accountId).available };
+    statements.extendHold({ requestId, amount });
+    return { ok: true, available: left };
+  }
+
+  function checkpoint(command: CheckpointCommand): void {
+    statements.checkpointHold(command);
   }
 
   function settle(command: SettleCommand): Settlement {
@@ -119,7 +166,7 @@ export function createCommands(statements: Statements): Commands {
       ledgerAccount,
       counterAccount: 'operator:credits',
       amount,
-      kind: 'credit',
+      kind: command.kind,
       at: command.nowMs,
       reason: command.reason,
     });
@@ -153,17 +200,19 @@ export function createCommands(statements: Statements): Commands {
       requestId: command.requestId,
       accountId: ended.accountId,
       keyId: ended.keyId,
-      format: command.format,
-      stream: command.stream,
+      format: ended.format,
+      stream: ended.stream,
       modelRequested: ended.model,
       modelServed: served?.model ?? null,
       upstream: served?.upstream ?? null,
       outcome: command.outcome,
       inputTokens: usage.inputTokens,
       cachedInputTokens: usage.cachedInputTokens,
+      cacheWriteTokens: usage.cacheWriteTokens,
       outputTokens: usage.outputTokens,
       reasoningTokens: usage.reasoningTokens,
       usageBasis: usage.basis,
+      rawUsage: command.rawUsage ?? null,
       estimatedPromptTokens: ended.promptTokens,
       priceVersionRequested: ended.priceVersion,
       priceVersionServed: served?.price.version ?? null,
@@ -171,9 +220,9 @@ export function createCommands(statements: Statements): Commands {
       charged: charge,
       debited,
       loss,
-      endUser: command.endUser ?? null,
+      endUser: ended.endUser,
       attempts: JSON.stringify(command.attempts),
-      startedAt: command.startedAtMs,
+      startedAt: ended.createdAt,
       endedAt: command.nowMs,
     });
     return { debited, loss, available: left };
@@ -189,17 +238,39 @@ export function createCommands(statements: Statements): Commands {
 
   /** A version is a name for its numbers: `explain` computes charges again from this row. */
   function rememberPrice(price: Price, model: string, nowMs: number): void {
-    const { version, input, cachedInput, output } = price;
+    const { version, input, cachedInput, cacheWrite, output } = price;
     if (knownVersions.has(version)) return;
     statements.insertPriceVersion({ ...price, model, firstUsedAt: nowMs });
     const found = statements.findPriceVersion(version);
     const same =
-      found?.input === input && found.cachedInput === cachedInput && found.output === output;
+      found?.input === input &&
+      found.cachedInput === cachedInput &&
+      found.cacheWrite === cacheWrite &&
+      found.output === output;
     assert(same, `price version ${version} was used before with other prices`);
     knownVersions.add(version);
   }
 
-  return { hold, settle, release, credit, balance, forget: () => knownVersions.clear() };
+  function recover(_command: RecoverCommand): readonly Recovered[] {
+    throw new LedgerRefusal('Recovery is not there yet.');
+  }
+
+  function redeem(_command: RedeemCommand): RedeemResult {
+    throw new LedgerRefusal('Codes are not there yet.');
+  }
+
+  return {
+    hold,
+    dispatch,
+    extend,
+    checkpoint,
+    settle,
+    release,
+    recover,
+    credit,
+    redeem,
+    forget: () => knownVersions.clear(),
+  };
 }
 
 /** Refuses an amount that no caller may ask for, before it is queued. */

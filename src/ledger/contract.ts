@@ -3,38 +3,64 @@
 
 import type { ClientFormatName } from '../core/admit.ts';
 import type { JsonValue, Outcome, Usage } from '../core/generation.ts';
-import type { Micro } from '../core/money.ts';
+import type { Micro, UsdRate } from '../core/money.ts';
 import type { Price } from '../core/price.ts';
 
+/** Reserves money before an upstream is asked. The hold is `held` until it is dispatched. */
 export type HoldCommand = {
   readonly requestId: string;
   readonly accountId: string;
   readonly keyId: string;
+  readonly format: ClientFormatName;
+  readonly stream: boolean;
+  readonly endUser?: string;
   /** The slug that was asked for, aliases resolved. */
   readonly model: string;
   readonly price: Price;
   readonly amount: Micro;
   readonly promptTokens: number;
   readonly outputBound: number;
+  /** When the request started. */
   readonly nowMs: number;
 };
 
 /** `available` is what is left: after the hold where there is one, else what did not suffice. */
 export type HoldResult = { readonly ok: boolean; readonly available: Micro };
 
-/** How a dispatched request ended; what the hold knows already is not repeated. */
+/** Who serves, or is asked to. */
+export type Served = { readonly model: string; readonly upstream: string; readonly price: Price };
+
+/** An upstream is about to be asked; said again for every further attempt. */
+export type DispatchCommand = {
+  readonly requestId: string;
+  readonly served: Served;
+  readonly nowMs: number;
+};
+
+/** Raises a hold to `amount` in all; one that is as large already stays as it is. */
+export type ExtendCommand = { readonly requestId: string; readonly amount: Micro };
+
+/** What has passed so far, in case that nobody is left to settle. Counts only ever grow. */
+export type CheckpointCommand = {
+  readonly requestId: string;
+  readonly outputTokens: number;
+  readonly reasoningTokens: number;
+  readonly nowMs: number;
+};
+
+/** How a request ended; what the hold knows already is not repeated. */
 export type ReleaseCommand = {
   readonly requestId: string;
-  readonly format: ClientFormatName;
-  readonly stream: boolean;
   /** What answered; absent where nothing did. */
-  readonly served?: { readonly model: string; readonly upstream: string; readonly price: Price };
+  readonly served?: Served;
   readonly outcome: Outcome;
   readonly usage: Usage;
-  readonly endUser?: string;
+  /** What the upstream reported, as it wrote it; numbers alone. */
+  readonly rawUsage?: string;
   /** For `explain`: upstream, model, times and failure class of each attempt. */
   readonly attempts: readonly JsonValue[];
-  readonly startedAtMs: number;
+  /** For the receipt, which tells the amount in USD too. */
+  readonly usdPerMillion: UsdRate;
   readonly nowMs: number;
 };
 
@@ -51,10 +77,33 @@ export type Settlement = {
   readonly available: Micro;
 };
 
+/**
+ * Ends holds that nobody will end: those of a process that has died, when the next one starts, and
+ * later those whose request is gone. `live` are the requests that are under way.
+ */
+export type RecoverCommand = {
+  readonly live: readonly string[];
+  /** Holds that are younger are left alone: their request may be about to become live. */
+  readonly createdBefore: number;
+  /** `expired` where this very process has lost them, which must not happen. */
+  readonly phase: 'ended' | 'expired';
+  readonly usdPerMillion: UsdRate;
+  readonly nowMs: number;
+};
+
+/** One hold that was recovered: released where it had not been dispatched, else settled. */
+export type Recovered = {
+  readonly requestId: string;
+  readonly accountId: string;
+  readonly debited: Micro;
+};
+
 export type CreditCommand = {
-  /** Names this one movement: the same id is never credited twice. */
+  /** Names this one movement: the same id is never booked twice. */
   readonly creditId: string;
   readonly accountId: string;
+  /** `adjustment` alone may be negative, and never takes more than what is available. */
+  readonly kind: 'credit' | 'grant' | 'adjustment';
   readonly amount: Micro;
   readonly reason: string;
   readonly nowMs: number;
@@ -63,4 +112,48 @@ export type CreditCommand = {
 /** `applied` is false when this credit had been booked before. */
 export type CreditResult = { readonly available: Micro; readonly applied: boolean };
 
+/** `digest` is of the code's normal form (`core/redemption-code.ts`). */
+export type RedeemCommand = {
+  readonly digest: string;
+  readonly accountId: string;
+  readonly nowMs: number;
+};
+
+/** Redeeming a code again for the same account answers what the first time did. */
+export type RedeemResult =
+  | { readonly kind: 'redeemed'; readonly amount: Micro; readonly available: Micro }
+  | { readonly kind: 'refused'; readonly why: 'unknown' | 'used' | 'expired' | 'revoked' };
+
 export type Balance = { readonly posted: Micro; readonly held: Micro; readonly available: Micro };
+
+/**
+ * The only writer of money. Every command answers when its transaction is on disk, in the order in
+ * which they were given. A promise rejects with `LedgerUnavailable` when the database failed or too
+ * many commands wait, and with `LedgerRefusal` when the command cannot be carried out (unknown
+ * account or request, an amount out of range); then nothing was changed.
+ */
+export type Ledger = {
+  /** Reserves `amount`, or answers `ok: false` and reserves nothing. */
+  readonly hold: (command: HoldCommand) => Promise<HoldResult>;
+  readonly dispatch: (command: DispatchCommand) => Promise<void>;
+  /** Reserves more for a request, or answers `ok: false` and changes nothing. */
+  readonly extend: (command: ExtendCommand) => Promise<HoldResult>;
+  readonly checkpoint: (command: CheckpointCommand) => Promise<void>;
+  /**
+   * Ends the hold and takes the charge: from the hold, then from the available balance down to
+   * zero; the rest is booked as the gateway's loss. Whichever of `settle` and `release` comes
+   * first for a request counts: a later one changes nothing and answers what the first one took.
+   * Where the database failed, the promise rejects, but the command is kept and tried again.
+   */
+  readonly settle: (command: SettleCommand) => Promise<Settlement>;
+  /** Ends the hold without a charge; else like `settle`. */
+  readonly release: (command: ReleaseCommand) => Promise<Settlement>;
+  readonly recover: (command: RecoverCommand) => Promise<readonly Recovered[]>;
+  /** Moves money into an account, or by an adjustment out of it, once by credit id. */
+  readonly credit: (command: CreditCommand) => Promise<CreditResult>;
+  readonly redeem: (command: RedeemCommand) => Promise<RedeemResult>;
+  /** Commands that are not on disk yet, the ones that are tried again included. */
+  readonly pending: () => number;
+  /** Writes what is pending, once more, and stops trying. Answers how many commands are left. */
+  readonly close: () => Promise<number>;
+};

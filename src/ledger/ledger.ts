@@ -1,62 +1,13 @@
 // The ledger: the only writer of money. Commands queue up, and all that came within one turn of
 // the event loop share one transaction and so one sync to disk. No timers decide a batch.
 
-import type { Database, Queries } from '../store/database.ts';
+import { AMOUNT_MAX } from '../core/money.ts';
+import type { Database } from '../store/database.ts';
 import { isStoreFailure } from '../store/error.ts';
-import { balances } from '../store/tables.ts';
-import { audit, type Difference } from './audit.ts';
 import { createCommands, requireAmount } from './commands.ts';
-import type {
-  Balance,
-  CreditCommand,
-  CreditResult,
-  HoldCommand,
-  HoldResult,
-  ReleaseCommand,
-  SettleCommand,
-  Settlement,
-} from './contract.ts';
+import type { Ledger } from './contract.ts';
 import { LedgerUnavailable } from './error.ts';
-import { explain, type RequestStory } from './explain.ts';
 import { prepareStatements } from './statements.ts';
-import { prepareTokenCounts } from './tokens.ts';
-
-/**
- * Every command answers when its transaction is on disk. A promise rejects with
- * `LedgerUnavailable` when the database failed, and with `LedgerRefusal` when the command cannot
- * be carried out (unknown account or request, an amount out of range); then nothing was changed.
- */
-export type Ledger = {
-  /** Reserves `amount`, or answers `ok: false` and reserves nothing. */
-  readonly hold: (command: HoldCommand) => Promise<HoldResult>;
-  /**
-   * Ends the hold and takes the charge: from the hold, then from the available balance down to
-   * zero; the rest is booked as the gateway's loss. Whichever of `settle` and `release` comes
-   * first for a request counts: a later one changes nothing and answers what the first one took.
-   * Where the database failed, the promise rejects, but the command is kept and tried again.
-   */
-  readonly settle: (command: SettleCommand) => Promise<Settlement>;
-  /** Ends the hold without a charge; else like `settle`. */
-  readonly release: (command: ReleaseCommand) => Promise<Settlement>;
-  /** Adds money to an account, once by credit id. */
-  readonly credit: (command: CreditCommand) => Promise<CreditResult>;
-  /** Throws `LedgerRefusal` for an unknown account. */
-  readonly balance: (accountId: string) => Balance;
-  /** Gives a new account its balance of zero, inside the transaction that creates it. */
-  readonly openBalance: (tx: Queries, accountId: string) => void;
-  /** Input and output tokens of the requests that started at or after an instant. */
-  readonly usageSince: (accountId: string, sinceMs: number) => number;
-  /** Prompt and first slice of output of the requests that are under way. */
-  readonly openHoldTokens: (accountId: string) => number;
-  /** All that is known of one request, or `undefined` where nothing is. */
-  readonly explain: (requestId: string) => RequestStory | undefined;
-  /** Recomputes every balance and transfer; an empty list is a healthy ledger. */
-  readonly audit: () => readonly Difference[];
-  /** Commands that are not on disk yet, the ones that are tried again included. */
-  readonly pending: () => number;
-  /** Writes what is pending, once more, and stops trying. Answers how many commands are left. */
-  readonly close: () => number;
-};
 
 export type LedgerOptions = {
   /** Open and migrated. */
@@ -88,7 +39,6 @@ const RETRY_LAST_MS = 5_000;
 
 export function createLedger({ database, onTrouble = () => undefined }: LedgerOptions): Ledger {
   const commands = createCommands(prepareStatements(database));
-  const tokens = prepareTokenCounts(database.db);
   const queue: Queued[] = [];
   const kept: Queued[] = [];
   const unsynced: { readonly answer: Answer; readonly reject: Queued['reject'] }[] = [];
@@ -193,6 +143,16 @@ export function createLedger({ database, onTrouble = () => undefined }: LedgerOp
       requireAmount(command.amount, 0n);
       return submit(() => commands.hold(command));
     },
+    async dispatch(command) {
+      return submit(() => commands.dispatch(command));
+    },
+    async extend(command) {
+      requireAmount(command.amount, 0n);
+      return submit(() => commands.extend(command));
+    },
+    async checkpoint(command) {
+      return submit(() => commands.checkpoint(command));
+    },
     async settle(command) {
       requireAmount(command.charge, 0n);
       return submit(() => commands.settle(command), command.requestId);
@@ -200,20 +160,18 @@ export function createLedger({ database, onTrouble = () => undefined }: LedgerOp
     async release(command) {
       return submit(() => commands.release(command), command.requestId);
     },
+    async recover(command) {
+      return submit(() => commands.recover(command));
+    },
     async credit(command) {
-      requireAmount(command.amount, 1n);
+      requireAmount(command.amount, command.kind === 'adjustment' ? -AMOUNT_MAX : 1n);
       return submit(() => commands.credit(command));
     },
-    balance: commands.balance,
-    openBalance(tx, accountId) {
-      tx.insert(balances).values({ accountId, posted: 0n, held: 0n }).run();
+    async redeem(command) {
+      return submit(() => commands.redeem(command));
     },
-    usageSince: tokens.usageSince,
-    openHoldTokens: tokens.openHoldTokens,
-    explain: (requestId) => explain(database, requestId),
-    audit: () => audit(database),
     pending: () => queue.length + kept.length + unsynced.length,
-    close() {
+    async close() {
       const last = [...kept.splice(0), ...queue.splice(0)];
       if (last.length > 0) commit(last);
       clearTimeout(retryTimer);

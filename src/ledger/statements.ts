@@ -2,12 +2,21 @@
 // row that it changed, or with `undefined` when its condition did not hold. What runs once or more
 // a request is a `prepareStatement`; the rest stays with Drizzle.
 
-import { and, eq, getTableColumns, isNull, lte, type Placeholder, sql } from 'drizzle-orm';
+import { and, eq, getTableColumns, isNull, lt, lte, type Placeholder, sql } from 'drizzle-orm';
 import type { SQLiteTable } from 'drizzle-orm/sqlite-core';
+import type { ClientFormatName } from '../core/admit.ts';
 import { AMOUNT_MAX } from '../core/money.ts';
 import type { Database } from '../store/database.ts';
 import { prepareStatement } from '../store/statement.ts';
-import { balances, holds, ledgerEntries, priceVersions, usageRecords } from '../store/tables.ts';
+import {
+  balances,
+  type HoldPhase,
+  holds,
+  ledgerEntries,
+  priceVersions,
+  usageRecords,
+} from '../store/tables.ts';
+import type { CheckpointCommand } from './contract.ts';
 
 type Hold = typeof holds.$inferSelect;
 type Entry = typeof ledgerEntries.$inferSelect;
@@ -20,16 +29,40 @@ export type Transfer = Omit<Entry, 'id' | 'ledgerAccount'> & {
   readonly counterAccount: string;
 };
 
-export type EndedHold = Omit<Hold, 'requestId' | 'outputBound' | 'phase' | 'createdAt' | 'endedAt'>;
+export type EndedHold = Pick<
+  Hold,
+  | 'accountId'
+  | 'keyId'
+  | 'format'
+  | 'stream'
+  | 'endUser'
+  | 'model'
+  | 'priceVersion'
+  | 'amount'
+  | 'promptTokens'
+  | 'createdAt'
+>;
 
-type HoldEnd = { requestId: string; phase: 'settled' | 'released'; endedAt: number };
+type Dispatch = {
+  requestId: string;
+  upstream: string;
+  modelServed: string;
+  priceVersionServed: string;
+  dispatchedAt: number;
+};
+
+type HoldEnd = { requestId: string; phase: HoldPhase; endedAt: number };
 type EndedHoldRow = [
   accountId: string,
   keyId: string,
+  format: ClientFormatName,
+  stream: bigint,
+  endUser: string | null,
   model: string,
   priceVersion: string,
   amount: bigint,
   promptTokens: bigint,
+  createdAt: bigint,
 ];
 
 export type Statements = ReturnType<typeof prepareStatements>;
@@ -86,12 +119,58 @@ export function prepareStatements(database: Database) {
       .returning({
         accountId: holds.accountId,
         keyId: holds.keyId,
+        format: holds.format,
+        stream: holds.stream,
+        endUser: holds.endUser,
         model: holds.model,
         priceVersion: holds.priceVersion,
         amount: holds.amount,
         promptTokens: holds.promptTokens,
+        createdAt: holds.createdAt,
       }),
   );
+
+  const isOpen = and(eq(holds.requestId, value('requestId')), isNull(holds.endedAt));
+  const dispatchHold = prepareStatement<Dispatch>(
+    database,
+    db
+      .update(holds)
+      .set({
+        phase: 'dispatched',
+        upstream: sql`${value('upstream')}`,
+        modelServed: sql`${value('modelServed')}`,
+        priceVersionServed: sql`${value('priceVersionServed')}`,
+        dispatchedAt: sql`${value('dispatchedAt')}`,
+      })
+      .where(isOpen),
+  );
+
+  const checkpointHold = prepareStatement<CheckpointCommand>(
+    database,
+    db
+      .update(holds)
+      .set({
+        outputTokens: sql`max(${holds.outputTokens}, ${value('outputTokens')})`,
+        reasoningTokens: sql`max(${holds.reasoningTokens}, ${value('reasoningTokens')})`,
+        checkpointAt: sql`${value('nowMs')}`,
+      })
+      .where(isOpen),
+  );
+
+  const extendHold = prepareStatement<{ requestId: string; amount: bigint }>(
+    database,
+    db
+      .update(holds)
+      .set({ amount: sql`${value('amount')}` })
+      .where(isOpen),
+  );
+
+  const findOpenHold = db.select().from(holds).where(isOpen).prepare();
+  const findOpenHolds = db
+    .select()
+    .from(holds)
+    .where(and(isNull(holds.endedAt), lt(holds.createdAt, value('createdBefore'))))
+    .prepare();
 
   const leg = {
     transferId: value('transferId'),
@@ -150,9 +229,25 @@ export function prepareStatements(database: Database) {
     endHold(end: HoldEnd): EndedHold | undefined {
       const row = endHold.get(end);
       if (row === undefined) return undefined;
-      const [accountId, keyId, model, priceVersion, amount, promptTokens] = row;
-      return { accountId, keyId, model, priceVersion, amount, promptTokens: Number(promptTokens) };
+      const [accountId, keyId, format, stream, endUser, model, priceVersion, amount] = row;
+      return {
+        accountId,
+        keyId,
+        format,
+        stream: stream === 1n,
+        endUser,
+        model,
+        priceVersion,
+        amount,
+        promptTokens: Number(row[8]),
+        createdAt: Number(row[9]),
+      };
     },
+    dispatchHold: dispatchHold.run,
+    checkpointHold: checkpointHold.run,
+    extendHold: extendHold.run,
+    findOpenHold: (requestId: string) => findOpenHold.get({ requestId }),
+    findOpenHolds: (createdBefore: number) => findOpenHolds.all({ createdBefore }),
     insertTransfer: (row: Transfer) => insertTransfer.run({ ...row, opposite: -row.amount }),
     findEntries: (transferId: string) => findEntries.all({ transferId }),
     insertUsageRecord: insertUsageRecord.run,

@@ -58,6 +58,7 @@ describe('loadCatalog', () => {
           version: 'price_83ccbbebd3ff8f7c',
           input: 150_000_000_000n,
           cachedInput: 150_000_000_000n,
+          cacheWrite: 150_000_000_000n,
           output: 1_000_000_000_000n,
         },
         servedBy: [{ upstream: 'up', model: 'swift', weight: 1 }],
@@ -155,6 +156,7 @@ describe('loadCatalog', () => {
         version: 'price_52eabf7037c00483',
         input: 1n,
         cachedInput: 0n,
+        cacheWrite: 1n,
         output: 10n ** 18n,
       },
       servedBy: [

@@ -58,6 +58,7 @@ test('explain shows how a charge came about, and doctor finds nothing wrong', as
     usage: {
       inputTokens: 100,
       cachedInputTokens: 40,
+      cacheWriteTokens: 0,
       outputTokens: 10,
       reasoningTokens: 4,
       basis: 'reported',

@@ -35,7 +35,7 @@ function model(more: Partial<Model> = {}): Model {
     contextWindow: 1_000,
     maxOutput: 100,
     features: new Set(),
-    price: { version: '1', input: 1n, cachedInput: 1n, output: 1n },
+    price: { version: '1', input: 1n, cachedInput: 1n, cacheWrite: 1n, output: 1n },
     servedBy: [],
     fallbacks: [],
     ...more,

@@ -16,6 +16,7 @@ const finish = fc.constantFrom<Answer['finish']>(
 const usage = fc.record({
   inputTokens: fc.nat(),
   cachedInputTokens: fc.nat(),
+  cacheWriteTokens: 0,
   outputTokens: fc.nat(),
   reasoningTokens: fc.nat(),
   basis: fc.constantFrom<'reported' | 'estimated'>('reported', 'estimated'),

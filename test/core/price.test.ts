@@ -19,6 +19,7 @@ const anyPrice: fc.Arbitrary<Price> = fc.tuple(pico, pico, pico).map(([first, se
   version: 'price_test',
   input: first > second ? first : second,
   cachedInput: first > second ? second : first,
+  cacheWrite: first > second ? first : second,
   output,
 }));
 
@@ -37,7 +38,14 @@ const anyUsage: fc.Arbitrary<Usage> = fc
   }));
 
 function usage(inputTokens: number, cachedInputTokens: number, outputTokens: number): Usage {
-  return { inputTokens, cachedInputTokens, outputTokens, reasoningTokens: 0, basis: 'reported' };
+  return {
+    inputTokens,
+    cachedInputTokens,
+    cacheWriteTokens: 0,
+    outputTokens,
+    reasoningTokens: 0,
+    basis: 'reported',
+  };
 }
 
 /** The exact total in 10⁻¹² service token, computed the long way. */
@@ -98,8 +106,20 @@ test('a fallback costs the lower of the two prices for that usage', () => {
     }),
   );
   // Which one is lower depends on the usage, so neither price is "the cheaper one".
-  const dearInput: Price = { version: 'a', input: 10n ** 12n, cachedInput: 0n, output: 0n };
-  const dearOutput: Price = { version: 'b', input: 0n, cachedInput: 0n, output: 10n ** 12n };
+  const dearInput: Price = {
+    version: 'a',
+    input: 10n ** 12n,
+    cachedInput: 0n,
+    cacheWrite: 10n ** 12n,
+    output: 0n,
+  };
+  const dearOutput: Price = {
+    version: 'b',
+    input: 0n,
+    cachedInput: 0n,
+    cacheWrite: 0n,
+    output: 10n ** 12n,
+  };
   expect(chargeServed(usage(5, 0, 9), dearInput, dearOutput)).toBe(5_000_000n);
   expect(chargeServed(usage(9, 0, 5), dearInput, dearOutput)).toBe(5_000_000n);
 });
@@ -148,6 +168,7 @@ describe('holdAmount', () => {
       version: 'v',
       input: 10n ** 12n,
       cachedInput: 0n,
+      cacheWrite: 10n ** 12n,
       output: 2n * 10n ** 12n,
     };
     expect(holdAmount(10, 4_096, price, 0n)).toBe(8_202_000_000n);
@@ -180,7 +201,7 @@ describe('affordableOutput', () => {
   });
 
   test('free output has no bound', () => {
-    const free: Price = { version: 'v', input: 1n, cachedInput: 1n, output: 0n };
+    const free: Price = { version: 'v', input: 1n, cachedInput: 1n, cacheWrite: 1n, output: 0n };
     expect(affordableOutput(0n, 10, free)).toBe(Number.MAX_SAFE_INTEGER);
   });
 });

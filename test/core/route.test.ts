@@ -19,7 +19,7 @@ function model(slug: string, servedBy: readonly Placement[], fallbacks: string[]
     contextWindow: 1_000,
     maxOutput: 100,
     features: new Set(),
-    price: { version: slug, input: 1n, cachedInput: 1n, output: 1n },
+    price: { version: slug, input: 1n, cachedInput: 1n, cacheWrite: 1n, output: 1n },
     servedBy,
     fallbacks,
   };

@@ -6,7 +6,14 @@ import type { Usage } from '../../src/core/generation.ts';
 import { decideUsage } from '../../src/core/usage.ts';
 
 function counts(inputTokens: number, outputTokens: number, basis: Usage['basis']): Usage {
-  return { inputTokens, cachedInputTokens: 0, outputTokens, reasoningTokens: 0, basis };
+  return {
+    inputTokens,
+    cachedInputTokens: 0,
+    cacheWriteTokens: 0,
+    outputTokens,
+    reasoningTokens: 0,
+    basis,
+  };
 }
 
 const own = counts(20, 10, 'estimated');

@@ -11,6 +11,7 @@ const byLength = (text: string): number => text.length;
 const USAGE: Usage = {
   inputTokens: 10,
   cachedInputTokens: 4,
+  cacheWriteTokens: 0,
   outputTokens: 5,
   reasoningTokens: 0,
   basis: 'reported',
@@ -29,6 +30,7 @@ test('thinking, text, names and arguments count; ids do not', () => {
   expect(meter.estimate(7)).toEqual({
     inputTokens: 7,
     cachedInputTokens: 0,
+    cacheWriteTokens: 0,
     outputTokens: 3 + 4 + 2 + 2,
     reasoningTokens: 3,
     basis: 'estimated',

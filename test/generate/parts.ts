@@ -23,7 +23,7 @@ export function candidate(slug: string, fallback = false): Candidate {
       contextWindow: 1_000,
       maxOutput: 100,
       features: new Set(),
-      price: { version: slug, input: 1n, cachedInput: 1n, output: 1n },
+      price: { version: slug, input: 1n, cachedInput: 1n, cacheWrite: 1n, output: 1n },
       servedBy: [{ upstream: slug, model: slug, weight: 1 }],
       fallbacks: [],
     },

@@ -152,6 +152,7 @@ test('usage alone is not content, a finish is an answer', async () => {
   const usage = {
     inputTokens: 1,
     cachedInputTokens: 0,
+    cacheWriteTokens: 0,
     outputTokens: 0,
     reasoningTokens: 0,
     basis: 'reported',

@@ -47,7 +47,13 @@ describe('the story of a request', () => {
       balanceAfter: undefined,
     });
 
-    const cheaper = { version: 'swift-0@7', input: 1n, cachedInput: 1n, output: 1n };
+    const cheaper = {
+      version: 'swift-0@7',
+      input: 1n,
+      cachedInput: 1n,
+      cacheWrite: 1n,
+      output: 1n,
+    };
     const served = { model: 'swift-0', upstream: 'spare', price: cheaper };
     await ledger.settle({ ...settleOf('r1', 20n), served });
     const leg = { transferId: 'settle:r1', kind: 'settle' as const, at: NOW + 1, reason: null };
@@ -65,6 +71,7 @@ describe('the story of a request', () => {
         outcome: 'completed',
         inputTokens: 90,
         cachedInputTokens: 40,
+        cacheWriteTokens: 0,
         outputTokens: 10,
         reasoningTokens: 5,
         usageBasis: 'reported',

@@ -17,6 +17,7 @@ export const PRICE = {
   version: 'swift-1@1',
   input: 150_000n,
   cachedInput: 30_000n,
+  cacheWrite: 150_000n,
   output: 600_000n,
 };
 
@@ -84,6 +85,7 @@ export function settleOf(requestId: string, charge: bigint): SettleCommand {
     usage: {
       inputTokens: 90,
       cachedInputTokens: 40,
+      cacheWriteTokens: 0,
       outputTokens: 10,
       reasoningTokens: 5,
       basis: 'reported',
@@ -104,6 +106,7 @@ export function releaseOf(requestId: string): ReleaseCommand {
     usage: {
       inputTokens: 0,
       cachedInputTokens: 0,
+      cacheWriteTokens: 0,
       outputTokens: 0,
       reasoningTokens: 0,
       basis: 'estimated',

@@ -121,6 +121,7 @@ describe('stop sequences that the upstream is not told', () => {
         usage: {
           inputTokens: 10,
           cachedInputTokens: 4,
+cacheWriteTokens: 0,
           outputTokens: 500,
           reasoningTokens: 0,
           basis: 'reported',

@@ -59,6 +59,7 @@ describe('demo-chat', () => {
       usage: {
         inputTokens: 6,
         cachedInputTokens: 0,
+cacheWriteTokens: 0,
         outputTokens: 40,
         reasoningTokens: 0,
         basis: 'reported',

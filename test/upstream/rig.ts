@@ -110,7 +110,7 @@ function candidate(model: string, upstream: Candidate['upstream']): Candidate {
       contextWindow: 128_000,
       maxOutput: 8_192,
       features: new Set(),
-      price: { version: model, input: 1n, cachedInput: 1n, output: 1n },
+      price: { version: model, input: 1n, cachedInput: 1n, cacheWrite: 1n, output: 1n },
       servedBy: [{ upstream: 'scripted', model, weight: 1 }],
       fallbacks: [],
     },

@@ -13,6 +13,7 @@ export const usage: fc.Arbitrary<Usage> = fc
   .map(({ input, cached, output, reasoning }) => ({
     inputTokens: input,
     cachedInputTokens: Math.min(input, cached),
+    cacheWriteTokens: 0,
     outputTokens: output,
     reasoningTokens: Math.min(output, reasoning),
     basis: 'reported',

@@ -33,6 +33,7 @@ export function readUsage(value: unknown): Usage | undefined {
   return {
     inputTokens,
     cachedInputTokens: Math.min(cached, inputTokens),
+    cacheWriteTokens: 0,
     outputTokens,
     reasoningTokens: Math.min(reasoning, outputTokens),
     basis: 'reported',

@@ -56,6 +56,7 @@ export function createUsageReader(): UsageReader {
       return {
         inputTokens,
         cachedInputTokens: counts.get('cache_read_input_tokens') ?? 0,
+        cacheWriteTokens: counts.get('cache_creation_input_tokens') ?? 0,
         outputTokens,
         reasoningTokens: Math.min(reasoningTokens, outputTokens),
         basis: 'reported',

@@ -154,6 +154,7 @@ function expected({ blocks, counts }: Message): Omit<Answer, 'toolCalls'> {
     usage: {
       inputTokens: input + read + creation,
       cachedInputTokens: read,
+cacheWriteTokens: 0,
       outputTokens: output,
       reasoningTokens: 0,
       basis: 'reported',
