@@ -136,7 +136,7 @@ export function prepareStatements(database: Database) {
     db
       .update(holds)
       .set({
-        phase: 'dispatched',
+        phase: sql`'dispatched'`,
         upstream: sql`${value('upstream')}`,
         modelServed: sql`${value('modelServed')}`,
         priceVersionServed: sql`${value('priceVersionServed')}`,
