@@ -30,7 +30,13 @@ test('explain shows how a charge came about, and doctor finds nothing wrong', as
   );
   const { id: accountId } = made['account'] as { id: string };
   const price = (version: string, input: bigint): Price => {
-    return { version, input, cachedInput: 30_000_000_000n, output: 600_000_000_001n };
+    return {
+      version,
+      input,
+      cachedInput: 30_000_000_000n,
+      cacheWrite: input,
+      output: 600_000_000_001n,
+    };
   };
   const requested = price('price_a', 150_000_000_000n);
   const served = price('price_b', 140_000_000_000n);
@@ -41,6 +47,8 @@ test('explain shows how a charge came about, and doctor finds nothing wrong', as
     requestId: 'req_one',
     accountId,
     keyId: 'key_one',
+    format: 'chat',
+    stream: true,
     model: 'swift-1',
     price: requested,
     amount: 50_000_000n,
@@ -51,8 +59,6 @@ test('explain shows how a charge came about, and doctor finds nothing wrong', as
   expect((await tollgate.run('explain', 'req_one')).stdout).toContain('still under way');
   await ledger.settle({
     requestId: 'req_one',
-    format: 'chat',
-    stream: true,
     served: { model: 'swift-0', upstream: 'second', price: served },
     outcome: 'completed',
     usage: {
@@ -67,11 +73,11 @@ test('explain shows how a charge came about, and doctor finds nothing wrong', as
       { upstream: 'first', model: 'swift-1', startedAt: now, endedAt: now + 7, failure: 'timeout' },
       { upstream: 'second', model: 'swift-0', startedAt: now + 7, endedAt: now + 30 },
     ],
-    startedAtMs: now,
+    usdPerMillion: 1_000_000n,
     nowMs: now + 30,
     charge: 15_600_000n,
   });
-  ledger.close();
+  await ledger.close();
   database.close();
 
   const story = await tollgate.json('explain', 'req_one');

@@ -4,7 +4,7 @@ import { randomBytes } from 'node:crypto';
 import { BUILT_IN_PLANS } from '../../src/core/plan.ts';
 import { createAccounts } from '../../src/identity/accounts.ts';
 import { createKeys } from '../../src/identity/keys.ts';
-import { createLedger } from '../../src/ledger/ledger.ts';
+import { createBooks } from '../../src/ledger/books.ts';
 import type { Database } from '../../src/store/database.ts';
 
 export const START_MS = Date.UTC(2026, 10, 21, 12);
@@ -16,7 +16,7 @@ export function createIdentity(database: Database) {
   const parts = { database, clock, randomBytes, plans: () => plans };
   return {
     ...parts,
-    accounts: createAccounts({ ...parts, openBalance: createLedger({ database }).openBalance }),
+    accounts: createAccounts({ ...parts, openBalance: createBooks(database).openBalance }),
     keys: createKeys(parts),
     advance(ms: number): void {
       now += ms;

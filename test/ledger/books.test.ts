@@ -19,27 +19,37 @@ const directory = temporaryDirectory();
 
 describe('the story of a request', () => {
   test('is the hold alone while it is under way, and everything afterwards', async () => {
-    const books = openBooks(directory);
-    const { ledger } = books;
-    await fundAccount(books, 'ada', 100n);
-    expect(ledger.explain('r1')).toBeUndefined();
+    const open = openBooks(directory);
+    const { ledger } = open;
+    await fundAccount(open, 'ada', 100n);
+    expect(open.books.explain('r1')).toBeUndefined();
 
     await ledger.hold(holdOf('r1', 'ada', 30n));
     const hold = {
       requestId: 'r1',
       accountId: 'ada',
       keyId: 'key_1',
+      format: 'chat' as const,
+      stream: true,
+      endUser: 'user-1',
       model: 'swift-1',
       priceVersion: PRICE.version,
       amount: 30n,
       promptTokens: 100,
       outputBound: 8_192,
-      phase: 'dispatched' as const,
+      phase: 'held' as const,
+      upstream: null,
+      modelServed: null,
+      priceVersionServed: null,
+      outputTokens: 0,
+      reasoningTokens: 0,
       createdAt: NOW,
+      dispatchedAt: null,
+      checkpointAt: null,
       endedAt: null,
     };
     const asked = { ...PRICE, model: 'swift-1', firstUsedAt: NOW };
-    expect(ledger.explain('r1')).toEqual({
+    expect(open.books.explain('r1')).toEqual({
       hold,
       record: undefined,
       entries: [],
@@ -57,7 +67,7 @@ describe('the story of a request', () => {
     const served = { model: 'swift-0', upstream: 'spare', price: cheaper };
     await ledger.settle({ ...settleOf('r1', 20n), served });
     const leg = { transferId: 'settle:r1', kind: 'settle' as const, at: NOW + 1, reason: null };
-    expect(ledger.explain('r1')).toEqual({
+    expect(open.books.explain('r1')).toEqual({
       hold: { ...hold, phase: 'settled', endedAt: NOW + 1 },
       record: {
         requestId: 'r1',
@@ -75,6 +85,7 @@ describe('the story of a request', () => {
         outputTokens: 10,
         reasoningTokens: 5,
         usageBasis: 'reported',
+        rawUsage: null,
         estimatedPromptTokens: 100,
         priceVersionRequested: 'swift-1@1',
         priceVersionServed: 'swift-0@7',
@@ -94,53 +105,53 @@ describe('the story of a request', () => {
       prices: [{ ...cheaper, model: 'swift-0', firstUsedAt: NOW + 1 }, asked],
       balanceAfter: 80n,
     });
-    closeBooks(books);
+    await closeBooks(open);
   });
 
   test('of a request that nothing answered has no serving model', async () => {
-    const books = openBooks(directory);
-    await fundAccount(books, 'ada', 100n);
-    await books.ledger.hold(holdOf('r1', 'ada', 30n));
-    await books.ledger.release(releaseOf('r1'));
-    const story = books.ledger.explain('r1');
+    const open = openBooks(directory);
+    await fundAccount(open, 'ada', 100n);
+    await open.ledger.hold(holdOf('r1', 'ada', 30n));
+    await open.ledger.release(releaseOf('r1'));
+    const story = open.books.explain('r1');
     expect(story?.hold.phase).toBe('released');
     expect(story?.entries).toEqual([]);
     expect(story?.record).toMatchObject({
       modelServed: null,
       upstream: null,
       priceVersionServed: null,
-      endUser: null,
       outcome: 'upstream_failed',
     });
-    closeBooks(books);
+    await closeBooks(open);
   });
 });
 
 test('tokens are summed by account and start, open holds with their first slice', async () => {
-  const books = openBooks(directory);
-  const { ledger } = books;
-  await fundAccount(books, 'ada', 100n);
-  await fundAccount(books, 'bob', 100n);
+  const open = openBooks(directory);
+  const { ledger } = open;
+  await fundAccount(open, 'ada', 100n);
+  await fundAccount(open, 'bob', 100n);
   for (const [id, account] of [
     ['r1', 'ada'],
     ['r2', 'ada'],
     ['r3', 'bob'],
     ['r4', 'ada'],
   ] as const) {
-    await ledger.hold(holdOf(id, account, 1n));
+    const nowMs = id === 'r1' ? NOW - 1 : NOW;
+    await ledger.hold({ ...holdOf(id, account, 1n), nowMs });
   }
   await ledger.hold({ ...holdOf('r5', 'ada', 1n), outputBound: 50 });
-  expect(ledger.openHoldTokens('ada')).toBe(3 * (100 + SLICE_TOKENS) + 150);
-  await ledger.settle({ ...settleOf('r1', 1n), startedAtMs: NOW - 1 });
+  expect(open.books.openHoldTokens('ada')).toBe(3 * (100 + SLICE_TOKENS) + 150);
+  await ledger.settle(settleOf('r1', 1n));
   await ledger.settle(settleOf('r2', 1n));
   await ledger.settle(settleOf('r3', 1n));
-  expect(ledger.openHoldTokens('ada')).toBe(100 + SLICE_TOKENS + 150);
-  expect(ledger.usageSince('ada', NOW - 1)).toBe(200);
-  expect(ledger.usageSince('ada', NOW)).toBe(100);
-  expect(ledger.usageSince('ada', NOW + 1)).toBe(0);
-  expect(ledger.openHoldTokens('eve')).toBe(0);
-  expect(ledger.usageSince('eve', 0)).toBe(0);
-  closeBooks(books);
+  expect(open.books.openHoldTokens('ada')).toBe(100 + SLICE_TOKENS + 150);
+  expect(open.books.usageSince('ada', NOW - 1)).toBe(200);
+  expect(open.books.usageSince('ada', NOW)).toBe(100);
+  expect(open.books.usageSince('ada', NOW + 1)).toBe(0);
+  expect(open.books.openHoldTokens('eve')).toBe(0);
+  expect(open.books.usageSince('eve', 0)).toBe(0);
+  await closeBooks(open);
 });
 
 describe('the tables refuse', () => {
@@ -177,27 +188,27 @@ describe('the tables refuse', () => {
     ['a changed price', 'UPDATE price_versions SET input = 0', 'never changed'],
     ['a deleted price', 'DELETE FROM price_versions', 'never changed'],
   ])('%s', async (_name, statement, reason) => {
-    const books = openBooks(directory);
-    await fundAccount(books, 'ada', 100n);
-    await books.ledger.hold(holdOf('r1', 'ada', 30n));
-    expect(() => books.database.connection.run(statement)).toThrow(reason);
-    expect(books.ledger.balance('ada')).toEqual({ posted: 100n, held: 30n, available: 70n });
-    closeBooks(books);
+    const open = openBooks(directory);
+    await fundAccount(open, 'ada', 100n);
+    await open.ledger.hold(holdOf('r1', 'ada', 30n));
+    expect(() => open.database.connection.run(statement)).toThrow(reason);
+    expect(open.books.balance('ada')).toEqual({ posted: 100n, held: 30n, available: 70n });
+    await closeBooks(open);
   });
 });
 
 describe('the audit', () => {
   test('names what does not add up', async () => {
-    const books = openBooks(directory);
-    const { ledger, database } = books;
-    for (const id of ['ada', 'bob']) await fundAccount(books, id, 100n);
-    addAccount(books, 'eve');
+    const open = openBooks(directory);
+    const { ledger, database } = open;
+    for (const id of ['ada', 'bob']) await fundAccount(open, id, 100n);
+    addAccount(open, 'eve');
     await ledger.hold(holdOf('r1', 'ada', 30n));
     await ledger.settle(settleOf('r1', 20n));
     await ledger.hold(holdOf('r2', 'bob', 0n));
     await ledger.hold(holdOf('r3', 'bob', 100n));
     await ledger.settle(settleOf('r2', 5n));
-    expect(ledger.audit()).toEqual([]);
+    expect(open.books.audit()).toEqual([]);
 
     const damage = [
       "UPDATE balances SET posted = posted + 1 WHERE account_id = 'ada'",
@@ -208,7 +219,7 @@ describe('the audit', () => {
       "UPDATE holds SET ended_at = 1 WHERE request_id = 'r3'",
     ];
     for (const statement of damage) database.connection.run(statement);
-    expect(ledger.audit()).toEqual([
+    expect(open.books.audit()).toEqual([
       { kind: 'posted', subject: 'ada', expected: 80n, found: 81n },
       { kind: 'posted', subject: 'eve', expected: 0n, found: 2n },
       { kind: 'held', subject: 'bob', expected: 0n, found: 100n },
@@ -218,6 +229,6 @@ describe('the audit', () => {
       { kind: 'loss', subject: 'r2', expected: 5n, found: 6n },
       { kind: 'record', subject: 'r3', expected: 1n, found: 0n },
     ]);
-    closeBooks(books);
+    await closeBooks(open);
   });
 });

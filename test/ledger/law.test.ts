@@ -7,10 +7,10 @@ import { ledgerEntries } from '../../src/store/tables.ts';
 import { temporaryDirectory } from '../support/database.ts';
 import {
   addAccount,
-  type Books,
   closeBooks,
   creditOf,
   holdOf,
+  type OpenBooks,
   openBooks,
   releaseOf,
   settleOf,
@@ -18,10 +18,10 @@ import {
 import { createModel, type Step } from './model.ts';
 
 const directory = temporaryDirectory();
-const books = openBooks(directory);
-afterAll(() => closeBooks(books));
+const open = openBooks(directory);
+afterAll(() => closeBooks(open));
 
-async function run({ ledger }: Books, step: Step): Promise<string> {
+async function run({ ledger }: OpenBooks, step: Step): Promise<string> {
   switch (step.kind) {
     case 'credit': {
       const done = await ledger.credit(creditOf(step.id, step.account, step.amount));
@@ -43,17 +43,17 @@ function text({ debited, loss, available }: Settlement): string {
 }
 
 /** All steps at once: they are carried out in order, many in one transaction. */
-function runAll(target: Books, steps: readonly Step[]): Promise<string[]> {
+function runAll(target: OpenBooks, steps: readonly Step[]): Promise<string[]> {
   return Promise.all(steps.map((step) => run(target, step).catch(() => 'rejected')));
 }
 
 /** Runs the steps on new accounts, and holds answers and balances against the model's. */
 async function compare(accounts: readonly string[], steps: readonly Step[]): Promise<void> {
-  for (const account of accounts) addAccount(books, account);
+  for (const account of accounts) addAccount(open, account);
   const model = createModel();
-  expect(await runAll(books, steps)).toEqual(steps.map(model.run));
+  expect(await runAll(open, steps)).toEqual(steps.map(model.run));
   for (const account of accounts) {
-    expect(books.ledger.balance(account)).toEqual(model.balance(account));
+    expect(open.books.balance(account)).toEqual(model.balance(account));
   }
 }
 
@@ -84,7 +84,7 @@ test('every sequence of up to five steps over two requests is as the model says'
     );
   });
   await Promise.all(checks);
-  expect(books.ledger.audit()).toEqual([]);
+  expect(open.books.audit()).toEqual([]);
 }, 60_000);
 
 test('money is conserved, whatever comes in whatever order', async () => {
@@ -123,11 +123,11 @@ test('money is conserved, whatever comes in whatever order', async () => {
     }),
     { numRuns: 150 },
   );
-  expect(books.ledger.audit()).toEqual([]);
+  expect(open.books.audit()).toEqual([]);
 
   // The same law once more, from the entries alone.
   const sums = new Map<string, bigint>();
-  for (const entry of books.database.db.select().from(ledgerEntries).all()) {
+  for (const entry of open.database.db.select().from(ledgerEntries).all()) {
     sums.set(entry.transferId, (sums.get(entry.transferId) ?? 0n) + entry.amount);
   }
   expect(sums.size).toBeGreaterThan(1_000);

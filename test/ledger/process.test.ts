@@ -3,10 +3,9 @@
 
 import { describe, expect, test } from 'bun:test';
 import { join } from 'node:path';
-import { createLedger } from '../../src/ledger/ledger.ts';
 import { openDatabase } from '../../src/store/database.ts';
 import { newDatabase, temporaryDirectory } from '../support/database.ts';
-import { closeBooks, fundAccount } from '../support/ledger.ts';
+import { booksOver, closeBooks, fundAccount } from '../support/ledger.ts';
 import { runScript, startTogether } from '../support/process.ts';
 
 const directory = temporaryDirectory();
@@ -24,14 +23,14 @@ function opening(name: string, sync: 'full' | 'normal'): string {
 
 async function fundedFile(name: string, amount: bigint): Promise<void> {
   const database = newDatabase(directory, name);
-  const books = { database, ledger: createLedger({ database }) };
-  await fundAccount(books, 'ada', amount);
-  closeBooks(books);
+  const open = booksOver(database);
+  await fundAccount(open, 'ada', amount);
+  await closeBooks(open);
 }
 
 function reopen(name: string) {
   const database = openDatabase({ url: `sqlite:${join(directory, `${name}.db`)}`, sync: 'full' });
-  return { database, ledger: createLedger({ database }) };
+  return booksOver(database);
 }
 
 describe.each(['full', 'normal'] as const)('kill -9 with sync %s', (sync) => {
@@ -65,15 +64,15 @@ describe.each(['full', 'normal'] as const)('kill -9 with sync %s', (sync) => {
       seen.push(line);
     }
 
-    const books = reopen(name);
+    const open = reopen(name);
     const lost = seen.filter((line) => {
       const [kind, id = ''] = line.split(' ');
-      const story = books.ledger.explain(id);
+      const story = open.books.explain(id);
       return kind === 'settled' ? story?.record?.debited !== 3n : story === undefined;
     });
     expect(lost).toEqual([]);
-    expect(books.ledger.audit()).toEqual([]);
-    closeBooks(books);
+    expect(open.books.audit()).toEqual([]);
+    await closeBooks(open);
   });
 });
 
@@ -99,8 +98,8 @@ test('two processes that race never hold more than there is', async () => {
   );
   expect(granted.map(Number).reduce((sum, count) => sum + count, 0)).toBe(100);
   expect(Math.min(...granted.map(Number))).toBeGreaterThan(0);
-  const books = reopen(name);
-  expect(books.ledger.balance('ada')).toEqual({ posted: 100n, held: 100n, available: 0n });
-  expect(books.ledger.audit()).toEqual([]);
-  closeBooks(books);
+  const open = reopen(name);
+  expect(open.books.balance('ada')).toEqual({ posted: 100n, held: 100n, available: 0n });
+  expect(open.books.audit()).toEqual([]);
+  await closeBooks(open);
 });

@@ -8,10 +8,10 @@ import { ledgerEntries, usageRecords } from '../../src/store/tables.ts';
 import { temporaryDirectory } from '../support/database.ts';
 import {
   addAccount,
-  type Books,
   closeBooks,
   creditOf,
   holdOf,
+  type OpenBooks,
   openBooks,
   outcomeOf,
   releaseOf,
@@ -127,20 +127,20 @@ const TABLES: Record<string, string> = {
 };
 
 test.each(Object.entries(TABLES))('%s', async (_name, text) => {
-  const books = openBooks(directory);
-  addAccount(books, 'ada');
-  addAccount(books, 'bob');
+  const open = openBooks(directory);
+  addAccount(open, 'ada');
+  addAccount(open, 'bob');
   for (const { step, expected } of rows(text)) {
-    expect(`${step.join(' ')} -> ${await run(books, step)}`).toBe(
+    expect(`${step.join(' ')} -> ${await run(open, step)}`).toBe(
       `${step.join(' ')} -> ${expected}`,
     );
   }
-  expect(books.ledger.audit()).toEqual([]);
-  closeBooks(books);
+  expect(open.books.audit()).toEqual([]);
+  await closeBooks(open);
 });
 
-async function run(books: Books, [verb = '', id = '', ...rest]: readonly string[]) {
-  const { ledger, database } = books;
+async function run(open: OpenBooks, [verb = '', id = '', ...rest]: readonly string[]) {
+  const { ledger, database } = open;
   const [second = '', third = ''] = rest;
   switch (verb) {
     case 'credit': {
@@ -164,7 +164,7 @@ async function run(books: Books, [verb = '', id = '', ...rest]: readonly string[
       return `debited ${result.debited}, lost ${result.loss}, ${result.available} available`;
     }
     case 'balance': {
-      const { posted, held, available } = ledger.balance(id);
+      const { posted, held, available } = open.books.balance(id);
       return `${posted} ${held} ${available}`;
     }
     case 'entries':

@@ -1,12 +1,14 @@
-// A ledger over a real file, and short ways to say its commands.
+// A ledger and its books over a real file, and short ways to say the ledger's commands.
 
+import { type Books, createBooks } from '../../src/ledger/books.ts';
 import type {
   CreditCommand,
   HoldCommand,
+  Ledger,
   ReleaseCommand,
   SettleCommand,
 } from '../../src/ledger/contract.ts';
-import { createLedger, type Ledger } from '../../src/ledger/ledger.ts';
+import { createLedger } from '../../src/ledger/ledger.ts';
 import type { Database } from '../../src/store/database.ts';
 import { accounts } from '../../src/store/tables.ts';
 import { newDatabase } from './database.ts';
@@ -21,19 +23,26 @@ export const PRICE = {
   output: 600_000n,
 };
 
-export type Books = { readonly database: Database; readonly ledger: Ledger };
+export type OpenBooks = {
+  readonly database: Database;
+  readonly ledger: Ledger;
+  readonly books: Books;
+};
 
-export function openBooks(directory: string): Books {
-  const database = newDatabase(directory);
-  return { database, ledger: createLedger({ database }) };
+export function openBooks(directory: string): OpenBooks {
+  return booksOver(newDatabase(directory));
 }
 
-export function closeBooks({ database, ledger }: Books): void {
-  ledger.close();
+export function booksOver(database: Database): OpenBooks {
+  return { database, ledger: createLedger({ database }), books: createBooks(database) };
+}
+
+export async function closeBooks({ database, ledger }: OpenBooks): Promise<void> {
+  await ledger.close();
   database.close();
 }
 
-export function addAccount({ database, ledger }: Books, id: string): void {
+export function addAccount({ database, books }: OpenBooks, id: string): void {
   database.transaction((tx) => {
     tx.insert(accounts)
       .values({
@@ -46,18 +55,18 @@ export function addAccount({ database, ledger }: Books, id: string): void {
         createdAt: NOW,
       })
       .run();
-    ledger.openBalance(tx, id);
+    books.openBalance(tx, id);
   });
 }
 
 /** An account with `amount` in it. */
-export async function fundAccount(books: Books, id: string, amount: bigint): Promise<void> {
-  addAccount(books, id);
-  if (amount > 0n) await books.ledger.credit(creditOf(`opening-${id}`, id, amount));
+export async function fundAccount(open: OpenBooks, id: string, amount: bigint): Promise<void> {
+  addAccount(open, id);
+  if (amount > 0n) await open.ledger.credit(creditOf(`opening-${id}`, id, amount));
 }
 
 export function creditOf(creditId: string, accountId: string, amount: bigint): CreditCommand {
-  return { creditId, accountId, amount, reason: 'test', nowMs: NOW };
+  return { creditId, accountId, kind: 'credit', amount, reason: 'test', nowMs: NOW };
 }
 
 export function holdOf(requestId: string, accountId: string, amount: bigint): HoldCommand {
@@ -65,6 +74,9 @@ export function holdOf(requestId: string, accountId: string, amount: bigint): Ho
     requestId,
     accountId,
     keyId: 'key_1',
+    format: 'chat',
+    stream: true,
+    endUser: 'user-1',
     model: 'swift-1',
     price: PRICE,
     amount,
@@ -78,8 +90,6 @@ export function settleOf(requestId: string, charge: bigint): SettleCommand {
   return {
     requestId,
     charge,
-    format: 'chat',
-    stream: true,
     served: { model: 'swift-1', upstream: 'demo', price: PRICE },
     outcome: 'completed',
     usage: {
@@ -90,9 +100,8 @@ export function settleOf(requestId: string, charge: bigint): SettleCommand {
       reasoningTokens: 5,
       basis: 'reported',
     },
-    endUser: 'user-1',
     attempts: [{ upstream: 'demo', ms: 12 }],
-    startedAtMs: NOW,
+    usdPerMillion: 1_000_000n,
     nowMs: NOW + 1,
   };
 }
@@ -100,8 +109,6 @@ export function settleOf(requestId: string, charge: bigint): SettleCommand {
 export function releaseOf(requestId: string): ReleaseCommand {
   return {
     requestId,
-    format: 'messages',
-    stream: false,
     outcome: 'upstream_failed',
     usage: {
       inputTokens: 0,
@@ -112,7 +119,7 @@ export function releaseOf(requestId: string): ReleaseCommand {
       basis: 'estimated',
     },
     attempts: [],
-    startedAtMs: NOW,
+    usdPerMillion: 1_000_000n,
     nowMs: NOW + 1,
   };
 }
