@@ -87,8 +87,9 @@ describe('README catalog', () => {
 
   test('values said to be a default are the default', () => {
     const lines = example.split('\n');
-    const isDefault = (line: string): boolean => /^\w+ = [^#]+#.*; default [\d"]/.test(line);
-    expect(lines.filter(isDefault)).toHaveLength(6);
+    const isDefault = (line: string): boolean =>
+      /^\w+ = [^#]+#.*; default (?:[\d"]|true)/.test(line);
+    expect(lines.filter(isDefault)).toHaveLength(7);
     const withoutDefaults = lines.filter((line) => !isDefault(line)).join('\n');
     const environment = { DEEPSEEK_API_KEY: 'upstream-secret' };
     const load = (text: string) => {

@@ -129,7 +129,14 @@ function toUpstream(
   const profileName = profileNameOf({ ...entry, dialect });
   const profile = profiles.get(profileName);
   if (profile === undefined) throw new CatalogError(['an upstream has an unknown profile']);
-  const remote = { id, baseUrl, apiKey: entry.api_key ?? '', profileName, timeouts };
+  const remote = {
+    id,
+    baseUrl,
+    apiKey: entry.api_key ?? '',
+    profileName,
+    cancelStopsBilling: entry.cancel_stops_billing ?? true,
+    timeouts,
+  };
   return profile.dialect === 'chat'
     ? { ...remote, dialect: 'chat', profile }
     : { ...remote, dialect: 'messages', profile };

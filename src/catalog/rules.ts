@@ -76,7 +76,7 @@ function upstreamRules(
   const { dialect, profile } = upstream;
   if (dialect === undefined) return [];
   if (dialect === 'demo') {
-    return (['base_url', 'api_key', 'profile'] as const).flatMap((key) =>
+    return (['base_url', 'api_key', 'profile', 'cancel_stops_billing'] as const).flatMap((key) =>
       upstream[key] === undefined
         ? []
         : [{ path: `${path}.${key}`, text: 'is not used by the demo dialect; remove it' }],

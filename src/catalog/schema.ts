@@ -87,6 +87,7 @@ export const UpstreamSchema = Type.Object(
     }),
     base_url: Type.Optional(text('an http or https address', 2_048)),
     profile: Type.Optional(Type.String({ expects: 'the name of a profile' })),
+    cancel_stops_billing: Type.Optional(Type.Boolean({ expects: 'true or false' })),
     api_key: Type.Optional(text('visible ASCII characters', 4_096, '^[\\x21-\\x7e]*$')),
     first_byte_seconds: Type.Optional(timeout()),
     idle_seconds: Type.Optional(timeout()),

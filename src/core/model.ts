@@ -40,6 +40,11 @@ type RemoteUpstream = {
   readonly apiKey: string;
   /** What the catalog calls the profile; for people, never for decisions. */
   readonly profileName: string;
+  /**
+   * Whether it stops counting when a request to it is aborted. Then a client that leaves ends the
+   * attempt; otherwise the answer is read to its end, within bounds, for what it really cost.
+   */
+  readonly cancelStopsBilling: boolean;
   readonly timeouts: UpstreamTimeouts;
 };
 

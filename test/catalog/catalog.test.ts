@@ -73,6 +73,7 @@ describe('loadCatalog', () => {
         apiKey: '',
         profileName: 'chat',
         profile: DEFAULT_PROFILE.chat,
+        cancelStopsBilling: true,
         timeouts: { firstByteMs: 60_000, idleMs: 120_000, totalMs: 1_800_000 },
       },
     ]);
@@ -91,6 +92,7 @@ describe('loadCatalog', () => {
       dialect = "chat"
       base_url = "http://127.0.0.1:9/v1"
       api_key = "Bearer-\${KEY}"
+      cancel_stops_billing = false
       first_byte_seconds = 0.5
       idle_seconds = 2
       total_seconds = 3
@@ -141,6 +143,7 @@ describe('loadCatalog', () => {
       apiKey: 'Bearer-secret',
       profileName: 'chat',
       profile: DEFAULT_PROFILE.chat,
+      cancelStopsBilling: false,
       timeouts: { firstByteMs: 500, idleMs: 2_000, totalMs: 3_000 },
     });
     expect(catalog.resolve('Vendor/One:free')).toEqual({

@@ -93,7 +93,13 @@ function served(
   { dialect = 'chat', profile, idleMs = 400 }: TryOptions,
 ): Candidate['upstream'] {
   const timeouts = { firstByteMs: 400, idleMs, totalMs: Math.max(2_000, idleMs) };
-  const shared = { id: 'scripted', profileName: 'scripted', apiKey: 'key', timeouts };
+  const shared = {
+    id: 'scripted',
+    profileName: 'scripted',
+    apiKey: 'key',
+    cancelStopsBilling: true,
+    timeouts,
+  };
   return dialect === 'chat'
     ? { ...shared, dialect, baseUrl, profile: { ...DEFAULT_PROFILE.chat, ...profile } }
     : { ...shared, dialect, baseUrl: messagesBaseUrl, profile: DEFAULT_PROFILE.messages };
