@@ -1,0 +1,227 @@
+// Receipts: what an account is told of each request and of each other movement of its money, as one
+// line of JSON that names the hash of the line before it. The ledger writes them in the transaction
+// of the movement; `receipt-chain.ts` checks them. A version of the text is never changed.
+
+import { isoTime } from './calendar.ts';
+import type { Outcome, Usage } from './generation.ts';
+import {
+  formatDecimal,
+  formatTokens,
+  MICRO_DECIMALS,
+  type Micro,
+  PICO_DECIMALS,
+  parseDecimal,
+  type UsdRate,
+} from './money.ts';
+import type { Price } from './price.ts';
+
+/** The `previous` of an account's first receipt. */
+export const NO_PREVIOUS_RECEIPT = '0'.repeat(64);
+
+const RECEIPT_VERSION = 1;
+
+type Link = {
+  readonly accountId: string;
+  /** 1, 2, 3, … within the account, without gaps. */
+  readonly sequence: number;
+  /** SHA-256 of the body before, lower-case hexadecimal. */
+  readonly previous: string;
+  /** What the account has after this, holds included: the running sum of all its receipts. */
+  readonly posted: Micro;
+  /** The same without what other requests hold. */
+  readonly available: Micro;
+};
+
+export type RequestReceipt = Link & {
+  readonly kind: 'request';
+  readonly requestId: string;
+  /** Unix milliseconds. */
+  readonly startedAt: number;
+  readonly endedAt: number;
+  readonly model: string;
+  /** Null where nobody answered. */
+  readonly modelServed: string | null;
+  readonly outcome: Outcome;
+  readonly usage: Usage;
+  readonly price: Price;
+  /** Of the model that served, where that is another price; the lower one of both was charged. */
+  readonly priceServed: Price | null;
+  /** All that was reserved when the request ended. */
+  readonly held: Micro;
+  readonly charged: Micro;
+  readonly debited: Micro;
+  /** The part of the charge that the account could not pay. */
+  readonly loss: Micro;
+  readonly usdPerMillion: UsdRate;
+};
+
+export const MOVEMENT_KINDS = ['credit', 'grant', 'redemption', 'adjustment'] as const;
+
+export type MovementReceipt = Link & {
+  readonly kind: (typeof MOVEMENT_KINDS)[number];
+  readonly transferId: string;
+  readonly at: number;
+  /** Negative only for an adjustment. */
+  readonly amount: Micro;
+};
+
+export type AccountReceipt = RequestReceipt | MovementReceipt;
+
+/**
+ * The receipt as text. The order of the members is fixed and nothing is optional: the hash of the
+ * chain is made of exactly these characters. Amounts and prices are decimals of service tokens.
+ */
+export function receiptBody(receipt: AccountReceipt): string {
+  const { accountId, sequence, previous, posted, available } = receipt;
+  return (
+    `{"version":${RECEIPT_VERSION},"account":${quote(accountId)},"sequence":${sequence},` +
+    `"previous":"${previous}",` +
+    (receipt.kind === 'request' ? requestMembers(receipt) : movementMembers(receipt)) +
+    `,"balance":"${formatTokens(posted)}","available":"${formatTokens(available)}"}`
+  );
+}
+
+function requestMembers(receipt: RequestReceipt): string {
+  const { modelServed, usage, priceServed } = receipt;
+  return (
+    `"kind":"request","id":${quote(receipt.requestId)},` +
+    `"started_at":"${isoTime(receipt.startedAt)}","ended_at":"${isoTime(receipt.endedAt)}",` +
+    `"model":${quote(receipt.model)},` +
+    `"model_served":${modelServed === null ? 'null' : quote(modelServed)},` +
+    `"outcome":"${receipt.outcome}","usage":{"input_tokens":${usage.inputTokens},` +
+    `"cached_input_tokens":${usage.cachedInputTokens},` +
+    `"cache_write_tokens":${usage.cacheWriteTokens},"output_tokens":${usage.outputTokens},` +
+    `"reasoning_tokens":${usage.reasoningTokens},"basis":"${usage.basis}"},` +
+    `"price":${priceMembers(receipt.price)},` +
+    `"price_served":${priceServed === null ? 'null' : priceMembers(priceServed)},` +
+    `"held":"${formatTokens(receipt.held)}","charged":"${formatTokens(receipt.charged)}",` +
+    `"debited":"${formatTokens(receipt.debited)}","loss":"${formatTokens(receipt.loss)}",` +
+    `"usd_per_million":"${formatDecimal(receipt.usdPerMillion, MICRO_DECIMALS)}"`
+  );
+}
+
+function movementMembers({ kind, transferId, at, amount }: MovementReceipt): string {
+  return `"kind":"${kind}","id":${quote(transferId)},"at":"${isoTime(at)}","amount":"${formatTokens(amount)}"`;
+}
+
+function priceMembers({ version, input, cachedInput, cacheWrite, output }: Price): string {
+  return (
+    `{"version":${quote(version)},"input":"${formatDecimal(input, PICO_DECIMALS)}",` +
+    `"cached_input":"${formatDecimal(cachedInput, PICO_DECIMALS)}",` +
+    `"cache_write":"${formatDecimal(cacheWrite, PICO_DECIMALS)}",` +
+    `"output":"${formatDecimal(output, PICO_DECIMALS)}"}`
+  );
+}
+
+function quote(text: string): string {
+  return JSON.stringify(text);
+}
+
+/**
+ * Reads a body back. `undefined` unless it is letter for letter what `receiptBody` would write, so
+ * that a receipt says everything in one way only.
+ */
+export function readReceipt(body: string): AccountReceipt | undefined {
+  try {
+    const receipt = receiptOf(JSON.parse(body));
+    return receiptBody(receipt) === body ? receipt : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Wrong types end in a throw here, or in another text when the receipt is written again. */
+function receiptOf(value: Members): AccountReceipt {
+  const link = {
+    accountId: text(value, 'account'),
+    sequence: whole(value, 'sequence'),
+    previous: text(value, 'previous'),
+    posted: amount(value, 'balance'),
+    available: amount(value, 'available'),
+  };
+  if (value['kind'] === 'request') return { ...link, kind: 'request', ...requestOf(value) };
+  const kind = MOVEMENT_KINDS.find((known) => known === value['kind']);
+  if (kind === undefined) throw new TypeError('unknown kind');
+  const at = Date.parse(text(value, 'at'));
+  return { ...link, kind, transferId: text(value, 'id'), at, amount: amount(value, 'amount') };
+}
+
+function requestOf(value: Members): Omit<RequestReceipt, keyof Link | 'kind'> {
+  const served = value['price_served'];
+  return {
+    requestId: text(value, 'id'),
+    startedAt: Date.parse(text(value, 'started_at')),
+    endedAt: Date.parse(text(value, 'ended_at')),
+    model: text(value, 'model'),
+    modelServed: value['model_served'] === null ? null : text(value, 'model_served'),
+    outcome: oneOf(OUTCOMES, value['outcome']),
+    usage: usageOf(value['usage'] as Members),
+    price: priceOf(value['price'] as Members),
+    priceServed: served === null ? null : priceOf(served as Members),
+    held: amount(value, 'held'),
+    charged: amount(value, 'charged'),
+    debited: amount(value, 'debited'),
+    loss: amount(value, 'loss'),
+    usdPerMillion: decimal(value, 'usd_per_million', MICRO_DECIMALS),
+  };
+}
+
+type Members = { readonly [name: string]: unknown };
+
+const OUTCOMES: readonly Outcome[] = [
+  'completed',
+  'stopped_balance',
+  'client_cancelled',
+  'upstream_failed',
+  'gateway_failed',
+];
+const BASES: readonly Usage['basis'][] = ['reported', 'estimated', 'recovered'];
+
+function usageOf(value: Members): Usage {
+  return {
+    inputTokens: whole(value, 'input_tokens'),
+    cachedInputTokens: whole(value, 'cached_input_tokens'),
+    cacheWriteTokens: whole(value, 'cache_write_tokens'),
+    outputTokens: whole(value, 'output_tokens'),
+    reasoningTokens: whole(value, 'reasoning_tokens'),
+    basis: oneOf(BASES, value['basis']),
+  };
+}
+
+function priceOf(value: Members): Price {
+  return {
+    version: text(value, 'version'),
+    input: decimal(value, 'input', PICO_DECIMALS),
+    cachedInput: decimal(value, 'cached_input', PICO_DECIMALS),
+    cacheWrite: decimal(value, 'cache_write', PICO_DECIMALS),
+    output: decimal(value, 'output', PICO_DECIMALS),
+  };
+}
+
+function oneOf<T extends string>(known: readonly T[], value: unknown): T {
+  const found = known.find((name) => name === value);
+  if (found === undefined) throw new TypeError('unknown name');
+  return found;
+}
+
+function text(members: Members, name: string): string {
+  const value = members[name];
+  if (typeof value !== 'string') throw new TypeError('not a text');
+  return value;
+}
+
+function whole(members: Members, name: string): number {
+  const value = members[name];
+  if (!Number.isSafeInteger(value)) throw new TypeError('not a whole number');
+  return Number(value);
+}
+
+function amount(members: Members, name: string): bigint {
+  return decimal(members, name, MICRO_DECIMALS);
+}
+
+function decimal(members: Members, name: string, decimals: number): bigint {
+  const value = parseDecimal(text(members, name), decimals);
+  if (value === undefined) throw new TypeError('not a decimal');
+  return value;
+}
