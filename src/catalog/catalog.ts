@@ -11,6 +11,7 @@ import type { Catalog, Model, Upstream } from '../core/model.ts';
 import { formatDecimal, MICRO_DECIMALS, PICO_DECIMALS, parseDecimal } from '../core/money.ts';
 import { BUILT_IN_PLANS, type IncidentLimits, type Plan } from '../core/plan.ts';
 import type { Price } from '../core/price.ts';
+import { SINCE_EVER } from '../core/price-book.ts';
 import type { UpstreamProfile } from '../core/profile.ts';
 import { profileNameOf, toProfiles } from './profiles.ts';
 import { ruleProblems } from './rules.ts';
@@ -91,7 +92,7 @@ function toModel(entry: ModelEntry, nowMs: number): Model {
     contextWindow: entry.context_window,
     maxOutput: entry.max_output,
     features: new Set(entry.features ?? ['tools', 'json']),
-    price: toPrice(entry),
+    prices: [{ validFromMs: SINCE_EVER, price: toPrice(entry), windows: [] }],
     servedBy: entry.served_by.map(({ upstream, model, weight = 1 }) => ({
       upstream,
       model,

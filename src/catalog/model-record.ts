@@ -2,21 +2,24 @@
 // them reads are all there, and none of them has two meanings. Pure; called by the HTTP routes.
 
 import type { Catalog, Model } from '../core/model.ts';
-import { formatDecimal, PICO_DECIMALS } from '../core/money.ts';
 import { type IncidentLimits, lowerIncident, type Plan, planIncludes } from '../core/plan.ts';
+import { priceAt } from '../core/price-book.ts';
+import { pricingRecord } from './pricing-record.ts';
 
 export type ModelRecord = ReturnType<typeof modelRecord>;
 
 /**
  * One model as `plan` sees it; without a plan, as it is. `incident` are the limits that the
- * operator has set at run time, on top of the catalog's own.
+ * operator has set at run time, on top of the catalog's own. Prices are those of `nowMs`.
  */
 export function modelRecord(
   model: Model,
   catalog: Catalog,
   plan: Plan | undefined,
   incident: IncidentLimits | undefined,
+  nowMs: number,
 ) {
+  const price = priceAt(model.prices, nowMs);
   const effectiveContext = Math.min(model.contextWindow, plan?.maxContext ?? model.contextWindow);
   const limits = incidentRecord(lowerIncident(model.incidentLimits, incident));
   const reasons = model.features.has('reasoning');
@@ -45,13 +48,13 @@ export function modelRecord(
       vision,
       reasoning: reasons,
       streaming: true,
-      prompt_cache: model.price.cachedInput < model.price.input,
+      prompt_cache: price.cachedInput < price.input,
     },
     capabilities: null,
     reasoning: reasons
       ? { efforts: ['none', 'low', 'high', 'max'], default_effort: 'high', can_disable: true }
       : null,
-    pricing: pricingRecord(model, catalog),
+    pricing: pricingRecord(model.prices, catalog.usdPerMillion, nowMs),
     available: plan === undefined || planIncludes(plan, model.slug),
     plans: [...catalog.plans.values()]
       .filter((each) => planIncludes(each, model.slug))
@@ -71,9 +74,10 @@ export function modelList(
   catalog: Catalog,
   plan: Plan | undefined,
   incidentOf: (slug: string) => IncidentLimits | undefined,
+  nowMs: number,
 ) {
   const data = catalog.models.map((model) =>
-    modelRecord(model, catalog, plan, incidentOf(model.slug)),
+    modelRecord(model, catalog, plan, incidentOf(model.slug), nowMs),
   );
   return {
     object: 'list',
@@ -81,25 +85,6 @@ export function modelList(
     has_more: false,
     first_id: data.at(0)?.id ?? null,
     last_id: data.at(-1)?.id ?? null,
-  } as const;
-}
-
-/** Exact decimal strings for a million model tokens, in USD and in service tokens. */
-function pricingRecord({ price }: Model, { usdPerMillion }: Catalog) {
-  const usd = (amount: bigint) => formatDecimal(amount * usdPerMillion, PICO_DECIMALS + 6);
-  const tokens = (amount: bigint) => formatDecimal(amount, PICO_DECIMALS - 6);
-  return {
-    currency: 'USD',
-    unit: '1M_tokens',
-    version: price.version,
-    input: usd(price.input),
-    cached_input: usd(price.cachedInput),
-    output: usd(price.output),
-    svc_tokens: {
-      input: tokens(price.input),
-      cached_input: tokens(price.cachedInput),
-      output: tokens(price.output),
-    },
   } as const;
 }
 

@@ -7,6 +7,7 @@ import { isoTime } from '../core/calendar.ts';
 import { createId } from '../core/id.ts';
 import { formatDecimal, PICO_DECIMALS } from '../core/money.ts';
 import type { IncidentLimits } from '../core/plan.ts';
+import { priceAt } from '../core/price-book.ts';
 import { writeAuditEvent } from '../identity/audit.ts';
 import {
   addCommand,
@@ -37,16 +38,20 @@ function listModels(context: Context): Output {
   const catalog = context.catalog();
   const { incidents } = context.openStore();
   const price = (amount: bigint): string => formatDecimal(amount, PICO_DECIMALS);
-  const rows = catalog.models.map((model) => [
-    model.slug,
-    model.aliases.join(', ') || '-',
-    price(model.price.input),
-    price(model.price.cachedInput),
-    price(model.price.output),
-    String(model.contextWindow),
-    String(model.maxOutput),
-    incidentWords(incidents.of(model.slug)),
-  ]);
+  const nowMs = context.clock();
+  const rows = catalog.models.map((model) => {
+    const { input, cachedInput, output } = priceAt(model.prices, nowMs);
+    return [
+      model.slug,
+      model.aliases.join(', ') || '-',
+      price(input),
+      price(cachedInput),
+      price(output),
+      String(model.contextWindow),
+      String(model.maxOutput),
+      incidentWords(incidents.of(model.slug)),
+    ];
+  });
   const header = [
     'MODEL',
     'ALIASES',
@@ -58,8 +63,8 @@ function listModels(context: Context): Output {
     'INCIDENT',
   ];
   return {
-    json: modelList(catalog, undefined, incidents.of),
-    text: `${table(header, rows)}\n\nPrices are in service tokens for one model token.`,
+    json: modelList(catalog, undefined, incidents.of, nowMs),
+    text: `${table(header, rows)}\n\nPrices are those of now, in service tokens for one model token; tollgate prices show has all of them.`,
   };
 }
 

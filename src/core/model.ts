@@ -3,7 +3,7 @@
 
 import type { UsdRate } from './money.ts';
 import type { IncidentLimits, Plan } from './plan.ts';
-import type { Price } from './price.ts';
+import type { PriceBook } from './price-book.ts';
 import type { ChatProfile, MessagesProfile } from './profile.ts';
 
 type ModelFeature = 'tools' | 'json' | 'vision' | 'reasoning';
@@ -25,7 +25,7 @@ export type Model = {
   readonly contextWindow: number;
   readonly maxOutput: number;
   readonly features: ReadonlySet<ModelFeature>;
-  readonly price: Price;
+  readonly prices: PriceBook;
   readonly servedBy: readonly Placement[];
   /** Slugs of the models to try when every placement has failed, in order. */
   readonly fallbacks: readonly string[];

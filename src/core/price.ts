@@ -37,7 +37,10 @@ export function chargeServed(usage: Usage, requested: Price, served: Price): Mic
   return own < asked ? own : asked;
 }
 
-/** What to reserve: the prompt at the uncached price and the first slice of output, rounded up. */
+/**
+ * What to reserve: the prompt at the dearest price that it can come to, and the first slice of
+ * output, rounded up.
+ */
 export function holdAmount(
   promptTokens: number,
   outputBound: number,
@@ -45,7 +48,7 @@ export function holdAmount(
   minimum: Micro,
 ): Micro {
   const slice = BigInt(Math.min(outputBound, SLICE_TOKENS));
-  const total = BigInt(promptTokens) * price.input + slice * price.output;
+  const total = BigInt(promptTokens) * dearestInput(price) + slice * price.output;
   const amount = (total + PICO_PER_MICRO - 1n) / PICO_PER_MICRO;
   return amount > minimum ? amount : minimum;
 }
@@ -56,8 +59,13 @@ export function holdAmount(
  */
 export function affordableOutput(available: Micro, promptTokens: number, price: Price): number {
   if (price.output === 0n) return Number.MAX_SAFE_INTEGER;
-  const left = available * PICO_PER_MICRO - BigInt(promptTokens) * price.input;
+  const left = available * PICO_PER_MICRO - BigInt(promptTokens) * dearestInput(price);
   if (left <= 0n) return 0;
   const tokens = left / price.output;
   return tokens > BigInt(Number.MAX_SAFE_INTEGER) ? Number.MAX_SAFE_INTEGER : Number(tokens);
+}
+
+/** What a prompt token costs at most; cached input never costs more than input. */
+function dearestInput({ input, cacheWrite }: Price): Pico {
+  return input > cacheWrite ? input : cacheWrite;
 }

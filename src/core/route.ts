@@ -2,45 +2,45 @@
 
 import type { Catalog, Model, Placement, Upstream } from './model.ts';
 import { type Plan, planIncludes } from './plan.ts';
+import type { Price } from './price.ts';
+import { priceAt } from './price-book.ts';
 
 /** One possible attempt. `fallback` is true when another model than the requested one serves. */
 export type Candidate = {
   readonly model: Model;
   readonly upstream: Upstream;
   readonly upstreamModel: string;
+  /** The model's when the request started. */
+  readonly price: Price;
   readonly fallback: boolean;
 };
 
 /**
  * The requested model's placements, drawn by weight, then those of its fallback models as far as
- * the plan includes them. `random` returns numbers in [0, 1).
+ * the plan includes them, each at the price of `startedAt`. `random` returns numbers in [0, 1).
  */
 export function candidates(
   catalog: Catalog,
   model: Model,
   plan: Plan,
+  startedAt: number,
   random: () => number,
 ): Candidate[] {
-  const own = placements(catalog, model, false, random);
+  const placements = (of: Model, fallback: boolean): Candidate[] => {
+    const price = priceAt(of.prices, startedAt);
+    return drawByWeight(of.servedBy, random).flatMap((placement) => {
+      const upstream = catalog.upstreams.get(placement.upstream);
+      if (upstream === undefined) return [];
+      return [{ model: of, upstream, upstreamModel: placement.model, price, fallback }];
+    });
+  };
+  const own = placements(model, false);
   const rest = model.fallbacks.flatMap((slug) => {
     const fallback = catalog.resolve(slug);
     if (fallback === undefined || !planIncludes(plan, fallback.slug)) return [];
-    return placements(catalog, fallback, true, random);
+    return placements(fallback, true);
   });
   return [...own, ...rest];
-}
-
-function placements(
-  catalog: Catalog,
-  model: Model,
-  fallback: boolean,
-  random: () => number,
-): Candidate[] {
-  return drawByWeight(model.servedBy, random).flatMap((placement) => {
-    const upstream = catalog.upstreams.get(placement.upstream);
-    if (upstream === undefined) return [];
-    return [{ model, upstream, upstreamModel: placement.model, fallback }];
-  });
 }
 
 function drawByWeight(all: readonly Placement[], random: () => number): readonly Placement[] {

@@ -6,6 +6,7 @@ import type { GenerationRequest, Outcome } from '../core/generation.ts';
 import type { RandomBytes } from '../core/id.ts';
 import type { Catalog, Model } from '../core/model.ts';
 import type { IncidentLimits, Plan } from '../core/plan.ts';
+import type { Price } from '../core/price.ts';
 import type { KeyFacts } from '../identity/authenticate.ts';
 import type { Ledger } from '../ledger/contract.ts';
 import type { AccountLimits } from '../limits/limits.ts';
@@ -58,6 +59,8 @@ export type CheckedRequest = {
   readonly catalog: Catalog;
   readonly plan: Plan;
   readonly model: Model;
+  /** The model's when the request started; it stays, whatever the clock or the catalog do. */
+  readonly price: Price;
   /** Estimated. */
   readonly promptTokens: number;
   /** What model, plan and caller allow; the grant lowers it to what the balance could pay. */

@@ -11,6 +11,7 @@ import type { Outcome, Receipt } from '../core/generation.ts';
 import { randomText } from '../core/id.ts';
 import type { LimitView } from '../core/plan.ts';
 import { SLICE_TOKENS } from '../core/price.ts';
+import { priceAt } from '../core/price-book.ts';
 import { candidates } from '../core/route.ts';
 import type { Attempt } from '../upstream/attempt.ts';
 import type { AnswerHead } from '../wire/format.ts';
@@ -92,8 +93,9 @@ async function check(
   const promptTokens = await estimatePrompt(request, dependencies.tokenizer.countText);
   const { maxOutputTokens } = request;
   const { name: format } = call.format;
+  const price = priceAt(model.prices, call.startedAt);
   const outputBound = decideOutputBound(model, plan, promptTokens, maxOutputTokens, format);
-  return { call, facts, request, catalog, plan, model, promptTokens, outputBound };
+  return { call, facts, request, catalog, plan, model, price, promptTokens, outputBound };
 }
 
 /** Step 7: attempts until one of them delivers. An error of our own gives the grant back. */
@@ -106,7 +108,7 @@ async function findUpstream(
   try {
     return await route({
       startAttempt: dependencies.startAttempt,
-      candidates: candidates(catalog, model, plan, dependencies.random),
+      candidates: candidates(catalog, model, plan, call.startedAt, dependencies.random),
       request,
       maxOutputTokens: grant.outputBound,
       // What is fetched as a stream can be stopped when the money is gone, also for a whole answer.

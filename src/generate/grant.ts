@@ -67,9 +67,9 @@ async function tryGrant(
   dependencies: GenerateDependencies,
   checked: CheckedRequest,
 ): Promise<Grant> {
-  const { catalog, model, promptTokens, outputBound } = checked;
+  const { catalog, price, promptTokens, outputBound } = checked;
   const claim = claimLimits(dependencies, checked);
-  const amount = holdAmount(promptTokens, outputBound, model.price, catalog.minimumHold);
+  const amount = holdAmount(promptTokens, outputBound, price, catalog.minimumHold);
   const held = await holdMoney(dependencies, checked, claim, amount);
   return createGrant(dependencies, checked, claim, held.available + amount);
 }
@@ -82,7 +82,7 @@ function createGrant(
   payable: Micro,
 ): Grant {
   const { clock, ledger } = dependencies;
-  const { model, promptTokens } = checked;
+  const { promptTokens } = checked;
   const outputBound = boundByBalance(checked, payable);
   const attempts = createAttemptLog(dependencies);
   let ended: Promise<Receipt> | undefined;
@@ -107,9 +107,9 @@ function createGrant(
     });
     // The slot first: it is memory, and the account's next request may be waiting for it.
     claim.settle(usage.inputTokens + usage.outputTokens);
-    const { slug, price } = candidate.model;
-    const charge = chargeServed(usage, model.price, price);
-    const served = { model: slug, upstream: candidate.upstream.id, price };
+    const { model, upstream, price } = candidate;
+    const charge = chargeServed(usage, checked.price, price);
+    const served = { model: model.slug, upstream: upstream.id, price };
     const command = endOfRequest(checked, attempts.records, outcome, usage, clock());
     const settlement = await ledger
       .settle({ ...command, charge, served })
@@ -163,7 +163,7 @@ async function holdMoney(
   claim: Claim,
   amount: Micro,
 ): Promise<HoldResult> {
-  const { call, facts, request, model, promptTokens, outputBound } = checked;
+  const { call, facts, request, model, price, promptTokens, outputBound } = checked;
   let result: HoldResult;
   try {
     result = await dependencies.ledger.hold({
@@ -174,7 +174,7 @@ async function holdMoney(
       stream: request.stream,
       ...(request.endUser === undefined ? {} : { endUser: request.endUser }),
       model: model.slug,
-      price: model.price,
+      price,
       amount,
       promptTokens,
       outputBound,
@@ -206,9 +206,9 @@ function releaseUnconfirmed(dependencies: GenerateDependencies, checked: Checked
 
 /** A bound above the first slice is lowered to what the account could pay. */
 function boundByBalance(checked: CheckedRequest, payable: Micro): number {
-  const { outputBound, promptTokens, model } = checked;
+  const { outputBound, promptTokens, price } = checked;
   if (outputBound <= SLICE_TOKENS) return outputBound;
-  const affordable = affordableOutput(payable, promptTokens, model.price);
+  const affordable = affordableOutput(payable, promptTokens, price);
   return Math.min(outputBound, Math.max(SLICE_TOKENS, affordable));
 }
 

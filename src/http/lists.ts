@@ -23,7 +23,8 @@ export type ListDependencies = {
 
 export function listModels(dependencies: ListDependencies, facts: KeyFacts): unknown {
   const catalog = dependencies.catalog();
-  return modelList(catalog, catalog.plans.get(facts.plan), dependencies.incidentOf);
+  const { incidentOf, clock } = dependencies;
+  return modelList(catalog, catalog.plans.get(facts.plan), incidentOf, clock());
 }
 
 export function showModel(
@@ -34,7 +35,7 @@ export function showModel(
   const catalog = dependencies.catalog();
   const model = requireModel(catalog, slugOrAlias);
   const incident = dependencies.incidentOf(model.slug);
-  return modelRecord(model, catalog, catalog.plans.get(facts.plan), incident);
+  return modelRecord(model, catalog, catalog.plans.get(facts.plan), incident, dependencies.clock());
 }
 
 export function listKeys(dependencies: ListDependencies, facts: KeyFacts): unknown {

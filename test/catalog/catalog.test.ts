@@ -4,6 +4,7 @@ import { loadCatalog } from '../../src/catalog/catalog.ts';
 import { CatalogError } from '../../src/catalog/source.ts';
 import { BUILT_IN_PLANS } from '../../src/core/plan.ts';
 import { DEFAULT_PROFILE } from '../../src/core/profile.ts';
+import { alwaysAt } from '../support/price.ts';
 
 const NOW_MS = Date.UTC(2026, 2, 1, 12);
 
@@ -54,13 +55,13 @@ describe('loadCatalog', () => {
         contextWindow: 1_000,
         maxOutput: 100,
         features: new Set(['tools', 'json']),
-        price: {
+        prices: alwaysAt({
           version: 'price_83ccbbebd3ff8f7c',
           input: 150_000_000_000n,
           cachedInput: 150_000_000_000n,
           cacheWrite: 150_000_000_000n,
           output: 1_000_000_000_000n,
-        },
+        }),
         servedBy: [{ upstream: 'up', model: 'swift', weight: 1 }],
         fallbacks: [],
       },
@@ -155,13 +156,13 @@ describe('loadCatalog', () => {
       contextWindow: 2_000,
       maxOutput: 2_000,
       features: new Set(['vision', 'reasoning']),
-      price: {
+      prices: alwaysAt({
         version: 'price_52eabf7037c00483',
         input: 1n,
         cachedInput: 0n,
         cacheWrite: 1n,
         output: 10n ** 18n,
-      },
+      }),
       servedBy: [
         { upstream: 'a', model: 'x', weight: 2.5 },
         { upstream: 'b', model: 'y', weight: 1 },
@@ -196,7 +197,9 @@ describe('loadCatalog', () => {
       catalog,
       catalog.models,
       model,
-      model?.price,
+      ...(model?.prices ?? []),
+      model?.prices,
+      model?.prices[0].price,
       model?.servedBy,
       model?.servedBy[0],
     ];
@@ -206,7 +209,8 @@ describe('loadCatalog', () => {
 
   test('gives a price its version by its amounts, not by how they are written', () => {
     const versionOf = (price: string) =>
-      load(MINIMAL.replace('{ input = "0.15", output = 1 }', price)).models[0]?.price.version;
+      load(MINIMAL.replace('{ input = "0.15", output = 1 }', price)).models[0]?.prices[0].price
+        .version;
     const version = versionOf('{ input = "0.15", output = 1 }');
     expect(versionOf('{ output = "1.00", cached_input = "0.150", input = "0.15" }')).toBe(version);
     expect(versionOf('{ input = "0.15", output = "1.01" }')).not.toBe(version);

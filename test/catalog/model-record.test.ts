@@ -5,6 +5,8 @@ import { loadCatalog } from '../../src/catalog/catalog.ts';
 import { DEMO_CATALOG } from '../../src/catalog/demo-catalog.ts';
 import { type ModelRecord, modelList, modelRecord } from '../../src/catalog/model-record.ts';
 
+const NOW_MS = Date.UTC(2026, 2, 1);
+
 const catalog = loadCatalog({
   text: `${DEMO_CATALOG}
 incident_limits = { requests_per_minute = 9, concurrent_requests = 4 }
@@ -18,16 +20,25 @@ models = ["demo-chat"]
 const [chat, reasoner] = catalog.models;
 if (chat === undefined || reasoner === undefined) throw new Error('the demo has two models');
 
+const CHAT_RATES = {
+  version: chat.prices[0].price.version,
+  input: '0.375',
+  cached_input: '0.075',
+  cache_write: '0.375',
+  output: '1.5',
+  svc_tokens: { input: '150000', cached_input: '30000', cache_write: '150000', output: '600000' },
+};
+
 describe('modelRecord', () => {
   test('has what both SDK families read', () => {
-    const record: ModelRecord = modelRecord(chat, catalog, undefined, undefined);
+    const record: ModelRecord = modelRecord(chat, catalog, undefined, undefined, NOW_MS);
     const forChatClients: ChatModel = record;
     const forMessagesClients: ModelInfo = record;
     expect([forChatClients.id, forMessagesClients.id]).toEqual(['demo-chat', 'demo-chat']);
   });
 
   test('shows a model as it is', () => {
-    expect(modelRecord(chat, catalog, undefined, undefined)).toEqual({
+    expect(modelRecord(chat, catalog, undefined, undefined, NOW_MS)).toEqual({
       id: 'demo-chat',
       object: 'model',
       type: 'model',
@@ -57,11 +68,9 @@ describe('modelRecord', () => {
       pricing: {
         currency: 'USD',
         unit: '1M_tokens',
-        version: chat.price.version,
-        input: '0.375',
-        cached_input: '0.075',
-        output: '1.5',
-        svc_tokens: { input: '150000', cached_input: '30000', output: '600000' },
+        ...CHAT_RATES,
+        next_change_at: null,
+        schedule: [{ valid_from: null, ...CHAT_RATES, windows: [] }],
       },
       available: true,
       plans: ['pay-as-you-go', 'starter', 'pro', 'power', 'business'],
@@ -77,7 +86,7 @@ describe('modelRecord', () => {
 
   test('shows a model as a plan sees it, with the lower of both incident limits', () => {
     const incident = { requestsPerMinute: 20, tokensPerMinute: 500, concurrentRequests: 1 };
-    const record = modelRecord(reasoner, catalog, catalog.plans.get('pro'), incident);
+    const record = modelRecord(reasoner, catalog, catalog.plans.get('pro'), incident, NOW_MS);
     expect({
       available: record.available,
       effective: [record.effective_context, record.max_input_tokens, record.context_window],
@@ -100,7 +109,7 @@ describe('modelRecord', () => {
   });
 
   test('shows the catalog’s own incident limits alone, null where none is lowered', () => {
-    expect(modelRecord(reasoner, catalog, undefined, undefined).limits).toEqual({
+    expect(modelRecord(reasoner, catalog, undefined, undefined, NOW_MS).limits).toEqual({
       requests_per_minute: 9,
       tokens_per_minute: null,
       concurrent_requests: 4,
@@ -113,11 +122,11 @@ describe('modelList', () => {
     const plan = catalog.plans.get('pro');
     const incidents = new Map([['demo-chat', { requestsPerMinute: 1 }]]);
     const incidentOf = (slug: string) => incidents.get(slug);
-    expect(modelList(catalog, plan, incidentOf)).toEqual({
+    expect(modelList(catalog, plan, incidentOf, NOW_MS)).toEqual({
       object: 'list',
       data: [
-        modelRecord(chat, catalog, plan, { requestsPerMinute: 1 }),
-        modelRecord(reasoner, catalog, plan, undefined),
+        modelRecord(chat, catalog, plan, { requestsPerMinute: 1 }, NOW_MS),
+        modelRecord(reasoner, catalog, plan, undefined, NOW_MS),
       ],
       has_more: false,
       first_id: 'demo-chat',

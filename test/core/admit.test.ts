@@ -18,6 +18,7 @@ import { ERRORS, type ErrorCode, GatewayError } from '../../src/core/error.ts';
 import { failureError } from '../../src/core/failure.ts';
 import type { Model } from '../../src/core/model.ts';
 import { BUILT_IN_PLANS, type Plan } from '../../src/core/plan.ts';
+import { alwaysAt } from '../support/price.ts';
 
 function plan(more: Partial<Plan> = {}): Plan {
   const [first] = BUILT_IN_PLANS;
@@ -35,7 +36,7 @@ function model(more: Partial<Model> = {}): Model {
     contextWindow: 1_000,
     maxOutput: 100,
     features: new Set(),
-    price: { version: '1', input: 1n, cachedInput: 1n, cacheWrite: 1n, output: 1n },
+    prices: alwaysAt({ version: '1', input: 1n, cachedInput: 1n, cacheWrite: 1n, output: 1n }),
     servedBy: [],
     fallbacks: [],
     ...more,

@@ -15,33 +15,42 @@ import {
 const tokenCount = fc.oneof(fc.nat(100), fc.nat(10_000), fc.nat(1_000_000_000));
 const pico = fc.oneof(fc.bigInt(0n, 3n), fc.bigInt(0n, 10n ** 12n), fc.bigInt(0n, 10n ** 18n));
 
-const anyPrice: fc.Arbitrary<Price> = fc.tuple(pico, pico, pico).map(([first, second, output]) => ({
-  version: 'price_test',
-  input: first > second ? first : second,
-  cachedInput: first > second ? second : first,
-  cacheWrite: first > second ? first : second,
-  output,
-}));
+const anyPrice: fc.Arbitrary<Price> = fc
+  .tuple(pico, pico, pico, pico)
+  .map(([first, second, cacheWrite, output]) => ({
+    version: 'price_test',
+    input: first > second ? first : second,
+    cachedInput: first > second ? second : first,
+    cacheWrite,
+    output,
+  }));
 
 const anyUsage: fc.Arbitrary<Usage> = fc
   .record({
     inputTokens: tokenCount,
     outputTokens: tokenCount,
     share: fc.double({ min: 0, max: 1, noNaN: true }),
+    written: fc.double({ min: 0, max: 1, noNaN: true }),
   })
-  .map(({ inputTokens, outputTokens, share }) => ({
+  .map(({ inputTokens, outputTokens, share, written }) => ({
     inputTokens,
     cachedInputTokens: Math.floor(inputTokens * share),
+    cacheWriteTokens: Math.floor((inputTokens - Math.floor(inputTokens * share)) * written),
     outputTokens,
     reasoningTokens: Math.floor(outputTokens * share),
     basis: 'reported',
   }));
 
-function usage(inputTokens: number, cachedInputTokens: number, outputTokens: number): Usage {
+function usage(
+  inputTokens: number,
+  cachedInputTokens: number,
+  outputTokens: number,
+  cacheWriteTokens = 0,
+): Usage {
   return {
     inputTokens,
     cachedInputTokens,
-    cacheWriteTokens: 0,
+    cacheWriteTokens,
     outputTokens,
     reasoningTokens: 0,
     basis: 'reported',
@@ -49,11 +58,20 @@ function usage(inputTokens: number, cachedInputTokens: number, outputTokens: num
 }
 
 /** The exact total in 10⁻¹² service token, computed the long way. */
+/** The dearest that a prompt and an output can come to. */
+function dearest(prompt: number, output: number | bigint, price: Price): bigint {
+  const { input, cacheWrite } = price;
+  const each = cacheWrite > input ? cacheWrite : input;
+  return BigInt(prompt) * each + BigInt(output) * price.output;
+}
+
 function exact(used: Usage, price: Price): bigint {
   let total = 0n;
   total += BigInt(used.inputTokens) * price.input;
   total -= BigInt(used.cachedInputTokens) * price.input;
   total += BigInt(used.cachedInputTokens) * price.cachedInput;
+  total -= BigInt(used.cacheWriteTokens) * price.input;
+  total += BigInt(used.cacheWriteTokens) * price.cacheWrite;
   return total + BigInt(used.outputTokens) * price.output;
 }
 
@@ -66,9 +84,15 @@ describe('charge', () => {
     [usage(1, 1, 0), [10n ** 18n, 500_000n, 0n], 1n],
     // Three parts that would each round down make one that rounds up: the total is rounded once.
     [usage(2, 1, 1), [200_000n, 200_000n, 200_000n], 1n],
-  ] as const)('%j costs %p: %p', (used, [input, cachedInput, output], expected) => {
-    expect(charge(used, { version: 'v', input, cachedInput, output })).toBe(expected);
-  });
+    // Read from the cache, written to it, neither: each token of the prompt is charged once.
+    [usage(10, 4, 0, 5), [10n ** 12n, 10n ** 11n, 0n, 125n * 10n ** 10n], 7_650_000n],
+    [usage(5, 0, 0, 5), [10n ** 12n, 0n, 0n, 0n], 0n],
+  ] as const)(
+    '%j costs %p: %p',
+    (used, [input, cachedInput, output, cacheWrite = 0n], expected) => {
+      expect(charge(used, { version: 'v', input, cachedInput, cacheWrite, output })).toBe(expected);
+    },
+  );
 
   test('is the exact total, rounded once and half up', () => {
     fc.assert(
@@ -135,7 +159,8 @@ describe('holdAmount', () => {
         (used, price, spare, bound) => {
           const outputTokens = Math.min(used.outputTokens, bound, SLICE_TOKENS);
           const held = holdAmount(used.inputTokens + spare, bound, price, 0n);
-          expect(held >= charge({ ...used, outputTokens }, price)).toBe(true);
+          const within = { ...used, outputTokens };
+          expect(held >= charge(within, price)).toBe(true);
         },
       ),
       { numRuns: 1_000 },
@@ -151,7 +176,7 @@ describe('holdAmount', () => {
         fc.bigInt(0n, 10n ** 9n),
         (prompt, bound, price, minimum) => {
           const output = Math.min(bound, SLICE_TOKENS);
-          const total = exact(usage(prompt, 0, output), price);
+          const total = dearest(prompt, output, price);
           const held = holdAmount(prompt, bound, price, minimum);
           expect(held >= minimum).toBe(true);
           if (held > minimum) {
@@ -187,8 +212,7 @@ describe('affordableOutput', () => {
         (available, prompt, price) => {
           fc.pre(price.output > 0n);
           const tokens = affordableOutput(available, prompt, price);
-          const cost = (count: bigint): bigint =>
-            BigInt(prompt) * price.input + count * price.output;
+          const cost = (count: bigint): bigint => dearest(prompt, count, price);
           const money = available * 1_000_000n;
           expect(tokens >= 0).toBe(true);
           if (tokens > 0) expect(cost(BigInt(tokens)) <= money).toBe(true);

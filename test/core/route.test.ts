@@ -6,6 +6,7 @@ import fc from 'fast-check';
 import type { Catalog, Model, Placement, Upstream } from '../../src/core/model.ts';
 import { BUILT_IN_PLANS, type Plan } from '../../src/core/plan.ts';
 import { candidates } from '../../src/core/route.ts';
+import { alwaysAt } from '../support/price.ts';
 
 const [PLAN] = BUILT_IN_PLANS as readonly [Plan];
 
@@ -19,7 +20,7 @@ function model(slug: string, servedBy: readonly Placement[], fallbacks: string[]
     contextWindow: 1_000,
     maxOutput: 100,
     features: new Set(),
-    price: { version: slug, input: 1n, cachedInput: 1n, cacheWrite: 1n, output: 1n },
+    prices: alwaysAt({ version: slug, input: 1n, cachedInput: 1n, cacheWrite: 1n, output: 1n }),
     servedBy,
     fallbacks,
   };
@@ -52,7 +53,7 @@ function order(models: readonly Model[], plan: Plan, random: () => number): stri
   const [first] = models;
   if (first === undefined) throw new Error('no model');
   const ids = ['a', 'b', 'c', 'd'];
-  return candidates(catalog(models, ids), first, plan, random).map(
+  return candidates(catalog(models, ids), first, plan, 0, random).map(
     (each) => `${each.model.slug}@${each.upstream.id}${each.fallback ? ' fallback' : ''}`,
   );
 }

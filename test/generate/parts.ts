@@ -4,6 +4,7 @@ import type { UpstreamFailure } from '../../src/core/failure.ts';
 import type { GenerationEvent } from '../../src/core/generation.ts';
 import type { Candidate } from '../../src/core/route.ts';
 import type { Attempt, Batch } from '../../src/upstream/attempt.ts';
+import { alwaysAt } from '../support/price.ts';
 
 export const HELLO: GenerationEvent = { kind: 'text-delta', text: 'Hello' };
 export const FINISH: GenerationEvent = { kind: 'finish', reason: 'stop' };
@@ -23,12 +24,13 @@ export function candidate(slug: string, fallback = false): Candidate {
       contextWindow: 1_000,
       maxOutput: 100,
       features: new Set(),
-      price: { version: slug, input: 1n, cachedInput: 1n, cacheWrite: 1n, output: 1n },
+      prices: alwaysAt({ version: slug, input: 1n, cachedInput: 1n, cacheWrite: 1n, output: 1n }),
       servedBy: [{ upstream: slug, model: slug, weight: 1 }],
       fallbacks: [],
     },
     upstream: { id: slug, dialect: 'demo', timeouts },
     upstreamModel: slug,
+    price: { version: slug, input: 1n, cachedInput: 1n, cacheWrite: 1n, output: 1n },
     fallback,
   };
 }

@@ -10,6 +10,7 @@ import { type Attempt, createAttempts } from '../../src/upstream/attempt.ts';
 import { createUpstreamClient } from '../../src/upstream/client.ts';
 import { answerDemo } from '../../src/upstream/demo.ts';
 import type { Behaviour } from '../support/behaviours.ts';
+import { alwaysAt } from '../support/price.ts';
 import { startUpstream, type Upstream } from '../support/upstream.ts';
 
 export type TryOptions = {
@@ -116,12 +117,13 @@ function candidate(model: string, upstream: Candidate['upstream']): Candidate {
       contextWindow: 128_000,
       maxOutput: 8_192,
       features: new Set(),
-      price: { version: model, input: 1n, cachedInput: 1n, cacheWrite: 1n, output: 1n },
+      prices: alwaysAt({ version: model, input: 1n, cachedInput: 1n, cacheWrite: 1n, output: 1n }),
       servedBy: [{ upstream: 'scripted', model, weight: 1 }],
       fallbacks: [],
     },
     upstream,
     upstreamModel: model,
+    price: { version: model, input: 1n, cachedInput: 1n, cacheWrite: 1n, output: 1n },
     fallback: false,
   };
 }

@@ -108,8 +108,14 @@ function checkCatalog(catalog: Catalog): void {
   for (const model of catalog.models) {
     assert.equal(catalog.resolve(model.slug), model);
     assert.ok(model.maxOutput <= model.contextWindow && model.maxOutput > 0);
-    const { input, cachedInput, output } = model.price;
-    assert.ok(input >= 0n && output >= 0n && cachedInput >= 0n && cachedInput <= input);
+    const prices = model.prices.flatMap(({ price, windows }) => [
+      price,
+      ...windows.map((each) => each.price),
+    ]);
+    for (const { input, cachedInput, cacheWrite, output } of prices) {
+      assert.ok(input >= 0n && output >= 0n && cacheWrite >= 0n);
+      assert.ok(cachedInput >= 0n && cachedInput <= input);
+    }
     for (const { upstream } of model.servedBy) assert.ok(catalog.upstreams.has(upstream));
     for (const slug of model.fallbacks) assert.ok(catalog.resolve(slug) !== undefined);
   }

@@ -1,0 +1,75 @@
+// `pricing` of a model record: what a model costs now, and all that is known of what it will cost.
+// Exact decimal strings for a million model tokens, in USD and in service tokens. Pure.
+
+import { isoTime } from '../core/calendar.ts';
+import { formatDecimal, PICO_DECIMALS, type UsdRate } from '../core/money.ts';
+import type { Price } from '../core/price.ts';
+import {
+  nextPriceChange,
+  type PriceBook,
+  type PricePeriod,
+  type PriceWindow,
+  periodAt,
+  priceAt,
+} from '../core/price-book.ts';
+
+export type RatesRecord = ReturnType<typeof ratesRecord>;
+export type PeriodRecord = ReturnType<typeof periodRecord>;
+
+/** `schedule` begins with the period in force; `next_change_at` heeds its windows too. */
+export function pricingRecord(prices: PriceBook, usdPerMillion: UsdRate, nowMs: number) {
+  const current = periodAt(prices, nowMs);
+  const next = nextPriceChange(prices, nowMs);
+  return {
+    currency: 'USD',
+    unit: '1M_tokens',
+    ...ratesRecord(priceAt(prices, nowMs), usdPerMillion),
+    next_change_at: next === undefined ? null : isoTime(next),
+    schedule: prices
+      .filter((period) => period.validFromMs >= current.validFromMs)
+      .map((period) => periodRecord(period, usdPerMillion)),
+  } as const;
+}
+
+/** The outer price holds whenever none of the windows is open. */
+export function periodRecord(period: PricePeriod, usdPerMillion: UsdRate) {
+  const { validFromMs, price, windows } = period;
+  return {
+    valid_from: Number.isFinite(validFromMs) ? isoTime(validFromMs) : null,
+    ...ratesRecord(price, usdPerMillion),
+    windows: windows.map((window) => windowRecord(window, usdPerMillion)),
+  } as const;
+}
+
+function windowRecord(window: PriceWindow, usdPerMillion: UsdRate) {
+  return {
+    from: timeOfDay(window.fromMinute),
+    to: timeOfDay(window.toMinute),
+    days: window.days,
+    ...ratesRecord(window.price, usdPerMillion),
+  } as const;
+}
+
+function ratesRecord(price: Price, usdPerMillion: UsdRate) {
+  const usd = (amount: bigint) => formatDecimal(amount * usdPerMillion, PICO_DECIMALS + 6);
+  const tokens = (amount: bigint) => formatDecimal(amount, PICO_DECIMALS - 6);
+  return {
+    version: price.version,
+    input: usd(price.input),
+    cached_input: usd(price.cachedInput),
+    cache_write: usd(price.cacheWrite),
+    output: usd(price.output),
+    svc_tokens: {
+      input: tokens(price.input),
+      cached_input: tokens(price.cachedInput),
+      cache_write: tokens(price.cacheWrite),
+      output: tokens(price.output),
+    },
+  } as const;
+}
+
+/** Minutes after midnight as `16:30`. */
+export function timeOfDay(minute: number): string {
+  const part = (value: number) => String(value).padStart(2, '0');
+  return `${part(Math.floor(minute / 60))}:${part(minute % 60)}`;
+}
