@@ -57,7 +57,6 @@ function usage(
   };
 }
 
-/** The exact total in 10⁻¹² service token, computed the long way. */
 /** The dearest that a prompt and an output can come to. */
 function dearest(prompt: number, output: number | bigint, price: Price): bigint {
   const { input, cacheWrite } = price;
@@ -65,6 +64,7 @@ function dearest(prompt: number, output: number | bigint, price: Price): bigint 
   return BigInt(prompt) * each + BigInt(output) * price.output;
 }
 
+/** The exact total in 10⁻¹² service token, computed the long way. */
 function exact(used: Usage, price: Price): bigint {
   let total = 0n;
   total += BigInt(used.inputTokens) * price.input;
