@@ -123,7 +123,8 @@ function quote(text: string): string {
  */
 export function readReceipt(body: string): AccountReceipt | undefined {
   try {
-    const receipt = receiptOf(JSON.parse(body));
+    const value = JSON.parse(body);
+    const receipt = receiptOf(value);
     return receiptBody(receipt) === body ? receipt : undefined;
   } catch {
     return undefined;
