@@ -16,7 +16,7 @@ const finish = fc.constantFrom<Answer['finish']>(
 const usage = fc.record({
   inputTokens: fc.nat(),
   cachedInputTokens: fc.nat(),
-  cacheWriteTokens: 0,
+  cacheWriteTokens: fc.nat(),
   outputTokens: fc.nat(),
   reasoningTokens: fc.nat(),
   basis: fc.constantFrom<'reported' | 'estimated'>('reported', 'estimated'),

@@ -19,7 +19,7 @@ export function receiptWith(cachedInputTokens: number): Receipt {
     usage: {
       inputTokens: 100,
       cachedInputTokens,
-cacheWriteTokens: 0,
+      cacheWriteTokens: 0,
       outputTokens: 20,
       reasoningTokens: 5,
       basis: 'reported',

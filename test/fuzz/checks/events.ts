@@ -57,12 +57,15 @@ export function checkEvents(events: readonly GenerationEvent[], ended: boolean):
 }
 
 export function checkUsage(usage: Usage): void {
-  const { inputTokens, cachedInputTokens, outputTokens, reasoningTokens } = usage;
-  for (const count of [inputTokens, cachedInputTokens, outputTokens, reasoningTokens]) {
+  const { inputTokens, cachedInputTokens, cacheWriteTokens } = usage;
+  const { outputTokens, reasoningTokens } = usage;
+  const prompt = [inputTokens, cachedInputTokens, cacheWriteTokens];
+  for (const count of [...prompt, outputTokens, reasoningTokens]) {
     assert.ok(Number.isInteger(count) && !Object.is(count, -0), 'a count is an integer');
     assert.ok(count >= 0 && count <= COUNT_MAX * 3, 'a count has bounds');
   }
-  assert.ok(cachedInputTokens <= inputTokens && reasoningTokens <= outputTokens);
+  assert.ok(cachedInputTokens + cacheWriteTokens <= inputTokens);
+  assert.ok(reasoningTokens <= outputTokens);
   assert.equal(usage.basis, 'reported');
 }
 

@@ -9,11 +9,11 @@ import { anyText, solidText, wholeText } from './text.ts';
 const count = fc.integer({ min: 0, max: 1_000 });
 
 export const usage: fc.Arbitrary<Usage> = fc
-  .record({ input: count, cached: count, output: count, reasoning: count })
-  .map(({ input, cached, output, reasoning }) => ({
+  .record({ input: count, cached: count, written: count, output: count, reasoning: count })
+  .map(({ input, cached, written, output, reasoning }) => ({
     inputTokens: input,
     cachedInputTokens: Math.min(input, cached),
-    cacheWriteTokens: 0,
+    cacheWriteTokens: Math.min(input - Math.min(input, cached), written),
     outputTokens: output,
     reasoningTokens: Math.min(output, reasoning),
     basis: 'reported',

@@ -47,7 +47,7 @@ const answers: fc.Arbitrary<Answer> = fc
     const usage = {
       inputTokens: cached + uncached,
       cachedInputTokens: cached,
-cacheWriteTokens: 0,
+      cacheWriteTokens: 0,
       outputTokens: thought + said,
       reasoningTokens: thought,
       basis: 'reported' as const,

@@ -8,6 +8,7 @@ function usage(cachedInputTokens: number, reasoningTokens: number) {
   return {
     inputTokens: 10,
     cachedInputTokens,
+    cacheWriteTokens: 0,
     outputTokens: 5,
     reasoningTokens,
     basis: 'reported' as const,

@@ -154,7 +154,7 @@ function expected({ blocks, counts }: Message): Omit<Answer, 'toolCalls'> {
     usage: {
       inputTokens: input + read + creation,
       cachedInputTokens: read,
-cacheWriteTokens: 0,
+      cacheWriteTokens: creation,
       outputTokens: output,
       reasoningTokens: 0,
       basis: 'reported',
