@@ -63,6 +63,8 @@ export type ChainTotals = {
 export type ChainCheck = {
   /** Takes the next body and answers what is wrong, with it or with the one before. */
   readonly take: (body: string) => readonly ChainProblem[];
+  /** The last receipt that had a place in the chain. */
+  readonly last: () => AccountReceipt | undefined;
   readonly totals: () => ChainTotals;
 };
 
@@ -143,7 +145,7 @@ export function createChainCheck(sha256: (body: string) => string): ChainCheck {
     };
   }
 
-  return { take, totals: () => totals };
+  return { take, last: () => before, totals: () => totals };
 }
 
 /** All problems of a chain that is at hand, and what it adds up to. */
@@ -203,15 +205,13 @@ function costOf({ modelServed, usage, price, priceServed }: RequestReceipt): Mic
 }
 
 /**
- * The cost to the unit, but for two endings that never take more than what was held: the gateway
- * died, or the client left and the answer was read to its end without it.
+ * The cost to the unit. What was not completed may have been counted by the gateway alone, and such
+ * a count never takes more than what was held.
  */
 function chargeIsRight(receipt: RequestReceipt): boolean {
-  const { charged, held, usage, outcome } = receipt;
+  const { charged, held, outcome } = receipt;
   const cost = costOf(receipt);
-  if (charged === cost) return true;
-  const bounded = usage.basis === 'recovered' || outcome === 'client_cancelled';
-  return bounded && cost > held && charged === held;
+  return charged === cost || (outcome !== 'completed' && cost > held && charged === held);
 }
 
 /** What a receipt added to the balance, or took from it. */

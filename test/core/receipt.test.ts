@@ -266,17 +266,14 @@ describe('a chain', () => {
     expect(forged(1, { priceServed: { ...PRICE, output: 1n } })).toEqual(['charge 2']);
   });
 
-  test('two endings may cost no more than their hold, and then exactly that', () => {
-    const usage: Usage = { ...USAGE, basis: 'recovered' };
-    expect(forged(1, { usage, held: 16n })).toEqual([]);
-    expect(forged(1, { usage: { ...usage, outputTokens: 400 }, held: 16n })).toEqual([]);
-    expect(forged(1, { usage: { ...usage, outputTokens: 400 }, held: 17n })).toEqual(['charge 2']);
-    const cancelled = {
-      outcome: 'client_cancelled',
-      usage: { ...USAGE, outputTokens: 400 },
-    } as const;
-    expect(forged(1, { ...cancelled, held: 16n })).toEqual([]);
-    expect(forged(1, { ...cancelled, outcome: 'completed', held: 16n })).toEqual(['charge 2']);
+  test('what was not completed may cost no more than its hold, and then exactly that', () => {
+    const usage: Usage = { ...USAGE, outputTokens: 400 };
+    for (const outcome of ['client_cancelled', 'stopped_balance', 'gateway_failed'] as const) {
+      expect(forged(1, { outcome, held: 16n })).toEqual([]);
+      expect(forged(1, { outcome, usage, held: 16n })).toEqual([]);
+      expect(forged(1, { outcome, usage, held: 17n })).toEqual(['charge 2']);
+    }
+    expect(forged(1, { usage, held: 16n })).toEqual(['charge 2']);
   });
 
   test('law: no character can be changed, but in the last receipt alone without its hash', () => {
