@@ -1,0 +1,181 @@
+// The invariants of a simulation. Each check names what it looks at by the number of the invariant
+// that it stands for, and throws with the request's story where it does not hold.
+
+import { eq, isNull, sql } from 'drizzle-orm';
+import { formatTokens } from '../../src/core/money.ts';
+import type { Plan } from '../../src/core/plan.ts';
+import { balances, holds, ledgerEntries, usageRecords } from '../../src/store/tables.ts';
+import type { Told } from './customer.ts';
+import type { Gateway } from './gateway.ts';
+import type { Served } from './upstream.ts';
+
+export type Facts = {
+  readonly gateway: Gateway;
+  readonly told: readonly Told[];
+  readonly book: readonly Served[];
+  /** Everything that was paid in, once, in 10⁻⁶ service token. */
+  readonly paidIn: ReadonlyMap<string, bigint>;
+  readonly planOf: (accountId: string) => Plan;
+};
+
+export class Violation extends Error {
+  override readonly name = 'Violation';
+}
+
+function hold(invariant: string, holds: boolean, story: () => unknown): void {
+  if (holds) return;
+  const text = JSON.stringify(story(), (_, value) =>
+    typeof value === 'bigint' ? `${value}n` : value,
+  );
+  throw new Violation(`${invariant}: ${text}`);
+}
+
+/** After every step: what must be true at any instant. */
+export function checkInstant({ database }: Gateway): void {
+  for (const row of database.db.select().from(balances).all()) {
+    hold('I-03 nobody has less than nothing', row.posted - row.held >= 0n, () => row);
+  }
+}
+
+/** When nothing is under way any more. */
+export function checkEnd(facts: Facts): void {
+  const { gateway, told, book } = facts;
+  const { db } = gateway.database;
+  const open = db.select().from(holds).where(isNull(holds.endedAt)).all();
+  hold('I-08 every hold has ended', open.length === 0, () => open);
+  hold('I-12 nothing is in flight', gateway.inFlight() === 0, () => gateway.inFlight());
+  for (const accountId of facts.paidIn.keys()) {
+    const { inFlight } = gateway.limits.usage(accountId);
+    hold('I-12 no slot has leaked', inFlight === 0, () => ({ accountId, inFlight }));
+  }
+  const differences = gateway.books.audit();
+  hold('I-01 the books agree', differences.length === 0, () => differences);
+  const total = db
+    .select({ sum: sql<bigint>`coalesce(sum(${ledgerEntries.amount}), 0)` })
+    .from(ledgerEntries)
+    .get();
+  hold('I-01 all legs sum to zero', total?.sum === 0n, () => total);
+  checkCredits(facts);
+  const served = Map.groupBy(book, (each) => each.marker);
+  for (const memory of told) checkRequest(facts, memory, served.get(memory.marker) ?? []);
+  checkSlots(facts);
+  checkWindows(facts);
+}
+
+function checkCredits({ gateway, paidIn }: Facts): void {
+  const { db } = gateway.database;
+  for (const [accountId, expected] of paidIn) {
+    const row = db
+      .select({ sum: sql<bigint>`coalesce(sum(${ledgerEntries.amount}), 0)` })
+      .from(ledgerEntries)
+      .where(
+        sql`${ledgerEntries.ledgerAccount} = ${`customer:${accountId}`} and ${ledgerEntries.kind} not in ('settle', 'loss')`,
+      )
+      .get();
+    hold('I-06 credits are booked once', row?.sum === expected, () => ({
+      accountId,
+      expected,
+      row,
+    }));
+  }
+}
+
+function checkRequest({ gateway }: Facts, memory: Told, served: readonly Served[]): void {
+  const { db } = gateway.database;
+  const record = db
+    .select()
+    .from(usageRecords)
+    .where(eq(usageRecords.requestId, memory.requestId))
+    .get();
+  const story = (): unknown => ({ memory, record, served });
+  const sent = Math.max(0, ...served.map((each) => each.sent));
+  if (memory.bill !== undefined) {
+    const booked = record === undefined ? undefined : formatTokens(record.debited);
+    hold('I-11 what is told is what is booked', booked === memory.bill.debited, story);
+    const sameOutcome =
+      memory.bill.outcome === undefined || memory.bill.outcome === record?.outcome;
+    hold('I-11 the outcome that is told is the one that is booked', sameOutcome, story);
+  }
+  if (memory.refused !== undefined) {
+    hold('I-10 a refusal costs nothing', (record?.debited ?? 0n) === 0n, story);
+  }
+  if (record === undefined) return;
+  hold('I-05 amounts add up', record.debited + record.loss === record.charged, story);
+  if (served.length === 0)
+    hold(
+      'I-04 what was never asked costs nothing',
+      record.debited === 0n || record.usageBasis === 'recovered',
+      story,
+    );
+  const isOwnCount = record.usageBasis === 'estimated';
+  if (isOwnCount && record.outcome !== 'upstream_failed') {
+    hold(
+      'I-04 nothing is charged that no upstream has sent',
+      record.outputTokens * 4 <= sent + 4,
+      story,
+    );
+  }
+  if (isOwnCount && memory.characters > 0)
+    hold('I-07 no content is free by accident', record.charged > 0n, story);
+  if (record.usageBasis === 'recovered') {
+    hold('I-08 what is recovered stays within the hold', record.debited <= record.held, story);
+    hold('I-08 what is recovered was produced', record.outputTokens * 4 <= sent + 4, story);
+  }
+  const bound = memory.maxTokens;
+  if (bound !== undefined)
+    hold("the caller's bound bounds the charge", record.outputTokens <= bound + 256, story);
+  const delivered = Math.floor(memory.characters / 4);
+  if (record.outcome === 'stopped_balance') {
+    hold(
+      'what was passed on for money was paid',
+      record.loss === 0n || delivered <= record.outputTokens,
+      story,
+    );
+  }
+}
+
+/** At the upstreams themselves: no account has more under way than its plan has slots. */
+function checkSlots({ told, book, planOf }: Facts): void {
+  const accountOf = new Map(told.map((memory) => [memory.marker, memory.accountId]));
+  for (const [accountId, served] of Map.groupBy(book, (each) => accountOf.get(each.marker) ?? '')) {
+    const limit = planOf(accountId).concurrentRequests;
+    for (const each of served) {
+      const together = served.filter(
+        (other) =>
+          other.startedAt <= each.startedAt && (other.endedAt ?? Infinity) > each.startedAt,
+      );
+      hold('I-12 never more at once than slots', together.length <= limit, () => ({
+        accountId,
+        together,
+      }));
+    }
+  }
+}
+
+const SPAN_MS = 60_000;
+
+/** A span as long as a window meets two windows at most. */
+function checkWindows({ gateway, told, planOf }: Facts): void {
+  const { db } = gateway.database;
+  const admitted = new Set(
+    db
+      .select({ id: holds.requestId })
+      .from(holds)
+      .all()
+      .map(({ id }) => id),
+  );
+  for (const [accountId, asked] of Map.groupBy(told, (memory) => memory.accountId)) {
+    const times = asked
+      .filter(({ requestId }) => admitted.has(requestId))
+      .map(({ askedAt }) => askedAt);
+    const limit = planOf(accountId).requestsPerMinute;
+    for (const start of times) {
+      const within = times.filter((at) => at >= start && at < start + SPAN_MS).length;
+      hold('I-13 no span admits more than two windows', within <= 2 * limit, () => ({
+        accountId,
+        start,
+        within,
+      }));
+    }
+  }
+}

@@ -1,0 +1,186 @@
+// One life of a simulated gateway: the product's own pipeline, limits, ledger and codecs over a real
+// database file; only the network, the clocks and the keys are the simulation's. A killed gateway
+// writes nothing any more, and its file is all that the next one finds.
+
+import { createDeadlines } from '../../src/core/deadlines.ts';
+import type { Catalog } from '../../src/core/model.ts';
+import type { IncidentLimits } from '../../src/core/plan.ts';
+import type { GenerateDependencies } from '../../src/generate/call.ts';
+import { type Generated, generate } from '../../src/generate/generate.ts';
+import { createInFlight } from '../../src/generate/in-flight.ts';
+import { type Books, createBooks } from '../../src/ledger/books.ts';
+import type { Ledger } from '../../src/ledger/contract.ts';
+import { createLedger } from '../../src/ledger/ledger.ts';
+import { type AccountLimits, createLimits } from '../../src/limits/limits.ts';
+import { type Database, openDatabase } from '../../src/store/database.ts';
+import { migrate } from '../../src/store/migrate.ts';
+import { createAttempts } from '../../src/upstream/attempt.ts';
+import { parseBody } from '../../src/wire/body.ts';
+import type { ClientFormat } from '../../src/wire/format.ts';
+import type { FaultCounter } from './faults.ts';
+import type { SimulatedUpstreams } from './upstream.ts';
+import type { World } from './world.ts';
+
+export type Asking = {
+  readonly requestId: string;
+  readonly accountId: string;
+  readonly plan: string;
+  readonly format: ClientFormat;
+  readonly body: string;
+  readonly signal: AbortSignal;
+};
+
+export type Gateway = {
+  readonly ask: (asking: Asking) => Promise<Generated>;
+  readonly ledger: Ledger;
+  readonly books: Books;
+  readonly limits: AccountLimits;
+  readonly database: Database;
+  readonly inFlight: () => number;
+  /** Fails every write from now on, or lets them through again. */
+  readonly breakDisk: (broken: boolean) => void;
+  readonly kill: () => void;
+};
+
+export type GatewayParts = {
+  readonly world: World;
+  readonly faults: FaultCounter;
+  readonly upstreams: SimulatedUpstreams;
+  readonly path: string;
+  readonly catalog: Catalog;
+  readonly incidents: ReadonlyMap<string, IncidentLimits>;
+  readonly onInternal: (requestId: string, error: unknown) => void;
+};
+
+const SWEEP_MS = 250;
+const FOUR_CHARACTERS = 4;
+
+/** Starts a gateway on the file, and recovers what the one before it has left. */
+export async function startGateway(parts: GatewayParts): Promise<Gateway> {
+  const { world, faults, upstreams, catalog } = parts;
+  const database = openDatabase({ url: `sqlite:${parts.path}`, sync: 'normal' });
+  migrate(database);
+  const books = createBooks(database);
+  let alive = true;
+  const ledger = slow(createLedger({ database }), world, faults, () => alive);
+  await recover(ledger, catalog, world);
+  const limits = createLimits({
+    clock: world.wall,
+    monotonic: world.monotonic,
+    usageSince: books.usageSince,
+    openHoldTokens: books.openHoldTokens,
+  } as Parameters<typeof createLimits>[0]);
+  const deadlines = createDeadlines();
+  const inFlight = createInFlight();
+  const tokens = (text: string): number => Math.ceil(text.length / FOUR_CHARACTERS);
+  setInterval(() => deadlines.sweep(world.monotonic()), SWEEP_MS);
+  const dependencies: GenerateDependencies = {
+    clock: world.wall,
+    random: world.random,
+    randomBytes: (length) => Uint8Array.from({ length }, () => world.between(0, 255)),
+    catalog: () => catalog,
+    incidentOf: (model) => parts.incidents.get(model),
+    limits,
+    ledger,
+    tokenizer: { countText: tokens, countNow: tokens },
+    reasoning: undefined,
+    startAttempt: createAttempts({ client: upstreams.client, clock: world.monotonic, deadlines }),
+    inFlight,
+    report: () => {},
+    alert: () => {},
+    onInternal: parts.onInternal,
+    heartbeatMs: 15_000,
+    silentCommitMs: 15_000,
+  };
+  return {
+    ledger,
+    books,
+    limits,
+    database,
+    inFlight: inFlight.count,
+    ask: ({ requestId, accountId, plan, format, body, signal }) =>
+      generate(dependencies, {
+        format,
+        requestId,
+        startedAt: world.wall(),
+        authorize: () => ({
+          keyId: `key_${accountId}`,
+          accountId,
+          plan,
+          planSince: 0,
+          standing: 'active',
+          emailVerified: true,
+        }),
+        readBody: async () => parseBody(new TextEncoder().encode(body)),
+        signal,
+      }),
+    breakDisk: (broken) => database.connection.run(`PRAGMA query_only = ${broken ? 'ON' : 'OFF'}`),
+    kill() {
+      alive = false;
+      world.endLife();
+      upstreams.dropAll();
+      database.close();
+    },
+  };
+}
+
+async function recover(ledger: Ledger, catalog: Catalog, world: World): Promise<void> {
+  const { usdPerMillion } = catalog;
+  const nowMs = world.wall();
+  // The clock may have jumped back since the holds were made.
+  const createdBefore = Number.MAX_SAFE_INTEGER;
+  for (;;) {
+    const ended = await ledger.recover({
+      live: [],
+      createdBefore,
+      phase: 'ended',
+      usdPerMillion,
+      nowMs,
+    });
+    if (ended.length === 0) return;
+  }
+}
+
+const REPEATED = 0.05;
+
+/**
+ * The ledger as the pipeline meets it: some milliseconds away, in order, and dead with its process.
+ * Now and then a settle is said twice, as it is when an acknowledgement was lost.
+ */
+function slow(ledger: Ledger, world: World, faults: FaultCounter, alive: () => boolean): Ledger {
+  let arrivesAt = 0;
+  const later = <Command, Result>(send: (command: Command) => Promise<Result>) => {
+    return (command: Command): Promise<Result> =>
+      new Promise((resolve, reject) => {
+        arrivesAt = Math.max(arrivesAt, world.monotonic() + world.between(0, 3));
+        setTimeout(() => {
+          const answer = (then: () => void): void => {
+            if (alive()) setTimeout(then, world.between(0, 3));
+          };
+          send(command).then(
+            (result) => answer(() => resolve(result)),
+            (error: unknown) => answer(() => reject(error)),
+          );
+        }, arrivesAt - world.monotonic());
+      });
+  };
+  const settle = later(ledger.settle);
+  return {
+    ...ledger,
+    hold: later(ledger.hold),
+    dispatch: later(ledger.dispatch),
+    extend: later(ledger.extend),
+    checkpoint: later(ledger.checkpoint),
+    release: later(ledger.release),
+    credit: later(ledger.credit),
+    redeem: later(ledger.redeem),
+    settle(command) {
+      const first = settle(command);
+      if (world.chance(REPEATED)) {
+        faults.count('settled twice');
+        settle(command).catch(() => {});
+      }
+      return first;
+    },
+  };
+}

@@ -1,0 +1,140 @@
+// Time and chance of a simulation: one seed, one queue of tasks, two clocks. While a world is
+// installed, the timers of the whole process are its own, so that the product's code waits in
+// virtual time; an hour of it takes a second, and the same seed gives the same order of everything.
+
+type Task = {
+  readonly at: number;
+  /** Drawn, so that tasks of the same instant run in an order that differs from seed to seed. */
+  readonly rank: number;
+  /** Tasks of a gateway that has been killed are never run. */
+  readonly life: number;
+  readonly run: () => void;
+  everyMs?: number;
+};
+
+export type World = {
+  readonly random: () => number;
+  /** An integer from `least` to `most`, both included. */
+  readonly between: (least: number, most: number) => number;
+  readonly chance: (probability: number) => boolean;
+  readonly pick: <T>(items: readonly T[]) => T;
+  /** Milliseconds since the world began; never jumps. */
+  readonly monotonic: () => number;
+  /** Unix milliseconds, as wrong as `jump` has made them. */
+  readonly wall: () => number;
+  readonly jump: (ms: number) => void;
+  /** Runs `work` later, whatever becomes of the gateway. */
+  readonly after: (ms: number, work: () => void) => void;
+  readonly sleep: (ms: number) => Promise<void>;
+  /** Forgets every timer that the product has set so far. */
+  readonly endLife: () => void;
+  /** Runs tasks until none is left or `untilMs` is reached. `onStep` is told after each. */
+  readonly run: (untilMs: number, onStep: () => void) => Promise<void>;
+};
+
+/** What outlives the gateway. */
+const OUTSIDE = 0;
+
+/** Turns of the real event loop in which promises, native ones too, come to rest. */
+const TURNS = 3;
+
+const WALL_START = Date.UTC(2026, 10, 21, 23, 50);
+
+/** Runs `work` in a world of its own, and gives the process its timers back. */
+export async function inWorld<T>(seed: number, work: (world: World) => Promise<T>): Promise<T> {
+  const real = {
+    setTimeout,
+    clearTimeout,
+    setInterval,
+    clearInterval,
+    setImmediate,
+    sleep: Bun.sleep,
+  };
+  const random = createRandom(seed);
+  const tasks = new Set<Task>();
+  let life = OUTSIDE + 1;
+  let nowMs = 0;
+  let wallOffsetMs = WALL_START;
+
+  const add = (ms: number, run: () => void, of: number, everyMs?: number): Task => {
+    const task: Task = { at: nowMs + ms, rank: random(), life: of, run };
+    if (everyMs !== undefined) task.everyMs = everyMs;
+    tasks.add(task);
+    return task;
+  };
+  const remove = (task: unknown): void => void tasks.delete(task as Task);
+  const after = (ms: number, run: () => void): void => void add(ms, run, OUTSIDE);
+  const world: World = {
+    random,
+    between: (least, most) => least + Math.floor(random() * (most - least + 1)),
+    chance: (probability) => random() < probability,
+    pick: (items) => items[Math.floor(random() * items.length)] as (typeof items)[number],
+    monotonic: () => nowMs,
+    wall: () => wallOffsetMs + nowMs,
+    jump(ms) {
+      wallOffsetMs += ms;
+    },
+    after,
+    sleep: (ms) => new Promise((resolve) => after(ms, resolve)),
+    endLife() {
+      for (const task of tasks) if (task.life !== OUTSIDE) tasks.delete(task);
+      life += 1;
+    },
+    async run(untilMs, onStep) {
+      for (;;) {
+        for (let turn = 0; turn < TURNS; turn += 1) {
+          await new Promise<void>((resolve) => real.setImmediate(resolve));
+        }
+        onStep();
+        const task = earliest(tasks);
+        if (task === undefined || task.at > untilMs) break;
+        tasks.delete(task);
+        nowMs = Math.max(nowMs, task.at);
+        if (task.everyMs !== undefined) {
+          tasks.add(Object.assign(task, { at: nowMs + task.everyMs, rank: random() }));
+        }
+        task.run();
+      }
+      nowMs = Math.max(nowMs, untilMs);
+    },
+  };
+
+  const unref = <T extends object>(task: T): T => Object.assign(task, { unref: () => task });
+  Object.assign(globalThis, {
+    setTimeout: (run: () => void, ms = 0) => unref(add(ms, run, life)),
+    setInterval: (run: () => void, ms = 0) => unref(add(ms, run, life, ms)),
+    setImmediate: (run: () => void) => unref(add(0, run, life)),
+    clearTimeout: remove,
+    clearInterval: remove,
+  });
+  Object.assign(Bun, {
+    sleep: (ms: number) => new Promise<void>((resolve) => void add(ms, resolve, life)),
+  });
+  try {
+    return await work(world);
+  } finally {
+    const { sleep, ...timers } = real;
+    Object.assign(globalThis, timers);
+    Object.assign(Bun, { sleep });
+  }
+}
+
+function earliest(tasks: ReadonlySet<Task>): Task | undefined {
+  let first: Task | undefined;
+  for (const task of tasks) {
+    if (first === undefined || task.at < first.at) first = task;
+    else if (task.at === first.at && task.rank < first.rank) first = task;
+  }
+  return first;
+}
+
+/** Mulberry32: small, fast, and the same everywhere. */
+function createRandom(seed: number): () => number {
+  let state = seed >>> 0;
+  return () => {
+    state = (state + 0x6d2b79f5) >>> 0;
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  };
+}
