@@ -4,10 +4,9 @@
 import type { Database, Queries } from '../store/database.ts';
 import { balances } from '../store/tables.ts';
 import { audit, type Difference } from './audit.ts';
+import { prepareBalanceStatements } from './balance-statements.ts';
 import type { Balance } from './contract.ts';
-import { LedgerRefusal } from './error.ts';
 import { explain, type RequestStory } from './explain.ts';
-import { prepareStatements } from './statements.ts';
 import { prepareTokenCounts } from './tokens.ts';
 
 export type Books = {
@@ -27,14 +26,10 @@ export type Books = {
 
 /** `database` is open and migrated. */
 export function createBooks(database: Database): Books {
-  const statements = prepareStatements(database);
+  const { balance } = prepareBalanceStatements(database);
   const tokens = prepareTokenCounts(database.db);
   return {
-    balance(accountId) {
-      const found = statements.findBalance(accountId);
-      if (found === undefined) throw new LedgerRefusal('There is no account with this id.');
-      return found;
-    },
+    balance,
     openBalance(tx, accountId) {
       tx.insert(balances).values({ accountId, posted: 0n, held: 0n }).run();
     },

@@ -3,7 +3,8 @@
 // own prepared queries do, which cost half as much again as what SQLite itself does for the ledger.
 
 import type { SQLQueryBindings } from 'bun:sqlite';
-import { is, Param, Placeholder } from 'drizzle-orm';
+import { getTableColumns, is, Param, Placeholder, sql } from 'drizzle-orm';
+import type { SQLiteTable } from 'drizzle-orm/sqlite-core';
 import type { Database } from './database.ts';
 
 /** A query of Drizzle's before its `prepare()`. */
@@ -27,9 +28,9 @@ export function prepareStatement<Values extends object, Row extends readonly unk
   { connection }: Pick<Database, 'connection'>,
   query: Query,
 ): Statement<Values, Row> {
-  const { sql, params } = query.toSQL();
+  const { sql: text, params } = query.toSQL();
   const slots = params.map(slotOf);
-  const statement = connection.prepare<Row, SQLQueryBindings[]>(sql);
+  const statement = connection.prepare<Row, SQLQueryBindings[]>(text);
   const bind = (values: Values): SQLQueryBindings[] => {
     const named = values as Readonly<Record<string, unknown>>;
     return slots.map(({ name, encode }) => {
@@ -54,4 +55,16 @@ function slotOf(parameter: unknown): Slot {
   throw new TypeError(
     'A prepared statement takes placeholders only; write constants into its SQL.',
   );
+}
+
+/** One placeholder a column, named like it: such a statement takes a whole row. */
+export function placeholders<T extends SQLiteTable>(
+  table: T,
+): Record<keyof T['$inferInsert'], Placeholder> {
+  const names = Object.keys(getTableColumns(table));
+  // Object.fromEntries forgets the keys that it was given.
+  return Object.fromEntries(names.map((name) => [name, sql.placeholder(name)])) as Record<
+    keyof T['$inferInsert'],
+    Placeholder
+  >;
 }

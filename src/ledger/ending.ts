@@ -1,0 +1,155 @@
+// The one place where a hold ends: its charge is taken, booked, recorded and receipted. `commands.ts`
+// and `recover.ts` call it inside their transaction.
+
+import { assert } from '../core/assert.ts';
+import type { Micro } from '../core/money.ts';
+import type { HoldPhase } from '../store/tables.ts';
+import type { ReleaseCommand, SettleCommand, Settlement } from './contract.ts';
+import { LedgerRefusal } from './error.ts';
+import type { EndedHold } from './hold-statements.ts';
+import type { Prices } from './prices.ts';
+import type { AppendReceipt } from './receipts.ts';
+import type { Statements } from './statements.ts';
+
+type EndPhase = Extract<HoldPhase, 'settled' | 'released' | 'expired'>;
+
+type Amounts = { readonly charge: Micro; readonly debited: Micro; readonly loss: Micro };
+
+/** Ends a request's hold and takes `charge`; one that has ended answers what its end had taken. */
+export type EndHold = (
+  command: ReleaseCommand & Pick<SettleCommand, 'withinHold'>,
+  charge: Micro,
+  phase: EndPhase,
+) => Settlement;
+
+export function createEndHold(parts: {
+  readonly statements: Statements;
+  readonly prices: Prices;
+  readonly appendReceipt: AppendReceipt;
+}): EndHold {
+  const { statements, prices, appendReceipt } = parts;
+
+  const endHold: EndHold = (command, charge, phase) => {
+    const { requestId, served, nowMs } = command;
+    const ended = statements.endHold({ requestId, phase, endedAt: nowMs });
+    if (ended === undefined) return firstResult(requestId);
+    if (served !== undefined) prices.remember(served.price, served.model, nowMs);
+    const debited = payable(ended, charge, command.withinHold);
+    const amounts = { charge, debited, loss: charge - debited };
+    const left = statements.spend(ended.accountId, ended.amount, debited);
+    assert(left !== undefined, 'a hold has an account with a balance');
+    book(requestId, ended.accountId, amounts, nowMs);
+    record(ended, command, amounts);
+    receipt(ended, command, amounts, left);
+    return { debited, loss: amounts.loss, available: left.available };
+  };
+
+  /**
+   * A charge within the hold is always covered; above it, the available balance pays down to zero,
+   * or, where the ending stays within its hold, nothing does.
+   */
+  function payable(ended: EndedHold, charge: Micro, withinHold = false): Micro {
+    if (charge <= ended.amount) return charge;
+    if (withinHold) return ended.amount;
+    const most = statements.balance(ended.accountId).available + ended.amount;
+    return charge < most ? charge : most;
+  }
+
+  function book(requestId: string, accountId: string, amounts: Amounts, at: number): void {
+    if (amounts.debited > 0n) {
+      statements.insertTransfer({
+        transferId: `settle:${requestId}`,
+        ledgerAccount: 'operator:revenue',
+        counterAccount: `customer:${accountId}`,
+        amount: amounts.debited,
+        kind: 'settle',
+        at,
+        reason: null,
+      });
+    }
+    if (amounts.loss > 0n) {
+      statements.insertTransfer({
+        transferId: `loss:${requestId}`,
+        ledgerAccount: 'operator:revenue',
+        counterAccount: 'operator:loss',
+        amount: amounts.loss,
+        kind: 'loss',
+        at,
+        reason: null,
+      });
+    }
+  }
+
+  function record(ended: EndedHold, command: ReleaseCommand, amounts: Amounts): void {
+    const { served, usage } = command;
+    statements.insertUsageRecord({
+      requestId: command.requestId,
+      accountId: ended.accountId,
+      keyId: ended.keyId,
+      format: ended.format,
+      stream: ended.stream,
+      modelRequested: ended.model,
+      modelServed: served?.model ?? null,
+      upstream: served?.upstream ?? null,
+      outcome: command.outcome,
+      inputTokens: usage.inputTokens,
+      cachedInputTokens: usage.cachedInputTokens,
+      cacheWriteTokens: usage.cacheWriteTokens,
+      outputTokens: usage.outputTokens,
+      reasoningTokens: usage.reasoningTokens,
+      usageBasis: usage.basis,
+      rawUsage: command.rawUsage ?? null,
+      estimatedPromptTokens: ended.promptTokens,
+      priceVersionRequested: ended.priceVersion,
+      priceVersionServed: served?.price.version ?? null,
+      held: ended.amount,
+      charged: amounts.charge,
+      debited: amounts.debited,
+      loss: amounts.loss,
+      endUser: ended.endUser,
+      attempts: JSON.stringify(command.attempts),
+      startedAt: ended.createdAt,
+      endedAt: command.nowMs,
+    });
+  }
+
+  function receipt(
+    ended: EndedHold,
+    command: ReleaseCommand,
+    amounts: Amounts,
+    left: { readonly posted: Micro; readonly available: Micro },
+  ): void {
+    const price = prices.read(ended.priceVersion);
+    const servedPrice = command.served?.price;
+    appendReceipt({
+      kind: 'request',
+      accountId: ended.accountId,
+      requestId: command.requestId,
+      startedAt: ended.createdAt,
+      endedAt: command.nowMs,
+      model: ended.model,
+      modelServed: command.served?.model ?? null,
+      outcome: command.outcome,
+      usage: command.usage,
+      price,
+      priceServed: servedPrice?.version === price.version ? null : (servedPrice ?? null),
+      held: ended.amount,
+      charged: amounts.charge,
+      debited: amounts.debited,
+      loss: amounts.loss,
+      usdPerMillion: command.usdPerMillion,
+      posted: left.posted,
+      available: left.available,
+    });
+  }
+
+  /** What the settle or release that came first had booked. */
+  function firstResult(requestId: string): Settlement {
+    const found = statements.findUsageRecord(requestId);
+    if (found === undefined) throw new LedgerRefusal('There is no hold with this request id.');
+    const { debited, loss, accountId } = found;
+    return { debited, loss, available: statements.balance(accountId).available };
+  }
+
+  return endHold;
+}

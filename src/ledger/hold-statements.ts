@@ -1,0 +1,172 @@
+// The statements over `holds`, and nothing else. What runs once or more a request is a
+// `prepareStatement`; a look at a whole row stays with Drizzle.
+
+import { and, eq, isNull, sql } from 'drizzle-orm';
+import type { ClientFormatName } from '../core/admit.ts';
+import type { Micro } from '../core/money.ts';
+import type { Database } from '../store/database.ts';
+import { placeholders, prepareStatement } from '../store/statement.ts';
+import { type HoldPhase, holds } from '../store/tables.ts';
+import type { CheckpointCommand } from './contract.ts';
+
+export type Hold = typeof holds.$inferSelect;
+
+/** What the end of a hold needs to know of it. */
+export type EndedHold = Pick<
+  Hold,
+  | 'accountId'
+  | 'keyId'
+  | 'format'
+  | 'stream'
+  | 'endUser'
+  | 'model'
+  | 'priceVersion'
+  | 'amount'
+  | 'promptTokens'
+  | 'createdAt'
+>;
+
+type HoldEnd = { readonly requestId: string; readonly phase: HoldPhase; readonly endedAt: number };
+
+type EndedHoldRow = [
+  accountId: string,
+  keyId: string,
+  format: ClientFormatName,
+  stream: bigint,
+  endUser: string | null,
+  model: string,
+  priceVersion: string,
+  amount: bigint,
+  promptTokens: bigint,
+  createdAt: bigint,
+];
+
+type Dispatch = {
+  readonly requestId: string;
+  readonly upstream: string;
+  readonly modelServed: string;
+  readonly priceVersionServed: string;
+  readonly dispatchedAt: number;
+};
+
+export function prepareHoldStatements(database: Database) {
+  const { db } = database;
+  const value = sql.placeholder;
+  const isOpen = and(eq(holds.requestId, value('requestId')), isNull(holds.endedAt));
+
+  const insert = prepareStatement<Hold, [string]>(
+    database,
+    db
+      .insert(holds)
+      .values(placeholders(holds))
+      .onConflictDoNothing()
+      .returning({ requestId: holds.requestId }),
+  );
+
+  const dispatch = prepareStatement<Dispatch>(
+    database,
+    db
+      .update(holds)
+      .set({
+        phase: sql`'dispatched'`,
+        upstream: sql`${value('upstream')}`,
+        modelServed: sql`${value('modelServed')}`,
+        priceVersionServed: sql`${value('priceVersionServed')}`,
+        dispatchedAt: sql`${value('dispatchedAt')}`,
+      })
+      .where(isOpen),
+  );
+
+  const checkpoint = prepareStatement<CheckpointCommand>(
+    database,
+    db
+      .update(holds)
+      .set({
+        outputTokens: sql`max(${holds.outputTokens}, ${value('outputTokens')})`,
+        reasoningTokens: sql`max(${holds.reasoningTokens}, ${value('reasoningTokens')})`,
+        checkpointAt: sql`${value('nowMs')}`,
+      })
+      .where(isOpen),
+  );
+
+  const raise = prepareStatement<{ requestId: string; amount: Micro }>(
+    database,
+    db
+      .update(holds)
+      .set({ amount: sql`${value('amount')}` })
+      .where(isOpen),
+  );
+
+  const end = prepareStatement<HoldEnd, EndedHoldRow>(
+    database,
+    db
+      .update(holds)
+      .set({ phase: sql`${value('phase')}`, endedAt: sql`${value('endedAt')}` })
+      .where(isOpen)
+      .returning({
+        accountId: holds.accountId,
+        keyId: holds.keyId,
+        format: holds.format,
+        stream: holds.stream,
+        endUser: holds.endUser,
+        model: holds.model,
+        priceVersion: holds.priceVersion,
+        amount: holds.amount,
+        promptTokens: holds.promptTokens,
+        createdAt: holds.createdAt,
+      }),
+  );
+
+  const findOpen = prepareStatement<{ requestId: string }, [accountId: string, amount: Micro]>(
+    database,
+    db.select({ accountId: holds.accountId, amount: holds.amount }).from(holds).where(isOpen),
+  );
+
+  const find = db
+    .select()
+    .from(holds)
+    .where(eq(holds.requestId, value('requestId')))
+    .prepare();
+
+  // By account, because the index of the open holds is: never a walk over all that there were.
+  const openBefore = db
+    .select({ requestId: holds.requestId })
+    .from(holds)
+    .where(and(isNull(holds.endedAt), sql`${holds.createdAt} < ${value('createdBefore')}`))
+    .orderBy(holds.accountId, holds.createdAt, holds.requestId)
+    .prepare();
+
+  return {
+    /** Answers whether the hold is new; one with this request id stays as it is. */
+    insertHold: (hold: Hold): boolean => insert.get(hold) !== undefined,
+    dispatchHold: dispatch.run,
+    checkpointHold: checkpoint.run,
+    raiseHold: (requestId: string, amount: Micro) => raise.run({ requestId, amount }),
+    /** Ends a hold that is still open, and answers with it. */
+    endHold(command: HoldEnd): EndedHold | undefined {
+      const row = end.get(command);
+      if (row === undefined) return undefined;
+      const [accountId, keyId, format, stream, endUser, model, priceVersion, amount] = row;
+      return {
+        accountId,
+        keyId,
+        format,
+        stream: stream === 1n,
+        endUser,
+        model,
+        priceVersion,
+        amount,
+        promptTokens: Number(row[8]),
+        createdAt: Number(row[9]),
+      };
+    },
+    findOpenHold(requestId: string) {
+      const row = findOpen.get({ requestId });
+      return row === undefined ? undefined : { accountId: row[0], amount: row[1] };
+    },
+    findHold: (requestId: string) => find.get({ requestId }),
+    /** The requests whose hold is open and older than an instant. */
+    openHoldsBefore: (createdBefore: number) =>
+      openBefore.all({ createdBefore }).map(({ requestId }) => requestId),
+  };
+}

@@ -1,0 +1,96 @@
+// Ends the holds that nobody will end any more: what a process left behind when it died. A hold that
+// was never dispatched is released. A dispatched one is settled at what had passed by its last
+// checkpoint, with the prompt as it was estimated, and never above the hold.
+
+import { chargeServed } from '../core/price.ts';
+import type {
+  Ledger,
+  RecoverCommand,
+  Recovered,
+  ReleaseCommand,
+  Served,
+  Settlement,
+} from './contract.ts';
+import type { EndHold } from './ending.ts';
+import type { Hold } from './hold-statements.ts';
+import type { Prices } from './prices.ts';
+import type { Statements } from './statements.ts';
+
+/** Holds that one command ends: a start after a crash must not keep one transaction open for long. */
+export const RECOVER_MAX = 500;
+
+export function createRecover(parts: {
+  readonly statements: Statements;
+  readonly prices: Prices;
+  readonly endHold: EndHold;
+}): (command: RecoverCommand) => readonly Recovered[] {
+  const { statements, prices, endHold } = parts;
+
+  function recoverHold(hold: Hold, command: RecoverCommand): Settlement {
+    const { requestId } = hold;
+    const expired = command.phase === 'expired';
+    const served = hold.phase === 'held' ? undefined : servedOf(hold);
+    const end: Omit<ReleaseCommand, 'usage' | 'served'> = {
+      requestId,
+      outcome: 'gateway_failed',
+      attempts: [],
+      usdPerMillion: command.usdPerMillion,
+      nowMs: command.nowMs,
+    };
+    if (served === undefined) {
+      const usage = { ...NOTHING, basis: 'recovered' } as const;
+      return endHold({ ...end, usage }, 0n, expired ? 'expired' : 'released');
+    }
+    const usage = {
+      ...NOTHING,
+      inputTokens: hold.promptTokens,
+      outputTokens: hold.outputTokens,
+      reasoningTokens: Math.min(hold.reasoningTokens, hold.outputTokens),
+      basis: 'recovered',
+    } as const;
+    const charge = chargeServed(usage, prices.read(hold.priceVersion), served.price);
+    const bounded = charge < hold.amount ? charge : hold.amount;
+    return endHold({ ...end, served, usage }, bounded, expired ? 'expired' : 'settled');
+  }
+
+  /** Holds of versions before there were dispatches do not say who was asked. */
+  function servedOf(hold: Hold): Served {
+    return {
+      model: hold.modelServed ?? hold.model,
+      upstream: hold.upstream ?? 'unknown',
+      price: prices.read(hold.priceVersionServed ?? hold.priceVersion),
+    };
+  }
+
+  return (command) => {
+    const live = new Set(command.live);
+    const orphans = statements
+      .openHoldsBefore(command.createdBefore)
+      .filter((requestId) => !live.has(requestId))
+      .slice(0, RECOVER_MAX);
+    return orphans.flatMap((requestId) => {
+      const hold = statements.findHold(requestId);
+      if (hold === undefined) return [];
+      const { debited } = recoverHold(hold, command);
+      return { requestId, accountId: hold.accountId, debited };
+    });
+  };
+}
+
+const NOTHING = {
+  inputTokens: 0,
+  cachedInputTokens: 0,
+  cacheWriteTokens: 0,
+  outputTokens: 0,
+  reasoningTokens: 0,
+} as const;
+
+/** Recovers until nothing is left, a bounded number of holds a transaction. */
+export async function recoverAll(ledger: Ledger, command: RecoverCommand): Promise<Recovered[]> {
+  const all: Recovered[] = [];
+  for (;;) {
+    const some = await ledger.recover(command);
+    if (some.length === 0) return all;
+    all.push(...some);
+  }
+}
