@@ -1,4 +1,4 @@
-// Why the ledger did not do what it was asked.
+// Why the ledger did not do what it was asked, and how that crosses from its thread to the caller.
 
 /** The disk or the database failed: nothing of the command can be relied on. Answered as 503. */
 export class LedgerUnavailable extends Error {
@@ -8,4 +8,38 @@ export class LedgerUnavailable extends Error {
 /** The command itself cannot be carried out; it changed nothing. The message is for operators. */
 export class LedgerRefusal extends Error {
   override readonly name = 'LedgerRefusal';
+}
+
+/** An error as plain data: what is copied between threads keeps neither its class nor its name. */
+export type PackedError = {
+  readonly name: string;
+  readonly message: string;
+  readonly stack?: string;
+  readonly cause?: PackedError;
+};
+
+/** An error becomes data with all of its causes. */
+export function packError(error: unknown): PackedError {
+  if (!(error instanceof Error)) return { name: 'Error', message: String(error) };
+  const { name, message, stack, cause } = error;
+  return {
+    name,
+    message,
+    ...(stack === undefined ? {} : { stack }),
+    ...(cause === undefined ? {} : { cause: packError(cause) }),
+  };
+}
+
+/** The error again: the ledger's own are of their class, all others are errors of their name. */
+export function unpackError({ name, message, stack, cause }: PackedError): Error {
+  const options = cause === undefined ? {} : { cause: unpackError(cause) };
+  const error = createError(name, message, options);
+  if (stack !== undefined) error.stack = stack;
+  return error;
+}
+
+function createError(name: string, message: string, options: ErrorOptions): Error {
+  if (name === 'LedgerUnavailable') return new LedgerUnavailable(message, options);
+  if (name === 'LedgerRefusal') return new LedgerRefusal(message, options);
+  return Object.assign(new Error(message, options), { name });
 }

@@ -1,8 +1,9 @@
-// Opens the SQLite file and gives out the one connection of this process. Transactions are
-// synchronous and immediate: an asynchronous one would commit at its first await.
+// Opens the SQLite file. A thread has one connection: a server one for its requests and one for the
+// ledger, a command a single one. Transactions are synchronous and immediate: an asynchronous one
+// would commit at its first await.
 
 import { Database as Connection } from 'bun:sqlite';
-import { chmodSync, closeSync, existsSync, fdatasync, mkdirSync, openSync } from 'node:fs';
+import { chmodSync, closeSync, existsSync, mkdirSync, openSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { type BunSQLiteDatabase, drizzle } from 'drizzle-orm/bun-sqlite';
 import { StoreError, sqliteCode } from './error.ts';
@@ -20,10 +21,10 @@ export type DatabaseOptions = {
   /** Refuses to write and to create. */
   readonly readonly?: boolean;
   /**
-   * With `sync: 'full'`, commits return before they are on disk, and whoever promised something
-   * awaits `sync()`: the event loop goes on while the disk works, and commits share its turns.
+   * Whether commits may copy the log into the database, which takes as long as the disk needs; true
+   * where absent. A server leaves that to its ledger, so that its event loop never waits for it.
    */
-  readonly deferSync?: boolean;
+  readonly checkpoints?: boolean;
 };
 
 export type Database = {
@@ -34,10 +35,10 @@ export type Database = {
    * throws. `work` must not be asynchronous, and transactions do not nest; both are refused.
    */
   readonly transaction: <T>(work: (tx: Queries) => T) => T;
+  /** Inside a transaction: undoes what `work` wrote when it throws, and nothing else. */
+  readonly savepoint: <T>(work: () => T) => T;
   /** Runs reads that see one state of the database, without keeping writers out. */
   readonly snapshot: <T>(read: (tx: Queries) => T) => T;
-  /** Resolves when all that is committed survives a power cut; absent where commits wait for that. */
-  readonly sync: (() => Promise<void>) | undefined;
   /** Changes when another connection or process commits; says nothing about our own commits. */
   readonly foreignCommits: () => number;
   readonly close: () => void;
@@ -46,43 +47,40 @@ export type Database = {
 /** The indexes' upper pages stay in memory; it is filled as it is needed. */
 const CACHE_KILOBYTES = 32_768;
 
-/** The log is copied into the database at this length: rarely, because that stops the loop. */
+/** The log is copied into the database at this length: rarely, because commits wait for it. */
 const CHECKPOINT_PAGES = 4_000;
 
 /** How long a statement waits for the lock of another process. */
 const BUSY_TIMEOUT_MS = 5_000;
+const BUSY_RETRY_MS = 10;
 
 /** Opens the database, and creates directory and file where they are missing. Throws `StoreError`. */
 export function openDatabase(options: DatabaseOptions): Database {
   const path = databasePath(options.url);
   const readonly = options.readonly ?? false;
-  const defers = options.sync === 'full' && options.deferSync === true;
   if (!readonly) createFile(path);
   else if (!existsSync(path)) throw new StoreError(`There is no database at ${path}.`);
   let connection: Connection;
   try {
-    connection = connect(path, readonly, defers ? 'normal' : options.sync);
+    connection = connect(path, readonly, options);
   } catch (cause) {
     throw openFailure(path, cause);
   }
   const db: Queries = drizzle(connection);
-  const log = createLogSync(`${path}-wal`);
   const version = connection.query<{ data_version: bigint }, []>('PRAGMA data_version');
   return {
     db,
     connection,
     transaction: (work) => inTransaction(connection, 'IMMEDIATE', () => work(db)),
+    savepoint: (work) => atSavepoint(connection, work),
     snapshot: (read) => inTransaction(connection, 'DEFERRED', () => read(db)),
-    sync: defers ? log.sync : undefined,
     foreignCommits: () => Number(version.get()?.data_version ?? 0),
-    close() {
-      connection.close();
-      log.close();
-    },
+    close: () => connection.close(),
   };
 }
 
-function databasePath(url: string): string {
+/** The file that a URL names. Throws `StoreError`. */
+export function databasePath(url: string): string {
   const match = /^sqlite:(?:\/\/)?(?!:memory:)([^?#]+)$/.exec(url);
   if (match?.[1] === undefined) {
     throw new StoreError(
@@ -107,16 +105,17 @@ function createFile(path: string): void {
   }
 }
 
-function connect(path: string, readonly: boolean, sync: SyncMode): Connection {
+function connect(path: string, readonly: boolean, options: DatabaseOptions): Connection {
+  const { sync, checkpoints = true } = options;
   const mode = readonly ? { readonly: true } : { readwrite: true, create: false };
   const connection = new Connection(path, { ...mode, strict: true, safeIntegers: true });
   try {
     connection.run(`PRAGMA busy_timeout = ${BUSY_TIMEOUT_MS}`);
-    if (!readonly) connection.run('PRAGMA journal_mode = WAL');
+    if (!readonly) useLog(connection);
     connection.run(`PRAGMA synchronous = ${sync === 'full' ? 'FULL' : 'NORMAL'}`);
     connection.run('PRAGMA foreign_keys = ON');
     connection.run(`PRAGMA cache_size = -${CACHE_KILOBYTES}`);
-    connection.run(`PRAGMA wal_autocheckpoint = ${CHECKPOINT_PAGES}`);
+    connection.run(`PRAGMA wal_autocheckpoint = ${checkpoints ? CHECKPOINT_PAGES : 0}`);
     connection.query('SELECT count(*) FROM sqlite_schema').get();
     return connection;
   } catch (cause) {
@@ -125,27 +124,18 @@ function connect(path: string, readonly: boolean, sync: SyncMode): Connection {
   }
 }
 
-/**
- * Syncs the write-ahead log from outside. What is committed lies in the log until a checkpoint, and
- * SQLite's NORMAL mode syncs it before each of those itself, so this is all that FULL does beyond
- * it. The log keeps its file for as long as a connection is open. A file of its own is opened for
- * it, which is safe for the log alone: closing the database's own file would drop SQLite's locks.
- */
-function createLogSync(path: string): { sync: () => Promise<void>; close: () => void } {
-  let file: number | undefined;
-  return {
-    sync() {
-      file ??= openSync(path, 'r');
-      const descriptor = file;
-      return new Promise((resolve, reject) => {
-        fdatasync(descriptor, (cause) => (cause === null ? resolve() : reject(cause)));
-      });
-    },
-    close() {
-      if (file !== undefined) closeSync(file);
-      file = undefined;
-    },
-  };
+/** A new file gets its log once; there SQLite does not wait for another process, so we do. */
+function useLog(connection: Connection): void {
+  for (let waitedMs = 0; ; waitedMs += BUSY_RETRY_MS) {
+    try {
+      connection.run('PRAGMA journal_mode = WAL');
+      return;
+    } catch (cause) {
+      const busy = sqliteCode(cause)?.startsWith('SQLITE_BUSY') === true;
+      if (!busy || waitedMs >= BUSY_TIMEOUT_MS) throw cause;
+      Bun.sleepSync(BUSY_RETRY_MS);
+    }
+  }
 }
 
 function openFailure(path: string, cause: unknown): StoreError {
@@ -198,6 +188,22 @@ function inTransaction<T>(
   } catch (cause) {
     // A failed write may have ended the transaction already.
     if (connection.inTransaction) connection.run('ROLLBACK');
+    throw cause;
+  }
+}
+
+function atSavepoint<T>(connection: Connection, work: () => T): T {
+  connection.run('SAVEPOINT inner_work');
+  try {
+    const result = work();
+    connection.run('RELEASE inner_work');
+    return result;
+  } catch (cause) {
+    // A failed write may have ended the whole transaction already.
+    if (connection.inTransaction) {
+      connection.run('ROLLBACK TO inner_work');
+      connection.run('RELEASE inner_work');
+    }
     throw cause;
   }
 }

@@ -1,0 +1,217 @@
+// The caller's side of the ledger: commands wait here until a batch of them is written, in this
+// process (`ledger.ts`) or in the ledger's thread (`remote.ts`). What must not be lost stays here
+// until it is on disk. No timers decide a batch: what comes in one turn of the event loop is one.
+
+import { AMOUNT_MAX } from '../core/money.ts';
+import { requireAmount } from './commands.ts';
+import type { Ledger } from './contract.ts';
+import { LedgerUnavailable, unpackError } from './error.ts';
+import { type Answer, BATCH_MAX, type Request } from './writer.ts';
+
+export type LedgerTrouble = {
+  /** A settle or release is kept for later, or had to be given up: the ledger refuses it. */
+  readonly kind: 'kept' | 'given_up';
+  readonly requestId: string;
+  readonly cause: unknown;
+};
+
+export type QueueOptions = {
+  /** Has a batch written; its answers are handed to `answered`, in the order of the requests. */
+  readonly post: (batch: readonly Request[]) => void;
+  /** Told once when a settle or release is kept, and when one is given up. */
+  readonly onTrouble?: ((trouble: LedgerTrouble) => void) | undefined;
+};
+
+export type Queue = {
+  readonly ledger: Ledger;
+  /** The answers to the requests that were posted first. */
+  readonly answered: (answers: readonly Answer[]) => void;
+  /** Nobody will answer what was posted: it may have been written or not. */
+  readonly lost: (cause: unknown) => void;
+  /** Whether the last write failed. */
+  readonly failing: () => boolean;
+};
+
+type Waiting = {
+  readonly request: Request;
+  readonly resolve: (result: unknown) => void;
+  readonly reject: (error: Error) => void;
+  /** Its caller has been told that it failed, and it is tried again all the same. */
+  kept: boolean;
+};
+
+/** Commands that may wait for the disk; above it, new promises are not made. */
+export const WAITING_MAX = 10_000;
+
+const RETRY_FIRST_MS = 100;
+const RETRY_LAST_MS = 5_000;
+
+/** For what was posted to be answered when the ledger is closed. */
+const CLOSE_MS = 10_000;
+
+export function createQueue({ post, onTrouble = () => undefined }: QueueOptions): Queue {
+  const waiting: Waiting[] = [];
+  const posted: Waiting[] = [];
+  const kept: Waiting[] = [];
+  let flushing = false;
+  let failing = false;
+  let closing = false;
+  let retryTimer: Timer | undefined;
+  let retryMs = RETRY_FIRST_MS;
+  let onIdle: () => void = () => undefined;
+
+  const pending = (): number => waiting.length + posted.length + kept.length;
+
+  function submit<Result>(request: Request): Promise<Result> {
+    if (isRefusable(request) && pending() >= WAITING_MAX) {
+      throw new LedgerUnavailable(`More than ${WAITING_MAX} commands wait for the disk.`);
+    }
+    return new Promise((resolve, reject) => {
+      // The contract says what each request is answered with.
+      waiting.push({ request, resolve: resolve as Waiting['resolve'], reject, kept: false });
+      flushSoon();
+    });
+  }
+
+  function flushSoon(): void {
+    if (flushing) return;
+    flushing = true;
+    setImmediate(flush);
+  }
+
+  function flush(): void {
+    flushing = false;
+    const batch = waiting.splice(0, BATCH_MAX);
+    if (waiting.length > 0) flushSoon();
+    if (batch.length === 0) return;
+    posted.push(...batch);
+    post(batch.map(({ request }) => request));
+  }
+
+  function answered(answers: readonly Answer[]): void {
+    const batch = posted.splice(0, answers.length);
+    batch.forEach((entry, index) => {
+      const answer = answers[index];
+      if (answer === undefined) return;
+      if (answer.ok) {
+        recovered();
+        entry.resolve(answer.result);
+      } else fail(entry, unpackError(answer.error));
+    });
+    if (posted.length === 0) onIdle();
+  }
+
+  function lost(cause: unknown): void {
+    const error = new LedgerUnavailable('The ledger did not answer.', { cause });
+    for (const entry of posted.splice(0)) fail(entry, error);
+    onIdle();
+  }
+
+  function fail(entry: Waiting, error: Error): void {
+    entry.reject(error);
+    const unavailable = error instanceof LedgerUnavailable;
+    if (unavailable) retryLater();
+    else recovered();
+    const requestId = promisedFor(entry.request);
+    if (requestId === undefined) return;
+    if (unavailable) kept.push(entry);
+    if (unavailable && entry.kept) return;
+    entry.kept = true;
+    onTrouble({ kind: unavailable ? 'kept' : 'given_up', requestId, cause: error.cause ?? error });
+  }
+
+  function recovered(): void {
+    failing = false;
+    retryMs = RETRY_FIRST_MS;
+  }
+
+  function retryLater(): void {
+    failing = true;
+    if (retryTimer !== undefined || closing) return;
+    retryTimer = setTimeout(retry, retryMs);
+    retryMs = Math.min(retryMs * 2, RETRY_LAST_MS);
+  }
+
+  /** Where nothing was kept, the next command finds out whether the disk is back. */
+  function retry(): void {
+    retryTimer = undefined;
+    failing = kept.length > 0;
+    waiting.unshift(...kept.splice(0));
+    if (waiting.length > 0) flushSoon();
+  }
+
+  async function close(): Promise<number> {
+    closing = true;
+    clearTimeout(retryTimer);
+    retryTimer = undefined;
+    waiting.unshift(...kept.splice(0));
+    while (waiting.length > 0) flush();
+    if (posted.length > 0) await idle();
+    closing = false;
+    return pending();
+  }
+
+  function idle(): Promise<void> {
+    return new Promise((resolve) => {
+      const timer = setTimeout(resolve, CLOSE_MS);
+      onIdle = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+    });
+  }
+
+  const ledger: Ledger = {
+    async hold(command) {
+      requireAmount(command.amount, 0n);
+      return submit({ name: 'hold', command });
+    },
+    async dispatch(command) {
+      return submit({ name: 'dispatch', command });
+    },
+    async extend(command) {
+      requireAmount(command.amount, 0n);
+      return submit({ name: 'extend', command });
+    },
+    async checkpoint(command) {
+      return submit({ name: 'checkpoint', command });
+    },
+    async settle(command) {
+      requireAmount(command.charge, 0n);
+      return submit({ name: 'settle', command });
+    },
+    async release(command) {
+      return submit({ name: 'release', command });
+    },
+    async recover(command) {
+      // What waits here to be ended has an end already, and a better one.
+      const ends = [...waiting, ...posted, ...kept].flatMap(
+        ({ request }) => promisedFor(request) ?? [],
+      );
+      return submit({
+        name: 'recover',
+        command: { ...command, live: [...command.live, ...ends] },
+      });
+    },
+    async credit(command) {
+      requireAmount(command.amount, command.kind === 'adjustment' ? -AMOUNT_MAX : 1n);
+      return submit({ name: 'credit', command });
+    },
+    async redeem(command) {
+      return submit({ name: 'redeem', command });
+    },
+    pending,
+    close,
+  };
+  return { ledger, answered, lost, failing: () => failing };
+}
+
+/** The request whose end this is: such a command is kept until it is on disk. */
+function promisedFor({ name, command }: Request): string | undefined {
+  return name === 'settle' || name === 'release' ? command.requestId : undefined;
+}
+
+/** Whether it asks for something new; what tells of a request under way is always taken. */
+function isRefusable({ name }: Request): boolean {
+  return ['hold', 'extend', 'recover', 'credit', 'redeem'].includes(name);
+}

@@ -1,0 +1,46 @@
+// Who serves a database: one process at a time, because limits and open requests are in its memory.
+// Taken by `serve` before it recovers what a dead process left; commands work beside it without.
+
+import { Database as Connection } from 'bun:sqlite';
+import { chmodSync, realpathSync } from 'node:fs';
+import { databasePath } from './database.ts';
+import { StoreError, sqliteCode } from './error.ts';
+
+/** Gives the database free for another server. */
+export type Release = () => void;
+
+/**
+ * Takes the database for this process until it releases it or dies, however it dies: the lock is
+ * the operating system's own, on a file beside the database. Throws `StoreError` where another
+ * server has it. The database's file must exist.
+ */
+export function ownDatabase(url: string): Release {
+  // Two names of one file are one database.
+  const path = realpathSync(databasePath(url));
+  const side = `${path}.owner`;
+  let connection: Connection | undefined;
+  try {
+    connection = new Connection(side, { readwrite: true, create: true });
+    chmodSync(side, 0o600);
+    // Nothing is ever written into it: the transaction is the lock.
+    connection.run('BEGIN EXCLUSIVE');
+  } catch (cause) {
+    connection?.close();
+    throw failure(path, side, cause);
+  }
+  const held = connection;
+  return () => held.close();
+}
+
+function failure(path: string, side: string, cause: unknown): StoreError {
+  if (sqliteCode(cause)?.startsWith('SQLITE_BUSY') === true) {
+    return new StoreError(
+      `Another tollgate serves the database ${path} already. Stop it first, or point DATABASE_URL of this one at another file.`,
+      { cause },
+    );
+  }
+  return new StoreError(
+    `The file ${side} cannot be locked. Check that it and its directory can be written by this user.`,
+    { cause },
+  );
+}
