@@ -2,17 +2,15 @@
 // wrong with it. Called at the start and on each reload; no I/O happens here, and no message holds
 // a value of the file or the environment, because either may be a secret.
 
-import { createHash } from 'node:crypto';
 import { basename } from 'node:path';
 import { readBaseUrl } from '../core/base-url.ts';
 import { DAY_MS } from '../core/calendar.ts';
 import type { Environment } from '../core/environment.ts';
 import type { Catalog, Model, Upstream } from '../core/model.ts';
-import { formatDecimal, MICRO_DECIMALS, PICO_DECIMALS, parseDecimal } from '../core/money.ts';
+import { MICRO_DECIMALS, parseDecimal } from '../core/money.ts';
 import { BUILT_IN_PLANS, type IncidentLimits, type Plan } from '../core/plan.ts';
-import type { Price } from '../core/price.ts';
-import { SINCE_EVER } from '../core/price-book.ts';
 import type { UpstreamProfile } from '../core/profile.ts';
+import { toPriceBook } from './prices.ts';
 import { profileNameOf, toProfiles } from './profiles.ts';
 import { ruleProblems } from './rules.ts';
 import {
@@ -92,7 +90,7 @@ function toModel(entry: ModelEntry, nowMs: number): Model {
     contextWindow: entry.context_window,
     maxOutput: entry.max_output,
     features: new Set(entry.features ?? ['tools', 'json']),
-    prices: [{ validFromMs: SINCE_EVER, price: toPrice(entry), windows: [] }],
+    prices: toPriceBook(entry),
     servedBy: entry.served_by.map(({ upstream, model, weight = 1 }) => ({
       upstream,
       model,
@@ -101,18 +99,6 @@ function toModel(entry: ModelEntry, nowMs: number): Model {
     fallbacks: entry.fallbacks ?? [],
     ...(limits === undefined ? {} : { incidentLimits: toLimits(limits) }),
   };
-}
-
-/** The version is a digest of what it stands for, so that every process finds the same one. */
-function toPrice({ slug, price }: ModelEntry): Price {
-  const input = decimal(price.input, PICO_DECIMALS);
-  const cachedInput = decimal(price.cached_input ?? price.input, PICO_DECIMALS);
-  const output = decimal(price.output, PICO_DECIMALS);
-  const amounts = [input, cachedInput, output].map((each) => formatDecimal(each, PICO_DECIMALS));
-  const digest = createHash('sha256')
-    .update([slug, ...amounts].join('\n'))
-    .digest('hex');
-  return { version: `price_${digest.slice(0, 16)}`, input, cachedInput, cacheWrite: input, output };
 }
 
 function toUpstream(

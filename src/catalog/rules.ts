@@ -3,10 +3,11 @@
 // left out here, but the names of their entries count as known: one mistake is one line.
 
 import { BASE_URL_EXPECTS, readBaseUrl } from '../core/base-url.ts';
-import { PICO_DECIMALS, parseDecimal } from '../core/money.ts';
+import { isDay } from '../core/instant.ts';
 import { nearest } from '../core/nearest.ts';
 import { BUILT_IN_PLANS } from '../core/plan.ts';
 import { listAt, sound, tableAt, textAt } from './document.ts';
+import { priceProblems } from './prices.ts';
 import { profileProblems, upstreamProfileProblems } from './profiles.ts';
 import {
   type ModelEntry,
@@ -36,9 +37,10 @@ export function ruleProblems(document: unknown): Problem[] {
       upstreamRules(sound(UpstreamSchema, upstream), `upstream[${index}]`, profiles),
     ),
     ...clashes(models.flatMap(modelNames)),
-    ...models.flatMap((model, index) =>
-      modelRules(sound(ModelSchema, model), `model[${index}]`, slugs, upstreamIds),
-    ),
+    ...models.flatMap((model, index) => [
+      ...modelRules(sound(ModelSchema, model), `model[${index}]`, slugs, upstreamIds),
+      ...priceProblems(model, `model[${index}]`),
+    ]),
     ...tableAt(document, 'plan').flatMap(([slug, plan]) => [
       ...planSlugRule(slug),
       ...planRules(slug, sound(PlanSchema, plan), slugs),
@@ -115,11 +117,7 @@ function modelRules(
   if (maxOutput > contextWindow) {
     refuse('max_output', 'must not be above context_window');
   }
-  const { input = 0, cached_input: cachedInput = input } = model.price ?? {};
-  if (pico(cachedInput) > pico(input)) {
-    refuse('price.cached_input', 'must not be above input: a hold covers the prompt at that price');
-  }
-  if (model.created !== undefined && !isDate(model.created)) {
+  if (model.created !== undefined && !isDay(model.created)) {
     refuse('created', 'must be a day that the calendar has');
   }
   for (const [index, { upstream }] of (model.served_by ?? []).entries()) {
@@ -171,15 +169,6 @@ function unknownName(kind: 'model' | 'upstream', name: string, known: readonly s
   const meant = nearest(name, known);
   const hint = meant === undefined ? '' : `; did you mean ${meant}?`;
   return `is not the ${key} of any [[${kind}]]${hint}`;
-}
-
-function pico(price: string | number): bigint {
-  return parseDecimal(String(price), PICO_DECIMALS) ?? 0n;
-}
-
-function isDate(text: string): boolean {
-  const ms = Date.parse(`${text}T00:00:00Z`);
-  return Number.isFinite(ms) && new Date(ms).toISOString().startsWith(text);
 }
 
 function named(entry: unknown, key: string, path: string): Name[] {

@@ -4,6 +4,7 @@
 import { type Static, type TSchema, Type } from '@sinclair/typebox';
 import { Value, ValueErrorType } from '@sinclair/typebox/value';
 import { nearest } from '../core/nearest.ts';
+import { PeriodSchema, PriceSchema } from './price-schema.ts';
 import { ProfileTablesSchema } from './profile-schema.ts';
 
 /** One mistake: where it is, such as `model[2].price.output`, and what is wrong. */
@@ -40,12 +41,6 @@ const slugs = () =>
     uniqueItems: true,
   });
 const label = () => text('text of 1 to 128 characters on one line', 128, '^[^\\x00-\\x1f\\x7f]+$');
-
-const price = () => {
-  const expects = 'a decimal such as "0.60", at most 1000000 and with at most 12 decimals';
-  const decimal = Type.String({ pattern: `^(?=\\d+(?:\\.\\d{1,12})?$)${MILLION}$` });
-  return Type.Union([decimal, Type.Integer({ minimum: 0, maximum: 1_000_000 })], { expects });
-};
 
 const amount = (pattern: string, minimum: number, expects: string) =>
   Type.Union([Type.String({ pattern }), Type.Integer({ minimum, maximum: 1_000_000 })], {
@@ -134,12 +129,11 @@ export const ModelSchema = Type.Object(
     features: Type.Optional(
       Type.Array(FeatureSchema, { uniqueItems: true, expects: 'a list of different features' }),
     ),
-    price: Type.Object(
-      { input: price(), cached_input: Type.Optional(price()), output: price() },
-      {
-        ...closed,
-        expects: 'a table such as { input = "0.15", cached_input = "0.03", output = "0.60" }',
-      },
+    price: PriceSchema,
+    prices: Type.Optional(
+      Type.Array(PeriodSchema, {
+        expects: 'a list of later prices, each written as [[model.prices]]',
+      }),
     ),
     served_by: Type.Array(PlacementSchema, {
       minItems: 1,

@@ -1,0 +1,135 @@
+// A model's prices: what the file can still get wrong when each value has its shape, and the book
+// that becomes of them. Called by rules.ts and catalog.ts.
+
+import { createHash } from 'node:crypto';
+import { parseInstant } from '../core/instant.ts';
+import { formatDecimal, PICO_DECIMALS, type Pico, parseDecimal } from '../core/money.ts';
+import type { Price } from '../core/price.ts';
+import {
+  type Hours,
+  overlap,
+  type PriceBook,
+  type PriceWindow,
+  SINCE_EVER,
+  WEEKDAYS,
+} from '../core/price-book.ts';
+import { listAt, memberOf, sound } from './document.ts';
+import {
+  type PeriodEntry,
+  PeriodSchema,
+  PriceSchema,
+  type RatesEntry,
+  type WindowEntry,
+  WindowSchema,
+} from './price-schema.ts';
+import type { ModelEntry, Problem } from './schema.ts';
+
+/** Every broken rule in the prices of a model of whatever shape. */
+export function priceProblems(model: unknown, path: string): Problem[] {
+  const first = memberOf(model, 'price');
+  const later = listAt(model, 'prices');
+  return [
+    ...ratesProblems(sound(PriceSchema, first), `${path}.price`),
+    ...windowProblems(first, `${path}.price`),
+    ...later.flatMap((period, index) => [
+      ...ratesProblems(sound(PeriodSchema, period), `${path}.prices[${index}]`),
+      ...windowProblems(period, `${path}.prices[${index}]`),
+    ]),
+    ...orderProblems(
+      later.map((period) => sound(PeriodSchema, period)),
+      `${path}.prices`,
+    ),
+  ];
+}
+
+function ratesProblems(rates: Partial<RatesEntry>, path: string): Problem[] {
+  const { input, cached_input: cached } = rates;
+  if (input === undefined || cached === undefined || pico(cached) <= pico(input)) return [];
+  const text = 'must not be above input: a hold covers the prompt at that price';
+  return [{ path: `${path}.cached_input`, text }];
+}
+
+function windowProblems(period: unknown, path: string): Problem[] {
+  const earlier: { readonly path: string; readonly hours: Hours }[] = [];
+  return listAt(period, 'windows').flatMap((entry, index) => {
+    const place = `${path}.windows[${index}]`;
+    const window = sound(WindowSchema, entry);
+    const problems = ratesProblems(window, place);
+    const { from, to, days } = window;
+    const misshapen = days === undefined && memberOf(entry, 'days') !== undefined;
+    if (from === undefined || to === undefined || misshapen) return problems;
+    const hours = toHours({ from, to, ...(days === undefined ? {} : { days }) });
+    if (hours.fromMinute === hours.toMinute) {
+      const text = 'must not be the same as from; a whole day is from "00:00" to "24:00"';
+      return [...problems, { path: `${place}.to`, text }];
+    }
+    const met = earlier.find((other) => overlap(other.hours, hours));
+    earlier.push({ path: place, hours });
+    if (met === undefined) return problems;
+    const text = `overlaps ${met.path}; at each time one window at most may be open`;
+    return [...problems, { path: place, text }];
+  });
+}
+
+function orderProblems(periods: readonly Partial<PeriodEntry>[], path: string): Problem[] {
+  let last: { readonly path: string; readonly ms: number } | undefined;
+  return periods.flatMap(({ valid_from: text }, index) => {
+    const place = `${path}[${index}].valid_from`;
+    if (text === undefined) return [];
+    const ms = parseInstant(text);
+    if (ms === undefined) {
+      return [{ path: place, text: 'must be an instant that the calendar has' }];
+    }
+    const before = last;
+    if (before !== undefined && ms <= before.ms) {
+      return [{ path: place, text: `must be later than ${before.path}` }];
+    }
+    last = { path: place, ms };
+    return [];
+  });
+}
+
+/** The book of an entry that keeps all rules. */
+export function toPriceBook({ slug, price, prices = [] }: ModelEntry): PriceBook {
+  const toPeriod = (entry: RatesEntry, validFromMs: number) => ({
+    validFromMs,
+    price: toPrice(slug, entry),
+    windows: (entry.windows ?? []).map(
+      (window): PriceWindow => ({ ...toHours(window), price: toPrice(slug, window) }),
+    ),
+  });
+  return [
+    toPeriod(price, SINCE_EVER),
+    ...prices.map((entry) => toPeriod(entry, parseInstant(entry.valid_from) ?? SINCE_EVER)),
+  ];
+}
+
+/** The version is a digest of what it stands for, so that every process finds the same one. */
+function toPrice(slug: string, rates: Omit<RatesEntry, 'windows'>): Price {
+  const input = pico(rates.input);
+  const cachedInput = pico(rates.cached_input ?? rates.input);
+  const cacheWrite = pico(rates.cache_write ?? rates.input);
+  const output = pico(rates.output);
+  // Writing into the cache was not priced at first: where it costs what input does, versions stay.
+  const parts = [input, cachedInput, output, ...(cacheWrite === input ? [] : [cacheWrite])];
+  const amounts = parts.map((each) => formatDecimal(each, PICO_DECIMALS));
+  const digest = createHash('sha256')
+    .update([slug, ...amounts].join('\n'))
+    .digest('hex');
+  return { version: `price_${digest.slice(0, 16)}`, input, cachedInput, cacheWrite, output };
+}
+
+function toHours({ from, to, days }: Pick<WindowEntry, 'from' | 'to' | 'days'>): Hours {
+  return { fromMinute: minuteOf(from), toMinute: minuteOf(to), days: days ?? WEEKDAYS };
+}
+
+/** `16:30` as minutes after midnight; 24:00 is the midnight that follows. */
+function minuteOf(time: string): number {
+  const [hours, minutes] = time.split(':');
+  return Number(hours) * 60 + Number(minutes);
+}
+
+/** The schema has seen to it that the text is a decimal that fits. */
+function pico(rate: string | number): Pico {
+  return parseDecimal(String(rate), PICO_DECIMALS) ?? 0n;
+}
