@@ -6,8 +6,7 @@ import type { Command } from 'commander';
 import { sql } from 'drizzle-orm';
 import { httpUrl } from '../config.ts';
 import { isoTime } from '../core/calendar.ts';
-import { formatTokens } from '../core/money.ts';
-import { createBooks } from '../ledger/books.ts';
+import { findDifferences } from '../ledger/audit.ts';
 import { keptThinking } from '../reasoning/reasoning.ts';
 import type { Database } from '../store/database.ts';
 import { droppedTriggers, migrationStatus } from '../store/migrate.ts';
@@ -133,15 +132,21 @@ function checkMigrations(database: Database): Finding {
   };
 }
 
+/** Differences that are told one by one; the rest is counted. */
+const TOLD_DIFFERENCES_MAX = 50;
+
 function checkLedger(database: Database): Finding {
-  const differences = createBooks(database).audit();
-  if (differences.length === 0)
-    return { ok: true, detail: 'every balance is the sum of its entries' };
-  const words = differences.map(
-    ({ kind, subject, expected, found }) =>
-      `${kind} of ${subject}: ${formatTokens(expected)} expected, ${formatTokens(found)} found`,
-  );
-  return { ok: false, detail: `${differences.length} differences: ${words.join('; ')}` };
+  const told: string[] = [];
+  let count = 0;
+  for (const { kind, subject, accountId, detail } of findDifferences(database)) {
+    count += 1;
+    if (count > TOLD_DIFFERENCES_MAX) continue;
+    const owner = accountId === null || accountId === subject ? '' : ` (account ${accountId})`;
+    told.push(`${kind} of ${subject}${owner}: ${detail}`);
+  }
+  if (count === 0) return { ok: true, detail: 'every balance is the sum of its entries' };
+  if (count > told.length) told.push(`and ${count - told.length} more`);
+  return { ok: false, detail: `${count} differences: ${told.join('; ')}` };
 }
 
 function checkClock(database: Database, nowMs: number): Finding {

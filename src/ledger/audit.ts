@@ -1,107 +1,87 @@
-// Recomputes what is derived and names every difference. `doctor` shows the list; an empty one is
-// a healthy ledger. It changes nothing: a wrong balance is a bug to be understood, not repaired.
+// Recomputes what is derived and names every difference. Called by the hourly audit of a server, in
+// a thread of its own, and by `doctor`. It changes nothing: a wrong balance is a bug to be
+// understood, not repaired. Every look is short, so that no writer waits and the log can shrink.
 
-import { and, eq, isNull, ne, sql } from 'drizzle-orm';
-import type { Micro } from '../core/money.ts';
-import type { Database, Queries } from '../store/database.ts';
-import { balances, holds, ledgerEntries, usageRecords } from '../store/tables.ts';
+import type { Database } from '../store/database.ts';
+import { accountDifferences } from './audit/accounts.ts';
+import { createEntrySums, entryDifferences } from './audit/entries.ts';
+import { liveDifferences } from './audit/live.ts';
+import { receiptDifferences } from './audit/receipts.ts';
+import { redemptionDifferences } from './audit/redemptions.ts';
+import { requestDifferences } from './audit/requests.ts';
+
+/**
+ * posted       a balance is not the sum of its entries
+ * held         what is held is not the sum of the open holds
+ * transfer     the legs of a transfer do not sum to zero
+ * charged      what a request was charged is not what it was debited and what was lost
+ * debited      a usage record says another amount than the entries
+ * loss         the same of the loss
+ * record       a hold that has ended has no usage record, or an open one has, or there is no hold
+ * phase        a hold says two things about itself
+ * receipt      a movement of money has no receipt, or one that says something else
+ * chain        the receipts of an account are no chain, or it ends at another balance
+ * redemption   a code and its entry do not fit
+ * orphan       an open hold whose request is not under way any more
+ * unheld       a request is under way without a hold
+ * lease        an account has more slots in use than requests under way
+ */
+export type DifferenceKind =
+  | 'posted'
+  | 'held'
+  | 'transfer'
+  | 'charged'
+  | 'debited'
+  | 'loss'
+  | 'record'
+  | 'phase'
+  | 'receipt'
+  | 'chain'
+  | 'redemption'
+  | 'orphan'
+  | 'unheld'
+  | 'lease';
 
 export type Difference = {
-  /**
-   * posted            a balance is not the sum of its entries
-   * held              what is held is not the sum of the open holds
-   * transfer          the legs of a transfer do not sum to zero
-   * debited, loss     a usage record says another amount than the entries
-   * record            a hold that has ended has no usage record, or an open one has
-   */
-  readonly kind: 'posted' | 'held' | 'transfer' | 'debited' | 'loss' | 'record';
-  /** An account id, a transfer id or a request id. */
+  readonly kind: DifferenceKind;
+  /** Whose money it is about; null where it is about nobody's but the operator's. */
+  readonly accountId: string | null;
+  /** An account id, a transfer id, a request id or the digest of a code. */
   readonly subject: string;
-  readonly expected: Micro;
-  readonly found: Micro;
+  /** What was expected and what was found, in words for the operator. */
+  readonly detail: string;
 };
 
-/** Looks at one state of the books, while others go on writing. */
+export type AuditScope = {
+  /** Looks at one account alone; the redemption codes that were never used are left out then. */
+  readonly accountId?: string;
+  /** What is under way; absent where no server is asked. */
+  readonly live?: LiveRequests;
+};
+
+export type LiveRequests = {
+  /** The account of each request that has a hold. */
+  readonly accounts: ReadonlyMap<string, string>;
+  /** Unix milliseconds: younger holds are left alone, their request may be about to become live. */
+  readonly createdBefore: number;
+};
+
+/** Differences as they are found; whoever reads them decides how many to keep. */
+export function* findDifferences(
+  database: Database,
+  scope: AuditScope = {},
+): Generator<Difference> {
+  const { db } = database;
+  const sums = createEntrySums();
+  yield* entryDifferences(db, scope, sums);
+  yield* accountDifferences(database, scope, sums);
+  yield* requestDifferences(db, scope);
+  yield* redemptionDifferences(db, scope);
+  yield* receiptDifferences(db, scope);
+  yield* liveDifferences(db, scope);
+}
+
+/** All differences of the books by themselves; an empty list is a healthy ledger. */
 export function audit(database: Database): readonly Difference[] {
-  return database.snapshot((tx) => [
-    ...postedDifferences(tx),
-    ...heldDifferences(tx),
-    ...transferDifferences(tx),
-    ...amountDifferences(tx, 'debited', 'settle:'),
-    ...amountDifferences(tx, 'loss', 'loss:'),
-    ...recordDifferences(tx),
-  ]);
-}
-
-function postedDifferences(tx: Queries): Difference[] {
-  const expected = sql<bigint>`coalesce(sum(${ledgerEntries.amount}), 0)`;
-  return tx
-    .select({ subject: balances.accountId, expected, found: balances.posted })
-    .from(balances)
-    .leftJoin(
-      ledgerEntries,
-      eq(ledgerEntries.ledgerAccount, sql`'customer:' || ${balances.accountId}`),
-    )
-    .groupBy(balances.accountId)
-    .having(ne(balances.posted, expected))
-    .all()
-    .map((row) => ({ kind: 'posted', ...row }));
-}
-
-function heldDifferences(tx: Queries): Difference[] {
-  const expected = sql<bigint>`coalesce(sum(${holds.amount}), 0)`;
-  return tx
-    .select({ subject: balances.accountId, expected, found: balances.held })
-    .from(balances)
-    .leftJoin(holds, and(eq(holds.accountId, balances.accountId), isNull(holds.endedAt)))
-    .groupBy(balances.accountId)
-    .having(ne(balances.held, expected))
-    .all()
-    .map((row) => ({ kind: 'held', ...row }));
-}
-
-function transferDifferences(tx: Queries): Difference[] {
-  const found = sql<bigint>`sum(${ledgerEntries.amount})`;
-  return tx
-    .select({ subject: ledgerEntries.transferId, found })
-    .from(ledgerEntries)
-    .groupBy(ledgerEntries.transferId)
-    .having(ne(found, 0n))
-    .all()
-    .map((row) => ({ kind: 'transfer', expected: 0n, ...row }));
-}
-
-/** What usage records say was debited or lost, against the operator's leg of that transfer. */
-function amountDifferences(
-  tx: Queries,
-  kind: 'debited' | 'loss',
-  transferPrefix: 'settle:' | 'loss:',
-): Difference[] {
-  const expected = sql<bigint>`coalesce(${ledgerEntries.amount}, 0)`;
-  return tx
-    .select({ subject: usageRecords.requestId, expected, found: usageRecords[kind] })
-    .from(usageRecords)
-    .leftJoin(
-      ledgerEntries,
-      and(
-        eq(ledgerEntries.transferId, sql`${transferPrefix} || ${usageRecords.requestId}`),
-        eq(ledgerEntries.ledgerAccount, 'operator:revenue'),
-      ),
-    )
-    .where(ne(usageRecords[kind], expected))
-    .all()
-    .map((row) => ({ kind, ...row }));
-}
-
-/** Counts of records: an ended hold has one, an open hold has none. */
-function recordDifferences(tx: Queries): Difference[] {
-  const expected = sql<bigint>`(${holds.endedAt} is not null)`;
-  const found = sql<bigint>`(${usageRecords.requestId} is not null)`;
-  return tx
-    .select({ subject: holds.requestId, expected, found })
-    .from(holds)
-    .leftJoin(usageRecords, eq(usageRecords.requestId, holds.requestId))
-    .where(ne(expected, found))
-    .all()
-    .map((row) => ({ kind: 'record', ...row }));
+  return [...findDifferences(database)];
 }

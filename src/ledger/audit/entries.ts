@@ -1,0 +1,129 @@
+// The audit's walk over the entries: legs that sum to zero, and movements that are told of elsewhere
+// too. On the way it adds up what each customer has.
+
+import { sql } from 'drizzle-orm';
+import { formatTokens, type Micro } from '../../core/money.ts';
+import type { Queries } from '../../store/database.ts';
+import type { EntryKind } from '../../store/tables.ts';
+import type { AuditScope, Difference } from '../audit.ts';
+import { all, one, windowsOf } from './pages.ts';
+
+/** What the entries up to `lastId` add up to, by account. */
+export type EntrySums = { readonly byAccount: Map<string, Micro>; lastId: bigint };
+
+export function createEntrySums(): EntrySums {
+  return { byAccount: new Map(), lastId: 0n };
+}
+
+type Row = {
+  readonly id: bigint;
+  readonly transferId: string;
+  readonly ledgerAccount: string;
+  readonly amount: Micro;
+  readonly kind: EntryKind;
+  readonly total: Micro;
+  /** Whether the usage record, or the code, that this entry is about is there. */
+  readonly known: bigint;
+  readonly receipted: bigint;
+};
+
+/** Fills `sums` up to the last entry there was at the start. */
+export function* entryDifferences(
+  db: Queries,
+  { accountId }: AuditScope,
+  sums: EntrySums,
+): Generator<Difference> {
+  const unbalanced = new Set<string>();
+  const ofAccount =
+    accountId === undefined ? sql`` : sql`and e.ledger_account = ${`customer:${accountId}`}`;
+  for (const { after, to } of windowsOf(db, 'ledger_entries')) {
+    const rows = all<Row>(
+      db,
+      sql`select e.id, e.transfer_id as transferId, e.ledger_account as ledgerAccount, e.amount,
+            e.kind,
+            (select sum(t.amount) from ledger_entries t where t.transfer_id = e.transfer_id) as total,
+            case e.kind
+              when 'settle' then exists (select 1 from usage_records u
+                where u.request_id = substr(e.transfer_id, 8)
+                and 'customer:' || u.account_id = e.ledger_account)
+              when 'redemption' then exists (select 1 from redemption_codes c
+                where c.digest = substr(e.transfer_id, 12) and c.amount = e.amount
+                and 'customer:' || c.redeemed_by = e.ledger_account)
+              else 1 end as known,
+            e.kind = 'settle' or e.at < (select r.at from receipts r order by r.rowid limit 1)
+              or exists (select 1 from receipts r where r.subject = e.transfer_id) as receipted
+          from ledger_entries e where e.id > ${after} and e.id <= ${to} ${ofAccount} order by e.id`,
+    );
+    for (const row of rows) {
+      add(sums, row);
+      yield* rowDifferences(db, row, unbalanced);
+    }
+  }
+}
+
+/** Adds the entries that came since; called where a balance is read in the same look. */
+export function addNewEntries(db: Queries, { accountId }: AuditScope, sums: EntrySums): void {
+  const ofAccount =
+    accountId === undefined ? sql`` : sql`and ledger_account = ${`customer:${accountId}`}`;
+  const rows = all<Pick<Row, 'id' | 'ledgerAccount' | 'amount'>>(
+    db,
+    sql`select id, ledger_account as ledgerAccount, amount from ledger_entries
+        where id > ${sums.lastId} ${ofAccount} order by id`,
+  );
+  for (const row of rows) add(sums, row);
+}
+
+function add(
+  sums: EntrySums,
+  { id, ledgerAccount, amount }: Pick<Row, 'id' | 'ledgerAccount' | 'amount'>,
+): void {
+  sums.lastId = id;
+  const accountId = customerOf(ledgerAccount);
+  if (accountId === undefined) return;
+  sums.byAccount.set(accountId, (sums.byAccount.get(accountId) ?? 0n) + amount);
+}
+
+function* rowDifferences(db: Queries, row: Row, unbalanced: Set<string>): Generator<Difference> {
+  const { transferId, amount } = row;
+  if (row.total !== 0n && !unbalanced.has(transferId)) {
+    unbalanced.add(transferId);
+    const detail = `its legs sum to ${formatTokens(row.total)}`;
+    yield {
+      kind: 'transfer',
+      accountId: customerOfTransfer(db, transferId),
+      subject: transferId,
+      detail,
+    };
+  }
+  const accountId = customerOf(row.ledgerAccount);
+  if (accountId === undefined) return;
+  if (row.receipted === 0n) {
+    const detail = `${formatTokens(amount)} moved, and no receipt tells of it`;
+    yield { kind: 'receipt', accountId, subject: transferId, detail };
+  }
+  if (row.known === 1n) return;
+  if (row.kind === 'settle') {
+    const subject = transferId.slice('settle:'.length);
+    const detail = `${formatTokens(-amount)} was taken, and no usage record tells of it`;
+    yield { kind: 'debited', accountId, subject, detail };
+  } else {
+    const subject = transferId.slice('redemption:'.length);
+    const detail = `${formatTokens(amount)} was booked, and no code of that amount was redeemed`;
+    yield { kind: 'redemption', accountId, subject, detail };
+  }
+}
+
+export function customerOf(ledgerAccount: string): string | undefined {
+  return ledgerAccount.startsWith('customer:')
+    ? ledgerAccount.slice('customer:'.length)
+    : undefined;
+}
+
+function customerOfTransfer(db: Queries, transferId: string): string | null {
+  const leg = one<{ ledgerAccount: string }>(
+    db,
+    sql`select ledger_account as ledgerAccount from ledger_entries
+        where transfer_id = ${transferId} and ledger_account like 'customer:%'`,
+  );
+  return customerOf(leg?.ledgerAccount ?? '') ?? null;
+}

@@ -1,0 +1,51 @@
+// How the audit reads tables that may be long: in windows of row numbers, each a statement of its
+// own. A transaction over the whole of a table would keep the log from shrinking.
+
+import { type SQL, sql } from 'drizzle-orm';
+import type { Queries } from '../../store/database.ts';
+
+const WINDOW_ROWS = 2_000n;
+
+/** Accounts that are looked at together. */
+export const ACCOUNTS_PAGE = 200;
+
+type AuditedTable = 'ledger_entries' | 'holds' | 'usage_records' | 'redemption_codes';
+
+/** A window takes the rows above `after`, up to `to`. */
+export type Window = { readonly after: bigint; readonly to: bigint };
+
+/** Windows over the rows that a table has now; tables only grow at their end. */
+export function* windowsOf(db: Queries, table: AuditedTable): Generator<Window> {
+  const last = one<{ last: bigint | null }>(
+    db,
+    sql`select max(rowid) as last from ${sql.identifier(table)}`,
+  )?.last;
+  for (let after = 0n; after < (last ?? 0n); after += WINDOW_ROWS) {
+    yield { after, to: after + WINDOW_ROWS };
+  }
+}
+
+/** The accounts that have a balance, in pages, or the one that is asked for. */
+export function* accountPages(db: Queries, accountId: string | undefined): Generator<string[]> {
+  if (accountId !== undefined) return yield [accountId];
+  let after = '';
+  for (;;) {
+    const page = all<{ id: string }>(
+      db,
+      sql`select account_id as id from balances where account_id > ${after}
+          order by account_id limit ${ACCOUNTS_PAGE}`,
+    ).map(({ id }) => id);
+    if (page.length > 0) yield page;
+    if (page.length < ACCOUNTS_PAGE) return;
+    after = page.at(-1) ?? after;
+  }
+}
+
+/** Runs a query that is written out, for the reads that join what no foreign key joins. */
+export function all<Row>(db: Queries, query: SQL): Row[] {
+  return db.all<Row>(query);
+}
+
+export function one<Row>(db: Queries, query: SQL): Row | undefined {
+  return db.all<Row>(query)[0];
+}

@@ -1,0 +1,130 @@
+// The audit of requests: a hold, its usage record, its entries and its receipt tell the same story.
+
+import { sql } from 'drizzle-orm';
+import { formatTokens, type Micro } from '../../core/money.ts';
+import type { Queries } from '../../store/database.ts';
+import type { HoldPhase } from '../../store/tables.ts';
+import type { AuditScope, Difference, DifferenceKind } from '../audit.ts';
+import { all, type Window, windowsOf } from './pages.ts';
+
+type Row = {
+  readonly requestId: string;
+  readonly accountId: string;
+  readonly phase: HoldPhase;
+  readonly createdAt: bigint;
+  readonly dispatchedAt: bigint | null;
+  readonly checkpointAt: bigint | null;
+  readonly endedAt: bigint | null;
+  /** Null where there is no usage record. */
+  readonly charged: Micro | null;
+  readonly debited: Micro | null;
+  readonly loss: Micro | null;
+  readonly recordAccount: string | null;
+  /** What the entries say. */
+  readonly taken: Micro;
+  readonly lost: Micro;
+  readonly receipted: bigint;
+};
+
+export function* requestDifferences(db: Queries, scope: AuditScope): Generator<Difference> {
+  for (const window of windowsOf(db, 'holds')) {
+    for (const row of storiesOf(db, window, scope.accountId)) {
+      for (const [kind, detail] of differencesOf(row)) {
+        yield { kind, accountId: row.accountId, subject: row.requestId, detail };
+      }
+      if (isOrphan(row, scope)) {
+        const detail = 'its hold is open, and the request is not under way any more';
+        yield { kind: 'orphan', accountId: row.accountId, subject: row.requestId, detail };
+      }
+    }
+  }
+  for (const window of windowsOf(db, 'usage_records')) {
+    for (const { requestId, accountId } of recordsWithoutHold(db, window, scope.accountId)) {
+      const detail = 'there is a usage record, and there was no hold';
+      yield { kind: 'record', accountId, subject: requestId, detail };
+    }
+  }
+}
+
+function storiesOf(db: Queries, { after, to }: Window, accountId: string | undefined): Row[] {
+  const ofAccount = accountId === undefined ? sql`` : sql`and h.account_id = ${accountId}`;
+  // A hold that was dispatched is of a version that writes receipts; of the others, the first
+  // receipt of all tells since when they are written.
+  return all<Row>(
+    db,
+    sql`select h.request_id as requestId, h.account_id as accountId, h.phase,
+          h.created_at as createdAt, h.dispatched_at as dispatchedAt,
+          h.checkpoint_at as checkpointAt, h.ended_at as endedAt,
+          u.charged, u.debited, u.loss, u.account_id as recordAccount,
+          coalesce(-s.amount, 0) as taken, coalesce(-l.amount, 0) as lost,
+          h.ended_at is null
+            or exists (select 1 from receipts r where r.subject = h.request_id)
+            or (h.dispatched_at is null and h.ended_at <
+              coalesce((select r.at from receipts r order by r.rowid limit 1), h.ended_at + 1))
+            as receipted
+        from holds h
+        left join usage_records u on u.request_id = h.request_id
+        left join ledger_entries s on s.transfer_id = 'settle:' || h.request_id
+          and s.ledger_account = 'customer:' || h.account_id
+        left join ledger_entries l on l.transfer_id = 'loss:' || h.request_id
+          and l.ledger_account = 'operator:loss'
+        where h.rowid > ${after} and h.rowid <= ${to} ${ofAccount}`,
+  );
+}
+
+function* differencesOf(row: Row): Generator<readonly [DifferenceKind, string]> {
+  const { charged, debited, loss, taken, lost, endedAt } = row;
+  const contradiction = phaseContradiction(row);
+  if (contradiction !== undefined) yield ['phase', contradiction];
+  const recorded = row.recordAccount !== null;
+  if (recorded && endedAt === null) yield ['record', 'its hold is open, and it has a usage record'];
+  if (!recorded && endedAt !== null) yield ['record', 'its hold has ended without a usage record'];
+  if (recorded && row.recordAccount !== row.accountId) {
+    yield ['record', 'its usage record belongs to another account'];
+  }
+  if (row.receipted === 0n) yield ['receipt', 'it has ended, and no receipt tells of it'];
+  if (charged === null || debited === null || loss === null) return;
+  if (debited !== taken) yield ['debited', twoAmounts(taken, debited)];
+  if (loss !== lost) yield ['loss', twoAmounts(lost, loss)];
+  if (charged !== debited + loss) {
+    yield [
+      'charged',
+      `${formatTokens(debited)} debited and ${formatTokens(loss)} lost are not the ${formatTokens(charged)} charged`,
+    ];
+  }
+}
+
+function twoAmounts(booked: Micro, recorded: Micro): string {
+  return `the entries say ${formatTokens(booked)}, the usage record says ${formatTokens(recorded)}`;
+}
+
+/** An ended hold has an end, an open one none; one that was never dispatched passed nothing. */
+function phaseContradiction(row: Row): string | undefined {
+  const { phase, dispatchedAt, checkpointAt, endedAt } = row;
+  const open = phase === 'held' || phase === 'dispatched';
+  if (open && endedAt !== null) return `it is ${phase}, and it has ended`;
+  if (!open && endedAt === null) return `it is ${phase}, and it has not ended`;
+  if (phase === 'held' && dispatchedAt !== null) return 'it is held, and it was dispatched';
+  if (phase === 'held' && checkpointAt !== null) return 'it is held, and it has a checkpoint';
+  if (phase === 'dispatched' && dispatchedAt === null) return 'it is dispatched since never';
+  return undefined;
+}
+
+function isOrphan({ requestId, createdAt, endedAt }: Row, { live }: AuditScope): boolean {
+  if (live === undefined || endedAt !== null) return false;
+  return Number(createdAt) < live.createdBefore && !live.accounts.has(requestId);
+}
+
+function recordsWithoutHold(
+  db: Queries,
+  { after, to }: Window,
+  accountId: string | undefined,
+): { readonly requestId: string; readonly accountId: string }[] {
+  const ofAccount = accountId === undefined ? sql`` : sql`and u.account_id = ${accountId}`;
+  return all(
+    db,
+    sql`select u.request_id as requestId, u.account_id as accountId from usage_records u
+        where u.rowid > ${after} and u.rowid <= ${to} ${ofAccount}
+        and not exists (select 1 from holds h where h.request_id = u.request_id)`,
+  );
+}
