@@ -1,6 +1,6 @@
 // Ends the holds that nobody will end any more: what a process left behind when it died. A hold that
 // was never dispatched is released. A dispatched one is settled at what had passed by its last
-// checkpoint, with the prompt as it was estimated, and never above the hold.
+// checkpoint, with the prompt as it was estimated; what exceeds the hold is the gateway's loss.
 
 import { chargeServed } from '../core/price.ts';
 import type {
@@ -49,8 +49,8 @@ export function createRecover(parts: {
       basis: 'recovered',
     } as const;
     const charge = chargeServed(usage, prices.read(hold.priceVersion), served.price);
-    const bounded = charge < hold.amount ? charge : hold.amount;
-    return endHold({ ...end, served, usage }, bounded, expired ? 'expired' : 'settled');
+    const settle = { ...end, served, usage, withinHold: true };
+    return endHold(settle, charge, expired ? 'expired' : 'settled');
   }
 
   /** Holds of versions before there were dispatches do not say who was asked. */
