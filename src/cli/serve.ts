@@ -21,6 +21,7 @@ import { createKeys } from '../identity/keys.ts';
 import { createSettings } from '../identity/settings.ts';
 import { createBooks } from '../ledger/books.ts';
 import type { Ledger } from '../ledger/contract.ts';
+import { createHistory } from '../ledger/history.ts';
 import { createLedger } from '../ledger/ledger.ts';
 import { createLimits } from '../limits/limits.ts';
 import { createLog } from '../observe/log.ts';
@@ -77,7 +78,7 @@ export async function serve(context: Context, options: ServeOptions): Promise<nu
     onTrouble: ({ kind, requestId, cause }) => log.error(`ledger: ${kind} ${requestId}`, cause),
   });
   const books = createBooks(database);
-  const { openBalance, usageSince } = books;
+  const { openBalance } = books;
   const plans = () => catalog.plans;
   const accounts = createAccounts({ database, clock, randomBytes, plans, openBalance });
   const keys = createKeys({ database, clock, randomBytes, plans });
@@ -106,9 +107,14 @@ export async function serve(context: Context, options: ServeOptions): Promise<nu
   });
 
   // The way of a request.
-  const limits = createLimits({ clock, usageSince });
   const deadlines = createDeadlines();
   const inFlight = createInFlight();
+  const limits = createLimits({
+    clock,
+    monotonic: () => performance.now(),
+    isLive: inFlight.isLive,
+    history: createHistory(database),
+  });
   const onInternal = (requestId: string, error: unknown): void =>
     log.error(`internal error in ${requestId}`, error);
   const generation: GenerateDependencies = {

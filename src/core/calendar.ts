@@ -8,14 +8,19 @@ export function isoTime(timeMs: number): string {
   return new Date(timeMs).toISOString();
 }
 
-/** `2026-11-21` */
-export function utcDay(nowMs: number): string {
-  return isoTime(nowMs).slice(0, 10);
+/** A stretch of time: from the first of its milliseconds to the first that is none of them. */
+export type Span = { readonly fromMs: number; readonly untilMs: number };
+
+/** The day that an instant lies in. */
+export function utcDay(timeMs: number): Span {
+  return { fromMs: nextUtcDay(timeMs) - DAY_MS, untilMs: nextUtcDay(timeMs) };
 }
 
-/** `2026-11` */
-export function utcMonth(nowMs: number): string {
-  return isoTime(nowMs).slice(0, 7);
+/** The month that an instant lies in. */
+export function utcMonth(timeMs: number): Span {
+  const time = new Date(timeMs);
+  const fromMs = Date.UTC(time.getUTCFullYear(), time.getUTCMonth(), 1);
+  return { fromMs, untilMs: nextUtcMonth(timeMs) };
 }
 
 /** The next midnight. */
@@ -29,7 +34,7 @@ export function nextUtcMonth(nowMs: number): number {
   return Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + 1, 1);
 }
 
-/** Whole seconds until the next midnight, at least 1. */
-export function secondsToUtcMidnight(nowMs: number): number {
-  return Math.ceil((nextUtcDay(nowMs) - nowMs) / 1_000);
+/** Whole seconds from now until the midnight that ends the day of an instant, at least 1. */
+export function secondsToUtcMidnight(timeMs: number, nowMs: number): number {
+  return Math.max(1, Math.ceil((nextUtcDay(timeMs) - nowMs) / 1_000));
 }

@@ -1,29 +1,65 @@
 // Fixed windows of 60 seconds, anchored at the first admitted request. Called by the limits. Times
-// are Unix milliseconds handed in by the caller.
+// are milliseconds of a clock that never jumps, handed in by the caller.
+
+import type { Limits } from './plan.ts';
 
 export const WINDOW_MS = 60_000;
 
-/** A window that has not started has `startedAt` undefined. */
-export type Window = { startedAt: number | undefined; used: number };
+/**
+ * What was admitted since `startedAt`, which is undefined until the first request. A window is
+ * replaced when it has run out, so whoever took from it can give back to it at any time.
+ */
+export type Window = { startedAt: number | undefined; requests: number; tokens: number };
 
 export function createWindow(): Window {
-  return { startedAt: undefined, used: 0 };
+  return { startedAt: undefined, requests: 0, tokens: 0 };
 }
 
-/**
- * Forgets a window that has run out. A clock that was set back counts as running out too: the
- * alternative is a window that lasts for as long as the clock was wrong.
- */
-export function rollWindow(window: Window, nowMs: number): void {
-  if (window.startedAt === undefined) return;
-  const age = nowMs - window.startedAt;
-  if (age >= 0 && age < WINDOW_MS) return;
-  window.startedAt = undefined;
-  window.used = 0;
+/** The window that is running: this one, or a new one where it has run out. */
+export function rollWindow(window: Window, nowMs: number): Window {
+  const { startedAt } = window;
+  const over = startedAt !== undefined && nowMs - startedAt >= WINDOW_MS;
+  return over ? createWindow() : window;
+}
+
+/** Counts one request. */
+export function takeFrom(window: Window, tokens: number, nowMs: number): void {
+  window.startedAt ??= nowMs;
+  window.requests += 1;
+  window.tokens += tokens;
+}
+
+/** Counts a request off again. A window that nothing is left in has not started. */
+export function giveBack(window: Window, tokens: number): void {
+  window.requests -= 1;
+  window.tokens -= tokens;
+  if (window.requests === 0) window.startedAt = undefined;
 }
 
 /** Whole seconds until the window resets, at least 1; a window that has not started lasts 60. */
 export function resetSeconds(window: Window, nowMs: number): number {
   if (window.startedAt === undefined) return WINDOW_MS / 1_000;
   return Math.max(1, Math.ceil((window.startedAt + WINDOW_MS - nowMs) / 1_000));
+}
+
+/** One request that a window counts. */
+type Admitted = { readonly atMs: number; readonly tokens: number };
+
+/**
+ * The window that was running when a process died, out of what it had admitted in the last 60
+ * seconds, newest first. Where that window began is not known. It was never above the limits, so
+ * it reached back to where they are used up, and no further.
+ */
+export function resumeWindow(
+  admitted: readonly Admitted[],
+  { requestsPerMinute = Infinity, tokensPerMinute = Infinity }: Partial<Limits>,
+): Window {
+  const window = createWindow();
+  for (const { atMs, tokens } of admitted) {
+    if (window.requests >= requestsPerMinute || window.tokens >= tokensPerMinute) break;
+    window.startedAt = atMs;
+    window.requests += 1;
+    window.tokens += tokens;
+  }
+  return window;
 }

@@ -52,7 +52,7 @@ export async function generate(
   call: GenerationCall,
 ): Promise<Generated> {
   // Before anything is held: a server that stops waits for everything that could still write.
-  const lifetime = startLifetime(dependencies.inFlight, call.signal);
+  const lifetime = startLifetime(dependencies.inFlight, call.requestId, call.signal);
   /** A stream is settled after it has been answered, everything else before. */
   let settled: Promise<void> | undefined;
   try {
@@ -209,7 +209,6 @@ async function deliver(
       },
       tellsExhaustion: call.format.tellsExhaustion,
       heartbeatMs: dependencies.heartbeatMs,
-      onTick: grant.renew,
     });
     // Before the last words leave: the client's next request may come right behind them.
     thinking.keep(attempt.candidate.upstream);

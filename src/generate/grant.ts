@@ -21,7 +21,6 @@ export type Grant = {
   readonly outputBound: number;
   /** The story of the attempts so far; written by the pipeline, kept with the usage record. */
   readonly attempts: AttemptLog;
-  readonly renew: () => void;
   /** Charges what was produced. Later calls of either kind return the first one's receipt. */
   readonly settle: (candidate: Candidate, meter: OutputMeter, outcome: Outcome) => Promise<Receipt>;
   /** Charges nothing. */
@@ -128,7 +127,6 @@ function createGrant(
     limits: claim.view,
     outputBound,
     attempts,
-    renew: claim.renew,
     settle(candidate, meter, outcome) {
       ended ??= settle(candidate, meter, outcome);
       return ended;
@@ -141,8 +139,10 @@ function createGrant(
 }
 
 function claimLimits(dependencies: GenerateDependencies, checked: CheckedRequest): Claim {
-  const { facts, plan, model, promptTokens, outputBound } = checked;
+  const { call, facts, plan, model, promptTokens, outputBound } = checked;
   const result = dependencies.limits.claim({
+    requestId: call.requestId,
+    startedAt: call.startedAt,
     accountId: facts.accountId,
     model: model.slug,
     plan,

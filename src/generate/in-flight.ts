@@ -3,8 +3,10 @@
 
 export type InFlight = {
   /** Registers a request; returns the function that takes it off again. */
-  readonly enter: (abort: () => void) => () => void;
+  readonly enter: (requestId: string, abort: () => void) => () => void;
   readonly count: () => number;
+  /** Whether a request is in flight, which it is for as long as somebody will end what it holds. */
+  readonly isLive: (requestId: string) => boolean;
   /** Ends everything that is in flight. What has not called an upstream yet must not any more. */
   readonly abortAll: () => void;
   readonly aborted: () => boolean;
@@ -13,16 +15,14 @@ export type InFlight = {
 };
 
 export function createInFlight(): InFlight {
-  const aborts = new Set<() => void>();
+  const aborts = new Map<string, () => void>();
   let waiting: (() => void)[] = [];
   let aborted = false;
   return {
-    enter(abort) {
-      // A wrapper of its own keeps two requests with the same function apart.
-      const entry = (): void => abort();
-      aborts.add(entry);
+    enter(requestId, abort) {
+      aborts.set(requestId, abort);
       return () => {
-        aborts.delete(entry);
+        aborts.delete(requestId);
         if (aborts.size > 0) return;
         const resolved = waiting;
         waiting = [];
@@ -30,10 +30,11 @@ export function createInFlight(): InFlight {
       };
     },
     count: () => aborts.size,
+    isLive: (requestId) => aborts.has(requestId),
     aborted: () => aborted,
     abortAll() {
       aborted = true;
-      for (const abort of [...aborts]) abort();
+      for (const abort of [...aborts.values()]) abort();
     },
     idle() {
       if (aborts.size === 0) return Promise.resolve();
@@ -54,10 +55,14 @@ export type Lifetime = {
 type Stoppable = { readonly abort: () => void };
 
 /** `signal` fires when the client leaves. */
-export function startLifetime(inFlight: InFlight, signal: AbortSignal): Lifetime {
+export function startLifetime(
+  inFlight: InFlight,
+  requestId: string,
+  signal: AbortSignal,
+): Lifetime {
   let current: Stoppable | undefined;
   const stop = (): void => current?.abort();
-  const leave = inFlight.enter(stop);
+  const leave = inFlight.enter(requestId, stop);
   signal.addEventListener('abort', stop);
   const isOver = (): boolean => signal.aborted || inFlight.aborted();
   return {

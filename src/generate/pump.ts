@@ -23,15 +23,12 @@ export type PumpOptions = {
   readonly onEvent: (event: GenerationEvent) => void;
   readonly heartbeatMs: number;
   readonly tellsExhaustion: boolean;
-  /** Called with every heartbeat interval, silent or not: the slot's lease lives on this. */
-  readonly onTick: () => void;
 };
 
 export async function pump(options: PumpOptions): Promise<Ending> {
   const { attempt, encoder, client, onEvent } = options;
   let wroteSinceTick = true;
   const ticker = setInterval(() => {
-    options.onTick();
     if (!wroteSinceTick) client.write(encoder.heartbeat());
     wroteSinceTick = false;
   }, options.heartbeatMs);

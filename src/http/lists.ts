@@ -81,7 +81,7 @@ export function showAccount(dependencies: ListDependencies, facts: KeyFacts): un
 }
 
 function usageRecord(dependencies: ListDependencies, facts: KeyFacts, plan: Plan, nowMs: number) {
-  const used = dependencies.limits.usage(facts.accountId);
+  const used = dependencies.limits.usage(facts.accountId, plan);
   const remaining = (limit: number | undefined, taken: number): number | null =>
     limit === undefined ? null : Math.max(0, limit - taken);
   return {

@@ -1,240 +1,204 @@
 // The limits of one process: request and token windows, concurrency leases, daily and monthly caps.
 // All five are decided together and synchronously; a refusal consumes nothing. `generate` claims
-// before it holds money, and gives every claim back exactly once.
+// before it holds money, and ends every claim exactly once.
 
-import { type LimitCode, refusedByLimits } from '../core/admit.ts';
-import { utcDay, utcMonth } from '../core/calendar.ts';
+import { refusedByLimits } from '../core/admit.ts';
+import { secondsToUtcMidnight, utcDay, utcMonth } from '../core/calendar.ts';
 import { effectiveLimits, type IncidentLimits, type LimitView, type Plan } from '../core/plan.ts';
 import { SLICE_TOKENS } from '../core/price.ts';
-import { createWindow, resetSeconds, rollWindow, type Window } from '../core/window.ts';
 import {
-  type Bound,
-  createScope,
+  createWindow,
   giveBack,
-  type Lease,
-  remainders,
-  retryAfter,
-  rollScope,
-  type Scope,
+  resetSeconds,
+  rollWindow,
   takeFrom,
-  viewOf,
-} from './scope.ts';
+  WINDOW_MS,
+  type Window,
+} from '../core/window.ts';
+import {
+  type AccountState,
+  createAccountState,
+  createAccountStates,
+  keep,
+  LEASE_MS,
+  type OpenClaim,
+  rollAccount,
+  slotsUsed,
+} from './account.ts';
+import type {
+  AccountLimits,
+  AdmissionHistory,
+  Claim,
+  ClaimRequest,
+  LimitsDependencies,
+  PastAdmission,
+} from './contract.ts';
+import { type Period, periodAt, usedIn } from './period.ts';
+import { remainders, retryAfter, type Scope, viewOf } from './scope.ts';
 
-/** A lease that nobody renews for this long is free again: a slot can expire, but never leak. */
-const LEASE_MS = 90_000;
+export type { AccountLimits, Claim } from './contract.ts';
 
 /** Accounts whose state is kept before idle ones are forgotten. */
 const ACCOUNTS_MAX = 20_000;
 
-type ClaimRequest = {
-  readonly accountId: string;
-  readonly model: string;
-  readonly plan: Plan;
-  readonly incident: IncidentLimits | undefined;
-  readonly promptTokens: number;
-  readonly outputBound: number;
+const NO_LIMITS: IncidentLimits = {};
+
+/** What an admitted request has taken, and where. */
+type Taken = {
+  readonly request: ClaimRequest;
+  readonly state: AccountState;
+  readonly open: OpenClaim;
+  readonly tokens: number;
+  /** The plan's and the model's. */
+  readonly windows: readonly [Window, Window];
+  readonly periods: readonly [Period, Period];
 };
 
-export type Claim = {
-  readonly view: LimitView;
-  /** Keeps the slot's lease alive; called while the answer is produced. */
-  readonly renew: () => void;
-  /** Ends the claim: frees the slot and corrects the caps to the tokens that were really used. */
-  readonly settle: (usedTokens: number) => void;
-  /** Ends the claim as if it had never been made, and says what is left: a later stage refuses. */
-  readonly cancel: () => LimitView;
-};
+/** `history` is asked for the last minute at once, and for days and months when they matter. */
+export function createLimits(dependencies: LimitsDependencies): AccountLimits {
+  const { clock, monotonic, isLive, history } = dependencies;
+  const accounts = createAccountStates(ACCOUNTS_MAX, isLive);
+  const takePast = lastMinute(history, clock(), monotonic());
 
-export type ClaimResult =
-  | { readonly kind: 'claimed'; readonly claim: Claim }
-  | {
-      readonly kind: 'refused';
-      readonly code: LimitCode;
-      readonly retryAfterSeconds: number;
-      readonly view: LimitView;
-    };
-
-type LimitUsage = {
-  readonly requestsUsed: number;
-  readonly tokensUsed: number;
-  readonly resetSeconds: number;
-  readonly inFlight: number;
-  readonly dayTokens: number;
-  readonly monthTokens: number;
-};
-
-export type AccountLimits = {
-  readonly claim: (request: ClaimRequest) => ClaimResult;
-  /** The request window of count_tokens, which is apart from generation's. Seconds when refused. */
-  readonly claimCount: (accountId: string, plan: Plan) => number | undefined;
-  readonly usage: (accountId: string) => LimitUsage;
-};
-
-type Period = { key: string; used: number };
-
-type AccountState = {
-  readonly plan: Scope;
-  readonly models: Map<string, Scope>;
-  readonly counts: Window;
-  day: Period | undefined;
-  month: Period | undefined;
-};
-
-/**
- * `usageSince(accountId, sinceMs)` answers from the usage records how many model tokens an account
- * has used; it is asked once per account and period, so that a restart does not open the caps.
- */
-export function createLimits(dependencies: {
-  readonly clock: () => number;
-  readonly usageSince: (accountId: string, sinceMs: number) => number;
-}): AccountLimits {
-  const { clock, usageSince } = dependencies;
-  const accounts = new Map<string, AccountState>();
-
-  const stateOf = (accountId: string, nowMs: number): AccountState => {
-    let state = accounts.get(accountId);
+  /** The account as it is now. */
+  function stateOf(accountId: string, plan: Plan, nowMs: number): AccountState {
+    let state = accounts.find(accountId);
     if (state === undefined) {
-      if (accounts.size >= ACCOUNTS_MAX) forgetIdle(accounts, nowMs);
-      state = {
-        plan: createScope(),
-        models: new Map(),
-        counts: createWindow(),
-        day: undefined,
-        month: undefined,
-      };
-      accounts.set(accountId, state);
+      state = createAccountState(takePast(accountId, nowMs), plan, nowMs);
+      accounts.add(accountId, state, nowMs);
     }
+    rollAccount(state, nowMs, isLive);
     return state;
-  };
+  }
 
-  const rollPeriods = (state: AccountState, accountId: string, nowMs: number): [Period, Period] => {
-    const day = utcDay(nowMs);
-    const month = utcMonth(nowMs);
-    if (state.day?.key !== day) {
-      state.day = { key: day, used: usageSince(accountId, Date.parse(`${day}T00:00:00Z`)) };
-    }
-    if (state.month?.key !== month) {
-      state.month = {
-        key: month,
-        used: usageSince(accountId, Date.parse(`${month}-01T00:00:00Z`)),
-      };
-    }
-    return [state.day, state.month];
-  };
+  function admit(taken: Taken, nowMs: number): Claim {
+    const { request, state, open, tokens, windows, periods } = taken;
+    state.models.set(request.model, windows[1]);
+    for (const window of windows) takeFrom(window, tokens, nowMs);
+    for (const period of periods) period.since += tokens;
+    state.claims.add(open);
+    keep(state, nowMs);
+    let ended = false;
+    /** Frees the slot and corrects the caps, once. */
+    const end = (usedTokens: number): boolean => {
+      if (ended) return false;
+      ended = true;
+      state.claims.delete(open);
+      for (const period of periods) period.since += usedTokens - tokens;
+      keep(state, monotonic());
+      return true;
+    };
+    return {
+      view: viewNow(state, request, nowMs),
+      freeSlot: () => {
+        open.hasSlot = false;
+      },
+      settle: (usedTokens) => void end(usedTokens),
+      cancel() {
+        if (end(0)) for (const window of windows) giveBack(window, tokens);
+        const laterMs = monotonic();
+        rollAccount(state, laterMs, isLive);
+        return viewNow(state, request, laterMs);
+      },
+    };
+  }
 
   return {
     claim(request) {
-      const nowMs = clock();
-      const { plan, incident } = request;
-      const state = stateOf(request.accountId, nowMs);
-      const bounds: Bound[] = [{ scope: state.plan, limits: plan }];
-      if (incident !== undefined) {
-        bounds.push({ scope: modelScope(state, request.model), limits: incident });
-      }
-      for (const { scope } of bounds) rollScope(scope, nowMs);
-
-      // Without caps the calendar is left alone, unless somebody has asked what was used.
-      const capped = plan.dailyTokens !== undefined || plan.monthlyTokens !== undefined;
-      const counted = capped || state.day !== undefined;
-      const periods = counted ? rollPeriods(state, request.accountId, nowMs) : [];
-      const limits = effectiveLimits(plan, incident);
+      const nowMs = monotonic();
+      const { requestId, accountId, plan, model, startedAt } = request;
+      const state = stateOf(accountId, plan, nowMs);
+      const modelWindow = modelWindowOf(state, model, nowMs);
+      const scopes = scopesOf(state, modelWindow, request);
+      const day = periodAt(state.days, startedAt, utcDay, history);
+      const month = periodAt(state.months, startedAt, utcMonth, history);
       const tokens = request.promptTokens + Math.min(request.outputBound, SLICE_TOKENS);
+      const left = (cap: number | undefined, period: Period): number =>
+        cap === undefined ? Infinity : cap - usedIn(period, accountId, history);
       const code = refusedByLimits({
-        ...remainders(bounds),
-        freeDayTokens: (plan.dailyTokens ?? Infinity) - (periods[0]?.used ?? 0),
-        freeMonthTokens: (plan.monthlyTokens ?? Infinity) - (periods[1]?.used ?? 0),
+        ...remainders(scopes),
+        freeDayTokens: left(plan.dailyTokens, day),
+        freeMonthTokens: left(plan.monthlyTokens, month),
         tokens,
       });
       if (code !== undefined) {
-        const retryAfterSeconds = retryAfter(code, bounds, tokens, nowMs);
-        return { kind: 'refused', code, retryAfterSeconds, view: viewOf(bounds, limits, nowMs) };
+        const midnightSeconds = secondsToUtcMidnight(startedAt, clock());
+        const retryAfterSeconds = retryAfter(code, scopes, tokens, { nowMs, midnightSeconds });
+        return { kind: 'refused', code, retryAfterSeconds, view: viewNow(state, request, nowMs) };
       }
-
-      const lease: Lease = { expiresAt: nowMs + LEASE_MS };
-      for (const { scope } of bounds) takeFrom(scope, tokens, lease, nowMs);
-      for (const period of periods) period.used += tokens;
-      const view = viewOf(bounds, limits, nowMs);
-      let ended = false;
-      const end = (work: () => void): void => {
-        if (ended) return;
-        ended = true;
-        for (const { scope } of bounds) scope.leases.delete(lease);
-        work();
+      const open = { requestId, model, hasSlot: true, leaseUntil: nowMs + LEASE_MS };
+      const taken: Taken = {
+        request,
+        state,
+        open,
+        tokens,
+        windows: [state.plan, modelWindow],
+        periods: [day, month],
       };
-      return {
-        kind: 'claimed',
-        claim: {
-          view,
-          renew: () => {
-            lease.expiresAt = clock() + LEASE_MS;
-          },
-          settle: (usedTokens) =>
-            end(() => {
-              for (const period of periods) period.used += usedTokens - tokens;
-              if (!counted) countLate(state, usedTokens);
-            }),
-          cancel: () => {
-            end(() => {
-              for (const { scope } of bounds) giveBack(scope, tokens, nowMs);
-              for (const period of periods) period.used -= tokens;
-            });
-            return viewOf(bounds, limits, clock());
-          },
-        },
-      };
+      return { kind: 'claimed', claim: admit(taken, nowMs) };
     },
 
     claimCount(accountId, plan) {
-      const nowMs = clock();
-      const { counts } = stateOf(accountId, nowMs);
-      rollWindow(counts, nowMs);
-      if (counts.used >= plan.requestsPerMinute) return resetSeconds(counts, nowMs);
-      counts.startedAt ??= nowMs;
-      counts.used += 1;
+      const nowMs = monotonic();
+      const state = stateOf(accountId, plan, nowMs);
+      if (state.counts.requests >= plan.requestsPerMinute) return resetSeconds(state.counts, nowMs);
+      takeFrom(state.counts, 0, nowMs);
+      keep(state, nowMs);
       return undefined;
     },
 
-    usage(accountId) {
-      const nowMs = clock();
-      const state = stateOf(accountId, nowMs);
-      rollScope(state.plan, nowMs);
-      const [day, month] = rollPeriods(state, accountId, nowMs);
+    usage(accountId, plan) {
+      const nowMs = monotonic();
+      const timeMs = clock();
+      const state = stateOf(accountId, plan, nowMs);
+      const used = (periods: Period[], spanOf: typeof utcDay): number =>
+        usedIn(periodAt(periods, timeMs, spanOf, history), accountId, history);
       return {
-        requestsUsed: state.plan.requests.used,
-        tokensUsed: state.plan.tokens.used,
-        resetSeconds: resetSeconds(state.plan.requests, nowMs),
-        inFlight: state.plan.leases.size,
-        dayTokens: day.used,
-        monthTokens: month.used,
+        requestsUsed: state.plan.requests,
+        tokensUsed: state.plan.tokens,
+        resetSeconds: resetSeconds(state.plan, nowMs),
+        inFlight: slotsUsed(state),
+        dayTokens: used(state.days, utcDay),
+        monthTokens: used(state.months, utcMonth),
       };
     },
   };
 }
 
-function modelScope(state: AccountState, model: string): Scope {
-  let scope = state.models.get(model);
-  if (scope === undefined) {
-    scope = createScope();
-    state.models.set(model, scope);
-  }
-  return scope;
+/** The window of a model; one that is not used yet is kept by whoever takes from it. */
+function modelWindowOf(state: AccountState, model: string, nowMs: number): Window {
+  return rollWindow(state.models.get(model) ?? createWindow(), nowMs);
 }
 
-/** Somebody has asked for the calendar, or capped the plan, while an uncounted request ran. */
-function countLate(state: AccountState, usedTokens: number): void {
-  for (const period of [state.day, state.month]) {
-    if (period !== undefined) period.used += usedTokens;
-  }
+/** What applies to a request: its plan, and its model with the limits that it has at the moment. */
+function scopesOf(state: AccountState, modelWindow: Window, request: ClaimRequest): Scope[] {
+  const { plan, model, incident = NO_LIMITS } = request;
+  return [
+    { window: state.plan, slotsUsed: slotsUsed(state), limits: plan },
+    { window: modelWindow, slotsUsed: slotsUsed(state, model), limits: incident },
+  ];
 }
 
-/** Forgets accounts with nothing in flight and no window running; their caps reload on demand. */
-function forgetIdle(accounts: Map<string, AccountState>, nowMs: number): void {
-  for (const [id, state] of accounts) {
-    const scopes = [state.plan, ...state.models.values()];
-    for (const scope of scopes) rollScope(scope, nowMs);
-    const idle = scopes.every(
-      (scope) => scope.leases.size === 0 && scope.requests.startedAt === undefined,
-    );
-    if (idle) accounts.delete(id);
-  }
+function viewNow(state: AccountState, request: ClaimRequest, nowMs: number): LimitView {
+  const scopes = scopesOf(state, modelWindowOf(state, request.model, nowMs), request);
+  return viewOf(scopes, effectiveLimits(request.plan, request.incident), nowMs);
+}
+
+/**
+ * What the process before this one has admitted within the last minute, account by account, on the
+ * clock of this one. An account takes its own once; after a minute there is nothing to take.
+ */
+function lastMinute(history: AdmissionHistory, timeMs: number, startedMs: number) {
+  const past = history.admittedSince(timeMs - WINDOW_MS).map((each) => ({
+    ...each,
+    // What seems to come from the future was admitted before the clock was set back.
+    atMs: startedMs - Math.max(0, timeMs - each.startedAt),
+  }));
+  const byAccount = Map.groupBy(past, (each) => each.accountId);
+  return (accountId: string, nowMs: number): readonly (PastAdmission & { atMs: number })[] => {
+    if (nowMs - startedMs >= WINDOW_MS) byAccount.clear();
+    const own = byAccount.get(accountId) ?? [];
+    byAccount.delete(accountId);
+    return own;
+  };
 }

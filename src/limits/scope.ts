@@ -1,67 +1,19 @@
-// What an account has used of one scope, and what is left of it: its plan's, and beside it that of
-// every model with incident limits. Only limits.ts, which decides, calls this.
+// What is left of a set of limits, and how long a refusal has to wait: arithmetic over what an
+// account has used of its plan and of one model. Only limits.ts, which decides, calls this.
 
 import type { LimitCode } from '../core/admit.ts';
-import { secondsToUtcMidnight } from '../core/calendar.ts';
 import type { IncidentLimits, Limits, LimitView } from '../core/plan.ts';
-import { createWindow, resetSeconds, rollWindow, WINDOW_MS, type Window } from '../core/window.ts';
+import { resetSeconds, type Window } from '../core/window.ts';
 
 /** The typical wait for a slot (specification, limits, rule 4). */
 const CONCURRENCY_RETRY_SECONDS = 2;
 
-/** What an account has used of one scope: its plan, or one model that has limits of its own. */
+/** What is used of a plan or of a model, and the limits that hold there; a model may have none. */
 export type Scope = {
-  readonly requests: Window;
-  readonly tokens: Window;
-  readonly leases: Set<Lease>;
+  readonly window: Window;
+  readonly slotsUsed: number;
+  readonly limits: IncidentLimits;
 };
-
-export type Lease = { expiresAt: number };
-
-/** A scope and the limits that hold in it: the plan's, or those of a model's incident. */
-export type Bound = { readonly scope: Scope; readonly limits: IncidentLimits };
-
-export function createScope(): Scope {
-  return { requests: createWindow(), tokens: createWindow(), leases: new Set() };
-}
-
-export function rollScope(scope: Scope, nowMs: number): void {
-  rollWindow(scope.requests, nowMs);
-  rollWindow(scope.tokens, nowMs);
-  for (const lease of scope.leases) {
-    if (lease.expiresAt <= nowMs) scope.leases.delete(lease);
-  }
-}
-
-export function takeFrom(scope: Scope, tokens: number, lease: Lease, nowMs: number): void {
-  scope.requests.startedAt ??= nowMs;
-  scope.requests.used += 1;
-  scope.tokens.startedAt ??= nowMs;
-  scope.tokens.used += tokens;
-  scope.leases.add(lease);
-}
-
-/**
- * A window that has rolled since the claim owes nothing back. One that nothing is left in has not
- * started: the first request that is admitted anchors it, and this one was not.
- */
-export function giveBack(scope: Scope, tokens: number, claimedAt: number): void {
-  if (isSameWindow(scope.requests, claimedAt)) takeBack(scope.requests, 1);
-  if (isSameWindow(scope.tokens, claimedAt)) takeBack(scope.tokens, tokens);
-}
-
-function takeBack(window: Window, amount: number): void {
-  window.used -= amount;
-  if (window.used === 0) window.startedAt = undefined;
-}
-
-function isSameWindow(window: Window, claimedAt: number): boolean {
-  return (
-    window.startedAt !== undefined &&
-    claimedAt >= window.startedAt &&
-    claimedAt < window.startedAt + WINDOW_MS
-  );
-}
 
 type Remainders = {
   readonly freeSlots: number;
@@ -69,71 +21,71 @@ type Remainders = {
   readonly freeTokens: number;
 };
 
-/** What is left of the tightest scope, limit by limit. */
-export function remainders(bounds: readonly Bound[]): Remainders {
-  const least = (left: (bound: Bound) => number): number => Math.min(...bounds.map(left));
+/** What is left of the tightest scope, limit by limit; below zero where a limit was lowered. */
+export function remainders(scopes: readonly Scope[]): Remainders {
   return {
-    freeSlots: least(({ scope, limits }) => limitOf(limits.concurrentRequests) - scope.leases.size),
-    freeRequests: least(
-      ({ scope, limits }) => limitOf(limits.requestsPerMinute) - scope.requests.used,
+    freeSlots: Math.min(
+      ...scopes.map(({ slotsUsed, limits }) => (limits.concurrentRequests ?? Infinity) - slotsUsed),
     ),
-    freeTokens: least(({ scope, limits }) => limitOf(limits.tokensPerMinute) - scope.tokens.used),
+    freeRequests: Math.min(...scopes.map(freeRequests)),
+    freeTokens: Math.min(...scopes.map(freeTokens)),
   };
 }
 
 /** `limits` are the effective ones, the lower of plan and model. */
-export function viewOf(bounds: readonly Bound[], limits: Limits, nowMs: number): LimitView {
-  const free = remainders(bounds);
+export function viewOf(scopes: readonly Scope[], limits: Limits, nowMs: number): LimitView {
+  const free = remainders(scopes);
+  const remainingRequests = Math.max(0, free.freeRequests);
   return {
     limitRequests: limits.requestsPerMinute,
-    remainingRequests: Math.max(0, free.freeRequests),
+    remainingRequests,
     limitTokens: limits.tokensPerMinute,
     remainingTokens: Math.max(0, free.freeTokens),
+    // Of the scope that these remaining requests are those of.
     resetRequestsSeconds: longestReset(
-      bounds.map(({ scope }) => scope.requests),
+      scopes.filter((scope) => freeRequests(scope) <= remainingRequests),
       nowMs,
     ),
   };
 }
 
-/** The wait until the scope that refuses has room again (specification, limits, rule 4). */
+/**
+ * The wait until what refuses has room again (specification, limits, rule 4). `nowMs` is of the
+ * clock of the windows; a cap waits for `midnightSeconds`.
+ */
 export function retryAfter(
   code: LimitCode,
-  bounds: readonly Bound[],
+  scopes: readonly Scope[],
   tokens: number,
-  nowMs: number,
+  { nowMs, midnightSeconds }: { readonly nowMs: number; readonly midnightSeconds: number },
 ): number {
   switch (code) {
     case 'concurrency_limit_exceeded':
       return CONCURRENCY_RETRY_SECONDS;
-    case 'rate_limit_exceeded': {
-      const full = bounds.filter(
-        ({ scope, limits }) => scope.requests.used >= limitOf(limits.requestsPerMinute),
-      );
+    case 'rate_limit_exceeded':
       return longestReset(
-        full.map(({ scope }) => scope.requests),
+        scopes.filter((scope) => freeRequests(scope) < 1),
         nowMs,
       );
-    }
-    case 'tokens_per_minute_exceeded': {
-      const full = bounds.filter(
-        ({ scope, limits }) => scope.tokens.used + tokens > limitOf(limits.tokensPerMinute),
-      );
+    case 'tokens_per_minute_exceeded':
       return longestReset(
-        full.map(({ scope }) => scope.tokens),
+        scopes.filter((scope) => freeTokens(scope) < tokens),
         nowMs,
       );
-    }
     case 'daily_limit_exceeded':
     case 'monthly_limit_exceeded':
-      return secondsToUtcMidnight(nowMs);
+      return midnightSeconds;
   }
 }
 
-function limitOf(limit: number | undefined): number {
-  return limit ?? Infinity;
+function freeRequests({ window, limits }: Scope): number {
+  return (limits.requestsPerMinute ?? Infinity) - window.requests;
 }
 
-function longestReset(windows: readonly Window[], nowMs: number): number {
-  return Math.max(...windows.map((window) => resetSeconds(window, nowMs)));
+function freeTokens({ window, limits }: Scope): number {
+  return (limits.tokensPerMinute ?? Infinity) - window.tokens;
+}
+
+function longestReset(scopes: readonly Scope[], nowMs: number): number {
+  return Math.max(...scopes.map(({ window }) => resetSeconds(window, nowMs)));
 }

@@ -6,7 +6,7 @@ import { createInFlight } from '../../src/generate/in-flight.ts';
 test('idle waits for the last one, and resolves at once when there is none', async () => {
   const inFlight = createInFlight();
   await inFlight.idle();
-  const leaves = [inFlight.enter(() => {}), inFlight.enter(() => {})];
+  const leaves = [inFlight.enter('req_1', () => {}), inFlight.enter('req_2', () => {})];
   let idle = false;
   const waiting = inFlight.idle().then(() => {
     idle = true;
@@ -14,6 +14,7 @@ test('idle waits for the last one, and resolves at once when there is none', asy
   leaves[0]?.();
   await Promise.resolve();
   expect([idle, inFlight.count()]).toEqual([false, 1]);
+  expect([inFlight.isLive('req_1'), inFlight.isLive('req_2')]).toEqual([false, true]);
   leaves[1]?.();
   await waiting;
   expect([idle, inFlight.count()]).toEqual([true, 0]);
@@ -22,8 +23,8 @@ test('idle waits for the last one, and resolves at once when there is none', asy
 test('leaving twice takes off one, also with the same function', () => {
   const inFlight = createInFlight();
   const abort = () => {};
-  const leave = inFlight.enter(abort);
-  inFlight.enter(abort);
+  const leave = inFlight.enter('req_1', abort);
+  inFlight.enter('req_2', abort);
   leave();
   leave();
   expect(inFlight.count()).toBe(1);
@@ -32,8 +33,8 @@ test('leaving twice takes off one, also with the same function', () => {
 test('ending all tells each once, and those that leave meanwhile do no harm', () => {
   const inFlight = createInFlight();
   const told: string[] = [];
-  const leaveOther = inFlight.enter(() => told.push('other'));
-  inFlight.enter(() => {
+  const leaveOther = inFlight.enter('req_1', () => told.push('other'));
+  inFlight.enter('req_2', () => {
     told.push('one');
     leaveOther();
   });

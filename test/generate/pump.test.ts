@@ -42,7 +42,6 @@ function setUp(batches: readonly Batch[], more: Partial<PumpOptions> = {}) {
     onEvent: meter.push,
     tellsExhaustion: true,
     heartbeatMs: 60_000,
-    onTick: () => {},
     ...more,
   });
   return { attempt, client, meter, written, ending };
@@ -95,17 +94,11 @@ test('a client that does not read holds the upstream back', async () => {
   expect(written.at(-1)).toBe('more');
 });
 
-test('silence has heartbeats, and every interval renews the lease, silent or not', async () => {
-  let ticks = 0;
-  const ticked = Promise.withResolvers<void>();
+test('a silence has a heartbeat in every interval', async () => {
   const { written, ending, attempt } = setUp([{ events: [HELLO] }], {
     heartbeatMs: 2,
-    onTick: () => {
-      ticks += 1;
-      if (ticks === 4) ticked.resolve();
-    },
   });
-  await ticked.promise;
+  while (written.length < 5) await Bun.sleep(1);
   attempt.abort();
   await ending;
   const [start, hello, ...beats] = written;

@@ -1,0 +1,85 @@
+// What the books know of requests that an earlier process admitted, so that a restart opens neither
+// the windows nor the caps of an account. The limits ask; nothing here writes.
+
+import { and, desc, eq, gt, gte, lt, lte, sql } from 'drizzle-orm';
+import { SLICE_TOKENS } from '../core/price.ts';
+import type { Database } from '../store/database.ts';
+import { holds, usageRecords } from '../store/tables.ts';
+
+/** Holds that are looked through for those of the last minute, latest first: 4,000 a second. */
+const RECENT_HOLDS_MAX = 240_000;
+
+/** A request that was admitted, with what its windows were charged. */
+export type Admission = {
+  readonly accountId: string;
+  readonly model: string;
+  /** Unix milliseconds. */
+  readonly startedAt: number;
+  readonly tokens: number;
+};
+
+export type History = {
+  /** What started at or after an instant, newest first. */
+  readonly admittedSince: (sinceMs: number) => readonly Admission[];
+  /** Names the present state of the usage records: later ones come after it. */
+  readonly mark: () => number;
+  /** Input and output tokens of requests that started within a span, as they were at a mark. */
+  readonly usedBefore: (
+    accountId: string,
+    span: { readonly fromMs: number; readonly untilMs: number },
+    mark: number,
+  ) => number;
+};
+
+export function createHistory({ db }: Database): History {
+  const latestHold = sql`(select coalesce(max(rowid), 0) from ${holds})`;
+  const admitted = db
+    .select({
+      accountId: holds.accountId,
+      model: holds.model,
+      startedAt: holds.createdAt,
+      tokens: sql`${holds.promptTokens} + min(${holds.outputBound}, ${SLICE_TOKENS})`.mapWith(
+        Number,
+      ),
+    })
+    .from(holds)
+    .where(
+      and(
+        // No index leads to an instant; the rows of the last minute are the last ones.
+        gt(sql`${holds}.rowid`, sql`${latestHold} - ${RECENT_HOLDS_MAX}`),
+        gte(holds.createdAt, sql.placeholder('sinceMs')),
+      ),
+    )
+    .orderBy(desc(holds.createdAt))
+    .prepare();
+
+  const latest = db
+    .select({ mark: sql`coalesce(max(rowid), 0)`.mapWith(Number) })
+    .from(usageRecords)
+    .prepare();
+
+  const used = db
+    .select({
+      tokens:
+        sql`coalesce(sum(${usageRecords.inputTokens} + ${usageRecords.outputTokens}), 0)`.mapWith(
+          Number,
+        ),
+    })
+    .from(usageRecords)
+    .where(
+      and(
+        eq(usageRecords.accountId, sql.placeholder('accountId')),
+        gte(usageRecords.startedAt, sql.placeholder('fromMs')),
+        lt(usageRecords.startedAt, sql.placeholder('untilMs')),
+        lte(sql`${usageRecords}.rowid`, sql.placeholder('mark')),
+      ),
+    )
+    .prepare();
+
+  return {
+    admittedSince: (sinceMs) => admitted.all({ sinceMs }),
+    mark: () => latest.get()?.mark ?? 0,
+    usedBefore: (accountId, { fromMs, untilMs }, mark) =>
+      used.get({ accountId, fromMs, untilMs, mark })?.tokens ?? 0,
+  };
+}

@@ -1,0 +1,88 @@
+// What the limits are asked and what they answer: plain data and functions, the same for every
+// implementation. test/limits/contract.ts is the suite that each of them has to pass.
+
+import type { LimitCode } from '../core/admit.ts';
+import type { Span } from '../core/calendar.ts';
+import type { IncidentLimits, LimitView, Plan } from '../core/plan.ts';
+
+export type ClaimRequest = {
+  readonly requestId: string;
+  /** When the request started, Unix milliseconds: it belongs to that day and month for good. */
+  readonly startedAt: number;
+  readonly accountId: string;
+  /** The slug that was asked for. */
+  readonly model: string;
+  readonly plan: Plan;
+  /** The model's own limits while there are any. */
+  readonly incident: IncidentLimits | undefined;
+  readonly promptTokens: number;
+  readonly outputBound: number;
+};
+
+/** What a request was given. It is ended once, by `settle` or `cancel`; later calls do nothing. */
+export type Claim = {
+  /** What is left now that this request is counted. */
+  readonly view: LimitView;
+  /** Frees the slot ahead of the end: the client has left, and its upstream is still read. */
+  readonly freeSlot: () => void;
+  /** Ends the claim: frees the slot and corrects the caps to the tokens that were really used. */
+  readonly settle: (usedTokens: number) => void;
+  /** Ends the claim as if it had never been made, and says what is left: a later stage refuses. */
+  readonly cancel: () => LimitView;
+};
+
+export type ClaimResult =
+  | { readonly kind: 'claimed'; readonly claim: Claim }
+  | {
+      readonly kind: 'refused';
+      readonly code: LimitCode;
+      readonly retryAfterSeconds: number;
+      readonly view: LimitView;
+    };
+
+export type LimitUsage = {
+  readonly requestsUsed: number;
+  readonly tokensUsed: number;
+  readonly resetSeconds: number;
+  readonly inFlight: number;
+  readonly dayTokens: number;
+  readonly monthTokens: number;
+};
+
+export type AccountLimits = {
+  /** Decides all five limits together. A refusal consumes nothing. */
+  readonly claim: (request: ClaimRequest) => ClaimResult;
+  /** The request window of count_tokens, which is apart from generation's. Seconds when refused. */
+  readonly claimCount: (accountId: string, plan: Plan) => number | undefined;
+  readonly usage: (accountId: string, plan: Plan) => LimitUsage;
+};
+
+/** A request that was admitted before this process began. */
+export type PastAdmission = {
+  readonly accountId: string;
+  readonly model: string;
+  /** Unix milliseconds. */
+  readonly startedAt: number;
+  /** What it was charged when it started. */
+  readonly tokens: number;
+};
+
+/** What the books know of requests, so that a restart opens neither windows nor caps. */
+export type AdmissionHistory = {
+  /** What started at or after an instant, newest first; asked once, when the limits begin. */
+  readonly admittedSince: (sinceMs: number) => readonly PastAdmission[];
+  /** Names the present state of the books. */
+  readonly mark: () => number;
+  /** Tokens of the requests that started within a span, as the books had them at a mark. */
+  readonly usedBefore: (accountId: string, span: Span, mark: number) => number;
+};
+
+export type LimitsDependencies = {
+  /** Unix milliseconds, however they jump: for days and months alone. */
+  readonly clock: () => number;
+  /** Milliseconds of a clock that never jumps: for minutes and leases. */
+  readonly monotonic: () => number;
+  /** Whether somebody is left who will end the claim of this request. */
+  readonly isLive: (requestId: string) => boolean;
+  readonly history: AdmissionHistory;
+};
