@@ -16,6 +16,7 @@ import type { LimitView } from './plan.ts';
  * unsupported     the request has something that this upstream's profile says it cannot take
  * malformed       an answer that cannot be read, or that breaks a limit of the decoder
  * cut             a stream that ended without a finish reason, or a body that broke off
+ * gateway         no fault of the upstream: the gateway itself could not go on
  */
 export type FailureClass =
   | 'unreachable'
@@ -27,7 +28,8 @@ export type FailureClass =
   | 'context_length'
   | 'unsupported'
   | 'malformed'
-  | 'cut';
+  | 'cut'
+  | 'gateway';
 
 export type UpstreamFailure = {
   readonly class: FailureClass;
@@ -42,8 +44,8 @@ export function isFailure(value: object): value is UpstreamFailure {
 }
 
 /** Whether another upstream could answer where this one failed. A caller's mistake stays one. */
-export function mayTryNext(failure: UpstreamFailure): boolean {
-  return failure.class !== 'bad_request' && failure.class !== 'context_length';
+export function mayTryNext({ class: kind }: UpstreamFailure): boolean {
+  return kind !== 'bad_request' && kind !== 'context_length' && kind !== 'gateway';
 }
 
 /** What the caller is told when no attempt is left. */

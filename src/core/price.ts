@@ -47,10 +47,14 @@ export function holdAmount(
   price: Price,
   minimum: Micro,
 ): Micro {
-  const slice = BigInt(Math.min(outputBound, SLICE_TOKENS));
-  const total = BigInt(promptTokens) * dearestInput(price) + slice * price.output;
-  const amount = (total + PICO_PER_MICRO - 1n) / PICO_PER_MICRO;
+  const amount = coverAmount(promptTokens, Math.min(outputBound, SLICE_TOKENS), price);
   return amount > minimum ? amount : minimum;
+}
+
+/** What covers a prompt and so much output, whatever the prompt turns out to be made of. */
+export function coverAmount(promptTokens: number, outputTokens: number, price: Price): Micro {
+  const total = BigInt(promptTokens) * dearestInput(price) + BigInt(outputTokens) * price.output;
+  return (total + PICO_PER_MICRO - 1n) / PICO_PER_MICRO;
 }
 
 /**

@@ -3,24 +3,25 @@
 // GatewayError; after it the only exits are the format's `finish` and `fail`, each with a receipt.
 
 import { decideOutputBound, requireInPlan, requireModel, requirePlan } from '../core/admit.ts';
+import { decideEnding, type EndingCause, type EndingFacts } from '../core/ending.ts';
 import { GatewayError } from '../core/error.ts';
 import { estimatePrompt } from '../core/estimate.ts';
 import { failureError, interruptedError, type UpstreamFailure } from '../core/failure.ts';
 import { createFold } from '../core/fold.ts';
-import type { Outcome, Receipt } from '../core/generation.ts';
+import type { Receipt } from '../core/generation.ts';
 import { randomText } from '../core/id.ts';
 import type { LimitView } from '../core/plan.ts';
 import { SLICE_TOKENS } from '../core/price.ts';
 import { priceAt } from '../core/price-book.ts';
 import { candidates } from '../core/route.ts';
-import type { Attempt } from '../upstream/attempt.ts';
 import type { AnswerHead } from '../wire/format.ts';
 import type { CheckedRequest, GenerateDependencies, GenerationCall } from './call.ts';
 import { type ClientStream, createClientStream } from './client-stream.ts';
+import { createDispatch } from './dispatch.ts';
 import { type Grant, obtainGrant } from './grant.ts';
-import { type Lifetime, startLifetime } from './in-flight.ts';
-import { createOutputMeter, type OutputMeter } from './meter.ts';
-import { type Ending, pump } from './pump.ts';
+import { type Lifetime, startLifetime } from './lifetime.ts';
+import type { MeteredAttempt } from './metered-attempt.ts';
+import { pump } from './pump.ts';
 import { report } from './report.ts';
 import { type Routed, route, type Serving } from './route.ts';
 import { recordThinking, restoreThinking } from './thinking.ts';
@@ -44,7 +45,7 @@ export type Generated =
   | { readonly kind: 'cancelled' };
 
 /** A request that has been let in, with everything that the rest of the pipeline needs. */
-type Admitted = CheckedRequest & { readonly grant: Grant };
+type Admitted = CheckedRequest & { readonly grant: Grant; readonly lifetime: Lifetime };
 
 /** Throws `GatewayError` for every refusal and failure before the commit point. */
 export async function generate(
@@ -52,19 +53,17 @@ export async function generate(
   call: GenerationCall,
 ): Promise<Generated> {
   // Before anything is held: a server that stops waits for everything that could still write.
-  const lifetime = startLifetime(dependencies.inFlight, call.requestId, call.signal);
+  const lifetime = startLifetime(dependencies.inFlight, call);
   /** A stream is settled after it has been answered, everything else before. */
   let settled: Promise<void> | undefined;
   try {
     const checked = await check(dependencies, call);
     const grant = await obtainGrant(dependencies, checked);
-    const admitted: Admitted = { ...checked, grant };
-    const routed = await findUpstream(dependencies, admitted, lifetime);
-    if (routed.kind === 'failed') {
-      const receipt = await grant.release('upstream_failed');
-      report(dependencies, admitted, receipt, routed.failure.class);
-      throw failureError(routed.failure, grant.limits);
-    }
+    lifetime.onLeave(grant.freeSlot);
+    const admitted: Admitted = { ...checked, grant, lifetime };
+    if (lifetime.isOver()) return await giveUp(dependencies, admitted);
+    const routed = await findUpstream(dependencies, admitted);
+    if (routed.kind === 'failed') return await refuse(dependencies, admitted, routed.failure);
     if (routed.kind === 'cancelled') return await giveUp(dependencies, admitted, routed);
     if (!checked.request.stream) return await serveWhole(dependencies, admitted, routed);
     const stream = serveStream(dependencies, admitted, routed);
@@ -102,49 +101,55 @@ async function check(
 async function findUpstream(
   dependencies: GenerateDependencies,
   admitted: Admitted,
-  lifetime: Lifetime,
-): Promise<Routed> {
-  const { call, request, catalog, model, plan, grant } = admitted;
+): Promise<Routed<MeteredAttempt>> {
+  const { call, request, catalog, model, plan, grant, lifetime } = admitted;
+  const { outputBound } = grant.cover;
   try {
     return await route({
-      startAttempt: dependencies.startAttempt,
+      startAttempt: createDispatch(dependencies, admitted, grant.cover, lifetime.follow),
       candidates: candidates(catalog, model, plan, call.startedAt, dependencies.random),
       request,
-      maxOutputTokens: grant.outputBound,
+      maxOutputTokens: outputBound,
       // What is fetched as a stream can be stopped when the money is gone, also for a whole answer.
-      streamUpstream: request.stream || grant.outputBound > SLICE_TOKENS,
+      streamUpstream: request.stream || outputBound > SLICE_TOKENS,
       until: request.stream ? 'content' : 'end',
       tellsExhaustion: call.format.tellsExhaustion,
       silentCommitMs: dependencies.silentCommitMs,
-      onAttempt: lifetime.follow,
       cancelled: lifetime.isOver,
       attempts: grant.attempts,
     });
   } catch (error) {
-    await grant.release('gateway_failed');
+    await end(dependencies, admitted, 'gateway');
     throw error;
   }
+}
+
+/** No attempt is left. A whole answer that could not be paid to its end has failed here, too. */
+async function refuse(
+  dependencies: GenerateDependencies,
+  admitted: Admitted,
+  failure: UpstreamFailure,
+): Promise<never> {
+  await end(dependencies, admitted, causeOf(dependencies, failure), { failure });
+  throw failureError(failure, admitted.grant.limits);
 }
 
 async function serveWhole(
   dependencies: GenerateDependencies,
   admitted: Admitted,
-  { attempt, first }: Serving,
+  { attempt, first }: Serving<MeteredAttempt>,
 ): Promise<Generated> {
   const { call, grant } = admitted;
   const { events } = await first;
   grant.attempts.add(attempt, undefined);
-  const meter = createOutputMeter(dependencies.tokenizer.countNow);
   const thinking = recordThinking(dependencies, admitted);
   const fold = createFold();
   for (const event of events) {
-    meter.push(event);
     thinking.push(event);
     fold.push(event);
   }
   thinking.keep(attempt.candidate.upstream);
-  const receipt = await grant.settle(attempt.candidate, meter, 'completed');
-  report(dependencies, admitted, receipt);
+  const receipt = await end(dependencies, admitted, causeOfEnd(attempt), { attempt });
   return {
     kind: 'whole',
     body: call.format.response(answerHead(dependencies, admitted), fold.answer(), receipt),
@@ -158,13 +163,11 @@ async function serveWhole(
 function serveStream(
   dependencies: GenerateDependencies,
   admitted: Admitted,
-  serving: Serving,
+  serving: Serving<MeteredAttempt>,
 ): { readonly generated: Generated; readonly settled: Promise<void> } {
-  const { call, grant } = admitted;
-  const { attempt } = serving;
-  const client = createClientStream(() => attempt.abort());
-  const leave = (): void => client.leave();
-  call.signal.addEventListener('abort', leave);
+  const { call, grant, lifetime } = admitted;
+  const client = createClientStream(lifetime.leave);
+  call.signal.addEventListener('abort', client.leave);
   const run = async (): Promise<void> => {
     client.write(await deliver(dependencies, admitted, serving, client));
     client.close();
@@ -172,95 +175,137 @@ function serveStream(
   // This task belongs to the request and not to the client's socket: it settles either way.
   const settled = run()
     .catch(() => client.close())
-    .finally(() => call.signal.removeEventListener('abort', leave));
+    .finally(() => call.signal.removeEventListener('abort', client.leave));
   return {
     generated: {
       kind: 'stream',
       body: client.body,
-      modelServed: attempt.candidate.model.slug,
+      modelServed: serving.attempt.candidate.model.slug,
       limits: grant.limits,
     },
     settled,
   };
 }
 
-const STOPPED: UpstreamFailure = { class: 'cut', detail: 'the server was stopping' };
+const STOPPED: UpstreamFailure = { class: 'gateway', detail: 'the server was stopping' };
 
 /** Steps 8 and 9: pumps the answer and settles it. Resolves to the last words, receipt included. */
 async function deliver(
   dependencies: GenerateDependencies,
   admitted: Admitted,
-  { attempt, first }: Serving,
+  { attempt, first }: Serving<MeteredAttempt>,
   client: ClientStream,
 ): Promise<string> {
-  const { call, grant } = admitted;
+  const { call, grant, lifetime } = admitted;
   const encoder = call.format.stream(answerHead(dependencies, admitted));
-  const meter = createOutputMeter(dependencies.tokenizer.countNow);
   const thinking = recordThinking(dependencies, admitted);
   try {
-    const ending = await pump({
+    const pumped = await pump({
       attempt,
       first,
       encoder,
       client,
-      onEvent(event) {
-        meter.push(event);
-        thinking.push(event);
-      },
+      onEvent: thinking.push,
       tellsExhaustion: call.format.tellsExhaustion,
       heartbeatMs: dependencies.heartbeatMs,
     });
     // Before the last words leave: the client's next request may come right behind them.
     thinking.keep(attempt.candidate.upstream);
+    if (pumped.kind === 'client_left') {
+      if (!pumped.over && lifetime.isDraining()) await readToEnd(attempt);
+      grant.attempts.add(attempt, undefined);
+      await end(dependencies, admitted, 'client', { attempt });
+      return '';
+    }
+    if (pumped.kind === 'finished') {
+      grant.attempts.add(attempt, undefined);
+      return encoder.finish(await end(dependencies, admitted, causeOfEnd(attempt), { attempt }));
+    }
     // A server that stops ends its streams, which then look as if their upstream had.
-    const stopped = ending.kind === 'upstream_failed' && dependencies.inFlight.aborted();
-    const failure = ending.kind === 'upstream_failed' ? ending.failure : undefined;
-    grant.attempts.add(attempt, stopped ? STOPPED : failure);
-    const outcome = stopped ? 'gateway_failed' : ending.kind;
-    const receipt = await settleProduced(grant, attempt, meter, outcome);
-    report(dependencies, admitted, receipt, failure?.class);
-    if (ending.kind === 'completed') return encoder.finish(receipt);
-    return encoder.fail(endingError(ending, meter), receipt);
+    const failure = dependencies.inFlight.aborted() ? STOPPED : pumped.failure;
+    grant.attempts.add(attempt, failure);
+    const cause = causeOf(dependencies, failure);
+    const receipt = await end(dependencies, admitted, cause, { attempt, failure });
+    // After a silent commit an upstream can still fail with nothing delivered.
+    const delivered = attempt.meter.output() !== 'none';
+    return encoder.fail(delivered ? interruptedError() : failureError(failure), receipt);
   } catch (error) {
+    attempt.abort();
     dependencies.onInternal(call.requestId, error);
-    const receipt = await settleProduced(grant, attempt, meter, 'gateway_failed');
-    report(dependencies, admitted, receipt);
+    const receipt = await end(dependencies, admitted, 'gateway', { attempt });
     return encoder.fail(new GatewayError('internal_error'), receipt);
   }
 }
 
-/** A client that left pays for what had been produced for it; one that we send away does not. */
+/**
+ * Nobody waits any more: the client has left, or the server is stopping. `routed` is what had been
+ * asked by then. Resolves where the client has left, and refuses one that is sent away.
+ */
 async function giveUp(
   dependencies: GenerateDependencies,
   admitted: Admitted,
-  { attempt, events }: Extract<Routed, { readonly kind: 'cancelled' }>,
+  routed?: Extract<Routed<MeteredAttempt>, { readonly kind: 'cancelled' }>,
 ): Promise<Generated> {
-  const { call, grant } = admitted;
-  const left = call.signal.aborted;
-  const meter = createOutputMeter(dependencies.tokenizer.countNow);
-  if (left) for (const event of events) meter.push(event);
-  const outcome = left ? 'client_cancelled' : 'gateway_failed';
-  const receipt = await settleProduced(grant, attempt, meter, outcome);
-  report(dependencies, admitted, receipt);
+  const { grant, lifetime } = admitted;
+  if (routed !== undefined) {
+    const { end: over } = await routed.first;
+    if (over === undefined && lifetime.isDraining()) await readToEnd(routed.attempt);
+  }
+  const left = lifetime.hasLeft();
+  // Nothing of an answer is charged to a client that is sent away: it has not got any of it.
+  const attempt = left ? routed?.attempt : undefined;
+  await end(dependencies, admitted, left ? 'client' : 'gateway', { attempt });
   if (left) return { kind: 'cancelled' };
   throw new GatewayError('provider_unavailable', { limits: grant.limits });
 }
 
-/** What had been produced is charged; where nothing had been, nothing is. */
-function settleProduced(
-  grant: Grant,
-  attempt: Attempt,
-  meter: OutputMeter,
-  outcome: Outcome,
-): Promise<Receipt> {
-  if (outcome !== 'completed' && !meter.hasContent()) return grant.release(outcome);
-  return grant.settle(attempt.candidate, meter, outcome);
+/** Reads on for the upstream's report of its usage; whoever aborts the attempt ends this. */
+async function readToEnd(attempt: MeteredAttempt): Promise<void> {
+  for (;;) {
+    const { end: over } = await attempt.next();
+    if (over !== undefined) return;
+  }
 }
 
-/** After a silent commit an upstream can still fail with nothing delivered and nothing charged. */
-function endingError(ending: Ending, meter: OutputMeter): GatewayError {
-  if (ending.kind === 'upstream_failed' && !meter.hasContent()) return failureError(ending.failure);
-  return interruptedError();
+/** Decides what an ending costs, ends the grant with it, once, and tells the operator. */
+async function end(
+  dependencies: GenerateDependencies,
+  admitted: Admitted,
+  cause: EndingCause,
+  { attempt, failure }: { attempt?: MeteredAttempt | undefined; failure?: UpstreamFailure } = {},
+): Promise<Receipt> {
+  const ending = decideEnding(endingFacts(admitted, cause, attempt));
+  const receipt = await admitted.grant.end(ending, attempt);
+  report(dependencies, admitted, receipt, failure?.class);
+  return receipt;
+}
+
+function endingFacts(
+  { request, grant }: Admitted,
+  cause: EndingCause,
+  attempt: MeteredAttempt | undefined,
+): EndingFacts {
+  if (attempt === undefined) {
+    return { cause, output: 'none', reported: false, lengthOfBalance: false };
+  }
+  const { meter } = attempt;
+  const output = meter.output();
+  const hides = output === 'thinking' && request.reasoning === 'off';
+  return {
+    cause,
+    output: output === 'none' ? 'none' : hides ? 'hidden' : 'visible',
+    reported: meter.finish() !== undefined && meter.reported() !== undefined,
+    lengthOfBalance: grant.boundByBalance && meter.finish() === 'length',
+  };
+}
+
+/** Why an answer that ended well ended. */
+function causeOfEnd(attempt: MeteredAttempt): EndingCause {
+  return attempt.hasCut() ? 'balance' : 'finished';
+}
+
+function causeOf({ inFlight }: GenerateDependencies, failure: UpstreamFailure): EndingCause {
+  return inFlight.aborted() || failure.class === 'gateway' ? 'gateway' : 'upstream';
 }
 
 function answerHead(dependencies: GenerateDependencies, admitted: Admitted): AnswerHead {

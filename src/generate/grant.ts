@@ -2,6 +2,7 @@
 // together, exactly once. Claim first (it costs nothing), then hold; a refused hold gives the
 // claim back, so a refusal consumes nothing anywhere.
 
+import type { Ending } from '../core/ending.ts';
 import { type ErrorCode, GatewayError } from '../core/error.ts';
 import type { Outcome, Receipt, Usage } from '../core/generation.ts';
 import { formatTokens, formatUsd, type Micro } from '../core/money.ts';
@@ -10,21 +11,27 @@ import { affordableOutput, chargeServed, holdAmount, SLICE_TOKENS } from '../cor
 import type { Candidate } from '../core/route.ts';
 import { decideUsage } from '../core/usage.ts';
 import type { HoldResult, ReleaseCommand, Settlement } from '../ledger/contract.ts';
-import type { Claim } from '../limits/limits.ts';
+import type { Claim } from '../limits/contract.ts';
 import { type AttemptLog, type AttemptRecord, createAttemptLog } from './attempt-log.ts';
 import type { CheckedRequest, GenerateDependencies } from './call.ts';
-import type { OutputMeter } from './meter.ts';
+import { type Cover, createCover } from './cover.ts';
+import type { MeteredAttempt } from './metered-attempt.ts';
 
 export type Grant = {
   readonly limits: LimitView;
-  /** What the upstream is told as the bound on generated tokens. */
-  readonly outputBound: number;
+  /** How much output is paid for. Its bound is what the upstream is told. */
+  readonly cover: Cover;
+  /** Whether that bound is what the balance could pay, and not what was asked for. */
+  readonly boundByBalance: boolean;
   /** The story of the attempts so far; written by the pipeline, kept with the usage record. */
   readonly attempts: AttemptLog;
-  /** Charges what was produced. Later calls of either kind return the first one's receipt. */
-  readonly settle: (candidate: Candidate, meter: OutputMeter, outcome: Outcome) => Promise<Receipt>;
-  /** Charges nothing. */
-  readonly release: (outcome: Outcome) => Promise<Receipt>;
+  /** Frees the slot ahead of the end: the client has left. */
+  readonly freeSlot: () => void;
+  /**
+   * Charges what `ending` says for what `served` has made; nothing where nobody served. Later calls
+   * change nothing and return the first one's receipt.
+   */
+  readonly end: (ending: Ending, served?: MeteredAttempt) => Promise<Receipt>;
 };
 
 const NO_USAGE: Usage = {
@@ -70,19 +77,24 @@ async function tryGrant(
   const claim = claimLimits(dependencies, checked);
   const amount = holdAmount(promptTokens, outputBound, price, catalog.minimumHold);
   const held = await holdMoney(dependencies, checked, claim, amount);
-  return createGrant(dependencies, checked, claim, held.available + amount);
+  return createGrant(dependencies, checked, claim, { amount, available: held.available });
 }
 
-/** `payable` is what the account could pay at most: the hold, and what is available beside it. */
+type Held = { readonly amount: Micro; readonly available: Micro };
+
 function createGrant(
   dependencies: GenerateDependencies,
   checked: CheckedRequest,
   claim: Claim,
-  payable: Micro,
+  { amount, available }: Held,
 ): Grant {
   const { clock, ledger } = dependencies;
-  const { promptTokens } = checked;
+  const { call, price, promptTokens } = checked;
+  /** What the account could pay at most: the hold, and what is available beside it. */
+  const payable = available + amount;
   const outputBound = boundByBalance(checked, payable);
+  const lowered = outputBound < checked.outputBound;
+  const { requestId } = call;
   const attempts = createAttemptLog(dependencies);
   let ended: Promise<Receipt> | undefined;
 
@@ -94,24 +106,30 @@ function createGrant(
   };
 
   const settle = async (
-    candidate: Candidate,
-    meter: OutputMeter,
-    outcome: Outcome,
+    { outcome, charge: rule }: Ending,
+    { candidate, meter }: MeteredAttempt,
   ): Promise<Receipt> => {
     const usage = decideUsage({
-      reported: meter.reported(),
+      reported: rule === 'counted' ? undefined : meter.reported(),
       estimate: () => meter.estimate(promptTokens),
       contextWindow: candidate.model.contextWindow,
       outputBound,
     });
     // The slot first: it is memory, and the account's next request may be waiting for it.
     claim.settle(usage.inputTokens + usage.outputTokens);
-    const { model, upstream, price } = candidate;
-    const charge = chargeServed(usage, checked.price, price);
-    const served = { model: model.slug, upstream: upstream.id, price };
+    const { model, upstream } = candidate;
+    const charge = chargeServed(usage, price, candidate.price);
+    const served = { model: model.slug, upstream: upstream.id, price: candidate.price };
+    const rawUsage = meter.raw();
     const command = endOfRequest(checked, attempts.records, outcome, usage, clock());
     const settlement = await ledger
-      .settle({ ...command, charge, served })
+      .settle({
+        ...command,
+        ...(rawUsage === undefined ? {} : { rawUsage }),
+        charge,
+        withinHold: rule !== 'reported',
+        served,
+      })
       .catch(() => expected(charge));
     return receiptOf(checked, command, settlement, candidate);
   };
@@ -125,14 +143,13 @@ function createGrant(
 
   return {
     limits: claim.view,
-    outputBound,
+    cover: createCover({ ledger, requestId, price, promptTokens, amount, outputBound, lowered }),
+    boundByBalance: lowered,
     attempts,
-    settle(candidate, meter, outcome) {
-      ended ??= settle(candidate, meter, outcome);
-      return ended;
-    },
-    release(outcome) {
-      ended ??= release(outcome);
+    freeSlot: claim.freeSlot,
+    end(ending, served) {
+      const free = served === undefined || ending.charge === 'nothing';
+      ended ??= free ? release(ending.outcome) : settle(ending, served);
       return ended;
     },
   };

@@ -1,23 +1,38 @@
 // The requests that are being answered, from before they hold money on. A server that stops waits
 // for them, and ends what is left when the time is up: each then settles like a stream that broke.
+// What a client has left is a request in flight too, for as long as its upstream is read to its end.
+
+/** Answers that nobody waits for and that are read to their end, in this process. */
+const DRAINS_MAX = 64;
+
+/** How long such an answer may take. */
+const DRAIN_MS = 60_000;
 
 export type InFlight = {
   /** Registers a request; returns the function that takes it off again. */
   readonly enter: (requestId: string, abort: () => void) => () => void;
-  readonly count: () => number;
-  /** Whether a request is in flight, which it is for as long as somebody will end what it holds. */
+  /** Whether somebody is left who will end this request's hold and claim. */
   readonly isLive: (requestId: string) => boolean;
+  /** The ids of all of them. */
+  readonly live: () => string[];
+  readonly count: () => number;
   /** Ends everything that is in flight. What has not called an upstream yet must not any more. */
   readonly abortAll: () => void;
   readonly aborted: () => boolean;
   /** Resolves when nothing is in flight. */
   readonly idle: () => Promise<void>;
+  /**
+   * Lets an answer that its client has left be read to its end, for a bounded time; then `abort` is
+   * called. Returns the function that says that it is over, or undefined where too many are.
+   */
+  readonly drain: (abort: () => void) => (() => void) | undefined;
 };
 
-export function createInFlight(): InFlight {
+export function createInFlight({ drainsMax = DRAINS_MAX, drainMs = DRAIN_MS } = {}): InFlight {
   const aborts = new Map<string, () => void>();
   let waiting: (() => void)[] = [];
   let aborted = false;
+  let drains = 0;
   return {
     enter(requestId, abort) {
       aborts.set(requestId, abort);
@@ -29,8 +44,9 @@ export function createInFlight(): InFlight {
         for (const resolve of resolved) resolve();
       };
     },
-    count: () => aborts.size,
     isLive: (requestId) => aborts.has(requestId),
+    live: () => [...aborts.keys()],
+    count: () => aborts.size,
     aborted: () => aborted,
     abortAll() {
       aborted = true;
@@ -40,40 +56,14 @@ export function createInFlight(): InFlight {
       if (aborts.size === 0) return Promise.resolve();
       return new Promise((resolve) => waiting.push(resolve));
     },
-  };
-}
-
-/** One request's time in flight, and what may end it early: its client, or a server that stops. */
-export type Lifetime = {
-  readonly isOver: () => boolean;
-  /** Aborts this attempt, in place of the one before it, when the time is over. */
-  readonly follow: (attempt: Stoppable) => void;
-  /** To be called once the request has nothing left to write. */
-  readonly end: () => void;
-};
-
-type Stoppable = { readonly abort: () => void };
-
-/** `signal` fires when the client leaves. */
-export function startLifetime(
-  inFlight: InFlight,
-  requestId: string,
-  signal: AbortSignal,
-): Lifetime {
-  let current: Stoppable | undefined;
-  const stop = (): void => current?.abort();
-  const leave = inFlight.enter(requestId, stop);
-  signal.addEventListener('abort', stop);
-  const isOver = (): boolean => signal.aborted || inFlight.aborted();
-  return {
-    isOver,
-    follow(attempt) {
-      current = attempt;
-      if (isOver()) attempt.abort();
-    },
-    end() {
-      signal.removeEventListener('abort', stop);
-      leave();
+    drain(abort) {
+      if (aborted || drains >= drainsMax) return undefined;
+      drains += 1;
+      const timer = setTimeout(abort, drainMs);
+      return () => {
+        clearTimeout(timer);
+        drains -= 1;
+      };
     },
   };
 }

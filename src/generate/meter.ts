@@ -1,20 +1,46 @@
-// Counts the tokens of an answer as it passes, for the endings in which no upstream tells: a client
-// that leaves, a stream that breaks, an upstream that reports no usage.
+// Counts the tokens of an answer as it passes: for the money that it needs next, and for the endings
+// in which no upstream tells, such as a client that leaves, a stream that breaks or no usage at all.
 
 import { unreachable } from '../core/assert.ts';
-import type { GenerationEvent, Usage } from '../core/generation.ts';
+import type { FinishReason, GenerationEvent, Usage, UsageReport } from '../core/generation.ts';
 
-/** Text collected before it is counted: few calls, and little lost at the seams. */
-const BATCH_CHARACTERS = 1_024;
+/** Text collected before it is counted: few calls, and no more than this is ever uncounted. */
+const BATCH_CHARACTERS = 256;
+
+/** A token has at least one byte, and a UTF-16 unit at most three in UTF-8. */
+const TOKENS_PER_CHARACTER_MAX = 3;
+
+/** A state of the meter to go back to. */
+export type Mark = {
+  readonly reasoning: string;
+  readonly visible: string;
+  readonly reasoningTokens: number;
+  readonly visibleTokens: number;
+  readonly output: MeteredOutput;
+};
+
+/** What has passed; `thinking` is nothing but thinking. */
+export type MeteredOutput = 'none' | 'thinking' | 'answer';
 
 export type OutputMeter = {
   readonly push: (event: GenerationEvent) => void;
-  /** Whether any content has passed. */
-  readonly hasContent: () => boolean;
+  readonly output: () => MeteredOutput;
+  /** Why the upstream stopped; undefined while it has not. */
+  readonly finish: () => FinishReason | undefined;
+  /** Tokens that have been counted, behind what has passed by a batch at most. */
+  readonly counted: () => number;
+  /** Tokens of all that has passed. It counts what has not been counted. */
+  readonly tokens: () => number;
+  /** No fewer than `tokens` would be with `characters` more; it counts nothing. */
+  readonly atMost: (characters: number) => number;
+  readonly mark: () => Mark;
+  readonly reset: (mark: Mark) => void;
   /** What has passed so far, as the usage of an answer with that prompt. */
   readonly estimate: (promptTokens: number) => Usage;
   /** The last usage that the upstream reported, if any. */
-  readonly reported: () => Usage | undefined;
+  readonly reported: () => UsageReport | undefined;
+  /** That usage as the upstream wrote it, for the operator's records. */
+  readonly raw: () => string | undefined;
 };
 
 export function createOutputMeter(countNow: (text: string) => number): OutputMeter {
@@ -22,57 +48,89 @@ export function createOutputMeter(countNow: (text: string) => number): OutputMet
   let visible = '';
   let reasoningTokens = 0;
   let visibleTokens = 0;
-  let content = false;
-  let usage: Usage | undefined;
+  let output: MeteredOutput = 'none';
+  let finish: FinishReason | undefined;
+  let usage: UsageReport | undefined;
+  let raw: string | undefined;
 
+  const addReasoning = (text: string): void => {
+    if (text !== '' && output === 'none') output = 'thinking';
+    reasoning += text;
+    if (reasoning.length < BATCH_CHARACTERS) return;
+    const end = batchEnd(reasoning);
+    reasoningTokens += countNow(reasoning.slice(0, end));
+    reasoning = reasoning.slice(end);
+  };
   const addVisible = (text: string): void => {
-    content = true;
+    if (text !== '') output = 'answer';
     visible += text;
     if (visible.length < BATCH_CHARACTERS) return;
-    visibleTokens += countNow(visible);
-    visible = '';
+    const end = batchEnd(visible);
+    visibleTokens += countNow(visible.slice(0, end));
+    visible = visible.slice(end);
   };
+  const allReasoning = (): number => reasoningTokens + countRest(reasoning, countNow);
+  const allVisible = (): number => visibleTokens + countRest(visible, countNow);
 
   return {
     push(event) {
       switch (event.kind) {
         case 'reasoning-delta':
-          content = true;
-          reasoning += event.text;
-          if (reasoning.length < BATCH_CHARACTERS) return;
-          reasoningTokens += countNow(reasoning);
-          reasoning = '';
-          return;
+          return addReasoning(event.text);
         case 'text-delta':
           return addVisible(event.text);
         case 'tool-start':
+          output = 'answer';
           return addVisible(event.name);
         case 'tool-delta':
           return addVisible(event.json);
         case 'usage':
           usage = event.usage;
+          raw = event.raw;
           return;
         case 'finish':
+          finish = event.reason;
           return;
         default:
           unreachable(event);
       }
     },
-    hasContent: () => content,
+    output: () => output,
+    finish: () => finish,
+    counted: () => reasoningTokens + visibleTokens,
+    tokens: () => allReasoning() + allVisible(),
+    atMost(characters) {
+      const uncounted = reasoning.length + visible.length + characters;
+      return reasoningTokens + visibleTokens + uncounted * TOKENS_PER_CHARACTER_MAX;
+    },
+    mark: () => ({ reasoning, visible, reasoningTokens, visibleTokens, output }),
+    reset(mark) {
+      ({ reasoning, visible, reasoningTokens, visibleTokens, output } = mark);
+    },
     reported: () => usage,
+    raw: () => raw,
     estimate(promptTokens) {
-      if (reasoning !== '') reasoningTokens += countNow(reasoning);
-      if (visible !== '') visibleTokens += countNow(visible);
-      reasoning = '';
-      visible = '';
+      const thought = allReasoning();
       return {
         inputTokens: promptTokens,
         cachedInputTokens: 0,
         cacheWriteTokens: 0,
-        outputTokens: reasoningTokens + visibleTokens,
-        reasoningTokens,
+        outputTokens: thought + allVisible(),
+        reasoningTokens: thought,
         basis: 'estimated',
       };
     },
   };
+}
+
+function countRest(text: string, countNow: (text: string) => number): number {
+  return text === '' ? 0 : countNow(text);
+}
+
+/** Before a space, where tokens begin, so that little is counted twice; never inside a character. */
+function batchEnd(text: string): number {
+  const space = text.lastIndexOf(' ');
+  if (space > 0) return space;
+  const last = text.charCodeAt(text.length - 1);
+  return last >= 0xd800 && last <= 0xdbff ? text.length - 1 : text.length;
 }

@@ -8,10 +8,11 @@ import type { Attempt, Batch } from '../upstream/attempt.ts';
 import type { StreamEncoder } from '../wire/format.ts';
 import type { ClientStream } from './client-stream.ts';
 
-export type Ending =
-  | { readonly kind: 'completed' }
-  | { readonly kind: 'client_cancelled' }
-  | { readonly kind: 'upstream_failed'; readonly failure: UpstreamFailure };
+/** How the pumping ended. `over` says that the attempt has ended too: there is no more to read. */
+export type Pumped =
+  | { readonly kind: 'finished' }
+  | { readonly kind: 'client_left'; readonly over: boolean }
+  | { readonly kind: 'failed'; readonly failure: UpstreamFailure };
 
 export type PumpOptions = {
   readonly attempt: Attempt;
@@ -25,9 +26,10 @@ export type PumpOptions = {
   readonly tellsExhaustion: boolean;
 };
 
-export async function pump(options: PumpOptions): Promise<Ending> {
+export async function pump(options: PumpOptions): Promise<Pumped> {
   const { attempt, encoder, client, onEvent } = options;
   let wroteSinceTick = true;
+  let left = false;
   const ticker = setInterval(() => {
     if (!wroteSinceTick) client.write(encoder.heartbeat());
     wroteSinceTick = false;
@@ -48,16 +50,20 @@ export async function pump(options: PumpOptions): Promise<Ending> {
         const room = client.write(text);
         if (room !== undefined) await room;
       }
-      if (client.gone()) return { kind: 'client_cancelled' };
+      if (client.gone()) {
+        left = true;
+        return { kind: 'client_left', over: batch.end !== undefined };
+      }
       // Content has gone out already, or the route would have taken this for a failed attempt.
       const exhausted = options.tellsExhaustion ? undefined : exhaustion(batch.events, false);
-      if (exhausted !== undefined) return { kind: 'upstream_failed', failure: exhausted };
-      if (batch.end === 'finished') return { kind: 'completed' };
-      if (batch.end !== undefined) return { kind: 'upstream_failed', failure: batch.end };
+      if (exhausted !== undefined) return { kind: 'failed', failure: exhausted };
+      if (batch.end === 'finished') return { kind: 'finished' };
+      if (batch.end !== undefined) return { kind: 'failed', failure: batch.end };
       pending = attempt.next();
     }
   } finally {
     clearInterval(ticker);
-    attempt.abort();
+    // A client that leaves stops its upstream elsewhere, or has it read to the end.
+    if (!left) attempt.abort();
   }
 }

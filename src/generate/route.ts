@@ -4,7 +4,7 @@
 import { exhaustion, mayTryNext, type UpstreamFailure } from '../core/failure.ts';
 import type { GenerationEvent, GenerationRequest } from '../core/generation.ts';
 import type { Candidate } from '../core/route.ts';
-import type { Attempt, Batch, StartAttempt } from '../upstream/attempt.ts';
+import type { Attempt, AttemptOptions, Batch } from '../upstream/attempt.ts';
 import type { AttemptLog } from './attempt-log.ts';
 import { within } from './within.ts';
 
@@ -12,25 +12,22 @@ import { within } from './within.ts';
 const ATTEMPTS_MAX = 4;
 
 /** The upstream that answers: everything that is left to do is to pass on what it says. */
-export type Serving = {
+export type Serving<A extends Attempt> = {
   readonly kind: 'serving';
-  readonly attempt: Attempt;
+  readonly attempt: A;
   /** The events so far; pending where a silent upstream was committed to. */
   readonly first: Promise<Batch>;
 };
 
-export type Routed =
-  | Serving
+export type Routed<A extends Attempt> =
+  | Serving<A>
   | { readonly kind: 'failed'; readonly failure: UpstreamFailure }
-  /** Nobody waits any more; `events` are what the attempt had produced by then. */
-  | {
-      readonly kind: 'cancelled';
-      readonly attempt: Attempt;
-      readonly events: readonly GenerationEvent[];
-    };
+  /** Nobody waits any more. `first` is as above; its `end` says whether there is more to read. */
+  | { readonly kind: 'cancelled'; readonly attempt: A; readonly first: Promise<Batch> };
 
-export type RouteOptions = {
-  readonly startAttempt: StartAttempt;
+export type RouteOptions<A extends Attempt> = {
+  /** Whoever makes them also stops them when the client leaves. */
+  readonly startAttempt: (options: AttemptOptions) => A;
   readonly candidates: readonly Candidate[];
   readonly request: GenerationRequest;
   readonly maxOutputTokens: number;
@@ -41,15 +38,13 @@ export type RouteOptions = {
   readonly tellsExhaustion: boolean;
   /** After this silence a streamed request commits to the upstream that keeps it waiting. */
   readonly silentCommitMs: number;
-  /** Told about each attempt that starts, so that a client that leaves can stop it. */
-  readonly onAttempt: (attempt: Attempt) => void;
   /** The client has left, or the server ends what is still running. */
   readonly cancelled: () => boolean;
   /** Where attempts that fail are noted. The one that serves is still under way. */
   readonly attempts: AttemptLog;
 };
 
-export async function route(options: RouteOptions): Promise<Routed> {
+export async function route<A extends Attempt>(options: RouteOptions<A>): Promise<Routed<A>> {
   let failure: UpstreamFailure = { class: 'unreachable', detail: 'no upstream serves this model' };
   const waiting = options.candidates.slice(0, ATTEMPTS_MAX);
   let mayReconnect = true;
@@ -60,7 +55,6 @@ export async function route(options: RouteOptions): Promise<Routed> {
       maxOutputTokens: options.maxOutputTokens,
       stream: options.streamUpstream,
     });
-    options.onAttempt(attempt);
     const first = readUntil(attempt, options);
     const ready =
       options.until === 'end'
@@ -68,7 +62,7 @@ export async function route(options: RouteOptions): Promise<Routed> {
         : ((await within(options.silentCommitMs, first)) ?? 'silent');
     if (options.cancelled()) {
       options.attempts.add(attempt, { class: 'cut', detail: 'the request was given up' });
-      return { kind: 'cancelled', attempt, events: ready === 'silent' ? [] : ready.events };
+      return { kind: 'cancelled', attempt, first };
     }
     if (ready === 'silent') return { kind: 'serving', attempt, first };
     if (ready.end === undefined || ready.end === 'finished') {
@@ -88,7 +82,10 @@ export async function route(options: RouteOptions): Promise<Routed> {
 }
 
 /** Collects batches until there is content (or a finish: an empty answer is one), or to the end. */
-async function readUntil(attempt: Attempt, options: RouteOptions): Promise<Batch> {
+async function readUntil(
+  attempt: Attempt,
+  options: Pick<RouteOptions<Attempt>, 'until' | 'tellsExhaustion'>,
+): Promise<Batch> {
   const events: GenerationEvent[] = [];
   for (;;) {
     const batch = await attempt.next();

@@ -65,7 +65,11 @@ export type ReleaseCommand = {
 };
 
 /** `charge` is what the usage costs, computed by `core/price`. */
-export type SettleCommand = ReleaseCommand & { readonly charge: Micro };
+export type SettleCommand = ReleaseCommand & {
+  readonly charge: Micro;
+  /** What exceeds the hold is the gateway's loss, whatever is available: nobody has got it. */
+  readonly withinHold?: boolean;
+};
 
 /**
  * `debited` was taken from the account and `loss` is the part of the charge that it could not pay;

@@ -3,7 +3,7 @@
 import { expect, test } from 'bun:test';
 import fc from 'fast-check';
 import type { GenerationEvent, Usage } from '../../src/core/generation.ts';
-import { createOutputMeter } from '../../src/generate/meter.ts';
+import { createOutputMeter, type MeteredOutput } from '../../src/generate/meter.ts';
 
 /** One token a character: whatever is lost or counted twice shows. */
 const byLength = (text: string): number => text.length;
@@ -37,16 +37,27 @@ test('thinking, text, names and arguments count; ids do not', () => {
   });
 });
 
-test.each<[string, GenerationEvent, boolean]>([
-  ['thinking', { kind: 'reasoning-delta', text: 'a' }, true],
-  ['text', { kind: 'text-delta', text: 'a' }, true],
-  ['the start of a call', { kind: 'tool-start', index: 0, id: 'a', name: 'f' }, true],
-  ['usage', { kind: 'usage', usage: USAGE }, false],
-  ['a finish', { kind: 'finish', reason: 'stop' }, false],
-])('%s is content: %p', (_name, event, content) => {
+test.each<[string, GenerationEvent, MeteredOutput]>([
+  ['thinking', { kind: 'reasoning-delta', text: 'a' }, 'thinking'],
+  ['text', { kind: 'text-delta', text: 'a' }, 'answer'],
+  ['no text', { kind: 'text-delta', text: '' }, 'none'],
+  ['the start of a call', { kind: 'tool-start', index: 0, id: 'a', name: 'f' }, 'answer'],
+  ['usage', { kind: 'usage', usage: USAGE }, 'none'],
+  ['a finish', { kind: 'finish', reason: 'stop' }, 'none'],
+])('%s alone is output of this kind: %s', (_name, event, output) => {
   const meter = createOutputMeter(byLength);
   meter.push(event);
-  expect(meter.hasContent()).toBe(content);
+  expect(meter.output()).toBe(output);
+  meter.push({ kind: 'reasoning-delta', text: 'a' });
+  expect(meter.output()).toBe(output === 'answer' ? 'answer' : 'thinking');
+});
+
+test('what the upstream said at its end is kept: usage, its own words for it, and the reason', () => {
+  const meter = createOutputMeter(byLength);
+  expect([meter.finish(), meter.raw()]).toEqual([undefined, undefined]);
+  meter.push({ kind: 'usage', usage: USAGE, raw: '{"prompt_tokens":10}' });
+  meter.push({ kind: 'finish', reason: 'length' });
+  expect([meter.finish(), meter.raw()]).toEqual(['length', '{"prompt_tokens":10}']);
 });
 
 test('the last report counts, and none is none', () => {
@@ -77,6 +88,12 @@ test('nothing is lost or counted twice, however it is cut and however often it i
         all += length;
         if (event.kind === 'reasoning-delta') thinking += length;
         if (ask) expect(meter.estimate(0).outputTokens).toBe(all);
+        expect(meter.tokens()).toBe(all);
+        expect(meter.counted()).toBeLessThanOrEqual(all);
+        expect(meter.atMost(0)).toBeGreaterThanOrEqual(all);
+        const mark = meter.mark();
+        meter.push({ kind: 'text-delta', text: 'y'.repeat(700) });
+        meter.reset(mark);
       }
       expect(meter.estimate(0)).toMatchObject({ outputTokens: all, reasoningTokens: thinking });
     }),

@@ -53,7 +53,7 @@ test('events in order, one write a read, nothing for a read without text', async
     { events: [] },
     { events: [text('c'), FINISH], end: 'finished' },
   ]);
-  expect(await ending).toEqual({ kind: 'completed' });
+  expect(await ending).toEqual({ kind: 'finished' });
   expect(written).toEqual(['<', 'ab', 'c']);
   expect(meter.estimate(0).outputTokens).toBe(3);
 });
@@ -63,7 +63,7 @@ test('an upstream that breaks ends it; what came with the break is delivered and
     { events: [text('a')] },
     { events: [text('b')], end: CUT },
   ]);
-  expect(await ending).toEqual({ kind: 'upstream_failed', failure: CUT });
+  expect(await ending).toEqual({ kind: 'failed', failure: CUT });
   expect(written).toEqual(['<', 'a', 'b']);
   expect([meter.estimate(0).outputTokens, attempt.aborts()]).toEqual([2, 1]);
 });
@@ -74,9 +74,9 @@ test('a client that leaves in a silence stops the upstream', async () => {
   await reader.read();
   await reader.read();
   await reader.cancel();
-  expect(await ending).toEqual({ kind: 'client_cancelled' });
+  expect(await ending).toEqual({ kind: 'client_left', over: true });
   expect(attempt.aborts()).toBeGreaterThan(0);
-  expect(meter.hasContent()).toBe(true);
+  expect(meter.output()).toBe('answer');
 });
 
 test('a client that does not read holds the upstream back', async () => {
@@ -90,7 +90,7 @@ test('a client that does not read holds the upstream back', async () => {
   const reader = client.body.getReader();
   await reader.read();
   await reader.read();
-  expect(await ending).toEqual({ kind: 'completed' });
+  expect(await ending).toEqual({ kind: 'finished' });
   expect(written.at(-1)).toBe('more');
 });
 
@@ -109,9 +109,9 @@ test('a silence has a heartbeat in every interval', async () => {
 
 test('an answer cut for lack of capacity is one only where the format has a word for it', async () => {
   const cut = [{ events: [HELLO, EXHAUSTED], end: 'finished' as const }];
-  expect(await setUp(cut).ending).toEqual({ kind: 'completed' });
+  expect(await setUp(cut).ending).toEqual({ kind: 'finished' });
   expect(await setUp(cut, { tellsExhaustion: false }).ending).toEqual({
-    kind: 'upstream_failed',
+    kind: 'failed',
     failure: { class: 'overloaded', detail: 'the upstream had no capacity to finish' },
   });
 });

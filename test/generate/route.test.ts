@@ -36,10 +36,11 @@ async function run(all: readonly (readonly Batch[])[], options: Options = {}) {
     clock: () => 5,
     alert: (message) => void alerts.push(message),
   });
-  const routed: Routed = await route({
+  const routed: Routed<ListedAttempt> = await route({
     startAttempt: (attempt) => {
       const listed = listedAttempt(attempt.candidate, all[started.length] ?? []);
       started.push(listed);
+      options.onAttempt?.(listed);
       return listed;
     },
     candidates: all.map((_, index) => candidate('abcdef'[index] ?? '', index > 0)),
@@ -49,7 +50,6 @@ async function run(all: readonly (readonly Batch[])[], options: Options = {}) {
     until: options.until ?? 'content',
     tellsExhaustion: options.tellsExhaustion ?? true,
     silentCommitMs: options.silentCommitMs ?? 60_000,
-    onAttempt: options.onAttempt ?? (() => {}),
     cancelled: options.cancelled ?? (() => false),
     attempts,
   });

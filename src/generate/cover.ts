@@ -1,0 +1,68 @@
+// How much output the hold of a request pays for, and how it grows by slices. The grant makes it,
+// the guard of an answer asks it. What has been bought is never given back before the request ends.
+
+import type { Micro } from '../core/money.ts';
+import { affordableOutput, coverAmount, type Price, SLICE_TOKENS } from '../core/price.ts';
+import type { Ledger } from '../ledger/contract.ts';
+
+/** Requests of one account may take what is left from each other between two tries. */
+const TRIES_MAX = 8;
+
+export type Growth = 'grown' | 'refused' | 'failed';
+
+export type Cover = {
+  /** Output tokens that may be passed on; infinite where the bound itself limits the charge. */
+  readonly tokens: () => number;
+  /** What the upstream was told as the bound on generated tokens. */
+  readonly outputBound: number;
+  /** Whether more could be bought. */
+  readonly canGrow: () => boolean;
+  /**
+   * Buys the next slice, or what the balance pays of it. `failed` where the ledger could not
+   * answer. One call at a time.
+   */
+  readonly grow: () => Promise<Growth>;
+};
+
+/**
+ * `amount` is what is held, and `lowered` says that the bound is what the balance could pay. Then
+ * nothing beyond it is passed on; any other bound is one on the charge (`core/usage.ts`), so that
+ * whatever the upstream sends beyond it has been paid for.
+ */
+export function createCover(options: {
+  readonly ledger: Pick<Ledger, 'extend'>;
+  readonly requestId: string;
+  readonly price: Price;
+  readonly promptTokens: number;
+  readonly amount: Micro;
+  readonly outputBound: number;
+  readonly lowered: boolean;
+}): Cover {
+  const { ledger, requestId, price, promptTokens, outputBound, lowered } = options;
+  let held = options.amount;
+  const payable = (amount: Micro): number =>
+    Math.min(outputBound, affordableOutput(amount, promptTokens, price));
+  let bought = payable(held);
+
+  const buy = async (): Promise<Growth> => {
+    let target = Math.min(outputBound, bought + SLICE_TOKENS);
+    for (let tries = 0; tries < TRIES_MAX && target > bought; tries += 1) {
+      const amount = coverAmount(promptTokens, target, price);
+      const { ok, available } = await ledger.extend({ requestId, amount });
+      if (ok) {
+        held = amount;
+        bought = target;
+        return 'grown';
+      }
+      target = Math.min(target, payable(held + available));
+    }
+    return 'refused';
+  };
+
+  return {
+    outputBound,
+    tokens: () => (bought < outputBound || lowered ? bought : Number.POSITIVE_INFINITY),
+    canGrow: () => bought < outputBound,
+    grow: () => buy().catch(() => 'failed' as const),
+  };
+}

@@ -1,0 +1,37 @@
+// Starts the attempts of one request. Each is told to the ledger right before it is made, nobody
+// waits for that, and what passes is told every now and then: a ledger that finds the hold without
+// its gateway knows then what there may be to pay. Called by the route, through the pipeline.
+
+import type { AttemptOptions } from '../upstream/attempt.ts';
+import type { CheckedRequest, GenerateDependencies } from './call.ts';
+import type { Cover } from './cover.ts';
+import { type MeteredAttempt, meterAttempt } from './metered-attempt.ts';
+
+/** `onAttempt` is told of each one, so that a client that leaves can stop it. */
+export function createDispatch(
+  dependencies: GenerateDependencies,
+  { call: { requestId } }: CheckedRequest,
+  cover: Cover,
+  onAttempt: (attempt: MeteredAttempt) => void,
+): (options: AttemptOptions) => MeteredAttempt {
+  const { clock, ledger, tokenizer, startAttempt } = dependencies;
+  return (options) => {
+    const { model, upstream, price } = options.candidate;
+    const served = { model: model.slug, upstream: upstream.id, price };
+    unwatched(ledger.dispatch({ requestId, served, nowMs: clock() }));
+    const attempt = meterAttempt(startAttempt(options), {
+      cover,
+      countNow: tokenizer.countNow,
+      clock,
+      checkpoint: (progress) =>
+        unwatched(ledger.checkpoint({ requestId, ...progress, nowMs: clock() })),
+    });
+    onAttempt(attempt);
+    return attempt;
+  };
+}
+
+/** Only a crash would need it, and the ledger logs its own failures: no answer waits for it. */
+function unwatched(written: Promise<void>): void {
+  written.catch(() => {});
+}

@@ -1,0 +1,63 @@
+// An attempt with everything that belongs to its money: a meter, the guard that passes on nothing
+// unpaid, and checkpoints in case that nobody is left to settle. The pipeline wraps each attempt in
+// one; the route, the pump and a drain read it like any other.
+
+import type { Attempt, Batch } from '../upstream/attempt.ts';
+import type { Cover } from './cover.ts';
+import { createGuard } from './guard.ts';
+import { createOutputMeter, type OutputMeter } from './meter.ts';
+
+const CHECKPOINT_MS = 2_000;
+
+/** With the batch that the meter has not counted yet, some 256 tokens. */
+const CHECKPOINT_TOKENS = 192;
+
+export type MeteredAttempt = Attempt & {
+  readonly meter: OutputMeter;
+  /** Whether the answer was cut because the balance could not pay for more. */
+  readonly hasCut: () => boolean;
+};
+
+export type Progress = { readonly outputTokens: number; readonly reasoningTokens: number };
+
+export function meterAttempt(
+  attempt: Attempt,
+  dependencies: {
+    readonly cover: Cover;
+    readonly countNow: (text: string) => number;
+    readonly clock: () => number;
+    /** Told of what has passed, every now and then. It must not throw. */
+    readonly checkpoint: (progress: Progress) => void;
+  },
+): MeteredAttempt {
+  const { cover, countNow, clock, checkpoint } = dependencies;
+  const meter = createOutputMeter(countNow);
+  const guard = createGuard({ meter, cover, abort: attempt.abort });
+  let savedTokens = 0;
+  let savedAt = attempt.startedAt;
+
+  const save = (): void => {
+    const nowMs = clock();
+    if (meter.counted() - savedTokens < CHECKPOINT_TOKENS && nowMs - savedAt < CHECKPOINT_MS)
+      return;
+    const { outputTokens, reasoningTokens } = meter.estimate(0);
+    savedAt = nowMs;
+    if (outputTokens <= savedTokens) return;
+    savedTokens = outputTokens;
+    checkpoint({ outputTokens, reasoningTokens });
+  };
+  const take = (batch: Batch): Batch | Promise<Batch> => {
+    const taken = guard.take(batch);
+    if (batch.end === undefined) save();
+    return taken;
+  };
+
+  return {
+    candidate: attempt.candidate,
+    startedAt: attempt.startedAt,
+    next: () => attempt.next().then(take),
+    abort: attempt.abort,
+    meter,
+    hasCut: guard.hasCut,
+  };
+}
