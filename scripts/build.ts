@@ -12,6 +12,12 @@ const outfile = join(folder, 'tollgate');
 const workshop = join(folder, `.build-${process.pid}`);
 
 /**
+ * What runs in threads. They lie beside the program in the executable, whatever their folder here,
+ * so `new URL('./thread.ts', import.meta.url)` names the same one in both; names must differ.
+ */
+const threads = [join(root, 'src/ledger/thread.ts')];
+
+/**
  * Builds `entry` into dist/tollgate. Identifiers stay as they are: the HTTP framework reads the
  * source text of handlers. The executable must not run code it finds in its working directory,
  * hence no bunfig and no env file of Bun's own. The source map that names real
@@ -21,7 +27,8 @@ async function build(entry: string): Promise<void> {
   const startedAt = performance.now();
   await mkdir(workshop, { recursive: true });
   const result = await Bun.build({
-    entrypoints: [entry],
+    entrypoints: [entry, ...threads],
+    naming: { entry: '[name].[ext]' },
     root,
     target: 'bun',
     format: 'esm',

@@ -13,6 +13,7 @@ import { type GatewayServer, type ServerDependencies, startServer } from '../htt
 import { createAccess } from '../identity/access.ts';
 import { createAccounts } from '../identity/accounts.ts';
 import { createNetworkSet } from '../identity/address.ts';
+import { lastAuditEvent } from '../identity/audit.ts';
 import { createAuthenticator } from '../identity/authenticate.ts';
 import { createBlocklist } from '../identity/blocks.ts';
 import { createKeyActivity } from '../identity/key-activity.ts';
@@ -20,14 +21,11 @@ import { keyRecord } from '../identity/key-record.ts';
 import { createKeys } from '../identity/keys.ts';
 import { createSettings } from '../identity/settings.ts';
 import { createBooks } from '../ledger/books.ts';
-import type { Ledger } from '../ledger/contract.ts';
 import { createHistory } from '../ledger/history.ts';
-import { createLedger } from '../ledger/ledger.ts';
 import { createLimits } from '../limits/limits.ts';
 import { createLog } from '../observe/log.ts';
 import { createReasoningStore, forgetThinking } from '../reasoning/reasoning.ts';
-import { type Database, openDatabase, watchForeignCommits } from '../store/database.ts';
-import { migrate } from '../store/migrate.ts';
+import { watchForeignCommits } from '../store/database.ts';
 import { createAttempts } from '../upstream/attempt.ts';
 import { createUpstreamClient } from '../upstream/client.ts';
 import { answerDemo } from '../upstream/demo.ts';
@@ -35,6 +33,7 @@ import { VERSION } from '../version.ts';
 import { CommandError } from './command.ts';
 import type { Context } from './context.ts';
 import { welcomeDemo } from './demo.ts';
+import { openServingStore, type ServingStore } from './serving-store.ts';
 import { drain, stopSignal } from './shutdown.ts';
 
 /** How soon a running server takes up what the command line changed; a second is promised. */
@@ -45,9 +44,6 @@ const DEADLINE_SWEEP_MS = 250;
 
 /** How often a few old rows of kept thinking are removed. */
 const REASONING_SWEEP_MS = 1_000;
-
-/** Commands waiting for the disk above which no new request should be sent here. */
-const LEDGER_BACKLOG_MAX = 10_000;
 
 export type ServeOptions = {
   /** Makes a demonstration account on the first run and prints how to use it. */
@@ -67,16 +63,9 @@ export async function serve(context: Context, options: ServeOptions): Promise<nu
   const tokenizer = await loadTokenizer();
 
   // The database, and the domains that live in it.
-  const database = openDatabase({
-    url: `sqlite:${config.databasePath}`,
-    sync: config.ledgerSync,
-    deferSync: true,
-  });
-  migrate(database);
-  const ledger = createLedger({
-    database,
-    onTrouble: ({ kind, requestId, cause }) => log.error(`ledger: ${kind} ${requestId}`, cause),
-  });
+  const { usdPerMillion } = catalog;
+  const store = await openServingStore({ config, log, clock, usdPerMillion });
+  const { database, ledger } = store;
   const books = createBooks(database);
   const { openBalance } = books;
   const plans = () => catalog.plans;
@@ -98,7 +87,12 @@ export async function serve(context: Context, options: ServeOptions): Promise<nu
     onTrouble: (error) => log.error('the reasoning store could not be used', error),
   });
   if (config.reasoningStore === 'off') forgetThinking(database);
+  let lastChange = lastAuditEvent(database);
   const stopWatching = watchForeignCommits(database, CHANGE_POLL_MS, () => {
+    // The ledger commits all the time; what an operator changes is in the audit trail.
+    const change = lastAuditEvent(database);
+    if (change === lastChange) return;
+    lastChange = change;
     authenticator.invalidate();
     blocklist.reload();
     settings.reload();
@@ -151,7 +145,7 @@ export async function serve(context: Context, options: ServeOptions): Promise<nu
 
   // The server, until it is told to stop.
   let draining = false;
-  const server = listen(config, {
+  const server = await listen(store, config, {
     access: createAccess({ authenticator, blocklist, maintenance: settings.maintenance }),
     generation,
     lists,
@@ -159,7 +153,7 @@ export async function serve(context: Context, options: ServeOptions): Promise<nu
     clock,
     deadlines,
     trustedProxies: createNetworkSet(config.trustedProxies),
-    problems: () => problemsOf(database, ledger),
+    problems: store.problems,
     draining: () => draining,
     touchKey: (keyId) => activity.touch(keyId, clock()),
     onInternal,
@@ -167,6 +161,7 @@ export async function serve(context: Context, options: ServeOptions): Promise<nu
   });
   const ticking = setInterval(() => deadlines.sweep(clock()), DEADLINE_SWEEP_MS);
   const sweeping = setInterval(reasoning.sweep, REASONING_SWEEP_MS);
+  const stopEndingHolds = store.endLostHolds(inFlight);
   // From before the address is told: who knows it may stop the server at once.
   const stopped = stopSignal();
   const welcome = options.demo
@@ -187,9 +182,9 @@ export async function serve(context: Context, options: ServeOptions): Promise<nu
   stopWatching();
   clearInterval(ticking);
   clearInterval(sweeping);
+  stopEndingHolds();
   activity.flush();
-  const unsettled = await ledger.close();
-  database.close();
+  const unsettled = await store.close();
   log.info(unsettled === 0 ? 'stopped' : `stopped with ${unsettled} commands unsettled`);
   log.flush();
   return unsettled === 0 ? 0 : 1;
@@ -199,20 +194,15 @@ function withOverrides(config: Config, options: ServeOptions): Config {
   return { ...config, port: options.port ?? config.port, host: options.host ?? config.host };
 }
 
-/** What keeps this process from serving; checked when asked, never on the request path. */
-function problemsOf(database: Database, ledger: Ledger): readonly string[] {
-  try {
-    database.connection.query('SELECT 1').get();
-  } catch {
-    return ['the database cannot be read'];
-  }
-  return ledger.pending() > LEDGER_BACKLOG_MAX ? ['the ledger is behind'] : [];
-}
-
-function listen({ host, port }: Config, dependencies: ServerDependencies): GatewayServer {
+async function listen(
+  store: ServingStore,
+  { host, port }: Config,
+  dependencies: ServerDependencies,
+): Promise<GatewayServer> {
   try {
     return startServer(dependencies, { hostname: host, port });
   } catch (cause) {
+    await store.close();
     const taken = cause instanceof Error && 'code' in cause && cause.code === 'EADDRINUSE';
     throw new CommandError(
       'address_unavailable',

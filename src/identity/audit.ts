@@ -1,7 +1,7 @@
 // The audit trail: who did what to whom. Written in the transaction of the change that it is about,
 // so that there is never one without the other. Never holds a key, a digest or a secret.
 
-import { desc, eq } from 'drizzle-orm';
+import { desc, eq, max } from 'drizzle-orm';
 import type { Database } from '../store/database.ts';
 import { auditEvents } from '../store/tables.ts';
 
@@ -50,4 +50,13 @@ export function listAuditEvents(database: Database, accountId: string, limit: nu
     .orderBy(desc(auditEvents.id))
     .limit(limit)
     .all();
+}
+
+/** The number of the newest event, which rises with every change; zero where there is none. */
+export function lastAuditEvent({ db }: Database): number {
+  const [row] = db
+    .select({ id: max(auditEvents.id) })
+    .from(auditEvents)
+    .all();
+  return row?.id ?? 0;
 }

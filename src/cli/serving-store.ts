@@ -1,0 +1,127 @@
+// What a server has of its database: the file for itself, a connection for its requests, and the
+// ledger in a thread of its own. Opened by serve before it listens, and closed after its last answer.
+
+import type { Config } from '../config.ts';
+import type { Micro } from '../core/money.ts';
+import type { InFlight } from '../generate/in-flight.ts';
+import type { RecoverCommand } from '../ledger/contract.ts';
+import { WAITING_MAX } from '../ledger/queue.ts';
+import { recoverAll } from '../ledger/recover.ts';
+import { createRemoteLedger, type RemoteLedger } from '../ledger/remote.ts';
+import type { Log } from '../observe/log.ts';
+import { type Database, openDatabase } from '../store/database.ts';
+import { migrate } from '../store/migrate.ts';
+import { ownDatabase } from '../store/owner.ts';
+
+export type ServingStore = {
+  /** Not for money: its commits survive the process, and a power cut once the ledger commits. */
+  readonly database: Database;
+  readonly ledger: RemoteLedger;
+  /** What keeps new requests from being served; empty where nothing does. */
+  readonly problems: () => readonly string[];
+  /** From now on, ends holds whose request is gone. Returns the function that stops it. */
+  readonly endLostHolds: (inFlight: Pick<InFlight, 'live'>) => () => void;
+  /** Answers how many commands could not be written. */
+  readonly close: () => Promise<number>;
+};
+
+export type ServingStoreOptions = {
+  readonly config: Pick<Config, 'databasePath' | 'ledgerSync'>;
+  readonly log: Log;
+  readonly clock: () => number;
+  readonly usdPerMillion: Micro;
+};
+
+/** How often a server looks for holds that it has lost, and how old they are then at least. */
+const LOST_SWEEP_MS = 10_000;
+const LOST_AGE_MS = 60_000;
+
+/**
+ * Takes the database for this process and ends every hold that a dead one has left. Throws
+ * `StoreError` where another server has it, and `LedgerUnavailable` where it cannot be written.
+ */
+export async function openServingStore(options: ServingStoreOptions): Promise<ServingStore> {
+  const { config, log, clock, usdPerMillion } = options;
+  const url = `sqlite:${config.databasePath}`;
+  // Requests wait for this connection, so it never waits for the disk: no money goes through it,
+  // and the ledger's next commit syncs the log with all that is in it.
+  const database = openDatabase({ url, sync: 'normal', checkpoints: false });
+  let release: () => void = () => undefined;
+  let ledger: RemoteLedger | undefined;
+
+  async function close(): Promise<number> {
+    const left = (await ledger?.close()) ?? 0;
+    database.close();
+    release();
+    return left;
+  }
+
+  try {
+    release = ownDatabase(url);
+    migrate(database);
+    ledger = createRemoteLedger({
+      url,
+      sync: config.ledgerSync,
+      onTrouble: ({ kind, requestId, cause }) => log.error(`ledger: ${kind} ${requestId}`, cause),
+      onDeath: (cause) => log.error('ledger: its thread has died and is started again', cause),
+    });
+    const everything = {
+      live: [],
+      createdBefore: Number.MAX_SAFE_INTEGER,
+      phase: 'ended',
+    } as const;
+    const recovered = await recoverAll(ledger, { ...everything, usdPerMillion, nowMs: clock() });
+    if (recovered.length > 0) log.warn(`ledger: recovered ${recovered.length} open holds`);
+  } catch (error) {
+    await close();
+    throw error;
+  }
+
+  const serving = ledger;
+  return {
+    database,
+    ledger: serving,
+    problems: () => problemsOf(database, serving),
+    endLostHolds: ({ live }) =>
+      startSweep(serving, log, () => ({
+        live: live(),
+        createdBefore: clock() - LOST_AGE_MS,
+        phase: 'expired',
+        usdPerMillion,
+        nowMs: clock(),
+      })),
+    close,
+  };
+}
+
+/** There must never be such a hold, so each of them is an error in the log. */
+function startSweep(ledger: RemoteLedger, log: Log, command: () => RecoverCommand): () => void {
+  let looking = false;
+  const look = async (): Promise<void> => {
+    if (looking) return;
+    looking = true;
+    try {
+      for (const { requestId } of await ledger.recover(command())) {
+        log.error(`ledger: the hold of ${requestId} had lost its request and was ended`);
+      }
+    } catch (error) {
+      log.error('ledger: lost holds could not be looked for', error);
+    }
+    looking = false;
+  };
+  const timer = setInterval(() => void look(), LOST_SWEEP_MS);
+  return () => clearInterval(timer);
+}
+
+/** Checked when asked, never on the request path. */
+function problemsOf(database: Database, ledger: RemoteLedger): readonly string[] {
+  try {
+    database.connection.query('SELECT 1').get();
+  } catch {
+    return ['the database cannot be read'];
+  }
+  const problem = ledger.problem();
+  if (problem === 'stopped') return ['the ledger has stopped and is started again'];
+  if (problem === 'failing') return ['the ledger cannot be written'];
+  return ledger.pending() >= WAITING_MAX ? ['the ledger is behind'] : [];
+}
