@@ -1,0 +1,83 @@
+// The policy of endings: every cause with every circumstance has one outcome and one rule of charge.
+
+import { expect, test } from 'bun:test';
+import {
+  type ChargeRule,
+  decideEnding,
+  type EndingCause,
+  type EndingFacts,
+} from '../../src/core/ending.ts';
+import type { Outcome } from '../../src/core/generation.ts';
+
+const OUTPUTS = ['none', 'hidden', 'visible'] as const;
+
+type Row = {
+  readonly cause: EndingCause;
+  readonly outcome: Outcome;
+  /** For `OUTPUTS`, where the upstream has reported no usage. */
+  readonly unreported: readonly [ChargeRule, ChargeRule, ChargeRule];
+  /** For `OUTPUTS`, where it has. */
+  readonly reported: readonly [ChargeRule, ChargeRule, ChargeRule];
+};
+
+const TABLE: readonly Row[] = [
+  {
+    // An upstream that ends with a reason has answered, also with nothing.
+    cause: 'finished',
+    outcome: 'completed',
+    unreported: ['reported', 'reported', 'reported'],
+    reported: ['reported', 'reported', 'reported'],
+  },
+  {
+    cause: 'balance',
+    outcome: 'stopped_balance',
+    unreported: ['counted', 'counted', 'counted'],
+    reported: ['counted', 'counted', 'counted'],
+  },
+  {
+    // Before the first token there is nothing to pay, unless the upstream says so.
+    cause: 'client',
+    outcome: 'client_cancelled',
+    unreported: ['nothing', 'counted', 'counted'],
+    reported: ['drained', 'drained', 'drained'],
+  },
+  {
+    cause: 'upstream',
+    outcome: 'upstream_failed',
+    unreported: ['nothing', 'nothing', 'counted'],
+    reported: ['nothing', 'nothing', 'counted'],
+  },
+  {
+    cause: 'gateway',
+    outcome: 'gateway_failed',
+    unreported: ['nothing', 'nothing', 'counted'],
+    reported: ['nothing', 'nothing', 'counted'],
+  },
+];
+
+test.each(TABLE)('$cause is $outcome', ({ cause, outcome, unreported, reported }) => {
+  OUTPUTS.forEach((output, index) => {
+    const facts: EndingFacts = { cause, output, reported: false, lengthOfBalance: false };
+    expect([output, decideEnding(facts)]).toEqual([
+      output,
+      { outcome, charge: unreported[index] ?? 'nothing' },
+    ]);
+    expect([output, decideEnding({ ...facts, reported: true })]).toEqual([
+      output,
+      { outcome, charge: reported[index] ?? 'nothing' },
+    ]);
+  });
+});
+
+test('a length that the balance had set is the balance, where the upstream came to it', () => {
+  const facts = { output: 'visible', reported: true, lengthOfBalance: true } as const;
+  expect(decideEnding({ ...facts, cause: 'finished' })).toEqual({
+    outcome: 'stopped_balance',
+    charge: 'reported',
+  });
+  for (const cause of ['client', 'upstream', 'gateway'] as const) {
+    expect(decideEnding({ ...facts, cause })).toEqual(
+      decideEnding({ ...facts, cause, lengthOfBalance: false }),
+    );
+  }
+});

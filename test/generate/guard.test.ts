@@ -1,0 +1,289 @@
+// The guard of an answer: what it passes on is paid for at every instant, it is exact at the edge,
+// and it holds nothing back that could be paid for. Wallets here have neighbours that take and give.
+
+import { expect, test } from 'bun:test';
+import fc from 'fast-check';
+import type { GenerationEvent } from '../../src/core/generation.ts';
+import { affordableOutput, coverAmount, holdAmount, type Price } from '../../src/core/price.ts';
+import { createCover } from '../../src/generate/cover.ts';
+import { createGuard } from '../../src/generate/guard.ts';
+import { createOutputMeter } from '../../src/generate/meter.ts';
+import type { Batch } from '../../src/upstream/attempt.ts';
+import { FINISH } from './parts.ts';
+
+/** One token a character, so that every token shows. */
+const byLength = (text: string): number => text.length;
+
+/** Two tokens a character, or three where it stands for a surrogate: never above the bytes. */
+const dense = (text: string): number => [...text].length * 2;
+
+const PRICE: Price = {
+  version: 'p',
+  input: 1_000_000n,
+  cachedInput: 100_000n,
+  cacheWrite: 1_000_000n,
+  output: 2_000_000n,
+};
+const PROMPT = 10;
+
+type Options = {
+  /** Output tokens that the wallet could pay for in all. */
+  readonly wallet: number;
+  readonly outputBound: number;
+  readonly countNow?: (text: string) => number;
+  /** Tokens that others take (or, below zero, bring) before each time that the ledger is asked. */
+  readonly neighbours?: readonly number[];
+  /** The ledger fails from this call on. */
+  readonly failsAt?: number;
+};
+
+function setUp({ wallet, countNow = byLength, neighbours = [], ...options }: Options) {
+  const amount = holdAmount(PROMPT, options.outputBound, PRICE, 1n);
+  let available = coverAmount(PROMPT, wallet, PRICE) - amount;
+  if (available < 0n) throw new Error('the wallet does not pay for the first slice');
+  let held = amount;
+  let asked = 0;
+  let aborts = 0;
+  const outputBound = Math.min(
+    options.outputBound,
+    affordableOutput(available + amount, PROMPT, PRICE),
+  );
+  const cover = createCover({
+    ledger: {
+      async extend(command) {
+        await Promise.resolve();
+        if (asked >= (options.failsAt ?? Infinity)) throw new Error('the disk is full');
+        const taken = BigInt(neighbours[asked] ?? 0) * 2n;
+        available = taken > available ? 0n : available - taken;
+        asked += 1;
+        const more = command.amount - held;
+        if (more > available) return { ok: false, available };
+        available -= more;
+        held = command.amount;
+        return { ok: true, available };
+      },
+    },
+    requestId: 'req_1',
+    price: PRICE,
+    promptTokens: PROMPT,
+    amount,
+    outputBound,
+    lowered: outputBound < options.outputBound,
+  });
+  const meter = createOutputMeter(countNow);
+  const abort = () => {
+    aborts += 1;
+  };
+  const guard = createGuard({ meter, cover, abort });
+
+  /** Passes batches through until one is the last, and looks at each of them. */
+  async function run(batches: readonly Batch[]) {
+    const events: GenerationEvent[] = [];
+    let end: Batch['end'];
+    for (const batch of batches) {
+      const taken = await guard.take(batch);
+      events.push(...taken.events);
+      end = taken.end;
+      const passed = countNow(textsOf(events).join(''));
+      const paid = Math.min(passed, outputBound);
+      expect(coverAmount(PROMPT, paid, PRICE)).toBeLessThanOrEqual(held);
+      if (end !== undefined) break;
+    }
+    return { events, end, text: textsOf(events).join('') };
+  }
+  return {
+    run,
+    guard,
+    meter,
+    cover,
+    outputBound,
+    asked: () => asked,
+    aborts: () => aborts,
+    held: () => held,
+    available: () => available,
+  };
+}
+
+function textsOf(events: readonly GenerationEvent[]): string[] {
+  return events.map((event) => {
+    if (event.kind === 'tool-delta') return event.json;
+    if (event.kind === 'tool-start') return event.name;
+    return 'text' in event ? event.text : '';
+  });
+}
+
+const event: fc.Arbitrary<GenerationEvent> = fc
+  .tuple(
+    fc.constantFrom('text', 'reasoning', 'tool'),
+    fc.oneof(
+      fc.integer({ min: 0, max: 20 }),
+      fc.integer({ min: 0, max: 900 }),
+      fc.constant(20_000),
+    ),
+    fc.constantFrom('x', ' a', '\u{1f600}', '漢'),
+  )
+  .map(([kind, length, unit]) => {
+    const text = unit.repeat(length);
+    if (kind === 'tool') return { kind: 'tool-delta', index: 0, json: text };
+    return { kind: kind === 'text' ? 'text-delta' : 'reasoning-delta', text };
+  });
+
+const answer: fc.Arbitrary<Batch[]> = fc
+  .array(fc.array(event, { maxLength: 12 }), { minLength: 1, maxLength: 30 })
+  .map((reads) => [
+    ...reads.map((events) => ({ events })),
+    { events: [FINISH], end: 'finished' as const },
+  ]);
+
+test('law: whatever comes and whoever else spends, nothing unpaid passes, and nothing paid is held back', async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      answer,
+      fc.integer({ min: 4_096, max: 30_000 }),
+      fc.integer({ min: 4_097, max: 40_000 }),
+      fc.array(fc.integer({ min: -2_000, max: 6_000 }), { maxLength: 12 }),
+      fc.constantFrom(byLength, dense),
+      async (batches, wallet, outputBound, neighbours, countNow) => {
+        const rig = setUp({ wallet, outputBound, neighbours, countNow });
+        const whole = textsOf(batches.flatMap((batch) => batch.events)).join('');
+        const { events, end, text } = await rig.run(batches);
+        expect(end).toBe('finished');
+        expect(whole.startsWith(text)).toBe(true);
+        expect(rig.available()).toBeGreaterThanOrEqual(0n);
+        if (!rig.guard.hasCut()) {
+          expect([text, rig.aborts()]).toEqual([whole, 0]);
+          return;
+        }
+        expect([events.at(-1), rig.aborts()]).toEqual([{ kind: 'finish', reason: 'length' }, 1]);
+        // The next character would not have been covered, and what is left would not have paid it.
+        const next = whole.slice(0, text.length + 2);
+        expect(countNow(next)).toBeGreaterThan(rig.cover.tokens());
+        if (rig.cover.canGrow()) {
+          expect(affordableOutput(rig.held() + rig.available(), PROMPT, PRICE)).toBe(
+            rig.cover.tokens(),
+          );
+        }
+      },
+    ),
+    { numRuns: 200 },
+  );
+});
+
+const words = (count: number, size = 1): GenerationEvent[] =>
+  Array.from({ length: count }, () => ({ kind: 'text-delta', text: 'x'.repeat(size) }));
+
+const LAST: Batch = { events: [FINISH], end: 'finished' };
+
+test('an answer within its first slice asks nobody for anything', async () => {
+  const rig = setUp({ wallet: 4_096, outputBound: 4_096 });
+  const { text, end } = await rig.run([{ events: words(4_096) }, LAST]);
+  expect([text.length, end, rig.asked()]).toEqual([4_096, 'finished', 0]);
+});
+
+test('without growth a read comes back as it is, at once', () => {
+  const rig = setUp({ wallet: 4_096, outputBound: 4_096 });
+  const batch: Batch = { events: words(100) };
+  expect(rig.guard.take(batch)).toBe(batch);
+});
+
+test('the next slice is bought before it is needed, while the answer goes on', async () => {
+  const rig = setUp({ wallet: 30_000, outputBound: 10_000 });
+  const early: Batch = { events: words(3_400) };
+  expect(rig.guard.take(early)).toBe(early);
+  await new Promise((resolve) => setImmediate(resolve));
+  expect([rig.asked(), rig.cover.tokens()]).toEqual([1, 8_192]);
+  const late: Batch = { events: words(3_000) };
+  expect(rig.guard.take(late)).toBe(late);
+});
+
+test('a bound that is not the balance is one on the charge: what is beyond it is passed on', async () => {
+  const rig = setUp({ wallet: 30_000, outputBound: 5_000 });
+  const { text } = await rig.run([{ events: words(5_300) }, LAST]);
+  expect([text.length, rig.guard.hasCut()]).toEqual([5_300, false]);
+  expect(rig.held()).toBe(coverAmount(PROMPT, 5_000, PRICE));
+});
+
+test('a bound that is the balance is an edge, and all of the wallet is spent on the way to it', async () => {
+  const rig = setUp({ wallet: 6_001, outputBound: 32_000 });
+  const { text, events } = await rig.run([{ events: words(9_000, 1) }, LAST]);
+  expect([text.length, rig.available()]).toEqual([6_001, 0n]);
+  expect(events.at(-1)).toEqual({ kind: 'finish', reason: 'length' });
+});
+
+test('what the upstream made beyond the edge is counted, and its report is not believed', async () => {
+  const rig = setUp({ wallet: 20_000, outputBound: 20_000, neighbours: [30_000] });
+  const usage = {
+    inputTokens: 10,
+    cachedInputTokens: 0,
+    cacheWriteTokens: 0,
+    outputTokens: 7,
+    reasoningTokens: 0,
+    basis: 'reported',
+  } as const;
+  const { text } = await rig.run([
+    { events: [...words(5, 1_000), { kind: 'usage', usage }, FINISH], end: 'finished' },
+  ]);
+  expect(text.length).toBe(4_096);
+  expect(rig.meter.estimate(PROMPT).outputTokens).toBe(5_000);
+  expect([rig.meter.reported(), rig.meter.finish()]).toEqual([undefined, undefined]);
+});
+
+test('money that comes while the answer runs lets it go on', async () => {
+  // Somebody takes all that is left; then somebody brings enough.
+  const rig = setUp({ wallet: 9_000, outputBound: 9_000, neighbours: [9_000, -9_000] });
+  await rig.run([{ events: words(3_500) }]);
+  await new Promise((resolve) => setImmediate(resolve));
+  expect(rig.cover.tokens()).toBe(4_096);
+  const { text, end } = await rig.run([{ events: words(4_000) }, LAST]);
+  expect([text.length, end, rig.guard.hasCut()]).toEqual([4_000, 'finished', false]);
+});
+
+test('a ledger that cannot be asked ends the answer as our failure, after all that is paid', async () => {
+  const rig = setUp({ wallet: 30_000, outputBound: 20_000, failsAt: 0 });
+  const { text, end } = await rig.run([{ events: words(9_000) }, LAST]);
+  expect(text.length).toBe(4_096);
+  expect([end, rig.guard.hasCut(), rig.aborts()]).toEqual([
+    { class: 'gateway', detail: 'the ledger could not reserve money for the rest of the answer' },
+    false,
+    1,
+  ]);
+});
+
+test('a ledger that fails ahead of need and is back at need does no harm', async () => {
+  let fails = true;
+  const cover = createCover({
+    ledger: {
+      async extend() {
+        if (fails) throw new Error('busy');
+        return { ok: true, available: 0n };
+      },
+    },
+    requestId: 'req_1',
+    price: PRICE,
+    promptTokens: PROMPT,
+    amount: holdAmount(PROMPT, 9_000, PRICE, 1n),
+    outputBound: 9_000,
+    lowered: false,
+  });
+  const meter = createOutputMeter(byLength);
+  const guard = createGuard({ meter, cover, abort: () => {} });
+  await guard.take({ events: words(4_000) });
+  await new Promise((resolve) => setImmediate(resolve));
+  fails = false;
+  expect((await guard.take({ events: words(1_000) })).events.length).toBe(1_000);
+});
+
+test('a call is cut in its arguments, and never in its name', async () => {
+  const start: GenerationEvent = { kind: 'tool-start', index: 0, id: 'c', name: 'n'.repeat(50) };
+  const json: GenerationEvent = { kind: 'tool-delta', index: 0, json: 'y'.repeat(90) };
+  const inside = setUp({ wallet: 4_196, outputBound: 9_000 });
+  const cutInside = await inside.run([{ events: [...words(4_096), start, json] }]);
+  expect(cutInside.events.slice(-3)).toEqual([
+    start,
+    { ...json, json: 'y'.repeat(50) },
+    { kind: 'finish', reason: 'length' },
+  ]);
+  const before = setUp({ wallet: 4_130, outputBound: 9_000 });
+  const cutBefore = await before.run([{ events: [...words(4_096), start, json] }]);
+  expect(cutBefore.events.length).toBe(4_097);
+});
