@@ -2,7 +2,13 @@
 // on how its upstream sent it. Called where the one form has to become the other.
 
 import { unreachable } from './assert.ts';
-import type { Answer, FinishReason, GenerationEvent, ThinkingBlock, Usage } from './generation.ts';
+import type {
+  Answer,
+  FinishReason,
+  GenerationEvent,
+  ThinkingBlock,
+  UsageReport,
+} from './generation.ts';
 
 /**
  * Folds events into a whole answer as they come. `answer()` may be asked for at any time; an
@@ -16,7 +22,8 @@ export function createFold(): {
   let reasoning = '';
   let text = '';
   let finish: FinishReason = 'stop';
-  let usage: Usage | undefined;
+  let usage: UsageReport | undefined;
+  let rawUsage: string | undefined;
   let thinking: readonly ThinkingBlock[] | undefined;
   const calls: { id: string; name: string; arguments: string }[] = [];
   return {
@@ -38,6 +45,7 @@ export function createFold(): {
         }
         case 'usage':
           usage = event.usage;
+          rawUsage = event.raw;
           return;
         case 'finish':
           finish = event.reason;
@@ -54,6 +62,7 @@ export function createFold(): {
         toolCalls: calls.map((call) => ({ ...call })),
         finish,
         ...(usage === undefined ? {} : { usage }),
+        ...(rawUsage === undefined ? {} : { rawUsage }),
         ...(thinking === undefined ? {} : { thinking }),
       };
     },
@@ -69,7 +78,9 @@ export function answerEvents(answer: Answer): GenerationEvent[] {
     events.push({ kind: 'tool-start', index, id: call.id, name: call.name });
     if (call.arguments !== '') events.push({ kind: 'tool-delta', index, json: call.arguments });
   });
-  if (answer.usage !== undefined) events.push({ kind: 'usage', usage: answer.usage });
+  const { usage, rawUsage: raw } = answer;
+  if (usage !== undefined)
+    events.push({ kind: 'usage', usage, ...(raw === undefined ? {} : { raw }) });
   const { finish: reason, thinking } = answer;
   events.push({ kind: 'finish', reason, ...(thinking === undefined ? {} : { thinking }) });
   return events;

@@ -124,7 +124,24 @@ export type Usage = {
   readonly outputTokens: number;
   readonly reasoningTokens: number;
   readonly basis: 'reported' | 'estimated' | 'recovered';
+  /** What the operator should know of the upstream's report, whether it is charged or not. */
+  readonly doubt?: UsageDoubt;
 };
+
+/**
+ * malformed      a count is missing, or is no whole number between 0 and 10⁹
+ * inconsistent   the counts contradict each other or their own total
+ * implausible    more than the model could have read, or was allowed to write
+ * zero           nothing was read or written, of an answer that has content: charged as it is
+ *
+ * A report that is doubted for any other reason than `zero` is not charged; our own count is.
+ */
+export type UsageDoubt = 'malformed' | 'inconsistent' | 'implausible' | 'zero';
+
+/** What an upstream reported: counts that hold together, or why they do not. */
+export type UsageReport =
+  | Usage
+  | { readonly basis: 'rejected'; readonly doubt: 'malformed' | 'inconsistent' };
 
 /**
  * The neutral stream. Block starts and stops are not events: only the Messages format has them,
@@ -143,7 +160,7 @@ export type GenerationEvent =
   | { readonly kind: 'tool-delta'; readonly index: number; readonly json: string }
   | {
       readonly kind: 'usage';
-      readonly usage: Usage;
+      readonly usage: UsageReport;
       /** The upstream's own counts as compact JSON, numbers alone, for the operator's records. */
       readonly raw?: string;
     }
@@ -154,13 +171,17 @@ export type GenerationEvent =
       readonly thinking?: readonly ThinkingBlock[];
     };
 
-/** A whole answer: what a finished stream folds into. `usage` is absent when none was reported. */
+/**
+ * A whole answer: what a finished stream folds into. `usage` is absent when none was reported;
+ * `rawUsage` is the `raw` of its event.
+ */
 export type Answer = {
   readonly reasoning: string;
   readonly text: string;
   readonly toolCalls: readonly ToolCall[];
   readonly finish: FinishReason;
-  readonly usage?: Usage;
+  readonly usage?: UsageReport;
+  readonly rawUsage?: string;
   readonly thinking?: readonly ThinkingBlock[];
 };
 

@@ -3,7 +3,7 @@
 import { expect, test } from 'bun:test';
 import fc from 'fast-check';
 import { answerEvents, createFold } from '../../src/core/fold.ts';
-import type { Answer, GenerationEvent } from '../../src/core/generation.ts';
+import type { Answer, GenerationEvent, UsageReport } from '../../src/core/generation.ts';
 
 const finish = fc.constantFrom<Answer['finish']>(
   'stop',
@@ -13,27 +13,32 @@ const finish = fc.constantFrom<Answer['finish']>(
   'insufficient_system_resource',
 );
 
-const usage = fc.record({
-  inputTokens: fc.nat(),
-  cachedInputTokens: fc.nat(),
-  cacheWriteTokens: fc.nat(),
-  outputTokens: fc.nat(),
-  reasoningTokens: fc.nat(),
-  basis: fc.constantFrom<'reported' | 'estimated'>('reported', 'estimated'),
-});
-
-const answers: fc.Arbitrary<Answer> = fc.record(
-  {
-    reasoning: fc.string(),
-    text: fc.string({ unit: 'binary' }),
-    toolCalls: fc.array(fc.record({ id: fc.string(), name: fc.string(), arguments: fc.json() }), {
-      maxLength: 4,
-    }),
-    finish,
-    usage,
-  },
-  { requiredKeys: ['reasoning', 'text', 'toolCalls', 'finish'] },
+const usage: fc.Arbitrary<UsageReport> = fc.oneof(
+  fc.constant({ basis: 'rejected' as const, doubt: 'inconsistent' as const }),
+  fc.record({
+    inputTokens: fc.nat(),
+    cachedInputTokens: fc.nat(),
+    cacheWriteTokens: fc.nat(),
+    outputTokens: fc.nat(),
+    reasoningTokens: fc.nat(),
+    basis: fc.constantFrom<'reported' | 'estimated'>('reported', 'estimated'),
+  }),
 );
+
+const answers: fc.Arbitrary<Answer> = fc
+  .record(
+    {
+      reasoning: fc.string(),
+      text: fc.string({ unit: 'binary' }),
+      toolCalls: fc.array(fc.record({ id: fc.string(), name: fc.string(), arguments: fc.json() }), {
+        maxLength: 4,
+      }),
+      finish,
+      reported: fc.record({ usage, rawUsage: fc.string() }, { requiredKeys: ['usage'] }),
+    },
+    { requiredKeys: ['reasoning', 'text', 'toolCalls', 'finish'] },
+  )
+  .map(({ reported = {}, ...answer }) => ({ ...answer, ...reported }));
 
 function folded(events: readonly GenerationEvent[]): Answer {
   const fold = createFold();

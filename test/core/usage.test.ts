@@ -19,18 +19,33 @@ function counts(inputTokens: number, outputTokens: number, basis: Usage['basis']
 const own = counts(20, 10, 'estimated');
 const facts = { contextWindow: 1_000, outputBound: 100, estimate: () => own };
 
-function basisOf(input: number, output: number): Usage['basis'] {
-  return decideUsage({ ...facts, reported: counts(input, output, 'reported') }).basis;
+function decided(input: number, output: number): Usage {
+  return decideUsage({ ...facts, reported: counts(input, output, 'reported') });
 }
 
 describe('a report is believed', () => {
   test.each([
-    ['zeros are zeros', 0, 0],
     ['within the window and the bound', 1_000, 100],
     ['a few tokens above the bound, where servers count ends differently', 1_000, 356],
     ['above the window, but within ten times our count and 1,000', 1_200, 100],
   ])('%s', (_name, input, output) => {
-    expect(basisOf(input, output)).toBe('reported');
+    expect(decided(input, output)).toEqual(counts(input, output, 'reported'));
+  });
+});
+
+describe('B-154: a zero is a zero, and the operator is told where it gives something away', () => {
+  test.each([
+    ['of everything', 0, 0],
+    ['of the output alone', 20, 0],
+    ['of the prompt alone', 0, 10],
+  ])('%s', (_name, input, output) => {
+    expect(decided(input, output)).toEqual({ ...counts(input, output, 'reported'), doubt: 'zero' });
+  });
+
+  test('no output of an answer without content is no gift', () => {
+    const estimate = () => counts(20, 0, 'estimated');
+    const reported = counts(20, 0, 'reported');
+    expect(decideUsage({ ...facts, estimate, reported })).toBe(reported);
   });
 });
 
@@ -40,7 +55,7 @@ describe('a report is not believed', () => {
     ['output far above the bound, whatever our count is', 1_000, 357],
     ['a billion', 1_000_000_000, 1_000_000_000],
   ])('%s', (_name, input, output) => {
-    expect(basisOf(input, output)).toBe('estimated');
+    expect(decided(input, output)).toEqual({ ...own, doubt: 'implausible' });
   });
 });
 
@@ -56,12 +71,21 @@ test('without a report the estimate counts', () => {
   expect(decideUsage({ ...facts, reported: undefined })).toBe(own);
 });
 
+test.each(['malformed', 'inconsistent'] as const)(
+  'in place of a report that is %s the estimate counts, and says so',
+  (doubt) => {
+    const reported = { basis: 'rejected', doubt } as const;
+    expect(decideUsage({ ...facts, reported })).toEqual({ ...own, doubt });
+  },
+);
+
 test('the bound is one on what is charged, also where nobody reported', () => {
   const estimate = () => ({ ...counts(20, 5_000, 'estimated'), reasoningTokens: 300 });
   const bounded = { ...counts(20, 100, 'estimated'), reasoningTokens: 100 };
   expect(decideUsage({ ...facts, estimate, reported: undefined })).toEqual(bounded);
   const reported = counts(20, 5_000, 'reported');
-  expect(decideUsage({ ...facts, estimate, reported })).toEqual(bounded);
+  const implausible = { ...bounded, doubt: 'implausible' as const };
+  expect(decideUsage({ ...facts, estimate, reported })).toEqual(implausible);
 });
 
 test('what is charged is the report or our count, and never beyond what the model could have done', () => {
@@ -73,10 +97,11 @@ test('what is charged is the report or our count, and never beyond what the mode
       const estimate = () => counts(ownInput, ownOutput, 'estimated');
       const decided = decideUsage({ reported, estimate, contextWindow, outputBound });
       if (decided.basis === 'estimated') {
-        expect(decided).toEqual(counts(ownInput, Math.min(ownOutput, outputBound), 'estimated'));
+        const bounded = counts(ownInput, Math.min(ownOutput, outputBound), 'estimated');
+        expect(decided).toEqual({ ...bounded, doubt: 'implausible' });
         return;
       }
-      expect(decided).toBe(reported);
+      expect({ ...decided, doubt: undefined }).toEqual({ ...reported, doubt: undefined });
       expect(input).toBeLessThanOrEqual(Math.max(contextWindow, ownInput * 10 + 1_000));
       expect(output).toBeLessThanOrEqual(outputBound + 256);
     }),

@@ -7,7 +7,7 @@ import type {
   FinishReason,
   GenerationEvent,
   ThinkingBlock,
-  Usage,
+  UsageReport,
 } from '../../../src/core/generation.ts';
 
 /** The largest count that an upstream may report (src/wire/upstream/limits.ts). */
@@ -44,6 +44,7 @@ export function checkEvents(events: readonly GenerationEvent[], ended: boolean):
         break;
       case 'usage':
         checkUsage(event.usage);
+        checkRaw(event.raw);
         assert.equal(position, last - 1, 'usage is right before the finish');
         break;
       case 'finish':
@@ -56,7 +57,12 @@ export function checkEvents(events: readonly GenerationEvent[], ended: boolean):
   if (ended) assert.equal(events.at(-1)?.kind, 'finish', 'an answer that is whole has a finish');
 }
 
-export function checkUsage(usage: Usage): void {
+export function checkUsage(usage: UsageReport): void {
+  if (usage.basis === 'rejected') {
+    assert.ok(['malformed', 'inconsistent'].includes(usage.doubt));
+    return;
+  }
+  assert.ok(!('doubt' in usage), 'a decoder does not doubt what it believes');
   const { inputTokens, cachedInputTokens, cacheWriteTokens } = usage;
   const { outputTokens, reasoningTokens } = usage;
   const prompt = [inputTokens, cachedInputTokens, cacheWriteTokens];
@@ -67,6 +73,15 @@ export function checkUsage(usage: Usage): void {
   assert.ok(cachedInputTokens + cacheWriteTokens <= inputTokens);
   assert.ok(reasoningTokens <= outputTokens);
   assert.equal(usage.basis, 'reported');
+}
+
+const RAW_SHAPE = /^\{(?:[{},:]|"[A-Za-z][A-Za-z0-9_]*"|-?\d+(?:\.\d+)?(?:e[+-]\d+)?)*\}$/;
+
+/** Numbers and their keys, and nothing else of what the upstream wrote. */
+function checkRaw(raw: string | undefined): void {
+  assert.ok(raw !== undefined && raw.length <= 1_024, 'what was reported is kept, with a bound');
+  assert.match(raw, RAW_SHAPE);
+  assert.doesNotThrow(() => JSON.parse(raw));
 }
 
 export function checkAnswer(answer: Answer): void {
@@ -80,7 +95,10 @@ export function checkAnswer(answer: Answer): void {
   assert.equal(typeof answer.text, 'string');
   assert.equal(typeof answer.reasoning, 'string');
   assert.ok(REASONS.includes(answer.finish));
-  if (answer.usage !== undefined) checkUsage(answer.usage);
+  if (answer.usage !== undefined) {
+    checkUsage(answer.usage);
+    checkRaw(answer.rawUsage);
+  }
 }
 
 /** What these events show, names and thinking of the upstream's own included, in UTF-16 units. */

@@ -10,7 +10,13 @@ const count = fc.oneof(
 );
 
 const chatDetails = fc.oneof(
-  objectText({ cached_tokens: count, reasoning_tokens: count }),
+  objectText({
+    cached_tokens: count,
+    cache_write_tokens: count,
+    reasoning_tokens: count,
+    ['a key with spaces']: count,
+    note: jsonText,
+  }),
   jsonText,
 );
 
@@ -21,6 +27,7 @@ export const chatUsageText = objectText({
   prompt_tokens_details: chatDetails,
   completion_tokens_details: chatDetails,
   prompt_cache_hit_tokens: count,
+  prompt_cache_miss_tokens: count,
   cached_tokens: count,
   reasoning_tokens: count,
 });
@@ -30,6 +37,9 @@ export const messagesUsageText = objectText({
   cache_creation_input_tokens: count,
   cache_read_input_tokens: count,
   output_tokens: count,
-  cache_creation: fc.oneof(objectText({ ephemeral_5m_input_tokens: count }), jsonText),
+  cache_creation: fc.oneof(
+    objectText({ ephemeral_5m_input_tokens: count, ephemeral_1h_input_tokens: count }),
+    jsonText,
+  ),
   output_tokens_details: fc.oneof(objectText({ thinking_tokens: count }), jsonText),
 });

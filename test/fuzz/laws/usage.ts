@@ -8,7 +8,7 @@ import { DEFAULT_PROFILE } from '../../../src/core/profile.ts';
 import { chatDialect } from '../../../src/wire/upstream/chat/dialect.ts';
 import { readUsage } from '../../../src/wire/upstream/chat/usage.ts';
 import { messagesDialect } from '../../../src/wire/upstream/messages/dialect.ts';
-import { checkUsage } from '../checks/events.ts';
+import { checkAnswer, checkUsage } from '../checks/events.ts';
 import { jsonText } from '../inputs/json-text.ts';
 import { chatUsageText, messagesUsageText } from '../inputs/usage-text.ts';
 import { property } from '../property.ts';
@@ -26,7 +26,7 @@ export const USAGE_PROPERTIES = [
       `{"choices":[{"message":{"content":"x"},"finish_reason":"stop"}],"usage":${text}}`,
     );
     assert.ok(!isFailure(answer), 'a strange report is no reason to refuse an answer');
-    if (answer.usage !== undefined) checkUsage(answer.usage);
+    checkAnswer(answer);
   }),
   property('usage: any Messages answer has a sane report or none', messagesUsageText, (text) => {
     const content = '[{"type":"text","text":"x"}]';
@@ -34,6 +34,6 @@ export const USAGE_PROPERTIES = [
       `{"type":"message","role":"assistant","content":${content},"stop_reason":"end_turn","usage":${text}}`,
     );
     assert.ok(!isFailure(answer), 'a strange report is no reason to refuse an answer');
-    if (answer.usage !== undefined) checkUsage(answer.usage);
+    checkAnswer(answer);
   }),
 ];

@@ -3,13 +3,14 @@
 // comment; nothing an upstream wrote reaches a failure's `detail`.
 
 import type { UpstreamFailure } from '../../../core/failure.ts';
-import type { GenerationEvent, JsonObject, Usage } from '../../../core/generation.ts';
+import type { GenerationEvent, JsonObject, UsageReport } from '../../../core/generation.ts';
 import type { ChatProfile } from '../../../core/profile.ts';
 import { isObject } from '../../json.ts';
 import { type Conversation, createCallNames } from '../call-names.ts';
 import { malformed, readErrorRecord } from '../failure.ts';
 import { laterFinish, readFinish, repairFinish, wasCut } from '../finish.ts';
 import { toList, toObject, toText } from '../narrow.ts';
+import { rawUsage } from '../raw-usage.ts';
 import { type ChunkMember, createArgumentSources } from './arguments.ts';
 import { createCharacterJoiner } from './characters.ts';
 import { type PlainDelta, readAnswerText, readReasoning } from './delta.ts';
@@ -23,7 +24,7 @@ export type ChunkReader = {
   /** Reads a chunk that is nothing but this delta. */
   readonly readPlain: (delta: PlainDelta) => void;
   /**
-   * The answer is over: emits what was held back, the last sane usage, if any, and then the finish
+   * The answer is over: emits what was held back, the last usage, a sane one if any was, and then the finish
    * event. All of it waits until here because servers send content, tool calls and usage after a
    * first finish reason.
    */
@@ -53,7 +54,7 @@ export function createChunkReader(
     return nameCall(given, answerId, position);
   });
   let answerId = '';
-  let usage: Usage | undefined;
+  let reported: { readonly usage: UsageReport; readonly by: JsonObject } | undefined;
   let finishWord = '';
   let hasDelta = false;
   let hasContent = false;
@@ -70,13 +71,18 @@ export function createChunkReader(
   }
 
   /**
-   * Some servers repeat growing totals, so the last sane one counts; they are never added. Nothing
-   * at all behind a report is a member that a gateway fills with zeros.
+   * Some servers repeat growing totals, so the last sane one counts; they are never added. A total
+   * of no output behind one of some is a member that a gateway fills with zeros.
    */
   function keepUsage(value: unknown): void {
-    const report = readUsage(value);
-    if (report === undefined) return;
-    if (usage === undefined || report.inputTokens + report.outputTokens > 0) usage = report;
+    const usage = readUsage(value);
+    if (usage === undefined || !isObject(value)) return;
+    const known = reported?.usage;
+    if (known !== undefined && known.basis !== 'rejected') {
+      if (usage.basis === 'rejected') return;
+      if (usage.outputTokens === 0 && known.outputTokens > 0) return;
+    }
+    reported = { usage, by: value };
   }
 
   function readChoice(choice: Choice): UpstreamFailure | undefined {
@@ -166,7 +172,9 @@ export function createChunkReader(
       if (failure !== undefined) return failure;
       const reason = repairFinish(meant, tools.count() > 0, hasContent);
       if (typeof reason !== 'string') return reason;
-      if (usage !== undefined) onEvent({ kind: 'usage', usage });
+      if (reported !== undefined) {
+        onEvent({ kind: 'usage', usage: reported.usage, raw: rawUsage(reported.by) });
+      }
       onEvent({ kind: 'finish', reason });
       return undefined;
     },

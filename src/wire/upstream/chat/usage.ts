@@ -1,41 +1,127 @@
-// The token counts that an upstream reports, believed only as far as they make sense. Called for
-// every chunk and every whole answer; what is returned here is what the customer pays for.
+// The token counts that an upstream reports, believed only as far as they hold together. Called for
+// every chunk and every whole answer; what is returned here is what the customer pays for. A report
+// that contradicts itself is never mended: it is rejected with the reason.
 
-import type { Usage } from '../../../core/generation.ts';
+import type { JsonObject, JsonValue, Usage, UsageReport } from '../../../core/generation.ts';
 import { isObject } from '../../json.ts';
 import { TOKEN_COUNT_MAX } from '../limits.ts';
 import { toCount, toObject } from '../narrow.ts';
 
+type Doubt = 'malformed' | 'inconsistent';
+
+type Counts = {
+  readonly prompt: number;
+  readonly cached: number;
+  readonly written: number;
+  readonly completion: number;
+  readonly reasoning: number;
+  /** Undefined where the upstream keeps no total. */
+  readonly total: number | undefined;
+};
+
 /**
- * Reads a `usage` object. Undefined when it is missing or when a count is not an integer between 0
- * and 10⁹: the gateway's own count is used then. Counts in chat completions include their parts:
- * the cached tokens lie within the prompt, the reasoning within the completion.
+ * Reads a `usage` object. Undefined when it is missing or says nothing: the gateway's own count is
+ * used then, as it is where a report is rejected. `malformed`: a count is not an integer between 0
+ * and 10⁹. `inconsistent`: the parts do not make up the whole that the upstream names.
  */
-export function readUsage(value: unknown): Usage | undefined {
+export function readUsage(value: unknown): UsageReport | undefined {
   if (!isObject(value)) return undefined;
-  const inputTokens = toCount(value['prompt_tokens']);
-  const completionTokens = toCount(value['completion_tokens']);
-  if (inputTokens === undefined || completionTokens === undefined) return undefined;
-  // Three spellings of the same number: the common one, DeepSeek's, and a flat one.
-  const cached =
-    toCount(toObject(value['prompt_tokens_details'])['cached_tokens']) ??
-    toCount(value['prompt_cache_hit_tokens']) ??
-    toCount(value['cached_tokens']) ??
-    0;
-  const reasoning =
-    toCount(toObject(value['completion_tokens_details'])['reasoning_tokens']) ??
-    toCount(value['reasoning_tokens']) ??
-    0;
-  // xAI counts the reasoning beside the completion; only the total tells.
-  const isBeside = value['total_tokens'] === inputTokens + completionTokens + reasoning;
-  const outputTokens = isBeside ? completionTokens + reasoning : completionTokens;
-  if (outputTokens > TOKEN_COUNT_MAX) return undefined;
+  if (isMissing(value['prompt_tokens']) && isMissing(value['completion_tokens'])) return undefined;
+  const counts = readCounts(value);
+  if (typeof counts === 'string') return { basis: 'rejected', doubt: counts };
+  return reconcile(counts) ?? { basis: 'rejected', doubt: 'inconsistent' };
+}
+
+function readCounts(value: JsonObject): Counts | Doubt {
+  const doubts: Doubt[] = [];
+  const part = (...spellings: readonly (JsonValue | undefined)[]): number => {
+    const count = readPart(spellings);
+    if (typeof count === 'number') return count;
+    doubts.push(count);
+    return 0;
+  };
+  const prompt = toCount(value['prompt_tokens']);
+  const completion = toCount(value['completion_tokens']);
+  if (prompt === undefined || completion === undefined) return 'malformed';
+  const read = toObject(value['prompt_tokens_details']);
+  const made = toObject(value['completion_tokens_details']);
+  // OpenAI, xAI, Gemini, OpenRouter, vLLM and llama.cpp; DeepSeek; Moonshot; gateways that pass on
+  // what a Messages upstream said.
+  const cached = part(
+    read['cached_tokens'],
+    value['prompt_cache_hit_tokens'],
+    value['cached_tokens'],
+    value['cache_read_input_tokens'],
+  );
+  // OpenAI and OpenRouter; LiteLLM; DashScope; gateways as above.
+  const written = part(
+    read['cache_write_tokens'],
+    read['cache_creation_tokens'],
+    read['cache_creation_input_tokens'],
+    value['cache_creation_input_tokens'],
+  );
+  const reasoning = part(made['reasoning_tokens'], value['reasoning_tokens']);
+  // DeepSeek's hits and misses are the whole prompt.
+  const missed = part(value['prompt_cache_miss_tokens']);
+  if (missed > 0 && cached + missed !== prompt) doubts.push('inconsistent');
+  // Gateways fill a total that they do not keep with 0.
+  const total = part(value['total_tokens']) || undefined;
+  return doubts[0] ?? { prompt, cached, written, completion, reasoning, total };
+}
+
+/**
+ * The one count that has several spellings; 0 where nobody says it. A zero beside a number is what
+ * gateways fill in for a spelling that they do not use; two numbers contradict each other.
+ */
+function readPart(spellings: readonly (JsonValue | undefined)[]): number | Doubt {
+  let found = 0;
+  for (const spelling of spellings) {
+    if (isMissing(spelling)) continue;
+    const count = toCount(spelling);
+    if (count === undefined) return 'malformed';
+    if (found !== 0 && count !== 0 && count !== found) return 'inconsistent';
+    if (count !== 0) found = count;
+  }
+  return found;
+}
+
+/**
+ * Parts lie within their wholes or beside them, and only the total tells which. Without a total they
+ * lie within, as in the format's own definition. Undefined where no reading makes up the total.
+ */
+function reconcile(counts: Counts): Usage | undefined {
+  const { prompt, cached, written, completion, reasoning, total } = counts;
+  const sum = prompt + completion;
+  if (total === undefined || total === sum) return usageOf(counts, prompt, completion, reasoning);
+  // xAI counts the reasoning beside the completion.
+  if (total === sum + reasoning) return usageOf(counts, prompt, completion + reasoning, reasoning);
+  // Gateways before a Messages upstream, Portkey for one, count the cache beside the prompt.
+  const whole = prompt + cached + written;
+  if (total === whole + completion) return usageOf(counts, whole, completion, reasoning);
+  // Gemini has its thinking in the total alone.
+  const hidden = total - sum;
+  if (hidden > 0 && reasoning === 0) return usageOf(counts, prompt, completion + hidden, hidden);
+  return undefined;
+}
+
+function usageOf(
+  { cached, written }: Counts,
+  inputTokens: number,
+  outputTokens: number,
+  reasoningTokens: number,
+): Usage | undefined {
+  if (cached + written > inputTokens || reasoningTokens > outputTokens) return undefined;
+  if (inputTokens > TOKEN_COUNT_MAX || outputTokens > TOKEN_COUNT_MAX) return undefined;
   return {
     inputTokens,
-    cachedInputTokens: Math.min(cached, inputTokens),
-    cacheWriteTokens: 0,
+    cachedInputTokens: cached,
+    cacheWriteTokens: written,
     outputTokens,
-    reasoningTokens: Math.min(reasoning, outputTokens),
+    reasoningTokens,
     basis: 'reported',
   };
+}
+
+function isMissing(value: unknown): boolean {
+  return value === undefined || value === null;
 }

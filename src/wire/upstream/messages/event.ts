@@ -23,7 +23,7 @@ export type MessagesReader = {
   ) => UpstreamFailure | 'over' | undefined;
   /** Reads a whole message. */
   readonly readMessage: (message: JsonObject, text: string) => UpstreamFailure | undefined;
-  /** The answer is over: emits the usage, if any was sane, and then the finish event. */
+  /** The answer is over: emits the usage, if any was reported, and then the finish event. */
   readonly end: () => UpstreamFailure | undefined;
   /** Whether a stop reason has been read. */
   readonly isFinishing: () => boolean;
@@ -120,8 +120,8 @@ export function createMessagesReader(
       if (failure !== undefined) return failure;
       const reason = repairFinish(meant, blocks.hasCalls(), hasContent);
       if (typeof reason !== 'string') return reason;
-      const usage = counts.usage();
-      if (usage !== undefined) onEvent({ kind: 'usage', usage });
+      const reported = counts.report();
+      if (reported !== undefined) onEvent({ kind: 'usage', ...reported });
       const thinking = blocks.thinking();
       onEvent({ kind: 'finish', reason, ...(thinking === undefined ? {} : { thinking }) });
       return undefined;

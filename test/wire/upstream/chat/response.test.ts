@@ -32,11 +32,11 @@ const answers: fc.Arbitrary<Answer> = fc
     reasoning: text,
     text,
     calls: fc.array(fc.record({ name, arguments: json }), { maxLength: 4 }),
-    tokens: fc.tuple(fc.nat(1_000), fc.nat(1_000), fc.nat(1_000), fc.nat(1_000)),
+    tokens: fc.tuple(fc.nat(1_000), fc.nat(1_000), fc.nat(1_000), fc.nat(1_000), fc.nat(1_000)),
     hasUsage: fc.boolean(),
   })
   .map(({ reasoning, text, calls, tokens, hasUsage }) => {
-    const [cached, uncached, thought, said] = tokens;
+    const [cached, written, uncached, thought, said] = tokens;
     const answer: Answer = {
       reasoning,
       text,
@@ -45,14 +45,15 @@ const answers: fc.Arbitrary<Answer> = fc
     };
     if (!hasUsage) return answer;
     const usage = {
-      inputTokens: cached + uncached,
+      inputTokens: cached + written + uncached,
       cachedInputTokens: cached,
-      cacheWriteTokens: 0,
+      cacheWriteTokens: written,
       outputTokens: thought + said,
       reasoningTokens: thought,
       basis: 'reported' as const,
     };
-    return { ...answer, usage };
+    const rawUsage = JSON.stringify(renderUsage({ ...answer, usage }));
+    return { ...answer, usage, rawUsage };
   });
 
 describe('a whole answer and a stream of it', () => {
@@ -102,11 +103,14 @@ describe('a whole answer and a stream of it', () => {
 });
 
 function renderUsage({ usage }: Answer): object | null {
-  if (usage === undefined) return null;
+  if (usage === undefined || usage.basis === 'rejected') return null;
   return {
     prompt_tokens: usage.inputTokens,
     completion_tokens: usage.outputTokens,
-    prompt_tokens_details: { cached_tokens: usage.cachedInputTokens },
+    prompt_tokens_details: {
+      cached_tokens: usage.cachedInputTokens,
+      cache_write_tokens: usage.cacheWriteTokens,
+    },
     completion_tokens_details: { reasoning_tokens: usage.reasoningTokens },
   };
 }

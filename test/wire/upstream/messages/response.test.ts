@@ -159,6 +159,7 @@ function expected({ blocks, counts }: Message): Omit<Answer, 'toolCalls'> {
       reasoningTokens: 0,
       basis: 'reported',
     },
+    rawUsage: JSON.stringify(usageOf(counts)),
     ...(thinking.length === 0 || !isWholeAndFirst(blocks) ? {} : { thinking }),
   };
 }

@@ -52,6 +52,15 @@ function eventsOf(answer: Said): GenerationEvent[] {
   ];
 }
 
+const { inputTokens, cachedInputTokens, outputTokens } = RECEIPT.usage;
+
+const RAW = JSON.stringify({
+  input_tokens: inputTokens - cachedInputTokens,
+  cache_creation_input_tokens: 0,
+  cache_read_input_tokens: cachedInputTokens,
+  output_tokens: outputTokens,
+});
+
 /** What comes back: the answer, the signature of ours on its thinking, and the receipt's counts. */
 function expected(answer: Said) {
   const fold = createFold();
@@ -60,6 +69,7 @@ function expected(answer: Said) {
   return {
     ...fold.answer(),
     usage: { ...RECEIPT.usage, reasoningTokens: 0 },
+    rawUsage: RAW,
     ...(reasoning === ''
       ? {}
       : { thinking: [{ kind: 'thinking' as const, text: reasoning, signature: SIGNATURE }] }),
