@@ -4,7 +4,6 @@ import { describe, expect, test } from 'bun:test';
 import { SLICE_TOKENS } from '../../src/core/price.ts';
 import { temporaryDirectory } from '../support/database.ts';
 import {
-  addAccount,
   closeBooks,
   fundAccount,
   holdOf,
@@ -65,7 +64,7 @@ describe('the story of a request', () => {
       output: 1n,
     };
     const served = { model: 'swift-0', upstream: 'spare', price: cheaper };
-    await ledger.settle({ ...settleOf('r1', 20n), served });
+    await ledger.settle({ ...settleOf('r1', 15n), served });
     const leg = { transferId: 'settle:r1', kind: 'settle' as const, at: NOW + 1, reason: null };
     expect(open.books.explain('r1')).toEqual({
       hold: { ...hold, phase: 'settled', endedAt: NOW + 1 },
@@ -90,8 +89,8 @@ describe('the story of a request', () => {
         priceVersionRequested: 'swift-1@1',
         priceVersionServed: 'swift-0@7',
         held: 30n,
-        charged: 20n,
-        debited: 20n,
+        charged: 15n,
+        debited: 15n,
         loss: 0n,
         endUser: 'user-1',
         attempts: '[{"upstream":"demo","ms":12}]',
@@ -99,11 +98,11 @@ describe('the story of a request', () => {
         endedAt: NOW + 1,
       },
       entries: [
-        { ...leg, id: 3, ledgerAccount: 'operator:revenue', amount: 20n },
-        { ...leg, id: 4, ledgerAccount: 'customer:ada', amount: -20n },
+        { ...leg, id: 3, ledgerAccount: 'operator:revenue', amount: 15n },
+        { ...leg, id: 4, ledgerAccount: 'customer:ada', amount: -15n },
       ],
       prices: [{ ...cheaper, model: 'swift-0', firstUsedAt: NOW + 1 }, asked],
-      balanceAfter: 80n,
+      balanceAfter: 85n,
     });
     await closeBooks(open);
   });
@@ -142,9 +141,9 @@ test('tokens are summed by account and start, open holds with their first slice'
   }
   await ledger.hold({ ...holdOf('r5', 'ada', 1n), outputBound: 50 });
   expect(open.books.openHoldTokens('ada')).toBe(3 * (100 + SLICE_TOKENS) + 150);
-  await ledger.settle(settleOf('r1', 1n));
-  await ledger.settle(settleOf('r2', 1n));
-  await ledger.settle(settleOf('r3', 1n));
+  await ledger.settle(settleOf('r1', 15n));
+  await ledger.settle(settleOf('r2', 15n));
+  await ledger.settle(settleOf('r3', 15n));
   expect(open.books.openHoldTokens('ada')).toBe(100 + SLICE_TOKENS + 150);
   expect(open.books.usageSince('ada', NOW - 1)).toBe(200);
   expect(open.books.usageSince('ada', NOW)).toBe(100);
@@ -193,42 +192,6 @@ describe('the tables refuse', () => {
     await open.ledger.hold(holdOf('r1', 'ada', 30n));
     expect(() => open.database.connection.run(statement)).toThrow(reason);
     expect(open.books.balance('ada')).toEqual({ posted: 100n, held: 30n, available: 70n });
-    await closeBooks(open);
-  });
-});
-
-describe('the audit', () => {
-  test('names what does not add up', async () => {
-    const open = openBooks(directory);
-    const { ledger, database } = open;
-    for (const id of ['ada', 'bob']) await fundAccount(open, id, 100n);
-    addAccount(open, 'eve');
-    await ledger.hold(holdOf('r1', 'ada', 30n));
-    await ledger.settle(settleOf('r1', 20n));
-    await ledger.hold(holdOf('r2', 'bob', 0n));
-    await ledger.hold(holdOf('r3', 'bob', 100n));
-    await ledger.settle(settleOf('r2', 5n));
-    expect(open.books.audit()).toEqual([]);
-
-    const damage = [
-      "UPDATE balances SET posted = posted + 1 WHERE account_id = 'ada'",
-      "UPDATE balances SET posted = posted + 2, held = 2 WHERE account_id = 'eve'",
-      "INSERT INTO ledger_entries VALUES (null, 'odd', 'operator:credits', 7, 'credit', 1, null)",
-      "UPDATE usage_records SET debited = 19 WHERE request_id = 'r1'",
-      "UPDATE usage_records SET loss = 6 WHERE request_id = 'r2'",
-      "UPDATE holds SET ended_at = 1 WHERE request_id = 'r3'",
-    ];
-    for (const statement of damage) database.connection.run(statement);
-    expect(open.books.audit()).toEqual([
-      { kind: 'posted', subject: 'ada', expected: 80n, found: 81n },
-      { kind: 'posted', subject: 'eve', expected: 0n, found: 2n },
-      { kind: 'held', subject: 'bob', expected: 0n, found: 100n },
-      { kind: 'held', subject: 'eve', expected: 0n, found: 2n },
-      { kind: 'transfer', subject: 'odd', expected: 0n, found: 7n },
-      { kind: 'debited', subject: 'r1', expected: 20n, found: 19n },
-      { kind: 'loss', subject: 'r2', expected: 5n, found: 6n },
-      { kind: 'record', subject: 'r3', expected: 1n, found: 0n },
-    ]);
     await closeBooks(open);
   });
 });

@@ -1,5 +1,6 @@
 // A ledger and its books over a real file, and short ways to say the ledger's commands.
 
+import type { Usage } from '../../src/core/generation.ts';
 import { type Books, createBooks } from '../../src/ledger/books.ts';
 import type {
   CreditCommand,
@@ -19,7 +20,8 @@ export const PRICE = {
   version: 'swift-1@1',
   input: 150_000n,
   cachedInput: 30_000n,
-  cacheWrite: 150_000n,
+  // Dear enough that a few tokens make any amount: see `usageCosting`.
+  cacheWrite: 10n ** 15n,
   output: 600_000n,
 };
 
@@ -92,18 +94,24 @@ export function settleOf(requestId: string, charge: bigint): SettleCommand {
     charge,
     served: { model: 'swift-1', upstream: 'demo', price: PRICE },
     outcome: 'completed',
-    usage: {
-      inputTokens: 90,
-      cachedInputTokens: 40,
-      cacheWriteTokens: 0,
-      outputTokens: 10,
-      reasoningTokens: 5,
-      basis: 'reported',
-    },
+    usage: usageCosting(charge),
     attempts: [{ upstream: 'demo', ms: 12 }],
     usdPerMillion: 1_000_000n,
     nowMs: NOW + 1,
   };
+}
+
+/** Tokens that cost `charge` at `PRICE`: receipts are checked against their own arithmetic. */
+function usageCosting(charge: bigint): Usage {
+  const basis = 'reported';
+  if (charge === 15n) {
+    const prompt = { inputTokens: 90, cachedInputTokens: 40, cacheWriteTokens: 0 };
+    return { ...prompt, outputTokens: 10, reasoningTokens: 5, basis };
+  }
+  const written = Number(charge / 1_000_000_000n);
+  const rest = Number(charge % 1_000_000_000n);
+  const prompt = { inputTokens: written, cachedInputTokens: 0, cacheWriteTokens: written };
+  return { ...prompt, outputTokens: Math.round(rest / 0.6), reasoningTokens: 0, basis };
 }
 
 export function releaseOf(requestId: string): ReleaseCommand {

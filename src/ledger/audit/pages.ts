@@ -25,15 +25,14 @@ export function* windowsOf(db: Queries, table: AuditedTable): Generator<Window> 
   }
 }
 
-/** The accounts that have a balance, in pages, or the one that is asked for. */
+/** All accounts, in pages, or the one that is asked for. */
 export function* accountPages(db: Queries, accountId: string | undefined): Generator<string[]> {
   if (accountId !== undefined) return yield [accountId];
   let after = '';
   for (;;) {
     const page = all<{ id: string }>(
       db,
-      sql`select account_id as id from balances where account_id > ${after}
-          order by account_id limit ${ACCOUNTS_PAGE}`,
+      sql`select id from accounts where id > ${after} order by id limit ${ACCOUNTS_PAGE}`,
     ).map(({ id }) => id);
     if (page.length > 0) yield page;
     if (page.length < ACCOUNTS_PAGE) return;
