@@ -1,0 +1,13 @@
+// The ledger in the process that calls it, held to the contract.
+
+import { createLedger } from '../../../src/ledger/ledger.ts';
+import { newDatabase, temporaryDirectory } from '../../support/database.ts';
+import { describeLedger } from './contract.ts';
+import { overSqlite } from './sqlite.ts';
+
+const directory = temporaryDirectory();
+
+describeLedger('the ledger in this process', () => {
+  const database = newDatabase(directory);
+  return overSqlite(database, createLedger({ database }));
+});

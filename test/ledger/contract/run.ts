@@ -1,0 +1,104 @@
+// Carries out the steps of tables and laws on a ledger, and checks what must hold after any of them.
+
+import { expect } from 'bun:test';
+import { createHash } from 'node:crypto';
+import { checkChain } from '../../../src/core/receipt-chain.ts';
+import type { HoldResult, Settlement } from '../../../src/ledger/contract.ts';
+import { recoverAll } from '../../../src/ledger/recover.ts';
+import { creditOf, holdOf, NOW, PRICE, releaseOf, settleOf } from '../../support/ledger.ts';
+import type { LedgerUnderTest } from './contract.ts';
+import type { Step } from './model.ts';
+
+export const CHEAP = {
+  version: 'swift-0@1',
+  input: 15_000n,
+  cachedInput: 15_000n,
+  cacheWrite: 15_000n,
+  output: 60_000n,
+};
+
+/** The step's answer in the model's words; a refusal is one word, any other failure its own. */
+export async function run(subject: LedgerUnderTest, step: Step): Promise<string> {
+  try {
+    return await carryOut(subject, step);
+  } catch (error) {
+    if (error instanceof Error && error.name === 'LedgerRefusal') return 'refused';
+    throw error;
+  }
+}
+
+async function carryOut({ ledger }: LedgerUnderTest, step: Step): Promise<string> {
+  switch (step.kind) {
+    case 'credit': {
+      const command = { ...creditOf(step.id, step.account, step.amount), kind: step.as };
+      const { applied, available } = await ledger.credit(command);
+      return `applied ${applied} available ${available}`;
+    }
+    case 'hold':
+      return held(await ledger.hold(holdOf(step.id, step.account, step.amount)));
+    case 'dispatch': {
+      const served = { model: 'swift-0', upstream: 'demo', price: step.cheap ? CHEAP : PRICE };
+      await ledger.dispatch({ requestId: step.id, served, nowMs: NOW + 1 });
+      return 'done';
+    }
+    case 'extend':
+      return held(await ledger.extend({ requestId: step.id, amount: step.amount }));
+    case 'checkpoint': {
+      const { id: requestId, output: outputTokens } = step;
+      const reasoningTokens = Math.floor(outputTokens / 2);
+      await ledger.checkpoint({ requestId, outputTokens, reasoningTokens, nowMs: NOW + 2 });
+      return 'done';
+    }
+    case 'settle': {
+      const { id, charge, withinHold } = step;
+      return ended(await ledger.settle({ ...settleOf(id, charge), withinHold }));
+    }
+    case 'release':
+      return ended(await ledger.release(releaseOf(step.id)));
+    case 'recover': {
+      const { live, phase } = step;
+      const command = { live, phase, createdBefore: NOW + 1, usdPerMillion: 1n, nowMs: NOW + 3 };
+      const all = await recoverAll(ledger, command);
+      const lines = all.map(({ requestId, debited }) => `${requestId} ${debited}`);
+      return `recovered ${lines.sort().join(', ')}`;
+    }
+    case 'redeem': {
+      const { code: digest, account: accountId } = step;
+      const result = await ledger.redeem({ digest, accountId, nowMs: NOW });
+      if (result.kind === 'refused') return result.why;
+      return `redeemed ${result.amount} available ${result.available}`;
+    }
+  }
+}
+
+function held({ ok, available }: HoldResult): string {
+  return `ok ${ok} available ${available}`;
+}
+
+function ended({ debited, loss, available }: Settlement): string {
+  return `debited ${debited} lost ${loss} available ${available}`;
+}
+
+/** What must be true of the books at any moment. */
+export async function expectInvariants(
+  subject: LedgerUnderTest,
+  accounts: readonly string[],
+): Promise<void> {
+  const legs = await subject.legs();
+  expect(legs.reduce((sum, leg) => sum + leg.amount, 0n)).toBe(0n);
+  for (const account of accounts) {
+    const { posted, held: reserved, available } = await subject.balance(account);
+    expect(available).toBe(posted - reserved);
+    expect(available >= 0n && reserved >= 0n).toBe(true);
+    const own = legs.filter((leg) => leg.ledgerAccount === `customer:${account}`);
+    expect(own.reduce((sum, leg) => sum + leg.amount, 0n)).toBe(posted);
+    const { problems, totals } = checkChain(await subject.receipts(account), sha256);
+    // Steps say any charge that they like, so that it is not what tokens and prices make.
+    expect(problems.filter((problem) => problem.kind !== 'charge')).toEqual([]);
+    expect(totals.closingBalance).toBe(posted);
+  }
+}
+
+export function sha256(text: string): string {
+  return createHash('sha256').update(text).digest('hex');
+}

@@ -1,0 +1,59 @@
+// The books of a ledger in a SQLite file, as the tests on the contract look into them.
+
+import { asc, eq } from 'drizzle-orm';
+import { createBooks } from '../../../src/ledger/books.ts';
+import type { Ledger } from '../../../src/ledger/contract.ts';
+import type { Database } from '../../../src/store/database.ts';
+import { ledgerEntries, receipts, redemptionCodes } from '../../../src/store/tables.ts';
+import { addAccount, NOW } from '../../support/ledger.ts';
+import type { LedgerUnderTest } from './contract.ts';
+
+/** `database` is a connection to the file that `ledger` writes to; both are closed at the end. */
+export function overSqlite(database: Database, ledger: Ledger): LedgerUnderTest {
+  const books = createBooks(database);
+  return {
+    ledger,
+    balance: books.balance,
+    story: books.explain,
+    differences: () =>
+      [...books.audit()]
+        .map(({ kind, subject, detail }) => `${kind} ${subject}: ${detail}`)
+        // Tests say any charge that they like, so that it is not what tokens and prices make.
+        .filter((line) => !/^chain .*: receipt \d+: charge\./.test(line)),
+    legs: () =>
+      database.db
+        .select({
+          transferId: ledgerEntries.transferId,
+          ledgerAccount: ledgerEntries.ledgerAccount,
+          amount: ledgerEntries.amount,
+        })
+        .from(ledgerEntries)
+        .orderBy(asc(ledgerEntries.id))
+        .all(),
+    receipts: (accountId) =>
+      database.db
+        .select({ body: receipts.body })
+        .from(receipts)
+        .where(eq(receipts.accountId, accountId))
+        .orderBy(asc(receipts.sequence))
+        .all()
+        .map(({ body }) => body),
+    addAccount: (accountId) => addAccount({ database, ledger, books }, accountId),
+    addCode({ code, amount, state }) {
+      const row = {
+        digest: code,
+        masked: code,
+        amount,
+        reason: 'test',
+        createdAt: NOW,
+        expiresAt: state === 'expired' ? NOW : NOW + 1,
+        revokedAt: state === 'revoked' ? NOW : null,
+      };
+      database.db.insert(redemptionCodes).values(row).run();
+    },
+    async close() {
+      await ledger.close();
+      database.close();
+    },
+  };
+}
