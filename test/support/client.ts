@@ -17,7 +17,7 @@ export type StreamAnswer = {
   readonly events: readonly SseEvent[];
 };
 
-const PATHS = { chat: '/v1/chat/completions', messages: '/v1/messages' } as const;
+export const PATHS = { chat: '/v1/chat/completions', messages: '/v1/messages' } as const;
 
 export type Format = keyof typeof PATHS;
 

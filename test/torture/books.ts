@@ -1,0 +1,94 @@
+// The books of one round, side by side, as the laws read them.
+
+import type { ClientEntry } from './client.ts';
+import type { Credit } from './credits.ts';
+import type { Kill } from './killer.ts';
+import type { Entry, Hold, LedgerBook, UsageRecord } from './ledger.ts';
+import type { AccountName } from './scene.ts';
+import type { Served } from './upstream.ts';
+
+export type RoundAccount = {
+  readonly name: AccountName;
+  readonly id: string;
+  readonly key: string;
+  readonly concurrency: number;
+  /** What it began with, in service tokens. */
+  readonly credit: number;
+};
+
+/** What `/v1/account` said while the round ran. */
+export type Sample = {
+  readonly accountId: string;
+  readonly atMs: number;
+  readonly available: string;
+};
+
+/** What came of a burst of as many requests as an account may have, and one more. */
+export type Burst = {
+  readonly account: AccountName;
+  readonly limit: number;
+  readonly admitted: number;
+  /** Status and code of the one above the limit. */
+  readonly refusal: string;
+};
+
+/** A command that judges the books by itself. */
+export type Verdict = { readonly command: string; readonly ok: boolean; readonly said: string };
+
+export type Books = {
+  readonly accounts: readonly RoundAccount[];
+  readonly clients: readonly ClientEntry[];
+  readonly upstream: readonly Served[];
+  readonly kills: readonly Kill[];
+  readonly credits: readonly Credit[];
+  readonly samples: readonly Sample[];
+  readonly bursts: readonly Burst[];
+  readonly verdicts: readonly Verdict[];
+  /** From the last start until no hold was open; undefined where one stayed open. */
+  readonly quiescentAfterMs: number | undefined;
+  readonly exitCode: number;
+  /** How late the rig's own timers were at most: what it cannot tell apart. */
+  readonly lagMs: number;
+  readonly ledger: LedgerBook;
+};
+
+/** All that is known of one request. */
+export type Story = {
+  readonly mark: string;
+  readonly client: ClientEntry;
+  readonly served: readonly Served[];
+  readonly hold: Hold | undefined;
+  readonly record: UsageRecord | undefined;
+  readonly entries: readonly Entry[];
+  /** The kill that ended the process that had this request, where one did. */
+  readonly kill: Kill | undefined;
+};
+
+/** The books joined by mark, in the order in which the clients asked. */
+export function joinBooks(books: Books): Story[] {
+  const { ledger } = books;
+  const served = Map.groupBy(books.upstream, ({ mark }) => mark);
+  const holds = new Map(ledger.holds.map((hold) => [hold.mark, hold]));
+  const records = new Map(ledger.records.map((record) => [record.requestId, record]));
+  const entries = Map.groupBy(ledger.entries, ({ transferId }) => requestOf(transferId));
+  return books.clients.map((client) => {
+    const { mark } = client.drawn;
+    const hold = holds.get(mark);
+    return {
+      mark,
+      client,
+      served: served.get(mark) ?? [],
+      hold,
+      record: hold && records.get(hold.requestId),
+      entries: (hold && entries.get(hold.requestId)) ?? [],
+      kill: books.kills.find(
+        ({ generation, atMs }) => generation === client.generation && atMs >= client.sentAtMs,
+      ),
+    };
+  });
+}
+
+/** `settle:req_…` and `loss:req_…` belong to a request; any other transfer to none. */
+function requestOf(transferId: string): string {
+  return /^(?:settle|loss):(.+)$/.exec(transferId)?.[1] ?? '';
+}

@@ -1,0 +1,72 @@
+// After a round, when all is quiet: as many requests as an account may have at once, and one more.
+// A slot that leaked shows as one that is not admitted.
+
+import type { Burst, RoundAccount } from './books.ts';
+import { type ClientEntry, readAnswer } from './client.ts';
+import type { Drawn } from './draw.ts';
+import type { TortureUpstream } from './upstream.ts';
+
+const ADMITTED_WITHIN_MS = 5_000;
+
+type Ask = (account: RoundAccount, drawn: Drawn) => Promise<ClientEntry>;
+
+/** Asks for all `accounts` at once; each needs a few hundred service tokens. */
+export async function burst(
+  accounts: readonly RoundAccount[],
+  upstream: TortureUpstream,
+  ask: Ask,
+): Promise<Burst[]> {
+  const results = accounts.map((account) => burstOf(account, upstream, ask));
+  const lastOnes = await Promise.all(results.map(async (result) => (await result).tried));
+  upstream.openGate();
+  await Promise.all(lastOnes);
+  return Promise.all(results.map(async (result) => (await result).finish()));
+}
+
+async function burstOf(account: RoundAccount, upstream: TortureUpstream, ask: Ask) {
+  const { name, concurrency } = account;
+  const asked = Array.from({ length: concurrency }, (_, index) =>
+    ask(account, drawBurst(account, index)),
+  );
+  const admitted = () =>
+    upstream.book.filter(({ mark }) => mark.startsWith(`burst-${name}-`)).length;
+  const deadline = Date.now() + ADMITTED_WITHIN_MS;
+  while (admitted() < concurrency && Date.now() < deadline) await Bun.sleep(5);
+  const inTime = admitted();
+  const extra = ask(account, drawBurst(account, concurrency));
+  // It either is refused at once or stands at the gate with the others.
+  const refused = await Promise.race([extra, Bun.sleep(ADMITTED_WITHIN_MS)]);
+  return {
+    tried: true,
+    async finish(): Promise<Burst> {
+      await Promise.all([...asked, extra]);
+      const refusal = refused === undefined ? 'an answer' : refusalOf(refused);
+      return { account: name, limit: concurrency, admitted: inTime, refusal };
+    },
+  };
+}
+
+function drawBurst({ name }: RoundAccount, index: number): Drawn {
+  return {
+    mark: `burst-${name}-${index}`,
+    account: name,
+    model: 'swift',
+    format: 'chat',
+    stream: true,
+    maxTokens: 20,
+    behaviour: 'ok',
+    words: 3,
+    wordsInPiece: 1,
+    gapMs: 0,
+    delayMs: 0,
+    breakAfter: 0,
+    leaving: 'stay',
+    leaveAfterBytes: 0,
+    leaveAfterMs: 0,
+  };
+}
+
+function refusalOf(entry: ClientEntry): string {
+  const { status, text } = readAnswer(entry);
+  return `${status} ${/"code":"(\w+)"/.exec(text)?.[1] ?? 'without a code'}`;
+}

@@ -1,0 +1,96 @@
+// Which faults a round can have, how often each one fired, and how often it has to: a run in which
+// a fault was too rare has proved nothing about it.
+
+import { readTokens } from './amounts.ts';
+import type { Books, Story } from './books.ts';
+import { readAnswer } from './client.ts';
+import { BEHAVIOURS, LEAVINGS } from './draw.ts';
+import { TRIGGERS } from './killer.ts';
+
+export type Fault = {
+  readonly name: string;
+  /** Below this many a round, on the average, a run is not valid. */
+  readonly least: number;
+  readonly count: (books: Books, stories: readonly Story[]) => number;
+};
+
+export const FAULTS: readonly Fault[] = [
+  { name: 'kills', least: 1, count: ({ kills }) => kills.length },
+  ...TRIGGERS.map(
+    (trigger): Fault => ({
+      name: `kill at ${trigger}`,
+      least: 0.1,
+      count: ({ kills }) => kills.filter((kill) => kill.trigger === trigger).length,
+    }),
+  ),
+  // What was under way when the process died, by how far it had come.
+  stories('cut off before the upstream', 0.2, ({ served, kill, record }) =>
+    Boolean(
+      kill && served.length === 0 && record?.debited === 0n && record.outcome === 'gateway_failed',
+    ),
+  ),
+  stories('cut off at the upstream', 1, ({ served, kill, client }) =>
+    Boolean(kill && !client.complete && served.length > 0),
+  ),
+  stories('cut off in a stream', 1, ({ kill, client }) =>
+    Boolean(kill && !client.complete && readAnswer(client).words > 0),
+  ),
+  stories('killed within 20 ms of a bill', 0.3, ({ kill, client }) =>
+    Boolean(kill && kill.atMs - client.endedAtMs <= 20 && readAnswer(client).bills.length > 0),
+  ),
+  stories('recovered', 1, ({ record }) => record?.basis === 'recovered'),
+  ...LEAVINGS.filter((leaving) => leaving !== 'stay').map((leaving) =>
+    stories(`client: ${leaving}`, 2, ({ client }) =>
+      leaving === 'dawdle'
+        ? client.drawn.leaving === 'dawdle' && client.received.length > 0
+        : client.left !== undefined && client.drawn.leaving === leaving,
+    ),
+  ),
+  stories('client_cancelled', 2, ({ record }) => record?.outcome === 'client_cancelled'),
+  ...BEHAVIOURS.map((behaviour) =>
+    stories(
+      `upstream: ${behaviour}`,
+      1,
+      ({ served, client }) => served.length > 0 && client.drawn.behaviour === behaviour,
+    ),
+  ),
+  stories(
+    'upstream_failed after content',
+    1,
+    ({ record }) => record?.outcome === 'upstream_failed' && record.debited > 0n,
+  ),
+  stories('served by the fallback', 1, ({ record }) =>
+    Boolean(record?.modelServed && record.modelServed !== record.modelRequested),
+  ),
+  stories('hold that grew', 0.3, ({ hold, record }) =>
+    Boolean(hold && record && record.outputTokens > 4_096),
+  ),
+  stories('stopped_balance', 0.2, ({ record }) => record?.outcome === 'stopped_balance'),
+  stories('refused for the balance', 1, ({ client }) => readAnswer(client).status === 402),
+  stories('refused for the slots', 1, ({ client }) => readAnswer(client).status === 429),
+  {
+    name: 'credits sent again',
+    least: 1,
+    count: ({ credits }) => credits.reduce((sum, { sent }) => sum + sent - 1, 0),
+  },
+  {
+    name: 'credit commands killed',
+    least: 0.2,
+    count: ({ credits }) => credits.reduce((sum, { killed }) => sum + killed, 0),
+  },
+  {
+    name: 'samples below 1,000',
+    least: 1,
+    count: ({ samples }) =>
+      samples.filter(({ available }) => readTokens(available) < 1_000_000_000n).length,
+  },
+];
+
+function stories(name: string, least: number, holds: (story: Story) => boolean): Fault {
+  return { name, least, count: (_books, all) => all.filter(holds).length };
+}
+
+/** So often a fault has to fire in so many rounds. */
+export function leastOf({ least }: Fault, rounds: number): number {
+  return Math.floor(least * rounds);
+}

@@ -1,0 +1,99 @@
+// The gateway of a round and its killer: starts it, kills it with SIGKILL at a moment that the seed
+// chose, starts it again on the same files. The moment is a time, or the next event of a kind after
+// that time: the most is to be learnt right behind a dispatch, a first word, a bill, a leaving.
+
+import { type Gateway, startGateway } from '../support/gateway.ts';
+import type { Target } from './client.ts';
+
+export const TRIGGERS = ['now', 'dispatch', 'content', 'bill', 'leave'] as const;
+
+export type Trigger = (typeof TRIGGERS)[number];
+
+export type Kill = {
+  /** Which start of the gateway was killed, from 1 on. */
+  readonly generation: number;
+  readonly trigger: Trigger;
+  readonly atMs: number;
+  /** When the next one listened. */
+  backAtMs: number;
+};
+
+export type Killer = {
+  readonly kills: Kill[];
+  readonly generation: () => number;
+  readonly gateway: () => Gateway;
+  /** Where to ask now; waits while the gateway is down. */
+  readonly target: () => Promise<Target>;
+  /** Something happened; kills, at once, if that was what it waited for. */
+  readonly happened: (trigger: Trigger) => void;
+  /** Waits for the moment, kills, and starts again. Resolves when the next one listens. */
+  readonly killOnce: (afterMs: number, trigger: Trigger) => Promise<void>;
+};
+
+/** How long a killer waits for its event before any moment will do. */
+const IMPATIENCE_MS = 500;
+
+export async function startKiller(
+  start: (directory?: string) => Promise<Gateway>,
+): Promise<Killer> {
+  const kills: Kill[] = [];
+  let gateway = await start();
+  let generation = 1;
+  let up = Promise.resolve();
+  let armed: { readonly trigger: Trigger; readonly fire: () => void } | undefined;
+
+  function kill(trigger: Trigger): Kill {
+    process.kill(gateway.pid, 'SIGKILL');
+    const killed: Kill = { generation, trigger, atMs: Date.now(), backAtMs: 0 };
+    kills.push(killed);
+    return killed;
+  }
+
+  async function killOnce(afterMs: number, trigger: Trigger): Promise<void> {
+    await Bun.sleep(afterMs);
+    const restart = Promise.withResolvers<void>();
+    const killed = await new Promise<Kill>((resolve) => {
+      const moment = {
+        trigger,
+        fire() {
+          if (armed !== moment) return;
+          armed = undefined;
+          up = restart.promise;
+          resolve(kill(trigger));
+        },
+      };
+      armed = moment;
+      if (trigger === 'now') moment.fire();
+      else setTimeout(moment.fire, IMPATIENCE_MS);
+    });
+    await gateway.kill();
+    gateway = await start(gateway.directory);
+    generation += 1;
+    killed.backAtMs = Date.now();
+    restart.resolve();
+  }
+
+  return {
+    kills,
+    generation: () => generation,
+    gateway: () => gateway,
+    async target() {
+      await up;
+      return { url: gateway.url, generation };
+    },
+    happened(trigger) {
+      if (armed?.trigger === trigger) armed.fire();
+    },
+    killOnce,
+  };
+}
+
+/** The gateway of the rig over a catalog: quiet, and in a folder of its own until it is killed. */
+export function gatewayOf(catalog: string) {
+  return (directory?: string): Promise<Gateway> =>
+    startGateway({
+      catalog,
+      environment: { LOG_LEVEL: 'warn', REASONING_STORE: 'off' },
+      ...(directory === undefined ? {} : { directory }),
+    });
+}

@@ -1,0 +1,159 @@
+// Each ending costs what it should: nothing where nothing was delivered, what was produced where
+// somebody left, the upstream's own counts where an answer is complete (I-04, I-07, and the rules
+// for clients that leave and upstreams that fail).
+
+import { promptCost } from '../amounts.ts';
+import type { Story } from '../books.ts';
+import { readAnswer } from '../client.ts';
+import { sentWords } from '../upstream.ts';
+import { eachRequest, type Law } from './law.ts';
+import { DISPATCH_SEAM_MS } from './recovery.ts';
+
+/** Two percent, or a few tokens: words that were under way, and seams between counted pieces. */
+function seam(words: number): number {
+  return Math.max(16, Math.ceil(words / 50));
+}
+
+/** After a client has left, the gateway has so long to stop the upstream. */
+const ABORT_MS = 500;
+
+const unseenIsFree = eachRequest('what no upstream saw costs nothing', (story) => {
+  const { served, record, hold, kill } = story;
+  if (served.length > 0 || record === undefined || record.debited === 0n) return undefined;
+  const dispatchedAtMs = hold?.dispatchedAtMs;
+  const seamOfKill =
+    kill !== undefined &&
+    dispatchedAtMs !== undefined &&
+    kill.atMs - dispatchedAtMs < DISPATCH_SEAM_MS;
+  return seamOfKill ? undefined : `debited ${record.debited}, ${record.outcome}`;
+});
+
+const servedHasHold = eachRequest('what an upstream saw has a hold', ({ served, hold }) =>
+  served.length > 0 && hold === undefined ? 'there is no hold' : undefined,
+);
+
+const refusedIsFree = eachRequest('a refusal costs nothing', (story) => {
+  const { status } = readAnswer(story.client);
+  if (status === undefined || status < 400) return undefined;
+  const { record, entries } = story;
+  if ((record?.debited ?? 0n) === 0n && entries.length === 0) return undefined;
+  return `status ${status}, debited ${record?.debited}, ${entries.length} entries`;
+});
+
+/** What the rig asks for is valid: there is no other reason to be refused. */
+const refusedForAReason = eachRequest('refused for a reason', (story) => {
+  const { status, text } = readAnswer(story.client);
+  if (status === undefined || status < 400 || [402, 429].includes(status)) return undefined;
+  const failed = story.served.some(({ ended }) => ended?.how !== 'finished');
+  return status === 503 && failed ? undefined : `status ${status}: ${text.slice(0, 300)}`;
+});
+
+const deliveredIsPaid = eachRequest('what was delivered is paid', (story) => {
+  const { record, client } = story;
+  const { words } = readAnswer(client);
+  // An upstream's own zero is a zero.
+  if (words === 0 || client.drawn.behaviour === 'zero') return undefined;
+  if (record !== undefined && record.debited + record.loss > 0n) return undefined;
+  const first = story.served[0];
+  if (story.kill !== undefined && first && story.kill.atMs - first.atMs < DISPATCH_SEAM_MS) return;
+  return `${words} words were delivered, and ${record === undefined ? 'nothing was booked' : `${record.outcome} cost nothing`}`;
+});
+
+const completeIsComplete = eachRequest('a complete answer is what the upstream said', (story) => {
+  const { client, record, served } = story;
+  if (record?.outcome !== 'completed') return undefined;
+  const last = served.at(-1);
+  if (last === undefined) return 'completed, and no upstream saw it';
+  if (client.complete && readAnswer(client).words !== sentWords(last)) {
+    return `${readAnswer(client).words} words arrived of ${sentWords(last)}`;
+  }
+  const { reported } = last;
+  if (reported !== undefined) {
+    const { prompt, cached, completion } = reported;
+    const { inputTokens, cachedInputTokens, outputTokens, basis } = record;
+    const same =
+      basis === 'reported' &&
+      inputTokens === prompt &&
+      cachedInputTokens === cached &&
+      outputTokens === completion;
+    return same
+      ? undefined
+      : `booked ${JSON.stringify([inputTokens, cachedInputTokens, outputTokens, basis])}, reported ${JSON.stringify(reported)}`;
+  }
+  if (client.drawn.behaviour === 'zero') return undefined;
+  const said = sentWords(last);
+  if (Math.abs(record.outputTokens - said) <= seam(said)) return undefined;
+  return `${record.outputTokens} booked as ${record.basis}, ${said} said`;
+});
+
+const leftPaysWhatWas = eachRequest('who leaves pays what was produced', (story) => {
+  const { client, record, served, hold } = story;
+  if (record?.outcome !== 'client_cancelled' || hold === undefined) return undefined;
+  // A client whose patience ended has left too.
+  const leftAtMs = client.left?.atMs ?? client.endedAtMs;
+  const last = served.at(-1);
+  const said = last === undefined ? 0 : sentWords(last);
+  if (record.outputTokens > said + seam(said)) return `${record.outputTokens} booked, ${said} said`;
+  const had = readAnswer(client, leftAtMs).words;
+  if (record.outputTokens < had - seam(had))
+    return `${record.outputTokens} booked, ${had} delivered`;
+  const prompt = promptCost(hold.promptTokens, record.modelRequested, record.modelServed);
+  const touched = record.outputTokens > 0 || had > 0;
+  if (!touched && record.charged > prompt) return `${record.charged} charged for a prompt`;
+  return undefined;
+});
+
+const abortedInTime = eachRequest('who leaves stops the upstream', (story, { lagMs }) => {
+  const { left } = story.client;
+  if (left === undefined) return undefined;
+  for (const { atMs, ended } of story.served) {
+    const lateMs = (ended?.atMs ?? Number.POSITIVE_INFINITY) - Math.max(left.atMs, atMs);
+    if (lateMs > ABORT_MS + lagMs) {
+      return `the upstream went on for ${lateMs} ms; the rig itself was late by ${lagMs} ms`;
+    }
+  }
+  return undefined;
+});
+
+/** Each outcome needs somebody who did it. */
+const outcomeHasACause = eachRequest('an outcome has its cause', (story) => {
+  const { client, record, served } = story;
+  if (record === undefined) return undefined;
+  const { leaving } = client.drawn;
+  switch (record.outcome) {
+    case 'completed':
+    case 'stopped_balance':
+      return undefined;
+    case 'client_cancelled':
+      return leaving !== 'stay' || client.complete === false ? undefined : 'the client stayed';
+    case 'upstream_failed':
+      return served.some(({ ended }) => ended?.how === 'broke') || isGarbage(story)
+        ? undefined
+        : `no upstream broke: ${served.map(({ ended }) => ended?.how).join(', ')}`;
+    default:
+      return story.kill === undefined ? `${record.outcome} without a kill` : undefined;
+  }
+});
+
+function isGarbage({ client }: Story): boolean {
+  return client.drawn.behaviour === 'garbage';
+}
+
+const everybodyIsAnswered = eachRequest('nobody waits forever', ({ client, kill }) => {
+  if (client.complete || client.left !== undefined || kill !== undefined) return undefined;
+  const waitedMs = client.endedAtMs - client.sentAtMs;
+  return `no complete answer and no kill, after ${waitedMs} ms; ${readAnswer(client).status ?? 'no head'}`;
+});
+
+export const ENDING_LAWS: readonly Law[] = [
+  unseenIsFree,
+  servedHasHold,
+  refusedIsFree,
+  refusedForAReason,
+  deliveredIsPaid,
+  completeIsComplete,
+  leftPaysWhatWas,
+  abortedInTime,
+  outcomeHasACause,
+  everybodyIsAnswered,
+];

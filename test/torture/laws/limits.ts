@@ -1,0 +1,56 @@
+// Slots neither leak nor are given out twice (I-12), told from what the upstream saw at one time.
+
+import type { Books, Story } from '../books.ts';
+import type { Law, Violation } from './law.ts';
+
+/** A slot is free before the rig sees the end of its request; only what lasts longer is an excess. */
+const SLOT_SEAM_MS = 250;
+
+type Interval = { readonly mark: string; readonly fromMs: number; readonly toMs: number };
+
+const neverAboveTheLimit: Law = (books, stories) =>
+  books.accounts.flatMap(({ name, concurrency }): Violation[] => {
+    const own = stories.filter(({ client }) => client.drawn.account === name);
+    const crowd = largestCrowd(own.flatMap((story) => intervalOf(story, books)));
+    if (crowd.length <= concurrency) return [];
+    const detail = `${crowd.length} at the upstream at once, ${concurrency} allowed: ${crowd.join(', ')}`;
+    return [{ law: 'never above the concurrency limit', subject: name, detail }];
+  });
+
+/** While this request was certainly in flight: until its client, its upstream or its process ended. */
+function intervalOf({ mark, client, served, kill }: Story, { lagMs }: Books): Interval[] {
+  const [first] = served;
+  if (first === undefined) return [];
+  const ends = [
+    client.left?.atMs ?? Number.POSITIVE_INFINITY,
+    client.endedAtMs,
+    served.at(-1)?.ended?.atMs ?? Number.POSITIVE_INFINITY,
+    kill?.atMs ?? Number.POSITIVE_INFINITY,
+  ];
+  const toMs = Math.min(...ends) - SLOT_SEAM_MS - lagMs;
+  return toMs > first.atMs ? [{ mark, fromMs: first.atMs, toMs }] : [];
+}
+
+/** The marks that overlap in the instant in which most do. */
+function largestCrowd(intervals: readonly Interval[]): string[] {
+  let crowd: string[] = [];
+  for (const { fromMs } of intervals) {
+    const here = intervals.filter((each) => each.fromMs <= fromMs && fromMs < each.toMs);
+    if (here.length > crowd.length) crowd = here.map(({ mark }) => mark);
+  }
+  return crowd;
+}
+
+const allSlotsComeBack: Law = ({ bursts }) =>
+  bursts
+    .filter(
+      ({ limit, admitted, refusal }) =>
+        admitted !== limit || refusal !== '429 concurrency_limit_exceeded',
+    )
+    .map(({ account, limit, admitted, refusal }) => ({
+      law: 'a burst of the limit is admitted, and no more',
+      subject: account,
+      detail: `${admitted} of ${limit} admitted, the next one got ${refusal}`,
+    }));
+
+export const LIMIT_LAWS: readonly Law[] = [neverAboveTheLimit, allSlotsComeBack];

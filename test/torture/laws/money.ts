@@ -1,0 +1,168 @@
+// Money is conserved, and every request is booked once, with the amount that its client was told
+// (I-01 to I-03, I-06, I-11).
+
+import { costOf, readTokens, writeTokens, writeUsd } from '../amounts.ts';
+
+import { readAnswer } from '../client.ts';
+import { eachAccount, eachRequest, type Law, type Violation } from './law.ts';
+
+const conserved = eachAccount('credits - debits = posted', (account, books) => {
+  const { ledger } = books;
+  const credits = books.credits
+    .filter(({ accountId }) => accountId === account.id)
+    .reduce((sum, { amount }) => sum + amount, account.credit);
+  const requests = new Set(
+    ledger.holds.filter(({ accountId }) => accountId === account.id).map((hold) => hold.requestId),
+  );
+  const debits = ledger.records
+    .filter(({ requestId }) => requests.has(requestId))
+    .reduce((sum, { debited }) => sum + debited, 0n);
+  const expected = readTokens(String(credits)) - debits;
+  const posted = ledger.balances.find(({ accountId }) => accountId === account.id)?.posted;
+  if (posted === expected) return undefined;
+  return `posted is ${posted}, and credits of ${credits} less debits of ${debits} are ${expected}`;
+});
+
+const entriesMakeTheBalance = eachAccount('entries = posted', (account, { ledger }) => {
+  const entries = ledger.entries.filter(
+    ({ ledgerAccount }) => ledgerAccount === `customer:${account.id}`,
+  );
+  const sum = entries.reduce((total, { amount }) => total + amount, 0n);
+  const posted = ledger.balances.find(({ accountId }) => accountId === account.id)?.posted;
+  return posted === sum ? undefined : `posted is ${posted}, its entries sum to ${sum}`;
+});
+
+const nothingHeld = eachAccount('nothing is held at rest', (account, { ledger }) => {
+  const held = ledger.balances.find(({ accountId }) => accountId === account.id)?.held;
+  const open = ledger.holds.filter(
+    (hold) => hold.accountId === account.id && hold.endedAtMs === undefined,
+  );
+  if (held === 0n && open.length === 0) return undefined;
+  return `${held} held, open holds: ${open.map(({ mark, phase }) => `${mark} (${phase})`).join(', ')}`;
+});
+
+const legsSumToZero: Law = ({ ledger }) => {
+  const transfers = Map.groupBy(ledger.entries, ({ transferId }) => transferId);
+  return [...transfers].flatMap(([transferId, legs]): Violation[] => {
+    const sum = legs.reduce((total, { amount }) => total + amount, 0n);
+    if (sum === 0n && legs.length === 2) return [];
+    const detail = `${legs.length} legs that sum to ${sum}`;
+    return [{ law: 'two legs that sum to zero', subject: transferId, detail }];
+  });
+};
+
+const neverBelowZero: Law = ({ samples }) =>
+  samples
+    .filter(({ available }) => readTokens(available) < 0n)
+    .map(({ accountId, available, atMs }) => ({
+      law: 'never below zero',
+      subject: accountId,
+      detail: `${available} available at ${atMs}`,
+    }));
+
+const creditedOnce: Law = ({ credits, ledger }) =>
+  credits.flatMap(({ creditId, accountId, amount, sent, confirmed, complaint }): Violation[] => {
+    const subject = creditId;
+    if (confirmed === 0) {
+      return [{ law: 'a credit is taken', subject, detail: `sent ${sent} times: ${complaint}` }];
+    }
+    const legs = ledger.entries.filter(
+      (entry) =>
+        entry.transferId === `credit:${creditId}` &&
+        entry.ledgerAccount === `customer:${accountId}` &&
+        entry.amount === readTokens(String(amount)),
+    );
+    if (legs.length === 1) return [];
+    const detail = `sent ${sent} times, confirmed ${confirmed} times, booked ${legs.length} times`;
+    return [{ law: 'a credit is booked once', subject, detail }];
+  });
+
+const endedOnce = eachRequest('one end a hold', ({ hold, record, entries }) => {
+  if (hold === undefined) return undefined;
+  const ends = ['settled', 'released', 'expired'];
+  if (hold.endedAtMs === undefined || !ends.includes(hold.phase)) {
+    return `the hold is still ${hold.phase}`;
+  }
+  const booked = entries.filter(({ transferId }) => transferId.startsWith('settle:'));
+  const paid = booked.find(({ ledgerAccount }) => ledgerAccount === 'operator:revenue')?.amount;
+  if ((paid ?? 0n) === (record?.debited ?? 0n)) return undefined;
+  return `the record says ${record?.debited}, the entries say ${paid}`;
+});
+
+const chargedByPrice = eachRequest('charged = usage x price', ({ record }) => {
+  if (record === undefined || record.debited + record.loss === 0n) return undefined;
+  const { charged, debited, loss, modelRequested, modelServed } = record;
+  if (debited + loss !== charged) return `${debited} debited + ${loss} lost are not ${charged}`;
+  const cost = costOf(record, modelRequested, modelServed);
+  // What a recovery takes never exceeds the hold, whatever the tokens would cost.
+  const most = record.basis === 'recovered' && cost > record.held ? record.held : cost;
+  return charged === most ? undefined : `charged ${charged}, and its tokens cost ${most}`;
+});
+
+const toldIsBooked = eachRequest('what was told is booked', (story) => {
+  const { status, headers, bills } = readAnswer(story.client);
+  if (status === undefined || bills.length === 0) return undefined;
+  const requestId = headers.get('x-request-id');
+  if (requestId !== story.hold?.requestId) {
+    return `the client was told of ${requestId}, its hold is ${story.hold?.requestId}`;
+  }
+  const { record } = story;
+  if (record === undefined) return `told ${bills[0]?.debited}, and there is no record`;
+  const debited = writeTokens(record.debited);
+  const wrong = bills.find((bill) => bill.debited !== debited);
+  if (wrong !== undefined) return `told ${wrong.debited}, booked ${debited}`;
+  const usd = writeUsd(record.debited);
+  const wrongUsd = bills.find((bill) => bill.usd !== '' && bill.usd !== usd);
+  if (wrongUsd !== undefined) return `told ${wrongUsd.usd} USD, booked ${usd}`;
+  const outcome = bills.find((bill) => bill.outcome !== undefined)?.outcome;
+  if (outcome === undefined || outcome === record.outcome) return undefined;
+  return `told ${outcome}, booked ${record.outcome}`;
+});
+
+/** Once the receipts are there, each end has one, and it says the amount that was told. */
+const receiptSaysTheSame = eachRequest(
+  'one receipt, with the amount',
+  ({ hold, record }, books) => {
+    if (hold === undefined || record === undefined || books.ledger.receipts.length === 0) return;
+    const found = books.ledger.receipts.filter(({ subject }) => subject === hold.requestId);
+    if (found.length !== 1) return `${found.length} receipts`;
+    const amount = JSON.stringify(writeTokens(record.debited));
+    const body = found[0]?.body ?? '';
+    return body.includes(amount) ? undefined : `the receipt does not say ${amount}: ${body}`;
+  },
+);
+
+const chainsHaveNoGaps: Law = ({ ledger }) =>
+  [...Map.groupBy(ledger.receipts, ({ accountId }) => accountId)].flatMap(([subject, rows]) => {
+    const sequences = rows.map(({ sequence }) => sequence).sort((a, b) => a - b);
+    const gap = sequences.findIndex((sequence, index) => sequence !== index + 1);
+    if (gap === -1) return [];
+    return [{ law: 'receipts without gaps', subject, detail: `a gap at ${gap + 1}` }];
+  });
+
+const verdictsAreGood: Law = ({ verdicts, exitCode, quiescentAfterMs }) => [
+  ...verdicts
+    .filter(({ ok }) => !ok)
+    .map(({ command, said }) => ({ law: 'its own audit', subject: command, detail: said })),
+  ...(exitCode === 0
+    ? []
+    : [{ law: 'stops well', subject: 'serve', detail: `ended with ${exitCode}` }]),
+  ...(quiescentAfterMs === undefined
+    ? [{ law: 'at rest within 30 s', subject: 'serve', detail: 'holds are still open' }]
+    : []),
+];
+
+export const MONEY_LAWS: readonly Law[] = [
+  verdictsAreGood,
+  conserved,
+  entriesMakeTheBalance,
+  nothingHeld,
+  legsSumToZero,
+  neverBelowZero,
+  creditedOnce,
+  endedOnce,
+  chargedByPrice,
+  toldIsBooked,
+  receiptSaysTheSame,
+  chainsHaveNoGaps,
+];

@@ -1,0 +1,79 @@
+// What a round plays in: the accounts with their small limits and balances, the plans, the models
+// with their prices, and the words that answers are made of. The laws compute with these numbers.
+
+import { catalogFor, LARGE_PLAN } from '../support/catalog.ts';
+import type { Upstream } from '../support/upstream.ts';
+
+/** One token of every upstream's tokenizer and of ours; in no key and no other value of a frame. */
+export const WORD = ' apple';
+
+export function countWords(text: string): number {
+  return text.split(WORD).length - 1;
+}
+
+export type AccountName = 'roomy' | 'narrow' | 'poor' | 'poorer' | 'growing';
+
+type AccountPlan = {
+  readonly name: AccountName;
+  readonly concurrency: number;
+  /** In service tokens, at the start of a round. */
+  readonly credit: number;
+  /** Clients that ask as this account at the same time; more than it may. */
+  readonly clients: number;
+};
+
+export const ACCOUNTS: readonly AccountPlan[] = [
+  { name: 'roomy', concurrency: 8, credit: 1_000_000_000, clients: 9 },
+  { name: 'narrow', concurrency: 2, credit: 1_000_000_000, clients: 3 },
+  { name: 'poor', concurrency: 4, credit: 3_000, clients: 4 },
+  { name: 'poorer', concurrency: 3, credit: 400, clients: 2 },
+  // Pays for one first slice of output, and a slice or two more.
+  { name: 'growing', concurrency: 3, credit: 22_000, clients: 2 },
+];
+
+/** In 10⁻⁶ service token a model token. */
+export type Prices = { readonly input: bigint; readonly cached: bigint; readonly output: bigint };
+
+export type ModelName = 'swift' | 'swift-messages' | 'careful' | 'spare';
+
+const USUAL: Prices = { input: 1_000_000n, cached: 100_000n, output: 2_000_000n };
+
+export const PRICES: Readonly<Record<ModelName, Prices>> = {
+  swift: USUAL,
+  'swift-messages': USUAL,
+  careful: USUAL,
+  spare: { input: 500_000n, cached: 50_000n, output: 3_000_000n },
+};
+
+/** What an upstream reports of every prompt, where it reports what is true. */
+export const REPORTED_PROMPT = { prompt: 20, cached: 8 } as const;
+
+export const MAX_OUTPUT = 30_000;
+
+/** Two upstreams that are one process: one for each dialect. */
+export function sceneCatalog(upstream: Upstream): string {
+  const plans = Object.fromEntries(
+    ACCOUNTS.map(({ name, concurrency }) => [
+      name,
+      { ...LARGE_PLAN, concurrent_requests: concurrency },
+    ]),
+  );
+  const messages = { served_by: [{ upstream: 'scripted-messages', model: 'swift-messages' }] };
+  return [
+    catalogFor(upstream, ['swift', 'swift-messages', 'careful', 'spare'], {
+      model: { max_output: MAX_OUTPUT },
+      models: {
+        'swift-messages': messages,
+        careful: { fallbacks: ['spare'] },
+        spare: { price: { input: '0.5', cached_input: '0.05', output: '3' } },
+      },
+      plans,
+    }),
+    '[[upstream]]',
+    'id = "scripted-messages"',
+    'dialect = "messages"',
+    `base_url = "${upstream.messagesBaseUrl}"`,
+    'api_key = "scripted"',
+    '',
+  ].join('\n');
+}

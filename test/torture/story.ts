@@ -1,0 +1,37 @@
+// The story of one request as all books tell it, for whoever has to find out what went wrong.
+
+import { type Books, joinBooks } from './books.ts';
+import { readAnswer } from './client.ts';
+import { sentWords } from './upstream.ts';
+
+/** Lines of text; none where the subject of a violation is no request. */
+export function tellStory(books: Books, mark: string): string[] {
+  const story = joinBooks(books).find((each) => each.mark === mark);
+  if (story === undefined) return [];
+  const { client, served, hold, record, entries, kill } = story;
+  const zero = client.sentAtMs;
+  const at = (time: number | undefined) => (time === undefined ? 'never' : `+${time - zero} ms`);
+  const answer = readAnswer(client);
+  const lines = [
+    `asked     ${JSON.stringify(client.drawn)}`,
+    `client    status ${answer.status}, ${answer.words} words, ${client.complete ? 'complete' : 'incomplete'}, ended ${at(client.endedAtMs)}, left ${at(client.left?.atMs)}, told ${JSON.stringify(answer.bills)}`,
+    ...served.map(
+      (each) =>
+        `upstream  ${each.model} ${at(each.atMs)}, ${sentWords(each)} words sent, ${each.ended?.how ?? 'not ended'} ${at(each.ended?.atMs)}, reported ${JSON.stringify(each.reported)}`,
+    ),
+    hold === undefined
+      ? 'hold      none'
+      : `hold      ${hold.requestId} ${hold.phase}, ${hold.amount}, ${hold.promptTokens} prompt tokens, dispatched ${at(hold.dispatchedAtMs)}, ended ${at(hold.endedAtMs)}`,
+    `record    ${print(record)}`,
+    `entries   ${entries.map(print).join(' ') || 'none'}`,
+    kill === undefined
+      ? 'kill      none'
+      : `kill      ${at(kill.atMs)} at ${kill.trigger}, back ${at(kill.backAtMs)}`,
+  ];
+  return lines;
+}
+
+function print(value: unknown): string {
+  if (value === undefined) return 'none';
+  return JSON.stringify(value, (_key, each) => (typeof each === 'bigint' ? String(each) : each));
+}
