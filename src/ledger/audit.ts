@@ -24,7 +24,7 @@ import { requestDifferences } from './audit/requests.ts';
  * redemption   a code and its entry do not fit
  * orphan       an open hold whose request is not under way any more
  * unheld       a request is under way without a hold
- * lease        an account has more slots in use than requests under way
+ * lease        a claim on the limits whose request is not under way any more
  */
 export type DifferenceKind =
   | 'posted'
@@ -59,10 +59,16 @@ export type AuditScope = {
   readonly live?: LiveRequests;
 };
 
+/** What a server is doing, all of it seen at the same moment, before the books are looked at. */
 export type LiveRequests = {
-  /** The account of each request that has a hold. */
-  readonly accounts: ReadonlyMap<string, string>;
-  /** Unix milliseconds: younger holds are left alone, their request may be about to become live. */
+  readonly requests: readonly string[];
+  /** Of the limits; `startedAt` in Unix milliseconds. */
+  readonly claims: readonly {
+    readonly requestId: string;
+    readonly accountId: string;
+    readonly startedAt: number;
+  }[];
+  /** Unix milliseconds: what is younger may be about to be held, or to become live. */
   readonly createdBefore: number;
 };
 

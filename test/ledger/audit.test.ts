@@ -2,8 +2,12 @@
 // the triggers taken away. It is named exactly, with the account that it belongs to.
 
 import { describe, expect, test } from 'bun:test';
-import { leaseDifferences } from '../../src/ledger/audit/live.ts';
-import { type AuditScope, audit, findDifferences } from '../../src/ledger/audit.ts';
+import {
+  audit,
+  type Difference,
+  findDifferences,
+  type LiveRequests,
+} from '../../src/ledger/audit.ts';
 import { temporaryDirectory } from '../support/database.ts';
 import {
   addAccount,
@@ -52,6 +56,9 @@ function dropTriggers({ database }: OpenBooks): void {
   for (const { name } of triggers) database.connection.run(`DROP TRIGGER "${name}"`);
 }
 
+const lineOf = ({ kind, accountId, subject, detail }: Difference): string =>
+  `${kind} ${accountId} ${subject}: ${detail}`;
+
 async function damaged(...statements: string[]): Promise<unknown[]> {
   const open = await storyBooks();
   expect(audit(open.database)).toEqual([]);
@@ -62,9 +69,7 @@ async function damaged(...statements: string[]): Promise<unknown[]> {
   // Looked at alone, an account shows what is its own.
   expect(ofAda).toEqual(differences.filter(({ accountId }) => accountId === 'ada'));
   await closeBooks(open);
-  return differences.map(
-    ({ kind, accountId, subject, detail }) => `${kind} ${accountId} ${subject}: ${detail}`,
-  );
+  return differences.map(lineOf);
 }
 
 const DAMAGE: readonly (readonly [string, string | readonly string[], readonly string[]])[] = [
@@ -87,7 +92,10 @@ const DAMAGE: readonly (readonly [string, string | readonly string[], readonly s
   [
     'a balance that is gone',
     "DELETE FROM balances WHERE account_id = 'ada'",
-    ['posted ada ada: its entries sum to 0.0001, and it has no balance'],
+    [
+      'posted ada ada: its entries sum to 0.0001, and it has no balance',
+      'chain ada ada: its last receipt leaves 0.0001, and nothing is posted',
+    ],
   ],
   [
     'an open hold of another size',
@@ -138,8 +146,11 @@ const DAMAGE: readonly (readonly [string, string | readonly string[], readonly s
   ],
   [
     'an open hold with a usage record',
-    "INSERT INTO usage_records SELECT 'ada-open', account_id, key_id, format, stream, model_requested, model_served, upstream, outcome, input_tokens, cached_input_tokens, output_tokens, reasoning_tokens, usage_basis, estimated_prompt_tokens, price_version_requested, price_version_served, held, charged, debited, loss, end_user, attempts, started_at, ended_at, cache_write_tokens, raw_usage FROM usage_records WHERE request_id = 'ada-released'",
-    ['record ada ada-open: its hold is open, and it has a usage record'],
+    "UPDATE holds SET phase = 'held', ended_at = null WHERE request_id = 'ada-released'",
+    [
+      'held ada ada: its open holds sum to 0.00013, and 0.0001 is held',
+      'record ada ada-released: its hold is open, and it has a usage record',
+    ],
   ],
   [
     'a hold that is gone',
@@ -258,54 +269,45 @@ describe('the audit names', () => {
 });
 
 describe('against what is under way', () => {
-  async function live(scope: AuditScope): Promise<unknown[]> {
+  const CLAIM = { requestId: 'ada-open', accountId: 'ada', startedAt: NOW };
+
+  async function live(live: LiveRequests, accountId?: string): Promise<unknown[]> {
     const open = await storyBooks();
+    const scope = accountId === undefined ? { live } : { live, accountId };
     const differences = [...findDifferences(open.database, scope)];
     await closeBooks(open);
-    return differences.map(
-      ({ kind, accountId, subject, detail }) => `${kind} ${accountId} ${subject}: ${detail}`,
-    );
+    return differences.map(lineOf);
   }
-  const accounts = (...pairs: [string, string][]) => new Map(pairs);
 
-  test('a hold has a request, and a request a hold', async () => {
+  test('a hold has a request', async () => {
     const createdBefore = NOW + 1;
-    const whole = { accounts: accounts(['ada-open', 'ada']), createdBefore };
-    expect(await live({ live: whole })).toEqual([]);
-    expect(await live({ live: { accounts: accounts(), createdBefore } })).toEqual([
-      'orphan ada ada-open: its hold is open, and the request is not under way any more',
-    ]);
-    expect(await live({ live: { accounts: accounts(), createdBefore: NOW } })).toEqual([]);
-    const strangers = accounts(['ada-open', 'ada'], ['none', 'bob'], ['bob-settled', 'eve']);
-    expect(await live({ live: { accounts: strangers, createdBefore } })).toEqual([
-      'unheld bob none: it is under way, and nothing is held for it',
-      'unheld eve bob-settled: it is under way, and its hold belongs to another account',
-    ]);
-    expect(await live({ accountId: 'bob', live: { accounts: strangers, createdBefore } })).toEqual([
-      'unheld bob none: it is under way, and nothing is held for it',
-    ]);
+    const lost = 'orphan ada ada-open: its hold is open, and the request is not under way any more';
+    expect(await live({ requests: ['ada-open'], claims: [CLAIM], createdBefore })).toEqual([]);
+    expect(await live({ requests: [], claims: [], createdBefore })).toEqual([lost]);
+    expect(await live({ requests: [], claims: [], createdBefore }, 'bob')).toEqual([]);
+    expect(await live({ requests: [], claims: [], createdBefore: NOW })).toEqual([]);
   });
 
-  test('an account has no more slots in use than requests', () => {
-    const requests = accounts(['r1', 'ada'], ['r2', 'ada'], ['r3', 'bob']);
-    const leases = new Map([
-      ['ada', 2],
-      ['bob', 2],
-      ['eve', 1],
+  test('a request with a claim has a hold of its account, once it had the time', async () => {
+    const claims = [
+      CLAIM,
+      { requestId: 'none', accountId: 'bob', startedAt: NOW },
+      { requestId: 'bob-settled', accountId: 'eve', startedAt: NOW },
+    ];
+    const requests = claims.map(({ requestId }) => requestId);
+    const none = 'unheld bob none: it is under way, and nothing is held for it';
+    expect(await live({ requests, claims, createdBefore: NOW + 1 })).toEqual([
+      none,
+      'unheld eve bob-settled: it is under way, and its hold belongs to another account',
     ]);
-    expect([...leaseDifferences(leases, requests)]).toEqual([
-      {
-        kind: 'lease',
-        accountId: 'bob',
-        subject: 'bob',
-        detail: '2 slots are in use by 1 requests',
-      },
-      {
-        kind: 'lease',
-        accountId: 'eve',
-        subject: 'eve',
-        detail: '1 slots are in use by 0 requests',
-      },
+    expect(await live({ requests, claims, createdBefore: NOW + 1 }, 'bob')).toEqual([none]);
+    expect(await live({ requests, claims, createdBefore: NOW })).toEqual([]);
+  });
+
+  test('a claim on the limits has a request', async () => {
+    const claims = [CLAIM, { requestId: 'bob-settled', accountId: 'bob', startedAt: NOW }];
+    expect(await live({ requests: ['ada-open'], claims, createdBefore: NOW + 1 })).toEqual([
+      'lease bob bob-settled: it has a claim on the limits, and it is not under way any more',
     ]);
   });
 });

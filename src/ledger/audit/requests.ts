@@ -27,12 +27,13 @@ type Row = {
 };
 
 export function* requestDifferences(db: Queries, scope: AuditScope): Generator<Difference> {
+  const isOrphan = orphanTest(scope);
   for (const window of windowsOf(db, 'holds')) {
     for (const row of storiesOf(db, window, scope.accountId)) {
       for (const [kind, detail] of differencesOf(row)) {
         yield { kind, accountId: row.accountId, subject: row.requestId, detail };
       }
-      if (isOrphan(row, scope)) {
+      if (isOrphan(row)) {
         const detail = 'its hold is open, and the request is not under way any more';
         yield { kind: 'orphan', accountId: row.accountId, subject: row.requestId, detail };
       }
@@ -110,9 +111,12 @@ function phaseContradiction(row: Row): string | undefined {
   return undefined;
 }
 
-function isOrphan({ requestId, createdAt, endedAt }: Row, { live }: AuditScope): boolean {
-  if (live === undefined || endedAt !== null) return false;
-  return Number(createdAt) < live.createdBefore && !live.accounts.has(requestId);
+/** Whether an open hold is older than `createdBefore` and its request is not under way. */
+function orphanTest({ live }: AuditScope): (row: Row) => boolean {
+  if (live === undefined) return () => false;
+  const requests = new Set(live.requests);
+  return ({ requestId, createdAt, endedAt }) =>
+    endedAt === null && Number(createdAt) < live.createdBefore && !requests.has(requestId);
 }
 
 function recordsWithoutHold(
