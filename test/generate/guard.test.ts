@@ -196,6 +196,12 @@ test('the next slice is bought before it is needed, while the answer goes on', a
   expect(rig.guard.take(late)).toBe(late);
 });
 
+test('a slice that is on its way is waited for, and not bought twice', async () => {
+  const rig = setUp({ wallet: 30_000, outputBound: 20_000 });
+  const { text } = await rig.run([{ events: words(3_400) }, { events: words(1_500) }]);
+  expect([text.length, rig.asked(), rig.cover.tokens()]).toEqual([4_900, 1, 8_192]);
+});
+
 test('a bound that is not the balance is one on the charge: what is beyond it is passed on', async () => {
   const rig = setUp({ wallet: 30_000, outputBound: 5_000 });
   const { text } = await rig.run([{ events: words(5_300) }, LAST]);
@@ -236,6 +242,8 @@ test('money that comes while the answer runs lets it go on', async () => {
   expect(rig.cover.tokens()).toBe(4_096);
   const { text, end } = await rig.run([{ events: words(4_000) }, LAST]);
   expect([text.length, end, rig.guard.hasCut()]).toEqual([4_000, 'finished', false]);
+  // From then on it buys ahead again: all of the bound is there before it is needed.
+  expect([rig.asked(), rig.cover.tokens()]).toEqual([3, Number.POSITIVE_INFINITY]);
 });
 
 test('a ledger that cannot be asked ends the answer as our failure, after all that is paid', async () => {

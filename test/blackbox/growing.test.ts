@@ -1,0 +1,360 @@
+// Answers that outgrow their money, from outside: they end truthfully in either format, streamed or
+// whole, after the last token that could be paid, and whatever comes at once, no balance is ever
+// below zero.
+
+import { Database } from 'bun:sqlite';
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
+import { type Behaviour, play, sendWhole, streamHead } from '../support/behaviours.ts';
+import { catalogFor } from '../support/catalog.ts';
+import {
+  type Caller,
+  type Format,
+  generate,
+  generateStream,
+  get,
+  openStream,
+  post,
+  requestBody,
+} from '../support/client.ts';
+import { type Gateway, runCommand, startGateway, type TestAccount } from '../support/gateway.ts';
+import {
+  type Finish,
+  type Piece,
+  type Script,
+  streamFrames,
+  wholeBody,
+} from '../support/render.ts';
+import { startUpstream, type Upstream, waitUntil } from '../support/upstream.ts';
+
+setDefaultTimeout(20_000);
+
+type Json = Record<string, unknown>;
+
+const FORMATS: readonly Format[] = ['chat', 'messages'];
+const KINDS = FORMATS.flatMap((format) => [[format, false] as const, [format, true] as const]);
+
+/** What an agent asks for, whatever it needs. */
+const MUCH = { max_tokens: 32_000 };
+
+let upstream: Upstream;
+let gateway: Gateway;
+let books: Database;
+let prompt: number;
+/** Answers of `gated` that wait for their second half. */
+let gates: (() => void)[] = [];
+
+const tokens = (count: number): Piece[] => Array.from({ length: count }, () => ({ text: ' a' }));
+const said = (count: number, finish: Finish = 'stop'): Script => ({
+  pieces: tokens(count),
+  finish,
+  usage: { prompt, cached: 0, completion: count },
+});
+
+/** A thousand tokens; then, when the test says so, 7,500 in one piece. */
+const gated: Behaviour = async (exchange) => {
+  const { dialect, model } = exchange.request;
+  const pieces: Piece[] = [...tokens(1_000), { text: ' a'.repeat(7_500) }];
+  const frames = streamFrames(dialect, model, { ...said(8_500), pieces });
+  streamHead(exchange);
+  const first = frames.length - 4;
+  exchange.write(frames.slice(0, first).join(''));
+  await new Promise<void>((resolve) => gates.push(resolve));
+  exchange.write(frames.slice(first).join(''));
+  exchange.end();
+};
+
+beforeAll(async () => {
+  upstream = await startUpstream({
+    deaf: (exchange) => play(said(12_000))(exchange),
+    obeys: (exchange) => {
+      const { body } = exchange.request;
+      const bound = Number(body['max_tokens'] ?? body['max_completion_tokens']);
+      return play(said(bound, 'length'))(exchange);
+    },
+    mute: play({ pieces: tokens(9_000), finish: 'stop' }),
+    'json-anyway': (exchange) =>
+      sendWhole(exchange, 200, wholeBody('chat', 'json-anyway', said(12_000))),
+    caller: play({
+      pieces: [
+        { tool: 0, id: 'call_1', name: 'write', json: '{"text":"' },
+        ...Array.from({ length: 12_000 }, () => ({ tool: 0, json: ' a' })),
+      ],
+      finish: 'tool_calls',
+    }),
+    gated,
+  });
+  const models = ['deaf', 'obeys', 'mute', 'json-anyway', 'caller', 'gated', 'stall-before', 'ok'];
+  gateway = await startGateway({
+    catalog: catalogFor(upstream, models, { model: { max_output: 100_000 } }),
+    environment: { LOG_LEVEL: 'warn' },
+  });
+  books = new Database(gateway.databasePath, { readonly: true, safeIntegers: true });
+  const counted = await post(
+    await account(1),
+    '/v1/messages/count_tokens',
+    requestBody('messages', 'ok'),
+  );
+  prompt = ((await counted.json()) as { input_tokens: number }).input_tokens;
+});
+
+afterAll(async () => {
+  books.close();
+  await gateway[Symbol.asyncDispose]();
+  await upstream.close();
+});
+
+function account(credit: number): Promise<TestAccount> {
+  return gateway.createAccount({ plan: 'business', credit });
+}
+
+/** An account that could pay the standard prompt and so many tokens of output. */
+function moneyFor(outputTokens: number): Promise<TestAccount> {
+  return account(prompt + 2 * outputTokens);
+}
+
+type Said = {
+  readonly status: number;
+  readonly requestId: string;
+  /** How many tokens were delivered. */
+  readonly delivered: number;
+  /** Finish or stop reason. */
+  readonly reason: unknown;
+  /** What the answer says of its output tokens. */
+  readonly output: unknown;
+  readonly debited: unknown;
+  readonly balance: unknown;
+  /** Chat streams alone say it. */
+  readonly outcome: unknown;
+};
+
+async function ask(
+  of: Caller,
+  format: Format,
+  stream: boolean,
+  model: string,
+  more: Json = MUCH,
+): Promise<Said> {
+  const { status, headers, text, usage, reason, last } = stream
+    ? await streamed(of, format, model, more)
+    : await whole(of, format, model, more);
+  return {
+    status,
+    requestId: headers.get('x-request-id') ?? '',
+    delivered: text.split(' a').length - 1,
+    reason,
+    output: usage['completion_tokens'] ?? usage['output_tokens'],
+    debited: usage['svc_tokens_debited'],
+    balance: headers.get('x-svc-balance') ?? last['svc_balance_tokens'],
+    outcome: last['svc_outcome'],
+  };
+}
+
+async function whole(of: Caller, format: Format, model: string, more: Json) {
+  const { status, headers, json } = await generate(of, format, model, more);
+  const [choice] = (json['choices'] ?? []) as Json[];
+  const reason = choice?.['finish_reason'] ?? json['stop_reason'];
+  const content = choice?.['message'] ?? json['content'] ?? '';
+  const usage = (json['usage'] ?? {}) as Json;
+  return { status, headers, text: JSON.stringify(content), usage, reason, last: {} as Json };
+}
+
+async function streamed(of: Caller, format: Format, model: string, more: Json) {
+  const { status, headers, events } = await generateStream(of, format, model, more);
+  const all = events.flatMap(({ json }) => (json === undefined ? [] : [json as Json]));
+  const usage = (all.map((json) => json['usage']).findLast(Boolean) ?? {}) as Json;
+  const reasons = all.map((json) => {
+    const [choice] = (json['choices'] ?? []) as Json[];
+    return choice?.['finish_reason'] ?? (json['delta'] as Json | undefined)?.['stop_reason'];
+  });
+  const text = events.map((event) => event.data).join('\n');
+  const last = (format === 'chat' ? all.at(-1) : usage) ?? {};
+  return { status, headers, text, usage, reason: reasons.findLast(Boolean), last };
+}
+
+const LENGTH = { chat: 'length', messages: 'max_tokens' } as const;
+
+/** What the usage record says, in service tokens. */
+function booked(requestId: string) {
+  const record = books
+    .query<Record<'outcome' | 'basis', string> & Record<'debited' | 'loss', bigint>, [string]>(
+      'select outcome, usage_basis as basis, debited, loss from usage_records where request_id = ?',
+    )
+    .get(requestId);
+  if (record === null) throw new Error(`no record of ${requestId}`);
+  const { debited, loss, ...rest } = record;
+  return { ...rest, debited: Number(debited) / 1e6, loss: Number(loss) / 1e6 };
+}
+
+async function balance(of: Caller): Promise<{ available: string; reserved: string }> {
+  return (await get(of, '/v1/account')).json['balance'] as { available: string; reserved: string };
+}
+
+async function expectCleanBooks(): Promise<void> {
+  const { stdout } = await runCommand(gateway.directory, {}, ['doctor', '--json']);
+  const { checks } = JSON.parse(stdout) as { checks: Json[] };
+  expect(checks.find((check) => check['name'] === 'ledger')).toMatchObject({ ok: true });
+}
+
+describe.each(KINDS)('%s, streamed: %p', (format, stream) => {
+  test.each(['deaf', 'json-anyway'])(
+    'an upstream that ignores its bound is stopped where the money ends (%s)',
+    async (model) => {
+      const payer = await moneyFor(6_000);
+      const answer = await ask(payer, format, stream, model);
+      const debited = prompt + 12_000;
+      expect(answer).toMatchObject({
+        status: 200,
+        delivered: 6_000,
+        reason: LENGTH[format],
+        output: 6_000,
+        debited: String(debited),
+        balance: '0',
+      });
+      if (stream && format === 'chat') expect(answer.outcome).toBe('stopped_balance');
+      expect(booked(answer.requestId)).toEqual({
+        outcome: 'stopped_balance',
+        basis: 'estimated',
+        debited,
+        loss: 0,
+      });
+      expect((await ask(payer, format, stream, 'ok')).status).toBe(402);
+      expect(await balance(payer)).toMatchObject({ available: '0', reserved: '0' });
+    },
+  );
+
+  test('an upstream that stops at the bound which the balance had set is the same ending', async () => {
+    const payer = await moneyFor(6_000);
+    const answer = await ask(payer, format, stream, 'obeys');
+    const seen = { status: 200, delivered: 6_000, reason: LENGTH[format], balance: '0' };
+    expect(answer).toMatchObject(seen);
+    const record = { outcome: 'stopped_balance', basis: 'reported', loss: 0 };
+    expect(booked(answer.requestId)).toMatchObject(record);
+    // At a bound of its own, the same words are a complete answer.
+    const own = await ask(await moneyFor(6_000), format, stream, 'obeys', { max_tokens: 5_000 });
+    expect(own).toMatchObject({ delivered: 5_000, reason: LENGTH[format] });
+    expect(booked(own.requestId).outcome).toBe('completed');
+  });
+
+  test('an answer without usage is paid as it was counted, slice by slice', async () => {
+    const payer = await moneyFor(50_000);
+    const answer = await ask(payer, format, stream, 'mute');
+    expect(answer).toMatchObject({ delivered: 9_000, output: 9_000 });
+    expect(booked(answer.requestId)).toEqual({
+      outcome: 'completed',
+      basis: 'estimated',
+      debited: prompt + 18_000,
+      loss: 0,
+    });
+    expect(await balance(payer)).toMatchObject({ reserved: '0' });
+  });
+
+  test('a small wallet is no reason to refuse a client that always asks for much', async () => {
+    const payer = await moneyFor(4_096);
+    expect((await ask(payer, format, stream, 'ok')).status).toBe(200);
+  });
+
+  test('a call that is cut says length, and has lost no more than its end', async () => {
+    const answer = await ask(await moneyFor(5_000), format, stream, 'caller');
+    expect(answer).toMatchObject({ status: 200, reason: LENGTH[format], balance: '0' });
+    expect(booked(answer.requestId)).toMatchObject({ outcome: 'stopped_balance', loss: 0 });
+    // A whole Messages answer has arguments as an object: there a torn one is repaired.
+    if (stream || format === 'chat') expect(answer.delivered).toBeGreaterThan(4_900);
+  });
+
+  /** An answer that waits in its first slice, while another request has all the money but 2,000. */
+  async function squeezed() {
+    gates = [];
+    const payer = await account(2 * (prompt + 2 * 4_096) + 2_000);
+    const answering = ask(payer, format, stream, 'gated');
+    await waitUntil(() => gates.length === 1);
+    const abort = new AbortController();
+    const body = requestBody('chat', 'stall-before', { max_tokens: 4_096 });
+    const other = post(payer, '/v1/chat/completions', body, { signal: abort.signal });
+    other.catch(() => {});
+    await waitUntil(async () => (await balance(payer)).available === '2000');
+    return { payer, answering, leave: () => abort.abort(), open: () => gates[0]?.() };
+  }
+
+  test('a slice that nobody can pay ends the answer; what was made beyond it is a loss', async () => {
+    const { payer, answering, leave, open } = await squeezed();
+    open();
+    const answer = await answering;
+    // The first slice, and what 2,000 service tokens pay of the second.
+    expect(answer).toMatchObject({
+      status: 200,
+      delivered: 5_096,
+      reason: LENGTH[format],
+      debited: String(prompt + 2 * 5_096),
+      balance: '0',
+    });
+    expect(booked(answer.requestId)).toEqual({
+      outcome: 'stopped_balance',
+      basis: 'estimated',
+      debited: prompt + 2 * 5_096,
+      loss: 2 * (8_500 - 5_096),
+    });
+    leave();
+    await waitUntil(async () => (await balance(payer)).reserved === '0');
+    expect(await balance(payer)).toMatchObject({ available: String(prompt + 2 * 4_096) });
+  });
+
+  test('money that comes in the middle lets the answer go on', async () => {
+    const { payer, answering, leave, open } = await squeezed();
+    await gateway.run('account', 'credit', payer.id, '10000');
+    open();
+    const answer = await answering;
+    expect(answer).toMatchObject({ status: 200, delivered: 8_500, output: 8_500 });
+    expect(booked(answer.requestId)).toMatchObject({ outcome: 'completed', loss: 0 });
+    leave();
+    await waitUntil(async () => (await balance(payer)).reserved === '0');
+  });
+});
+
+test('eight long answers on one wallet all end truthfully, and it is never below zero', async () => {
+  // All of them get their first slice, and less than half of what they say beyond it.
+  const credit = 8 * (prompt + 2 * 4_096) + 2 * 30_000;
+  const payer = await account(credit);
+  const seen: number[] = [];
+  let done = false;
+  const watch = (async () => {
+    while (!done) seen.push(Number((await balance(payer)).available));
+  })();
+  const answers = await Promise.all(
+    Array.from({ length: 8 }, (_, index) => {
+      const [format, stream] = KINDS[index % KINDS.length] ?? (['chat', true] as const);
+      return ask(payer, format, stream, 'deaf').then((answer) => ({ ...answer, format }));
+    }),
+  );
+  done = true;
+  await watch;
+  expect(seen.every((available) => available >= 0)).toBe(true);
+  expect(answers.map((answer) => answer.status)).toEqual(new Array(8).fill(200));
+  let debits = 0;
+  for (const answer of answers) {
+    const { outcome, debited } = booked(answer.requestId);
+    const complete = outcome === 'completed';
+    expect(outcome).toBe(complete ? 'completed' : 'stopped_balance');
+    if (!complete) expect(answer.reason).toBe(LENGTH[answer.format]);
+    expect(answer.delivered).toBe(complete ? 12_000 : (debited - prompt) / 2);
+    debits += debited;
+  }
+  expect(answers.some((answer) => answer.delivered < 12_000)).toBe(true);
+  expect(await balance(payer)).toMatchObject({ available: String(credit - debits), reserved: '0' });
+  await expectCleanBooks();
+}, 60_000);
+
+test('a client that leaves a growing answer pays for no more than its hold', async () => {
+  const payer = await moneyFor(50_000);
+  const abort = new AbortController();
+  const response = await openStream(payer, 'chat', 'deaf', MUCH, abort.signal);
+  const reader = response.body?.getReader();
+  let bytes = 0;
+  while (bytes < 1_000_000) bytes += (await reader?.read())?.value?.length ?? 1_000_000;
+  abort.abort();
+  await waitUntil(async () => (await balance(payer)).reserved === '0');
+  const { outcome, debited, loss } = booked(response.headers.get('x-request-id') ?? '');
+  expect([outcome, loss]).toEqual(['client_cancelled', 0]);
+  // A chunk has some 200 bytes: well above the first slice, and below all of it.
+  expect(debited).toBeGreaterThan(prompt + 2 * 4_096);
+  expect(debited).toBeLessThan(prompt + 2 * 12_000);
+});
