@@ -2,7 +2,7 @@
 // from. Types alone.
 
 import type { ClientFormatName } from '../core/admit.ts';
-import type { GenerationRequest, Outcome } from '../core/generation.ts';
+import type { GenerationRequest, Outcome, UsageDoubt } from '../core/generation.ts';
 import type { RandomBytes } from '../core/id.ts';
 import type { Catalog, Model } from '../core/model.ts';
 import type { IncidentLimits, Plan } from '../core/plan.ts';
@@ -82,4 +82,6 @@ export type RequestReport = {
   readonly tokensDebited: string;
   readonly durationMs: number;
   readonly failure?: string;
+  /** What was wrong with the usage that the upstream reported. */
+  readonly usageDoubt?: UsageDoubt;
 };

@@ -13,6 +13,8 @@ export type Growth = 'grown' | 'refused' | 'failed';
 export type Cover = {
   /** Output tokens that may be passed on; infinite where the bound itself limits the charge. */
   readonly tokens: () => number;
+  /** What is held by now. */
+  readonly held: () => Micro;
   /** What the upstream was told as the bound on generated tokens. */
   readonly outputBound: number;
   /** Whether more could be bought. */
@@ -61,6 +63,7 @@ export function createCover(options: {
 
   return {
     outputBound,
+    held: () => held,
     tokens: () => (bought < outputBound || lowered ? bought : Number.POSITIVE_INFINITY),
     canGrow: () => bought < outputBound,
     grow: () => buy().catch(() => 'failed' as const),

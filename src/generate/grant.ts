@@ -95,13 +95,15 @@ function createGrant(
   const outputBound = boundByBalance(checked, payable);
   const lowered = outputBound < checked.outputBound;
   const { requestId } = call;
+  const hold = { requestId, price, promptTokens, amount, outputBound, lowered };
+  const cover = createCover({ ledger, ...hold });
   const attempts = createAttemptLog(dependencies);
   let ended: Promise<Receipt> | undefined;
 
   // A ledger that cannot write keeps the command and tries again, so the answer need not be lost
   // with it: its receipt says what will be booked, and the balance as it will be then.
-  const expected = (charge: Micro): Settlement => {
-    const debited = charge < payable ? charge : payable;
+  const expected = (charge: Micro, most: Micro): Settlement => {
+    const debited = charge < most ? charge : most;
     return { debited, loss: charge - debited, available: payable - debited };
   };
 
@@ -120,6 +122,7 @@ function createGrant(
     const { model, upstream } = candidate;
     const charge = chargeServed(usage, price, candidate.price);
     const served = { model: model.slug, upstream: upstream.id, price: candidate.price };
+    const withinHold = rule !== 'reported';
     const rawUsage = meter.raw();
     const command = endOfRequest(checked, attempts.records, outcome, usage, clock());
     const settlement = await ledger
@@ -127,23 +130,23 @@ function createGrant(
         ...command,
         ...(rawUsage === undefined ? {} : { rawUsage }),
         charge,
-        withinHold: rule !== 'reported',
+        withinHold,
         served,
       })
-      .catch(() => expected(charge));
+      .catch(() => expected(charge, withinHold ? cover.held() : payable));
     return receiptOf(checked, command, settlement, candidate);
   };
 
   const release = async (outcome: Outcome): Promise<Receipt> => {
     claim.settle(0);
     const command = endOfRequest(checked, attempts.records, outcome, NO_USAGE, clock());
-    const settlement = await ledger.release(command).catch(() => expected(0n));
+    const settlement = await ledger.release(command).catch(() => expected(0n, payable));
     return receiptOf(checked, command, settlement);
   };
 
   return {
     limits: claim.view,
-    cover: createCover({ ledger, requestId, price, promptTokens, amount, outputBound, lowered }),
+    cover,
     boundByBalance: lowered,
     attempts,
     freeSlot: claim.freeSlot,

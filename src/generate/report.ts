@@ -1,7 +1,7 @@
 // The operator's line about a request that has ended. Called by the pipeline, once for each request
 // that had a grant. It holds counts and names, and nothing of what was said.
 
-import type { Receipt } from '../core/generation.ts';
+import type { Receipt, UsageDoubt } from '../core/generation.ts';
 import type { CheckedRequest, GenerateDependencies } from './call.ts';
 
 /** `failure` is the class of what the upstream did, where it failed. */
@@ -12,6 +12,8 @@ export function report(
   failure?: string,
 ): void {
   const { call, facts, request, model } = checked;
+  const { doubt } = receipt.usage;
+  if (doubt !== undefined) dependencies.alert(doubtWords(call.requestId, receipt, doubt));
   dependencies.report({
     requestId: call.requestId,
     format: call.format.name,
@@ -26,5 +28,14 @@ export function report(
     tokensDebited: receipt.tokensDebited,
     durationMs: dependencies.clock() - call.startedAt,
     ...(failure === undefined ? {} : { failure }),
+    ...(doubt === undefined ? {} : { usageDoubt: doubt }),
   });
+}
+
+/** Money may be lost here without end: a server that reports nonsense does so for every request. */
+function doubtWords(requestId: string, { modelServed }: Receipt, doubt: UsageDoubt): string {
+  const report = `the usage that an upstream of ${modelServed} reported for ${requestId}`;
+  return doubt === 'zero'
+    ? `${report} is zero although there was something to count; it was charged as zero`
+    : `${report} is ${doubt}; our own count was charged instead`;
 }
