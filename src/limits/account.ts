@@ -19,6 +19,8 @@ const LOOKS = 4;
 /** A claim that has not ended. Its slot is a lease: it is held for as long as its request lives. */
 export type OpenClaim = {
   readonly requestId: string;
+  /** Unix milliseconds. */
+  readonly startedAt: number;
   readonly model: string;
   hasSlot: boolean;
   leaseUntil: number;
@@ -94,6 +96,7 @@ export function slotsUsed(state: AccountState, model?: string): number {
 export type AccountStates = {
   readonly find: (accountId: string) => AccountState | undefined;
   readonly add: (accountId: string, state: AccountState, nowMs: number) => void;
+  readonly entries: () => Iterable<[accountId: string, AccountState]>;
   readonly size: () => number;
 };
 
@@ -127,6 +130,7 @@ export function createAccountStates(
       if (states.size >= most) forgetSome(nowMs);
       states.set(accountId, state);
     },
+    entries: () => states.entries(),
     size: () => states.size,
   };
 }

@@ -55,7 +55,12 @@ export type AccountLimits = {
   /** The request window of count_tokens, which is apart from generation's. Seconds when refused. */
   readonly claimCount: (accountId: string, plan: Plan) => number | undefined;
   readonly usage: (accountId: string, plan: Plan) => LimitUsage;
+  /** Every claim that has not ended, for the audit. */
+  readonly claims: () => OpenClaimRecord[];
 };
+
+/** `startedAt` is when the request did, in Unix milliseconds. */
+export type OpenClaimRecord = Pick<ClaimRequest, 'requestId' | 'accountId' | 'startedAt'>;
 
 /** A request that was admitted before this process began. */
 export type PastAdmission = {

@@ -126,7 +126,7 @@ export function createLimits(dependencies: LimitsDependencies): AccountLimits {
         const retryAfterSeconds = retryAfter(code, scopes, tokens, { nowMs, midnightSeconds });
         return { kind: 'refused', code, retryAfterSeconds, view: viewNow(state, request, nowMs) };
       }
-      const open = { requestId, model, hasSlot: true, leaseUntil: nowMs + LEASE_MS };
+      const open = { requestId, startedAt, model, hasSlot: true, leaseUntil: nowMs + LEASE_MS };
       const taken: Taken = {
         request,
         state,
@@ -162,6 +162,11 @@ export function createLimits(dependencies: LimitsDependencies): AccountLimits {
         monthTokens: used(state.months, utcMonth),
       };
     },
+
+    claims: () =>
+      [...accounts.entries()].flatMap(([accountId, state]) =>
+        [...state.claims].map(({ requestId, startedAt }) => ({ requestId, accountId, startedAt })),
+      ),
   };
 }
 
