@@ -35,6 +35,7 @@ ALTER TABLE `holds` ADD `checkpoint_at` integer;--> statement-breakpoint
 ALTER TABLE `price_versions` ADD `cache_write` integer DEFAULT 0 NOT NULL;--> statement-breakpoint
 ALTER TABLE `usage_records` ADD `cache_write_tokens` integer DEFAULT 0 NOT NULL;--> statement-breakpoint
 ALTER TABLE `usage_records` ADD `raw_usage` text;--> statement-breakpoint
+ALTER TABLE `usage_records` ADD `usage_doubt` text;--> statement-breakpoint
 -- Until now what was written to a cache cost what the rest of the prompt does.
 DROP TRIGGER price_versions_no_update;
 --> statement-breakpoint

@@ -99,6 +99,7 @@ export function createEndHold(parts: {
       reasoningTokens: usage.reasoningTokens,
       usageBasis: usage.basis,
       rawUsage: command.rawUsage ?? null,
+      usageDoubt: usage.doubt ?? null,
       estimatedPromptTokens: ended.promptTokens,
       priceVersionRequested: ended.priceVersion,
       priceVersionServed: served?.price.version ?? null,

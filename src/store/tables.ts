@@ -13,7 +13,7 @@ import {
   uniqueIndex,
 } from 'drizzle-orm/sqlite-core';
 import type { ClientFormatName, Standing } from '../core/admit.ts';
-import type { Outcome, Usage } from '../core/generation.ts';
+import type { Outcome, Usage, UsageDoubt } from '../core/generation.ts';
 
 /** Unix milliseconds. */
 const instant = customType<{ data: number; driverData: number | bigint }>({
@@ -275,6 +275,8 @@ export const usageRecords = sqliteTable(
     usageBasis: text('usage_basis').$type<Usage['basis']>().notNull(),
     /** What the upstream reported, as it wrote it; numbers alone. Null where it reported nothing. */
     rawUsage: text('raw_usage'),
+    /** What was wrong with that; null where nothing was. */
+    usageDoubt: text('usage_doubt').$type<UsageDoubt>(),
     estimatedPromptTokens: count('estimated_prompt_tokens').notNull(),
     priceVersionRequested: text('price_version_requested').notNull(),
     priceVersionServed: text('price_version_served'),

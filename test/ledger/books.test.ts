@@ -85,6 +85,7 @@ describe('the story of a request', () => {
         reasoningTokens: 5,
         usageBasis: 'reported',
         rawUsage: null,
+        usageDoubt: null,
         estimatedPromptTokens: 100,
         priceVersionRequested: 'swift-1@1',
         priceVersionServed: 'swift-0@7',

@@ -118,10 +118,11 @@ describe('stop sequences that the upstream is not told', () => {
       { kind: 'text-delta', text: PARTS.join('') },
       {
         kind: 'usage',
+        raw: expect.stringMatching(/^\{"prompt_tokens":10,/),
         usage: {
           inputTokens: 10,
           cachedInputTokens: 4,
-cacheWriteTokens: 0,
+          cacheWriteTokens: 0,
           outputTokens: 500,
           reasoningTokens: 0,
           basis: 'reported',
