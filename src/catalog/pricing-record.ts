@@ -13,9 +13,6 @@ import {
   priceAt,
 } from '../core/price-book.ts';
 
-export type RatesRecord = ReturnType<typeof ratesRecord>;
-export type PeriodRecord = ReturnType<typeof periodRecord>;
-
 /** `schedule` begins with the period in force; `next_change_at` heeds its windows too. */
 export function pricingRecord(prices: PriceBook, usdPerMillion: UsdRate, nowMs: number) {
   const current = periodAt(prices, nowMs);

@@ -31,13 +31,20 @@ type CatalogSearch = {
   readonly path?: string | undefined;
   readonly environment: Environment;
   readonly directory: string;
+  /** What the path comes from, for messages; by default the variable CATALOG. */
+  readonly namedBy?: string;
 };
 
 /**
  * Reads the configured file, or `catalog.toml` in `directory`, or else the built-in demo catalog.
  * A configured file that is missing, or any that cannot be read, throws `CatalogError`.
  */
-export function findCatalog({ path, environment, directory }: CatalogSearch): FoundCatalog {
+export function findCatalog({
+  path,
+  environment,
+  directory,
+  namedBy = 'CATALOG',
+}: CatalogSearch): FoundCatalog {
   const file = resolve(directory, path ?? 'catalog.toml');
   try {
     return { origin: 'file', path: file, text: readFileSync(file, 'utf8'), environment };
@@ -48,7 +55,7 @@ export function findCatalog({ path, environment, directory }: CatalogSearch): Fo
     }
     throw new CatalogError([
       missing
-        ? `CATALOG names a file that does not exist: ${file}`
+        ? `${namedBy} names a file that does not exist: ${file}`
         : `${file} cannot be read. Check that it is a file and that its permissions allow it.`,
     ]);
   }

@@ -19,6 +19,7 @@ import { addKeyCommands } from './key.ts';
 import { addMaintenanceCommands } from './maintenance.ts';
 import { addMigrateCommand } from './migrate.ts';
 import { addModelCommands } from './models.ts';
+import { addPriceCommands } from './prices.ts';
 import { addServeCommand } from './serve-command.ts';
 
 /** Runs one command line and answers with its exit code; never throws. */
@@ -55,6 +56,7 @@ function createProgram(perform: Perform): Command {
   addBlockCommands(program, perform);
   addMaintenanceCommands(program, perform);
   addModelCommands(program, perform);
+  addPriceCommands(program, perform);
   addExplainCommand(program, perform);
   addBackupCommand(program, perform);
   return program;
