@@ -57,8 +57,9 @@ export function createRemoteLedger(options: RemoteLedgerOptions): RemoteLedger {
       restartMs = RESTART_FIRST_MS;
       queue.answered(data);
     };
-    started.onerror = (event) => {
-      cause = new Error(event.message);
+    started.onerror = ({ message }) => {
+      // The runtime prints the source around the error into its message; its own line will do.
+      cause = new Error(/^\w*error: .*$/im.exec(message)?.[0] ?? message);
     };
     // Comes once, after an error too.
     started.addEventListener('close', () => {

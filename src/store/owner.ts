@@ -22,7 +22,8 @@ export function ownDatabase(url: string): Release {
   try {
     connection = new Connection(side, { readwrite: true, create: true });
     chmodSync(side, 0o600);
-    // Nothing is ever written into it: the transaction is the lock.
+    // Nothing is ever written into it, not even a journal: the transaction is the lock.
+    connection.run('PRAGMA journal_mode = MEMORY');
     connection.run('BEGIN EXCLUSIVE');
   } catch (cause) {
     connection?.close();

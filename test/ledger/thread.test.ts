@@ -1,0 +1,293 @@
+// The ledger in its thread: the same answers and errors as beside the caller, and what becomes of
+// what was promised when the thread dies or its database cannot be written.
+
+import { describe, expect, test } from 'bun:test';
+import { rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { type Books, createBooks } from '../../src/ledger/books.ts';
+import type { HoldCommand } from '../../src/ledger/contract.ts';
+import { LedgerRefusal, LedgerUnavailable } from '../../src/ledger/error.ts';
+import {
+  createRemoteLedger,
+  type RemoteLedger,
+  type RemoteLedgerOptions,
+} from '../../src/ledger/remote.ts';
+import type { Database } from '../../src/store/database.ts';
+import { newDatabase, temporaryDirectory } from '../support/database.ts';
+import {
+  creditOf,
+  fundAccount,
+  holdOf,
+  NOW,
+  outcomeOf,
+  PRICE,
+  releaseOf,
+  settleOf,
+} from '../support/ledger.ts';
+
+const directory = temporaryDirectory();
+const LOST = 'LedgerUnavailable: The ledger did not answer.';
+const UNWRITTEN = 'LedgerUnavailable: The ledger could not be written.';
+
+type Remote = AsyncDisposable & {
+  readonly database: Database;
+  readonly books: Books;
+  readonly ledger: RemoteLedger;
+  readonly url: string;
+  /** Every thread that was started, the running one last. */
+  readonly threads: Worker[];
+  /** What the operator was told. */
+  readonly told: string[];
+  /** Resolves once what is promised is on disk. */
+  readonly settled: () => Promise<void>;
+};
+
+/** A ledger in a thread, over a database with 1,000 for `ada`. */
+async function openRemote(options: Partial<RemoteLedgerOptions> = {}): Promise<Remote> {
+  const name = crypto.randomUUID();
+  const url = `sqlite:${join(directory, `${name}.db`)}`;
+  const database = newDatabase(directory, name);
+  const threads: Worker[] = [];
+  const told: string[] = [];
+  const ledger = createRemoteLedger({
+    url,
+    sync: 'full',
+    onTrouble: ({ kind, requestId }) => told.push(`${kind} ${requestId}`),
+    onDeath: () => told.push('died'),
+    startThread() {
+      const thread = new Worker(new URL('../../src/ledger/thread.ts', import.meta.url).href);
+      threads.push(thread);
+      return thread;
+    },
+    ...options,
+  });
+  const books = createBooks(database);
+  await fundAccount({ database, ledger, books }, 'ada', 1_000n);
+  return {
+    database,
+    books,
+    ledger,
+    url,
+    threads,
+    told,
+    settled: () => until(() => ledger.pending() === 0),
+    async [Symbol.asyncDispose]() {
+      await ledger.close();
+      database.close();
+    },
+  };
+}
+
+async function until(condition: () => boolean): Promise<void> {
+  while (!condition()) await new Promise((next) => setTimeout(next, 1));
+}
+
+describe('the thread', () => {
+  test('answers as the ledger does, with exact amounts', async () => {
+    await using remote = await openRemote();
+    const { ledger, books } = remote;
+    const answers = await Promise.all([
+      ledger.hold(holdOf('r1', 'ada', 100n)),
+      ledger.hold(holdOf('r2', 'ada', 901n)),
+      ledger.dispatch({
+        requestId: 'r1',
+        served: { model: 'swift-1', upstream: 'demo', price: PRICE },
+        nowMs: NOW,
+      }),
+      ledger.extend({ requestId: 'r1', amount: 150n }),
+      ledger.checkpoint({ requestId: 'r1', outputTokens: 7, reasoningTokens: 2, nowMs: NOW }),
+      ledger.settle(settleOf('r1', 40n)),
+      ledger.settle(settleOf('r1', 41n)),
+      ledger.credit(creditOf('c1', 'ada', 2n ** 50n)),
+    ]);
+    expect(answers.map((answer) => answer as unknown)).toMatchObject([
+      { ok: true, available: 900n },
+      { ok: false, available: 900n },
+      undefined,
+      { ok: true, available: 850n },
+      undefined,
+      { debited: 40n, loss: 0n, available: 960n },
+      { debited: 40n, loss: 0n, available: 960n },
+      { applied: true, available: 960n + 2n ** 50n },
+    ]);
+    expect(books.audit()).toEqual([]);
+    expect([ledger.pending(), ledger.problem()]).toEqual([0, undefined]);
+  });
+
+  test('lets errors keep their class, name and words', async () => {
+    await using remote = await openRemote();
+    const { ledger } = remote;
+    const refused = await ledger.settle(settleOf('none', 1n)).catch((error: unknown) => error);
+    expect(refused).toBeInstanceOf(LedgerRefusal);
+    expect((refused as Error).stack).toContain('thread.ts');
+    const { promptTokens: _, ...half } = holdOf('r1', 'ada', 1n);
+    expect(await outcomeOf(ledger.hold(half as HoldCommand))).toBe(
+      'TypeError: No value for promptTokens was given.',
+    );
+    remote.threads[0]?.terminate();
+    const lost = await ledger.hold(holdOf('r3', 'ada', 1n)).catch((error: unknown) => error);
+    expect(lost).toBeInstanceOf(LedgerUnavailable);
+  });
+
+  test('writes what came in one turn, or while it wrote, in one go', async () => {
+    await using remote = await openRemote();
+    const { ledger, books } = remote;
+    const waves = [];
+    for (let wave = 0; wave < 20; wave += 1) {
+      for (let n = 0; n < 40; n += 1) waves.push(ledger.hold(holdOf(`${wave}-${n}`, 'ada', 1n)));
+      await new Promise((next) => setImmediate(next));
+    }
+    const available = (await Promise.all(waves)).map((result) => result.available);
+    expect(available).toEqual(available.map((_left, n) => BigInt(999 - n)));
+    expect(books.balance('ada')).toMatchObject({ held: 800n });
+  });
+
+  test('closes when all that was given is on disk', async () => {
+    await using remote = await openRemote();
+    const { ledger, books } = remote;
+    const holds = Array.from({ length: 600 }, (_, n) => ledger.hold(holdOf(`r${n}`, 'ada', 1n)));
+    expect(await ledger.close()).toBe(0);
+    expect((await Promise.all(holds)).every((result) => result.ok)).toBe(true);
+    expect(books.balance('ada')).toEqual({ posted: 1_000n, held: 600n, available: 400n });
+    expect(await outcomeOf(ledger.hold(holdOf('late', 'ada', 1n)))).toBe(LOST);
+    expect(remote.told).toEqual([]);
+  });
+});
+
+describe('a thread that dies', () => {
+  test('loses nothing that was promised, and another one takes over', async () => {
+    await using remote = await openRemote();
+    const { ledger, books, threads, told } = remote;
+    await Promise.all([
+      ledger.hold(holdOf('r1', 'ada', 10n)),
+      ledger.hold(holdOf('r2', 'ada', 10n)),
+    ]);
+    threads[0]?.terminate();
+    const results = [
+      outcomeOf(ledger.settle(settleOf('r1', 4n))),
+      outcomeOf(ledger.release(releaseOf('r2'))),
+      outcomeOf(ledger.hold(holdOf('r3', 'ada', 10n))),
+    ];
+    expect(await Promise.all(results)).toEqual([LOST, LOST, LOST]);
+    // New commands are refused at once until another one has opened the database.
+    expect(await outcomeOf(ledger.hold(holdOf('r4', 'ada', 10n)))).toBe(LOST);
+    expect(ledger.problem()).toBe('stopped');
+    await remote.settled();
+    expect(books.explain('r1')?.record?.debited).toBe(4n);
+    expect(books.balance('ada')).toEqual({ posted: 996n, held: 0n, available: 996n });
+    expect(books.audit()).toEqual([]);
+    expect(told.toSorted()).toEqual(['died', 'kept r1', 'kept r2']);
+    expect([threads.length, ledger.problem()]).toEqual([2, undefined]);
+    expect(await ledger.hold(holdOf('r5', 'ada', 10n))).toEqual({ ok: true, available: 986n });
+  });
+
+  test('of an error of its own does so too', async () => {
+    await using remote = await openRemote();
+    const { ledger, threads, told } = remote;
+    await ledger.hold(holdOf('r1', 'ada', 10n));
+    threads[0]?.postMessage({ kind: 'write', batch: null });
+    const settled = outcomeOf(ledger.settle(settleOf('r1', 4n)));
+    expect(await settled).toBe(LOST);
+    await remote.settled();
+    expect(told.toSorted()).toEqual(['died', 'kept r1']);
+    expect(remote.books.balance('ada')).toMatchObject({ posted: 996n, held: 0n });
+  });
+
+  test('again and again under load keeps every settle, and the books whole', async () => {
+    await using remote = await openRemote();
+    const { ledger, books, threads } = remote;
+    let promised = 0;
+    let running = true;
+    const lane = async (mark: string): Promise<void> => {
+      for (let n = 0; running; n += 1) {
+        const id = `${mark}-${n}`;
+        const held = await ledger.hold(holdOf(id, 'ada', 1n)).catch(() => undefined);
+        if (held === undefined) await ledger.release(releaseOf(id)).catch(() => undefined);
+        if (held?.ok !== true) {
+          await new Promise((next) => setTimeout(next, 5));
+          continue;
+        }
+        promised += 1;
+        await ledger.settle(settleOf(id, 1n)).catch(() => undefined);
+      }
+    };
+    await ledger.credit(creditOf('more', 'ada', 1_000_000n));
+    const lanes = Array.from({ length: 16 }, (_, n) => lane(`lane${n}`));
+    for (let death = 1; death <= 5; death += 1) {
+      const before = promised;
+      await until(() => promised >= before + 50);
+      threads.at(-1)?.terminate();
+      await until(() => threads.length > death);
+    }
+    running = false;
+    await Promise.all(lanes);
+    await remote.settled();
+    const { posted, held } = books.balance('ada');
+    expect([held, 1_001_000n - posted]).toEqual([0n, BigInt(promised)]);
+    expect(books.audit()).toEqual([]);
+  });
+
+  test('is started again until its database can be opened', async () => {
+    const starts: number[] = [];
+    await using remote = await openRemote();
+    const { url } = remote;
+    const told: string[] = [];
+    const ledger = createRemoteLedger({
+      url: url.replace('.db', '.db/nowhere.db'),
+      sync: 'full',
+      onDeath: (cause) => told.push(String(cause)),
+      startThread() {
+        starts.push(performance.now());
+        return new Worker(new URL('../../src/ledger/thread.ts', import.meta.url).href);
+      },
+    });
+    await until(() => starts.length === 3);
+    expect(ledger.problem()).toBe('stopped');
+    expect(told[0]).toMatch(/^Error: StoreError: The database file .*nowhere.db cannot be created/);
+    expect((starts[2] ?? 0) - (starts[1] ?? 0)).toBeGreaterThan(190);
+    expect(await ledger.close()).toBe(0);
+  });
+});
+
+describe('a database that cannot be written refuses holds, and books settles when it is over:', () => {
+  const large = { ...settleOf('r1', 4n), attempts: ['x'.repeat(1_000_000)] };
+
+  async function passes(remote: Remote, begin: () => void, end: () => void): Promise<void> {
+    const { ledger, books, told } = remote;
+    await ledger.hold(holdOf('r1', 'ada', 10n));
+    begin();
+    const results = [
+      outcomeOf(ledger.settle(large)),
+      outcomeOf(ledger.hold(holdOf('r2', 'ada', 10n))),
+    ];
+    expect(await Promise.all(results)).toEqual([UNWRITTEN, UNWRITTEN]);
+    expect([ledger.problem(), ledger.pending(), told]).toEqual(['failing', 1, ['kept r1']]);
+    end();
+    await remote.settled();
+    expect(books.balance('ada')).toEqual({ posted: 996n, held: 0n, available: 996n });
+    expect(await ledger.hold(holdOf('r3', 'ada', 10n))).toEqual({ ok: true, available: 986n });
+    expect([ledger.problem(), books.audit()]).toEqual([undefined, []]);
+  }
+
+  // The thread waits 5 seconds for the lock, and nobody waits for the thread.
+  test('a lock of another process', async () => {
+    await using remote = await openRemote();
+    const { connection } = remote.database;
+    await passes(
+      remote,
+      () => connection.run('BEGIN IMMEDIATE'),
+      () => connection.run('COMMIT'),
+    );
+  }, 20_000);
+
+  test('a full disk', async () => {
+    const thread = new URL('../support/small-disk-thread.ts', import.meta.url).href;
+    await using remote = await openRemote({ startThread: () => new Worker(thread) });
+    const flag = `${remote.url.slice('sqlite:'.length)}.full`;
+    await passes(
+      remote,
+      () => writeFileSync(flag, ''),
+      () => rmSync(flag),
+    );
+  });
+});
