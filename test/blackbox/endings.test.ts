@@ -1,0 +1,357 @@
+// Every ending from outside: one outcome, one settle, a free slot and nothing left in hold, whatever
+// moment a client chooses to leave, and whether its upstream then stops its bill or not.
+
+import { Database } from 'bun:sqlite';
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
+import { type Behaviour, streamHead } from '../support/behaviours.ts';
+import { catalogFor } from '../support/catalog.ts';
+import { type Caller, type Format, get, post, requestBody } from '../support/client.ts';
+import { type Gateway, startGateway, type TestAccount } from '../support/gateway.ts';
+import { streamFrames } from '../support/render.ts';
+import { startUpstream, type Upstream, waitUntil } from '../support/upstream.ts';
+
+setDefaultTimeout(20_000);
+
+type Json = Record<string, unknown>;
+
+const FORMATS: readonly Format[] = ['chat', 'messages'];
+const KINDS = FORMATS.flatMap((format) => [[format, false] as const, [format, true] as const]);
+const PATHS = { chat: '/v1/chat/completions', messages: '/v1/messages' } as const;
+
+let upstream: Upstream;
+/** Its upstream stops its bill when it is aborted. */
+let stopping: Gateway;
+/** Its upstream bills to the end. */
+let billing: Gateway;
+
+/** When answers under way saw the other side go. */
+const goneAt: number[] = [];
+
+/** A token every five milliseconds, for ever. */
+const endless: Behaviour = async (exchange) => {
+  const { dialect, model } = exchange.request;
+  const script = { pieces: [{ text: ' a' }], finish: 'stop' } as const;
+  const [first = '', ...rest] = streamFrames(dialect, model, script);
+  streamHead(exchange);
+  exchange.write(first);
+  const [token = ''] = rest.filter((frame) => frame.includes(' a')).concat(first);
+  while (!exchange.gone()) {
+    exchange.write(token);
+    await exchange.sleep(5);
+  }
+  goneAt.push(performance.now());
+};
+
+/** Fifteen hundred tokens every hundred milliseconds, for ever. */
+const bursts: Behaviour = async (exchange) => {
+  const { dialect, model } = exchange.request;
+  const script = { pieces: [{ text: ' a'.repeat(1_500) }], finish: 'stop' } as const;
+  const frames = streamFrames(dialect, model, script);
+  streamHead(exchange);
+  while (!exchange.gone()) {
+    exchange.write(frames.find((frame) => frame.includes(' a')) ?? '');
+    await exchange.sleep(100);
+  }
+  goneAt.push(performance.now());
+};
+
+const silent: Behaviour = async (exchange) => {
+  await exchange.untilGone();
+  goneAt.push(performance.now());
+};
+
+const MODELS = [
+  ...[
+    'endless',
+    'bursts',
+    'silent',
+    'silent-stream',
+    'slow-tokens-40-10',
+    'slow-first-byte-400',
+    'ok',
+  ],
+  ...['slow-failure', 'never-asked', 'thinks-and-breaks', 'no-content', 'cut'],
+];
+
+beforeAll(async () => {
+  upstream = await startUpstream({
+    endless,
+    bursts,
+    silent,
+    'silent-stream': async (exchange) => {
+      streamHead(exchange);
+      await silent(exchange);
+    },
+    'slow-failure': async (exchange) => {
+      await exchange.sleep(150);
+      exchange.reset();
+    },
+    'thinks-and-breaks': async (exchange) => {
+      const { dialect, model } = exchange.request;
+      const script = { pieces: [{ reasoning: 'Hm. Let me see.' }], finish: 'stop' } as const;
+      streamHead(exchange);
+      for (const frame of streamFrames(dialect, model, script).slice(0, -3)) exchange.write(frame);
+      await exchange.sleep(50);
+      exchange.cut();
+    },
+  });
+  const models = {
+    'slow-failure': { fallbacks: ['never-asked'] },
+    endless: { max_output: 100_000 },
+    bursts: { max_output: 100_000 },
+  };
+  const environment = { LOG_LEVEL: 'warn', SILENT_COMMIT_SECONDS: '0.2', DRAIN_SECONDS: '0.5' };
+  [stopping, billing] = await Promise.all([
+    startGateway({ catalog: catalogFor(upstream, MODELS, { models }), environment }),
+    startGateway({
+      catalog: catalogFor(upstream, MODELS, {
+        models,
+        upstream: { cancel_stops_billing: false },
+      }),
+      environment,
+    }),
+  ]);
+});
+
+afterAll(async () => {
+  await stopping[Symbol.asyncDispose]();
+  await billing[Symbol.asyncDispose]();
+  await upstream.close();
+});
+
+function account(gateway: Gateway, credit = 100_000): Promise<TestAccount> {
+  return gateway.createAccount({ plan: 'business', credit });
+}
+
+type Left = { readonly leave: () => number; readonly response: Promise<Response | undefined> };
+
+/** A request whose client can leave; `leave` answers when it did. */
+function begin(of: Caller, format: Format, stream: boolean, model: string, more: Json = {}): Left {
+  const abort = new AbortController();
+  const body = requestBody(format, model, { stream, max_tokens: 1_000, ...more });
+  const response = post(of, PATHS[format], body, { signal: abort.signal });
+  return {
+    response: response.catch(() => undefined),
+    leave() {
+      abort.abort();
+      return performance.now();
+    },
+  };
+}
+
+async function asked(model: string, before: number): Promise<void> {
+  await upstream.waitFor(
+    ({ requests }) => requests.filter((each) => each.model === model).length > before,
+  );
+}
+
+const count = (model: string) => upstream.requests.filter((each) => each.model === model).length;
+
+async function inFlight(of: Caller): Promise<unknown> {
+  return ((await get(of, '/v1/account')).json['usage'] as Json)['in_flight'];
+}
+
+type Ended = {
+  readonly outcome: string;
+  readonly basis: string;
+  readonly phase: string;
+  readonly debited: number;
+  readonly output: number;
+  readonly settles: number;
+};
+
+/** How the requests of an account ended, once all of them have. */
+async function endings(gateway: Gateway, of: TestAccount, requests = 1): Promise<Ended[]> {
+  const books = new Database(gateway.databasePath, { readonly: true });
+  try {
+    let ended: Ended[] = [];
+    await waitUntil(async () => {
+      ended = books
+        .query<Ended, [string]>(
+          `select u.outcome, u.usage_basis as basis, h.phase, u.debited / 1e6 as debited,
+             u.output_tokens as output,
+             (select count(*) from ledger_entries e where e.transfer_id = 'settle:' || u.request_id
+               and e.ledger_account = 'operator:revenue') as settles
+           from usage_records u join holds h on h.request_id = u.request_id
+           where u.account_id = ? order by u.started_at`,
+        )
+        .all(of.id);
+      const { json } = await get(of, '/v1/account');
+      const { reserved } = json['balance'] as { reserved: string };
+      return ended.length >= requests && reserved === '0' && (await inFlight(of)) === 0;
+    });
+    for (const { debited, settles } of ended) expect(settles).toBe(debited > 0 ? 1 : 0);
+    return ended;
+  } finally {
+    books.close();
+  }
+}
+
+describe.each(KINDS)('%s, streamed: %p', (format, stream) => {
+  test.each([
+    ['before its first byte', 'silent'],
+    ['after its headers', 'silent-stream'],
+    ['in the middle', 'endless'],
+  ] as const)('an upstream is stopped within 500 ms, %s', async (_, model) => {
+    const payer = await account(stopping);
+    const before = count(model);
+    const seen = goneAt.length;
+    const { leave } = begin(payer, format, stream, model, { max_tokens: 32_000 });
+    await asked(model, before);
+    await Bun.sleep(80);
+    const leftAt = leave();
+    await waitUntil(() => goneAt.length > seen);
+    expect((goneAt.at(-1) ?? Infinity) - leftAt).toBeLessThan(500);
+    const [ended, ...more] = await endings(stopping, payer);
+    expect([ended?.outcome, more]).toEqual(['client_cancelled', []]);
+    if (model === 'endless') {
+      expect(ended).toMatchObject({ basis: 'estimated', phase: 'settled' });
+      expect(ended?.output).toBeGreaterThan(0);
+    } else expect(ended).toMatchObject({ debited: 0, phase: 'released' });
+  });
+
+  test('an upstream that bills to the end is read to it, and its report is charged', async () => {
+    const payer = await account(billing);
+    const model = 'slow-tokens-40-10';
+    const before = count(model);
+    const aborted = upstream.aborted();
+    // Above the first slice, a whole answer is read as a stream, too.
+    const { leave } = begin(payer, format, stream, model, { max_tokens: 5_000 });
+    await asked(model, before);
+    await Bun.sleep(100);
+    leave();
+    // The slot is free long before the answer is over.
+    await waitUntil(async () => (await inFlight(payer)) === 0);
+    expect(upstream.active()).toBe(1);
+    expect(await endings(billing, payer)).toEqual([
+      // 6 prompt tokens, 4 cached ones and 40 of output.
+      {
+        outcome: 'client_cancelled',
+        basis: 'reported',
+        phase: 'settled',
+        debited: 86.4,
+        output: 40,
+        settles: 1,
+      },
+    ]);
+    expect(upstream.aborted()).toBe(aborted);
+  });
+
+  test('also where it had not answered yet', async () => {
+    const payer = await account(billing);
+    const before = count('slow-first-byte-400');
+    const { leave } = begin(payer, format, stream, 'slow-first-byte-400');
+    await asked('slow-first-byte-400', before);
+    leave();
+    expect(await endings(billing, payer)).toMatchObject([
+      { outcome: 'client_cancelled', basis: 'reported', debited: 16.4 },
+    ]);
+  });
+
+  test('a client that leaves between two attempts has no second one', async () => {
+    const payer = await account(stopping);
+    const asks = count('never-asked');
+    const before = count('slow-failure');
+    const { leave } = begin(payer, format, stream, 'slow-failure');
+    await asked('slow-failure', before);
+    await Bun.sleep(50);
+    leave();
+    expect(await endings(stopping, payer)).toMatchObject([
+      { outcome: 'client_cancelled', phase: 'released', debited: 0 },
+    ]);
+    expect(count('never-asked')).toBe(asks);
+  });
+
+  test('whoever leaves at whatever moment, there is one end, and the slot is free', async () => {
+    const payer = await account(stopping, 1_000_000);
+    const requests = Array.from({ length: 25 }, (_, index) => {
+      const { leave, response } = begin(payer, format, stream, 'slow-tokens-40-10');
+      setTimeout(leave, index * 3);
+      return response;
+    });
+    await Promise.all(requests);
+    // Those that left before anything was held have no hold, and so no end.
+    const ended = await endings(stopping, payer, 0);
+    for (const { outcome, debited, phase } of ended) {
+      expect(['client_cancelled', 'completed']).toContain(outcome);
+      expect(phase).toBe(debited > 0 ? 'settled' : 'released');
+    }
+    expect(ended.some((each) => each.outcome === 'client_cancelled')).toBe(true);
+  });
+
+  test('who has seen nothing of an answer that broke pays nothing', async () => {
+    const payer = await account(stopping);
+    const off =
+      format === 'chat' ? { reasoning_effort: 'none' } : { thinking: { type: 'disabled' } };
+    const { response } = begin(payer, format, stream, 'thinks-and-breaks', off);
+    await (await response)?.text();
+    expect(await endings(stopping, payer)).toMatchObject([
+      { outcome: 'upstream_failed', phase: 'released', debited: 0 },
+    ]);
+  });
+
+  test('an empty answer with a reason is an answer', async () => {
+    const payer = await account(stopping);
+    const { response } = begin(payer, format, stream, 'no-content');
+    await (await response)?.text();
+    expect(await endings(stopping, payer)).toMatchObject([
+      { outcome: 'completed', basis: 'reported', phase: 'settled' },
+    ]);
+  });
+});
+
+test.each(FORMATS)('a stream that was committed to in silence ends once, %s', async (format) => {
+  const payer = await account(stopping);
+  const { leave, response } = begin(payer, format, true, 'silent-stream');
+  expect((await response)?.status).toBe(200);
+  leave();
+  expect(await endings(stopping, payer)).toMatchObject([
+    { outcome: 'client_cancelled', phase: 'released', debited: 0 },
+  ]);
+});
+
+test('a drain whose hold cannot grow is over, and costs no more than the hold', async () => {
+  const payer = await account(billing, 9_000);
+  const seen = goneAt.length;
+  const before = count('bursts');
+  const { leave } = begin(payer, 'chat', true, 'bursts', { max_tokens: 32_000 });
+  await asked('bursts', before);
+  await Bun.sleep(50);
+  leave();
+  await waitUntil(async () => (await inFlight(payer)) === 0);
+  expect(goneAt.length).toBe(seen);
+  const [ended, ...more] = await endings(billing, payer);
+  expect(ended).toMatchObject({ outcome: 'client_cancelled', basis: 'estimated' });
+  expect(ended?.debited).toBeGreaterThan(8_900);
+  expect(ended?.debited).toBeLessThanOrEqual(9_000);
+  expect(more).toEqual([]);
+  await waitUntil(() => goneAt.length > seen);
+});
+
+test('a server that stops ends its drains within the drain time, and settles them', async () => {
+  await using gateway = await startGateway({
+    catalog: catalogFor(upstream, ['endless'], { upstream: { cancel_stops_billing: false } }),
+    environment: { LOG_LEVEL: 'warn', DRAIN_SECONDS: '0.3' },
+  });
+  const payer = await account(gateway);
+  const before = count('endless');
+  const { leave } = begin(payer, 'chat', true, 'endless');
+  await asked('endless', before);
+  await Bun.sleep(80);
+  leave();
+  await waitUntil(async () => (await inFlight(payer)) === 0);
+  const from = performance.now();
+  expect(await gateway.stop()).toBe(0);
+  expect(performance.now() - from).toBeLessThan(4_000);
+  const books = new Database(gateway.databasePath, { readonly: true });
+  const ended = books
+    .query<Json, []>(
+      `select u.outcome, u.usage_basis as basis, h.phase, u.loss
+       from usage_records u join holds h on h.request_id = u.request_id`,
+    )
+    .all();
+  books.close();
+  expect(ended).toEqual([
+    { outcome: 'client_cancelled', basis: 'estimated', phase: 'settled', loss: 0 },
+  ]);
+});
