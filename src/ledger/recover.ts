@@ -41,11 +41,13 @@ export function createRecover(parts: {
       const usage = { ...NOTHING, basis: 'recovered' } as const;
       return endHold({ ...end, usage }, 0n, expired ? 'expired' : 'released');
     }
+    // An upstream may ignore the bound; the caller's bound is one on what is charged all the same.
+    const outputTokens = Math.min(hold.outputTokens, hold.outputBound);
     const usage = {
       ...NOTHING,
       inputTokens: hold.promptTokens,
-      outputTokens: hold.outputTokens,
-      reasoningTokens: Math.min(hold.reasoningTokens, hold.outputTokens),
+      outputTokens,
+      reasoningTokens: Math.min(hold.reasoningTokens, outputTokens),
       basis: 'recovered',
     } as const;
     const charge = chargeServed(usage, prices.read(hold.priceVersion), served.price);

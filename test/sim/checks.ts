@@ -45,7 +45,7 @@ export function checkEnd(facts: Facts): void {
   hold('I-08 every hold has ended', open.length === 0, () => open);
   hold('I-12 nothing is in flight', gateway.inFlight() === 0, () => gateway.inFlight());
   for (const accountId of facts.paidIn.keys()) {
-    const { inFlight } = gateway.limits.usage(accountId);
+    const { inFlight } = gateway.limits.usage(accountId, facts.planOf(accountId));
     hold('I-12 no slot has leaked', inFlight === 0, () => ({ accountId, inFlight }));
   }
   const differences = gateway.books.audit();
@@ -134,10 +134,15 @@ function checkRequest({ gateway }: Facts, memory: Told, served: readonly Served[
   }
 }
 
-/** At the upstreams themselves: no account has more under way than its plan has slots. */
+/**
+ * At the upstreams themselves: no account has more under way than its plan has slots. What a client
+ * has left does not count, for it may be read to its end without a slot.
+ */
 function checkSlots({ told, book, planOf }: Facts): void {
-  const accountOf = new Map(told.map((memory) => [memory.marker, memory.accountId]));
-  for (const [accountId, served] of Map.groupBy(book, (each) => accountOf.get(each.marker) ?? '')) {
+  const asked = new Map(told.filter(({ left }) => !left).map((each) => [each.marker, each]));
+  const counted = book.filter(({ marker }) => asked.has(marker));
+  const accountOf = ({ marker }: Served): string => asked.get(marker)?.accountId ?? '';
+  for (const [accountId, served] of Map.groupBy(counted, accountOf)) {
     const limit = planOf(accountId).concurrentRequests;
     for (const each of served) {
       const together = served.filter(

@@ -10,6 +10,7 @@ import { type Generated, generate } from '../../src/generate/generate.ts';
 import { createInFlight } from '../../src/generate/in-flight.ts';
 import { type Books, createBooks } from '../../src/ledger/books.ts';
 import type { Ledger } from '../../src/ledger/contract.ts';
+import { createHistory } from '../../src/ledger/history.ts';
 import { createLedger } from '../../src/ledger/ledger.ts';
 import { type AccountLimits, createLimits } from '../../src/limits/limits.ts';
 import { type Database, openDatabase } from '../../src/store/database.ts';
@@ -64,14 +65,14 @@ export async function startGateway(parts: GatewayParts): Promise<Gateway> {
   let alive = true;
   const ledger = slow(createLedger({ database }), world, faults, () => alive);
   await recover(ledger, catalog, world);
+  const deadlines = createDeadlines();
+  const inFlight = createInFlight();
   const limits = createLimits({
     clock: world.wall,
     monotonic: world.monotonic,
-    usageSince: books.usageSince,
-    openHoldTokens: books.openHoldTokens,
-  } as Parameters<typeof createLimits>[0]);
-  const deadlines = createDeadlines();
-  const inFlight = createInFlight();
+    isLive: inFlight.isLive,
+    history: createHistory(database),
+  });
   const tokens = (text: string): number => Math.ceil(text.length / FOUR_CHARACTERS);
   setInterval(() => deadlines.sweep(world.monotonic()), SWEEP_MS);
   const dependencies: GenerateDependencies = {

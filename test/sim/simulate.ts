@@ -37,6 +37,7 @@ idle_seconds = 20
 id = "two"
 dialect = "chat"
 base_url = "http://127.0.0.1:2/v1"
+cancel_stops_billing = false
 api_key = "secret"
 idle_seconds = 20
 
