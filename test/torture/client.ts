@@ -20,7 +20,11 @@ export type ClientEntry = {
   endedAtMs: number;
 };
 
-export type ClientWatch = { readonly onBill: () => void; readonly onLeave: () => void };
+export type ClientWatch = {
+  readonly onAsk: () => void;
+  readonly onBill: () => void;
+  readonly onLeave: () => void;
+};
 
 /** A client that is still waiting after this is a finding of its own. */
 const PATIENCE_MS = 25_000;
@@ -58,6 +62,7 @@ export function ask(
 
   socket.on('connect', () => {
     socket.write(requestBytes(key, drawn));
+    watch.onAsk();
     if (drawn.leaving !== 'stay' && drawn.leaveAfterBytes === 0) {
       setTimeout(leave, drawn.leaveAfterMs);
     }

@@ -5,7 +5,7 @@
 import { type Gateway, startGateway } from '../support/gateway.ts';
 import type { Target } from './client.ts';
 
-export const TRIGGERS = ['now', 'dispatch', 'content', 'bill', 'leave'] as const;
+export const TRIGGERS = ['now', 'ask', 'dispatch', 'content', 'bill', 'leave'] as const;
 
 export type Trigger = (typeof TRIGGERS)[number];
 
@@ -18,6 +18,14 @@ export type Kill = {
   backAtMs: number;
 };
 
+export type Moment = {
+  /** From now on, until the killer lies in wait for its event. */
+  readonly afterMs: number;
+  readonly trigger: Trigger;
+  /** From the event to the kill; at 0 it comes before anything else can. */
+  readonly delayMs: number;
+};
+
 export type Killer = {
   readonly kills: Kill[];
   readonly generation: () => number;
@@ -27,7 +35,7 @@ export type Killer = {
   /** Something happened; kills, at once, if that was what it waited for. */
   readonly happened: (trigger: Trigger) => void;
   /** Waits for the moment, kills, and starts again. Resolves when the next one listens. */
-  readonly killOnce: (afterMs: number, trigger: Trigger) => Promise<void>;
+  readonly killOnce: (moment: Moment) => Promise<void>;
 };
 
 /** How long a killer waits for its event before any moment will do. */
@@ -49,7 +57,7 @@ export async function startKiller(
     return killed;
   }
 
-  async function killOnce(afterMs: number, trigger: Trigger): Promise<void> {
+  async function killOnce({ afterMs, trigger, delayMs }: Moment): Promise<void> {
     await Bun.sleep(afterMs);
     const restart = Promise.withResolvers<void>();
     const killed = await new Promise<Kill>((resolve) => {
@@ -58,8 +66,12 @@ export async function startKiller(
         fire() {
           if (armed !== moment) return;
           armed = undefined;
-          up = restart.promise;
-          resolve(kill(trigger));
+          const now = () => {
+            up = restart.promise;
+            resolve(kill(trigger));
+          };
+          if (delayMs === 0) now();
+          else setTimeout(now, delayMs);
         },
       };
       armed = moment;

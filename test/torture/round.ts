@@ -128,6 +128,7 @@ async function playClients(stage: Stage): Promise<void> {
 async function askAs(stage: Stage, account: RoundAccount, drawn: Drawn): Promise<ClientEntry> {
   const { killer, clients } = stage;
   const entry = await ask(await killer.target(), account.key, drawn, {
+    onAsk: () => killer.happened('ask'),
     onBill: () => killer.happened('bill'),
     onLeave: () => killer.happened('leave'),
   });
@@ -183,12 +184,14 @@ async function playKills({ random, killer }: Stage, seconds: number, every: numb
   for (;;) {
     const afterMs = own.whole(300, Math.max(300, every * 1_000));
     const trigger = own.pick(TRIGGERS);
+    const delayMs = own.pick([0, 0, 1, 2, 4]);
     if (afterMs > leftMs()) {
       await Bun.sleep(Math.max(0, leftMs()));
-      if (endsWithAKill || killer.kills.length === 0) await killer.killOnce(0, trigger);
+      if (endsWithAKill || killer.kills.length === 0)
+        await killer.killOnce({ afterMs: 0, trigger, delayMs });
       return;
     }
-    await killer.killOnce(afterMs, trigger);
+    await killer.killOnce({ afterMs, trigger, delayMs });
   }
 }
 

@@ -2,7 +2,7 @@
 // somebody left, the upstream's own counts where an answer is complete (I-04, I-07, and the rules
 // for clients that leave and upstreams that fail).
 
-import { promptCost } from '../amounts.ts';
+import { costOf, promptCost } from '../amounts.ts';
 import type { Story } from '../books.ts';
 import { readAnswer } from '../client.ts';
 import { sentWords } from '../upstream.ts';
@@ -115,6 +115,19 @@ const abortedInTime = eachRequest('who leaves stops the upstream', (story, { lag
   return undefined;
 });
 
+/** No token is passed on that is not paid for, and the client is told that there was more. */
+const stoppedIsPaid = eachRequest('who runs out of money has paid for each token', (story) => {
+  const { client, record } = story;
+  if (record?.outcome !== 'stopped_balance') return undefined;
+  const { words, text } = readAnswer(client);
+  const { modelRequested, modelServed } = record;
+  const counts = { inputTokens: 0, cachedInputTokens: 0, outputTokens: words };
+  const worth = costOf(counts, modelRequested, modelServed);
+  if (worth > record.debited) return `${words} words are worth ${worth}, debited ${record.debited}`;
+  if (!client.complete || /"(length|max_tokens)"/.test(text)) return undefined;
+  return 'the answer does not say that it was cut for its length';
+});
+
 /** Each outcome needs somebody who did it. */
 const outcomeHasACause = eachRequest('an outcome has its cause', (story) => {
   const { client, record, served } = story;
@@ -154,6 +167,7 @@ export const ENDING_LAWS: readonly Law[] = [
   completeIsComplete,
   leftPaysWhatWas,
   abortedInTime,
+  stoppedIsPaid,
   outcomeHasACause,
   everybodyIsAnswered,
 ];

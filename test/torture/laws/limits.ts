@@ -1,21 +1,24 @@
 // Slots neither leak nor are given out twice (I-12), told from what the upstream saw at one time.
 
 import type { Books, Story } from '../books.ts';
-import type { Law, Violation } from './law.ts';
+import type { Law } from './law.ts';
 
 /** A slot is free before the rig sees the end of its request; only what lasts longer is an excess. */
 const SLOT_SEAM_MS = 250;
 
 type Interval = { readonly mark: string; readonly fromMs: number; readonly toMs: number };
 
-const neverAboveTheLimit: Law = (books, stories) =>
-  books.accounts.flatMap(({ name, concurrency }): Violation[] => {
-    const own = stories.filter(({ client }) => client.drawn.account === name);
-    const crowd = largestCrowd(own.flatMap((story) => intervalOf(story, books)));
-    if (crowd.length <= concurrency) return [];
-    const detail = `${crowd.length} at the upstream at once, ${concurrency} allowed: ${crowd.join(', ')}`;
-    return [{ law: 'never above the concurrency limit', subject: name, detail }];
-  });
+const neverAboveTheLimit: Law = {
+  name: 'never above the concurrency limit',
+  breaches: (books, stories) =>
+    books.accounts.flatMap(({ name, concurrency }) => {
+      const own = stories.filter(({ client }) => client.drawn.account === name);
+      const crowd = largestCrowd(own.flatMap((story) => intervalOf(story, books)));
+      if (crowd.length <= concurrency) return [];
+      const detail = `${crowd.length} at the upstream at once, ${concurrency} allowed: ${crowd.join(', ')}`;
+      return [{ subject: name, detail }];
+    }),
+};
 
 /** While this request was certainly in flight: until its client, its upstream or its process ended. */
 function intervalOf({ mark, client, served, kill }: Story, { lagMs }: Books): Interval[] {
@@ -41,16 +44,17 @@ function largestCrowd(intervals: readonly Interval[]): string[] {
   return crowd;
 }
 
-const allSlotsComeBack: Law = ({ bursts }) =>
-  bursts
-    .filter(
-      ({ limit, admitted, refusal }) =>
-        admitted !== limit || refusal !== '429 concurrency_limit_exceeded',
-    )
-    .map(({ account, limit, admitted, refusal }) => ({
-      law: 'a burst of the limit is admitted, and no more',
-      subject: account,
-      detail: `${admitted} of ${limit} admitted, the next one got ${refusal}`,
-    }));
+const allSlotsComeBack: Law = {
+  name: 'a burst of the limit is admitted, and no more',
+  breaches: ({ bursts }) =>
+    bursts
+      .filter(({ limit, admitted, refusal }) => admitted !== limit || refusal !== SLOT_REFUSAL)
+      .map(({ account, limit, admitted, refusal }) => ({
+        subject: account,
+        detail: `${admitted} of ${limit} admitted, the next one got ${refusal}`,
+      })),
+};
+
+const SLOT_REFUSAL = '429 concurrency_limit_exceeded';
 
 export const LIMIT_LAWS: readonly Law[] = [neverAboveTheLimit, allSlotsComeBack];

@@ -4,7 +4,7 @@
 import { costOf, readTokens, writeTokens, writeUsd } from '../amounts.ts';
 
 import { readAnswer } from '../client.ts';
-import { eachAccount, eachRequest, type Law, type Violation } from './law.ts';
+import { eachAccount, eachRequest, type Law } from './law.ts';
 
 const conserved = eachAccount('credits - debits = posted', (account, books) => {
   const { ledger } = books;
@@ -41,41 +41,42 @@ const nothingHeld = eachAccount('nothing is held at rest', (account, { ledger })
   return `${held} held, open holds: ${open.map(({ mark, phase }) => `${mark} (${phase})`).join(', ')}`;
 });
 
-const legsSumToZero: Law = ({ ledger }) => {
-  const transfers = Map.groupBy(ledger.entries, ({ transferId }) => transferId);
-  return [...transfers].flatMap(([transferId, legs]): Violation[] => {
-    const sum = legs.reduce((total, { amount }) => total + amount, 0n);
-    if (sum === 0n && legs.length === 2) return [];
-    const detail = `${legs.length} legs that sum to ${sum}`;
-    return [{ law: 'two legs that sum to zero', subject: transferId, detail }];
-  });
+const legsSumToZero: Law = {
+  name: 'two legs that sum to zero',
+  breaches: ({ ledger }) =>
+    [...Map.groupBy(ledger.entries, ({ transferId }) => transferId)].flatMap(([subject, legs]) => {
+      const sum = legs.reduce((total, { amount }) => total + amount, 0n);
+      if (sum === 0n && legs.length === 2) return [];
+      return [{ subject, detail: `${legs.length} legs that sum to ${sum}` }];
+    }),
 };
 
-const neverBelowZero: Law = ({ samples }) =>
-  samples
-    .filter(({ available }) => readTokens(available) < 0n)
-    .map(({ accountId, available, atMs }) => ({
-      law: 'never below zero',
-      subject: accountId,
-      detail: `${available} available at ${atMs}`,
-    }));
+const neverBelowZero: Law = {
+  name: 'never below zero',
+  breaches: ({ samples }) =>
+    samples
+      .filter(({ available }) => readTokens(available) < 0n)
+      .map(({ accountId, available, atMs }) => ({
+        subject: accountId,
+        detail: `${available} available at ${atMs}`,
+      })),
+};
 
-const creditedOnce: Law = ({ credits, ledger }) =>
-  credits.flatMap(({ creditId, accountId, amount, sent, confirmed, complaint }): Violation[] => {
-    const subject = creditId;
-    if (confirmed === 0) {
-      return [{ law: 'a credit is taken', subject, detail: `sent ${sent} times: ${complaint}` }];
-    }
-    const legs = ledger.entries.filter(
-      (entry) =>
-        entry.transferId === `credit:${creditId}` &&
-        entry.ledgerAccount === `customer:${accountId}` &&
-        entry.amount === readTokens(String(amount)),
-    );
-    if (legs.length === 1) return [];
-    const detail = `sent ${sent} times, confirmed ${confirmed} times, booked ${legs.length} times`;
-    return [{ law: 'a credit is booked once', subject, detail }];
-  });
+const creditedOnce: Law = {
+  name: 'a credit is booked once',
+  breaches: ({ credits, ledger }) =>
+    credits.flatMap(({ creditId, accountId, amount, sent, confirmed, complaint }) => {
+      const legs = ledger.entries.filter(
+        (entry) =>
+          entry.transferId === `credit:${creditId}` &&
+          entry.ledgerAccount === `customer:${accountId}` &&
+          entry.amount === readTokens(String(amount)),
+      );
+      if (legs.length === 1 && confirmed > 0) return [];
+      const detail = `sent ${sent} times, confirmed ${confirmed} times, booked ${legs.length} times; ${complaint}`;
+      return [{ subject: creditId, detail }];
+    }),
+};
 
 const endedOnce = eachRequest('one end a hold', ({ hold, record, entries }) => {
   if (hold === undefined) return undefined;
@@ -94,9 +95,7 @@ const chargedByPrice = eachRequest('charged = usage x price', ({ record }) => {
   const { charged, debited, loss, modelRequested, modelServed } = record;
   if (debited + loss !== charged) return `${debited} debited + ${loss} lost are not ${charged}`;
   const cost = costOf(record, modelRequested, modelServed);
-  // What a recovery takes never exceeds the hold, whatever the tokens would cost.
-  const most = record.basis === 'recovered' && cost > record.held ? record.held : cost;
-  return charged === most ? undefined : `charged ${charged}, and its tokens cost ${most}`;
+  return charged === cost ? undefined : `charged ${charged}, and its tokens cost ${cost}`;
 });
 
 const toldIsBooked = eachRequest('what was told is booked', (story) => {
@@ -119,41 +118,52 @@ const toldIsBooked = eachRequest('what was told is booked', (story) => {
   return `told ${outcome}, booked ${record.outcome}`;
 });
 
-/** Once the receipts are there, each end has one, and it says the amount that was told. */
 const receiptSaysTheSame = eachRequest(
   'one receipt, with the amount',
   ({ hold, record }, books) => {
-    if (hold === undefined || record === undefined || books.ledger.receipts.length === 0) return;
+    if (hold === undefined || record === undefined) return undefined;
     const found = books.ledger.receipts.filter(({ subject }) => subject === hold.requestId);
     if (found.length !== 1) return `${found.length} receipts`;
-    const amount = JSON.stringify(writeTokens(record.debited));
+    const amount = `"debited":"${writeTokens(record.debited)}"`;
     const body = found[0]?.body ?? '';
     return body.includes(amount) ? undefined : `the receipt does not say ${amount}: ${body}`;
   },
 );
 
-const chainsHaveNoGaps: Law = ({ ledger }) =>
-  [...Map.groupBy(ledger.receipts, ({ accountId }) => accountId)].flatMap(([subject, rows]) => {
-    const sequences = rows.map(({ sequence }) => sequence).sort((a, b) => a - b);
-    const gap = sequences.findIndex((sequence, index) => sequence !== index + 1);
-    if (gap === -1) return [];
-    return [{ law: 'receipts without gaps', subject, detail: `a gap at ${gap + 1}` }];
-  });
+const chainsHaveNoGaps: Law = {
+  name: 'receipts without gaps',
+  breaches: ({ ledger }) =>
+    [...Map.groupBy(ledger.receipts, ({ accountId }) => accountId)].flatMap(([subject, rows]) => {
+      const sequences = rows.map(({ sequence }) => sequence).sort((a, b) => a - b);
+      const gap = sequences.findIndex((sequence, index) => sequence !== index + 1);
+      return gap === -1 ? [] : [{ subject, detail: `a gap at ${gap + 1}` }];
+    }),
+};
 
-const verdictsAreGood: Law = ({ verdicts, exitCode, quiescentAfterMs }) => [
-  ...verdicts
-    .filter(({ ok }) => !ok)
-    .map(({ command, said }) => ({ law: 'its own audit', subject: command, detail: said })),
-  ...(exitCode === 0
-    ? []
-    : [{ law: 'stops well', subject: 'serve', detail: `ended with ${exitCode}` }]),
-  ...(quiescentAfterMs === undefined
-    ? [{ law: 'at rest within 30 s', subject: 'serve', detail: 'holds are still open' }]
-    : []),
-];
+const verdictsAreGood: Law = {
+  name: 'its own audits find nothing',
+  breaches: ({ verdicts }) =>
+    verdicts
+      .filter(({ ok }) => !ok)
+      .map(({ command, said }) => ({ subject: command, detail: said })),
+};
+
+const comesToRest: Law = {
+  name: 'at rest within 30 s',
+  breaches: ({ quiescentAfterMs }) =>
+    quiescentAfterMs === undefined ? [{ subject: 'serve', detail: 'holds are still open' }] : [],
+};
+
+const stopsWell: Law = {
+  name: 'stops with 0',
+  breaches: ({ exitCode }) =>
+    exitCode === 0 ? [] : [{ subject: 'serve', detail: `ended with ${exitCode}` }],
+};
 
 export const MONEY_LAWS: readonly Law[] = [
   verdictsAreGood,
+  comesToRest,
+  stopsWell,
   conserved,
   entriesMakeTheBalance,
   nothingHeld,
