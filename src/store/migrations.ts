@@ -6,6 +6,7 @@ import appendOnly from '../../drizzle/sqlite/0001_append_only.sql' with { type: 
 import fewerIndexes from '../../drizzle/sqlite/0002_fewer_indexes.sql' with { type: 'text' };
 import reasoning from '../../drizzle/sqlite/0003_reasoning.sql' with { type: 'text' };
 import ledger from '../../drizzle/sqlite/0004_ledger.sql' with { type: 'text' };
+import guards from '../../drizzle/sqlite/0005_guards.sql' with { type: 'text' };
 
 export type Migration = {
   readonly tag: string;
@@ -20,4 +21,5 @@ export const MIGRATIONS: readonly Migration[] = [
   { tag: '0002_fewer_indexes', when: 1795254102371, sql: fewerIndexes },
   { tag: '0003_reasoning', when: 1795260376224, sql: reasoning },
   { tag: '0004_ledger', when: 1795271297502, sql: ledger },
+  { tag: '0005_guards', when: 1795274615177, sql: guards },
 ];
