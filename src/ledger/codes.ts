@@ -1,0 +1,107 @@
+// The operator's side of redemption codes: made, listed, revoked. Redeeming is a movement of money
+// and the ledger's own (`credits.ts`). The text of a code is never stored and cannot be shown again.
+
+import { hash } from 'node:crypto';
+import { and, asc, eq, isNull, sql } from 'drizzle-orm';
+import type { Micro } from '../core/money.ts';
+import { maskRedemptionCode } from '../core/redemption-code.ts';
+import type { Database } from '../store/database.ts';
+import { redemptionCodes } from '../store/tables.ts';
+import { LedgerRefusal } from './error.ts';
+
+export type CodeRecord = typeof redemptionCodes.$inferSelect;
+
+export type CodeStatus = 'open' | 'redeemed' | 'revoked' | 'expired';
+
+export type Codes = ReturnType<typeof createCodes>;
+
+/** The first characters of the digest, by which a code is named once its text is gone. */
+const ID_LENGTH = 12;
+
+/** `code` is in its normal form (`core/redemption-code.ts`). */
+export function codeDigest(code: string): string {
+  return hash('sha256', code, 'hex');
+}
+
+export function codeId({ digest }: Pick<CodeRecord, 'digest'>): string {
+  return digest.slice(0, ID_LENGTH);
+}
+
+export function codeStatus(code: CodeRecord, nowMs: number): CodeStatus {
+  if (code.redeemedAt !== null) return 'redeemed';
+  if (code.revokedAt !== null) return 'revoked';
+  return code.expiresAt !== null && code.expiresAt <= nowMs ? 'expired' : 'open';
+}
+
+export function createCodes({ database }: { readonly database: Database }) {
+  return {
+    /** Adds all of these codes, in their normal form, or none. */
+    add(
+      codes: readonly string[],
+      terms: {
+        readonly amount: Micro;
+        readonly reason: string;
+        readonly expiresAt: number | undefined;
+        readonly nowMs: number;
+      },
+    ): readonly CodeRecord[] {
+      const { amount, reason, expiresAt = null, nowMs } = terms;
+      const rows = codes.map((code) => ({
+        digest: codeDigest(code),
+        masked: maskRedemptionCode(code),
+        amount,
+        reason,
+        createdAt: nowMs,
+        expiresAt,
+        revokedAt: null,
+        redeemedAt: null,
+        redeemedBy: null,
+      }));
+      database.transaction((tx) => {
+        for (const row of rows) tx.insert(redemptionCodes).values(row).run();
+      });
+      return rows;
+    },
+
+    list(): readonly CodeRecord[] {
+      return database.db
+        .select()
+        .from(redemptionCodes)
+        .orderBy(asc(redemptionCodes.createdAt), asc(redemptionCodes.digest))
+        .all();
+    },
+
+    /**
+     * Makes a code worthless, by its id or its digest. One that was revoked before stays as it is.
+     * Throws `LedgerRefusal` where there is none, or where it was redeemed already.
+     */
+    revoke(name: string, nowMs: number): CodeRecord {
+      return database.transaction((tx) => {
+        const found = tx
+          .select()
+          .from(redemptionCodes)
+          .where(
+            name.length === ID_LENGTH
+              ? eq(sql`substr(${redemptionCodes.digest}, 1, ${ID_LENGTH})`, name)
+              : eq(redemptionCodes.digest, name),
+          )
+          .all();
+        const [code] = found;
+        if (code === undefined || found.length > 1) {
+          throw new LedgerRefusal('There is no code with this id. List them with code list.');
+        }
+        if (code.redeemedAt !== null) {
+          throw new LedgerRefusal(
+            'This code was redeemed already. Take the money back with account adjust.',
+          );
+        }
+        if (code.revokedAt !== null) return code;
+        tx.update(redemptionCodes)
+          .set({ revokedAt: nowMs })
+          .where(and(eq(redemptionCodes.digest, code.digest), isNull(redemptionCodes.redeemedAt)))
+          .run();
+        return { ...code, revokedAt: nowMs };
+      });
+    },
+  };
+}
