@@ -3,7 +3,6 @@
 // GatewayError; after it the only exits are the format's `finish` and `fail`, each with a receipt.
 
 import { decideOutputBound, requireInPlan, requireModel, requirePlan } from '../core/admit.ts';
-import { decideEnding, type EndingCause, type EndingFacts } from '../core/ending.ts';
 import { GatewayError } from '../core/error.ts';
 import { estimatePrompt } from '../core/estimate.ts';
 import { failureError, interruptedError, type UpstreamFailure } from '../core/failure.ts';
@@ -18,11 +17,11 @@ import type { AnswerHead } from '../wire/format.ts';
 import type { CheckedRequest, GenerateDependencies, GenerationCall } from './call.ts';
 import { type ClientStream, createClientStream } from './client-stream.ts';
 import { createDispatch } from './dispatch.ts';
-import { type Grant, obtainGrant } from './grant.ts';
-import { type Lifetime, startLifetime } from './lifetime.ts';
+import { type Admitted, causeOf, causeOfEnd, end } from './ending.ts';
+import { obtainGrant } from './grant.ts';
+import { startLifetime } from './lifetime.ts';
 import type { MeteredAttempt } from './metered-attempt.ts';
 import { pump } from './pump.ts';
-import { report } from './report.ts';
 import { type Routed, route, type Serving } from './route.ts';
 import { recordThinking, restoreThinking } from './thinking.ts';
 
@@ -43,9 +42,6 @@ export type Generated =
     }
   /** The client has left: there is nobody to answer. */
   | { readonly kind: 'cancelled' };
-
-/** A request that has been let in, with everything that the rest of the pipeline needs. */
-type Admitted = CheckedRequest & { readonly grant: Grant; readonly lifetime: Lifetime };
 
 /** Throws `GatewayError` for every refusal and failure before the commit point. */
 export async function generate(
@@ -265,47 +261,6 @@ async function readToEnd(attempt: MeteredAttempt): Promise<void> {
     const { end: over } = await attempt.next();
     if (over !== undefined) return;
   }
-}
-
-/** Decides what an ending costs, ends the grant with it, once, and tells the operator. */
-async function end(
-  dependencies: GenerateDependencies,
-  admitted: Admitted,
-  cause: EndingCause,
-  { attempt, failure }: { attempt?: MeteredAttempt | undefined; failure?: UpstreamFailure } = {},
-): Promise<Receipt> {
-  const ending = decideEnding(endingFacts(admitted, cause, attempt));
-  const receipt = await admitted.grant.end(ending, attempt);
-  report(dependencies, admitted, receipt, failure?.class);
-  return receipt;
-}
-
-function endingFacts(
-  { request, grant }: Admitted,
-  cause: EndingCause,
-  attempt: MeteredAttempt | undefined,
-): EndingFacts {
-  if (attempt === undefined) {
-    return { cause, output: 'none', reported: false, lengthOfBalance: false };
-  }
-  const { meter } = attempt;
-  const output = meter.output();
-  const hides = output === 'thinking' && request.reasoning === 'off';
-  return {
-    cause,
-    output: output === 'none' ? 'none' : hides ? 'hidden' : 'visible',
-    reported: meter.finish() !== undefined && meter.reported() !== undefined,
-    lengthOfBalance: grant.boundByBalance && meter.finish() === 'length',
-  };
-}
-
-/** Why an answer that ended well ended. */
-function causeOfEnd(attempt: MeteredAttempt): EndingCause {
-  return attempt.hasCut() ? 'balance' : 'finished';
-}
-
-function causeOf({ inFlight }: GenerateDependencies, failure: UpstreamFailure): EndingCause {
-  return inFlight.aborted() || failure.class === 'gateway' ? 'gateway' : 'upstream';
 }
 
 function answerHead(dependencies: GenerateDependencies, admitted: Admitted): AnswerHead {

@@ -1,0 +1,91 @@
+// An attempt with its money: what passes is what the guard lets pass, and the ledger hears of it
+// often enough to settle without us.
+
+import { expect, test } from 'bun:test';
+import { createCover } from '../../src/generate/cover.ts';
+import { meterAttempt, type Progress } from '../../src/generate/metered-attempt.ts';
+import type { Batch } from '../../src/upstream/attempt.ts';
+import { candidate, FINISH, listedAttempt } from './parts.ts';
+
+const PRICE = { version: 'p', input: 1n, cachedInput: 1n, cacheWrite: 1n, output: 1_000_000n };
+
+/** A wallet with nothing beside its hold of so many tokens. */
+function setUp(batches: readonly Batch[], paidTokens = 4_096, outputBound = 4_096) {
+  const inner = listedAttempt(candidate('a'), batches);
+  const cover = createCover({
+    ledger: { extend: async () => ({ ok: false, available: 0n }) },
+    requestId: 'req_1',
+    price: PRICE,
+    promptTokens: 0,
+    amount: BigInt(paidTokens),
+    outputBound,
+    lowered: false,
+  });
+  const saved: Progress[] = [];
+  let nowMs = 0;
+  const attempt = meterAttempt(inner, {
+    cover,
+    countNow: (text) => text.length,
+    clock: () => nowMs,
+    checkpoint: (progress) => void saved.push(progress),
+  });
+  const pass = (ms: number): void => {
+    nowMs += ms;
+  };
+  return { attempt, inner, saved, pass };
+}
+
+const text = (count: number): Batch => ({
+  events: [{ kind: 'text-delta', text: 'x'.repeat(count) }],
+});
+const thought = (count: number): Batch => ({
+  events: [{ kind: 'reasoning-delta', text: 'x'.repeat(count) }],
+});
+
+test('the ledger hears of every few hundred tokens, thinking apart', async () => {
+  const { attempt, saved } = setUp([thought(300), text(100), text(300), text(10)]);
+  for (let read = 0; read < 4; read += 1) await attempt.next();
+  expect(saved).toEqual([
+    { outputTokens: 300, reasoningTokens: 300 },
+    { outputTokens: 700, reasoningTokens: 300 },
+  ]);
+});
+
+test('of fewer, it hears after two seconds; of nothing new, never', async () => {
+  const { attempt, saved, pass } = setUp([text(5), text(5), text(5), { events: [] }, text(1)]);
+  await attempt.next();
+  pass(1_999);
+  await attempt.next();
+  expect(saved).toEqual([]);
+  pass(1);
+  await attempt.next();
+  pass(2_000);
+  await attempt.next();
+  expect(saved).toEqual([{ outputTokens: 15, reasoningTokens: 0 }]);
+  pass(2_000);
+  await attempt.next();
+  expect(saved.at(-1)).toEqual({ outputTokens: 16, reasoningTokens: 0 });
+});
+
+test('an end is settled, and needs no checkpoint', async () => {
+  const last: Batch = { events: [...text(900).events, FINISH], end: 'finished' };
+  const { attempt, saved, inner } = setUp([last]);
+  expect(await attempt.next()).toBe(last);
+  expect([saved, attempt.hasCut(), inner.aborts()]).toEqual([[], false, 0]);
+});
+
+test('a cut stops the upstream and reads as an answer that ended for its length', async () => {
+  const { attempt, inner } = setUp([text(10)], 7, 100);
+  expect(await attempt.next()).toEqual({
+    events: [
+      { kind: 'text-delta', text: 'xxxxxxx' },
+      { kind: 'finish', reason: 'length' },
+    ],
+    end: 'finished',
+  });
+  expect([attempt.hasCut(), inner.aborts(), attempt.meter.estimate(0).outputTokens]).toEqual([
+    true,
+    1,
+    10,
+  ]);
+});
