@@ -15,7 +15,9 @@ const workshop = join(folder, `.build-${process.pid}`);
  * What runs in threads. They lie beside the program in the executable, whatever their folder here,
  * so `new URL('./thread.ts', import.meta.url)` names the same one in both; names must differ.
  */
-const threads = [join(root, 'src/ledger/thread.ts')];
+const threads = ['src/ledger/thread.ts', 'src/cli/self-audit-thread.ts'].map((path) =>
+  join(root, path),
+);
 
 /**
  * Builds `entry` into dist/tollgate. Identifiers stay as they are: the HTTP framework reads the

@@ -43,6 +43,8 @@ export type Config = {
   readonly drainMs: number;
   readonly heartbeatMs: number;
   readonly silentCommitMs: number;
+  /** How often a server audits its own books. */
+  readonly auditMs: number;
   readonly workers: 1;
 };
 
@@ -114,6 +116,11 @@ export const VARIABLES = [
     fallback: '15',
     about: 'After how long a silent upstream keeps the request, so that no other one is tried.',
   },
+  {
+    name: 'AUDIT_SECONDS',
+    fallback: '3600',
+    about: 'How often a server audits its own books, beside one audit shortly after its start.',
+  },
   { name: 'WORKERS', fallback: '1', about: 'Server threads; this version runs one.' },
   { name: 'REDIS_URL', fallback: '', about: 'Shared limits of a cluster; not in this version.' },
   { name: 'SMTP_URL', fallback: '', about: 'Mail server; not in this version.' },
@@ -168,6 +175,7 @@ export function readConfig(environment: Environment, namesInFile: readonly strin
     drainMs: read('DRAIN_SECONDS', seconds(0, 3_600)),
     heartbeatMs: read('HEARTBEAT_SECONDS', seconds(0.01, 3_600)),
     silentCommitMs: read('SILENT_COMMIT_SECONDS', seconds(0.01, 3_600)),
+    auditMs: read('AUDIT_SECONDS', seconds(0.01, 86_400)),
     workers: read('WORKERS', oneWorker),
   };
   if (problems.length > 0) throw new ConfigError(problems);

@@ -18,6 +18,7 @@ const DEFAULTS: Config = {
   drainMs: 30_000,
   heartbeatMs: 15_000,
   silentCommitMs: 15_000,
+  auditMs: 3_600_000,
   workers: 1,
 };
 
@@ -58,6 +59,7 @@ describe('readConfig', () => {
       DRAIN_SECONDS: '0',
       HEARTBEAT_SECONDS: '0.25',
       SILENT_COMMIT_SECONDS: '20',
+      AUDIT_SECONDS: '60',
       WORKERS: '1',
       ANYTHING_ELSE: 'x',
     });
@@ -75,6 +77,7 @@ describe('readConfig', () => {
       drainMs: 0,
       heartbeatMs: 250,
       silentCommitMs: 20_000,
+      auditMs: 60_000,
       workers: 1,
     });
   });

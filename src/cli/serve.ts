@@ -33,6 +33,7 @@ import { VERSION } from '../version.ts';
 import { CommandError } from './command.ts';
 import type { Context } from './context.ts';
 import { welcomeDemo } from './demo.ts';
+import { createSelfAudit } from './self-audit.ts';
 import { openServingStore, type ServingStore } from './serving-store.ts';
 import { drain, stopSignal } from './shutdown.ts';
 
@@ -44,6 +45,9 @@ const DEADLINE_SWEEP_MS = 250;
 
 /** How often a few old rows of kept thinking are removed. */
 const REASONING_SWEEP_MS = 1_000;
+
+/** Younger requests may be about to get their hold, or to lose it: the audit leaves them alone. */
+const AUDITED_AGE_MS = 60_000;
 
 export type ServeOptions = {
   /** Makes a demonstration account on the first run and prints how to use it. */
@@ -143,6 +147,17 @@ export async function serve(context: Context, options: ServeOptions): Promise<nu
       keys.list(accountId).map((row) => keyRecord(row, clock(), keyId)),
   };
 
+  const selfAudit = createSelfAudit({
+    url: `sqlite:${config.databasePath}`,
+    everyMs: config.auditMs,
+    live: () => ({
+      requests: inFlight.live(),
+      claims: limits.claims(),
+      createdBefore: clock() - AUDITED_AGE_MS,
+    }),
+    log,
+  });
+
   // The server, until it is told to stop.
   let draining = false;
   const server = await listen(store, config, {
@@ -154,6 +169,8 @@ export async function serve(context: Context, options: ServeOptions): Promise<nu
     deadlines,
     trustedProxies: createNetworkSet(config.trustedProxies),
     problems: store.problems,
+    warnings: selfAudit.warnings,
+    isStopped: selfAudit.isStopped,
     draining: () => draining,
     touchKey: (keyId) => activity.touch(keyId, clock()),
     onInternal,
@@ -183,6 +200,7 @@ export async function serve(context: Context, options: ServeOptions): Promise<nu
   clearInterval(ticking);
   clearInterval(sweeping);
   stopEndingHolds();
+  selfAudit.close();
   activity.flush();
   const unsettled = await store.close();
   log.info(unsettled === 0 ? 'stopped' : `stopped with ${unsettled} commands unsettled`);

@@ -27,6 +27,10 @@ export type HandlerDependencies = {
   readonly trustedProxies: NetworkSet;
   /** Why this process cannot serve at the moment; empty when it can. */
   readonly problems: () => readonly string[];
+  /** What is wrong and keeps nobody but single accounts from being served. Says nothing of them. */
+  readonly warnings: () => readonly string[];
+  /** Whether the books of an account differ, so that nothing new may be sold to it. */
+  readonly isStopped: (accountId: string) => boolean;
   readonly draining: () => boolean;
   readonly touchKey: (keyId: string) => void;
   readonly onInternal: (requestId: string, error: unknown) => void;
@@ -82,7 +86,11 @@ export function answerGeneration(
       format,
       requestId,
       startedAt: dependencies.clock(),
-      authorize,
+      authorize() {
+        const facts = authorize();
+        if (dependencies.isStopped(facts.accountId)) throw accountStopped();
+        return facts;
+      },
       async readBody() {
         const body = await readBody(request, dependencies);
         // From here on silence is the model's: the runtime must not take it for a dead client.
@@ -157,7 +165,11 @@ function nothingAt(path: string): GatewayError {
 export function answerReady(dependencies: HandlerDependencies): Response {
   const problems = dependencies.draining() ? ['draining'] : dependencies.problems();
   const status = problems.length === 0 ? 200 : 503;
-  return Response.json({ status: status === 200 ? 'ready' : 'not_ready', problems }, { status });
+  const warnings = dependencies.warnings();
+  return Response.json(
+    { status: status === 200 ? 'ready' : 'not_ready', problems, warnings },
+    { status },
+  );
 }
 
 async function answer(
@@ -195,6 +207,13 @@ function addressOf(
 ): string {
   const socketAddress = server?.requestIP(request)?.address ?? '';
   return clientAddress(socketAddress, request.headers.get('x-forwarded-for'), trustedProxies);
+}
+
+function accountStopped(): GatewayError {
+  return new GatewayError('provider_unavailable', {
+    message:
+      'The balance of this account is being checked, and new requests wait for that. Nothing was charged. Retry later, or ask the operator, whose log says more.',
+  });
 }
 
 function stopping(): GatewayError {

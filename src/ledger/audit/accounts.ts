@@ -3,7 +3,7 @@
 import { sql } from 'drizzle-orm';
 import { formatTokens, type Micro } from '../../core/money.ts';
 import type { Database, Queries } from '../../store/database.ts';
-import type { AuditScope, Difference } from '../audit.ts';
+import type { AuditScope, Difference } from './difference.ts';
 import { addNewEntries, type EntrySums } from './entries.ts';
 import { accountPages, all, one } from './pages.ts';
 

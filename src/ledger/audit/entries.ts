@@ -5,7 +5,7 @@ import { sql } from 'drizzle-orm';
 import { formatTokens, type Micro } from '../../core/money.ts';
 import type { Queries } from '../../store/database.ts';
 import type { EntryKind } from '../../store/tables.ts';
-import type { AuditScope, Difference } from '../audit.ts';
+import type { AuditScope, Difference } from './difference.ts';
 import { all, one, windowsOf } from './pages.ts';
 
 /** What the entries up to `lastId` add up to, by account. */

@@ -3,7 +3,7 @@
 
 import { sql } from 'drizzle-orm';
 import type { Queries } from '../../store/database.ts';
-import type { AuditScope, Difference } from '../audit.ts';
+import type { AuditScope, Difference } from './difference.ts';
 import { one } from './pages.ts';
 
 export function* liveDifferences(

@@ -7,7 +7,7 @@ import { formatTokens, type Micro } from '../../core/money.ts';
 import type { AccountReceipt } from '../../core/receipt.ts';
 import { createChainCheck } from '../../core/receipt-chain.ts';
 import type { Queries } from '../../store/database.ts';
-import type { AuditScope, Difference } from '../audit.ts';
+import type { AuditScope, Difference } from './difference.ts';
 import { accountPages, all } from './pages.ts';
 
 const RECEIPTS_PAGE = 500;

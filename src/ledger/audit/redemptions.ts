@@ -3,7 +3,7 @@
 
 import { sql } from 'drizzle-orm';
 import type { Queries } from '../../store/database.ts';
-import type { AuditScope, Difference } from '../audit.ts';
+import type { AuditScope, Difference } from './difference.ts';
 import { all, windowsOf } from './pages.ts';
 
 type Row = { readonly digest: string; readonly redeemedBy: string | null };

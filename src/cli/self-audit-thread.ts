@@ -1,0 +1,52 @@
+// The thread of one audit: reads the books on a connection of its own that cannot write, answers
+// with what it found, and is ended then. Started by `self-audit.ts`; an entry point of the build.
+
+import { type Difference, findDifferences, type LiveRequests } from '../ledger/audit.ts';
+import { openDatabase } from '../store/database.ts';
+
+/** Posted to the thread, once. */
+export type AuditRequest = {
+  readonly url: string;
+  readonly live: LiveRequests;
+  /** Absent: everything. */
+  readonly accountIds?: readonly string[];
+};
+
+/** Posted back, once. `differences` are the first ones of each account. */
+export type AuditReport =
+  | { readonly ok: true; readonly differences: readonly Difference[]; readonly count: number }
+  | { readonly ok: false; readonly cause: string };
+
+/** Of one account, or of the operator: enough to be told, whatever has happened to the books. */
+const KEPT_MAX = 20;
+
+declare const self: Worker;
+
+self.onmessage = ({ data }: MessageEvent<AuditRequest>) => {
+  try {
+    self.postMessage(audit(data));
+  } catch (error) {
+    const cause = error instanceof Error ? error.message : String(error);
+    self.postMessage({ ok: false, cause } satisfies AuditReport);
+  }
+};
+
+function audit({ url, live, accountIds }: AuditRequest): AuditReport {
+  const database = openDatabase({ url, sync: 'normal', readonly: true });
+  const kept = new Map<string | null, Difference[]>();
+  let count = 0;
+  try {
+    const scopes = accountIds?.map((accountId) => ({ live, accountId })) ?? [{ live }];
+    for (const scope of scopes) {
+      for (const difference of findDifferences(database, scope)) {
+        count += 1;
+        const own = kept.get(difference.accountId) ?? [];
+        if (own.length < KEPT_MAX) own.push(difference);
+        kept.set(difference.accountId, own);
+      }
+    }
+  } finally {
+    database.close();
+  }
+  return { ok: true, differences: [...kept.values()].flat(), count };
+}

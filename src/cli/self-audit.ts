@@ -1,0 +1,127 @@
+// The audit that a server makes of its own books, every hour and shortly after its start. An account
+// with a difference gets no new answers until a later audit finds it clean; nobody else notices.
+// Each audit runs in a thread, so that neither the event loop nor the ledger waits for it.
+
+import type { Difference, LiveRequests } from '../ledger/audit.ts';
+import type { Log } from '../observe/log.ts';
+import type { AuditReport, AuditRequest } from './self-audit-thread.ts';
+
+export type SelfAuditOptions = {
+  /** Of the database. */
+  readonly url: string;
+  readonly everyMs: number;
+  /** Asked right before each audit. */
+  readonly live: () => LiveRequests;
+  readonly log: Pick<Log, 'info' | 'error'>;
+};
+
+export type SelfAudit = {
+  /** Whether the books of this account differ, so that no new request of it is answered. */
+  readonly isStopped: (accountId: string) => boolean;
+  /** What is wrong, in words that say nothing of any account; empty when nothing is. */
+  readonly warnings: () => readonly string[];
+  readonly close: () => void;
+};
+
+/** The first audit comes when the start is over, and stopped accounts are looked at again. */
+const FIRST_MS = 5_000;
+const RECHECK_MS = 60_000;
+
+export function createSelfAudit({ url, everyMs, live, log }: SelfAuditOptions): SelfAudit {
+  /** By account, and under null what is of no account. */
+  let found = new Map<string | null, readonly Difference[]>();
+  let failure: string | undefined;
+  let thread: Worker | undefined;
+
+  function start(accountIds?: readonly string[]): void {
+    if (thread !== undefined) return;
+    const request: AuditRequest = {
+      url,
+      live: live(),
+      ...(accountIds === undefined ? {} : { accountIds }),
+    };
+    const started = startThread();
+    thread = started;
+    const end = (report: AuditReport): void => {
+      if (thread !== started) return;
+      thread = undefined;
+      started.terminate();
+      take(report, accountIds);
+    };
+    started.onmessage = ({ data }: MessageEvent<AuditReport>) => end(data);
+    started.onerror = ({ message }) => end({ ok: false, cause: message });
+    started.addEventListener('close', () => end({ ok: false, cause: 'its thread has ended' }));
+    started.postMessage(request);
+  }
+
+  function take(report: AuditReport, accountIds: readonly string[] | undefined): void {
+    if (!report.ok) {
+      failure = report.cause;
+      log.error(`audit: the books could not be looked at: ${report.cause}`);
+      return;
+    }
+    const now = Map.groupBy(report.differences, ({ accountId }) => accountId);
+    const looked = accountIds ?? [...found.keys()];
+    for (const accountId of looked) {
+      if (accountId === null || now.has(accountId)) continue;
+      log.info(`audit: ${accountId} is clean again and served`);
+    }
+    if (accountIds === undefined) {
+      failure = undefined;
+      found = now;
+      tell(report);
+      return;
+    }
+    for (const accountId of accountIds) {
+      const differences = now.get(accountId);
+      if (differences === undefined) found.delete(accountId);
+      else found.set(accountId, differences);
+    }
+  }
+
+  function tell({ differences, count }: Extract<AuditReport, { ok: true }>): void {
+    for (const { kind, accountId, subject, detail } of differences) {
+      const stopped = accountId === null ? '' : `; account ${accountId} gets no new answers`;
+      log.error(`audit: ${kind} of ${subject}: ${detail}${stopped}`);
+    }
+    if (count > differences.length) {
+      log.error(
+        `audit: ${count - differences.length} more differences; tollgate doctor names them`,
+      );
+    }
+  }
+
+  function recheck(): void {
+    const stopped = [...found.keys()].flatMap((accountId) => accountId ?? []);
+    if (stopped.length > 0) start(stopped);
+  }
+
+  const first = setTimeout(() => start(), Math.min(FIRST_MS, everyMs));
+  const hourly = setInterval(() => start(), everyMs);
+  const rechecking = setInterval(recheck, Math.min(RECHECK_MS, everyMs));
+  for (const timer of [first, hourly, rechecking]) timer.unref();
+  return {
+    isStopped: (accountId) => found.has(accountId),
+    warnings: () => (failure === undefined ? warningsOf(found) : [FAILED, ...warningsOf(found)]),
+    close() {
+      clearTimeout(first);
+      clearInterval(hourly);
+      clearInterval(rechecking);
+      thread?.terminate();
+      thread = undefined;
+    },
+  };
+}
+
+const FAILED = 'the audit could not look at the books';
+
+function warningsOf(found: ReadonlyMap<string | null, readonly Difference[]>): string[] {
+  const counts = new Map<Difference['kind'], number>();
+  for (const { kind } of [...found.values()].flat()) counts.set(kind, (counts.get(kind) ?? 0) + 1);
+  return [...counts].map(([kind, count]) => `the audit found ${count} × ${kind}`);
+}
+
+/** The build puts the thread beside the program, so this is its place in both. */
+function startThread(): Worker {
+  return new Worker(new URL('./self-audit-thread.ts', import.meta.url).href);
+}

@@ -1,0 +1,63 @@
+// What the audit looks at and what it answers.
+
+/**
+ * posted       a balance is not the sum of its entries
+ * held         what is held is not the sum of the open holds
+ * transfer     the legs of a transfer do not sum to zero
+ * charged      what a request was charged is not what it was debited and what was lost
+ * debited      a usage record says another amount than the entries
+ * loss         the same of the loss
+ * record       a hold that has ended has no usage record, or an open one has, or there is no hold
+ * phase        a hold says two things about itself
+ * receipt      a movement of money has no receipt, or one that says something else
+ * chain        the receipts of an account are no chain, or it ends at another balance
+ * redemption   a code and its entry do not fit
+ * orphan       an open hold whose request is not under way any more
+ * unheld       a request is under way without a hold
+ * lease        a claim on the limits whose request is not under way any more
+ */
+export type DifferenceKind =
+  | 'posted'
+  | 'held'
+  | 'transfer'
+  | 'charged'
+  | 'debited'
+  | 'loss'
+  | 'record'
+  | 'phase'
+  | 'receipt'
+  | 'chain'
+  | 'redemption'
+  | 'orphan'
+  | 'unheld'
+  | 'lease';
+
+export type Difference = {
+  readonly kind: DifferenceKind;
+  /** Whose money it is about; null where it is about nobody's but the operator's. */
+  readonly accountId: string | null;
+  /** An account id, a transfer id, a request id or the digest of a code. */
+  readonly subject: string;
+  /** What was expected and what was found, in words for the operator. */
+  readonly detail: string;
+};
+
+export type AuditScope = {
+  /** Looks at one account alone; the redemption codes that were never used are left out then. */
+  readonly accountId?: string;
+  /** What is under way; absent where no server is asked. */
+  readonly live?: LiveRequests;
+};
+
+/** What a server is doing, all of it seen at the same moment, before the books are looked at. */
+export type LiveRequests = {
+  readonly requests: readonly string[];
+  /** Of the limits; `startedAt` in Unix milliseconds. */
+  readonly claims: readonly {
+    readonly requestId: string;
+    readonly accountId: string;
+    readonly startedAt: number;
+  }[];
+  /** Unix milliseconds: what is younger may be about to be held, or to become live. */
+  readonly createdBefore: number;
+};

@@ -1,0 +1,96 @@
+// A server that audits its own books: an account whose books differ is stopped, alone, and served
+// again once they are right. Nobody else notices, and the server stays ready.
+
+import { Database } from 'bun:sqlite';
+import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
+import { catalogFor } from '../support/catalog.ts';
+import { type Format, generate, openStream } from '../support/client.ts';
+import { type Gateway, startGateway, type TestAccount } from '../support/gateway.ts';
+import { startUpstream, type Upstream, waitUntil } from '../support/upstream.ts';
+
+setDefaultTimeout(30_000);
+
+const FORMATS: readonly Format[] = ['chat', 'messages'];
+
+let upstream: Upstream;
+let gateway: Gateway;
+let ada: TestAccount;
+let bob: TestAccount;
+
+beforeAll(async () => {
+  upstream = await startUpstream();
+  gateway = await startGateway({
+    catalog: catalogFor(upstream, ['ok', 'slow-tokens-20-100']),
+    environment: { AUDIT_SECONDS: '0.2', LOG_LEVEL: 'info' },
+  });
+  ada = await gateway.createAccount();
+  bob = await gateway.createAccount();
+});
+
+afterAll(async () => {
+  await gateway[Symbol.asyncDispose]();
+  upstream.close();
+});
+
+/** Changes the books behind the server's back. */
+function tamper(statement: string, accountId: string): void {
+  const database = new Database(gateway.databasePath);
+  database.run('PRAGMA busy_timeout = 5000');
+  database.run(statement, [accountId]);
+  database.close();
+}
+
+async function ready(): Promise<{ status: number; warnings: string[] }> {
+  const response = await fetch(`${gateway.url}/readyz`);
+  const { warnings } = (await response.json()) as { warnings: string[] };
+  return { status: response.status, warnings };
+}
+
+async function warned(count: number): Promise<string[]> {
+  let warnings: string[] = [];
+  await waitUntil(async () => {
+    ({ warnings } = await ready());
+    return warnings.length === count;
+  });
+  return warnings;
+}
+
+test('an account with a wrong balance is stopped until it is right, and nobody else', async () => {
+  expect((await generate(ada, 'chat', 'ok')).status).toBe(200);
+  expect(await ready()).toEqual({ status: 200, warnings: [] });
+  const running = await openStream(ada, 'chat', 'slow-tokens-20-100');
+
+  tamper('UPDATE balances SET posted = posted + 1 WHERE account_id = ?', ada.id);
+  expect(await warned(2)).toEqual(['the audit found 1 × posted', 'the audit found 1 × chain']);
+  expect((await ready()).status).toBe(200);
+  for (const format of FORMATS) {
+    const refused = await generate(ada, format, 'ok');
+    expect(refused.status).toBe(503);
+    expect(refused.json).toMatchObject({
+      error: {
+        code: 'provider_unavailable',
+        message: expect.stringContaining('The balance of this account is being checked'),
+      },
+    });
+    expect((await generate(bob, format, 'ok')).status).toBe(200);
+  }
+  await waitUntil(() => gateway.output().includes(`audit: posted of ${ada.id}`));
+  // What was under way when the difference came is answered to its end.
+  expect(await running.text()).toContain('[DONE]');
+
+  tamper('UPDATE balances SET posted = posted - 1 WHERE account_id = ?', ada.id);
+  expect(await warned(0)).toEqual([]);
+  for (const format of FORMATS) expect((await generate(ada, format, 'ok')).status).toBe(200);
+  await waitUntil(() => gateway.output().includes(`audit: ${ada.id} is clean again and served`));
+});
+
+test('a difference of nobody warns and stops nobody', async () => {
+  tamper(
+    "INSERT INTO ledger_entries VALUES (null, ?, 'operator:credits', 7, 'credit', 1, null)",
+    'odd',
+  );
+  expect(await warned(1)).toEqual(['the audit found 1 × transfer']);
+  for (const account of [ada, bob]) {
+    expect((await generate(account, 'chat', 'ok')).status).toBe(200);
+  }
+});
