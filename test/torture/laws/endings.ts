@@ -14,6 +14,11 @@ function seam(words: number): number {
   return Math.max(16, Math.ceil(words / 50));
 }
 
+/** An upstream's own zero is a zero, whatever it had said. */
+function saysZero({ client }: Story): boolean {
+  return client.drawn.behaviour === 'zero';
+}
+
 /** After a client has left, the gateway has so long to stop the upstream. */
 const ABORT_MS = 500;
 
@@ -51,8 +56,7 @@ const refusedForAReason = eachRequest('refused for a reason', (story) => {
 const deliveredIsPaid = eachRequest('what was delivered is paid', (story) => {
   const { record, client } = story;
   const { words } = readAnswer(client);
-  // An upstream's own zero is a zero.
-  if (words === 0 || client.drawn.behaviour === 'zero') return undefined;
+  if (words === 0 || saysZero(story)) return undefined;
   if (record !== undefined && record.debited + record.loss > 0n) return undefined;
   const first = story.served[0];
   if (story.kill !== undefined && first && story.kill.atMs - first.atMs < DISPATCH_SEAM_MS) return;
@@ -80,7 +84,7 @@ const completeIsComplete = eachRequest('a complete answer is what the upstream s
       ? undefined
       : `booked ${JSON.stringify([inputTokens, cachedInputTokens, outputTokens, basis])}, reported ${JSON.stringify(reported)}`;
   }
-  if (client.drawn.behaviour === 'zero') return undefined;
+  if (saysZero(story)) return undefined;
   const said = sentWords(last);
   if (Math.abs(record.outputTokens - said) <= seam(said)) return undefined;
   return `${record.outputTokens} booked as ${record.basis}, ${said} said`;
@@ -123,7 +127,8 @@ const stoppedIsPaid = eachRequest('who runs out of money has paid for each token
   const { modelRequested, modelServed } = record;
   const counts = { inputTokens: 0, cachedInputTokens: 0, outputTokens: words };
   const worth = costOf(counts, modelRequested, modelServed);
-  if (worth > record.debited) return `${words} words are worth ${worth}, debited ${record.debited}`;
+  if (worth > record.debited && !saysZero(story))
+    return `${words} words are worth ${worth}, debited ${record.debited}`;
   if (!client.complete || /"(length|max_tokens)"/.test(text)) return undefined;
   return 'the answer does not say that it was cut for its length';
 });

@@ -1,0 +1,48 @@
+// A short run of the torture rig: some rounds of kills under load in which every law holds, and the
+// same books made wrong, to see each law break. scripts/torture is the long run.
+
+import { describe, expect, test } from 'bun:test';
+import { type Books, joinBooks } from './books.ts';
+import { judge, LAWS } from './laws/all.ts';
+import { playRound } from './round.ts';
+import { tellStory } from './story.ts';
+import { TAMPERINGS } from './tampering.ts';
+
+const SEEDS = [20_261_121, 20_261_122];
+const ROUND = { seconds: 4, killEvery: 2 };
+const ROUND_TIMEOUT_MS = 60_000;
+
+const played: Books[] = [];
+
+describe('kills under load', () => {
+  test.each(SEEDS)(
+    'with seed %d leave books in which every law holds',
+    async (seed) => {
+      const { books, discard } = await playRound({ ...ROUND, seed });
+      await discard();
+      played.push(books);
+      const told = judge(books).map((broken) => [broken, tellStory(books, broken.subject)]);
+      expect(told).toEqual([]);
+      expect(books.kills.length).toBeGreaterThan(0);
+      expect(books.ledger.records.some(({ basis }) => basis === 'recovered')).toBe(true);
+    },
+    ROUND_TIMEOUT_MS,
+  );
+});
+
+describe('a law breaks', () => {
+  test.each(TAMPERINGS.map((tampering) => [tampering.law, tampering.what, tampering] as const))(
+    '%s: %s',
+    (law, _what, { tamper }) => {
+      const tampered = played.map((books) => tamper(books, joinBooks(books)));
+      const fit = tampered.find((books) => books !== undefined);
+      if (fit === undefined) throw new Error('no request of any round is fit for the change');
+      expect(judge(fit).map((violation) => violation.law)).toContain(law);
+    },
+  );
+
+  test('each of them in some way', () => {
+    const names = new Set(TAMPERINGS.map(({ law }) => law));
+    expect(LAWS.filter(({ name }) => !names.has(name))).toEqual([]);
+  });
+});
