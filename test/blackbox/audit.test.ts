@@ -58,10 +58,11 @@ async function warned(count: number): Promise<string[]> {
 test('an account with a wrong balance is stopped until it is right, and nobody else', async () => {
   expect((await generate(ada, 'chat', 'ok')).status).toBe(200);
   expect(await ready()).toEqual({ status: 200, warnings: [] });
+  // It ends while the account is stopped, and settles: what is posted stays the sum of the entries.
   const running = await openStream(ada, 'chat', 'slow-tokens-20-100');
 
-  tamper('UPDATE balances SET posted = posted + 1 WHERE account_id = ?', ada.id);
-  expect(await warned(2)).toEqual(['the audit found 1 × posted', 'the audit found 1 × chain']);
+  tamper('UPDATE balances SET held = held + 1 WHERE account_id = ?', ada.id);
+  expect(await warned(1)).toEqual(['the audit found 1 × held']);
   expect((await ready()).status).toBe(200);
   for (const format of FORMATS) {
     const refused = await generate(ada, format, 'ok');
@@ -74,14 +75,22 @@ test('an account with a wrong balance is stopped until it is right, and nobody e
     });
     expect((await generate(bob, format, 'ok')).status).toBe(200);
   }
-  await waitUntil(() => gateway.output().includes(`audit: posted of ${ada.id}`));
+  await waitUntil(() => gateway.output().includes(`audit: held of ${ada.id}`));
   // What was under way when the difference came is answered to its end.
   expect(await running.text()).toContain('[DONE]');
 
-  tamper('UPDATE balances SET posted = posted - 1 WHERE account_id = ?', ada.id);
+  tamper('UPDATE balances SET held = held - 1 WHERE account_id = ?', ada.id);
   expect(await warned(0)).toEqual([]);
   for (const format of FORMATS) expect((await generate(ada, format, 'ok')).status).toBe(200);
   await waitUntil(() => gateway.output().includes(`audit: ${ada.id} is clean again and served`));
+});
+
+test('a wrong sum is told of the balance and of the receipts', async () => {
+  tamper('UPDATE balances SET posted = posted + 1 WHERE account_id = ?', ada.id);
+  expect(await warned(2)).toEqual(['the audit found 1 × posted', 'the audit found 1 × chain']);
+  expect((await generate(ada, 'chat', 'ok')).status).toBe(503);
+  tamper('UPDATE balances SET posted = posted - 1 WHERE account_id = ?', ada.id);
+  expect(await warned(0)).toEqual([]);
 });
 
 test('a difference of nobody warns and stops nobody', async () => {
