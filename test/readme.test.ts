@@ -6,6 +6,7 @@ import { existsSync, mkdirSync, readFileSync, symlinkSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { dependencies } from '../package.json';
 import { loadCatalog } from '../src/catalog/catalog.ts';
+import { DEMO_CATALOG } from '../src/catalog/demo-catalog.ts';
 import { PROFILE_SCHEMAS } from '../src/catalog/profile-schema.ts';
 import { ModelSchema, PlanSchema, ServiceSchema, UpstreamSchema } from '../src/catalog/schema.ts';
 import { VARIABLES } from '../src/config.ts';
@@ -13,6 +14,7 @@ import { REFUSAL_ORDER } from '../src/core/admit.ts';
 import { BUILT_IN_PROFILES } from '../src/core/built-in-profiles.ts';
 import { ERRORS, type ErrorCode, GatewayError } from '../src/core/error.ts';
 import { BUILT_IN_PLANS, type Plan } from '../src/core/plan.ts';
+import { priceAt } from '../src/core/price-book.ts';
 import type { UpstreamProfile } from '../src/core/profile.ts';
 import { allowedMethods } from '../src/http/routes.ts';
 import { generate, generateStream, get } from './support/client.ts';
@@ -99,10 +101,21 @@ describe('README catalog', () => {
     expect(load(withoutDefaults)).toEqual(load(example));
   });
 
+  test('the example of prices loads, and means what its comments say', () => {
+    const [prices = ''] = blocksUnder('Prices', 'toml');
+    const environment = { DEEPSEEK_API_KEY: 'upstream-secret' };
+    const catalog = loadCatalog({ text: `${example}\n${prices}`, environment, nowMs: 0 });
+    const book = catalog.resolve('swift-2')?.prices ?? expect.unreachable();
+    const inputAt = (time: string): bigint => priceAt(book, Date.parse(time)).input / 10n ** 9n;
+    const times = ['2098-12-31T16:00Z', '2098-12-31T23:00Z', '2099-01-01T00:00Z'];
+    // A Wednesday, its night, the Thursday that follows, and the Saturday.
+    expect([...times, '2099-01-03T12:00Z'].map(inputAt)).toEqual([270n, 135n, 200n, 100n]);
+  });
+
   test('has every key', () => {
     const schemas = [ServiceSchema, UpstreamSchema, ModelSchema, PlanSchema];
     const keys = schemas.flatMap((schema) => Object.keys(schema.properties));
-    const missing = keys.filter((key) => !new RegExp(`\\b${key} = `).test(example));
+    const missing = keys.filter((key) => !new RegExp(`\\b${key}(?: = |\\]\\])`).test(example));
     expect(missing).toEqual([]);
   });
 });
@@ -334,16 +347,23 @@ describe('README snippets', () => {
   test('the commands of the command line section work, one after the other', async () => {
     const { headers } = await generate(account, 'chat', 'demo-chat');
     // On a copy: the switches that the examples turn are not for the server of the other tests.
+    const terms = ['--amount', '5', '--count', '2', '--reason', 'an example'];
+    const made = (await gateway.run('code', 'create', ...terms))['data'];
+    const [redeemed, revoked] = made as { readonly code: string; readonly id: string }[];
     await gateway.run('backup', 'examples.db');
+    await Bun.write(join(gateway.directory, 'next.toml'), DEMO_CATALOG);
     const script = blocksUnder('Command line', 'sh').join('\n');
     const { code, stderr } = await runSnippet(
       ['sh', '-c', `set -e\ntollgate() { ${FORWARD}; }\n${script}`],
       {
         DATABASE_URL: 'sqlite:./examples.db',
         KEY: account.key,
+        CODE: redeemed?.code ?? '',
+        CODE_ID: revoked?.id ?? '',
         MODEL: 'demo-chat',
         REQUEST_ID: headers.get('x-request-id') ?? '',
         FILE: 'copy.db',
+        NEXT_CATALOG: 'next.toml',
       },
     );
     expect([code, stderr]).toEqual([0, '']);
