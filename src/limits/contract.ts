@@ -62,7 +62,7 @@ export type AccountLimits = {
 /** `startedAt` is when the request did, in Unix milliseconds. */
 export type OpenClaimRecord = Pick<ClaimRequest, 'requestId' | 'accountId' | 'startedAt'>;
 
-/** A request that was admitted before this process began. */
+/** A request that was admitted before this process began; it counts from when it started. */
 export type PastAdmission = {
   readonly accountId: string;
   readonly model: string;

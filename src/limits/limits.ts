@@ -194,7 +194,7 @@ function viewNow(state: AccountState, request: ClaimRequest, nowMs: number): Lim
  * clock of this one. An account takes its own once; after a minute there is nothing to take.
  */
 function lastMinute(history: AdmissionHistory, timeMs: number, startedMs: number) {
-  const past = history.admittedSince(timeMs - WINDOW_MS).map((each) => ({
+  const past = history.admittedSince(timeMs - WINDOW_MS + 1).map((each) => ({
     ...each,
     // What seems to come from the future was admitted before the clock was set back.
     atMs: startedMs - Math.max(0, timeMs - each.startedAt),

@@ -12,11 +12,13 @@ import {
   refusedByLimits,
   refusedByStanding,
   requireInPlan,
+  requireModel,
+  requirePlan,
   type StandingFacts,
 } from '../../src/core/admit.ts';
 import { ERRORS, type ErrorCode, GatewayError } from '../../src/core/error.ts';
 import { failureError } from '../../src/core/failure.ts';
-import type { Model } from '../../src/core/model.ts';
+import type { Catalog, Model } from '../../src/core/model.ts';
 import { BUILT_IN_PLANS, type Plan } from '../../src/core/plan.ts';
 import { alwaysAt } from '../support/price.ts';
 
@@ -282,4 +284,23 @@ describe('models of a plan', () => {
     if (included) expect(check).not.toThrow();
     else expect(refusal(check).code).toBe('model_not_in_plan');
   });
+});
+
+test('a model and a plan are those of the catalog, or nobody gets in', () => {
+  const [m, p] = [model(), plan()];
+  const catalog: Catalog = {
+    serviceName: 'Test',
+    usdPerMillion: 1n,
+    minimumHold: 1n,
+    upstreams: new Map(),
+    models: [m],
+    plans: new Map([['p', p]]),
+    resolve: (slug) => (slug === 'm' ? m : undefined),
+  };
+  expect([requireModel(catalog, 'm'), requirePlan(catalog, 'p')]).toEqual([m, p]);
+  expect(refusal(() => requireModel(catalog, 'n'))).toMatchObject({
+    code: 'model_not_found',
+    param: 'model',
+  });
+  expect(refusal(() => requirePlan(catalog, 'q')).code).toBe('model_not_in_plan');
 });
