@@ -185,7 +185,8 @@ type Record_ = {
 async function booked(answer: Answer): Promise<Record_> {
   const requestId = answer.headers.get('x-request-id') ?? '';
   const query = books.query<Record_, [string]>(
-    `select phase, outcome, attempts, debited, output_tokens as output from holds
+    `select phase, outcome, attempts, debited,
+       usage_records.output_tokens as output from holds
      join usage_records using (request_id) where request_id = ?`,
   );
   await waitUntil(() => query.get(requestId) !== null);

@@ -167,7 +167,7 @@ test('law: whatever comes and whoever else spends, nothing unpaid passes, and no
     ),
     { numRuns: 200 },
   );
-});
+}, 30_000);
 
 const words = (count: number, size = 1): GenerationEvent[] =>
   Array.from({ length: count }, () => ({ kind: 'text-delta', text: 'x'.repeat(size) }));
