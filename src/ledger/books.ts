@@ -7,17 +7,12 @@ import { audit, type Difference } from './audit.ts';
 import { prepareBalanceStatements } from './balance-statements.ts';
 import type { Balance } from './contract.ts';
 import { explain, type RequestStory } from './explain.ts';
-import { prepareTokenCounts } from './tokens.ts';
 
 export type Books = {
   /** Throws `LedgerRefusal` for an unknown account. */
   readonly balance: (accountId: string) => Balance;
   /** Gives a new account its balance of zero, inside the transaction that creates it. */
   readonly openBalance: (tx: Queries, accountId: string) => void;
-  /** Input and output tokens of the requests that started at or after an instant. */
-  readonly usageSince: (accountId: string, sinceMs: number) => number;
-  /** Prompt and first slice of output of the requests that are under way. */
-  readonly openHoldTokens: (accountId: string) => number;
   /** All that is known of one request, or `undefined` where nothing is. */
   readonly explain: (requestId: string) => RequestStory | undefined;
   /** Recomputes every balance and transfer; an empty list is a healthy ledger. */
@@ -27,14 +22,11 @@ export type Books = {
 /** `database` is open and migrated. */
 export function createBooks(database: Database): Books {
   const { balance } = prepareBalanceStatements(database);
-  const tokens = prepareTokenCounts(database.db);
   return {
     balance,
     openBalance(tx, accountId) {
       tx.insert(balances).values({ accountId, posted: 0n, held: 0n }).run();
     },
-    usageSince: tokens.usageSince,
-    openHoldTokens: tokens.openHoldTokens,
     explain: (requestId) => explain(database, requestId),
     audit: () => audit(database),
   };

@@ -1,7 +1,6 @@
 // What can be read from the books, and what the tables themselves refuse.
 
 import { describe, expect, test } from 'bun:test';
-import { SLICE_TOKENS } from '../../src/core/price.ts';
 import { temporaryDirectory } from '../support/database.ts';
 import {
   closeBooks,
@@ -124,34 +123,6 @@ describe('the story of a request', () => {
     });
     await closeBooks(open);
   });
-});
-
-test('tokens are summed by account and start, open holds with their first slice', async () => {
-  const open = openBooks(directory);
-  const { ledger } = open;
-  await fundAccount(open, 'ada', 100n);
-  await fundAccount(open, 'bob', 100n);
-  for (const [id, account] of [
-    ['r1', 'ada'],
-    ['r2', 'ada'],
-    ['r3', 'bob'],
-    ['r4', 'ada'],
-  ] as const) {
-    const nowMs = id === 'r1' ? NOW - 1 : NOW;
-    await ledger.hold({ ...holdOf(id, account, 1n), nowMs });
-  }
-  await ledger.hold({ ...holdOf('r5', 'ada', 1n), outputBound: 50 });
-  expect(open.books.openHoldTokens('ada')).toBe(3 * (100 + SLICE_TOKENS) + 150);
-  await ledger.settle(settleOf('r1', 15n));
-  await ledger.settle(settleOf('r2', 15n));
-  await ledger.settle(settleOf('r3', 15n));
-  expect(open.books.openHoldTokens('ada')).toBe(100 + SLICE_TOKENS + 150);
-  expect(open.books.usageSince('ada', NOW - 1)).toBe(200);
-  expect(open.books.usageSince('ada', NOW)).toBe(100);
-  expect(open.books.usageSince('ada', NOW + 1)).toBe(0);
-  expect(open.books.openHoldTokens('eve')).toBe(0);
-  expect(open.books.usageSince('eve', 0)).toBe(0);
-  await closeBooks(open);
 });
 
 describe('the tables refuse', () => {

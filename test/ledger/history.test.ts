@@ -1,0 +1,82 @@
+// What a new process learns from the books about the requests of the one before it.
+
+import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { SLICE_TOKENS } from '../../src/core/price.ts';
+import { createHistory } from '../../src/ledger/history.ts';
+import { temporaryDirectory } from '../support/database.ts';
+import {
+  closeBooks,
+  fundAccount,
+  holdOf,
+  NOW,
+  type OpenBooks,
+  openBooks,
+  releaseOf,
+  settleOf,
+} from '../support/ledger.ts';
+
+const directory = temporaryDirectory();
+
+let open: OpenBooks;
+
+beforeAll(() => {
+  open = openBooks(directory);
+});
+
+afterAll(() => closeBooks(open));
+
+test('a database without requests has no past', () => {
+  const history = createHistory(open.database);
+  expect(history.admittedSince(0)).toEqual([]);
+  expect(history.mark()).toBe(0);
+  expect(history.usedBefore('ada', { fromMs: 0, untilMs: NOW }, 0)).toBe(0);
+});
+
+test('what was admitted is there however it ended, newest first, as its window was charged', async () => {
+  const { ledger, database } = open;
+  await fundAccount(open, 'ada', 1_000n);
+  await fundAccount(open, 'bob', 1_000n);
+  const admit = (requestId: string, account: string, nowMs: number, outputBound = 8_192) =>
+    ledger.hold({ ...holdOf(requestId, account, 1n), nowMs, outputBound });
+  await admit('r1', 'ada', NOW - 2);
+  await admit('r2', 'ada', NOW + 5, 50);
+  await admit('r3', 'bob', NOW);
+  await admit('r4', 'ada', NOW - 1);
+  await ledger.settle(settleOf('r1', 15n));
+  await ledger.release(releaseOf('r4'));
+  const of = (accountId: string, startedAt: number, tokens: number) => ({
+    accountId,
+    model: 'swift-1',
+    startedAt,
+    tokens,
+  });
+  const { admittedSince } = createHistory(database);
+  const recent = [
+    of('ada', NOW + 5, 150),
+    of('bob', NOW, 100 + SLICE_TOKENS),
+    of('ada', NOW - 1, 100 + SLICE_TOKENS),
+  ];
+  expect(admittedSince(NOW - 1)).toEqual(recent);
+  expect(admittedSince(NOW - 2)).toEqual([...recent, of('ada', NOW - 2, 100 + SLICE_TOKENS)]);
+  // What was refused for its price was never let in.
+  await ledger.hold({ ...holdOf('r5', 'ada', 10_000n), nowMs: NOW });
+  expect(admittedSince(NOW - 1)).toEqual(recent);
+});
+
+test('what was used is summed by account and span, as it was at the mark', async () => {
+  const { ledger, database } = open;
+  const history = createHistory(database);
+  const used = (fromMs: number, untilMs: number, mark: number, account = 'ada') =>
+    history.usedBefore(account, { fromMs, untilMs }, mark);
+  const before = history.mark();
+  expect(used(0, NOW + 99, before)).toBe(100);
+  await ledger.settle(settleOf('r2', 15n));
+  await ledger.settle(settleOf('r3', 15n));
+  const after = history.mark();
+  expect(after).toBeGreaterThan(before);
+  expect(used(0, NOW + 99, before)).toBe(100);
+  expect(used(0, NOW + 99, after)).toBe(200);
+  expect([used(NOW - 2, NOW + 5, after), used(NOW - 2, NOW + 6, after)]).toEqual([100, 200]);
+  expect([used(NOW - 1, NOW + 99, after), used(NOW - 2, NOW - 2, after)]).toEqual([100, 0]);
+  expect([used(0, NOW + 99, after, 'bob'), used(0, NOW + 99, after, 'eve')]).toEqual([100, 0]);
+});
