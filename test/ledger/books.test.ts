@@ -4,9 +4,11 @@ import { describe, expect, test } from 'bun:test';
 import { temporaryDirectory } from '../support/database.ts';
 import {
   closeBooks,
+  creditOf,
   fundAccount,
   holdOf,
   NOW,
+  type OpenBooks,
   openBooks,
   PRICE,
   releaseOf,
@@ -53,6 +55,7 @@ describe('the story of a request', () => {
       entries: [],
       prices: [asked],
       balanceAfter: undefined,
+      receipt: undefined,
     });
 
     const cheaper = {
@@ -103,6 +106,8 @@ describe('the story of a request', () => {
       ],
       prices: [{ ...cheaper, model: 'swift-0', firstUsedAt: NOW + 1 }, asked],
       balanceAfter: 85n,
+      // The first one is of the credit.
+      receipt: { sequence: 2, hash: expect.stringMatching(/^[0-9a-f]{64}$/) },
     });
     await closeBooks(open);
   });
@@ -125,6 +130,31 @@ describe('the story of a request', () => {
   });
 });
 
+const NEW_HOLD = `INSERT INTO holds (request_id, account_id, key_id, model, price_version, amount,
+  output_bound, phase, created_at, ended_at, prompt_tokens)
+  VALUES ('new', 'ada', 'k', 'm', 'p', 1, 64,`;
+
+/** A copy of the usage record that is there, with another value in one column. */
+function changedRecord(column: string, value: number): string {
+  const columns =
+    'account_id, key_id, format, stream, model_requested, outcome, cached_input_tokens, cache_write_tokens, reasoning_tokens, usage_basis, estimated_prompt_tokens, price_version_requested, held, attempts, started_at, ended_at, input_tokens, debited';
+  const rest = ['charged', 'loss', 'output_tokens'].filter((name) => name !== column);
+  return `INSERT INTO usage_records (request_id, ${columns}, ${rest}, ${column})
+    SELECT 'copy', ${columns}, ${rest}, ${value} FROM usage_records`;
+}
+
+/** A hold that is dispatched, one that has ended, and a code that was used beside one that is open. */
+async function bookOneOfEach({ ledger, database }: OpenBooks): Promise<void> {
+  for (const id of ['dispatched', 'ended']) await ledger.hold(holdOf(id, 'ada', 0n));
+  const served = { model: 'swift-1', upstream: 'demo', price: PRICE };
+  await ledger.dispatch({ requestId: 'dispatched', served, nowMs: NOW });
+  await ledger.settle(settleOf('ended', 15n));
+  await ledger.credit(creditOf('again', 'ada', 15n));
+  const code = "'m', 1, 'gift', 1, null, null";
+  database.connection.run(`INSERT INTO redemption_codes VALUES ('open', ${code}, null, null)`);
+  database.connection.run(`INSERT INTO redemption_codes VALUES ('used', ${code}, 1, 'ada')`);
+}
+
 describe('the tables refuse', () => {
   test.each([
     ['a negative balance', 'UPDATE balances SET posted = -1, held = 0', 'balances_posted'],
@@ -142,8 +172,67 @@ describe('the tables refuse', () => {
     ],
     ['a balance without an account', "INSERT INTO balances VALUES ('eve', 0, 0)", 'FOREIGN KEY'],
     ['a second balance', "INSERT INTO balances VALUES ('ada', 0, 0)", 'UNIQUE'],
-    ['a negative hold', 'UPDATE holds SET amount = -1', 'holds_amount'],
-    ['an unknown phase', "UPDATE holds SET phase = 'lost'", 'holds_phase'],
+    ['a hold above the largest', 'UPDATE holds SET amount = 1000000000000000001', 'holds_amount'],
+    [
+      'a hold that shrinks',
+      "UPDATE holds SET amount = 29 WHERE request_id = 'r1'",
+      'never goes back',
+    ],
+    ['a hold of another account', "UPDATE holds SET account_id = 'bob'", 'never goes back'],
+    ['fewer tokens than before', 'UPDATE holds SET output_tokens = -1', 'never goes back'],
+    ['less thinking than before', 'UPDATE holds SET reasoning_tokens = -1', 'never goes back'],
+    ['an unknown phase', "UPDATE holds SET phase = 'lost', ended_at = 1", 'holds_phase'],
+    ['an end without a phase', 'UPDATE holds SET ended_at = 1', 'never goes back'],
+    ['a phase without an end', "UPDATE holds SET phase = 'settled'", 'never goes back'],
+    [
+      'a phase that goes back',
+      "UPDATE holds SET phase = 'held' WHERE request_id = 'dispatched'",
+      'never goes back',
+    ],
+    [
+      'a hold that ends again',
+      "UPDATE holds SET ended_at = 3 WHERE request_id = 'ended'",
+      'a hold ends once',
+    ],
+    ['a deleted hold', 'DELETE FROM holds', 'never deleted'],
+    ['a hold that has begun', `${NEW_HOLD} 'dispatched', 1, null, 1)`, 'does not begin'],
+    ['a hold that has ended', `${NEW_HOLD} 'held', 1, 2, 1)`, 'does not begin'],
+    ['a hold of no prompt', `${NEW_HOLD} 'held', 1, null, -1)`, 'does not begin'],
+    ['a changed usage record', 'UPDATE usage_records SET loss = 0', 'append-only'],
+    ['a deleted usage record', 'DELETE FROM usage_records', 'append-only'],
+    ['a record that does not add up', changedRecord('charged', 16), 'does not add up'],
+    ['a record of a negative loss', changedRecord('loss', -1), 'does not add up'],
+    ['a record of negative tokens', changedRecord('output_tokens', -1), 'does not add up'],
+    ['a changed receipt', "UPDATE receipts SET body = ''", 'append-only'],
+    ['a deleted receipt', 'DELETE FROM receipts', 'append-only'],
+    ['a second receipt', 'INSERT INTO receipts SELECT * FROM receipts', 'UNIQUE'],
+    ['a code of another worth', 'UPDATE redemption_codes SET amount = 2', 'keeps its worth'],
+    [
+      'a code that somebody used, but nobody',
+      'UPDATE redemption_codes SET redeemed_at = 1',
+      'keeps its worth',
+    ],
+    [
+      'a code that is used and revoked',
+      "UPDATE redemption_codes SET redeemed_at = 1, redeemed_by = 'ada', revoked_at = 1",
+      'keeps its worth',
+    ],
+    [
+      'a code that is used again',
+      "UPDATE redemption_codes SET redeemed_by = 'bob' WHERE digest = 'used'",
+      'used or revoked once',
+    ],
+    ['a deleted code', 'DELETE FROM redemption_codes', 'never deleted'],
+    [
+      'a code of no worth',
+      "INSERT INTO redemption_codes VALUES ('n', 'n', 0, 'r', 1, null, null, null, null)",
+      'redemption_codes_amount',
+    ],
+    [
+      'a negative price',
+      "INSERT INTO price_versions VALUES ('n', 'm', -1, 0, 0, 1, 0)",
+      'not negative',
+    ],
     [
       'an entry above the largest',
       "INSERT INTO ledger_entries VALUES (null, 't', 'a', 1000000000000000001, 'credit', 1, null)",
@@ -161,6 +250,7 @@ describe('the tables refuse', () => {
   ])('%s', async (_name, statement, reason) => {
     const open = openBooks(directory);
     await fundAccount(open, 'ada', 100n);
+    await bookOneOfEach(open);
     await open.ledger.hold(holdOf('r1', 'ada', 30n));
     expect(() => open.database.connection.run(statement)).toThrow(reason);
     expect(open.books.balance('ada')).toEqual({ posted: 100n, held: 30n, available: 70n });

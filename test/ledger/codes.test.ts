@@ -1,0 +1,106 @@
+// Redemption codes by the operator's hand, beside a ledger that redeems them.
+
+import { expect, test } from 'bun:test';
+import { codeDigest, codeId, codeStatus, createCodes } from '../../src/ledger/codes.ts';
+import { newDatabase, temporaryDirectory } from '../support/database.ts';
+import { addAccount, booksOver, closeBooks, NOW, openBooks } from '../support/ledger.ts';
+
+const directory = temporaryDirectory();
+
+const TERMS = { amount: 5n, reason: 'spring', expiresAt: NOW + 10, nowMs: NOW };
+const [FIRST, SECOND, THIRD] = [
+  'AAAAAAAAAAAAAAAA',
+  'BBBBBBBBBBBBBBBB',
+  'CCCCCCCCCCCCCCCC',
+] as const;
+
+test('codes are listed with what became of them', async () => {
+  const open = openBooks(directory);
+  const { database, ledger } = open;
+  const codes = createCodes({ database });
+  addAccount(open, 'ada');
+  const made = codes.add([FIRST, SECOND, THIRD], TERMS);
+  expect(made.map(({ digest }) => digest)).toEqual([FIRST, SECOND, THIRD].map(codeDigest));
+  expect(new Set(codes.list())).toEqual(new Set(made));
+  const [first, second, third] = made;
+  if (first === undefined || second === undefined || third === undefined) throw new Error('none');
+  await ledger.redeem({ digest: first.digest, accountId: 'ada', nowMs: NOW + 2 });
+  codes.revoke(codeId(second), NOW + 3);
+  expect(new Set(codes.list())).toEqual(
+    new Set([
+      { ...first, redeemedAt: NOW + 2, redeemedBy: 'ada' },
+      { ...second, revokedAt: NOW + 3 },
+      third,
+    ]),
+  );
+  const byDigest = new Map(codes.list().map((code) => [code.digest, code]));
+  const statuses = made.map(({ digest }) => {
+    const code = byDigest.get(digest);
+    return code === undefined ? [] : [NOW, NOW + 10].map((now) => codeStatus(code, now));
+  });
+  expect(statuses).toEqual([
+    ['redeemed', 'redeemed'],
+    ['revoked', 'revoked'],
+    ['open', 'expired'],
+  ]);
+  const forever = codes.add(['DDDDDDDDDDDDDDDD'], { ...TERMS, expiresAt: undefined });
+  expect(forever.map((code) => codeStatus(code, Number.MAX_SAFE_INTEGER))).toEqual(['open']);
+  await closeBooks(open);
+});
+
+test('a code is taken back once, and not from whoever used it', async () => {
+  const open = openBooks(directory);
+  const { database, ledger } = open;
+  const codes = createCodes({ database });
+  addAccount(open, 'ada');
+  codes.add([FIRST, SECOND], TERMS);
+  await ledger.redeem({ digest: codeDigest(FIRST), accountId: 'ada', nowMs: NOW });
+  expect(() => codes.revoke(codeDigest(FIRST), NOW)).toThrow('redeemed already');
+  expect(codes.revoke(codeDigest(SECOND), NOW + 1).revokedAt).toBe(NOW + 1);
+  expect(codes.revoke(codeDigest(SECOND), NOW + 2).revokedAt).toBe(NOW + 1);
+  expect(() => codes.revoke(codeDigest(THIRD), NOW)).toThrow('There is no code with this id');
+  expect(() => codes.revoke('000000000000', NOW)).toThrow('There is no code with this id');
+  await closeBooks(open);
+});
+
+test('of codes that are made together, one that cannot be made refuses all', () => {
+  const database = newDatabase(directory);
+  const codes = createCodes({ database });
+  codes.add([FIRST], TERMS);
+  expect(() => codes.add([SECOND, FIRST], TERMS)).toThrow('UNIQUE');
+  for (const amount of [0n, -1n]) {
+    expect(() => codes.add([SECOND], { ...TERMS, amount })).toThrow('redemption_codes_amount');
+  }
+  expect(codes.list().map(({ digest }) => digest)).toEqual([codeDigest(FIRST)]);
+  database.close();
+});
+
+test('a redemption and a revocation at the same time: one of them wins', async () => {
+  const name = crypto.randomUUID();
+  const open = booksOver(newDatabase(directory, name));
+  const operator = newDatabase(directory, name);
+  const codes = createCodes({ database: operator });
+  addAccount(open, 'ada');
+  const seen = new Set<string>();
+  for (let round = 0; round < 40; round += 1) {
+    const code = `RACE${String(round).padStart(12, '0')}`;
+    codes.add([code], TERMS);
+    const digest = codeDigest(code);
+    const redeemed = open.ledger.redeem({ digest, accountId: 'ada', nowMs: NOW });
+    if (round % 2 === 1) await new Promise((next) => setImmediate(next));
+    let revoked = true;
+    try {
+      codes.revoke(digest, NOW);
+    } catch {
+      revoked = false;
+    }
+    const { kind } = await redeemed;
+    expect(kind).toBe(revoked ? 'refused' : 'redeemed');
+    seen.add(kind);
+  }
+  expect(seen).toEqual(new Set(['refused', 'redeemed']));
+  const used = codes.list().filter(({ redeemedAt }) => redeemedAt !== null);
+  expect(open.books.balance('ada').posted).toBe(BigInt(used.length) * 5n);
+  operator.close();
+  await closeBooks(open);
+});
