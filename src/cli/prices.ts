@@ -4,8 +4,7 @@
 import type { Command } from 'commander';
 import { loadCatalog } from '../catalog/catalog.ts';
 import { findCatalog } from '../catalog/source.ts';
-import { isoTime } from '../core/calendar.ts';
-import { isDay, parseInstant } from '../core/instant.ts';
+import { isoTime, utcMonth } from '../core/calendar.ts';
 import type { Catalog, Model } from '../core/model.ts';
 import { periodAt, priceAt, priceIn } from '../core/price-book.ts';
 import { eachUsedRequest } from '../ledger/usage-records.ts';
@@ -20,6 +19,7 @@ import {
 import type { Context } from './context.ts';
 import { type PriceOf, preview, previewRecord, previewText } from './price-preview.ts';
 import { priceSheet, priceSheetText } from './price-sheet.ts';
+import { parseTime, readSpan } from './span.ts';
 
 export function addPriceCommands(program: Command, perform: Perform): void {
   const prices = addGroup(program, 'prices', 'show prices, and what other prices would mean');
@@ -64,7 +64,7 @@ type PreviewOptions = {
 
 function previewPrices(context: Context, options: PreviewOptions): Output {
   const candidate = loadCandidate(context, options.catalog);
-  const span = spanOf(options, context.clock());
+  const span = readSpan(options) ?? utcMonth(utcMonth(context.clock()).fromMs - 1);
   const pricesAtMs = parseTime(options.pricesAt, '--prices-at');
   const { database, accounts } = context.openStore();
   const accountId = options.account === undefined ? undefined : accounts.find(options.account).id;
@@ -126,46 +126,5 @@ function findModel(catalog: Catalog, name: string): Model {
   throw new CommandError(
     'model_not_found',
     'There is no model with this slug or alias; tollgate models lists them.',
-  );
-}
-
-type Span = { readonly fromMs: number; readonly untilMs: number };
-
-function spanOf({ month, from, to }: PreviewOptions, nowMs: number): Span {
-  if (from === undefined && to === undefined) {
-    return month === undefined ? monthOf(nowMs, -1) : parseMonth(month);
-  }
-  const fromMs = parseTime(from, '--from');
-  const untilMs = parseTime(to, '--to');
-  if (month !== undefined || fromMs === undefined || untilMs === undefined) {
-    throw new CommandError('invalid_time', 'Give --month, or both --from and --to.');
-  }
-  if (fromMs >= untilMs) throw new CommandError('invalid_time', '--to must be later than --from.');
-  return { fromMs, untilMs };
-}
-
-/** The UTC month that lies `offset` months from the one that an instant is in. */
-function monthOf(ms: number, offset: number): Span {
-  const time = new Date(ms);
-  const first = (more: number): number =>
-    Date.UTC(time.getUTCFullYear(), time.getUTCMonth() + offset + more, 1);
-  return { fromMs: first(0), untilMs: first(1) };
-}
-
-function parseMonth(text: string): Span {
-  if (!isDay(`${text}-01`)) {
-    throw new CommandError('invalid_time', '--month needs a month such as 2026-10.');
-  }
-  return monthOf(Date.parse(`${text}-01T00:00:00Z`), 0);
-}
-
-/** A day is its first instant. */
-function parseTime(text: string | undefined, option: string): number | undefined {
-  if (text === undefined) return undefined;
-  const ms = parseInstant(isDay(text) ? `${text}T00:00:00Z` : text);
-  if (ms !== undefined) return ms;
-  throw new CommandError(
-    'invalid_time',
-    `${option} needs a day such as 2026-10-01, or an instant with its zone such as 2026-10-01T16:30:00Z.`,
   );
 }

@@ -56,6 +56,8 @@ export type ChainTotals = {
   /** Taken as given where the slice begins in the middle of a chain, like its first `previous`. */
   readonly openingBalance: Micro;
   readonly closingBalance: Micro;
+  /** The `previous` of the first receipt. */
+  readonly previous: string;
   /** The hash of the last body, which the next receipt of the account has to name. */
   readonly head: string;
 };
@@ -82,6 +84,7 @@ export function createChainCheck(sha256: (body: string) => string): ChainCheck {
     credited: 0n,
     openingBalance: 0n,
     closingBalance: 0n,
+    previous: NO_PREVIOUS_RECEIPT,
     head: NO_PREVIOUS_RECEIPT,
   };
 
@@ -127,8 +130,14 @@ export function createChainCheck(sha256: (body: string) => string): ChainCheck {
 
   function accept(receipt: AccountReceipt, sequence: number, body: string): void {
     if (before === undefined) {
-      const { accountId, posted } = receipt;
-      totals = { ...totals, accountId, first: sequence, openingBalance: posted - movedBy(receipt) };
+      const { accountId, posted, previous } = receipt;
+      totals = {
+        ...totals,
+        accountId,
+        first: sequence,
+        previous,
+        openingBalance: posted - movedBy(receipt),
+      };
     }
     before = sequence === receipt.sequence ? receipt : { ...receipt, sequence };
     const isRequest = receipt.kind === 'request';
@@ -146,6 +155,14 @@ export function createChainCheck(sha256: (body: string) => string): ChainCheck {
   }
 
   return { take, last: () => before, totals: () => totals };
+}
+
+/**
+ * The last line of an exported chain. It says where the chain ends and what its last hash is, so that
+ * nothing can be cut off and the last receipt cannot be changed unnoticed.
+ */
+export function chainEnd({ accountId, first, last, head }: ChainTotals): string {
+  return JSON.stringify({ end: last, account: accountId, first, head });
 }
 
 /** All problems of a chain that is at hand, and what it adds up to. */

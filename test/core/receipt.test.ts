@@ -201,6 +201,7 @@ describe('a chain', () => {
         credited: 10_000_200n,
         openingBalance: 0n,
         closingBalance: 10_000_152n,
+        previous: NO_PREVIOUS_RECEIPT,
         head: sha256(BODIES[5] ?? ''),
       },
     });

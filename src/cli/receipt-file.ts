@@ -1,0 +1,83 @@
+// Files of receipts: one receipt a line, and a last line that says where the chain ends. Written by
+// `receipts export`, and checked by `receipts verify` with nothing but the file.
+
+import { createReadStream } from 'node:fs';
+import {
+  type ChainCheck,
+  type ChainProblem,
+  type ChainTotals,
+  chainEnd,
+  createChainCheck,
+} from '../core/receipt-chain.ts';
+
+export type FileCheck = {
+  readonly problems: readonly ChainProblem[];
+  readonly totals: ChainTotals;
+};
+
+/** Lower-case hexadecimal. */
+export function sha256(text: string): string {
+  return new Bun.CryptoHasher('sha256').update(text).digest('hex');
+}
+
+/** The lines of an export, each with its end, a page at a time. */
+export function* exportLines(pages: Iterable<readonly string[]>): Generator<string> {
+  const check = createChainCheck(sha256);
+  for (const bodies of pages) {
+    for (const body of bodies) check.take(body);
+    yield bodies.map((body) => `${body}\n`).join('');
+  }
+  yield `${chainEnd(check.totals())}\n`;
+}
+
+/** Reads the file piece by piece. Rejects where it cannot be read. */
+export async function checkFile(path: string): Promise<FileCheck> {
+  const check = createChainCheck(sha256);
+  const problems: ChainProblem[] = [];
+  // A byte that is no text, or a mark before the first one, is a change like any other.
+  const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+  let rest = '';
+  let waiting: string | undefined;
+  try {
+    for await (const bytes of createReadStream(path)) {
+      const lines = `${rest}${decoder.decode(bytes, { stream: true })}`.split('\n');
+      rest = lines.pop() ?? '';
+      for (const line of lines) {
+        if (waiting !== undefined) problems.push(...check.take(waiting));
+        waiting = line;
+      }
+    }
+    decoder.decode();
+  } catch (error) {
+    if (!(error instanceof TypeError)) throw error;
+    problems.push(problemAfter(check, 'unreadable', 'What follows is no text.'));
+  }
+  problems.push(...checkEnd(check, waiting, rest));
+  return { problems, totals: check.totals() };
+}
+
+/** `last` is the last whole line, `rest` what comes after it. */
+function checkEnd(check: ChainCheck, last: string | undefined, rest: string): ChainProblem[] {
+  if (last === chainEnd(check.totals()) && rest === '') return [];
+  const isEnd = last?.startsWith('{"end":') === true;
+  const problems = last === undefined || isEnd ? [] : [...check.take(last)];
+  if (rest !== '') return [...problems, problemAfter(check, 'end', 'The file ends within a line.')];
+  const detail = isEnd
+    ? 'The last line does not fit the receipts before it: one of them was changed or is not there.'
+    : 'The line that ends an export is not there: the file was cut off.';
+  return [...problems, problemAfter(check, 'end', detail)];
+}
+
+function problemAfter(check: ChainCheck, kind: ChainProblem['kind'], detail: string): ChainProblem {
+  return { kind, sequence: check.totals().last, detail };
+}
+
+/** Whether a file goes on where another one of the same account ends; says what does not fit. */
+export function checkJoint(before: ChainTotals, after: ChainTotals): ChainProblem | undefined {
+  const { accountId, first: sequence } = after;
+  if (accountId !== before.accountId || sequence !== before.last + 1) return undefined;
+  const fits = after.previous === before.head && after.openingBalance === before.closingBalance;
+  if (fits) return undefined;
+  const detail = `It does not go on from receipt ${before.last} of the file before.`;
+  return { kind: 'changed', sequence, detail };
+}
