@@ -33,6 +33,9 @@ export type Log = {
 
 const FLUSH_EVERY_MS = 250;
 
+/** Characters that wait for the disk; what comes beyond is dropped. */
+const WAITING_MAX = 4_194_304;
+
 export function createLog(level: LogLevel): Log {
   const destination = pino.destination({
     dest: 2,
@@ -40,7 +43,10 @@ export function createLog(level: LogLevel): Log {
     // Lines leave in batches, and a quiet log within this time: a write for each request is slow.
     minLength: 8_192,
     periodicFlush: FLUSH_EVERY_MS,
+    maxLength: WAITING_MAX,
   });
+  // A log that cannot be written, on a full disk, must not end the server: its lines wait.
+  destination.on('error', () => undefined);
   const logger = pino(
     {
       level,

@@ -229,14 +229,79 @@ describe('a kill', () => {
     const { json } = await get({ url: again.url, key: account.key }, '/v1/account');
     const books = booksOf(again, account.id);
     expect(Number(books.debited)).toBeGreaterThanOrEqual(told * 16_400_000);
-    // The stalled stream may keep its hold: recovering it is a later step. Money is whole anyway.
-    expect(books.available + books.held + books.debited).toBe(1_000_000_000_000n);
+    // What was under way was ended before the server listened.
+    expect(books).toMatchObject({ open: 0n, held: 0n });
+    expect(again.output()).toMatch(/ledger: recovered \d+ open holds/);
+    expect(books.available + books.debited).toBe(1_000_000_000_000n);
     expect(json['balance']).toMatchObject({
       total: String(Number(1_000_000_000_000n - books.debited) / 1e6),
     });
     expect(await ledgerCheck(again)).toEqual(LEDGER_OK);
     const answer = await generate({ url: again.url, key: account.key }, 'chat', 'ok');
     expect(answer.status).toBe(200);
+  });
+});
+
+describe('a database has one server', () => {
+  test('a second one is refused, the command line works beside it, and a kill makes it free', async () => {
+    await using gateway = await start();
+    for (const database of ['./data/tollgate.db', `./data/../data/tollgate.db`]) {
+      const environment = { PORT: '0', DATABASE_URL: `sqlite:${database}` };
+      const second = await runCommand(gateway.directory, environment, ['serve']);
+      expect([second.code, second.stdout]).toEqual([1, '']);
+      expect(second.stderr).toContain('Another tollgate serves the database');
+      expect(second.stderr).toContain('DATABASE_URL');
+    }
+    const account = await gateway.createAccount();
+    expect((await generate(account, 'chat', 'ok', { max_tokens: 100 })).status).toBe(200);
+    await gateway.kill();
+    await using again = await start({}, { directory: gateway.directory });
+    const caller = { url: again.url, key: account.key };
+    expect((await generate(caller, 'chat', 'ok', { max_tokens: 100 })).status).toBe(200);
+    expect(await again.stop()).toBe(0);
+  });
+});
+
+// A limit on the size of files that is lowered and lifted while the server runs is a disk that is
+// full for a while; the signal that comes with it has to be ignored, which is inherited.
+describe.skipIf(Bun.which('prlimit') === null)('a disk that is full', () => {
+  test('refuses new requests with 503, ends running ones, and books them when it has room', async () => {
+    const prefix = ['bash', '-c', `trap '' XFSZ; exec "$@"`, 'bash'];
+    await using gateway = await start({ LOG_LEVEL: 'error' }, { prefix });
+    const account = await gateway.createAccount();
+    const streams = FORMATS.map((format) => generateStream(account, format, 'slow-tokens-20-30'));
+    await waitUntil(() => booksOf(gateway, account.id).open === 2n);
+    const limitFiles = (bytes: string) => {
+      const done = Bun.spawnSync(['prlimit', '--pid', String(gateway.pid), `--fsize=${bytes}:`]);
+      expect(done.exitCode).toBe(0);
+    };
+
+    limitFiles('1');
+    await waitUntil(async () => {
+      const refused = await generate(account, 'chat', 'ok', { max_tokens: 100 });
+      if (refused.status !== 503) return false;
+      expect(refused.json['error']).toMatchObject({ code: 'provider_unavailable' });
+      return true;
+    });
+    const [chat, messages] = await Promise.all(streams);
+    expect(chat?.events.at(-2)?.json).toMatchObject({ svc_outcome: 'completed' });
+    expect(messages?.events.at(-1)?.event).toBe('message_stop');
+    const ready = await fetch(`${gateway.url}/readyz`);
+    expect(ready.status).toBe(503);
+    expect(await ready.json()).toMatchObject({
+      status: 'not_ready',
+      problems: ['the ledger cannot be written'],
+    });
+    expect(booksOf(gateway, account.id).open).toBe(2n);
+
+    limitFiles('unlimited');
+    await waitUntil(() => booksOf(gateway, account.id).open === 0n, 10_000);
+    // Two streams of 6 + 0.4 + 40 service tokens.
+    expect(booksOf(gateway, account.id)).toMatchObject({ held: 0n, debited: 92_800_000n });
+    await waitUntil(async () => (await fetch(`${gateway.url}/readyz`)).status === 200);
+    expect((await generate(account, 'chat', 'ok', { max_tokens: 100 })).status).toBe(200);
+    expect(await ledgerCheck(gateway)).toEqual(LEDGER_OK);
+    expect(await gateway.stop()).toBe(0);
   });
 });
 
