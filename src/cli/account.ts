@@ -1,21 +1,18 @@
-// `tollgate account …`: create, look at and change accounts, and credit them. An account is named
-// by its id or by its e-mail address.
+// `tollgate account …`: create, look at and change accounts. An account is named by its id or by its
+// e-mail address. What moves money in and out of it is in `movement.ts`.
 
 import type { Command } from 'commander';
 import type { Standing } from '../core/admit.ts';
-import { isoTime } from '../core/calendar.ts';
 import { createId } from '../core/id.ts';
-import { formatTokens } from '../core/money.ts';
 import { DEFAULT_PLAN } from '../core/plan.ts';
 import type { Account } from '../identity/accounts.ts';
 import { keyRecord } from '../identity/key-record.ts';
 import { normaliseKeyName } from '../identity/keys.ts';
-import { balanceRecord } from '../ledger/balance-record.ts';
 import { forgetThinking } from '../reasoning/reasoning.ts';
+import { accountRecord, openAccounts } from './account-record.ts';
 import {
   addCommand,
   addGroup,
-  CommandError,
   OPERATOR,
   type Output,
   type Perform,
@@ -23,8 +20,9 @@ import {
   shortTime,
   table,
 } from './command.ts';
-import type { Context, Store } from './context.ts';
+import type { Context } from './context.ts';
 import { keyTable } from './key.ts';
+import { addMovementCommands } from './movement.ts';
 
 export function addAccountCommands(program: Command, perform: Perform): void {
   const group = addGroup(program, 'account', 'create, look at and change accounts');
@@ -39,16 +37,11 @@ export function addAccountCommands(program: Command, perform: Perform): void {
   );
   perform(addCommand(group, 'list', 'list all accounts'), listAccounts);
   perform(addCommand(group, 'show <account>', 'show an account and its keys'), showAccount);
-  perform<CreditOptions>(
-    addCommand(group, 'credit <account> <amount>', 'add service tokens to an account')
-      .option('--reason <text>', 'why, for the books', 'credited by the operator')
-      .option('--id <credit>', 'names this credit: the same id is never booked twice'),
-    creditAccount,
-  );
+  addMovementCommands(group, perform);
   perform(
     addCommand(group, 'plan <account> <plan>', 'change the plan, at once'),
     (context, _options, account = '', plan = '') => {
-      const { accounts } = open(context);
+      const { accounts } = openAccounts(context);
       const changed = accounts.changePlan(accounts.find(account).id, plan, OPERATOR);
       return changedOutput(context, changed, `is on the plan ${changed.plan}`);
     },
@@ -56,7 +49,7 @@ export function addAccountCommands(program: Command, perform: Perform): void {
   perform(
     addCommand(group, 'verify <account>', 'take the e-mail address for verified'),
     (context, _options, account = '') => {
-      const { accounts } = open(context);
+      const { accounts } = openAccounts(context);
       const changed = accounts.verifyEmail(accounts.find(account).id, OPERATOR);
       return changedOutput(context, changed, 'has a verified e-mail address');
     },
@@ -73,12 +66,6 @@ export function addAccountCommands(program: Command, perform: Perform): void {
   );
 }
 
-/** The catalog first: a broken one refuses the command before it has changed anything. */
-function open(context: Context): Store {
-  context.catalog();
-  return context.openStore();
-}
-
 function addStandingCommand(
   group: Command,
   perform: Perform,
@@ -88,7 +75,7 @@ function addStandingCommand(
   andThen?: (context: Context, account: Account) => void,
 ): void {
   perform(addCommand(group, `${name} <account>`, about), (context, _options, account = '') => {
-    const { accounts } = open(context);
+    const { accounts } = openAccounts(context);
     const changed = accounts.changeStanding(accounts.find(account).id, standing, OPERATOR);
     andThen?.(context, changed);
     return changedOutput(context, changed, `is ${standing.replace('_', ' ')}`);
@@ -106,7 +93,7 @@ type CreateOptions = {
 async function createAccount(context: Context, options: CreateOptions): Promise<Output> {
   const credit = options.credit === undefined ? undefined : parseAmount(options.credit);
   const name = normaliseKeyName(options.name);
-  const { accounts, keys, ledger } = open(context);
+  const { accounts, keys, ledger } = openAccounts(context);
   const facts = {
     email: options.email,
     plan: options.plan,
@@ -152,7 +139,7 @@ function listAccounts(context: Context): Output {
 }
 
 function showAccount(context: Context, _options: object, name = ''): Output {
-  const { accounts, keys } = open(context);
+  const { accounts, keys } = openAccounts(context);
   const account = accounts.find(name);
   const record = accountRecord(context, account);
   const records = keys.list(account.id).map((row) => keyRecord(row, context.clock()));
@@ -172,65 +159,9 @@ function showAccount(context: Context, _options: object, name = ''): Output {
   };
 }
 
-type CreditOptions = { readonly reason: string; readonly id?: string };
-
-async function creditAccount(
-  context: Context,
-  options: CreditOptions,
-  name = '',
-  amountText = '',
-): Promise<Output> {
-  const amount = parseAmount(amountText);
-  if (options.id !== undefined && !/^[\x21-\x7e]{1,100}$/.test(options.id)) {
-    throw new CommandError(
-      'invalid_credit_id',
-      'The credit id is not valid. It needs 1 to 100 printable ASCII characters without spaces.',
-    );
-  }
-  const { accounts, ledger } = open(context);
-  const account = accounts.find(name);
-  const creditId = options.id ?? createId('cred_', context.randomBytes);
-  const { applied, available } = await ledger.credit({
-    creditId,
-    accountId: account.id,
-    kind: 'credit',
-    amount,
-    reason: options.reason,
-    nowMs: context.clock(),
-  });
-  const record = accountRecord(context, account);
-  const credit = { id: creditId, amount: formatTokens(amount), applied };
-  const text = applied
-    ? `Credited ${credit.amount} service tokens; ${formatTokens(available)} are available.`
-    : `This credit was booked before; nothing was added. ${formatTokens(available)} service tokens are available.`;
-  return { json: { credit, account: record }, text };
-}
-
 function changedOutput(context: Context, account: Account, words: string): Output {
   return {
     json: { account: accountRecord(context, account) },
     text: `Account ${account.id} ${words}.`,
   };
-}
-
-/** The account as the operator sees it, e-mail address included. */
-function accountRecord(context: Context, account: Account) {
-  const { keys, books } = open(context);
-  const catalog = context.catalog();
-  const plan = catalog.plans.get(account.plan);
-  return {
-    id: account.id,
-    object: 'account',
-    email: account.email,
-    email_verified: account.emailVerified,
-    standing: account.standing,
-    plan: {
-      slug: account.plan,
-      name: plan?.name ?? account.plan,
-      since: isoTime(account.planSince),
-    },
-    balance: balanceRecord(books.balance(account.id), catalog.usdPerMillion),
-    api_keys: { active: keys.countActive(account.id), limit: plan?.maxApiKeys ?? 0 },
-    created_at: isoTime(account.createdAt),
-  } as const;
 }

@@ -2,6 +2,7 @@
 // which the program prints as text or as JSON. No command prints or exits by itself.
 
 import type { Command, OptionValues } from 'commander';
+import { isDay, parseInstant } from '../core/instant.ts';
 import { AMOUNT_MAX, MICRO_DECIMALS, type Micro, parseDecimal } from '../core/money.ts';
 import type { Context } from './context.ts';
 
@@ -9,6 +10,8 @@ import type { Context } from './context.ts';
 export type Output = {
   readonly json: unknown;
   readonly text: string;
+  /** In place of both, where it is too much to have in memory. */
+  readonly pieces?: Iterable<string>;
   /** 0 where absent. */
   readonly exitCode?: number;
 };
@@ -66,6 +69,16 @@ export function parseCount(text: string | undefined, option: string): number | u
   if (text === undefined) return undefined;
   if (/^[1-9]\d{0,8}$/.test(text)) return Number(text);
   throw new CommandError('invalid_number', `${option} needs a whole number from 1 to 999999999.`);
+}
+
+/** Reads when something ends, in Unix milliseconds. Throws `invalid_expiry`. */
+export function parseExpiry(text: string): number {
+  const ms = parseInstant(isDay(text) ? `${text}T00:00:00Z` : text);
+  if (ms !== undefined) return ms;
+  throw new CommandError(
+    'invalid_expiry',
+    'The expiry date is not valid. Write it as 2027-01-31 (UTC midnight) or 2027-01-31T12:00:00Z.',
+  );
 }
 
 /** Columns as wide as their widest cell, two spaces apart. */

@@ -4,7 +4,8 @@
 import type { Command } from 'commander';
 import { addCommand, CommandError, type Output, type Perform } from './command.ts';
 import type { Context } from './context.ts';
-import { explanation, explanationText } from './explanation.ts';
+import { explanation } from './explanation.ts';
+import { explanationText } from './explanation-text.ts';
 
 export function addExplainCommand(program: Command, perform: Perform): void {
   perform(
@@ -22,6 +23,6 @@ function explain(context: Context, _options: object, requestId = ''): Output {
       'The books know no request with this id. A request that was refused leaves no entry.',
     );
   }
-  const facts = explanation(story, context.catalog().usdPerMillion);
+  const facts = explanation(story, context.catalog());
   return { json: facts, text: explanationText(facts) };
 }

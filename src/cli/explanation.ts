@@ -1,45 +1,82 @@
-// The facts about one request as data and as text, for `tollgate explain`. Every amount is a
-// decimal string of service tokens, printed from the integer that was booked.
+// The facts about one request as data, for `tollgate explain`. Every amount is a decimal string of
+// service tokens, printed from the integer that was booked. `explanation-text.ts` says it in words.
 
 import { isoTime } from '../core/calendar.ts';
 import {
   formatDecimal,
   formatTokens,
   formatUsd,
+  type Micro,
   PICO_DECIMALS,
   type UsdRate,
 } from '../core/money.ts';
-import { charge, type Price } from '../core/price.ts';
+import { charge, holdAmount, type Price } from '../core/price.ts';
 import type { RequestStory } from '../ledger/explain.ts';
-import { shortTime } from './command.ts';
 
+type Hold = RequestStory['hold'];
 type UsageRecord = NonNullable<RequestStory['record']>;
 
-type Explanation = ReturnType<typeof explanation>;
+export type Explanation = ReturnType<typeof explanation>;
 
-export function explanation(story: RequestStory, usdPerMillion: UsdRate) {
+/** What the books do not keep with a request: the catalog's own figures. */
+export type Terms = { readonly usdPerMillion: UsdRate; readonly minimumHold: Micro };
+
+export function explanation(story: RequestStory, terms: Terms) {
   const { hold, record } = story;
   return {
     request_id: hold.requestId,
     account_id: hold.accountId,
     key_id: hold.keyId,
-    hold: {
-      phase: hold.phase,
-      amount: formatTokens(hold.amount),
-      estimated_prompt_tokens: hold.promptTokens,
-      output_bound: hold.outputBound,
-      price_version: hold.priceVersion,
-      created_at: isoTime(hold.createdAt),
-      ended_at: hold.endedAt === null ? null : isoTime(hold.endedAt),
-    },
+    hold: holdFacts(story, terms.minimumHold),
     model: { requested: hold.model, served: record?.modelServed ?? null },
     request: record === undefined ? null : requestFacts(record),
     usage: record === undefined ? null : usageFacts(record),
     calculations:
-      record === undefined ? [] : story.prices.map((row) => calculation(hold.model, row, record)),
-    booked: record === undefined ? null : bookedFacts(story, record, usdPerMillion),
+      record === undefined || record.modelServed === null
+        ? []
+        : story.prices.map((row) => calculation(hold, row, record)),
+    booked: record === undefined ? null : bookedFacts(story, record, terms.usdPerMillion),
+    receipt: story.receipt ?? null,
     attempts: record === undefined ? [] : readAttempts(record.attempts),
   } as const;
+}
+
+function holdFacts({ hold, prices }: RequestStory, minimumHold: Micro) {
+  const first = firstAmount(hold, prices, minimumHold);
+  return {
+    phase: hold.phase,
+    first_amount: formatTokens(first),
+    grown_by: formatTokens(hold.amount - first),
+    amount: formatTokens(hold.amount),
+    estimated_prompt_tokens: hold.promptTokens,
+    output_bound: hold.outputBound,
+    price_version: hold.priceVersion,
+    created_at: isoTime(hold.createdAt),
+    dispatched_at: timeOf(hold.dispatchedAt),
+    /** Who was asked last; it need not be who served. */
+    asked: hold.upstream === null ? null : { upstream: hold.upstream, model: hold.modelServed },
+    checkpoint:
+      hold.checkpointAt === null
+        ? null
+        : {
+            at: isoTime(hold.checkpointAt),
+            output_tokens: hold.outputTokens,
+            reasoning_tokens: hold.reasoningTokens,
+          },
+    ended_at: timeOf(hold.endedAt),
+  } as const;
+}
+
+function timeOf(ms: number | null): string | null {
+  return ms === null ? null : isoTime(ms);
+}
+
+/** Computed again: the books keep what is reserved in the end, after every slice that was bought. */
+function firstAmount(hold: Hold, prices: RequestStory['prices'], minimumHold: Micro): Micro {
+  const price = prices.find((row) => row.version === hold.priceVersion);
+  if (price === undefined) return hold.amount;
+  const first = holdAmount(hold.promptTokens, hold.outputBound, price, minimumHold);
+  return first < hold.amount ? first : hold.amount;
 }
 
 function requestFacts(record: UsageRecord) {
@@ -55,19 +92,25 @@ function requestFacts(record: UsageRecord) {
 }
 
 function usageFacts(record: UsageRecord) {
+  const { inputTokens, cachedInputTokens, cacheWriteTokens, outputTokens } = record;
   return {
     basis: record.usageBasis,
-    input_tokens: record.inputTokens,
-    cached_input_tokens: record.cachedInputTokens,
-    output_tokens: record.outputTokens,
+    input_tokens: inputTokens,
+    cached_input_tokens: cachedInputTokens,
+    cache_write_tokens: cacheWriteTokens,
+    output_tokens: outputTokens,
     reasoning_tokens: record.reasoningTokens,
+    /** What was wrong with the upstream's report. */
+    doubt: record.usageDoubt,
+    /** The numbers of that report, as the upstream wrote them. */
+    reported: record.rawUsage === null ? null : readObject(record.rawUsage),
   } as const;
 }
 
 type PriceRow = RequestStory['prices'][number];
 
 /** Usage times one price, bucket by bucket, and the total rounded once. */
-function calculation(requested: string, row: PriceRow, record: UsageRecord) {
+function calculation(hold: Hold, row: PriceRow, record: UsageRecord) {
   const price: Price = row;
   const buckets = [
     ['input', record.inputTokens - record.cachedInputTokens - record.cacheWriteTokens, price.input],
@@ -76,9 +119,12 @@ function calculation(requested: string, row: PriceRow, record: UsageRecord) {
     ['output', record.outputTokens, price.output],
   ] as const;
   const exact = buckets.reduce((sum, [, tokens, each]) => sum + BigInt(tokens) * each, 0n);
+  const { usageBasis: basis, inputTokens, cachedInputTokens, cacheWriteTokens } = record;
+  const { outputTokens, reasoningTokens } = record;
+  const prompt = { inputTokens, cachedInputTokens, cacheWriteTokens };
   return {
     model: row.model,
-    used_for: row.model === requested ? 'requested' : 'served',
+    used_for: row.version === hold.priceVersion ? 'requested' : 'served',
     price_version: row.version,
     buckets: buckets.map(([name, tokens, each]) => ({
       name,
@@ -87,7 +133,7 @@ function calculation(requested: string, row: PriceRow, record: UsageRecord) {
       amount: formatDecimal(BigInt(tokens) * each, PICO_DECIMALS),
     })),
     exact: formatDecimal(exact, PICO_DECIMALS),
-    rounded: formatTokens(charge({ ...record, basis: record.usageBasis }, price)),
+    rounded: formatTokens(charge({ ...prompt, outputTokens, reasoningTokens, basis }, price)),
   } as const;
 }
 
@@ -107,7 +153,7 @@ function bookedFacts(story: RequestStory, record: UsageRecord, usdPerMillion: Us
   } as const;
 }
 
-type AttemptFacts = {
+export type AttemptFacts = {
   readonly upstream?: string;
   readonly model?: string;
   readonly startedAt?: number;
@@ -121,44 +167,7 @@ function readAttempts(text: string): readonly AttemptFacts[] {
   return Array.isArray(attempts) ? (attempts as readonly AttemptFacts[]) : [];
 }
 
-export function explanationText(facts: Explanation): string {
-  const { hold, request, usage, booked } = facts;
-  const lines = [
-    `Request ${facts.request_id} of account ${facts.account_id}, key ${facts.key_id}`,
-    `Model   ${facts.model.requested} requested, ${facts.model.served ?? 'none'} served`,
-    `Hold    ${hold.amount} at price ${hold.price_version}: ${hold.estimated_prompt_tokens} prompt tokens estimated, at most ${hold.output_bound} of output; ${hold.phase}`,
-  ];
-  if (request === null || usage === null || booked === null) {
-    return [...lines, 'The request is still under way; nothing is charged yet.'].join('\n');
-  }
-  lines.push(
-    `Answer  ${request.format}${request.stream ? ', streamed' : ''}, ${request.started_at} to ${request.ended_at}, ${request.outcome}`,
-    `Usage   ${usage.basis}: ${usage.input_tokens} input (${usage.cached_input_tokens} of them cached), ${usage.output_tokens} output (${usage.reasoning_tokens} of them reasoning)`,
-  );
-  for (const each of facts.calculations) {
-    lines.push(`Price   ${each.price_version} of ${each.model} (${each.used_for})`);
-    for (const bucket of each.buckets) {
-      lines.push(`        ${bucket.name}: ${bucket.tokens} × ${bucket.price} = ${bucket.amount}`);
-    }
-    lines.push(`        total ${each.exact}, rounded half up to ${each.rounded}`);
-  }
-  if (facts.calculations.length > 1) lines.push('        The lower of the two is charged.');
-  const after = booked.balance_after === null ? '' : `; balance after it ${booked.balance_after}`;
-  lines.push(
-    `Charged ${booked.charged}; debited ${booked.debited} (${booked.debited_usd} USD), loss of the gateway ${booked.loss}${after}`,
-  );
-  facts.attempts.forEach((attempt, index) => {
-    lines.push(`Attempt ${index + 1}: ${attemptWords(attempt)}`);
-  });
-  return lines.join('\n');
-}
-
-function attemptWords(attempt: AttemptFacts): string {
-  const where = `${attempt.upstream ?? 'unknown upstream'}, ${attempt.model ?? 'unknown model'}`;
-  const { startedAt, endedAt } = attempt;
-  const started = startedAt === undefined ? '' : `, ${shortTime(startedAt)}`;
-  const lasted =
-    startedAt === undefined || endedAt === undefined ? '' : `, ${endedAt - startedAt} ms`;
-  const ended = [attempt.failure ?? 'served', attempt.detail].filter(Boolean).join(': ');
-  return `${where}${started}${lasted}, ${ended}`;
+function readObject(text: string): object | null {
+  const value: unknown = JSON.parse(text);
+  return typeof value === 'object' ? value : null;
 }

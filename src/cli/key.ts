@@ -7,10 +7,10 @@ import type { KeyRevocation } from '../store/tables.ts';
 import {
   addCommand,
   addGroup,
-  CommandError,
   OPERATOR,
   type Output,
   type Perform,
+  parseExpiry,
   table,
 } from './command.ts';
 import type { Context } from './context.ts';
@@ -41,7 +41,7 @@ export function addKeyCommands(program: Command, perform: Perform): void {
 type CreateOptions = { readonly name?: string; readonly expires?: string };
 
 function createKey(context: Context, options: CreateOptions, account = ''): Output {
-  const expiresAt = options.expires === undefined ? undefined : parseDate(options.expires);
+  const expiresAt = options.expires === undefined ? undefined : parseExpiry(options.expires);
   const { accounts, keys } = context.openStore();
   const accountId = accounts.find(account).id;
   const { row, key } = keys.create({ accountId, name: options.name, expiresAt }, OPERATOR);
@@ -49,16 +49,6 @@ function createKey(context: Context, options: CreateOptions, account = ''): Outp
     json: { api_key: keyRecord(row, context.clock()), key },
     text: `Key ${row.id}, shown only now: ${key}`,
   };
-}
-
-function parseDate(text: string): number {
-  const shape = /^\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}(:\d{2}(\.\d{1,3})?)?(Z|[+-]\d{2}:\d{2}))?$/;
-  const ms = shape.test(text) ? Date.parse(text) : Number.NaN;
-  if (Number.isFinite(ms)) return ms;
-  throw new CommandError(
-    'invalid_expiry',
-    'The expiry date is not valid. Write it as 2027-01-31 (UTC midnight) or 2027-01-31T12:00:00Z.',
-  );
 }
 
 function listKeys(context: Context, _options: object, name = ''): Output {

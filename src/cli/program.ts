@@ -11,6 +11,7 @@ import { VERSION } from '../version.ts';
 import { addAccountCommands } from './account.ts';
 import { addBackupCommand } from './backup.ts';
 import { addBlockCommands } from './block.ts';
+import { addCodeCommands } from './code.ts';
 import { CommandError, type Perform, type Work } from './command.ts';
 import { createContext } from './context.ts';
 import { addDoctorCommand } from './doctor.ts';
@@ -20,6 +21,7 @@ import { addMaintenanceCommands } from './maintenance.ts';
 import { addMigrateCommand } from './migrate.ts';
 import { addModelCommands } from './models.ts';
 import { addPriceCommands } from './prices.ts';
+import { addReceiptCommands } from './receipts.ts';
 import { addServeCommand } from './serve-command.ts';
 
 /** Runs one command line and answers with its exit code; never throws. */
@@ -52,12 +54,14 @@ function createProgram(perform: Perform): Command {
   addMigrateCommand(program, perform);
   addDoctorCommand(program, perform);
   addAccountCommands(program, perform);
+  addCodeCommands(program, perform);
   addKeyCommands(program, perform);
   addBlockCommands(program, perform);
   addMaintenanceCommands(program, perform);
   addModelCommands(program, perform);
   addPriceCommands(program, perform);
   addExplainCommand(program, perform);
+  addReceiptCommands(program, perform);
   addBackupCommand(program, perform);
   return program;
 }
@@ -70,11 +74,22 @@ async function carryOut<Options extends OptionValues>(
   try {
     const options = command.optsWithGlobals<Options>();
     const output = await work(context, options, ...command.args);
-    const text = options['json'] === true ? JSON.stringify(output.json) : output.text;
-    if (text !== '') process.stdout.write(`${text}\n`);
+    if (output.pieces !== undefined) await printPieces(output.pieces);
+    else print(options['json'] === true ? JSON.stringify(output.json) : output.text);
     return output.exitCode ?? 0;
   } finally {
     await context.close();
+  }
+}
+
+function print(text: string): void {
+  if (text !== '') process.stdout.write(`${text}\n`);
+}
+
+/** One after the other has left: whoever reads may be slower than the disk. */
+async function printPieces(pieces: Iterable<string>): Promise<void> {
+  for (const piece of pieces) {
+    await new Promise((resolve) => process.stdout.write(piece, resolve));
   }
 }
 

@@ -3,7 +3,7 @@
 import { and, eq, inArray, lte, sql } from 'drizzle-orm';
 import type { Micro } from '../core/money.ts';
 import type { Database, Queries } from '../store/database.ts';
-import { holds, ledgerEntries, priceVersions, usageRecords } from '../store/tables.ts';
+import { holds, ledgerEntries, priceVersions, receipts, usageRecords } from '../store/tables.ts';
 
 export type RequestStory = {
   readonly hold: typeof holds.$inferSelect;
@@ -15,6 +15,8 @@ export type RequestStory = {
   readonly prices: readonly (typeof priceVersions.$inferSelect)[];
   /** What the account had posted right after this request; absent where nothing was charged. */
   readonly balanceAfter: Micro | undefined;
+  /** Its link in the account's chain; absent while the request is under way. */
+  readonly receipt: Pick<typeof receipts.$inferSelect, 'sequence' | 'hash'> | undefined;
 };
 
 /** One consistent look: all parts belong to the same state of the books. */
@@ -34,7 +36,8 @@ export function explain(database: Database, requestId: string): RequestStory | u
       .where(inArray(ledgerEntries.transferId, transfers))
       .orderBy(ledgerEntries.id)
       .all();
-    const versions = [hold.priceVersion, record?.priceVersionServed ?? hold.priceVersion];
+    const served = record?.priceVersionServed ?? hold.priceVersionServed ?? hold.priceVersion;
+    const versions = [hold.priceVersion, served];
     const prices = tx
       .select()
       .from(priceVersions)
@@ -44,7 +47,12 @@ export function explain(database: Database, requestId: string): RequestStory | u
     const customer = `customer:${hold.accountId}`;
     const last = entries.findLast((entry) => entry.ledgerAccount === customer);
     const balanceAfter = last === undefined ? undefined : postedUpTo(tx, customer, last.id);
-    return { hold, record, entries, prices, balanceAfter };
+    const receipt = tx
+      .select({ sequence: receipts.sequence, hash: receipts.hash })
+      .from(receipts)
+      .where(eq(receipts.subject, requestId))
+      .get();
+    return { hold, record, entries, prices, balanceAfter, receipt };
   });
 }
 

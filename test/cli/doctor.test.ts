@@ -96,6 +96,7 @@ test('explain shows how a charge came about, and doctor finds nothing wrong', as
         buckets: [
           { name: 'input', tokens: 60, price: '0.14', amount: '8.4' },
           { name: 'cached_input', tokens: 40, price: '0.03', amount: '1.2' },
+          { name: 'cache_write', tokens: 0, price: '0.14', amount: '0' },
           { name: 'output', tokens: 10, price: '0.600000000001', amount: '6.00000000001' },
         ],
         exact: '15.60000000001',
@@ -191,7 +192,9 @@ test('doctor names what is pending and every difference in the books', async () 
   expect(await wrongChecks()).toEqual([
     [
       'ledger',
-      expect.stringMatching(/^1 differences: posted of acct_\w+: 984\.4 expected, 985\.9 found$/),
+      expect.stringMatching(
+        /^2 differences: posted of (acct_\w+): its entries sum to 984\.4, and 985\.9 is posted; chain of \1: its last receipt leaves 984\.4, and 985\.9 is posted$/,
+      ),
     ],
     ['clock', expect.stringMatching(/^3\d\d\d seconds behind the newest record; set the clock$/)],
   ]);

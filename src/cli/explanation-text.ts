@@ -1,0 +1,105 @@
+// The facts about one request in words, for people who ask `tollgate explain`. It computes nothing.
+
+import { shortTime } from './command.ts';
+import type { AttemptFacts, Explanation } from './explanation.ts';
+
+type Usage = NonNullable<Explanation['usage']>;
+type Booked = NonNullable<Explanation['booked']>;
+
+/** What is meant by each doubt about a report, and what was done. */
+const DOUBTS: Readonly<Record<NonNullable<Usage['doubt']>, string>> = {
+  malformed: 'not charged: a count in it is missing or is none',
+  inconsistent: 'not charged: its counts do not make up their total',
+  implausible: 'not charged: it is more than the model could have read, or was allowed to write',
+  zero: 'charged as it is, although there was something to count',
+};
+
+export function explanationText(facts: Explanation): string {
+  const { request, usage, booked } = facts;
+  const lines = [
+    `Request ${facts.request_id} of account ${facts.account_id}, key ${facts.key_id}`,
+    `Model   ${facts.model.requested} requested, ${facts.model.served ?? 'none'} served`,
+    ...holdLines(facts.hold),
+  ];
+  if (request === null || usage === null || booked === null) {
+    return [...lines, 'The request is still under way; nothing is charged yet.'].join('\n');
+  }
+  const answer = `${request.format}${request.stream ? ', streamed' : ''}`;
+  lines.push(
+    `Answer  ${answer}, ${request.started_at} to ${request.ended_at}, ${request.outcome}`,
+    ...facts.attempts.map((attempt, index) => `Attempt ${index + 1}: ${attemptWords(attempt)}`),
+    ...usageLines(usage),
+    ...priceLines(facts),
+    ...bookedLines(booked),
+  );
+  const { receipt } = facts;
+  if (receipt !== null) lines.push(`Receipt ${receipt.sequence} of the account, ${receipt.hash}`);
+  return lines.join('\n');
+}
+
+function holdLines(hold: Explanation['hold']): string[] {
+  const grown = hold.grown_by === '0' ? '' : ` and ${hold.grown_by} more, ${hold.amount} in all`;
+  const lines = [
+    `Hold    ${hold.first_amount}${grown}, at price ${hold.price_version}: ${hold.estimated_prompt_tokens} prompt tokens estimated, at most ${hold.output_bound} of output; ${hold.phase}`,
+    `        ${hold.created_at} held`,
+  ];
+  const { asked, checkpoint } = hold;
+  if (hold.dispatched_at !== null) {
+    const whom = asked === null ? '' : ` to ${asked.upstream}, ${asked.model ?? 'unknown model'}`;
+    lines.push(`        ${hold.dispatched_at} dispatched${whom}`);
+  }
+  if (checkpoint !== null) {
+    lines.push(
+      `        ${checkpoint.at} last checkpoint: ${checkpoint.output_tokens} output (${checkpoint.reasoning_tokens} of them reasoning)`,
+    );
+  }
+  if (hold.ended_at !== null) lines.push(`        ${hold.ended_at} ${hold.phase}`);
+  return lines;
+}
+
+function usageLines(usage: Usage): string[] {
+  const input = `${usage.input_tokens} input (${usage.cached_input_tokens} of them cached, ${usage.cache_write_tokens} written to the cache)`;
+  const output = `${usage.output_tokens} output (${usage.reasoning_tokens} of them reasoning)`;
+  const lines = [`Usage   ${usage.basis}: ${input}, ${output}`];
+  if (usage.basis === 'recovered') {
+    lines.push('        The gateway died before the request ended; this is what it knew of it.');
+  }
+  const { doubt, reported } = usage;
+  const words = doubt === null ? '' : ` (${doubt}; ${DOUBTS[doubt]})`;
+  if (reported !== null)
+    lines.push(`        the upstream reported ${JSON.stringify(reported)}${words}`);
+  else if (usage.basis === 'estimated') lines.push('        the upstream reported nothing');
+  return lines;
+}
+
+function priceLines({ calculations }: Explanation): string[] {
+  const lines = calculations.flatMap((each) => [
+    `Price   ${each.price_version} of ${each.model} (${each.used_for})`,
+    ...each.buckets.map(({ name, tokens, price, amount }) => {
+      return `        ${name}: ${tokens} × ${price} = ${amount}`;
+    }),
+    `        total ${each.exact}, rounded half up to ${each.rounded}`,
+  ]);
+  if (calculations.length > 1) lines.push('        The lower of the two is charged.');
+  return lines;
+}
+
+function bookedLines(booked: Booked): string[] {
+  const after = booked.balance_after === null ? '' : `; balance after it ${booked.balance_after}`;
+  return [
+    `Charged ${booked.charged}; debited ${booked.debited} (${booked.debited_usd} USD), loss of the gateway ${booked.loss}${after}`,
+    ...booked.entries.map(({ transfer_id: transfer, ledger_account: account, amount }) => {
+      return `        ${transfer}: ${amount} to ${account}`;
+    }),
+  ];
+}
+
+function attemptWords(attempt: AttemptFacts): string {
+  const where = `${attempt.upstream ?? 'unknown upstream'}, ${attempt.model ?? 'unknown model'}`;
+  const { startedAt, endedAt } = attempt;
+  const started = startedAt === undefined ? '' : `, ${shortTime(startedAt)}`;
+  const lasted =
+    startedAt === undefined || endedAt === undefined ? '' : `, ${endedAt - startedAt} ms`;
+  const ended = [attempt.failure ?? 'served', attempt.detail].filter(Boolean).join(': ');
+  return `${where}${started}${lasted}, ${ended}`;
+}

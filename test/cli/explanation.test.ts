@@ -1,0 +1,273 @@
+// The story of a request in data and in words, for every way in which one can end.
+
+import { describe, expect, test } from 'bun:test';
+import { explanation } from '../../src/cli/explanation.ts';
+import { explanationText } from '../../src/cli/explanation-text.ts';
+import type { RequestStory } from '../../src/ledger/explain.ts';
+
+const T0 = Date.UTC(2026, 10, 21, 8);
+const ACCOUNT = 'acct_ann';
+const TERMS = { usdPerMillion: 1_000_000n, minimumHold: 1_000_000n };
+
+const PRICE: RequestStory['prices'][number] = {
+  version: 'price_a',
+  model: 'swift-1',
+  input: 10n ** 12n,
+  cachedInput: 10n ** 11n,
+  cacheWrite: 125n * 10n ** 10n,
+  output: 2n * 10n ** 12n,
+  firstUsedAt: T0,
+};
+
+/** 4,096 tokens of output and ten of the prompt, at most 1.25 each. */
+const FIRST = 8_204_500_000n;
+
+const HOLD: RequestStory['hold'] = {
+  requestId: 'req_1',
+  accountId: ACCOUNT,
+  keyId: 'key_1',
+  format: 'chat',
+  stream: true,
+  endUser: null,
+  model: 'swift-1',
+  priceVersion: PRICE.version,
+  amount: FIRST,
+  promptTokens: 10,
+  outputBound: 32_000,
+  phase: 'held',
+  upstream: null,
+  modelServed: null,
+  priceVersionServed: null,
+  outputTokens: 0,
+  reasoningTokens: 0,
+  createdAt: T0,
+  dispatchedAt: null,
+  checkpointAt: null,
+  endedAt: null,
+};
+
+const UNDER_WAY: RequestStory = {
+  hold: HOLD,
+  record: undefined,
+  entries: [],
+  prices: [PRICE],
+  balanceAfter: undefined,
+  receipt: undefined,
+};
+
+const RECORD: NonNullable<RequestStory['record']> = {
+  requestId: 'req_1',
+  accountId: ACCOUNT,
+  keyId: 'key_1',
+  format: 'chat',
+  stream: true,
+  modelRequested: 'swift-1',
+  modelServed: 'swift-1',
+  upstream: 'first',
+  outcome: 'completed',
+  inputTokens: 20,
+  cachedInputTokens: 10,
+  cacheWriteTokens: 4,
+  outputTokens: 5_000,
+  reasoningTokens: 7,
+  usageBasis: 'reported',
+  rawUsage: '{"prompt_tokens":20,"completion_tokens":5000}',
+  usageDoubt: null,
+  estimatedPromptTokens: 10,
+  priceVersionRequested: PRICE.version,
+  priceVersionServed: PRICE.version,
+  held: FIRST + 8_192_000_000n,
+  charged: 10_012_000_000n,
+  debited: 10_000_000_000n,
+  loss: 12_000_000n,
+  endUser: null,
+  attempts: `[{"upstream":"first","model":"swift-1","startedAt":${T0 + 1},"endedAt":${T0 + 5_000}}]`,
+  startedAt: T0,
+  endedAt: T0 + 5_000,
+};
+
+const leg = (transferId: string, ledgerAccount: string, amount: bigint) => {
+  const kind = transferId.startsWith('loss') ? ('loss' as const) : ('settle' as const);
+  return { id: 1, transferId, ledgerAccount, amount, kind, at: T0 + 5_000, reason: null };
+};
+
+const SETTLED: RequestStory = {
+  hold: {
+    ...HOLD,
+    amount: RECORD.held,
+    phase: 'settled',
+    upstream: 'first',
+    modelServed: 'swift-1',
+    priceVersionServed: PRICE.version,
+    outputTokens: 4_900,
+    reasoningTokens: 7,
+    dispatchedAt: T0 + 1,
+    checkpointAt: T0 + 4_000,
+    endedAt: T0 + 5_000,
+  },
+  record: RECORD,
+  entries: [
+    leg('settle:req_1', 'operator:revenue', 10_000_000_000n),
+    leg('settle:req_1', `customer:${ACCOUNT}`, -10_000_000_000n),
+    leg('loss:req_1', 'operator:revenue', 12_000_000n),
+    leg('loss:req_1', 'operator:loss', -12_000_000n),
+  ],
+  prices: [PRICE],
+  balanceAfter: 0n,
+  receipt: { sequence: 3, hash: 'ab'.repeat(32) },
+};
+
+const facts = (story: RequestStory) => explanation(story, TERMS);
+const lines = (story: RequestStory) => explanationText(facts(story)).split('\n');
+
+/** The settled story with another record. */
+function recorded(members: Partial<typeof RECORD>): RequestStory {
+  return { ...SETTLED, record: { ...RECORD, ...members } };
+}
+
+test('everything of a request that grew, was settled and cost more than there was', () => {
+  expect(lines(SETTLED)).toEqual([
+    'Request req_1 of account acct_ann, key key_1',
+    'Model   swift-1 requested, swift-1 served',
+    'Hold    8204.5 and 8192 more, 16396.5 in all, at price price_a: 10 prompt tokens estimated, at most 32000 of output; settled',
+    '        2026-11-21T08:00:00.000Z held',
+    '        2026-11-21T08:00:00.001Z dispatched to first, swift-1',
+    '        2026-11-21T08:00:04.000Z last checkpoint: 4900 output (7 of them reasoning)',
+    '        2026-11-21T08:00:05.000Z settled',
+    'Answer  chat, streamed, 2026-11-21T08:00:00.000Z to 2026-11-21T08:00:05.000Z, completed',
+    'Attempt 1: first, swift-1, 2026-11-21 08:00:00, 4999 ms, served',
+    'Usage   reported: 20 input (10 of them cached, 4 written to the cache), 5000 output (7 of them reasoning)',
+    '        the upstream reported {"prompt_tokens":20,"completion_tokens":5000}',
+    'Price   price_a of swift-1 (requested)',
+    '        input: 6 × 1 = 6',
+    '        cached_input: 10 × 0.1 = 1',
+    '        cache_write: 4 × 1.25 = 5',
+    '        output: 5000 × 2 = 10000',
+    '        total 10012, rounded half up to 10012',
+    'Charged 10012; debited 10000 (0.01 USD), loss of the gateway 12; balance after it 0',
+    '        settle:req_1: 10000 to operator:revenue',
+    '        settle:req_1: -10000 to customer:acct_ann',
+    '        loss:req_1: 12 to operator:revenue',
+    '        loss:req_1: -12 to operator:loss',
+    `Receipt 3 of the account, ${'ab'.repeat(32)}`,
+  ]);
+  expect(facts(SETTLED)).toMatchObject({
+    hold: { first_amount: '8204.5', grown_by: '8192', amount: '16396.5', phase: 'settled' },
+    usage: { doubt: null, reported: { prompt_tokens: 20, completion_tokens: 5_000 } },
+    receipt: { sequence: 3, hash: 'ab'.repeat(32) },
+  });
+});
+
+describe('a request that is under way', () => {
+  test('held', () => {
+    expect(lines(UNDER_WAY).slice(2)).toEqual([
+      'Hold    8204.5, at price price_a: 10 prompt tokens estimated, at most 32000 of output; held',
+      '        2026-11-21T08:00:00.000Z held',
+      'The request is still under way; nothing is charged yet.',
+    ]);
+    expect(facts(UNDER_WAY)).toMatchObject({
+      hold: { dispatched_at: null, asked: null, checkpoint: null, ended_at: null },
+      request: null,
+      usage: null,
+      booked: null,
+      receipt: null,
+      calculations: [],
+    });
+  });
+
+  test('dispatched', () => {
+    const hold = { ...HOLD, phase: 'dispatched' as const, dispatchedAt: T0 + 1 };
+    const asked = { upstream: 'first', modelServed: 'swift-0' };
+    expect(lines({ ...UNDER_WAY, hold: { ...hold, ...asked } })).toContain(
+      '        2026-11-21T08:00:00.001Z dispatched to first, swift-0',
+    );
+  });
+});
+
+describe('the hold', () => {
+  test('began with no less than the least', () => {
+    const hold = { ...HOLD, amount: FIRST * 2n };
+    const dear = { ...TERMS, minimumHold: FIRST * 2n };
+    expect(explanation({ ...UNDER_WAY, hold }, dear).hold).toMatchObject({
+      first_amount: '16409',
+      grown_by: '0',
+    });
+  });
+});
+
+describe('a report that was doubted', () => {
+  const estimated = { usageBasis: 'estimated' as const };
+
+  test.each([
+    ['malformed', 'not charged: a count in it is missing or is none'],
+    ['inconsistent', 'not charged: its counts do not make up their total'],
+    [
+      'implausible',
+      'not charged: it is more than the model could have read, or was allowed to write',
+    ],
+  ] as const)('%s', (usageDoubt, words) => {
+    const story = recorded({ ...estimated, usageDoubt, rawUsage: '{"prompt_tokens":-1}' });
+    expect(lines(story)).toContain(
+      `        the upstream reported {"prompt_tokens":-1} (${usageDoubt}; ${words})`,
+    );
+    expect(facts(story).usage).toMatchObject({
+      basis: 'estimated',
+      doubt: usageDoubt,
+      reported: { prompt_tokens: -1 },
+    });
+  });
+
+  test('zero', () => {
+    const rawUsage = '{"prompt_tokens":0,"completion_tokens":0}';
+    const zeros = { inputTokens: 0, cachedInputTokens: 0, cacheWriteTokens: 0, outputTokens: 0 };
+    const story = recorded({ ...zeros, reasoningTokens: 0, usageDoubt: 'zero', rawUsage });
+    expect(lines(story)).toContain(
+      `        the upstream reported ${rawUsage} (zero; charged as it is, although there was something to count)`,
+    );
+  });
+
+  test('there was none', () => {
+    const story = recorded({ ...estimated, rawUsage: null });
+    expect(lines(story)).toContain('        the upstream reported nothing');
+    expect(facts(story).usage).toMatchObject({ doubt: null, reported: null });
+  });
+});
+
+test('a request that was recovered says so', () => {
+  const story = recorded({
+    usageBasis: 'recovered',
+    outcome: 'gateway_failed',
+    rawUsage: null,
+    attempts: '[]',
+  });
+  expect(lines(story)).toContain(
+    '        The gateway died before the request ended; this is what it knew of it.',
+  );
+});
+
+test('a request that nobody answered has no price to be charged at', () => {
+  const none = { inputTokens: 0, cachedInputTokens: 0, cacheWriteTokens: 0, outputTokens: 0 };
+  const nobody = {
+    modelServed: null,
+    upstream: null,
+    priceVersionServed: null,
+    reasoningTokens: 0,
+  };
+  const nothing = { charged: 0n, debited: 0n, loss: 0n, rawUsage: null };
+  const attempts = '[{"failure":"timeout"},{}]';
+  const outcome = 'upstream_failed' as const;
+  const story = {
+    ...recorded({ ...none, ...nobody, ...nothing, attempts, outcome }),
+    entries: [],
+    balanceAfter: undefined,
+  };
+  expect(facts(story).calculations).toEqual([]);
+  expect(lines(story)).toEqual(
+    expect.arrayContaining([
+      'Model   swift-1 requested, none served',
+      'Attempt 1: unknown upstream, unknown model, timeout',
+      'Attempt 2: unknown upstream, unknown model, served',
+      'Charged 0; debited 0 (0 USD), loss of the gateway 0',
+    ]),
+  );
+});
