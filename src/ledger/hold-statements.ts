@@ -86,7 +86,7 @@ export function prepareHoldStatements(database: Database) {
         reasoningTokens: sql`max(${holds.reasoningTokens}, ${value('reasoningTokens')})`,
         checkpointAt: sql`${value('nowMs')}`,
       })
-      .where(isOpen),
+      .where(and(isOpen, sql`${holds.phase} = 'dispatched'`)),
   );
 
   const raise = prepareStatement<{ requestId: string; amount: Micro }>(

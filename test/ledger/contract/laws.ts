@@ -68,9 +68,9 @@ async function expectEqual(
 
 export function describeLaws(open: () => Promise<LedgerUnderTest>): void {
   describe('every short sequence is as the model says:', () => {
-    test('two requests that are held and ended, five steps', async () => {
+    test('two requests that are held and ended, four steps', async () => {
       const subject = await open();
-      const all = [1, 2, 3, 4, 5].flatMap((length) => sequences(6, length));
+      const all = [1, 2, 3, 4].flatMap((length) => sequences(6, length));
       for (let from = 0; from < all.length; from += 500) {
         const checks = all.slice(from, from + 500).map(async (sequence) => {
           const account = `acct-${sequence.join('')}`;

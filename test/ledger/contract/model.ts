@@ -143,7 +143,7 @@ export function createModel(codes: readonly ModelCode[] = []) {
         const found = holds.get(step.id);
         if (found?.end !== undefined || found === undefined) return 'done';
         if (step.kind === 'dispatch') found.cheap = step.cheap;
-        else found.output = Math.max(found.output, step.output);
+        else if (found.cheap !== undefined) found.output = Math.max(found.output, step.output);
         return 'done';
       }
     }
