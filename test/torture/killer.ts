@@ -38,6 +38,9 @@ export type Killer = {
   readonly killOnce: (moment: Moment) => Promise<void>;
 };
 
+/** Half of the kills that wait for an event come at once: what is told has to be on disk by then. */
+export const KILL_DELAYS_MS = [0, 0, 0, 1, 2, 4] as const;
+
 /** How long a killer waits for its event before any moment will do. */
 const IMPATIENCE_MS = 500;
 

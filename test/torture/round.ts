@@ -8,7 +8,14 @@ import { burst } from './burst.ts';
 import { ask, type ClientEntry, readAnswer } from './client.ts';
 import { type Credit, runCommand, sendCredit } from './credits.ts';
 import { type Drawn, drawRequest } from './draw.ts';
-import { gatewayOf, type Killer, startKiller, TRIGGERS } from './killer.ts';
+import {
+  gatewayOf,
+  KILL_DELAYS_MS,
+  type Killer,
+  startKiller,
+  TRIGGERS,
+  type Trigger,
+} from './killer.ts';
 import { openHolds, readLedger } from './ledger.ts';
 import { createRandom, type Random } from './random.ts';
 import { ACCOUNTS, sceneCatalog } from './scene.ts';
@@ -183,8 +190,9 @@ async function playKills({ random, killer }: Stage, seconds: number, every: numb
   const leftMs = () => endAtMs - Date.now();
   for (;;) {
     const afterMs = own.whole(300, Math.max(300, every * 1_000));
-    const trigger = own.pick(TRIGGERS);
-    const delayMs = own.pick([0, 0, 1, 2, 4]);
+    // Whatever else is cut off, an acknowledged debit must not be: that is tried most.
+    const trigger = own.pick<Trigger>([...TRIGGERS, 'bill', 'bill']);
+    const delayMs = own.pick(KILL_DELAYS_MS);
     if (afterMs > leftMs()) {
       await Bun.sleep(Math.max(0, leftMs()));
       if (endsWithAKill || killer.kills.length === 0)
