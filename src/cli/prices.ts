@@ -113,7 +113,7 @@ function candidatePrices(candidate: Catalog, pricesAtMs: number | undefined): Pr
   };
 }
 
-/** Models whose last price no request before `untilMs` can have had. */
+/** Models with a price that no request before `untilMs` can have had. */
 function laterModels({ models }: Catalog, untilMs: number): string[] {
   return models.flatMap(({ slug, prices }) =>
     prices.some(({ validFromMs }) => validFromMs >= untilMs) ? [slug] : [],

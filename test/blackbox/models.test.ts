@@ -42,6 +42,18 @@ afterAll(async () => {
 
 const PLANS = ['pay-as-you-go', 'starter', 'pro', 'power', 'business'];
 
+const RATES = {
+  version: expect.any(String),
+  input: '2',
+  cached_input: '0.2',
+  cache_write: '2',
+  output: '4',
+  svc_tokens: {
+    ...{ input: '1000000', cached_input: '100000' },
+    ...{ cache_write: '1000000', output: '2000000' },
+  },
+};
+
 const OKAY = {
   id: 'ok',
   object: 'model',
@@ -72,11 +84,9 @@ const OKAY = {
   pricing: {
     currency: 'USD',
     unit: '1M_tokens',
-    version: expect.any(String),
-    input: '2',
-    cached_input: '0.2',
-    output: '4',
-    svc_tokens: { input: '1000000', cached_input: '100000', output: '2000000' },
+    ...RATES,
+    next_change_at: null,
+    schedule: [{ valid_from: null, ...RATES, windows: [] }],
   },
   available: true,
   plans: PLANS,

@@ -5,10 +5,13 @@ import { expect, test } from 'bun:test';
 import fc from 'fast-check';
 import type { Catalog, Model, Placement, Upstream } from '../../src/core/model.ts';
 import { BUILT_IN_PLANS, type Plan } from '../../src/core/plan.ts';
+import { SINCE_EVER } from '../../src/core/price-book.ts';
 import { candidates } from '../../src/core/route.ts';
 import { alwaysAt } from '../support/price.ts';
 
 const [PLAN] = BUILT_IN_PLANS as readonly [Plan];
+
+const PRICE = { input: 1n, cachedInput: 1n, cacheWrite: 1n, output: 1n };
 
 function model(slug: string, servedBy: readonly Placement[], fallbacks: string[] = []): Model {
   return {
@@ -20,7 +23,7 @@ function model(slug: string, servedBy: readonly Placement[], fallbacks: string[]
     contextWindow: 1_000,
     maxOutput: 100,
     features: new Set(),
-    prices: alwaysAt({ version: slug, input: 1n, cachedInput: 1n, cacheWrite: 1n, output: 1n }),
+    prices: alwaysAt({ ...PRICE, version: slug }),
     servedBy,
     fallbacks,
   };
@@ -70,6 +73,24 @@ test('own placements come first, then the fallbacks in their order', () => {
 test('a fallback outside the plan, and an upstream that is not there, serve nobody', () => {
   const models = [model('own', [at('a'), at('missing')], ['other']), model('other', [at('b')])];
   expect(order(models, { ...PLAN, models: ['own'] }, () => 0.99)).toEqual(['own@a']);
+});
+
+test('each candidate has the price that its model has when the request starts', () => {
+  const price = (version: string) => ({ ...PRICE, version });
+  const dated = (slug: string, fallbacks: string[], changesAt: number): Model => ({
+    ...model(slug, [at('a')], fallbacks),
+    prices: [
+      { validFromMs: SINCE_EVER, price: price(`${slug} before`), windows: [] },
+      { validFromMs: changesAt, price: price(`${slug} after`), windows: [] },
+    ],
+  });
+  const own = dated('own', ['other'], 100);
+  const models = catalog([own, dated('other', [], 200)], ['a']);
+  const versions = (startedAt: number): string[] =>
+    candidates(models, own, PLAN, startedAt, () => 0).map((each) => each.price.version);
+  expect(versions(99)).toEqual(['own before', 'other before']);
+  expect(versions(100)).toEqual(['own after', 'other before']);
+  expect(versions(200)).toEqual(['own after', 'other after']);
 });
 
 test('fallbacks of fallbacks are not followed, so a cycle ends', () => {
