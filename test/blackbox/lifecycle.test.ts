@@ -231,7 +231,7 @@ describe('a kill', () => {
     expect(Number(books.debited)).toBeGreaterThanOrEqual(told * 16_400_000);
     // What was under way was ended before the server listened.
     expect(books).toMatchObject({ open: 0n, held: 0n });
-    expect(again.output()).toMatch(/ledger: recovered \d+ open holds/);
+    await waitUntil(() => /ledger: recovered \d+ open holds/.test(again.output()));
     expect(books.available + books.debited).toBe(1_000_000_000_000n);
     expect(json['balance']).toMatchObject({
       total: String(Number(1_000_000_000_000n - books.debited) / 1e6),
