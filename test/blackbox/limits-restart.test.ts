@@ -86,7 +86,7 @@ test('a kill opens neither the minute nor the caps, and frees every slot', async
   const after = await usage(countedAgain);
   expect(after).toMatchObject({
     requests_this_minute: { used: 3, remaining: 0 },
-    tokens_this_minute: before.tokens_this_minute,
+    tokens_this_minute: { used: before.tokens_this_minute.used },
     in_flight: 0,
   });
   // The window ends when it would have ended.
