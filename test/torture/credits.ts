@@ -1,44 +1,82 @@
-// Top-ups by the command line while the gateway serves and is killed: each one is sent several times,
-// at once and one after the other, and some of the commands are killed. Its book says what must
-// have been booked, once.
+// Top-ups and codes by the command line while the gateway serves and is killed: each is sent several
+// times, at once and one after the other, and some of the commands are killed. Its book says what
+// must have been booked, once. No two have the same amount, so that each is known by it.
 
-import type { Gateway } from '../support/gateway.ts';
 import { gatewayCommand } from '../support/gateway.ts';
+import { writeTokens } from './amounts.ts';
 import type { Random } from './random.ts';
 
 export type Credit = {
-  readonly creditId: string;
-  readonly accountId: string;
-  /** In service tokens. */
-  readonly amount: number;
+  readonly kind: 'credit' | 'redemption';
+  /** In 10⁻⁶ service token. */
+  readonly amount: bigint;
+  /** Accounts that were told that the money is theirs; it has to be one. */
+  readonly takers: readonly string[];
   readonly sent: number;
   readonly killed: number;
-  /** The commands that said it was done. */
-  readonly confirmed: number;
-  /** What the last one said where none was. */
+  /** What a command said that was neither done nor refused for another's sake. */
   readonly complaint: string;
 };
 
-type Sending = { readonly code: number; readonly said: string; readonly killed: boolean };
+type Sending = {
+  readonly accountId: string;
+  readonly code: number;
+  readonly said: string;
+  readonly killed: boolean;
+};
 
-/** Sends one credit again and again, until two commands have confirmed it. */
+/** Sends one top-up again and again. */
 export async function sendCredit(
-  gateway: Pick<Gateway, 'directory'>,
+  directory: string,
   random: Random,
-  { creditId, accountId, amount }: Pick<Credit, 'creditId' | 'accountId' | 'amount'>,
+  accountId: string,
+  amount: bigint,
 ): Promise<Credit> {
-  const command = ['account', 'credit', accountId, String(amount), '--id', creditId, '--json'];
-  const send = (killAfterMs?: number) => runCommand(gateway.directory, command, killAfterMs);
-  const killAfterMs = random.chance(0.4) ? random.whole(5, 90) : undefined;
-  const sendings = [...(await Promise.all([send(killAfterMs), send()])), await send()];
-  return {
-    creditId,
+  const id = `torture-${amount}`;
+  const command = ['account', 'credit', accountId, writeTokens(amount), '--id', id, '--json'];
+  const send = async (killAfterMs?: number): Promise<Sending> => ({
     accountId,
+    ...(await runCommand(directory, command, killAfterMs)),
+  });
+  const sendings = [...(await Promise.all([send(drawKill(random)), send()])), await send()];
+  return creditOf('credit', amount, sendings);
+}
+
+/** Makes a code, which two accounts want at the same time, and want again. */
+export async function redeemCode(
+  directory: string,
+  random: Random,
+  rivals: readonly string[],
+  amount: bigint,
+): Promise<Credit> {
+  const create = ['code', 'create', '--amount', writeTokens(amount), '--reason', 'torture'];
+  const created = await runCommand(directory, [...create, '--json']);
+  const code = /"code": *"([^"]+)"/.exec(created.said)?.[1] ?? 'none';
+  const send = async (accountId: string, killAfterMs?: number): Promise<Sending> => {
+    const command = ['code', 'redeem', code, '--account', accountId, '--json'];
+    return { accountId, ...(await runCommand(directory, command, killAfterMs)) };
+  };
+  const first = await Promise.all(rivals.map((accountId) => send(accountId, drawKill(random))));
+  const again = await Promise.all(rivals.map((accountId) => send(accountId)));
+  return creditOf('redemption', amount, [...first, ...again]);
+}
+
+function drawKill(random: Random): number | undefined {
+  return random.chance(0.4) ? random.whole(5, 90) : undefined;
+}
+
+function creditOf(kind: Credit['kind'], amount: bigint, sendings: readonly Sending[]): Credit {
+  const done = sendings.filter(({ code }) => code === 0).map(({ accountId }) => accountId);
+  const wrong = sendings.find(
+    ({ code, killed, said }) => code !== 0 && !killed && !said.includes('code_used'),
+  );
+  return {
+    kind,
     amount,
+    takers: [...new Set(done)],
     sent: sendings.length,
     killed: sendings.filter(({ killed }) => killed).length,
-    confirmed: sendings.filter(({ code }) => code === 0).length,
-    complaint: sendings.find(({ code, killed }) => code !== 0 && !killed)?.said ?? '',
+    complaint: wrong?.said ?? '',
   };
 }
 
@@ -46,7 +84,7 @@ export async function runCommand(
   directory: string,
   command: readonly string[],
   killAfterMs?: number,
-): Promise<Sending> {
+): Promise<Omit<Sending, 'accountId'>> {
   const child = Bun.spawn([...gatewayCommand(), ...command], {
     cwd: directory,
     env: { PATH: process.env['PATH'] ?? '', HOME: directory },

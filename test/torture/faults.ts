@@ -71,12 +71,17 @@ export const FAULTS: readonly Fault[] = [
   {
     name: 'credits sent again',
     least: 1,
-    count: ({ credits }) => credits.reduce((sum, { sent }) => sum + sent - 1, 0),
+    count: ({ credits }) => sum(credits, ({ kind, sent }) => (kind === 'credit' ? sent - 1 : 0)),
+  },
+  {
+    name: 'codes that two wanted',
+    least: 1,
+    count: ({ credits }) => sum(credits, ({ kind }) => (kind === 'redemption' ? 1 : 0)),
   },
   {
     name: 'credit commands killed',
     least: 0.2,
-    count: ({ credits }) => credits.reduce((sum, { killed }) => sum + killed, 0),
+    count: ({ credits }) => sum(credits, ({ killed }) => killed),
   },
   {
     name: 'samples below 1,000',
@@ -88,6 +93,10 @@ export const FAULTS: readonly Fault[] = [
 
 function stories(name: string, least: number, holds: (story: Story) => boolean): Fault {
   return { name, least, count: (_books, all) => all.filter(holds).length };
+}
+
+function sum<T>(list: readonly T[], count: (each: T) => number): number {
+  return list.reduce((total, each) => total + count(each), 0);
 }
 
 /** So often a fault has to fire in so many rounds. */

@@ -6,7 +6,7 @@ import { waitUntil } from '../support/upstream.ts';
 import type { Books, RoundAccount, Sample, Verdict } from './books.ts';
 import { burst } from './burst.ts';
 import { ask, type ClientEntry, readAnswer } from './client.ts';
-import { type Credit, runCommand, sendCredit } from './credits.ts';
+import { type Credit, redeemCode, runCommand, sendCredit } from './credits.ts';
 import { type Drawn, drawRequest } from './draw.ts';
 import {
   gatewayOf,
@@ -143,17 +143,22 @@ async function askAs(stage: Stage, account: RoundAccount, drawn: Drawn): Promise
   return entry;
 }
 
-/** Tops up the accounts that are always short of money. */
+/** Tops up the accounts that are always short of money, and lets two of them race for codes. */
 async function playCredits({ random, killer, accounts, over }: Stage): Promise<Credit[]> {
   const own = random.fork('credits');
   const short = accounts.filter(({ name }) => name !== 'roomy' && name !== 'narrow');
+  const { directory } = killer.gateway();
   const credits: Credit[] = [];
   while (!over()) {
     const account = own.pick(short);
-    const amount = account.name === 'growing' ? own.whole(5_000, 25_000) : own.whole(100, 1_500);
-    const creditId = `torture-${credits.length}`;
-    const order = { creditId, accountId: account.id, amount };
-    credits.push(await sendCredit(killer.gateway(), own, order));
+    const tokens = account.name === 'growing' ? own.whole(5_000, 25_000) : own.whole(100, 1_500);
+    const amount = BigInt(tokens) * 1_000_000n + BigInt(credits.length + 1);
+    const rivals = [account.id, own.pick(short.filter(({ id }) => id !== account.id)).id];
+    credits.push(
+      own.chance(0.4)
+        ? await redeemCode(directory, own, rivals, amount)
+        : await sendCredit(directory, own, account.id, amount),
+    );
     await Bun.sleep(own.whole(100, 500));
   }
   return credits;

@@ -116,7 +116,7 @@ export const TAMPERINGS: readonly Tampering[] = [
   })),
   books('a credit is booked once', 'a credit was confirmed and not booked', (all) => ({
     ...all,
-    credits: all.credits.map((credit) => ({ ...credit, creditId: `${credit.creditId}-x` })),
+    credits: all.credits.map((credit) => ({ ...credit, amount: credit.amount + 1n })),
   })),
   request(
     'one end a hold',

@@ -9,15 +9,15 @@ import { eachAccount, eachRequest, type Law } from './law.ts';
 const conserved = eachAccount('credits - debits = posted', (account, books) => {
   const { ledger } = books;
   const credits = books.credits
-    .filter(({ accountId }) => accountId === account.id)
-    .reduce((sum, { amount }) => sum + amount, account.credit);
+    .filter(({ takers }) => takers.includes(account.id))
+    .reduce((sum, { amount }) => sum + amount, readTokens(String(account.credit)));
   const requests = new Set(
     ledger.holds.filter(({ accountId }) => accountId === account.id).map((hold) => hold.requestId),
   );
   const debits = ledger.records
     .filter(({ requestId }) => requests.has(requestId))
     .reduce((sum, { debited }) => sum + debited, 0n);
-  const expected = readTokens(String(credits)) - debits;
+  const expected = credits - debits;
   const posted = ledger.balances.find(({ accountId }) => accountId === account.id)?.posted;
   if (posted === expected) return undefined;
   return `posted is ${posted}, and credits of ${credits} less debits of ${debits} are ${expected}`;
@@ -65,16 +65,15 @@ const neverBelowZero: Law = {
 const creditedOnce: Law = {
   name: 'a credit is booked once',
   breaches: ({ credits, ledger }) =>
-    credits.flatMap(({ creditId, accountId, amount, sent, confirmed, complaint }) => {
-      const legs = ledger.entries.filter(
-        (entry) =>
-          entry.transferId === `credit:${creditId}` &&
-          entry.ledgerAccount === `customer:${accountId}` &&
-          entry.amount === readTokens(String(amount)),
-      );
-      if (legs.length === 1 && confirmed > 0) return [];
-      const detail = `sent ${sent} times, confirmed ${confirmed} times, booked ${legs.length} times; ${complaint}`;
-      return [{ subject: creditId, detail }];
+    credits.flatMap(({ kind, amount, takers, sent, complaint }) => {
+      const booked = ledger.entries
+        .filter((entry) => entry.kind === kind && entry.amount === amount)
+        .filter(({ ledgerAccount }) => ledgerAccount.startsWith('customer:'))
+        .map(({ ledgerAccount }) => ledgerAccount.slice('customer:'.length));
+      const once = takers.length === 1 && booked.length === 1 && takers[0] === booked[0];
+      if (once && complaint === '') return [];
+      const detail = `sent ${sent} times, confirmed to [${takers}], booked for [${booked}] ${complaint}`;
+      return [{ subject: `${kind} of ${writeTokens(amount)}`, detail }];
     }),
 };
 
