@@ -10,7 +10,7 @@ import { type Gateway, startGateway, type TestAccount } from '../support/gateway
 import { streamFrames } from '../support/render.ts';
 import { startUpstream, type Upstream, waitUntil } from '../support/upstream.ts';
 
-setDefaultTimeout(20_000);
+setDefaultTimeout(30_000);
 
 type Json = Record<string, unknown>;
 

@@ -26,7 +26,7 @@ import {
 } from '../support/render.ts';
 import { startUpstream, type Upstream, waitUntil } from '../support/upstream.ts';
 
-setDefaultTimeout(20_000);
+setDefaultTimeout(30_000);
 
 type Json = Record<string, unknown>;
 
@@ -357,4 +357,49 @@ test('a client that leaves a growing answer pays for no more than its hold', asy
   // A chunk has some 200 bytes: well above the first slice, and below all of it.
   expect(debited).toBeGreaterThan(prompt + 2 * 4_096);
   expect(debited).toBeLessThan(prompt + 2 * 12_000);
+});
+
+/** Keeps a process from writing any file beyond so many bytes; `unlimited` lets it again. */
+function limitFiles(pid: number, bytes: string): void {
+  const done = Bun.spawnSync(['prlimit', '--pid', String(pid), `--fsize=${bytes}:`]);
+  expect(done.exitCode).toBe(0);
+}
+
+describe.skipIf(Bun.which('prlimit') === null)('a ledger that cannot buy the next slice', () => {
+  test.each([
+    ['chat', true],
+    ['messages', false],
+  ] as const)(
+    'ends the answer as our failure, after what is paid: %s, streamed %p',
+    async (format, stream) => {
+      const prefix = ['bash', '-c', `trap '' XFSZ; exec "$@"`, 'bash'];
+      const catalog = catalogFor(upstream, ['gated'], { model: { max_output: 100_000 } });
+      const environment = { LOG_LEVEL: 'silent' };
+      await using own = await startGateway({ catalog, environment, prefix });
+      const payer = await own.createAccount({ plan: 'business', credit: 100_000 });
+      gates = [];
+      const answering = stream
+        ? streamed(payer, format, 'gated', MUCH)
+        : whole(payer, format, 'gated', MUCH);
+      await waitUntil(() => gates.length === 1);
+      limitFiles(own.pid, '1');
+      gates[0]?.();
+      const { status, text } = await answering;
+      const [content = ''] = text.split('"error"');
+      const delivered = content.split(' a').length - 1;
+      if (stream) {
+        expect(text).toContain('"svc_outcome":"gateway_failed"');
+        // All but the end of a piece of the first slice, and nothing beyond it.
+        expect(delivered).toBeGreaterThan(3_800);
+        expect(delivered).toBeLessThanOrEqual(4_096);
+      } else expect([status, delivered]).toEqual([503, 0]);
+
+      limitFiles(own.pid, 'unlimited');
+      await waitUntil(async () => (await balance(payer)).reserved === '0', 10_000);
+      const { available } = await balance(payer);
+      const charged = stream ? prompt + 2 * delivered : 0;
+      expect(available).toBe(String(100_000 - charged));
+      expect(await own.stop()).toBe(0);
+    },
+  );
 });
