@@ -25,7 +25,7 @@ import { createEndHold } from './ending.ts';
 import { LedgerRefusal } from './error.ts';
 import type { Hold } from './hold-statements.ts';
 import { createPrices } from './prices.ts';
-import { createAppendReceipt } from './receipts.ts';
+import { createReceipts } from './receipts.ts';
 import { createRecover } from './recover.ts';
 import type { Statements } from './statements.ts';
 
@@ -45,8 +45,8 @@ export type Commands = {
 
 export function createCommands(statements: Statements): Commands {
   const prices = createPrices(statements);
-  const appendReceipt = createAppendReceipt(statements);
-  const endHold = createEndHold({ statements, prices, appendReceipt });
+  const receipts = createReceipts(statements);
+  const endHold = createEndHold({ statements, prices, appendReceipt: receipts.append });
 
   function hold(command: HoldCommand): HoldResult {
     const { requestId, accountId, amount, nowMs } = command;
@@ -110,8 +110,11 @@ export function createCommands(statements: Statements): Commands {
     settle: (command) => endHold(command, command.charge, 'settled'),
     release: (command) => endHold(command, 0n, 'released'),
     recover: createRecover({ statements, prices, endHold }),
-    ...createCredits({ statements, appendReceipt }),
-    forget: prices.forget,
+    ...createCredits({ statements, appendReceipt: receipts.append }),
+    forget() {
+      prices.forget();
+      receipts.forget();
+    },
   };
 }
 

@@ -91,6 +91,7 @@ function prepareRecordStatements(database: Database) {
     database,
     db.insert(receipts).values(placeholders(receipts)),
   );
+  const version = database.connection.prepare<[bigint], []>('PRAGMA data_version');
   const lastReceipt = prepareStatement<
     { accountId: string; limit: number },
     [sequence: bigint, hash: string]
@@ -110,7 +111,12 @@ function prepareRecordStatements(database: Database) {
     findPriceVersion: (version: string) => findPriceVersion.get({ version }),
     insertReceipt: insertReceipt.run,
     /** Number and hash of an account's newest receipt. */
-    lastReceipt: (accountId: string) => lastReceipt.get({ accountId, limit: 1 }),
+    lastReceipt(accountId: string) {
+      const row = lastReceipt.get({ accountId, limit: 1 });
+      return row === undefined ? undefined : { sequence: Number(row[0]), hash: row[1] };
+    },
+    /** Changes when another connection or process commits; asked inside a transaction. */
+    foreignCommits: () => Number(version.values()[0]?.[0]),
   };
 }
 

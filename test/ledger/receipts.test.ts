@@ -1,0 +1,28 @@
+// Chains that several ledgers write to: the server's and the command line's beside it.
+
+import { expect, test } from 'bun:test';
+import { createLedger } from '../../src/ledger/ledger.ts';
+import { newDatabase, temporaryDirectory } from '../support/database.ts';
+import { addAccount, booksOver, closeBooks, creditOf } from '../support/ledger.ts';
+
+const directory = temporaryDirectory();
+
+test.each([
+  ['two connections', true],
+  ['one connection, where nobody can tell', false],
+])('writers in turn keep one chain: %s', async (_name, apart) => {
+  const name = crypto.randomUUID();
+  const open = booksOver(newDatabase(directory, name));
+  const database = apart ? newDatabase(directory, name) : open.database;
+  const other = createLedger({ database });
+  addAccount(open, 'ada');
+  for (let n = 0; n < 30; n += 1) {
+    const ledger = n % 3 === 0 ? other : open.ledger;
+    await ledger.credit(creditOf(`c${n}`, 'ada', 1n));
+  }
+  expect(open.books.balance('ada').posted).toBe(30n);
+  expect(open.books.audit()).toEqual([]);
+  await other.close();
+  if (apart) database.close();
+  await closeBooks(open);
+});
