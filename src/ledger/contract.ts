@@ -152,6 +152,7 @@ export type Ledger = {
   readonly settle: (command: SettleCommand) => Promise<Settlement>;
   /** Ends the hold without a charge; else like `settle`. */
   readonly release: (command: ReleaseCommand) => Promise<Settlement>;
+  /** Ends a bounded number of holds; given again until it answers none (`recoverAll`), all of them. */
   readonly recover: (command: RecoverCommand) => Promise<readonly Recovered[]>;
   /** Moves money into an account, or by an adjustment out of it, once by credit id. */
   readonly credit: (command: CreditCommand) => Promise<CreditResult>;
