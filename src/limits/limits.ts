@@ -58,13 +58,13 @@ type Taken = {
 export function createLimits(dependencies: LimitsDependencies): AccountLimits {
   const { clock, monotonic, isLive, history } = dependencies;
   const accounts = createAccountStates(ACCOUNTS_MAX, isLive);
-  const takePast = lastMinute(history, clock(), monotonic());
+  const pastOf = lastMinute(history, clock(), monotonic());
 
   /** The account as it is now. */
   function stateOf(accountId: string, plan: Plan, nowMs: number): AccountState {
     let state = accounts.find(accountId);
     if (state === undefined) {
-      state = createAccountState(takePast(accountId, nowMs), plan, nowMs);
+      state = createAccountState(pastOf(accountId, nowMs), plan, nowMs);
       accounts.add(accountId, state, nowMs);
     }
     rollAccount(state, nowMs, isLive);
@@ -191,7 +191,7 @@ function viewNow(state: AccountState, request: ClaimRequest, nowMs: number): Lim
 
 /**
  * What the process before this one has admitted within the last minute, account by account, on the
- * clock of this one. An account takes its own once; after a minute there is nothing to take.
+ * clock of this one. After a minute none of it counts any more.
  */
 function lastMinute(history: AdmissionHistory, timeMs: number, startedMs: number) {
   const past = history.admittedSince(timeMs - WINDOW_MS + 1).map((each) => ({
@@ -202,8 +202,6 @@ function lastMinute(history: AdmissionHistory, timeMs: number, startedMs: number
   const byAccount = Map.groupBy(past, (each) => each.accountId);
   return (accountId: string, nowMs: number): readonly (PastAdmission & { atMs: number })[] => {
     if (nowMs - startedMs >= WINDOW_MS) byAccount.clear();
-    const own = byAccount.get(accountId) ?? [];
-    byAccount.delete(accountId);
-    return own;
+    return byAccount.get(accountId) ?? [];
   };
 }

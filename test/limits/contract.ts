@@ -490,6 +490,16 @@ function describeRestarts(open: OpenLimits): void {
       for (let request = 0; request < 3; request += 1) (await claimed()).settle(0);
     });
 
+    test('does not take the window that is over for the one that was running', async () => {
+      const { claimed, usage, wait, restart } = await createWorld(open);
+      for (const ms of [40_000, 40_000, 20_000]) {
+        (await claimed()).settle(0);
+        wait(ms);
+      }
+      await restart();
+      expect(await usage()).toMatchObject({ requestsUsed: 1, resetSeconds: 40 });
+    });
+
     test('counts a model for the limits that it is given later', async () => {
       const { claimed, refusal, wait, restart } = await createWorld(open);
       (await claimed()).settle(0);

@@ -2,6 +2,7 @@
 // are, they stay quick and small and forget nothing that counts.
 
 import { expect, test } from 'bun:test';
+import { utcDay } from '../../src/core/calendar.ts';
 import {
   createAccountState,
   createAccountStates,
@@ -9,8 +10,9 @@ import {
   rollAccount,
 } from '../../src/limits/account.ts';
 import { createLimits } from '../../src/limits/limits.ts';
+import { type Period, periodAt } from '../../src/limits/period.ts';
 import { describeLimits } from './contract.ts';
-import { createWorld, PLAN } from './world.ts';
+import { createWorld, NOON, PLAN } from './world.ts';
 
 describeLimits('of one process', createLimits);
 
@@ -64,6 +66,62 @@ test('a hundred thousand accounts slow no claim down, and what they used still c
   ]);
   expect(await world.usage('idle')).toMatchObject({ dayTokens: 400, monthTokens: 400 });
 }, 30_000);
+
+test('an account is kept until the books have what it used, and its window is over', async () => {
+  const world = await createWorld(createLimits);
+  const crowd = async (name: string): Promise<void> => {
+    for (let other = 0; other < 30_000; other += 1) {
+      await world.limits().usage(`${name} ${other}`, PLAN);
+    }
+  };
+  const long = await world.claimed({ account: 'long' });
+  for (const account of ['lost', 'counter']) await world.usage(account);
+  world.wait(59_000);
+  (await world.claimed({ account: 'lost' })).lose();
+  const count = () => world.limits().claimCount('counter', PLAN);
+  for (let request = 0; request < 3; request += 1) expect(await count()).toBeUndefined();
+  world.wait(41_000);
+  // The claim has ended, and the ledger is about to write it down.
+  long.claim.settle(400);
+  await crowd('first');
+  expect(await world.usage('long')).toMatchObject({ dayTokens: 400 });
+  expect(await world.usage('lost')).toMatchObject({ requestsUsed: 1, inFlight: 0 });
+  expect(await count()).toBe(19);
+}, 30_000);
+
+test('the books are asked once for a day and a month, and not at all without caps', async () => {
+  let asked = 0;
+  const world = await createWorld((dependencies) =>
+    createLimits({
+      ...dependencies,
+      history: {
+        ...dependencies.history,
+        usedBefore(...of) {
+          asked += 1;
+          return dependencies.history.usedBefore(...of);
+        },
+      },
+    }),
+  );
+  const capped = { ...PLAN, dailyTokens: 1_000, monthlyTokens: 5_000 };
+  (await world.claimed()).settle(5);
+  expect(asked).toBe(0);
+  for (let turn = 0; turn < 4; turn += 1) {
+    (await world.ask({ plan: capped })).started?.settle(1);
+    await world.usage();
+    expect(asked).toBe(2);
+  }
+});
+
+test('of the days that have gone by, the latest are kept', () => {
+  const history = { admittedSince: () => [], mark: () => 0, usedBefore: () => 0 };
+  const days: Period[] = [];
+  const first = periodAt(days, NOON, utcDay, history);
+  for (let day = 1; day < 20; day += 1) periodAt(days, NOON + day * 86_400_000, utcDay, history);
+  expect(days.map(({ fromMs }) => (fromMs - first.fromMs) / 86_400_000)).toEqual([
+    19, 18, 17, 16, 15, 14, 13, 12,
+  ]);
+});
 
 test('windows of models that are not asked any more are let go', () => {
   const past = { accountId: 'acct_1', startedAt: 0, tokens: 5 };
