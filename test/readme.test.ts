@@ -363,6 +363,7 @@ describe('README snippets', () => {
         MODEL: 'demo-chat',
         REQUEST_ID: headers.get('x-request-id') ?? '',
         FILE: 'copy.db',
+        RECEIPTS: 'receipts.jsonl',
         NEXT_CATALOG: 'next.toml',
       },
     );
