@@ -66,7 +66,7 @@ export function drawRequest(random: Random, account: AccountName, mark: string):
   return {
     mark,
     account,
-    model: random.pick(['swift', 'swift', 'swift-messages', 'swift-messages', 'careful']),
+    model: random.pick(['swift', 'swift', 'swift-messages', 'swift-messages', 'steady', 'careful']),
     format: random.pick(['chat', 'messages']),
     stream: random.chance(0.7),
     maxTokens: drawMaxTokens(random, long),

@@ -46,6 +46,11 @@ export const FAULTS: readonly Fault[] = [
         : client.left !== undefined && client.drawn.leaving === leaving,
     ),
   ),
+  stories(
+    'left an upstream that bills to the end',
+    1,
+    ({ client, served }) => client.left && client.drawn.model === 'steady' && served.length > 0,
+  ),
   stories('client_cancelled', 2, ({ record }) => record?.outcome === 'client_cancelled'),
   ...BEHAVIOURS.map((behaviour) =>
     stories(
@@ -91,7 +96,7 @@ export const FAULTS: readonly Fault[] = [
   },
 ];
 
-function stories(name: string, least: number, holds: (story: Story) => boolean): Fault {
+function stories(name: string, least: number, holds: (story: Story) => unknown): Fault {
   return { name, least, count: (_books, all) => all.filter(holds).length };
 }
 

@@ -34,13 +34,18 @@ export const ACCOUNTS: readonly AccountPlan[] = [
 /** In 10⁻⁶ service token a model token. */
 export type Prices = { readonly input: bigint; readonly cached: bigint; readonly output: bigint };
 
-export type ModelName = 'swift' | 'swift-messages' | 'careful' | 'spare';
+export const MODELS = ['swift', 'swift-messages', 'steady', 'careful', 'spare'] as const;
+
+export type ModelName = (typeof MODELS)[number];
 
 const USUAL: Prices = { input: 1_000_000n, cached: 100_000n, output: 2_000_000n };
 
 export const PRICES: Readonly<Record<ModelName, Prices>> = {
   swift: USUAL,
   'swift-messages': USUAL,
+  /** Its upstream bills all of an answer, whoever leaves: it is read to its end. */
+  steady: USUAL,
+  /** Falls back to `spare`. */
   careful: USUAL,
   spare: { input: 500_000n, cached: 50_000n, output: 3_000_000n },
 };
@@ -50,7 +55,7 @@ export const REPORTED_PROMPT = { prompt: 20, cached: 8 } as const;
 
 export const MAX_OUTPUT = 30_000;
 
-/** Two upstreams that are one process: one for each dialect. */
+/** Three upstreams that are one process: chat, messages, and one that bills what nobody reads. */
 export function sceneCatalog(upstream: Upstream): string {
   const plans = Object.fromEntries(
     ACCOUNTS.map(({ name, concurrency }) => [
@@ -58,22 +63,28 @@ export function sceneCatalog(upstream: Upstream): string {
       { ...LARGE_PLAN, concurrent_requests: concurrency },
     ]),
   );
-  const messages = { served_by: [{ upstream: 'scripted-messages', model: 'swift-messages' }] };
   return [
-    catalogFor(upstream, ['swift', 'swift-messages', 'careful', 'spare'], {
+    catalogFor(upstream, MODELS, {
       model: { max_output: MAX_OUTPUT },
       models: {
-        'swift-messages': messages,
+        'swift-messages': { served_by: [{ upstream: 'messages', model: 'swift-messages' }] },
+        steady: { served_by: [{ upstream: 'steady', model: 'steady' }] },
         careful: { fallbacks: ['spare'] },
         spare: { price: { input: '0.5', cached_input: '0.05', output: '3' } },
       },
       plans,
     }),
     '[[upstream]]',
-    'id = "scripted-messages"',
+    'id = "messages"',
     'dialect = "messages"',
     `base_url = "${upstream.messagesBaseUrl}"`,
     'api_key = "scripted"',
+    '[[upstream]]',
+    'id = "steady"',
+    'dialect = "chat"',
+    `base_url = "${upstream.baseUrl}"`,
+    'api_key = "scripted"',
+    'cancel_stops_billing = false',
     '',
   ].join('\n');
 }

@@ -2,9 +2,10 @@
 // well. A law that does not see its change sees nothing.
 
 import type { Books, Story } from './books.ts';
-import { readAnswer } from './client.ts';
+import type { ClientEntry } from './client.ts';
 import type { UsageRecord } from './ledger.ts';
-import { sentWords } from './upstream.ts';
+import { type ModelName, WORD } from './scene.ts';
+import { type Served, sentWords } from './upstream.ts';
 
 export type Tampering = {
   /** The law that has to break; others may break with it. */
@@ -43,12 +44,7 @@ const isPaidAndCalm = (story: Story) => isPaid(story) && story.kill === undefine
 const isPaidStream = (story: Story) =>
   isPaid(story) && story.client.drawn.stream && story.served[0]?.reported !== undefined;
 
-const isLongStream = (story: Story) =>
-  isPaidStream(story) && readAnswer(story.client).words > 1_000;
-
-const isUnavailable = ({ client, record }: Story) => record && readAnswer(client).status === 503;
-
-const hasLeft = ({ client, served }: Story) => client.left && served.length > 0;
+const isShortAndCalm = (story: Story) => isPaidAndCalm(story) && story.client.drawn.words < 1_000;
 
 function withLedger(books: Books, change: Partial<Books['ledger']>): Books {
   return { ...books, ledger: { ...books.ledger, ...change } };
@@ -68,6 +64,28 @@ function withUpstream(
 ): Books {
   const upstream = books.upstream.flatMap((each) => (each.mark === mark ? change(each) : each));
   return { ...books, upstream };
+}
+
+function withClient(books: Books, { mark }: Story, change: Partial<ClientEntry>): Books {
+  const clients = books.clients.map((each) =>
+    each.drawn.mark === mark ? { ...each, ...change } : each,
+  );
+  return { ...books, clients };
+}
+
+/** As if the client had heard this, right after it had asked. */
+function hearing(books: Books, story: Story, status: number, body: string): Books {
+  const bytes = Buffer.from(`HTTP/1.1 ${status} Tampered\r\n\r\n${body}`);
+  return withClient(books, story, { received: [{ atMs: story.client.sentAtMs, bytes }] });
+}
+
+/** As if the client had left right after it had asked a model, and its upstream had ended so. */
+function leaving(books: Books, story: Story, model: ModelName, ended: Served['ended']): Books {
+  const { drawn, sentAtMs } = story.client;
+  const left = { drawn: { ...drawn, model }, left: { atMs: sentAtMs } };
+  return withUpstream(withClient(books, story, left), story, (served) => [
+    { ...served, ...(ended === undefined ? {} : { ended }) },
+  ]);
 }
 
 /** As if the gateway of a paid stream had been killed long after it began, and recovered it. */
@@ -163,8 +181,9 @@ export const TAMPERINGS: readonly Tampering[] = [
   request(
     'recovered close to what had passed',
     'a recovery forgets what had passed',
-    isLongStream,
-    (all, story) => recovered(all, story, { outputTokens: 0 }),
+    isPaidStream,
+    (all, story) =>
+      hearing(recovered(all, story, { outputTokens: 0 }), story, 200, WORD.repeat(1_000)),
   ),
   request(
     'what no upstream saw costs nothing',
@@ -175,14 +194,11 @@ export const TAMPERINGS: readonly Tampering[] = [
   request('what an upstream saw has a hold', 'a hold vanishes', isPaid, (all, { mark }) =>
     withLedger(all, { holds: all.ledger.holds.filter((hold) => hold.mark !== mark) }),
   ),
-  request('a refusal costs nothing', 'a refusal was charged', isUnavailable, (all, story) =>
-    withRecord(all, story, { debited: 1n }),
+  request('a refusal costs nothing', 'a refusal was charged', isPaid, (all, story) =>
+    hearing(all, story, 503, ''),
   ),
-  request(
-    'refused for a reason',
-    'a 503, and no upstream had failed',
-    isUnavailable,
-    (all, story) => withUpstream(all, story, () => []),
+  request('refused for a reason', 'a 503, and no upstream had failed', isPaidStream, (all, story) =>
+    hearing(all, story, 503, ''),
   ),
   request('what was delivered is paid', 'an answer was for nothing', isPaidAndCalm, (all, story) =>
     withRecord(all, story, { debited: 0n }),
@@ -199,13 +215,17 @@ export const TAMPERINGS: readonly Tampering[] = [
   request(
     'who leaves pays what was produced',
     'who left was charged for words that were never said',
-    ({ record }) => record?.outcome === 'client_cancelled',
-    (all, story) => withRecord(all, story, { outputTokens: 100_000 }),
+    isPaid,
+    (all, story) => withRecord(all, story, { outcome: 'client_cancelled', outputTokens: 100_000 }),
   ),
-  request('who leaves stops the upstream', 'the upstream went on', hasLeft, (all, story) =>
-    withUpstream(all, story, (served) => [
-      { ...served, ended: { how: 'gone', atMs: served.atMs + 60_000 } },
-    ]),
+  request('who leaves stops the upstream', 'the upstream went on', isPaidStream, (all, story) =>
+    leaving(all, story, 'swift', { how: 'gone', atMs: story.client.sentAtMs + 60_000 }),
+  ),
+  request(
+    'what is billed to its end is read to its end',
+    'the upstream was stopped',
+    isShortAndCalm,
+    (all, story) => leaving(all, story, 'steady', { how: 'gone', atMs: story.client.sentAtMs + 1 }),
   ),
   request(
     'who runs out of money has paid for each token',

@@ -11,7 +11,7 @@ import {
 } from '../support/render.ts';
 import { type Exchange, startUpstream, type Upstream } from '../support/upstream.ts';
 import { type Asked, type BehaviourName, readPrompt } from './draw.ts';
-import { type AccountName, countWords, REPORTED_PROMPT, WORD } from './scene.ts';
+import { type AccountName, countWords, MODELS, REPORTED_PROMPT, WORD } from './scene.ts';
 
 /** So many words had been sent at that time, all in all. */
 export type Sent = { readonly atMs: number; readonly words: number };
@@ -64,8 +64,7 @@ export async function startTortureUpstream(watch: UpstreamWatch): Promise<Tortur
     served.ended = { how: exchange.gone() && how !== 'broke' ? 'gone' : how, atMs: Date.now() };
   }
 
-  const models = ['swift', 'swift-messages', 'careful', 'spare'];
-  const upstream = await startUpstream(Object.fromEntries(models.map((name) => [name, serve])));
+  const upstream = await startUpstream(Object.fromEntries(MODELS.map((name) => [name, serve])));
   return {
     upstream,
     book,

@@ -19,6 +19,9 @@ function saysZero({ client }: Story): boolean {
   return client.drawn.behaviour === 'zero';
 }
 
+/** What the first slice of a hold pays for. */
+const SLICE_WORDS = 4_096;
+
 /** After a client has left, the gateway has so long to stop the upstream. */
 const ABORT_MS = 500;
 
@@ -108,8 +111,8 @@ const leftPaysWhatWas = eachRequest('who leaves pays what was produced', (story)
 });
 
 const abortedInTime = eachRequest('who leaves stops the upstream', (story, { lagMs }) => {
-  const { left } = story.client;
-  if (left === undefined) return undefined;
+  const { left, drawn } = story.client;
+  if (left === undefined || drawn.model === 'steady') return undefined;
   for (const { atMs, ended } of story.served) {
     const lateMs = (ended?.atMs ?? Number.POSITIVE_INFINITY) - Math.max(left.atMs, atMs);
     if (lateMs > ABORT_MS + lagMs) {
@@ -117,6 +120,15 @@ const abortedInTime = eachRequest('who leaves stops the upstream', (story, { lag
     }
   }
   return undefined;
+});
+
+const billedIsRead = eachRequest('what is billed to its end is read to its end', (story) => {
+  const { client, served, kill } = story;
+  if (client.drawn.model !== 'steady' || client.left === undefined || kill !== undefined) return;
+  // A longer one may go on as far as the money does.
+  if (client.drawn.words > SLICE_WORDS) return undefined;
+  if (served.every(({ ended }) => ended?.how !== 'gone')) return undefined;
+  return 'the upstream was stopped';
 });
 
 /** No token is passed on that is not paid for, and the client is told that there was more. */
@@ -172,6 +184,7 @@ export const ENDING_LAWS: readonly Law[] = [
   completeIsComplete,
   leftPaysWhatWas,
   abortedInTime,
+  billedIsRead,
   stoppedIsPaid,
   outcomeHasACause,
   everybodyIsAnswered,
