@@ -56,7 +56,13 @@ beforeAll(async () => {
         ...['ok', 'wide', 'tiny', 'ok-dear', 'ok-cheap', 'no-usage', 'zero-usage', 'absurd-usage'],
         ...['unreported-40', 'flood', 'usage-10-4-500'],
         ...['status-500', 'status-502', 'status-503', 'cut', LARGE_USAGE],
-        ...['usage-999999999-0-999999999', 'slow-first-byte-200', 'slow-tokens-40-10', 'stall'],
+        ...[
+          'usage-999999999-0-999999999',
+          'usage-9999999-0-9',
+          'slow-first-byte-200',
+          'slow-tokens-40-10',
+          'stall',
+        ],
       ],
       {
         service: { usd_per_million: '1.25', minimum_hold: '5' },
@@ -354,10 +360,17 @@ describe('what the upstream reports', () => {
       const output = (Number(unknown.debited) - prompt) / 2;
       expect(Number.isInteger(output) && output >= 3 && output <= 6).toBe(true);
       expect(booked(unknown.requestId).basis).toBe('estimated');
-      for (const absurd of ['absurd-usage', 'usage-999999999-0-999999999']) {
+      expect(await usageOf(unknown)).toMatchObject({ doubt: null, reported: null });
+      for (const [absurd, doubt, prompt_tokens] of [
+        ['absurd-usage', 'malformed', -3],
+        ['usage-999999999-0-999999999', 'malformed', 999_999_999],
+        ['usage-9999999-0-9', 'implausible', 9_999_999],
+      ] as const) {
         const said = await bill(payer, format, stream, absurd);
         expect([absurd, said.debited]).toEqual([absurd, unknown.debited]);
         expect(booked(said.requestId).basis).toBe('estimated');
+        const reported = { prompt_tokens };
+        expect(await usageOf(said)).toMatchObject({ basis: 'estimated', doubt, reported });
       }
     },
   );
@@ -392,8 +405,16 @@ describe('what the upstream reports', () => {
     const said = await bill(payer, format, stream, 'zero-usage');
     expect(said).toMatchObject({ status: 200, debited: '0', usd: '0', balance: '100000' });
     expect(booked(said.requestId)).toMatchObject({ basis: 'reported', entries: [] });
+    // The operator pays for what was delivered, and is told so.
+    const reported = { prompt_tokens: 0, completion_tokens: 0 };
+    expect(await usageOf(said)).toMatchObject({ doubt: 'zero', reported });
   });
 });
+
+/** What `explain` says of a request's usage. */
+async function usageOf({ requestId }: { readonly requestId: string }): Promise<unknown> {
+  return (await gateway.run('explain', requestId))['usage'];
+}
 
 describe('a fallback', () => {
   test.each(KINDS)('%s, streamed %p: costs the lower of the two prices', async (format, stream) => {

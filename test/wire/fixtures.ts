@@ -19,7 +19,8 @@ export function receiptWith(cachedInputTokens: number): Receipt {
     usage: {
       inputTokens: 100,
       cachedInputTokens,
-      cacheWriteTokens: 0,
+      // Neither format tells it: it is part of the prompt that was not read from a cache.
+      cacheWriteTokens: 50,
       outputTokens: 20,
       reasoningTokens: 5,
       basis: 'reported',

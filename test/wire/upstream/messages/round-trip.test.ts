@@ -68,7 +68,7 @@ function expected(answer: Said) {
   const { reasoning } = fold.answer();
   return {
     ...fold.answer(),
-    usage: { ...RECEIPT.usage, reasoningTokens: 0 },
+    usage: { ...RECEIPT.usage, cacheWriteTokens: 0, reasoningTokens: 0 },
     rawUsage: RAW,
     ...(reasoning === ''
       ? {}
