@@ -75,9 +75,10 @@ test('a code is worth its amount once, and its text is shown once', async () => 
     ...['code', 'create', '--amount', '50', '--reason', 'spring'],
     ...['--expires', '2099-01-31', '--count', '3'],
   );
-  const codes = made['data'] as { code: string; id: string }[];
+  const codes = made['data'] as readonly { readonly code: string; readonly id: string }[];
+  const [first = { code: '', id: '' }, second = first, third = first] = codes;
   expect(codes).toHaveLength(3);
-  expect(codes[0]).toEqual({
+  expect<unknown>(first).toEqual({
     code: expect.stringMatching(/^TG(-[0-9A-Z]{4}){4}$/),
     id: expect.stringMatching(/^[0-9a-f]{12}$/),
     object: 'redemption_code',
@@ -91,7 +92,6 @@ test('a code is worth its amount once, and its text is shown once', async () => 
     redeemed_at: null,
     redeemed_by: null,
   });
-  const [first = { code: '', id: '' }, second = first, third = first] = codes;
 
   const before = Number(await available(ANN));
   const redeem = (code: string, account = ANN) => ['code', 'redeem', code, '--account', account];

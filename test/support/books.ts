@@ -27,7 +27,7 @@ export function openBooks(gateway: Gateway): Books {
         story = explain(database, String(requestId));
         return story?.record !== undefined;
       });
-      return explanation(story, USD_PER_MILLION) as Story;
+      return explanation(story, { usdPerMillion: USD_PER_MILLION, minimumHold: 0n }) as Story;
     },
     close: () => database.close(),
   };
