@@ -10,7 +10,8 @@ import { findDifferences } from '../ledger/audit.ts';
 import { keptThinking } from '../reasoning/reasoning.ts';
 import type { Database } from '../store/database.ts';
 import { droppedTriggers, migrationStatus } from '../store/migrate.ts';
-import { accounts, holds, ledgerEntries } from '../store/tables.ts';
+import { holds, ledgerEntries } from '../store/money-tables.ts';
+import { accounts } from '../store/tables.ts';
 import { addCommand, type Output, type Perform } from './command.ts';
 import type { Context } from './context.ts';
 

@@ -4,8 +4,8 @@
 import { and, eq, sql } from 'drizzle-orm';
 import { AMOUNT_MAX, type Micro } from '../core/money.ts';
 import type { Database } from '../store/database.ts';
+import { balances } from '../store/money-tables.ts';
 import { prepareStatement } from '../store/statement.ts';
-import { balances } from '../store/tables.ts';
 import type { Balance } from './contract.ts';
 import { LedgerRefusal } from './error.ts';
 

@@ -2,7 +2,7 @@
 // the balance of zero that every account begins with.
 
 import type { Database, Queries } from '../store/database.ts';
-import { balances } from '../store/tables.ts';
+import { balances } from '../store/money-tables.ts';
 import { audit, type Difference } from './audit.ts';
 import { prepareBalanceStatements } from './balance-statements.ts';
 import type { Balance } from './contract.ts';

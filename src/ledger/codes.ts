@@ -6,7 +6,7 @@ import { and, asc, eq, isNull, sql } from 'drizzle-orm';
 import type { Micro } from '../core/money.ts';
 import { maskRedemptionCode } from '../core/redemption-code.ts';
 import type { Database } from '../store/database.ts';
-import { redemptionCodes } from '../store/tables.ts';
+import { redemptionCodes } from '../store/money-tables.ts';
 import { LedgerRefusal } from './error.ts';
 
 export type CodeRecord = typeof redemptionCodes.$inferSelect;

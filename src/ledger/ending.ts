@@ -3,7 +3,7 @@
 
 import { assert } from '../core/assert.ts';
 import type { Micro } from '../core/money.ts';
-import type { HoldPhase } from '../store/tables.ts';
+import type { HoldPhase } from '../store/money-tables.ts';
 import type { ReleaseCommand, SettleCommand, Settlement } from './contract.ts';
 import { LedgerRefusal } from './error.ts';
 import type { EndedHold } from './hold-statements.ts';

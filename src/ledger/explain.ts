@@ -3,7 +3,13 @@
 import { and, eq, inArray, lte, sql } from 'drizzle-orm';
 import type { Micro } from '../core/money.ts';
 import type { Database, Queries } from '../store/database.ts';
-import { holds, ledgerEntries, priceVersions, receipts, usageRecords } from '../store/tables.ts';
+import {
+  holds,
+  ledgerEntries,
+  priceVersions,
+  receipts,
+  usageRecords,
+} from '../store/money-tables.ts';
 
 export type RequestStory = {
   readonly hold: typeof holds.$inferSelect;

@@ -4,7 +4,7 @@
 import { and, desc, eq, gt, gte, lt, lte, sql } from 'drizzle-orm';
 import { SLICE_TOKENS } from '../core/price.ts';
 import type { Database } from '../store/database.ts';
-import { holds, usageRecords } from '../store/tables.ts';
+import { holds, usageRecords } from '../store/money-tables.ts';
 
 /** Holds that are looked through for those of the last minute, latest first: 4,000 a second. */
 const RECENT_HOLDS_MAX = 240_000;

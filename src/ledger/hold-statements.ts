@@ -5,8 +5,8 @@ import { and, eq, isNull, sql } from 'drizzle-orm';
 import type { ClientFormatName } from '../core/admit.ts';
 import type { Micro } from '../core/money.ts';
 import type { Database } from '../store/database.ts';
+import { type HoldPhase, holds } from '../store/money-tables.ts';
 import { placeholders, prepareStatement } from '../store/statement.ts';
-import { type HoldPhase, holds } from '../store/tables.ts';
 import type { CheckpointCommand } from './contract.ts';
 
 export type Hold = typeof holds.$inferSelect;

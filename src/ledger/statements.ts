@@ -4,14 +4,14 @@
 import { and, desc, eq, isNull, sql } from 'drizzle-orm';
 import type { Micro } from '../core/money.ts';
 import type { Database } from '../store/database.ts';
-import { placeholders, prepareStatement } from '../store/statement.ts';
 import {
   ledgerEntries,
   priceVersions,
   receipts,
   redemptionCodes,
   usageRecords,
-} from '../store/tables.ts';
+} from '../store/money-tables.ts';
+import { placeholders, prepareStatement } from '../store/statement.ts';
 import { prepareBalanceStatements } from './balance-statements.ts';
 import { prepareHoldStatements } from './hold-statements.ts';
 

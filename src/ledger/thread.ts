@@ -1,9 +1,9 @@
-// The thread of the ledger: opens its own connection and writes what it is posted. Batching is
-// natural: what arrives while a transaction waits for the disk shares the next one. Started by
-// `remote.ts`, which says there what happens when this ends; an entry point of the build.
+// The thread of the ledger: opens its own connection, writes each batch that it is posted and
+// answers it. Started by `remote.ts`, which says there what happens when this ends; an entry point
+// of the build.
 
 import { openDatabase, type SyncMode } from '../store/database.ts';
-import { type Answer, BATCH_MAX, createWriter, type Request, type Writer } from './writer.ts';
+import { type Answer, createWriter, type Request } from './writer.ts';
 
 /** Posted to the thread: first what to open, then batches, at last that it shall end. */
 export type ToThread =
@@ -11,47 +11,32 @@ export type ToThread =
   | { readonly kind: 'write'; readonly batch: readonly Request[] }
   | { readonly kind: 'close' };
 
-/** Posted back: the answers to what was posted first. None at all say that the database is open. */
+/** Posted back: the answers to a batch. None at all say that the database is open. */
 export type FromThread = readonly Answer[];
+
+type Opened = {
+  readonly write: (batch: readonly Request[]) => FromThread;
+  readonly close: () => void;
+};
 
 declare const self: Worker;
 
-const waiting: Request[] = [];
-let flushing = false;
-let write: Writer | undefined;
-let end: () => void = () => process.exit(0);
+let opened: Opened | undefined;
 
+// An error that nobody catches ends the thread, and with it this opening and all that was posted.
 self.onmessage = ({ data }: MessageEvent<ToThread>) => {
-  if (data.kind === 'open') open(data.url, data.sync);
-  else if (data.kind === 'write') enqueue(data.batch);
-  else end();
+  if (data.kind === 'open') {
+    opened = open(data.url, data.sync);
+    self.postMessage([]);
+  } else if (data.kind === 'write') {
+    self.postMessage(opened?.write(data.batch));
+  } else {
+    opened?.close();
+    process.exit(0);
+  }
 };
 
-function open(url: string, sync: SyncMode): void {
+function open(url: string, sync: SyncMode): Opened {
   const database = openDatabase({ url, sync });
-  write = createWriter(database);
-  end = () => {
-    while (waiting.length > 0) flush();
-    database.close();
-    process.exit(0);
-  };
-  answer([]);
-}
-
-function enqueue(batch: readonly Request[]): void {
-  waiting.push(...batch);
-  if (flushing) return;
-  flushing = true;
-  setImmediate(flush);
-}
-
-function flush(): void {
-  flushing = waiting.length > BATCH_MAX;
-  if (flushing) setImmediate(flush);
-  const batch = waiting.splice(0, BATCH_MAX);
-  if (write !== undefined && batch.length > 0) answer(write(batch));
-}
-
-function answer(answers: FromThread): void {
-  self.postMessage(answers);
+  return { write: createWriter(database), close: database.close };
 }

@@ -5,7 +5,7 @@ import { and, eq, gte, lt } from 'drizzle-orm';
 import type { Usage } from '../core/generation.ts';
 import type { Micro } from '../core/money.ts';
 import type { Database } from '../store/database.ts';
-import { usageRecords } from '../store/tables.ts';
+import { usageRecords } from '../store/money-tables.ts';
 
 /** What a request used and what was booked for it. */
 export type UsedRequest = {

@@ -12,7 +12,7 @@ import { chargeServed, type Price } from '../../src/core/price.ts';
 import { priceAt } from '../../src/core/price-book.ts';
 import { eachUsedRequest, type UsedRequest } from '../../src/ledger/usage-records.ts';
 import type { Database } from '../../src/store/database.ts';
-import { priceVersions } from '../../src/store/tables.ts';
+import { priceVersions } from '../../src/store/money-tables.ts';
 import { newDatabase, temporaryDirectory } from '../support/database.ts';
 import { booksOver, closeBooks, fundAccount, type OpenBooks } from '../support/ledger.ts';
 import { createTollgate } from './tollgate.ts';

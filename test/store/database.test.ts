@@ -4,7 +4,8 @@ import { join } from 'node:path';
 import { eq } from 'drizzle-orm';
 import { openDatabase, watchForeignCommits } from '../../src/store/database.ts';
 import { isStoreFailure, StoreError } from '../../src/store/error.ts';
-import { accounts, balances, settings } from '../../src/store/tables.ts';
+import { balances } from '../../src/store/money-tables.ts';
+import { accounts, settings } from '../../src/store/tables.ts';
 import { newDatabase, temporaryDirectory } from '../support/database.ts';
 
 const directory = temporaryDirectory();

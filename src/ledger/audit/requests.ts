@@ -3,7 +3,7 @@
 import { sql } from 'drizzle-orm';
 import { formatTokens, type Micro } from '../../core/money.ts';
 import type { Queries } from '../../store/database.ts';
-import type { HoldPhase } from '../../store/tables.ts';
+import type { HoldPhase } from '../../store/money-tables.ts';
 import type { AuditScope, Difference, DifferenceKind } from './difference.ts';
 import { all, type Window, windowsOf } from './pages.ts';
 
