@@ -1,6 +1,7 @@
 // The caller's side of the ledger: commands wait here until a batch of them is written, in this
 // process (`ledger.ts`) or in the ledger's thread (`remote.ts`). What must not be lost stays here
-// until it is on disk. No timers decide a batch: what comes in one turn of the event loop is one.
+// until it is on disk. No timers decide a batch: it is what came in one turn of the event loop, or
+// while the batch before it was written.
 
 import { AMOUNT_MAX } from '../core/money.ts';
 import { requireAmount } from './commands.ts';
@@ -16,7 +17,7 @@ export type LedgerTrouble = {
 };
 
 export type QueueOptions = {
-  /** Has a batch written; its answers are handed to `answered`, in the order of the requests. */
+  /** Has a batch written. The next one follows once this one was `answered` or is `lost`. */
   readonly post: (batch: readonly Request[]) => void;
   /** Told once when a settle or release is kept, and when one is given up. */
   readonly onTrouble?: ((trouble: LedgerTrouble) => void) | undefined;
@@ -24,7 +25,7 @@ export type QueueOptions = {
 
 export type Queue = {
   readonly ledger: Ledger;
-  /** The answers to the requests that were posted first. */
+  /** The answers to what was posted, in its order. */
   readonly answered: (answers: readonly Answer[]) => void;
   /** Nobody will answer what was posted: it may have been written or not. */
   readonly lost: (cause: unknown) => void;
@@ -73,8 +74,9 @@ export function createQueue({ post, onTrouble = () => undefined }: QueueOptions)
     });
   }
 
+  /** One batch is on its way at a time: what comes meanwhile makes the next one larger. */
   function flushSoon(): void {
-    if (flushing) return;
+    if (flushing || posted.length > 0) return;
     flushing = true;
     setImmediate(flush);
   }
@@ -82,10 +84,8 @@ export function createQueue({ post, onTrouble = () => undefined }: QueueOptions)
   function flush(): void {
     flushing = false;
     const batch = waiting.splice(0, BATCH_MAX);
-    if (waiting.length > 0) flushSoon();
-    if (batch.length === 0) return;
     posted.push(...batch);
-    post(batch.map(({ request }) => request));
+    if (batch.length > 0) post(batch.map(({ request }) => request));
   }
 
   function answered(answers: readonly Answer[]): void {
@@ -98,13 +98,18 @@ export function createQueue({ post, onTrouble = () => undefined }: QueueOptions)
         entry.resolve(answer.result);
       } else fail(entry, unpackError(answer.error));
     });
-    if (posted.length === 0) onIdle();
+    goOn();
   }
 
   function lost(cause: unknown): void {
     const error = new LedgerUnavailable('The ledger did not answer.', { cause });
     for (const entry of posted.splice(0)) fail(entry, error);
-    onIdle();
+    goOn();
+  }
+
+  function goOn(): void {
+    if (waiting.length > 0) flushSoon();
+    else if (posted.length === 0) onIdle();
   }
 
   function fail(entry: Waiting, error: Error): void {
@@ -145,8 +150,8 @@ export function createQueue({ post, onTrouble = () => undefined }: QueueOptions)
     clearTimeout(retryTimer);
     retryTimer = undefined;
     waiting.unshift(...kept.splice(0));
-    while (waiting.length > 0) flush();
-    if (posted.length > 0) await idle();
+    if (waiting.length > 0) flush();
+    if (pending() > kept.length) await idle();
     closing = false;
     return pending();
   }

@@ -28,11 +28,11 @@ self.onmessage = ({ data }: MessageEvent<ToThread>) => {
   if (data.kind === 'open') {
     opened = open(data.url, data.sync);
     self.postMessage([]);
-  } else if (data.kind === 'write') {
-    self.postMessage(opened?.write(data.batch));
-  } else {
+  } else if (data.kind === 'close') {
     opened?.close();
     process.exit(0);
+  } else if (opened !== undefined) {
+    self.postMessage(opened.write(data.batch));
   }
 };
 

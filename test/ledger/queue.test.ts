@@ -228,20 +228,44 @@ describe('when the database cannot be written', () => {
 });
 
 describe('a queue whose writer does not answer', () => {
-  /** A queue, and what it has posted so far. */
+  /** A queue, the batches that it has posted so far, and a way to answer the last one. */
   function silentQueue() {
-    const posted: Request[] = [];
+    const batches: (readonly Request[])[] = [];
     const troubles: string[] = [];
     const queue = createQueue({
-      post: (batch) => void posted.push(...batch),
+      post: (batch) => void batches.push(batch),
       onTrouble: ({ kind, requestId }) => troubles.push(`${kind} ${requestId}`),
     });
-    return { ...queue, posted, troubles };
+    const answer = () => {
+      const last = batches.at(-1) ?? [];
+      queue.answered(last.map(({ name }) => ({ ok: true, result: RESULTS[name] })));
+    };
+    return { ...queue, batches, answer, troubles };
   }
   const nothing = { debited: 0n, loss: 0n, available: 0n };
+  const RESULTS: Partial<Record<Request['name'], unknown>> = {
+    hold: { ok: true, available: 1n },
+    settle: nothing,
+    release: nothing,
+    recover: [],
+  };
+
+  test('has one batch on its way at a time, and what comes meanwhile is the next', async () => {
+    const { ledger, batches, answer } = silentQueue();
+    void ledger.hold(holdOf('r1', 'ada', 1n));
+    await until(() => batches.length === 1);
+    for (const id of ['r2', 'r3']) {
+      void ledger.hold(holdOf(id, 'ada', 1n));
+      await new Promise((next) => setTimeout(next, 5));
+    }
+    expect(batches.length).toBe(1);
+    answer();
+    await until(() => batches.length === 2);
+    expect(batches[1]?.length).toBe(2);
+  });
 
   test('makes no more promises above its bound, and still takes what tells of old ones', async () => {
-    const { ledger, posted, answered } = silentQueue();
+    const { ledger, batches, answer } = silentQueue();
     const holds = Array.from({ length: WAITING_MAX }, (_, n) =>
       ledger.hold(holdOf(`r${n}`, 'ada', 1n)),
     );
@@ -255,48 +279,45 @@ describe('a queue whose writer does not answer', () => {
       ledger.settle(settleOf('r1', 1n)),
       ledger.release(releaseOf('r2')),
     ];
-    await until(() => posted.length === WAITING_MAX + 3);
     expect(ledger.pending()).toBe(WAITING_MAX + 3);
-    answered(holds.map(() => ({ ok: true, result: { ok: true, available: 1n } })));
-    answered([undefined, nothing, nothing].map((result) => ({ ok: true, result })));
+    for (let posted = 1; ledger.pending() > 0; posted += 1) {
+      await until(() => batches.length === posted);
+      answer();
+    }
+    expect(batches.flat().length).toBe(WAITING_MAX + 3);
     expect((await Promise.all(holds)).length).toBe(WAITING_MAX);
     expect(await Promise.all(told)).toEqual([undefined, nothing, nothing]);
-    expect(ledger.pending()).toBe(0);
     const again = ledger.hold(holdOf('more', 'ada', 1n));
-    await until(() => posted.length === WAITING_MAX + 4);
-    answered([{ ok: true, result: { ok: true, available: 0n } }]);
-    expect(await again).toEqual({ ok: true, available: 0n });
+    await until(() => batches.at(-1)?.length === 1);
+    answer();
+    expect(await again).toEqual({ ok: true, available: 1n });
   });
 
   test('posts what was promised again when the writer is lost, and nothing else', async () => {
-    const { ledger, posted, answered, lost, failing, troubles } = silentQueue();
+    const { ledger, batches, answer, answered, lost, failing, troubles } = silentQueue();
     const results = [
       outcomeOf(ledger.hold(holdOf('r1', 'ada', 1n))),
       outcomeOf(ledger.settle(settleOf('r2', 1n))),
       outcomeOf(ledger.release(releaseOf('r3'))),
     ];
-    await until(() => posted.length === 3);
+    await until(() => batches.length === 1);
     lost(new Error('gone'));
     const message = 'LedgerUnavailable: The ledger did not answer.';
     expect(await Promise.all(results)).toEqual([message, message, message]);
     expect([failing(), ledger.pending(), troubles]).toEqual([true, 2, ['kept r2', 'kept r3']]);
-    await until(() => posted.length === 5);
-    expect(posted.slice(3).map(({ name }) => name)).toEqual(['settle', 'release']);
+    await until(() => batches.length === 2);
+    expect(batches[1]?.map(({ name }) => name)).toEqual(['settle', 'release']);
     // While they wait, recovery leaves their holds alone.
-    void ledger.recover({
-      live: ['r9'],
-      createdBefore: 1,
-      phase: 'expired',
-      usdPerMillion: 1n,
-      nowMs: 1,
-    });
-    await until(() => posted.length === 6);
-    expect(posted[5]?.command).toMatchObject({ live: ['r9', 'r2', 'r3'] });
+    const sweep = { createdBefore: 1, phase: 'expired', usdPerMillion: 1n, nowMs: 1 } as const;
+    const swept = ledger.recover({ live: ['r9'], ...sweep });
     answered([
       { ok: true, result: nothing },
       { ok: false, error: { name: 'LedgerRefusal', message: 'no' } },
-      { ok: true, result: [] },
     ]);
+    await until(() => batches.length === 3);
+    expect(batches[2]?.[0]?.command).toMatchObject({ live: ['r9', 'r2', 'r3'] });
+    answer();
+    expect(await swept).toEqual([]);
     expect([failing(), ledger.pending(), troubles.at(-1)]).toEqual([false, 0, 'given_up r3']);
   });
 });
