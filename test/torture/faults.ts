@@ -89,6 +89,11 @@ export const FAULTS: readonly Fault[] = [
     count: ({ credits }) => sum(credits, ({ killed }) => killed),
   },
   {
+    name: 'audits by the gateway itself',
+    least: 2,
+    count: ({ verdicts }) => verdicts.length,
+  },
+  {
     name: 'samples below 1,000',
     least: 1,
     count: ({ samples }) =>

@@ -233,7 +233,7 @@ async function funded({ killer, accounts }: Stage): Promise<RoundAccount[]> {
   });
 }
 
-/** The gateway's own judges. One that is not there (yet) has no verdict. */
+/** The gateway's own judges. One that this executable does not have gives no verdict. */
 async function askForVerdicts(directory: string): Promise<Verdict[]> {
   const commands = [
     ['doctor', '--json'],

@@ -101,6 +101,7 @@ const leftPaysWhatWas = eachRequest('who leaves pays what was produced', (story)
   const last = served.at(-1);
   const said = last === undefined ? 0 : sentWords(last);
   if (record.outputTokens > said + seam(said)) return `${record.outputTokens} booked, ${said} said`;
+  if (record.basis === 'reported' && saysZero(story)) return undefined;
   const had = readAnswer(client, leftAtMs).words;
   if (record.outputTokens < had - seam(had))
     return `${record.outputTokens} booked, ${had} delivered`;
