@@ -6,6 +6,7 @@ import { formatTokens, type Micro } from './money.ts';
 import { charge, chargeServed } from './price.ts';
 import {
   type AccountReceipt,
+  movedBy,
   NO_PREVIOUS_RECEIPT,
   type RequestReceipt,
   readReceipt,
@@ -229,11 +230,6 @@ function chargeIsRight(receipt: RequestReceipt): boolean {
   const { charged, held, outcome } = receipt;
   const cost = costOf(receipt);
   return charged === cost || (outcome !== 'completed' && cost > held && charged === held);
-}
-
-/** What a receipt added to the balance, or took from it. */
-function movedBy(receipt: AccountReceipt): Micro {
-  return receipt.kind === 'request' ? -receipt.debited : receipt.amount;
 }
 
 function continuity(

@@ -67,6 +67,13 @@ export type MovementReceipt = Link & {
 
 export type AccountReceipt = RequestReceipt | MovementReceipt;
 
+/** What a movement added to the balance, or took from it. */
+export function movedBy(
+  receipt: Pick<RequestReceipt, 'kind' | 'debited'> | Pick<MovementReceipt, 'kind' | 'amount'>,
+): Micro {
+  return receipt.kind === 'request' ? -receipt.debited : receipt.amount;
+}
+
 /**
  * The receipt as text. The order of the members is fixed and nothing is optional: the hash of the
  * chain is made of exactly these characters. Amounts and prices are decimals of service tokens.

@@ -1,13 +1,18 @@
 // Appends receipts to the chain of an account, in the transaction of the movement that they tell of.
 // Heads are remembered for as long as nobody else has written: to read one takes as long as to write
 // the receipt. A head that was wrong all the same would collide with the receipt that is there.
+// Each balance follows from the receipt before it and not from the books, so that a chain stays one
+// while a balance is wrong, and the audit sees where the two part.
 
 import { hash } from 'node:crypto';
+import type { Micro } from '../core/money.ts';
 import {
   type AccountReceipt,
   type MovementReceipt,
+  movedBy,
   NO_PREVIOUS_RECEIPT,
   type RequestReceipt,
+  readReceipt,
   receiptBody,
 } from '../core/receipt.ts';
 import type { Statements } from './statements.ts';
@@ -19,7 +24,12 @@ export type ReceiptFacts = Omit<RequestReceipt, Link> | Omit<MovementReceipt, Li
 
 export type AppendReceipt = (facts: ReceiptFacts) => void;
 
-type Head = { readonly sequence: number; readonly hash: string };
+type Head = {
+  readonly sequence: number;
+  readonly hash: string;
+  /** Undefined before the first receipt: the balance is the one of the books then. */
+  readonly posted: Micro | undefined;
+};
 
 const HEADS_MAX = 10_000;
 
@@ -35,15 +45,22 @@ export function createReceipts(statements: Statements): {
     const now = statements.foreignCommits();
     if (now !== commits || heads.size >= HEADS_MAX) heads.clear();
     commits = now;
-    const last = heads.get(accountId) ?? statements.lastReceipt(accountId);
-    return last ?? { sequence: 0, hash: NO_PREVIOUS_RECEIPT };
+    const known = heads.get(accountId);
+    if (known !== undefined) return known;
+    const last = statements.lastReceipt(accountId);
+    if (last === undefined) return { sequence: 0, hash: NO_PREVIOUS_RECEIPT, posted: undefined };
+    const { sequence, hash, body } = last;
+    return { sequence, hash, posted: readReceipt(body)?.posted };
   }
 
   function append(facts: ReceiptFacts): void {
     const { accountId } = facts;
     const head = headOf(accountId);
     const sequence = head.sequence + 1;
-    const receipt: AccountReceipt = { ...facts, sequence, previous: head.hash };
+    const posted = head.posted === undefined ? facts.posted : head.posted + movedBy(facts);
+    const available = facts.available < posted ? facts.available : posted;
+    const link = { posted, available, sequence, previous: head.hash };
+    const receipt: AccountReceipt = { ...facts, ...link };
     const body = receiptBody(receipt);
     const digest = hash('sha256', body, 'hex');
     statements.insertReceipt({
@@ -54,7 +71,7 @@ export function createReceipts(statements: Statements): {
       body,
       hash: digest,
     });
-    heads.set(accountId, { sequence, hash: digest });
+    heads.set(accountId, { sequence, hash: digest, posted });
   }
 
   return { append, forget: () => heads.clear() };

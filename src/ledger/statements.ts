@@ -94,11 +94,11 @@ function prepareRecordStatements(database: Database) {
   const version = database.connection.prepare<[bigint], []>('PRAGMA data_version');
   const lastReceipt = prepareStatement<
     { accountId: string; limit: number },
-    [sequence: bigint, hash: string]
+    [sequence: bigint, hash: string, body: string]
   >(
     database,
     db
-      .select({ sequence: receipts.sequence, hash: receipts.hash })
+      .select({ sequence: receipts.sequence, hash: receipts.hash, body: receipts.body })
       .from(receipts)
       .where(eq(receipts.accountId, value('accountId')))
       .orderBy(desc(receipts.sequence))
@@ -110,10 +110,12 @@ function prepareRecordStatements(database: Database) {
     insertPriceVersion: (row: PriceVersion) => void insertPriceVersion.run(row),
     findPriceVersion: (version: string) => findPriceVersion.get({ version }),
     insertReceipt: insertReceipt.run,
-    /** Number and hash of an account's newest receipt. */
+    /** An account's newest receipt. */
     lastReceipt(accountId: string) {
       const row = lastReceipt.get({ accountId, limit: 1 });
-      return row === undefined ? undefined : { sequence: Number(row[0]), hash: row[1] };
+      return row === undefined
+        ? undefined
+        : { sequence: Number(row[0]), hash: row[1], body: row[2] };
     },
     /** Changes when another connection or process commits; asked inside a transaction. */
     foreignCommits: () => Number(version.values()[0]?.[0]),

@@ -323,6 +323,21 @@ test('books from before there were receipts are whole', async () => {
   await closeBooks(open);
 });
 
+test('a balance that was wrong for a while leaves no mark on the receipts of that time', async () => {
+  const open = await storyBooks();
+  const { connection } = open.database;
+  connection.run("UPDATE balances SET posted = posted + 5 WHERE account_id = 'bob'");
+  await open.ledger.hold(holdOf('meanwhile', 'bob', 30n));
+  await open.ledger.settle(settleOf('meanwhile', 15n));
+  expect(audit(open.database).map(({ kind, accountId }) => `${kind} ${accountId}`)).toEqual([
+    'posted bob',
+    'chain bob',
+  ]);
+  connection.run("UPDATE balances SET posted = posted - 5 WHERE account_id = 'bob'");
+  expect(audit(open.database)).toEqual([]);
+  await closeBooks(open);
+});
+
 test('a table that is longer than one look, while others write', async () => {
   const open = openBooks(directory);
   await fundAccount(open, 'ada', 10n ** 9n);
