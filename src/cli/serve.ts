@@ -105,11 +105,12 @@ export async function serve(context: Context, options: ServeOptions): Promise<nu
   });
 
   // The way of a request.
-  const deadlines = createDeadlines();
+  const monotonic = (): number => performance.now();
+  const deadlines = createDeadlines(monotonic);
   const inFlight = createInFlight();
   const limits = createLimits({
     clock,
-    monotonic: () => performance.now(),
+    monotonic,
     isLive: inFlight.isLive,
     history: createHistory(database),
   });
@@ -176,7 +177,7 @@ export async function serve(context: Context, options: ServeOptions): Promise<nu
     onInternal,
     version: VERSION,
   });
-  const ticking = setInterval(() => deadlines.sweep(clock()), DEADLINE_SWEEP_MS);
+  const ticking = setInterval(() => deadlines.sweep(), DEADLINE_SWEEP_MS);
   const sweeping = setInterval(reasoning.sweep, REASONING_SWEEP_MS);
   const stopEndingHolds = store.endLostHolds(inFlight);
   // From before the address is told: who knows it may stop the server at once.

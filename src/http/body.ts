@@ -10,7 +10,7 @@ import { BODY_BYTES_MAX } from '../wire/limits.ts';
 /** A body that takes longer than this to arrive is a stalled sender. */
 const BODY_DEADLINE_MS = 30_000;
 
-type BodyWait = { readonly clock: () => number; readonly deadlines: Deadlines };
+type BodyWait = { readonly deadlines: Deadlines };
 
 /** Throws 413, 415 or 400. A declared length above the limit is refused without reading. */
 export async function readBody(request: Request, waiting: BodyWait): Promise<ParsedBody> {
@@ -64,7 +64,7 @@ async function readChunked(request: Request): Promise<Uint8Array> {
 function withinDeadline<Value>(reading: Promise<Value>, waiting: BodyWait): Promise<Value> {
   return new Promise((resolve, reject) => {
     const deadline: Deadline = {
-      at: waiting.clock() + BODY_DEADLINE_MS,
+      at: waiting.deadlines.now() + BODY_DEADLINE_MS,
       fire() {
         const message = `The request body did not arrive within ${BODY_DEADLINE_MS / 1_000} seconds.`;
         reject(new GatewayError('invalid_request', { message }));

@@ -2,7 +2,7 @@
 // of one read. It keeps the upstream's timers and bounds, cuts at the stop sequences that the
 // upstream was not told, and ends exactly once: with a finished answer or with a failure.
 
-import type { Deadline } from '../core/deadlines.ts';
+import type { Deadline, Deadlines } from '../core/deadlines.ts';
 import { isFailure } from '../core/failure.ts';
 import type { GenerationRequest } from '../core/generation.ts';
 import type { UpstreamTimeouts } from '../core/model.ts';
@@ -11,7 +11,7 @@ import { createStopCutter, type StopCutter, splitStops } from '../core/stop.ts';
 import { dialectOf } from '../wire/upstream/dialect.ts';
 import type { UpstreamClient } from './client.ts';
 import { createFloodGuard } from './flood-guard.ts';
-import { type Batch, type Clockwork, type EventSource, openSource } from './source.ts';
+import { type Batch, type EventSource, openSource } from './source.ts';
 
 export type { Batch } from './source.ts';
 
@@ -34,14 +34,17 @@ export type AttemptOptions = {
 
 export type StartAttempt = (options: AttemptOptions) => Attempt;
 
-export function createAttempts(
-  dependencies: Clockwork & { readonly client: UpstreamClient },
-): StartAttempt {
-  const { client, clock } = dependencies;
+export function createAttempts(dependencies: {
+  readonly client: UpstreamClient;
+  /** Unix milliseconds, for the record of an attempt. */
+  readonly clock: () => number;
+  readonly deadlines: Deadlines;
+}): StartAttempt {
+  const { client, clock, deadlines } = dependencies;
   return ({ candidate, request, maxOutputTokens, stream }) => {
     const { upstream } = candidate;
     const controller = new AbortController();
-    const watch = startWatch(upstream.timeouts, dependencies, () => controller.abort());
+    const watch = startWatch(upstream.timeouts, deadlines, () => controller.abort());
     const dialect = dialectOf(upstream);
     const cutter = createCutter(candidate, request);
     const guard = createFloodGuard(maxOutputTokens);
@@ -83,7 +86,7 @@ export function createAttempts(
       startedAt: clock(),
       async next() {
         if (source === undefined) {
-          const opened = await openSource(await answer, dialect, dependencies, streams);
+          const opened = await openSource(await answer, dialect, deadlines, streams);
           if (isFailure(opened)) return end({ events: [], end: opened });
           source = opened;
         }
@@ -128,12 +131,8 @@ function cutBatch(cutter: StopCutter, { events, end }: Batch): Batch {
 }
 
 /** The upstream's timers as one deadline that moves with every read. */
-function startWatch(
-  timeouts: UpstreamTimeouts,
-  { clock, deadlines }: Clockwork,
-  onTimeout: () => void,
-) {
-  const startedAt = clock();
+function startWatch(timeouts: UpstreamTimeouts, deadlines: Deadlines, onTimeout: () => void) {
+  const startedAt = deadlines.now();
   const totalAt = startedAt + timeouts.totalMs;
   let read = false;
   let reason: string | undefined;
@@ -149,7 +148,7 @@ function startWatch(
   return {
     touch() {
       read = true;
-      deadline.at = Math.min(clock() + timeouts.idleMs, totalAt);
+      deadline.at = Math.min(deadlines.now() + timeouts.idleMs, totalAt);
     },
     stop: () => deadlines.remove(deadline),
     timedOut: (): string | undefined => reason,

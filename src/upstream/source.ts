@@ -25,15 +25,13 @@ export type Batch = {
   readonly end?: 'finished' | UpstreamFailure;
 };
 
-export type Clockwork = { readonly clock: () => number; readonly deadlines: Deadlines };
-
 export type EventSource = { readonly read: () => Promise<Batch>; readonly cancel: () => void };
 
 /** Opens what an upstream has answered; `stream` is what it was asked for. */
 export async function openSource(
   answer: UpstreamAnswer | UpstreamFailure,
   dialect: UpstreamDialect,
-  clockwork: Clockwork,
+  deadlines: Deadlines,
   stream: boolean,
 ): Promise<EventSource | UpstreamFailure> {
   if (isFailure(answer)) return answer;
@@ -49,7 +47,7 @@ export async function openSource(
   if (!stream || answer.isJson) return wholeSource(answer, dialect);
   const reader = answer.reader();
   if (reader === undefined) return { class: 'cut', detail: 'the answer has no body' };
-  return streamSource(reader, dialect, clockwork);
+  return streamSource(reader, dialect, deadlines);
 }
 
 function wholeSource(answer: UpstreamAnswer, dialect: UpstreamDialect): EventSource {
@@ -83,7 +81,7 @@ function readBody(body: string, dialect: UpstreamDialect): Batch {
 function streamSource(
   reader: ByteReader,
   dialect: UpstreamDialect,
-  clockwork: Clockwork,
+  deadlines: Deadlines,
 ): EventSource {
   let events: GenerationEvent[] = [];
   const decoder: StreamDecoder = dialect.stream((event) => events.push(event));
@@ -96,7 +94,7 @@ function streamSource(
   return {
     async read() {
       const chunk = decoder.isFinishing()
-        ? await readFinishing(reader, clockwork)
+        ? await readFinishing(reader, deadlines)
         : await readOrEnd(reader);
       if (chunk.done || chunk.value === undefined) {
         const failure = decoder.end();
@@ -110,7 +108,7 @@ function streamSource(
       const batch = taken();
       if (failure !== undefined) return { events: batch, end: failure };
       if (batch.at(-1)?.kind !== 'finish') return { events: batch };
-      drain(reader, clockwork);
+      drain(reader, deadlines);
       return { events: batch, end: 'finished' };
     },
     cancel: () => cancel(reader),
@@ -157,10 +155,10 @@ async function readOrEnd(reader: ByteReader): Promise<Read> {
 }
 
 /** What follows a finish reason, or an end where nothing does. */
-async function readFinishing(reader: ByteReader, { clock, deadlines }: Clockwork): Promise<Read> {
+async function readFinishing(reader: ByteReader, deadlines: Deadlines): Promise<Read> {
   const late = Promise.withResolvers<Read>();
   const deadline: Deadline = {
-    at: clock() + FINISHING_MS,
+    at: deadlines.now() + FINISHING_MS,
     fire: () => late.resolve({ done: true }),
   };
   deadlines.add(deadline);
@@ -179,8 +177,8 @@ function cancel(reader: ByteReader): void {
  * Reads what may still come after the last event, so that the connection can be used again. An
  * upstream that keeps it open costs neither the client nor us anything.
  */
-function drain(reader: ByteReader, { clock, deadlines }: Clockwork): void {
-  const deadline: Deadline = { at: clock() + DRAIN_MS, fire: () => cancel(reader) };
+function drain(reader: ByteReader, deadlines: Deadlines): void {
+  const deadline: Deadline = { at: deadlines.now() + DRAIN_MS, fire: () => cancel(reader) };
   deadlines.add(deadline);
   const read = async (): Promise<void> => {
     while (!(await reader.read()).done);

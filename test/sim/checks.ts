@@ -4,7 +4,7 @@
 import { eq, isNull, sql } from 'drizzle-orm';
 import { formatTokens } from '../../src/core/money.ts';
 import type { Plan } from '../../src/core/plan.ts';
-import { balances, holds, ledgerEntries, usageRecords } from '../../src/store/tables.ts';
+import { balances, holds, ledgerEntries, usageRecords } from '../../src/store/money-tables.ts';
 import type { Told } from './customer.ts';
 import type { Gateway } from './gateway.ts';
 import type { Served } from './upstream.ts';

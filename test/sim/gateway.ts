@@ -65,7 +65,7 @@ export async function startGateway(parts: GatewayParts): Promise<Gateway> {
   let alive = true;
   const ledger = slow(createLedger({ database }), world, faults, () => alive);
   await recover(ledger, catalog, world);
-  const deadlines = createDeadlines();
+  const deadlines = createDeadlines(world.monotonic);
   const inFlight = createInFlight();
   const limits = createLimits({
     clock: world.wall,
@@ -74,7 +74,7 @@ export async function startGateway(parts: GatewayParts): Promise<Gateway> {
     history: createHistory(database),
   });
   const tokens = (text: string): number => Math.ceil(text.length / FOUR_CHARACTERS);
-  setInterval(() => deadlines.sweep(world.monotonic()), SWEEP_MS);
+  setInterval(() => deadlines.sweep(), SWEEP_MS);
   const dependencies: GenerateDependencies = {
     clock: world.wall,
     random: world.random,
@@ -85,7 +85,7 @@ export async function startGateway(parts: GatewayParts): Promise<Gateway> {
     ledger,
     tokenizer: { countText: tokens, countNow: tokens },
     reasoning: undefined,
-    startAttempt: createAttempts({ client: upstreams.client, clock: world.monotonic, deadlines }),
+    startAttempt: createAttempts({ client: upstreams.client, clock: world.wall, deadlines }),
     inFlight,
     report: () => {},
     alert: () => {},

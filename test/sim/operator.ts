@@ -2,7 +2,7 @@
 // incidents come and go, disks fail.
 
 import type { IncidentLimits } from '../../src/core/plan.ts';
-import { redemptionCodes } from '../../src/store/tables.ts';
+import { redemptionCodes } from '../../src/store/money-tables.ts';
 import type { CustomerAccount } from './customer.ts';
 import type { FaultCounter } from './faults.ts';
 import type { Gateway } from './gateway.ts';

@@ -54,8 +54,8 @@ export async function startAttemptRig(
   behaviours: Readonly<Record<string, Behaviour>>,
 ): Promise<AttemptRig> {
   const upstream = await startUpstream(behaviours);
-  const deadlines = createDeadlines();
-  const sweeper = setInterval(() => deadlines.sweep(Date.now()), 20);
+  const deadlines = createDeadlines(() => performance.now());
+  const sweeper = setInterval(() => deadlines.sweep(), 20);
   const startAttempt = createAttempts({
     client: createUpstreamClient({ fetch, answerDemo }),
     clock: Date.now,
