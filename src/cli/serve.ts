@@ -118,6 +118,7 @@ export async function serve(context: Context, options: ServeOptions): Promise<nu
     log.error(`internal error in ${requestId}`, error);
   const generation: GenerateDependencies = {
     clock,
+    monotonic,
     random: Math.random,
     randomBytes,
     catalog: () => catalog,

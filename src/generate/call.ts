@@ -17,7 +17,10 @@ import type { InFlight } from './in-flight.ts';
 import type { Tokenizer } from './tokenizer.ts';
 
 export type GenerateDependencies = {
+  /** Unix milliseconds. */
   readonly clock: () => number;
+  /** Milliseconds of a clock that never jumps. */
+  readonly monotonic: () => number;
   readonly random: () => number;
   readonly randomBytes: RandomBytes;
   readonly catalog: () => Catalog;

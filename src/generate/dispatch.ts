@@ -14,7 +14,7 @@ export function createDispatch(
   cover: Cover,
   onAttempt: (attempt: MeteredAttempt) => void,
 ): (options: AttemptOptions) => MeteredAttempt {
-  const { clock, ledger, tokenizer, startAttempt } = dependencies;
+  const { clock, monotonic, ledger, tokenizer, startAttempt } = dependencies;
   return (options) => {
     const { model, upstream, price } = options.candidate;
     const served = { model: model.slug, upstream: upstream.id, price };
@@ -22,7 +22,7 @@ export function createDispatch(
     const attempt = meterAttempt(startAttempt(options), {
       cover,
       countNow: tokenizer.countNow,
-      clock,
+      monotonic,
       checkpoint: (progress) =>
         unwatched(ledger.checkpoint({ requestId, ...progress, nowMs: clock() })),
     });

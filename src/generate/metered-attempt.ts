@@ -25,19 +25,20 @@ export function meterAttempt(
   dependencies: {
     readonly cover: Cover;
     readonly countNow: (text: string) => number;
-    readonly clock: () => number;
+    /** Milliseconds, of a clock that never jumps. */
+    readonly monotonic: () => number;
     /** Told of what has passed, every now and then. It must not throw. */
     readonly checkpoint: (progress: Progress) => void;
   },
 ): MeteredAttempt {
-  const { cover, countNow, clock, checkpoint } = dependencies;
+  const { cover, countNow, monotonic, checkpoint } = dependencies;
   const meter = createOutputMeter(countNow);
   const guard = createGuard({ meter, cover, abort: attempt.abort });
   let savedTokens = 0;
-  let savedAt = attempt.startedAt;
+  let savedAt = monotonic();
 
   const save = (): void => {
-    const nowMs = clock();
+    const nowMs = monotonic();
     if (meter.counted() - savedTokens < CHECKPOINT_TOKENS && nowMs - savedAt < CHECKPOINT_MS)
       return;
     const { outputTokens, reasoningTokens } = meter.estimate(0);

@@ -26,7 +26,7 @@ function setUp(batches: readonly Batch[], paidTokens = 4_096, outputBound = 4_09
   const attempt = meterAttempt(inner, {
     cover,
     countNow: (text) => text.length,
-    clock: () => nowMs,
+    monotonic: () => nowMs,
     checkpoint: (progress) => void saved.push(progress),
   });
   const pass = (ms: number): void => {

@@ -77,6 +77,7 @@ export async function startGateway(parts: GatewayParts): Promise<Gateway> {
   setInterval(() => deadlines.sweep(), SWEEP_MS);
   const dependencies: GenerateDependencies = {
     clock: world.wall,
+    monotonic: world.monotonic,
     random: world.random,
     randomBytes: (length) => Uint8Array.from({ length }, () => world.between(0, 255)),
     catalog: () => catalog,
