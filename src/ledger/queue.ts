@@ -1,7 +1,7 @@
 // The caller's side of the ledger: commands wait here until a batch of them is written, in this
 // process (`ledger.ts`) or in the ledger's thread (`remote.ts`). What must not be lost stays here
-// until it is on disk. No timers decide a batch: it is what came in one turn of the event loop, or
-// while the batch before it was written.
+// until it is on disk. A batch is what came in one turn of the event loop, or while the batch before
+// it was written; no timer decides it where somebody waits.
 
 import { AMOUNT_MAX } from '../core/money.ts';
 import { requireAmount } from './commands.ts';
@@ -44,6 +44,9 @@ type Waiting = {
 /** Commands that may wait for the disk; above it, new promises are not made. */
 export const WAITING_MAX = 10_000;
 
+/** How long what nobody waits for may wait for a batch to ride along with: it spares a sync. */
+const UNHURRIED_MS = 20;
+
 const RETRY_FIRST_MS = 100;
 const RETRY_LAST_MS = 5_000;
 
@@ -57,6 +60,7 @@ export function createQueue({ post, onTrouble = () => undefined }: QueueOptions)
   let flushing = false;
   let failing = false;
   let closing = false;
+  let unhurriedTimer: Timer | undefined;
   let retryTimer: Timer | undefined;
   let retryMs = RETRY_FIRST_MS;
   let onIdle: () => void = () => undefined;
@@ -70,7 +74,8 @@ export function createQueue({ post, onTrouble = () => undefined }: QueueOptions)
     return new Promise((resolve, reject) => {
       // The contract says what each request is answered with.
       waiting.push({ request, resolve: resolve as Waiting['resolve'], reject, kept: false });
-      flushSoon();
+      if (isUnhurried(request)) unhurriedTimer ??= setTimeout(flushSoon, UNHURRIED_MS);
+      else flushSoon();
     });
   }
 
@@ -83,6 +88,8 @@ export function createQueue({ post, onTrouble = () => undefined }: QueueOptions)
 
   function flush(): void {
     flushing = false;
+    clearTimeout(unhurriedTimer);
+    unhurriedTimer = undefined;
     const batch = waiting.splice(0, BATCH_MAX);
     posted.push(...batch);
     if (batch.length > 0) post(batch.map(({ request }) => request));
@@ -214,6 +221,11 @@ export function createQueue({ post, onTrouble = () => undefined }: QueueOptions)
 /** The request whose end this is: such a command is kept until it is on disk. */
 function promisedFor({ name, command }: Request): string | undefined {
   return name === 'settle' || name === 'release' ? command.requestId : undefined;
+}
+
+/** A crash before it is written costs the gateway what it would have told, and no customer. */
+function isUnhurried({ name }: Request): boolean {
+  return name === 'dispatch' || name === 'checkpoint';
 }
 
 /** Whether it asks for something new; what tells of a request under way is always taken. */

@@ -264,6 +264,21 @@ describe('a queue whose writer does not answer', () => {
     expect(batches[1]?.length).toBe(2);
   });
 
+  test('lets what nobody waits for ride along, and does not leave it behind', async () => {
+    const { ledger, batches, answer } = silentQueue();
+    const checkpoint = { requestId: 'r1', outputTokens: 1, reasoningTokens: 0, nowMs: 1 };
+    void ledger.checkpoint(checkpoint);
+    await new Promise((next) => setImmediate(() => setImmediate(next)));
+    expect(batches.length).toBe(0);
+    void ledger.settle(settleOf('r1', 1n));
+    await until(() => batches.length === 1);
+    expect(batches[0]?.map(({ name }) => name)).toEqual(['checkpoint', 'settle']);
+    answer();
+    void ledger.checkpoint(checkpoint);
+    await until(() => batches.length === 2);
+    expect(batches[1]?.map(({ name }) => name)).toEqual(['checkpoint']);
+  });
+
   test('makes no more promises above its bound, and still takes what tells of old ones', async () => {
     const { ledger, batches, answer } = silentQueue();
     const holds = Array.from({ length: WAITING_MAX }, (_, n) =>
