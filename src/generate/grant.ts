@@ -16,6 +16,7 @@ import { type AttemptLog, type AttemptRecord, createAttemptLog } from './attempt
 import type { CheckedRequest, GenerateDependencies } from './call.ts';
 import { type Cover, createCover } from './cover.ts';
 import type { MeteredAttempt } from './metered-attempt.ts';
+import { within } from './within.ts';
 
 export type Grant = {
   readonly limits: LimitView;
@@ -49,6 +50,9 @@ const NO_USAGE: Usage = {
  * overtake the news that they have left the old one (design section 4, "A client that leaves").
  */
 const SECOND_LOOK_MS = 10;
+
+/** How long the last words of an answer wait for a disk that fails. */
+const BOOKING_MS = 5_000;
 
 const PASSING_REFUSALS: readonly ErrorCode[] = [
   'concurrency_limit_exceeded',
@@ -100,9 +104,19 @@ function createGrant(
   const attempts = createAttemptLog(dependencies);
   let ended: Promise<Receipt> | undefined;
 
-  // A ledger that cannot write keeps the command and tries again, so the answer need not be lost
-  // with it: its receipt says what will be booked, and the balance as it will be then.
-  const expected = (charge: Micro, most: Micro): Settlement => {
+  // A bill is told when it is booked, and a ledger that cannot write tries again. Where that takes
+  // too long, the answer is not lost with the disk: its receipt says what will be booked, at most
+  // `most`, and the balance as it will be then.
+  const booked = async (
+    settled: Promise<Settlement>,
+    charge: Micro,
+    most: Micro,
+  ): Promise<Settlement> => {
+    const settlement = await within(
+      BOOKING_MS,
+      settled.catch(() => undefined),
+    );
+    if (settlement !== undefined) return settlement;
     const debited = charge < most ? charge : most;
     return { debited, loss: charge - debited, available: payable - debited };
   };
@@ -125,22 +139,21 @@ function createGrant(
     const withinHold = rule !== 'reported';
     const rawUsage = meter.raw();
     const command = endOfRequest(checked, attempts.records, outcome, usage, clock());
-    const settlement = await ledger
-      .settle({
-        ...command,
-        ...(rawUsage === undefined ? {} : { rawUsage }),
-        charge,
-        withinHold,
-        served,
-      })
-      .catch(() => expected(charge, withinHold ? cover.held() : payable));
+    const settled = ledger.settle({
+      ...command,
+      ...(rawUsage === undefined ? {} : { rawUsage }),
+      charge,
+      withinHold,
+      served,
+    });
+    const settlement = await booked(settled, charge, withinHold ? cover.held() : payable);
     return receiptOf(checked, command, settlement, candidate);
   };
 
   const release = async (outcome: Outcome): Promise<Receipt> => {
     claim.settle(0);
     const command = endOfRequest(checked, attempts.records, outcome, NO_USAGE, clock());
-    const settlement = await ledger.release(command).catch(() => expected(0n, payable));
+    const settlement = await booked(ledger.release(command), 0n, payable);
     return receiptOf(checked, command, settlement);
   };
 

@@ -147,7 +147,8 @@ export type Ledger = {
    * Ends the hold and takes the charge: from the hold, then from the available balance down to
    * zero; the rest is booked as the gateway's loss. Whichever of `settle` and `release` comes
    * first for a request counts: a later one changes nothing and answers what the first one took.
-   * Where the database failed, the promise rejects, but the command is kept and tried again.
+   * Where the database failed, the command is kept and tried again until it is booked: the promise
+   * waits for that, and rejects only when the ledger is closed before.
    */
   readonly settle: (command: SettleCommand) => Promise<Settlement>;
   /** Ends the hold without a charge; else like `settle`. */

@@ -37,7 +37,7 @@ type Waiting = {
   readonly request: Request;
   readonly resolve: (result: unknown) => void;
   readonly reject: (error: Error) => void;
-  /** Its caller has been told that it failed, and it is tried again all the same. */
+  /** It has failed and is tried again; its caller waits. */
   kept: boolean;
 };
 
@@ -120,11 +120,11 @@ export function createQueue({ post, onTrouble = () => undefined }: QueueOptions)
   }
 
   function fail(entry: Waiting, error: Error): void {
-    entry.reject(error);
     const unavailable = error instanceof LedgerUnavailable;
     if (unavailable) retryLater();
     else recovered();
     const requestId = promisedFor(entry.request);
+    if (requestId === undefined || !unavailable) entry.reject(error);
     if (requestId === undefined) return;
     if (unavailable) kept.push(entry);
     if (unavailable && entry.kept) return;
@@ -159,6 +159,8 @@ export function createQueue({ post, onTrouble = () => undefined }: QueueOptions)
     waiting.unshift(...kept.splice(0));
     if (waiting.length > 0) flush();
     if (pending() > kept.length) await idle();
+    const error = new LedgerUnavailable('The ledger was closed before the disk was back.');
+    for (const { reject } of kept) reject(error);
     closing = false;
     return pending();
   }
