@@ -3,7 +3,14 @@
 
 import { createHash } from 'node:crypto';
 import { parseInstant } from '../core/instant.ts';
-import { formatDecimal, PICO_DECIMALS, type Pico, parseDecimal } from '../core/money.ts';
+import {
+  AMOUNT_MAX,
+  formatDecimal,
+  MICRO_DECIMALS,
+  PICO_DECIMALS,
+  type Pico,
+  parseDecimal,
+} from '../core/money.ts';
 import type { Price } from '../core/price.ts';
 import {
   type Hours,
@@ -22,18 +29,27 @@ import {
   type WindowEntry,
   WindowSchema,
 } from './price-schema.ts';
-import type { ModelEntry, Problem } from './schema.ts';
+import { type ModelEntry, ModelSchema, type Problem } from './schema.ts';
+
+const PICO_PER_MICRO = 10n ** BigInt(PICO_DECIMALS - MICRO_DECIMALS);
+
+/**
+ * Whole context windows that one answer may cost: an upstream's count of the prompt is believed up to
+ * ten times our own and a little more (`core/usage.ts`), and the output comes on top of it.
+ */
+const WINDOWS_CHARGED = 16n;
 
 /** Every broken rule in the prices of a model of whatever shape. */
 export function priceProblems(model: unknown, path: string): Problem[] {
   const first = memberOf(model, 'price');
   const later = listAt(model, 'prices');
+  const { context_window: contextWindow = 1 } = sound(ModelSchema, model);
   return [
-    ...ratesProblems(sound(PriceSchema, first), `${path}.price`),
-    ...windowProblems(first, `${path}.price`),
+    ...ratesProblems(sound(PriceSchema, first), `${path}.price`, contextWindow),
+    ...windowProblems(first, `${path}.price`, contextWindow),
     ...later.flatMap((period, index) => [
-      ...ratesProblems(sound(PeriodSchema, period), `${path}.prices[${index}]`),
-      ...windowProblems(period, `${path}.prices[${index}]`),
+      ...ratesProblems(sound(PeriodSchema, period), `${path}.prices[${index}]`, contextWindow),
+      ...windowProblems(period, `${path}.prices[${index}]`, contextWindow),
     ]),
     ...orderProblems(
       later.map((period) => sound(PeriodSchema, period)),
@@ -42,19 +58,33 @@ export function priceProblems(model: unknown, path: string): Problem[] {
   ];
 }
 
-function ratesProblems(rates: Partial<RatesEntry>, path: string): Problem[] {
+function ratesProblems(rates: Partial<RatesEntry>, path: string, contextWindow: number): Problem[] {
   const { input, cached_input: cached } = rates;
-  if (input === undefined || cached === undefined || pico(cached) <= pico(input)) return [];
+  const problems = sizeProblems(rates, path, contextWindow);
+  if (input === undefined || cached === undefined || pico(cached) <= pico(input)) return problems;
   const text = 'must not be above input: a hold covers the prompt at that price';
-  return [{ path: `${path}.cached_input`, text }];
+  return [...problems, { path: `${path}.cached_input`, text }];
 }
 
-function windowProblems(period: unknown, path: string): Problem[] {
+/** No answer may cost more than the ledger can book: nothing at all would be booked for it. */
+function sizeProblems(rates: Partial<RatesEntry>, path: string, contextWindow: number): Problem[] {
+  const most = AMOUNT_MAX * PICO_PER_MICRO;
+  return (['input', 'cache_write', 'output'] as const).flatMap((name) => {
+    const rate = rates[name];
+    const tokens = WINDOWS_CHARGED * BigInt(contextWindow);
+    if (rate === undefined || pico(rate) * tokens <= most) return [];
+    const limit = formatDecimal(most / tokens, PICO_DECIMALS);
+    const text = `must not be above ${limit} with this context_window: an answer could cost more than the books can hold`;
+    return [{ path: `${path}.${name}`, text }];
+  });
+}
+
+function windowProblems(period: unknown, path: string, contextWindow: number): Problem[] {
   const earlier: { readonly path: string; readonly hours: Hours }[] = [];
   return listAt(period, 'windows').flatMap((entry, index) => {
     const place = `${path}.windows[${index}]`;
     const window = sound(WindowSchema, entry);
-    const problems = ratesProblems(window, place);
+    const problems = ratesProblems(window, place, contextWindow);
     const { from, to, days } = window;
     const misshapen = days === undefined && memberOf(entry, 'days') !== undefined;
     if (from === undefined || to === undefined || misshapen) return problems;

@@ -12,9 +12,9 @@ id = "up"
 dialect = "demo"
 [[model]]
 slug = "swift-1"
-context_window = 1000
 max_output = 100
 served_by = [{ upstream = "up", model = "swift" }]
+${prices.startsWith('context_window') ? '' : 'context_window = 1000'}
 ${prices}`;
 }
 
@@ -123,6 +123,8 @@ const FROM = 'must be a time of day in UTC from "00:00" to "23:59", such as "16:
 const TO = 'must be a time of day in UTC from "00:00" to "24:00", such as "00:30"';
 const INSTANT = 'must be an instant with its zone, such as 2026-10-01T00:00:00Z';
 const HOLD = 'must not be above input: a hold covers the prompt at that price';
+const LARGE = (rate: string) =>
+  `must not be above ${rate} with this context_window: an answer could cost more than the books can hold`;
 const DAYS = 'must be a list of different days, such as ["sat", "sun"]';
 
 function withWindows(...windows: readonly string[]): string {
@@ -145,6 +147,21 @@ const MISTAKES: readonly (readonly [string, readonly string[]])[] = [
   [
     withWindows('{ from = "01:00", to = "02:00", input = 1, cached_input = "1.1", output = 1 }'),
     [`model[0].price.windows[0].cached_input: ${HOLD}`],
+  ],
+  [
+    'context_window = 100000000\n' +
+      withWindows(
+        '{ from = "01:00", to = "02:00", input = 1, cache_write = 1000, output = "625.000000000001" }',
+        '{ from = "03:00", to = "04:00", input = 625, output = 625 }',
+      ),
+    [
+      `model[0].price.windows[0].cache_write: ${LARGE('625')}`,
+      `model[0].price.windows[0].output: ${LARGE('625')}`,
+    ],
+  ],
+  [
+    `context_window = 128000\nprice = { input = 488282, output = 488281 }`,
+    [`model[0].price.input: ${LARGE('488281.25')}`],
   ],
   [
     withWindows('{ from = "1:00", to = "24:01", input = 1 }', '3'),
