@@ -1,0 +1,194 @@
+// The sabotage runner: copies the repository, plants one fault after the other in the copy, and runs
+// the tests that must catch it, first without the fault and then with it. A fault that does not
+// compile, or whose tests fail anyhow, proves nothing and counts as not caught.
+
+import {
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { parseArgs } from 'node:util';
+import { FAULTS } from '../test/sabotage/all.ts';
+import { type Fault, plant } from '../test/sabotage/fault.ts';
+
+const root = resolve(import.meta.dir, '..');
+
+/** What the copy does without: it is large, made anew, or none of the program's business. */
+const LEFT_OUT = ['.git', '.tools', 'data', 'dist', 'node_modules'];
+
+/** A single test is slow on a busy machine; a fault may make it wait for what never comes. */
+const TEST_MS = 30_000;
+const RUN_MS = 300_000;
+
+/** `test` is the first that failed, with its file. */
+type Run =
+  | { readonly kind: 'passed' }
+  | { readonly kind: 'failed'; readonly test: string }
+  | { readonly kind: 'broken'; readonly output: string };
+
+/** `problem` says why a fault was not caught. */
+type Verdict = { readonly test: string } | { readonly problem: string };
+
+const { values: options } = parseArgs({ options: { only: { type: 'string', default: '' } } });
+const chosen = FAULTS.filter(({ id }) => id.startsWith(options.only));
+const copy = mkdtempSync(join(tmpdir(), 'tollgate-sabotage-'));
+const unplanted = new Map<string, Promise<Run>>();
+
+process.exitCode = await main().finally(() => rmSync(copy, { recursive: true, force: true }));
+
+async function main(): Promise<number> {
+  if (chosen.length === 0) {
+    say(`sabotage: no fault has an id that begins with ${options.only}`);
+    return 2;
+  }
+  copyRepository();
+  const wrong = await typeErrors();
+  if (wrong !== undefined) {
+    say(`sabotage: src does not compile as it is\n${wrong}`);
+    return 2;
+  }
+  const missed: string[] = [];
+  say('| Fault | Planted in | Caught by |\n| --- | --- | --- |');
+  for (const fault of chosen) {
+    const verdict = await tryFault(fault);
+    if ('problem' in verdict) missed.push(fault.id);
+    say(row(fault, verdict));
+  }
+  const caught = chosen.length - missed.length;
+  say(`\n${caught} caught, ${missed.length} not caught${missed.map((id) => ` ${id}`).join('')}`);
+  return missed.length === 0 ? 0 : 1;
+}
+
+function copyRepository(): void {
+  cpSync(root, join(copy, 'tree'), {
+    recursive: true,
+    filter: (path) => !LEFT_OUT.some((name) => path === join(root, name)),
+  });
+  symlinkSync(join(root, 'node_modules'), join(copy, 'tree/node_modules'));
+  const types = {
+    extends: './tsconfig.json',
+    compilerOptions: { incremental: true },
+    include: ['src'],
+  };
+  writeFileSync(join(copy, 'tree/tsconfig.sabotage.json'), JSON.stringify(types));
+}
+
+/** Plants the fault, tries it, and puts the copy back as it was. */
+async function tryFault(fault: Fault): Promise<Verdict> {
+  const before = await (unplanted.get(selectionOf(fault)) ?? runUnplanted(fault));
+  if (before.kind !== 'passed') return { problem: `its tests fail without it: ${tell(before)}` };
+  const originals = new Map<string, string>();
+  try {
+    for (const edit of fault.edits) {
+      const path = join(copy, 'tree', edit.file);
+      const text = readFileSync(path, 'utf8');
+      const { count, planted } = plant(text, edit);
+      if (count !== 1) return { problem: `its text is found ${count} times in ${edit.file}` };
+      if (!originals.has(path)) originals.set(path, text);
+      writeFileSync(path, planted);
+    }
+    const wrong = await typeErrors();
+    if (wrong !== undefined) return { problem: `it does not compile: ${wrong}` };
+    const after = await runTests(fault, true);
+    return after.kind === 'failed' ? { test: after.test } : { problem: tell(after) };
+  } finally {
+    for (const [path, text] of originals) writeFileSync(path, text);
+  }
+}
+
+/** Once for each selection of tests, however many faults have it. */
+function runUnplanted(fault: Fault): Promise<Run> {
+  const run = runTests(fault, false);
+  unplanted.set(selectionOf(fault), run);
+  return run;
+}
+
+function selectionOf({ tests, only }: Fault): string {
+  return JSON.stringify([tests, only]);
+}
+
+async function runTests({ tests, only }: Fault, bail: boolean): Promise<Run> {
+  const temporary = join(copy, 'tmp');
+  mkdirSync(temporary, { recursive: true });
+  const args = ['test', `--timeout=${TEST_MS}`, ...(bail ? ['--bail'] : [])];
+  if (only !== undefined) args.push('--test-name-pattern', only);
+  const { code, output } = await runInCopy([...args, ...tests], {
+    TOLLGATE_TEST_SOURCE: '1',
+    TMPDIR: temporary,
+  });
+  rmSync(temporary, { recursive: true, force: true });
+  if (code === 0) return { kind: 'passed' };
+  const test = firstFailure(output);
+  return test === undefined ? { kind: 'broken', output } : { kind: 'failed', test };
+}
+
+/** What compiler errors say, on one line; undefined where there are none. */
+async function typeErrors(): Promise<string | undefined> {
+  const { code, output } = await runInCopy(
+    ['run', '--bun', 'tsc', '-p', 'tsconfig.sabotage.json'],
+    {},
+  );
+  return code === 0 ? undefined : output.trim().replaceAll('\n', ' ');
+}
+
+/** In a group of its own, so that nothing which a cut run has started outlives it. */
+async function runInCopy(
+  args: readonly string[],
+  environment: Readonly<Record<string, string>>,
+): Promise<{ readonly code: number; readonly output: string }> {
+  const child = Bun.spawn([process.execPath, ...args], {
+    cwd: join(copy, 'tree'),
+    env: { ...process.env, ...environment, NO_COLOR: '1' },
+    stdin: 'ignore',
+    stdout: 'pipe',
+    stderr: 'pipe',
+    detached: true,
+  });
+  const timer = setTimeout(() => endGroup(child.pid), RUN_MS);
+  const code = await child.exited;
+  clearTimeout(timer);
+  endGroup(child.pid);
+  const output = await Promise.all([child.stdout.text(), child.stderr.text()]);
+  return { code, output: output.join('') };
+}
+
+function endGroup(pid: number): void {
+  try {
+    process.kill(-pid, 'SIGKILL');
+  } catch {
+    // Nothing of it is left.
+  }
+}
+
+/** The name of the first test that failed, and its file. */
+function firstFailure(output: string): string | undefined {
+  let file = '';
+  for (const line of output.split('\n')) {
+    file = /^(\S+\.test\.ts):$/.exec(line)?.[1] ?? file;
+    const name = /^\(fail\) (.+?)(?: \[[\d.]+m?s\])?$/.exec(line)?.[1];
+    if (name !== undefined)
+      return `\`${file.replace(/^test\//, '')}\`: ${name.replaceAll('|', '\\|')}`;
+  }
+  return undefined;
+}
+
+function tell(run: Run): string {
+  if (run.kind === 'passed') return 'all its tests pass';
+  return run.kind === 'failed' ? run.test : `no test failed by itself: ${run.output.slice(-500)}`;
+}
+
+function row({ id, plants, edits }: Fault, verdict: Verdict): string {
+  const files = [...new Set(edits.map(({ file }) => `\`${file.replace(/^src\//, '')}\``))];
+  const caught = 'test' in verdict ? verdict.test : `**NOT CAUGHT**: ${verdict.problem}`;
+  return `| ${id}: ${plants} | ${files.join(', ')} | ${caught.replaceAll('\n', ' ')} |`;
+}
+
+function say(line: string): void {
+  process.stdout.write(`${line}\n`);
+}

@@ -1,0 +1,21 @@
+// All faults, by what they are about, and those that cannot be planted with the reason. `S-` are the
+// faults that gateways have really had, `T-` those that this design invites.
+
+import type { Fault } from './fault.ts';
+import { AUDITS } from './faults/audit.ts';
+import { BOOKS } from './faults/books.ts';
+import { CHARGES } from './faults/charges.ts';
+import { KEYS } from './faults/keys.ts';
+import { LIMIT_FAULTS } from './faults/limits.ts';
+import { RECOVERY } from './faults/recovery.ts';
+import { STREAMS } from './faults/streams.ts';
+
+export const FAULTS: readonly Fault[] = [
+  ...BOOKS,
+  ...CHARGES,
+  ...RECOVERY,
+  ...LIMIT_FAULTS,
+  ...KEYS,
+  ...STREAMS,
+  ...AUDITS,
+];

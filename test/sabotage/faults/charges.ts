@@ -1,0 +1,421 @@
+// Faults of what a request costs: usage, prices, holds that grow, and how requests end.
+
+import type { Fault } from '../fault.ts';
+
+const GROWING = 'test/blackbox/growing.test.ts';
+const ENDINGS = 'test/blackbox/endings.test.ts';
+
+export const CHARGES: readonly Fault[] = [
+  {
+    id: 'S-05',
+    plants: 'an answer whose client has left is not settled',
+    edits: [
+      {
+        file: 'src/generate/generate.ts',
+        find: "      await end(dependencies, admitted, 'client', { attempt });\n      return '';",
+        put: "      return '';",
+      },
+    ],
+    tests: [ENDINGS],
+  },
+  {
+    id: 'S-06a',
+    plants: 'a report of no output is taken for no report',
+    edits: [
+      {
+        file: 'src/core/usage.ts',
+        find: 'if (reported === undefined) return',
+        put: "if (reported === undefined || ('outputTokens' in reported && !reported.outputTokens))\n    return",
+      },
+    ],
+    tests: ['test/core/usage.test.ts'],
+  },
+  {
+    id: 'S-06b',
+    plants: 'a count of zero in a chat upstream’s report is taken for none',
+    edits: [
+      {
+        file: 'src/wire/upstream/chat/usage.ts',
+        find: "if (isMissing(value['prompt_tokens']) && isMissing(value['completion_tokens'])) return",
+        put: "if (!value['prompt_tokens'] || !value['completion_tokens']) return",
+      },
+    ],
+    tests: ['test/wire/upstream/chat'],
+  },
+  {
+    id: 'S-06c',
+    plants: 'a count of zero in a Messages upstream’s report is taken for none',
+    edits: [
+      {
+        file: 'src/wire/upstream/messages/usage.ts',
+        find: "if (!counts.has('input_tokens') || outputTokens === undefined) return",
+        put: "if (!counts.get('input_tokens') || !outputTokens) return",
+      },
+    ],
+    tests: ['test/wire/upstream/messages'],
+  },
+  {
+    id: 'S-20a',
+    plants: 'a fallback costs what the requested model would have',
+    edits: [
+      {
+        file: 'src/core/price.ts',
+        find: 'return own < asked ? own : asked;',
+        put: 'return own < asked ? asked : asked;',
+      },
+    ],
+    tests: ['test/core/price.test.ts'],
+  },
+  {
+    id: 'S-20b',
+    plants: 'the price of the model that served is not asked for',
+    edits: [
+      {
+        file: 'src/generate/grant.ts',
+        find: 'const charge = chargeServed(usage, price, candidate.price);',
+        put: 'const charge = chargeServed(usage, price, price);',
+      },
+    ],
+    tests: ['test/blackbox/money.test.ts'],
+    only: 'a fallback',
+  },
+  {
+    id: 'S-20c',
+    plants: 'a recovery charges a fallback the price of the requested model',
+    edits: [
+      {
+        file: 'src/ledger/recover.ts',
+        find: 'chargeServed(usage, prices.read(hold.priceVersion), served.price)',
+        put: 'chargeServed(usage, prices.read(hold.priceVersion), prices.read(hold.priceVersion))',
+      },
+    ],
+    tests: ['test/ledger/contract/contract.test.ts'],
+  },
+  {
+    id: 'S-21',
+    plants: 'negative counts of an upstream are believed',
+    edits: [
+      {
+        file: 'src/wire/upstream/narrow.ts',
+        find: '|| value < 0 || value',
+        put: '|| value',
+      },
+    ],
+    tests: ['test/wire/upstream'],
+  },
+  {
+    id: 'T-20',
+    plants: 'a report whose parts do not make up its total is believed',
+    edits: [
+      {
+        file: 'src/wire/upstream/chat/usage.ts',
+        find: 'hidden, hidden);\n  return undefined;',
+        put: 'hidden, hidden);\n  return usageOf(counts, prompt, completion, reasoning);',
+      },
+    ],
+    tests: ['test/wire/upstream/chat'],
+  },
+  {
+    id: 'T-21',
+    plants: 'a report of more cached tokens than the prompt has is believed',
+    edits: [
+      {
+        file: 'src/wire/upstream/chat/usage.ts',
+        find: 'if (cached + written > inputTokens || reasoningTokens',
+        put: 'if (reasoningTokens',
+      },
+    ],
+    tests: ['test/wire/upstream/chat'],
+  },
+  {
+    id: 'T-22',
+    plants: 'a report of far more output than the bound is believed',
+    edits: [
+      {
+        file: 'src/core/usage.ts',
+        find: 'outputBound + OVERRUN_TOKENS)',
+        put: 'outputBound * OVERRUN_TOKENS)',
+      },
+    ],
+    tests: ['test/core/usage.test.ts'],
+  },
+  {
+    id: 'T-23',
+    plants: 'our own count is charged beyond the bound of the caller',
+    edits: [
+      {
+        file: 'src/core/usage.ts',
+        find: 'if (usage.outputTokens <= outputBound) return usage;',
+        put: 'if (usage.outputTokens <= outputBound * 2) return usage;',
+      },
+    ],
+    tests: ['test/core/usage.test.ts'],
+  },
+  {
+    id: 'T-24a',
+    plants: 'a request costs the price of the moment when it ends',
+    edits: [
+      {
+        file: 'src/generate/grant.ts',
+        find: "import type { Candidate } from '../core/route.ts';",
+        put: "import { priceAt } from '../core/price-book.ts';\nimport type { Candidate } from '../core/route.ts';",
+      },
+      {
+        file: 'src/generate/grant.ts',
+        find: 'const charge = chargeServed(usage, price, candidate.price);',
+        put: `const now = priceAt(candidate.model.prices, clock());
+    const charge = chargeServed(usage, price.version === now.version ? price : now, now);`,
+      },
+    ],
+    tests: ['test/blackbox/prices.test.ts'],
+  },
+  {
+    id: 'T-24b',
+    plants: 'a request costs the price of the moment when its upstream is asked',
+    edits: [
+      {
+        file: 'src/generate/generate.ts',
+        find: 'candidates(catalog, model, plan, call.startedAt, dependencies.random)',
+        put: 'candidates(catalog, model, plan, dependencies.clock(), dependencies.random)',
+      },
+      {
+        file: 'src/generate/generate.ts',
+        find: 'const price = priceAt(model.prices, call.startedAt);',
+        put: 'const price = priceAt(model.prices, dependencies.clock());',
+      },
+    ],
+    tests: ['test/blackbox/prices.test.ts'],
+  },
+  {
+    id: 'T-25a',
+    plants: 'a total is rounded down',
+    edits: [
+      {
+        file: 'src/core/money.ts',
+        find: '(numerator + denominator / 2n) / denominator',
+        put: 'numerator / denominator',
+      },
+    ],
+    tests: ['test/core/price.test.ts'],
+  },
+  {
+    id: 'T-25b',
+    plants: 'a request reserves less than the least that is to be reserved',
+    edits: [
+      {
+        file: 'src/core/price.ts',
+        find: 'return amount > minimum ? amount : minimum;',
+        put: 'return amount > minimum ? amount : amount;',
+      },
+    ],
+    tests: ['test/core/price.test.ts'],
+  },
+  {
+    id: 'T-26a',
+    plants: 'a hold grows in memory, and the ledger hears nothing of it',
+    edits: [
+      {
+        file: 'src/generate/cover.ts',
+        find: 'const { ok, available } = await ledger.extend({ requestId, amount });',
+        put: "const { ok, available } = { ok: ledger !== undefined && requestId !== '', available: held };",
+      },
+    ],
+    tests: ['test/generate/guard.test.ts'],
+  },
+  {
+    id: 'T-26b',
+    plants: 'the next slice is bought after its tokens were passed on',
+    edits: [
+      {
+        file: 'src/generate/guard.ts',
+        find: 'if (!covered || size > BREATH_CHARACTERS) return',
+        put: 'if (!covered && size > BREATH_CHARACTERS) return',
+      },
+    ],
+    tests: ['test/generate/guard.test.ts'],
+  },
+  {
+    id: 'T-26c',
+    plants: 'a cut leaves the upstream running',
+    edits: [
+      {
+        file: 'src/generate/guard.ts',
+        find: '      abort();\n',
+        put: '      void abort;\n',
+      },
+    ],
+    tests: ['test/generate/metered-attempt.test.ts'],
+  },
+  {
+    id: 'T-27',
+    plants: 'an upstream is told a bound that the balance could never pay',
+    edits: [
+      {
+        file: 'src/generate/grant.ts',
+        find: 'return Math.min(outputBound, Math.max(SLICE_TOKENS, affordable));',
+        put: 'return Math.max(outputBound, Math.min(SLICE_TOKENS, affordable));',
+      },
+    ],
+    tests: ['test/blackbox/money.test.ts'],
+    only: 'the reservation',
+  },
+  {
+    id: 'T-28a',
+    plants: 'an answer that was cut for lack of money is told as complete',
+    edits: [
+      {
+        file: 'src/core/ending.ts',
+        find: "return { outcome: 'stopped_balance', charge: 'counted' };",
+        put: "return { outcome: 'completed', charge: 'counted' };",
+      },
+    ],
+    tests: ['test/core/ending.test.ts'],
+  },
+  {
+    id: 'T-28b',
+    plants: 'an answer that ended at the bound of the balance is told as complete',
+    edits: [
+      {
+        file: 'src/core/ending.ts',
+        find: "lengthOfBalance ? 'stopped_balance' : 'completed'",
+        put: "lengthOfBalance ? 'completed' : 'completed'",
+      },
+    ],
+    tests: ['test/core/ending.test.ts'],
+  },
+  {
+    id: 'T-28c',
+    plants: 'a chat stream says `completed` whatever the outcome is',
+    edits: [
+      {
+        file: 'src/wire/chat/stream.ts',
+        find: 'svc_outcome: receipt.outcome',
+        put: "svc_outcome: 'completed'",
+      },
+    ],
+    tests: [GROWING],
+    only: 'sets|set |bound which|small wallet|that is cut|eight long',
+  },
+  {
+    id: 'T-28d',
+    plants: 'a Messages stream says `completed` whatever the outcome is',
+    edits: [
+      {
+        file: 'src/wire/messages/frames.ts',
+        find: 'svc_outcome: receipt.outcome',
+        put: "svc_outcome: 'completed'",
+      },
+    ],
+    tests: ['test/wire/messages/stream.test.ts'],
+  },
+  {
+    id: 'T-28e',
+    plants: 'the pipeline forgets that its guard has cut the answer',
+    edits: [
+      {
+        file: 'src/generate/ending.ts',
+        find: "return attempt.hasCut() ? 'balance' : 'finished';",
+        put: "return attempt.hasCut() ? 'finished' : 'finished';",
+      },
+    ],
+    tests: [GROWING],
+    only: 'small wallet|cut|slice that nobody',
+  },
+  {
+    id: 'T-29a',
+    plants: 'a client that leaves pays nothing',
+    edits: [
+      {
+        file: 'src/core/ending.ts',
+        find: "charge: output === 'none' ? 'nothing' : 'counted' };",
+        put: "charge: output === 'none' ? 'nothing' : 'nothing' };",
+      },
+    ],
+    tests: ['test/core/ending.test.ts'],
+  },
+  {
+    id: 'T-29b',
+    plants: 'an answer that failed before its first word is charged',
+    edits: [
+      {
+        file: 'src/core/ending.ts',
+        find: "return output === 'visible' ? 'counted' : 'nothing';",
+        put: "return output === 'visible' ? 'counted' : 'counted';",
+      },
+    ],
+    tests: ['test/core/ending.test.ts'],
+  },
+  {
+    id: 'T-29c',
+    plants: 'what was read to its end for nobody is charged beyond its hold',
+    edits: [
+      {
+        file: 'src/generate/grant.ts',
+        find: "const withinHold = rule !== 'reported';",
+        put: "const withinHold = rule === 'counted';",
+      },
+    ],
+    tests: [ENDINGS],
+  },
+  {
+    id: 'T-30a',
+    plants: 'a drain may take for ever',
+    edits: [
+      {
+        file: 'src/generate/in-flight.ts',
+        find: 'const timer = setTimeout(abort, drainMs);',
+        put: 'const timer = setTimeout(() => aborted && abort(), drainMs);',
+      },
+    ],
+    tests: ['test/generate/lifetime.test.ts'],
+  },
+  {
+    id: 'T-30b',
+    plants: 'any number of answers are drained at once',
+    edits: [
+      {
+        file: 'src/generate/in-flight.ts',
+        find: 'if (aborted || drains >= drainsMax)',
+        put: 'if (aborted || drains >= drainsMax * 1_000)',
+      },
+    ],
+    tests: ['test/generate/lifetime.test.ts'],
+  },
+  {
+    id: 'T-30c',
+    plants: 'an upstream that bills to the end is stopped like any other',
+    edits: [
+      {
+        file: 'src/generate/lifetime.ts',
+        find: "upstream.dialect !== 'demo' && !upstream.cancelStopsBilling",
+        put: "upstream.dialect === 'demo'",
+      },
+    ],
+    tests: ['test/generate/lifetime.test.ts'],
+  },
+  {
+    id: 'T-30d',
+    plants: 'an upstream that stops its bill when it is stopped is read to its end',
+    edits: [
+      {
+        file: 'src/generate/lifetime.ts',
+        find: "upstream.dialect !== 'demo' && !upstream.cancelStopsBilling",
+        put: "upstream.dialect !== 'demo'",
+      },
+    ],
+    tests: ['test/generate/lifetime.test.ts'],
+  },
+  {
+    id: 'T-31',
+    plants: 'a receipt tells the charge and not what was debited',
+    edits: [
+      {
+        file: 'src/generate/grant.ts',
+        find: 'tokensDebited: formatTokens(settlement.debited),',
+        put: 'tokensDebited: formatTokens(settlement.debited + settlement.loss),',
+      },
+    ],
+    tests: [GROWING],
+    only: 'slice that nobody|small wallet',
+  },
+];

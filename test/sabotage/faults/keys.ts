@@ -1,0 +1,200 @@
+// Faults of keys, blocks, addresses, and of what may be said about a caller.
+
+import type { Fault } from '../fault.ts';
+
+export const KEYS: readonly Fault[] = [
+  {
+    id: 'S-11',
+    plants: 'keys are remembered by their beginning',
+    edits: [
+      {
+        file: 'src/identity/authenticate.ts',
+        find: 'const digest = digestKey(presented.key);',
+        put: 'const whole = digestKey(presented.key);\n      const digest = presented.key.slice(0, 12);',
+      },
+      {
+        file: 'src/identity/authenticate.ts',
+        find: 'entry = load(digest, now);',
+        put: 'entry = load(digest, whole, now);',
+      },
+      {
+        file: 'src/identity/authenticate.ts',
+        find: 'function load(digest: string, now: number): Entry {',
+        put: 'function load(digest: string, whole: string, now: number): Entry {',
+      },
+      {
+        file: 'src/identity/authenticate.ts',
+        find: 'const row = query.get({ digest });',
+        put: 'const row = query.get({ digest: whole });',
+      },
+    ],
+    tests: ['test/identity/authenticate.test.ts'],
+  },
+  {
+    id: 'S-12',
+    plants: 'what was read of a key is believed for ever',
+    edits: [
+      {
+        file: 'src/identity/authenticate.ts',
+        find: 'return age >= 0 && age < CACHE_TIME_MS;',
+        put: 'return age >= 0 && CACHE_TIME_MS > 0;',
+      },
+    ],
+    tests: ['test/identity/authenticate.test.ts'],
+  },
+  {
+    id: 'S-13a',
+    plants: 'x-api-key passes the blocklist by',
+    edits: [
+      {
+        file: 'src/identity/access.ts',
+        find: '    const code = refusedByStanding({',
+        put: '    if (authorization === null) return facts;\n    const code = refusedByStanding({',
+      },
+    ],
+    tests: ['test/blackbox/precedence.test.ts'],
+  },
+  {
+    id: 'S-13b',
+    plants: 'Authorization passes the block of a key by',
+    edits: [
+      {
+        file: 'src/identity/access.ts',
+        find: 'keyBlocked: blocklist.keyBlocked(facts.keyId),',
+        put: 'keyBlocked: authorization === null && blocklist.keyBlocked(facts.keyId),',
+      },
+    ],
+    tests: ['test/blackbox/precedence.test.ts'],
+  },
+  {
+    id: 'S-15a',
+    plants: 'an internal error is told to the caller in its own words',
+    edits: [
+      {
+        file: 'src/http/respond.ts',
+        find: "error = new GatewayError('internal_error');",
+        put: "error = new GatewayError('internal_error', { message: String(options.error) });",
+      },
+    ],
+    tests: ['test/http', 'test/blackbox/errors.test.ts'],
+  },
+  {
+    id: 'S-15b',
+    plants: 'what an upstream answered is told to the caller',
+    edits: [
+      {
+        file: 'src/wire/upstream/failure.ts',
+        // biome-ignore lint/suspicious/noTemplateCurlyInString: the text of the source
+        find: 'detail: `the upstream answered with status ${status}`,',
+        // biome-ignore lint/suspicious/noTemplateCurlyInString: the text of the source
+        put: 'detail: `the upstream answered with status ${status}: ${body}`,',
+      },
+      {
+        file: 'src/core/failure.ts',
+        find: "      return new GatewayError('provider_unavailable', shown);",
+        put: "      return new GatewayError('provider_unavailable', { ...shown, message: failure.detail });",
+      },
+    ],
+    tests: ['test/blackbox/upstream-failures.test.ts'],
+  },
+  {
+    id: 'S-15c',
+    plants: 'a refusal repeats what the caller sent',
+    edits: [
+      {
+        file: 'src/core/admit.ts',
+        find: "throw new GatewayError('model_not_found', { param: 'model' });",
+        // biome-ignore lint/suspicious/noTemplateCurlyInString: the text of the source
+        put: "throw new GatewayError('model_not_found', { param: 'model', message: `There is no ${slugOrAlias}.` });",
+      },
+    ],
+    tests: ['test/blackbox/hostile.test.ts', 'test/core/admit.test.ts'],
+  },
+  {
+    id: 'S-16a',
+    plants: 'the words of an upstream are kept with the attempt',
+    edits: [
+      {
+        file: 'src/wire/upstream/failure.ts',
+        // biome-ignore lint/suspicious/noTemplateCurlyInString: the text of the source
+        find: 'detail: `the upstream answered with status ${status}`,',
+        // biome-ignore lint/suspicious/noTemplateCurlyInString: the text of the source
+        put: 'detail: `the upstream answered with status ${status}: ${body}`,',
+      },
+    ],
+    tests: ['test/wire/upstream/failure.test.ts'],
+  },
+  {
+    id: 'S-16b',
+    plants: 'an error is logged with everything that it carries',
+    edits: [
+      {
+        file: 'src/observe/log.ts',
+        find: 'logger.error({ name: error.name, stack: error.stack }, message);',
+        put: 'logger.error({ err: error }, message);',
+      },
+    ],
+    tests: ['test/observe/log.test.ts'],
+  },
+  {
+    id: 'S-18',
+    plants: 'the leftmost forwarded address is believed',
+    edits: [
+      {
+        file: 'src/identity/address.ts',
+        find: "hops.pop() ?? ''",
+        put: "hops.shift() ?? ''",
+      },
+    ],
+    tests: ['test/identity/address.test.ts'],
+  },
+  {
+    id: 'T-51',
+    plants: 'forwarded addresses are believed of any peer',
+    edits: [
+      {
+        file: 'src/identity/address.ts',
+        find: 'while (hops.length > 0 && trusted.contains(address)) {',
+        put: 'for (let first = true; hops.length > 0 && (first || trusted.contains(address)); first = false) {',
+      },
+    ],
+    tests: ['test/identity/address.test.ts'],
+  },
+  {
+    id: 'T-52',
+    plants: 'a revoked key is as good as before',
+    edits: [
+      {
+        file: 'src/identity/authenticate.ts',
+        find: 'if (row === undefined || row.revokedAt !== null) {',
+        put: 'if (row === undefined) {',
+      },
+    ],
+    tests: ['test/identity/authenticate.test.ts'],
+  },
+  {
+    id: 'T-53',
+    plants: 'a key that is remembered outlives its expiry',
+    edits: [
+      {
+        file: 'src/identity/authenticate.ts',
+        find: 'entry.facts === undefined || entry.expiresAt <= now',
+        put: 'entry.facts === undefined || entry.expiresAt <= entry.loadedAt',
+      },
+    ],
+    tests: ['test/identity/authenticate.test.ts'],
+  },
+  {
+    id: 'T-54',
+    plants: 'a running server does not hear what an operator changes',
+    edits: [
+      {
+        file: 'src/cli/serve.ts',
+        find: 'if (change === lastChange) return;',
+        put: 'if (change >= 0 || change === lastChange) return;',
+      },
+    ],
+    tests: ['test/blackbox/lifecycle.test.ts'],
+    only: 'changes from the command line',
+  },
+];
