@@ -4,6 +4,7 @@
 
 import { assert } from '../core/assert.ts';
 import { AMOUNT_MAX, type Micro } from '../core/money.ts';
+import { isStoreFailure } from '../store/error.ts';
 import type {
   CheckpointCommand,
   CreditCommand,
@@ -43,7 +44,11 @@ export type Commands = {
   readonly forget: () => void;
 };
 
-export function createCommands(statements: Statements): Commands {
+/** `savepoint` undoes what is written inside it when that throws. */
+export function createCommands(
+  statements: Statements,
+  savepoint: <T>(work: () => T) => T,
+): Commands {
   const prices = createPrices(statements);
   const receipts = createReceipts(statements);
   const endHold = createEndHold({ statements, prices, appendReceipt: receipts.append });
@@ -102,6 +107,22 @@ export function createCommands(statements: Statements): Commands {
     return { ok: true, available: left };
   }
 
+  function forget(): void {
+    prices.forget();
+    receipts.forget();
+  }
+
+  /** What `work` wrote is undone where the books contradict it; a database that fails is one. */
+  function attempt<T>(work: () => T): T | undefined {
+    try {
+      return savepoint(work);
+    } catch (cause) {
+      forget();
+      if (isStoreFailure(cause)) throw cause;
+      return undefined;
+    }
+  }
+
   return {
     hold,
     dispatch,
@@ -109,12 +130,9 @@ export function createCommands(statements: Statements): Commands {
     checkpoint: statements.checkpointHold,
     settle: (command) => endHold(command, command.charge, 'settled'),
     release: (command) => endHold(command, 0n, 'released'),
-    recover: createRecover({ statements, prices, endHold }),
+    recover: createRecover({ statements, prices, endHold, attempt }),
     ...createCredits({ statements, appendReceipt: receipts.append }),
-    forget() {
-      prices.forget();
-      receipts.forget();
-    },
+    forget,
   };
 }
 

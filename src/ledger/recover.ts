@@ -23,8 +23,10 @@ export function createRecover(parts: {
   readonly statements: Statements;
   readonly prices: Prices;
   readonly endHold: EndHold;
+  /** Undoes what the work wrote, and answers nothing, where it cannot be done. */
+  readonly attempt: <T>(work: () => T) => T | undefined;
 }): (command: RecoverCommand) => readonly Recovered[] {
-  const { statements, prices, endHold } = parts;
+  const { statements, prices, endHold, attempt } = parts;
 
   function recoverHold(hold: Hold, command: RecoverCommand): Settlement {
     const { requestId } = hold;
@@ -64,18 +66,25 @@ export function createRecover(parts: {
     };
   }
 
+  function recoverOne(requestId: string, command: RecoverCommand): Recovered | undefined {
+    const hold = statements.findHold(requestId);
+    if (hold === undefined) return undefined;
+    const { debited } = recoverHold(hold, command);
+    return { requestId, accountId: hold.accountId, debited };
+  }
+
   return (command) => {
     const live = new Set(command.live);
-    const orphans = statements
-      .openHoldsBefore(command.createdBefore)
-      .filter((requestId) => !live.has(requestId))
-      .slice(0, RECOVER_MAX);
-    return orphans.flatMap((requestId) => {
-      const hold = statements.findHold(requestId);
-      if (hold === undefined) return [];
-      const { debited } = recoverHold(hold, command);
-      return { requestId, accountId: hold.accountId, debited };
-    });
+    const recovered: Recovered[] = [];
+    for (const requestId of statements.openHoldsBefore(command.createdBefore)) {
+      if (recovered.length === RECOVER_MAX) break;
+      if (live.has(requestId)) continue;
+      // A hold that the books contradict stays as it is: the audit names it and stops its account,
+      // and everybody else is served.
+      const one = attempt(() => recoverOne(requestId, command));
+      if (one !== undefined) recovered.push(one);
+    }
+    return recovered;
   };
 }
 

@@ -28,7 +28,7 @@ export const BATCH_MAX = 256;
 
 /** `database` is open and migrated. */
 export function createWriter(database: Database): Writer {
-  const commands = createCommands(prepareStatements(database));
+  const commands = createCommands(prepareStatements(database), database.savepoint);
 
   const apply = (request: Request): Answer => ({ ok: true, result: perform(commands, request) });
 
