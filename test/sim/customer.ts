@@ -108,16 +108,22 @@ export function createCustomers(
   async function live(node: Gateway, asking: Asking, memory: Told): Promise<void> {
     try {
       const answer = await node.ask(asking);
+      if (!node.isAlive()) return;
       if (answer.kind === 'whole') readWhole(answer.body, answer.receipt, memory);
-      if (answer.kind === 'stream') await readStream(answer.body, memory);
+      if (answer.kind === 'stream') await readStream(node, answer.body, memory);
     } catch (error) {
       if (!(error instanceof GatewayError)) throw error;
+      if (!node.isAlive()) return;
       memory.refused = error.code;
     }
     memory.over = true;
   }
 
-  async function readStream(body: ReadableStream<Uint8Array>, memory: Told): Promise<void> {
+  async function readStream(
+    node: Gateway,
+    body: ReadableStream<Uint8Array>,
+    memory: Told,
+  ): Promise<void> {
     const reader = body.getReader();
     const decoder = new TextDecoder();
     const isSlow = world.chance(0.1);
@@ -126,7 +132,7 @@ export function createCustomers(
     for (;;) {
       if (isSlow) await world.sleep(world.between(1, 2_000));
       const { done, value } = await reader.read();
-      if (done) return;
+      if (done || !node.isAlive()) return;
       rest += decoder.decode(value, { stream: true });
       const lines = rest.split('\n');
       rest = lines.pop() ?? '';

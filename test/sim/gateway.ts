@@ -40,6 +40,7 @@ export type Gateway = {
   readonly inFlight: () => number;
   /** Fails every write from now on, or lets them through again. */
   readonly breakDisk: (broken: boolean) => void;
+  readonly isAlive: () => boolean;
   readonly kill: () => void;
 };
 
@@ -117,6 +118,7 @@ export async function startGateway(parts: GatewayParts): Promise<Gateway> {
         signal,
       }),
     breakDisk: (broken) => database.connection.run(`PRAGMA query_only = ${broken ? 'ON' : 'OFF'}`),
+    isAlive: () => alive,
     kill() {
       alive = false;
       world.endLife();
@@ -154,6 +156,8 @@ function slow(ledger: Ledger, world: World, faults: FaultCounter, alive: () => b
   const later = <Command, Result>(send: (command: Command) => Promise<Result>) => {
     return (command: Command): Promise<Result> =>
       new Promise((resolve, reject) => {
+        // What is left of a dead gateway runs on in this process, and nobody hears of it.
+        if (!alive()) return;
         arrivesAt = Math.max(arrivesAt, world.monotonic() + world.between(0, 3));
         setTimeout(() => {
           const answer = (then: () => void): void => {
