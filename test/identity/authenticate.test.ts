@@ -119,3 +119,17 @@ test('a flood of unknown keys neither grows the cache nor pushes a real key out'
   database.connection.run('UPDATE api_keys SET digest = ? WHERE id = ?', ['gone', row.id]);
   expect(ask(authenticator, key)).toBe(row.id);
 });
+
+test('two keys that differ in their last character alone are two keys', () => {
+  const authenticator = createAuthenticator(identity);
+  const account = addAccount(identity);
+  const { row, key } = identity.keys.create({ accountId: account.id }, 'operator');
+  const other = `${key.slice(0, -1)}${key.endsWith('a') ? 'b' : 'a'}`;
+  expect(ask(authenticator, key)).toBe(row.id);
+  expect(ask(authenticator, other)).toBe('invalid_api_key');
+  expect(ask(authenticator, key)).toBe(row.id);
+  // The other way round: a guess that was refused does not stand in the way of the key.
+  authenticator.invalidate();
+  expect(ask(authenticator, other)).toBe('invalid_api_key');
+  expect(ask(authenticator, key)).toBe(row.id);
+});

@@ -1,0 +1,49 @@
+// The sweep of a running server for holds that it has lost: it ends those, and nothing else.
+
+import { expect, spyOn, test } from 'bun:test';
+import { join } from 'node:path';
+import { openServingStore } from '../../src/cli/serving-store.ts';
+import { createBooks } from '../../src/ledger/books.ts';
+import { createLog } from '../../src/observe/log.ts';
+import { temporaryDirectory } from '../support/database.ts';
+import { addAccount, creditOf, holdOf, NOW } from '../support/ledger.ts';
+import { waitUntil } from '../support/upstream.ts';
+
+const directory = temporaryDirectory();
+
+const MINUTE = 60_000;
+
+test('a hold whose request is gone is ended after a minute, one under way and a young one are not', async () => {
+  let nowMs = NOW;
+  const store = await openServingStore({
+    config: { databasePath: join(directory, 'tollgate.db'), ledgerSync: 'normal' },
+    log: createLog('silent'),
+    clock: () => nowMs,
+    usdPerMillion: 1_000_000n,
+  });
+  const { database, ledger } = store;
+  const books = createBooks(database);
+  addAccount({ database, ledger, books }, 'ada');
+  await ledger.credit(creditOf('c1', 'ada', 1_000n));
+  await ledger.hold(holdOf('lost', 'ada', 100n));
+  await ledger.hold(holdOf('under-way', 'ada', 100n));
+  await ledger.hold({ ...holdOf('young', 'ada', 100n), nowMs: NOW + MINUTE });
+
+  const ticks: (() => void)[] = [];
+  const timers = spyOn(globalThis, 'setInterval').mockImplementation(((tick: () => void) => {
+    ticks.push(tick);
+  }) as typeof setInterval);
+  store.endLostHolds({ live: () => ['under-way'] });
+  timers.mockRestore();
+  nowMs = NOW + MINUTE + 1;
+  for (const tick of ticks) tick();
+
+  const phase = (requestId: string) => books.explain(requestId)?.hold.phase;
+  await waitUntil(() => phase('lost') === 'expired');
+  expect({ underWay: phase('under-way'), young: phase('young') }).toEqual({
+    underWay: 'held',
+    young: 'held',
+  });
+  expect(books.balance('ada')).toMatchObject({ held: 200n });
+  expect(await store.close()).toBe(0);
+});

@@ -1,0 +1,245 @@
+// A whole request over a real ledger and real limits, with a clock and attempts that the test moves:
+// what no test from outside can make happen at the moment that matters.
+
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { GatewayError } from '../../src/core/error.ts';
+import type { GenerationEvent, Usage } from '../../src/core/generation.ts';
+import type { Catalog, Model } from '../../src/core/model.ts';
+import type { Plan } from '../../src/core/plan.ts';
+import type { Price } from '../../src/core/price.ts';
+import { SINCE_EVER } from '../../src/core/price-book.ts';
+import type { GenerateDependencies, GenerationCall } from '../../src/generate/call.ts';
+import { generate } from '../../src/generate/generate.ts';
+import { createInFlight } from '../../src/generate/in-flight.ts';
+import { createTokenizer } from '../../src/generate/tokenizer.ts';
+import { LedgerUnavailable } from '../../src/ledger/error.ts';
+import { createHistory } from '../../src/ledger/history.ts';
+import { createLimits } from '../../src/limits/limits.ts';
+import type { Batch } from '../../src/upstream/attempt.ts';
+import { chatFormat } from '../../src/wire/chat/format.ts';
+import { temporaryDirectory } from '../support/database.ts';
+import { closeBooks, fundAccount, NOW, type OpenBooks, openBooks } from '../support/ledger.ts';
+import { candidate, listedAttempt } from './parts.ts';
+
+const directory = temporaryDirectory();
+const CHANGE = NOW + 1_000;
+const TOKEN = 1_000_000n;
+
+/** An input token costs one service token before the change, and a hundred from then on. */
+function priceOf(slug: string, tokens: bigint): Price {
+  const amount = tokens * 10n ** 12n;
+  const version = `${slug}@${tokens}`;
+  return { version, input: amount, cachedInput: amount, cacheWrite: amount, output: amount };
+}
+
+function modelOf(slug: string, tokens: bigint, fallbacks: readonly string[]): Model {
+  return {
+    ...candidate(slug).model,
+    fallbacks,
+    prices: [
+      { validFromMs: SINCE_EVER, price: priceOf(slug, tokens), windows: [] },
+      { validFromMs: CHANGE, price: priceOf(slug, tokens * 100n), windows: [] },
+    ],
+  };
+}
+
+const MODELS = [modelOf('first', 3n, ['second']), modelOf('second', 2n, [])];
+
+const PLAN: Plan = {
+  slug: 'test',
+  name: 'Test',
+  requestsPerMinute: 10,
+  tokensPerMinute: 100_000,
+  concurrentRequests: 1,
+  maxContext: 1_000,
+  maxApiKeys: 1,
+  models: ['*'],
+};
+
+const CATALOG: Catalog = {
+  serviceName: 'test',
+  usdPerMillion: 1_000_000n,
+  minimumHold: TOKEN,
+  models: MODELS,
+  plans: new Map([['test', PLAN]]),
+  upstreams: new Map(MODELS.map(({ slug }) => [slug, candidate(slug).upstream])),
+  resolve: (name) => MODELS.find(({ slug }) => slug === name),
+};
+
+const USAGE: Usage = {
+  inputTokens: 10,
+  cachedInputTokens: 0,
+  cacheWriteTokens: 0,
+  outputTokens: 5,
+  reasoningTokens: 0,
+  basis: 'reported',
+};
+
+const ANSWER: readonly GenerationEvent[] = [
+  { kind: 'text-delta', text: 'Hello' },
+  { kind: 'usage', usage: USAGE },
+  { kind: 'finish', reason: 'stop' },
+];
+
+let open: OpenBooks;
+let nowMs = NOW;
+
+beforeAll(() => {
+  open = openBooks(directory);
+});
+
+afterAll(() => closeBooks(open));
+
+/** An account with 10,000 service tokens, and a gateway whose upstreams give the same answer. */
+async function rig(accountId: string, changes: Partial<GenerateDependencies> = {}) {
+  await fundAccount(open, accountId, 10_000n * TOKEN);
+  nowMs = NOW;
+  const inFlight = createInFlight();
+  const limits = createLimits({
+    clock: () => nowMs,
+    monotonic: () => nowMs,
+    isLive: inFlight.isLive,
+    history: createHistory(open.database),
+  });
+  const dependencies: GenerateDependencies = {
+    clock: () => nowMs,
+    monotonic: () => nowMs,
+    random: () => 0,
+    randomBytes: (length) => new Uint8Array(length),
+    catalog: () => CATALOG,
+    incidentOf: () => undefined,
+    limits,
+    ledger: open.ledger,
+    tokenizer: createTokenizer((text) => text.length),
+    reasoning: undefined,
+    startAttempt: (options) => listedAttempt(options.candidate, [finished(ANSWER)]),
+    inFlight,
+    report: () => undefined,
+    alert: () => undefined,
+    onInternal: () => undefined,
+    heartbeatMs: 10_000,
+    silentCommitMs: 10_000,
+    ...changes,
+  };
+  const call = (requestId: string, more: Partial<GenerationCall> = {}): GenerationCall => ({
+    format: chatFormat,
+    requestId,
+    startedAt: NOW,
+    authorize: () => ({
+      keyId: 'key_1',
+      accountId,
+      plan: 'test',
+      planSince: 0,
+      standing: 'active',
+      emailVerified: true,
+    }),
+    readBody: async () => BODY,
+    signal: new AbortController().signal,
+    ...more,
+  });
+  const used = () => limits.usage(accountId, PLAN);
+  return { dependencies, call, used, inFlight };
+}
+
+const REQUEST = {
+  model: 'first',
+  max_tokens: 20,
+  messages: [{ role: 'user', content: 'Hi' }],
+};
+const BODY = { value: REQUEST, text: JSON.stringify(REQUEST) };
+
+function finished(events: readonly GenerationEvent[]): Batch {
+  return { events, end: 'finished' };
+}
+
+const UNUSED = { requestsUsed: 0, tokensUsed: 0, inFlight: 0, dayTokens: 0, monthTokens: 0 };
+
+describe('a request costs the prices of the moment when it started', () => {
+  test('however late its body comes, and its answer', async () => {
+    const { dependencies, call } = await rig('late', {
+      startAttempt(options) {
+        nowMs = CHANGE + 5_000;
+        return listedAttempt(options.candidate, [finished(ANSWER)]);
+      },
+    });
+    const readBody = async () => {
+      nowMs = CHANGE + 1_000;
+      return BODY;
+    };
+    const generated = await generate(dependencies, call('late-1', { readBody }));
+    expect(generated).toMatchObject({ receipt: { tokensDebited: '45' } });
+    expect(open.books.explain('late-1')?.record).toMatchObject({
+      priceVersionRequested: 'first@3',
+      priceVersionServed: 'first@3',
+      debited: 45n * TOKEN,
+    });
+  });
+
+  test('also at a fallback that is asked after they have changed', async () => {
+    const { dependencies, call } = await rig('fallback', {
+      startAttempt(options) {
+        nowMs = CHANGE + 5_000;
+        const broken: Batch = { events: [], end: { class: 'overloaded', detail: 'busy' } };
+        const serves = options.candidate.model.slug === 'second';
+        return listedAttempt(options.candidate, [serves ? finished(ANSWER) : broken]);
+      },
+    });
+    const generated = await generate(dependencies, call('fallback-1'));
+    expect(generated).toMatchObject({ modelServed: 'second', receipt: { tokensDebited: '30' } });
+    expect(open.books.explain('fallback-1')?.record).toMatchObject({
+      priceVersionRequested: 'first@3',
+      priceVersionServed: 'second@2',
+    });
+  });
+});
+
+describe('a request that is refused for its money leaves nothing behind', () => {
+  test('where the ledger cannot say whether it took the hold', async () => {
+    const { dependencies, call, used } = await rig('unconfirmed', {
+      ledger: {
+        ...open.ledger,
+        async hold(command) {
+          await open.ledger.hold(command);
+          throw new LedgerUnavailable('The disk said nothing.');
+        },
+      },
+    });
+    const error = await generate(dependencies, call('unconfirmed-1')).catch((cause) => cause);
+    expect(error).toBeInstanceOf(GatewayError);
+    expect(error.code).toBe('provider_unavailable');
+    expect(used()).toMatchObject(UNUSED);
+    // Whatever is given to the ledger now is done after all that was given before.
+    const nothing = { outputTokens: 0, reasoningTokens: 0, nowMs };
+    await open.ledger.checkpoint({ requestId: 'unconfirmed-1', ...nothing });
+    expect(open.books.explain('unconfirmed-1')?.hold).toMatchObject({ phase: 'released' });
+    expect(open.books.balance('unconfirmed')).toMatchObject({ held: 0n, posted: 10_000n * TOKEN });
+  });
+
+  test('where the balance does not cover it', async () => {
+    const { dependencies, call, used } = await rig('poor', {
+      catalog: () => ({ ...CATALOG, minimumHold: 20_000n * TOKEN }),
+    });
+    const error = await generate(dependencies, call('poor-1')).catch((cause) => cause);
+    expect(error.code).toBe('insufficient_balance');
+    expect(used()).toMatchObject(UNUSED);
+    expect(open.books.balance('poor')).toMatchObject({ held: 0n });
+  });
+});
+
+describe('a client that leaves', () => {
+  test('before its answer began has its slot and its hold back', async () => {
+    const client = new AbortController();
+    const { dependencies, call, used, inFlight } = await rig('gone', {
+      startAttempt(options) {
+        setImmediate(() => client.abort());
+        return listedAttempt(options.candidate, []);
+      },
+    });
+    const generated = await generate(dependencies, call('gone-1', { signal: client.signal }));
+    expect(generated).toEqual({ kind: 'cancelled' });
+    expect(used()).toMatchObject({ inFlight: 0, dayTokens: 0 });
+    expect(inFlight.count()).toBe(0);
+    expect(open.books.balance('gone')).toMatchObject({ held: 0n, posted: 10_000n * TOKEN });
+    expect(open.books.explain('gone-1')?.record).toMatchObject({ outcome: 'client_cancelled' });
+  });
+});
