@@ -20,6 +20,8 @@ export type GatewayOptions = {
   readonly arguments?: readonly string[];
   /** What the server is started with, such as `['taskset', '-c', '0']`. */
   readonly prefix?: readonly string[];
+  /** A module that runs before the program. The source is run then: the executable takes none. */
+  readonly preload?: string;
 };
 
 export type AccountOptions = {
@@ -54,10 +56,10 @@ export type Gateway = {
 };
 
 /** How the gateway is run: an executable, dist/ unless told otherwise, or the source in this Bun. */
-export function gatewayCommand(): string[] {
-  if (process.env['TOLLGATE_TEST_SOURCE'] === '1') {
-    return [process.execPath, join(root, 'src/main.ts')];
-  }
+export function gatewayCommand(preload?: string): string[] {
+  const program = join(root, 'src/main.ts');
+  if (preload !== undefined) return [process.execPath, '--preload', preload, program];
+  if (process.env['TOLLGATE_TEST_SOURCE'] === '1') return [process.execPath, program];
   return [process.env['TOLLGATE_TEST_BINARY'] ?? join(root, 'dist/tollgate')];
 }
 
@@ -75,7 +77,7 @@ export async function startGateway(options: GatewayOptions = {}): Promise<Gatewa
     PORT: '0',
     ...options.environment,
   };
-  const command = [...(options.prefix ?? []), ...gatewayCommand(), 'serve'];
+  const command = [...(options.prefix ?? []), ...gatewayCommand(options.preload), 'serve'];
   // A file and not a pipe: a server that logs much must never wait for the test to read.
   const outputPath = join(directory, `output-${performance.now()}.log`);
   const outputFile = openSync(outputPath, 'w');

@@ -1,0 +1,76 @@
+// Who is let in: every refusal of a good key, in each form in which a key can be sent.
+
+import { afterAll, describe, expect, test } from 'bun:test';
+import type { ErrorCode } from '../../src/core/error.ts';
+import { GatewayError } from '../../src/core/error.ts';
+import { createAccess } from '../../src/identity/access.ts';
+import { createAuthenticator } from '../../src/identity/authenticate.ts';
+import { createBlocklist, createBlocks } from '../../src/identity/blocks.ts';
+import { newDatabase, temporaryDirectory } from '../support/database.ts';
+import { addAccount, createIdentity } from './parts.ts';
+
+const ADDRESS = '203.0.113.7';
+
+const database = newDatabase(temporaryDirectory());
+const identity = createIdentity(database);
+const blocks = createBlocks(identity);
+afterAll(() => database.close());
+
+type Customer = { readonly accountId: string; readonly keyId: string };
+
+/** What makes a good key refused, and takes that back. */
+const REFUSALS: Partial<Record<ErrorCode, (customer: Customer) => () => void>> = {
+  account_inactive({ accountId }) {
+    identity.accounts.changeStanding(accountId, 'suspended', 'operator');
+    return () => identity.accounts.changeStanding(accountId, 'active', 'operator');
+  },
+  account_blocked: ({ accountId }) => block('account', accountId),
+  api_key_blocked: ({ keyId }) => block('key', keyId),
+  ip_blocked: () => block('network', '203.0.113.0/24'),
+};
+
+function block(kind: 'account' | 'key' | 'network', value: string): () => void {
+  blocks.add(kind, value, 'test', 'operator');
+  return () => void blocks.remove(kind, value, 'operator');
+}
+
+const FORMS = {
+  Authorization: (key: string) => ({ authorization: `Bearer ${key}`, xApiKey: null }),
+  'x-api-key': (key: string) => ({ authorization: null, xApiKey: key }),
+  both: (key: string) => ({ authorization: `Bearer ${key}`, xApiKey: key }),
+};
+
+const account = addAccount(identity);
+const { row, key } = identity.keys.create({ accountId: account.id }, 'operator');
+let maintenance = false;
+
+/** `ok`, or the code of the refusal. */
+function enter(presented: { authorization: string | null; xApiKey: string | null }): string {
+  const access = createAccess({
+    authenticator: createAuthenticator(identity),
+    blocklist: createBlocklist({ database }),
+    maintenance: () => maintenance,
+  });
+  try {
+    return access({ ...presented, address: () => ADDRESS }).keyId === row.id ? 'ok' : 'another key';
+  } catch (error) {
+    if (error instanceof GatewayError) return error.code;
+    throw error;
+  }
+}
+
+describe.each(Object.entries(FORMS))('a key in %s', (_name, present) => {
+  test.each(Object.entries(REFUSALS))('is refused with %s, and only then', (code, refuse) => {
+    expect(enter(present(key))).toBe('ok');
+    const undo = refuse({ accountId: account.id, keyId: row.id });
+    expect(enter(present(key))).toBe(code);
+    undo();
+    expect(enter(present(key))).toBe('ok');
+  });
+
+  test('is refused in maintenance', () => {
+    maintenance = true;
+    expect(enter(present(key))).toBe('maintenance_mode');
+    maintenance = false;
+  });
+});
