@@ -86,7 +86,7 @@ export const BOOKS: readonly Fault[] = [
         put: '    queueMicrotask(() => book(requestId, ended.accountId, amounts, nowMs));',
       },
     ],
-    tests: ['test/ledger/queue.test.ts'],
+    tests: ['test/ledger/writer.test.ts'],
   },
   {
     id: 'S-17',
@@ -177,7 +177,7 @@ export const BOOKS: readonly Fault[] = [
         put: '      hash: digest,\n    };\n    queueMicrotask(() => statements.insertReceipt(row));',
       },
     ],
-    tests: ['test/ledger/queue.test.ts'],
+    tests: ['test/ledger/writer.test.ts'],
   },
   {
     id: 'T-07a',

@@ -167,7 +167,7 @@ export const CHARGES: readonly Fault[] = [
     const charge = chargeServed(usage, price.version === now.version ? price : now, now);`,
       },
     ],
-    tests: ['test/blackbox/prices.test.ts'],
+    tests: ['test/generate/generate.test.ts'],
   },
   {
     id: 'T-24b',
@@ -184,7 +184,7 @@ export const CHARGES: readonly Fault[] = [
         put: 'const price = priceAt(model.prices, dependencies.clock());',
       },
     ],
-    tests: ['test/blackbox/prices.test.ts'],
+    tests: ['test/generate/generate.test.ts'],
   },
   {
     id: 'T-25a',
@@ -293,8 +293,7 @@ export const CHARGES: readonly Fault[] = [
         put: "svc_outcome: 'completed'",
       },
     ],
-    tests: [GROWING],
-    only: 'sets|set |bound which|small wallet|that is cut|eight long',
+    tests: ['test/blackbox/growing.test.ts'],
   },
   {
     id: 'T-28d',

@@ -52,7 +52,7 @@ export const KEYS: readonly Fault[] = [
         put: '    if (authorization === null) return facts;\n    const code = refusedByStanding({',
       },
     ],
-    tests: ['test/blackbox/precedence.test.ts'],
+    tests: ['test/identity/access.test.ts'],
   },
   {
     id: 'S-13b',
@@ -64,7 +64,7 @@ export const KEYS: readonly Fault[] = [
         put: 'keyBlocked: authorization === null && blocklist.keyBlocked(facts.keyId),',
       },
     ],
-    tests: ['test/blackbox/precedence.test.ts'],
+    tests: ['test/identity/access.test.ts'],
   },
   {
     id: 'S-15a',
@@ -76,7 +76,7 @@ export const KEYS: readonly Fault[] = [
         put: "error = new GatewayError('internal_error', { message: String(options.error) });",
       },
     ],
-    tests: ['test/http', 'test/blackbox/errors.test.ts'],
+    tests: ['test/http/respond.test.ts'],
   },
   {
     id: 'S-15b',

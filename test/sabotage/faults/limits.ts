@@ -114,7 +114,7 @@ export const LIMIT_FAULTS: readonly Fault[] = [
         put: "  if (!left) await end(dependencies, admitted, 'gateway', { attempt });",
       },
     ],
-    tests: ['test/blackbox/endings.test.ts'],
+    tests: ['test/generate/generate.test.ts'],
   },
   {
     id: 'T-42a',
@@ -138,7 +138,19 @@ export const LIMIT_FAULTS: readonly Fault[] = [
         put: 'monotonic: clock,\n    isLive',
       },
     ],
-    tests: ['test/blackbox/limits.test.ts'],
+    tests: ['test/blackbox/wall-clock.test.ts'],
+  },
+  {
+    id: 'T-42c',
+    plants: 'a wall clock that is put right ends every answer under way',
+    edits: [
+      {
+        file: 'src/cli/serve.ts',
+        find: 'const deadlines = createDeadlines(monotonic);',
+        put: 'const deadlines = createDeadlines(clock);',
+      },
+    ],
+    tests: ['test/blackbox/wall-clock.test.ts'],
   },
   {
     id: 'T-43',
@@ -211,8 +223,7 @@ export const LIMIT_FAULTS: readonly Fault[] = [
         put: 'const limits = claim.view;',
       },
     ],
-    tests: ['test/blackbox/limits.test.ts'],
-    only: 'lack of money|any other reason',
+    tests: ['test/generate/generate.test.ts'],
   },
   {
     id: 'T-49',
@@ -224,7 +235,7 @@ export const LIMIT_FAULTS: readonly Fault[] = [
         put: '',
       },
     ],
-    tests: ['test/generate'],
+    tests: ['test/generate/generate.test.ts'],
   },
   {
     id: 'T-50',

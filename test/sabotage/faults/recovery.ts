@@ -150,7 +150,7 @@ export const RECOVERY: readonly Fault[] = [
         put: 'live: live().slice(0, 0),',
       },
     ],
-    tests: ['test/cli'],
+    tests: ['test/cli/serving-store.test.ts'],
   },
   {
     id: 'T-41a',
@@ -162,7 +162,7 @@ export const RECOVERY: readonly Fault[] = [
         put: '    void releaseUnconfirmed;\n',
       },
     ],
-    tests: ['test/generate'],
+    tests: ['test/generate/generate.test.ts'],
   },
   {
     id: 'T-41b',

@@ -1,0 +1,54 @@
+// What a caller learns of an error that nobody threw on purpose: that there was one, and the id by
+// which the operator finds it. No test from outside can provoke one.
+
+import { describe, expect, test } from 'bun:test';
+import { ERRORS, GatewayError } from '../../src/core/error.ts';
+import { respondError } from '../../src/http/respond.ts';
+import { chatFormat } from '../../src/wire/chat/format.ts';
+import { messagesFormat } from '../../src/wire/messages/format.ts';
+
+const CANARY = 'canary-5519';
+
+/** Whatever may be thrown, with something in it that is nobody's business. */
+const THROWN: Readonly<Record<string, unknown>> = {
+  'an error': new TypeError(`cannot read ${CANARY}`),
+  'an error with a cause': new Error('outer', { cause: new Error(CANARY) }),
+  'an error that looks like one of ours': Object.assign(new Error(CANARY), {
+    code: 'insufficient_balance',
+    status: 402,
+    retryAfterSeconds: 5,
+  }),
+  'a text': CANARY,
+  'an object': { message: CANARY },
+  nothing: undefined,
+};
+
+describe.each([
+  ['chat', chatFormat],
+  ['messages', messagesFormat],
+] as const)('%s', (_name, format) => {
+  test.each(Object.entries(THROWN))(
+    '%s is an internal error, and says nothing',
+    async (_what, error) => {
+      const told: unknown[] = [];
+      const onInternal = (cause: unknown) => void told.push(cause);
+      const response = respondError({ requestId: 'req_1', format, error, onInternal });
+      expect(response.status).toBe(500);
+      expect(Object.fromEntries(response.headers)).toEqual({
+        'content-type': 'application/json',
+        'x-request-id': 'req_1',
+        'request-id': 'req_1',
+      });
+      expect(await response.text()).toBe(format.error(new GatewayError('internal_error'), 'req_1'));
+      expect(told).toEqual([error]);
+    },
+  );
+
+  test('an error of ours is told as it is, and to nobody else', async () => {
+    const error = new GatewayError('rate_limit_exceeded', { retryAfterSeconds: 7 });
+    const onInternal = () => expect.unreachable();
+    const response = respondError({ requestId: 'req_1', format, error, onInternal });
+    expect([response.status, response.headers.get('retry-after')]).toEqual([429, '7']);
+    expect(await response.text()).toContain(ERRORS.rate_limit_exceeded.text);
+  });
+});
