@@ -4,6 +4,12 @@
 /** Bytes that may wait for a slow reader before the upstream is made to wait. */
 const WAITING_BYTES_MAX = 65_536;
 
+/**
+ * How long a client may take nothing at all. Its connection is then cut: whoever stays without
+ * reading would keep a slot, and money in hold, for ever.
+ */
+const STALL_MS = 60_000;
+
 export type ClientStream = {
   readonly body: ReadableStream<Uint8Array>;
   /** Writes at once; a promise where the writer should wait until the client has caught up. */
@@ -12,25 +18,34 @@ export type ClientStream = {
   readonly gone: () => boolean;
   /** Says that the client has left, from another source than the stream itself. */
   readonly leave: () => void;
+  /** Lets a writer that waits for the client go on: the last words are to be written now. */
+  readonly hurry: () => void;
 };
 
 /** `onGone` is called once when the client leaves before `close`. It must not throw. */
-export function createClientStream(onGone: () => void): ClientStream {
+export function createClientStream(onGone: () => void, stallMs = STALL_MS): ClientStream {
   const encoder = new TextEncoder();
   let controller: ReadableStreamDefaultController<Uint8Array> | undefined;
-  let wake: (() => void) | undefined;
+  /** What everybody waits for who has written while there was no room, a heartbeat included. */
+  let room: PromiseWithResolvers<void> | undefined;
+  let stalled: Timer | undefined;
   let state: 'open' | 'closed' | 'gone' = 'open';
 
   const resume = (): void => {
-    const waiting = wake;
-    wake = undefined;
-    waiting?.();
+    clearTimeout(stalled);
+    room?.resolve();
+    room = undefined;
   };
   const leave = (): void => {
     if (state !== 'open') return;
     state = 'gone';
     resume();
     onGone();
+  };
+
+  const cut = (): void => {
+    leave();
+    controller?.error(new Error('The client stopped reading.'));
   };
 
   const body = new ReadableStream<Uint8Array>(
@@ -47,14 +62,17 @@ export function createClientStream(onGone: () => void): ClientStream {
   return {
     body,
     leave,
+    hurry: resume,
     gone: () => state === 'gone',
     write(text) {
       if (state !== 'open' || text === '' || controller === undefined) return undefined;
       controller.enqueue(encoder.encode(text));
       if ((controller.desiredSize ?? 1) > 0) return undefined;
-      return new Promise((resolve) => {
-        wake = resolve;
-      });
+      if (room === undefined) {
+        room = Promise.withResolvers();
+        stalled = setTimeout(cut, stallMs);
+      }
+      return room.promise;
     },
     close() {
       if (state !== 'open') return;

@@ -162,8 +162,17 @@ function serveStream(
   serving: Serving<MeteredAttempt>,
 ): { readonly generated: Generated; readonly settled: Promise<void> } {
   const { call, grant, lifetime } = admitted;
+  const { attempt } = serving;
   const client = createClientStream(lifetime.leave);
   call.signal.addEventListener('abort', client.leave);
+  lifetime.follow({
+    candidate: attempt.candidate,
+    abort() {
+      attempt.abort();
+      // A server that stops does not wait for a client that does not read.
+      client.hurry();
+    },
+  });
   const run = async (): Promise<void> => {
     client.write(await deliver(dependencies, admitted, serving, client));
     client.close();
@@ -176,7 +185,7 @@ function serveStream(
     generated: {
       kind: 'stream',
       body: client.body,
-      modelServed: serving.attempt.candidate.model.slug,
+      modelServed: attempt.candidate.model.slug,
       limits: grant.limits,
     },
     settled,

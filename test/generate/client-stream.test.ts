@@ -4,11 +4,11 @@
 import { expect, test } from 'bun:test';
 import { createClientStream } from '../../src/generate/client-stream.ts';
 
-function stream() {
+function stream(stallMs?: number) {
   let gone = 0;
   const client = createClientStream(() => {
     gone += 1;
-  });
+  }, stallMs);
   return { client, told: () => gone };
 }
 
@@ -55,4 +55,41 @@ test('a writer that waits goes on when the client leaves', async () => {
   client.leave();
   await room;
   expect([client.gone(), told()]).toEqual([true, 1]);
+});
+
+test('everybody who waits for room goes on when there is some, whoever wrote last', async () => {
+  const { client } = stream();
+  const pumped = client.write(LARGE);
+  const heartbeat = client.write('beat');
+  const reader = client.body.getReader();
+  for (let reads = 0; reads < 2; reads += 1) await reader.read();
+  await Promise.all([pumped, heartbeat]);
+  await reader.cancel();
+});
+
+test('a client that takes nothing for too long is cut, and has left', async () => {
+  const { client, told } = stream(5);
+  await client.write(LARGE);
+  expect([client.gone(), told()]).toEqual([true, 1]);
+  expect(new Response(client.body).text()).rejects.toThrow('The client stopped reading.');
+});
+
+test('one that reads in time is not', async () => {
+  const { client, told } = stream(50);
+  const room = client.write(LARGE);
+  const reader = client.body.getReader();
+  await reader.read();
+  await room;
+  await Bun.sleep(60);
+  expect([client.gone(), told()]).toEqual([false, 0]);
+  await reader.cancel();
+});
+
+test('a writer that is to hurry does not wait for the client, who is still there', async () => {
+  const { client, told } = stream();
+  const room = client.write(LARGE);
+  client.hurry();
+  await room;
+  expect([client.gone(), told()]).toEqual([false, 0]);
+  await client.body.cancel();
 });
