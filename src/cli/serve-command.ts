@@ -5,6 +5,9 @@ import type { Command } from 'commander';
 import { addCommand, CommandError, type Perform } from './command.ts';
 import { liftRequestCap } from './runtime.ts';
 
+/** For the last lines of the log. A connection that nobody reads would keep the process for ever. */
+const EXIT_MS = 1_000;
+
 type ServeOptions = { readonly demo?: true; readonly port?: string; readonly host?: string };
 
 export function addServeCommand(program: Command, perform: Perform): void {
@@ -18,6 +21,7 @@ export function addServeCommand(program: Command, perform: Perform): void {
     const { serve } = await import('./serve.ts');
     const demo = options.demo === true;
     const exitCode = await serve(context, { demo, port, host: options.host });
+    setTimeout(() => process.exit(exitCode), EXIT_MS).unref();
     return { json: { stopped: true }, text: '', exitCode };
   });
 }
