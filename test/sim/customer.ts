@@ -131,8 +131,9 @@ export function createCustomers(
     let rest = '';
     for (;;) {
       if (isSlow) await world.sleep(world.between(1, 2_000));
-      const { done, value } = await reader.read();
-      if (done || !node.isAlive()) return;
+      // Whoever reads too slowly is cut off.
+      const { done, value } = await reader.read().catch(() => ({ done: true, value: undefined }));
+      if (done || value === undefined || !node.isAlive()) return;
       rest += decoder.decode(value, { stream: true });
       const lines = rest.split('\n');
       rest = lines.pop() ?? '';
