@@ -87,6 +87,39 @@ describe('counting', () => {
     expect(await longestStallMs(Promise.resolve(fresh.countText(text)))).toBeLessThan(250);
   });
 
+  test('no piece is longer than merging can bear, whoever asks', async () => {
+    const lengths: number[] = [];
+    const counting = createTokenizer((text) => {
+      lengths.push(text.length);
+      return 1;
+    });
+    for (const length of [512, 513, 5_000, 50_000, 500_000]) {
+      counting.countNow('漢'.repeat(length));
+      await counting.countText('字'.repeat(length));
+    }
+    expect(Math.max(...lengths)).toBe(512);
+  });
+
+  test('the loop has a turn after every few thousand characters of one text, and of many', async () => {
+    let sinceTurn = 0;
+    let most = 0;
+    const counting = createTokenizer((text) => {
+      sinceTurn += text.length;
+      most = Math.max(most, sinceTurn);
+      return 1;
+    });
+    let running = true;
+    const turn = (): void => {
+      sinceTurn = 0;
+      if (running) setImmediate(turn);
+    };
+    setImmediate(turn);
+    await counting.countText('漢'.repeat(60_000));
+    for (let index = 0; index < 100; index += 1) await counting.countText(`${index} `.repeat(500));
+    running = false;
+    expect(most).toBeLessThanOrEqual(16_384 + 512);
+  });
+
   test('a text that comes again is not counted again', async () => {
     let counted = 0;
     const counting = createTokenizer((text) => {

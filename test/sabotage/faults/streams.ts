@@ -127,10 +127,22 @@ export const STREAMS: readonly Fault[] = [
       {
         file: 'src/upstream/client.ts',
         find: 'if (bytes > ANSWER_BYTES_MAX) {',
-        put: 'if (bytes > ANSWER_BYTES_MAX * 1_000) {',
+        put: 'if (bytes > ANSWER_BYTES_MAX * 2) {',
       },
     ],
-    tests: ['test/upstream/bounds.test.ts'],
+    tests: ['test/upstream/source.test.ts'],
+  },
+  {
+    id: 'S-24g',
+    plants: 'a whole answer that comes in place of a stream may be as large as it likes',
+    edits: [
+      {
+        file: 'src/upstream/source.ts',
+        find: 'while (bytes <= ANSWER_BYTES_MAX) {',
+        put: 'while (bytes <= ANSWER_BYTES_MAX * 2) {',
+      },
+    ],
+    tests: ['test/upstream/source.test.ts'],
   },
   {
     id: 'S-24f',

@@ -1,0 +1,76 @@
+// How large a whole answer may be, however it comes: with its length said, in chunks, or where a
+// stream had been asked for.
+
+import { afterAll, expect, test } from 'bun:test';
+import { createDeadlines } from '../../src/core/deadlines.ts';
+import { isFailure } from '../../src/core/failure.ts';
+import { DEFAULT_PROFILE } from '../../src/core/profile.ts';
+import { createUpstreamClient } from '../../src/upstream/client.ts';
+import { type Batch, openSource } from '../../src/upstream/source.ts';
+import { chatDialect } from '../../src/wire/upstream/chat/dialect.ts';
+import { ANSWER_BYTES_MAX } from '../../src/wire/upstream/limits.ts';
+
+const ANSWER = JSON.stringify({
+  choices: [{ index: 0, message: { role: 'assistant', content: 'Hello' }, finish_reason: 'stop' }],
+});
+
+/** The answer and so much white space that it has as many bytes as the path says. */
+const server = Bun.serve({
+  port: 0,
+  fetch(request) {
+    const [, how, size] = new URL(request.url).pathname.split('/');
+    const bytes = Buffer.alloc(Number(size), ' ');
+    bytes.write(ANSWER);
+    if (how === 'declared') return new Response(bytes, { headers: { 'content-type': JSON_TYPE } });
+    const type = how === 'streamed' ? 'text/event-stream' : JSON_TYPE;
+    return new Response(inChunks(bytes), { headers: { 'content-type': type } });
+  },
+});
+afterAll(() => server.stop(true));
+
+const JSON_TYPE = 'application/json';
+
+async function* inChunks(bytes: Buffer): AsyncGenerator<Uint8Array> {
+  for (let from = 0; from < bytes.length; from += 262_144) {
+    yield bytes.subarray(from, from + 262_144);
+  }
+}
+
+const client = createUpstreamClient({ fetch, answerDemo: () => new Response(null) });
+
+async function readWhole(how: string, size: number): Promise<Batch> {
+  const dialect = chatDialect(DEFAULT_PROFILE.chat);
+  const answer = await client.send({
+    upstream: {
+      id: 'any',
+      dialect: 'chat',
+      profile: DEFAULT_PROFILE.chat,
+      profileName: 'chat',
+      baseUrl: `http://127.0.0.1:${server.port}`,
+      apiKey: '',
+      cancelStopsBilling: true,
+      timeouts: { firstByteMs: 1_000, idleMs: 1_000, totalMs: 1_000 },
+    },
+    path: `/${how}/${size}`,
+    headers: {},
+    body: '{}',
+    signal: new AbortController().signal,
+  });
+  const deadlines = createDeadlines(() => performance.now());
+  const source = await openSource(answer, dialect, deadlines, how === 'streamed');
+  return isFailure(source) ? { events: [], end: source } : source.read();
+}
+
+test.each(['declared', 'chunked', 'streamed'])(
+  'an answer may be as large as its bound, and not larger: %s',
+  async (how) => {
+    expect((await readWhole(how, ANSWER_BYTES_MAX)).end).toBe('finished');
+    expect(await readWhole(how, ANSWER_BYTES_MAX + 1)).toEqual({
+      events: [],
+      end: {
+        class: 'malformed',
+        detail: `the answer is larger than ${ANSWER_BYTES_MAX} bytes`,
+      },
+    });
+  },
+);
