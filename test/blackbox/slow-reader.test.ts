@@ -6,7 +6,7 @@ import { expect, setDefaultTimeout, test } from 'bun:test';
 import { connect, type Socket } from 'node:net';
 import { type Behaviour, streamHead } from '../support/behaviours.ts';
 import { catalogFor } from '../support/catalog.ts';
-import { type Caller, requestBody } from '../support/client.ts';
+import { type Caller, get, requestBody } from '../support/client.ts';
 import { startGateway } from '../support/gateway.ts';
 import { streamFrames } from '../support/render.ts';
 import { startUpstream, waitUntil } from '../support/upstream.ts';
@@ -51,6 +51,17 @@ function ask({ url, key }: Caller): Socket {
   return socket;
 }
 
+/** Waits until nothing more is passed on, and a few heartbeats longer. */
+async function stalled(of: Caller): Promise<void> {
+  let reserved: unknown;
+  await waitUntil(async () => {
+    const before = reserved;
+    await Bun.sleep(700);
+    reserved = (await get(of, '/v1/account')).json['balance'];
+    return Bun.deepEquals(before, reserved);
+  }, 15_000);
+}
+
 test('a pause longer than a heartbeat costs nothing, and who never reads holds nobody up', async () => {
   await using upstream = await startUpstream({ flood });
   const catalog = catalogFor(upstream, ['flood'], {
@@ -65,7 +76,7 @@ test('a pause longer than a heartbeat costs nothing, and who never reads holds n
 
   const slow = ask(account);
   await upstream.waitFor(({ requests }) => requests.length === 1);
-  await Bun.sleep(1_000);
+  await stalled(account);
   let tail = '';
   slow.on('data', (bytes) => {
     tail = (tail + bytes.toString('latin1')).slice(-2_000);
@@ -77,7 +88,7 @@ test('a pause longer than a heartbeat costs nothing, and who never reads holds n
 
   const stuck = ask(account);
   await upstream.waitFor(({ requests }) => requests.length === 2);
-  await Bun.sleep(500);
+  await stalled(account);
   expect(await gateway.stop()).toBe(0);
   stuck.destroy();
   const books = new Database(gateway.databasePath, { readonly: true });
