@@ -8,6 +8,7 @@ import type { Catalog, Model } from '../../src/core/model.ts';
 import type { Plan } from '../../src/core/plan.ts';
 import type { Price } from '../../src/core/price.ts';
 import { SINCE_EVER } from '../../src/core/price-book.ts';
+import { DEFAULT_PROFILE } from '../../src/core/profile.ts';
 import type { GenerateDependencies, GenerationCall } from '../../src/generate/call.ts';
 import { generate } from '../../src/generate/generate.ts';
 import { createInFlight } from '../../src/generate/in-flight.ts';
@@ -65,6 +66,16 @@ const CATALOG: Catalog = {
   upstreams: new Map(MODELS.map(({ slug }) => [slug, candidate(slug).upstream])),
   resolve: (name) => MODELS.find(({ slug }) => slug === name),
 };
+
+const BILLS_TO_THE_END = {
+  dialect: 'chat',
+  profile: DEFAULT_PROFILE.chat,
+  profileName: 'chat',
+  baseUrl: 'http://127.0.0.1:9',
+  apiKey: '',
+  cancelStopsBilling: false,
+  timeouts: { firstByteMs: 1_000, idleMs: 1_000, totalMs: 1_000 },
+} as const;
 
 const USAGE: Usage = {
   inputTokens: 10,
@@ -241,5 +252,38 @@ describe('a client that leaves', () => {
     expect(inFlight.count()).toBe(0);
     expect(open.books.balance('gone')).toMatchObject({ held: 0n, posted: 10_000n * TOKEN });
     expect(open.books.explain('gone-1')?.record).toMatchObject({ outcome: 'client_cancelled' });
+  });
+
+  test('an upstream that bills to the end pays its report from the hold, and not beyond', async () => {
+    const client = new AbortController();
+    const { dependencies, call } = await rig('drained', {
+      startAttempt({ candidate: asked }) {
+        const upstream = { ...BILLS_TO_THE_END, id: asked.upstream.id };
+        const usage: Usage = { ...USAGE, inputTokens: 500 };
+        const events = ANSWER.map((event) =>
+          event.kind === 'usage' ? { ...event, usage } : event,
+        );
+        const attempt = listedAttempt({ ...asked, upstream }, [finished(events)]);
+        return {
+          ...attempt,
+          next() {
+            client.abort();
+            return attempt.next();
+          },
+        };
+      },
+    });
+    await generate(dependencies, call('drained-1', { signal: client.signal }));
+    const story = open.books.explain('drained-1');
+    const held = story?.hold.amount ?? 0n;
+    expect(held).toBeGreaterThan(0n);
+    expect(story?.record).toMatchObject({
+      outcome: 'client_cancelled',
+      usageBasis: 'reported',
+      charged: 3n * 505n * TOKEN,
+      debited: held,
+      loss: 3n * 505n * TOKEN - held,
+    });
+    expect(open.books.balance('drained')).toMatchObject({ posted: 10_000n * TOKEN - held });
   });
 });

@@ -354,7 +354,7 @@ export const CHARGES: readonly Fault[] = [
         put: "const withinHold = rule === 'counted';",
       },
     ],
-    tests: [ENDINGS],
+    tests: ['test/generate/generate.test.ts'],
   },
   {
     id: 'T-30a',
