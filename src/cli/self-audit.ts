@@ -23,13 +23,15 @@ export type SelfAudit = {
   readonly close: () => void;
 };
 
-/** The first audit comes when the start is over, and stopped accounts are looked at again. */
+/** The first audit comes when the start is over; stopped and suspected accounts are looked at again. */
 const FIRST_MS = 5_000;
 const RECHECK_MS = 60_000;
 
 export function createSelfAudit({ url, everyMs, live, log }: SelfAuditOptions): SelfAudit {
   /** By account, and under null what is of no account. */
   let found = new Map<string | null, readonly Difference[]>();
+  /** What was seen in one look only, with its account. */
+  const suspected = new Map<string, string>();
   let failure: string | undefined;
   let thread: Worker | undefined;
 
@@ -60,18 +62,22 @@ export function createSelfAudit({ url, everyMs, live, log }: SelfAuditOptions): 
       log.error(`audit: the books could not be looked at: ${report.cause}`);
       return;
     }
-    const now = Map.groupBy(report.differences, ({ accountId }) => accountId);
+    const believed = report.differences.filter(isBelieved);
+    suspect(report.differences, accountIds);
+    const now = Map.groupBy(believed, ({ accountId }) => accountId);
     const looked = accountIds ?? [...found.keys()];
     for (const accountId of looked) {
-      if (accountId === null || now.has(accountId)) continue;
+      if (accountId === null || now.has(accountId) || !found.has(accountId)) continue;
       log.info(`audit: ${accountId} is clean again and served`);
     }
     if (accountIds === undefined) {
       failure = undefined;
       found = now;
-      tell(report);
+      const doubted = report.differences.length - believed.length;
+      tell(believed, report.count - doubted);
       return;
     }
+    tell(believed.filter(({ accountId }) => !found.has(accountId)));
     for (const accountId of accountIds) {
       const differences = now.get(accountId);
       if (differences === undefined) found.delete(accountId);
@@ -79,7 +85,28 @@ export function createSelfAudit({ url, everyMs, live, log }: SelfAuditOptions): 
     }
   }
 
-  function tell({ differences, count }: Extract<AuditReport, { ok: true }>): void {
+  /**
+   * Requests come, go and are written while the audit looks, and the wall clock may jump under it: a
+   * difference to what is under way counts where the next look, a minute later, finds it again.
+   */
+  function isBelieved(difference: Difference): boolean {
+    return !FLEETING.has(difference.kind) || suspected.has(nameOf(difference));
+  }
+
+  function suspect(
+    differences: readonly Difference[],
+    accountIds: readonly string[] | undefined,
+  ): void {
+    for (const [name, accountId] of [...suspected]) {
+      if (accountIds?.includes(accountId) ?? true) suspected.delete(name);
+    }
+    for (const difference of differences) {
+      const { kind, accountId } = difference;
+      if (FLEETING.has(kind) && accountId !== null) suspected.set(nameOf(difference), accountId);
+    }
+  }
+
+  function tell(differences: readonly Difference[], count = differences.length): void {
     for (const { kind, accountId, subject, detail } of differences) {
       const stopped = accountId === null ? '' : `; account ${accountId} gets no new answers`;
       log.error(`audit: ${kind} of ${subject}: ${detail}${stopped}`);
@@ -93,7 +120,8 @@ export function createSelfAudit({ url, everyMs, live, log }: SelfAuditOptions): 
 
   function recheck(): void {
     const stopped = [...found.keys()].flatMap((accountId) => accountId ?? []);
-    if (stopped.length > 0) start(stopped);
+    const accountIds = new Set([...stopped, ...suspected.values()]);
+    if (accountIds.size > 0) start([...accountIds]);
   }
 
   const first = setTimeout(() => start(), Math.min(FIRST_MS, everyMs));
@@ -111,6 +139,13 @@ export function createSelfAudit({ url, everyMs, live, log }: SelfAuditOptions): 
       thread = undefined;
     },
   };
+}
+
+/** Of what is under way, which changes between the moment that is audited and the look. */
+const FLEETING: ReadonlySet<Difference['kind']> = new Set(['orphan', 'unheld']);
+
+function nameOf({ kind, subject }: Difference): string {
+  return `${kind} ${subject}`;
 }
 
 const FAILED = 'the audit could not look at the books';

@@ -152,11 +152,14 @@ export async function serve(context: Context, options: ServeOptions): Promise<nu
   const selfAudit = createSelfAudit({
     url: `sqlite:${config.databasePath}`,
     everyMs: config.auditMs,
-    live: () => ({
-      requests: inFlight.live(),
-      claims: limits.claims(),
-      createdBefore: clock() - AUDITED_AGE_MS,
-    }),
+    live() {
+      const unwritten = new Set(ledger.unwritten());
+      return {
+        requests: [...inFlight.live(), ...unwritten],
+        claims: limits.claims().filter(({ requestId }) => !unwritten.has(requestId)),
+        createdBefore: clock() - AUDITED_AGE_MS,
+      };
+    },
     log,
   });
 

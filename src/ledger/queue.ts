@@ -31,6 +31,8 @@ export type Queue = {
   readonly lost: (cause: unknown) => void;
   /** Whether the last write failed. */
   readonly failing: () => boolean;
+  /** Requests whose hold, or the end of it, is not on disk yet. */
+  readonly unwritten: () => string[];
 };
 
 type Waiting = {
@@ -217,7 +219,11 @@ export function createQueue({ post, onTrouble = () => undefined }: QueueOptions)
     pending,
     close,
   };
-  return { ledger, answered, lost, failing: () => failing };
+  const unwritten = (): string[] =>
+    [...waiting, ...posted, ...kept].flatMap(({ request }) =>
+      request.name === 'hold' ? request.command.requestId : (promisedFor(request) ?? []),
+    );
+  return { ledger, answered, lost, failing: () => failing, unwritten };
 }
 
 /** The request whose end this is: such a command is kept until it is on disk. */

@@ -21,6 +21,8 @@ export type RemoteLedgerOptions = {
 export type RemoteLedger = Ledger & {
   /** Why it takes no new promises at the moment; absent where it does. */
   readonly problem: () => 'stopped' | 'failing' | undefined;
+  /** Requests whose hold, or the end of it, is not on disk yet: the books know less of them. */
+  readonly unwritten: () => string[];
 };
 
 const RESTART_FIRST_MS = 100;
@@ -104,6 +106,7 @@ export function createRemoteLedger(options: RemoteLedgerOptions): RemoteLedger {
       if (!open) return 'stopped';
       return queue.failing() ? 'failing' : undefined;
     },
+    unwritten: queue.unwritten,
   };
 }
 

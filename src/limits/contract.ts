@@ -55,7 +55,7 @@ export type AccountLimits = {
   /** The request window of count_tokens, which is apart from generation's. Seconds when refused. */
   readonly claimCount: (accountId: string, plan: Plan) => number | undefined;
   readonly usage: (accountId: string, plan: Plan) => LimitUsage;
-  /** Every claim that has not ended, for the audit. */
+  /** Every claim that has not ended, for the audit; one whose request is long gone, for once. */
   readonly claims: () => OpenClaimRecord[];
 };
 

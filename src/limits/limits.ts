@@ -163,10 +163,18 @@ export function createLimits(dependencies: LimitsDependencies): AccountLimits {
       };
     },
 
-    claims: () =>
-      [...accounts.entries()].flatMap(([accountId, state]) =>
-        [...state.claims].map(({ requestId, startedAt }) => ({ requestId, accountId, startedAt })),
-      ),
+    claims() {
+      const nowMs = monotonic();
+      return [...accounts.entries()].flatMap(([accountId, state]) => {
+        const listed = [...state.claims].map(({ requestId, startedAt }) => {
+          return { requestId, accountId, startedAt };
+        });
+        // Listed once: an account that is stopped for a lost claim asks for nothing that would let go
+        // of it.
+        rollAccount(state, nowMs, isLive);
+        return listed;
+      });
+    },
   };
 }
 

@@ -257,6 +257,21 @@ describe('a queue whose writer does not answer', () => {
     recover: [],
   };
 
+  test('names the requests whose hold or end is not on disk yet, and no others', async () => {
+    const { ledger, unwritten, batches, answer } = silentQueue();
+    void ledger.hold(holdOf('r1', 'ada', 1n));
+    void ledger.extend({ requestId: 'r0', amount: 1n });
+    await until(() => batches.length === 1);
+    void ledger.settle(settleOf('r2', 1n));
+    void ledger.release(releaseOf('r3'));
+    expect(unwritten()).toEqual(['r2', 'r3', 'r1']);
+    answer();
+    expect(unwritten()).toEqual(['r2', 'r3']);
+    await until(() => batches.length === 2);
+    answer();
+    expect(unwritten()).toEqual([]);
+  });
+
   test('has one batch on its way at a time, and what comes meanwhile is the next', async () => {
     const { ledger, batches, answer } = silentQueue();
     void ledger.hold(holdOf('r1', 'ada', 1n));

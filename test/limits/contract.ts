@@ -228,6 +228,19 @@ function describeSlots(open: OpenLimits): void {
       ]);
     });
 
+    test('a claim whose request is long gone is listed once more, and let go', async () => {
+      const { limits, claimed, wait } = await createWorld(open);
+      const lost = await claimed({ plan });
+      const kept = await claimed({ plan });
+      lost.lose();
+      wait(30_000);
+      const ids = async () => (await limits().claims()).map(({ requestId }) => requestId);
+      expect(await ids()).toEqual(['req_1', 'req_2']);
+      expect(await ids()).toEqual(['req_2']);
+      kept.settle(1);
+      expect(await ids()).toEqual([]);
+    });
+
     test('a slot that is given up early is free at once, and the rest waits for the end', async () => {
       const { claimed, refusal, usage } = await createWorld(open);
       const [draining] = [await claimed({ plan }), await claimed({ plan })];
