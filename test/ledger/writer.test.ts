@@ -9,6 +9,7 @@ import {
   addAccount,
   closeBooks,
   creditOf,
+  fundAccount,
   holdOf,
   openBooks,
   releaseOf,
@@ -30,6 +31,8 @@ const STEPS: readonly Request[] = [
 
 test('the books are whole when a batch is answered, before anything else has a turn', async () => {
   const open = openBooks(directory);
+  // Books without any receipt pass for books from before there were some.
+  await fundAccount(open, 'bob', 1n);
   addAccount(open, 'ada');
   const write = createWriter(open.database);
   for (const step of STEPS) {
@@ -37,5 +40,23 @@ test('the books are whole when a batch is answered, before anything else has a t
     expect(open.books.audit()).toEqual([]);
   }
   expect(open.books.balance('ada')).toEqual({ posted: 0n, held: 0n, available: 0n });
+  await closeBooks(open);
+});
+
+test('a batch in which a command is refused leaves whole chains, of the others alone', async () => {
+  const open = openBooks(directory);
+  addAccount(open, 'ada');
+  const write = createWriter(open.database);
+  const tooMuch = { ...creditOf('c9', 'ada', -5_000n), kind: 'adjustment' } as const;
+  for (let batch = 0; batch < 3; batch += 1) {
+    const answers = write([
+      { name: 'credit', command: creditOf(`a${batch}`, 'ada', 10n) },
+      { name: 'credit', command: tooMuch },
+      { name: 'credit', command: creditOf(`b${batch}`, 'ada', 1n) },
+    ]);
+    expect(answers.map(({ ok }) => ok)).toEqual([true, false, true]);
+    expect(open.books.audit()).toEqual([]);
+  }
+  expect(open.books.balance('ada').posted).toBe(33n);
   await closeBooks(open);
 });
