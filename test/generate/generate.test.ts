@@ -237,6 +237,44 @@ describe('a request that is refused for its money leaves nothing behind', () => 
   });
 });
 
+test('the ledger hears of every attempt before it is made, and of what has passed', async () => {
+  const heard: string[] = [];
+  const { dependencies, call } = await rig('heard', {
+    ledger: {
+      ...open.ledger,
+      dispatch(command) {
+        heard.push(`${command.served.model} is asked`);
+        return open.ledger.dispatch(command);
+      },
+      checkpoint(command) {
+        heard.push(`${command.outputTokens} have passed`);
+        return open.ledger.checkpoint(command);
+      },
+    },
+    startAttempt({ candidate: asked }) {
+      heard.push(`${asked.model.slug} begins`);
+      const text: Batch = { events: [{ kind: 'text-delta', text: 'x'.repeat(400) }] };
+      const broken: Batch = { events: [], end: { class: 'overloaded', detail: 'busy' } };
+      const serves = asked.model.slug === 'second';
+      return listedAttempt(asked, serves ? [text, text, finished(ANSWER)] : [broken]);
+    },
+  });
+  await generate(dependencies, call('heard-1'));
+  expect(heard).toEqual([
+    'first is asked',
+    'first begins',
+    'second is asked',
+    'second begins',
+    '400 have passed',
+    '800 have passed',
+  ]);
+  expect(open.books.explain('heard-1')?.hold).toMatchObject({
+    modelServed: 'second',
+    dispatchedAt: NOW,
+    outputTokens: 800,
+  });
+});
+
 describe('a client that leaves', () => {
   test('before its answer began has its slot and its hold back', async () => {
     const client = new AbortController();

@@ -3,7 +3,6 @@
 import type { Fault } from '../fault.ts';
 
 const CONTRACT = ['test/ledger/contract/contract.test.ts'];
-const TORTURE = ['test/torture/torture.test.ts'];
 
 export const RECOVERY: readonly Fault[] = [
   {
@@ -102,7 +101,7 @@ export const RECOVERY: readonly Fault[] = [
         put: 'void served;',
       },
     ],
-    tests: TORTURE,
+    tests: ['test/generate/generate.test.ts'],
   },
   {
     id: 'T-38a',
@@ -114,7 +113,7 @@ export const RECOVERY: readonly Fault[] = [
         put: 'void progress,',
       },
     ],
-    tests: TORTURE,
+    tests: ['test/generate/generate.test.ts'],
   },
   {
     id: 'T-38b',
