@@ -11,6 +11,7 @@ import { affordableOutput, chargeServed, holdAmount, SLICE_TOKENS } from '../cor
 import type { Candidate } from '../core/route.ts';
 import { decideUsage } from '../core/usage.ts';
 import type { HoldResult, ReleaseCommand, Settlement } from '../ledger/contract.ts';
+import { LedgerSilent } from '../ledger/error.ts';
 import type { Claim } from '../limits/contract.ts';
 import { type AttemptLog, type AttemptRecord, createAttemptLog } from './attempt-log.ts';
 import type { CheckedRequest, GenerateDependencies } from './call.ts';
@@ -213,9 +214,9 @@ async function holdMoney(
       outputBound,
       nowMs: call.startedAt,
     });
-  } catch {
+  } catch (error) {
     claim.cancel();
-    releaseUnconfirmed(dependencies, checked);
+    if (error instanceof LedgerSilent) releaseUnconfirmed(dependencies, checked);
     throw new GatewayError('provider_unavailable', {
       message: 'The service cannot reserve money at the moment. Retry with back-off.',
     });
@@ -228,7 +229,10 @@ async function holdMoney(
   });
 }
 
-/** The disk may have taken a hold without confirming it; then the hold must not stay open. */
+/**
+ * The ledger may have written a hold without confirming it; then the hold must not stay open. Any
+ * other failure has written nothing: a release for each would fill the ledger while its disk fails.
+ */
 function releaseUnconfirmed(dependencies: GenerateDependencies, checked: CheckedRequest): void {
   const { clock, ledger } = dependencies;
   ledger

@@ -5,6 +5,9 @@ export class LedgerUnavailable extends Error {
   override readonly name = 'LedgerUnavailable';
 }
 
+/** The ledger died over the command, which may have been written or not. */
+export class LedgerSilent extends LedgerUnavailable {}
+
 /** The command itself cannot be carried out; it changed nothing. The message is for operators. */
 export class LedgerRefusal extends Error {
   override readonly name = 'LedgerRefusal';

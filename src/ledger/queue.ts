@@ -6,7 +6,7 @@
 import { AMOUNT_MAX } from '../core/money.ts';
 import { requireAmount } from './commands.ts';
 import type { Ledger } from './contract.ts';
-import { LedgerUnavailable, unpackError } from './error.ts';
+import { LedgerSilent, LedgerUnavailable, unpackError } from './error.ts';
 import { type Answer, BATCH_MAX, type Request } from './writer.ts';
 
 export type LedgerTrouble = {
@@ -27,8 +27,8 @@ export type Queue = {
   readonly ledger: Ledger;
   /** The answers to what was posted, in its order. */
   readonly answered: (answers: readonly Answer[]) => void;
-  /** Nobody will answer what was posted: it may have been written or not. */
-  readonly lost: (cause: unknown) => void;
+  /** Nobody will answer what was posted; `mayBeWritten` says whether it was given to a database. */
+  readonly lost: (cause: unknown, mayBeWritten: boolean) => void;
   /** Whether the last write failed. */
   readonly failing: () => boolean;
   /** Requests whose hold, or the end of it, is not on disk yet. */
@@ -110,8 +110,9 @@ export function createQueue({ post, onTrouble = () => undefined }: QueueOptions)
     goOn();
   }
 
-  function lost(cause: unknown): void {
-    const error = new LedgerUnavailable('The ledger did not answer.', { cause });
+  function lost(cause: unknown, mayBeWritten: boolean): void {
+    const Kind = mayBeWritten ? LedgerSilent : LedgerUnavailable;
+    const error = new Kind('The ledger did not answer.', { cause });
     for (const entry of posted.splice(0)) fail(entry, error);
     goOn();
   }

@@ -44,7 +44,8 @@ export function createRemoteLedger(options: RemoteLedgerOptions): RemoteLedger {
 
   const queue = createQueue({
     post(batch) {
-      if (thread === undefined) queue.lost(new Error('The thread of the ledger has stopped.'));
+      if (thread === undefined)
+        queue.lost(new Error('The thread of the ledger has stopped.'), false);
       else tell({ kind: 'write', batch });
     },
     onTrouble,
@@ -65,18 +66,19 @@ export function createRemoteLedger(options: RemoteLedgerOptions): RemoteLedger {
     };
     // Comes once, after an error too.
     started.addEventListener('close', () => {
+      const wasOpen = open;
       thread = undefined;
       open = false;
-      if (!ending) die(cause);
+      if (!ending) die(cause, wasOpen);
     });
     tell({ kind: 'open', url, sync });
   }
 
-  function die(cause: unknown): void {
+  function die(cause: unknown, wasOpen: boolean): void {
     onDeath(cause);
     restartTimer = setTimeout(start, restartMs);
     restartMs = Math.min(restartMs * 2, RESTART_LAST_MS);
-    queue.lost(cause);
+    queue.lost(cause, wasOpen);
   }
 
   function end(): Promise<void> {

@@ -13,7 +13,7 @@ import type { GenerateDependencies, GenerationCall } from '../../src/generate/ca
 import { generate } from '../../src/generate/generate.ts';
 import { createInFlight } from '../../src/generate/in-flight.ts';
 import { createTokenizer } from '../../src/generate/tokenizer.ts';
-import { LedgerUnavailable } from '../../src/ledger/error.ts';
+import { LedgerSilent, LedgerUnavailable } from '../../src/ledger/error.ts';
 import { createHistory } from '../../src/ledger/history.ts';
 import { createLimits } from '../../src/limits/limits.ts';
 import type { Batch } from '../../src/upstream/attempt.ts';
@@ -211,7 +211,7 @@ describe('a request that is refused for its money leaves nothing behind', () => 
         ...open.ledger,
         async hold(command) {
           await open.ledger.hold(command);
-          throw new LedgerUnavailable('The disk said nothing.');
+          throw new LedgerSilent('The ledger said nothing.');
         },
       },
     });
@@ -224,6 +224,24 @@ describe('a request that is refused for its money leaves nothing behind', () => 
     await open.ledger.checkpoint({ requestId: 'unconfirmed-1', ...nothing });
     expect(open.books.explain('unconfirmed-1')?.hold).toMatchObject({ phase: 'released' });
     expect(open.books.balance('unconfirmed')).toMatchObject({ held: 0n, posted: 10_000n * TOKEN });
+  });
+
+  test('where the ledger took nothing, which then has nothing to give back', async () => {
+    const released: string[] = [];
+    const { dependencies, call, used } = await rig('untaken', {
+      ledger: {
+        ...open.ledger,
+        hold: () => Promise.reject(new LedgerUnavailable('The ledger could not be written.')),
+        release(command) {
+          released.push(command.requestId);
+          return open.ledger.release(command);
+        },
+      },
+    });
+    const error = await generate(dependencies, call('untaken-1')).catch((cause) => cause);
+    expect(error).toMatchObject({ code: 'provider_unavailable' });
+    expect(used()).toMatchObject(UNUSED);
+    expect(released).toEqual([]);
   });
 
   test('where the balance does not cover it', async () => {

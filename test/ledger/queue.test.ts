@@ -338,7 +338,7 @@ describe('a queue whose writer does not answer', () => {
       outcomeOf(ledger.release(releaseOf('r3'))),
     ];
     await until(() => batches.length === 1);
-    lost(new Error('gone'));
+    lost(new Error('gone'), true);
     expect(await held).toBe('LedgerUnavailable: The ledger did not answer.');
     expect([failing(), ledger.pending(), troubles]).toEqual([true, 2, ['kept r2', 'kept r3']]);
     await until(() => batches.length === 2);
