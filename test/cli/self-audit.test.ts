@@ -1,7 +1,7 @@
 // The audit of a server against what is under way: what is seen once may be a request that came, went
 // or was written during the look, so it stops nobody; what the next look finds again does.
 
-import { expect, test } from 'bun:test';
+import { expect, spyOn, test } from 'bun:test';
 import { join } from 'node:path';
 import { createSelfAudit } from '../../src/cli/self-audit.ts';
 import type { LiveRequests } from '../../src/ledger/audit.ts';
@@ -76,4 +76,33 @@ test('what the next look finds again stops its account, until it is gone', async
   await waitUntil(() => !audit.isStopped('ada'));
   expect(audit.isStopped('bob')).toBe(true);
   expect(audit.told).toContain('audit: ada is clean again and served');
+});
+
+test('a stopped account is looked at again long before the next whole audit', async () => {
+  const timers: (() => void)[] = [];
+  const keep = ((run: () => void) => {
+    timers.push(run);
+    return { unref: () => undefined };
+  }) as unknown as typeof setTimeout & typeof setInterval;
+  const spies = [
+    spyOn(globalThis, 'setTimeout').mockImplementation(keep),
+    spyOn(globalThis, 'setInterval').mockImplementation(keep as typeof setInterval),
+  ];
+  const audit = await audited(['r1']).finally(() => {
+    for (const spy of spies) spy.mockRestore();
+  });
+  await using _ = audit;
+  const [whole, , recheck] = timers;
+  const setPosted = (amount: bigint) =>
+    audit.database.connection.run("UPDATE balances SET posted = ? WHERE account_id = 'bob'", [
+      amount,
+    ]);
+  setPosted(101n);
+  whole?.();
+  await waitUntil(() => audit.isStopped('bob'));
+  expect(audit.isStopped('ada')).toBe(false);
+  setPosted(100n);
+  recheck?.();
+  await waitUntil(() => !audit.isStopped('bob'));
+  expect(audit.told.at(-1)).toBe('audit: bob is clean again and served');
 });

@@ -359,3 +359,25 @@ test('a table that is longer than one look, while others write', async () => {
   expect(audit(open.database)).toEqual([]);
   await closeBooks(open);
 });
+
+test('what is wrong behind the first look at a long table', async () => {
+  const open = openBooks(directory);
+  await fundAccount(open, 'ada', 10n ** 9n);
+  const ends: Promise<unknown>[] = [];
+  for (let at = 0; at < 2_100; at += 1) {
+    ends.push(open.ledger.hold(holdOf(`r${at}`, 'ada', 30n)));
+    ends.push(open.ledger.settle(settleOf(`r${at}`, 15n)));
+  }
+  await Promise.all(ends);
+  open.database.connection.run(
+    "INSERT INTO ledger_entries VALUES (null, 'settle:r2090', 'operator:gone', 3, 'settle', 1, null)",
+  );
+  await open.ledger.hold(holdOf('late', 'ada', 30n));
+  const live = { requests: [], claims: [], createdBefore: NOW + 1 };
+  const found = [...findDifferences(open.database, { live })];
+  expect(found.map(({ kind, subject }) => `${kind} ${subject}`)).toEqual([
+    'transfer settle:r2090',
+    'orphan late',
+  ]);
+  await closeBooks(open);
+});

@@ -39,7 +39,19 @@ export const AUDITS: readonly Fault[] = [
         put: 'if (differences === undefined) found.get(accountId);',
       },
     ],
-    tests: ['test/blackbox/audit.test.ts'],
+    tests: ['test/cli/self-audit.test.ts'],
+  },
+  {
+    id: 'T-60d',
+    plants: 'an account is stopped for what one look saw of a request that came or went meanwhile',
+    edits: [
+      {
+        file: 'src/cli/self-audit.ts',
+        find: 'return !FLEETING.has(difference.kind) || suspected.has(nameOf(difference));',
+        put: 'return !FLEETING.has(difference.kind) || nameOf(difference).length > 0;',
+      },
+    ],
+    tests: ['test/cli/self-audit.test.ts'],
   },
   {
     id: 'T-61a',

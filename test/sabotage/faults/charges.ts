@@ -197,6 +197,7 @@ export const CHARGES: readonly Fault[] = [
       },
     ],
     tests: ['test/core/price.test.ts'],
+    only: 'exact total',
   },
   {
     id: 'T-25b',
