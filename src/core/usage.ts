@@ -6,7 +6,10 @@ import type { Usage, UsageDoubt, UsageReport } from './generation.ts';
 const TOLERANCE_FACTOR = 10;
 const TOLERANCE_TOKENS = 1_000;
 
-/** Servers differ in whether the last tokens count, but no further than this beyond the bound. */
+/**
+ * Servers differ in whether the last tokens count: a report this far beyond the bound is believed,
+ * and its output is charged up to the bound.
+ */
 const OVERRUN_TOKENS = 256;
 
 /**
@@ -37,7 +40,8 @@ export function decideUsage(facts: {
     const most = facts.estimate().inputTokens * TOLERANCE_FACTOR + TOLERANCE_TOKENS;
     if (reported.inputTokens > most) return instead(facts, 'implausible');
   }
-  return isGivenAway(reported, facts.estimate) ? { ...reported, doubt: 'zero' } : reported;
+  const usage = boundOutput(reported, outputBound);
+  return isGivenAway(usage, facts.estimate) ? { ...usage, doubt: 'zero' } : usage;
 }
 
 /** Our own count in place of a report. */

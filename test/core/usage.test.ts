@@ -26,10 +26,18 @@ function decided(input: number, output: number): Usage {
 describe('a report is believed', () => {
   test.each([
     ['within the window and the bound', 1_000, 100],
-    ['a few tokens above the bound, where servers count ends differently', 1_000, 356],
     ['above the window, but within ten times our count and 1,000', 1_200, 100],
   ])('%s', (_name, input, output) => {
     expect(decided(input, output)).toEqual(counts(input, output, 'reported'));
+  });
+});
+
+test('a few tokens above the bound, where servers count ends differently, are not charged', () => {
+  expect(decided(1_000, 356)).toEqual(counts(1_000, 100, 'reported'));
+  const reported = { ...counts(1_000, 356, 'reported'), reasoningTokens: 200 };
+  expect(decideUsage({ ...facts, reported })).toEqual({
+    ...counts(1_000, 100, 'reported'),
+    reasoningTokens: 100,
   });
 });
 
@@ -101,7 +109,8 @@ test('what is charged is the report or our count, and never beyond what the mode
         expect(decided).toEqual({ ...bounded, doubt: 'implausible' });
         return;
       }
-      expect({ ...decided, doubt: undefined }).toEqual({ ...reported, doubt: undefined });
+      const charged = { ...reported, outputTokens: Math.min(output, outputBound) };
+      expect({ ...decided, doubt: undefined }).toEqual({ ...charged, doubt: undefined });
       expect(input).toBeLessThanOrEqual(Math.max(contextWindow, ownInput * 10 + 1_000));
       expect(output).toBeLessThanOrEqual(outputBound + 256);
     }),
