@@ -6,12 +6,19 @@ import { FAULTS } from './faults.ts';
 import { SEEDS } from './seeds.ts';
 import { type Report, simulate } from './simulate.ts';
 
+/** A world that is given up in the middle would leave its timers to the tests behind it. */
+const TIMEOUT_MS = 300_000;
+
 const reports: Report[] = [];
 
 describe('the invariants hold in a simulated world', () => {
-  test.each(SEEDS)('seed $seed, $minutes minutes: $why', async ({ seed, minutes }) => {
-    reports.push(await simulate(seed, minutes));
-  });
+  test.each(SEEDS)(
+    'seed $seed, $minutes minutes: $why',
+    async ({ seed, minutes }) => {
+      reports.push(await simulate(seed, minutes));
+    },
+    TIMEOUT_MS,
+  );
 });
 
 test('every fault fired', () => {
@@ -19,9 +26,11 @@ test('every fault fired', () => {
   expect(never).toEqual([]);
 });
 
-test('the same seed plays the same world', async () => {
-  expect(await simulate(7, 1)).toEqual(await simulate(7, 1));
-});
+test(
+  'the same seed plays the same world',
+  async () => expect(await simulate(7, 1)).toEqual(await simulate(7, 1)),
+  TIMEOUT_MS,
+);
 
 afterAll(() => {
   expect(reports.length).toBe(SEEDS.length);
