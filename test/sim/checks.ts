@@ -123,7 +123,7 @@ function checkRequest({ gateway }: Facts, memory: Told, served: readonly Served[
   }
   const bound = memory.maxTokens;
   if (bound !== undefined)
-    hold("the caller's bound bounds the charge", record.outputTokens <= bound + 256, story);
+    hold("the caller's bound bounds the charge", record.outputTokens <= bound, story);
   const delivered = Math.floor(memory.characters / 4);
   if (record.outcome === 'stopped_balance') {
     hold(
