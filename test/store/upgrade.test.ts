@@ -75,3 +75,20 @@ test('books of 0003 are whole after the upgrade, and what was under way is recov
   await ledger.close();
   database.close();
 });
+
+test('a clock that is set back at the upgrade makes no difference of what was booked before', async () => {
+  const database = openDatabase({ url: `sqlite:${directory}/back.db`, sync: 'normal' });
+  const old = MIGRATIONS.findIndex(({ tag }) => tag === '0003_reasoning') + 1;
+  migrate(database, MIGRATIONS.slice(0, old));
+  for (const statement of OLD_BOOKS) database.connection.run(statement);
+  migrate(database);
+  const ledger = createLedger({ database });
+  const command = { live: [], createdBefore: 5, phase: 'ended', usdPerMillion: 1n } as const;
+  // Before all that the old books say.
+  await recoverAll(ledger, { ...command, nowMs: 0 });
+  const credit = { creditId: 'c2', accountId: 'ada', kind: 'credit', amount: 5n } as const;
+  await ledger.credit({ ...credit, reason: 'gift', nowMs: 0 });
+  expect(audit(database)).toEqual([]);
+  await ledger.close();
+  database.close();
+});

@@ -50,7 +50,8 @@ export function* entryDifferences(
                 where c.digest = substr(e.transfer_id, 12) and c.amount = e.amount
                 and 'customer:' || c.redeemed_by = e.ledger_account)
               else 1 end as known,
-            e.kind = 'settle' or e.at < (select r.at from receipts r order by r.rowid limit 1)
+            e.kind = 'settle' or e.id < (select f.id from receipts r join ledger_entries f
+                on f.transfer_id in (r.subject, 'settle:' || r.subject) order by r.rowid limit 1)
               or exists (select 1 from receipts r where r.subject = e.transfer_id) as receipted
           from ledger_entries e where e.id > ${after} and e.id <= ${to} ${ofAccount} order by e.id`,
     );

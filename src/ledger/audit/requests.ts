@@ -49,8 +49,8 @@ export function* requestDifferences(db: Queries, scope: AuditScope): Generator<D
 
 function storiesOf(db: Queries, { after, to }: Window, accountId: string | undefined): Row[] {
   const ofAccount = accountId === undefined ? sql`` : sql`and h.account_id = ${accountId}`;
-  // A hold that was dispatched is of a version that writes receipts; of the others, the first
-  // receipt of all tells since when they are written.
+  // A hold that was dispatched is of a version that writes receipts; of the others, the first record
+  // with a receipt tells since when they are written. Rows are in order, whatever the clock did.
   return all<Row>(
     db,
     sql`select h.request_id as requestId, h.account_id as accountId, h.phase,
@@ -60,8 +60,9 @@ function storiesOf(db: Queries, { after, to }: Window, accountId: string | undef
           coalesce(-s.amount, 0) as taken, coalesce(-l.amount, 0) as lost,
           h.ended_at is null
             or exists (select 1 from receipts r where r.subject = h.request_id)
-            or (h.dispatched_at is null and h.ended_at <
-              coalesce((select r.at from receipts r order by r.rowid limit 1), h.ended_at + 1))
+            or (h.dispatched_at is null and u.rowid is not null and u.rowid < coalesce(
+              (select f.rowid from receipts r join usage_records f on f.request_id = r.subject
+                order by r.rowid limit 1), u.rowid + 1))
             as receipted
         from holds h
         left join usage_records u on u.request_id = h.request_id
