@@ -7,7 +7,7 @@ import { GatewayError } from '../core/error.ts';
 import { estimatePrompt } from '../core/estimate.ts';
 import { failureError, interruptedError, type UpstreamFailure } from '../core/failure.ts';
 import { createFold } from '../core/fold.ts';
-import type { Receipt } from '../core/generation.ts';
+import type { Answer, GenerationEvent, Receipt } from '../core/generation.ts';
 import { randomText } from '../core/id.ts';
 import type { LimitView } from '../core/plan.ts';
 import { SLICE_TOKENS } from '../core/price.ts';
@@ -138,21 +138,37 @@ async function serveWhole(
   const { call, grant } = admitted;
   const { events } = await first;
   grant.attempts.add(attempt, undefined);
-  const thinking = recordThinking(dependencies, admitted);
-  const fold = createFold();
-  for (const event of events) {
-    thinking.push(event);
-    fold.push(event);
-  }
-  thinking.keep(attempt.candidate.upstream);
+  const answer = await foldAnswer(dependencies, admitted, attempt, events);
   const receipt = await end(dependencies, admitted, causeOfEnd(attempt), { attempt });
   return {
     kind: 'whole',
-    body: call.format.response(answerHead(dependencies, admitted), fold.answer(), receipt),
+    body: call.format.response(answerHead(dependencies, admitted), answer, receipt),
     modelServed: receipt.modelServed,
     limits: grant.limits,
     receipt,
   };
+}
+
+/** The events of a whole answer as one. An error of our own gives the grant back. */
+async function foldAnswer(
+  dependencies: GenerateDependencies,
+  admitted: Admitted,
+  { candidate }: MeteredAttempt,
+  events: readonly GenerationEvent[],
+): Promise<Answer> {
+  try {
+    const thinking = recordThinking(dependencies, admitted);
+    const fold = createFold();
+    for (const event of events) {
+      thinking.push(event);
+      fold.push(event);
+    }
+    thinking.keep(candidate.upstream);
+    return fold.answer();
+  } catch (error) {
+    await end(dependencies, admitted, 'gateway');
+    throw error;
+  }
 }
 
 /** The commit point: from here on, status and headers are on their way to the client. */

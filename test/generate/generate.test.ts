@@ -255,6 +255,25 @@ describe('a request that is refused for its money leaves nothing behind', () => 
   });
 });
 
+test('an error of our own behind a whole answer gives back its slot and its hold', async () => {
+  const broken: GenerationEvent = {
+    kind: 'finish',
+    reason: 'stop',
+    get thinking(): never {
+      throw new Error('ours');
+    },
+  };
+  const { dependencies, call, used } = await rig('ours', {
+    startAttempt: ({ candidate: of }) =>
+      listedAttempt(of, [finished([...ANSWER.slice(0, 2), broken])]),
+  });
+  await expect(generate(dependencies, call('ours-1'))).rejects.toThrow('ours');
+  expect(used()).toMatchObject({ inFlight: 0 });
+  const record = { outcome: 'gateway_failed', debited: 0n };
+  expect(open.books.explain('ours-1')).toMatchObject({ hold: { phase: 'released' }, record });
+  expect(open.books.balance('ours')).toMatchObject({ held: 0n, posted: 10_000n * TOKEN });
+});
+
 test('the ledger hears of every attempt before it is made, and of what has passed', async () => {
   const heard: string[] = [];
   const { dependencies, call } = await rig('heard', {
