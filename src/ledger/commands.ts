@@ -25,6 +25,7 @@ import { createCredits } from './credits.ts';
 import { createEndHold } from './ending.ts';
 import { LedgerRefusal } from './error.ts';
 import type { Hold } from './hold-statements.ts';
+import { createOpenHolds } from './open-holds.ts';
 import { createPrices } from './prices.ts';
 import { createReceipts } from './receipts.ts';
 import { createRecover } from './recover.ts';
@@ -40,6 +41,8 @@ export type Commands = {
   readonly recover: (command: RecoverCommand) => readonly Recovered[];
   readonly credit: (command: CreditCommand) => CreditResult;
   readonly redeem: (command: RedeemCommand) => RedeemResult;
+  /** At the beginning of each transaction, inside it: somebody else may have written since. */
+  readonly begin: () => void;
   /** After a rollback: what was written may be gone, so nothing counts as known any more. */
   readonly forget: () => void;
 };
@@ -51,7 +54,21 @@ export function createCommands(
 ): Commands {
   const prices = createPrices(statements);
   const receipts = createReceipts(statements);
-  const endHold = createEndHold({ statements, prices, appendReceipt: receipts.append });
+  const openHolds = createOpenHolds(statements);
+  const endHold = createEndHold({
+    statements,
+    prices,
+    openHolds,
+    appendReceipt: receipts.append,
+  });
+  let commits: number | undefined;
+
+  /** What is known is what this writer has written, for as long as nobody else has. */
+  function begin(): void {
+    const now = statements.foreignCommits();
+    if (now !== commits) forget();
+    commits = now;
+  }
 
   function hold(command: HoldCommand): HoldResult {
     const { requestId, accountId, amount, nowMs } = command;
@@ -61,7 +78,9 @@ export function createCommands(
         firstHold(command) ?? { ok: false, available: statements.balance(accountId).available }
       );
     }
-    if (statements.insertHold(newHold(command))) {
+    const opened = newHold(command);
+    if (statements.insertHold(opened)) {
+      openHolds.opened(requestId, opened);
       prices.remember(command.price, command.model, nowMs);
       return { ok: true, available: left };
     }
@@ -95,7 +114,7 @@ export function createCommands(
   }
 
   function extend({ requestId, amount }: ExtendCommand): HoldResult {
-    const open = statements.findOpenHold(requestId);
+    const open = openHolds.find(requestId);
     if (open === undefined) throw new LedgerRefusal('There is no open hold with this request id.');
     const { accountId } = open;
     const more = amount - open.amount;
@@ -104,12 +123,14 @@ export function createCommands(
       return { ok: more <= 0n, available: statements.balance(accountId).available };
     }
     statements.raiseHold(requestId, amount);
+    openHolds.raised(requestId, amount);
     return { ok: true, available: left };
   }
 
   function forget(): void {
     prices.forget();
     receipts.forget();
+    openHolds.forget();
   }
 
   /** What `work` wrote is undone where the books contradict it; a database that fails is one. */
@@ -132,6 +153,7 @@ export function createCommands(
     release: (command) => endHold(command, 0n, 'released'),
     recover: createRecover({ statements, prices, endHold, attempt }),
     ...createCredits({ statements, appendReceipt: receipts.append }),
+    begin,
     forget,
   };
 }

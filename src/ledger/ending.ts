@@ -6,7 +6,8 @@ import type { Micro } from '../core/money.ts';
 import type { HoldPhase } from '../store/money-tables.ts';
 import type { ReleaseCommand, SettleCommand, Settlement } from './contract.ts';
 import { LedgerRefusal } from './error.ts';
-import type { EndedHold } from './hold-statements.ts';
+import type { OpenHold } from './hold-statements.ts';
+import type { OpenHolds } from './open-holds.ts';
 import type { Prices } from './prices.ts';
 import type { AppendReceipt } from './receipts.ts';
 import type { Statements } from './statements.ts';
@@ -25,14 +26,19 @@ export type EndHold = (
 export function createEndHold(parts: {
   readonly statements: Statements;
   readonly prices: Prices;
+  readonly openHolds: OpenHolds;
   readonly appendReceipt: AppendReceipt;
 }): EndHold {
-  const { statements, prices, appendReceipt } = parts;
+  const { statements, prices, openHolds, appendReceipt } = parts;
 
   const endHold: EndHold = (command, charge, phase) => {
     const { requestId, served, nowMs } = command;
-    const ended = statements.endHold({ requestId, phase, endedAt: nowMs });
+    const ended = openHolds.find(requestId);
     if (ended === undefined) return firstResult(requestId);
+    const { amount } = ended;
+    const isEnded = statements.endHold({ requestId, amount, phase, endedAt: nowMs });
+    assert(isEnded, 'a hold that is known to be open is open');
+    openHolds.ended(requestId);
     if (served !== undefined) prices.remember(served.price, served.model, nowMs);
     const debited = payable(ended, charge, command.withinHold);
     const amounts = { charge, debited, loss: charge - debited };
@@ -48,7 +54,7 @@ export function createEndHold(parts: {
    * A charge within the hold is always covered; above it, the available balance pays down to zero,
    * or, where the ending stays within its hold, nothing does.
    */
-  function payable(ended: EndedHold, charge: Micro, withinHold = false): Micro {
+  function payable(ended: OpenHold, charge: Micro, withinHold = false): Micro {
     if (charge <= ended.amount) return charge;
     if (withinHold) return ended.amount;
     const most = statements.balance(ended.accountId).available + ended.amount;
@@ -80,7 +86,7 @@ export function createEndHold(parts: {
     }
   }
 
-  function record(ended: EndedHold, command: ReleaseCommand, amounts: Amounts): void {
+  function record(ended: OpenHold, command: ReleaseCommand, amounts: Amounts): void {
     const { served, usage } = command;
     statements.insertUsageRecord({
       requestId: command.requestId,
@@ -115,7 +121,7 @@ export function createEndHold(parts: {
   }
 
   function receipt(
-    ended: EndedHold,
+    ended: OpenHold,
     command: ReleaseCommand,
     amounts: Amounts,
     left: { readonly posted: Micro; readonly available: Micro },

@@ -12,7 +12,7 @@ import type { CheckpointCommand } from './contract.ts';
 export type Hold = typeof holds.$inferSelect;
 
 /** What the end of a hold needs to know of it. */
-export type EndedHold = Pick<
+export type OpenHold = Pick<
   Hold,
   | 'accountId'
   | 'keyId'
@@ -26,9 +26,15 @@ export type EndedHold = Pick<
   | 'createdAt'
 >;
 
-type HoldEnd = { readonly requestId: string; readonly phase: HoldPhase; readonly endedAt: number };
+type HoldEnd = {
+  readonly requestId: string;
+  /** What it holds: a hold of another amount is not ended. */
+  readonly amount: Micro;
+  readonly phase: HoldPhase;
+  readonly endedAt: number;
+};
 
-type EndedHoldRow = [
+type OpenHoldRow = [
   accountId: string,
   keyId: string,
   format: ClientFormatName,
@@ -54,13 +60,9 @@ export function prepareHoldStatements(database: Database) {
   const value = sql.placeholder;
   const isOpen = and(eq(holds.requestId, value('requestId')), isNull(holds.endedAt));
 
-  const insert = prepareStatement<Hold, [string]>(
+  const insert = prepareStatement<Hold>(
     database,
-    db
-      .insert(holds)
-      .values(placeholders(holds))
-      .onConflictDoNothing()
-      .returning({ requestId: holds.requestId }),
+    db.insert(holds).values(placeholders(holds)).onConflictDoNothing(),
   );
 
   const dispatch = prepareStatement<Dispatch>(
@@ -97,13 +99,18 @@ export function prepareHoldStatements(database: Database) {
       .where(isOpen),
   );
 
-  const end = prepareStatement<HoldEnd, EndedHoldRow>(
+  const end = prepareStatement<HoldEnd>(
     database,
     db
       .update(holds)
       .set({ phase: sql`${value('phase')}`, endedAt: sql`${value('endedAt')}` })
-      .where(isOpen)
-      .returning({
+      .where(and(isOpen, eq(holds.amount, value('amount')))),
+  );
+
+  const findOpen = prepareStatement<{ requestId: string }, OpenHoldRow>(
+    database,
+    db
+      .select({
         accountId: holds.accountId,
         keyId: holds.keyId,
         format: holds.format,
@@ -114,12 +121,9 @@ export function prepareHoldStatements(database: Database) {
         amount: holds.amount,
         promptTokens: holds.promptTokens,
         createdAt: holds.createdAt,
-      }),
-  );
-
-  const findOpen = prepareStatement<{ requestId: string }, [accountId: string, amount: Micro]>(
-    database,
-    db.select({ accountId: holds.accountId, amount: holds.amount }).from(holds).where(isOpen),
+      })
+      .from(holds)
+      .where(isOpen),
   );
 
   const find = db
@@ -138,13 +142,14 @@ export function prepareHoldStatements(database: Database) {
 
   return {
     /** Answers whether the hold is new; one with this request id stays as it is. */
-    insertHold: (hold: Hold): boolean => insert.get(hold) !== undefined,
+    insertHold: (hold: Hold): boolean => insert.run(hold) === 1,
     dispatchHold: dispatch.run,
-    checkpointHold: checkpoint.run,
+    checkpointHold: (command: CheckpointCommand) => void checkpoint.run(command),
     raiseHold: (requestId: string, amount: Micro) => raise.run({ requestId, amount }),
-    /** Ends a hold that is still open, and answers with it. */
-    endHold(command: HoldEnd): EndedHold | undefined {
-      const row = end.get(command);
+    /** Ends a hold that is still open and of that amount; answers whether there was one. */
+    endHold: (command: HoldEnd): boolean => end.run(command) === 1,
+    findOpenHold(requestId: string): OpenHold | undefined {
+      const row = findOpen.get({ requestId });
       if (row === undefined) return undefined;
       const [accountId, keyId, format, stream, endUser, model, priceVersion, amount] = row;
       return {
@@ -159,10 +164,6 @@ export function prepareHoldStatements(database: Database) {
         promptTokens: Number(row[8]),
         createdAt: Number(row[9]),
       };
-    },
-    findOpenHold(requestId: string) {
-      const row = findOpen.get({ requestId });
-      return row === undefined ? undefined : { accountId: row[0], amount: row[1] };
     },
     findHold: (requestId: string) => find.get({ requestId }),
     /** The requests whose hold is open and older than an instant. */

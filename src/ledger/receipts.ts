@@ -35,16 +35,13 @@ const HEADS_MAX = 10_000;
 
 export function createReceipts(statements: Statements): {
   readonly append: AppendReceipt;
-  /** After a rollback: what was appended is gone. */
+  /** After a rollback, or where somebody else has written. */
   readonly forget: () => void;
 } {
   const heads = new Map<string, Head>();
-  let commits: number | undefined;
 
   function headOf(accountId: string): Head {
-    const now = statements.foreignCommits();
-    if (now !== commits || heads.size >= HEADS_MAX) heads.clear();
-    commits = now;
+    if (heads.size >= HEADS_MAX) heads.clear();
     const known = heads.get(accountId);
     if (known !== undefined) return known;
     const last = statements.lastReceipt(accountId);

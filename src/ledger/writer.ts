@@ -43,16 +43,23 @@ export function createWriter(database: Database): Writer {
     }
   }
 
+  function write(batch: readonly Request[], one: typeof apply): readonly Answer[] {
+    return database.transaction(() => {
+      commands.begin();
+      return batch.map(one);
+    });
+  }
+
   return (batch) => {
     try {
-      return database.transaction(() => batch.map(apply));
+      return write(batch, apply);
     } catch (cause) {
       commands.forget();
       if (isStoreFailure(cause)) return unavailable(batch, cause);
     }
     // Refusals are rare, so only a batch that has one pays for keeping its commands apart.
     try {
-      return database.transaction(() => batch.map(applyAlone));
+      return write(batch, applyAlone);
     } catch (cause) {
       commands.forget();
       return unavailable(batch, cause);

@@ -12,7 +12,8 @@ type Query = { readonly toSQL: () => { readonly sql: string; readonly params: un
 
 /** `Values` names what the query's placeholders take, `Row` what it returns, column by column. */
 export type Statement<Values, Row extends readonly unknown[]> = {
-  readonly run: (values: Values) => void;
+  /** Answers how many rows were written. */
+  readonly run: (values: Values) => number;
   /** The first row, if there is one. */
   readonly get: (values: Values) => Row | undefined;
 };
@@ -41,7 +42,7 @@ export function prepareStatement<Values extends object, Row extends readonly unk
     });
   };
   return {
-    run: (values) => void statement.run(...bind(values)),
+    run: (values) => Number(statement.run(...bind(values)).changes),
     get: (values) => statement.values(...bind(values))[0] as Row | undefined,
   };
 }

@@ -57,9 +57,14 @@ export const BOOKS: readonly Fault[] = [
       {
         file: 'src/ledger/hold-statements.ts',
         // biome-ignore lint/suspicious/noTemplateCurlyInString: the text of the source
-        find: "      .set({ phase: sql`${value('phase')}`, endedAt: sql`${value('endedAt')}` })\n      .where(isOpen)",
+        find: "      .set({ phase: sql`${value('phase')}`, endedAt: sql`${value('endedAt')}` })\n      .where(and(isOpen, eq(holds.amount, value('amount'))))",
         // biome-ignore lint/suspicious/noTemplateCurlyInString: the text of the source
         put: "      .set({ phase: sql`${value('phase')}`, endedAt: sql`${value('endedAt')}` })\n      .where(eq(holds.requestId, value('requestId')))",
+      },
+      {
+        file: 'src/ledger/hold-statements.ts',
+        find: '      .from(holds)\n      .where(isOpen),',
+        put: "      .from(holds)\n      .where(eq(holds.requestId, value('requestId'))),",
       },
     ],
     tests: ['test/ledger/queue.test.ts'],
@@ -186,9 +191,9 @@ export const BOOKS: readonly Fault[] = [
     plants: 'the head of a receipt chain is remembered for good',
     edits: [
       {
-        file: 'src/ledger/receipts.ts',
-        find: 'if (now !== commits || heads.size >= HEADS_MAX) heads.clear();',
-        put: 'if (commits === -1 || heads.size >= HEADS_MAX) heads.clear();',
+        file: 'src/ledger/commands.ts',
+        find: 'if (now !== commits) forget();',
+        put: 'if (commits === -1) forget();',
       },
       {
         file: 'src/ledger/receipts.ts',
@@ -209,6 +214,18 @@ export const BOOKS: readonly Fault[] = [
       },
     ],
     tests: ['test/ledger/writer.test.ts'],
+  },
+  {
+    id: 'T-07c',
+    plants: 'an open hold stays known when its transaction was undone',
+    edits: [
+      {
+        file: 'src/ledger/open-holds.ts',
+        find: '    forget: () => known.clear(),',
+        put: '    forget: () => undefined,',
+      },
+    ],
+    tests: ['test/ledger/open-holds.test.ts'],
   },
   {
     id: 'T-08a',

@@ -1,0 +1,92 @@
+// What the writer remembers of its open holds never outlives the row: somebody else may end a hold or
+// raise it, a transaction may be undone, and the books have the last word.
+
+import { expect, test } from 'bun:test';
+import { join } from 'node:path';
+import { createWriter, type Request, type Writer } from '../../src/ledger/writer.ts';
+import { openDatabase } from '../../src/store/database.ts';
+import { newDatabase, temporaryDirectory } from '../support/database.ts';
+import {
+  booksOver,
+  closeBooks,
+  creditOf,
+  fundAccount,
+  holdOf,
+  releaseOf,
+  settleOf,
+} from '../support/ledger.ts';
+
+const directory = temporaryDirectory();
+
+/** Two writers over one file, each with its own connection, and 1,000 in the account of Ada. */
+async function twoWriters() {
+  const name = crypto.randomUUID();
+  const open = booksOver(newDatabase(directory, name));
+  await fundAccount(open, 'ada', 1_000n);
+  const url = `sqlite:${join(directory, `${name}.db`)}`;
+  const other = openDatabase({ url, sync: 'normal' });
+  return {
+    open,
+    first: createWriter(open.database),
+    second: createWriter(other),
+    async close() {
+      other.close();
+      await closeBooks(open);
+    },
+  };
+}
+
+const hold: Request = { name: 'hold', command: holdOf('r1', 'ada', 600n) };
+
+function resultOf(write: Writer, request: Request): unknown {
+  const [answer] = write([request]);
+  return answer?.ok === true ? answer.result : answer?.error;
+}
+
+test('a hold that another process has ended is not ended again', async () => {
+  const { open, first, second, close } = await twoWriters();
+  resultOf(first, hold);
+  resultOf(second, { name: 'release', command: releaseOf('r1') });
+  expect(resultOf(first, { name: 'settle', command: settleOf('r1', 15n) })).toEqual({
+    debited: 0n,
+    loss: 0n,
+    available: 1_000n,
+  });
+  expect(open.books.audit()).toEqual([]);
+  await close();
+});
+
+test('a hold that another process has raised is freed as it is', async () => {
+  const { open, first, second, close } = await twoWriters();
+  resultOf(first, hold);
+  resultOf(second, { name: 'extend', command: { requestId: 'r1', amount: 900n } });
+  expect(resultOf(first, { name: 'settle', command: settleOf('r1', 15n) })).toEqual({
+    debited: 15n,
+    loss: 0n,
+    available: 985n,
+  });
+  expect(open.books.audit()).toEqual([]);
+  await close();
+});
+
+test('a raise, an end and a hold that were undone are not remembered', async () => {
+  const { open, first: write, close } = await twoWriters();
+  // Too large a correction is refused in the middle of a batch, which is then done again.
+  const refused: Request = {
+    name: 'credit',
+    command: { ...creditOf('c9', 'ada', -5_000n), kind: 'adjustment' },
+  };
+  const extend: Request = { name: 'extend', command: { requestId: 'r1', amount: 700n } };
+  const settle: Request = { name: 'settle', command: settleOf('r1', 15n) };
+  for (const batch of [
+    [hold, refused],
+    [extend, refused],
+    [settle, refused, settle],
+  ]) {
+    const answers = write(batch);
+    expect(answers.map(({ ok }) => ok)).toEqual(batch.map((request) => request !== refused));
+    expect(open.books.audit()).toEqual([]);
+  }
+  expect(open.books.balance('ada')).toEqual({ posted: 985n, held: 0n, available: 985n });
+  await close();
+});
