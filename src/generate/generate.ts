@@ -20,7 +20,7 @@ import { createDispatch } from './dispatch.ts';
 import { type Admitted, causeOf, causeOfEnd, end } from './ending.ts';
 import { obtainGrant } from './grant.ts';
 import { startLifetime } from './lifetime.ts';
-import type { MeteredAttempt } from './metered-attempt.ts';
+import { type MeteredAttempt, readToEnd } from './metered-attempt.ts';
 import { pump } from './pump.ts';
 import { type Routed, route, type Serving } from './route.ts';
 import { recordThinking, restoreThinking } from './thinking.ts';
@@ -278,14 +278,6 @@ async function giveUp(
   await end(dependencies, admitted, left ? 'client' : 'gateway', { attempt });
   if (left) return { kind: 'cancelled' };
   throw new GatewayError('provider_unavailable', { limits: grant.limits });
-}
-
-/** Reads on for the upstream's report of its usage; whoever aborts the attempt ends this. */
-async function readToEnd(attempt: MeteredAttempt): Promise<void> {
-  for (;;) {
-    const { end: over } = await attempt.next();
-    if (over !== undefined) return;
-  }
 }
 
 function answerHead(dependencies: GenerateDependencies, admitted: Admitted): AnswerHead {

@@ -62,3 +62,11 @@ export function meterAttempt(
     hasCut: guard.hasCut,
   };
 }
+
+/** Reads on for the upstream's report of its usage; whoever aborts the attempt ends this. */
+export async function readToEnd(attempt: MeteredAttempt): Promise<void> {
+  for (;;) {
+    const { end: over } = await attempt.next();
+    if (over !== undefined) return;
+  }
+}

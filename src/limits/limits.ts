@@ -36,7 +36,7 @@ import type {
 import { type Period, periodAt, usedIn } from './period.ts';
 import { remainders, retryAfter, type Scope, viewOf } from './scope.ts';
 
-export type { AccountLimits, Claim } from './contract.ts';
+export type { AccountLimits } from './contract.ts';
 
 /** Accounts whose state is kept before idle ones are forgotten. */
 const ACCOUNTS_MAX = 20_000;

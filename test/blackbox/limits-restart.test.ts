@@ -70,6 +70,14 @@ test('a kill opens neither the minute nor the caps, and frees every slot', async
     openStream(capped, 'messages', 'stall', { max_tokens: 1_500 }),
   ]);
   expect((await usage(capped)).in_flight).toBe(1);
+  // The ledger hears a moment later that an upstream is asked; who is killed before pays nothing.
+  const ids = stalled.map(({ headers }) => headers.get('x-request-id') ?? '');
+  for (const id of ids) {
+    await waitUntil(async () => {
+      const { hold } = await gateway.run('explain', id);
+      return (hold as { readonly phase: string }).phase === 'dispatched';
+    });
+  }
   const before = await usage(counted);
   const killedAt = Date.now();
   await gateway.kill();

@@ -63,7 +63,7 @@ export const RECOVERY: readonly Fault[] = [
         put: 'createdBefore: 0,',
       },
     ],
-    tests: ['test/blackbox/limits-restart.test.ts', 'test/blackbox/lifecycle.test.ts'],
+    tests: ['test/blackbox/lifecycle.test.ts'],
     only: 'a kill',
   },
   {
@@ -157,8 +157,8 @@ export const RECOVERY: readonly Fault[] = [
     edits: [
       {
         file: 'src/generate/grant.ts',
-        find: '    releaseUnconfirmed(dependencies, checked);\n',
-        put: '    void releaseUnconfirmed;\n',
+        find: 'if (error instanceof LedgerSilent) releaseUnconfirmed(dependencies, checked);',
+        put: 'void [error instanceof LedgerSilent, releaseUnconfirmed];',
       },
     ],
     tests: ['test/generate/generate.test.ts'],
