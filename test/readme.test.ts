@@ -81,7 +81,7 @@ describe('README catalog', () => {
     const environment = { DEEPSEEK_API_KEY: 'upstream-secret' };
     const catalog = loadCatalog({ text: example, environment, nowMs: 0 });
     const deepseek = catalog.upstreams.get('deepseek');
-    expect(deepseek?.dialect === 'chat' && deepseek.apiKey).toBe('upstream-secret');
+    expect(deepseek?.credentials).toEqual([{ id: '1', apiKey: 'upstream-secret' }]);
     expect(catalog.models.map((model) => model.slug)).toEqual(['swift-1', 'swift-0']);
     expect(catalog.plans.get('pro')?.requestsPerMinute).toBe(300);
     expect(catalog.plans.get('trial')?.models).toEqual(['swift-0']);
@@ -90,8 +90,8 @@ describe('README catalog', () => {
   test('values said to be a default are the default', () => {
     const lines = example.split('\n');
     const isDefault = (line: string): boolean =>
-      /^\w+ = [^#]+#.*; default (?:[\d"]|true)/.test(line);
-    expect(lines.filter(isDefault)).toHaveLength(7);
+      /^\w+ = [^#]+#.*; default (?:[\d"]|true|false)/.test(line);
+    expect(lines.filter(isDefault)).toHaveLength(16);
     const withoutDefaults = lines.filter((line) => !isDefault(line)).join('\n');
     const environment = { DEEPSEEK_API_KEY: 'upstream-secret' };
     const load = (text: string) => {

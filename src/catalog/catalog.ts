@@ -3,15 +3,13 @@
 // a value of the file or the environment, because either may be a secret.
 
 import { basename } from 'node:path';
-import { readBaseUrl } from '../core/base-url.ts';
 import { DAY_MS } from '../core/calendar.ts';
 import type { Environment } from '../core/environment.ts';
 import type { Catalog, Model, Upstream } from '../core/model.ts';
 import { MICRO_DECIMALS, parseDecimal } from '../core/money.ts';
 import { BUILT_IN_PLANS, type IncidentLimits, type Plan } from '../core/plan.ts';
-import type { UpstreamProfile } from '../core/profile.ts';
 import { toPriceBook } from './prices.ts';
-import { profileNameOf, toProfiles } from './profiles.ts';
+import { toProfiles } from './profiles.ts';
 import { ruleProblems } from './rules.ts';
 import {
   type CatalogDocument,
@@ -20,9 +18,9 @@ import {
   type ModelEntry,
   type PlanEntry,
   type Problem,
-  type UpstreamEntry,
 } from './schema.ts';
 import { CatalogError, parseToml, substitute } from './source.ts';
+import { toPlacement, toUpstream } from './upstreams.ts';
 
 type CatalogSource = {
   /** Only for messages; absent: the built-in catalog. */
@@ -56,7 +54,11 @@ function firstOfEachPath(problems: readonly Problem[]): Problem[] {
 }
 
 function snapshot(document: CatalogDocument, nowMs: number): Catalog {
-  const models = document.model.map((entry) => toModel(entry, nowMs));
+  const profiles = toProfiles(document.profile ?? {});
+  const upstreams = new Map(
+    document.upstream.map((entry) => [entry.id, toUpstream(entry, profiles)]),
+  );
+  const models = document.model.map((entry) => toModel(entry, upstreams, nowMs));
   const byName = new Map<string, Model>();
   for (const model of models) {
     for (const name of [model.slug, ...model.aliases]) byName.set(name, model);
@@ -66,19 +68,22 @@ function snapshot(document: CatalogDocument, nowMs: number): Catalog {
     usd_per_million = '1.00',
     minimum_hold = '1',
   } = document.service ?? {};
-  const profiles = toProfiles(document.profile ?? {});
   return deepFreeze({
     serviceName: name,
     usdPerMillion: decimal(usd_per_million, MICRO_DECIMALS),
     minimumHold: decimal(minimum_hold, MICRO_DECIMALS),
     models,
     plans: toPlans(document.plan ?? {}),
-    upstreams: new Map(document.upstream.map((entry) => [entry.id, toUpstream(entry, profiles)])),
+    upstreams,
     resolve: (slugOrAlias) => byName.get(slugOrAlias),
   });
 }
 
-function toModel(entry: ModelEntry, nowMs: number): Model {
+function toModel(
+  entry: ModelEntry,
+  upstreams: ReadonlyMap<string, Upstream>,
+  nowMs: number,
+): Model {
   const createdMs = entry.created === undefined ? nowMs : Date.parse(entry.created);
   const limits = entry.incident_limits;
   return {
@@ -91,42 +96,10 @@ function toModel(entry: ModelEntry, nowMs: number): Model {
     maxOutput: entry.max_output,
     features: new Set(entry.features ?? ['tools', 'json']),
     prices: toPriceBook(entry),
-    servedBy: entry.served_by.map(({ upstream, model, weight = 1 }) => ({
-      upstream,
-      model,
-      weight,
-    })),
+    servedBy: entry.served_by.map((placement) => toPlacement(placement, upstreams)),
     fallbacks: entry.fallbacks ?? [],
     ...(limits === undefined ? {} : { incidentLimits: toLimits(limits) }),
   };
-}
-
-function toUpstream(
-  entry: UpstreamEntry,
-  profiles: ReadonlyMap<string, UpstreamProfile>,
-): Upstream {
-  const timeouts = {
-    firstByteMs: (entry.first_byte_seconds ?? 60) * 1_000,
-    idleMs: (entry.idle_seconds ?? 120) * 1_000,
-    totalMs: (entry.total_seconds ?? 1_800) * 1_000,
-  };
-  const { id, dialect } = entry;
-  if (dialect === 'demo') return { id, dialect, timeouts };
-  const baseUrl = readBaseUrl(entry.base_url ?? '') ?? '';
-  const profileName = profileNameOf({ ...entry, dialect });
-  const profile = profiles.get(profileName);
-  if (profile === undefined) throw new CatalogError(['an upstream has an unknown profile']);
-  const remote = {
-    id,
-    baseUrl,
-    apiKey: entry.api_key ?? '',
-    profileName,
-    cancelStopsBilling: entry.cancel_stops_billing ?? true,
-    timeouts,
-  };
-  return profile.dialect === 'chat'
-    ? { ...remote, dialect: 'chat', profile }
-    : { ...remote, dialect: 'messages', profile };
 }
 
 function toPlans(entries: Readonly<Record<string, PlanEntry>>): Map<string, Plan> {

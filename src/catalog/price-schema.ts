@@ -63,6 +63,12 @@ export const PriceSchema = Type.Object(
   { additionalProperties: false, expects: `a table such as { ${RATES} }` },
 );
 
+/** What an upstream asks the operator, whatever the day and the hour. */
+export const CostSchema = Type.Object(RateFields, {
+  additionalProperties: false,
+  expects: `a table such as { ${RATES} }`,
+});
+
 /** A price that comes into force later. */
 export const PeriodSchema = Type.Object(
   {

@@ -134,6 +134,11 @@ export function toPriceBook({ slug, price, prices = [] }: ModelEntry): PriceBook
   ];
 }
 
+/** What a placement costs the operator; its version tells two placements of one model apart. */
+export function toCost(upstream: string, model: string, rates: RatesEntry): Price {
+  return toPrice(`${upstream}/${model}`, rates);
+}
+
 /** The version is a digest of what it stands for, so that every process finds the same one. */
 function toPrice(slug: string, rates: Omit<RatesEntry, 'windows'>): Price {
   const input = pico(rates.input);

@@ -70,6 +70,19 @@ function clashes(names: readonly Name[]): Problem[] {
   });
 }
 
+/** What only an upstream on the network has. */
+const REMOTE_KEYS = [
+  'base_url',
+  'api_key',
+  'api_keys',
+  'profile',
+  'cancel_stops_billing',
+  'connect_seconds',
+  'transport',
+  'proxy',
+  'allow_link_local',
+] as const satisfies readonly (keyof UpstreamEntry)[];
+
 function upstreamRules(
   upstream: Partial<UpstreamEntry>,
   path: string,
@@ -78,7 +91,7 @@ function upstreamRules(
   const { dialect, profile } = upstream;
   if (dialect === undefined) return [];
   if (dialect === 'demo') {
-    return (['base_url', 'api_key', 'profile', 'cancel_stops_billing'] as const).flatMap((key) =>
+    return REMOTE_KEYS.flatMap((key) =>
       upstream[key] === undefined
         ? []
         : [{ path: `${path}.${key}`, text: 'is not used by the demo dialect; remove it' }],
@@ -86,6 +99,9 @@ function upstreamRules(
   }
   return [
     ...baseUrlRules(upstream, `${path}.base_url`),
+    ...(upstream.api_key !== undefined && upstream.api_keys !== undefined
+      ? [{ path: `${path}.api_keys`, text: 'must not stand beside api_key; keep one of the two' }]
+      : []),
     ...(profile === undefined
       ? []
       : upstreamProfileProblems(profile, dialect, `${path}.profile`, profiles)),

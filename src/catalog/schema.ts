@@ -4,7 +4,7 @@
 import { type Static, type TSchema, Type } from '@sinclair/typebox';
 import { Value, ValueErrorType } from '@sinclair/typebox/value';
 import { nearest } from '../core/nearest.ts';
-import { PeriodSchema, PriceSchema } from './price-schema.ts';
+import { CostSchema, PeriodSchema, PriceSchema } from './price-schema.ts';
 import { ProfileTablesSchema } from './profile-schema.ts';
 
 /** One mistake: where it is, such as `model[2].price.output`, and what is wrong. */
@@ -74,6 +74,19 @@ export const ServiceSchema = Type.Object(
   closed,
 );
 
+/** What an upstream and each of its models may set. */
+const TimeoutFields = {
+  first_byte_seconds: Type.Optional(timeout()),
+  first_content_seconds: Type.Optional(timeout()),
+  idle_seconds: Type.Optional(timeout()),
+  min_tokens_per_second: Type.Optional(
+    Type.Number({ minimum: 0, maximum: 1_000, expects: 'a number from 0 to 1,000' }),
+  ),
+  total_seconds: Type.Optional(timeout()),
+};
+
+const apiKey = () => text('visible ASCII characters', 4_096, '^[\\x21-\\x7e]*$');
+
 export const UpstreamSchema = Type.Object(
   {
     id: slug(),
@@ -83,10 +96,28 @@ export const UpstreamSchema = Type.Object(
     base_url: Type.Optional(text('an http or https address', 2_048)),
     profile: Type.Optional(Type.String({ expects: 'the name of a profile' })),
     cancel_stops_billing: Type.Optional(Type.Boolean({ expects: 'true or false' })),
-    api_key: Type.Optional(text('visible ASCII characters', 4_096, '^[\\x21-\\x7e]*$')),
-    first_byte_seconds: Type.Optional(timeout()),
-    idle_seconds: Type.Optional(timeout()),
-    total_seconds: Type.Optional(timeout()),
+    api_key: Type.Optional(apiKey()),
+    api_keys: Type.Optional(
+      Type.Array(apiKey(), {
+        minItems: 1,
+        maxItems: 64,
+        uniqueItems: true,
+        expects: 'a list of 1 to 64 different keys',
+      }),
+    ),
+    connect_seconds: Type.Optional(timeout()),
+    ...TimeoutFields,
+    max_in_flight: Type.Optional(integer(1, 1_000_000)),
+    queue_length: Type.Optional(integer(0, 100_000)),
+    queue_seconds: Type.Optional(timeout()),
+    cool_down_seconds: Type.Optional(timeout()),
+    transport: Type.Optional(
+      Type.Union([Type.Literal('sockets'), Type.Literal('fetch')], {
+        expects: '"sockets" or "fetch"',
+      }),
+    ),
+    proxy: Type.Optional(text('an http address', 2_048)),
+    allow_link_local: Type.Optional(Type.Boolean({ expects: 'true or false' })),
   },
   closed,
 );
@@ -102,6 +133,8 @@ const PlacementSchema = Type.Object(
         expects: 'a number above 0, at most 1,000,000',
       }),
     ),
+    ...TimeoutFields,
+    cost: Type.Optional(CostSchema),
   },
   closed,
 );
@@ -178,6 +211,7 @@ const DocumentSchema = Type.Object(
 export type CatalogDocument = Static<typeof DocumentSchema>;
 export type ModelEntry = Static<typeof ModelSchema>;
 export type UpstreamEntry = Static<typeof UpstreamSchema>;
+export type PlacementEntry = Static<typeof PlacementSchema>;
 export type PlanEntry = Static<typeof PlanSchema>;
 
 export function isCatalogDocument(document: unknown): document is CatalogDocument {

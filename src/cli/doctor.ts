@@ -196,7 +196,9 @@ function checkProfiles(context: Context): Finding {
 function checkSecrets(context: Context): Finding {
   const upstreams = [...context.catalog().upstreams.values()];
   const without = upstreams.flatMap((upstream) =>
-    upstream.dialect !== 'demo' && upstream.apiKey === '' ? [upstream.id] : [],
+    upstream.dialect !== 'demo' && upstream.credentials.some(({ apiKey }) => apiKey === '')
+      ? [upstream.id]
+      : [],
   );
   if (without.length === 0) return { ok: true, detail: 'present' };
   return { ok: true, detail: `none for ${without.join(', ')}, which is right for local upstreams` };

@@ -36,6 +36,8 @@ export type UpstreamFailure = {
   /** For the operator's log and `explain`: our own words and numbers, never the upstream's text. */
   readonly detail: string;
   readonly status?: number;
+  /** How long the upstream wants to be left alone. */
+  readonly retryAfterMs?: number;
 };
 
 /** Tells a failure from whatever else stands in its place; nothing else of ours has a class. */

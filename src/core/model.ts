@@ -3,6 +3,7 @@
 
 import type { UsdRate } from './money.ts';
 import type { IncidentLimits, Plan } from './plan.ts';
+import type { Price } from './price.ts';
 import type { PriceBook } from './price-book.ts';
 import type { ChatProfile, MessagesProfile } from './profile.ts';
 
@@ -13,6 +14,10 @@ export type Placement = {
   readonly upstream: string;
   readonly model: string;
   readonly weight: number;
+  /** The upstream's own timers, with what this placement sets in their place. */
+  readonly timeouts: UpstreamTimeouts;
+  /** What the upstream asks the operator for a token; absent where nobody said. */
+  readonly cost?: Price;
 };
 
 export type Model = {
@@ -33,11 +38,19 @@ export type Model = {
   readonly incidentLimits?: IncidentLimits;
 };
 
-type RemoteUpstream = {
+type UpstreamBase = {
   readonly id: string;
+  readonly timeouts: UpstreamTimeouts;
+  /** At least one. */
+  readonly credentials: readonly [Credential, ...Credential[]];
+  readonly concurrency: UpstreamConcurrency;
+  /** How long it is left alone after it was found to fail, where it did not say so itself. */
+  readonly coolDownMs: number;
+};
+
+type RemoteUpstream = UpstreamBase & {
   /** Without a trailing slash, as the format's clients take it: with /v1 for chat alone. */
   readonly baseUrl: string;
-  readonly apiKey: string;
   /** What the catalog calls the profile; for people, never for decisions. */
   readonly profileName: string;
   /**
@@ -45,19 +58,45 @@ type RemoteUpstream = {
    * attempt; otherwise the answer is read to its end, within bounds, for what it really cost.
    */
   readonly cancelStopsBilling: boolean;
-  readonly timeouts: UpstreamTimeouts;
+  /** `sockets`: the program's own HTTP client; `fetch`: the runtime's. */
+  readonly transport: 'sockets' | 'fetch';
+  /** An HTTP proxy on the way to it. */
+  readonly proxyUrl?: string;
+  /** Whether it may be at a link-local address, where clouds keep their machines' secrets. */
+  readonly allowLinkLocal: boolean;
 };
 
 export type Upstream =
   | (RemoteUpstream & { readonly dialect: 'chat'; readonly profile: ChatProfile })
   | (RemoteUpstream & { readonly dialect: 'messages'; readonly profile: MessagesProfile })
-  | { readonly id: string; readonly dialect: 'demo'; readonly timeouts: UpstreamTimeouts };
+  | (UpstreamBase & { readonly dialect: 'demo' });
+
+/** One key to an upstream. */
+export type Credential = {
+  /** Its place in the catalog's list, from 1. Never a part of the key. */
+  readonly id: string;
+  /** Empty where the upstream wants none. */
+  readonly apiKey: string;
+};
+
+/** How many requests may be under way, how many more may wait for that, and how long each. */
+export type UpstreamConcurrency = {
+  readonly maxInFlight: number;
+  readonly queueLength: number;
+  readonly queueMs: number;
+};
 
 export type UpstreamTimeouts = {
+  /** Until the connection is made, name and TLS included. */
+  readonly connectMs: number;
   /** From the request to the first byte of the answer's body or stream. */
   readonly firstByteMs: number;
-  /** Between two reads of an answer. */
+  /** From the request to the first content: comments and blank lines are none. */
+  readonly firstContentMs: number;
+  /** Between two events of an answer. */
   readonly idleMs: number;
+  /** The least that an answer under way makes; below it for long, it counts as silent. */
+  readonly minTokensPerSecond: number;
   /** From the request to the end of the answer. */
   readonly totalMs: number;
 };

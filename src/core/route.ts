@@ -1,6 +1,6 @@
 // Who may serve a request, best first.
 
-import type { Catalog, Model, Placement, Upstream } from './model.ts';
+import type { Catalog, Model, Placement, Upstream, UpstreamTimeouts } from './model.ts';
 import { type Plan, planIncludes } from './plan.ts';
 import type { Price } from './price.ts';
 import { priceAt } from './price-book.ts';
@@ -12,6 +12,9 @@ export type Candidate = {
   readonly upstreamModel: string;
   /** The model's when the request started. */
   readonly price: Price;
+  readonly timeouts: UpstreamTimeouts;
+  /** What the upstream asks the operator for a token; absent where nobody said. */
+  readonly cost?: Price;
   readonly fallback: boolean;
 };
 
@@ -31,7 +34,9 @@ export function candidates(
     return drawByWeight(of.servedBy, random).flatMap((placement) => {
       const upstream = catalog.upstreams.get(placement.upstream);
       if (upstream === undefined) return [];
-      return [{ model: of, upstream, upstreamModel: placement.model, price, fallback }];
+      const { model: upstreamModel, timeouts, cost } = placement;
+      const paid = cost === undefined ? {} : { cost };
+      return [{ model: of, upstream, upstreamModel, price, timeouts, ...paid, fallback }];
     });
   };
   const own = placements(model, false);

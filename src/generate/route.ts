@@ -51,6 +51,7 @@ export async function route<A extends Attempt>(options: RouteOptions<A>): Promis
   for (let candidate = waiting.shift(); candidate !== undefined; candidate = waiting.shift()) {
     const attempt = options.startAttempt({
       candidate,
+      credential: candidate.upstream.credentials[0],
       request: options.request,
       maxOutputTokens: options.maxOutputTokens,
       stream: options.streamUpstream,

@@ -5,7 +5,7 @@
 import type { Deadline, Deadlines } from '../core/deadlines.ts';
 import { isFailure } from '../core/failure.ts';
 import type { GenerationRequest } from '../core/generation.ts';
-import type { UpstreamTimeouts } from '../core/model.ts';
+import type { Credential, UpstreamTimeouts } from '../core/model.ts';
 import type { Candidate } from '../core/route.ts';
 import { createStopCutter, type StopCutter, splitStops } from '../core/stop.ts';
 import { dialectOf } from '../wire/upstream/dialect.ts';
@@ -26,6 +26,8 @@ export type Attempt = {
 
 export type AttemptOptions = {
   readonly candidate: Candidate;
+  /** One of the upstream's. */
+  readonly credential: Credential;
   readonly request: GenerationRequest;
   readonly maxOutputTokens: number;
   /** Whether to ask the upstream to stream. An attempt that has to cut asks for it in any case. */
@@ -41,10 +43,10 @@ export function createAttempts(dependencies: {
   readonly deadlines: Deadlines;
 }): StartAttempt {
   const { client, clock, deadlines } = dependencies;
-  return ({ candidate, request, maxOutputTokens, stream }) => {
+  return ({ candidate, credential, request, maxOutputTokens, stream }) => {
     const { upstream } = candidate;
     const controller = new AbortController();
-    const watch = startWatch(upstream.timeouts, deadlines, () => controller.abort());
+    const watch = startWatch(candidate.timeouts, deadlines, () => controller.abort());
     const dialect = dialectOf(upstream);
     const cutter = createCutter(candidate, request);
     const guard = createFloodGuard(maxOutputTokens);
@@ -62,8 +64,9 @@ export function createAttempts(dependencies: {
         ? client.send({
             upstream,
             path: dialect.path,
-            headers: dialect.headers(upstream.dialect === 'demo' ? '' : upstream.apiKey),
+            headers: dialect.headers(credential.apiKey),
             body,
+            connectMs: candidate.timeouts.connectMs,
             signal: controller.signal,
           })
         : body;

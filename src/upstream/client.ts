@@ -17,6 +17,8 @@ export type ByteReader = {
 export type UpstreamAnswer = {
   readonly status: number;
   readonly isJson: boolean;
+  /** How long the upstream wants to be left alone, where it says so. */
+  readonly retryAfterMs?: number;
   /** Reads the whole body, or fails above the limit of the decoder. */
   readonly text: () => Promise<string | UpstreamFailure>;
   readonly reader: () => ByteReader | undefined;
@@ -28,6 +30,8 @@ export type UpstreamClient = {
     readonly path: string;
     readonly headers: Readonly<Record<string, string>>;
     readonly body: string;
+    /** Until a new connection is made, name and TLS included. */
+    readonly connectMs: number;
     readonly signal: AbortSignal;
   }) => Promise<UpstreamAnswer | UpstreamFailure>;
 };

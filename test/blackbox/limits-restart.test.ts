@@ -121,10 +121,11 @@ test('limits that are set while requests of the model run count them, and lifted
   await using gateway = await start();
   const account = await gateway.createAccount({ plan: 'wide' });
   const aborts = [new AbortController(), new AbortController()];
-  for (const abort of aborts) {
-    const stream = await openStream(account, 'chat', 'stall', { max_tokens: 100 }, abort.signal);
-    expect(stream.status).toBe(200);
+  const streams: Response[] = [];
+  for (const { signal } of aborts) {
+    streams.push(await openStream(account, 'chat', 'stall', { max_tokens: 100 }, signal));
   }
+  expect(streams.map(({ status }) => status)).toEqual([200, 200]);
   const limits = async () => (await get(account, '/v1/account')).json['model_limits'];
   const limit = (...args: string[]) => gateway.run('models', 'limit', 'stall', ...args);
   await limit('--concurrent-requests', '2', '--requests-per-minute', '4');
@@ -144,5 +145,6 @@ test('limits that are set while requests of the model run count them, and lifted
   const third = await openStream(account, 'chat', 'stall', { max_tokens: 100 }, abort.signal);
   expect([third.status, third.headers.get('x-ratelimit-limit-requests')]).toEqual([200, '1000']);
   for (const each of [...aborts, abort]) each.abort();
+  await Promise.all([...streams, third].map((each) => each.text().catch(() => {})));
   await waitUntil(async () => (await usage(account)).in_flight === 0);
 }, 30_000);

@@ -36,6 +36,34 @@ function problemsOf(text: string, environment: Record<string, string> = {}): rea
   return [];
 }
 
+const DEFAULT_TIMEOUTS = {
+  connectMs: 10_000,
+  firstByteMs: 60_000,
+  firstContentMs: 300_000,
+  idleMs: 120_000,
+  minTokensPerSecond: 0.2,
+  totalMs: 1_800_000,
+};
+
+const SET_TIMEOUTS = {
+  connectMs: 250,
+  firstByteMs: 500,
+  firstContentMs: 1_000,
+  idleMs: 2_000,
+  minTokensPerSecond: 4,
+  totalMs: 3_000,
+};
+
+const PLACED_TIMEOUTS = { ...SET_TIMEOUTS, idleMs: 9_000, minTokensPerSecond: 0 };
+
+const COST = {
+  version: expect.stringMatching(/^price_[0-9a-f]{16}$/),
+  input: 100_000_000_000n,
+  cachedInput: 100_000_000_000n,
+  cacheWrite: 100_000_000_000n,
+  output: 200_000_000_000n,
+};
+
 describe('loadCatalog', () => {
   test('fills in every default', () => {
     const { models, plans, upstreams, ...rest } = load(MINIMAL);
@@ -62,7 +90,7 @@ describe('loadCatalog', () => {
           cacheWrite: 150_000_000_000n,
           output: 1_000_000_000_000n,
         }),
-        servedBy: [{ upstream: 'up', model: 'swift', weight: 1 }],
+        servedBy: [{ upstream: 'up', model: 'swift', weight: 1, timeouts: DEFAULT_TIMEOUTS }],
         fallbacks: [],
       },
     ]);
@@ -71,11 +99,15 @@ describe('loadCatalog', () => {
         id: 'up',
         dialect: 'chat',
         baseUrl: 'https://models.example/v1',
-        apiKey: '',
+        credentials: [{ id: '1', apiKey: '' }],
+        concurrency: { maxInFlight: 1_024, queueLength: 256, queueMs: 2_000 },
+        coolDownMs: 5_000,
+        transport: 'fetch',
+        allowLinkLocal: false,
         profileName: 'chat',
         profile: DEFAULT_PROFILE.chat,
         cancelStopsBilling: true,
-        timeouts: { firstByteMs: 60_000, idleMs: 120_000, totalMs: 1_800_000 },
+        timeouts: DEFAULT_TIMEOUTS,
       },
     ]);
     expect([...plans.values()]).toEqual([...BUILT_IN_PLANS]);
@@ -92,10 +124,20 @@ describe('loadCatalog', () => {
       id = "a"
       dialect = "chat"
       base_url = "http://127.0.0.1:9/v1"
-      api_key = "Bearer-\${KEY}"
+      api_keys = ["Bearer-\${KEY}", "second"]
       cancel_stops_billing = false
+      connect_seconds = 0.25
       first_byte_seconds = 0.5
+      first_content_seconds = 1
       idle_seconds = 2
+      min_tokens_per_second = 4
+      max_in_flight = 7
+      queue_length = 0
+      queue_seconds = 0.25
+      cool_down_seconds = 1.5
+      transport = "sockets"
+      proxy = "http://127.0.0.1:8"
+      allow_link_local = true
       total_seconds = 3
       [[upstream]]
       id = "b"
@@ -110,7 +152,7 @@ describe('loadCatalog', () => {
       max_output = 2000
       features = ["vision", "reasoning"]
       price = { input = "0.000000000001", cached_input = "0", output = "1000000" }
-      served_by = [{ upstream = "a", model = "x", weight = 2.5 }, { upstream = "b", model = "y" }]
+      served_by = [{ upstream = "a", model = "x", weight = 2.5, idle_seconds = 9, min_tokens_per_second = 0, cost = { input = "0.1", output = "0.2" } }, { upstream = "b", model = "y" }]
       fallbacks = ["two"]
       incident_limits = { requests_per_minute = 5 }
       [[model]]
@@ -141,11 +183,19 @@ describe('loadCatalog', () => {
       id: 'a',
       dialect: 'chat',
       baseUrl: 'http://127.0.0.1:9/v1',
-      apiKey: 'Bearer-secret',
+      credentials: [
+        { id: '1', apiKey: 'Bearer-secret' },
+        { id: '2', apiKey: 'second' },
+      ],
+      concurrency: { maxInFlight: 7, queueLength: 0, queueMs: 250 },
+      coolDownMs: 1_500,
+      transport: 'sockets',
+      proxyUrl: 'http://127.0.0.1:8',
+      allowLinkLocal: true,
       profileName: 'chat',
       profile: DEFAULT_PROFILE.chat,
       cancelStopsBilling: false,
-      timeouts: { firstByteMs: 500, idleMs: 2_000, totalMs: 3_000 },
+      timeouts: SET_TIMEOUTS,
     });
     expect(catalog.resolve('Vendor/One:free')).toEqual({
       slug: 'one',
@@ -164,8 +214,8 @@ describe('loadCatalog', () => {
         output: 10n ** 18n,
       }),
       servedBy: [
-        { upstream: 'a', model: 'x', weight: 2.5 },
-        { upstream: 'b', model: 'y', weight: 1 },
+        { upstream: 'a', model: 'x', weight: 2.5, timeouts: PLACED_TIMEOUTS, cost: COST },
+        { upstream: 'b', model: 'y', weight: 1, timeouts: DEFAULT_TIMEOUTS },
       ],
       fallbacks: ['two'],
       incidentLimits: { requestsPerMinute: 5 },

@@ -7,6 +7,7 @@ import type { Catalog, Model, Placement, Upstream } from '../../src/core/model.t
 import { BUILT_IN_PLANS, type Plan } from '../../src/core/plan.ts';
 import { SINCE_EVER } from '../../src/core/price-book.ts';
 import { candidates } from '../../src/core/route.ts';
+import { demoUpstream, TIMEOUTS } from '../support/model.ts';
 import { alwaysAt } from '../support/price.ts';
 
 const [PLAN] = BUILT_IN_PLANS as readonly [Plan];
@@ -30,11 +31,7 @@ function model(slug: string, servedBy: readonly Placement[], fallbacks: string[]
 }
 
 function catalog(models: readonly Model[], upstreamIds: readonly string[]): Catalog {
-  const timeouts = { firstByteMs: 1, idleMs: 1, totalMs: 1 };
-  const upstreams = upstreamIds.map((id): [string, Upstream] => [
-    id,
-    { id, dialect: 'demo', timeouts },
-  ]);
+  const upstreams = upstreamIds.map((id): [string, Upstream] => [id, demoUpstream(id)]);
   return {
     serviceName: 'test',
     usdPerMillion: 1n,
@@ -50,6 +47,7 @@ const at = (upstream: string, weight = 1): Placement => ({
   upstream,
   model: `${upstream}-x`,
   weight,
+  timeouts: TIMEOUTS,
 });
 
 function order(models: readonly Model[], plan: Plan, random: () => number): string[] {

@@ -8,7 +8,6 @@ import type { Catalog, Model } from '../../src/core/model.ts';
 import type { Plan } from '../../src/core/plan.ts';
 import type { Price } from '../../src/core/price.ts';
 import { SINCE_EVER } from '../../src/core/price-book.ts';
-import { DEFAULT_PROFILE } from '../../src/core/profile.ts';
 import type { GenerateDependencies, GenerationCall } from '../../src/generate/call.ts';
 import { generate } from '../../src/generate/generate.ts';
 import { createInFlight } from '../../src/generate/in-flight.ts';
@@ -20,6 +19,7 @@ import type { Batch } from '../../src/upstream/attempt.ts';
 import { chatFormat } from '../../src/wire/chat/format.ts';
 import { temporaryDirectory } from '../support/database.ts';
 import { closeBooks, fundAccount, NOW, type OpenBooks, openBooks } from '../support/ledger.ts';
+import { chatUpstream } from '../support/model.ts';
 import { candidate, listedAttempt } from './parts.ts';
 
 const directory = temporaryDirectory();
@@ -67,15 +67,7 @@ const CATALOG: Catalog = {
   resolve: (name) => MODELS.find(({ slug }) => slug === name),
 };
 
-const BILLS_TO_THE_END = {
-  dialect: 'chat',
-  profile: DEFAULT_PROFILE.chat,
-  profileName: 'chat',
-  baseUrl: 'http://127.0.0.1:9',
-  apiKey: '',
-  cancelStopsBilling: false,
-  timeouts: { firstByteMs: 1_000, idleMs: 1_000, totalMs: 1_000 },
-} as const;
+const BILLS_TO_THE_END = { ...chatUpstream('bills-on'), cancelStopsBilling: false };
 
 const USAGE: Usage = {
   inputTokens: 10,

@@ -3,24 +3,14 @@
 
 import { expect, test } from 'bun:test';
 import type { Upstream } from '../../src/core/model.ts';
-import { DEFAULT_PROFILE } from '../../src/core/profile.ts';
 import { createInFlight } from '../../src/generate/in-flight.ts';
 import { type Lifetime, startLifetime } from '../../src/generate/lifetime.ts';
+import { chatUpstream } from '../support/model.ts';
 import { waitUntil } from '../support/upstream.ts';
 import { candidate } from './parts.ts';
 
-const timeouts = { firstByteMs: 1_000, idleMs: 1_000, totalMs: 1_000 };
-const REMOTE = {
-  id: 'remote',
-  dialect: 'chat',
-  baseUrl: 'http://127.0.0.1:9/v1',
-  apiKey: 'key',
-  profileName: 'default',
-  profile: DEFAULT_PROFILE.chat,
-  timeouts,
-} as const;
-const STOPS: Upstream = { ...REMOTE, cancelStopsBilling: true };
-const BILLS_ON: Upstream = { ...REMOTE, cancelStopsBilling: false };
+const STOPS: Upstream = chatUpstream('remote');
+const BILLS_ON: Upstream = { ...chatUpstream('remote'), cancelStopsBilling: false };
 
 function setUp(upstream: Upstream, inFlight = createInFlight()) {
   const controller = new AbortController();

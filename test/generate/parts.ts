@@ -4,6 +4,7 @@ import type { UpstreamFailure } from '../../src/core/failure.ts';
 import type { GenerationEvent } from '../../src/core/generation.ts';
 import type { Candidate } from '../../src/core/route.ts';
 import type { Attempt, Batch } from '../../src/upstream/attempt.ts';
+import { demoUpstream, TIMEOUTS } from '../support/model.ts';
 import { alwaysAt } from '../support/price.ts';
 
 export const HELLO: GenerationEvent = { kind: 'text-delta', text: 'Hello' };
@@ -13,7 +14,6 @@ export const CUT: UpstreamFailure = { class: 'cut', detail: 'the connection was 
 export type ListedAttempt = Attempt & { readonly aborts: () => number };
 
 export function candidate(slug: string, fallback = false): Candidate {
-  const timeouts = { firstByteMs: 1_000, idleMs: 1_000, totalMs: 1_000 };
   return {
     model: {
       slug,
@@ -25,11 +25,12 @@ export function candidate(slug: string, fallback = false): Candidate {
       maxOutput: 100,
       features: new Set(),
       prices: alwaysAt({ version: slug, input: 1n, cachedInput: 1n, cacheWrite: 1n, output: 1n }),
-      servedBy: [{ upstream: slug, model: slug, weight: 1 }],
+      servedBy: [{ upstream: slug, model: slug, weight: 1, timeouts: TIMEOUTS }],
       fallbacks: [],
     },
-    upstream: { id: slug, dialect: 'demo', timeouts },
+    upstream: demoUpstream(slug),
     upstreamModel: slug,
+    timeouts: TIMEOUTS,
     price: { version: slug, input: 1n, cachedInput: 1n, cacheWrite: 1n, output: 1n },
     fallback,
   };

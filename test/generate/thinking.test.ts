@@ -14,6 +14,7 @@ import type {
 import { recordThinking, restoreThinking } from '../../src/generate/thinking.ts';
 import { createReasoningStore } from '../../src/reasoning/reasoning.ts';
 import { newDatabase, temporaryDirectory } from '../support/database.ts';
+import { demoUpstream } from '../support/model.ts';
 
 const UPSTREAMS = {
   chat: ['chat', 'chat'],
@@ -291,11 +292,9 @@ describe('kept is', () => {
     expect(restoreThinking({ reasoning: undefined }, asked)).toBe(asked.request);
     const recorder = recordThinking({ reasoning: undefined }, asked);
     recorder.push(think('Hm.'));
-    expect(() => recorder.keep({ id: 'a', dialect: 'demo', timeouts: TIMEOUTS })).not.toThrow();
+    expect(() => recorder.keep(demoUpstream('a'))).not.toThrow();
   });
 });
-
-const TIMEOUTS = { firstByteMs: 1, idleMs: 1, totalMs: 1 };
 
 describe('one conversation never gets the thoughts of another', () => {
   test('where calls are numbered alike and have the same input', () => {

@@ -80,8 +80,11 @@ export async function generateStream(
   return { status: response.status, headers: response.headers, events };
 }
 
+/** A response that nobody refers to any more is collected, and its connection closed with it. */
+const opened: Response[] = [];
+
 /** A streamed answer that the test reads, or leaves, by itself. */
-export function openStream(
+export async function openStream(
   caller: Caller,
   format: Format,
   model: string,
@@ -89,7 +92,9 @@ export function openStream(
   signal?: AbortSignal,
 ): Promise<Response> {
   const body = requestBody(format, model, { stream: true, ...more });
-  return post(caller, PATHS[format], body, signal === undefined ? {} : { signal });
+  const response = await post(caller, PATHS[format], body, signal === undefined ? {} : { signal });
+  opened.push(response);
+  return response;
 }
 
 async function readJson(response: Response): Promise<JsonAnswer> {

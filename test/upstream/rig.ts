@@ -10,6 +10,7 @@ import { type Attempt, createAttempts } from '../../src/upstream/attempt.ts';
 import { createUpstreamClient } from '../../src/upstream/client.ts';
 import { answerDemo } from '../../src/upstream/demo.ts';
 import type { Behaviour } from '../support/behaviours.ts';
+import { chatUpstream, TIMEOUTS } from '../support/model.ts';
 import { alwaysAt } from '../support/price.ts';
 import { startUpstream, type Upstream } from '../support/upstream.ts';
 
@@ -62,13 +63,16 @@ export async function startAttemptRig(
     deadlines,
   });
 
-  const start: AttemptRig['start'] = (model, options = {}) =>
-    startAttempt({
-      candidate: candidate(model, served(upstream, options)),
+  const start: AttemptRig['start'] = (model, options = {}) => {
+    const from = served(upstream, options);
+    return startAttempt({
+      candidate: candidate(model, from),
+      credential: from.credentials[0],
       request: { ...REQUEST, stop: options.stop ?? [] },
       maxOutputTokens: options.maxOutputTokens ?? 100,
       stream: options.stream ?? true,
     });
+  };
 
   return {
     upstream,
@@ -93,14 +97,15 @@ function served(
   { baseUrl, messagesBaseUrl }: Upstream,
   { dialect = 'chat', profile, idleMs = 400 }: TryOptions,
 ): Candidate['upstream'] {
-  const timeouts = { firstByteMs: 400, idleMs, totalMs: Math.max(2_000, idleMs) };
-  const shared = {
-    id: 'scripted',
-    profileName: 'scripted',
-    apiKey: 'key',
-    cancelStopsBilling: true,
-    timeouts,
+  const timeouts = {
+    ...TIMEOUTS,
+    firstByteMs: 400,
+    firstContentMs: 400,
+    idleMs,
+    totalMs: Math.max(2_000, idleMs),
   };
+  const credentials = [{ id: '1', apiKey: 'key' }] as const;
+  const shared = { ...chatUpstream('scripted'), credentials, timeouts };
   return dialect === 'chat'
     ? { ...shared, dialect, baseUrl, profile: { ...DEFAULT_PROFILE.chat, ...profile } }
     : { ...shared, dialect, baseUrl: messagesBaseUrl, profile: DEFAULT_PROFILE.messages };
@@ -118,11 +123,12 @@ function candidate(model: string, upstream: Candidate['upstream']): Candidate {
       maxOutput: 8_192,
       features: new Set(),
       prices: alwaysAt({ version: model, input: 1n, cachedInput: 1n, cacheWrite: 1n, output: 1n }),
-      servedBy: [{ upstream: 'scripted', model, weight: 1 }],
+      servedBy: [{ upstream: 'scripted', model, weight: 1, timeouts: upstream.timeouts }],
       fallbacks: [],
     },
     upstream,
     upstreamModel: model,
+    timeouts: upstream.timeouts,
     price: { version: model, input: 1n, cachedInput: 1n, cacheWrite: 1n, output: 1n },
     fallback: false,
   };

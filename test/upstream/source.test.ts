@@ -9,6 +9,7 @@ import { createUpstreamClient } from '../../src/upstream/client.ts';
 import { type Batch, openSource } from '../../src/upstream/source.ts';
 import { chatDialect } from '../../src/wire/upstream/chat/dialect.ts';
 import { ANSWER_BYTES_MAX } from '../../src/wire/upstream/limits.ts';
+import { chatUpstream } from '../support/model.ts';
 
 const ANSWER = JSON.stringify({
   choices: [{ index: 0, message: { role: 'assistant', content: 'Hello' }, finish_reason: 'stop' }],
@@ -41,16 +42,8 @@ const client = createUpstreamClient({ fetch, answerDemo: () => new Response(null
 async function readWhole(how: string, size: number): Promise<Batch> {
   const dialect = chatDialect(DEFAULT_PROFILE.chat);
   const answer = await client.send({
-    upstream: {
-      id: 'any',
-      dialect: 'chat',
-      profile: DEFAULT_PROFILE.chat,
-      profileName: 'chat',
-      baseUrl: `http://127.0.0.1:${server.port}`,
-      apiKey: '',
-      cancelStopsBilling: true,
-      timeouts: { firstByteMs: 1_000, idleMs: 1_000, totalMs: 1_000 },
-    },
+    upstream: { ...chatUpstream('any'), baseUrl: `http://127.0.0.1:${server.port}` },
+    connectMs: 1_000,
     path: `/${how}/${size}`,
     headers: {},
     body: '{}',

@@ -1,0 +1,110 @@
+// The places that run models, and what a model's placement at one of them sets in the place of its
+// values. Called by catalog.ts for entries that keep all rules; every default is here.
+
+import { readBaseUrl } from '../core/base-url.ts';
+import type { Credential, Placement, Upstream, UpstreamTimeouts } from '../core/model.ts';
+import type { UpstreamProfile } from '../core/profile.ts';
+import { toCost } from './prices.ts';
+import { profileNameOf } from './profiles.ts';
+import type { PlacementEntry, UpstreamEntry } from './schema.ts';
+import { CatalogError } from './source.ts';
+
+/** Some servers queue a request for minutes before its first token, and keep the line alive. */
+const TIMEOUTS: UpstreamTimeouts = {
+  connectMs: 10_000,
+  firstByteMs: 60_000,
+  firstContentMs: 300_000,
+  idleMs: 120_000,
+  minTokensPerSecond: 0.2,
+  totalMs: 1_800_000,
+};
+
+export function toUpstream(
+  entry: UpstreamEntry,
+  profiles: ReadonlyMap<string, UpstreamProfile>,
+): Upstream {
+  const { id, dialect } = entry;
+  const base = {
+    id,
+    timeouts: {
+      ...toTimeouts(entry, TIMEOUTS),
+      ...milliseconds('connectMs', entry.connect_seconds),
+    },
+    credentials: toCredentials(entry),
+    concurrency: {
+      maxInFlight: entry.max_in_flight ?? 1_024,
+      queueLength: entry.queue_length ?? 256,
+      queueMs: (entry.queue_seconds ?? 2) * 1_000,
+    },
+    coolDownMs: (entry.cool_down_seconds ?? 5) * 1_000,
+  };
+  if (dialect === 'demo') return { ...base, dialect };
+  const profileName = profileNameOf({ ...entry, dialect });
+  const profile = profiles.get(profileName);
+  if (profile === undefined) throw new CatalogError(['an upstream has an unknown profile']);
+  const remote = {
+    ...base,
+    baseUrl: readBaseUrl(entry.base_url ?? '') ?? '',
+    profileName,
+    cancelStopsBilling: entry.cancel_stops_billing ?? true,
+    transport: entry.transport ?? 'fetch',
+    allowLinkLocal: entry.allow_link_local ?? false,
+    ...(entry.proxy === undefined ? {} : { proxyUrl: entry.proxy }),
+  };
+  return profile.dialect === 'chat'
+    ? { ...remote, dialect: 'chat', profile }
+    : { ...remote, dialect: 'messages', profile };
+}
+
+/** `upstreams` has the placement's: the rules have seen to it. */
+export function toPlacement(
+  entry: PlacementEntry,
+  upstreams: ReadonlyMap<string, Upstream>,
+): Placement {
+  const { upstream, model, weight = 1, cost } = entry;
+  return {
+    upstream,
+    model,
+    weight,
+    timeouts: toTimeouts(entry, upstreams.get(upstream)?.timeouts ?? TIMEOUTS),
+    ...(cost === undefined ? {} : { cost: toCost(upstream, model, cost) }),
+  };
+}
+
+function toCredentials(entry: UpstreamEntry): Upstream['credentials'] {
+  const [first = entry.api_key ?? '', ...others] = entry.api_keys ?? [];
+  const credential = (apiKey: string, index: number): Credential => ({
+    id: String(index + 1),
+    apiKey,
+  });
+  return [credential(first, 0), ...others.map((apiKey, index) => credential(apiKey, index + 1))];
+}
+
+type TimeoutEntry = Pick<
+  UpstreamEntry,
+  | 'first_byte_seconds'
+  | 'first_content_seconds'
+  | 'idle_seconds'
+  | 'min_tokens_per_second'
+  | 'total_seconds'
+>;
+
+function toTimeouts(entry: TimeoutEntry, defaults: UpstreamTimeouts): UpstreamTimeouts {
+  return {
+    ...defaults,
+    ...milliseconds('firstByteMs', entry.first_byte_seconds),
+    ...milliseconds('firstContentMs', entry.first_content_seconds),
+    ...milliseconds('idleMs', entry.idle_seconds),
+    ...milliseconds('totalMs', entry.total_seconds),
+    ...(entry.min_tokens_per_second === undefined
+      ? {}
+      : { minTokensPerSecond: entry.min_tokens_per_second }),
+  };
+}
+
+function milliseconds(
+  name: keyof UpstreamTimeouts,
+  seconds: number | undefined,
+): Partial<UpstreamTimeouts> {
+  return seconds === undefined ? {} : { [name]: seconds * 1_000 };
+}

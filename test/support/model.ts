@@ -1,0 +1,40 @@
+// Upstreams for tests that need one by type and talk to none.
+
+import type { Upstream, UpstreamTimeouts } from '../../src/core/model.ts';
+import { DEFAULT_PROFILE } from '../../src/core/profile.ts';
+
+/** A second for everything, and no least speed. */
+export const TIMEOUTS: UpstreamTimeouts = {
+  connectMs: 1_000,
+  firstByteMs: 1_000,
+  firstContentMs: 1_000,
+  idleMs: 1_000,
+  minTokensPerSecond: 0,
+  totalMs: 1_000,
+};
+
+const BASE = {
+  timeouts: TIMEOUTS,
+  credentials: [{ id: '1', apiKey: '' }],
+  concurrency: { maxInFlight: 1_000, queueLength: 0, queueMs: 0 },
+  coolDownMs: 1_000,
+} as const;
+
+export function demoUpstream(id: string): Extract<Upstream, { readonly dialect: 'demo' }> {
+  return { ...BASE, id, dialect: 'demo' };
+}
+
+/** A chat upstream at a port where nobody is. */
+export function chatUpstream(id: string): Extract<Upstream, { readonly dialect: 'chat' }> {
+  return {
+    ...BASE,
+    id,
+    dialect: 'chat',
+    baseUrl: 'http://127.0.0.1:9/v1',
+    profileName: 'chat',
+    profile: DEFAULT_PROFILE.chat,
+    cancelStopsBilling: true,
+    transport: 'fetch',
+    allowLinkLocal: false,
+  };
+}
