@@ -4,21 +4,9 @@
 
 import { createServer, type Socket } from 'node:net';
 import { type Behaviour, behaviourFor } from './behaviours.ts';
+import { type RecordedRequest, readRequests } from './recorded-request.ts';
 
-/** One request as the upstream got it. `body` is the parsed JSON, `text` the bytes as text. */
-export type RecordedRequest = {
-  readonly method: string;
-  readonly path: string;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly text: string;
-  readonly body: Readonly<Record<string, unknown>>;
-  readonly model: string;
-  readonly stream: boolean;
-  readonly dialect: 'chat' | 'messages';
-  /** How many requests for this model came before. */
-  readonly earlier: number;
-  readonly atMs: number;
-};
+export type { RecordedRequest } from './recorded-request.ts';
 
 /** What a behaviour works with: the request, and the bytes of the answer. */
 export type Exchange = {
@@ -43,11 +31,21 @@ export type Exchange = {
   readonly reset: () => void;
 };
 
-export type Upstream = {
+export type BaseUrls = {
   /** For the chat dialect with `/v1`, as in `http://127.0.0.1:1234/v1`. */
   readonly baseUrl: string;
   /** For the messages dialect, without `/v1`. */
   readonly messagesBaseUrl: string;
+};
+
+export type Upstream = BaseUrls & {
+  /**
+   * One more upstream of this server, under a path of its own: for catalogs in which many upstreams
+   * fail without a word to each other. What it is asked has its name as `site`.
+   */
+  readonly site: (name: string) => BaseUrls;
+  /** What a site was asked, in order. */
+  readonly asked: (site: string) => readonly RecordedRequest[];
   readonly requests: RecordedRequest[];
   /** Connections that are open now. */
   readonly connections: () => number;
@@ -69,6 +67,7 @@ export async function startUpstream(
   extra: Readonly<Record<string, Behaviour>> = {},
 ): Promise<Upstream> {
   const requests: RecordedRequest[] = [];
+  const bySite = new Map<string, RecordedRequest[]>();
   const sockets = new Set<Socket>();
   let aborted = 0;
   let active = 0;
@@ -79,6 +78,9 @@ export async function startUpstream(
     connection: ConnectionEnd,
   ): Promise<void> {
     requests.push(request);
+    const book = bySite.get(request.site);
+    if (book === undefined) bySite.set(request.site, [request]);
+    else book.push(request);
     const { exchange, ended } = createExchange(request, socket, connection);
     active += 1;
     const behaviour = extra[request.model] ?? behaviourFor(request.model);
@@ -91,7 +93,8 @@ export async function startUpstream(
     sockets.add(socket);
     socket.on('close', () => sockets.delete(socket));
     socket.on('error', () => socket.destroy());
-    const count = (model: string) => requests.filter((request) => request.model === model).length;
+    const count = (site: string, model: string) =>
+      (bySite.get(site) ?? []).filter((request) => request.model === model).length;
     const connection = trackEnd(socket);
     readRequests(socket, count, (request) => serve(request, socket, connection));
   });
@@ -109,6 +112,11 @@ export async function startUpstream(
   const upstream: Upstream = {
     baseUrl: `${origin}/v1`,
     messagesBaseUrl: origin,
+    site: (name) => ({
+      baseUrl: `${origin}/${name}/v1`,
+      messagesBaseUrl: `${origin}/${name}`,
+    }),
+    asked: (site) => bySite.get(site) ?? [],
     requests,
     connections: () => sockets.size,
     aborted: () => aborted,
@@ -194,87 +202,3 @@ function createExchange(
 }
 
 const CRLF = Buffer.from('\r\n');
-const HEAD_END = Buffer.from('\r\n\r\n');
-
-/** Cuts requests out of the bytes of one connection and hands them on one after the other. */
-function readRequests(
-  socket: Socket,
-  countEarlier: (model: string) => number,
-  serve: (request: RecordedRequest) => Promise<void>,
-): void {
-  let buffered: Buffer = Buffer.alloc(0);
-  let busy = false;
-
-  async function advance(): Promise<void> {
-    if (busy) return;
-    const headLength = buffered.indexOf(HEAD_END);
-    if (headLength === -1) return;
-    const [first = '', ...lines] = buffered.toString('latin1', 0, headLength).split('\r\n');
-    const headers: Record<string, string> = {};
-    for (const line of lines) {
-      const colon = line.indexOf(':');
-      headers[line.slice(0, colon).toLowerCase()] = line.slice(colon + 1).trim();
-    }
-    const rest = buffered.subarray(headLength + HEAD_END.length);
-    const read = readBody(headers, rest);
-    if (read === undefined) return;
-    buffered = read.rest;
-    busy = true;
-    const [method = '', path = ''] = first.split(' ');
-    await serve(describe(method, path, headers, read.text, countEarlier));
-    busy = false;
-    await advance();
-  }
-
-  socket.on('data', (bytes) => {
-    buffered = Buffer.concat([buffered, Buffer.from(bytes)]);
-    void advance();
-  });
-}
-
-/** The body as text and the bytes after it; `undefined` while it is not complete. */
-function readBody(
-  headers: Readonly<Record<string, string>>,
-  bytes: Buffer,
-): { text: string; rest: Buffer } | undefined {
-  if (headers['transfer-encoding'] === undefined) {
-    const length = Number(headers['content-length'] ?? 0);
-    if (bytes.length < length) return undefined;
-    return { text: bytes.toString('utf8', 0, length), rest: bytes.subarray(length) };
-  }
-  const parts: Buffer[] = [];
-  let position = 0;
-  while (true) {
-    const lineEnd = bytes.indexOf(CRLF, position);
-    if (lineEnd === -1) return undefined;
-    const length = Number.parseInt(bytes.toString('latin1', position, lineEnd), 16);
-    const end = lineEnd + 2 + length + 2;
-    if (bytes.length < end) return undefined;
-    if (length === 0) return { text: Buffer.concat(parts).toString(), rest: bytes.subarray(end) };
-    parts.push(bytes.subarray(lineEnd + 2, end - 2));
-    position = end;
-  }
-}
-
-function describe(
-  method: string,
-  path: string,
-  headers: Readonly<Record<string, string>>,
-  text: string,
-  countEarlier: (model: string) => number,
-): RecordedRequest {
-  const body: Record<string, unknown> = text.startsWith('{') ? JSON.parse(text) : {};
-  const model = String(body['model'] ?? '');
-  return {
-    method,
-    path,
-    headers,
-    text,
-    body,
-    model,
-    stream: body['stream'] === true,
-    dialect: path.includes('/messages') ? 'messages' : 'chat',
-    earlier: countEarlier(model),
-    atMs: Date.now(),
-  };
-}
