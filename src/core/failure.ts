@@ -31,8 +31,27 @@ export type FailureClass =
   | 'cut'
   | 'gateway';
 
+/**
+ * Where an attempt was when it failed; for a `timeout`, which of its timers ran out.
+ *
+ * connect        there was no connection yet
+ * first_byte     the request was sent, and nothing of an answer's body had come
+ * first_content  something had come, but nothing of the model's
+ * stream         content had begun; as a timeout, the gap between two events was too long
+ * throughput     content had begun, and came too slowly (timeouts alone)
+ * total          the attempt as a whole took too long (timeouts alone)
+ */
+export type AttemptPhase =
+  | 'connect'
+  | 'first_byte'
+  | 'first_content'
+  | 'stream'
+  | 'throughput'
+  | 'total';
+
 export type UpstreamFailure = {
   readonly class: FailureClass;
+  readonly phase?: AttemptPhase;
   /** For the operator's log and `explain`: our own words and numbers, never the upstream's text. */
   readonly detail: string;
   readonly status?: number;
