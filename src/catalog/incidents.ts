@@ -1,8 +1,9 @@
 // Lower limits of a model during a capacity incident, set by the operator while the server runs.
-// Requests read the snapshot in memory; `reload` replaces it. The lower of plan and model limit
-// applies (specification, limits, rule 1), which is decided in core, not here.
+// Requests read a snapshot in memory. The lower of plan and model limit applies (specification,
+// limits, rule 1), which is decided in core, not here.
 
 import { asc, eq } from 'drizzle-orm';
+import type { OperatorState } from '../core/operator.ts';
 import { type IncidentLimits, LIMIT_NAMES } from '../core/plan.ts';
 import type { Database } from '../store/database.ts';
 import { incidentLimits } from '../store/tables.ts';
@@ -11,6 +12,13 @@ export type Incident = typeof incidentLimits.$inferSelect;
 
 export type Incidents = ReturnType<typeof createIncidents>;
 
+/** The limits in force for a model's slug, as the database has them now; of none: `undefined`. */
+export function readIncidents(database: Database): OperatorState['incidentOf'] {
+  const rows = database.db.select().from(incidentLimits).all();
+  const byModel = new Map(rows.map((row) => [row.model, Object.freeze(presentLimits(row))]));
+  return (modelSlug) => byModel.get(modelSlug);
+}
+
 export function createIncidents(dependencies: {
   readonly database: Database;
   /** Unix milliseconds. */
@@ -18,21 +26,11 @@ export function createIncidents(dependencies: {
 }) {
   const { database, clock } = dependencies;
   const { db } = database;
-  let snapshot = takeSnapshot();
-
-  function list(): Incident[] {
-    return db.select().from(incidentLimits).orderBy(asc(incidentLimits.model)).all();
-  }
-
-  function takeSnapshot(): ReadonlyMap<string, IncidentLimits> {
-    return new Map(list().map((row) => [row.model, presentLimits(row)]));
-  }
 
   return {
-    /** The limits in force for a model's slug; `undefined` when there is no incident. */
-    of: (modelSlug: string): IncidentLimits | undefined => snapshot.get(modelSlug),
     /** All incidents, by model, as the database has them now. */
-    list,
+    list: (): Incident[] =>
+      db.select().from(incidentLimits).orderBy(asc(incidentLimits.model)).all(),
     /**
      * Replaces the limits of a model. At least one has to be given, each a whole number of at
      * least 1; throws `RangeError` otherwise. The caller checks that the model exists.
@@ -57,7 +55,6 @@ export function createIncidents(dependencies: {
         .values(row)
         .onConflictDoUpdate({ target: incidentLimits.model, set: row })
         .run();
-      snapshot = takeSnapshot();
       return row;
     },
     /** Ends the incident of a model; `false` when there was none. */
@@ -67,11 +64,7 @@ export function createIncidents(dependencies: {
         .where(eq(incidentLimits.model, model))
         .returning({ model: incidentLimits.model })
         .all();
-      snapshot = takeSnapshot();
       return removed.length > 0;
-    },
-    reload(): void {
-      snapshot = takeSnapshot();
     },
   };
 }

@@ -18,7 +18,7 @@ export class CatalogError extends Error {
   }
 }
 
-type FoundCatalog = {
+export type FoundCatalog = {
   readonly origin: 'file' | 'built-in';
   /** The absolute path of the file; absent for the built-in catalog. */
   readonly path?: string;
@@ -26,7 +26,7 @@ type FoundCatalog = {
   readonly environment: Environment;
 };
 
-type CatalogSearch = {
+export type CatalogSearch = {
   /** `CATALOG`, where it is set. */
   readonly path?: string | undefined;
   readonly environment: Environment;
@@ -91,7 +91,7 @@ function withoutValues(message: string): string {
 
 /**
  * Bun's parser gives no position. It reads from left to right, so every prefix that holds the
- * mistake fails with the same message: the shortest prefix in the last run that does ends at it.
+ * mistake fails with the same message: the shortest prefix that does ends at it.
  */
 function locate(text: string, failure: string): { line: number; column: number } {
   const lines = text.split('\n');
@@ -100,13 +100,29 @@ function locate(text: string, failure: string): { line: number; column: number }
       .slice(0, count)
       .map((line) => `${line}\n`)
       .join('');
-  let line = lines.length;
-  while (line > 1 && tomlFailure(prefix(line - 1)) === failure) line -= 1;
+  const line = leastThat((count) => tomlFailure(prefix(count)) === failure, lines.length);
   const before = prefix(line - 1);
   const last = lines[line - 1] ?? '';
-  let column = last.length;
-  while (column > 1 && tomlFailure(before + last.slice(0, column - 1)) === failure) column -= 1;
+  const column = leastThat(
+    (count) => tomlFailure(before + last.slice(0, count)) === failure,
+    last.length,
+  );
   return { line, column: Math.max(1, column) };
+}
+
+/**
+ * The least number from 1 on that `holds`, which does at `most`. By halves: a server parses a
+ * catalog of thousands of lines while it serves, and one parse a line would hold it up for long.
+ */
+function leastThat(holds: (count: number) => boolean, most: number): number {
+  let low = 0;
+  let high = most;
+  while (high - low > 1) {
+    const middle = (low + high) >> 1;
+    if (holds(middle)) high = middle;
+    else low = middle;
+  }
+  return high;
 }
 
 const REFERENCE = /\$\{([^}]*)\}?/g;

@@ -9,6 +9,7 @@ import {
   OPERATOR,
   type Output,
   type Perform,
+  parseDuration,
   shortTime,
   table,
 } from './command.ts';
@@ -17,11 +18,9 @@ import type { Context, Store } from './context.ts';
 export function addBlockCommands(program: Command, perform: Perform): void {
   const group = addGroup(program, 'block', 'refuse accounts, keys and networks');
   perform<AddOptions>(
-    addTarget(addCommand(group, 'add', 'refuse an account, a key or a network')).option(
-      '--reason <text>',
-      'why, for the audit trail',
-      '',
-    ),
+    addTarget(addCommand(group, 'add', 'refuse an account, a key or a network'))
+      .option('--reason <text>', 'why, for the audit trail', '')
+      .option('--for <duration>', 'how long, such as 30m, 12h or 7d; until it is removed without'),
     addBlock,
   );
   perform(addTarget(addCommand(group, 'remove', 'serve it again')), removeBlock);
@@ -37,15 +36,18 @@ function addTarget(command: Command): Command {
     );
 }
 
-type AddOptions = { readonly reason: string };
+type AddOptions = { readonly reason: string; readonly for?: string };
 
 function addBlock(context: Context, options: AddOptions, kind = '', value = ''): Output {
+  const { reason } = options;
+  const forMs = options.for === undefined ? undefined : parseDuration(options.for, '--for');
   const store = context.openStore();
   const target = findTarget(store, kind, value);
-  const block = store.blocks.add(target.kind, target.value, options.reason, OPERATOR);
+  const block = store.blocks.add(target.kind, target.value, { reason, forMs }, OPERATOR);
+  const until = block.expiresAt === null ? '' : ` until ${shortTime(block.expiresAt)} UTC`;
   return {
     json: { block: blockRecord(block) },
-    text: `The ${block.kind} ${block.value} is blocked.`,
+    text: `The ${block.kind} ${block.value} is blocked${until}.`,
   };
 }
 
@@ -65,11 +67,12 @@ function listBlocks(context: Context): Output {
     block.kind,
     block.value,
     shortTime(block.createdAt),
+    block.expiresAt === null ? '-' : shortTime(block.expiresAt),
     block.reason,
   ]);
   return {
     json: { object: 'list', data: blocks.map(blockRecord) },
-    text: table(['KIND', 'VALUE', 'SINCE', 'REASON'], rows),
+    text: table(['KIND', 'VALUE', 'SINCE', 'UNTIL', 'REASON'], rows),
   };
 }
 
@@ -88,5 +91,6 @@ function blockRecord(block: Block) {
     value: block.value,
     reason: block.reason,
     created_at: isoTime(block.createdAt),
+    expires_at: block.expiresAt === null ? null : isoTime(block.expiresAt),
   } as const;
 }

@@ -3,8 +3,10 @@
 
 import type { Command } from 'commander';
 import { isoTime } from '../core/calendar.ts';
+import { createId } from '../core/id.ts';
 import { formatTokens } from '../core/money.ts';
 import { createRedemptionCode, readRedemptionCode } from '../core/redemption-code.ts';
+import { writeAuditEvent } from '../identity/audit.ts';
 import {
   type CodeRecord,
   type Codes,
@@ -19,6 +21,7 @@ import {
   addCommand,
   addGroup,
   CommandError,
+  OPERATOR,
   type Output,
   type Perform,
   parseAmount,
@@ -161,7 +164,20 @@ function refusal(why: Extract<RedeemResult, { kind: 'refused' }>['why']): Comman
 }
 
 function openCodes(context: Context): Codes {
-  return createCodes({ database: context.openStore().database });
+  const { database } = context.openStore();
+  const operationId = createId('op_', context.randomBytes);
+  return createCodes({
+    database,
+    onChange: (action, code) =>
+      writeAuditEvent(database, {
+        operationId,
+        at: context.clock(),
+        actor: OPERATOR,
+        action,
+        subject: codeId(code),
+        detail: { amount: formatTokens(code.amount), reason: code.reason },
+      }),
+  });
 }
 
 function codeRecord(code: CodeRecord, nowMs: number) {

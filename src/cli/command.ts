@@ -16,6 +16,8 @@ export type Output = {
   readonly exitCode?: number;
 };
 
+const DURATION_MS_MAX = 3_650 * 86_400_000;
+
 /** Who changes things from here, in the audit trail. */
 export const OPERATOR = 'operator';
 
@@ -69,6 +71,24 @@ export function parseCount(text: string | undefined, option: string): number | u
   if (text === undefined) return undefined;
   if (/^[1-9]\d{0,8}$/.test(text)) return Number(text);
   throw new CommandError('invalid_number', `${option} needs a whole number from 1 to 999999999.`);
+}
+
+const UNIT_MS: Readonly<Record<string, number>> = {
+  s: 1_000,
+  m: 60_000,
+  h: 3_600_000,
+  d: 86_400_000,
+};
+
+/** Reads how long something lasts, in milliseconds. Throws `invalid_duration` that names `option`. */
+export function parseDuration(text: string, option: string): number {
+  const [, digits = '', unit = ''] = /^([1-9]\d{0,6})([smhd])$/.exec(text) ?? [];
+  const ms = Number(digits) * (UNIT_MS[unit] ?? 0);
+  if (ms > 0 && ms <= DURATION_MS_MAX) return ms;
+  throw new CommandError(
+    'invalid_duration',
+    `${option} needs a whole number and a unit, such as 90s, 30m, 12h or 7d; at most 3650d.`,
+  );
 }
 
 /** Reads when something ends, in Unix milliseconds. Throws `invalid_expiry`. */

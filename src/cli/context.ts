@@ -2,8 +2,8 @@
 // Made anew for every command by the program, which also closes it. Nothing here is global.
 
 import { randomBytes } from 'node:crypto';
-import { loadCatalog } from '../catalog/catalog.ts';
 import { createIncidents, type Incidents } from '../catalog/incidents.ts';
+import { type LoadedCatalog, loadFound } from '../catalog/live.ts';
 import { findCatalog } from '../catalog/source.ts';
 import { type Config, readConfig } from '../config.ts';
 import type { Environment } from '../core/environment.ts';
@@ -18,7 +18,7 @@ import type { Ledger } from '../ledger/contract.ts';
 import { createLedger } from '../ledger/ledger.ts';
 import { type Database, openDatabase } from '../store/database.ts';
 import { migrate } from '../store/migrate.ts';
-import { type LoadedEnvironment, readEnvironment } from './environment.ts';
+import { environmentPath, type LoadedEnvironment, readEnvironment } from './environment.ts';
 
 /** The open database and the domains over it. */
 export type Store = {
@@ -37,14 +37,18 @@ export type Context = {
   /** Unix milliseconds. */
   readonly clock: () => number;
   readonly randomBytes: RandomBytes;
-  /** Throws `ConfigError`. */
+  /** As it was when it was first asked for. Throws `ConfigError`. */
   readonly environment: () => LoadedEnvironment;
+  /** As it is now. Throws `ConfigError`. */
+  readonly readEnvironment: () => LoadedEnvironment;
+  /** The .env file, which may not exist. */
+  readonly environmentPath: string;
   /** Throws `ConfigError`. */
   readonly config: () => Config;
   /** Throws `CatalogError`. */
   readonly catalog: () => Catalog;
-  /** `undefined` where the built-in catalog serves. Throws `CatalogError`. */
-  readonly catalogPath: () => string | undefined;
+  /** The same, with where it comes from. Throws `CatalogError`. */
+  readonly loadedCatalog: () => LoadedCatalog;
   /** Opens the database as it is; the caller closes it. Throws `StoreError`. */
   readonly openDatabase: (options: { readonly readonly: boolean }) => Database;
   /** Opens the database once, migrated first. Throws `StoreError`. */
@@ -54,16 +58,18 @@ export type Context = {
 
 export function createContext(processEnvironment: Environment, directory: string): Context {
   const clock = Date.now;
-  const environment = once(() => readEnvironment(processEnvironment, directory));
+  const readAnew = (): LoadedEnvironment => readEnvironment(processEnvironment, directory);
+  const environment = once(readAnew);
   const config = once(() => {
     const { variables, namesInFile } = environment();
     return readConfig(variables, namesInFile);
   });
-  const found = once(() => {
+  const loadedCatalog = once(() => {
     const { variables } = environment();
-    return findCatalog({ path: config().catalogPath, environment: variables, directory });
+    const search = { path: config().catalogPath, environment: variables, directory };
+    return loadFound(findCatalog(search), clock());
   });
-  const catalog = once(() => loadCatalog({ ...found(), nowMs: clock() }));
+  const catalog = (): Catalog => loadedCatalog().catalog;
   let store: Store | undefined;
 
   function open(options: { readonly readonly: boolean }): Database {
@@ -76,9 +82,11 @@ export function createContext(processEnvironment: Environment, directory: string
     clock,
     randomBytes,
     environment,
+    readEnvironment: readAnew,
+    environmentPath: environmentPath(processEnvironment, directory),
     config,
     catalog,
-    catalogPath: () => found().path,
+    loadedCatalog,
     openDatabase: open,
     openStore() {
       store ??= buildStore(open({ readonly: false }), clock, () => catalog().plans);

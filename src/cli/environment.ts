@@ -22,13 +22,22 @@ export function readEnvironment(
   processEnvironment: Environment,
   directory: string,
 ): LoadedEnvironment {
-  const named = processEnvironment['TOLLGATE_ENV_FILE'] || undefined;
+  const named = fileNamed(processEnvironment);
   const fromFile = parseEnvFile(readText(directory, named), named ?? '.env');
   const variables: Record<string, string> = { ...fromFile };
   for (const [name, value] of Object.entries(processEnvironment)) {
     if (value !== undefined) variables[name] = value;
   }
   return { variables, namesInFile: Object.keys(fromFile) };
+}
+
+/** The file that `readEnvironment` reads where it exists. */
+export function environmentPath(processEnvironment: Environment, directory: string): string {
+  return resolve(directory, fileNamed(processEnvironment) ?? '.env');
+}
+
+function fileNamed(processEnvironment: Environment): string | undefined {
+  return processEnvironment['TOLLGATE_ENV_FILE'] || undefined;
 }
 
 function readText(directory: string, named: string | undefined): string {

@@ -1,25 +1,38 @@
 // `tollgate maintenance on|off|status`: while it is on, every request is refused with 503.
 
 import type { Command } from 'commander';
+import type { Maintenance } from '../core/operator.ts';
 import { addCommand, addGroup, OPERATOR, type Output, type Perform } from './command.ts';
 import type { Context } from './context.ts';
 
+type OnOptions = { readonly message?: string };
+
 export function addMaintenanceCommands(program: Command, perform: Perform): void {
   const group = addGroup(program, 'maintenance', 'refuse all requests for a while');
-  perform(addCommand(group, 'on', 'refuse all requests with 503'), (context) =>
-    switchTo(context, true),
+  perform<OnOptions>(
+    addCommand(group, 'on', 'refuse all requests with 503').option(
+      '--message <text>',
+      'what callers are told, on one line; the standard words without it',
+    ),
+    (context, { message }) =>
+      change(context, message === undefined ? { on: true } : { on: true, message }),
   );
-  perform(addCommand(group, 'off', 'serve requests again'), (context) => switchTo(context, false));
-  perform(addCommand(group, 'status', 'say whether it is on'), (context) =>
-    statusOutput(context.openStore().settings.maintenance()),
+  perform(addCommand(group, 'off', 'serve requests again'), (context) =>
+    change(context, { on: false }),
   );
+  perform(addCommand(group, 'status', 'say whether it is on'), statusOutput);
 }
 
-function switchTo(context: Context, on: boolean): Output {
-  context.openStore().settings.setMaintenance(on, OPERATOR);
-  return statusOutput(on);
+function change(context: Context, maintenance: Maintenance): Output {
+  context.openStore().settings.setMaintenance(maintenance, OPERATOR);
+  return statusOutput(context);
 }
 
-function statusOutput(on: boolean): Output {
-  return { json: { maintenance: on }, text: `Maintenance is ${on ? 'on' : 'off'}.` };
+function statusOutput(context: Context): Output {
+  const { on, message } = context.openStore().settings.maintenance();
+  const words = message === undefined ? '' : ` Callers are told: ${message}`;
+  return {
+    json: { maintenance: on, message: message ?? null },
+    text: `Maintenance is ${on ? 'on' : 'off'}.${words}`,
+  };
 }

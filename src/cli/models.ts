@@ -1,7 +1,7 @@
 // `tollgate models`: the catalog with its prices, and the lower limits of a capacity incident.
 
 import type { Command } from 'commander';
-import type { Incident } from '../catalog/incidents.ts';
+import { type Incident, readIncidents } from '../catalog/incidents.ts';
 import { modelList } from '../catalog/model-record.ts';
 import { isoTime } from '../core/calendar.ts';
 import { createId } from '../core/id.ts';
@@ -36,7 +36,7 @@ export function addModelCommands(program: Command, perform: Perform): void {
 
 function listModels(context: Context): Output {
   const catalog = context.catalog();
-  const { incidents } = context.openStore();
+  const incidentOf = readIncidents(context.openStore().database);
   const price = (amount: bigint): string => formatDecimal(amount, PICO_DECIMALS);
   const nowMs = context.clock();
   const rows = catalog.models.map((model) => {
@@ -49,7 +49,7 @@ function listModels(context: Context): Output {
       price(output),
       String(model.contextWindow),
       String(model.maxOutput),
-      incidentWords(incidents.of(model.slug)),
+      incidentWords(incidentOf(model.slug)),
     ];
   });
   const header = [
@@ -63,7 +63,7 @@ function listModels(context: Context): Output {
     'INCIDENT',
   ];
   return {
-    json: modelList(catalog, undefined, incidents.of, nowMs),
+    json: modelList(catalog, undefined, incidentOf, nowMs),
     text: `${table(header, rows)}\n\nPrices are those of now, in service tokens for one model token; tollgate prices show has all of them.`,
   };
 }

@@ -1,8 +1,9 @@
 // `tollgate serve`: the one place that constructs everything, from the settings to the listening
 // server, and the order in which it ends.
 
-import { createIncidents } from '../catalog/incidents.ts';
+import { createLiveCatalog } from '../catalog/live.ts';
 import { type Config, httpUrl, publicUrl } from '../config.ts';
+import { type Alert, alertWords } from '../core/alert.ts';
 import { createDeadlines } from '../core/deadlines.ts';
 import type { RandomBytes } from '../core/id.ts';
 import type { GenerateDependencies } from '../generate/call.ts';
@@ -13,9 +14,7 @@ import { type GatewayServer, type ServerDependencies, startServer } from '../htt
 import { createAccess } from '../identity/access.ts';
 import { createAccounts } from '../identity/accounts.ts';
 import { createNetworkSet } from '../identity/address.ts';
-import { lastAuditEvent } from '../identity/audit.ts';
 import { createAuthenticator } from '../identity/authenticate.ts';
-import { createBlocklist } from '../identity/blocks.ts';
 import { createKeyActivity } from '../identity/key-activity.ts';
 import { keyRecord } from '../identity/key-record.ts';
 import { createKeys } from '../identity/keys.ts';
@@ -25,20 +24,18 @@ import { createHistory } from '../ledger/history.ts';
 import { createLimits } from '../limits/limits.ts';
 import { createLog } from '../observe/log.ts';
 import { createReasoningStore, forgetThinking } from '../reasoning/reasoning.ts';
-import { watchForeignCommits } from '../store/database.ts';
 import { createAttempts } from '../upstream/attempt.ts';
 import { createUpstreamClient } from '../upstream/client.ts';
 import { answerDemo } from '../upstream/demo.ts';
 import { VERSION } from '../version.ts';
+import { createCatalogFile } from './catalog-file.ts';
 import { CommandError } from './command.ts';
 import type { Context } from './context.ts';
 import { welcomeDemo } from './demo.ts';
+import { createOperators } from './operators.ts';
 import { createSelfAudit } from './self-audit.ts';
 import { openServingStore, type ServingStore } from './serving-store.ts';
 import { drain, stopSignal } from './shutdown.ts';
-
-/** How soon a running server takes up what the command line changed; a second is promised. */
-const CHANGE_POLL_MS = 250;
 
 /** How exact timeouts are. */
 const DEADLINE_SWEEP_MS = 250;
@@ -60,25 +57,25 @@ export type ServeOptions = {
 /** Serves until SIGTERM or SIGINT; resolves with the exit code once everything is settled. */
 export async function serve(context: Context, options: ServeOptions): Promise<number> {
   const config = withOverrides(context.config(), options);
-  const catalog = context.catalog();
+  const first = context.loadedCatalog();
   const { clock } = context;
   const randomBytes: RandomBytes = (length) => crypto.getRandomValues(new Uint8Array(length));
   const log = createLog(config.logLevel);
   const tokenizer = await loadTokenizer();
 
   // The database, and the domains that live in it.
-  const { usdPerMillion } = catalog;
+  const catalogFile = createCatalogFile(context);
+  const live = createLiveCatalog({ first, read: catalogFile.read, clock });
+  const usdPerMillion = () => live.current().usdPerMillion;
   const store = await openServingStore({ config, log, clock, usdPerMillion });
   const { database, ledger } = store;
   const books = createBooks(database);
   const { openBalance } = books;
-  const plans = () => catalog.plans;
+  const plans = () => live.current().plans;
   const accounts = createAccounts({ database, clock, randomBytes, plans, openBalance });
   const keys = createKeys({ database, clock, randomBytes, plans });
   const settings = createSettings({ database, clock, randomBytes });
-  const incidents = createIncidents({ database, clock });
   const authenticator = createAuthenticator({ database, clock });
-  const blocklist = createBlocklist({ database });
   const activity = createKeyActivity({
     database,
     onError: (error) => log.error('the last use of keys could not be written', error),
@@ -91,17 +88,13 @@ export async function serve(context: Context, options: ServeOptions): Promise<nu
     onTrouble: (error) => log.error('the reasoning store could not be used', error),
   });
   if (config.reasoningStore === 'off') forgetThinking(database);
-  let lastChange = lastAuditEvent(database);
-  const stopWatching = watchForeignCommits(database, CHANGE_POLL_MS, () => {
-    // The ledger commits all the time; what an operator changes is in the audit trail.
-    const change = lastAuditEvent(database);
-    if (change === lastChange) return;
-    lastChange = change;
-    authenticator.invalidate();
-    blocklist.reload();
-    settings.reload();
-    incidents.reload();
-    reasoning.recount();
+  const alert = (about: Alert): void => log.error(alertWords(about));
+  const operators = createOperators({
+    ...{ database, live, file: catalogFile, clock, log, alert },
+    onChange() {
+      authenticator.invalidate();
+      reasoning.recount();
+    },
   });
 
   // The way of a request.
@@ -121,8 +114,6 @@ export async function serve(context: Context, options: ServeOptions): Promise<nu
     monotonic,
     random: Math.random,
     randomBytes,
-    catalog: () => catalog,
-    incidentOf: incidents.of,
     limits,
     ledger,
     tokenizer,
@@ -134,14 +125,12 @@ export async function serve(context: Context, options: ServeOptions): Promise<nu
     }),
     inFlight,
     report: log.request,
-    alert: (message) => log.error(message),
+    alert,
     onInternal,
     heartbeatMs: config.heartbeatMs,
     silentCommitMs: config.silentCommitMs,
   };
   const lists: ListDependencies = {
-    catalog: () => catalog,
-    incidentOf: incidents.of,
     limits,
     books,
     clock,
@@ -166,7 +155,8 @@ export async function serve(context: Context, options: ServeOptions): Promise<nu
   // The server, until it is told to stop.
   let draining = false;
   const server = await listen(store, config, {
-    access: createAccess({ authenticator, blocklist, maintenance: settings.maintenance }),
+    operator: operators.current,
+    access: createAccess({ authenticator }),
     generation,
     lists,
     randomBytes,
@@ -174,7 +164,7 @@ export async function serve(context: Context, options: ServeOptions): Promise<nu
     deadlines,
     trustedProxies: createNetworkSet(config.trustedProxies),
     problems: store.problems,
-    warnings: selfAudit.warnings,
+    warnings: () => [...selfAudit.warnings(), ...operators.warnings()],
     isStopped: selfAudit.isStopped,
     draining: () => draining,
     touchKey: (keyId) => activity.touch(keyId, clock()),
@@ -184,14 +174,15 @@ export async function serve(context: Context, options: ServeOptions): Promise<nu
   const ticking = setInterval(() => deadlines.sweep(), DEADLINE_SWEEP_MS);
   const sweeping = setInterval(reasoning.sweep, REASONING_SWEEP_MS);
   const stopEndingHolds = store.endLostHolds(inFlight);
-  // From before the address is told: who knows it may stop the server at once.
+  // From before the address is told: who knows it may change things, or stop the server, at once.
+  const stopWatching = operators.watch();
   const stopped = stopSignal();
   const welcome = options.demo
     ? await welcomeDemo({ accounts, keys, ledger, settings }, publicUrl(config, server.port))
     : [];
   const lines = [
     `tollgate listening on ${httpUrl(config.host, server.port)}`,
-    `catalog: ${context.catalogPath() ?? 'the built-in demonstration catalog'}`,
+    `catalog: ${first.path ?? 'the built-in demonstration catalog'}`,
     ...welcome,
   ];
   process.stdout.write(`${lines.join('\n')}\n`);

@@ -29,7 +29,8 @@ export type ServingStoreOptions = {
   readonly config: Pick<Config, 'databasePath' | 'ledgerSync'>;
   readonly log: Log;
   readonly clock: () => number;
-  readonly usdPerMillion: Micro;
+  /** What a million service tokens cost now: for requests that no longer know it themselves. */
+  readonly usdPerMillion: () => Micro;
 };
 
 /** How often a server looks for holds that it has lost, and how old they are then at least. */
@@ -70,7 +71,11 @@ export async function openServingStore(options: ServingStoreOptions): Promise<Se
       createdBefore: Number.MAX_SAFE_INTEGER,
       phase: 'ended',
     } as const;
-    const recovered = await recoverAll(ledger, { ...everything, usdPerMillion, nowMs: clock() });
+    const recovered = await recoverAll(ledger, {
+      ...everything,
+      usdPerMillion: usdPerMillion(),
+      nowMs: clock(),
+    });
     if (recovered.length > 0) log.warn(`ledger: recovered ${recovered.length} open holds`);
   } catch (error) {
     await close();
@@ -87,7 +92,7 @@ export async function openServingStore(options: ServingStoreOptions): Promise<Se
         live: live(),
         createdBefore: clock() - LOST_AGE_MS,
         phase: 'expired',
-        usdPerMillion,
+        usdPerMillion: usdPerMillion(),
         nowMs: clock(),
       })),
     close,

@@ -110,11 +110,17 @@ export function requireModel(catalog: Catalog, slugOrAlias: string): Model {
   return model;
 }
 
-/** An account's plan. An operator may have taken it out of the catalog while accounts were on it. */
+/**
+ * An account's plan. An operator may have taken it out of the catalog while accounts were on it:
+ * that is our mistake and not the caller's, and clients come back once it is mended.
+ */
 export function requirePlan(catalog: Catalog, slug: string): Plan {
   const plan = catalog.plans.get(slug);
-  if (plan === undefined) throw new GatewayError('model_not_in_plan');
-  return plan;
+  if (plan !== undefined) return plan;
+  throw new GatewayError('provider_unavailable', {
+    message:
+      'The plan of this account is not set up at the moment. Nothing was charged. Retry later, or ask the operator to change the plan.',
+  });
 }
 
 /** Refuses a model that the plan does not include. */

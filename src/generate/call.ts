@@ -1,12 +1,14 @@
 // What a generation request carries on its way through the pipeline, and what the pipeline is built
 // from. Types alone.
 
-import type { ClientFormatName } from '../core/admit.ts';
-import type { GenerationRequest, Outcome, UsageDoubt } from '../core/generation.ts';
+import type { Alert } from '../core/alert.ts';
+import type { GenerationRequest } from '../core/generation.ts';
 import type { RandomBytes } from '../core/id.ts';
 import type { Catalog, Model } from '../core/model.ts';
-import type { IncidentLimits, Plan } from '../core/plan.ts';
+import type { OperatorState } from '../core/operator.ts';
+import type { Plan } from '../core/plan.ts';
 import type { Price } from '../core/price.ts';
+import type { AnswerSummary } from '../core/request-summary.ts';
 import type { KeyFacts } from '../identity/authenticate.ts';
 import type { Ledger } from '../ledger/contract.ts';
 import type { AccountLimits } from '../limits/limits.ts';
@@ -23,8 +25,6 @@ export type GenerateDependencies = {
   readonly monotonic: () => number;
   readonly random: () => number;
   readonly randomBytes: RandomBytes;
-  readonly catalog: () => Catalog;
-  readonly incidentOf: (modelSlug: string) => IncidentLimits | undefined;
   readonly limits: AccountLimits;
   readonly ledger: Ledger;
   readonly tokenizer: Tokenizer;
@@ -32,9 +32,8 @@ export type GenerateDependencies = {
   readonly reasoning: ReasoningStore | undefined;
   readonly startAttempt: StartAttempt;
   readonly inFlight: InFlight;
-  readonly report: (event: RequestReport) => void;
   /** For what an operator has to do something about, such as a credential that is refused. */
-  readonly alert: (message: string) => void;
+  readonly alert: (alert: Alert) => void;
   /** For errors that nobody threw on purpose, after the commit point. */
   readonly onInternal: (requestId: string, error: unknown) => void;
   readonly heartbeatMs: number;
@@ -46,9 +45,12 @@ export type GenerationCall = {
   readonly requestId: string;
   /** Unix milliseconds. */
   readonly startedAt: number;
+  /** What operators had set when the request began; all of the request is served by it. */
+  readonly operator: OperatorState;
   /** Checks the key and the account's standing, or throws. */
   readonly authorize: () => KeyFacts;
   readonly readBody: () => Promise<ParsedBody>;
+  readonly observer: RequestObserver;
   /** Fires when the client leaves before its answer is complete. */
   readonly signal: AbortSignal;
 };
@@ -70,21 +72,10 @@ export type CheckedRequest = {
   readonly outputBound: number;
 };
 
-/** What an operator's log says of a request. Counts and names, never content. */
-export type RequestReport = {
-  readonly requestId: string;
-  readonly format: ClientFormatName;
-  readonly accountId: string;
-  readonly keyId: string;
-  readonly model: string;
-  readonly modelServed: string;
-  readonly stream: boolean;
-  readonly outcome: Outcome;
-  readonly inputTokens: number;
-  readonly outputTokens: number;
-  readonly tokensDebited: string;
-  readonly durationMs: number;
-  readonly failure?: string;
-  /** What was wrong with the usage that the upstream reported. */
-  readonly usageDoubt?: UsageDoubt;
+/** Told what a request turns out to be, for the operator's log and metrics. */
+export type RequestObserver = {
+  /** It names a model; `model` is the slug of the catalog. */
+  readonly understood: (facts: { readonly model: string; readonly stream: boolean }) => void;
+  /** Once for each request that had a grant. */
+  readonly ended: (answer: AnswerSummary) => void;
 };

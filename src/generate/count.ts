@@ -5,16 +5,16 @@ import { requireInPlan, requireModel, requirePlan } from '../core/admit.ts';
 import { GatewayError } from '../core/error.ts';
 import { estimatePrompt } from '../core/estimate.ts';
 import type { GenerationRequest } from '../core/generation.ts';
-import type { Catalog } from '../core/model.ts';
+import type { OperatorState } from '../core/operator.ts';
 import type { KeyFacts } from '../identity/authenticate.ts';
 import type { AccountLimits } from '../limits/limits.ts';
 import type { ReasoningStore } from '../reasoning/reasoning.ts';
 import type { ParsedBody } from '../wire/format.ts';
+import type { RequestObserver } from './call.ts';
 import { restoreThinking } from './thinking.ts';
 import type { Tokenizer } from './tokenizer.ts';
 
 export type CountDependencies = {
-  readonly catalog: () => Catalog;
   readonly limits: AccountLimits;
   readonly reasoning: ReasoningStore | undefined;
   readonly tokenizer: Tokenizer;
@@ -23,16 +23,19 @@ export type CountDependencies = {
 export async function countTokens(
   dependencies: CountDependencies,
   call: {
+    readonly operator: OperatorState;
     readonly authorize: () => KeyFacts;
     readonly readBody: () => Promise<ParsedBody>;
+    readonly observer: Pick<RequestObserver, 'understood'>;
     readonly parse: (body: ParsedBody) => GenerationRequest;
   },
 ): Promise<number> {
   const facts = call.authorize();
   const request = call.parse(await call.readBody());
-  const catalog = dependencies.catalog();
+  const { catalog } = call.operator;
   const plan = requirePlan(catalog, facts.plan);
   const model = requireModel(catalog, request.model);
+  call.observer.understood({ model: model.slug, stream: false });
   requireInPlan(plan, model);
   const retryAfterSeconds = dependencies.limits.claimCount(facts.accountId, plan);
   if (retryAfterSeconds !== undefined) {

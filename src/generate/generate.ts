@@ -80,9 +80,10 @@ async function check(
   const body = await call.readBody();
   if (dependencies.inFlight.aborted()) throw new GatewayError('provider_unavailable');
   const parsed = call.format.parse(body);
-  const catalog = dependencies.catalog();
+  const { catalog } = call.operator;
   const plan = requirePlan(catalog, facts.plan);
   const model = requireModel(catalog, parsed.model);
+  call.observer.understood({ model: model.slug, stream: parsed.stream });
   requireInPlan(plan, model);
   const request = restoreThinking(dependencies, { facts, request: parsed, catalog, model });
   const promptTokens = await estimatePrompt(request, dependencies.tokenizer.countText);

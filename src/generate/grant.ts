@@ -31,10 +31,13 @@ export type Grant = {
   readonly freeSlot: () => void;
   /**
    * Charges what `ending` says for what `served` has made; nothing where nobody served. Later calls
-   * change nothing and return the first one's receipt.
+   * change nothing and return what the first one did.
    */
-  readonly end: (ending: Ending, served?: MeteredAttempt) => Promise<Receipt>;
+  readonly end: (ending: Ending, served?: MeteredAttempt) => Promise<Ended>;
 };
+
+/** What the client is told, and what was booked. */
+export type Ended = { readonly receipt: Receipt; readonly settlement: Settlement };
 
 const NO_USAGE: Usage = {
   inputTokens: 0,
@@ -103,7 +106,7 @@ function createGrant(
   const hold = { requestId, price, promptTokens, amount, outputBound, lowered };
   const cover = createCover({ ledger, ...hold });
   const attempts = createAttemptLog(dependencies);
-  let ended: Promise<Receipt> | undefined;
+  let ended: Promise<Ended> | undefined;
 
   // A bill is told when it is booked, and a ledger that cannot write tries again. Where that takes
   // too long, the answer is not lost with the disk: its receipt says what will be booked, at most
@@ -125,7 +128,7 @@ function createGrant(
   const settle = async (
     { outcome, charge: rule }: Ending,
     { candidate, meter }: MeteredAttempt,
-  ): Promise<Receipt> => {
+  ): Promise<Ended> => {
     const usage = decideUsage({
       reported: rule === 'counted' ? undefined : meter.reported(),
       estimate: () => meter.estimate(promptTokens),
@@ -148,14 +151,14 @@ function createGrant(
       served,
     });
     const settlement = await booked(settled, charge, withinHold ? cover.held() : payable);
-    return receiptOf(checked, command, settlement, candidate);
+    return { receipt: receiptOf(checked, command, settlement, candidate), settlement };
   };
 
-  const release = async (outcome: Outcome): Promise<Receipt> => {
+  const release = async (outcome: Outcome): Promise<Ended> => {
     claim.settle(0);
     const command = endOfRequest(checked, attempts.records, outcome, NO_USAGE, clock());
     const settlement = await booked(ledger.release(command), 0n, payable);
-    return receiptOf(checked, command, settlement);
+    return { receipt: receiptOf(checked, command, settlement), settlement };
   };
 
   return {
@@ -180,7 +183,7 @@ function claimLimits(dependencies: GenerateDependencies, checked: CheckedRequest
     accountId: facts.accountId,
     model: model.slug,
     plan,
-    incident: lowerIncident(model.incidentLimits, dependencies.incidentOf(model.slug)),
+    incident: lowerIncident(model.incidentLimits, call.operator.incidentOf(model.slug)),
     promptTokens,
     outputBound,
   });

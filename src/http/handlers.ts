@@ -1,91 +1,37 @@
-// What each route does with a request. Called by the route table in server.ts; every path ends in
-// one finished Response, and whatever is thrown ends in the envelope of the path's own format.
+// What each route of the /v1 surface does with a request. Called by the route table in server.ts; every
+// path ends in one finished Response, and whatever is thrown in the envelope of the path's own format.
 
-import type { Deadlines } from '../core/deadlines.ts';
 import { ERRORS, GatewayError } from '../core/error.ts';
-import { createRequestId, type RandomBytes } from '../core/id.ts';
-import type { GenerateDependencies } from '../generate/call.ts';
+import type { OperatorState } from '../core/operator.ts';
 import { countTokens } from '../generate/count.ts';
 import { generate } from '../generate/generate.ts';
-import type { Access } from '../identity/access.ts';
-import { clientAddress, type NetworkSet } from '../identity/address.ts';
 import type { KeyFacts } from '../identity/authenticate.ts';
-import type { ClientFormat } from '../wire/format.ts';
 import { parseCount } from '../wire/messages/request.ts';
 import { readBody } from './body.ts';
+import {
+  answer,
+  type Exchange,
+  type HandlerDependencies,
+  openExchange,
+  type RuntimeServer,
+  refuse,
+} from './exchange.ts';
 import type { ListDependencies } from './lists.ts';
-import { respondError, respondGenerated, respondJson } from './respond.ts';
+import { respondGenerated, respondJson } from './respond.ts';
 import { allowedMethods, formatOfPath, isKeyManagement } from './routes.ts';
-
-export type HandlerDependencies = {
-  readonly access: Access;
-  readonly generation: GenerateDependencies;
-  readonly lists: ListDependencies;
-  readonly randomBytes: RandomBytes;
-  readonly clock: () => number;
-  readonly deadlines: Deadlines;
-  readonly trustedProxies: NetworkSet;
-  /** Why this process cannot serve at the moment; empty when it can. */
-  readonly problems: () => readonly string[];
-  /** What is wrong and keeps nobody but single accounts from being served. Says nothing of them. */
-  readonly warnings: () => readonly string[];
-  /** Whether the books of an account differ, so that nothing new may be sold to it. */
-  readonly isStopped: (accountId: string) => boolean;
-  readonly draining: () => boolean;
-  readonly touchKey: (keyId: string) => void;
-  readonly onInternal: (requestId: string, error: unknown) => void;
-};
-
-/** What the handlers use of the runtime's server. */
-export type RuntimeServer = {
-  readonly requestIP: (request: Request) => { readonly address: string } | null;
-  readonly timeout: (request: Request, seconds: number) => void;
-};
-
-/** One request, as its handler sees it. */
-export type Exchange = {
-  readonly request: Request;
-  readonly server: RuntimeServer | null;
-  readonly requestId: string;
-  readonly format: ClientFormat;
-  /** Who asks. Throws the refusal of a key or of its account. */
-  readonly authorize: () => KeyFacts;
-};
-
-export function openExchange(
-  dependencies: HandlerDependencies,
-  request: Request,
-  server: RuntimeServer | null,
-  format: ClientFormat,
-): Exchange {
-  return {
-    request,
-    server,
-    format,
-    requestId: createRequestId(dependencies.clock(), dependencies.randomBytes),
-    authorize() {
-      const facts = dependencies.access({
-        authorization: request.headers.get('authorization'),
-        xApiKey: request.headers.get('x-api-key'),
-        address: () => addressOf(request, server, dependencies.trustedProxies),
-      });
-      dependencies.touchKey(facts.keyId);
-      return facts;
-    },
-  };
-}
 
 /** POST /v1/chat/completions and /v1/messages. */
 export function answerGeneration(
   dependencies: HandlerDependencies,
   exchange: Exchange,
 ): Promise<Response> {
-  const { request, server, format, requestId, authorize } = exchange;
+  const { request, server, format, requestId, operator, tally, authorize } = exchange;
   return answer(dependencies, exchange, async () => {
     const generated = await generate(dependencies.generation, {
       format,
       requestId,
       startedAt: dependencies.clock(),
+      operator,
       authorize() {
         const facts = authorize();
         if (dependencies.isStopped(facts.accountId)) throw accountStopped();
@@ -97,9 +43,13 @@ export function answerGeneration(
         server?.timeout(request, 0);
         return body;
       },
+      observer: tally.observer,
       signal: request.signal,
     });
-    return respondGenerated(requestId, generated);
+    const response = respondGenerated(requestId, generated);
+    if (generated.kind === 'stream') tally.streaming(response.status);
+    else tally.answered(response.status);
+    return response;
   });
 }
 
@@ -108,14 +58,18 @@ export function answerCount(
   dependencies: HandlerDependencies,
   exchange: Exchange,
 ): Promise<Response> {
-  const { request, requestId, authorize } = exchange;
+  const { request, requestId, operator, tally, authorize } = exchange;
   return answer(dependencies, exchange, async () => {
     const tokens = await countTokens(dependencies.generation, {
+      operator,
       authorize,
       readBody: () => readBody(request, dependencies),
+      observer: tally.observer,
       parse: parseCount,
     });
-    return respondJson(requestId, { input_tokens: tokens });
+    const response = respondJson(requestId, { input_tokens: tokens });
+    tally.answered(response.status);
+    return response;
   });
 }
 
@@ -123,12 +77,14 @@ export function answerCount(
 export function answerList(
   dependencies: HandlerDependencies,
   exchange: Exchange,
-  record: (dependencies: ListDependencies, facts: KeyFacts) => unknown,
+  record: (dependencies: ListDependencies, facts: KeyFacts, operator: OperatorState) => unknown,
 ): Promise<Response> {
-  const { requestId, authorize } = exchange;
-  return answer(dependencies, exchange, () =>
-    respondJson(requestId, record(dependencies.lists, authorize())),
-  );
+  const { requestId, operator, tally, authorize } = exchange;
+  return answer(dependencies, exchange, () => {
+    const response = respondJson(requestId, record(dependencies.lists, authorize(), operator));
+    tally.answered(response.status);
+    return response;
+  });
 }
 
 const SHOWN_PATH_LENGTH_MAX = 200;
@@ -140,7 +96,7 @@ export function answerElsewhere(
   server: RuntimeServer | null,
 ): Response {
   const path = new URL(request.url).pathname;
-  const exchange = openExchange(dependencies, request, server, formatOfPath(path));
+  const exchange = openExchange(dependencies, request, server, formatOfPath(path), 'elsewhere');
   if (isKeyManagement(path, request.method)) {
     try {
       exchange.authorize();
@@ -161,63 +117,9 @@ function nothingAt(path: string): GatewayError {
   return new GatewayError('not_found', { message: text.replace('this path', shown) });
 }
 
-/** GET /readyz: whether new requests should be sent here. */
-export function answerReady(dependencies: HandlerDependencies): Response {
-  const problems = dependencies.draining() ? ['draining'] : dependencies.problems();
-  const status = problems.length === 0 ? 200 : 503;
-  const warnings = dependencies.warnings();
-  return Response.json(
-    { status: status === 200 ? 'ready' : 'not_ready', problems, warnings },
-    { status },
-  );
-}
-
-async function answer(
-  dependencies: HandlerDependencies,
-  exchange: Exchange,
-  work: () => Response | Promise<Response>,
-): Promise<Response> {
-  try {
-    if (dependencies.draining()) throw stopping();
-    return await work();
-  } catch (error) {
-    return refuse(dependencies, exchange, error);
-  }
-}
-
-function refuse(
-  dependencies: HandlerDependencies,
-  { requestId, format }: Exchange,
-  error: unknown,
-  allow?: string,
-): Response {
-  return respondError({
-    requestId,
-    format,
-    error,
-    onInternal: (cause) => dependencies.onInternal(requestId, cause),
-    ...(allow === undefined ? {} : { allow }),
-  });
-}
-
-function addressOf(
-  request: Request,
-  server: RuntimeServer | null,
-  trustedProxies: NetworkSet,
-): string {
-  const socketAddress = server?.requestIP(request)?.address ?? '';
-  return clientAddress(socketAddress, request.headers.get('x-forwarded-for'), trustedProxies);
-}
-
 function accountStopped(): GatewayError {
   return new GatewayError('provider_unavailable', {
     message:
       'The balance of this account is being checked, and new requests wait for that. Nothing was charged. Retry later, or ask the operator, whose log says more.',
-  });
-}
-
-function stopping(): GatewayError {
-  return new GatewayError('provider_unavailable', {
-    message: 'The service is restarting. Nothing was charged. Retry with back-off.',
   });
 }

@@ -4,16 +4,14 @@
 import { modelList, modelRecord } from '../catalog/model-record.ts';
 import { requireModel, requirePlan } from '../core/admit.ts';
 import { isoTime, nextUtcDay, nextUtcMonth } from '../core/calendar.ts';
-import type { Catalog } from '../core/model.ts';
-import { type IncidentLimits, lowerIncident, type Plan } from '../core/plan.ts';
+import type { OperatorState } from '../core/operator.ts';
+import { lowerIncident, type Plan } from '../core/plan.ts';
 import type { KeyFacts } from '../identity/authenticate.ts';
 import { balanceRecord } from '../ledger/balance-record.ts';
 import type { Books } from '../ledger/books.ts';
 import type { AccountLimits } from '../limits/limits.ts';
 
 export type ListDependencies = {
-  readonly catalog: () => Catalog;
-  readonly incidentOf: (modelSlug: string) => IncidentLimits | undefined;
   readonly limits: AccountLimits;
   readonly books: Books;
   readonly clock: () => number;
@@ -21,26 +19,32 @@ export type ListDependencies = {
   readonly keyRecords: (facts: KeyFacts) => readonly { readonly status: string }[];
 };
 
-export function listModels(dependencies: ListDependencies, facts: KeyFacts): unknown {
-  const catalog = dependencies.catalog();
-  const { incidentOf, clock } = dependencies;
+export function listModels(
+  { clock }: ListDependencies,
+  facts: KeyFacts,
+  { catalog, incidentOf }: OperatorState,
+): unknown {
   return modelList(catalog, catalog.plans.get(facts.plan), incidentOf, clock());
 }
 
 export function showModel(
-  dependencies: ListDependencies,
+  { clock }: ListDependencies,
   facts: KeyFacts,
+  { catalog, incidentOf }: OperatorState,
   slugOrAlias: string,
 ): unknown {
-  const catalog = dependencies.catalog();
   const model = requireModel(catalog, slugOrAlias);
-  const incident = dependencies.incidentOf(model.slug);
-  return modelRecord(model, catalog, catalog.plans.get(facts.plan), incident, dependencies.clock());
+  const incident = incidentOf(model.slug);
+  return modelRecord(model, catalog, catalog.plans.get(facts.plan), incident, clock());
 }
 
-export function listKeys(dependencies: ListDependencies, facts: KeyFacts): unknown {
+export function listKeys(
+  dependencies: ListDependencies,
+  facts: KeyFacts,
+  { catalog }: OperatorState,
+): unknown {
   const data = dependencies.keyRecords(facts);
-  const plan = dependencies.catalog().plans.get(facts.plan);
+  const plan = catalog.plans.get(facts.plan);
   return {
     object: 'list',
     data,
@@ -50,9 +54,13 @@ export function listKeys(dependencies: ListDependencies, facts: KeyFacts): unkno
   };
 }
 
-export function showAccount(dependencies: ListDependencies, facts: KeyFacts): unknown {
+export function showAccount(
+  dependencies: ListDependencies,
+  facts: KeyFacts,
+  operator: OperatorState,
+): unknown {
   const nowMs = dependencies.clock();
-  const catalog = dependencies.catalog();
+  const { catalog } = operator;
   const plan = requirePlan(catalog, facts.plan);
   const keys = dependencies.keyRecords(facts);
   return {
@@ -72,7 +80,7 @@ export function showAccount(dependencies: ListDependencies, facts: KeyFacts): un
       monthly_tokens: plan.monthlyTokens ?? null,
     },
     usage: usageRecord(dependencies, facts, plan, nowMs),
-    model_limits: modelLimits(dependencies, catalog),
+    model_limits: modelLimits(operator),
     api_keys: {
       active: keys.filter((key) => key.status === 'active').length,
       limit: plan.maxApiKeys,
@@ -109,9 +117,9 @@ function usageRecord(dependencies: ListDependencies, facts: KeyFacts, plan: Plan
   };
 }
 
-function modelLimits(dependencies: ListDependencies, catalog: Catalog) {
+function modelLimits({ catalog, incidentOf }: OperatorState) {
   return catalog.models.flatMap((model) => {
-    const incident = lowerIncident(model.incidentLimits, dependencies.incidentOf(model.slug));
+    const incident = lowerIncident(model.incidentLimits, incidentOf(model.slug));
     if (incident === undefined) return [];
     return [
       {

@@ -3,19 +3,13 @@
 // each handler returns one finished Response.
 
 import { Elysia } from 'elysia';
+import type { Route } from '../core/request-summary.ts';
 import { chatFormat } from '../wire/chat/format.ts';
 import { messagesFormat } from '../wire/messages/format.ts';
-import {
-  answerCount,
-  answerElsewhere,
-  answerGeneration,
-  answerList,
-  answerReady,
-  type HandlerDependencies,
-  openExchange,
-  type RuntimeServer,
-} from './handlers.ts';
+import { type HandlerDependencies, openExchange, type RuntimeServer } from './exchange.ts';
+import { answerCount, answerElsewhere, answerGeneration, answerList } from './handlers.ts';
 import { listKeys, listModels, showAccount, showModel } from './lists.ts';
+import { answerMetrics, answerReady } from './probes.ts';
 
 /** The server's own backstop; our own check of 2 MB comes first and answers in the envelope. */
 const RUNTIME_BODY_BYTES_MAX = 1_073_741_824;
@@ -59,10 +53,10 @@ export function startServer(
 
 function createApp(dependencies: ServerDependencies) {
   const { version } = dependencies;
-  const openChat = (request: Request, server: RuntimeServer | null) =>
-    openExchange(dependencies, request, server, chatFormat);
-  const openMessages = (request: Request, server: RuntimeServer | null) =>
-    openExchange(dependencies, request, server, messagesFormat);
+  const openChat = (request: Request, server: RuntimeServer | null, route: Route) =>
+    openExchange(dependencies, request, server, chatFormat, route);
+  const openMessages = (request: Request, server: RuntimeServer | null, route: Route) =>
+    openExchange(dependencies, request, server, messagesFormat, route);
 
   return new Elysia({
     precompile: true,
@@ -71,35 +65,39 @@ function createApp(dependencies: ServerDependencies) {
   })
     .post(
       '/v1/chat/completions',
-      ({ request, server }) => answerGeneration(dependencies, openChat(request, server)),
+      ({ request, server }) =>
+        answerGeneration(dependencies, openChat(request, server, 'chat_completions')),
       { parse: 'none' },
     )
     .post(
       '/v1/messages',
-      ({ request, server }) => answerGeneration(dependencies, openMessages(request, server)),
+      ({ request, server }) =>
+        answerGeneration(dependencies, openMessages(request, server, 'messages')),
       { parse: 'none' },
     )
     .post(
       '/v1/messages/count_tokens',
-      ({ request, server }) => answerCount(dependencies, openMessages(request, server)),
+      ({ request, server }) =>
+        answerCount(dependencies, openMessages(request, server, 'count_tokens')),
       { parse: 'none' },
     )
     .get('/v1/models', ({ request, server }) =>
-      answerList(dependencies, openChat(request, server), listModels),
+      answerList(dependencies, openChat(request, server, 'models'), listModels),
     )
     .get('/v1/models/:model', ({ request, server, params }) =>
-      answerList(dependencies, openChat(request, server), (lists, facts) =>
-        showModel(lists, facts, params.model),
+      answerList(dependencies, openChat(request, server, 'model'), (lists, facts, operator) =>
+        showModel(lists, facts, operator, params.model),
       ),
     )
     .get('/v1/api-keys', ({ request, server }) =>
-      answerList(dependencies, openChat(request, server), listKeys),
+      answerList(dependencies, openChat(request, server, 'api_keys'), listKeys),
     )
     .get('/v1/account', ({ request, server }) =>
-      answerList(dependencies, openChat(request, server), showAccount),
+      answerList(dependencies, openChat(request, server, 'account'), showAccount),
     )
     .get('/healthz', () => Response.json({ status: 'ok', version }))
-    .get('/readyz', () => answerReady(dependencies))
+    .get('/readyz', ({ request, server }) => answerReady(dependencies, request, server))
+    .get('/metrics', ({ request, server }) => answerMetrics(dependencies, request, server))
     .get('/', () => Response.json({ service: 'tollgate', version }))
     .head('/', () => new Response(null))
     .all('/*', ({ request, server }) => answerElsewhere(dependencies, request, server), {

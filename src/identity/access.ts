@@ -3,8 +3,8 @@
 
 import { refusedByStanding } from '../core/admit.ts';
 import { GatewayError } from '../core/error.ts';
+import type { OperatorState } from '../core/operator.ts';
 import type { Authenticator, KeyFacts } from './authenticate.ts';
-import type { Blocklist } from './blocks.ts';
 
 type Presented = {
   readonly authorization: string | null;
@@ -16,25 +16,29 @@ type Presented = {
   readonly address: () => string;
 };
 
-export type Access = (presented: Presented) => KeyFacts;
+/** `operator` is what was set when the request began. Throws the refusal as a `GatewayError`. */
+export type Access = (
+  presented: Presented,
+  operator: Pick<OperatorState, 'blocklist' | 'maintenance'>,
+) => KeyFacts;
 
-export function createAccess(dependencies: {
-  readonly authenticator: Authenticator;
-  readonly blocklist: Blocklist;
-  readonly maintenance: () => boolean;
-}): Access {
-  const { authenticator, blocklist, maintenance } = dependencies;
-  return ({ authorization, xApiKey, address }) => {
+export function createAccess(dependencies: { readonly authenticator: Authenticator }): Access {
+  const { authenticator } = dependencies;
+  return ({ authorization, xApiKey, address }, { blocklist, maintenance }) => {
     const facts = authenticator.authenticate(authorization, xApiKey);
     const code = refusedByStanding({
       emailVerified: facts.emailVerified,
       standing: facts.standing,
       accountBlocked: blocklist.accountBlocked(facts.accountId),
       keyBlocked: blocklist.keyBlocked(facts.keyId),
-      addressBlocked: blocklist.blocksNetworks() && blocklist.addressBlocked(address()),
-      maintenance: maintenance(),
+      addressBlocked: blocklist.blocksNetworks && blocklist.addressBlocked(address()),
+      maintenance: maintenance.on,
     });
-    if (code !== undefined) throw new GatewayError(code);
-    return facts;
+    if (code === undefined) return facts;
+    const { message } = maintenance;
+    throw new GatewayError(
+      code,
+      code === 'maintenance_mode' && message !== undefined ? { message } : {},
+    );
   };
 }

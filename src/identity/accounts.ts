@@ -1,7 +1,7 @@
 // Accounts: who pays, on which plan, in which standing. Called by the command line and the
 // dashboard. Every change is one transaction with its audit event, and counts at once.
 
-import { asc, eq, sql } from 'drizzle-orm';
+import { asc, count, eq, sql } from 'drizzle-orm';
 import type { Standing } from '../core/admit.ts';
 import { createId, type RandomBytes } from '../core/id.ts';
 import type { Plan } from '../core/plan.ts';
@@ -149,4 +149,15 @@ export function createAccounts(dependencies: {
     verifyEmail: (id: string, actor: Actor): Account =>
       change(id, 'account.email_verified', 'emailVerified', { emailVerified: true }, actor),
   };
+}
+
+/** The plans that accounts are on, with how many accounts, in the order of their slugs. */
+export function accountsByPlan({ db }: Database): readonly (readonly [string, number])[] {
+  return db
+    .select({ plan: accounts.plan, accounts: count() })
+    .from(accounts)
+    .groupBy(accounts.plan)
+    .orderBy(asc(accounts.plan))
+    .all()
+    .map((row) => [row.plan, Number(row.accounts)]);
 }

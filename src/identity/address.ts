@@ -1,18 +1,20 @@
 // Network addresses: one spelling for each, sets of networks, and which address a request came
 // from. Used by the blocklist and by the HTTP surface. Never trusts a header that a stranger sent.
 
-import { BlockList, isIPv4, isIPv6 } from 'node:net';
+import { isIPv4, isIPv6 } from 'node:net';
+
+/** The longest address has 45 characters; the rest is for a zone id and spaces. */
+const SPELLING_LENGTH_MAX = 100;
 
 /**
  * The one spelling of an address: IPv6 compressed and in lower case, IPv4-mapped IPv6 as IPv4,
  * brackets and zone ids stripped. `undefined` when the text is not an address.
  */
 export function normaliseAddress(text: string): string | undefined {
-  const bare = text
-    .trim()
-    .replace(/^\[(.*)\]$/, '$1')
-    .replace(/%.*$/, '');
-  if (isIPv4(bare)) return bare;
+  if (text.length > SPELLING_LENGTH_MAX) return undefined;
+  const written = text.trim().replace(/^\[(.*)\]$/, '$1');
+  if (isIPv4(written)) return written;
+  const bare = written.replace(/%.*$/, '');
   if (!isIPv6(bare)) return undefined;
   const compressed = new URL(`http://[${bare}]`).hostname.slice(1, -1);
   const mapped = /^::ffff:([0-9a-f]{1,4}):([0-9a-f]{1,4})$/.exec(compressed);
@@ -59,29 +61,52 @@ function addressGroups(address: string): number[] {
 /** A set of networks. `contains` takes an address in any spelling; what is none is in no set. */
 export type NetworkSet = { readonly contains: (address: string) => boolean };
 
-/** Builds the set once; entries that are not networks are left out, so check them where they enter. */
+/**
+ * Builds the set once; entries that are not networks are left out, so check them where they enter.
+ * A question costs one look for each prefix length that there is, however many networks there are.
+ */
 export function createNetworkSet(networks: readonly string[]): NetworkSet {
-  const list = new BlockList();
-  let empty = true;
+  const families = { 32: new Map<number, Set<bigint>>(), 128: new Map<number, Set<bigint>>() };
   for (const text of networks) {
-    const [address, prefix] = normaliseNetwork(text)?.split('/') ?? [];
-    if (address === undefined || prefix === undefined) continue;
-    list.addSubnet(address, Number(prefix), isIPv4(address) ? 'ipv4' : 'ipv6');
-    empty = false;
+    const [address, prefixText] = normaliseNetwork(text)?.split('/') ?? [];
+    if (address === undefined) continue;
+    const prefix = Number(prefixText);
+    const bits = familyBits(address);
+    const starts = families[bits].get(prefix) ?? new Set();
+    families[bits].set(prefix, starts.add(addressValue(address) >> BigInt(bits - prefix)));
   }
   return {
     contains(text) {
-      if (empty) return false;
       const address = normaliseAddress(text);
-      return address !== undefined && list.check(address, isIPv4(address) ? 'ipv4' : 'ipv6');
+      if (address === undefined) return false;
+      const bits = familyBits(address);
+      if (families[bits].size === 0) return false;
+      const value = addressValue(address);
+      for (const [prefix, starts] of families[bits]) {
+        if (starts.has(value >> BigInt(bits - prefix))) return true;
+      }
+      return false;
     },
   };
 }
 
+function familyBits(address: string): 32 | 128 {
+  return isIPv4(address) ? 32 : 128;
+}
+
+/** All bits of an address in its one spelling, as one number. */
+function addressValue(address: string): bigint {
+  const groupBits = isIPv4(address) ? 8n : 16n;
+  return addressGroups(address).reduce((value, group) => (value << groupBits) | BigInt(group), 0n);
+}
+
+/** More proxies than stand in a row anywhere; a header may hold thousands of hops. */
+const HOPS_MAX = 32;
+
 /**
  * The address that a request came from. `x-forwarded-for` counts only when the peer is a trusted
  * proxy; then it is the right-most hop that is not one. A hop that cannot be read ends the walk:
- * what lies beyond it may be invented.
+ * what lies beyond it may be invented. No other header is looked at.
  */
 export function clientAddress(
   socketAddress: string,
@@ -89,16 +114,17 @@ export function clientAddress(
   trusted: NetworkSet,
 ): string {
   let address = normaliseAddress(socketAddress) ?? socketAddress;
-  if (xForwardedFor === null) return address;
-  const hops = xForwardedFor.split(',');
-  while (hops.length > 0 && trusted.contains(address)) {
-    const hop = normaliseAddress(withoutPort(hops.pop() ?? ''));
+  let end = xForwardedFor?.length ?? -1;
+  for (let hops = 0; hops < HOPS_MAX && end >= 0 && trusted.contains(address); hops += 1) {
+    const comma = end === 0 ? -1 : (xForwardedFor?.lastIndexOf(',', end - 1) ?? -1);
+    const hop = normaliseAddress(withoutPort(xForwardedFor?.slice(comma + 1, end) ?? ''));
     if (hop === undefined) return address;
     address = hop;
+    end = comma;
   }
   return address;
 }
 
 function withoutPort(hop: string): string {
-  return hop.trim().replace(/^(\d+\.\d+\.\d+\.\d+|\[[^\]]*\]):\d+$/, '$1');
+  return hop.trim().replace(/^(\d+\.\d+\.\d+\.\d+|\[[^\]]*\]):\d{1,5}$/, '$1');
 }

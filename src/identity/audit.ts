@@ -16,7 +16,10 @@ export type AuditAction =
   | 'block.removed'
   | 'setting.changed'
   | 'incident.set'
-  | 'incident.cleared';
+  | 'incident.cleared'
+  | 'catalog.reload_requested'
+  | 'code.created'
+  | 'code.revoked';
 
 /** `operator` on the command line, `system` for the program itself, else an account's id. */
 export type Actor = string;

@@ -1,8 +1,9 @@
-// The blocklist: accounts, keys and networks that are refused. Changes are one transaction with
-// their audit event; requests read an immutable snapshot in memory that `reload` replaces.
+// The blocklist: accounts, keys and networks that are refused, for good or for a while. Changes are
+// one transaction with their audit event; requests read a snapshot in memory.
 
-import { and, asc, eq } from 'drizzle-orm';
+import { and, asc, eq, gt, isNull, lte, or } from 'drizzle-orm';
 import { createId, type RandomBytes } from '../core/id.ts';
+import type { Blocklist } from '../core/operator.ts';
 import type { Database } from '../store/database.ts';
 import { type BlockKind, blocks } from '../store/tables.ts';
 import { createNetworkSet, normaliseNetwork } from './address.ts';
@@ -11,35 +12,32 @@ import { IdentityError } from './error.ts';
 
 export type Block = typeof blocks.$inferSelect;
 
-export type Blocklist = ReturnType<typeof createBlocklist>;
 export type Blocks = ReturnType<typeof createBlocks>;
 
-/** What requests are held against. Empty or not, every question is answered from memory. */
-export function createBlocklist(dependencies: { readonly database: Database }) {
-  const { database } = dependencies;
-  let snapshot = takeSnapshot();
-
-  function takeSnapshot() {
-    const rows = database.db.select().from(blocks).all();
-    const values = (kind: BlockKind): string[] =>
-      rows.filter((row) => row.kind === kind).map((row) => row.value);
-    return {
-      accounts: new Set(values('account')),
-      keys: new Set(values('key')),
-      networks: createNetworkSet(values('network')),
-      blocksNetworks: rows.some((row) => row.kind === 'network'),
-    };
-  }
-
-  return {
-    accountBlocked: (accountId: string): boolean => snapshot.accounts.has(accountId),
-    keyBlocked: (keyId: string): boolean => snapshot.keys.has(keyId),
-    blocksNetworks: (): boolean => snapshot.blocksNetworks,
-    addressBlocked: (address: string): boolean => snapshot.networks.contains(address),
-    reload(): void {
-      snapshot = takeSnapshot();
-    },
+/** The blocks in force at `nowMs`, and when the first of them ends (Unix milliseconds). */
+export function readBlocklist(
+  database: Database,
+  nowMs: number,
+): { readonly blocklist: Blocklist; readonly changesAt: number } {
+  const rows = database.db.select().from(blocks).where(isInForce(nowMs)).all();
+  const values = (kind: BlockKind): string[] =>
+    rows.filter((row) => row.kind === kind).map((row) => row.value);
+  const accounts = new Set(values('account'));
+  const keys = new Set(values('key'));
+  const networks = values('network');
+  const networkSet = createNetworkSet(networks);
+  const blocklist: Blocklist = {
+    accountBlocked: (accountId) => accounts.has(accountId),
+    keyBlocked: (keyId) => keys.has(keyId),
+    blocksNetworks: networks.length > 0,
+    addressBlocked: networkSet.contains,
   };
+  const changesAt = rows.reduce((at, row) => Math.min(at, row.expiresAt ?? Infinity), Infinity);
+  return { blocklist: Object.freeze(blocklist), changesAt };
+}
+
+function isInForce(nowMs: number) {
+  return or(isNull(blocks.expiresAt), gt(blocks.expiresAt, nowMs));
 }
 
 /** The operator's side: add, remove, list. `value` is an account id, a key id or a network. */
@@ -60,7 +58,12 @@ export function createBlocks(dependencies: {
       action,
       ...(block.kind === 'account' ? { accountId: block.value } : {}),
       subject: block.id,
-      detail: { kind: block.kind, value: block.value, reason: block.reason },
+      detail: {
+        kind: block.kind,
+        value: block.value,
+        reason: block.reason,
+        expires_at: block.expiresAt,
+      },
     });
   }
 
@@ -68,24 +71,38 @@ export function createBlocks(dependencies: {
     return db
       .select()
       .from(blocks)
-      .where(and(eq(blocks.kind, kind), eq(blocks.value, value)))
+      .where(and(eq(blocks.kind, kind), eq(blocks.value, value), isInForce(clock())))
       .get();
   }
 
   return {
-    /** Throws `invalid_block` for text that is no network and `already_blocked`. */
-    add(kind: BlockKind, value: string, reason: string, actor: Actor): Block {
+    /**
+     * `forMs` is how long the block lasts; absent: until it is removed. Throws `invalid_block` for
+     * text that is no network and `already_blocked`.
+     */
+    add(
+      kind: BlockKind,
+      value: string,
+      { reason, forMs }: { readonly reason: string; readonly forMs?: number | undefined },
+      actor: Actor,
+    ): Block {
+      const now = clock();
       const block: Block = {
         id: createId('blk_', randomBytes),
         kind,
         value: canonicalValue(kind, value),
         reason: reason.trim(),
-        createdAt: clock(),
+        createdAt: now,
+        expiresAt: forMs === undefined ? null : now + forMs,
       };
       return database.transaction(() => {
-        const existing = lookUp(kind, block.value);
-        if (existing !== undefined) {
-          throw new IdentityError('already_blocked', `This ${kind} is blocked already.`);
+        // What has ended is told by the audit trail alone.
+        db.delete(blocks).where(lte(blocks.expiresAt, now)).run();
+        if (lookUp(kind, block.value) !== undefined) {
+          throw new IdentityError(
+            'already_blocked',
+            `This ${kind} is blocked already. To change how long, remove the block first.`,
+          );
         }
         db.insert(blocks).values(block).run();
         audit('block.added', block, actor);
@@ -106,9 +123,14 @@ export function createBlocks(dependencies: {
       });
     },
 
-    /** All blocks, by kind and value. */
+    /** The blocks in force, by kind and value. */
     list: (): Block[] =>
-      db.select().from(blocks).orderBy(asc(blocks.kind), asc(blocks.value)).all(),
+      db
+        .select()
+        .from(blocks)
+        .where(isInForce(clock()))
+        .orderBy(asc(blocks.kind), asc(blocks.value))
+        .all(),
   };
 }
 

@@ -14,7 +14,8 @@ type IdentityErrorCode =
   | 'key_creation_limit_reached'
   | 'invalid_block'
   | 'already_blocked'
-  | 'block_not_found';
+  | 'block_not_found'
+  | 'invalid_message';
 
 /** Thrown before anything is changed, or inside a transaction that is then undone whole. */
 export class IdentityError extends Error {

@@ -1,15 +1,30 @@
-// Switches that an operator turns while the server runs. Requests read the snapshot in memory;
-// `reload` replaces it. Every change is one transaction with its audit event.
+// Switches that an operator turns while the server runs. Every change is one transaction with its
+// audit event; a server reads the ones that requests need into its snapshot.
 
 import { eq } from 'drizzle-orm';
 import { createId, type RandomBytes } from '../core/id.ts';
+import type { Maintenance } from '../core/operator.ts';
 import type { Database } from '../store/database.ts';
 import { settings } from '../store/tables.ts';
 import { type Actor, writeAuditEvent } from './audit.ts';
+import { IdentityError } from './error.ts';
 
-type SettingName = 'maintenance' | 'demo_account';
+type SettingName = 'maintenance' | 'maintenance_message' | 'demo_account';
 
 export type Settings = ReturnType<typeof createSettings>;
+
+const MESSAGE_LENGTH_MAX = 200;
+
+/** Whether requests are refused, and in which words, as the database has it now. */
+export function readMaintenance(database: Database): Maintenance {
+  if (readSetting(database, 'maintenance') !== 'on') return { on: false };
+  const message = readSetting(database, 'maintenance_message');
+  return Object.freeze(message === undefined ? { on: true } : { on: true, message });
+}
+
+function readSetting({ db }: Database, name: SettingName): string | undefined {
+  return db.select().from(settings).where(eq(settings.name, name)).get()?.value;
+}
 
 export function createSettings(dependencies: {
   readonly database: Database;
@@ -19,48 +34,57 @@ export function createSettings(dependencies: {
 }) {
   const { database, clock, randomBytes } = dependencies;
   const { db } = database;
-  let snapshot = takeSnapshot();
 
-  function takeSnapshot(): ReadonlyMap<string, string> {
-    return new Map(
-      db
-        .select()
-        .from(settings)
-        .all()
-        .map((row) => [row.name, row.value]),
-    );
-  }
-
-  /** Writes a setting; the same value again writes nothing. */
-  function set(name: SettingName, value: string, actor: Actor): void {
+  /** Writes settings, or removes them, at once; what stays as it is writes nothing. */
+  function change(
+    changes: readonly (readonly [SettingName, string | undefined])[],
+    actor: Actor,
+  ): void {
+    const operationId = createId('op_', randomBytes);
     database.transaction(() => {
-      const before = db.select().from(settings).where(eq(settings.name, name)).get();
-      if (before?.value === value) return;
       const updatedAt = clock();
-      db.insert(settings)
-        .values({ name, value, updatedAt })
-        .onConflictDoUpdate({ target: settings.name, set: { value, updatedAt } })
-        .run();
-      writeAuditEvent(database, {
-        operationId: createId('op_', randomBytes),
-        at: updatedAt,
-        actor,
-        action: 'setting.changed',
-        subject: name,
-        detail: { from: before?.value ?? null, to: value },
-      });
+      for (const [name, value] of changes) {
+        const before = readSetting(database, name);
+        if (before === value) continue;
+        db.delete(settings).where(eq(settings.name, name)).run();
+        if (value !== undefined) db.insert(settings).values({ name, value, updatedAt }).run();
+        writeAuditEvent(database, {
+          operationId,
+          at: updatedAt,
+          actor,
+          action: 'setting.changed',
+          subject: name,
+          detail: { from: before ?? null, to: value ?? null },
+        });
+      }
     });
-    snapshot = takeSnapshot();
   }
 
   return {
-    get: (name: SettingName): string | undefined => snapshot.get(name),
-    set,
-    maintenance: (): boolean => snapshot.get('maintenance') === 'on',
-    setMaintenance: (on: boolean, actor: Actor): void =>
-      set('maintenance', on ? 'on' : 'off', actor),
-    reload(): void {
-      snapshot = takeSnapshot();
+    get: (name: SettingName): string | undefined => readSetting(database, name),
+    set: (name: SettingName, value: string, actor: Actor): void => change([[name, value]], actor),
+    maintenance: (): Maintenance => readMaintenance(database),
+    /** Throws `invalid_message` for words that do not fit on a line. */
+    setMaintenance({ on, message }: Maintenance, actor: Actor): void {
+      const words = message === undefined ? undefined : normaliseMessage(message);
+      change(
+        [
+          ['maintenance', on ? 'on' : 'off'],
+          ['maintenance_message', on ? words : undefined],
+        ],
+        actor,
+      );
     },
   };
+}
+
+/** What callers are told: one line without outer spaces. */
+function normaliseMessage(text: string): string {
+  const message = text.trim();
+  const fits = message.length > 0 && message.length <= MESSAGE_LENGTH_MAX;
+  if (fits && !/[\p{Cc}\p{Zl}\p{Zp}]/u.test(message) && message.isWellFormed()) return message;
+  throw new IdentityError(
+    'invalid_message',
+    `The message is not valid. It needs 1 to ${MESSAGE_LENGTH_MAX} characters on one line; callers are shown it.`,
+  );
 }

@@ -33,7 +33,14 @@ export function codeStatus(code: CodeRecord, nowMs: number): CodeStatus {
   return code.expiresAt !== null && code.expiresAt <= nowMs ? 'expired' : 'open';
 }
 
-export function createCodes({ database }: { readonly database: Database }) {
+export function createCodes({
+  database,
+  onChange,
+}: {
+  readonly database: Database;
+  /** Called inside the transaction of the change, for the audit trail. */
+  readonly onChange: (action: 'code.created' | 'code.revoked', code: CodeRecord) => void;
+}) {
   return {
     /** Adds all of these codes, in their normal form, or none. */
     add(
@@ -58,7 +65,10 @@ export function createCodes({ database }: { readonly database: Database }) {
         redeemedBy: null,
       }));
       database.transaction((tx) => {
-        for (const row of rows) tx.insert(redemptionCodes).values(row).run();
+        for (const row of rows) {
+          tx.insert(redemptionCodes).values(row).run();
+          onChange('code.created', row);
+        }
       });
       return rows;
     },
@@ -100,7 +110,9 @@ export function createCodes({ database }: { readonly database: Database }) {
           .set({ revokedAt: nowMs })
           .where(and(eq(redemptionCodes.digest, code.digest), isNull(redemptionCodes.redeemedAt)))
           .run();
-        return { ...code, revokedAt: nowMs };
+        const revoked = { ...code, revokedAt: nowMs };
+        onChange('code.revoked', revoked);
+        return revoked;
       });
     },
   };

@@ -207,32 +207,3 @@ function atSavepoint<T>(connection: Connection, work: () => T): T {
     throw cause;
   }
 }
-
-/**
- * Calls `onChange` within about `everyMs` of a commit by another connection or process, so that a
- * running server takes up what the command line changed. Returns the function that stops it.
- */
-export function watchForeignCommits(
-  database: Database,
-  everyMs: number,
-  onChange: () => void,
-): () => void {
-  let seen = database.foreignCommits();
-  const timer = setInterval(() => {
-    const current = look(database);
-    if (current === undefined || current === seen) return;
-    seen = current;
-    onChange();
-  }, everyMs);
-  timer.unref();
-  return () => clearInterval(timer);
-}
-
-/** A look that fails is no reason to fall over: the next one comes in a moment. */
-function look(database: Database): number | undefined {
-  try {
-    return database.foreignCommits();
-  } catch {
-    return undefined;
-  }
-}

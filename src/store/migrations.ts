@@ -7,6 +7,7 @@ import fewerIndexes from '../../drizzle/sqlite/0002_fewer_indexes.sql' with { ty
 import reasoning from '../../drizzle/sqlite/0003_reasoning.sql' with { type: 'text' };
 import ledger from '../../drizzle/sqlite/0004_ledger.sql' with { type: 'text' };
 import guards from '../../drizzle/sqlite/0005_guards.sql' with { type: 'text' };
+import operators from '../../drizzle/sqlite/0006_operators.sql' with { type: 'text' };
 
 export type Migration = {
   readonly tag: string;
@@ -22,4 +23,5 @@ export const MIGRATIONS: readonly Migration[] = [
   { tag: '0003_reasoning', when: 1795260376224, sql: reasoning },
   { tag: '0004_ledger', when: 1795271297502, sql: ledger },
   { tag: '0005_guards', when: 1795274615177, sql: guards },
+  { tag: '0006_operators', when: 1795281999814, sql: operators },
 ];

@@ -6,6 +6,9 @@ import { chmodSync, realpathSync } from 'node:fs';
 import { databasePath } from './database.ts';
 import { StoreError, sqliteCode } from './error.ts';
 
+/** For a command that is just looking; another server keeps it for much longer. */
+const BUSY_TIMEOUT_MS = 100;
+
 /** Gives the database free for another server. */
 export type Release = () => void;
 
@@ -22,6 +25,7 @@ export function ownDatabase(url: string): Release {
   try {
     connection = new Connection(side, { readwrite: true, create: true });
     chmodSync(side, 0o600);
+    connection.run(`PRAGMA busy_timeout = ${BUSY_TIMEOUT_MS}`);
     // Nothing is ever written into it, not even a journal: the transaction is the lock.
     connection.run('PRAGMA journal_mode = MEMORY');
     connection.run('BEGIN EXCLUSIVE');
@@ -31,6 +35,23 @@ export function ownDatabase(url: string): Release {
   }
   const held = connection;
   return () => held.close();
+}
+
+/**
+ * Whether a server has the database at the moment. It takes nothing: to look needs the shared lock
+ * for an instant, which a server that starts waits for.
+ */
+export function isServed(url: string): boolean {
+  let connection: Connection | undefined;
+  try {
+    connection = new Connection(`${realpathSync(databasePath(url))}.owner`, { readonly: true });
+    connection.query('SELECT count(*) FROM sqlite_schema').get();
+    return false;
+  } catch (cause) {
+    return sqliteCode(cause)?.startsWith('SQLITE_BUSY') === true;
+  } finally {
+    connection?.close();
+  }
 }
 
 function failure(path: string, side: string, cause: unknown): StoreError {

@@ -1,5 +1,5 @@
 // Every table that holds no money: accounts and keys, blocks, the audit trail, settings, incidents,
-// kept thinking. The books are in money-tables.ts.
+// notes between a server and its commands, kept thinking. The books are in money-tables.ts.
 
 import { sql } from 'drizzle-orm';
 import { check, index, sqliteTable, text, uniqueIndex } from 'drizzle-orm/sqlite-core';
@@ -64,6 +64,8 @@ export const blocks = sqliteTable(
     value: text().notNull(),
     reason: text().notNull(),
     createdAt: instant('created_at').notNull(),
+    /** Null: until it is removed. */
+    expiresAt: instant('expires_at'),
   },
   (table) => [uniqueIndex('blocks_value').on(table.kind, table.value)],
 );
@@ -88,6 +90,13 @@ export const auditEvents = sqliteTable(
 /** Switches that an operator turns while the server runs: `maintenance`, `demo_account`, … */
 export const settings = sqliteTable('settings', {
   name: text().primaryKey(),
+  value: text().notNull(),
+  updatedAt: instant('updated_at').notNull(),
+});
+
+/** What a server and the commands beside it tell each other; worth nothing to the next server. */
+export const serverNotes = sqliteTable('server_notes', {
+  name: text().$type<'catalog' | 'catalog_reload'>().primaryKey(),
   value: text().notNull(),
   updatedAt: instant('updated_at').notNull(),
 });

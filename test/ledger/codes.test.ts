@@ -17,7 +17,7 @@ const [FIRST, SECOND, THIRD] = [
 test('codes are listed with what became of them', async () => {
   const open = openBooks(directory);
   const { database, ledger } = open;
-  const codes = createCodes({ database });
+  const codes = createCodes({ database, onChange: () => {} });
   addAccount(open, 'ada');
   const made = codes.add([FIRST, SECOND, THIRD], TERMS);
   expect(made.map(({ digest }) => digest)).toEqual([FIRST, SECOND, THIRD].map(codeDigest));
@@ -51,7 +51,7 @@ test('codes are listed with what became of them', async () => {
 test('a code is taken back once, and not from whoever used it', async () => {
   const open = openBooks(directory);
   const { database, ledger } = open;
-  const codes = createCodes({ database });
+  const codes = createCodes({ database, onChange: () => {} });
   addAccount(open, 'ada');
   codes.add([FIRST, SECOND], TERMS);
   await ledger.redeem({ digest: codeDigest(FIRST), accountId: 'ada', nowMs: NOW });
@@ -65,7 +65,7 @@ test('a code is taken back once, and not from whoever used it', async () => {
 
 test('of codes that are made together, one that cannot be made refuses all', () => {
   const database = newDatabase(directory);
-  const codes = createCodes({ database });
+  const codes = createCodes({ database, onChange: () => {} });
   codes.add([FIRST], TERMS);
   expect(() => codes.add([SECOND, FIRST], TERMS)).toThrow('UNIQUE');
   for (const amount of [0n, -1n]) {
@@ -79,7 +79,7 @@ test('a redemption and a revocation at the same time: one of them wins', async (
   const name = crypto.randomUUID();
   const open = booksOver(newDatabase(directory, name));
   const operator = newDatabase(directory, name);
-  const codes = createCodes({ database: operator });
+  const codes = createCodes({ database: operator, onChange: () => {} });
   addAccount(open, 'ada');
   const seen = new Set<string>();
   for (let round = 0; round < 40; round += 1) {

@@ -1,0 +1,72 @@
+// What a server and the commands beside it tell each other about the catalog, in rows of the
+// database: the server what it serves, a command that it wants a reload. Whoever reads a note checks
+// it, because another version may have written it.
+
+import { type Static, Type } from '@sinclair/typebox';
+import { Value } from '@sinclair/typebox/value';
+import { eq } from 'drizzle-orm';
+import type { Database } from '../store/database.ts';
+import { serverNotes } from '../store/tables.ts';
+
+const Nullable = <T extends Parameters<typeof Type.Union>[0][number]>(type: T) =>
+  Type.Union([type, Type.Null()]);
+
+const CatalogNote = Type.Object({
+  /** The last request for a reload that this state is the answer to. */
+  request: Nullable(Type.String()),
+  version: Type.Integer(),
+  digest: Type.String(),
+  origin: Type.Union([Type.Literal('file'), Type.Literal('built-in')]),
+  path: Nullable(Type.String()),
+  loaded_at: Type.String(),
+  models: Type.Integer(),
+  upstreams: Type.Integer(),
+  plans: Type.Integer(),
+  warnings: Type.Array(Type.String()),
+  refused: Nullable(Type.Object({ at: Type.String(), problems: Type.Array(Type.String()) })),
+});
+
+/** As the command line prints it. */
+export type CatalogNote = Static<typeof CatalogNote>;
+
+/** What the server that runs, or the last one that did, has served; `undefined` before the first. */
+export function readCatalogNote(database: Database): CatalogNote | undefined {
+  const text = readNote(database, 'catalog');
+  const note: unknown = text === undefined ? undefined : parse(text);
+  return Value.Check(CatalogNote, note) ? note : undefined;
+}
+
+export function writeCatalogNote(database: Database, note: CatalogNote, nowMs: number): void {
+  writeNote(database, 'catalog', JSON.stringify(note), nowMs);
+}
+
+/** The id of the last request for a reload. */
+export function readReloadRequest(database: Database): string | undefined {
+  return readNote(database, 'catalog_reload');
+}
+
+/** Call inside the transaction with its audit event, by which a server notices it. */
+export function writeReloadRequest(database: Database, id: string, nowMs: number): void {
+  writeNote(database, 'catalog_reload', id, nowMs);
+}
+
+type NoteName = typeof serverNotes.$inferSelect.name;
+
+function readNote({ db }: Database, name: NoteName): string | undefined {
+  return db.select().from(serverNotes).where(eq(serverNotes.name, name)).get()?.value;
+}
+
+function writeNote({ db }: Database, name: NoteName, value: string, updatedAt: number): void {
+  db.insert(serverNotes)
+    .values({ name, value, updatedAt })
+    .onConflictDoUpdate({ target: serverNotes.name, set: { value, updatedAt } })
+    .run();
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

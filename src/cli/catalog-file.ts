@@ -1,0 +1,59 @@
+// The catalog file of a running server and the .env file with its secrets: where they are, and how
+// they are read again. Settings that are read at the start alone are named when they differ.
+
+import { statSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { type LoadedCatalog, loadFound } from '../catalog/live.ts';
+import { CatalogError, findCatalog } from '../catalog/source.ts';
+import { ConfigError, VARIABLES } from '../config.ts';
+import type { Context } from './context.ts';
+import type { LoadedEnvironment } from './environment.ts';
+
+export type CatalogFile = {
+  /** All that decides what `read` returns. */
+  readonly paths: readonly string[];
+  /** Throws `CatalogError`, also for a mistake in the .env file. */
+  readonly read: () => LoadedCatalog;
+  /** The settings that the .env file has changed since the start; they need a restart. */
+  readonly changedSettings: () => readonly string[];
+};
+
+export function createCatalogFile(context: Context): CatalogFile {
+  const { directory, environmentPath } = context;
+  const { catalogPath } = context.config();
+  const atStart = context.environment().variables;
+  let now = atStart;
+  const file = resolve(directory, catalogPath ?? 'catalog.toml');
+  return {
+    paths: [file, environmentPath],
+    read() {
+      requireRegular(file);
+      const { variables } = environmentNow(context);
+      const search = { path: catalogPath, environment: variables, directory };
+      const loaded = loadFound(findCatalog(search), context.clock());
+      now = variables;
+      return loaded;
+    },
+    changedSettings: () =>
+      VARIABLES.map(({ name }) => name).filter(
+        (name) => (atStart[name]?.trim() ?? '') !== (now[name]?.trim() ?? ''),
+      ),
+  };
+}
+
+/** A pipe can be read once; a server that read it again would wait for ever. */
+function requireRegular(file: string): void {
+  if (statSync(file, { throwIfNoEntry: false })?.isFile() ?? true) return;
+  throw new CatalogError([
+    `${file} is not a file, so it cannot be read again. Restart the server.`,
+  ]);
+}
+
+function environmentNow(context: Context): LoadedEnvironment {
+  try {
+    return context.readEnvironment();
+  } catch (error) {
+    if (error instanceof ConfigError) throw new CatalogError(error.problems);
+    throw error;
+  }
+}
