@@ -104,3 +104,14 @@ test('what was folded does not change afterwards', () => {
   expect(early.toolCalls).toEqual([{ id: 'a', name: 'f', arguments: '' }]);
   expect(fold.answer().toolCalls).toEqual([{ id: 'a', name: 'f', arguments: '{}' }]);
 });
+
+test('thinking that was collected on the way stays with the end of the answer', () => {
+  const thinking = [{ kind: 'thinking', text: 'Hm.', signature: 's' }] as const;
+  const answer = folded([{ kind: 'finish', reason: 'stop', thinking }]);
+  expect(answer.thinking).toEqual(thinking);
+  expect(answerEvents(answer)).toEqual([{ kind: 'finish', reason: 'stop', thinking }]);
+});
+
+test('a piece of a call that never began is dropped', () => {
+  expect(folded([{ kind: 'tool-delta', index: 3, json: '{}' }]).toolCalls).toEqual([]);
+});

@@ -42,6 +42,7 @@ const ROWS: Row[] = [
   ['47 characters', null, A.slice(0, -1), MALFORMED],
   ['49 characters', null, `${A}x`, MALFORMED],
   ['10 KiB', null, `sk-${'a'.repeat(10_240)}`, MALFORMED],
+  ['a scheme and 10 KiB', `Bearer ${'a'.repeat(10_240)}`, null, MALFORMED],
   ['257 characters of white space', null, ' '.repeat(257), MALFORMED],
   ['an inner space', null, `${A.slice(0, 20)} ${A.slice(21)}`, MALFORMED],
   ['a trailing line break', null, `${A}\n`, MALFORMED],

@@ -2,6 +2,7 @@
 // the triggers taken away. It is named exactly, with the account that it belongs to.
 
 import { describe, expect, test } from 'bun:test';
+import { ACCOUNTS_PAGE, accountPages } from '../../src/ledger/audit/pages.ts';
 import {
   audit,
   type Difference,
@@ -379,5 +380,13 @@ test('what is wrong behind the first look at a long table', async () => {
     'transfer settle:r2090',
     'orphan late',
   ]);
+  await closeBooks(open);
+});
+
+test('a number of accounts that fills its pages to the last row is read once', async () => {
+  const open = openBooks(directory);
+  for (let n = 0; n < ACCOUNTS_PAGE; n += 1) addAccount(open, `a${n}`);
+  const pages = [...accountPages(open.database.db, undefined)];
+  expect(pages.map((page) => page.length)).toEqual([ACCOUNTS_PAGE]);
   await closeBooks(open);
 });

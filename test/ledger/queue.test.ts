@@ -272,6 +272,20 @@ describe('a queue whose writer does not answer', () => {
     expect(unwritten()).toEqual([]);
   });
 
+  test('keeps the requests whose end waits here out of a recovery, and no others', async () => {
+    const { ledger, batches, answer } = silentQueue();
+    void ledger.hold(holdOf('r1', 'ada', 1n));
+    await until(() => batches.length === 1);
+    void ledger.settle(settleOf('r2', 1n));
+    void ledger.credit(creditOf('c1', 'ada', 1n));
+    const command = { createdBefore: 1, phase: 'ended', usdPerMillion: 1n, nowMs: 1 } as const;
+    void ledger.recover({ ...command, live: ['r0'] });
+    answer();
+    await until(() => batches.length === 2);
+    const recover = batches[1]?.find(({ name }) => name === 'recover');
+    expect(recover?.command).toEqual({ ...command, live: ['r0', 'r2'] });
+  });
+
   test('has one batch on its way at a time, and what comes meanwhile is the next', async () => {
     const { ledger, batches, answer } = silentQueue();
     void ledger.hold(holdOf('r1', 'ada', 1n));

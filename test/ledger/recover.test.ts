@@ -3,7 +3,8 @@
 
 import { expect, test } from 'bun:test';
 import { recoverAll } from '../../src/ledger/recover.ts';
-import { temporaryDirectory } from '../support/database.ts';
+import { createWriter } from '../../src/ledger/writer.ts';
+import { failStore, temporaryDirectory } from '../support/database.ts';
 import { closeBooks, fundAccount, holdOf, NOW, openBooks } from '../support/ledger.ts';
 
 const directory = temporaryDirectory();
@@ -32,5 +33,42 @@ test('a hold that contradicts its balance is left to the audit, and every other 
     { requestId: 'r-bob', accountId: 'bob', debited: 0n },
   ]);
   expect(books.audit()).toEqual([]);
+  await closeBooks(open);
+});
+
+test('a hold of a version that did not say who was asked is charged as its own model', async () => {
+  const open = openBooks(directory);
+  await fundAccount(open, 'ada', 1_000_000_000n);
+  await open.ledger.hold(holdOf('r1', 'ada', 1_000_000_000n));
+  open.database.connection.run("UPDATE holds SET phase = 'dispatched' WHERE request_id = 'r1'");
+  const command = { live: [], createdBefore: NOW + 1, phase: 'ended' } as const;
+  const [recovered] = await recoverAll(open.ledger, {
+    ...command,
+    usdPerMillion: 1n,
+    nowMs: NOW + 2,
+  });
+  // A hundred tokens of the prompt, and nothing that was written down of an answer.
+  expect(recovered).toEqual({ requestId: 'r1', accountId: 'ada', debited: 15n });
+  expect(open.books.explain('r1')?.record).toMatchObject({
+    modelServed: 'swift-1',
+    upstream: 'unknown',
+  });
+  expect(open.books.audit()).toEqual([]);
+  await closeBooks(open);
+});
+
+test('a disk that fails ends a recovery, which leaves nothing half done', async () => {
+  const open = openBooks(directory);
+  await fundAccount(open, 'ada', 100n);
+  await open.ledger.hold(holdOf('r1', 'ada', 30n));
+  const failing = { ...open.database, savepoint: failStore };
+  const recover = {
+    name: 'recover',
+    command: { live: [], createdBefore: NOW + 1, phase: 'ended', usdPerMillion: 1n, nowMs: NOW },
+  } as const;
+  expect(createWriter(failing)([recover])).toMatchObject([
+    { ok: false, error: { name: 'LedgerUnavailable' } },
+  ]);
+  expect(open.books.explain('r1')?.hold).toMatchObject({ phase: 'held', endedAt: null });
   await closeBooks(open);
 });

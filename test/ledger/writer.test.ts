@@ -4,7 +4,7 @@
 import { expect, test } from 'bun:test';
 import type { Request } from '../../src/ledger/writer.ts';
 import { createWriter } from '../../src/ledger/writer.ts';
-import { temporaryDirectory } from '../support/database.ts';
+import { failStore, temporaryDirectory } from '../support/database.ts';
 import {
   addAccount,
   closeBooks,
@@ -60,3 +60,35 @@ test('a batch in which a command is refused leaves whole chains, of the others a
   expect(open.books.balance('ada').posted).toBe(33n);
   await closeBooks(open);
 });
+
+test('a disk that fails in the middle of a batch undoes all of it, whatever else was refused', async () => {
+  const open = openBooks(directory);
+  await fundAccount(open, 'ada', 10n);
+  const write = createWriter({ ...open.database, savepoint: failStore });
+  const tooMuch = { ...creditOf('c9', 'ada', -5_000n), kind: 'adjustment' } as const;
+  const batch: readonly Request[] = [
+    { name: 'credit', command: creditOf('c1', 'ada', 1n) },
+    { name: 'credit', command: tooMuch },
+  ];
+  const failed = { ok: false, error: { name: 'LedgerUnavailable' } };
+  expect(write(batch)).toMatchObject([failed, failed]);
+  expect(open.books.balance('ada').posted).toBe(10n);
+  await closeBooks(open);
+});
+
+test('more accounts and more open holds than are remembered are looked up again', async () => {
+  const open = openBooks(directory);
+  const write = createWriter(open.database);
+  const ids = Array.from({ length: 10_001 }, (_, n) => `a${n}`);
+  for (const id of ids) addAccount(open, id);
+  const inAll = (request: (id: string) => Request) => {
+    const answers = write(ids.map(request));
+    expect(answers.filter(({ ok }) => !ok)).toEqual([]);
+  };
+  inAll((id) => ({ name: 'credit', command: creditOf(`c-${id}`, id, 100n) }));
+  inAll((id) => ({ name: 'hold', command: holdOf(`r-${id}`, id, 60n) }));
+  inAll((id) => ({ name: 'settle', command: settleOf(`r-${id}`, 15n) }));
+  expect(open.books.audit()).toEqual([]);
+  expect(open.books.balance('a0')).toEqual({ posted: 85n, held: 0n, available: 85n });
+  await closeBooks(open);
+}, 60_000);

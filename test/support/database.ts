@@ -1,5 +1,6 @@
 // Real SQLite files in a directory of their own, which goes when the test file ends.
 
+import { Database as Connection } from 'bun:sqlite';
 import { afterAll } from 'bun:test';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -19,4 +20,12 @@ export function newDatabase(directory: string, name: string = crypto.randomUUID(
   const database = openDatabase({ url: `sqlite:${join(directory, `${name}.db`)}`, sync: 'normal' });
   migrate(database);
   return database;
+}
+
+/** Fails as a database does that cannot be written. */
+export function failStore(): never {
+  using database = new Connection(':memory:');
+  database.run('PRAGMA query_only = ON');
+  database.run('CREATE TABLE t (x)');
+  throw new Error('the database was written');
 }
