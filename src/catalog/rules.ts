@@ -2,8 +2,9 @@
 // point nowhere, and values that do not fit each other. Called by catalog.ts. Misshapen values are
 // left out here, but the names of their entries count as known: one mistake is one line.
 
-import { BASE_URL_EXPECTS, readBaseUrl } from '../core/base-url.ts';
+import { BASE_URL_EXPECTS, isProxyUrl, PROXY_URL_EXPECTS, readBaseUrl } from '../core/base-url.ts';
 import { isDay } from '../core/instant.ts';
+import { isLinkLocal } from '../core/link-local.ts';
 import { nearest } from '../core/nearest.ts';
 import { BUILT_IN_PLANS } from '../core/plan.ts';
 import { listAt, sound, tableAt, textAt } from './document.ts';
@@ -99,6 +100,9 @@ function upstreamRules(
   }
   return [
     ...baseUrlRules(upstream, `${path}.base_url`),
+    ...(upstream.proxy !== undefined && !isProxyUrl(upstream.proxy)
+      ? [{ path: `${path}.proxy`, text: `must be ${PROXY_URL_EXPECTS}` }]
+      : []),
     ...(upstream.api_key !== undefined && upstream.api_keys !== undefined
       ? [{ path: `${path}.api_keys`, text: 'must not stand beside api_key; keep one of the two' }]
       : []),
@@ -109,13 +113,18 @@ function upstreamRules(
 }
 
 function baseUrlRules(
-  { dialect, base_url: text }: Partial<UpstreamEntry>,
+  { dialect, base_url: text, allow_link_local: allowed }: Partial<UpstreamEntry>,
   path: string,
 ): Problem[] {
   const url = readBaseUrl(text ?? '');
   if (url === undefined) {
     const missing = text === undefined ? 'is missing; ' : '';
     return [{ path, text: `${missing}must be ${BASE_URL_EXPECTS}` }];
+  }
+  if (allowed !== true && isLinkLocal(URL.parse(url)?.hostname ?? '')) {
+    const text =
+      'must not be a link-local or metadata address; where this is meant, set allow_link_local = true';
+    return [{ path, text }];
   }
   if (dialect !== 'messages' || !url.endsWith('/v1')) return [];
   return [{ path, text: 'must not end with /v1: the messages dialect adds /v1/messages itself' }];

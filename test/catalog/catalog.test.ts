@@ -123,7 +123,7 @@ describe('loadCatalog', () => {
       [[upstream]]
       id = "a"
       dialect = "chat"
-      base_url = "http://127.0.0.1:9/v1"
+      base_url = "http://169.254.1.1:9/v1"
       api_keys = ["Bearer-\${KEY}", "second"]
       cancel_stops_billing = false
       connect_seconds = 0.25
@@ -182,7 +182,7 @@ describe('loadCatalog', () => {
     expect(catalog.upstreams.get('a')).toEqual({
       id: 'a',
       dialect: 'chat',
-      baseUrl: 'http://127.0.0.1:9/v1',
+      baseUrl: 'http://169.254.1.1:9/v1',
       credentials: [
         { id: '1', apiKey: 'Bearer-secret' },
         { id: '2', apiKey: 'second' },
@@ -435,6 +435,24 @@ const MISTAKES: readonly (readonly [string, string, readonly string[]])[] = [
       'https://models.example/v1/',
       bad,
       ['upstream[0].base_url: must be an http or https address without a user, query or fragment'],
+    ],
+  ),
+  ...['http://169.254.169.254/v1', 'http://[::ffff:a9fe:a9fe]/v1', 'http://0xA9FEA9FE/v1'].map(
+    (linkLocal): [string, string, string[]] => [
+      'https://models.example/v1/',
+      linkLocal,
+      [
+        'upstream[0].base_url: must not be a link-local or metadata address; where this is meant, set allow_link_local = true',
+      ],
+    ],
+  ),
+  ...['proxy:3128', 'socks5://proxy.example:1080', 'http://proxy.example/path', 'http://x?a'].map(
+    (bad): [string, string, string[]] => [
+      'dialect = "chat"',
+      `dialect = "chat"\nproxy = "${bad}"`,
+      [
+        'upstream[0].proxy: must be an http or https address of a proxy such as "http://proxy.example:3128", without a path',
+      ],
     ],
   ),
   [
