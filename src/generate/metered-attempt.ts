@@ -55,7 +55,9 @@ export function meterAttempt(
 
   return {
     candidate: attempt.candidate,
+    credential: attempt.credential,
     startedAt: attempt.startedAt,
+    times: attempt.times,
     next: () => attempt.next().then(take),
     abort: attempt.abort,
     meter,

@@ -2,22 +2,28 @@
 // of one read. It keeps the upstream's timers and bounds, cuts at the stop sequences that the
 // upstream was not told, and ends exactly once: with a finished answer or with a failure.
 
-import type { Deadline, Deadlines } from '../core/deadlines.ts';
-import { isFailure } from '../core/failure.ts';
+import type { Deadlines } from '../core/deadlines.ts';
+import { type AttemptPhase, isFailure, type UpstreamFailure } from '../core/failure.ts';
 import type { GenerationRequest } from '../core/generation.ts';
-import type { Credential, UpstreamTimeouts } from '../core/model.ts';
+import type { Credential } from '../core/model.ts';
 import type { Candidate } from '../core/route.ts';
 import { createStopCutter, type StopCutter, splitStops } from '../core/stop.ts';
 import { dialectOf } from '../wire/upstream/dialect.ts';
 import type { UpstreamClient } from './client.ts';
 import { createFloodGuard } from './flood-guard.ts';
 import { type Batch, type EventSource, openSource } from './source.ts';
+import { type AttemptTimes, startWatch } from './watch.ts';
 
 export type { Batch } from './source.ts';
 
 export type Attempt = {
   readonly candidate: Candidate;
+  /** The id of the credential that the upstream was shown. */
+  readonly credential: string;
+  /** Unix milliseconds. */
   readonly startedAt: number;
+  /** What has come of the answer so far, and when. */
+  readonly times: () => AttemptTimes;
   /** The events of the next read. After a batch with an `end` there is no further one. */
   readonly next: () => Promise<Batch>;
   /** Stops the upstream; a pending `next` ends with a failure. */
@@ -44,14 +50,19 @@ export function createAttempts(dependencies: {
 }): StartAttempt {
   const { client, clock, deadlines } = dependencies;
   return ({ candidate, credential, request, maxOutputTokens, stream }) => {
-    const { upstream } = candidate;
+    const { upstream, timeouts } = candidate;
     const controller = new AbortController();
-    const watch = startWatch(candidate.timeouts, deadlines, () => controller.abort());
     const dialect = dialectOf(upstream);
     const cutter = createCutter(candidate, request);
     const guard = createFloodGuard(maxOutputTokens);
     // Only a stream can be stopped in the middle, which saves the tokens behind the cut.
     const streams = stream || cutter !== undefined;
+    const watch = startWatch({
+      timeouts,
+      deadlines,
+      onePiece: !streams,
+      onTimeout: () => controller.abort(),
+    });
     const body = dialect.request(request, {
       upstream: upstream.id,
       model: candidate.upstreamModel,
@@ -66,37 +77,45 @@ export function createAttempts(dependencies: {
             path: dialect.path,
             headers: dialect.headers(credential.apiKey),
             body,
-            connectMs: candidate.timeouts.connectMs,
+            connectMs: timeouts.connectMs,
             signal: controller.signal,
           })
         : body;
     let source: EventSource | undefined;
     let ended = false;
 
-    const end = (batch: Batch): Batch => {
+    const read = async (): Promise<Batch> => {
+      if (source === undefined) {
+        const opened = await openSource(await answer, dialect, deadlines, streams);
+        if (isFailure(opened)) return { events: [], end: opened };
+        source = opened;
+      }
+      return guard(await source.read());
+    };
+
+    const end = ({ events, end: how = 'finished' }: Batch): Batch => {
       ended = true;
       watch.stop();
-      const timedOut = watch.timedOut();
       // A body that was not read to its end would keep its connection and its memory, and an
       // upstream whose answer was cut would go on writing it.
-      if (batch.end !== 'finished' || cutter?.hasCut() === true) controller.abort();
-      if (timedOut === undefined || batch.end === 'finished') return batch;
-      return { events: batch.events, end: { class: 'timeout', detail: timedOut } };
+      if (how !== 'finished' || cutter?.hasCut() === true) controller.abort();
+      if (how === 'finished') return { events, end: how };
+      return { events, end: watch.timedOut() ?? placed(how, watch.phase()) };
     };
 
     return {
       candidate,
+      credential: credential.id,
       startedAt: clock(),
+      times: watch.times,
       async next() {
-        if (source === undefined) {
-          const opened = await openSource(await answer, dialect, deadlines, streams);
-          if (isFailure(opened)) return end({ events: [], end: opened });
-          source = opened;
-        }
-        const read = guard(await source.read());
-        watch.touch();
-        const batch = cutter === undefined ? read : cutBatch(cutter, read);
-        return batch.end === undefined ? batch : end(batch);
+        watch.wait();
+        const batch = await read();
+        if (hasCome(batch)) watch.read(batch.events);
+        const passed = cutter === undefined ? batch : cutBatch(cutter, batch);
+        const late = passed.end === undefined ? watch.timedOut() : undefined;
+        if (late !== undefined) return end({ events: passed.events, end: late });
+        return passed.end === undefined ? passed : end(passed);
       },
       abort() {
         if (ended) return;
@@ -106,6 +125,17 @@ export function createAttempts(dependencies: {
       },
     };
   };
+}
+
+/** Whether the upstream was heard at all: a connection that failed or broke off says nothing. */
+function hasCome({ events, end }: Batch): boolean {
+  if (end === undefined || end === 'finished' || events.length > 0) return true;
+  return end.status !== undefined || (end.class !== 'unreachable' && end.class !== 'cut');
+}
+
+/** What was never sent has failed nowhere on its way. */
+function placed(failure: UpstreamFailure, phase: AttemptPhase): UpstreamFailure {
+  return failure.class === 'unsupported' ? failure : { phase, ...failure };
 }
 
 function reasons({ model }: Candidate): boolean {
@@ -131,29 +161,4 @@ function cutBatch(cutter: StopCutter, { events, end }: Batch): Batch {
   if (end !== undefined) passed.push(...cutter.end());
   if (cutter.hasCut()) return { events: passed, end: 'finished' };
   return end === undefined ? { events: passed } : { events: passed, end };
-}
-
-/** The upstream's timers as one deadline that moves with every read. */
-function startWatch(timeouts: UpstreamTimeouts, deadlines: Deadlines, onTimeout: () => void) {
-  const startedAt = deadlines.now();
-  const totalAt = startedAt + timeouts.totalMs;
-  let read = false;
-  let reason: string | undefined;
-  const deadline: Deadline = {
-    at: Math.min(startedAt + timeouts.firstByteMs, totalAt),
-    fire() {
-      if (deadline.at === totalAt) reason = 'the answer took too long in all';
-      else reason = read ? 'the stream fell silent' : 'no first byte in time';
-      onTimeout();
-    },
-  };
-  deadlines.add(deadline);
-  return {
-    touch() {
-      read = true;
-      deadline.at = Math.min(deadlines.now() + timeouts.idleMs, totalAt);
-    },
-    stop: () => deadlines.remove(deadline),
-    timedOut: (): string | undefined => reason,
-  };
 }

@@ -7,7 +7,7 @@ import { isFailure, type UpstreamFailure } from '../core/failure.ts';
 import { answerEvents } from '../core/fold.ts';
 import type { GenerationEvent } from '../core/generation.ts';
 import type { StreamDecoder, UpstreamDialect } from '../wire/format.ts';
-import { ANSWER_BYTES_MAX } from '../wire/upstream/limits.ts';
+import { ANSWER_BYTES_MAX, SILENT_BYTES_MAX } from '../wire/upstream/limits.ts';
 import type { ByteReader, UpstreamAnswer } from './client.ts';
 
 /** How long a finished upstream may take to end its answer before it is cut off. */
@@ -18,6 +18,11 @@ const DRAIN_MS = 1_000;
  * connection open instead, and their clients would wait for the idle timeout with a whole answer.
  */
 const FINISHING_MS = 2_000;
+
+const SILENT_FLOOD: UpstreamFailure = {
+  class: 'malformed',
+  detail: `the upstream sent more than ${SILENT_BYTES_MAX} bytes without an event`,
+};
 
 export type Batch = {
   readonly events: readonly GenerationEvent[];
@@ -41,7 +46,9 @@ export async function openSource(
   // Some frameworks answer every POST with 201.
   if (answer.status !== 200 && answer.status !== 201) {
     const body = await answer.text();
-    return dialect.failure(answer.status, typeof body === 'string' ? body : '');
+    const failure = dialect.failure(answer.status, typeof body === 'string' ? body : '');
+    const { retryAfterMs } = answer;
+    return retryAfterMs === undefined ? failure : { ...failure, retryAfterMs };
   }
   // Some caches and proxies answer a stream request with plain JSON.
   if (!stream || answer.isJson) return wholeSource(answer, dialect);
@@ -86,10 +93,15 @@ function streamSource(
   let events: GenerationEvent[] = [];
   const decoder: StreamDecoder = dialect.stream((event) => events.push(event));
   let isBlank = true;
+  let silentBytes = 0;
   const taken = (): GenerationEvent[] => {
     const batch = events;
     events = [];
     return batch;
+  };
+  const floodOf = (bytes: Uint8Array): UpstreamFailure | undefined => {
+    silentBytes = events.length > 0 ? 0 : silentBytes + bytes.length;
+    return silentBytes > SILENT_BYTES_MAX ? SILENT_FLOOD : undefined;
   };
   return {
     async read() {
@@ -104,7 +116,7 @@ function streamSource(
       // An error, or a whole answer, whose type says that it is a stream.
       if (first === OPEN_BRACE) return readWhole(reader, chunk.value, dialect);
       isBlank &&= first === undefined;
-      const failure = decoder.feed(chunk.value);
+      const failure = decoder.feed(chunk.value) ?? floodOf(chunk.value);
       const batch = taken();
       if (failure !== undefined) return { events: batch, end: failure };
       if (batch.at(-1)?.kind !== 'finish') return { events: batch };

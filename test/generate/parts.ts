@@ -43,7 +43,9 @@ export function listedAttempt(of: Candidate, batches: readonly Batch[]): ListedA
   let stop: ((batch: Batch) => void) | undefined;
   return {
     candidate: of,
+    credential: '1',
     startedAt: 0,
+    times: () => ({}),
     next() {
       const batch = left.shift();
       if (batch !== undefined) return Promise.resolve(batch);

@@ -28,12 +28,32 @@ function toolFrame(piece: Readonly<Record<string, unknown>>): string {
 
 const KILOBYTES = 'x'.repeat(65_536);
 
+const COMMENTS = `: ${KILOBYTES}\n\n`;
+const BLANK = '\n'.repeat(65_536);
+
 const FLOODS: readonly (readonly [title: string, detail: string, Behaviour])[] = [
   ['one line', 'a line of more than 1048576 bytes', forever(() => KILOBYTES)],
   [
     'one event of many lines',
     'an event of more than 1048576 characters',
     forever(() => `data: ${KILOBYTES}\n`),
+  ],
+  ['comments', 'more than 16777216 bytes without an event', forever(() => COMMENTS)],
+  ['blank lines', 'more than 16777216 bytes without an event', forever(() => BLANK)],
+  [
+    'keep-alives that are data',
+    'more than 16777216 bytes without an event',
+    forever(() => 'data: null\n\n'.repeat(5_000)),
+  ],
+  [
+    'chunks of a role alone',
+    'more than 16777216 bytes without an event',
+    forever(() => chatFrame('any', { role: 'assistant', content: '' }).repeat(300)),
+  ],
+  [
+    'comments behind content',
+    'more than 16777216 bytes without an event',
+    forever((count) => (count === 0 ? chatFrame('any', { content: 'x' }) : COMMENTS)),
   ],
   [
     'text',
@@ -115,6 +135,11 @@ const MESSAGES_FLOODS: typeof FLOODS = [
     forever(() => delta({ type: 'thinking_delta', thinking: 'x' }).repeat(2_000)),
   ],
   [
+    'pings of Messages',
+    'more than 16777216 bytes without an event',
+    forever(() => named('ping', {}).repeat(1_000)),
+  ],
+  [
     'blocks that never stop',
     'more than 1024 open blocks',
     forever((count) => startBlock(count, { type: 'text', text: '' })),
@@ -145,6 +170,11 @@ beforeAll(async () => {
 
 afterAll(() => rig.close());
 
+/** No flood is ended by the clock. */
+const PATIENT = { firstContentMs: 60_000, totalMs: 60_000 };
+
+const isContent = ({ kind }: GenerationEvent): boolean => kind !== 'usage' && kind !== 'finish';
+
 const CASES = [
   ...FLOODS.map(([title, detail]) => ['chat', title, detail] as const),
   ...MESSAGES_FLOODS.map(([title, detail]) => ['messages', title, detail] as const),
@@ -152,8 +182,12 @@ const CASES = [
 
 test.each(CASES)('%s, endless: %s: %s', async (dialect, title, detail) => {
   const before = rig.upstream.aborted();
-  const { events, end } = await rig.run(title, { dialect });
-  expect(end).toEqual({ class: 'malformed', detail: `the upstream sent ${detail}` });
+  const { events, end } = await rig.run(title, { dialect, timeouts: PATIENT });
+  expect(end).toEqual({
+    class: 'malformed',
+    detail: `the upstream sent ${detail}`,
+    phase: events.some(isContent) ? 'stream' : 'first_content',
+  });
   // Each event counts, and the last read is handed over whole.
   expect(JSON.stringify(events).length).toBeLessThan(4_000_000);
   await rig.upstream.waitFor(({ aborted }) => aborted() > before);

@@ -4,6 +4,7 @@
 import { createDeadlines } from '../../src/core/deadlines.ts';
 import type { UpstreamFailure } from '../../src/core/failure.ts';
 import type { GenerationEvent, GenerationRequest } from '../../src/core/generation.ts';
+import type { UpstreamTimeouts } from '../../src/core/model.ts';
 import { type ChatProfile, DEFAULT_PROFILE } from '../../src/core/profile.ts';
 import type { Candidate } from '../../src/core/route.ts';
 import { type Attempt, createAttempts } from '../../src/upstream/attempt.ts';
@@ -20,8 +21,8 @@ export type TryOptions = {
   readonly maxOutputTokens?: number;
   /** Changes to the default profile of the chat dialect. */
   readonly profile?: Partial<ChatProfile>;
-  /** How long the upstream may be silent; 400 unless told otherwise. */
-  readonly idleMs?: number;
+  /** In place of the rig's own: 400 ms for each step, and 2 s in all. */
+  readonly timeouts?: Partial<UpstreamTimeouts>;
   /** `chat` unless told otherwise. */
   readonly dialect?: 'chat' | 'messages';
 };
@@ -95,14 +96,15 @@ export async function startAttemptRig(
 
 function served(
   { baseUrl, messagesBaseUrl }: Upstream,
-  { dialect = 'chat', profile, idleMs = 400 }: TryOptions,
+  { dialect = 'chat', profile, timeouts: changes }: TryOptions,
 ): Candidate['upstream'] {
   const timeouts = {
     ...TIMEOUTS,
     firstByteMs: 400,
     firstContentMs: 400,
-    idleMs,
-    totalMs: Math.max(2_000, idleMs),
+    idleMs: 400,
+    totalMs: 2_000,
+    ...changes,
   };
   const credentials = [{ id: '1', apiKey: 'key' }] as const;
   const shared = { ...chatUpstream('scripted'), credentials, timeouts };

@@ -12,6 +12,12 @@ export const STREAM_LIMITS: SseLimits = {
   streamBytes: 536_870_912,
 };
 
+/**
+ * Bytes of a stream that make no event, such as comments and blank lines, before and between those
+ * that do: some servers send a line every second while a request waits. Whoever reads stops here.
+ */
+export const SILENT_BYTES_MAX = 16_777_216;
+
 /** The body of a whole answer, in bytes. Whoever reads the body stops here. */
 export const ANSWER_BYTES_MAX = 16_777_216;
 

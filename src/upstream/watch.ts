@@ -1,0 +1,193 @@
+// The timers of one attempt, as one deadline that moves. The attempt tells when it waits for the
+// upstream and what each wait has brought. Whoever does not wait, because a client reads slowly, is
+// not kept waiting: the gap and the throughput are of the time in which somebody waits.
+
+import { unreachable } from '../core/assert.ts';
+import type { Deadline, Deadlines } from '../core/deadlines.ts';
+import type { AttemptPhase, UpstreamFailure } from '../core/failure.ts';
+import type { GenerationEvent } from '../core/generation.ts';
+import type { UpstreamTimeouts } from '../core/model.ts';
+import { createThroughput, type Throughput } from '../core/throughput.ts';
+
+/** Milliseconds from the start of an attempt; absent for what has not come. */
+export type AttemptTimes = { readonly firstByteMs?: number; readonly firstContentMs?: number };
+
+export type Watch = {
+  /** Somebody waits for the next read from here on. */
+  readonly wait: () => void;
+  /** The wait is over: something of an answer has come, with these events in it. */
+  readonly read: (events: readonly GenerationEvent[]) => void;
+  readonly stop: () => void;
+  /** The timer that ran out, if one did. */
+  readonly timedOut: () => UpstreamFailure | undefined;
+  /** Where the attempt is. */
+  readonly phase: () => AttemptPhase;
+  readonly times: () => AttemptTimes;
+};
+
+export type WatchOptions = {
+  readonly timeouts: UpstreamTimeouts;
+  readonly deadlines: Deadlines;
+  /**
+   * Whether the answer comes in one piece. Nothing is heard of it until it is complete, so its first
+   * byte says nothing, and it has as long as the first content of a stream.
+   */
+  readonly onePiece: boolean;
+  /** Called at most once. */
+  readonly onTimeout: () => void;
+};
+
+/** Starts with the request. */
+export function startWatch({ timeouts, deadlines, onePiece, onTimeout }: WatchOptions): Watch {
+  const startedAt = deadlines.now();
+  const times: { firstByteMs?: number; firstContentMs?: number } = {};
+  let failure: UpstreamFailure | undefined;
+  /** What runs out at the deadline. */
+  let due: AttemptPhase = 'total';
+  /** Undefined while nobody waits. */
+  let waitsSince: number | undefined;
+  /** Of the time in which somebody waited: all since the first content, and all since the last. */
+  let streamMs = 0;
+  let gapMs = 0;
+  let throughput: Throughput | undefined;
+
+  const expire = (phase: AttemptPhase): void => {
+    failure = { class: 'timeout', detail: timeoutWords(phase, timeouts), phase };
+    onTimeout();
+  };
+
+  const deadline: Deadline = {
+    at: 0,
+    fire() {
+      if (due !== 'throughput' || isTooSlow()) return expire(due);
+      arm();
+      deadlines.add(deadline);
+    },
+  };
+
+  /** At least to where the window had to be looked at, however the clock is rounded. */
+  const isTooSlow = (): boolean => {
+    if (throughput === undefined || waitsSince === undefined) return false;
+    const atMs = streamMs + deadlines.now() - waitsSince;
+    return throughput.isTooSlow(Math.max(atMs, throughput.nextCheckAt()));
+  };
+
+  const sooner = (at: number, phase: AttemptPhase): void => {
+    if (at >= deadline.at) return;
+    deadline.at = at;
+    due = phase;
+  };
+
+  /** Finds the timer that runs out next, if nothing is read until then. */
+  const arm = (): void => {
+    deadline.at = startedAt + timeouts.totalMs;
+    due = 'total';
+    if (times.firstContentMs === undefined) {
+      const isSilent = times.firstByteMs === undefined && !onePiece;
+      if (isSilent) sooner(startedAt + timeouts.firstByteMs, 'first_byte');
+      sooner(startedAt + timeouts.firstContentMs, 'first_content');
+    } else if (waitsSince !== undefined) {
+      sooner(waitsSince + timeouts.idleMs - gapMs, 'stream');
+      if (throughput !== undefined) {
+        sooner(waitsSince + throughput.nextCheckAt() - streamMs, 'throughput');
+      }
+    }
+  };
+
+  const noteContent = (tokens: number, waitedMs: number): void => {
+    gapMs = tokens > 0 ? 0 : gapMs + waitedMs;
+    if (throughput === undefined) return;
+    streamMs += waitedMs;
+    if (failure === undefined && throughput.isTooSlow(streamMs)) expire('throughput');
+    throughput.add(tokens);
+  };
+
+  arm();
+  deadlines.add(deadline);
+  return {
+    wait() {
+      waitsSince = deadlines.now();
+      arm();
+    },
+    read(events) {
+      const nowMs = deadlines.now();
+      const waitedMs = waitsSince === undefined ? 0 : nowMs - waitsSince;
+      waitsSince = undefined;
+      times.firstByteMs ??= nowMs - startedAt;
+      const tokens = contentTokens(events);
+      if (times.firstContentMs !== undefined) noteContent(tokens, waitedMs);
+      else if (tokens > 0) {
+        times.firstContentMs = nowMs - startedAt;
+        throughput = throughputOf(timeouts);
+        throughput?.add(tokens);
+      }
+      arm();
+    },
+    stop: () => deadlines.remove(deadline),
+    timedOut: () => failure,
+    phase() {
+      if (times.firstContentMs !== undefined) return 'stream';
+      return times.firstByteMs === undefined ? 'first_byte' : 'first_content';
+    },
+    times: () => ({ ...times }),
+  };
+}
+
+function timeoutWords(phase: AttemptPhase, timeouts: UpstreamTimeouts): string {
+  const { firstByteMs, firstContentMs, idleMs, minTokensPerSecond, totalMs } = timeouts;
+  switch (phase) {
+    case 'connect':
+      return `no connection within ${timeouts.connectMs} ms`;
+    case 'first_byte':
+      return `no byte of an answer within ${firstByteMs} ms`;
+    case 'first_content':
+      return `no content within ${firstContentMs} ms`;
+    case 'stream':
+      return `no content for ${idleMs} ms in the middle of the answer`;
+    case 'throughput':
+      return `fewer than ${minTokensPerSecond} tokens a second over ${idleMs} ms`;
+    case 'total':
+      return `not complete within ${totalMs} ms`;
+    default:
+      return unreachable(phase);
+  }
+}
+
+/**
+ * Over as long as a gap may be: in a shorter window a gap that is allowed would be too slow.
+ */
+function throughputOf({ idleMs, minTokensPerSecond }: UpstreamTimeouts): Throughput | undefined {
+  return minTokensPerSecond > 0 ? createThroughput(idleMs, minTokensPerSecond) : undefined;
+}
+
+const BYTES_PER_TOKEN = 4;
+
+/** About how many tokens of content there are; 0 only where there is no content. */
+function contentTokens(events: readonly GenerationEvent[]): number {
+  let tokens = 0;
+  for (const event of events) {
+    switch (event.kind) {
+      case 'reasoning-delta':
+      case 'text-delta':
+        tokens += textTokens(event.text);
+        break;
+      case 'tool-start':
+        tokens += 1;
+        break;
+      case 'tool-delta':
+        tokens += textTokens(event.json);
+        break;
+      case 'usage':
+      case 'finish':
+        break;
+      default:
+        unreachable(event);
+    }
+  }
+  return tokens;
+}
+
+/** No delta has less than a token, and bytes tell more than characters: Chinese ones are tokens. */
+function textTokens(text: string): number {
+  return text === '' ? 0 : Math.max(1, Buffer.byteLength(text) / BYTES_PER_TOKEN);
+}
