@@ -7,11 +7,15 @@ import type { LimitView } from './plan.ts';
 
 /**
  * unreachable     no connection, or it broke before an answer
- * timeout         no first byte, a silent stream, or the total time is over
- * overloaded      the upstream's capacity: 429, 503, 529, `insufficient_system_resource`
- * credential      the upstream refuses *our* key or wallet: 401, 402, 403
- * server_error    any other status, an error object inside a 200, or a 404: our catalog is wrong then
- * bad_request     the upstream refuses the request itself: 400, 413, 422
+ * timeout         one of our timers ran out, or the upstream's own: 408
+ * rate_limited    we ask too much of it, it says: 429
+ * overloaded      it has no room for anybody: 503, 529, `insufficient_system_resource`
+ * no_capacity     it was not asked: it is left alone for a while, or too many wait for it already
+ * credential      it refuses *our* key or wallet: 401, 402, 403
+ * server_error    5xx and every other status, or an error object inside a 200
+ * mismatch        it and our catalog do not agree: 404, 405, 410, a redirect, a model that it does not
+ *                 know, or something in the request that we put there and it does not take
+ * bad_request     it refuses what the caller asked: 400, 413, 422
  * context_length  a bad request that is about the size of the prompt
  * unsupported     the request has something that this upstream's profile says it cannot take
  * malformed       an answer that cannot be read, or that breaks a limit of the decoder
@@ -21,15 +25,67 @@ import type { LimitView } from './plan.ts';
 export type FailureClass =
   | 'unreachable'
   | 'timeout'
+  | 'rate_limited'
   | 'overloaded'
+  | 'no_capacity'
   | 'credential'
   | 'server_error'
+  | 'mismatch'
   | 'bad_request'
   | 'context_length'
   | 'unsupported'
   | 'malformed'
   | 'cut'
   | 'gateway';
+
+/**
+ * What a class of failure means for everybody. Which of the steps that it allows is taken is decided
+ * in `failover.ts`, and what its fault does to the upstream's standing in `upstream/health.ts`.
+ */
+type FailureRow = {
+  /**
+   * Whether the same candidate may be asked once more.
+   *
+   * never        it would say the same
+   * connection   at once: a kept connection that is closed just as it is used says nothing
+   * credential   at once, with another one of its credentials
+   * delay        after the time that it asks for, where that is short
+   * jitter       after a random pause, where there is no other candidate
+   */
+  readonly again: 'never' | 'connection' | 'credential' | 'delay' | 'jitter';
+  /** Whether another candidate could answer. A caller's mistake stays one. */
+  readonly next: boolean;
+  /** Against what it counts: how the upstream does, its credential, or neither. */
+  readonly fault: 'upstream' | 'credential' | 'nobody';
+};
+
+/**
+ * The table of the classes. Three rows need a word:
+ *
+ * `rate_limited` counts against the credential where there are several, for limits belong to keys.
+ *
+ * `mismatch` counts against nobody, although the catalog may be wrong for everybody: some upstreams
+ * answer 404 to a request with a feature that they lack. Were it counted, one customer's requests
+ * could take the model from all others.
+ *
+ * `malformed` is not asked for again: what sends a web page in the place of an answer sends it twice.
+ */
+export const FAILURES: Readonly<Record<FailureClass, FailureRow>> = {
+  unreachable: { again: 'connection', next: true, fault: 'upstream' },
+  timeout: { again: 'jitter', next: true, fault: 'upstream' },
+  rate_limited: { again: 'delay', next: true, fault: 'upstream' },
+  overloaded: { again: 'jitter', next: true, fault: 'upstream' },
+  no_capacity: { again: 'never', next: true, fault: 'nobody' },
+  credential: { again: 'credential', next: true, fault: 'credential' },
+  server_error: { again: 'jitter', next: true, fault: 'upstream' },
+  mismatch: { again: 'never', next: true, fault: 'nobody' },
+  bad_request: { again: 'never', next: false, fault: 'nobody' },
+  context_length: { again: 'never', next: false, fault: 'nobody' },
+  unsupported: { again: 'never', next: true, fault: 'nobody' },
+  malformed: { again: 'never', next: true, fault: 'upstream' },
+  cut: { again: 'jitter', next: true, fault: 'upstream' },
+  gateway: { again: 'never', next: false, fault: 'nobody' },
+};
 
 /**
  * Where an attempt was when it failed; for a `timeout`, which of its timers ran out.
@@ -66,7 +122,7 @@ export function isFailure(value: object): value is UpstreamFailure {
 
 /** Whether another upstream could answer where this one failed. A caller's mistake stays one. */
 export function mayTryNext({ class: kind }: UpstreamFailure): boolean {
-  return kind !== 'bad_request' && kind !== 'context_length' && kind !== 'gateway';
+  return FAILURES[kind].next;
 }
 
 /** What the caller is told when no attempt is left. */

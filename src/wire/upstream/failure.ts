@@ -31,8 +31,10 @@ const CONTEXT_WORDS = new RegExp(
   'i',
 );
 
+const RATE_WORDS = /rate_limit|rate limit|too many requests/i;
+
 const OVERLOAD_WORDS =
-  /overloaded|rate_limit|rate limit|too many requests|at capacity|insufficient_system_resource|temporarily unavailable/i;
+  /overloaded|at capacity|insufficient_system_resource|temporarily unavailable/i;
 
 /** An empty wallet of ours, which one vendor reports as a rate limit. */
 const QUOTA_WORDS =
@@ -40,6 +42,9 @@ const QUOTA_WORDS =
 
 /** A key or an account of ours that is refused with 400: by Gemini, by xAI and by DashScope. */
 const CREDENTIAL_WORDS = /api key not valid|incorrect api key|invalid api key|arrearage/i;
+
+/** A prompt that is refused for what it says, which one gateway reports with 403: by OpenRouter. */
+const FLAGGED_WORDS = /requires moderation|input was flagged|flagged (?:for|by) /i;
 
 /** A model name of our catalog that is refused with 400: by DeepSeek, OpenRouter, Mistral, Z.ai. */
 const MODEL_WORDS =
@@ -65,30 +70,40 @@ export function statusFailure(status: number, body: string): UpstreamFailure {
 }
 
 function classifyStatus(status: number, body: string): FailureClass {
-  if (status === 401 || status === 402 || status === 403) return 'credential';
+  if (status === 401 || status === 402) return 'credential';
+  // What one customer says must not cost all others the credential.
+  if (status === 403) return FLAGGED_WORDS.test(readWords(body)) ? 'bad_request' : 'credential';
   if (status === 408) return 'timeout';
-  if (status === 429 && QUOTA_WORDS.test(body)) return 'credential';
+  if (status === 429) return QUOTA_WORDS.test(body) ? 'credential' : 'rate_limited';
   // Groq's 498 is a tier without capacity.
-  if (status === 429 || status === 498 || status === 503 || status === 529) return 'overloaded';
+  if (status === 498 || status === 503 || status === 529) return 'overloaded';
   // A wrong base URL or model name is a mistake in our catalog, not the caller's.
-  if (status === 404) return 'server_error';
+  if (status === 404) return 'mismatch';
   // llama.cpp has reported a prompt that does not fit as a 500.
   if (status >= 400 && CONTEXT_WORDS.test(body)) return 'context_length';
   if (status === 400 || status === 413 || status === 422) return refusalClass(status, body);
-  return 'server_error';
+  if (PASSING_STATUSES.includes(status) || status < 300) return 'server_error';
+  return status < 500 ? 'mismatch' : 'server_error';
 }
+
+/** Below 500, and yet about the moment: a conflict, a model that failed or is not ready. */
+const PASSING_STATUSES = [409, 423, 424, 425, 499];
 
 /** Whose mistake a refused request is: the caller's, unless it says that it is ours. */
 function refusalClass(status: number, body: string): FailureClass {
+  const words = readWords(body);
+  // Groq refuses so what is larger than our tokens of a minute: it never fits there.
+  if (status === 413 && RATE_WORDS.test(words)) return 'mismatch';
+  if (CREDENTIAL_WORDS.test(words)) return 'credential';
+  return MODEL_WORDS.test(words) ? 'mismatch' : 'bad_request';
+}
+
+/** The words of an error's body: the body as a whole may repeat the caller's. */
+function readWords(body: string): string {
   const parsed = parseJson(body);
   // Gemini puts its errors into a list.
   const value = toObject(Array.isArray(parsed) ? parsed[0] : parsed);
-  // The body as a whole may repeat the caller's words.
-  const words = errorWords(value['error'] ?? value);
-  // Groq refuses so what is larger than our tokens of a minute.
-  if (status === 413 && OVERLOAD_WORDS.test(words)) return 'overloaded';
-  if (CREDENTIAL_WORDS.test(words)) return 'credential';
-  return MODEL_WORDS.test(words) ? 'server_error' : 'bad_request';
+  return errorWords(value['error'] ?? value);
 }
 
 /**
@@ -138,8 +153,9 @@ function classifyError(error: unknown): FailureClass {
   const words = errorWords(error).slice(0, ERROR_LENGTH_MAX);
   if (CONTEXT_WORDS.test(words)) return 'context_length';
   const code = toObject(error)['code'];
-  if (code === 429 || code === 503 || code === 529) return 'overloaded';
-  return OVERLOAD_WORDS.test(words) ? 'overloaded' : 'server_error';
+  if (code === 429 || RATE_WORDS.test(words)) return 'rate_limited';
+  if (code === 503 || code === 529 || OVERLOAD_WORDS.test(words)) return 'overloaded';
+  return 'server_error';
 }
 
 function errorWords(error: unknown): string {

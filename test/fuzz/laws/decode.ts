@@ -22,9 +22,11 @@ import { property } from '../property.ts';
 import { readByTheStandard } from './sse.ts';
 
 const CLASSES: readonly FailureClass[] = [
+  'rate_limited',
   'overloaded',
   'credential',
   'server_error',
+  'mismatch',
   'bad_request',
   'context_length',
   'malformed',

@@ -12,20 +12,26 @@ describe('answers that are not 2xx', () => {
     [402, '{"error":{"message":"Insufficient Balance"}}', 'credential'],
     [403, '', 'credential'],
     [408, '', 'timeout'],
-    [429, '{"error":{"message":"slow down"}}', 'overloaded'],
+    [429, '{"error":{"message":"slow down"}}', 'rate_limited'],
     [429, '{"error":{"code":"insufficient_quota"}}', 'credential'],
     [503, '<html>', 'overloaded'],
     [529, '{"type":"error","error":{"type":"overloaded_error"}}', 'overloaded'],
     [500, '<html>502 Bad Gateway</html>', 'server_error'],
     [502, '', 'server_error'],
     [504, '', 'server_error'],
-    [302, '', 'server_error'],
-    [404, '{"error":{"message":"The model does not exist"}}', 'server_error'],
+    [204, '', 'server_error'],
+    [302, '', 'mismatch'],
+    [404, '{"error":{"message":"The model does not exist"}}', 'mismatch'],
+    [410, '', 'mismatch'],
+    [409, '', 'server_error'],
+    [425, '', 'server_error'],
+    [403, '{"error":{"code":403,"message":"Your input was flagged."}}', 'bad_request'],
+    [403, '{"error":"no"},"input":"flagged by me"}', 'credential'],
     [400, '{"error":{"message":"messages[0].content: invalid"}}', 'bad_request'],
     [400, 'null', 'bad_request'],
     [413, '', 'bad_request'],
     [422, '{"detail":[{"msg":"field required"}]}', 'bad_request'],
-    [405, '', 'server_error'],
+    [405, '', 'mismatch'],
     [424, '{"message":"the model failed"}', 'server_error'],
     [498, '{"error":{"code":"flex_capacity_exceeded"}}', 'overloaded'],
     [429, '{"error":{"type":"exceeded_current_quota_error"}}', 'credential'],
@@ -33,16 +39,16 @@ describe('answers that are not 2xx', () => {
     [400, '[{"error":{"code":400,"message":"API key not valid."}}]', 'credential'],
     [400, '{"code":"invalid-argument","error":"Incorrect API key provided"}', 'credential'],
     [400, '{"error":{"code":"Arrearage","message":"Access denied"}}', 'credential'],
-    [400, '{"error":{"message":"Model Not Exist","code":"invalid_request_error"}}', 'server_error'],
-    [400, '{"error":{"message":"gold/1 is not a valid model ID","code":400}}', 'server_error'],
-    [400, '{"object":"error","message":"Invalid model: x","type":"invalid_model"}', 'server_error'],
+    [400, '{"error":{"message":"Model Not Exist","code":"invalid_request_error"}}', 'mismatch'],
+    [400, '{"error":{"message":"gold/1 is not a valid model ID","code":400}}', 'mismatch'],
+    [400, '{"object":"error","message":"Invalid model: x","type":"invalid_model"}', 'mismatch'],
     [422, '{"detail":[{"input":"my incorrect api key","msg":"wrong"}]}', 'bad_request'],
     [400, '{"error":{"message":"max_tokens is too large: 99999"}}', 'bad_request'],
     [400, '{"error":{"message":"Unsupported parameter: top_p"}}', 'bad_request'],
     [
       413,
       '{"error":{"message":"Request too large on tokens per minute","code":"rate_limit_exceeded"}}',
-      'overloaded',
+      'mismatch',
     ],
     [413, '<html>Request Entity Too Large</html>', 'bad_request'],
     [400, '{"error":{"code":"context_length_exceeded"}}', 'context_length'],
@@ -116,18 +122,20 @@ test('an event named error is one, whatever its data is', () => {
       detail: 'the upstream reported an error in place of an answer',
     });
   }
-  expect(errorEventFailure('{"error":{"code":429}}').class).toBe('overloaded');
+  expect(errorEventFailure('{"error":{"code":429}}').class).toBe('rate_limited');
+  expect(errorEventFailure('{"error":{"code":529}}').class).toBe('overloaded');
   expect(errorEventFailure('{"message":"maximum context length"}').class).toBe('context_length');
 });
 
 describe('error records inside a 200', () => {
   const cases: readonly (readonly [record: object, expected: FailureClass | undefined])[] = [
     [{ error: true, message: 'boom' }, 'server_error'],
-    [{ success: false, message: 'rate limit reached' }, 'overloaded'],
+    [{ success: false, message: 'rate limit reached' }, 'rate_limited'],
+    [{ success: false, message: 'the model is overloaded' }, 'overloaded'],
     [{ success: false, errors: [{ code: 5, message: 'prompt is too long' }] }, 'context_length'],
     [{ errors: ['boom'] }, 'server_error'],
     [{ code: 500, msg: 'context length exceeded' }, 'context_length'],
-    [{ code: 429, msg: 'slow down' }, 'overloaded'],
+    [{ code: 429, msg: 'slow down' }, 'rate_limited'],
     [{ success: false, code: 500, msg: 'prompt is too long' }, 'context_length'],
     [
       {

@@ -28,7 +28,7 @@ const CLASSES: ReadonlyMap<string, FailureClass> = new Map([
   ['authentication_error', 'credential'],
   ['billing_error', 'credential'],
   ['permission_error', 'credential'],
-  ['rate_limit_error', 'overloaded'],
+  ['rate_limit_error', 'rate_limited'],
   ['overloaded_error', 'overloaded'],
   ['timeout_error', 'timeout'],
 ]);
@@ -65,5 +65,5 @@ function wordsClass(text: string): FailureClass | undefined {
   const words = text.slice(0, ERROR_LENGTH_MAX);
   if (CONTEXT_WORDS.test(words)) return 'context_length';
   if (WALLET_WORDS.test(words)) return 'credential';
-  return OWN_WORDS.test(words) ? 'server_error' : undefined;
+  return OWN_WORDS.test(words) ? 'mismatch' : undefined;
 }

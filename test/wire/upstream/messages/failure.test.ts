@@ -39,17 +39,17 @@ const ROWS: [status: number, body: string, failure: FailureClass][] = [
     '"thinking.type.enabled" is not supported for this model.',
     'max_tokens: 64000 > 32000, which is the maximum allowed number of output tokens for SECRET',
   ].map((message): [number, string, FailureClass] => {
-    return [400, error('invalid_request_error', message), 'server_error'];
+    return [400, error('invalid_request_error', message), 'mismatch'];
   }),
   [400, error('invalid_request_error', 'tools.0.name: Field required'), 'bad_request'],
   [401, error('authentication_error'), 'credential'],
   [402, error('billing_error'), 'credential'],
   [403, error('permission_error'), 'credential'],
-  [404, error('not_found_error'), 'server_error'],
+  [404, error('not_found_error'), 'mismatch'],
   [408, '', 'timeout'],
   [413, error('request_too_large'), 'bad_request'],
   [422, '{"detail":"SECRET"}', 'bad_request'],
-  [429, error('rate_limit_error'), 'overloaded'],
+  [429, error('rate_limit_error'), 'rate_limited'],
   [500, error('api_error'), 'server_error'],
   [502, '<html>SECRET</html>', 'server_error'],
   [503, '', 'overloaded'],

@@ -108,7 +108,7 @@ describe('what ends an answer', () => {
     ['billing_error', 'credential'],
     ['permission_error', 'credential'],
     ['not_found_error', 'server_error'],
-    ['rate_limit_error', 'overloaded'],
+    ['rate_limit_error', 'rate_limited'],
     ['overloaded_error', 'overloaded'],
     ['timeout_error', 'timeout'],
     ['api_error', 'server_error'],
