@@ -91,7 +91,7 @@ function withoutValues(message: string): string {
 
 /**
  * Bun's parser gives no position. It reads from left to right, so every prefix that holds the
- * mistake fails with the same message: the shortest prefix that does ends at it.
+ * mistake fails with the same message: the shortest prefix in the last run that does ends at it.
  */
 function locate(text: string, failure: string): { line: number; column: number } {
   const lines = text.split('\n');
@@ -100,10 +100,10 @@ function locate(text: string, failure: string): { line: number; column: number }
       .slice(0, count)
       .map((line) => `${line}\n`)
       .join('');
-  const line = leastThat((count) => tomlFailure(prefix(count)) === failure, lines.length);
+  const line = startOfRun((count) => tomlFailure(prefix(count)) === failure, lines.length);
   const before = prefix(line - 1);
   const last = lines[line - 1] ?? '';
-  const column = leastThat(
+  const column = startOfRun(
     (count) => tomlFailure(before + last.slice(0, count)) === failure,
     last.length,
   );
@@ -111,12 +111,18 @@ function locate(text: string, failure: string): { line: number; column: number }
 }
 
 /**
- * The least number from 1 on that `holds`, which does at `most`. By halves: a server parses a
- * catalog of thousands of lines while it serves, and one parse a line would hold it up for long.
+ * The number at which the last run begins that `holds` up to `most`, from 1 on. Back in growing
+ * steps and then by halves: a server parses a catalog of thousands of lines while it serves, and one
+ * parse a line would hold it up for long.
  */
-function leastThat(holds: (count: number) => boolean, most: number): number {
-  let low = 0;
+function startOfRun(holds: (count: number) => boolean, most: number): number {
   let high = most;
+  let step = 1;
+  while (high - step > 0 && holds(high - step)) {
+    high -= step;
+    step *= 2;
+  }
+  let low = Math.max(0, high - step);
   while (high - low > 1) {
     const middle = (low + high) >> 1;
     if (holds(middle)) high = middle;

@@ -6,6 +6,7 @@ import type { Command } from 'commander';
 import { sql } from 'drizzle-orm';
 import { httpUrl } from '../config.ts';
 import { isoTime } from '../core/calendar.ts';
+import { accountsByPlan } from '../identity/accounts.ts';
 import { findDifferences } from '../ledger/audit.ts';
 import { keptThinking } from '../reasoning/reasoning.ts';
 import type { Database } from '../store/database.ts';
@@ -106,6 +107,7 @@ function databaseChecks(context: Context): [string, (database: Database) => Find
     ['migrations', checkMigrations],
     ['ledger', checkLedger],
     ['clock', (database) => checkClock(database, context.clock())],
+    ['plans of accounts', (database) => checkPlans(database, context)],
     ['kept thinking', (database) => checkThinking(database, context)],
   ];
 }
@@ -164,6 +166,18 @@ function checkClock(database: Database, nowMs: number): Finding {
   if (behindMs <= 1_000) return { ok: true, detail: isoTime(nowMs) };
   const seconds = Math.ceil(behindMs / 1_000);
   return { ok: false, detail: `${seconds} seconds behind the newest record; set the clock` };
+}
+
+/** An operator may take a plan out of the catalog while accounts are on it. */
+function checkPlans(database: Database, context: Context): Finding {
+  const { plans } = context.catalog();
+  const missing = accountsByPlan(database).filter(([plan]) => !plans.has(plan));
+  if (missing.length === 0) return { ok: true, detail: 'all in the catalog' };
+  const words = missing.map(([plan, count]) => `${plan} (${count} accounts)`).join(', ');
+  return {
+    ok: false,
+    detail: `not in the catalog, so that the accounts are refused: ${words}; put the plans back, or use account plan`,
+  };
 }
 
 function checkThinking(database: Database, context: Context): Finding {

@@ -11,6 +11,7 @@ import { VERSION } from '../version.ts';
 import { addAccountCommands } from './account.ts';
 import { addBackupCommand } from './backup.ts';
 import { addBlockCommands } from './block.ts';
+import { addCatalogCommands } from './catalog.ts';
 import { addCodeCommands } from './code.ts';
 import { CommandError, type Perform, type Work } from './command.ts';
 import { createContext } from './context.ts';
@@ -58,6 +59,7 @@ function createProgram(perform: Perform): Command {
   addKeyCommands(program, perform);
   addBlockCommands(program, perform);
   addMaintenanceCommands(program, perform);
+  addCatalogCommands(program, perform);
   addModelCommands(program, perform);
   addPriceCommands(program, perform);
   addExplainCommand(program, perform);

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { loadCatalog } from '../../src/catalog/catalog.ts';
 import { DEMO_CATALOG } from '../../src/catalog/demo-catalog.ts';
-import { findCatalog } from '../../src/catalog/source.ts';
+import { findCatalog, parseToml } from '../../src/catalog/source.ts';
 
 describe('findCatalog', () => {
   let directory: string;
@@ -46,4 +46,14 @@ describe('findCatalog', () => {
     mkdirSync(join(directory, 'catalog.toml'));
     expect(() => findCatalog({ environment, directory })).toThrow('cannot be read');
   });
+});
+
+test('a mistake at the top of a long file is found in a moment', () => {
+  const model =
+    '[[model]]\nslug = "m"\nfeatures = ["tools"]\nprice = { input = "1", output = "2" }\n';
+  const text = `x = 1\ny = sk-hidden\n${model.repeat(2_000)}`;
+  const start = performance.now();
+  expect(() => parseToml(text, 'catalog.toml')).toThrow('catalog.toml: line 2, column 5:');
+  // One parse a line would take more than a minute.
+  expect(performance.now() - start).toBeLessThan(2_000);
 });

@@ -54,6 +54,7 @@ const COMMANDS = [
   ...['create', 'list', 'revoke', 'rotate'].map((name) => `key ${name}`),
   ...['add', 'remove', 'list'].map((name) => `block ${name}`),
   ...['on', 'off', 'status'].map((name) => `maintenance ${name}`),
+  ...['check', 'status', 'reload'].map((name) => `catalog ${name}`),
   'models',
   'models limit',
   'prices show',
@@ -179,7 +180,7 @@ describe('refusals', () => {
       account: { standing: 'active' },
     });
     // What stops abuse works with a broken catalog too.
-    expect(await catalog.json('maintenance', 'off')).toEqual({ maintenance: false });
+    expect(await catalog.json('maintenance', 'off')).toEqual({ maintenance: false, message: null });
   });
 
   test('a database of a newer version and a file that is none are refused', async () => {
@@ -292,9 +293,12 @@ test('blocks, maintenance and incident limits are switched on and off', async ()
   }
   expect(await tollgate.json('block', 'list')).toEqual({ object: 'list', data: [] });
 
-  expect(await tollgate.json('maintenance', 'on')).toEqual({ maintenance: true });
-  expect(await tollgate.json('maintenance', 'status')).toEqual({ maintenance: true });
-  expect(await tollgate.json('maintenance', 'off')).toEqual({ maintenance: false });
+  expect(await tollgate.json('maintenance', 'on')).toEqual({ maintenance: true, message: null });
+  expect(await tollgate.json('maintenance', 'status')).toEqual({
+    maintenance: true,
+    message: null,
+  });
+  expect(await tollgate.json('maintenance', 'off')).toEqual({ maintenance: false, message: null });
 
   const limit = ['models', 'limit', 'demo', '--tokens-per-minute', '9000', '--reason', 'capacity'];
   expect(await tollgate.json(...limit)).toEqual({

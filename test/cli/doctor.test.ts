@@ -133,7 +133,9 @@ test('doctor names a missing database and does not make one', async () => {
   const wrong = await wrongChecks({ DATABASE_URL: 'sqlite:nowhere/none.db' });
   const detail = `There is no database at ${join(directory, 'nowhere/none.db')}.`;
   expect(wrong).toEqual(
-    ['database', 'migrations', 'ledger', 'clock', 'kept thinking'].map((name) => [name, detail]),
+    ['database', 'migrations', 'ledger', 'clock', 'plans of accounts', 'kept thinking'].map(
+      (name) => [name, detail],
+    ),
   );
 });
 
@@ -144,6 +146,7 @@ test('doctor names a port that something else has, bad settings and a bad catalo
   ]);
   other.stop(true);
   expect(await wrongChecks({ CATALOG: 'missing.toml' })).toEqual([
+    ['plans of accounts', expect.stringContaining('missing.toml')],
     ['catalog', expect.stringContaining('missing.toml')],
     ['upstream profiles', expect.stringContaining('missing.toml')],
     ['upstream secrets', expect.stringContaining('missing.toml')],

@@ -19,7 +19,7 @@ test('a hold whose request is gone is ended after a minute, one under way and a 
     config: { databasePath: join(directory, 'tollgate.db'), ledgerSync: 'normal' },
     log: createLog('silent'),
     clock: () => nowMs,
-    usdPerMillion: 1_000_000n,
+    usdPerMillion: () => 1_000_000n,
   });
   const { database, ledger } = store;
   const books = createBooks(database);

@@ -20,6 +20,7 @@ import { chatFormat } from '../../src/wire/chat/format.ts';
 import { temporaryDirectory } from '../support/database.ts';
 import { closeBooks, fundAccount, NOW, type OpenBooks, openBooks } from '../support/ledger.ts';
 import { chatUpstream } from '../support/model.ts';
+import { operatorState } from '../support/operator.ts';
 import { candidate, listedAttempt } from './parts.ts';
 
 const directory = temporaryDirectory();
@@ -109,15 +110,12 @@ async function rig(accountId: string, changes: Partial<GenerateDependencies> = {
     monotonic: () => nowMs,
     random: () => 0,
     randomBytes: (length) => new Uint8Array(length),
-    catalog: () => CATALOG,
-    incidentOf: () => undefined,
     limits,
     ledger: open.ledger,
     tokenizer: createTokenizer((text) => text.length),
     reasoning: undefined,
     startAttempt: (options) => listedAttempt(options.candidate, [finished(ANSWER)]),
     inFlight,
-    report: () => undefined,
     alert: () => undefined,
     onInternal: () => undefined,
     heartbeatMs: 10_000,
@@ -137,6 +135,8 @@ async function rig(accountId: string, changes: Partial<GenerateDependencies> = {
       emailVerified: true,
     }),
     readBody: async () => BODY,
+    operator: operatorState(CATALOG),
+    observer: { understood: () => undefined, ended: () => undefined },
     signal: new AbortController().signal,
     ...more,
   });
@@ -237,10 +237,10 @@ describe('a request that is refused for its money leaves nothing behind', () => 
   });
 
   test('where the balance does not cover it', async () => {
-    const { dependencies, call, used } = await rig('poor', {
-      catalog: () => ({ ...CATALOG, minimumHold: 20_000n * TOKEN }),
-    });
-    const error = await generate(dependencies, call('poor-1')).catch((cause) => cause);
+    const { dependencies, call, used } = await rig('poor');
+    const operator = operatorState({ ...CATALOG, minimumHold: 20_000n * TOKEN });
+    const poor = call('poor-1', { operator });
+    const error = await generate(dependencies, poor).catch((cause) => cause);
     expect(error.code).toBe('insufficient_balance');
     expect(used()).toMatchObject(UNUSED);
     expect(open.books.balance('poor')).toMatchObject({ held: 0n });

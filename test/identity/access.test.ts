@@ -3,9 +3,10 @@
 import { afterAll, describe, expect, test } from 'bun:test';
 import type { ErrorCode } from '../../src/core/error.ts';
 import { GatewayError } from '../../src/core/error.ts';
+import type { Maintenance } from '../../src/core/operator.ts';
 import { createAccess } from '../../src/identity/access.ts';
 import { createAuthenticator } from '../../src/identity/authenticate.ts';
-import { createBlocklist, createBlocks } from '../../src/identity/blocks.ts';
+import { createBlocks, readBlocklist } from '../../src/identity/blocks.ts';
 import { newDatabase, temporaryDirectory } from '../support/database.ts';
 import { addAccount, createIdentity } from './parts.ts';
 
@@ -30,7 +31,7 @@ const REFUSALS: Partial<Record<ErrorCode, (customer: Customer) => () => void>> =
 };
 
 function block(kind: 'account' | 'key' | 'network', value: string): () => void {
-  blocks.add(kind, value, 'test', 'operator');
+  blocks.add(kind, value, { reason: 'test' }, 'operator');
   return () => void blocks.remove(kind, value, 'operator');
 }
 
@@ -42,17 +43,15 @@ const FORMS = {
 
 const account = addAccount(identity);
 const { row, key } = identity.keys.create({ accountId: account.id }, 'operator');
-let maintenance = false;
+let maintenance: Maintenance = { on: false };
 
 /** `ok`, or the code of the refusal. */
 function enter(presented: { authorization: string | null; xApiKey: string | null }): string {
-  const access = createAccess({
-    authenticator: createAuthenticator(identity),
-    blocklist: createBlocklist({ database }),
-    maintenance: () => maintenance,
-  });
+  const access = createAccess({ authenticator: createAuthenticator(identity) });
+  const { blocklist } = readBlocklist(database, identity.clock());
+  const asked = { ...presented, address: () => ADDRESS };
   try {
-    return access({ ...presented, address: () => ADDRESS }).keyId === row.id ? 'ok' : 'another key';
+    return access(asked, { blocklist, maintenance }).keyId === row.id ? 'ok' : 'another key';
   } catch (error) {
     if (error instanceof GatewayError) return error.code;
     throw error;
@@ -69,8 +68,8 @@ describe.each(Object.entries(FORMS))('a key in %s', (_name, present) => {
   });
 
   test('is refused in maintenance', () => {
-    maintenance = true;
+    maintenance = { on: true };
     expect(enter(present(key))).toBe('maintenance_mode');
-    maintenance = false;
+    maintenance = { on: false };
   });
 });

@@ -4,9 +4,9 @@ import { afterAll, describe, expect, test } from 'bun:test';
 import { randomBytes } from 'node:crypto';
 import { normaliseEmail } from '../../src/identity/accounts.ts';
 import { listAuditEvents } from '../../src/identity/audit.ts';
-import { createBlocklist, createBlocks } from '../../src/identity/blocks.ts';
+import { createBlocks, readBlocklist } from '../../src/identity/blocks.ts';
 import { createKeyActivity } from '../../src/identity/key-activity.ts';
-import { createSettings } from '../../src/identity/settings.ts';
+import { createSettings, readMaintenance } from '../../src/identity/settings.ts';
 import { auditEvents } from '../../src/store/tables.ts';
 import { newDatabase, temporaryDirectory } from '../support/database.ts';
 import { addAccount, createIdentity, START_MS } from './parts.ts';
@@ -68,55 +68,86 @@ describe('accounts', () => {
   });
 });
 
-test('the blocklist answers from its snapshot, and a reload brings the changes', () => {
+test('a blocklist is of its moment, and a later one has the changes', () => {
   const blocks = createBlocks({ ...identity, randomBytes });
-  const blocklist = createBlocklist({ database });
-  blocks.add('account', 'acct_a', 'abuse', 'operator');
-  blocks.add('key', 'key_a', '', 'operator');
-  blocks.add('network', '203.0.113.9/24', 'scan', 'operator');
-  const answers = () => [
+  const now = () => readBlocklist(database, identity.clock());
+  const before = now();
+  blocks.add('account', 'acct_a', { reason: 'abuse' }, 'operator');
+  blocks.add('key', 'key_a', { reason: '' }, 'operator');
+  blocks.add('network', '203.0.113.9/24', { reason: 'scan' }, 'operator');
+  const answers = ({ blocklist }: ReturnType<typeof now>) => [
     blocklist.accountBlocked('acct_a'),
     blocklist.keyBlocked('key_a'),
     blocklist.addressBlocked('::ffff:203.0.113.200'),
     blocklist.accountBlocked('key_a'),
     blocklist.addressBlocked('203.0.114.1'),
   ];
-  expect(answers()).toEqual([false, false, false, false, false]);
-  blocklist.reload();
-  expect(answers()).toEqual([true, true, true, false, false]);
-  expect(() => blocks.add('network', '203.0.113.77/24', '', 'operator')).toThrow(
+  expect(answers(before)).toEqual([false, false, false, false, false]);
+  const between = now();
+  expect(answers(between)).toEqual([true, true, true, false, false]);
+  expect(() => blocks.add('network', '203.0.113.77/24', { reason: '' }, 'operator')).toThrow(
     'This network is blocked already.',
   );
-  expect(() => blocks.add('network', 'example.com', '', 'operator')).toThrow('CIDR notation');
+  expect(() => blocks.add('network', 'example.com', { reason: '' }, 'operator')).toThrow(
+    'CIDR notation',
+  );
   blocks.remove('network', '203.0.113.1/24', 'operator');
   expect(() => blocks.remove('network', '203.0.113.1/24', 'operator')).toThrow('is not blocked');
-  blocklist.reload();
-  expect(answers()).toEqual([true, true, false, false, false]);
+  expect([answers(now()), answers(between)]).toEqual([
+    [true, true, false, false, false],
+    [true, true, true, false, false],
+  ]);
   expect(blocks.list().map(({ kind, value, reason }) => [kind, value, reason])).toEqual([
     ['account', 'acct_a', 'abuse'],
     ['key', 'key_a', ''],
   ]);
 });
 
-test('the maintenance switch is seen by its writer at once, by others after a reload', () => {
-  const parts = { ...identity, randomBytes };
-  const settings = createSettings(parts);
-  const others = createSettings(parts);
-  expect(settings.maintenance()).toBe(false);
-  settings.setMaintenance(true, 'operator');
-  settings.setMaintenance(true, 'operator');
-  expect([settings.maintenance(), others.maintenance()]).toEqual([true, false]);
-  others.reload();
-  expect(others.maintenance()).toBe(true);
-  settings.setMaintenance(false, 'operator');
+test('a block for a while ends by itself, and then may be set again', () => {
+  const blocks = createBlocks({ ...identity, randomBytes });
+  const now = () => {
+    const { blocklist, changesAt } = readBlocklist(database, identity.clock());
+    return [blocklist.accountBlocked('acct_b'), changesAt] as const;
+  };
+  const hour = { reason: 'scan', forMs: 3_600_000 };
+  const block = blocks.add('account', 'acct_b', hour, 'operator');
+  expect(block.expiresAt).toBe(identity.clock() + 3_600_000);
+  expect(now()).toEqual([true, identity.clock() + 3_600_000]);
+  identity.advance(3_599_999);
+  expect(now()[0]).toBe(true);
+  expect(() => blocks.add('account', 'acct_b', hour, 'operator')).toThrow('blocked already');
+  identity.advance(1);
+  expect(now()).toEqual([false, Infinity]);
+  expect(blocks.list().some(({ value }) => value === 'acct_b')).toBe(false);
+  expect(() => blocks.remove('account', 'acct_b', 'operator')).toThrow('is not blocked');
+  blocks.add('account', 'acct_b', { reason: 'for good' }, 'operator');
+  expect(now()).toEqual([true, Infinity]);
+  blocks.remove('account', 'acct_b', 'operator');
+});
+
+test('maintenance has words of its own for as long as it is on, and each change is audited once', () => {
+  const settings = createSettings({ ...identity, randomBytes });
+  expect(settings.maintenance()).toEqual({ on: false });
+  settings.setMaintenance({ on: true }, 'operator');
+  settings.setMaintenance({ on: true }, 'operator');
+  expect(readMaintenance(database)).toEqual({ on: true });
+  settings.setMaintenance({ on: true, message: '  Back at noon. ' }, 'operator');
+  expect(readMaintenance(database)).toEqual({ on: true, message: 'Back at noon.' });
+  for (const message of ['', ' ', 'a\nb', 'a\u2028b', 'a\u0007b', '\ud800', 'x'.repeat(201)]) {
+    expect(() => settings.setMaintenance({ on: true, message }, 'operator')).toThrow('one line');
+  }
+  settings.setMaintenance({ on: false }, 'operator');
+  expect(readMaintenance(database)).toEqual({ on: false });
   const events = database.db
     .select()
     .from(auditEvents)
     .all()
     .filter((event) => event.action === 'setting.changed');
-  expect(events.map((event) => JSON.parse(event.detail))).toEqual([
-    { from: null, to: 'on' },
-    { from: 'on', to: 'off' },
+  expect(events.map((event) => [event.subject, JSON.parse(event.detail)])).toEqual([
+    ['maintenance', { from: null, to: 'on' }],
+    ['maintenance_message', { from: null, to: 'Back at noon.' }],
+    ['maintenance', { from: 'on', to: 'off' }],
+    ['maintenance_message', { from: 'Back at noon.', to: null }],
   ]);
 });
 

@@ -18,6 +18,7 @@ import { migrate } from '../../src/store/migrate.ts';
 import { createAttempts } from '../../src/upstream/attempt.ts';
 import { parseBody } from '../../src/wire/body.ts';
 import type { ClientFormat } from '../../src/wire/format.ts';
+import { operatorState } from '../support/operator.ts';
 import type { FaultCounter } from './faults.ts';
 import type { SimulatedUpstreams } from './upstream.ts';
 import type { World } from './world.ts';
@@ -81,15 +82,12 @@ export async function startGateway(parts: GatewayParts): Promise<Gateway> {
     monotonic: world.monotonic,
     random: world.random,
     randomBytes: (length) => Uint8Array.from({ length }, () => world.between(0, 255)),
-    catalog: () => catalog,
-    incidentOf: (model) => parts.incidents.get(model),
     limits,
     ledger,
     tokenizer: { countText: tokens, countNow: tokens },
     reasoning: undefined,
     startAttempt: createAttempts({ client: upstreams.client, clock: world.wall, deadlines }),
     inFlight,
-    report: () => {},
     alert: () => {},
     onInternal: parts.onInternal,
     heartbeatMs: 15_000,
@@ -115,6 +113,8 @@ export async function startGateway(parts: GatewayParts): Promise<Gateway> {
           emailVerified: true,
         }),
         readBody: async () => parseBody(new TextEncoder().encode(body)),
+        operator: operatorState(catalog, { incidentOf: (model) => parts.incidents.get(model) }),
+        observer: { understood: () => {}, ended: () => {} },
         signal,
       }),
     breakDisk: (broken) => database.connection.run(`PRAGMA query_only = ${broken ? 'ON' : 'OFF'}`),

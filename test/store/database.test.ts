@@ -1,8 +1,7 @@
 import { describe, expect, test } from 'bun:test';
 import { chmodSync, existsSync, mkdirSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { eq } from 'drizzle-orm';
-import { openDatabase, watchForeignCommits } from '../../src/store/database.ts';
+import { openDatabase } from '../../src/store/database.ts';
 import { isStoreFailure, StoreError } from '../../src/store/error.ts';
 import { balances } from '../../src/store/money-tables.ts';
 import { accounts, settings } from '../../src/store/tables.ts';
@@ -178,24 +177,6 @@ describe('changes made elsewhere', () => {
     expect(ours.foreignCommits()).toBe(before);
     theirs.db.insert(settings).values(setting('theirs')).run();
     expect(ours.foreignCommits()).not.toBe(before);
-    ours.close();
-    theirs.close();
-  });
-
-  test('are reported by the watch until it is stopped', async () => {
-    const name = crypto.randomUUID();
-    const ours = newDatabase(directory, name);
-    const theirs = newDatabase(directory, name);
-    let report: (value: boolean) => void = () => undefined;
-    const next = () => new Promise<boolean>((done) => (report = done));
-    const stop = watchForeignCommits(ours, 5, () => {
-      const found = ours.db.select().from(settings).where(eq(settings.name, 'theirs')).all();
-      report(found.length === 1);
-    });
-    const seen = next();
-    theirs.db.insert(settings).values(setting('theirs')).run();
-    expect(await seen).toBe(true);
-    stop();
     ours.close();
     theirs.close();
   });

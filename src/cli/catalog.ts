@@ -1,0 +1,170 @@
+// `tollgate catalog check|status|reload`: whether a catalog is valid, which one a running server
+// sells by, and having it read again. The command and the server meet in the database.
+
+import type { Command } from 'commander';
+import { catalogDigest, type LoadedCatalog, loadFound } from '../catalog/live.ts';
+import {
+  type CatalogNote,
+  readCatalogNote,
+  readReloadRequest,
+  writeReloadRequest,
+} from '../catalog/notes.ts';
+import { CatalogError, findCatalog } from '../catalog/source.ts';
+import { createId } from '../core/id.ts';
+import { writeAuditEvent } from '../identity/audit.ts';
+import { isServed } from '../store/owner.ts';
+import {
+  addCommand,
+  addGroup,
+  CommandError,
+  OPERATOR,
+  type Output,
+  type Perform,
+} from './command.ts';
+import type { Context } from './context.ts';
+
+/** A server looks four times a second; one that is held up gets a little longer. */
+const ANSWER_MS = 5_000;
+const ANSWER_LOOK_MS = 25;
+
+export function addCatalogCommands(program: Command, perform: Perform): void {
+  const group = addGroup(program, 'catalog', 'check, look at and reload models, prices and plans');
+  perform(
+    addCommand(group, 'check [file]', 'say all that is wrong with a catalog; changes nothing'),
+    check,
+  );
+  perform(addCommand(group, 'status', 'say which catalog the server sells by'), status);
+  perform(
+    addCommand(group, 'reload', 'have the running server read its catalog and secrets again'),
+    reload,
+  );
+}
+
+function check(context: Context, _options: object, file?: string): Output {
+  try {
+    const { path, digest, catalog } = load(context, file);
+    const counts = {
+      models: catalog.models.length,
+      upstreams: catalog.upstreams.size,
+      plans: catalog.plans.size,
+    };
+    return {
+      json: { ok: true, path: path ?? null, digest, ...counts, problems: [] },
+      text: `${path ?? 'The built-in catalog'} is valid: ${countWords(counts)}.`,
+    };
+  } catch (error) {
+    if (!(error instanceof CatalogError)) throw error;
+    const { problems } = error;
+    return { json: { ok: false, problems }, text: problems.join('\n'), exitCode: 1 };
+  }
+}
+
+function load(context: Context, file: string | undefined): LoadedCatalog {
+  if (file === undefined) return context.loadedCatalog();
+  const { directory } = context;
+  const environment = context.environment().variables;
+  const found = findCatalog({ path: file, environment, directory, namedBy: 'The argument' });
+  return loadFound(found, context.clock());
+}
+
+function status(context: Context): Output {
+  const { database } = context.openStore();
+  const serving = isServed(databaseUrl(context));
+  const note = readCatalogNote(database);
+  const onDisk = digestOnDisk(context);
+  const json = { serving, catalog: note === undefined ? null : record(note), on_disk: onDisk };
+  if (note === undefined) return { json, text: 'No server has run on this database yet.' };
+  const differs = onDisk !== null && onDisk !== note.digest;
+  const lines = [
+    serving ? 'A server is running.' : 'No server is running; the last one had this catalog.',
+    `version ${note.version}, ${note.path ?? 'built in'}, since ${note.loaded_at}`,
+    `digest ${note.digest}`,
+    countWords(note),
+    ...(differs ? ['The file has changed since; tollgate catalog check looks at it.'] : []),
+    ...note.warnings.map((warning) => `warning: ${warning}`),
+    ...refusalLines(note),
+  ];
+  return { json, text: lines.join('\n') };
+}
+
+/** Waits until the server has said what became of it. */
+async function reload(context: Context): Promise<Output> {
+  const { database } = context.openStore();
+  if (!isServed(databaseUrl(context))) {
+    throw new CommandError(
+      'no_server',
+      'No server runs on this database. The next one reads the catalog when it starts.',
+    );
+  }
+  const id = createId('op_', context.randomBytes);
+  const at = context.clock();
+  database.transaction(() => {
+    writeReloadRequest(database, id, at);
+    writeAuditEvent(database, {
+      ...{ operationId: id, at, actor: OPERATOR },
+      ...{ action: 'catalog.reload_requested', subject: 'catalog' },
+    });
+  });
+  const deadline = performance.now() + ANSWER_MS;
+  while (performance.now() < deadline) {
+    const note = readCatalogNote(database);
+    // A later request is answered by a reload that came after this one too.
+    const answered = note?.request === id || note?.request === readReloadRequest(database);
+    if (note !== undefined && answered) return reloaded(note);
+    await Bun.sleep(ANSWER_LOOK_MS);
+  }
+  throw new CommandError(
+    'no_answer',
+    `The server has not answered for ${ANSWER_MS / 1_000} seconds; tollgate catalog status says what it does.`,
+  );
+}
+
+function reloaded(note: CatalogNote): Output {
+  if (note.refused !== null) {
+    const words = `The catalog was refused; version ${note.version} stays in force.`;
+    const text = [words, ...note.refused.problems].join('\n');
+    return { json: { accepted: false, catalog: record(note) }, text, exitCode: 1 };
+  }
+  const words = `Version ${note.version} of the catalog is in force: ${countWords(note)}.`;
+  const warnings = note.warnings.map((warning) => `warning: ${warning}`);
+  return {
+    json: { accepted: true, catalog: record(note) },
+    text: [words, ...warnings].join('\n'),
+  };
+}
+
+/** Without what only a command that waits wants to know. */
+function record({ request: _, ...facts }: CatalogNote) {
+  return facts;
+}
+
+function refusalLines({ refused }: CatalogNote): string[] {
+  if (refused === null) return [];
+  const count = refused.problems.length;
+  return [
+    `A later one was refused at ${refused.at}, with ${count === 1 ? 'a problem' : `${count} problems`}:`,
+    ...refused.problems,
+  ];
+}
+
+/** `null` where there is nothing that could be read. */
+function digestOnDisk(context: Context): string | null {
+  const { directory } = context;
+  try {
+    const search = { path: context.config().catalogPath, environment: {}, directory };
+    return catalogDigest(findCatalog(search).text);
+  } catch (error) {
+    if (error instanceof CatalogError) return null;
+    throw error;
+  }
+}
+
+function databaseUrl(context: Context): string {
+  return `sqlite:${context.config().databasePath}`;
+}
+
+type Counts = Readonly<Record<'models' | 'upstreams' | 'plans', number>>;
+
+function countWords({ models, upstreams, plans }: Counts): string {
+  return `${models} models, ${upstreams} upstreams, ${plans} plans`;
+}

@@ -1,0 +1,22 @@
+// What operators have set, for tests that set nothing but a catalog.
+
+import type { Catalog } from '../../src/core/model.ts';
+import type { OperatorState } from '../../src/core/operator.ts';
+
+export function operatorState(
+  catalog: Catalog,
+  changes: Partial<Omit<OperatorState, 'catalog'>> = {},
+): OperatorState {
+  return {
+    catalog,
+    incidentOf: () => undefined,
+    blocklist: {
+      accountBlocked: () => false,
+      keyBlocked: () => false,
+      blocksNetworks: false,
+      addressBlocked: () => false,
+    },
+    maintenance: { on: false },
+    ...changes,
+  };
+}
