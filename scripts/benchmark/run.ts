@@ -3,9 +3,10 @@
 // Rounds are interleaved and ratios are taken a round, so a noisy neighbour hits all of them.
 // Gateway and forwarder run on core 0, load and upstream on core 1.
 //
-// The ledger is measured by itself as well, in ledger.ts.
+// The ledger is measured by itself as well, in ledger.ts, and what failures cost in failing.ts.
 //
-//   scripts/bench [--rounds 3] [--seconds 1] [--connections 64] [--yardstick] [--only ledger]
+//   scripts/bench [--rounds 3] [--seconds 1] [--connections 64] [--yardstick]
+//                 [--only ledger|gateway|failing]
 
 import { readFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
@@ -13,6 +14,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { type Gateway, startGateway, type TestAccount } from '../../test/support/gateway.ts';
+import { benchFailing } from './failing.ts';
 import { benchLedger } from './ledger.ts';
 import { type Load, type Measured, runLoad } from './load.ts';
 import { REPORTED } from './upstream.ts';
@@ -24,7 +26,7 @@ const { values: flags } = parseArgs({
     connections: { type: 'string', default: '64' },
     /** Measures B and D alone. */
     yardstick: { type: 'boolean', default: false },
-    /** `ledger` or `gateway`: that one alone. */
+    /** `ledger`, `gateway` or `failing`: that one alone. */
     only: { type: 'string' },
   },
 });
@@ -62,10 +64,12 @@ type Target = {
 
 type Sample = Measured & { readonly rate: number; readonly cpuUs: number };
 
-if (flags.only !== 'gateway' && !flags.yardstick) {
+const measures = (part: string) => flags.only === undefined || flags.only === part;
+if (measures('ledger') && !flags.yardstick) {
   await benchLedger({ rounds: Number(flags.rounds), seconds: Number(flags.seconds) });
 }
-if (flags.only === 'ledger') process.exit(0);
+if (measures('failing') && !flags.yardstick) await benchFailing(pin(0));
+if (!measures('gateway')) process.exit(0);
 
 const folder = await mkdtemp(join(tmpdir(), 'tollgate-bench-'));
 const upstream = await startProcess('upstream.ts', [], 1);
