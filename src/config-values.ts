@@ -51,6 +51,14 @@ export const baseUrl: Parser<string> = (text) => {
   return { value };
 };
 
+/** Unlike a base URL it may have a query, where some services keep a token. */
+export const webhookUrl: Parser<string> = (text) => {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  const isPlain = url?.username === '' && url.password === '' && url.hash === '';
+  if (isPlain && /^https?:$/.test(url.protocol)) return { value: url.href };
+  return { problem: 'must be an http or https address without a user or fragment.' };
+};
+
 export const databasePath: Parser<string> = (text) => {
   if (/^postgres(ql)?:/i.test(text)) {
     return { problem: 'names a Postgres server, which is not in this version; use sqlite:PATH.' };
@@ -66,6 +74,12 @@ export const databasePath: Parser<string> = (text) => {
 
 export const secret: Parser<string> = (text) =>
   text.length >= 32 ? { value: text } : { problem: 'must have at least 32 characters.' };
+
+/** A secret that travels in a header as it is. */
+export const token: Parser<string> = (text) =>
+  /^[\x21-\x7e]{32,}$/.test(text)
+    ? { value: text }
+    : { problem: 'must have at least 32 characters: letters, digits and signs without spaces.' };
 
 export const networks: Parser<readonly string[]> = (text) => {
   const entries = text.split(',').map((entry) => entry.trim());

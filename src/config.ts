@@ -15,6 +15,8 @@ import {
   type Parser,
   seconds,
   secret,
+  token,
+  webhookUrl,
   wholeNumber,
 } from './config-values.ts';
 import type { Environment } from './core/environment.ts';
@@ -45,6 +47,12 @@ export type Config = {
   readonly silentCommitMs: number;
   /** How often a server audits its own books. */
   readonly auditMs: number;
+  /** Opens `/metrics` to whoever sends it; absent: to this machine alone. */
+  readonly metricsToken: string | undefined;
+  /** Where alerts are sent; may hold a secret. */
+  readonly alertWebhookUrl: string | undefined;
+  /** What signs them. */
+  readonly alertWebhookSecret: string | undefined;
   readonly workers: 1;
 };
 
@@ -121,6 +129,23 @@ export const VARIABLES = [
     fallback: '3600',
     about: 'How often a server audits its own books, beside one audit shortly after its start.',
   },
+  {
+    name: 'METRICS_TOKEN',
+    fallback: '',
+    about:
+      'At least 32 characters that open /metrics as a bearer token; unset, this machine alone.',
+  },
+  {
+    name: 'ALERT_WEBHOOK_URL',
+    fallback: '',
+    about:
+      'Address that alerts for the operator are sent to as JSON; unset, the log alone has them.',
+  },
+  {
+    name: 'ALERT_WEBHOOK_SECRET',
+    fallback: '',
+    about: 'At least 32 characters that sign what is sent there, in the header tollgate-signature.',
+  },
   { name: 'WORKERS', fallback: '1', about: 'Server threads; this version runs one.' },
   { name: 'REDIS_URL', fallback: '', about: 'Shared limits of a cluster; not in this version.' },
   { name: 'SMTP_URL', fallback: '', about: 'Mail server; not in this version.' },
@@ -176,6 +201,9 @@ export function readConfig(environment: Environment, namesInFile: readonly strin
     heartbeatMs: read('HEARTBEAT_SECONDS', seconds(0.01, 3_600)),
     silentCommitMs: read('SILENT_COMMIT_SECONDS', seconds(0.01, 3_600)),
     auditMs: read('AUDIT_SECONDS', seconds(0.01, 86_400)),
+    metricsToken: read('METRICS_TOKEN', optional(token)),
+    alertWebhookUrl: read('ALERT_WEBHOOK_URL', optional(webhookUrl)),
+    alertWebhookSecret: read('ALERT_WEBHOOK_SECRET', optional(secret)),
     workers: read('WORKERS', oneWorker),
   };
   if (problems.length > 0) throw new ConfigError(problems);

@@ -19,6 +19,9 @@ const DEFAULTS: Config = {
   heartbeatMs: 15_000,
   silentCommitMs: 15_000,
   auditMs: 3_600_000,
+  metricsToken: undefined,
+  alertWebhookUrl: undefined,
+  alertWebhookSecret: undefined,
   workers: 1,
 };
 
@@ -60,6 +63,9 @@ describe('readConfig', () => {
       HEARTBEAT_SECONDS: '0.25',
       SILENT_COMMIT_SECONDS: '20',
       AUDIT_SECONDS: '60',
+      METRICS_TOKEN: 'm'.repeat(32),
+      ALERT_WEBHOOK_URL: 'https://hooks.example/x?token=y',
+      ALERT_WEBHOOK_SECRET: 'a'.repeat(32),
       WORKERS: '1',
       ANYTHING_ELSE: 'x',
     });
@@ -78,6 +84,9 @@ describe('readConfig', () => {
       heartbeatMs: 250,
       silentCommitMs: 20_000,
       auditMs: 60_000,
+      metricsToken: 'm'.repeat(32),
+      alertWebhookUrl: 'https://hooks.example/x?token=y',
+      alertWebhookSecret: 'a'.repeat(32),
       workers: 1,
     });
   });
@@ -120,6 +129,17 @@ describe('readConfig', () => {
       file,
     ],
     ['SESSION_SECRET', ['s'.repeat(31)], 'must have at least 32 characters.'],
+    [
+      'METRICS_TOKEN',
+      ['s'.repeat(31), 's s'.repeat(20), 'ß'.repeat(32)],
+      'must have at least 32 characters: letters, digits and signs without spaces.',
+    ],
+    ['ALERT_WEBHOOK_SECRET', ['s'.repeat(31)], 'must have at least 32 characters.'],
+    [
+      'ALERT_WEBHOOK_URL',
+      ['hooks', 'ftp://x', 'https://u:p@x', 'https://x/#a', 'file:///a'],
+      'must be an http or https address without a user or fragment.',
+    ],
     [
       'TRUSTED_PROXIES',
       ['x', '10.0.0.0/33', '::/129', '10.0.0.0/', '10.0.0.0/8/8', 'fe80::1%eth0'],

@@ -71,7 +71,7 @@ const LAYERS: Readonly<Record<string, Layer>> = {
     folders: ['generate', 'identity', 'catalog', 'limits', 'ledger', 'wire', 'core', 'version.ts'],
     packages: [...PLATFORM, 'elysia'],
   },
-  observe: { folders: [], packages: [...PLATFORM, 'pino', 'prom-client'] },
+  observe: { folders: ['core'], packages: [...PLATFORM, 'pino', 'prom-client'] },
 };
 
 type Import = { readonly file: SourceFile; readonly specifier: string; readonly target: string };

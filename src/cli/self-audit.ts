@@ -2,6 +2,7 @@
 // with a difference gets no new answers until a later audit finds it clean; nobody else notices.
 // Each audit runs in a thread, so that neither the event loop nor the ledger waits for it.
 
+import type { Alert } from '../core/alert.ts';
 import type { Difference, LiveRequests } from '../ledger/audit.ts';
 import type { Log } from '../observe/log.ts';
 import type { AuditReport, AuditRequest } from './self-audit-thread.ts';
@@ -13,6 +14,7 @@ export type SelfAuditOptions = {
   /** Asked right before each audit. */
   readonly live: () => LiveRequests;
   readonly log: Pick<Log, 'info' | 'error'>;
+  readonly alert: (alert: Alert) => void;
 };
 
 export type SelfAudit = {
@@ -20,6 +22,8 @@ export type SelfAudit = {
   readonly isStopped: (accountId: string) => boolean;
   /** What is wrong, in words that say nothing of any account; empty when nothing is. */
   readonly warnings: () => readonly string[];
+  /** How many differences are known. */
+  readonly differences: () => number;
   readonly close: () => void;
 };
 
@@ -27,7 +31,7 @@ export type SelfAudit = {
 const FIRST_MS = 5_000;
 const RECHECK_MS = 60_000;
 
-export function createSelfAudit({ url, everyMs, live, log }: SelfAuditOptions): SelfAudit {
+export function createSelfAudit({ url, everyMs, live, log, alert }: SelfAuditOptions): SelfAudit {
   /** By account, and under null what is of no account. */
   let found = new Map<string | null, readonly Difference[]>();
   /** What was seen in one look only, with its account. */
@@ -60,6 +64,7 @@ export function createSelfAudit({ url, everyMs, live, log }: SelfAuditOptions): 
     if (!report.ok) {
       failure = report.cause;
       log.error(`audit: the books could not be looked at: ${report.cause}`);
+      alert({ kind: 'audit_failed' });
       return;
     }
     const believed = report.differences.filter(isBelieved);
@@ -111,6 +116,7 @@ export function createSelfAudit({ url, everyMs, live, log }: SelfAuditOptions): 
       const stopped = accountId === null ? '' : `; account ${accountId} gets no new answers`;
       log.error(`audit: ${kind} of ${subject}: ${detail}${stopped}`);
     }
+    if (count > 0) alert({ kind: 'audit_difference', count });
     if (count > differences.length) {
       log.error(
         `audit: ${count - differences.length} more differences; tollgate doctor names them`,
@@ -130,6 +136,7 @@ export function createSelfAudit({ url, everyMs, live, log }: SelfAuditOptions): 
   for (const timer of [first, hourly, rechecking]) timer.unref();
   return {
     isStopped: (accountId) => found.has(accountId),
+    differences: () => [...found.values()].reduce((sum, { length }) => sum + length, 0),
     warnings: () => (failure === undefined ? warningsOf(found) : [FAILED, ...warningsOf(found)]),
     close() {
       clearTimeout(first);

@@ -3,14 +3,16 @@
 
 import { createLiveCatalog } from '../catalog/live.ts';
 import { type Config, httpUrl, publicUrl } from '../config.ts';
-import { type Alert, alertWords } from '../core/alert.ts';
 import { createDeadlines } from '../core/deadlines.ts';
+import type { UpstreamState } from '../core/health.ts';
 import type { RandomBytes } from '../core/id.ts';
 import type { GenerateDependencies } from '../generate/call.ts';
 import { createInFlight } from '../generate/in-flight.ts';
 import { loadTokenizer } from '../generate/tokenizer.ts';
 import type { ListDependencies } from '../http/lists.ts';
+import { createOperatorAccess } from '../http/operator-access.ts';
 import { type GatewayServer, type ServerDependencies, startServer } from '../http/server.ts';
+import { createTallies } from '../http/tally.ts';
 import { createAccess } from '../identity/access.ts';
 import { createAccounts } from '../identity/accounts.ts';
 import { createNetworkSet } from '../identity/address.ts';
@@ -22,7 +24,6 @@ import { createSettings } from '../identity/settings.ts';
 import { createBooks } from '../ledger/books.ts';
 import { createHistory } from '../ledger/history.ts';
 import { createLimits } from '../limits/limits.ts';
-import { createLog } from '../observe/log.ts';
 import { createReasoningStore, forgetThinking } from '../reasoning/reasoning.ts';
 import { createAttempts } from '../upstream/attempt.ts';
 import { createUpstreamClient } from '../upstream/client.ts';
@@ -32,6 +33,7 @@ import { createCatalogFile } from './catalog-file.ts';
 import { CommandError } from './command.ts';
 import type { Context } from './context.ts';
 import { welcomeDemo } from './demo.ts';
+import { createObservation } from './observation.ts';
 import { createOperators } from './operators.ts';
 import { createSelfAudit } from './self-audit.ts';
 import { openServingStore, type ServingStore } from './serving-store.ts';
@@ -60,14 +62,23 @@ export async function serve(context: Context, options: ServeOptions): Promise<nu
   const first = context.loadedCatalog();
   const { clock } = context;
   const randomBytes: RandomBytes = (length) => crypto.getRandomValues(new Uint8Array(length));
-  const log = createLog(config.logLevel);
+  const monotonic = (): number => performance.now();
+  const observation = createObservation({ config, clock, monotonic });
+  const { log, metrics, alert } = observation;
   const tokenizer = await loadTokenizer();
 
   // The database, and the domains that live in it.
   const catalogFile = createCatalogFile(context);
   const live = createLiveCatalog({ first, read: catalogFile.read, clock });
   const usdPerMillion = () => live.current().usdPerMillion;
-  const store = await openServingStore({ config, log, clock, usdPerMillion });
+  const store = await openServingStore({
+    config,
+    log,
+    alert,
+    clock,
+    usdPerMillion,
+    onBatch: metrics.batch,
+  });
   const { database, ledger } = store;
   const books = createBooks(database);
   const { openBalance } = books;
@@ -88,7 +99,6 @@ export async function serve(context: Context, options: ServeOptions): Promise<nu
     onTrouble: (error) => log.error('the reasoning store could not be used', error),
   });
   if (config.reasoningStore === 'off') forgetThinking(database);
-  const alert = (about: Alert): void => log.error(alertWords(about));
   const operators = createOperators({
     ...{ database, live, file: catalogFile, clock, log, alert },
     onChange() {
@@ -98,7 +108,6 @@ export async function serve(context: Context, options: ServeOptions): Promise<nu
   });
 
   // The way of a request.
-  const monotonic = (): number => performance.now();
   const deadlines = createDeadlines(monotonic);
   const inFlight = createInFlight();
   const limits = createLimits({
@@ -108,7 +117,7 @@ export async function serve(context: Context, options: ServeOptions): Promise<nu
     history: createHistory(database),
   });
   const onInternal = (requestId: string, error: unknown): void =>
-    log.error(`internal error in ${requestId}`, error);
+    alert({ kind: 'internal_error', requestId }, error);
   const generation: GenerateDependencies = {
     clock,
     monotonic,
@@ -124,7 +133,6 @@ export async function serve(context: Context, options: ServeOptions): Promise<nu
       deadlines,
     }),
     inFlight,
-    report: log.request,
     alert,
     onInternal,
     heartbeatMs: config.heartbeatMs,
@@ -150,10 +158,23 @@ export async function serve(context: Context, options: ServeOptions): Promise<nu
       };
     },
     log,
+    alert,
   });
 
   // The server, until it is told to stop.
   let draining = false;
+  const tallies = createTallies({ monotonic, tell: observation.request });
+  const trustedProxies = createNetworkSet(config.trustedProxies);
+  const upstreams = (): readonly UpstreamState[] => [];
+  metrics.watch({
+    requestsInFlight: inFlight.count,
+    streamsOpen: tallies.openStreams,
+    upstreams,
+    ledgerPending: ledger.pending,
+    openHolds: books.openHolds,
+    auditDifferences: selfAudit.differences,
+    catalog: live.status,
+  });
   const server = await listen(store, config, {
     operator: operators.current,
     access: createAccess({ authenticator }),
@@ -162,13 +183,20 @@ export async function serve(context: Context, options: ServeOptions): Promise<nu
     randomBytes,
     clock,
     deadlines,
-    trustedProxies: createNetworkSet(config.trustedProxies),
+    trustedProxies,
     problems: store.problems,
     warnings: () => [...selfAudit.warnings(), ...operators.warnings()],
     isStopped: selfAudit.isStopped,
     draining: () => draining,
     touchKey: (keyId) => activity.touch(keyId, clock()),
     onInternal,
+    tallies,
+    operatorAccess: createOperatorAccess({
+      token: config.metricsToken,
+      isPublished: config.baseUrl !== undefined || trustedProxies.contains('127.0.0.1'),
+    }),
+    metrics: metrics.print,
+    upstreams,
     version: VERSION,
   });
   const ticking = setInterval(() => deadlines.sweep(), DEADLINE_SWEEP_MS);
@@ -199,6 +227,7 @@ export async function serve(context: Context, options: ServeOptions): Promise<nu
   selfAudit.close();
   activity.flush();
   const unsettled = await store.close();
+  await observation.close();
   log.info(unsettled === 0 ? 'stopped' : `stopped with ${unsettled} commands unsettled`);
   log.flush();
   return unsettled === 0 ? 0 : 1;

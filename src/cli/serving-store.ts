@@ -8,6 +8,7 @@ import type { RecoverCommand } from '../ledger/contract.ts';
 import { WAITING_MAX } from '../ledger/queue.ts';
 import { recoverAll } from '../ledger/recover.ts';
 import { createRemoteLedger, type RemoteLedger } from '../ledger/remote.ts';
+import type { RaiseAlert } from '../observe/alerts.ts';
 import type { Log } from '../observe/log.ts';
 import { type Database, openDatabase } from '../store/database.ts';
 import { migrate } from '../store/migrate.ts';
@@ -28,6 +29,9 @@ export type ServingStore = {
 export type ServingStoreOptions = {
   readonly config: Pick<Config, 'databasePath' | 'ledgerSync'>;
   readonly log: Log;
+  readonly alert: RaiseAlert;
+  /** Told of each batch that the ledger has written. */
+  readonly onBatch?: (size: number, durationMs: number) => void;
   readonly clock: () => number;
   /** What a million service tokens cost now: for requests that no longer know it themselves. */
   readonly usdPerMillion: () => Micro;
@@ -42,7 +46,7 @@ const LOST_AGE_MS = 60_000;
  * `StoreError` where another server has it, and `LedgerUnavailable` where it cannot be written.
  */
 export async function openServingStore(options: ServingStoreOptions): Promise<ServingStore> {
-  const { config, log, clock, usdPerMillion } = options;
+  const { config, log, alert, onBatch, clock, usdPerMillion } = options;
   const url = `sqlite:${config.databasePath}`;
   // Requests wait for this connection, so it never waits for the disk: no money goes through it,
   // and the ledger's next commit syncs the log with all that is in it.
@@ -63,8 +67,10 @@ export async function openServingStore(options: ServingStoreOptions): Promise<Se
     ledger = createRemoteLedger({
       url,
       sync: config.ledgerSync,
-      onTrouble: ({ kind, requestId, cause }) => log.error(`ledger: ${kind} ${requestId}`, cause),
-      onDeath: (cause) => log.error('ledger: its thread has died and is started again', cause),
+      onTrouble: ({ kind, requestId, cause }) =>
+        alert({ kind: 'ledger_failing', trouble: kind, requestId }, cause),
+      onDeath: (cause) => alert({ kind: 'ledger_stopped' }, cause),
+      ...(onBatch === undefined ? {} : { onBatch }),
     });
     const everything = {
       live: [],
@@ -88,7 +94,7 @@ export async function openServingStore(options: ServingStoreOptions): Promise<Se
     ledger: serving,
     problems: () => problemsOf(database, serving),
     endLostHolds: ({ live }) =>
-      startSweep(serving, log, () => ({
+      startSweep(serving, { log, alert }, () => ({
         live: live(),
         createdBefore: clock() - LOST_AGE_MS,
         phase: 'expired',
@@ -100,14 +106,18 @@ export async function openServingStore(options: ServingStoreOptions): Promise<Se
 }
 
 /** There must never be such a hold, so each of them is an error in the log. */
-function startSweep(ledger: RemoteLedger, log: Log, command: () => RecoverCommand): () => void {
+function startSweep(
+  ledger: RemoteLedger,
+  { log, alert }: Pick<ServingStoreOptions, 'log' | 'alert'>,
+  command: () => RecoverCommand,
+): () => void {
   let looking = false;
   const look = async (): Promise<void> => {
     if (looking) return;
     looking = true;
     try {
       for (const { requestId } of await ledger.recover(command())) {
-        log.error(`ledger: the hold of ${requestId} had lost its request and was ended`);
+        alert({ kind: 'hold_lost', requestId });
       }
     } catch (error) {
       log.error('ledger: lost holds could not be looked for', error);

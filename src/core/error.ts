@@ -105,6 +105,12 @@ export const ERRORS = {
     retry: 'never',
     text: 'An API key cannot create, rotate or revoke keys. That needs a signed-in dashboard session.',
   },
+  operator_only: {
+    status: 403,
+    type: 'permission_error',
+    retry: 'never',
+    text: 'This is for the operator of the service. An API key is not accepted here.',
+  },
   not_found: {
     status: 404,
     type: 'not_found_error',

@@ -1,7 +1,8 @@
 // The story of a request's attempts: who was tried, when, and how it failed if it did. The route and
 // the pipeline write it, the grant keeps it with the usage record. It holds no word of an upstream.
 
-import type { UpstreamFailure } from '../core/failure.ts';
+import type { Alert } from '../core/alert.ts';
+import type { FailureClass, UpstreamFailure } from '../core/failure.ts';
 import type { Attempt } from '../upstream/attempt.ts';
 
 export type AttemptRecord = {
@@ -9,7 +10,7 @@ export type AttemptRecord = {
   readonly model: string;
   readonly startedAt: number;
   readonly endedAt: number;
-  readonly failure?: string;
+  readonly failure?: FailureClass;
   readonly detail?: string;
 };
 
@@ -22,7 +23,7 @@ export type AttemptLog = {
 export function createAttemptLog(dependencies: {
   readonly clock: () => number;
   /** Told of what only the operator can mend. */
-  readonly alert: (message: string) => void;
+  readonly alert: (alert: Alert) => void;
 }): AttemptLog {
   const { clock, alert } = dependencies;
   const records: AttemptRecord[] = [];
@@ -30,9 +31,12 @@ export function createAttemptLog(dependencies: {
     records,
     add({ candidate, startedAt }, failure) {
       if (failure?.class === 'credential') {
-        alert(
-          `upstream ${candidate.upstream.id} refuses our credential or account (status ${failure.status ?? 'unknown'}); check its api_key and balance`,
-        );
+        alert({
+          kind: 'credential_refused',
+          upstream: candidate.upstream.id,
+          credential: candidate.upstream.credentials[0].id,
+          ...(failure.status === undefined ? {} : { status: failure.status }),
+        });
       }
       records.push({
         upstream: candidate.upstream.id,

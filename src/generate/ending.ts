@@ -22,9 +22,9 @@ export async function end(
   { attempt, failure }: { attempt?: MeteredAttempt | undefined; failure?: UpstreamFailure } = {},
 ): Promise<Receipt> {
   const ending = decideEnding(endingFacts(admitted, cause, attempt));
-  const receipt = await admitted.grant.end(ending, attempt);
-  report(dependencies, admitted, receipt, failure?.class);
-  return receipt;
+  const ended = await admitted.grant.end(ending, attempt);
+  report(dependencies, admitted, ended, failure?.class);
+  return ended.receipt;
 }
 
 function endingFacts(

@@ -15,6 +15,7 @@ const METHODS: readonly { readonly path: RegExp; readonly allow: string }[] = [
   { path: /^\/v1\/account$/, allow: 'GET' },
   { path: /^\/healthz$/, allow: 'GET' },
   { path: /^\/readyz$/, allow: 'GET' },
+  { path: /^\/metrics$/, allow: 'GET' },
   { path: /^\/$/, allow: 'GET, HEAD' },
 ];
 

@@ -1,8 +1,9 @@
 // What may be read of the books, on the connection of whoever asks. Nothing here writes, but for
 // the balance of zero that every account begins with.
 
+import { count, isNull, sql } from 'drizzle-orm';
 import type { Database, Queries } from '../store/database.ts';
-import { balances } from '../store/money-tables.ts';
+import { balances, holds } from '../store/money-tables.ts';
 import { audit, type Difference } from './audit.ts';
 import { prepareBalanceStatements } from './balance-statements.ts';
 import type { Balance } from './contract.ts';
@@ -13,6 +14,8 @@ export type Books = {
   readonly balance: (accountId: string) => Balance;
   /** Gives a new account its balance of zero, inside the transaction that creates it. */
   readonly openBalance: (tx: Queries, accountId: string) => void;
+  /** The holds that have not ended, and what they reserve in 10⁻⁶ service token, for graphs. */
+  readonly openHolds: () => { readonly count: number; readonly amount: number };
   /** All that is known of one request, or `undefined` where nothing is. */
   readonly explain: (requestId: string) => RequestStory | undefined;
   /** Recomputes every balance and transfer; an empty list is a healthy ledger. */
@@ -22,8 +25,16 @@ export type Books = {
 /** `database` is open and migrated. */
 export function createBooks(database: Database): Books {
   const { balance } = prepareBalanceStatements(database);
+  const openHolds = database.db
+    .select({ count: count(), amount: sql`total(${holds.amount})`.mapWith(Number) })
+    .from(holds)
+    .where(isNull(holds.endedAt))
+    .prepare();
   return {
     balance,
+    openHolds() {
+      return openHolds.get() ?? { count: 0, amount: 0 };
+    },
     openBalance(tx, accountId) {
       tx.insert(balances).values({ accountId, posted: 0n, held: 0n }).run();
     },

@@ -21,6 +21,8 @@ export type QueueOptions = {
   readonly post: (batch: readonly Request[]) => void;
   /** Told once when a settle or release is kept, and when one is given up. */
   readonly onTrouble?: ((trouble: LedgerTrouble) => void) | undefined;
+  /** Told of each batch that was answered: its commands, and the time from post to answer. */
+  readonly onBatch?: ((size: number, durationMs: number) => void) | undefined;
 };
 
 export type Queue = {
@@ -55,7 +57,7 @@ const RETRY_LAST_MS = 5_000;
 /** For what was posted to be answered when the ledger is closed. */
 const CLOSE_MS = 10_000;
 
-export function createQueue({ post, onTrouble = () => undefined }: QueueOptions): Queue {
+export function createQueue({ post, onTrouble = () => undefined, onBatch }: QueueOptions): Queue {
   const waiting: Waiting[] = [];
   const posted: Waiting[] = [];
   const kept: Waiting[] = [];
@@ -65,6 +67,7 @@ export function createQueue({ post, onTrouble = () => undefined }: QueueOptions)
   let unhurriedTimer: Timer | undefined;
   let retryTimer: Timer | undefined;
   let retryMs = RETRY_FIRST_MS;
+  let postedAt = 0;
   let onIdle: () => void = () => undefined;
 
   const pending = (): number => waiting.length + posted.length + kept.length;
@@ -94,11 +97,13 @@ export function createQueue({ post, onTrouble = () => undefined }: QueueOptions)
     unhurriedTimer = undefined;
     const batch = waiting.splice(0, BATCH_MAX);
     posted.push(...batch);
+    postedAt = performance.now();
     if (batch.length > 0) post(batch.map(({ request }) => request));
   }
 
   function answered(answers: readonly Answer[]): void {
     const batch = posted.splice(0, answers.length);
+    if (batch.length > 0) onBatch?.(batch.length, performance.now() - postedAt);
     batch.forEach((entry, index) => {
       const answer = answers[index];
       if (answer === undefined) return;

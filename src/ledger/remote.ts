@@ -4,6 +4,7 @@
 
 import type { SyncMode } from '../store/database.ts';
 import type { Ledger } from './contract.ts';
+import { LedgerUnavailable } from './error.ts';
 import { createQueue, type LedgerTrouble } from './queue.ts';
 import type { FromThread, ToThread } from './thread.ts';
 
@@ -12,6 +13,8 @@ export type RemoteLedgerOptions = {
   readonly url: string;
   readonly sync: SyncMode;
   readonly onTrouble?: (trouble: LedgerTrouble) => void;
+  /** Told of each batch that was written: its commands, and the time that it took. */
+  readonly onBatch?: (size: number, durationMs: number) => void;
   /** Told when the thread has died; it is started again on its own. */
   readonly onDeath?: (cause: unknown) => void;
   /** In place of the thread, for tests that end it. */
@@ -32,7 +35,7 @@ const RESTART_LAST_MS = 5_000;
 const END_MS = 2_000;
 
 export function createRemoteLedger(options: RemoteLedgerOptions): RemoteLedger {
-  const { url, sync, onTrouble, onDeath = () => undefined } = options;
+  const { url, sync, onTrouble, onBatch, onDeath = () => undefined } = options;
   const { startThread = startLedgerThread } = options;
   let thread: Worker | undefined;
   let open = false;
@@ -49,6 +52,7 @@ export function createRemoteLedger(options: RemoteLedgerOptions): RemoteLedger {
       else tell({ kind: 'write', batch });
     },
     onTrouble,
+    onBatch,
   });
 
   function start(): void {
@@ -62,7 +66,7 @@ export function createRemoteLedger(options: RemoteLedgerOptions): RemoteLedger {
     };
     started.onerror = ({ message }) => {
       // The runtime prints the source around the error into its message; its own line will do.
-      cause = new Error(/^\w*error: .*$/im.exec(message)?.[0] ?? message);
+      cause = new LedgerUnavailable(/^\w*error: .*$/im.exec(message)?.[0] ?? message);
     };
     // Comes once, after an error too.
     started.addEventListener('close', () => {

@@ -2,31 +2,19 @@
 // without a place for a key, a prompt, a body or a header, so none can get in by mistake.
 
 import { pino } from 'pino';
+import type { RequestSummary } from '../core/request-summary.ts';
+import { errorWords } from './error-words.ts';
+import { createRefusedLines } from './refused-lines.ts';
+import { levelOf, requestLine } from './request-line.ts';
 
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error' | 'silent';
 
-/** Counts, names and ids of one finished request. */
-type RequestLine = {
-  readonly requestId: string;
-  readonly format: string;
-  readonly accountId: string;
-  readonly keyId: string;
-  readonly model: string;
-  readonly modelServed: string;
-  readonly stream: boolean;
-  readonly outcome: string;
-  readonly inputTokens: number;
-  readonly outputTokens: number;
-  readonly tokensDebited: string;
-  readonly durationMs: number;
-  readonly failure?: string;
-};
-
 export type Log = {
-  readonly request: (line: RequestLine) => void;
+  /** One line for a request that is over; refused ones up to a rate. */
+  readonly request: (summary: RequestSummary) => void;
   readonly info: (message: string) => void;
   readonly warn: (message: string) => void;
-  /** `error` is logged with its stack, which names our own code and nothing of a request. */
+  /** `message` is ours. Of `error` the log says what `errorWords` lets through. */
   readonly error: (message: string, error?: unknown) => void;
   readonly flush: () => void;
 };
@@ -56,13 +44,23 @@ export function createLog(level: LogLevel): Log {
     },
     destination,
   );
+  const refused = createRefusedLines({
+    monotonic: () => performance.now(),
+    onLeftOut: (count) => logger.warn({ count }, 'lines of refused requests were left out'),
+  });
   return {
-    request: (line) => logger.info(line, 'request'),
+    request(summary) {
+      const requestLevel = levelOf(summary);
+      if (!logger.isLevelEnabled(requestLevel)) return;
+      const isRefused = summary.code !== undefined && summary.answer === undefined;
+      if (isRefused && !refused.mayWrite()) return;
+      logger[requestLevel](requestLine(summary), 'request');
+    },
     info: (message) => logger.info(message),
     warn: (message) => logger.warn(message),
     error(message, error) {
-      if (error instanceof Error) logger.error({ name: error.name, stack: error.stack }, message);
-      else logger.error(message);
+      if (error === undefined) logger.error(message);
+      else logger.error({ error: errorWords(error) }, message);
     },
     flush() {
       try {

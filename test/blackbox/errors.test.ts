@@ -176,6 +176,9 @@ const PROVOCATIONS: Readonly<
     // Key management is not a generation endpoint: its errors have the chat envelope only.
     answer: await ask(format, { caller: customer, path: '/v1/api-keys', body: {} }),
   }),
+  operator_only: async (format) => ({
+    answer: await ask(format, { caller: customer, method: 'GET', path: '/metrics' }),
+  }),
   not_found: async (format) => ({
     answer: await ask(format, { caller: customer, path: `${PATHS[format]}/batches` }),
   }),
@@ -241,6 +244,9 @@ const PROVOCATIONS: Readonly<
   },
 };
 
+/** Refusals of paths that belong to no format. */
+const CHAT_ALONE: ReadonlySet<string> = new Set(['session_required', 'operator_only']);
+
 const CODES = Object.keys(PROVOCATIONS) as (keyof typeof PROVOCATIONS)[];
 const CASES = CODES.flatMap((code) => FORMATS.map((format) => [code, format] as const));
 
@@ -251,7 +257,7 @@ test('every code but one is provoked', () => {
 describe('case 168: every code', () => {
   test.each(CASES)('%s on %s', async (code, format) => {
     const { answer, wait, ...detail } = await PROVOCATIONS[code](format);
-    expectRefusal(answer, code === 'session_required' ? 'chat' : format, code, detail);
+    expectRefusal(answer, CHAT_ALONE.has(code) ? 'chat' : format, code, detail);
     // Whoever was let in used a request of the window, also where no upstream answered.
     const limited = [402, 429].includes(answer.status) || code === 'provider_unavailable';
     expect(limitHeaders(answer.headers)).toEqual(limited ? [...ALL_LIMIT_HEADERS] : []);

@@ -4,6 +4,7 @@
 import { expect, spyOn, test } from 'bun:test';
 import { join } from 'node:path';
 import { createSelfAudit } from '../../src/cli/self-audit.ts';
+import type { Alert } from '../../src/core/alert.ts';
 import type { LiveRequests } from '../../src/ledger/audit.ts';
 import { newDatabase, temporaryDirectory } from '../support/database.ts';
 import { booksOver, closeBooks, fundAccount, holdOf, NOW, releaseOf } from '../support/ledger.ts';
@@ -39,6 +40,7 @@ async function audited(...looks: readonly (readonly string[])[]) {
   for (const id of ['ada', 'bob']) await fundAccount(open, id, 100n);
   await open.ledger.hold(holdOf('r1', 'ada', 30n));
   const told: string[] = [];
+  const alerts: Alert[] = [];
   const { live, count } = liveInTurn(...looks);
   const selfAudit = createSelfAudit({
     url: `sqlite:${join(directory, `${name}.db`)}`,
@@ -48,11 +50,13 @@ async function audited(...looks: readonly (readonly string[])[]) {
       info: (message) => void told.push(message),
       error: (message) => void told.push(message),
     },
+    alert: (alert) => void alerts.push(alert),
   });
   return {
     ...open,
     ...selfAudit,
     told,
+    alerts,
     looks: (least: number) => waitUntil(() => count() >= least),
     async [Symbol.asyncDispose]() {
       selfAudit.close();
@@ -64,13 +68,17 @@ async function audited(...looks: readonly (readonly string[])[]) {
 test('a request that was not under way yet, and one that lost its hold, stop nobody', async () => {
   await using audit = await audited([], ['r1', 'r2'], ['r1']);
   await audit.looks(5);
-  expect([audit.told, audit.warnings()]).toEqual([[], []]);
+  expect([audit.told, audit.warnings(), audit.alerts]).toEqual([[], [], []]);
 });
 
 test('what the next look finds again stops its account, until it is gone', async () => {
   await using audit = await audited(['r2']);
   await waitUntil(() => audit.isStopped('ada') && audit.isStopped('bob'));
   expect(audit.told.slice(0, 2)).toEqual([ORPHAN, UNHELD]);
+  expect([audit.alerts[0], audit.differences()]).toEqual([
+    { kind: 'audit_difference', count: 2 },
+    2,
+  ]);
   expect(audit.warnings()).toEqual(['the audit found 1 × orphan', 'the audit found 1 × unheld']);
   await audit.ledger.release(releaseOf('r1'));
   await waitUntil(() => !audit.isStopped('ada'));

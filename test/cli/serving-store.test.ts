@@ -18,6 +18,7 @@ test('a hold whose request is gone is ended after a minute, one under way and a 
   const store = await openServingStore({
     config: { databasePath: join(directory, 'tollgate.db'), ledgerSync: 'normal' },
     log: createLog('silent'),
+    alert: () => undefined,
     clock: () => nowMs,
     usdPerMillion: () => 1_000_000n,
   });

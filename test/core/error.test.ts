@@ -30,6 +30,7 @@ const EXPECTED: Readonly<Record<ErrorCode, Expected>> = {
   maintenance_mode: [503, 'overloaded_error', 'overloaded_error', false],
   // Design, section 8.
   session_required: [403, 'permission_error', 'permission_error', true],
+  operator_only: [403, 'permission_error', 'permission_error', true],
   not_found: [404, 'not_found_error', 'not_found_error', false],
   method_not_allowed: [405, 'invalid_request_error', 'invalid_request_error', false],
   unsupported_media_type: [415, 'invalid_request_error', 'invalid_request_error', false],

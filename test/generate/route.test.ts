@@ -2,6 +2,7 @@
 // the client has left, and a record of every one that failed.
 
 import { expect, test } from 'bun:test';
+import type { Alert } from '../../src/core/alert.ts';
 import type { FailureClass } from '../../src/core/failure.ts';
 import type { GenerationRequest } from '../../src/core/generation.ts';
 import { createAttemptLog } from '../../src/generate/attempt-log.ts';
@@ -31,10 +32,10 @@ type Options = {
 /** Candidates named a, b, c, … that give these batches. */
 async function run(all: readonly (readonly Batch[])[], options: Options = {}) {
   const started: ListedAttempt[] = [];
-  const alerts: string[] = [];
+  const alerts: Alert[] = [];
   const attempts = createAttemptLog({
     clock: () => 5,
-    alert: (message) => void alerts.push(message),
+    alert: (alert) => void alerts.push(alert),
   });
   const routed: Routed<ListedAttempt> = await route({
     startAttempt: (attempt) => {
@@ -70,9 +71,7 @@ test('the first that delivers serves, and nobody else is asked', async () => {
 test('a credential that is refused is told to the operator, also where another one serves', async () => {
   const { served, alerts } = await run([[fails('credential')], [DELIVERS]]);
   expect(served).toBe('b');
-  expect(alerts).toEqual([
-    'upstream a refuses our credential or account (status unknown); check its api_key and balance',
-  ]);
+  expect(alerts).toEqual([{ kind: 'credential_refused', upstream: 'a', credential: '1' }]);
 });
 
 test.each<FailureClass>([

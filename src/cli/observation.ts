@@ -1,0 +1,68 @@
+// What a server tells its operators: the log, the metrics, and alerts with their webhook. Made by serve
+// first of all, and closed last: everything else has something to tell.
+
+import { type Config, publicUrl } from '../config.ts';
+import type { RequestSummary } from '../core/request-summary.ts';
+import { createAlerts, type RaiseAlert } from '../observe/alerts.ts';
+import { createLog, type Log } from '../observe/log.ts';
+import { watchLoopLag } from '../observe/loop-lag.ts';
+import { createMetrics, type Metrics } from '../observe/metrics.ts';
+import { createWebhook, type Webhook } from '../observe/webhook.ts';
+import { VERSION } from '../version.ts';
+
+export type Observation = {
+  readonly log: Log;
+  readonly metrics: Metrics;
+  readonly alert: RaiseAlert;
+  /** A request is over. */
+  readonly request: (summary: RequestSummary) => void;
+  /** Sends what alerts are left, for a moment. */
+  readonly close: () => Promise<void>;
+};
+
+export function createObservation(dependencies: {
+  readonly config: Config;
+  /** Unix milliseconds. */
+  readonly clock: () => number;
+  /** Milliseconds of a clock that never jumps. */
+  readonly monotonic: () => number;
+}): Observation {
+  const { config, clock, monotonic } = dependencies;
+  const log = createLog(config.logLevel);
+  const metrics = createMetrics({ version: VERSION });
+  const webhook = webhookOf(config, clock, log, metrics);
+  const alert = createAlerts({ log, count: metrics.alert, send: webhook?.send });
+  const stopLag = watchLoopLag(monotonic, metrics.loopLag);
+  return {
+    log,
+    metrics,
+    alert,
+    request(summary) {
+      metrics.request(summary);
+      log.request(summary);
+    },
+    async close() {
+      stopLag();
+      await webhook?.close();
+    },
+  };
+}
+
+function webhookOf(
+  config: Config,
+  clock: () => number,
+  log: Log,
+  metrics: Metrics,
+): Webhook | undefined {
+  const { alertWebhookUrl: url, alertWebhookSecret: secret } = config;
+  if (url === undefined) return undefined;
+  return createWebhook({
+    url,
+    secret,
+    instance: publicUrl(config, config.port),
+    clock,
+    fetch,
+    onResult: metrics.webhook,
+    onFailure: log.warn,
+  });
+}

@@ -1,0 +1,43 @@
+// What `/readyz` says of upstreams that do badly. Whoever may see the metrics is told their names;
+// everybody else who can reach the path gets counts, and no name that an operator has given.
+
+import type { UpstreamState } from './health.ts';
+
+/** What is wrong now and needs the operator, in words; empty when nothing is. */
+export function upstreamWarnings(
+  states: readonly UpstreamState[],
+  audience: 'operator' | 'anybody',
+): readonly string[] {
+  const named = states.flatMap(({ upstream, credentials, models }) => [
+    ...credentials
+      .filter(({ state }) => state === 'disabled')
+      .map(({ id, status }) => {
+        const answer = status === undefined ? '' : ` (status ${status})`;
+        return `upstream ${upstream} refuses credential ${id}${answer}`;
+      }),
+    ...models
+      .filter(({ breaker }) => breaker !== 'closed')
+      .map(({ model }) => `upstream ${upstream} fails for ${model}`),
+  ]);
+  if (audience === 'operator') return named;
+  const { credentialsDisabled, breakersOpen } = upstreamCounts(states);
+  return [
+    ...(credentialsDisabled === 0 ? [] : [`${credentialsDisabled} × upstream credential refused`]),
+    ...(breakersOpen === 0 ? [] : [`${breakersOpen} × model failing at an upstream`]),
+  ];
+}
+
+/** A breaker that is tried half-open counts as open: nothing has served yet. */
+export function upstreamCounts(states: readonly UpstreamState[]): {
+  readonly upstreams: number;
+  readonly credentialsDisabled: number;
+  readonly breakersOpen: number;
+} {
+  const credentials = states.flatMap((state) => state.credentials);
+  const models = states.flatMap((state) => state.models);
+  return {
+    upstreams: states.length,
+    credentialsDisabled: credentials.filter(({ state }) => state === 'disabled').length,
+    breakersOpen: models.filter(({ breaker }) => breaker !== 'closed').length,
+  };
+}

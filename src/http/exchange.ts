@@ -1,0 +1,147 @@
+// One request as its handler sees it: who asks, in which format, and how its end is answered and told.
+// Called by the handlers. Whatever is thrown ends in the envelope of the path's own format.
+
+import type { Deadlines } from '../core/deadlines.ts';
+import { GatewayError } from '../core/error.ts';
+import type { UpstreamState } from '../core/health.ts';
+import { createRequestId, type RandomBytes } from '../core/id.ts';
+import type { OperatorState } from '../core/operator.ts';
+import type { Route } from '../core/request-summary.ts';
+import type { GenerateDependencies } from '../generate/call.ts';
+import type { Access } from '../identity/access.ts';
+import { clientAddress, type NetworkSet } from '../identity/address.ts';
+import type { KeyFacts } from '../identity/authenticate.ts';
+import type { ClientFormat } from '../wire/format.ts';
+import type { ListDependencies } from './lists.ts';
+import type { OperatorAccess } from './operator-access.ts';
+import { respondError } from './respond.ts';
+import type { Tallies, Tally } from './tally.ts';
+
+export type HandlerDependencies = {
+  /** What operators have set, as it is now. */
+  readonly operator: () => OperatorState;
+  readonly access: Access;
+  readonly generation: GenerateDependencies;
+  readonly lists: ListDependencies;
+  readonly randomBytes: RandomBytes;
+  readonly clock: () => number;
+  readonly deadlines: Deadlines;
+  readonly trustedProxies: NetworkSet;
+  /** Why this process cannot serve at the moment; empty when it can. */
+  readonly problems: () => readonly string[];
+  /** What is wrong and keeps nobody but single accounts from being served. Says nothing of them. */
+  readonly warnings: () => readonly string[];
+  /** Whether the books of an account differ, so that nothing new may be sold to it. */
+  readonly isStopped: (accountId: string) => boolean;
+  readonly draining: () => boolean;
+  readonly touchKey: (keyId: string) => void;
+  readonly onInternal: (requestId: string, error: unknown) => void;
+  readonly tallies: Tallies;
+  readonly operatorAccess: OperatorAccess;
+  readonly metrics: () => Promise<{ readonly contentType: string; readonly text: string }>;
+  readonly upstreams: () => readonly UpstreamState[];
+};
+
+/** What the handlers use of the runtime's server. */
+export type RuntimeServer = {
+  readonly requestIP: (request: Request) => { readonly address: string } | null;
+  readonly timeout: (request: Request, seconds: number) => void;
+};
+
+/** One request, as its handler sees it. */
+export type Exchange = {
+  readonly request: Request;
+  readonly server: RuntimeServer | null;
+  readonly requestId: string;
+  readonly format: ClientFormat;
+  /** What operators had set when the request came. */
+  readonly operator: OperatorState;
+  readonly tally: Tally;
+  /** Who asks. Throws the refusal of a key or of its account. */
+  readonly authorize: () => KeyFacts;
+};
+
+export function openExchange(
+  dependencies: HandlerDependencies,
+  request: Request,
+  server: RuntimeServer | null,
+  format: ClientFormat,
+  route: Route,
+): Exchange {
+  const operator = dependencies.operator();
+  const requestId = createRequestId(dependencies.clock(), dependencies.randomBytes);
+  const tally = dependencies.tallies.start({ requestId, route, format: format.name });
+  return {
+    request,
+    server,
+    format,
+    operator,
+    requestId,
+    tally,
+    authorize() {
+      const presented = {
+        authorization: request.headers.get('authorization'),
+        xApiKey: request.headers.get('x-api-key'),
+        address: () => addressOf(request, server, dependencies.trustedProxies),
+      };
+      const facts = dependencies.access(presented, operator);
+      tally.identified(facts);
+      dependencies.touchKey(facts.keyId);
+      return facts;
+    },
+  };
+}
+
+/** Runs what a route does. Its work tells the tally how it has ended; a refusal is told here. */
+export async function answer(
+  dependencies: HandlerDependencies,
+  exchange: Exchange,
+  work: () => Response | Promise<Response>,
+): Promise<Response> {
+  try {
+    if (dependencies.draining()) throw stopping();
+    return await work();
+  } catch (error) {
+    return refuse(dependencies, exchange, error);
+  }
+}
+
+export function refuse(
+  dependencies: HandlerDependencies,
+  { requestId, format, tally }: Exchange,
+  error: unknown,
+  allow?: string,
+): Response {
+  const response = respondError({
+    requestId,
+    format,
+    error,
+    onInternal: (cause) => dependencies.onInternal(requestId, cause),
+    ...(allow === undefined ? {} : { allow }),
+  });
+  tally.answered(response.status, error instanceof GatewayError ? error.code : 'internal_error');
+  return response;
+}
+
+/** Empty where the runtime does not know it. */
+export function socketAddressOf(request: Request, server: RuntimeServer | null): string {
+  return server?.requestIP(request)?.address ?? '';
+}
+
+function addressOf(
+  request: Request,
+  server: RuntimeServer | null,
+  trustedProxies: NetworkSet,
+): string {
+  return clientAddress(
+    socketAddressOf(request, server),
+    request.headers.get('x-forwarded-for'),
+    trustedProxies,
+  );
+}
+
+function stopping(): GatewayError {
+  return new GatewayError('provider_unavailable', {
+    message: 'The service is restarting. Nothing was charged. Retry with back-off.',
+  });
+}

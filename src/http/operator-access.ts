@@ -1,0 +1,57 @@
+// Who may see what is the operator's alone: metrics, and the names of upstreams. Never an API key:
+// it belongs to a customer. Called for /metrics and /readyz.
+
+import { createHash, timingSafeEqual } from 'node:crypto';
+import { createNetworkSet } from '../identity/address.ts';
+
+export type OperatorAccess = {
+  readonly isOperator: (headers: Headers, socketAddress: string) => boolean;
+  /** For whoever was refused: what to send, or to set. */
+  readonly hint: string;
+};
+
+/** A proxy on the gateway's own machine must not open to the world what is open to that machine. */
+const PROXY_HEADERS = [
+  'forwarded',
+  'via',
+  'x-forwarded-for',
+  'x-forwarded-host',
+  'x-forwarded-proto',
+  'x-real-ip',
+];
+
+const LOOPBACK = ['127.0.0.0/8', '::1'];
+
+/**
+ * With a token, whoever sends it is the operator, and nobody else, wherever they are. Without one it
+ * is a direct request from the gateway's own machine, and nobody where `isPublished` says that a
+ * proxy on it lets strangers through: many proxies add no header of their own.
+ */
+export function createOperatorAccess(settings: {
+  readonly token: string | undefined;
+  readonly isPublished: boolean;
+}): OperatorAccess {
+  const { token, isPublished } = settings;
+  if (token === undefined) {
+    const loopback = createNetworkSet(LOOPBACK);
+    return {
+      isOperator: (headers, socketAddress) =>
+        !isPublished &&
+        loopback.contains(socketAddress) &&
+        !PROXY_HEADERS.some((name) => headers.has(name)),
+      hint: 'This is for the operator of the service. Set METRICS_TOKEN, and send it as "Authorization: Bearer <token>"; without it, only a direct request from the machine of a gateway that no proxy publishes is answered.',
+    };
+  }
+  const expected = digest(token);
+  return {
+    isOperator(headers) {
+      const sent = /^Bearer +(\S+)$/i.exec(headers.get('authorization') ?? '')?.[1];
+      return sent !== undefined && timingSafeEqual(digest(sent), expected);
+    },
+    hint: 'This is for the operator of the service: send METRICS_TOKEN as "Authorization: Bearer <token>". An API key is not accepted here.',
+  };
+}
+
+function digest(text: string): Buffer {
+  return createHash('sha256').update(text).digest();
+}

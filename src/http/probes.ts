@@ -1,0 +1,71 @@
+// GET /readyz and GET /metrics: what load balancers and operators ask. Both answer while the server
+// drains, and neither asks for an account.
+
+import { GatewayError } from '../core/error.ts';
+import { upstreamCounts, upstreamWarnings } from '../core/readiness.ts';
+import { chatFormat } from '../wire/chat/format.ts';
+import {
+  type HandlerDependencies,
+  openExchange,
+  type RuntimeServer,
+  refuse,
+  socketAddressOf,
+} from './exchange.ts';
+
+/** GET /readyz: whether new requests should be sent here. Warnings do not keep them away. */
+export function answerReady(
+  dependencies: HandlerDependencies,
+  request: Request,
+  server: RuntimeServer | null,
+): Response {
+  const problems = dependencies.draining() ? ['draining'] : dependencies.problems();
+  const status = problems.length === 0 ? 200 : 503;
+  const states = dependencies.upstreams();
+  const isOperator = mayOperate(dependencies, request, server);
+  const warnings = [
+    ...dependencies.warnings(),
+    ...upstreamWarnings(states, isOperator ? 'operator' : 'anybody'),
+  ];
+  const { upstreams, credentialsDisabled, breakersOpen } = upstreamCounts(states);
+  const detail = {
+    requests_in_flight: dependencies.generation.inFlight.count(),
+    streams_open: dependencies.tallies.openStreams(),
+    ledger_pending: dependencies.generation.ledger.pending(),
+    upstreams: isOperator ? states : upstreams,
+    credentials_disabled: credentialsDisabled,
+    breakers_open: breakersOpen,
+  };
+  return Response.json(
+    { status: status === 200 ? 'ready' : 'not_ready', problems, warnings, detail },
+    { status },
+  );
+}
+
+/** GET /metrics, for the operator alone. */
+export async function answerMetrics(
+  dependencies: HandlerDependencies,
+  request: Request,
+  server: RuntimeServer | null,
+): Promise<Response> {
+  const refused = (error: unknown): Response =>
+    refuse(dependencies, openExchange(dependencies, request, server, chatFormat, 'metrics'), error);
+  if (!mayOperate(dependencies, request, server)) {
+    return refused(
+      new GatewayError('operator_only', { message: dependencies.operatorAccess.hint }),
+    );
+  }
+  try {
+    const { contentType, text } = await dependencies.metrics();
+    return new Response(text, { headers: { 'content-type': contentType } });
+  } catch (error) {
+    return refused(error);
+  }
+}
+
+function mayOperate(
+  { operatorAccess }: HandlerDependencies,
+  request: Request,
+  server: RuntimeServer | null,
+): boolean {
+  return operatorAccess.isOperator(request.headers, socketAddressOf(request, server));
+}

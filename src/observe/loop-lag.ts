@@ -1,0 +1,19 @@
+// How late the event loop is: a timer that should come every tenth of a second, and by how much it
+// does not. Whatever blocks the loop for long shows up in it.
+
+const EVERY_MS = 100;
+
+/** `observe` takes seconds. Returns the function that stops it. */
+export function watchLoopLag(
+  monotonic: () => number,
+  observe: (seconds: number) => void,
+): () => void {
+  let due = monotonic() + EVERY_MS;
+  const timer = setInterval(() => {
+    const now = monotonic();
+    observe(Math.max(0, now - due) / 1_000);
+    due = now + EVERY_MS;
+  }, EVERY_MS);
+  timer.unref();
+  return () => clearInterval(timer);
+}

@@ -1,0 +1,116 @@
+// What operators graph: counts and times of requests, tokens, money, attempts and alerts. Serve makes
+// one for the process and hands its functions to whoever has something to tell. Labels are closed:
+// models and upstreams out of the catalog, codes and classes of ours, never an account, a key, an
+// address, or a caller's text.
+
+import { Gauge, Registry } from 'prom-client';
+import type { Alert } from '../core/alert.ts';
+import type { RequestSummary } from '../core/request-summary.ts';
+import { type GaugeSources, registerGauges } from './gauges.ts';
+import {
+  createAnswerMetrics,
+  createAttemptMetrics,
+  createRequestCounter,
+} from './request-metrics.ts';
+import { createCounter, createHistogram, createTable, type Observe } from './series.ts';
+
+export type Metrics = {
+  readonly request: (summary: RequestSummary) => void;
+  readonly alert: (alert: Alert) => void;
+  /** The ledger has written a batch of so many commands. */
+  readonly batch: (size: number, durationMs: number) => void;
+  readonly webhook: (result: 'delivered' | 'failed' | 'dropped') => void;
+  readonly loopLag: Observe;
+  /** Registers what is read when somebody asks. Called once, when everything is there. */
+  readonly watch: (sources: Omit<GaugeSources, 'catalogsRefused'>) => void;
+  readonly print: () => Promise<{ readonly contentType: string; readonly text: string }>;
+};
+
+const SECOND_MS = 1_000;
+
+/** Where no model of the catalog was asked for. */
+const UNKNOWN = 'unknown';
+
+const COMMIT_SECONDS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 5];
+const LAG_SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5];
+const BATCH_COMMANDS = [1, 2, 4, 8, 16, 32, 64, 128, 256];
+
+export function createMetrics({ version }: { readonly version: string }): Metrics {
+  const register = new Registry();
+  new Gauge({
+    name: 'tollgate_build_info',
+    help: 'Always 1; the label says which version runs.',
+    labelNames: ['version'],
+    registers: [register],
+  }).set({ version }, 1);
+  const countRequest = createRequestCounter(register);
+  const countAnswer = createAnswerMetrics(register);
+  const countAttempt = createAttemptMetrics(register);
+
+  const alerts = createCounter(register, {
+    name: 'tollgate_alerts_total',
+    help: 'Alerts: what only the operator can mend, by kind.',
+    labels: ['kind'],
+  });
+  const alertOf = createTable((kind) => alerts({ kind }));
+  const batchSize = createHistogram(register, {
+    name: 'tollgate_ledger_batch_commands',
+    help: 'Commands that the ledger wrote in one transaction.',
+    labels: [],
+    buckets: BATCH_COMMANDS,
+  })({});
+  const commitSeconds = createHistogram(register, {
+    name: 'tollgate_ledger_commit_seconds',
+    help: 'From giving a batch to the thread of the ledger to its answer, disk included.',
+    labels: [],
+    buckets: COMMIT_SECONDS,
+  })({});
+  const troubles = createCounter(register, {
+    name: 'tollgate_ledger_failures_total',
+    help: 'Ends of requests that could not be written at once: kept and tried again, or given_up.',
+    labels: ['kind'],
+  });
+  const troubleOf = createTable((kind) => troubles({ kind }));
+  const webhooks = createCounter(register, {
+    name: 'tollgate_alert_webhooks_total',
+    help: 'Alerts for the webhook: delivered, failed for good, or dropped because too many waited.',
+    labels: ['result'],
+  });
+  const webhookOf = createTable((result) => webhooks({ result }));
+  const loopLag = createHistogram(register, {
+    name: 'tollgate_event_loop_lag_seconds',
+    help: 'How much too late a timer of the event loop came, looked at ten times a second.',
+    labels: [],
+    buckets: LAG_SECONDS,
+  })({});
+
+  return {
+    request(summary) {
+      const model = summary.model ?? UNKNOWN;
+      countRequest(summary, model);
+      if (summary.answer === undefined) return;
+      countAnswer(summary, summary.answer, model);
+      for (const attempt of summary.answer.attempts) countAttempt(attempt);
+    },
+    alert(alert) {
+      alertOf(alert.kind).value += 1;
+      if (alert.kind === 'ledger_failing') troubleOf(alert.trouble).value += 1;
+    },
+    batch(size, durationMs) {
+      batchSize(size);
+      commitSeconds(durationMs / SECOND_MS);
+    },
+    webhook(result) {
+      webhookOf(result).value += 1;
+    },
+    loopLag,
+    watch: (sources) =>
+      registerGauges(register, {
+        ...sources,
+        catalogsRefused: () => alertOf('catalog_refused').value,
+      }),
+    async print() {
+      return { contentType: register.contentType, text: await register.metrics() };
+    },
+  };
+}

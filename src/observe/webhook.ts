@@ -1,0 +1,205 @@
+// Sends alerts to the operator's webhook, one after the other. What repeats itself is sent once in
+// some minutes, with how often it came; a server that does not answer costs memory for a bounded
+// number of alerts and nobody's time. Its URL may hold a secret, so no log line has it.
+
+import { createHmac } from 'node:crypto';
+import { type Alert, alertSubject, alertWords } from '../core/alert.ts';
+
+export type Webhook = {
+  readonly send: (alert: Alert) => void;
+  /** Tells what repetitions are still untold, waits a moment for what is under way, and stops. */
+  readonly close: () => Promise<void>;
+};
+
+export type WebhookOptions = {
+  readonly url: string;
+  /** Signs each body; absent: none is signed. */
+  readonly secret: string | undefined;
+  /** Which gateway speaks: its public address. */
+  readonly instance: string;
+  /** Unix milliseconds. */
+  readonly clock: () => number;
+  readonly fetch: (url: string, init: RequestInit) => Promise<Response>;
+  readonly onResult: (result: 'delivered' | 'failed' | 'dropped') => void;
+  /** Told in our own words why an alert could not be delivered. */
+  readonly onFailure: (reason: string) => void;
+  /** In place of the times below, for tests. */
+  readonly times?: Partial<WebhookTimes>;
+};
+
+type WebhookTimes = typeof TIMES;
+
+const TIMES = {
+  /** The same kind and subject is sent once in this time. */
+  repeatMs: 300_000,
+  /** For one answer. */
+  timeoutMs: 5_000,
+  /** Before the second try, and twice as long before each further one. */
+  retryMs: 1_000,
+  /** For what is under way when the gateway stops. */
+  closeMs: 2_000,
+};
+
+const TRIES_MAX = 4;
+const QUEUE_MAX = 100;
+
+/** Kinds and subjects that are known to have been sent; the catalog bounds them, mostly. */
+const SUBJECTS_MAX = 1_000;
+
+type Message = { readonly alert: Alert; readonly at: number; readonly repeated: number };
+
+/** What came since the last one was sent. */
+type Repeated = { readonly timer: Timer; count: number; latest: Alert; at: number };
+
+export function createWebhook(options: WebhookOptions): Webhook {
+  const { clock, onResult, onFailure } = options;
+  const times = { ...TIMES, ...options.times };
+  const queue: Message[] = [];
+  const subjects = new Map<string, Repeated>();
+  const stopping = new AbortController();
+  let delivering: Promise<void> | undefined;
+
+  function send(alert: Alert): void {
+    if (stopping.signal.aborted) return;
+    const subject = `${alert.kind} ${alertSubject(alert)}`;
+    const known = subjects.get(subject);
+    if (known !== undefined) {
+      known.count += 1;
+      known.latest = alert;
+      known.at = clock();
+      return;
+    }
+    if (subjects.size >= SUBJECTS_MAX) {
+      onResult('dropped');
+      return;
+    }
+    remember(subject, alert);
+    enqueue({ alert, at: clock(), repeated: 0 });
+  }
+
+  function remember(subject: string, alert: Alert): void {
+    const timer = setTimeout(() => turn(subject), times.repeatMs);
+    timer.unref();
+    subjects.set(subject, { timer, count: 0, latest: alert, at: clock() });
+  }
+
+  /** The time of a subject is over: its repetitions are told, and begin a new one. */
+  function turn(subject: string): void {
+    const known = subjects.get(subject);
+    subjects.delete(subject);
+    if (known === undefined || known.count === 0) return;
+    remember(subject, known.latest);
+    enqueue({ alert: known.latest, at: known.at, repeated: known.count });
+  }
+
+  function enqueue(message: Message): void {
+    if (queue.length >= QUEUE_MAX) {
+      onResult('dropped');
+      return;
+    }
+    queue.push(message);
+    delivering ??= deliverAll().finally(() => {
+      delivering = undefined;
+    });
+  }
+
+  async function deliverAll(): Promise<void> {
+    for (let message = queue.shift(); message !== undefined; message = queue.shift()) {
+      const failure = await deliver(bodyOf(message, options.instance));
+      onResult(failure === undefined ? 'delivered' : 'failed');
+      if (failure !== undefined) {
+        onFailure(`the alert ${message.alert.kind} could not be sent to the webhook: ${failure}`);
+      }
+    }
+  }
+
+  /** Resolves to why it failed for good, or to `undefined`. */
+  async function deliver(body: string): Promise<string | undefined> {
+    for (let tries = 1, waitMs = times.retryMs; ; tries += 1, waitMs *= 2) {
+      const result = await post(body);
+      if (result.kind === 'delivered') return undefined;
+      if (result.kind === 'refused' || tries === TRIES_MAX) return result.reason;
+      if (stopping.signal.aborted) return result.reason;
+      await sleep(waitMs);
+    }
+  }
+
+  async function post(body: string): Promise<Posted> {
+    try {
+      const response = await options.fetch(options.url, {
+        method: 'POST',
+        headers: headersOf(body, options.secret, clock()),
+        body,
+        redirect: 'manual',
+        signal: AbortSignal.timeout(times.timeoutMs),
+      });
+      // Nobody reads it, and an unread body would keep its connection.
+      response.body?.cancel().catch(() => {});
+      return judge(response.status);
+    } catch (error) {
+      const late = error instanceof Error && error.name === 'TimeoutError';
+      return { kind: 'failed', reason: late ? 'no answer in time' : 'no connection' };
+    }
+  }
+
+  function sleep(ms: number): Promise<void> {
+    return new Promise((resolve) => {
+      const timer = setTimeout(resolve, ms);
+      stopping.signal.addEventListener('abort', () => {
+        clearTimeout(timer);
+        resolve();
+      });
+    });
+  }
+
+  return {
+    send,
+    async close() {
+      for (const [subject, { timer }] of [...subjects]) {
+        clearTimeout(timer);
+        turn(subject);
+      }
+      stopping.abort();
+      for (const { timer } of subjects.values()) clearTimeout(timer);
+      if (delivering !== undefined) await Promise.race([delivering, Bun.sleep(times.closeMs)]);
+    },
+  };
+}
+
+type Posted =
+  | { readonly kind: 'delivered' }
+  /** `failed` is tried again. */
+  | { readonly kind: 'failed' | 'refused'; readonly reason: string };
+
+function judge(status: number): Posted {
+  if (status >= 200 && status < 300) return { kind: 'delivered' };
+  if (status >= 300 && status < 400) {
+    return { kind: 'refused', reason: `it redirects (status ${status}), which is not followed` };
+  }
+  const passing = status === 408 || status === 429 || status >= 500;
+  return { kind: passing ? 'failed' : 'refused', reason: `status ${status}` };
+}
+
+function bodyOf({ alert, at, repeated }: Message, instance: string): string {
+  return JSON.stringify({
+    service: 'tollgate',
+    instance,
+    kind: alert.kind,
+    message: alertWords(alert),
+    at: new Date(at).toISOString(),
+    repeated,
+  });
+}
+
+/** The signature is over the second and the body, so that an old message cannot be sent again. */
+function headersOf(
+  body: string,
+  secret: string | undefined,
+  nowMs: number,
+): Record<string, string> {
+  const headers = { 'content-type': 'application/json', 'user-agent': 'tollgate' };
+  if (secret === undefined) return headers;
+  const seconds = Math.floor(nowMs / 1_000);
+  const signature = createHmac('sha256', secret).update(`${seconds}.${body}`).digest('hex');
+  return { ...headers, 'tollgate-signature': `t=${seconds},v1=${signature}` };
+}
