@@ -19,9 +19,11 @@ export function readBlocklist(
   database: Database,
   nowMs: number,
 ): { readonly blocklist: Blocklist; readonly changesAt: number } {
-  const rows = database.db.select().from(blocks).where(isInForce(nowMs)).all();
-  const values = (kind: BlockKind): string[] =>
-    rows.filter((row) => row.kind === kind).map((row) => row.value);
+  const { kind, value, expiresAt } = blocks;
+  const inForce = database.db.select({ kind, value, expiresAt }).from(blocks);
+  const rows = inForce.where(isInForce(nowMs)).all();
+  const values = (of: BlockKind): string[] =>
+    rows.flatMap((row) => (row.kind === of ? [row.value] : []));
   const accounts = new Set(values('account'));
   const keys = new Set(values('key'));
   const networks = values('network');
