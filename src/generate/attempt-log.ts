@@ -1,50 +1,134 @@
-// The story of a request's attempts: who was tried, when, and how it failed if it did. The route and
-// the pipeline write it, the grant keeps it with the usage record. It holds no word of an upstream.
+// The story of a request's attempts: who was tried, when, how it ended, and what the upstream asks
+// the operator for it. The route and the pipeline write it, the grant keeps it with the usage record
+// and operators are told of it. It holds no word of an upstream.
 
 import type { Alert } from '../core/alert.ts';
-import type { FailureClass, UpstreamFailure } from '../core/failure.ts';
+import type { AttemptPhase, FailureClass, UpstreamFailure } from '../core/failure.ts';
+import type { Usage } from '../core/generation.ts';
+import { formatTokens } from '../core/money.ts';
+import { charge } from '../core/price.ts';
+import type { Candidate } from '../core/route.ts';
 import type { Attempt } from '../upstream/attempt.ts';
+import type { OutputMeter } from './meter.ts';
 
+/** Kept as JSON: a member may be added, and whoever reads must do without each of them. */
 export type AttemptRecord = {
   readonly upstream: string;
+  /** The slug of the model, and what the upstream calls it. */
   readonly model: string;
+  readonly upstreamModel: string;
+  /** Absent where it was not asked. */
+  readonly credential?: string;
+  /** Unix milliseconds. */
   readonly startedAt: number;
   readonly endedAt: number;
+  /** Milliseconds from the start; absent where nothing came. */
+  readonly firstByteMs?: number;
+  readonly firstContentMs?: number;
+  /** Absent where it served, as are the next three. */
   readonly failure?: FailureClass;
+  readonly phase?: AttemptPhase;
+  readonly status?: number;
   readonly detail?: string;
+  /** What the upstream reported, or our own count of what it delivered without a report. */
+  readonly usage?: Usage;
+  /** What that usage costs the operator, in service tokens; absent where the catalog has no cost. */
+  readonly cost?: string;
+};
+
+/** An attempt whose output was counted, where there was a meter. */
+export type LoggedAttempt = Attempt & {
+  readonly meter?: Pick<OutputMeter, 'output' | 'reported' | 'estimate'>;
 };
 
 export type AttemptLog = {
+  /** As of now: the usage of an attempt that is read on after its end may still come. */
   readonly records: readonly AttemptRecord[];
   /** Notes an attempt that has ended; without a failure it served. */
-  readonly add: (attempt: Attempt, failure: UpstreamFailure | undefined) => void;
+  readonly add: (attempt: LoggedAttempt, failure: UpstreamFailure | undefined) => void;
+  /** Notes a candidate that was not asked, and why. */
+  readonly skip: (candidate: Candidate, failure: UpstreamFailure) => void;
 };
 
 export function createAttemptLog(dependencies: {
   readonly clock: () => number;
   /** Told of what only the operator can mend. */
   readonly alert: (alert: Alert) => void;
+  /** The estimated prompt of the request. */
+  readonly promptTokens: number;
 }): AttemptLog {
-  const { clock, alert } = dependencies;
-  const records: AttemptRecord[] = [];
+  const { clock, alert, promptTokens } = dependencies;
+  const entries: (() => AttemptRecord)[] = [];
   return {
-    records,
-    add({ candidate, startedAt }, failure) {
+    get records() {
+      return entries.map((entry) => entry());
+    },
+    add(attempt, failure) {
+      const { candidate, credential } = attempt;
       if (failure?.class === 'credential') {
         alert({
           kind: 'credential_refused',
           upstream: candidate.upstream.id,
-          credential: candidate.upstream.credentials[0].id,
+          credential,
           ...(failure.status === undefined ? {} : { status: failure.status }),
         });
       }
-      records.push({
-        upstream: candidate.upstream.id,
-        model: candidate.model.slug,
-        startedAt,
-        endedAt: clock(),
-        ...(failure === undefined ? {} : { failure: failure.class, detail: failure.detail }),
-      });
+      const endedAt = clock();
+      entries.push(() => ({
+        ...askedFacts(candidate),
+        credential,
+        startedAt: attempt.startedAt,
+        endedAt,
+        ...roundedTimes(attempt),
+        ...failureFacts(failure),
+        ...usageFacts(attempt, promptTokens),
+      }));
+    },
+    skip(candidate, failure) {
+      const at = clock();
+      const record = {
+        ...askedFacts(candidate),
+        startedAt: at,
+        endedAt: at,
+        ...failureFacts(failure),
+      };
+      entries.push(() => record);
     },
   };
+}
+
+function askedFacts({ upstream, model, upstreamModel }: Candidate) {
+  return { upstream: upstream.id, model: model.slug, upstreamModel };
+}
+
+/** To a tenth of a millisecond: nobody reads more, and books keep every digit for ever. */
+function roundedTimes(attempt: Attempt) {
+  const { firstByteMs, firstContentMs } = attempt.times();
+  return {
+    ...(firstByteMs === undefined ? {} : { firstByteMs: Math.round(firstByteMs * 10) / 10 }),
+    ...(firstContentMs === undefined
+      ? {}
+      : { firstContentMs: Math.round(firstContentMs * 10) / 10 }),
+  };
+}
+
+function failureFacts(failure: UpstreamFailure | undefined) {
+  if (failure === undefined) return {};
+  const { class: kind, phase, status, detail } = failure;
+  return {
+    failure: kind,
+    ...(phase === undefined ? {} : { phase }),
+    ...(status === undefined ? {} : { status }),
+    detail,
+  };
+}
+
+/** An upstream that has delivered nothing and reported nothing is taken to ask nothing for it. */
+function usageFacts({ candidate, meter }: LoggedAttempt, promptTokens: number) {
+  const reported = meter?.reported();
+  const isSane = reported !== undefined && reported.basis !== 'rejected';
+  if (meter === undefined || (!isSane && meter.output() === 'none')) return {};
+  const usage = isSane ? reported : meter.estimate(promptTokens);
+  const { cost } = candidate;
+  return cost === undefined ? { usage } : { usage, cost: formatTokens(charge(usage, cost)) };
 }

@@ -105,7 +105,7 @@ function createGrant(
   const { requestId } = call;
   const hold = { requestId, price, promptTokens, amount, outputBound, lowered };
   const cover = createCover({ ledger, ...hold });
-  const attempts = createAttemptLog(dependencies);
+  const attempts = createAttemptLog({ ...dependencies, promptTokens });
   let ended: Promise<Ended> | undefined;
 
   // A bill is told when it is booked, and a ledger that cannot write tries again. Where that takes

@@ -12,6 +12,9 @@ import { createThroughput, type Throughput } from '../core/throughput.ts';
 /** Milliseconds from the start of an attempt; absent for what has not come. */
 export type AttemptTimes = { readonly firstByteMs?: number; readonly firstContentMs?: number };
 
+/** The connection is made elsewhere, and watched there. */
+type Timer = Exclude<AttemptPhase, 'connect'>;
+
 export type Watch = {
   /** Somebody waits for the next read from here on. */
   readonly wait: () => void;
@@ -43,7 +46,7 @@ export function startWatch({ timeouts, deadlines, onePiece, onTimeout }: WatchOp
   const times: { firstByteMs?: number; firstContentMs?: number } = {};
   let failure: UpstreamFailure | undefined;
   /** What runs out at the deadline. */
-  let due: AttemptPhase = 'total';
+  let due: Timer = 'total';
   /** Undefined while nobody waits. */
   let waitsSince: number | undefined;
   /** Of the time in which somebody waited: all since the first content, and all since the last. */
@@ -51,7 +54,7 @@ export function startWatch({ timeouts, deadlines, onePiece, onTimeout }: WatchOp
   let gapMs = 0;
   let throughput: Throughput | undefined;
 
-  const expire = (phase: AttemptPhase): void => {
+  const expire = (phase: Timer): void => {
     failure = { class: 'timeout', detail: timeoutWords(phase, timeouts), phase };
     onTimeout();
   };
@@ -72,7 +75,7 @@ export function startWatch({ timeouts, deadlines, onePiece, onTimeout }: WatchOp
     return throughput.isTooSlow(Math.max(atMs, throughput.nextCheckAt()));
   };
 
-  const sooner = (at: number, phase: AttemptPhase): void => {
+  const sooner = (at: number, phase: Timer): void => {
     if (at >= deadline.at) return;
     deadline.at = at;
     due = phase;
@@ -133,11 +136,9 @@ export function startWatch({ timeouts, deadlines, onePiece, onTimeout }: WatchOp
   };
 }
 
-function timeoutWords(phase: AttemptPhase, timeouts: UpstreamTimeouts): string {
+function timeoutWords(timer: Timer, timeouts: UpstreamTimeouts): string {
   const { firstByteMs, firstContentMs, idleMs, minTokensPerSecond, totalMs } = timeouts;
-  switch (phase) {
-    case 'connect':
-      return `no connection within ${timeouts.connectMs} ms`;
+  switch (timer) {
     case 'first_byte':
       return `no byte of an answer within ${firstByteMs} ms`;
     case 'first_content':
@@ -149,7 +150,7 @@ function timeoutWords(phase: AttemptPhase, timeouts: UpstreamTimeouts): string {
     case 'total':
       return `not complete within ${totalMs} ms`;
     default:
-      return unreachable(phase);
+      return unreachable(timer);
   }
 }
 

@@ -36,6 +36,7 @@ async function run(all: readonly (readonly Batch[])[], options: Options = {}) {
   const attempts = createAttemptLog({
     clock: () => 5,
     alert: (alert) => void alerts.push(alert),
+    promptTokens: 10,
   });
   const routed: Routed<ListedAttempt> = await route({
     startAttempt: (attempt) => {
@@ -85,7 +86,16 @@ test.each<FailureClass>([
   const { served, records } = await run([[fails(kind)], [DELIVERS]]);
   expect(served).toBe('b');
   expect(records).toEqual([
-    { upstream: 'a', model: 'a', startedAt: 0, endedAt: 5, failure: kind, detail: kind },
+    {
+      upstream: 'a',
+      model: 'a',
+      upstreamModel: 'a',
+      credential: '1',
+      startedAt: 0,
+      endedAt: 5,
+      failure: kind,
+      detail: kind,
+    },
   ]);
 });
 
