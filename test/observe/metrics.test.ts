@@ -1,0 +1,201 @@
+// The metrics of a process, as a scraper reads them: what is counted, that histograms add up, and that
+// no caller can make series.
+
+import { describe, expect, test } from 'bun:test';
+import { Histogram, Registry, register } from 'prom-client';
+import type { UpstreamState } from '../../src/core/health.ts';
+import type { GaugeSources } from '../../src/observe/gauges.ts';
+import { createMetrics, type Metrics } from '../../src/observe/metrics.ts';
+import { createHistogram } from '../../src/observe/series.ts';
+import { parseMetrics, type Series, sumOf } from '../support/metrics.ts';
+import { ANSWER, REFUSED, SERVED } from './summaries.ts';
+
+const SOURCES: Omit<GaugeSources, 'catalogsRefused'> = {
+  requestsInFlight: () => 3,
+  streamsOpen: () => 2,
+  upstreams: () => [],
+  ledgerPending: () => 7,
+  openHolds: () => ({ count: 4, amount: 2_500_000 }),
+  auditDifferences: () => 1,
+  catalog: () => ({ version: 3, loadedAt: 1_700_000_000_000 }),
+};
+
+async function scrape(metrics: Metrics): Promise<readonly Series[]> {
+  return parseMetrics((await metrics.print()).text);
+}
+
+/** The series of that name, as label values and number. */
+function seriesOf(all: readonly Series[], name: string): unknown[] {
+  return all
+    .filter((series) => series.name === name)
+    .map(({ labels, value }) => [...Object.values(labels), value]);
+}
+
+describe('a request', () => {
+  test('is counted by what it was, cost and used', async () => {
+    const metrics = createMetrics({ version: '1' });
+    metrics.request(SERVED);
+    metrics.request(SERVED);
+    metrics.request(REFUSED);
+    const all = await scrape(metrics);
+    expect(seriesOf(all, 'tollgate_requests_total')).toEqual([
+      ['messages', 'messages', 'swift-1', '2xx', 'none', 2],
+      ['chat_completions', 'chat', 'unknown', '4xx', 'invalid_api_key', 1],
+    ]);
+    expect(seriesOf(all, 'tollgate_answers_total')).toEqual([
+      ['swift-1', 'messages', 'stream', 'completed', 'yes', 2],
+    ]);
+    expect(seriesOf(all, 'tollgate_tokens_total')).toEqual([
+      ['swift-0', 'input', 200],
+      ['swift-0', 'cached_input', 120],
+      ['swift-0', 'cache_write', 20],
+      ['swift-0', 'output', 40],
+      ['swift-0', 'reasoning', 10],
+    ]);
+    expect(seriesOf(all, 'tollgate_debited_service_tokens_total')).toEqual([['swift-0', 3]]);
+    expect(seriesOf(all, 'tollgate_upstream_attempts_total')).toEqual([
+      ['alpha', 'swift-1', 'timeout', 2],
+      ['beta', 'swift-0', 'served', 2],
+    ]);
+    expect(seriesOf(all, 'tollgate_upstream_first_byte_seconds_sum')).toEqual([
+      ['alpha', 'swift-1', 0],
+      ['beta', 'swift-0', 0.0805],
+    ]);
+    expect(sumOf(all, 'tollgate_answer_seconds_bucket', { le: '1' })).toBe(0);
+    expect(sumOf(all, 'tollgate_answer_seconds_bucket', { le: '2.5' })).toBe(2);
+    expect(sumOf(all, 'tollgate_estimate_ratio_sum')).toBeCloseTo((2 * 100) / 90);
+  });
+
+  test('that was doubted or lost money is graphed by its model, and not as an estimate', async () => {
+    const metrics = createMetrics({ version: '1' });
+    const usage = { ...ANSWER.usage, basis: 'estimated', doubt: 'implausible' } as const;
+    metrics.request({ ...SERVED, answer: { ...ANSWER, usage, loss: 250_000n } });
+    const all = await scrape(metrics);
+    expect(seriesOf(all, 'tollgate_doubted_usage_total')).toEqual([['swift-0', 'implausible', 1]]);
+    expect(seriesOf(all, 'tollgate_lost_service_tokens_total')).toEqual([['swift-0', 0.25]]);
+    expect(sumOf(all, 'tollgate_estimate_ratio_count')).toBe(0);
+  });
+
+  test('makes no series of its own, whoever asks and whatever for', async () => {
+    const metrics = createMetrics({ version: '1' });
+    for (let index = 0; index < 1_000; index += 1) {
+      const names = {
+        requestId: `req_${index}`,
+        accountId: `acct_${index}`,
+        keyId: `key_${index}`,
+      };
+      metrics.request({ ...SERVED, ...names });
+      metrics.request({ ...REFUSED, ...names });
+    }
+    const { text } = await metrics.print();
+    const all = parseMetrics(text);
+    expect(all.length).toBeLessThan(250);
+    expect(sumOf(all, 'tollgate_requests_total')).toBe(2_000);
+    expect(text).not.toMatch(/acct_|key_\d|req_/);
+  });
+});
+
+test('what is looked up is what is there when somebody asks', async () => {
+  const metrics = createMetrics({ version: '1' });
+  let states: readonly UpstreamState[] = [
+    {
+      upstream: 'alpha',
+      inFlight: 5,
+      queued: 1,
+      credentials: [
+        { id: '1', state: 'disabled', status: 401 },
+        { id: '2', state: 'ok' },
+      ],
+      models: [
+        { model: 'swift-1', breaker: 'open' },
+        { model: 'swift-0', breaker: 'half_open' },
+      ],
+    },
+  ];
+  metrics.watch({ ...SOURCES, upstreams: () => states });
+  metrics.alert({ kind: 'catalog_refused', problems: 2 });
+  metrics.alert({ kind: 'ledger_failing', trouble: 'kept', requestId: 'req_1' });
+  metrics.batch(3, 4);
+  metrics.webhook('failed');
+  metrics.loopLag(0.02);
+  const all = await scrape(metrics);
+  expect(seriesOf(all, 'tollgate_upstream_in_flight')).toEqual([['alpha', 5]]);
+  expect(seriesOf(all, 'tollgate_upstream_queued')).toEqual([['alpha', 1]]);
+  expect(seriesOf(all, 'tollgate_upstream_credential_disabled')).toEqual([
+    ['alpha', '1', 1],
+    ['alpha', '2', 0],
+  ]);
+  expect(seriesOf(all, 'tollgate_upstream_breaker')).toEqual([
+    ['alpha', 'swift-1', 2],
+    ['alpha', 'swift-0', 1],
+  ]);
+  const values = Object.fromEntries(
+    [
+      'tollgate_requests_in_flight',
+      'tollgate_streams_open',
+      'tollgate_ledger_pending',
+      'tollgate_holds_open',
+      'tollgate_holds_open_service_tokens',
+      'tollgate_audit_differences',
+      'tollgate_catalog_loaded_timestamp_seconds',
+      'tollgate_catalog_refused',
+      'tollgate_ledger_batch_commands_sum',
+      'tollgate_ledger_commit_seconds_sum',
+      'tollgate_event_loop_lag_seconds_count',
+    ].map((name) => [name.replace('tollgate_', ''), sumOf(all, name)]),
+  );
+  expect(values).toEqual({
+    requests_in_flight: 3,
+    streams_open: 2,
+    ledger_pending: 7,
+    holds_open: 4,
+    holds_open_service_tokens: 2.5,
+    audit_differences: 1,
+    catalog_loaded_timestamp_seconds: 1_700_000_000,
+    catalog_refused: 0,
+    ledger_batch_commands_sum: 3,
+    ledger_commit_seconds_sum: 0.004,
+    event_loop_lag_seconds_count: 1,
+  });
+  expect(seriesOf(all, 'tollgate_catalog_reloads_total')).toEqual([
+    ['accepted', 2],
+    ['refused', 1],
+  ]);
+  expect(seriesOf(all, 'tollgate_alerts_total')).toEqual([
+    ['catalog_refused', 1],
+    ['ledger_failing', 1],
+  ]);
+  expect(seriesOf(all, 'tollgate_ledger_failures_total')).toEqual([['kept', 1]]);
+  expect(seriesOf(all, 'tollgate_alert_webhooks_total')).toEqual([['failed', 1]]);
+  expect(sumOf(all, 'process_resident_memory_bytes')).toBeGreaterThan(1_000_000);
+  expect(sumOf(all, 'process_cpu_seconds_total')).toBeGreaterThan(0);
+
+  states = [];
+  expect(seriesOf(await scrape(metrics), 'tollgate_upstream_in_flight')).toEqual([]);
+});
+
+test('two processes in one have nothing in common, and the default registry stays empty', async () => {
+  const [one, two] = [createMetrics({ version: '1' }), createMetrics({ version: '2' })];
+  one.watch(SOURCES);
+  two.watch(SOURCES);
+  one.request(SERVED);
+  expect(sumOf(await scrape(two), 'tollgate_requests_total')).toBe(0);
+  expect(register.getMetricsAsArray()).toEqual([]);
+});
+
+test('a histogram prints what the library would have printed', async () => {
+  const description = { name: 'a_seconds', help: 'Some help.', buckets: [0.1, 1, 10] };
+  const [ours, theirs] = [new Registry(), new Registry()];
+  const observe = createHistogram(ours, { ...description, labels: ['a', 'b'] })({
+    a: 'x',
+    b: 'y"',
+  });
+  const library = new Histogram({ ...description, labelNames: ['a', 'b'], registers: [theirs] });
+  for (const value of [0, 0.1, 0.100001, 0.5, 1, 5, 10, 10.5, 1_000]) {
+    observe(value);
+    library.observe({ a: 'x', b: 'y"' }, value);
+  }
+  const [printed, expected] = [await ours.metrics(), await theirs.metrics()];
+  expect(parseMetrics(printed)).toEqual(parseMetrics(expected));
+  expect(await ours.metrics()).toBe(printed);
+});
