@@ -62,12 +62,15 @@ export type AnswerSummary = {
 export type AttemptSummary = {
   readonly upstream: string;
   readonly model: string;
+  /** Absent where the upstream was not asked: `failure` says why. */
+  readonly credential?: string;
   /** Absent where it served. */
   readonly failure?: FailureClass;
   /** Unix milliseconds. */
   readonly startedAt: number;
   readonly endedAt: number;
-  readonly connectMs?: number;
   readonly firstByteMs?: number;
   readonly firstContentMs?: number;
+  /** What it costs the operator, in service tokens; absent where nobody said. */
+  readonly cost?: string;
 };

@@ -18,7 +18,7 @@ export function report(
     alert({ kind: 'usage_doubted', model: modelServed, doubt: usage.doubt, requestId });
   }
   const attempts = grant.attempts.records;
-  const upstream = attempts.at(-1)?.upstream;
+  const upstream = attempts.findLast(({ credential }) => credential !== undefined)?.upstream;
   call.observer.ended({
     modelServed,
     ...(upstream === undefined ? {} : { upstream }),

@@ -37,15 +37,16 @@ export function requestLine(summary: RequestSummary): RequestLine {
 /** Times are of the last attempt, from its start. */
 function answerFields(answer: AnswerSummary): RequestLine {
   const { modelServed, upstream, outcome, usage, debited, loss, attempts, failure } = answer;
-  const { connectMs, firstByteMs, firstContentMs } = attempts.at(-1) ?? {};
+  const asked = attempts.filter(({ credential }) => credential !== undefined);
+  const { firstByteMs, firstContentMs } = asked.at(-1) ?? {};
   return {
     outcome,
     modelServed: named(modelServed),
     ...(upstream === undefined ? {} : { upstream: named(upstream) }),
     fallbackUsed: answer.fallbackUsed,
-    attempts: attempts.length,
+    attempts: asked.length,
+    ...(asked.length === attempts.length ? {} : { skipped: attempts.length - asked.length }),
     ...(failure === undefined ? {} : { failure }),
-    ...(connectMs === undefined ? {} : { connectMs: rounded(connectMs) }),
     ...(firstByteMs === undefined ? {} : { firstByteMs: rounded(firstByteMs) }),
     ...(firstContentMs === undefined ? {} : { firstContentMs: rounded(firstContentMs) }),
     estimatedInputTokens: answer.promptTokens,

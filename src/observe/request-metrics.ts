@@ -10,7 +10,6 @@ const MICRO = 1_000_000;
 
 const ANSWER_SECONDS = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20, 40, 60, 120, 300, 600];
 const FIRST_SECONDS = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20, 40];
-const CONNECT_SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5];
 const ESTIMATE_RATIO = [0.5, 0.7, 0.8, 0.9, 0.95, 1, 1.05, 1.1, 1.2, 1.3, 1.5, 2, 4];
 
 /** Every request that was answered, refused ones included. */
@@ -133,11 +132,15 @@ export function createAttemptMetrics(register: Registry): (attempt: AttemptSumma
     help: 'Attempts by upstream and serving model; result is served, or the class of the failure.',
     labels: [...labels, 'result'],
   });
-  const connect = createHistogram(register, {
-    name: 'tollgate_upstream_connect_seconds',
-    help: 'Time to a new connection, name and TLS included; kept connections are not in it.',
+  const skipped = createCounter(register, {
+    name: 'tollgate_upstream_skipped_total',
+    help: 'Times that an upstream was passed over without being asked, by the class of the reason.',
+    labels: [...labels, 'reason'],
+  });
+  const cost = createCounter(register, {
+    name: 'tollgate_upstream_cost_service_tokens_total',
+    help: 'What upstreams ask the operator for, in service tokens, where the catalog says their cost.',
     labels,
-    buckets: CONNECT_SECONDS,
   });
   const firstByte = createHistogram(register, {
     name: 'tollgate_upstream_first_byte_seconds',
@@ -160,7 +163,8 @@ export function createAttemptMetrics(register: Registry): (attempt: AttemptSumma
   const seriesOf = createTable((upstream) =>
     createTable((model) => ({
       results: createTable((result) => attempts({ upstream, model, result })),
-      connect: connect({ upstream, model }),
+      skipped: createTable((reason) => skipped({ upstream, model, reason })),
+      cost: cost({ upstream, model }),
       firstByte: firstByte({ upstream, model }),
       firstContent: firstContent({ upstream, model }),
       total: total({ upstream, model }),
@@ -168,12 +172,16 @@ export function createAttemptMetrics(register: Registry): (attempt: AttemptSumma
   );
   return (attempt) => {
     const series = seriesOf(attempt.upstream)(attempt.model);
-    const { failure, connectMs, firstByteMs, firstContentMs, startedAt, endedAt } = attempt;
-    series.results(failure ?? 'served').value += 1;
-    if (connectMs !== undefined) series.connect(connectMs / SECOND_MS);
+    const { credential, failure = 'served', firstByteMs, firstContentMs } = attempt;
+    if (credential === undefined) {
+      series.skipped(failure).value += 1;
+      return;
+    }
+    series.results(failure).value += 1;
     if (firstByteMs !== undefined) series.firstByte(firstByteMs / SECOND_MS);
     if (firstContentMs !== undefined) series.firstContent(firstContentMs / SECOND_MS);
     // The wall clock may have been set back in between.
-    series.total(Math.max(0, endedAt - startedAt) / SECOND_MS);
+    series.total(Math.max(0, attempt.endedAt - attempt.startedAt) / SECOND_MS);
+    if (attempt.cost !== undefined) series.cost.value += Number(attempt.cost);
   };
 }

@@ -57,8 +57,14 @@ describe('a request', () => {
       ['alpha', 'swift-1', 'timeout', 2],
       ['beta', 'swift-0', 'served', 2],
     ]);
+    expect(seriesOf(all, 'tollgate_upstream_skipped_total')).toEqual([
+      ['gamma', 'swift-1', 'overloaded', 2],
+    ]);
+    expect(sumOf(all, 'tollgate_upstream_cost_service_tokens_total')).toBe(1.5);
+    expect(sumOf(all, 'tollgate_upstream_attempt_seconds_count')).toBe(4);
     expect(seriesOf(all, 'tollgate_upstream_first_byte_seconds_sum')).toEqual([
       ['alpha', 'swift-1', 0],
+      ['gamma', 'swift-1', 0],
       ['beta', 'swift-0', 0.0805],
     ]);
     expect(sumOf(all, 'tollgate_answer_seconds_bucket', { le: '1' })).toBe(0);

@@ -24,7 +24,7 @@ describe('the line of a request', () => {
       upstream: 'beta',
       fallbackUsed: true,
       attempts: 2,
-      connectMs: 3,
+      skipped: 1,
       firstByteMs: 40.25,
       firstContentMs: 50,
       estimatedInputTokens: 90,

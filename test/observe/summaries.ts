@@ -19,15 +19,30 @@ export const ANSWER: AnswerSummary = {
   debited: 1_500_000n,
   loss: 0n,
   attempts: [
-    { upstream: 'alpha', model: 'swift-1', failure: 'timeout', startedAt: 1_000, endedAt: 1_100 },
+    {
+      upstream: 'alpha',
+      model: 'swift-1',
+      credential: '1',
+      failure: 'timeout',
+      startedAt: 1_000,
+      endedAt: 1_100,
+    },
+    {
+      upstream: 'gamma',
+      model: 'swift-1',
+      failure: 'overloaded',
+      startedAt: 1_100,
+      endedAt: 1_100,
+    },
     {
       upstream: 'beta',
       model: 'swift-0',
+      credential: '2',
       startedAt: 1_100,
       endedAt: 2_234,
-      connectMs: 3,
       firstByteMs: 40.25,
       firstContentMs: 50,
+      cost: '0.75',
     },
   ],
 };
