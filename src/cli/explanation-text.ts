@@ -1,7 +1,7 @@
 // The facts about one request in words, for people who ask `tollgate explain`. It computes nothing.
 
-import { shortTime } from './command.ts';
-import type { AttemptFacts, Explanation } from './explanation.ts';
+import type { AttemptFacts, UpstreamCosts } from './attempt-facts.ts';
+import type { Explanation } from './explanation.ts';
 
 type Usage = NonNullable<Explanation['usage']>;
 type Booked = NonNullable<Explanation['booked']>;
@@ -27,10 +27,11 @@ export function explanationText(facts: Explanation): string {
   const answer = `${request.format}${request.stream ? ', streamed' : ''}`;
   lines.push(
     `Answer  ${answer}, ${request.started_at} to ${request.ended_at}, ${request.outcome}`,
-    ...facts.attempts.map((attempt, index) => `Attempt ${index + 1}: ${attemptWords(attempt)}`),
+    ...facts.attempts.flatMap((attempt, index) => attemptLines(attempt, index + 1)),
     ...usageLines(usage),
     ...priceLines(facts),
     ...bookedLines(booked),
+    ...costLines(facts.upstream_costs),
   );
   const { receipt } = facts;
   if (receipt !== null) lines.push(`Receipt ${receipt.sequence} of the account, ${receipt.hash}`);
@@ -94,12 +95,44 @@ function bookedLines(booked: Booked): string[] {
   ];
 }
 
-function attemptWords(attempt: AttemptFacts): string {
-  const where = `${attempt.upstream ?? 'unknown upstream'}, ${attempt.model ?? 'unknown model'}`;
-  const { startedAt, endedAt } = attempt;
-  const started = startedAt === undefined ? '' : `, ${shortTime(startedAt)}`;
-  const lasted =
-    startedAt === undefined || endedAt === undefined ? '' : `, ${endedAt - startedAt} ms`;
-  const ended = [attempt.failure ?? 'served', attempt.detail].filter(Boolean).join(': ');
-  return `${where}${started}${lasted}, ${ended}`;
+/** A second line has what records of older programs do not know. */
+function attemptLines(attempt: AttemptFacts, number: number): string[] {
+  const { upstream, model, started_at: startedAt, duration_ms: durationMs } = attempt;
+  const where = `${upstream ?? 'unknown upstream'}, ${model ?? 'unknown model'}`;
+  const started = startedAt === null ? '' : `, ${startedAt}`;
+  const lasted = durationMs === null ? '' : `, ${durationMs} ms`;
+  const more = [whomWords(attempt), timeWords(attempt), usageWords(attempt)].filter(Boolean);
+  const first = `Attempt ${number}: ${where}${started}${lasted}, ${endWords(attempt)}`;
+  return more.length === 0 ? [first] : [first, `        ${more.join('; ')}`];
+}
+
+function endWords({ failure, phase, detail }: AttemptFacts): string {
+  if (failure === null) return 'served';
+  const place = phase === null ? '' : ` (${phase})`;
+  return `${failure}${place}${detail === null ? '' : `: ${detail}`}`;
+}
+
+function whomWords({ model, upstream_model: name, credential }: AttemptFacts): string {
+  const called = name === null || name === model ? '' : `as ${name}`;
+  return [called, credential === null ? '' : `credential ${credential}`].filter(Boolean).join(', ');
+}
+
+function timeWords({ first_byte_ms: byteMs, first_content_ms: contentMs }: AttemptFacts): string {
+  if (byteMs === null) return '';
+  return `first byte after ${byteMs} ms${contentMs === null ? '' : `, content after ${contentMs} ms`}`;
+}
+
+function usageWords({ usage, cost }: AttemptFacts): string {
+  if (usage === null) return '';
+  const { input_tokens: input, output_tokens: output, basis } = usage;
+  const priced = cost === null ? '' : `, costs ${cost}`;
+  return `${input} input and ${output} output ${basis ?? 'unknown'}${priced}`;
+}
+
+function costLines(costs: UpstreamCosts | null): string[] {
+  if (costs === null) return [];
+  const { total, margin } = costs;
+  const left =
+    margin === null ? 'and what upstreams without a cost in the catalog ask' : `margin ${margin}`;
+  return [`Cost    ${total} of the upstreams; ${left}`];
 }

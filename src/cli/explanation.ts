@@ -12,6 +12,7 @@ import {
 } from '../core/money.ts';
 import { charge, holdAmount, type Price } from '../core/price.ts';
 import type { RequestStory } from '../ledger/explain.ts';
+import { readAttempts, upstreamCosts } from './attempt-facts.ts';
 
 type Hold = RequestStory['hold'];
 type UsageRecord = NonNullable<RequestStory['record']>;
@@ -23,6 +24,7 @@ export type Terms = { readonly usdPerMillion: UsdRate; readonly minimumHold: Mic
 
 export function explanation(story: RequestStory, terms: Terms) {
   const { hold, record } = story;
+  const attempts = record === undefined ? [] : readAttempts(record.attempts);
   return {
     request_id: hold.requestId,
     account_id: hold.accountId,
@@ -37,7 +39,9 @@ export function explanation(story: RequestStory, terms: Terms) {
         : story.prices.map((row) => calculation(hold, row, record)),
     booked: record === undefined ? null : bookedFacts(story, record, terms.usdPerMillion),
     receipt: story.receipt ?? null,
-    attempts: record === undefined ? [] : readAttempts(record.attempts),
+    attempts,
+    /** What the operator pays for it, all attempts together; null where the catalog did not say. */
+    upstream_costs: record === undefined ? null : upstreamCosts(attempts, record.debited),
   } as const;
 }
 
@@ -151,20 +155,6 @@ function bookedFacts(story: RequestStory, record: UsageRecord, usdPerMillion: Us
       at: isoTime(entry.at),
     })),
   } as const;
-}
-
-export type AttemptFacts = {
-  readonly upstream?: string;
-  readonly model?: string;
-  readonly startedAt?: number;
-  readonly endedAt?: number;
-  readonly failure?: string;
-  readonly detail?: string;
-};
-
-function readAttempts(text: string): readonly AttemptFacts[] {
-  const attempts: unknown = JSON.parse(text);
-  return Array.isArray(attempts) ? (attempts as readonly AttemptFacts[]) : [];
 }
 
 function readObject(text: string): object | null {

@@ -135,7 +135,7 @@ test('everything of a request that grew, was settled and cost more than there wa
     '        2026-11-21T08:00:04.000Z last checkpoint: 4900 output (7 of them reasoning)',
     '        2026-11-21T08:00:05.000Z settled',
     'Answer  chat, streamed, 2026-11-21T08:00:00.000Z to 2026-11-21T08:00:05.000Z, completed',
-    'Attempt 1: first, swift-1, 2026-11-21 08:00:00, 4999 ms, served',
+    'Attempt 1: first, swift-1, 2026-11-21T08:00:00.001Z, 4999 ms, served',
     'Usage   reported: 20 input (10 of them cached, 4 written to the cache), 5000 output (7 of them reasoning)',
     '        the upstream reported {"prompt_tokens":20,"completion_tokens":5000}',
     'Price   price_a of swift-1 (requested)',

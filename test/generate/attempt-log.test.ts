@@ -1,0 +1,139 @@
+// The record of each attempt: what is known of it and no more, its usage as the upstream reported it
+// or as we counted it, and what that costs the operator.
+
+import { expect, test } from 'bun:test';
+import type { Alert } from '../../src/core/alert.ts';
+import type { UpstreamFailure } from '../../src/core/failure.ts';
+import type { Usage, UsageReport } from '../../src/core/generation.ts';
+import type { Candidate } from '../../src/core/route.ts';
+import { createAttemptLog, type LoggedAttempt } from '../../src/generate/attempt-log.ts';
+import { createOutputMeter } from '../../src/generate/meter.ts';
+import { candidate, HELLO, listedAttempt } from './parts.ts';
+
+const COST = {
+  version: 'c',
+  input: 10n ** 11n,
+  cachedInput: 0n,
+  cacheWrite: 0n,
+  output: 10n ** 12n,
+};
+const REPORTED: Usage = {
+  inputTokens: 20,
+  cachedInputTokens: 10,
+  cacheWriteTokens: 0,
+  outputTokens: 5,
+  reasoningTokens: 2,
+  basis: 'reported',
+};
+const BROKEN: UpstreamFailure = {
+  class: 'server_error',
+  phase: 'stream',
+  status: 500,
+  detail: 'it broke',
+  retryAfterMs: 9,
+};
+
+function setUp() {
+  let nowMs = 0;
+  const alerts: Alert[] = [];
+  const log = createAttemptLog({
+    clock: () => {
+      nowMs += 5;
+      return nowMs;
+    },
+    alert: (alert) => void alerts.push(alert),
+    promptTokens: 7,
+  });
+  return { log, alerts };
+}
+
+type Facts = { readonly text?: boolean; readonly report?: UsageReport };
+
+function attemptOf(of: Candidate, { text = false, report }: Facts = {}) {
+  const meter = createOutputMeter((words) => words.length);
+  if (text) meter.push(HELLO);
+  const attempt: LoggedAttempt = {
+    ...listedAttempt(of, []),
+    credential: '2',
+    times: () => ({ firstByteMs: 1.2345, ...(text ? { firstContentMs: 3.06 } : {}) }),
+    meter,
+  };
+  const tell = (usage: UsageReport): void => meter.push({ kind: 'usage', usage });
+  if (report !== undefined) tell(report);
+  return { attempt, tell };
+}
+
+const WHO = { upstream: 'a', model: 'a', upstreamModel: 'a' };
+const TRIED = { ...WHO, credential: '2', startedAt: 0, endedAt: 5, firstByteMs: 1.2 };
+
+test('one that served: when, what it used, what that costs', () => {
+  const { log } = setUp();
+  const { attempt } = attemptOf(
+    { ...candidate('a'), cost: COST },
+    { text: true, report: REPORTED },
+  );
+  log.add(attempt, undefined);
+  // Ten tokens of the prompt at 0.1 and five of output at 1.
+  expect(log.records).toEqual([{ ...TRIED, firstContentMs: 3.1, usage: REPORTED, cost: '6' }]);
+});
+
+test('one that failed: where and how', () => {
+  const { log } = setUp();
+  log.add(attemptOf(candidate('a')).attempt, BROKEN);
+  expect(log.records).toEqual([
+    { ...TRIED, failure: 'server_error', phase: 'stream', status: 500, detail: 'it broke' },
+  ]);
+});
+
+test.each<readonly [string, Facts]>([
+  ['reported nothing', { text: true }],
+  ['reported nonsense', { text: true, report: { basis: 'rejected', doubt: 'malformed' } }],
+])('one that delivered and %s: our own count', (_, facts) => {
+  const { log } = setUp();
+  log.add(attemptOf({ ...candidate('a'), cost: COST }, facts).attempt, BROKEN);
+  expect(log.records[0]).toMatchObject({
+    usage: { inputTokens: 7, outputTokens: 5, basis: 'estimated' },
+    cost: '5.7',
+  });
+});
+
+test('one that delivered nothing and reported nonsense used nothing that is known', () => {
+  const { log } = setUp();
+  const report = { basis: 'rejected', doubt: 'malformed' } as const;
+  log.add(attemptOf({ ...candidate('a'), cost: COST }, { report }).attempt, BROKEN);
+  expect(Object.keys(log.records[0] ?? {})).not.toContain('usage');
+});
+
+test('without a cost in the catalog there is none', () => {
+  const { log } = setUp();
+  log.add(attemptOf(candidate('a'), { report: REPORTED }).attempt, undefined);
+  expect(log.records[0]?.usage).toEqual(REPORTED);
+  expect(log.records[0]?.cost).toBeUndefined();
+});
+
+test('what is reported after the end is in the record', () => {
+  const { log } = setUp();
+  const { attempt, tell } = attemptOf(candidate('a'));
+  log.add(attempt, { class: 'cut', detail: 'the request was given up' });
+  expect(log.records[0]?.usage).toBeUndefined();
+  tell(REPORTED);
+  expect(log.records[0]?.usage).toEqual(REPORTED);
+  expect(log.records[0]?.endedAt).toBe(5);
+});
+
+test('one that was not asked: whom, and why not', () => {
+  const { log } = setUp();
+  log.skip(candidate('a'), { class: 'no_capacity', detail: 'it is left alone' });
+  expect(log.records).toEqual([
+    { ...WHO, startedAt: 5, endedAt: 5, failure: 'no_capacity', detail: 'it is left alone' },
+  ]);
+});
+
+test('a credential that is refused is told by its place, once', () => {
+  const { log, alerts } = setUp();
+  log.add(attemptOf(candidate('a')).attempt, { ...BROKEN, class: 'credential', status: 401 });
+  expect([log.records.length, log.records.length]).toEqual([1, 1]);
+  expect(alerts).toEqual([
+    { kind: 'credential_refused', upstream: 'a', credential: '2', status: 401 },
+  ]);
+});
