@@ -57,24 +57,40 @@ export function catalogFor(
     api_key: UPSTREAM_KEY,
     ...options.upstream,
   };
+  const models = behaviours.map((slug) => ({
+    slug,
+    served_by: [{ upstream: 'scripted', model: slug }],
+    ...options.model,
+    ...options.models?.[slug],
+  }));
+  const { service, plans } = options;
+  return catalogOf({ upstreams: [upstreamFields], models, service, plans });
+}
+
+export type CatalogParts = {
+  readonly upstreams: readonly Fields[];
+  /** Each with what a model needs, which they may replace; `slug` and `served_by` are theirs. */
+  readonly models: readonly Fields[];
+  readonly service?: Fields | undefined;
+  readonly plans?: Readonly<Record<string, Fields>> | undefined;
+};
+
+/** The text of a catalog of any upstreams and models. */
+export function catalogOf({ upstreams, models, service, plans = {} }: CatalogParts): string {
   return [
-    section('[service]', { usd_per_million: '1.00', ...options.service }),
-    section('[[upstream]]', upstreamFields),
-    ...behaviours.map((slug) =>
-      section('[[model]]', {
-        slug,
-        context_window: 128_000,
-        max_output: 8_192,
-        features: ['tools', 'json', 'vision', 'reasoning'],
-        price: { input: '1', cached_input: '0.1', output: '2' },
-        served_by: [{ upstream: 'scripted', model: slug }],
-        ...options.model,
-        ...options.models?.[slug],
-      }),
-    ),
-    ...Object.entries(options.plans ?? {}).map(([slug, plan]) => section(`[plan.${slug}]`, plan)),
+    section('[service]', { usd_per_million: '1.00', ...service }),
+    ...upstreams.map((fields) => section('[[upstream]]', fields)),
+    ...models.map((fields) => section('[[model]]', { ...MODEL, ...fields })),
+    ...Object.entries(plans).map(([slug, plan]) => section(`[plan.${slug}]`, plan)),
   ].join('\n');
 }
+
+const MODEL: Fields = {
+  context_window: 128_000,
+  max_output: 8_192,
+  features: ['tools', 'json', 'vision', 'reasoning'],
+  price: { input: '1', cached_input: '0.1', output: '2' },
+};
 
 function section(header: string, fields: Fields): string {
   const lines = Object.entries(fields).map(([name, value]) => `${name} = ${toToml(value)}\n`);

@@ -1,0 +1,35 @@
+// Many accounts at once, made in this process as the command line makes one: a command for each would
+// take most of a test's time.
+
+import { openAccounts } from '../../src/cli/account-record.ts';
+import { createContext } from '../../src/cli/context.ts';
+import { createId } from '../../src/core/id.ts';
+import type { Gateway, TestAccount } from './gateway.ts';
+
+/** `credit` is in service tokens. */
+export async function createAccounts(
+  gateway: Gateway,
+  count: number,
+  { plan, credit }: { readonly plan: string; readonly credit: number },
+): Promise<TestAccount[]> {
+  const environment = { DATABASE_URL: `sqlite:${gateway.databasePath}` };
+  const context = createContext(environment, gateway.directory);
+  const { accounts, keys, ledger } = openAccounts(context);
+  const made: TestAccount[] = [];
+  for (let index = 0; index < count; index += 1) {
+    const email = `${crypto.randomUUID()}@example.com`;
+    const { id } = accounts.create({ email, plan, emailVerified: true }, 'operator');
+    await ledger.credit({
+      creditId: createId('cred_', context.randomBytes),
+      accountId: id,
+      kind: 'credit',
+      amount: BigInt(credit) * 1_000_000n,
+      reason: 'for a test',
+      nowMs: Date.now(),
+    });
+    const { key } = keys.create({ accountId: id, name: null }, 'operator');
+    made.push({ url: gateway.url, id, email, key });
+  }
+  await context.close();
+  return made;
+}
