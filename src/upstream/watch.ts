@@ -148,7 +148,7 @@ function timeoutWords(timer: Timer, timeouts: UpstreamTimeouts): string {
     case 'throughput':
       return `fewer than ${minTokensPerSecond} tokens a second over ${idleMs} ms`;
     case 'total':
-      return `not complete within ${totalMs} ms`;
+      return `not complete within ${Math.round(totalMs)} ms`;
     default:
       return unreachable(timer);
   }
