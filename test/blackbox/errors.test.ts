@@ -178,6 +178,7 @@ const PROVOCATIONS: Readonly<
   }),
   operator_only: async (format) => ({
     answer: await ask(format, { caller: customer, method: 'GET', path: '/metrics' }),
+    message: /METRICS_TOKEN/,
   }),
   not_found: async (format) => ({
     answer: await ask(format, { caller: customer, path: `${PATHS[format]}/batches` }),
