@@ -393,7 +393,7 @@ describe('paths and methods', () => {
     for (const [path, expected] of [
       ['/', { service: 'tollgate', version: expect.any(String) }],
       ['/healthz', { status: 'ok', version: expect.any(String) }],
-      ['/readyz', { status: 'ready', problems: [], warnings: [] }],
+      ['/readyz', { status: 'ready', problems: [], warnings: [], detail: expect.any(Object) }],
     ] as const) {
       const response = await fetch(`${gateway.url}${path}?x=1`);
       expect(response.status).toBe(200);
