@@ -38,8 +38,6 @@ export type Alert =
   /** Something of ours threw what nobody threw on purpose. */
   | { readonly kind: 'internal_error'; readonly requestId: string };
 
-export type AlertKind = Alert['kind'];
-
 /** One kind, one subject: repetitions of it tell an operator nothing new for some minutes. */
 export function alertSubject(alert: Alert): string {
   switch (alert.kind) {

@@ -130,7 +130,7 @@ export const KEYS: readonly Fault[] = [
     edits: [
       {
         file: 'src/observe/log.ts',
-        find: 'logger.error({ name: error.name, stack: error.stack }, message);',
+        find: 'logger.error({ error: errorWords(error) }, message);',
         put: 'logger.error({ err: error }, message);',
       },
     ],
@@ -196,5 +196,65 @@ export const KEYS: readonly Fault[] = [
     ],
     tests: ['test/blackbox/lifecycle.test.ts'],
     only: 'changes from the command line',
+  },
+  {
+    id: 'S-26a',
+    plants: 'the message of every error is logged',
+    edits: [
+      {
+        file: 'src/observe/error-words.ts',
+        find: 'PLAIN.has(name) || ABOUT_CODE.test(message)',
+        put: "message !== ''",
+      },
+    ],
+    tests: ['test/observe/error-words.test.ts'],
+  },
+  {
+    id: 'S-26b',
+    plants: 'whatever stands in the place of a name is logged',
+    edits: [
+      {
+        file: 'src/observe/request-line.ts',
+        find: "return NAME.test(text) ? text : '?';",
+        put: "return text === '' ? '?' : text;",
+      },
+    ],
+    tests: ['test/observe/request-line.test.ts'],
+  },
+  {
+    id: 'S-26c',
+    plants: 'a proxy on the same machine opens the metrics to the world',
+    edits: [
+      {
+        file: 'src/http/operator-access.ts',
+        find: '!PROXY_HEADERS.some((name) => headers.has(name))',
+        put: 'PROXY_HEADERS.length > 0',
+      },
+    ],
+    tests: ['test/http/operator-access.test.ts'],
+  },
+  {
+    id: 'S-26d',
+    plants: 'a metric is labelled with the account',
+    edits: [
+      {
+        file: 'src/observe/metrics.ts',
+        find: 'const model = summary.model ?? UNKNOWN;',
+        put: 'const model = summary.accountId ?? summary.model ?? UNKNOWN;',
+      },
+    ],
+    tests: ['test/observe/metrics.test.ts'],
+  },
+  {
+    id: 'S-26e',
+    plants: 'a webhook follows redirects',
+    edits: [
+      {
+        file: 'src/observe/webhook.ts',
+        find: "redirect: 'manual',",
+        put: "redirect: 'follow',",
+      },
+    ],
+    tests: ['test/observe/webhook.test.ts'],
   },
 ];
