@@ -7,6 +7,7 @@ const STEPS = 8;
 export type Throughput = {
   /** When the window has next to be looked at. */
   readonly nextCheckAt: () => number;
+  /** Counts what was made by the time that was looked at last. */
   readonly add: (tokens: number) => void;
   /**
    * Moves on to `atMs`, which never goes back. True as soon as a full window has made less than it

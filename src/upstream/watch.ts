@@ -55,6 +55,7 @@ export function startWatch({ timeouts, deadlines, onePiece, onTimeout }: WatchOp
   let throughput: Throughput | undefined;
 
   const expire = (phase: Timer): void => {
+    deadlines.remove(deadline);
     failure = { class: 'timeout', detail: timeoutWords(phase, timeouts), phase };
     onTimeout();
   };
@@ -62,10 +63,16 @@ export function startWatch({ timeouts, deadlines, onePiece, onTimeout }: WatchOp
   const deadline: Deadline = {
     at: 0,
     fire() {
-      if (due !== 'throughput' || isTooSlow()) return expire(due);
-      arm();
-      deadlines.add(deadline);
+      check(deadlines.now());
+      if (failure === undefined) deadlines.add(deadline);
     },
+  };
+
+  const check = (nowMs: number): void => {
+    while (failure === undefined && deadline.at <= nowMs) {
+      if (due !== 'throughput' || isTooSlow()) expire(due);
+      else arm();
+    }
   };
 
   /** At least to where the window had to be looked at, however the clock is rounded. */
@@ -99,10 +106,10 @@ export function startWatch({ timeouts, deadlines, onePiece, onTimeout }: WatchOp
 
   const noteContent = (tokens: number, waitedMs: number): void => {
     gapMs = tokens > 0 ? 0 : gapMs + waitedMs;
-    if (throughput === undefined) return;
     streamMs += waitedMs;
-    if (failure === undefined && throughput.isTooSlow(streamMs)) expire('throughput');
-    throughput.add(tokens);
+    if (throughput === undefined || failure !== undefined) return;
+    if (throughput.isTooSlow(streamMs)) expire('throughput');
+    else throughput.add(tokens);
   };
 
   arm();
@@ -114,6 +121,8 @@ export function startWatch({ timeouts, deadlines, onePiece, onTimeout }: WatchOp
     },
     read(events) {
       const nowMs = deadlines.now();
+      // What comes too late comes too late, also where nobody has looked at the clock since.
+      check(nowMs);
       const waitedMs = waitsSince === undefined ? 0 : nowMs - waitsSince;
       waitsSince = undefined;
       times.firstByteMs ??= nowMs - startedAt;

@@ -1,0 +1,232 @@
+// The timers of attempts from outside: an upstream that lets its clients wait is left for the next
+// one while nothing has been delivered, each timer is set where an operator sets it, and `explain`
+// tells which of them ran out, what came before it, and what all of it cost.
+
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
+import { type Behaviour, streamHead } from '../support/behaviours.ts';
+import { catalogOf, UPSTREAM_KEY } from '../support/catalog.ts';
+import { type Format, PATHS, post, requestBody } from '../support/client.ts';
+import { explain, type Story } from '../support/explain.ts';
+import { type Gateway, runCommand, startGateway, type TestAccount } from '../support/gateway.ts';
+import { streamFrames } from '../support/render.ts';
+import { parseEvents } from '../support/sse.ts';
+import { type Exchange, startUpstream, type Upstream } from '../support/upstream.ts';
+
+setDefaultTimeout(30_000);
+
+type Json = Record<string, unknown>;
+/** `long`: whole for the client, and a stream of the upstream. */
+type Kind = 'stream' | 'whole' | 'long';
+
+const FORMATS: readonly Format[] = ['chat', 'messages'];
+const KINDS: readonly Kind[] = ['stream', 'whole', 'long'];
+
+const wordOf = ({ request }: Exchange): string => {
+  const script = { pieces: [{ text: 'word ' }], finish: 'stop' } as const;
+  const frames = streamFrames(request.dialect, 'any', script);
+  return frames.find((frame) => frame.includes('word ')) ?? '';
+};
+
+async function repeat(exchange: Exchange, piece: string): Promise<void> {
+  while (!exchange.gone()) {
+    exchange.write(piece);
+    await exchange.sleep(20);
+  }
+}
+
+const BEHAVIOURS: Readonly<Record<string, Behaviour>> = {
+  mute: (exchange) => exchange.untilGone(),
+  'keeps-alive': async (exchange) => {
+    streamHead(exchange);
+    await repeat(exchange, ': wait\n\n\n');
+  },
+  trickles: async (exchange) => {
+    streamHead(exchange);
+    await repeat(exchange, wordOf(exchange));
+  },
+  'falls-silent': async (exchange) => {
+    streamHead(exchange);
+    exchange.write(wordOf(exchange));
+    await repeat(exchange, ': wait\n\n');
+  },
+};
+
+/** What a placement sets, by the slug of its model; the slug begins with the behaviour's name. */
+const PLACED: Readonly<Record<string, Json>> = {
+  'mute-byte': { first_byte_seconds: 0.3, first_content_seconds: 0.5 },
+  'keeps-alive-content': { first_content_seconds: 0.3 },
+  'trickles-slowly': { idle_seconds: 1.2, min_tokens_per_second: 400 },
+  'trickles-long': { total_seconds: 0.5 },
+  'falls-silent-later': { idle_seconds: 0.3 },
+};
+
+let upstream: Upstream;
+let gateway: Gateway;
+let payer: TestAccount;
+
+beforeAll(async () => {
+  upstream = await startUpstream(BEHAVIOURS);
+  const shared = { dialect: 'chat', api_key: UPSTREAM_KEY };
+  const placed = Object.entries(PLACED).map(([slug, keys]) => {
+    const model = Object.keys(BEHAVIOURS).find((name) => slug.startsWith(name));
+    const cost = { input: '0.1', output: '0.2' };
+    return { slug, served_by: [{ upstream: 'first', model, cost, ...keys }], fallbacks: ['ok'] };
+  });
+  const cost = { input: '0.5', output: '1.5' };
+  gateway = await startGateway({
+    catalog: catalogOf({
+      upstreams: [
+        { id: 'first', base_url: upstream.site('first').baseUrl, ...shared },
+        {
+          id: 'hasty',
+          base_url: upstream.site('hasty').baseUrl,
+          ...shared,
+          first_byte_seconds: 0.3,
+        },
+        { id: 'spare', base_url: upstream.site('spare').baseUrl, ...shared },
+      ],
+      models: [
+        ...placed,
+        { slug: 'ok', served_by: [{ upstream: 'spare', model: 'ok', cost }] },
+        {
+          slug: 'mute-upstream',
+          served_by: [{ upstream: 'hasty', model: 'mute' }],
+          fallbacks: ['ok'],
+        },
+      ],
+      plans: { business: { concurrent_requests: 1_000 } },
+    }),
+    environment: { LOG_LEVEL: 'warn' },
+  });
+  payer = await gateway.createAccount({ plan: 'business', credit: 10_000_000 });
+});
+
+afterAll(async () => {
+  await gateway[Symbol.asyncDispose]();
+  await upstream.close();
+});
+
+type Answer = { readonly status: number; readonly headers: Headers; readonly text: string };
+
+async function ask(format: Format, kind: Kind, model: string): Promise<Answer> {
+  const stream = kind === 'stream';
+  const body = requestBody(format, model, { stream, max_tokens: kind === 'long' ? 8_000 : 100 });
+  const response = await post(payer, PATHS[format], body);
+  return { status: response.status, headers: response.headers, text: await response.text() };
+}
+
+const storyOf = ({ headers }: Answer): Promise<Story> =>
+  explain(gateway, headers.get('x-request-id'));
+
+const attemptsOf = (story: Story): Json[] => story['attempts'] as Json[];
+
+const ALL = FORMATS.flatMap((format) => KINDS.map((kind) => [format, kind] as const));
+
+describe.concurrent.each(ALL)('%s, %s: the next one answers', (format, kind) => {
+  const movesOn = async (model: string, phase: string): Promise<Story> => {
+    const answer = await ask(format, kind, model);
+    expect([answer.status, answer.headers.get('x-svc-model')]).toEqual([200, 'ok']);
+    expect(answer.text).toContain('Hello');
+    const story = await storyOf(answer);
+    expect(attemptsOf(story)).toMatchObject([
+      { failure: 'timeout', phase, status: null },
+      { upstream: 'spare', model: 'ok', failure: null, phase: null },
+    ]);
+    return story;
+  };
+
+  test('no byte, by the placement', async () => {
+    await movesOn('mute-byte', kind === 'whole' ? 'first_content' : 'first_byte');
+  });
+
+  test('keep-alives and no content', async () => {
+    const story = await movesOn('keeps-alive-content', 'first_content');
+    expect(attemptsOf(story)[0]).toMatchObject({
+      detail: 'no content within 300 ms',
+      first_byte_ms: kind === 'whole' ? null : expect.any(Number),
+      first_content_ms: null,
+      usage: null,
+      cost: null,
+    });
+    // Nobody pays for what was not delivered: 6 × 0.5 + 4 × 0.5 + 5 × 1.5 of the one that served.
+    expect(story['upstream_costs']).toEqual({ total: '12.5', complete: true, margin: '3.9' });
+  });
+});
+
+describe.concurrent.each(FORMATS)('%s', (format) => {
+  test('no byte, by the upstream', async () => {
+    const answer = await ask(format, 'stream', 'mute-upstream');
+    expect(attemptsOf(await storyOf(answer))).toMatchObject([
+      {
+        upstream: 'hasty',
+        failure: 'timeout',
+        phase: 'first_byte',
+        detail: 'no byte of an answer within 300 ms',
+      },
+      { upstream: 'spare', failure: null },
+    ]);
+  });
+
+  const LATE = [
+    ['trickles-slowly', 'throughput'],
+    ['trickles-long', 'total'],
+    ['falls-silent-later', 'stream'],
+  ] as const;
+
+  test.each(LATE)('%s: a whole answer that has begun moves on', async (model, phase) => {
+    const answer = await ask(format, 'long', model);
+    expect([answer.status, answer.headers.get('x-svc-model')]).toEqual([200, 'ok']);
+    const story = await storyOf(answer);
+    const [late] = attemptsOf(story);
+    expect(late).toMatchObject({
+      failure: 'timeout',
+      phase,
+      first_content_ms: expect.any(Number),
+      usage: { basis: 'estimated' },
+    });
+    // What it had made is the operator's cost, and nothing of it the customer's.
+    expect(story.booked).toMatchObject({ charged: '16.4' });
+    const total = Number(late?.['cost']) + 12.5;
+    const costs = story['upstream_costs'] as Json;
+    expect(Number(costs['total'])).toBeCloseTo(total, 6);
+    expect(Number(costs['margin'])).toBeCloseTo(16.4 - total, 6);
+  });
+
+  test.each(LATE)(
+    '%s: a stream that has begun ends with an error, and is charged',
+    async (model, phase) => {
+      const answer = await ask(format, 'stream', model);
+      expect([answer.status, answer.headers.get('x-svc-model')]).toEqual([200, model]);
+      const error = parseEvents(answer.text).at(format === 'chat' ? -2 : -1)?.json?.['error'];
+      expect(error).toMatchObject({ code: 'provider_unavailable', svc_outcome: 'upstream_failed' });
+      const story = await storyOf(answer);
+      expect(attemptsOf(story)).toMatchObject([
+        { failure: 'timeout', phase, usage: { basis: 'estimated' } },
+      ]);
+    },
+  );
+});
+
+test('in words', async () => {
+  const answer = await ask('chat', 'stream', 'keeps-alive-content');
+  await storyOf(answer);
+  const requestId = String(answer.headers.get('x-request-id'));
+  const environment = { PATH: process.env['PATH'] ?? '', HOME: gateway.directory };
+  const { stdout } = await runCommand(gateway.directory, environment, ['explain', requestId]);
+  const lines = stdout
+    .split('\n')
+    .map((line) => line.replace(/20\d\d-\S+Z/g, 'TIME').replace(/(,|after) [\d.]+ ms/g, '$1 N ms'));
+  const from = lines.findIndex((line) => line.startsWith('Attempt 1'));
+  expect(lines.slice(from, from + 4)).toEqual([
+    'Attempt 1: first, keeps-alive-content, TIME, N ms, timeout (first_content): no content within 300 ms',
+    '        as keeps-alive, credential 1; first byte after N ms',
+    'Attempt 2: spare, ok, TIME, N ms, served',
+    '        credential 1; first byte after N ms, content after N ms; 10 input and 5 output reported, costs 12.5',
+  ]);
+  expect(lines).toContain('Cost    12.5 of the upstreams; margin 3.9');
+});
+
+test('afterwards no upstream is waited for', async () => {
+  await upstream.waitFor(({ active }) => active() === 0);
+  expect(upstream.active()).toBe(0);
+});
