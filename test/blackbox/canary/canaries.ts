@@ -1,0 +1,130 @@
+// The canaries: one random string for each thing that somebody hands to the gateway in confidence, and
+// the few places in which it may be seen again. Anything else is a leak.
+
+/**
+ * own answer   what the customer who sent the request has got
+ * stranger     what another customer, or nobody, has got from any endpoint
+ * operator     /metrics and /readyz, with the operator's token
+ * output       all that the server has printed, at LOG_LEVEL=debug
+ * command      all that commands beside it have printed
+ * webhook      what was sent to the operator's webhook
+ * database     the rows of every table
+ * files        the bytes of the database with its log, and of a backup
+ */
+export type Place =
+  | 'own answer'
+  | 'stranger'
+  | 'operator'
+  | 'output'
+  | 'command'
+  | 'webhook'
+  | 'database'
+  | 'files';
+
+type Row = {
+  /** Where it must be found, so that the search is known to find something, and nowhere else. */
+  readonly found?: readonly Place[];
+  /** Where it may be, besides. */
+  readonly allowed?: readonly Place[];
+};
+
+const STORED = ['database', 'files'] as const;
+const NOWHERE: Row = {};
+
+export const CANARIES = {
+  // What a customer sends.
+  prompt: NOWHERE,
+  system: NOWHERE,
+  image: NOWHERE,
+  imageUrl: NOWHERE,
+  toolName: NOWHERE,
+  toolText: NOWHERE,
+  toolSchema: NOWHERE,
+  toolArguments: NOWHERE,
+  toolResult: NOWHERE,
+  earlierReasoning: NOWHERE,
+  stopSequence: NOWHERE,
+  unknownField: NOWHERE,
+  unknownName: NOWHERE,
+  header: NOWHERE,
+  userAgent: NOWHERE,
+  cookie: NOWHERE,
+  query: NOWHERE,
+  wrongValue: NOWHERE,
+  brokenBody: NOWHERE,
+  unknownModel: NOWHERE,
+  /** The error for an unknown path names it. */
+  path: { found: ['own answer'] },
+  /** The specification: recorded on usage records only. */
+  endUser: { found: ['database', 'files', 'command'] },
+
+  // What an upstream says.
+  upstreamWords: NOWHERE,
+  modelText: { found: ['own answer'] },
+  modelReasoning: { found: ['own answer'] },
+  modelToolId: { allowed: ['own answer'] },
+  modelToolName: { found: ['own answer'] },
+  modelToolArguments: { found: ['own answer'] },
+
+  // What an operator sets.
+  upstreamKeyOne: NOWHERE,
+  upstreamKeyTwo: NOWHERE,
+  upstreamId: { found: ['operator', 'output', 'command', 'webhook', ...STORED] },
+  upstreamModel: { found: ['command', ...STORED] },
+  upstreamPath: { allowed: ['command'] },
+  sessionSecret: NOWHERE,
+  metricsToken: NOWHERE,
+  webhookPath: NOWHERE,
+  webhookSecret: NOWHERE,
+  email: { found: ['command', ...STORED] },
+} as const satisfies Readonly<Record<string, Row>>;
+
+export type CanaryName = keyof typeof CANARIES;
+export type Canaries = Readonly<Record<CanaryName, string>>;
+
+/** Fixed words of the scripted upstream that are as telling as a canary, and keys of accounts. */
+export type Words = Readonly<Record<string, string>>;
+
+/** New ones at each run: letters and digits in small type, so that nothing writes them otherwise. */
+export function drawCanaries(): Canaries {
+  const draw = (): string => `cnry${crypto.randomUUID().replaceAll('-', '')}`;
+  return Object.fromEntries(Object.keys(CANARIES).map((name) => [name, draw()])) as Canaries;
+}
+
+export type Seen = { readonly place: Place; readonly where: string; readonly text: string };
+
+/** Every leak, with what stands around it; `others` may be nowhere at all. */
+export function findLeaks(canaries: Canaries, others: Words, seen: readonly Seen[]): string[] {
+  const rows: Readonly<Record<string, Row>> = CANARIES;
+  return Object.entries({ ...others, ...canaries }).flatMap(([name, value]) => {
+    const { found = [], allowed = [] } = rows[name] ?? NOWHERE;
+    const open: readonly Place[] = [...found, ...allowed];
+    return seen.flatMap(({ place, where, text }) => {
+      if (open.includes(place)) return [];
+      const form = formsOf(value).find(([, written]) => text.includes(written));
+      if (form === undefined) return [];
+      const at = text.indexOf(form[1]);
+      const around = text.slice(Math.max(0, at - 60), at + 60);
+      return [`${name}, ${form[0]}, in ${place} (${where}): …${around}…`];
+    });
+  });
+}
+
+/** The canaries that are not where they must be: a search that finds nothing proves nothing. */
+export function findMissing(canaries: Canaries, seen: readonly Seen[]): string[] {
+  const rows: Readonly<Record<string, Row>> = CANARIES;
+  return Object.entries(canaries).flatMap(([name, value]) =>
+    (rows[name]?.found ?? [])
+      .filter((place) => !seen.some((each) => each.place === place && each.text.includes(value)))
+      .map((place) => `${name} in ${place}`),
+  );
+}
+
+/** A value as it is, and as something may have encoded it, whatever stood in front of it. */
+function formsOf(value: string): [how: string, written: string][] {
+  const base64 = [0, 1, 2].map((shift): [string, string] => {
+    const encoded = Buffer.from('x'.repeat(shift) + value).toString('base64');
+    return ['as base64', encoded.slice(shift === 0 ? 0 : 4, -4)];
+  });
+  return [['as it is', value], ['as hex', Buffer.from(value).toString('hex')], ...base64];
+}

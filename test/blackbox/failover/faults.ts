@@ -1,0 +1,90 @@
+// The rows of the failure matrix: every fault of an upstream, what class of failure it is, and with
+// that what a customer may see of it. What each fault does is in test/support/faults.ts and
+// test/support/doors.ts.
+
+import type { Doors } from '../../support/doors.ts';
+
+/**
+ * mistake   the caller's: told as it is, and nobody else is asked
+ * early     before content: the next candidate is asked, and in the end it is 503
+ * late      after content, where the client has asked for a stream; early where it has not
+ */
+export type Phase = 'mistake' | 'early' | 'late';
+
+export type Row = {
+  /** What the scripted upstream is asked for, or a door. */
+  readonly name: string;
+  readonly phase: Phase;
+  /** The class that `explain` shows; several where the formats and dialects differ. */
+  readonly classes: readonly string[];
+  /** The code of a mistake. */
+  readonly code?: 'invalid_request' | 'context_length_exceeded';
+  /** Nothing else than a timer ends it: such upstreams have short ones. */
+  readonly stalls?: true;
+  /** The only one in which there is such a fault. */
+  readonly dialect?: 'chat';
+  readonly door?: keyof Doors['urls'];
+  /** Where that is not what its class says: because of what `retry-after` says. */
+  readonly triesAlone?: number;
+  /** The same where somebody else could answer. */
+  readonly triesBefore?: number;
+};
+
+type More = Omit<Row, 'name' | 'phase' | 'classes'>;
+
+function rows(phase: Phase, classes: string, names: string, more: More = {}): Row[] {
+  return names.split(' ').map((name) => ({ name, phase, classes: classes.split(' '), ...more }));
+}
+
+const stalls = { stalls: true } as const;
+
+export const ROWS: readonly Row[] = [
+  ...rows('mistake', 'bad_request', 'status-400 status-413 status-422', {
+    code: 'invalid_request',
+  }),
+  ...rows('mistake', 'context_length', 'context-400', { code: 'context_length_exceeded' }),
+
+  ...rows('early', 'unreachable', 'closed-port', { door: 'closed' }),
+  ...rows('early', 'unreachable', 'hangs-up', { door: 'hangsUp' }),
+  ...rows('early', 'unreachable', 'resets', { door: 'resets' }),
+  ...rows('early', 'timeout unreachable', 'silent-port', { door: 'silent', ...stalls }),
+  ...rows('early', 'unreachable', 'plain-for-tls', { door: 'plainForTls' }),
+  ...rows('early', 'unreachable timeout', 'unknown-host', { door: 'unknownHost' }),
+
+  ...rows('early', 'unreachable', 'cut-before reset-before'),
+  ...rows('early', 'unreachable malformed', 'half-head malformed-head'),
+  ...rows('early', 'timeout malformed unreachable', 'not-http', stalls),
+  ...rows('early', 'timeout malformed unreachable', 'head-flood interim-flood', stalls),
+  ...rows('early', 'timeout', 'stall-before stall-in-head', stalls),
+
+  ...rows('early', 'credential', 'status-401 status-402 status-403'),
+  ...rows('early', 'timeout', 'status-408'),
+  ...rows('early', 'rate_limited', 'status-429 retry-after-60 retry-after-absurd'),
+  ...rows('early', 'rate_limited', 'retry-after-negative retry-after-text retry-after-date'),
+  ...rows('early', 'rate_limited', 'retry-after-1', { triesAlone: 2, triesBefore: 2 }),
+  ...rows('early', 'overloaded', 'status-503 status-529 retry-after-1-of-503'),
+  ...rows('early', 'overloaded', 'retry-after-60-of-503', { triesAlone: 1 }),
+  ...rows('early', 'server_error', 'status-409 status-425 status-500 status-501 status-502'),
+  ...rows('early', 'server_error', 'status-504'),
+  ...rows('early', 'mismatch', 'status-404 status-405 status-410 status-415'),
+  ...rows('early', 'mismatch', 'redirect-301 redirect-302 redirect-307 redirect-308'),
+
+  ...rows('early', 'server_error', 'html-500 error-in-200 bare-204'),
+  ...rows('early', 'malformed cut server_error', 'html empty json-null half-json no-choices'),
+  ...rows('early', 'malformed cut', 'deep-json false-gzip length-too-long length-too-short'),
+
+  ...rows('early', 'timeout', 'stall-after-head', stalls),
+  ...rows('early', 'timeout malformed cut', 'comments-only blank-lines role-chunks', stalls),
+  ...rows('early', 'timeout', 'role-then-stall', stalls),
+  ...rows('early', 'malformed cut timeout', 'wrong-chunk-size', stalls),
+  ...rows('early', 'cut malformed', 'cut-after-head reset-after-head role-then-end done-only'),
+  ...rows('early', 'server_error', 'error-first'),
+  // The other dialect has no such reason.
+  ...rows('early', 'overloaded', 'insufficient', { dialect: 'chat' }),
+  ...rows('early', 'malformed cut', 'garbage-first oversized-line endless-event'),
+
+  ...rows('late', 'cut malformed', 'late-cut late-cut-connection late-reset'),
+  ...rows('late', 'timeout', 'late-stall late-comments late-trickle', stalls),
+  ...rows('late', 'malformed', 'late-garbage late-oversized-line late-endless-event'),
+  ...rows('late', 'server_error malformed', 'late-error'),
+];

@@ -1,0 +1,113 @@
+// The world of the failure matrix: one gateway and one scripted upstream, in which every cell has a
+// model and a failing upstream of its own, so that no cell's breaker, credential or queue is
+// another's; behind all of them one healthy upstream and one healthy fallback model.
+
+import { catalogOf, ROOMY_PLAN, UPSTREAM_KEY } from '../../support/catalog.ts';
+import type { Format } from '../../support/client.ts';
+import type { Doors } from '../../support/doors.ts';
+import type { Upstream } from '../../support/upstream.ts';
+import type { Row } from './faults.ts';
+
+/** Who could answer in the place of the failing upstream. */
+export type Behind = 'nobody' | 'second upstream' | 'fallback model';
+
+/** `long`: an answer that is wanted whole and is so long that it is read from a stream. */
+export type Kind = 'whole' | 'long' | 'stream';
+export type Dialect = 'chat' | 'messages';
+
+export type Cell = {
+  /** The slug of its model, the id and the site of its failing upstream. */
+  readonly id: string;
+  readonly row: Row;
+  readonly behind: Behind;
+  readonly format: Format;
+  readonly dialect: Dialect;
+  readonly kind: Kind;
+};
+
+export const SECOND = 'second';
+export const SPARE = 'spare';
+
+const FORMATS: readonly Format[] = ['chat', 'messages'];
+const BEHIND: readonly Behind[] = ['nobody', 'second upstream', 'fallback model'];
+
+/** Every row in every way in which it can meet a customer. */
+export function cellsOf(rows: readonly Row[]): Cell[] {
+  const cells = rows.flatMap((row) =>
+    BEHIND.flatMap((behind) =>
+      FORMATS.flatMap((format) =>
+        (row.dialect === undefined ? FORMATS : [row.dialect]).flatMap((dialect) =>
+          kindsOf(row).map((kind) => ({ row, behind, format, dialect, kind })),
+        ),
+      ),
+    ),
+  );
+  return cells.map((cell, index) => ({ id: `cell-${index}`, ...cell }));
+}
+
+/** Where there is no stream at the upstream in either case, `long` would be `stream` again. */
+function kindsOf(row: Row): readonly Kind[] {
+  return row.phase === 'late' ? ['whole', 'long', 'stream'] : ['whole', 'stream'];
+}
+
+/** What ends upstreams that only time can end; long enough for a machine that has other work. */
+export const SHORT_TIMERS = {
+  connect_seconds: 0.4,
+  first_byte_seconds: 0.4,
+  first_content_seconds: 0.5,
+  idle_seconds: 0.4,
+  min_tokens_per_second: 100,
+  total_seconds: 20,
+};
+
+/** For all others: a timer that fires here is a mistake that the test will name. */
+export const LONG_TIMERS = { connect_seconds: 20, first_byte_seconds: 20, total_seconds: 25 };
+
+/** So seldom that none of the cells will draw it before the failing upstream. */
+const LAST = 0.000_001;
+
+export function catalogText(cells: readonly Cell[], upstream: Upstream, doors: Doors): string {
+  const healthy = FORMATS.flatMap((dialect) =>
+    [SECOND, SPARE].map((name) => ({
+      id: `${name}-${dialect}`,
+      dialect,
+      base_url: siteUrl(upstream, dialect, `${name}-${dialect}`),
+      api_key: UPSTREAM_KEY,
+    })),
+  );
+  const failing = cells.map(({ id, row, dialect }) => ({
+    id,
+    dialect,
+    base_url:
+      row.door === undefined
+        ? siteUrl(upstream, dialect, id)
+        : `${doors.urls[row.door]}${dialect === 'chat' ? '/v1' : ''}`,
+    api_key: UPSTREAM_KEY,
+    ...(row.stalls === true ? SHORT_TIMERS : LONG_TIMERS),
+  }));
+  const models = cells.map((cell) => ({
+    slug: cell.id,
+    served_by: [
+      { upstream: cell.id, model: cell.row.name, weight: 1_000_000 },
+      ...(cell.behind === 'second upstream'
+        ? [{ upstream: `${SECOND}-${cell.dialect}`, model: 'ok', weight: LAST }]
+        : []),
+    ],
+    ...(cell.behind === 'fallback model' ? { fallbacks: [`${SPARE}-${cell.dialect}`] } : {}),
+  }));
+  const spares = FORMATS.map((dialect) => ({
+    slug: `${SPARE}-${dialect}`,
+    served_by: [{ upstream: `${SPARE}-${dialect}`, model: 'ok' }],
+    price: { input: '0.5', cached_input: '0.05', output: '1' },
+  }));
+  return catalogOf({
+    upstreams: [...healthy, ...failing],
+    models: [...spares, ...models],
+    plans: { roomy: ROOMY_PLAN },
+  });
+}
+
+function siteUrl(upstream: Upstream, dialect: Dialect, site: string): string {
+  const { baseUrl, messagesBaseUrl } = upstream.site(site);
+  return dialect === 'chat' ? baseUrl : messagesBaseUrl;
+}
