@@ -21,6 +21,18 @@ function forever(piece: (count: number) => string): Behaviour {
   };
 }
 
+let headerBytes = 0;
+
+/** Headers for as long as anybody listens. */
+const headers: Behaviour = async (exchange) => {
+  exchange.raw('HTTP/1.1 200 OK\r\n');
+  while (!exchange.gone()) {
+    exchange.raw(`x-more: ${KILOBYTES}\r\n`);
+    headerBytes += KILOBYTES.length;
+    await new Promise((wake) => setImmediate(wake));
+  }
+};
+
 /** A frame with one piece of a tool call. */
 function toolFrame(piece: Readonly<Record<string, unknown>>): string {
   return chatFrame('any', { tool_calls: [piece] });
@@ -161,11 +173,12 @@ const MESSAGES_FLOODS: typeof FLOODS = [
 let rig: AttemptRig;
 
 beforeAll(async () => {
-  rig = await startAttemptRig(
-    Object.fromEntries(
+  rig = await startAttemptRig({
+    ...Object.fromEntries(
       [...FLOODS, ...MESSAGES_FLOODS].map(([title, , behaviour]) => [title, behaviour]),
     ),
-  );
+    headers,
+  });
 });
 
 afterAll(() => rig.close());
@@ -190,6 +203,14 @@ test.each(CASES)('%s, endless: %s: %s', async (dialect, title, detail) => {
   });
   // Each event counts, and the last read is handed over whole.
   expect(JSON.stringify(events).length).toBeLessThan(4_000_000);
+  await rig.upstream.waitFor(({ aborted }) => aborted() > before);
+});
+
+test('headers without end are not kept, and are hung up on', async () => {
+  const before = rig.upstream.aborted();
+  const { end } = await rig.run('headers', { timeouts: { ...PATIENT, firstByteMs: 60_000 } });
+  expect(end).not.toBe('finished');
+  expect(headerBytes).toBeLessThan(100_000_000);
   await rig.upstream.waitFor(({ aborted }) => aborted() > before);
 });
 

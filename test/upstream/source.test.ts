@@ -1,11 +1,12 @@
-// How large a whole answer may be, however it comes: with its length said, in chunks, or where a
-// stream had been asked for.
+// What becomes of an answer before its events are read. How large a whole one may be, however it
+// comes: with its length said, in chunks, or where a stream had been asked for. And how long an
+// upstream that refuses wants to be left alone.
 
 import { afterAll, expect, test } from 'bun:test';
 import { createDeadlines } from '../../src/core/deadlines.ts';
-import { isFailure } from '../../src/core/failure.ts';
+import { isFailure, type UpstreamFailure } from '../../src/core/failure.ts';
 import { DEFAULT_PROFILE } from '../../src/core/profile.ts';
-import { createUpstreamClient } from '../../src/upstream/client.ts';
+import { createUpstreamClient, type UpstreamAnswer } from '../../src/upstream/client.ts';
 import { type Batch, openSource } from '../../src/upstream/source.ts';
 import { chatDialect } from '../../src/wire/upstream/chat/dialect.ts';
 import { ANSWER_BYTES_MAX } from '../../src/wire/upstream/limits.ts';
@@ -67,3 +68,22 @@ test.each(['declared', 'chunked', 'streamed'])(
     });
   },
 );
+
+test.each([
+  [429, 1_500, { class: 'rate_limited', status: 429, retryAfterMs: 1_500 }],
+  [503, 0, { class: 'overloaded', status: 503, retryAfterMs: 0 }],
+  [503, undefined, { class: 'overloaded', status: 503 }],
+] as const)('%d, and again after %p ms', async (status, retryAfterMs, expected) => {
+  const answer: UpstreamAnswer = {
+    status,
+    isJson: true,
+    ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
+    text: async () => '{"error":{"message":"not now"}}',
+    reader: () => undefined,
+  };
+  const deadlines = createDeadlines(() => performance.now());
+  const dialect = chatDialect(DEFAULT_PROFILE.chat);
+  const detail = `the upstream answered with status ${status}`;
+  const opened = await openSource(answer, dialect, deadlines, true);
+  expect(opened).toEqual({ detail, ...expected } as UpstreamFailure);
+});

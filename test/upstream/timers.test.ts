@@ -69,6 +69,17 @@ const ROWS: readonly Row[] = [
     },
   ],
   [
+    'headers without end',
+    'first_byte',
+    async (exchange) => {
+      exchange.raw('HTTP/1.1 200 OK\r\n');
+      while (!exchange.gone()) {
+        exchange.raw('x-more: yes\r\n');
+        await exchange.sleep(20);
+      }
+    },
+  ],
+  [
     'an error that never comes',
     'first_byte',
     async (exchange) => {
