@@ -86,8 +86,8 @@ type LimitOptions = {
 };
 
 function limitModel(context: Context, options: LimitOptions, name = ''): Output {
+  if (options.clear === true) return clearLimits(context, name);
   const model = context.catalog().resolve(name)?.slug;
-  if (options.clear === true) return clearLimits(context, model ?? name);
   if (model === undefined) {
     throw new CommandError(
       'model_not_found',
@@ -119,8 +119,11 @@ function limitModel(context: Context, options: LimitOptions, name = ''): Output 
   };
 }
 
-function clearLimits(context: Context, model: string): Output {
+/** By slug also where the catalog no longer has the model, or cannot be read at the moment. */
+function clearLimits(context: Context, name: string): Output {
   const { database, incidents } = context.openStore();
+  const known = incidents.list().some((incident) => incident.model === name);
+  const model = known ? name : (context.catalog().resolve(name)?.slug ?? name);
   const cleared = database.transaction(() => {
     const found = incidents.clear(model);
     if (found) auditIncident(context, 'incident.cleared', model, {});
