@@ -17,6 +17,22 @@ import {
 
 const directory = temporaryDirectory();
 
+test('open holds are counted and added up, those that have ended are not', async () => {
+  const open = openBooks(directory);
+  const { ledger, books } = open;
+  expect(books.openHolds()).toEqual({ count: 0, amount: 0 });
+  await fundAccount(open, 'ada', 100n);
+  for (const [id, amount] of [
+    ['r1', 30n],
+    ['r2', 12n],
+    ['r3', 5n],
+  ] as const)
+    await ledger.hold(holdOf(id, 'ada', amount));
+  await ledger.release(releaseOf('r3'));
+  expect(books.openHolds()).toEqual({ count: 2, amount: 42 });
+  await closeBooks(open);
+});
+
 describe('the story of a request', () => {
   test('is the hold alone while it is under way, and everything afterwards', async () => {
     const open = openBooks(directory);

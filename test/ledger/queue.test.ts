@@ -42,6 +42,23 @@ async function until(condition: () => boolean): Promise<void> {
   while (!condition()) await new Promise((next) => setTimeout(next, 1));
 }
 
+test('each batch that was answered is told with its size and its time', async () => {
+  const told: [size: number, isTime: boolean][] = [];
+  const queue = createQueue({
+    post: (batch) => {
+      const answers = batch.map(() => ({ ok: true as const, result: undefined }));
+      setTimeout(() => queue.answered(answers), 2);
+    },
+    onBatch: (size, durationMs) => void told.push([size, durationMs >= 1 && durationMs < 1_000]),
+  });
+  await Promise.all(['r1', 'r2', 'r3'].map((id) => queue.ledger.release(releaseOf(id))));
+  await queue.ledger.release(releaseOf('r4'));
+  expect(told).toEqual([
+    [3, true],
+    [1, true],
+  ]);
+});
+
 describe('group commit', () => {
   test('what comes in one turn shares a transaction, up to 256 commands', async () => {
     const open = countedBooks();

@@ -1,0 +1,75 @@
+// The words of every alert, and which of them are one and the same to whoever reads them.
+
+import { expect, test } from 'bun:test';
+import { type Alert, alertSubject, alertWords } from '../../src/core/alert.ts';
+
+const requestId = 'req_1';
+
+/** One of each kind; a kind without a row does not compile. */
+const ROWS: {
+  readonly [Kind in Alert['kind']]: readonly [Extract<Alert, { kind: Kind }>, string, string];
+} = {
+  credential_refused: [
+    { kind: 'credential_refused', upstream: 'alpha', credential: '2', status: 402 },
+    'alpha 2',
+    'upstream alpha refuses our credential 2 or its account (status 402); check its api_key and balance',
+  ],
+  breaker_opened: [
+    { kind: 'breaker_opened', upstream: 'alpha', model: 'swift-1' },
+    'alpha swift-1',
+    'upstream alpha fails for swift-1 and is left alone for a while',
+  ],
+  usage_doubted: [
+    { kind: 'usage_doubted', model: 'swift-1', doubt: 'implausible', requestId },
+    'swift-1 implausible',
+    'the usage that an upstream of swift-1 reported for req_1 is implausible; our own count was charged instead',
+  ],
+  ledger_failing: [
+    { kind: 'ledger_failing', trouble: 'kept', requestId },
+    'kept',
+    'ledger: kept req_1: its end could not be written and is tried again; check the disk of the database',
+  ],
+  ledger_stopped: [
+    { kind: 'ledger_stopped' },
+    '',
+    'ledger: its thread has died and is started again',
+  ],
+  hold_lost: [
+    { kind: 'hold_lost', requestId },
+    '',
+    'ledger: the hold of req_1 had lost its request and was ended',
+  ],
+  audit_difference: [
+    { kind: 'audit_difference', count: 1 },
+    '',
+    'audit: the books differ in 1 place; tollgate doctor names them',
+  ],
+  audit_failed: [{ kind: 'audit_failed' }, '', 'audit: the books could not be looked at'],
+  catalog_refused: [
+    { kind: 'catalog_refused', problems: 2 },
+    '',
+    'the changed catalog has 2 problems and is not taken; the one before it serves on',
+  ],
+  internal_error: [{ kind: 'internal_error', requestId }, '', 'internal error in req_1'],
+};
+
+test.each(Object.entries(ROWS))('%s', (_kind, [alert, subject, words]) => {
+  expect([alertSubject(alert), alertWords(alert)]).toEqual([subject, words]);
+});
+
+test('the other words of those that have two', () => {
+  const others: readonly Alert[] = [
+    { kind: 'credential_refused', upstream: 'alpha', credential: '1' },
+    { kind: 'usage_doubted', model: 'swift-1', doubt: 'zero', requestId },
+    { kind: 'ledger_failing', trouble: 'given_up', requestId },
+    { kind: 'audit_difference', count: 3 },
+    { kind: 'catalog_refused', problems: 1 },
+  ];
+  expect(others.map(alertWords)).toEqual([
+    'upstream alpha refuses our credential 1 or its account (status unknown); check its api_key and balance',
+    'the usage that an upstream of swift-1 reported for req_1 is zero although there was something to count; it was charged as zero',
+    'ledger: given_up req_1: its end is refused by the books; see tollgate explain and tollgate doctor',
+    'audit: the books differ in 3 places; tollgate doctor names them',
+    'the changed catalog has 1 problem and is not taken; the one before it serves on',
+  ]);
+});
