@@ -110,7 +110,13 @@ export const UpstreamSchema = Type.Object(
     max_in_flight: Type.Optional(integer(1, 1_000_000)),
     queue_length: Type.Optional(integer(0, 100_000)),
     queue_seconds: Type.Optional(timeout()),
-    cool_down_seconds: Type.Optional(timeout()),
+    cool_down_seconds: Type.Optional(
+      Type.Number({
+        minimum: 0,
+        maximum: 60,
+        expects: 'a number of seconds from 0 to 60; 0: never',
+      }),
+    ),
     transport: Type.Optional(
       Type.Union([Type.Literal('sockets'), Type.Literal('fetch')], {
         expects: '"sockets" or "fetch"',

@@ -4,7 +4,6 @@
 import { createLiveCatalog } from '../catalog/live.ts';
 import { type Config, httpUrl, publicUrl } from '../config.ts';
 import { createDeadlines } from '../core/deadlines.ts';
-import type { UpstreamState } from '../core/health.ts';
 import type { RandomBytes } from '../core/id.ts';
 import type { GenerateDependencies } from '../generate/call.ts';
 import { createInFlight } from '../generate/in-flight.ts';
@@ -28,6 +27,8 @@ import { createReasoningStore, forgetThinking } from '../reasoning/reasoning.ts'
 import { createAttempts } from '../upstream/attempt.ts';
 import { createUpstreamClient } from '../upstream/client.ts';
 import { answerDemo } from '../upstream/demo.ts';
+import { createHealth } from '../upstream/health.ts';
+import { startTimer } from '../upstream/timer.ts';
 import { VERSION } from '../version.ts';
 import { createCatalogFile } from './catalog-file.ts';
 import { CommandError } from './command.ts';
@@ -118,6 +119,7 @@ export async function serve(context: Context, options: ServeOptions): Promise<nu
   });
   const onInternal = (requestId: string, error: unknown): void =>
     alert({ kind: 'internal_error', requestId }, error);
+  const health = createHealth({ catalog: live.current, clock, monotonic, startTimer, alert });
   const generation: GenerateDependencies = {
     clock,
     monotonic,
@@ -132,6 +134,8 @@ export async function serve(context: Context, options: ServeOptions): Promise<nu
       clock,
       deadlines,
     }),
+    health,
+    startTimer,
     inFlight,
     alert,
     onInternal,
@@ -165,11 +169,10 @@ export async function serve(context: Context, options: ServeOptions): Promise<nu
   let draining = false;
   const tallies = createTallies({ monotonic, tell: observation.request });
   const trustedProxies = createNetworkSet(config.trustedProxies);
-  const upstreams = (): readonly UpstreamState[] => [];
   metrics.watch({
     requestsInFlight: inFlight.count,
     streamsOpen: tallies.openStreams,
-    upstreams,
+    upstreams: health.states,
     ledgerPending: ledger.pending,
     openHolds: books.openHolds,
     auditDifferences: selfAudit.differences,
@@ -196,7 +199,7 @@ export async function serve(context: Context, options: ServeOptions): Promise<nu
       isPublished: config.baseUrl !== undefined || trustedProxies.contains('127.0.0.1'),
     }),
     metrics: metrics.print,
-    upstreams,
+    upstreams: health.states,
     version: VERSION,
   });
   const ticking = setInterval(() => deadlines.sweep(), DEADLINE_SWEEP_MS);

@@ -120,13 +120,14 @@ export function isFailure(value: object): value is UpstreamFailure {
   return 'class' in value;
 }
 
-/** Whether another upstream could answer where this one failed. A caller's mistake stays one. */
-export function mayTryNext({ class: kind }: UpstreamFailure): boolean {
-  return FAILURES[kind].next;
-}
-
-/** What the caller is told when no attempt is left. */
-export function failureError(failure: UpstreamFailure, limits?: LimitView): GatewayError {
+/**
+ * What the caller is told when no attempt is left. `retryAfterMs` is how long everybody who could
+ * answer is left alone.
+ */
+export function failureError(
+  failure: UpstreamFailure,
+  { limits, retryAfterMs }: { readonly limits?: LimitView; readonly retryAfterMs?: number } = {},
+): GatewayError {
   const shown = limits === undefined ? {} : { limits };
   switch (failure.class) {
     case 'context_length':
@@ -150,8 +151,16 @@ export function failureError(failure: UpstreamFailure, limits?: LimitView): Gate
         ...shown,
       });
     default:
-      return new GatewayError('provider_unavailable', shown);
+      return new GatewayError('provider_unavailable', { ...shown, ...toSeconds(retryAfterMs) });
   }
+}
+
+/** A credential may rest for longer, but an operator who is told of it will not wait for that. */
+const RETRY_AFTER_MAX_SECONDS = 60;
+
+function toSeconds(retryAfterMs: number | undefined) {
+  if (retryAfterMs === undefined) return {};
+  return { retryAfterSeconds: Math.min(Math.ceil(retryAfterMs / 1_000), RETRY_AFTER_MAX_SECONDS) };
 }
 
 /** What the caller is told when content had already been sent. */

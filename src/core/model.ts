@@ -7,7 +7,7 @@ import type { Price } from './price.ts';
 import type { PriceBook } from './price-book.ts';
 import type { ChatProfile, MessagesProfile } from './profile.ts';
 
-type ModelFeature = 'tools' | 'json' | 'vision' | 'reasoning';
+export type ModelFeature = 'tools' | 'json' | 'vision' | 'reasoning';
 
 /** One upstream that can serve a model, under that upstream's own name for it. */
 export type Placement = {

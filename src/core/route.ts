@@ -1,6 +1,16 @@
-// Who may serve a request, best first.
+// Who may serve a request, best first: the places that run the requested model, then those that run
+// its fallback models, as far as the account's plan, the size and the kind of the request allow.
+// Called by the pipeline once a request; who of them is asked is decided as it goes.
 
-import type { Catalog, Model, Placement, Upstream, UpstreamTimeouts } from './model.ts';
+import type { GenerationRequest } from './generation.ts';
+import type {
+  Catalog,
+  Model,
+  ModelFeature,
+  Placement,
+  Upstream,
+  UpstreamTimeouts,
+} from './model.ts';
 import { type Plan, planIncludes } from './plan.ts';
 import type { Price } from './price.ts';
 import { priceAt } from './price-book.ts';
@@ -10,6 +20,8 @@ export type Candidate = {
   readonly model: Model;
   readonly upstream: Upstream;
   readonly upstreamModel: string;
+  /** The bound on generated tokens that it is told. */
+  readonly maxOutputTokens: number;
   /** The model's when the request started. */
   readonly price: Price;
   readonly timeouts: UpstreamTimeouts;
@@ -18,34 +30,85 @@ export type Candidate = {
   readonly fallback: boolean;
 };
 
+/** What the choice depends on. The requested model has been found to fit. */
+export type RouteFacts = {
+  readonly catalog: Catalog;
+  readonly model: Model;
+  readonly plan: Plan;
+  readonly request: GenerationRequest;
+  /** Unix milliseconds. */
+  readonly startedAt: number;
+  /** Estimated. */
+  readonly promptTokens: number;
+  /** What the requested model may generate. */
+  readonly outputBound: number;
+};
+
 /**
- * The requested model's placements, drawn by weight, then those of its fallback models as far as
- * the plan includes them, each at the price of `startedAt`. `random` returns numbers in [0, 1).
+ * The requested model's placements, drawn by weight, then those of its fallback models in their
+ * order, each at the price of `startedAt`. `random` returns numbers in [0, 1).
  */
-export function candidates(
-  catalog: Catalog,
-  model: Model,
-  plan: Plan,
-  startedAt: number,
-  random: () => number,
-): Candidate[] {
-  const placements = (of: Model, fallback: boolean): Candidate[] => {
+export function candidates(facts: RouteFacts, random: () => number): Candidate[] {
+  const { catalog, model, plan, startedAt, outputBound } = facts;
+  const placements = (of: Model, maxOutputTokens: number): Candidate[] => {
     const price = priceAt(of.prices, startedAt);
     return drawByWeight(of.servedBy, random).flatMap((placement) => {
       const upstream = catalog.upstreams.get(placement.upstream);
       if (upstream === undefined) return [];
       const { model: upstreamModel, timeouts, cost } = placement;
       const paid = cost === undefined ? {} : { cost };
-      return [{ model: of, upstream, upstreamModel, price, timeouts, ...paid, fallback }];
+      const told = { upstreamModel, maxOutputTokens, price, timeouts };
+      return [{ model: of, upstream, ...told, ...paid, fallback: of !== model }];
     });
   };
-  const own = placements(model, false);
+  const own = placements(model, outputBound);
+  if (model.fallbacks.length === 0) return own;
+  const features = featuresNeeded(facts.request);
   const rest = model.fallbacks.flatMap((slug) => {
     const fallback = catalog.resolve(slug);
     if (fallback === undefined || !planIncludes(plan, fallback.slug)) return [];
-    return placements(fallback, true);
+    if (!features.every((feature) => fallback.features.has(feature))) return [];
+    const bound = boundOf(fallback, facts);
+    return bound === undefined ? [] : placements(fallback, bound);
   });
   return [...own, ...rest];
+}
+
+/**
+ * What a model must be able to do to take the place of another one. The requested model itself is
+ * asked as the caller wanted: what it cannot do, its upstream says.
+ *
+ * Effort alone asks for nothing here: models without reasoning ignore it, by the specification. But
+ * a tool round that such a model has written has no thinking in it, and the requested model would
+ * refuse to go on from there. So who wants thinking and has tools needs a model that thinks.
+ */
+function featuresNeeded({ tools, turns, json, reasoning }: GenerationRequest): ModelFeature[] {
+  const features: ModelFeature[] = [];
+  const usesTools = tools.length > 0 || turns.some(({ role }) => role === 'tool');
+  if (usesTools) features.push('tools');
+  if (json) features.push('json');
+  const hasImages = turns.some(
+    (turn) => turn.role === 'user' && turn.parts.some(({ kind }) => kind === 'image'),
+  );
+  if (hasImages) features.push('vision');
+  const thinks = reasoning !== undefined && reasoning !== 'off';
+  if (thinks && usesTools) features.push('reasoning');
+  return features;
+}
+
+/**
+ * The output bound of a fallback, or undefined where the request does not fit. A bound above what it
+ * can make is lowered to that, and one that no caller has asked for to what its window leaves.
+ */
+function boundOf(
+  fallback: Model,
+  { plan, request, promptTokens, outputBound }: RouteFacts,
+): number | undefined {
+  const room = Math.min(fallback.contextWindow, plan.maxContext) - promptTokens;
+  const bound = Math.min(outputBound, fallback.maxOutput);
+  if (room <= 0) return undefined;
+  if (request.maxOutputTokens === undefined) return Math.min(bound, room);
+  return bound <= room ? bound : undefined;
 }
 
 function drawByWeight(all: readonly Placement[], random: () => number): readonly Placement[] {

@@ -14,6 +14,8 @@ import type { Ledger } from '../ledger/contract.ts';
 import type { AccountLimits } from '../limits/limits.ts';
 import type { ReasoningStore } from '../reasoning/reasoning.ts';
 import type { StartAttempt } from '../upstream/attempt.ts';
+import type { Health } from '../upstream/health.ts';
+import type { StartTimer } from '../upstream/timer.ts';
 import type { ClientFormat, ParsedBody } from '../wire/format.ts';
 import type { InFlight } from './in-flight.ts';
 import type { Tokenizer } from './tokenizer.ts';
@@ -31,6 +33,8 @@ export type GenerateDependencies = {
   /** Absent where the operator has switched it off. */
   readonly reasoning: ReasoningStore | undefined;
   readonly startAttempt: StartAttempt;
+  readonly health: Health;
+  readonly startTimer: StartTimer;
   readonly inFlight: InFlight;
   /** For what an operator has to do something about, such as a credential that is refused. */
   readonly alert: (alert: Alert) => void;

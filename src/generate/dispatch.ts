@@ -3,23 +3,28 @@
 // its gateway knows then what there may be to pay. Called by the route, through the pipeline.
 
 import type { AttemptOptions } from '../upstream/attempt.ts';
+import type { Permit } from '../upstream/health.ts';
+import { trackAttempt } from '../upstream/tracked-attempt.ts';
 import type { CheckedRequest, GenerateDependencies } from './call.ts';
 import type { Cover } from './cover.ts';
 import { type MeteredAttempt, meterAttempt } from './metered-attempt.ts';
 
-/** `onAttempt` is told of each one, so that a client that leaves can stop it. */
+/**
+ * `onAttempt` is told of each one, so that a client that leaves can stop it. The permit of an attempt
+ * ends with it.
+ */
 export function createDispatch(
   dependencies: GenerateDependencies,
   { call: { requestId } }: CheckedRequest,
   cover: Cover,
   onAttempt: (attempt: MeteredAttempt) => void,
-): (options: AttemptOptions) => MeteredAttempt {
+): (options: AttemptOptions, permit: Permit) => MeteredAttempt {
   const { clock, monotonic, ledger, tokenizer, startAttempt } = dependencies;
-  return (options) => {
+  return (options, permit) => {
     const { model, upstream, price } = options.candidate;
     const served = { model: model.slug, upstream: upstream.id, price };
     unwatched(ledger.dispatch({ requestId, served, nowMs: clock() }));
-    const attempt = meterAttempt(startAttempt(options), {
+    const attempt = meterAttempt(trackAttempt(startAttempt(options), permit), {
       cover,
       countNow: tokenizer.countNow,
       monotonic,

@@ -5,6 +5,7 @@
 import { decideEnding, type EndingCause, type EndingFacts } from '../core/ending.ts';
 import type { UpstreamFailure } from '../core/failure.ts';
 import type { Receipt } from '../core/generation.ts';
+import type { Candidate } from '../core/route.ts';
 import type { CheckedRequest, GenerateDependencies } from './call.ts';
 import type { Grant } from './grant.ts';
 import type { Lifetime } from './lifetime.ts';
@@ -35,15 +36,23 @@ function endingFacts(
   if (attempt === undefined) {
     return { cause, output: 'none', reported: false, lengthOfBalance: false };
   }
-  const { meter } = attempt;
+  const { meter, candidate } = attempt;
   const output = meter.output();
   const hides = output === 'thinking' && request.reasoning === 'off';
   return {
     cause,
     output: output === 'none' ? 'none' : hides ? 'hidden' : 'visible',
     reported: meter.finish() !== undefined && meter.reported() !== undefined,
-    lengthOfBalance: grant.boundByBalance && meter.finish() === 'length',
+    lengthOfBalance: isBoundByBalance(grant, candidate) && meter.finish() === 'length',
   };
+}
+
+/** A fallback that cannot make as much as the balance pays for has been told its own bound. */
+function isBoundByBalance(
+  { boundByBalance, cover }: Grant,
+  { maxOutputTokens }: Candidate,
+): boolean {
+  return boundByBalance && maxOutputTokens >= cover.outputBound;
 }
 
 /** Why an answer that ended well ended. */

@@ -21,8 +21,9 @@ import { type Admitted, causeOf, causeOfEnd, end } from './ending.ts';
 import { obtainGrant } from './grant.ts';
 import { startLifetime } from './lifetime.ts';
 import { type MeteredAttempt, readToEnd } from './metered-attempt.ts';
+import { type Opening, openAnswer } from './opening.ts';
 import { pump } from './pump.ts';
-import { type Routed, route, type Serving } from './route.ts';
+import { type Asked, type Routed, route } from './route.ts';
 import { recordThinking, restoreThinking } from './thinking.ts';
 
 export type Generated =
@@ -59,9 +60,11 @@ export async function generate(
     const admitted: Admitted = { ...checked, grant, lifetime };
     if (lifetime.isOver()) return await giveUp(dependencies, admitted);
     const routed = await findUpstream(dependencies, admitted);
-    if (routed.kind === 'failed') return await refuse(dependencies, admitted, routed.failure);
-    if (routed.kind === 'cancelled') return await giveUp(dependencies, admitted, routed);
-    if (!checked.request.stream) return await serveWhole(dependencies, admitted, routed);
+    if (routed.kind === 'failed') return await refuse(dependencies, admitted, routed);
+    if (routed.kind === 'cancelled') return await giveUp(dependencies, admitted, routed.asked);
+    if (routed.kind === 'serving' && !checked.request.stream) {
+      return await serveWhole(dependencies, admitted, routed);
+    }
     const stream = serveStream(dependencies, admitted, routed);
     settled = stream.settled;
     return stream.generated;
@@ -99,21 +102,24 @@ async function findUpstream(
   dependencies: GenerateDependencies,
   admitted: Admitted,
 ): Promise<Routed<MeteredAttempt>> {
-  const { call, request, catalog, model, plan, grant, lifetime } = admitted;
+  const { call, request, grant, lifetime } = admitted;
+  const { random, silentCommitMs, health, monotonic, startTimer } = dependencies;
   const { outputBound } = grant.cover;
+  const { startedAt } = call;
   try {
     return await route({
       startAttempt: createDispatch(dependencies, admitted, grant.cover, lifetime.follow),
-      candidates: candidates(catalog, model, plan, call.startedAt, dependencies.random),
+      candidates: candidates({ ...admitted, outputBound, startedAt }, random),
       request,
-      maxOutputTokens: outputBound,
       // What is fetched as a stream can be stopped when the money is gone, also for a whole answer.
       streamUpstream: request.stream || outputBound > SLICE_TOKENS,
       until: request.stream ? 'content' : 'end',
       tellsExhaustion: call.format.tellsExhaustion,
-      silentCommitMs: dependencies.silentCommitMs,
+      silentCommitMs,
       cancelled: lifetime.isOver,
+      follow: lifetime.follow,
       attempts: grant.attempts,
+      ...{ health, monotonic, random, startTimer },
     });
   } catch (error) {
     await end(dependencies, admitted, 'gateway');
@@ -125,19 +131,19 @@ async function findUpstream(
 async function refuse(
   dependencies: GenerateDependencies,
   admitted: Admitted,
-  failure: UpstreamFailure,
+  { failure, ...wait }: Extract<Routed<MeteredAttempt>, { readonly kind: 'failed' }>,
 ): Promise<never> {
   await end(dependencies, admitted, causeOf(dependencies, failure), { failure });
-  throw failureError(failure, admitted.grant.limits);
+  throw failureError(failure, { ...wait, limits: admitted.grant.limits });
 }
 
 async function serveWhole(
   dependencies: GenerateDependencies,
   admitted: Admitted,
-  { attempt, first }: Serving<MeteredAttempt>,
+  { attempt, first }: Asked<MeteredAttempt>,
 ): Promise<Generated> {
   const { call, grant } = admitted;
-  const { events } = await first;
+  const { events } = first;
   grant.attempts.add(attempt, undefined);
   const answer = await foldAnswer(dependencies, admitted, attempt, events);
   const receipt = await end(dependencies, admitted, causeOfEnd(attempt), { attempt });
@@ -176,22 +182,17 @@ async function foldAnswer(
 function serveStream(
   dependencies: GenerateDependencies,
   admitted: Admitted,
-  serving: Serving<MeteredAttempt>,
+  routed: Extract<Routed<MeteredAttempt>, { readonly kind: 'serving' | 'silent' }>,
 ): { readonly generated: Generated; readonly settled: Promise<void> } {
   const { call, grant, lifetime } = admitted;
-  const { attempt } = serving;
   const client = createClientStream(lifetime.leave);
   call.signal.addEventListener('abort', client.leave);
-  lifetime.follow({
-    candidate: attempt.candidate,
-    abort() {
-      attempt.abort();
-      // A server that stops does not wait for a client that does not read.
-      client.hurry();
-    },
-  });
+  // A server that stops does not wait for a client that does not read.
+  lifetime.onStop(client.hurry);
+  const isSilent = routed.kind === 'silent';
+  const answer = openAnswer(isSilent ? routed.found : Promise.resolve(routed), grant.attempts);
   const run = async (): Promise<void> => {
-    client.write(await deliver(dependencies, admitted, serving, client));
+    client.write(await deliver(dependencies, admitted, answer, client));
     client.close();
   };
   // This task belongs to the request and not to the client's socket: it settles either way.
@@ -202,7 +203,7 @@ function serveStream(
     generated: {
       kind: 'stream',
       body: client.body,
-      modelServed: attempt.candidate.model.slug,
+      modelServed: isSilent ? routed.modelServed : routed.attempt.candidate.model.slug,
       limits: grant.limits,
     },
     settled,
@@ -215,67 +216,68 @@ const STOPPED: UpstreamFailure = { class: 'gateway', detail: 'the server was sto
 async function deliver(
   dependencies: GenerateDependencies,
   admitted: Admitted,
-  { attempt, first }: Serving<MeteredAttempt>,
+  answer: Opening<MeteredAttempt>,
   client: ClientStream,
 ): Promise<string> {
-  const { call, grant, lifetime } = admitted;
+  const { call, lifetime } = admitted;
   const encoder = call.format.stream(answerHead(dependencies, admitted));
   const thinking = recordThinking(dependencies, admitted);
   try {
     const pumped = await pump({
-      attempt,
-      first,
+      attempt: answer,
+      first: answer.first,
       encoder,
       client,
       onEvent: thinking.push,
       tellsExhaustion: call.format.tellsExhaustion,
       heartbeatMs: dependencies.heartbeatMs,
     });
+    const attempt = answer.attempt();
     // Before the last words leave: the client's next request may come right behind them.
-    thinking.keep(attempt.candidate.upstream);
+    if (attempt !== undefined) thinking.keep(attempt.candidate.upstream);
     if (pumped.kind === 'client_left') {
-      if (!pumped.over && lifetime.isDraining()) await readToEnd(attempt);
-      grant.attempts.add(attempt, undefined);
+      if (attempt !== undefined && !pumped.over && lifetime.isDraining()) await readToEnd(attempt);
+      answer.note(undefined);
       await end(dependencies, admitted, 'client', { attempt });
       return '';
     }
-    if (pumped.kind === 'finished') {
-      grant.attempts.add(attempt, undefined);
+    if (pumped.kind === 'finished' && attempt !== undefined) {
+      answer.note(undefined);
       return encoder.finish(await end(dependencies, admitted, causeOfEnd(attempt), { attempt }));
     }
     // A server that stops ends its streams, which then look as if their upstream had.
-    const failure = dependencies.inFlight.aborted() ? STOPPED : pumped.failure;
-    grant.attempts.add(attempt, failure);
+    const isStopped = dependencies.inFlight.aborted() || pumped.kind === 'finished';
+    const failure = isStopped ? STOPPED : pumped.failure;
+    answer.note(failure);
     const cause = causeOf(dependencies, failure);
     const receipt = await end(dependencies, admitted, cause, { attempt, failure });
     // After a silent commit an upstream can still fail with nothing delivered.
-    const delivered = attempt.meter.output() !== 'none';
+    const delivered = attempt !== undefined && attempt.meter.output() !== 'none';
     return encoder.fail(delivered ? interruptedError() : failureError(failure), receipt);
   } catch (error) {
-    attempt.abort();
+    answer.abort();
     dependencies.onInternal(call.requestId, error);
-    const receipt = await end(dependencies, admitted, 'gateway', { attempt });
+    const receipt = await end(dependencies, admitted, 'gateway', { attempt: answer.attempt() });
     return encoder.fail(new GatewayError('internal_error'), receipt);
   }
 }
 
 /**
- * Nobody waits any more: the client has left, or the server is stopping. `routed` is what had been
+ * Nobody waits any more: the client has left, or the server is stopping. `asked` is who had been
  * asked by then. Resolves where the client has left, and refuses one that is sent away.
  */
 async function giveUp(
   dependencies: GenerateDependencies,
   admitted: Admitted,
-  routed?: Extract<Routed<MeteredAttempt>, { readonly kind: 'cancelled' }>,
+  asked?: Asked<MeteredAttempt>,
 ): Promise<Generated> {
   const { grant, lifetime } = admitted;
-  if (routed !== undefined) {
-    const { end: over } = await routed.first;
-    if (over === undefined && lifetime.isDraining()) await readToEnd(routed.attempt);
+  if (asked !== undefined && asked.first.end === undefined && lifetime.isDraining()) {
+    await readToEnd(asked.attempt);
   }
   const left = lifetime.hasLeft();
   // Nothing of an answer is charged to a client that is sent away: it has not got any of it.
-  const attempt = left ? routed?.attempt : undefined;
+  const attempt = left ? asked?.attempt : undefined;
   await end(dependencies, admitted, left ? 'client' : 'gateway', { attempt });
   if (left) return { kind: 'cancelled' };
   throw new GatewayError('provider_unavailable', { limits: grant.limits });

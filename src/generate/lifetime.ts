@@ -10,8 +10,10 @@ export type Lifetime = {
   readonly hasLeft: () => boolean;
   /** The client has left, and its upstream is read on because it bills to the end. */
   readonly isDraining: () => boolean;
-  /** From now on this attempt is what ends with the request, in place of the one before it. */
-  readonly follow: (attempt: Followed) => void;
+  /** From now on this is what ends with the request, in place of what was before it. */
+  readonly follow: (followed: Followed) => void;
+  /** To be called when the server ends what is still running, after what is followed has ended. */
+  readonly onStop: (action: () => void) => void;
   /** To be called, once, when the client leaves; at once where it has. */
   readonly onLeave: (action: () => void) => void;
   /** Says that the client has left; the signal of the call says it too. */
@@ -20,7 +22,8 @@ export type Lifetime = {
   readonly end: () => void;
 };
 
-type Followed = { readonly candidate: Candidate; readonly abort: () => void };
+/** What waits for an upstream. One that is not asked yet has no candidate, and nobody bills it. */
+export type Followed = { readonly candidate?: Candidate; readonly abort: () => void };
 
 /** The `signal` of the call fires when the client leaves. */
 export function startLifetime(
@@ -30,9 +33,13 @@ export function startLifetime(
   let current: Followed | undefined;
   let left = signal.aborted;
   let freed: (() => void) | undefined;
+  let stopped: (() => void) | undefined;
   let endDrain: (() => void) | undefined;
 
-  const stop = (): void => current?.abort();
+  const stop = (): void => {
+    current?.abort();
+    stopped?.();
+  };
   const leave = (): void => {
     if (left) return;
     left = true;
@@ -50,9 +57,13 @@ export function startLifetime(
     hasLeft: () => left,
     isDraining: () => endDrain !== undefined,
     leave,
-    follow(attempt) {
-      current = attempt;
-      if (isOver()) attempt.abort();
+    follow(followed) {
+      current = followed;
+      if (isOver()) followed.abort();
+    },
+    onStop(action) {
+      stopped = action;
+      if (inFlight.aborted()) action();
     },
     onLeave(action) {
       freed = action;
@@ -66,6 +77,7 @@ export function startLifetime(
   };
 }
 
-function billsToTheEnd({ candidate: { upstream } }: Followed): boolean {
-  return upstream.dialect !== 'demo' && !upstream.cancelStopsBilling;
+function billsToTheEnd({ candidate }: Followed): boolean {
+  const upstream = candidate?.upstream;
+  return upstream !== undefined && upstream.dialect !== 'demo' && !upstream.cancelStopsBilling;
 }

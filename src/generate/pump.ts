@@ -15,7 +15,7 @@ export type Pumped =
   | { readonly kind: 'failed'; readonly failure: UpstreamFailure };
 
 export type PumpOptions = {
-  readonly attempt: Attempt;
+  readonly attempt: Pick<Attempt, 'next' | 'abort'>;
   /** The events that were read before the commit point; pending after a silent commit. */
   readonly first: Promise<Batch>;
   readonly encoder: StreamEncoder;

@@ -1,85 +1,248 @@
-// Tries the candidates of a request, best first, until one of them delivers. Nothing has been sent
-// to the client while this runs, so every failure may still be answered by the next candidate.
+// Tries the candidates of a request, best first, until one of them delivers. Nothing of an answer has
+// been sent to the client while this runs, so every failure may still be made good: `core/failover.ts`
+// decides how. Whether a candidate is to be asked at all, its health says.
 
-import { exhaustion, mayTryNext, type UpstreamFailure } from '../core/failure.ts';
+import {
+  decideStep,
+  isOfCredential,
+  type Situation,
+  type Step,
+  tellingFailure,
+} from '../core/failover.ts';
+import { exhaustion, type UpstreamFailure } from '../core/failure.ts';
 import type { GenerationEvent, GenerationRequest } from '../core/generation.ts';
 import type { Candidate } from '../core/route.ts';
 import type { Attempt, AttemptOptions, Batch } from '../upstream/attempt.ts';
+import type { Asking, Health, Permit, Queued, Refusal } from '../upstream/health.ts';
+import type { StartTimer } from '../upstream/timer.ts';
 import type { AttemptLog } from './attempt-log.ts';
+import type { Followed } from './lifetime.ts';
 import { within } from './within.ts';
 
-/** Attempts of one request, however many candidates the catalog names. */
-const ATTEMPTS_MAX = 4;
+/** One that was asked, and the events that it began with. */
+export type Asked<A extends Attempt> = { readonly attempt: A; readonly first: Batch };
 
-/** The upstream that answers: everything that is left to do is to pass on what it says. */
-export type Serving<A extends Attempt> = {
-  readonly kind: 'serving';
-  readonly attempt: A;
-  /** The events so far; pending where a silent upstream was committed to. */
-  readonly first: Promise<Batch>;
-};
+export type Found<A extends Attempt> =
+  /** The upstream that answers: everything that is left to do is to pass on what it says. */
+  | ({ readonly kind: 'serving' } & Asked<A>)
+  | {
+      readonly kind: 'failed';
+      readonly failure: UpstreamFailure;
+      /** How long until a candidate may be asked again, where none may now. */
+      readonly retryAfterMs?: number;
+    }
+  /** Nobody waits any more. The end of `first` says whether there is more to read. */
+  | { readonly kind: 'cancelled'; readonly asked?: Asked<A> };
 
 export type Routed<A extends Attempt> =
-  | Serving<A>
-  | { readonly kind: 'failed'; readonly failure: UpstreamFailure }
-  /** Nobody waits any more. `first` is as above; its `end` says whether there is more to read. */
-  | { readonly kind: 'cancelled'; readonly attempt: A; readonly first: Promise<Batch> };
+  | Found<A>
+  /** Too long in silence: the answer begins, and this model gives it or nobody does. */
+  | { readonly kind: 'silent'; readonly modelServed: string; readonly found: Promise<Found<A>> };
 
 export type RouteOptions<A extends Attempt> = {
-  /** Whoever makes them also stops them when the client leaves. */
-  readonly startAttempt: (options: AttemptOptions) => A;
+  /** Whoever makes them ends their permits, and stops them when the client leaves. */
+  readonly startAttempt: (options: AttemptOptions, permit: Permit) => A;
+  readonly health: Pick<Health, 'enter' | 'takeRepeat' | 'waitMs'>;
   readonly candidates: readonly Candidate[];
   readonly request: GenerationRequest;
-  readonly maxOutputTokens: number;
   readonly streamUpstream: boolean;
   /** `content`: serve from the first content event on. `end`: serve only a complete answer. */
   readonly until: 'content' | 'end';
   /** Whether an answer that the upstream cut for lack of capacity is one in the client's format. */
   readonly tellsExhaustion: boolean;
-  /** After this silence a streamed request commits to the upstream that keeps it waiting. */
+  /** After this silence the answer to a streamed request begins without its content. */
   readonly silentCommitMs: number;
   /** The client has left, or the server ends what is still running. */
   readonly cancelled: () => boolean;
+  /** Takes what is to be cut short when that happens, in place of what it was given before. */
+  readonly follow: (wait: Followed) => void;
   /** Where attempts that fail are noted. The one that serves is still under way. */
-  readonly attempts: AttemptLog;
+  readonly attempts: Pick<AttemptLog, 'add' | 'skip'>;
+  /** Milliseconds of a clock that never jumps. */
+  readonly monotonic: () => number;
+  readonly random: () => number;
+  readonly startTimer: StartTimer;
 };
 
 export async function route<A extends Attempt>(options: RouteOptions<A>): Promise<Routed<A>> {
-  let failure: UpstreamFailure = { class: 'unreachable', detail: 'no upstream serves this model' };
-  const waiting = options.candidates.slice(0, ATTEMPTS_MAX);
-  let mayReconnect = true;
-  for (let candidate = waiting.shift(); candidate !== undefined; candidate = waiting.shift()) {
-    const attempt = options.startAttempt({
-      candidate,
-      credential: candidate.upstream.credentials[0],
-      request: options.request,
-      maxOutputTokens: options.maxOutputTokens,
-      stream: options.streamUpstream,
-    });
-    const first = readUntil(attempt, options);
-    const ready =
-      options.until === 'end'
-        ? await first
-        : ((await within(options.silentCommitMs, first)) ?? 'silent');
-    if (options.cancelled()) {
-      options.attempts.add(attempt, { class: 'cut', detail: 'the request was given up' });
-      return { kind: 'cancelled', attempt, first };
+  const search = createSearch(options);
+  if (options.until === 'end') return search.run();
+  const found = search.run();
+  const soon = await within(options.silentCommitMs, found);
+  return soon ?? { kind: 'silent', modelServed: search.commit(), found };
+}
+
+const FIRST: Asking = { kind: 'first' };
+const REPEAT: Asking = { kind: 'repeat' };
+const NOBODY: UpstreamFailure = { class: 'unreachable', detail: 'no upstream serves this model' };
+const GIVEN_UP: UpstreamFailure = { class: 'cut', detail: 'the request was given up' };
+
+function createSearch<A extends Attempt>(options: RouteOptions<A>) {
+  const { health, request, cancelled, attempts, monotonic } = options;
+  const startedAt = monotonic();
+  const deadlineMs = options.candidates[0]?.timeouts.totalMs ?? 0;
+  let waiting = [...options.candidates];
+  let current = waiting.shift();
+  /** Questions so far. */
+  let count = 0;
+
+  const run = async (): Promise<Found<A>> => {
+    let told: UpstreamFailure | undefined;
+    let asking = FIRST;
+    while (current !== undefined) {
+      const candidate = current;
+      const entered = health.enter(candidate, asking);
+      const entry = entered.kind === 'queued' ? await queue(entered, options) : entered;
+      if (cancelled()) return giveUp(entry);
+      let failure: UpstreamFailure;
+      if (entry.kind === 'refusal') {
+        failure = entry.failure;
+        attempts.skip(candidate, failure);
+      } else {
+        const asked = await ask(candidate, entry);
+        const { end } = asked.first;
+        if (cancelled()) {
+          attempts.add(asked.attempt, GIVEN_UP);
+          return { kind: 'cancelled', asked };
+        }
+        if (end === undefined || end === 'finished') return { kind: 'serving', ...asked };
+        failure = end;
+        attempts.add(asked.attempt, failure);
+      }
+      told = tellingFailure(told, failure);
+      const used = entry.kind === 'permit' ? entry.credential.id : undefined;
+      const again = asking.kind === 'first' ? againAs(candidate, failure, used) : REPEAT;
+      const step = decide(candidate, asking, again, failure);
+      if (step.kind === 'stop') break;
+      if (step.kind === 'next') {
+        current = waiting.shift();
+        asking = FIRST;
+        continue;
+      }
+      asking = again;
+      if (step.afterMs > 0) await pause(step.afterMs, options);
+      if (cancelled()) return { kind: 'cancelled' };
     }
-    if (ready === 'silent') return { kind: 'serving', attempt, first };
-    if (ready.end === undefined || ready.end === 'finished') {
-      return { kind: 'serving', attempt, first };
-    }
-    failure = ready.end;
-    options.attempts.add(attempt, failure);
-    if (!mayTryNext(failure)) break;
-    // A kept connection that its upstream closes just as it is used says nothing about the
-    // upstream: it is asked once more, on a new one.
-    if (failure.class === 'unreachable' && mayReconnect) {
-      mayReconnect = false;
-      waiting.unshift(candidate);
-    }
+    return { kind: 'failed', failure: told ?? NOBODY, ...retryAfter(options, count) };
+  };
+
+  const ask = async (candidate: Candidate, permit: Permit): Promise<Asked<A>> => {
+    const leftMs = startedAt + deadlineMs - monotonic();
+    const bounded = count === 0 ? candidate : boundTotal(candidate, leftMs);
+    count += 1;
+    const attempt = start(options, bounded, permit);
+    return { attempt, first: await readUntil(attempt, options) };
+  };
+
+  const decide = (
+    candidate: Candidate,
+    asking: Asking,
+    again: Asking,
+    failure: UpstreamFailure,
+  ): Step => {
+    const situation: Situation = {
+      attempts: count,
+      repeated: asking.kind !== 'first',
+      hasOtherCredential: again.kind === 'credential',
+      hasNext: waiting.length > 0,
+      mayRepeat: true,
+      elapsedMs: monotonic() - startedAt,
+      deadlineMs,
+      cancelled: cancelled(),
+      dice: options.random(),
+    };
+    const step = decideStep(failure, situation);
+    if (step.kind !== 'again' || again.kind === 'credential') return step;
+    // The budget is asked where something is to be taken from it, and nowhere else.
+    if (health.takeRepeat(candidate)) return step;
+    return decideStep(failure, { ...situation, mayRepeat: false });
+  };
+
+  return {
+    run,
+    /** From now on only the model that is being asked may answer: its name has left. */
+    commit(): string {
+      const slug = current?.model.slug ?? request.model;
+      waiting = waiting.filter(({ model }) => model.slug === slug);
+      return slug;
+    },
+  };
+}
+
+function giveUp(entry: Permit | Refusal): { readonly kind: 'cancelled' } {
+  if (entry.kind === 'permit') entry.end('given_up');
+  return { kind: 'cancelled' };
+}
+
+/** All attempts of a request share one deadline: a later one has what the earlier ones left of it. */
+function boundTotal(candidate: Candidate, leftMs: number): Candidate {
+  const { timeouts } = candidate;
+  if (timeouts.totalMs <= leftMs) return candidate;
+  return { ...candidate, timeouts: { ...timeouts, totalMs: Math.max(1, leftMs) } };
+}
+
+/** A permit of an attempt that could not be started would never be ended. */
+function start<A extends Attempt>(
+  { startAttempt, request, streamUpstream }: RouteOptions<A>,
+  candidate: Candidate,
+  permit: Permit,
+): A {
+  const { credential } = permit;
+  const { maxOutputTokens } = candidate;
+  try {
+    return startAttempt(
+      { candidate, credential, request, maxOutputTokens, stream: streamUpstream },
+      permit,
+    );
+  } catch (error) {
+    permit.end('given_up');
+    throw error;
   }
-  return { kind: 'failed', failure };
+}
+
+/** As what a candidate is asked a second time, if it is: with another credential, where it has one. */
+function againAs(
+  { upstream }: Candidate,
+  failure: UpstreamFailure,
+  used: string | undefined,
+): Asking {
+  const isOther = upstream.credentials.length > 1 && isOfCredential(failure.class);
+  return isOther && used !== undefined ? { kind: 'credential', avoid: used } : REPEAT;
+}
+
+function queue(
+  { entry, leave }: Queued,
+  { follow }: Pick<RouteOptions<Attempt>, 'follow'>,
+): Promise<Permit | Refusal> {
+  follow({ abort: leave });
+  return entry;
+}
+
+/** Ends early when nobody waits any more. */
+function pause(
+  afterMs: number,
+  { startTimer, follow }: Pick<RouteOptions<Attempt>, 'startTimer' | 'follow'>,
+): Promise<void> {
+  return new Promise((resolve) => {
+    const stopTimer = startTimer(afterMs, resolve);
+    follow({
+      abort() {
+        stopTimer();
+        resolve();
+      },
+    });
+  });
+}
+
+/** What is worth telling: while one of the candidates may be asked, there is no reason to wait. */
+function retryAfter(
+  { health, candidates }: Pick<RouteOptions<Attempt>, 'health' | 'candidates'>,
+  count: number,
+): { readonly retryAfterMs?: number } {
+  const leastMs = Math.min(...candidates.map(health.waitMs));
+  // A queue that was full is not empty at once.
+  const waitMs = count === 0 ? Math.max(leastMs, 1) : leastMs;
+  return waitMs > 0 && Number.isFinite(waitMs) ? { retryAfterMs: waitMs } : {};
 }
 
 /** Collects batches until there is content (or a finish: an empty answer is one), or to the end. */

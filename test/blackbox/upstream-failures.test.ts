@@ -135,7 +135,7 @@ beforeAll(async () => {
   ]);
   gateway = await startGateway({
     catalog: catalogFor(upstream, ['ok', 'late-exhaustion', ...names, ...names.map(withFallback)], {
-      upstream: { first_byte_seconds: 1, idle_seconds: 1, total_seconds: 2.5 },
+      upstream: { first_byte_seconds: 1, first_content_seconds: 1, idle_seconds: 1 },
       models: Object.fromEntries(fallbacks),
       plans: { business: { concurrent_requests: 1_000 } },
     }),
@@ -315,7 +315,9 @@ describe.concurrent('after content', () => {
         expect([name, answer.status, error['code']]).toEqual([name, 503, 'provider_unavailable']);
         expectNoLeak(name, answer);
         const record = await booked(answer);
-        expect([name, record.phase, record.debited, failuresOf(record)]).toEqual([
+        // Where nobody else is left, the same one may have been asked again.
+        const kinds = [...new Set(failuresOf(record))];
+        expect([name, record.phase, record.debited, kinds]).toEqual([
           name,
           'released',
           0n,
@@ -372,6 +374,7 @@ test.each(FORMATS)(
       svc_outcome: 'upstream_failed',
     });
   },
+  30_000,
 );
 
 test('afterwards nothing is under way anywhere, and the log has no word of the upstream', async () => {

@@ -3,6 +3,7 @@
 
 import { expect, test } from 'bun:test';
 import fc from 'fast-check';
+import type { GenerationRequest } from '../../src/core/generation.ts';
 import type { Catalog, Model, Placement, Upstream } from '../../src/core/model.ts';
 import { BUILT_IN_PLANS, type Plan } from '../../src/core/plan.ts';
 import { SINCE_EVER } from '../../src/core/price-book.ts';
@@ -11,6 +12,19 @@ import { demoUpstream, TIMEOUTS } from '../support/model.ts';
 import { alwaysAt } from '../support/price.ts';
 
 const [PLAN] = BUILT_IN_PLANS as readonly [Plan];
+
+const REQUEST: GenerationRequest = {
+  model: 'own',
+  system: '',
+  turns: [],
+  stop: [],
+  tools: [],
+  json: false,
+  stream: true,
+  includeUsage: true,
+};
+
+const FACTS = { plan: PLAN, request: REQUEST, startedAt: 0, promptTokens: 10, outputBound: 100 };
 
 const PRICE = { input: 1n, cachedInput: 1n, cacheWrite: 1n, output: 1n };
 
@@ -54,7 +68,8 @@ function order(models: readonly Model[], plan: Plan, random: () => number): stri
   const [first] = models;
   if (first === undefined) throw new Error('no model');
   const ids = ['a', 'b', 'c', 'd'];
-  return candidates(catalog(models, ids), first, plan, 0, random).map(
+  const facts = { ...FACTS, catalog: catalog(models, ids), model: first, plan };
+  return candidates(facts, random).map(
     (each) => `${each.model.slug}@${each.upstream.id}${each.fallback ? ' fallback' : ''}`,
   );
 }
@@ -85,7 +100,9 @@ test('each candidate has the price that its model has when the request starts', 
   const own = dated('own', ['other'], 100);
   const models = catalog([own, dated('other', [], 200)], ['a']);
   const versions = (startedAt: number): string[] =>
-    candidates(models, own, PLAN, startedAt, () => 0).map((each) => each.price.version);
+    candidates({ ...FACTS, catalog: models, model: own, startedAt }, () => 0).map(
+      (each) => each.price.version,
+    );
   expect(versions(99)).toEqual(['own before', 'other before']);
   expect(versions(100)).toEqual(['own after', 'other before']);
   expect(versions(200)).toEqual(['own after', 'other after']);

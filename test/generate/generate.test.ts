@@ -16,6 +16,8 @@ import { LedgerSilent, LedgerUnavailable } from '../../src/ledger/error.ts';
 import { createHistory } from '../../src/ledger/history.ts';
 import { createLimits } from '../../src/limits/limits.ts';
 import type { Batch } from '../../src/upstream/attempt.ts';
+import { createHealth } from '../../src/upstream/health.ts';
+import { startTimer } from '../../src/upstream/timer.ts';
 import { chatFormat } from '../../src/wire/chat/format.ts';
 import { temporaryDirectory } from '../support/database.ts';
 import { closeBooks, fundAccount, NOW, type OpenBooks, openBooks } from '../support/ledger.ts';
@@ -115,6 +117,14 @@ async function rig(accountId: string, changes: Partial<GenerateDependencies> = {
     tokenizer: createTokenizer((text) => text.length),
     reasoning: undefined,
     startAttempt: (options) => listedAttempt(options.candidate, [finished(ANSWER)]),
+    health: createHealth({
+      catalog: () => CATALOG,
+      clock: () => nowMs,
+      monotonic: () => nowMs,
+      startTimer,
+      alert: () => undefined,
+    }),
+    startTimer,
     inFlight,
     alert: () => undefined,
     onInternal: () => undefined,
@@ -180,6 +190,8 @@ describe('a request costs the prices of the moment when it started', () => {
 
   test('also at a fallback that is asked after they have changed', async () => {
     const { dependencies, call } = await rig('fallback', {
+      // The wall clock alone is moved: no deadline of the request is over.
+      monotonic: () => NOW,
       startAttempt(options) {
         nowMs = CHANGE + 5_000;
         const broken: Batch = { events: [], end: { class: 'overloaded', detail: 'busy' } };

@@ -30,6 +30,7 @@ export function candidate(slug: string, fallback = false): Candidate {
     },
     upstream: demoUpstream(slug),
     upstreamModel: slug,
+    maxOutputTokens: 100,
     timeouts: TIMEOUTS,
     price: { version: slug, input: 1n, cachedInput: 1n, cacheWrite: 1n, output: 1n },
     fallback,

@@ -1,146 +1,202 @@
 // Which attempt serves: the first that delivers, no attempt after a caller's own mistake or after
-// the client has left, and a record of every one that failed.
+// the client has left, and a record of every one that failed or was not asked.
 
 import { expect, test } from 'bun:test';
-import type { Alert } from '../../src/core/alert.ts';
 import type { FailureClass } from '../../src/core/failure.ts';
-import type { GenerationRequest } from '../../src/core/generation.ts';
-import { createAttemptLog } from '../../src/generate/attempt-log.ts';
-import { type Routed, route } from '../../src/generate/route.ts';
-import type { Attempt, Batch } from '../../src/upstream/attempt.ts';
-import { CUT, candidate, FINISH, HELLO, type ListedAttempt, listedAttempt } from './parts.ts';
+import type { Batch } from '../../src/upstream/attempt.ts';
+import { CUT, FINISH, HELLO } from './parts.ts';
+import { type Asked, at, createRouteRig, DELIVERS, fails, keys } from './route-rig.ts';
 
-const REQUEST: GenerationRequest = {
-  model: 'a',
-  system: '',
-  turns: [],
-  stop: [],
-  tools: [],
-  json: false,
-  stream: true,
-  includeUsage: true,
-};
+const A = at('a', { fallback: false });
+const B = at('b', { fallback: true });
+const C = at('c', { fallback: true });
 
-type Options = {
-  readonly until?: 'content' | 'end';
-  readonly tellsExhaustion?: boolean;
-  readonly silentCommitMs?: number;
-  readonly cancelled?: () => boolean;
-  readonly onAttempt?: (attempt: Attempt) => void;
-};
-
-/** Candidates named a, b, c, … that give these batches. */
-async function run(all: readonly (readonly Batch[])[], options: Options = {}) {
-  const started: ListedAttempt[] = [];
-  const alerts: Alert[] = [];
-  const attempts = createAttemptLog({
-    clock: () => 5,
-    alert: (alert) => void alerts.push(alert),
-    promptTokens: 10,
-  });
-  const routed: Routed<ListedAttempt> = await route({
-    startAttempt: (attempt) => {
-      const listed = listedAttempt(attempt.candidate, all[started.length] ?? []);
-      started.push(listed);
-      options.onAttempt?.(listed);
-      return listed;
-    },
-    candidates: all.map((_, index) => candidate('abcdef'[index] ?? '', index > 0)),
-    request: REQUEST,
-    maxOutputTokens: 100,
-    streamUpstream: true,
-    until: options.until ?? 'content',
-    tellsExhaustion: options.tellsExhaustion ?? true,
-    silentCommitMs: options.silentCommitMs ?? 60_000,
-    cancelled: options.cancelled ?? (() => false),
-    attempts,
-  });
-  const served = routed.kind === 'serving' ? routed.attempt.candidate.model.slug : undefined;
-  return { routed, served, records: attempts.records, started, alerts };
+async function run(answers: Asked['answers'], more: Partial<Asked> = {}) {
+  const rig = createRouteRig();
+  const ran = await rig.run({ candidates: [A, B], answers, ...more });
+  const asked = rig.questions.map(({ model }) => model).join(' ');
+  return { ...rig, ...ran, asked };
 }
 
-const fails = (kind: FailureClass): Batch => ({ events: [], end: { class: kind, detail: kind } });
-const DELIVERS: Batch = { events: [HELLO] };
-
 test('the first that delivers serves, and nobody else is asked', async () => {
-  const { routed, served, started, records } = await run([[DELIVERS], [DELIVERS]]);
-  expect([served, started.length, records.length]).toEqual(['a', 1, 0]);
-  if (routed.kind !== 'serving') throw new Error('not serving');
-  expect(await routed.first).toEqual(DELIVERS);
+  const { routed, asked, story } = await run([[DELIVERS], [DELIVERS]]);
+  expect([asked, story]).toEqual(['a', []]);
+  expect(routed).toMatchObject({ kind: 'serving', first: DELIVERS });
 });
 
 test('a credential that is refused is told to the operator, also where another one serves', async () => {
-  const { served, alerts } = await run([[fails('credential')], [DELIVERS]]);
+  const { served, alerts } = await run([[fails('credential', { status: 401 })], [DELIVERS]]);
   expect(served).toBe('b');
-  expect(alerts).toEqual([{ kind: 'credential_refused', upstream: 'a', credential: '1' }]);
+  expect(alerts).toEqual([
+    { kind: 'credential_refused', upstream: 'a', credential: '1', status: 401 },
+  ]);
 });
 
 test.each<FailureClass>([
   'timeout',
+  'rate_limited',
   'overloaded',
   'credential',
   'server_error',
+  'mismatch',
+  'unsupported',
   'malformed',
   'cut',
-])('after %s the next one is asked, and the failure is recorded', async (kind) => {
-  const { served, records } = await run([[fails(kind)], [DELIVERS]]);
-  expect(served).toBe('b');
-  expect(records).toEqual([
-    {
-      upstream: 'a',
-      model: 'a',
-      upstreamModel: 'a',
-      credential: '1',
-      startedAt: 0,
-      endedAt: 5,
-      failure: kind,
-      detail: kind,
-    },
-  ]);
+])('after %s the next one is asked at once, and the failure is recorded', async (kind) => {
+  const { served, story, time } = await run([[fails(kind)], [DELIVERS]]);
+  expect([served, story, time.started]).toEqual(['b', [`a ${kind}`], []]);
+});
+
+test.each<FailureClass>(['timeout', 'overloaded', 'server_error', 'cut'])(
+  'after %s, where nobody else is left, the same is asked again after a pause',
+  async (kind) => {
+    const low = await run([[fails(kind)], [DELIVERS]], { candidates: [A] });
+    expect([low.served, low.asked, low.time.started]).toEqual(['a', 'a a', [100]]);
+    const high = await run([[fails(kind)], [DELIVERS]], { candidates: [A], dice: 0.999 });
+    expect(Math.round(high.time.started[0] ?? 0)).toBe(799);
+  },
+);
+
+test.each<FailureClass>(['credential', 'mismatch', 'unsupported', 'malformed', 'rate_limited'])(
+  'after %s nobody is asked the same again',
+  async (kind) => {
+    const { routed, asked } = await run([[fails(kind)], [DELIVERS]], { candidates: [A] });
+    expect([routed.kind, asked]).toEqual(['failed', 'a']);
+  },
+);
+
+test('a short delay of a rate limit is waited for, once, whoever else there is', async () => {
+  const limited = fails('rate_limited', { retryAfterMs: 2_000 });
+  const candidates = [{ ...A, timeouts: { ...A.timeouts, totalMs: 60_000 } }, B];
+  const patient = await run([[limited], [DELIVERS]], { candidates });
+  expect([patient.asked, patient.time.started]).toEqual(['a a', [2_000]]);
+  const moved = await run([[limited], [limited], [DELIVERS]], { candidates });
+  expect([moved.asked, moved.time.started]).toEqual(['a a b', [2_000]]);
+});
+
+test('a long delay is not waited for, and the upstream is left alone for that time', async () => {
+  const limited = fails('rate_limited', { retryAfterMs: 2_001 });
+  const { asked, health } = await run([[limited], [DELIVERS]]);
+  expect([asked, health.waitMs(A)]).toEqual(['a b', 2_001]);
+  const busy = fails('overloaded', { status: 503, retryAfterMs: 999_999 });
+  const alone = await run([[busy], [DELIVERS]], { candidates: [A] });
+  expect([alone.asked, alone.health.waitMs(A)]).toEqual(['a', 60_000]);
+  expect(alone.routed).toMatchObject({ kind: 'failed', retryAfterMs: 60_000 });
 });
 
 test('one that cannot be reached is asked once more on a new connection, and only once', async () => {
   const closed = fails('unreachable');
   const again = await run([[closed], [DELIVERS]]);
-  expect([again.served, again.started.map((each) => each.candidate.model.slug)]).toEqual([
-    'a',
-    ['a', 'a'],
-  ]);
+  expect([again.served, again.asked, again.time.started]).toEqual(['a', 'a a', []]);
   const gone = await run([[closed], [closed], [DELIVERS]]);
-  expect([gone.served, gone.records.map((each) => each.model)]).toEqual(['b', ['a', 'a']]);
+  expect([gone.served, gone.story]).toEqual(['b', ['a unreachable', 'a unreachable']]);
 });
 
-test.each<FailureClass>(['bad_request', 'context_length'])(
-  'after %s nobody else is asked: it would fail there too',
+test.each<FailureClass>(['bad_request', 'context_length', 'gateway'])(
+  'after %s nobody else is asked',
   async (kind) => {
-    const { routed, started } = await run([[fails(kind)], [DELIVERS]]);
+    const { routed, asked } = await run([[fails(kind)], [DELIVERS]]);
     expect(routed).toEqual({ kind: 'failed', failure: { class: kind, detail: kind } });
-    expect(started.length).toBe(1);
+    expect(asked).toBe('a');
   },
 );
 
-test('at most four are asked, and the last failure is the one that is told', async () => {
-  const { routed, started } = await run([
-    [fails('cut')],
-    [fails('cut')],
-    [fails('cut')],
-    [fails('timeout')],
-    [DELIVERS],
-  ]);
-  expect(routed).toEqual({ kind: 'failed', failure: { class: 'timeout', detail: 'timeout' } });
-  expect(started.length).toBe(4);
+test('at most three questions, and the last failure is the one that is told', async () => {
+  const many = await run([[fails('cut')], [fails('cut')], [fails('timeout')], [DELIVERS]], {
+    candidates: [A, B, C, at('d')],
+  });
+  expect(many.routed).toEqual({ kind: 'failed', failure: { class: 'timeout', detail: 'timeout' } });
+  expect(many.asked).toBe('a b c');
+  const one = await run([[fails('cut')], [fails('cut')], [fails('cut')], [DELIVERS]], {
+    candidates: [A],
+  });
+  expect([one.asked, one.time.started]).toEqual(['a a a', [100, 100]]);
+});
+
+test('what may pass is told before what this request can never get', async () => {
+  const { routed } = await run([[fails('malformed')], [fails('unsupported')]]);
+  expect(routed).toMatchObject({ kind: 'failed', failure: { class: 'malformed' } });
 });
 
 test('no candidate at all is a failure, not an answer', async () => {
-  const { routed } = await run([]);
+  const { routed } = await run([], { candidates: [] });
   expect(routed).toMatchObject({ kind: 'failed', failure: { class: 'unreachable' } });
+});
+
+test('all questions share one deadline: that of the requested model', async () => {
+  const rig = createRouteRig();
+  const slow = (): void => rig.time.advance(400);
+  await rig.run({
+    candidates: [A, B, C],
+    answers: [[fails('cut')], [fails('cut')], [DELIVERS]],
+    onAttempt: slow,
+  });
+  expect(rig.questions.map(({ totalMs }) => totalMs)).toEqual([1_000, 600, 200]);
+  const late = createRouteRig();
+  const { routed } = await late.run({
+    candidates: [A, B],
+    answers: [[fails('cut')], [DELIVERS]],
+    onAttempt: () => late.time.advance(1_000),
+  });
+  expect([routed.kind, late.questions.length]).toEqual(['failed', 1]);
+});
+
+test('each is told its own bound', async () => {
+  const small = { ...B, maxOutputTokens: 7 };
+  const { started } = await run([[fails('cut')], [DELIVERS]], { candidates: [A, small] });
+  expect(started.map((each) => each.candidate.maxOutputTokens)).toEqual([100, 7]);
+});
+
+test('where one credential is refused the next is used, then the next candidate', async () => {
+  const two = at('a', { credentials: keys('1', '2', '3') });
+  const refused = fails('credential', { status: 401 });
+  const rig = createRouteRig();
+  const all = { candidates: [two, B] };
+  await rig.run({ ...all, answers: [[refused], [DELIVERS]] });
+  await rig.run({ ...all, answers: [[refused], [refused], [DELIVERS]] });
+  // 1 and 3 rest by then, and 2 as well.
+  await rig.run({ ...all, answers: [[DELIVERS]] });
+  expect(rig.questions.map(({ model, credential }) => model + credential)).toEqual([
+    ...['a1', 'a2'],
+    ...['a3', 'a2', 'b1'],
+    'b1',
+  ]);
+});
+
+test('a rate limit is of one credential where there are several', async () => {
+  const two = at('a', { credentials: keys('1', '2') });
+  const limited = fails('rate_limited', { retryAfterMs: 1_000 });
+  const { questions, time, health } = await run([[limited], [DELIVERS]], { candidates: [two] });
+  expect(questions.map(({ credential }) => credential)).toEqual(['1', '2']);
+  expect([time.started, health.waitMs(two)]).toEqual([[], 0]);
+});
+
+test('one that is left alone is not asked, and that is recorded', async () => {
+  const rig = createRouteRig();
+  const busy = fails('overloaded', { retryAfterMs: 5_000 });
+  await rig.run({ candidates: [A, B], answers: [[busy], [DELIVERS]] });
+  const second = await rig.run({ candidates: [A, B], answers: [[DELIVERS]] });
+  expect([second.served, second.story]).toEqual(['b', ['a no_capacity']]);
+  expect(rig.alerts).toEqual([{ kind: 'breaker_opened', upstream: 'a', model: 'a' }]);
+});
+
+test('where everybody is left alone it fails at once, with the time until the first is asked', async () => {
+  const rig = createRouteRig();
+  const busy = (seconds: number) => fails('overloaded', { retryAfterMs: seconds * 1_000 });
+  await rig.run({ candidates: [A, B], answers: [[busy(30)], [busy(10)]] });
+  const { routed, story } = await rig.run({ candidates: [A, B], answers: [[DELIVERS]] });
+  expect(story).toEqual(['a no_capacity', 'b no_capacity']);
+  expect(routed).toMatchObject({
+    kind: 'failed',
+    failure: { class: 'no_capacity' },
+    retryAfterMs: 10_000,
+  });
+  expect(rig.questions.length).toBe(2);
 });
 
 test('a failure after content is not routed: what was read is served', async () => {
   const { routed, served } = await run([[DELIVERS, { events: [], end: CUT }], [DELIVERS]]);
-  expect(served).toBe('a');
-  if (routed.kind !== 'serving') throw new Error('not serving');
-  expect(await routed.first).toEqual(DELIVERS);
+  expect([served, routed]).toMatchObject(['a', { kind: 'serving', first: DELIVERS }]);
 });
 
 test('a failure in the same read as content goes to the next: nothing was sent yet', async () => {
@@ -152,9 +208,8 @@ test('where only a whole answer will do, content that breaks off goes to the nex
   const whole: Batch = { events: [HELLO, FINISH], end: 'finished' };
   const broken: Batch[] = [DELIVERS, { events: [], end: CUT }];
   const { routed, served } = await run([broken, [DELIVERS, whole]], { until: 'end' });
-  expect(served).toBe('b');
-  if (routed.kind !== 'serving') throw new Error('not serving');
-  expect(await routed.first).toEqual({ events: [HELLO, HELLO, FINISH], end: 'finished' });
+  const first: Batch = { events: [HELLO, HELLO, FINISH], end: 'finished' };
+  expect([served, routed]).toMatchObject(['b', { kind: 'serving', first }]);
 });
 
 test('usage alone is not content, a finish is an answer', async () => {
@@ -177,30 +232,8 @@ test('"no resources" without content is a failed attempt; after content it is th
     events: [{ kind: 'finish', reason: 'insufficient_system_resource' }],
     end: 'finished',
   };
-  const { served, records, started } = await run([[exhausted], [DELIVERS]]);
-  expect([served, records[0]?.failure, started[0]?.aborts()]).toEqual(['b', 'overloaded', 1]);
+  const { served, story, started } = await run([[exhausted], [DELIVERS]]);
+  expect([served, story, started[0]?.aborts()]).toEqual(['b', ['a overloaded'], 1]);
   const late: Batch = { ...exhausted, events: [HELLO, ...exhausted.events] };
   expect((await run([[late], [DELIVERS]])).served).toBe('a');
-});
-
-test('a silent upstream is committed to, with its events still to come', async () => {
-  const { routed, served, started } = await run([[], [DELIVERS]], { silentCommitMs: 5 });
-  expect([served, started.length]).toEqual(['a', 1]);
-  started[0]?.abort();
-  if (routed.kind !== 'serving') throw new Error('not serving');
-  expect((await routed.first).end).toEqual(CUT);
-});
-
-test('a client that leaves ends it: the attempt is recorded and nobody else is asked', async () => {
-  let gone = false;
-  const { routed, started, records } = await run([[], [DELIVERS]], {
-    cancelled: () => gone,
-    onAttempt: (attempt) => {
-      setImmediate(() => {
-        gone = true;
-        attempt.abort();
-      });
-    },
-  });
-  expect([routed.kind, started.length, records[0]?.failure]).toEqual(['cancelled', 1, 'cut']);
 });

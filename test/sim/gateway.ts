@@ -16,11 +16,13 @@ import { type AccountLimits, createLimits } from '../../src/limits/limits.ts';
 import { type Database, openDatabase } from '../../src/store/database.ts';
 import { migrate } from '../../src/store/migrate.ts';
 import { createAttempts } from '../../src/upstream/attempt.ts';
+import { createHealth } from '../../src/upstream/health.ts';
+import { startTimer } from '../../src/upstream/timer.ts';
 import { parseBody } from '../../src/wire/body.ts';
 import type { ClientFormat } from '../../src/wire/format.ts';
 import { operatorState } from '../support/operator.ts';
 import type { FaultCounter } from './faults.ts';
-import type { SimulatedUpstreams } from './upstream.ts';
+import { NEVER, type SimulatedUpstreams } from './upstream.ts';
 import type { World } from './world.ts';
 
 export type Asking = {
@@ -86,7 +88,20 @@ export async function startGateway(parts: GatewayParts): Promise<Gateway> {
     ledger,
     tokenizer: { countText: tokens, countNow: tokens },
     reasoning: undefined,
-    startAttempt: createAttempts({ client: upstreams.client, clock: world.wall, deadlines }),
+    startAttempt: createAttempts({
+      // One that was killed asks nobody, whatever its promises still come to.
+      client: { send: (call) => (alive ? upstreams.client.send(call) : NEVER) },
+      clock: world.wall,
+      deadlines,
+    }),
+    health: createHealth({
+      catalog: () => catalog,
+      clock: world.wall,
+      monotonic: world.monotonic,
+      startTimer,
+      alert: () => {},
+    }),
+    startTimer,
     inFlight,
     alert: () => {},
     onInternal: parts.onInternal,

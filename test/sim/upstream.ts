@@ -33,20 +33,27 @@ type Asked = {
 const CUT: UpstreamFailure = { class: 'cut', detail: 'the connection was cut' };
 const encoder = new TextEncoder();
 
+/** What the requests of a gateway that was killed wait for. */
+export const NEVER = new Promise<never>(() => {});
+
 export function createUpstreams(world: World, faults: FaultCounter): SimulatedUpstreams {
   const book: Served[] = [];
   const open = new Set<() => void>();
+  let gatewaysGone = 0;
 
   return {
     book,
     dropAll() {
+      gatewaysGone += 1;
       for (const drop of [...open]) drop();
     },
     client: {
       async send({ body, signal }) {
+        const before = gatewaysGone;
         const asked = JSON.parse(body) as Asked;
         const marker = /#\d+#/.exec(asked.messages.at(-1)?.content ?? '')?.[0] ?? '';
         await world.sleep(world.between(0, 30));
+        if (gatewaysGone > before) return NEVER;
         if (world.chance(0.06)) {
           faults.count('upstream refuses');
           return { class: 'unreachable', detail: 'the connection could not be made' };

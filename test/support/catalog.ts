@@ -55,6 +55,8 @@ export function catalogFor(
     dialect,
     base_url: dialect === 'chat' ? upstream.baseUrl : upstream.messagesBaseUrl,
     api_key: UPSTREAM_KEY,
+    // Many behaviours are behind this one upstream: none of them may cost the others their turn.
+    cool_down_seconds: 0,
     ...options.upstream,
   };
   const models = behaviours.map((slug) => ({

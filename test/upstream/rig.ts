@@ -132,6 +132,7 @@ function candidate(model: string, upstream: Candidate['upstream']): Candidate {
     upstreamModel: model,
     timeouts: upstream.timeouts,
     price: { version: model, input: 1n, cachedInput: 1n, cacheWrite: 1n, output: 1n },
+    maxOutputTokens: 100,
     fallback: false,
   };
 }

@@ -1,0 +1,187 @@
+// A route over real health, with attempts made of lists and a time that passes by itself: no test
+// waits for a pause.
+
+import type { Alert } from '../../src/core/alert.ts';
+import type { FailureClass, UpstreamFailure } from '../../src/core/failure.ts';
+import type { GenerationRequest } from '../../src/core/generation.ts';
+import type { Catalog, Upstream } from '../../src/core/model.ts';
+import type { Candidate } from '../../src/core/route.ts';
+import { createAttemptLog } from '../../src/generate/attempt-log.ts';
+import type { Followed } from '../../src/generate/lifetime.ts';
+import { type Routed, route } from '../../src/generate/route.ts';
+import type { Attempt, AttemptOptions, Batch } from '../../src/upstream/attempt.ts';
+import { createHealth, type Health } from '../../src/upstream/health.ts';
+import { trackAttempt } from '../../src/upstream/tracked-attempt.ts';
+import { createFakeTime, type FakeTime } from '../support/fake-time.ts';
+import { candidate, HELLO, type ListedAttempt, listedAttempt } from './parts.ts';
+
+const REQUEST: GenerationRequest = {
+  model: 'a',
+  system: '',
+  turns: [],
+  stop: [],
+  tools: [],
+  json: false,
+  stream: true,
+  includeUsage: true,
+};
+
+export const DELIVERS: Batch = { events: [HELLO] };
+
+export function fails(kind: FailureClass, more: Partial<UpstreamFailure> = {}): Batch {
+  return { events: [], end: { class: kind, detail: kind, ...more } };
+}
+
+/** One of the model of this name, at an upstream of this name unless there is another. */
+export function at(
+  model: string,
+  changes: Partial<Upstream> & { fallback?: boolean } = {},
+): Candidate {
+  const { fallback = false, ...upstream } = changes;
+  const plain = candidate(model, fallback);
+  return { ...plain, upstream: { ...plain.upstream, ...upstream } as Upstream };
+}
+
+export const keys = (...ids: readonly string[]): Upstream['credentials'] => {
+  const [first = '', ...rest] = ids;
+  const credential = (id: string) => ({ id, apiKey: `key ${id}` });
+  return [credential(first), ...rest.map(credential)];
+};
+
+export type Question = {
+  readonly model: string;
+  readonly upstream: string;
+  readonly credential: string;
+  readonly atMs: number;
+  readonly totalMs: number;
+};
+
+export type RouteRig = {
+  readonly time: FakeTime;
+  readonly health: Health;
+  readonly alerts: Alert[];
+  /** Every question that an upstream was asked, in order. */
+  readonly questions: Question[];
+  readonly started: ListedAttempt[];
+  /** The client leaves: what is followed is aborted. */
+  readonly leave: () => void;
+  readonly inFlight: () => number;
+  readonly run: (asked: Asked) => Promise<Ran>;
+};
+
+export type Asked = {
+  readonly candidates: readonly Candidate[];
+  /** What the questions are answered with, in their order; silence where there is nothing more. */
+  readonly answers: readonly (readonly Batch[])[];
+  readonly until?: 'content' | 'end';
+  readonly tellsExhaustion?: boolean;
+  readonly silentCommitMs?: number;
+  readonly onAttempt?: (attempt: Attempt) => void;
+  readonly onStep?: () => void;
+  /** In [0, 1): where in its range each pause falls. */
+  readonly dice?: number;
+};
+
+export type Ran = {
+  readonly routed: Routed<Attempt & { readonly permitted: AttemptOptions }>;
+  readonly served: string | undefined;
+  /** `model failure`, for each that failed or was not asked. */
+  readonly story: readonly string[];
+};
+
+export function createRouteRig({ runsByItself = true } = {}): RouteRig {
+  const time = createFakeTime({ runsByItself });
+  const alerts: Alert[] = [];
+  let models: readonly Candidate[] = [];
+  let catalog = catalogOf([]);
+  const health = createHealth({
+    catalog: () => catalog,
+    clock: () => 1_000_000 + time.now(),
+    monotonic: time.now,
+    startTimer: time.startTimer,
+    alert: (alert) => void alerts.push(alert),
+  });
+  const questions: Question[] = [];
+  const started: ListedAttempt[] = [];
+  let followed: Followed | undefined;
+  let gone = false;
+
+  const run = async (asked: Asked): Promise<Ran> => {
+    if (models !== asked.candidates) catalog = catalogOf(asked.candidates);
+    models = asked.candidates;
+    const answers = [...asked.answers];
+    const attempts = createAttemptLog({
+      clock: () => 5,
+      alert: (alert) => void alerts.push(alert),
+      promptTokens: 10,
+    });
+    const follow = (what: Followed): void => {
+      followed = what;
+      if (gone) what.abort();
+      asked.onStep?.();
+    };
+    const routed = await route({
+      startAttempt(options, permit) {
+        const { candidate: of, credential } = options;
+        const listed = listedAttempt(of, answers.shift() ?? []);
+        started.push(listed);
+        questions.push({
+          model: of.model.slug,
+          upstream: of.upstream.id,
+          credential: credential.id,
+          atMs: time.now(),
+          totalMs: of.timeouts.totalMs,
+        });
+        const attempt = { ...trackAttempt(listed, permit), permitted: options };
+        follow(attempt);
+        asked.onAttempt?.(attempt);
+        return attempt;
+      },
+      health,
+      candidates: asked.candidates,
+      request: REQUEST,
+      streamUpstream: true,
+      until: asked.until ?? 'content',
+      tellsExhaustion: asked.tellsExhaustion ?? true,
+      silentCommitMs: asked.silentCommitMs ?? 60_000,
+      cancelled: () => gone,
+      follow,
+      attempts,
+      monotonic: time.now,
+      random: () => asked.dice ?? 0,
+      startTimer: time.startTimer,
+    });
+    const served = routed.kind === 'serving' ? routed.attempt.candidate.model.slug : undefined;
+    const story = attempts.records.map(({ model, failure }) => `${model} ${failure}`);
+    return { routed, served, story };
+  };
+
+  return {
+    time,
+    health,
+    alerts,
+    questions,
+    started,
+    leave() {
+      gone = true;
+      followed?.abort();
+    },
+    inFlight: () => health.states().reduce((sum, { inFlight }) => sum + inFlight, 0),
+    run,
+  };
+}
+
+function catalogOf(all: readonly Candidate[]): Catalog {
+  return {
+    serviceName: 'test',
+    usdPerMillion: 1n,
+    minimumHold: 1n,
+    models: all.map(({ model, upstream }) => ({
+      ...model,
+      servedBy: model.servedBy.map((placement) => ({ ...placement, upstream: upstream.id })),
+    })),
+    plans: new Map(),
+    upstreams: new Map(all.map(({ upstream }) => [upstream.id, upstream])),
+    resolve: () => undefined,
+  };
+}
