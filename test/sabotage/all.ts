@@ -9,6 +9,7 @@ import { KEYS } from './faults/keys.ts';
 import { LIMIT_FAULTS } from './faults/limits.ts';
 import { RECOVERY } from './faults/recovery.ts';
 import { STREAMS } from './faults/streams.ts';
+import { TIMERS } from './faults/timers.ts';
 
 export const FAULTS: readonly Fault[] = [
   ...BOOKS,
@@ -18,4 +19,5 @@ export const FAULTS: readonly Fault[] = [
   ...KEYS,
   ...STREAMS,
   ...AUDITS,
+  ...TIMERS,
 ];
