@@ -1,0 +1,35 @@
+// The head of an HTTP/1.1 request, as text. Called by the connection client for each request. It
+// never writes a value that could end its line: what cannot be written is told, not repaired.
+
+const NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
+/** Visible ASCII with spaces and tabs inside, or nothing. */
+const VALUE = /^(?:[\x21-\x7e](?:[\t\x20-\x7e]*[\x21-\x7e])?)?$/;
+/** What the URL parser lets stand in a path and its query. */
+const TARGET = /^\/[\x21-\x7e]*$/;
+const HOST = /^[\x21-\x7e]+$/;
+
+export type RequestHead = {
+  /** Path and query. */
+  readonly target: string;
+  /** The name with its port where it is not the scheme's, and the brackets of IPv6. */
+  readonly host: string;
+  /** Beside those that frame the request; these are written here. */
+  readonly headers: Readonly<Record<string, string>>;
+  readonly bodyBytes: number;
+};
+
+/**
+ * A POST that asks for an answer as it is (`identity`) on a connection that stays. ASCII only;
+ * `undefined` where a part has a character that it must not have.
+ */
+export function writeRequestHead(request: RequestHead): string | undefined {
+  const { target, host, headers, bodyBytes } = request;
+  if (!TARGET.test(target) || !HOST.test(host)) return undefined;
+  let text = `POST ${target} HTTP/1.1\r\nhost: ${host}\r\ncontent-length: ${bodyBytes}\r\n`;
+  for (const name in headers) {
+    const value = headers[name] ?? '';
+    if (!NAME.test(name) || !VALUE.test(value)) return undefined;
+    text += `${name}: ${value}\r\n`;
+  }
+  return `${text}accept-encoding: identity\r\nconnection: keep-alive\r\n\r\n`;
+}

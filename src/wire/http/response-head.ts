@@ -1,0 +1,110 @@
+// The head of an HTTP/1.x answer: status line and fields, strict where two readers could differ.
+// Called by the decoder of answers. It keeps no bytes of an answer but those of an unfinished head.
+
+import { type HttpFault, isFault } from './fault.ts';
+
+export const HEAD_BYTES_MAX = 65_536;
+const FIELDS_MAX = 256;
+
+export type ResponseHead = {
+  readonly status: number;
+  /** Of HTTP/1.x. */
+  readonly minorVersion: 0 | 1;
+  /** By name in lower case; the values of fields with one name are joined by ", ". */
+  readonly fields: ReadonlyMap<string, string>;
+};
+
+export type HeadReader = {
+  /**
+   * The head that is complete with these bytes, which begin at `start`, and where in them it ends.
+   * `undefined` where more bytes are needed.
+   */
+  readonly read: (
+    bytes: Buffer,
+    start: number,
+  ) => { readonly head: ResponseHead; readonly end: number } | HttpFault | undefined;
+};
+
+const HEAD_END = '\r\n\r\n';
+const VERSION_START = 'HTTP/1.';
+/** Neither a line end that is not both of its characters, nor a control character but tab. */
+const FORBIDDEN = /[^\r]\n|\r[^\n]|[^\t\r\n\x20-\x7e\x80-\xff]/;
+const STATUS_LINE = /^HTTP\/1\.([01]) ([1-5]\d\d)(?: .*)?$/;
+const FIELD_NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
+
+const TOO_LARGE: HttpFault = { fault: `the head is larger than ${HEAD_BYTES_MAX} bytes` };
+const NO_STATUS_LINE: HttpFault = { fault: 'the status line is malformed' };
+const BAD_CHARACTER: HttpFault = { fault: 'the head has a forbidden character or line end' };
+
+export function createHeadReader(): HeadReader {
+  // Nearly every head comes in one read. For the others there is room for the largest.
+  let held: Buffer | undefined;
+  let heldBytes = 0;
+  return {
+    read(bytes, start) {
+      if (held === undefined) {
+        const at = bytes.indexOf(HEAD_END, start, 'latin1');
+        if (at >= 0) return finish(bytes.toString('latin1', start, at + 4), at + 4);
+        held = Buffer.allocUnsafe(HEAD_BYTES_MAX);
+      }
+      const before = heldBytes;
+      heldBytes += bytes.copy(held, heldBytes, start);
+      const at = held.subarray(0, heldBytes).indexOf(HEAD_END, Math.max(0, before - 3), 'latin1');
+      if (at >= 0) {
+        const text = held.toString('latin1', 0, at + 4);
+        held = undefined;
+        heldBytes = 0;
+        return finish(text, start + text.length - before);
+      }
+      // A server of another protocol may wait for ever for us to go on.
+      const first = held.toString('latin1', 0, Math.min(heldBytes, VERSION_START.length));
+      if (!VERSION_START.startsWith(first)) return NO_STATUS_LINE;
+      const fresh = held.toString('latin1', Math.max(0, before - 1), heldBytes);
+      if (FORBIDDEN.test(fresh)) return BAD_CHARACTER;
+      return heldBytes === HEAD_BYTES_MAX ? TOO_LARGE : undefined;
+    },
+  };
+}
+
+function finish(text: string, end: number): ReturnType<HeadReader['read']> {
+  const head = parseHead(text);
+  return isFault(head) ? head : { head, end };
+}
+
+/** `text` is the whole head with the empty line at its end. */
+function parseHead(text: string): ResponseHead | HttpFault {
+  if (text.length > HEAD_BYTES_MAX) return TOO_LARGE;
+  if (!text.startsWith(VERSION_START)) return NO_STATUS_LINE;
+  if (FORBIDDEN.test(text)) return BAD_CHARACTER;
+  const lines = text.slice(0, -HEAD_END.length).split('\r\n');
+  const status = STATUS_LINE.exec(lines[0] ?? '');
+  if (status === null) return NO_STATUS_LINE;
+  if (lines.length - 1 > FIELDS_MAX)
+    return { fault: `the head has more than ${FIELDS_MAX} fields` };
+  const fields = new Map<string, string>();
+  for (let index = 1; index < lines.length; index += 1) {
+    const line = lines[index] ?? '';
+    const colon = line.indexOf(':');
+    const name = line.slice(0, Math.max(0, colon));
+    // A line that goes on with the one before begins with a space: no name does.
+    if (!FIELD_NAME.test(name)) return { fault: 'a field of the head has no name, or a wrong one' };
+    const value = withoutSpaces(line, colon + 1);
+    const key = name.toLowerCase();
+    const earlier = fields.get(key);
+    fields.set(key, earlier === undefined ? value : `${earlier}, ${value}`);
+  }
+  return { status: Number(status[2]), minorVersion: status[1] === '1' ? 1 : 0, fields };
+}
+
+/** The line from `start` on without the spaces and tabs at its ends; other white space is a value. */
+function withoutSpaces(line: string, start: number): string {
+  let from = start;
+  let to = line.length;
+  while (from < to && isSpace(line.charCodeAt(from))) from += 1;
+  while (from < to && isSpace(line.charCodeAt(to - 1))) to -= 1;
+  return line.slice(from, to);
+}
+
+function isSpace(code: number): boolean {
+  return code === 32 || code === 9;
+}

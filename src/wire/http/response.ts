@@ -1,0 +1,116 @@
+// The answers of one HTTP/1.x connection, bytes to heads and bodies. Called by the connection
+// client with each read, one decoder for each request. It never waits and never keeps more than an
+// unfinished head. Any split of the same bytes gives the same answer, and an answer that is not
+// whole is never called complete.
+
+import { type BodyDecoder, createChunkedDecoder } from './chunked.ts';
+import { type HttpFault, isFault } from './fault.ts';
+import { type Framing, framingOf, staysOpen } from './framing.ts';
+import { createHeadReader, type ResponseHead } from './response-head.ts';
+
+/** Answers before the answer, such as 100 and 103. */
+const INTERIM_MAX = 8;
+
+/** `bodyBytes` is the length of the body where the head tells it. */
+export type OnHead = (head: ResponseHead, bodyBytes: number | undefined) => void;
+
+/** Never empty; shares its memory with the bytes that were fed. */
+export type OnBody = (bytes: Buffer) => void;
+
+export type ResponseDecoder = {
+  /**
+   * Takes the next bytes of the connection, which it may overwrite. No call may follow a `complete`
+   * or a fault.
+   */
+  readonly feed: (bytes: Buffer) => 'more' | 'complete' | HttpFault;
+  /** The server has closed the connection in good order. */
+  readonly close: () => 'complete' | HttpFault;
+  /** After `complete`: whether another request may follow on the connection. */
+  readonly isReusable: () => boolean;
+};
+
+const CUT: HttpFault = { fault: 'the connection closed before it was complete' };
+
+export function createResponseDecoder(onHead: OnHead, onBody: OnBody): ResponseDecoder {
+  const heads = createHeadReader();
+  let framing: Framing | undefined;
+  let body: BodyDecoder | undefined;
+  let interim = 0;
+  let isOpen = false;
+  let isReusable = false;
+
+  function complete(bytes: Buffer, end: number): 'complete' {
+    // What follows an answer belongs to no request of ours.
+    isReusable = isOpen && end === bytes.length;
+    return 'complete';
+  }
+
+  /** One head: where it ended, unless that ends the answer, breaks it or needs more bytes. */
+  function feedHead(bytes: Buffer, start: number) {
+    const read = heads.read(bytes, start);
+    if (read === undefined) return 'more';
+    if (isFault(read)) return read;
+    const { head, end } = read;
+    if (head.status === 101) return { fault: 'it changes to another protocol' };
+    if (head.status < 200) {
+      interim += 1;
+      return interim > INTERIM_MAX ? { fault: 'too many answers before the answer' } : end;
+    }
+    const framed = framingOf(head);
+    if (isFault(framed)) return framed;
+    framing = framed;
+    isOpen = staysOpen(head, framing);
+    body = bodyDecoder(framing);
+    onHead(head, bodyBytes(framing));
+    return body === undefined ? complete(bytes, end) : end;
+  }
+
+  return {
+    feed(bytes) {
+      let start = 0;
+      while (body === undefined) {
+        const fed = feedHead(bytes, start);
+        if (typeof fed !== 'number') return fed;
+        start = fed;
+        if (start === bytes.length) return 'more';
+      }
+      const step = body.feed(bytes, start);
+      if (isFault(step)) return step;
+      if (step.body.length > 0) onBody(step.body);
+      return step.end === undefined ? 'more' : complete(bytes, step.end);
+    },
+    close: () => (framing?.kind === 'close' ? 'complete' : CUT),
+    isReusable: () => isReusable,
+  };
+}
+
+function bodyBytes(framing: Framing): number | undefined {
+  if (framing.kind === 'empty') return 0;
+  return framing.kind === 'length' ? framing.bytes : undefined;
+}
+
+function bodyDecoder(framing: Framing): BodyDecoder | undefined {
+  switch (framing.kind) {
+    case 'empty':
+      return undefined;
+    case 'length':
+      return createLengthDecoder(framing.bytes);
+    case 'chunked':
+      return createChunkedDecoder();
+    case 'close':
+      return { feed: (bytes, start) => ({ body: bytes.subarray(start) }) };
+  }
+}
+
+/** `length` is above zero. */
+function createLengthDecoder(length: number): BodyDecoder {
+  let left = length;
+  return {
+    feed(bytes, start) {
+      const taken = Math.min(left, bytes.length - start);
+      left -= taken;
+      const body = bytes.subarray(start, start + taken);
+      return left === 0 ? { body, end: start + taken } : { body };
+    },
+  };
+}

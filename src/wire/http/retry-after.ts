@@ -1,0 +1,31 @@
+// How long an upstream wants to be left alone. Called by both transports with the fields of an
+// answer; the wall clock is an argument.
+
+/** An hour: what is longer is not waited for, and a wrong clock could ask for years. */
+const RETRY_AFTER_MS_MAX = 3_600_000;
+
+const DECIMAL = /^\d{1,15}(?:\.\d{1,9})?$/;
+/** The one form of a date that may be sent, such as "Sun, 06 Nov 1994 08:49:37 GMT". */
+const DATE = /^\w{3}, \d{2} \w{3} \d{4} \d{2}:\d{2}:\d{2} GMT$/;
+
+/**
+ * Milliseconds from now, at most an hour, of `retry-after-ms` and else of `retry-after` (seconds or
+ * a date); `undefined` where neither is there or readable. `nowMs` is Unix time.
+ */
+export function readRetryAfterMs(
+  field: (name: 'retry-after-ms' | 'retry-after') => string | undefined,
+  nowMs: number,
+): number | undefined {
+  const exact = field('retry-after-ms');
+  if (exact !== undefined && DECIMAL.test(exact)) return bounded(Number(exact));
+  const text = field('retry-after');
+  if (text === undefined) return undefined;
+  if (DECIMAL.test(text)) return bounded(Number(text) * 1_000);
+  const atMs = DATE.test(text) ? Date.parse(text) : Number.NaN;
+  return Number.isNaN(atMs) ? undefined : bounded(atMs - nowMs);
+}
+
+/** Rounded up: a moment too early is refused again. */
+function bounded(ms: number): number {
+  return Math.min(RETRY_AFTER_MS_MAX, Math.max(0, Math.ceil(ms)));
+}

@@ -1,0 +1,49 @@
+import { expect, test } from 'bun:test';
+import fc from 'fast-check';
+import { writeRequestHead } from '../../../src/wire/http/request-head.ts';
+
+const REQUEST = { target: '/v1/chat', host: 'a.example:8080', headers: {}, bodyBytes: 12 };
+
+test('a head, whole', () => {
+  const headers = { 'content-type': 'application/json', authorization: 'Bearer sk-1' };
+  expect(writeRequestHead({ ...REQUEST, host: '[::1]:81', headers })).toBe(
+    [
+      'POST /v1/chat HTTP/1.1',
+      'host: [::1]:81',
+      'content-length: 12',
+      'content-type: application/json',
+      'authorization: Bearer sk-1',
+      'accept-encoding: identity',
+      'connection: keep-alive',
+      '',
+      '',
+    ].join('\r\n'),
+  );
+});
+
+test.each([
+  ['a line end in a value', { headers: { a: 'b\r\nc: d' } }],
+  ['a line feed in a value', { headers: { a: 'b\nc' } }],
+  ['a NUL in a value', { headers: { a: 'b\0' } }],
+  ['a letter outside ASCII', { headers: { a: 'ü' } }],
+  ['a space before a value', { headers: { a: ' b' } }],
+  ['a colon in a name', { headers: { 'a:b': 'c' } }],
+  ['an empty name', { headers: { '': 'c' } }],
+  ['a space in a target', { target: '/a b' }],
+  ['a line end in a target', { target: '/a\r\nb: c' }],
+  ['a target without a slash', { target: 'a' }],
+  ['a line end in a host', { host: 'a\r\nb: c' }],
+  ['no host', { host: '' }],
+])('%s is not written', (_name, change) => {
+  expect(writeRequestHead({ ...REQUEST, ...change })).toBeUndefined();
+});
+
+test('no value makes a line of its own', () => {
+  const text = fc.string({ unit: fc.constantFrom(...'\r\n\0 :aü\t') });
+  fc.assert(
+    fc.property(text, text, (name, value) => {
+      const head = writeRequestHead({ ...REQUEST, headers: { [name]: value } });
+      if (head !== undefined) expect(head.split(/[\r\n]+/)).toHaveLength(7);
+    }),
+  );
+});
