@@ -4,7 +4,9 @@
 import { formatTokens } from '../core/money.ts';
 import type { AnswerSummary, RequestSummary } from '../core/request-summary.ts';
 
-export type RequestLine = Readonly<Record<string, string | number | boolean>>;
+type Line = Record<string, string | number | boolean>;
+
+export type RequestLine = Readonly<Line>;
 
 /**
  * Refusals are told like answers: they are the caller's business, and maintenance the operator's own.
@@ -17,49 +19,47 @@ export function levelOf({ code, answer }: RequestSummary): 'info' | 'warn' | 'er
 }
 
 export function requestLine(summary: RequestSummary): RequestLine {
-  const { requestId, route, format, status, code, accountId, keyId, model, stream } = summary;
-  const { durationMs, answer } = summary;
-  return {
-    requestId: named(requestId),
-    route,
-    format,
-    status,
-    ...(code === undefined ? {} : { code }),
-    ...(accountId === undefined ? {} : { accountId: named(accountId) }),
-    ...(keyId === undefined ? {} : { keyId: named(keyId) }),
-    ...(model === undefined ? {} : { model: named(model) }),
-    ...(stream === undefined ? {} : { stream }),
-    durationMs: rounded(durationMs),
-    ...(answer === undefined ? {} : answerFields(answer)),
+  const { code, accountId, keyId, model, stream, answer } = summary;
+  const line: Line = {
+    requestId: named(summary.requestId),
+    route: summary.route,
+    format: summary.format,
+    status: summary.status,
   };
+  if (code !== undefined) line['code'] = code;
+  if (accountId !== undefined) line['accountId'] = named(accountId);
+  if (keyId !== undefined) line['keyId'] = named(keyId);
+  if (model !== undefined) line['model'] = named(model);
+  if (stream !== undefined) line['stream'] = stream;
+  line['durationMs'] = rounded(summary.durationMs);
+  if (answer !== undefined) addAnswer(line, answer);
+  return line;
 }
 
 /** Times are of the last attempt, from its start. */
-function answerFields(answer: AnswerSummary): RequestLine {
-  const { modelServed, upstream, outcome, usage, debited, loss, attempts, failure } = answer;
+function addAnswer(line: Line, answer: AnswerSummary): void {
+  const { upstream, usage, attempts, failure } = answer;
   const asked = attempts.filter(({ credential }) => credential !== undefined);
   const { firstByteMs, firstContentMs } = asked.at(-1) ?? {};
-  return {
-    outcome,
-    modelServed: named(modelServed),
-    ...(upstream === undefined ? {} : { upstream: named(upstream) }),
-    fallbackUsed: answer.fallbackUsed,
-    attempts: asked.length,
-    ...(asked.length === attempts.length ? {} : { skipped: attempts.length - asked.length }),
-    ...(failure === undefined ? {} : { failure }),
-    ...(firstByteMs === undefined ? {} : { firstByteMs: rounded(firstByteMs) }),
-    ...(firstContentMs === undefined ? {} : { firstContentMs: rounded(firstContentMs) }),
-    estimatedInputTokens: answer.promptTokens,
-    inputTokens: usage.inputTokens,
-    cachedInputTokens: usage.cachedInputTokens,
-    cacheWriteTokens: usage.cacheWriteTokens,
-    outputTokens: usage.outputTokens,
-    reasoningTokens: usage.reasoningTokens,
-    usageBasis: usage.basis,
-    ...(usage.doubt === undefined ? {} : { usageDoubt: usage.doubt }),
-    tokensDebited: formatTokens(debited),
-    ...(loss === 0n ? {} : { tokensLost: formatTokens(loss) }),
-  };
+  line['outcome'] = answer.outcome;
+  line['modelServed'] = named(answer.modelServed);
+  if (upstream !== undefined) line['upstream'] = named(upstream);
+  line['fallbackUsed'] = answer.fallbackUsed;
+  line['attempts'] = asked.length;
+  if (asked.length < attempts.length) line['skipped'] = attempts.length - asked.length;
+  if (failure !== undefined) line['failure'] = failure;
+  if (firstByteMs !== undefined) line['firstByteMs'] = rounded(firstByteMs);
+  if (firstContentMs !== undefined) line['firstContentMs'] = rounded(firstContentMs);
+  line['estimatedInputTokens'] = answer.promptTokens;
+  line['inputTokens'] = usage.inputTokens;
+  line['cachedInputTokens'] = usage.cachedInputTokens;
+  line['cacheWriteTokens'] = usage.cacheWriteTokens;
+  line['outputTokens'] = usage.outputTokens;
+  line['reasoningTokens'] = usage.reasoningTokens;
+  line['usageBasis'] = usage.basis;
+  if (usage.doubt !== undefined) line['usageDoubt'] = usage.doubt;
+  line['tokensDebited'] = formatTokens(answer.debited);
+  if (answer.loss > 0n) line['tokensLost'] = formatTokens(answer.loss);
 }
 
 /** An id of ours, or a slug of the catalog. A key has neither shape, nor has anything with a space. */
