@@ -1,0 +1,405 @@
+// How a gateway treats an upstream that does badly for a while, seen from both sides: breakers,
+// `retry-after`, several credentials, a cap on requests in flight with its queue, the retry budget,
+// weights, and who may take a model's place.
+
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
+import { createAccounts } from '../../support/accounts.ts';
+import { type Behaviour, play, sendWhole } from '../../support/behaviours.ts';
+import { type Books, openBooks } from '../../support/books.ts';
+import { catalogOf, ROOMY_PLAN } from '../../support/catalog.ts';
+import { generate, generateStream, openStream } from '../../support/client.ts';
+import { type Gateway, startGateway, type TestAccount } from '../../support/gateway.ts';
+import { USAGE } from '../../support/render.ts';
+import { type Exchange, startUpstream, type Upstream, waitUntil } from '../../support/upstream.ts';
+
+setDefaultTimeout(60_000);
+
+type Json = Readonly<Record<string, unknown>>;
+
+const ok = play({ pieces: [{ text: 'Hello.' }], finish: 'stop', usage: USAGE });
+
+function refuses(status: number, more: Readonly<Record<string, string>> = {}): Behaviour {
+  return (exchange) => sendWhole(exchange, status, '{"error":{}}', 'application/json', more);
+}
+
+/** Whether the request came with the first of the catalog's keys. */
+function hasFirstKey({ request }: Exchange): boolean {
+  return request.headers['authorization'] === 'Bearer key-one';
+}
+
+/** How many requests a site has been answering at most, at one moment. */
+const mostAtOnce = new Map<string, number>();
+const atOnce = new Map<string, number>();
+
+/** Answers after a while; the catalog says how many at a time. */
+const slow: Behaviour = async (exchange) => {
+  const { site } = exchange.request;
+  const now = (atOnce.get(site) ?? 0) + 1;
+  atOnce.set(site, now);
+  mostAtOnce.set(site, Math.max(now, mostAtOnce.get(site) ?? 0));
+  await exchange.sleep(150);
+  atOnce.set(site, (atOnce.get(site) ?? 0) - 1);
+  await ok(exchange);
+};
+
+const BEHAVIOURS: Readonly<Record<string, Behaviour>> = {
+  ok,
+  slow,
+  'fails-six-times': (exchange) =>
+    exchange.request.earlier < 6 ? refuses(500)(exchange) : ok(exchange),
+  'leave-me-alone': (exchange) =>
+    exchange.request.earlier < 1 ? refuses(503, { 'retry-after': '3' })(exchange) : ok(exchange),
+  'refuses-one-key': (exchange) => (hasFirstKey(exchange) ? refuses(401) : ok)(exchange),
+  'limits-one-key': (exchange) =>
+    (hasFirstKey(exchange) ? refuses(429, { 'retry-after': '30' }) : ok)(exchange),
+};
+
+type Scene = {
+  /** What its upstream does. */
+  readonly does: string;
+  /** What is set for that upstream. */
+  readonly upstream?: Json;
+  /** Whether another upstream, which is well, serves the model when that one does not. */
+  readonly second?: true;
+  readonly model?: Json;
+};
+
+const KEYS = { api_keys: ['key-one', 'key-two'] };
+const ONE_AT_A_TIME = { max_in_flight: 1, queue_seconds: 10 };
+
+/** A model, an upstream and a site for each name. */
+const SCENES: Readonly<Record<string, Scene>> = {
+  breaker: { does: 'fails-six-times', second: true, upstream: { cool_down_seconds: 0.3 } },
+  'retry-after': { does: 'leave-me-alone', second: true },
+  'retry-after-alone': { does: 'leave-me-alone' },
+  'one-key-refused': { does: 'refuses-one-key', upstream: KEYS },
+  'one-key-limited': { does: 'limits-one-key', upstream: KEYS },
+  'all-keys-refused': { does: 'status-403', upstream: KEYS },
+  queue: { does: 'slow', upstream: { ...ONE_AT_A_TIME, queue_length: 2 } },
+  overflow: { does: 'slow', second: true, upstream: { ...ONE_AT_A_TIME, queue_length: 0 } },
+  impatient: { does: 'slow', upstream: { max_in_flight: 1, queue_seconds: 0.02 } },
+  left: { does: 'slow', upstream: ONE_AT_A_TIME },
+  storm: { does: 'status-500', upstream: { cool_down_seconds: 0 } },
+  weighed: { does: 'ok', second: true },
+  silent: { does: 'stall-after-head', second: true, upstream: { first_content_seconds: 0.6 } },
+  'silent-alone': {
+    does: 'stall-after-head',
+    upstream: { first_content_seconds: 0.6 },
+    model: { fallbacks: ['spare'] },
+  },
+  'not-in-plan': { does: 'status-404', model: { fallbacks: ['exclusive'] } },
+  'too-big': { does: 'status-404', model: { fallbacks: ['narrow', 'spare'] } },
+  'with-image': { does: 'status-404', model: { fallbacks: ['blind', 'spare'] } },
+  'three-at-most': { does: 'status-404', model: { fallbacks: ['broken', 'broken-too', 'spare'] } },
+};
+
+const SERVED_BY_OK = { served_by: [{ upstream: 'well', model: 'ok' }] };
+const SERVED_BY_NOBODY = { served_by: [{ upstream: 'well', model: 'status-404' }] };
+
+function catalog(upstream: Upstream): string {
+  const scenes = Object.entries(SCENES);
+  const remote = (id: string): Json => ({
+    id,
+    dialect: 'chat',
+    base_url: upstream.site(id).baseUrl,
+  });
+  const plan = { ...ROOMY_PLAN, models: ['*'] };
+  const open = [
+    ...scenes.map(([slug]) => slug),
+    'spare',
+    'narrow',
+    'blind',
+    'broken',
+    'broken-too',
+  ];
+  return catalogOf({
+    upstreams: [
+      remote('well'),
+      ...scenes.map(([id, scene]) => ({ ...remote(id), ...scene.upstream })),
+    ],
+    models: [
+      { slug: 'spare', ...SERVED_BY_OK },
+      { slug: 'exclusive', ...SERVED_BY_OK },
+      { slug: 'narrow', ...SERVED_BY_OK, context_window: 1_000, max_output: 500 },
+      { slug: 'blind', ...SERVED_BY_OK, features: ['tools'] },
+      { slug: 'broken', ...SERVED_BY_NOBODY },
+      { slug: 'broken-too', ...SERVED_BY_NOBODY },
+      ...scenes.map(([slug, { does, second, model }]) => ({
+        slug,
+        served_by: [
+          { upstream: slug, model: does, weight: slug === 'weighed' ? 3 : 1_000_000 },
+          ...(second === true
+            ? [{ upstream: 'well', model: 'ok', weight: slug === 'weighed' ? 1 : 0.000_001 }]
+            : []),
+        ],
+        ...model,
+      })),
+    ],
+    plans: { everything: plan, some: { ...plan, models: open } },
+  });
+}
+
+let upstream: Upstream;
+let gateway: Gateway;
+let books: Books;
+let customer: TestAccount;
+
+beforeAll(async () => {
+  upstream = await startUpstream(BEHAVIOURS);
+  gateway = await startGateway({
+    catalog: catalog(upstream),
+    environment: { SILENT_COMMIT_SECONDS: '0.2', HEARTBEAT_SECONDS: '0.1' },
+  });
+  books = openBooks(gateway);
+  const [made] = await createAccounts(gateway, 1, { plan: 'some', credit: 10_000_000 });
+  if (made === undefined) throw new Error('no account');
+  customer = made;
+});
+
+afterAll(async () => {
+  books.close();
+  await gateway[Symbol.asyncDispose]();
+  await upstream.close();
+});
+
+const asked = (site: string) => upstream.asked(site).length;
+
+/** Who was tried, and what was said of each that did not serve. */
+async function triesOf(headers: Headers): Promise<unknown[]> {
+  const story = await books.story(headers.get('x-request-id'));
+  const attempts = (story?.['attempts'] ?? []) as Json[];
+  return attempts.map((attempt) => [attempt['upstream'], attempt['failure'] ?? 'serves']);
+}
+
+/** What /readyz says of an upstream to its operator. */
+async function stateOf(id: string): Promise<Json> {
+  const answer = (await (await fetch(`${gateway.url}/readyz`)).json()) as Json;
+  const { upstreams } = answer['detail'] as { readonly upstreams: readonly Json[] };
+  const state = upstreams.find((each) => each['upstream'] === id);
+  return {
+    ...state,
+    warnings: (answer['warnings'] as string[]).filter((each) => each.includes(id)),
+  };
+}
+
+async function breakerOf(id: string): Promise<unknown> {
+  return ((await stateOf(id))['models'] as Json[])[0]?.['breaker'];
+}
+
+describe.concurrent('an upstream that fails', () => {
+  test('is left alone, is probed, and serves again once it is well', async () => {
+    for (let request = 1; request <= 5; request += 1) {
+      const { status, headers } = await generate(customer, 'chat', 'breaker');
+      expect([status, headers.get('x-svc-model')]).toEqual([200, 'breaker']);
+      expect(await triesOf(headers)).toEqual([
+        ['breaker', 'server_error'],
+        ['well', 'serves'],
+      ]);
+    }
+    expect(await breakerOf('breaker')).toBe('open');
+    expect((await stateOf('breaker'))['warnings']).toEqual(['upstream breaker fails for breaker']);
+    const { headers } = await generate(customer, 'chat', 'breaker');
+    expect([asked('breaker'), await triesOf(headers)]).toEqual([
+      5,
+      [
+        ['breaker', 'no_capacity'],
+        ['well', 'serves'],
+      ],
+    ]);
+    // The sixth failure is that of a probe; the next one finds it well.
+    await waitUntil(async () => {
+      expect((await generate(customer, 'chat', 'breaker')).status).toBe(200);
+      return (await breakerOf('breaker')) === 'closed';
+    });
+    expect(asked('breaker')).toBeGreaterThanOrEqual(7);
+    const [sixth, seventh] = upstream.asked('breaker').slice(5);
+    // A cool-down doubles with each probe that fails.
+    expect(Number(seventh?.atMs) - Number(sixth?.atMs)).toBeGreaterThanOrEqual(590);
+    expect(await triesOf((await generate(customer, 'chat', 'breaker')).headers)).toEqual([
+      ['breaker', 'serves'],
+    ]);
+  });
+
+  test('is left alone for as long as it asks', async () => {
+    await waitUntil(async () => {
+      expect((await generate(customer, 'chat', 'retry-after')).status).toBe(200);
+      await Bun.sleep(50);
+      return asked('retry-after') > 1;
+    }, 10_000);
+    const [first, second] = upstream.asked('retry-after');
+    expect(Number(second?.atMs) - Number(first?.atMs)).toBeGreaterThanOrEqual(2_990);
+  });
+
+  test('where nobody else serves, the customer is told when to come back', async () => {
+    for (const tries of [
+      [['retry-after-alone', 'overloaded']],
+      [['retry-after-alone', 'no_capacity']],
+    ]) {
+      const { status, headers, json } = await generate(customer, 'chat', 'retry-after-alone');
+      expect([status, json['error']]).toMatchObject([503, { code: 'provider_unavailable' }]);
+      expect(['2', '3']).toContain(String(headers.get('retry-after')));
+      expect(await triesOf(headers)).toEqual(tries);
+    }
+  });
+
+  test('is not asked much more often than its customers ask', async () => {
+    const requests = 60;
+    const answers = await Promise.all(
+      Array.from({ length: requests }, () => generate(customer, 'chat', 'storm')),
+    );
+    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([503]));
+    expect(asked('storm')).toBeGreaterThan(requests);
+    expect(asked('storm')).toBeLessThanOrEqual(requests * 1.2 + 10);
+  });
+});
+
+describe.concurrent('of several credentials', () => {
+  test('one that is refused rests, and the customer never notices', async () => {
+    const tries: unknown[] = [];
+    for (let request = 0; request < 8; request += 1) {
+      const format = request % 2 === 0 ? 'chat' : 'messages';
+      const { status, headers } = await generate(customer, format, 'one-key-refused');
+      expect(status).toBe(200);
+      tries.push(...(await triesOf(headers)));
+    }
+    const refused = tries.filter((each) => JSON.stringify(each).includes('credential'));
+    expect(refused).toEqual([['one-key-refused', 'credential']]);
+    expect(tries.length).toBe(9);
+    expect(await stateOf('one-key-refused')).toMatchObject({
+      credentials: [
+        { id: '1', state: 'disabled', status: 401 },
+        { id: '2', state: 'ok' },
+      ],
+      models: [{ breaker: 'closed' }],
+      warnings: ['upstream one-key-refused refuses credential 1 (status 401)'],
+    });
+    expect(gateway.output()).toContain('upstream one-key-refused refuses our credential 1');
+  });
+
+  test('one that is at its limit rests', async () => {
+    for (let request = 0; request < 6; request += 1) {
+      expect((await generate(customer, 'chat', 'one-key-limited')).status).toBe(200);
+    }
+    const keys = upstream.asked('one-key-limited').map(({ headers }) => headers['authorization']);
+    expect(keys.filter((key) => key === 'Bearer key-one').length).toBe(1);
+    expect(keys.length).toBe(7);
+  });
+
+  test('where all are refused, the customer is told 503, and the upstream is not asked again', async () => {
+    for (const format of ['chat', 'messages', 'chat'] as const) {
+      const { status, json } = await generate(customer, format, 'all-keys-refused');
+      expect([status, json['error']]).toMatchObject([503, { code: 'provider_unavailable' }]);
+      const streamed = await generateStream(customer, format, 'all-keys-refused');
+      expect(streamed.status).toBe(503);
+    }
+    expect(asked('all-keys-refused')).toBe(2);
+  });
+});
+
+describe.concurrent('an upstream that takes one request at a time', () => {
+  const send = (model: string, count: number) =>
+    Promise.all(Array.from({ length: count }, () => generate(customer, 'chat', model)));
+
+  test('gets one at a time; a few wait, and no more', async () => {
+    const statuses = (await send('queue', 5)).map(({ status }) => status).sort();
+    expect(statuses).toEqual([200, 200, 200, 503, 503]);
+    expect([asked('queue'), mostAtOnce.get('queue')]).toEqual([3, 1]);
+  });
+
+  test('what does not fit goes to the next one', async () => {
+    const answers = await send('overflow', 4);
+    expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200]);
+    expect([asked('overflow'), mostAtOnce.get('overflow')]).toEqual([1, 1]);
+  });
+
+  test('nobody waits for longer than is said', async () => {
+    const answers = await send('impatient', 3);
+    expect(answers.map(({ status }) => status).sort()).toEqual([200, 503, 503]);
+    expect(await stateOf('impatient')).toMatchObject({ inFlight: 0, queued: 0 });
+  });
+
+  test('who leaves the queue leaves no gap in it', async () => {
+    const first = generate(customer, 'chat', 'left');
+    await waitUntil(() => asked('left') === 1);
+    const leave = new AbortController();
+    const leaver = openStream(customer, 'chat', 'left', {}, leave.signal).catch(() => 'left');
+    await waitUntil(async () => (await stateOf('left'))['queued'] === 1);
+    leave.abort();
+    expect(await leaver).toBe('left');
+    await waitUntil(async () => (await stateOf('left'))['queued'] === 0);
+    const last = generate(customer, 'chat', 'left');
+    expect([(await first).status, (await last).status]).toEqual([200, 200]);
+    expect([asked('left'), mostAtOnce.get('left')]).toEqual([2, 1]);
+  });
+});
+
+describe.concurrent('who may answer', () => {
+  test('weights share requests out', async () => {
+    for (let round = 0; round < 5; round += 1) {
+      await Promise.all(Array.from({ length: 20 }, () => generate(customer, 'chat', 'weighed')));
+    }
+    // 75 of 100, and less than once in a million runs outside of these.
+    expect(asked('weighed')).toBeGreaterThan(52);
+    expect(asked('weighed')).toBeLessThan(95);
+  });
+
+  test('a fallback model outside of the plan does not', async () => {
+    expect((await generate(customer, 'chat', 'not-in-plan')).status).toBe(503);
+  });
+
+  test('one whose window is too small is passed over', async () => {
+    const messages = [{ role: 'user', content: 'word '.repeat(2_000) }];
+    const { status, headers } = await generate(customer, 'chat', 'too-big', { messages });
+    expect([status, headers.get('x-svc-model')]).toEqual([200, 'spare']);
+    const short = await generate(customer, 'chat', 'too-big');
+    expect(short.headers.get('x-svc-model')).toBe('narrow');
+  });
+
+  test('one that sees no images is passed over where there are some', async () => {
+    const url = 'data:image/png;base64,iVBORw0KGgoAAAAN';
+    const content = [{ type: 'image_url', image_url: { url } }];
+    const messages = [{ role: 'user', content }];
+    const { headers } = await generate(customer, 'chat', 'with-image', { messages });
+    expect(headers.get('x-svc-model')).toBe('spare');
+    const plain = await generate(customer, 'chat', 'with-image');
+    expect(plain.headers.get('x-svc-model')).toBe('blind');
+  });
+
+  test('after three questions nobody else is asked', async () => {
+    const { status, headers } = await generate(customer, 'chat', 'three-at-most');
+    expect(status).toBe(503);
+    expect(await triesOf(headers)).toEqual([
+      ['three-at-most', 'mismatch'],
+      ['well', 'mismatch'],
+      ['well', 'mismatch'],
+    ]);
+  });
+
+  test('once an answer has begun in silence, only its model may go on with it', async () => {
+    const served = await generateStream(customer, 'messages', 'silent');
+    expect([served.status, served.headers.get('x-svc-model')]).toEqual([200, 'silent']);
+    expect(served.events.at(-1)?.event).toBe('message_stop');
+    expect(await triesOf(served.headers)).toEqual([
+      ['silent', 'timeout'],
+      ['well', 'serves'],
+    ]);
+    const failed = await generateStream(customer, 'messages', 'silent-alone');
+    expect([failed.status, failed.headers.get('x-svc-model')]).toEqual([200, 'silent-alone']);
+    expect(failed.events.at(-1)?.json?.['error']).toMatchObject({
+      code: 'provider_unavailable',
+      svc_tokens_debited: '0',
+    });
+    const tries = await triesOf(failed.headers);
+    expect(new Set(tries.map((each) => JSON.stringify(each)))).toEqual(
+      new Set(['["silent-alone","timeout"]']),
+    );
+  });
+});
+
+test('afterwards nobody is under way or waits anywhere', async () => {
+  await upstream.waitFor(({ active }) => active() === 0);
+  const answer = (await (await fetch(`${gateway.url}/readyz`)).json()) as Json;
+  const { upstreams } = answer['detail'] as { readonly upstreams: readonly Json[] };
+  expect(upstreams.filter(({ inFlight, queued }) => inFlight !== 0 || queued !== 0)).toEqual([]);
+  expect(await gateway.run('doctor')).toMatchObject({ ok: true });
+});

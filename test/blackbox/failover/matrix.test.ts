@@ -1,0 +1,82 @@
+// Every way in which an upstream fails, before and after content, in both formats over both dialects,
+// streamed and whole, with nobody, another upstream and a fallback model behind it. Each cell is held
+// to status, model served, attempts, charge, slot and hold; the whole of it to the books.
+
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
+import { createAccounts } from '../../support/accounts.ts';
+import { type Books, openBooks } from '../../support/books.ts';
+import { type Doors, openDoors } from '../../support/doors.ts';
+import { createFaults, REDIRECTED_SITE } from '../../support/faults.ts';
+import { type Gateway, startGateway, type TestAccount } from '../../support/gateway.ts';
+import { startUpstream, type Upstream } from '../../support/upstream.ts';
+import { ROWS } from './faults.ts';
+import { expectedOf, observe, type Scene } from './observe.ts';
+import { catalogText, cellsOf } from './world.ts';
+
+setDefaultTimeout(120_000);
+
+const CANARY = 'upstream-canary-5125';
+/** So many cells at a time, each with an account of its own while it runs. */
+const LANES = 32;
+const CREDIT = 1_000_000;
+
+const cells = cellsOf(ROWS);
+const delivered = new Set<string>();
+const idle: TestAccount[] = [];
+const waiting: ((account: TestAccount) => void)[] = [];
+
+let doors: Doors;
+let upstream: Upstream;
+let gateway: Gateway;
+let books: Books;
+let scene: Scene;
+
+beforeAll(async () => {
+  doors = await openDoors();
+  upstream = await startUpstream(
+    createFaults({ canary: CANARY, delivered: ({ site }) => delivered.has(site) }),
+  );
+  gateway = await startGateway({
+    catalog: catalogText(cells, upstream, doors),
+    environment: { LOG_LEVEL: 'debug' },
+  });
+  books = openBooks(gateway);
+  scene = { upstream, books, canary: CANARY, delivered, withAccount };
+  idle.push(...(await createAccounts(gateway, LANES, { plan: 'roomy', credit: CREDIT })));
+});
+
+afterAll(async () => {
+  books.close();
+  await gateway[Symbol.asyncDispose]();
+  await upstream.close();
+  await doors[Symbol.asyncDispose]();
+});
+
+async function withAccount<T>(use: (account: TestAccount) => Promise<T>): Promise<T> {
+  const free = idle.pop() ?? (await new Promise<TestAccount>((resolve) => waiting.push(resolve)));
+  try {
+    return await use(free);
+  } finally {
+    const next = waiting.shift();
+    if (next === undefined) idle.push(free);
+    else next(free);
+  }
+}
+
+describe.concurrent(`${cells.length} cells`, () => {
+  test.each(ROWS)('$phase: $name', async (row) => {
+    const own = cells.filter((cell) => cell.row === row);
+    const observed = await Promise.all(own.map((cell) => observe(scene, cell)));
+    expect(observed).toEqual(own.map(expectedOf));
+  });
+});
+
+test('afterwards nothing is under way, and every service token is where it should be', async () => {
+  await upstream.waitFor(({ active }) => active() === 0);
+  expect(upstream.asked(REDIRECTED_SITE)).toEqual([]);
+  expect(await gateway.run('doctor')).toMatchObject({ ok: true });
+});
+
+test('the log has no word of any upstream', () => {
+  expect(gateway.output()).not.toContain(CANARY);
+});
