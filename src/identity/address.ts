@@ -143,10 +143,11 @@ export function clientAddress(
   trusted: NetworkSet,
 ): string {
   let address = normaliseAddress(socketAddress) ?? socketAddress;
-  let end = xForwardedFor?.length ?? -1;
+  if (xForwardedFor === null) return address;
+  let end = xForwardedFor.length;
   for (let hops = 0; hops < HOPS_MAX && end >= 0 && trusted.contains(address); hops += 1) {
-    const comma = end === 0 ? -1 : (xForwardedFor?.lastIndexOf(',', end - 1) ?? -1);
-    const hop = normaliseAddress(withoutPort(xForwardedFor?.slice(comma + 1, end) ?? ''));
+    const comma = end === 0 ? -1 : xForwardedFor.lastIndexOf(',', end - 1);
+    const hop = normaliseAddress(withoutPort(xForwardedFor.slice(comma + 1, end)));
     if (hop === undefined) return address;
     address = hop;
     end = comma;

@@ -7,6 +7,7 @@ import { BOOKS } from './faults/books.ts';
 import { CHARGES } from './faults/charges.ts';
 import { KEYS } from './faults/keys.ts';
 import { LIMIT_FAULTS } from './faults/limits.ts';
+import { OPERATOR_FAULTS } from './faults/operators.ts';
 import { RECOVERY } from './faults/recovery.ts';
 import { STREAMS } from './faults/streams.ts';
 import { TIMERS } from './faults/timers.ts';
@@ -17,6 +18,7 @@ export const FAULTS: readonly Fault[] = [
   ...RECOVERY,
   ...LIMIT_FAULTS,
   ...KEYS,
+  ...OPERATOR_FAULTS,
   ...STREAMS,
   ...AUDITS,
   ...TIMERS,

@@ -142,8 +142,8 @@ export const KEYS: readonly Fault[] = [
     edits: [
       {
         file: 'src/identity/address.ts',
-        find: "hops.pop() ?? ''",
-        put: "hops.shift() ?? ''",
+        find: 'xForwardedFor.slice(comma + 1, end)',
+        put: "xForwardedFor.split(',')[0] ?? ''",
       },
     ],
     tests: ['test/identity/address.test.ts'],
@@ -154,8 +154,8 @@ export const KEYS: readonly Fault[] = [
     edits: [
       {
         file: 'src/identity/address.ts',
-        find: 'while (hops.length > 0 && trusted.contains(address)) {',
-        put: 'for (let first = true; hops.length > 0 && (first || trusted.contains(address)); first = false) {',
+        find: 'end >= 0 && trusted.contains(address)',
+        put: 'end >= 0 && (hops === 0 || trusted.contains(address))',
       },
     ],
     tests: ['test/identity/address.test.ts'],
@@ -183,19 +183,6 @@ export const KEYS: readonly Fault[] = [
       },
     ],
     tests: ['test/identity/authenticate.test.ts'],
-  },
-  {
-    id: 'T-54',
-    plants: 'a running server does not hear what an operator changes',
-    edits: [
-      {
-        file: 'src/cli/serve.ts',
-        find: 'if (change === lastChange) return;',
-        put: 'if (change >= 0 || change === lastChange) return;',
-      },
-    ],
-    tests: ['test/blackbox/lifecycle.test.ts'],
-    only: 'changes from the command line',
   },
   {
     id: 'S-26a',
