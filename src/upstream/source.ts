@@ -41,7 +41,7 @@ export async function openSource(
 ): Promise<EventSource | UpstreamFailure> {
   if (isFailure(answer)) return answer;
   if (answer.status >= 300 && answer.status < 400) {
-    return { class: 'server_error', detail: 'the upstream redirects', status: answer.status };
+    return { class: 'mismatch', detail: 'the upstream redirects', status: answer.status };
   }
   // Some frameworks answer every POST with 201.
   if (answer.status !== 200 && answer.status !== 201) {

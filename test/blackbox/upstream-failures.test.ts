@@ -35,7 +35,7 @@ const BEFORE: readonly (readonly [name: string, told: Failure, failure: string])
   ['status-503', 'unavailable', 'overloaded'],
   ['status-529', 'unavailable', 'overloaded'],
   ['html-500', 'unavailable', 'server_error'],
-  ['redirect', 'unavailable', 'server_error'],
+  ['redirect', 'unavailable', 'mismatch'],
   ['html', 'unavailable', '*'],
   ['empty', 'unavailable', '*'],
   ['json-null', 'unavailable', '*'],
