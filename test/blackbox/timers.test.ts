@@ -20,6 +20,8 @@ type Kind = 'stream' | 'whole' | 'long';
 
 const FORMATS: readonly Format[] = ['chat', 'messages'];
 const KINDS: readonly Kind[] = ['stream', 'whole', 'long'];
+const ALL = FORMATS.flatMap((format) => KINDS.map((kind) => [format, kind] as const));
+const ASKS = [...ALL.map(([format, kind]) => `${format}-${kind}`), 'told'];
 
 const wordOf = ({ request }: Exchange): string => {
   const script = { pieces: [{ text: 'word ' }], finish: 'stop' } as const;
@@ -67,10 +69,12 @@ let payer: TestAccount;
 beforeAll(async () => {
   upstream = await startUpstream(BEHAVIOURS);
   const shared = { dialect: 'chat', api_key: UPSTREAM_KEY };
-  const placed = Object.entries(PLACED).map(([slug, keys]) => {
+  const placed = Object.entries(PLACED).flatMap(([slug, keys]) => {
     const model = Object.keys(BEHAVIOURS).find((name) => slug.startsWith(name));
     const cost = { input: '0.1', output: '0.2' };
-    return { slug, served_by: [{ upstream: 'first', model, cost, ...keys }], fallbacks: ['ok'] };
+    const served_by = [{ upstream: 'first', model, cost, ...keys }];
+    // One for each who asks: no breaker opens.
+    return ASKS.map((ask) => ({ slug: `${slug}-${ask}`, served_by, fallbacks: ['ok'] }));
   });
   const cost = { input: '0.5', output: '1.5' };
   gateway = await startGateway({
@@ -120,11 +124,9 @@ const storyOf = ({ headers }: Answer): Promise<Story> =>
 
 const attemptsOf = (story: Story): Json[] => story['attempts'] as Json[];
 
-const ALL = FORMATS.flatMap((format) => KINDS.map((kind) => [format, kind] as const));
-
 describe.concurrent.each(ALL)('%s, %s: the next one answers', (format, kind) => {
   const movesOn = async (model: string, phase: string): Promise<Story> => {
-    const answer = await ask(format, kind, model);
+    const answer = await ask(format, kind, `${model}-${format}-${kind}`);
     expect([answer.status, answer.headers.get('x-svc-model')]).toEqual([200, 'ok']);
     expect(answer.text).toContain('Hello');
     const story = await storyOf(answer);
@@ -169,12 +171,11 @@ describe.concurrent.each(FORMATS)('%s', (format) => {
 
   const LATE = [
     ['trickles-slowly', 'throughput'],
-    ['trickles-long', 'total'],
     ['falls-silent-later', 'stream'],
   ] as const;
 
   test.each(LATE)('%s: a whole answer that has begun moves on', async (model, phase) => {
-    const answer = await ask(format, 'long', model);
+    const answer = await ask(format, 'long', `${model}-${format}-long`);
     expect([answer.status, answer.headers.get('x-svc-model')]).toEqual([200, 'ok']);
     const story = await storyOf(answer);
     const [late] = attemptsOf(story);
@@ -192,9 +193,25 @@ describe.concurrent.each(FORMATS)('%s', (format) => {
     expect(Number(costs['margin'])).toBeCloseTo(16.4 - total, 6);
   });
 
-  test.each(LATE)(
+  test('a whole answer that takes too long in all leaves no time for another', async () => {
+    const answer = await ask(format, 'long', `trickles-long-${format}-long`);
+    expect([answer.status, JSON.parse(answer.text)]).toMatchObject([
+      503,
+      { error: { code: 'provider_unavailable' } },
+    ]);
+    const story = await storyOf(answer);
+    expect(attemptsOf(story)).toMatchObject([{ failure: 'timeout', phase: 'total' }]);
+    expect(story.booked).toMatchObject({ charged: '0' });
+    expect(story['upstream_costs']).toMatchObject({
+      complete: true,
+      margin: expect.stringMatching(/^-/),
+    });
+  });
+
+  test.each([...LATE, ['trickles-long', 'total'] as const])(
     '%s: a stream that has begun ends with an error, and is charged',
-    async (model, phase) => {
+    async (name, phase) => {
+      const model = `${name}-${format}-stream`;
       const answer = await ask(format, 'stream', model);
       expect([answer.status, answer.headers.get('x-svc-model')]).toEqual([200, model]);
       const error = parseEvents(answer.text).at(format === 'chat' ? -2 : -1)?.json?.['error'];
@@ -208,7 +225,7 @@ describe.concurrent.each(FORMATS)('%s', (format) => {
 });
 
 test('in words', async () => {
-  const answer = await ask('chat', 'stream', 'keeps-alive-content');
+  const answer = await ask('chat', 'stream', 'keeps-alive-content-told');
   await storyOf(answer);
   const requestId = String(answer.headers.get('x-request-id'));
   const environment = { PATH: process.env['PATH'] ?? '', HOME: gateway.directory };
@@ -218,7 +235,7 @@ test('in words', async () => {
     .map((line) => line.replace(/20\d\d-\S+Z/g, 'TIME').replace(/(,|after) [\d.]+ ms/g, '$1 N ms'));
   const from = lines.findIndex((line) => line.startsWith('Attempt 1'));
   expect(lines.slice(from, from + 4)).toEqual([
-    'Attempt 1: first, keeps-alive-content, TIME, N ms, timeout (first_content): no content within 300 ms',
+    'Attempt 1: first, keeps-alive-content-told, TIME, N ms, timeout (first_content): no content within 300 ms',
     '        as keeps-alive, credential 1; first byte after N ms',
     'Attempt 2: spare, ok, TIME, N ms, served',
     '        credential 1; first byte after N ms, content after N ms; 10 input and 5 output reported, costs 12.5',

@@ -1,0 +1,209 @@
+// A client that leaves, in the phases that `endings.test.ts` does not go through: while the connection
+// is made, while nobody reads, and in the pause before an upstream is asked again. Within 500 ms its
+// upstream knows, its money is free, and nobody is asked for it any more.
+
+import { Database } from 'bun:sqlite';
+import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
+import { connect, createServer, type Server, type Socket } from 'node:net';
+import { type Behaviour, streamHead } from '../support/behaviours.ts';
+import { catalogOf, UPSTREAM_KEY } from '../support/catalog.ts';
+import { type Caller, type Format, get, PATHS, post, requestBody } from '../support/client.ts';
+import { type Gateway, startGateway, type TestAccount } from '../support/gateway.ts';
+import { streamFrames } from '../support/render.ts';
+import { startUpstream, type Upstream, waitUntil } from '../support/upstream.ts';
+
+setDefaultTimeout(30_000);
+
+const FORMATS: readonly Format[] = ['chat', 'messages'];
+const KINDS = FORMATS.flatMap((format) => [[format, false] as const, [format, true] as const]);
+const SOON_MS = 500;
+
+/** When answers under way saw the other side go. */
+const goneAt: number[] = [];
+
+/** Writes for as long as the connection lives, whether anybody reads or not. */
+const flood: Behaviour = async (exchange) => {
+  const script = { pieces: [{ text: ' a'.repeat(4_000) }], finish: 'stop' } as const;
+  const frames = streamFrames('chat', 'flood', script);
+  const text = frames.find((frame) => frame.includes(' a')) ?? '';
+  streamHead(exchange);
+  while (!exchange.gone()) {
+    exchange.write(text);
+    await exchange.sleep(1);
+  }
+  goneAt.push(performance.now());
+};
+
+/** Takes connections and never says a word, so that no handshake comes to its end. */
+type Mute = { readonly url: string; readonly sockets: Set<Socket>; readonly close: () => void };
+
+function startMute(): Promise<Mute> {
+  const sockets = new Set<Socket>();
+  const server: Server = createServer((socket) => {
+    sockets.add(socket);
+    socket.on('error', () => {});
+    socket.on('data', () => {});
+    socket.on('close', () => {
+      sockets.delete(socket);
+      goneAt.push(performance.now());
+    });
+  });
+  return new Promise((resolve) => {
+    server.listen(0, '127.0.0.1', () => {
+      const address = server.address();
+      const port = typeof address === 'object' ? address?.port : undefined;
+      const close = (): void => {
+        for (const socket of sockets) socket.destroy();
+        server.close();
+      };
+      resolve({ url: `https://127.0.0.1:${port}/v1`, sockets, close });
+    });
+  });
+}
+
+let upstream: Upstream;
+let mute: Mute;
+let gateway: Gateway;
+let books: Database;
+
+beforeAll(async () => {
+  upstream = await startUpstream({ flood });
+  mute = await startMute();
+  const shared = { dialect: 'chat', api_key: UPSTREAM_KEY };
+  const placed = (slug: string, id: string) => ({
+    slug,
+    served_by: [{ upstream: id, model: slug }],
+    context_window: 20_000_000,
+    max_output: 10_000_000,
+  });
+  const wide = { max_context: 100_000_000, tokens_per_minute: 1_000_000_000 };
+  gateway = await startGateway({
+    catalog: catalogOf({
+      upstreams: [
+        { id: 'scripted', base_url: upstream.baseUrl, ...shared },
+        { id: 'mute', base_url: mute.url, ...shared },
+      ],
+      models: [
+        placed('flood', 'scripted'),
+        placed('status-503', 'scripted'),
+        placed('tls', 'mute'),
+      ],
+      plans: {
+        wide: { requests_per_minute: 1_000, concurrent_requests: 100, max_api_keys: 9, ...wide },
+      },
+    }),
+    environment: { LOG_LEVEL: 'warn' },
+  });
+  books = new Database(gateway.databasePath, { readonly: true });
+});
+
+afterAll(async () => {
+  books.close();
+  await gateway[Symbol.asyncDispose]();
+  mute.close();
+  await upstream.close();
+});
+
+const account = (): Promise<TestAccount> =>
+  gateway.createAccount({ plan: 'wide', credit: 1_000_000_000 });
+
+/** Starts a request; the function that is returned leaves, and answers when that was. */
+function begin(of: Caller, format: Format, stream: boolean, model: string): () => number {
+  const abort = new AbortController();
+  const body = requestBody(format, model, { stream, max_tokens: 100 });
+  post(of, PATHS[format], body, { signal: abort.signal }).catch(() => {});
+  return () => {
+    abort.abort();
+    return Date.now();
+  };
+}
+
+/** How the one request of an account ended, and when. */
+async function ended({ id }: TestAccount): Promise<{ outcome: string; phase: string; at: number }> {
+  const query = books.query<{ outcome: string; phase: string; at: number }, [string]>(
+    `select outcome, phase, holds.ended_at as at from holds join usage_records using (request_id)
+     where holds.account_id = ?`,
+  );
+  await waitUntil(() => query.get(id) !== null);
+  const found = query.all(id);
+  if (found[0] === undefined || found.length > 1) throw new Error(`${found.length} ends`);
+  return found[0];
+}
+
+const asked = (model: string): number =>
+  upstream.requests.filter((each) => each.model === model).length;
+
+test.each(KINDS)('%s, streamed: %p: while the connection is made', async (format, stream) => {
+  const payer = await account();
+  const before = goneAt.length;
+  const leave = begin(payer, format, stream, 'tls');
+  await waitUntil(() => mute.sockets.size === 1);
+  await Bun.sleep(50);
+  const from = performance.now();
+  const leftAt = leave();
+  await waitUntil(() => goneAt.length > before);
+  expect((goneAt.at(-1) ?? Number.NaN) - from).toBeLessThan(SOON_MS);
+  const end = await ended(payer);
+  expect(end).toMatchObject({ outcome: 'client_cancelled', phase: 'released' });
+  expect(end.at - leftAt).toBeLessThan(SOON_MS);
+});
+
+test.each(KINDS)('%s, streamed: %p: in the pause before the next try', async (format, stream) => {
+  const payer = await account();
+  const before = asked('status-503');
+  const leave = begin(payer, format, stream, 'status-503');
+  await waitUntil(() => asked('status-503') > before && upstream.active() === 0);
+  await Bun.sleep(30);
+  const leftAt = leave();
+  const end = await ended(payer);
+  expect(end).toMatchObject({ outcome: 'client_cancelled', phase: 'released' });
+  expect(end.at - leftAt).toBeLessThan(SOON_MS);
+  // Longer than any pause.
+  await Bun.sleep(1_000);
+  expect(asked('status-503')).toBe(before + 1);
+});
+
+/** Asks for a stream and reads nothing of it. */
+function askUnread({ url, key }: Caller, format: Format): Socket {
+  const { hostname, port } = new URL(url);
+  const socket = connect({ host: hostname, port: Number(port) });
+  const body = JSON.stringify(
+    requestBody(format, 'flood', { stream: true, max_tokens: 9_000_000 }),
+  );
+  socket.pause();
+  socket.on('error', () => {});
+  socket.write(
+    `POST ${PATHS[format]} HTTP/1.1\r\nhost: gateway\r\nauthorization: Bearer ${key}\r\n` +
+      `content-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n${body}`,
+  );
+  return socket;
+}
+
+test.each(FORMATS)('%s: while nobody reads', async (format) => {
+  const payer = await account();
+  const before = goneAt.length;
+  const asks = asked('flood');
+  const socket = askUnread(payer, format);
+  await waitUntil(() => asked('flood') > asks);
+  let reserved: unknown;
+  await waitUntil(async () => {
+    const known = reserved;
+    await Bun.sleep(400);
+    reserved = (await get(payer, '/v1/account')).json['balance'];
+    return Bun.deepEquals(known, reserved);
+  }, 15_000);
+  expect(goneAt.length).toBe(before);
+  const from = performance.now();
+  const leftAt = Date.now();
+  socket.destroy();
+  await waitUntil(() => goneAt.length > before);
+  expect((goneAt.at(-1) ?? Number.NaN) - from).toBeLessThan(SOON_MS);
+  const end = await ended(payer);
+  expect(end).toMatchObject({ outcome: 'client_cancelled', phase: 'settled' });
+  expect(end.at - leftAt).toBeLessThan(SOON_MS);
+});
+
+test('afterwards nothing is under way anywhere', async () => {
+  await upstream.waitFor(({ active }) => active() === 0);
+  expect([upstream.active(), mute.sockets.size]).toEqual([0, 0]);
+});
