@@ -170,6 +170,10 @@ test('all that is left behind is gathered', async () => {
   const some = requestIds.filter((id) => id !== '').filter((_, index) => index % 250 === 0);
   seen.push(...(await commandsSeen(gateway, environment, customer, some)));
   seen.push(...databaseSeen(gateway), ...filesSeen(gateway), ...webhookSeen);
+  for (const { method, path, headers, text } of upstream.requests) {
+    const where = `${method} ${path.slice(0, 30)}`;
+    seen.push({ place: 'upstream', where, text: `${path}\n${JSON.stringify(headers)}\n${text}` });
+  }
   seen.push({ place: 'output', where: 'stdout and stderr', text: gateway.output() });
 });
 
@@ -177,7 +181,8 @@ test('no canary is anywhere but where it belongs', () => {
   const others = {
     ...Object.fromEntries(Object.entries(accounts).map(([who, { key }]) => [`key of ${who}`, key])),
     'a word of the upstream': CANARY,
-    'a name of the upstream': 'scripted',
+    'a name of the upstream': 'chatcmpl-scripted',
+    'a fingerprint of the upstream': 'fp_scripted',
     'a signature of the upstream': SIGNATURE,
   };
   expect(findLeaks(canaries, others, seen)).toEqual([]);

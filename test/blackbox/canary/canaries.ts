@@ -2,6 +2,7 @@
 // the few places in which it may be seen again. Anything else is a leak.
 
 /**
+ * upstream     what upstreams were asked, heads and bodies
  * own answer   what the customer who sent the request has got
  * stranger     what another customer, or nobody, has got from any endpoint
  * operator     /metrics and /readyz, with the operator's token
@@ -12,6 +13,7 @@
  * files        the bytes of the database with its log, and of a backup
  */
 export type Place =
+  | 'upstream'
   | 'own answer'
   | 'stranger'
   | 'operator'
@@ -30,20 +32,22 @@ type Row = {
 
 const STORED = ['database', 'files'] as const;
 const NOWHERE: Row = {};
+/** What the model is to read. */
+const SENT_ON: Row = { found: ['upstream'] };
 
 export const CANARIES = {
   // What a customer sends.
-  prompt: NOWHERE,
-  system: NOWHERE,
-  image: NOWHERE,
-  imageUrl: NOWHERE,
-  toolName: NOWHERE,
-  toolText: NOWHERE,
-  toolSchema: NOWHERE,
-  toolArguments: NOWHERE,
-  toolResult: NOWHERE,
-  earlierReasoning: NOWHERE,
-  stopSequence: NOWHERE,
+  prompt: SENT_ON,
+  system: SENT_ON,
+  image: SENT_ON,
+  imageUrl: SENT_ON,
+  toolName: SENT_ON,
+  toolText: SENT_ON,
+  toolSchema: SENT_ON,
+  toolArguments: SENT_ON,
+  toolResult: SENT_ON,
+  earlierReasoning: SENT_ON,
+  stopSequence: SENT_ON,
   unknownField: NOWHERE,
   unknownName: NOWHERE,
   header: NOWHERE,
@@ -67,11 +71,11 @@ export const CANARIES = {
   modelToolArguments: { found: ['own answer'] },
 
   // What an operator sets.
-  upstreamKeyOne: NOWHERE,
-  upstreamKeyTwo: NOWHERE,
+  upstreamKeyOne: SENT_ON,
+  upstreamKeyTwo: SENT_ON,
   upstreamId: { found: ['operator', 'output', 'command', 'webhook', ...STORED] },
-  upstreamModel: { found: ['command', ...STORED] },
-  upstreamPath: { allowed: ['command'] },
+  upstreamModel: { found: ['upstream', 'command', ...STORED] },
+  upstreamPath: { found: ['upstream'], allowed: ['command'] },
   sessionSecret: NOWHERE,
   metricsToken: NOWHERE,
   webhookPath: NOWHERE,

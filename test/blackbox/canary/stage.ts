@@ -83,6 +83,7 @@ export function stagedCatalog(canaries: Canaries, upstream: Upstream, doors: Doo
         dialect,
         base_url: address ?? scripted,
         api_keys: [upstreamKeyOne, upstreamKeyTwo],
+        transport: dialect === 'chat' ? 'sockets' : 'fetch',
         ...(stalls ? SHORT_TIMERS : LONG_TIMERS),
       };
     }),

@@ -11,7 +11,7 @@ import type { TestAccount } from '../../support/gateway.ts';
 import { readSaid } from '../../support/said.ts';
 import { parseEvents } from '../../support/sse.ts';
 import type { Upstream } from '../../support/upstream.ts';
-import { type Cell, SECOND, SPARE } from './world.ts';
+import { type Cell, SECOND, SPARE, transportOf } from './world.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 
@@ -130,7 +130,7 @@ function refused(status: number, code: string) {
 }
 
 function labelOf({ format, dialect, kind, behind }: Cell): string {
-  return `${format} over ${dialect}, ${kind}, behind it: ${behind}`;
+  return `${format} over ${dialect} by ${transportOf(format, dialect)}, ${kind}, behind it: ${behind}`;
 }
 
 type Answer = { readonly status: number; readonly headers: Headers; readonly body: string };

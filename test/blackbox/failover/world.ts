@@ -1,6 +1,7 @@
 // The world of the failure matrix: one gateway and one scripted upstream, in which every cell has a
 // model and a failing upstream of its own, so that no cell's breaker, credential or queue is
-// another's; behind all of them one healthy upstream and one healthy fallback model.
+// another's; behind all of them healthy upstreams and healthy fallback models. Half of the cells go
+// through the program's own HTTP client, half through the runtime's.
 
 import { catalogOf, ROOMY_PLAN, UPSTREAM_KEY } from '../../support/catalog.ts';
 import type { Format } from '../../support/client.ts';
@@ -73,10 +74,12 @@ export function catalogText(cells: readonly Cell[], upstream: Upstream, doors: D
       dialect,
       base_url: siteUrl(upstream, dialect, `${name}-${dialect}`),
       api_key: UPSTREAM_KEY,
+      transport: name === SECOND ? 'fetch' : 'sockets',
     })),
   );
-  const failing = cells.map(({ id, row, dialect }) => ({
+  const failing = cells.map(({ id, row, format, dialect }) => ({
     id,
+    transport: transportOf(format, dialect),
     dialect,
     base_url:
       row.door === undefined
@@ -105,6 +108,11 @@ export function catalogText(cells: readonly Cell[], upstream: Upstream, doors: D
     models: [...spares, ...models],
     plans: { roomy: ROOMY_PLAN },
   });
+}
+
+/** Each row meets both with either format and with either dialect. */
+export function transportOf(format: Format, dialect: Dialect): 'sockets' | 'fetch' {
+  return format === dialect ? 'sockets' : 'fetch';
 }
 
 function siteUrl(upstream: Upstream, dialect: Dialect, site: string): string {
