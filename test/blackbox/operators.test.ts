@@ -189,6 +189,7 @@ test('every change of an operator is in the audit trail, by which the server not
   const database = new Database(gateway.databasePath, { readonly: true });
   const actions = () =>
     database.query('SELECT action FROM audit_events ORDER BY id').values().flat();
+  await gateway.run('maintenance', 'off');
   const made = await gateway.run('code', 'create', '--amount', '5', '--reason', 'test');
   const [code] = made['data'] as { readonly code: string }[];
   const before = actions().length;
@@ -197,6 +198,7 @@ test('every change of an operator is in the audit trail, by which the server not
   await gateway.run('block', 'remove', 'account', id);
   await gateway.run('models', 'limit', 'ok', '--tokens-per-minute', '9000000');
   await gateway.run('models', 'limit', 'ok', '--clear');
+  // It is off already.
   await gateway.run('maintenance', 'off');
   await gateway.run('catalog', 'reload');
   expect(actions().slice(before - 1)).toEqual([
