@@ -89,13 +89,16 @@ export type UpstreamConcurrency = {
 export type UpstreamTimeouts = {
   /** Until the connection is made, name and TLS included. */
   readonly connectMs: number;
-  /** From the request to the first byte of the answer's body or stream. */
+  /** From the request to the first byte of a stream. */
   readonly firstByteMs: number;
-  /** From the request to the first content: comments and blank lines are none. */
+  /**
+   * From the request to the first content: comments, blank lines and roles are none. An answer that
+   * is asked for in one piece is silent until it is complete, so this is all that it has.
+   */
   readonly firstContentMs: number;
-  /** Between two events of an answer. */
+  /** Between two pieces of content, of the time in which somebody waits for the next. */
   readonly idleMs: number;
-  /** The least that an answer under way makes; below it for long, it counts as silent. */
+  /** The least that an answer under way makes, over every `idleMs` of that time; 0 for any. */
   readonly minTokensPerSecond: number;
   /** From the request to the end of the answer. */
   readonly totalMs: number;

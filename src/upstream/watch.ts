@@ -8,6 +8,7 @@ import type { AttemptPhase, UpstreamFailure } from '../core/failure.ts';
 import type { GenerationEvent } from '../core/generation.ts';
 import type { UpstreamTimeouts } from '../core/model.ts';
 import { createThroughput, type Throughput } from '../core/throughput.ts';
+import { contentTokens } from './content.ts';
 
 /** Milliseconds from the start of an attempt; absent for what has not come. */
 export type AttemptTimes = { readonly firstByteMs?: number; readonly firstContentMs?: number };
@@ -28,7 +29,7 @@ export type Watch = {
   readonly times: () => AttemptTimes;
 };
 
-export type WatchOptions = {
+type WatchOptions = {
   readonly timeouts: UpstreamTimeouts;
   readonly deadlines: Deadlines;
   /**
@@ -168,36 +169,4 @@ function timeoutWords(timer: Timer, timeouts: UpstreamTimeouts): string {
  */
 function throughputOf({ idleMs, minTokensPerSecond }: UpstreamTimeouts): Throughput | undefined {
   return minTokensPerSecond > 0 ? createThroughput(idleMs, minTokensPerSecond) : undefined;
-}
-
-const BYTES_PER_TOKEN = 4;
-
-/** About how many tokens of content there are; 0 only where there is no content. */
-function contentTokens(events: readonly GenerationEvent[]): number {
-  let tokens = 0;
-  for (const event of events) {
-    switch (event.kind) {
-      case 'reasoning-delta':
-      case 'text-delta':
-        tokens += textTokens(event.text);
-        break;
-      case 'tool-start':
-        tokens += 1;
-        break;
-      case 'tool-delta':
-        tokens += textTokens(event.json);
-        break;
-      case 'usage':
-      case 'finish':
-        break;
-      default:
-        unreachable(event);
-    }
-  }
-  return tokens;
-}
-
-/** No delta has less than a token, and bytes tell more than characters: Chinese ones are tokens. */
-function textTokens(text: string): number {
-  return text === '' ? 0 : Math.max(1, Buffer.byteLength(text) / BYTES_PER_TOKEN);
 }
