@@ -1,0 +1,321 @@
+// The health of upstreams as the router asks it: what a permit costs and what its end does, which of
+// the parts refuses, and what operators see.
+
+import { describe, expect, test } from 'bun:test';
+import fc from 'fast-check';
+import type { Alert } from '../../src/core/alert.ts';
+import type { FailureClass, UpstreamFailure } from '../../src/core/failure.ts';
+import type { Catalog, Upstream } from '../../src/core/model.ts';
+import type { Candidate } from '../../src/core/route.ts';
+import { createHealth, type Health, type Permit } from '../../src/upstream/health.ts';
+import { at, keys } from '../generate/route-rig.ts';
+import { createFakeTime } from '../support/fake-time.ts';
+
+const FIRST = { kind: 'first' } as const;
+const WALL = 1_700_000_000_000;
+
+function rig(...all: readonly Candidate[]) {
+  const time = createFakeTime();
+  const alerts: Alert[] = [];
+  let catalog = catalogOf(all);
+  const health = createHealth({
+    catalog: () => catalog,
+    clock: () => WALL + time.now(),
+    monotonic: time.now,
+    startTimer: time.startTimer,
+    alert: (alert) => void alerts.push(alert),
+  });
+  const reload = (...changed: readonly Candidate[]): void => {
+    catalog = catalogOf(changed);
+  };
+  return { time, alerts, health, reload };
+}
+
+function catalogOf(all: readonly Candidate[]): Catalog {
+  return {
+    serviceName: 'test',
+    usdPerMillion: 1n,
+    minimumHold: 1n,
+    models: all.map(({ model, upstream }) => ({
+      ...model,
+      servedBy: model.servedBy.map((placement) => ({ ...placement, upstream: upstream.id })),
+    })),
+    plans: new Map(),
+    upstreams: new Map(all.map(({ upstream }) => [upstream.id, upstream])),
+    resolve: () => undefined,
+  };
+}
+
+function permit(health: Health, candidate: Candidate, asking = FIRST): Permit {
+  const entry = health.enter(candidate, asking);
+  if (entry.kind !== 'permit') throw new Error(`no permit: ${JSON.stringify(entry)}`);
+  return entry;
+}
+
+function failed(kind: FailureClass, more: Partial<UpstreamFailure> = {}): UpstreamFailure {
+  return { class: kind, detail: kind, ...more };
+}
+
+function refusalOf(health: Health, candidate: Candidate): string {
+  const entry = health.enter(candidate, FIRST);
+  return entry.kind === 'refusal' ? entry.failure.detail : entry.kind;
+}
+
+const A = at('a');
+const LEFT_ALONE = 'the upstream was not asked: it fails for this model, and is left alone';
+
+describe('what a failure counts against', () => {
+  test.each<FailureClass>([
+    'unreachable',
+    'timeout',
+    'rate_limited',
+    'overloaded',
+    'server_error',
+    'malformed',
+    'cut',
+  ])('%s: the upstream, for this model alone', (kind) => {
+    const other = { ...A, model: at('other').model };
+    const { health, alerts } = rig(A, other);
+    for (let turn = 0; turn < 5; turn += 1) permit(health, A).end(failed(kind));
+    expect(refusalOf(health, A)).toBe(LEFT_ALONE);
+    expect(refusalOf(health, other)).toBe('permit');
+    expect(alerts).toEqual([{ kind: 'breaker_opened', upstream: 'a', model: 'a' }]);
+  });
+
+  test.each<FailureClass>([
+    'bad_request',
+    'context_length',
+    'unsupported',
+    'mismatch',
+    'gateway',
+    'no_capacity',
+  ])('%s: nobody', (kind) => {
+    const { health } = rig(A);
+    for (let turn = 0; turn < 50; turn += 1) permit(health, A).end(failed(kind));
+    expect(health.waitMs(A)).toBe(0);
+  });
+
+  test('credential: that one, and the upstream where it has no other', () => {
+    const two = at('a', { credentials: keys('1', '2') });
+    const { health } = rig(two);
+    permit(health, two).end(failed('credential', { status: 401 }));
+    expect([permit(health, two).credential.id, permit(health, two).credential.id]).toEqual([
+      '2',
+      '2',
+    ]);
+    permit(health, two).end(failed('credential', { status: 401 }));
+    expect([refusalOf(health, two), health.waitMs(two)]).toEqual([
+      'the upstream was not asked: each of its credentials is refused, or rests',
+      30_000,
+    ]);
+  });
+
+  test('a rate limit: the credential, where there are several', () => {
+    const two = at('a', { credentials: keys('1', '2') });
+    const { health } = rig(two);
+    permit(health, two).end(failed('rate_limited', { retryAfterMs: 9_000 }));
+    expect([permit(health, two).credential.id, permit(health, two).credential.id]).toEqual([
+      '2',
+      '2',
+    ]);
+    permit(health, two).end(failed('rate_limited'));
+    // The second rests for the cool-down: nobody has said how long.
+    expect(health.waitMs(two)).toBe(1_000);
+  });
+
+  test('nothing at an upstream without a cool-down: it is asked whatever it does', () => {
+    const always = at('a', { coolDownMs: 0 });
+    const { health } = rig(always);
+    for (let turn = 0; turn < 30; turn += 1) {
+      permit(health, always).end(failed('server_error', { retryAfterMs: 60_000 }));
+      permit(health, always).end(failed('credential', { status: 401 }));
+    }
+    expect(refusalOf(health, always)).toBe('permit');
+  });
+
+  test('a client that leaves: nothing, also where it leaves a probe', () => {
+    const { health, time } = rig(A);
+    for (let turn = 0; turn < 50; turn += 1) permit(health, A).end('given_up');
+    permit(health, A).end(failed('overloaded', { retryAfterMs: 3_000 }));
+    time.advance(3_000);
+    permit(health, A).end('given_up');
+    const probe = permit(health, A);
+    expect(refusalOf(health, A)).toBe(LEFT_ALONE);
+    probe.end('finished');
+    expect(refusalOf(health, A)).toBe('permit');
+  });
+
+  test('a stream that breaks off: the upstream, although it had answered', () => {
+    const { health } = rig(A);
+    for (let turn = 0; turn < 5; turn += 1) {
+      const begun = permit(health, A);
+      begun.answered();
+      begun.end(failed('cut'));
+    }
+    expect(refusalOf(health, A)).toBe(LEFT_ALONE);
+  });
+
+  test('a request that is repeated: once', () => {
+    const { health } = rig(A);
+    for (let turn = 0; turn < 4; turn += 1) permit(health, A).end(failed('cut'));
+    const again = health.enter(A, { kind: 'repeat' });
+    if (again.kind === 'permit') again.end(failed('cut'));
+    expect(refusalOf(health, A)).toBe('permit');
+  });
+});
+
+test('a probe that has begun to answer lets everybody in, however long it goes on', () => {
+  const { health, time } = rig(A);
+  permit(health, A).end(failed('overloaded', { retryAfterMs: 3_000 }));
+  time.advance(3_000);
+  const probe = permit(health, A);
+  probe.answered();
+  expect(refusalOf(health, A)).toBe('permit');
+});
+
+test('the place is given back once, and waiters get it in their order', async () => {
+  const narrow = at('a', { concurrency: { maxInFlight: 1, queueLength: 2, queueMs: 50 } });
+  const { health, time } = rig(narrow);
+  const holder = permit(health, narrow);
+  const [first, second] = [health.enter(narrow, FIRST), health.enter(narrow, FIRST)];
+  expect(refusalOf(health, narrow)).toBe(
+    'the upstream was not asked: too many requests wait for it',
+  );
+  if (first.kind !== 'queued' || second.kind !== 'queued') throw new Error('not queued');
+  holder.end('finished');
+  holder.end('finished');
+  const entered = await first.entry;
+  expect([entered.kind, health.states()[0]?.inFlight, health.states()[0]?.queued]).toEqual([
+    'permit',
+    1,
+    1,
+  ]);
+  time.advance(50);
+  expect(await second.entry).toMatchObject({ kind: 'refusal', failure: { class: 'no_capacity' } });
+  if (entered.kind === 'permit') entered.end('finished');
+  expect(health.states()[0]).toMatchObject({ inFlight: 0, queued: 0 });
+});
+
+test('who waited while the upstream began to fail is not let in, and takes no place', async () => {
+  const narrow = at('a', { concurrency: { maxInFlight: 1, queueLength: 1, queueMs: 50 } });
+  const { health } = rig(narrow);
+  const holder = permit(health, narrow);
+  const waiting = health.enter(narrow, FIRST);
+  if (waiting.kind !== 'queued') throw new Error('not queued');
+  holder.end(failed('overloaded', { retryAfterMs: 9_000 }));
+  // The place is free before the breaker knows; the waiter is asked for after both.
+  expect(await waiting.entry).toMatchObject({ kind: 'refusal', failure: { detail: LEFT_ALONE } });
+  expect(health.states()[0]?.inFlight).toBe(0);
+});
+
+test('what operators see', () => {
+  const two = at('a', { credentials: keys('1', '2') });
+  const busy = at('b');
+  const { health, time } = rig(two, busy, at('idle'));
+  permit(health, two).end(failed('credential', { status: 402 }));
+  permit(health, busy).end(failed('overloaded', { retryAfterMs: 7_000 }));
+  permit(health, two);
+  time.advance(1_000);
+  const ok = { id: '1', state: 'ok' } as const;
+  expect(health.states()).toEqual([
+    {
+      upstream: 'a',
+      inFlight: 1,
+      queued: 0,
+      credentials: [
+        { id: '1', state: 'disabled', status: 402, untilMs: WALL + 30_000 },
+        { id: '2', state: 'ok' },
+      ],
+      models: [{ model: 'a', breaker: 'closed' }],
+    },
+    {
+      upstream: 'b',
+      inFlight: 0,
+      queued: 0,
+      credentials: [ok],
+      models: [{ model: 'b', breaker: 'open', untilMs: WALL + 7_000 }],
+    },
+    {
+      upstream: 'idle',
+      inFlight: 0,
+      queued: 0,
+      credentials: [ok],
+      models: [{ model: 'idle', breaker: 'closed' }],
+    },
+  ]);
+  time.advance(6_000);
+  expect(health.states()[1]?.models).toEqual([{ model: 'b', breaker: 'half_open' }]);
+});
+
+describe('a new catalog', () => {
+  const refused = failed('credential', { status: 401 });
+
+  test('keeps what is known of keys and models that stay', () => {
+    const { health, reload } = rig(A);
+    permit(health, A).end(refused);
+    reload({ ...A, upstream: { ...A.upstream } as Upstream });
+    expect(health.waitMs(A)).toBe(30_000);
+  });
+
+  test('knows nothing of a key that was exchanged, and of what was gone in between', () => {
+    const old = at('a', { credentials: keys('old') });
+    const exchanged = at('a', { credentials: keys('new') });
+    const { health, reload } = rig(old);
+    permit(health, old).end(refused);
+    reload(exchanged);
+    expect(refusalOf(health, exchanged)).toBe('permit');
+    permit(health, exchanged).end(failed('overloaded', { retryAfterMs: 9_000 }));
+    reload(at('other'));
+    expect(refusalOf(health, at('other'))).toBe('permit');
+    reload(exchanged);
+    expect(refusalOf(health, exchanged)).toBe('permit');
+  });
+});
+
+test('whatever happens, every place is given back', async () => {
+  const narrow = at('a', { concurrency: { maxInFlight: 2, queueLength: 2, queueMs: 50 } });
+  const actions = fc.array(
+    fc.record({
+      kind: fc.constantFrom('enter', 'enter', 'end', 'leave', 'advance', 'turn'),
+      which: fc.nat(),
+      result: fc.constantFrom<'finished' | 'given_up' | FailureClass>(
+        ...(['finished', 'given_up', 'cut', 'credential', 'rate_limited', 'bad_request'] as const),
+      ),
+    }),
+    { maxLength: 80 },
+  );
+  await fc.assert(
+    fc.asyncProperty(actions, async (all) => {
+      const { health, time } = rig(narrow);
+      const permits: Permit[] = [];
+      const leaves: (() => void)[] = [];
+      const take = (entry: { readonly kind: string } | Permit): void => {
+        if ('end' in entry) permits.push(entry);
+      };
+      for (const { kind, which, result } of all) {
+        if (kind === 'enter') {
+          const entry = health.enter(narrow, FIRST);
+          if (entry.kind === 'queued') {
+            leaves.push(entry.leave);
+            void entry.entry.then(take);
+          } else take(entry);
+        } else if (kind === 'leave') leaves[which % leaves.length || 0]?.();
+        else if (kind === 'advance') time.advance(which % 5_000);
+        else if (kind === 'turn') await new Promise((wake) => setImmediate(wake));
+        else {
+          const [ended] = permits.splice(which % permits.length || 0, 1);
+          ended?.end(result === 'finished' || result === 'given_up' ? result : failed(result));
+        }
+        expect(health.states()[0]?.inFlight ?? 0).toBeLessThanOrEqual(2);
+      }
+      time.advance(1_000_000);
+      await new Promise((wake) => setImmediate(wake));
+      for (const each of permits) each.end('given_up');
+      await new Promise((wake) => setImmediate(wake));
+      for (const each of permits) each.end('given_up');
+      expect(health.states()[0]).toMatchObject({ inFlight: 0, queued: 0 });
+      expect(health.waitMs(narrow)).toBe(0);
+    }),
+    { numRuns: 200 },
+  );
+});
