@@ -49,7 +49,7 @@ export const ROWS: readonly Row[] = [
   ...rows('early', 'unreachable', 'resets', { door: 'resets' }),
   ...rows('early', 'timeout unreachable', 'silent-port', { door: 'silent', ...stalls }),
   ...rows('early', 'unreachable', 'plain-for-tls', { door: 'plainForTls' }),
-  ...rows('early', 'unreachable timeout', 'unknown-host', { door: 'unknownHost' }),
+  ...rows('early', 'unreachable timeout', 'unknown-host', { door: 'unknownHost', ...stalls }),
 
   ...rows('early', 'unreachable', 'cut-before reset-before'),
   ...rows('early', 'unreachable malformed', 'half-head malformed-head'),

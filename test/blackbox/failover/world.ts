@@ -61,8 +61,16 @@ export const SHORT_TIMERS = {
   total_seconds: 20,
 };
 
+/** The same for those that have to begin first, and whose beginning has to reach the client. */
+const LATE_TIMERS = { ...SHORT_TIMERS, first_byte_seconds: 10, first_content_seconds: 10 };
+
 /** For all others: a timer that fires here is a mistake that the test will name. */
 export const LONG_TIMERS = { connect_seconds: 20, first_byte_seconds: 20, total_seconds: 25 };
+
+function timersOf(row: Row, kind: Kind) {
+  if (row.stalls !== true) return LONG_TIMERS;
+  return row.phase === 'late' && kind === 'stream' ? LATE_TIMERS : SHORT_TIMERS;
+}
 
 /** So seldom that none of the cells will draw it before the failing upstream. */
 const LAST = 0.000_001;
@@ -77,7 +85,7 @@ export function catalogText(cells: readonly Cell[], upstream: Upstream, doors: D
       transport: name === SECOND ? 'fetch' : 'sockets',
     })),
   );
-  const failing = cells.map(({ id, row, format, dialect }) => ({
+  const failing = cells.map(({ id, row, format, dialect, kind }) => ({
     id,
     transport: transportOf(format, dialect),
     dialect,
@@ -86,7 +94,7 @@ export function catalogText(cells: readonly Cell[], upstream: Upstream, doors: D
         ? siteUrl(upstream, dialect, id)
         : `${doors.urls[row.door]}${dialect === 'chat' ? '/v1' : ''}`,
     api_key: UPSTREAM_KEY,
-    ...(row.stalls === true ? SHORT_TIMERS : LONG_TIMERS),
+    ...timersOf(row, kind),
   }));
   const models = cells.map((cell) => ({
     slug: cell.id,
