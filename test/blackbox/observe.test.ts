@@ -271,6 +271,42 @@ describe('alerts', () => {
     expect(gateway.output()).not.toContain(TOKEN);
   });
 
+  test('that stand are in /readyz, by name for the operator and by number for others', async () => {
+    const catalog = catalogFor(upstream, BEHAVIOURS, { upstream: { cool_down_seconds: 60 } });
+    await using gateway = await startGateway({ catalog });
+    const ada = await gateway.createAccount();
+    await generate(ada, 'chat', 'status-401');
+    const ready = async (headers: Record<string, string>): Promise<unknown[]> => {
+      const response = await fetch(`${gateway.url}/readyz`, { headers });
+      const { status, warnings, detail } = (await response.json()) as Json;
+      return [response.status, status, warnings, detail];
+    };
+    const counts = {
+      requests_in_flight: 0,
+      streams_open: 0,
+      ledger_pending: expect.any(Number),
+      credentials_disabled: 1,
+      breakers_open: 0,
+    };
+    const state = expect.objectContaining({ upstream: 'scripted', inFlight: 0, queued: 0 });
+    expect(await ready({})).toEqual([
+      200,
+      'ready',
+      ['upstream scripted refuses credential 1 (status 401)'],
+      { ...counts, upstreams: [state] },
+    ]);
+    expect(await ready({ 'x-forwarded-for': '192.0.2.1' })).toEqual([
+      200,
+      'ready',
+      ['1 × upstream credential refused'],
+      { ...counts, upstreams: 1 },
+    ]);
+    const all = await scrape(gateway);
+    const labels = { upstream: 'scripted', credential: '1' };
+    expect(sumOf(all, 'tollgate_upstream_credential_disabled', labels)).toBe(1);
+    expect(sumOf(all, 'tollgate_upstream_attempts_total', { result: 'credential' })).toBe(1);
+  });
+
   test('that nobody takes slow down no request and no stop', async () => {
     using hook = Bun.serve({ port: 0, fetch: () => new Promise<never>(() => {}) });
     await using gateway = await start({ ALERT_WEBHOOK_URL: `http://127.0.0.1:${hook.port}/` });
