@@ -1,13 +1,13 @@
 // Who may serve, in which order: everybody once, by weight, the requested model before its
 // fallbacks, and no fallback that the plan excludes.
 
-import { expect, test } from 'bun:test';
+import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
-import type { GenerationRequest } from '../../src/core/generation.ts';
-import type { Catalog, Model, Placement, Upstream } from '../../src/core/model.ts';
+import type { GenerationRequest, Tool, Turn, UserTurn } from '../../src/core/generation.ts';
+import type { Catalog, Model, ModelFeature, Placement, Upstream } from '../../src/core/model.ts';
 import { BUILT_IN_PLANS, type Plan } from '../../src/core/plan.ts';
 import { SINCE_EVER } from '../../src/core/price-book.ts';
-import { candidates } from '../../src/core/route.ts';
+import { candidates, type RouteFacts } from '../../src/core/route.ts';
 import { demoUpstream, TIMEOUTS } from '../support/model.ts';
 import { alwaysAt } from '../support/price.ts';
 
@@ -140,4 +140,80 @@ test('the first is drawn as often as its weight says', () => {
     firsts[first] = (firsts[first] ?? 0) + 1;
   }
   expect(firsts).toEqual({ 'own@a': 1_000, 'own@b': 2_000, 'own@c': 7_000 });
+});
+
+describe('a fallback takes part', () => {
+  type Change = {
+    readonly fallback?: Partial<Model>;
+    readonly request?: Partial<GenerationRequest>;
+    readonly facts?: Partial<RouteFacts>;
+  };
+
+  /** The bound that the fallback is told, or undefined where it does not take part. */
+  function boundOf({ fallback, request, facts }: Change): number | undefined {
+    const own = model('own', [at('a')], ['other']);
+    const other = { ...model('other', [at('b')]), ...fallback };
+    const [first, second] = candidates(
+      {
+        ...FACTS,
+        catalog: catalog([own, other], ['a', 'b']),
+        model: own,
+        request: { ...REQUEST, ...request },
+        ...facts,
+      },
+      () => 0,
+    );
+    expect(first?.maxOutputTokens).toBe(facts?.outputBound ?? FACTS.outputBound);
+    return second?.maxOutputTokens;
+  }
+
+  const tool: Tool = { name: 'a', parameters: {} };
+  const image: UserTurn = { role: 'user', parts: [{ kind: 'image', url: 'data:,' }] };
+  const result: Turn = { role: 'tool', toolCallId: '1', text: '', isError: false };
+
+  test.each<[string, Partial<GenerationRequest>, ModelFeature[]]>([
+    ['plain words', {}, []],
+    ['tools', { tools: [tool] }, ['tools']],
+    ['the result of a tool', { turns: [result] }, ['tools']],
+    ['an image', { turns: [image] }, ['vision']],
+    ['JSON', { json: true }, ['json']],
+    ['effort alone, which models without reasoning ignore', { reasoning: 'high' }, []],
+    ['effort and tools', { reasoning: 'on', tools: [tool] }, ['tools', 'reasoning']],
+    ['no effort, and tools', { reasoning: 'off', tools: [tool] }, ['tools']],
+  ])('for %s, if it can do that', (_, request, needed) => {
+    const bound = (features: readonly ModelFeature[]) =>
+      boundOf({ request, fallback: { features: new Set(features) } });
+    expect(bound(needed)).toBe(100);
+    for (const missing of needed) {
+      expect([missing, bound(needed.filter((each) => each !== missing))]).toEqual([
+        missing,
+        undefined,
+      ]);
+    }
+  });
+
+  test.each<[string, Change, number | undefined]>([
+    ['with its own bound, where that is lower', { fallback: { maxOutput: 7 } }, 7],
+    ['never with a higher one', { fallback: { maxOutput: 500 } }, 100],
+    ['if the prompt fits its window', { fallback: { contextWindow: 10 } }, undefined],
+    ['with what its window leaves', { fallback: { contextWindow: 11 } }, 1],
+    [
+      'if the bound that the caller asked for fits',
+      { fallback: { contextWindow: 109 }, request: { maxOutputTokens: 100 } },
+      undefined,
+    ],
+    [
+      'also where it just fits',
+      { fallback: { contextWindow: 110 }, request: { maxOutputTokens: 100 } },
+      100,
+    ],
+    [
+      'where its own lower bound fits',
+      { fallback: { contextWindow: 50, maxOutput: 40 }, request: { maxOutputTokens: 100 } },
+      40,
+    ],
+    ["within the plan's context", { facts: { plan: { ...PLAN, maxContext: 30 } } }, 20],
+  ])('%s', (_, change, bound) => {
+    expect(boundOf(change)).toBe(bound);
+  });
 });
