@@ -1,5 +1,6 @@
 // What this program has to know of the runtime that it runs on: whether it is the executable or
-// source, and a cap of the runtime that can only be lifted before it starts.
+// source, a cap of the runtime that can only be lifted before it starts, and the proxies that its
+// client takes from the environment.
 
 /** The executable carries its modules under this path. */
 const EMBEDDED = '/$bunfs/';
@@ -31,4 +32,18 @@ export function liftRequestCap(): void {
     if (value !== undefined) environment[name] = value;
   }
   process.execve(process.execPath, [process.argv0, ...own], environment);
+}
+
+/**
+ * The schemes, as in `https:`, for which the environment names a proxy. The runtime's client reads
+ * the same variables, and `NO_PROXY`, by itself.
+ */
+export function proxiedSchemes(
+  environment: Readonly<Record<string, string | undefined>>,
+): ReadonlySet<string> {
+  const names = ['http', 'https'].filter((scheme) => {
+    const variable = `${scheme}_proxy`;
+    return (environment[variable] ?? environment[variable.toUpperCase()] ?? '') !== '';
+  });
+  return new Set(names.map((scheme) => `${scheme}:`));
 }

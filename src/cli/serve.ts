@@ -28,6 +28,7 @@ import { createAttempts } from '../upstream/attempt.ts';
 import { createUpstreamClient } from '../upstream/client.ts';
 import { answerDemo } from '../upstream/demo.ts';
 import { createHealth } from '../upstream/health.ts';
+import { systemLookup } from '../upstream/resolver.ts';
 import { startTimer } from '../upstream/timer.ts';
 import { VERSION } from '../version.ts';
 import { createCatalogFile } from './catalog-file.ts';
@@ -36,6 +37,7 @@ import type { Context } from './context.ts';
 import { welcomeDemo } from './demo.ts';
 import { createObservation } from './observation.ts';
 import { createOperators } from './operators.ts';
+import { proxiedSchemes } from './runtime.ts';
 import { createSelfAudit } from './self-audit.ts';
 import { openServingStore, type ServingStore } from './serving-store.ts';
 import { drain, stopSignal } from './shutdown.ts';
@@ -120,6 +122,15 @@ export async function serve(context: Context, options: ServeOptions): Promise<nu
   const onInternal = (requestId: string, error: unknown): void =>
     alert({ kind: 'internal_error', requestId }, error);
   const health = createHealth({ catalog: live.current, clock, monotonic, startTimer, alert });
+  const client = createUpstreamClient({
+    fetch,
+    answerDemo: (body) => answerDemo(body),
+    lookup: systemLookup,
+    clock,
+    monotonic,
+    userAgent: `tollgate/${VERSION}`,
+    proxiedSchemes: proxiedSchemes(process.env),
+  });
   const generation: GenerateDependencies = {
     clock,
     monotonic,
@@ -129,11 +140,7 @@ export async function serve(context: Context, options: ServeOptions): Promise<nu
     ledger,
     tokenizer,
     reasoning: config.reasoningStore === 'on' ? reasoning : undefined,
-    startAttempt: createAttempts({
-      client: createUpstreamClient({ fetch, answerDemo: (body) => answerDemo(body) }),
-      clock,
-      deadlines,
-    }),
+    startAttempt: createAttempts({ client, clock, deadlines }),
     health,
     startTimer,
     inFlight,
@@ -223,6 +230,7 @@ export async function serve(context: Context, options: ServeOptions): Promise<nu
   draining = true;
   log.info(`${signal}: draining ${inFlight.count()} requests`);
   await drain({ server, inFlight, log, drainMs: config.drainMs });
+  client.close();
   stopWatching();
   clearInterval(ticking);
   clearInterval(sweeping);

@@ -1,111 +1,61 @@
 // The one place that calls out. It sends a body to an upstream and hands back the status and a
-// bounded body, or a failure as a value. It never retries, never follows a redirect (an upstream
-// that could send us elsewhere could send our credential elsewhere too), and never makes a caller
-// that aborts wait for the runtime.
+// bounded body, or a failure as a value. It never follows a redirect (an upstream that could send us
+// elsewhere could send our credential elsewhere too), and never makes a caller that aborts wait for
+// the runtime. Which transport carries a call is decided here.
 
-import type { UpstreamFailure } from '../core/failure.ts';
-import type { Upstream } from '../core/model.ts';
-import { ANSWER_BYTES_MAX } from '../wire/upstream/limits.ts';
+import { createFetchClient, type Fetch, readAnswer, whenAborted } from './fetch-client.ts';
+import { createResolver, type Lookup } from './resolver.ts';
+import { createSocketClient } from './sockets/client.ts';
+import type { UpstreamClient } from './transport.ts';
 
-export type Fetch = (url: string, init: RequestInit) => Promise<Response>;
+export type { ByteReader, UpstreamAnswer, UpstreamClient } from './transport.ts';
 
-export type ByteReader = {
-  readonly read: () => Promise<{ readonly done: boolean; readonly value?: Uint8Array | undefined }>;
-  readonly cancel: () => Promise<void>;
-};
+/** `close` ends idle connections; answers under way go on, and their connections end with them. */
+export type ClosingUpstreamClient = UpstreamClient & { readonly close: () => void };
 
-export type UpstreamAnswer = {
-  readonly status: number;
-  readonly isJson: boolean;
-  /** How long the upstream wants to be left alone, where it says so. */
-  readonly retryAfterMs?: number;
-  /** Reads the whole body, or fails above the limit of the decoder. */
-  readonly text: () => Promise<string | UpstreamFailure>;
-  readonly reader: () => ByteReader | undefined;
-};
-
-export type UpstreamClient = {
-  readonly send: (call: {
-    readonly upstream: Upstream;
-    readonly path: string;
-    readonly headers: Readonly<Record<string, string>>;
-    readonly body: string;
-    /** Until a new connection is made, name and TLS included. */
-    readonly connectMs: number;
-    readonly signal: AbortSignal;
-  }) => Promise<UpstreamAnswer | UpstreamFailure>;
-};
-
-/** `answerDemo` stands in for the network where the upstream is the one inside the binary. */
-export function createUpstreamClient(dependencies: {
+export type UpstreamClientDependencies = {
   readonly fetch: Fetch;
+  /** Stands in for the network where the upstream is the one inside the binary. */
   readonly answerDemo: (body: string) => Response;
-}): UpstreamClient {
-  const { fetch, answerDemo } = dependencies;
+  /** Names to addresses, as the system does it. */
+  readonly lookup: Lookup;
+  /** Unix milliseconds. */
+  readonly clock: () => number;
+  /** Milliseconds, of a clock that never jumps. */
+  readonly monotonic: () => number;
+  /** Sent to every upstream: some answer nobody who does not say what it is. */
+  readonly userAgent: string;
+  /** The schemes, as in `https:`, for which the environment names a proxy. */
+  readonly proxiedSchemes: ReadonlySet<string>;
+};
+
+export function createUpstreamClient(
+  dependencies: UpstreamClientDependencies,
+): ClosingUpstreamClient {
+  const { fetch, answerDemo, lookup, clock, monotonic, userAgent, proxiedSchemes } = dependencies;
+  const resolver = createResolver({ lookup, monotonic });
+  const sockets = createSocketClient({ resolver, clock, monotonic });
+  const runtime = createFetchClient({ fetch, resolver, clock });
+
   return {
-    async send({ upstream, path, headers, body, signal }) {
-      const aborted = whenAborted(signal);
-      if (upstream.dialect === 'demo') return readAnswer(answerDemo(body), aborted);
-      try {
-        const init = { method: 'POST', headers, body, signal, redirect: 'manual' } as const;
-        const response = await Promise.race([fetch(upstream.baseUrl + path, init), aborted]);
-        return response instanceof Response ? readAnswer(response, aborted) : response;
-      } catch {
-        return { class: 'unreachable', detail: 'the connection could not be made or was closed' };
+    async send(call) {
+      const { upstream } = call;
+      if (upstream.dialect === 'demo') {
+        return readAnswer(answerDemo(call.body), whenAborted(call.signal), clock);
       }
+      const headers = { 'user-agent': userAgent, accept: '*/*', ...call.headers };
+      const remote = { ...call, upstream, headers };
+      // The program's own client knows no proxies. The runtime's reads the environment by itself.
+      const isProxied =
+        upstream.proxyUrl !== undefined || proxiedSchemes.has(schemeOf(upstream.baseUrl));
+      return isProxied || upstream.transport === 'fetch'
+        ? runtime.send(remote, isProxied)
+        : sockets.send(remote);
     },
+    close: sockets.close,
   };
 }
 
-/**
- * Resolves in the same turn as the abort. The runtime's own rejection comes some turns later, and
- * until then a client that has left would still hold the slot that its next request needs.
- */
-function whenAborted(signal: AbortSignal): Promise<UpstreamFailure> {
-  return new Promise((resolve) => {
-    const failure: UpstreamFailure = { class: 'cut', detail: 'the request was given up' };
-    signal.addEventListener('abort', () => resolve(failure), { once: true });
-  });
-}
-
-/** The one type, whatever its letters and parameters; not its relatives, such as lines of JSON. */
-const JSON_TYPE = /^application\/json *(;|$)/i;
-
-function readAnswer(response: Response, aborted: Promise<UpstreamFailure>): UpstreamAnswer {
-  const type = response.headers.get('content-type') ?? '';
-  return {
-    status: response.status,
-    isJson: JSON_TYPE.test(type),
-    text: () => Promise.race([readText(response), aborted]),
-    reader: () => response.body?.getReader(),
-  };
-}
-
-async function readText(response: Response): Promise<string | UpstreamFailure> {
-  try {
-    // The length of a compressed body does not say how much comes out of it.
-    const isPlain = !response.headers.has('content-encoding');
-    const declared = Number(response.headers.get('content-length') ?? Number.NaN);
-    if (isPlain && declared <= ANSWER_BYTES_MAX) return await response.text();
-    return await readBounded(response);
-  } catch {
-    return { class: 'cut', detail: 'the connection broke before the answer was complete' };
-  }
-}
-
-async function readBounded(response: Response): Promise<string | UpstreamFailure> {
-  const reader = response.body?.getReader();
-  if (reader === undefined) return '';
-  const chunks: Uint8Array[] = [];
-  let bytes = 0;
-  for (;;) {
-    const { done, value } = await reader.read();
-    if (done) return new TextDecoder().decode(Buffer.concat(chunks));
-    bytes += value.length;
-    if (bytes > ANSWER_BYTES_MAX) {
-      await reader.cancel();
-      return { class: 'malformed', detail: `the answer is larger than ${ANSWER_BYTES_MAX} bytes` };
-    }
-    chunks.push(value);
-  }
+function schemeOf(url: string): string {
+  return url.slice(0, url.indexOf(':') + 1).toLowerCase();
 }

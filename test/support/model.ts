@@ -34,7 +34,7 @@ export function chatUpstream(id: string): Extract<Upstream, { readonly dialect: 
     profileName: 'chat',
     profile: DEFAULT_PROFILE.chat,
     cancelStopsBilling: true,
-    transport: 'fetch',
+    transport: 'sockets',
     allowLinkLocal: false,
   };
 }

@@ -8,12 +8,11 @@ import type { UpstreamTimeouts } from '../../src/core/model.ts';
 import { type ChatProfile, DEFAULT_PROFILE } from '../../src/core/profile.ts';
 import type { Candidate } from '../../src/core/route.ts';
 import { type Attempt, createAttempts } from '../../src/upstream/attempt.ts';
-import { createUpstreamClient } from '../../src/upstream/client.ts';
-import { answerDemo } from '../../src/upstream/demo.ts';
 import type { Behaviour } from '../support/behaviours.ts';
 import { chatUpstream, TIMEOUTS } from '../support/model.ts';
 import { alwaysAt } from '../support/price.ts';
 import { startUpstream, type Upstream } from '../support/upstream.ts';
+import { createTestClient } from '../support/upstream-client.ts';
 
 export type TryOptions = {
   readonly stream?: boolean;
@@ -58,11 +57,8 @@ export async function startAttemptRig(
   const upstream = await startUpstream(behaviours);
   const deadlines = createDeadlines(() => performance.now());
   const sweeper = setInterval(() => deadlines.sweep(), 20);
-  const startAttempt = createAttempts({
-    client: createUpstreamClient({ fetch, answerDemo }),
-    clock: Date.now,
-    deadlines,
-  });
+  const client = createTestClient();
+  const startAttempt = createAttempts({ client, clock: Date.now, deadlines });
 
   const start: AttemptRig['start'] = (model, options = {}) => {
     const from = served(upstream, options);
@@ -89,6 +85,7 @@ export async function startAttemptRig(
     },
     async close() {
       clearInterval(sweeper);
+      client.close();
       await upstream.close();
     },
   };

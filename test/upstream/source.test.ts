@@ -6,11 +6,12 @@ import { afterAll, expect, test } from 'bun:test';
 import { createDeadlines } from '../../src/core/deadlines.ts';
 import { isFailure, type UpstreamFailure } from '../../src/core/failure.ts';
 import { DEFAULT_PROFILE } from '../../src/core/profile.ts';
-import { createUpstreamClient, type UpstreamAnswer } from '../../src/upstream/client.ts';
+import type { UpstreamAnswer } from '../../src/upstream/client.ts';
 import { type Batch, openSource } from '../../src/upstream/source.ts';
 import { chatDialect } from '../../src/wire/upstream/chat/dialect.ts';
 import { ANSWER_BYTES_MAX } from '../../src/wire/upstream/limits.ts';
 import { chatUpstream } from '../support/model.ts';
+import { createTestClient } from '../support/upstream-client.ts';
 
 const ANSWER = JSON.stringify({
   choices: [{ index: 0, message: { role: 'assistant', content: 'Hello' }, finish_reason: 'stop' }],
@@ -38,7 +39,7 @@ async function* inChunks(bytes: Buffer): AsyncGenerator<Uint8Array> {
   }
 }
 
-const client = createUpstreamClient({ fetch, answerDemo: () => new Response(null) });
+const client = createTestClient();
 
 async function readWhole(how: string, size: number): Promise<Batch> {
   const dialect = chatDialect(DEFAULT_PROFILE.chat);

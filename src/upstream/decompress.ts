@@ -1,0 +1,47 @@
+// Bodies that an upstream has compressed although it was asked not to: unpacked as they are read, so
+// that a small body which unpacks to a huge one costs no more than what its reader takes.
+
+import { Readable, type Transform } from 'node:stream';
+import {
+  createBrotliDecompress,
+  createGunzip,
+  createInflate,
+  createZstdDecompress,
+} from 'node:zlib';
+import type { ByteReader } from './transport.ts';
+
+const UNPACKERS: ReadonlyMap<string, () => Transform> = new Map<string, () => Transform>([
+  ['gzip', createGunzip],
+  ['x-gzip', createGunzip],
+  ['deflate', createInflate],
+  ['br', createBrotliDecompress],
+  ['zstd', createZstdDecompress],
+]);
+
+/** `undefined` where the coding is none of these, or several. */
+export function decompress(reader: ByteReader, coding: string): ByteReader | undefined {
+  const unpacker = UNPACKERS.get(coding.toLowerCase())?.();
+  if (unpacker === undefined) return undefined;
+  const packed = Readable.from(pieces(reader), { objectMode: false });
+  packed.on('error', (error) => unpacker.emit('error', error));
+  const unpacked = packed.pipe(unpacker)[Symbol.asyncIterator]();
+  return {
+    async read() {
+      const { done, value } = await unpacked.next();
+      if (done === true) return { done: true };
+      return { done: false, value: Buffer.isBuffer(value) ? value : Buffer.from(value) };
+    },
+    async cancel() {
+      await reader.cancel();
+      packed.destroy();
+    },
+  };
+}
+
+async function* pieces(reader: ByteReader): AsyncGenerator<Uint8Array> {
+  for (;;) {
+    const { done, value } = await reader.read();
+    if (done || value === undefined) return;
+    yield value;
+  }
+}

@@ -1,0 +1,112 @@
+// Requests through the runtime's own HTTP client. Called by client.ts where an upstream is behind a
+// proxy, or where the catalog says so; also the shape in which the demo answers.
+
+import { isIP } from 'node:net';
+import { isFailure, type UpstreamFailure } from '../core/failure.ts';
+import { readRetryAfterMs } from '../wire/http/retry-after.ts';
+import { ANSWER_BYTES_MAX } from '../wire/upstream/limits.ts';
+import { BROKEN, readText } from './read-text.ts';
+import type { Resolver } from './resolver.ts';
+import {
+  GIVEN_UP,
+  isJsonType,
+  type RemoteCall,
+  type RemoteUpstream,
+  type UpstreamAnswer,
+} from './transport.ts';
+
+export type Fetch = (url: string, init: BunFetchRequestInit) => Promise<Response>;
+
+const UNREACHABLE: UpstreamFailure = {
+  class: 'unreachable',
+  detail: 'the connection could not be made or was closed',
+};
+
+export type FetchClient = {
+  readonly send: (
+    call: RemoteCall,
+    isProxied: boolean,
+  ) => Promise<UpstreamAnswer | UpstreamFailure>;
+};
+
+export function createFetchClient(dependencies: {
+  readonly fetch: Fetch;
+  readonly resolver: Resolver;
+  /** Unix milliseconds, for dates in answers. */
+  readonly clock: () => number;
+}): FetchClient {
+  const { fetch, resolver, clock } = dependencies;
+
+  /** Behind a proxy it is the proxy that resolves names: only an address can be looked at here. */
+  async function refusal(
+    { baseUrl, allowLinkLocal }: RemoteUpstream,
+    isProxied: boolean,
+  ): Promise<UpstreamFailure | undefined> {
+    const hostname = new URL(baseUrl).hostname.replace(/^\[(.*)\]$/, '$1');
+    if (allowLinkLocal || (isProxied && isIP(hostname) === 0)) return undefined;
+    const addresses = await resolver.resolve(hostname, false);
+    return isFailure(addresses) ? addresses : undefined;
+  }
+
+  return {
+    async send({ upstream, path, headers, body, signal }, isProxied) {
+      const aborted = whenAborted(signal);
+      const refused = await Promise.race([refusal(upstream, isProxied), aborted]);
+      if (refused !== undefined) return refused;
+      try {
+        const init: BunFetchRequestInit = {
+          method: 'POST',
+          headers: { ...headers, 'accept-encoding': 'identity' },
+          body,
+          signal,
+          redirect: 'manual',
+          ...(upstream.proxyUrl === undefined ? {} : { proxy: upstream.proxyUrl }),
+        };
+        const response = await Promise.race([fetch(upstream.baseUrl + path, init), aborted]);
+        return response instanceof Response ? readAnswer(response, aborted, clock) : response;
+      } catch {
+        return UNREACHABLE;
+      }
+    },
+  };
+}
+
+/**
+ * Resolves in the same turn as the abort. The runtime's own rejection comes some turns later, and
+ * until then a client that has left would still hold the slot that its next request needs.
+ */
+export function whenAborted(signal: AbortSignal): Promise<UpstreamFailure> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve(GIVEN_UP);
+    else signal.addEventListener('abort', () => resolve(GIVEN_UP), { once: true });
+  });
+}
+
+export function readAnswer(
+  response: Response,
+  aborted: Promise<UpstreamFailure>,
+  clock: () => number,
+): UpstreamAnswer {
+  const { headers, status } = response;
+  const retryAfterMs = readRetryAfterMs((name) => headers.get(name) ?? undefined, clock());
+  return {
+    status,
+    isJson: isJsonType(headers.get('content-type')),
+    ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
+    text: () => Promise.race([readBody(response), aborted]),
+    reader: () => response.body?.getReader(),
+  };
+}
+
+async function readBody(response: Response): Promise<string | UpstreamFailure> {
+  // The length of a compressed body does not say how much comes out of it.
+  const isPlain = !response.headers.has('content-encoding');
+  const declared = Number(response.headers.get('content-length') ?? Number.NaN);
+  try {
+    if (isPlain && declared <= ANSWER_BYTES_MAX) return await response.text();
+  } catch {
+    return BROKEN;
+  }
+  const reader = response.body?.getReader();
+  return reader === undefined ? '' : readText(reader);
+}

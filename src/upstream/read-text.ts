@@ -1,0 +1,43 @@
+// Reads a body to its end as text, within the bound of an answer. Called by both transports.
+
+import type { UpstreamFailure } from '../core/failure.ts';
+import { ANSWER_BYTES_MAX } from '../wire/upstream/limits.ts';
+import type { ByteReader } from './transport.ts';
+
+export const TOO_LONG: UpstreamFailure = {
+  class: 'malformed',
+  detail: `the answer is larger than ${ANSWER_BYTES_MAX} bytes`,
+};
+
+export const BROKEN: UpstreamFailure = {
+  class: 'cut',
+  detail: 'the connection broke before the answer was complete',
+};
+
+const UTF8 = new TextDecoder();
+
+/** A byte-order mark at the start is no part of the text. */
+export function decodeText(pieces: readonly Uint8Array[]): string {
+  const [only] = pieces;
+  if (only === undefined) return '';
+  return UTF8.decode(pieces.length === 1 ? only : Buffer.concat(pieces));
+}
+
+export async function readText(reader: ByteReader): Promise<string | UpstreamFailure> {
+  const pieces: Uint8Array[] = [];
+  let bytes = 0;
+  try {
+    for (;;) {
+      const { done, value } = await reader.read();
+      if (done || value === undefined) return decodeText(pieces);
+      bytes += value.length;
+      if (bytes > ANSWER_BYTES_MAX) {
+        await reader.cancel();
+        return TOO_LONG;
+      }
+      pieces.push(value);
+    }
+  } catch {
+    return BROKEN;
+  }
+}

@@ -1,0 +1,133 @@
+// The program's own HTTP/1.1 client, over TCP and TLS. Called by client.ts for upstreams that are
+// reached without a proxy. It has no limit of its own on requests under way, never queues one, and
+// never follows what an answer says. A request is sent a second time in one case alone: on a kept
+// connection that turned out to be closed before a byte of an answer came.
+
+import { isFailure, type UpstreamFailure } from '../../core/failure.ts';
+import { writeRequestHead } from '../../wire/http/request-head.ts';
+import type { ResponseHead } from '../../wire/http/response-head.ts';
+import { readRetryAfterMs } from '../../wire/http/retry-after.ts';
+import { decompress } from '../decompress.ts';
+import { readText } from '../read-text.ts';
+import type { Resolver } from '../resolver.ts';
+import {
+  GIVEN_UP,
+  isJsonType,
+  type RemoteCall,
+  type RemoteUpstream,
+  type UpstreamAnswer,
+} from '../transport.ts';
+import type { Body } from './body.ts';
+import type { Connection } from './connection.ts';
+import { createDial } from './dial.ts';
+import { exchange } from './exchange.ts';
+import { type Origin, originOf } from './origin.ts';
+import { createPool, type Pool } from './pool.ts';
+
+export type SocketClient = {
+  readonly send: (call: RemoteCall) => Promise<UpstreamAnswer | UpstreamFailure>;
+  readonly idle: Pool['idle'];
+  readonly close: () => void;
+};
+
+const UNWRITABLE: UpstreamFailure = {
+  class: 'credential',
+  detail: 'the API key has a character that no header may have',
+};
+
+const CLOSED: UpstreamFailure = {
+  class: 'unreachable',
+  detail: 'the connection closed before the answer began',
+};
+
+export function createSocketClient(dependencies: {
+  readonly resolver: Resolver;
+  /** Unix milliseconds, for dates in answers. */
+  readonly clock: () => number;
+  /** Milliseconds. */
+  readonly monotonic: () => number;
+}): SocketClient {
+  const { resolver, clock, monotonic } = dependencies;
+  const sessions = new Map<string, Buffer>();
+  const dial = createDial({ resolver, monotonic, sessions });
+  const pool = createPool(monotonic);
+  const origins = new WeakMap<RemoteUpstream, Origin>();
+
+  function originFor(upstream: RemoteUpstream): Origin {
+    const known = origins.get(upstream);
+    if (known !== undefined) return known;
+    const origin = originOf(upstream);
+    origins.set(upstream, origin);
+    return origin;
+  }
+
+  function run(origin: Origin, connection: Connection, request: Buffer, signal: AbortSignal) {
+    return exchange(connection, request, signal, (keepAliveMs) => {
+      if (origin.isTls && !sessions.has(origin.key)) {
+        const session = connection.tlsSession();
+        if (session !== undefined) sessions.set(origin.key, session);
+      }
+      pool.put(origin.key, connection, keepAliveMs);
+    });
+  }
+
+  return {
+    async send(call) {
+      const { signal } = call;
+      if (signal.aborted) return GIVEN_UP;
+      const origin = originFor(call.upstream);
+      const request = writeRequest(origin, call);
+      if (request === undefined) return UNWRITABLE;
+      const kept = pool.take(origin.key);
+      let answer = kept === undefined ? 'unused' : await run(origin, kept, request, signal);
+      if (answer === 'unused') {
+        const connection = await dial(origin, call.connectMs, signal);
+        if (isFailure(connection)) return connection;
+        if (signal.aborted) {
+          connection.abort();
+          return GIVEN_UP;
+        }
+        answer = await run(origin, connection, request, signal);
+      }
+      if (answer === 'unused') return CLOSED;
+      return isFailure(answer) ? answer : toAnswer(answer.head, answer.body, clock);
+    },
+    idle: pool.idle,
+    close: pool.close,
+  };
+}
+
+/** Head and body in one piece, for one write. */
+function writeRequest(origin: Origin, { path, headers, body }: RemoteCall): Buffer | undefined {
+  const bodyBytes = Buffer.byteLength(body);
+  const target = origin.pathPrefix + path;
+  const head = writeRequestHead({ target, host: origin.host, headers, bodyBytes });
+  if (head === undefined) return undefined;
+  const request = Buffer.allocUnsafe(head.length + bodyBytes);
+  request.write(head, 'latin1');
+  request.write(body, head.length);
+  return request;
+}
+
+function toAnswer(
+  head: ResponseHead,
+  body: Body,
+  clock: () => number,
+): UpstreamAnswer | UpstreamFailure {
+  const { status, fields } = head;
+  const retryAfterMs = readRetryAfterMs((name) => fields.get(name), clock());
+  const said = {
+    status,
+    isJson: isJsonType(fields.get('content-type')),
+    ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
+  };
+  const coding = fields.get('content-encoding') ?? 'identity';
+  if (coding === 'identity' || coding === '')
+    return { ...said, text: body.text, reader: () => body };
+  const unpacked = decompress(body, coding);
+  if (unpacked === undefined) {
+    body.cancel();
+    return { class: 'malformed', detail: 'the answer is compressed in an unknown way', status };
+  }
+  return { ...said, text: () => readText(unpacked), reader: () => unpacked };
+}

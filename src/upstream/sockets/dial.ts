@@ -1,0 +1,154 @@
+// Makes connections: a name to addresses, one address after the other, TLS with its certificate and
+// its name verified, all within one deadline. Called by the pool's owner where no idle connection
+// is left.
+
+import type { Socket } from 'bun';
+import { isFailure, type UpstreamFailure } from '../../core/failure.ts';
+import type { Resolver } from '../resolver.ts';
+import { GIVEN_UP } from '../transport.ts';
+import {
+  type Connection,
+  createConnection,
+  SOCKET_HANDLERS,
+  type SocketEvents,
+} from './connection.ts';
+import type { Origin } from './origin.ts';
+
+export type Dial = (
+  origin: Origin,
+  connectMs: number,
+  signal: AbortSignal,
+) => Promise<Connection | UpstreamFailure>;
+
+/** By the key of an origin. */
+export type TlsSessions = Map<string, Buffer>;
+
+/** As TLS wants it: each name after its length. */
+const HTTP_1_1 = Buffer.from('\x08http/1.1', 'latin1');
+
+export function createDial(dependencies: {
+  readonly resolver: Resolver;
+  readonly monotonic: () => number;
+  readonly sessions: TlsSessions;
+}): Dial {
+  const { resolver, monotonic, sessions } = dependencies;
+  return async (origin, connectMs, signal) => {
+    const untilMs = monotonic() + connectMs;
+    const late: UpstreamFailure = {
+      class: 'timeout',
+      phase: 'connect',
+      detail: `no connection within ${connectMs} ms`,
+    };
+    const named = resolver.resolve(origin.hostname, origin.allowLinkLocal);
+    const addresses = await within(named, connectMs, late, signal);
+    if (isFailure(addresses)) return addresses;
+    let failure = late;
+    for (const [index, address] of addresses.entries()) {
+      // Each address gets its share of what time is left, or one that is silent would take it all.
+      const shareMs = (untilMs - monotonic()) / (addresses.length - index);
+      const opening = openConnection(origin, address, sessions);
+      const opened = await within(opening.result, shareMs, late, signal);
+      if (!isFailure(opened)) return opened;
+      opening.cancel();
+      if (opened === GIVEN_UP) return opened;
+      failure = opened;
+    }
+    resolver.forget(origin.hostname);
+    return failure;
+  };
+}
+
+/** `late` after `ms`, and `GIVEN_UP` in the same turn as the abort. */
+function within<T>(
+  result: Promise<T>,
+  ms: number,
+  late: UpstreamFailure,
+  signal: AbortSignal,
+): Promise<T | UpstreamFailure> {
+  const { promise, resolve } = Promise.withResolvers<T | UpstreamFailure>();
+  const onAbort = (): void => resolve(GIVEN_UP);
+  const timer = setTimeout(() => resolve(late), Math.max(0, ms));
+  signal.addEventListener('abort', onAbort);
+  if (signal.aborted) onAbort();
+  result.then(resolve);
+  return promise.finally(() => {
+    clearTimeout(timer);
+    signal.removeEventListener('abort', onAbort);
+  });
+}
+
+type Opening = {
+  /** Never rejects. Never settles where the other side accepts and then says nothing. */
+  readonly result: Promise<Connection | UpstreamFailure>;
+  /** Nobody wants the connection any more. */
+  readonly cancel: () => void;
+};
+
+function openConnection(origin: Origin, address: string, sessions: TlsSessions): Opening {
+  const { promise, resolve } = Promise.withResolvers<Connection | UpstreamFailure>();
+  let socket: Socket<SocketEvents> | undefined;
+  let isCancelled = false;
+
+  function onOpen(opened: Socket<SocketEvents>): void {
+    socket = opened;
+    if (isCancelled) opened.terminate();
+    else if (!origin.isTls) resolve(createConnection(opened, SPENT));
+    else resume(opened);
+  }
+
+  /** A session is used once: who sees two handshakes shall not know that they belong together. */
+  function resume(opened: Socket<SocketEvents>): void {
+    const session = sessions.get(origin.key);
+    sessions.delete(origin.key);
+    if (session !== undefined) opened.setSession(session);
+  }
+
+  function onHandshake(
+    secured: Socket<SocketEvents>,
+    isVerified: boolean,
+    error: Error | null,
+  ): void {
+    if (isVerified) resolve(createConnection(secured, SPENT));
+    else {
+      resolve(failed('no TLS connection could be made', error));
+      secured.terminate();
+    }
+  }
+
+  const connecting = Bun.connect<SocketEvents>({
+    hostname: address,
+    port: origin.port,
+    data: NOWHERE,
+    ...(origin.isTls ? { tls: { serverName: origin.hostname, ALPNProtocols: HTTP_1_1 } } : {}),
+    socket: {
+      ...SOCKET_HANDLERS,
+      open: onOpen,
+      ...(origin.isTls ? { handshake: onHandshake } : {}),
+      close(closed, error) {
+        resolve(failed('the connection closed while it was made', error));
+        closed.data.close(error);
+      },
+    },
+  });
+  connecting.catch((error) => resolve(failed('no connection could be made', error)));
+  return {
+    result: promise,
+    cancel() {
+      isCancelled = true;
+      socket?.terminate();
+    },
+  };
+}
+
+const NOTHING = (): void => {};
+/** For as long as a socket belongs to no connection. */
+const NOWHERE: SocketEvents = { data: NOTHING, drain: NOTHING, end: NOTHING, close: NOTHING };
+/** For as long as a connection belongs to no exchange. */
+const SPENT = { data: NOTHING, closed: NOTHING };
+
+/** The code is the runtime's own word; its message may name hosts and certificates. */
+function failed(detail: string, error: unknown): UpstreamFailure {
+  const code = error instanceof Error && 'code' in error ? String(error.code) : '';
+  const shown = /^[A-Z][A-Z0-9_]*$/.test(code) ? `${detail} (${code})` : detail;
+  return { class: 'unreachable', phase: 'connect', detail: shown };
+}

@@ -1,0 +1,80 @@
+// Idle connections of every origin. The one that was used last is used next, so those beyond what is
+// needed grow old and are closed. A connection that its server closes, or that says something while
+// nobody asked it, is dropped in that moment.
+
+import type { Connection } from './connection.ts';
+
+/**
+ * How long an idle connection is kept. Load balancers and proxies keep theirs for 60 s or more, and
+ * some drop them without a word; servers that keep them for less (many for 5 s) close them, which
+ * is seen at once. Below the first and heedless of the second, 50 s is seldom wrong.
+ */
+const IDLE_MS = 50_000;
+
+/** What the answer to a request may need on its way: a server's own figure is used up to here. */
+const MARGIN_MS = 1_000;
+
+/** As many as an upstream's requests in flight by default: a burst that ends is kept whole. */
+const IDLE_MAX = 1_024;
+
+const SWEEP_MS = 1_000;
+
+export type Pool = {
+  readonly take: (key: string) => Connection | undefined;
+  /** `keepAliveMs`: how long the server says that it keeps it. */
+  readonly put: (key: string, connection: Connection, keepAliveMs: number | undefined) => void;
+  readonly idle: () => number;
+  /** Closes what is idle, and from now on what becomes it. */
+  readonly close: () => void;
+};
+
+type Idle = { readonly connection: Connection; readonly untilMs: number };
+
+/** `monotonic` in milliseconds. */
+export function createPool(monotonic: () => number): Pool {
+  /** The oldest first. */
+  const byKey = new Map<string, Idle[]>();
+  let isClosed = false;
+
+  function sweep(): void {
+    const nowMs = monotonic();
+    for (const [key, waiting] of byKey) {
+      const kept = waiting.filter(({ connection, untilMs }) => {
+        if (untilMs <= nowMs) connection.close();
+        return connection.isOpen();
+      });
+      if (kept.length === 0) byKey.delete(key);
+      else if (kept.length < waiting.length) byKey.set(key, kept);
+    }
+  }
+  const sweeping = setInterval(sweep, SWEEP_MS);
+  sweeping.unref();
+
+  return {
+    take(key) {
+      const waiting = byKey.get(key);
+      for (let last = waiting?.pop(); last !== undefined; last = waiting?.pop()) {
+        if (!last.connection.isOpen()) continue;
+        if (last.untilMs > monotonic()) return last.connection;
+        last.connection.close();
+      }
+      return undefined;
+    },
+    put(key, connection, keepAliveMs) {
+      const idleMs = Math.min(IDLE_MS, (keepAliveMs ?? Number.POSITIVE_INFINITY) - MARGIN_MS);
+      const waiting = byKey.get(key) ?? [];
+      if (isClosed || idleMs <= 0 || waiting.length >= IDLE_MAX) return connection.close();
+      connection.receive({ data: connection.abort, closed() {} });
+      waiting.push({ connection, untilMs: monotonic() + idleMs });
+      byKey.set(key, waiting);
+    },
+    idle: () => [...byKey.values()].flat().filter(({ connection }) => connection.isOpen()).length,
+    close() {
+      isClosed = true;
+      clearInterval(sweeping);
+      for (const waiting of byKey.values())
+        for (const { connection } of waiting) connection.close();
+      byKey.clear();
+    },
+  };
+}

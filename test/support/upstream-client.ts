@@ -1,0 +1,24 @@
+// The client that calls upstreams, with the parts of a real gateway, for tests that call it alone.
+
+import {
+  type ClosingUpstreamClient,
+  createUpstreamClient,
+  type UpstreamClientDependencies,
+} from '../../src/upstream/client.ts';
+import { answerDemo } from '../../src/upstream/demo.ts';
+import { systemLookup } from '../../src/upstream/resolver.ts';
+
+export function createTestClient(
+  changes: Partial<UpstreamClientDependencies> = {},
+): ClosingUpstreamClient {
+  return createUpstreamClient({
+    fetch,
+    answerDemo: (body) => answerDemo(body),
+    lookup: systemLookup,
+    clock: Date.now,
+    monotonic: () => performance.now(),
+    userAgent: 'tollgate-test',
+    proxiedSchemes: new Set(),
+    ...changes,
+  });
+}
