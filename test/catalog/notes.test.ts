@@ -1,0 +1,53 @@
+// Notes between a server and its commands: what was written is read, and what another version may
+// have written is taken for nothing.
+
+import { afterAll, expect, test } from 'bun:test';
+import {
+  type CatalogNote,
+  readCatalogNote,
+  readReloadRequest,
+  writeCatalogNote,
+  writeReloadRequest,
+} from '../../src/catalog/notes.ts';
+import { newDatabase, temporaryDirectory } from '../support/database.ts';
+
+const database = newDatabase(temporaryDirectory());
+afterAll(() => database.close());
+
+const NOTE: CatalogNote = {
+  request: null,
+  version: 3,
+  digest: 'abc',
+  origin: 'file',
+  path: '/catalog.toml',
+  loaded_at: '2026-11-21T12:00:00Z',
+  models: 1,
+  upstreams: 2,
+  plans: 5,
+  warnings: ['one'],
+  refused: { at: '2026-11-21T12:01:00Z', problems: ['two'] },
+};
+
+test('a note is read as it was written, and the next takes its place', () => {
+  expect(readCatalogNote(database)).toBeUndefined();
+  writeCatalogNote(database, NOTE, 1);
+  expect(readCatalogNote(database)).toEqual(NOTE);
+  const next = { ...NOTE, request: 'op_1', refused: null };
+  writeCatalogNote(database, next, 2);
+  expect(readCatalogNote(database)).toEqual(next);
+});
+
+test('a request for a reload is the last one', () => {
+  expect(readReloadRequest(database)).toBeUndefined();
+  writeReloadRequest(database, 'op_1', 1);
+  writeReloadRequest(database, 'op_2', 2);
+  expect(readReloadRequest(database)).toBe('op_2');
+});
+
+test.each(['', '{', '[]', '{"version":1}', JSON.stringify({ ...NOTE, warnings: 'none' })])(
+  'the note %p is none',
+  (value) => {
+    database.connection.run("UPDATE server_notes SET value = ? WHERE name = 'catalog'", [value]);
+    expect(readCatalogNote(database)).toBeUndefined();
+  },
+);
