@@ -3,7 +3,12 @@
 // upstream was not told, and ends exactly once: with a finished answer or with a failure.
 
 import type { Deadlines } from '../core/deadlines.ts';
-import { type AttemptPhase, isFailure, type UpstreamFailure } from '../core/failure.ts';
+import {
+  type AttemptPhase,
+  type FailureClass,
+  isFailure,
+  type UpstreamFailure,
+} from '../core/failure.ts';
 import type { GenerationRequest } from '../core/generation.ts';
 import type { Credential } from '../core/model.ts';
 import type { Candidate } from '../core/route.ts';
@@ -127,10 +132,19 @@ export function createAttempts(dependencies: {
   };
 }
 
-/** Whether the upstream was heard at all: a connection that failed or broke off says nothing. */
+/** How an attempt fails in which nothing may have been heard of the upstream. */
+const UNHEARD: ReadonlySet<FailureClass> = new Set([
+  'unreachable',
+  'timeout',
+  'cut',
+  'unsupported',
+  'gateway',
+]);
+
+/** Whether the upstream was heard: a connection that failed or broke off says nothing. */
 function hasCome({ events, end }: Batch): boolean {
   if (end === undefined || end === 'finished' || events.length > 0) return true;
-  return end.status !== undefined || (end.class !== 'unreachable' && end.class !== 'cut');
+  return end.status !== undefined || !UNHEARD.has(end.class);
 }
 
 /** What was never sent has failed nowhere on its way. */
