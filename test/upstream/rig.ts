@@ -24,6 +24,8 @@ export type TryOptions = {
   readonly timeouts?: Partial<UpstreamTimeouts>;
   /** `chat` unless told otherwise. */
   readonly dialect?: 'chat' | 'messages';
+  /** `sockets` unless told otherwise. */
+  readonly transport?: 'sockets' | 'fetch';
 };
 
 export type Ended = {
@@ -93,7 +95,7 @@ export async function startAttemptRig(
 
 function served(
   { baseUrl, messagesBaseUrl }: Upstream,
-  { dialect = 'chat', profile, timeouts: changes }: TryOptions,
+  { dialect = 'chat', profile, timeouts: changes, transport = 'sockets' }: TryOptions,
 ): Candidate['upstream'] {
   const timeouts = {
     ...TIMEOUTS,
@@ -104,7 +106,7 @@ function served(
     ...changes,
   };
   const credentials = [{ id: '1', apiKey: 'key' }] as const;
-  const shared = { ...chatUpstream('scripted'), credentials, timeouts };
+  const shared = { ...chatUpstream('scripted'), credentials, timeouts, transport };
   return dialect === 'chat'
     ? { ...shared, dialect, baseUrl, profile: { ...DEFAULT_PROFILE.chat, ...profile } }
     : { ...shared, dialect, baseUrl: messagesBaseUrl, profile: DEFAULT_PROFILE.messages };
