@@ -1,45 +1,24 @@
 // `tollgate serve`: the one place that constructs everything, from the settings to the listening
 // server, and the order in which it ends.
 
-import { createLiveCatalog } from '../catalog/live.ts';
 import { type Config, httpUrl, publicUrl } from '../config.ts';
-import { createDeadlines } from '../core/deadlines.ts';
 import type { RandomBytes } from '../core/id.ts';
-import type { GenerateDependencies } from '../generate/call.ts';
-import { createInFlight } from '../generate/in-flight.ts';
 import { loadTokenizer } from '../generate/tokenizer.ts';
 import type { ListDependencies } from '../http/lists.ts';
 import { createOperatorAccess } from '../http/operator-access.ts';
 import { type GatewayServer, type ServerDependencies, startServer } from '../http/server.ts';
 import { createTallies } from '../http/tally.ts';
 import { createAccess } from '../identity/access.ts';
-import { createAccounts } from '../identity/accounts.ts';
 import { createNetworkSet } from '../identity/address.ts';
-import { createAuthenticator } from '../identity/authenticate.ts';
-import { createKeyActivity } from '../identity/key-activity.ts';
 import { keyRecord } from '../identity/key-record.ts';
-import { createKeys } from '../identity/keys.ts';
-import { createSettings } from '../identity/settings.ts';
-import { createBooks } from '../ledger/books.ts';
-import { createHistory } from '../ledger/history.ts';
-import { createLimits } from '../limits/limits.ts';
-import { createReasoningStore, forgetThinking } from '../reasoning/reasoning.ts';
-import { createAttempts } from '../upstream/attempt.ts';
-import { createUpstreamClient } from '../upstream/client.ts';
-import { answerDemo } from '../upstream/demo.ts';
-import { createHealth } from '../upstream/health.ts';
-import { systemLookup } from '../upstream/resolver.ts';
-import { startTimer } from '../upstream/timer.ts';
 import { VERSION } from '../version.ts';
-import { createCatalogFile } from './catalog-file.ts';
 import { CommandError } from './command.ts';
 import type { Context } from './context.ts';
 import { welcomeDemo } from './demo.ts';
 import { createObservation } from './observation.ts';
-import { createOperators } from './operators.ts';
-import { proxiedSchemes } from './runtime.ts';
-import { createSelfAudit } from './self-audit.ts';
-import { openServingStore, type ServingStore } from './serving-store.ts';
+import { openServingDomains } from './serving-domains.ts';
+import { createServingPipeline } from './serving-pipeline.ts';
+import type { ServingStore } from './serving-store.ts';
 import { drain, stopSignal } from './shutdown.ts';
 
 /** How exact timeouts are. */
@@ -47,9 +26,6 @@ const DEADLINE_SWEEP_MS = 250;
 
 /** How often a few old rows of kept thinking are removed. */
 const REASONING_SWEEP_MS = 1_000;
-
-/** Younger requests may be about to get their hold, or to lose it: the audit leaves them alone. */
-const AUDITED_AGE_MS = 60_000;
 
 export type ServeOptions = {
   /** Makes a demonstration account on the first run and prints how to use it. */
@@ -62,93 +38,20 @@ export type ServeOptions = {
 /** Serves until SIGTERM or SIGINT; resolves with the exit code once everything is settled. */
 export async function serve(context: Context, options: ServeOptions): Promise<number> {
   const config = withOverrides(context.config(), options);
-  const first = context.loadedCatalog();
+  // What is wrong with it is told before anything is open.
+  context.catalog();
   const { clock } = context;
   const randomBytes: RandomBytes = (length) => crypto.getRandomValues(new Uint8Array(length));
   const monotonic = (): number => performance.now();
   const observation = createObservation({ config, clock, monotonic });
-  const { log, metrics, alert } = observation;
+  const { log, metrics } = observation;
   const tokenizer = await loadTokenizer();
-
-  // The database, and the domains that live in it.
-  const catalogFile = createCatalogFile(context);
-  const live = createLiveCatalog({ first, read: catalogFile.read, clock });
-  const usdPerMillion = () => live.current().usdPerMillion;
-  const store = await openServingStore({
-    config,
-    log,
-    alert,
-    clock,
-    usdPerMillion,
-    onBatch: metrics.batch,
-  });
-  const { database, ledger } = store;
-  const books = createBooks(database);
-  const { openBalance } = books;
-  const plans = () => live.current().plans;
-  const accounts = createAccounts({ database, clock, randomBytes, plans, openBalance });
-  const keys = createKeys({ database, clock, randomBytes, plans });
-  const settings = createSettings({ database, clock, randomBytes });
-  const authenticator = createAuthenticator({ database, clock });
-  const activity = createKeyActivity({
-    database,
-    onError: (error) => log.error('the last use of keys could not be written', error),
-  });
-  const reasoning = createReasoningStore({
-    database,
-    clock,
-    randomBytes,
-    secret: config.sessionSecret,
-    onTrouble: (error) => log.error('the reasoning store could not be used', error),
-  });
-  if (config.reasoningStore === 'off') forgetThinking(database);
-  const operators = createOperators({
-    ...{ database, live, file: catalogFile, clock, log, alert },
-    onChange() {
-      authenticator.invalidate();
-      reasoning.recount();
-    },
-  });
-
-  // The way of a request.
-  const deadlines = createDeadlines(monotonic);
-  const inFlight = createInFlight();
-  const limits = createLimits({
-    clock,
-    monotonic,
-    isLive: inFlight.isLive,
-    history: createHistory(database),
-  });
-  const onInternal = (requestId: string, error: unknown): void =>
-    alert({ kind: 'internal_error', requestId }, error);
-  const health = createHealth({ catalog: live.current, clock, monotonic, startTimer, alert });
-  const client = createUpstreamClient({
-    fetch,
-    answerDemo: (body) => answerDemo(body),
-    lookup: systemLookup,
-    clock,
-    monotonic,
-    userAgent: `tollgate/${VERSION}`,
-    proxiedSchemes: proxiedSchemes(process.env),
-  });
-  const generation: GenerateDependencies = {
-    clock,
-    monotonic,
-    random: Math.random,
-    randomBytes,
-    limits,
-    ledger,
-    tokenizer,
-    reasoning: config.reasoningStore === 'on' ? reasoning : undefined,
-    startAttempt: createAttempts({ client, clock, deadlines }),
-    health,
-    startTimer,
-    inFlight,
-    alert,
-    onInternal,
-    heartbeatMs: config.heartbeatMs,
-    silentCommitMs: config.silentCommitMs,
-  };
+  const domains = await openServingDomains({ context, config, randomBytes, observation });
+  const { live, store, books, accounts, keys, settings, activity, reasoning, operators } = domains;
+  const { ledger } = store;
+  const shared = { config, clock, monotonic, randomBytes, observation };
+  const pipeline = createServingPipeline({ ...shared, domains, tokenizer });
+  const { generation, limits, inFlight, deadlines, health, client, selfAudit } = pipeline;
   const lists: ListDependencies = {
     limits,
     books,
@@ -156,21 +59,6 @@ export async function serve(context: Context, options: ServeOptions): Promise<nu
     keyRecords: ({ accountId, keyId }) =>
       keys.list(accountId).map((row) => keyRecord(row, clock(), keyId)),
   };
-
-  const selfAudit = createSelfAudit({
-    url: `sqlite:${config.databasePath}`,
-    everyMs: config.auditMs,
-    live() {
-      const unwritten = new Set(ledger.unwritten());
-      return {
-        requests: [...inFlight.live(), ...unwritten],
-        claims: limits.claims().filter(({ requestId }) => !unwritten.has(requestId)),
-        createdBefore: clock() - AUDITED_AGE_MS,
-      };
-    },
-    log,
-    alert,
-  });
 
   // The server, until it is told to stop.
   let draining = false;
@@ -187,7 +75,7 @@ export async function serve(context: Context, options: ServeOptions): Promise<nu
   });
   const server = await listen(store, config, {
     operator: operators.current,
-    access: createAccess({ authenticator }),
+    access: createAccess({ authenticator: domains.authenticator }),
     generation,
     lists,
     randomBytes,
@@ -199,7 +87,7 @@ export async function serve(context: Context, options: ServeOptions): Promise<nu
     isStopped: selfAudit.isStopped,
     draining: () => draining,
     touchKey: (keyId) => activity.touch(keyId, clock()),
-    onInternal,
+    onInternal: generation.onInternal,
     tallies,
     operatorAccess: createOperatorAccess({
       token: config.metricsToken,
@@ -220,7 +108,7 @@ export async function serve(context: Context, options: ServeOptions): Promise<nu
     : [];
   const lines = [
     `tollgate listening on ${httpUrl(config.host, server.port)}`,
-    `catalog: ${first.path ?? 'the built-in demonstration catalog'}`,
+    `catalog: ${live.status().path ?? 'the built-in demonstration catalog'}`,
     ...welcome,
   ];
   process.stdout.write(`${lines.join('\n')}\n`);
