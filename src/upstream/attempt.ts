@@ -43,6 +43,8 @@ export type AttemptOptions = {
   readonly maxOutputTokens: number;
   /** Whether to ask the upstream to stream. An attempt that has to cut asks for it in any case. */
   readonly stream: boolean;
+  /** Whether a kept connection will not do. */
+  readonly newConnection?: boolean;
 };
 
 export type StartAttempt = (options: AttemptOptions) => Attempt;
@@ -54,7 +56,7 @@ export function createAttempts(dependencies: {
   readonly deadlines: Deadlines;
 }): StartAttempt {
   const { client, clock, deadlines } = dependencies;
-  return ({ candidate, credential, request, maxOutputTokens, stream }) => {
+  return ({ candidate, credential, request, maxOutputTokens, stream, newConnection }) => {
     const { upstream, timeouts } = candidate;
     const controller = new AbortController();
     const dialect = dialectOf(upstream);
@@ -83,6 +85,7 @@ export function createAttempts(dependencies: {
             headers: dialect.headers(credential.apiKey),
             body,
             connectMs: timeouts.connectMs,
+            newConnection,
             signal: controller.signal,
           })
         : body;

@@ -34,8 +34,13 @@ export function createUpstreamClient(
 ): ClosingUpstreamClient {
   const { fetch, answerDemo, lookup, clock, monotonic, userAgent, proxiedSchemes } = dependencies;
   const resolver = createResolver({ lookup, monotonic });
-  const sockets = createSocketClient({ resolver, clock, monotonic });
-  const runtime = createFetchClient({ fetch, resolver, clock });
+  const sockets = createSocketClient({ resolver, clock, monotonic, userAgent });
+  const runtime = createFetchClient({ fetch, resolver, clock, userAgent });
+
+  function isProxiedScheme(url: string): boolean {
+    if (proxiedSchemes.size === 0) return false;
+    return proxiedSchemes.has(url.slice(0, url.indexOf(':') + 1).toLowerCase());
+  }
 
   return {
     async send(call) {
@@ -43,19 +48,12 @@ export function createUpstreamClient(
       if (upstream.dialect === 'demo') {
         return readAnswer(answerDemo(call.body), whenAborted(call.signal), clock);
       }
-      const headers = { 'user-agent': userAgent, accept: '*/*', ...call.headers };
-      const remote = { ...call, upstream, headers };
       // The program's own client knows no proxies. The runtime's reads the environment by itself.
-      const isProxied =
-        upstream.proxyUrl !== undefined || proxiedSchemes.has(schemeOf(upstream.baseUrl));
+      const isProxied = upstream.proxyUrl !== undefined || isProxiedScheme(upstream.baseUrl);
       return isProxied || upstream.transport === 'fetch'
-        ? runtime.send(remote, isProxied)
-        : sockets.send(remote);
+        ? runtime.send(upstream, call, isProxied)
+        : sockets.send(upstream, call);
     },
     close: sockets.close,
   };
-}
-
-function schemeOf(url: string): string {
-  return url.slice(0, url.indexOf(':') + 1).toLowerCase();
 }

@@ -10,9 +10,9 @@ import type { Resolver } from './resolver.ts';
 import {
   GIVEN_UP,
   isJsonType,
-  type RemoteCall,
   type RemoteUpstream,
   type UpstreamAnswer,
+  type UpstreamCall,
 } from './transport.ts';
 
 export type Fetch = (url: string, init: BunFetchRequestInit) => Promise<Response>;
@@ -24,7 +24,8 @@ const UNREACHABLE: UpstreamFailure = {
 
 export type FetchClient = {
   readonly send: (
-    call: RemoteCall,
+    upstream: RemoteUpstream,
+    call: UpstreamCall,
     isProxied: boolean,
   ) => Promise<UpstreamAnswer | UpstreamFailure>;
 };
@@ -34,8 +35,9 @@ export function createFetchClient(dependencies: {
   readonly resolver: Resolver;
   /** Unix milliseconds, for dates in answers. */
   readonly clock: () => number;
+  readonly userAgent: string;
 }): FetchClient {
-  const { fetch, resolver, clock } = dependencies;
+  const { fetch, resolver, clock, userAgent } = dependencies;
 
   /** Behind a proxy it is the proxy that resolves names: only an address can be looked at here. */
   async function refusal(
@@ -49,17 +51,18 @@ export function createFetchClient(dependencies: {
   }
 
   return {
-    async send({ upstream, path, headers, body, signal }, isProxied) {
+    async send({ upstream, path, headers, body, signal, newConnection }, isProxied) {
       const aborted = whenAborted(signal);
       const refused = await Promise.race([refusal(upstream, isProxied), aborted]);
       if (refused !== undefined) return refused;
       try {
         const init: BunFetchRequestInit = {
           method: 'POST',
-          headers: { ...headers, 'accept-encoding': 'identity' },
+          headers: { ...headers, 'user-agent': userAgent, 'accept-encoding': 'identity' },
           body,
           signal,
           redirect: 'manual',
+          ...(newConnection === true ? { keepalive: false } : {}),
           ...(upstream.proxyUrl === undefined ? {} : { proxy: upstream.proxyUrl }),
         };
         const response = await Promise.race([fetch(upstream.baseUrl + path, init), aborted]);

@@ -27,6 +27,8 @@ export type UpstreamCall = {
   readonly body: string;
   /** Until a new connection is made, name and TLS included. */
   readonly connectMs: number;
+  /** Not on a kept connection: one of those has just broken under this very request. */
+  readonly newConnection?: boolean | undefined;
   readonly signal: AbortSignal;
 };
 
@@ -36,7 +38,6 @@ export type UpstreamClient = {
 
 /** An upstream on the network. */
 export type RemoteUpstream = Exclude<Upstream, { readonly dialect: 'demo' }>;
-export type RemoteCall = UpstreamCall & { readonly upstream: RemoteUpstream };
 
 export const GIVEN_UP: UpstreamFailure = { class: 'cut', detail: 'the request was given up' };
 

@@ -1,7 +1,7 @@
 // The program's own HTTP/1.1 client, over TCP and TLS. Called by client.ts for upstreams that are
 // reached without a proxy. It has no limit of its own on requests under way, never queues one, and
-// never follows what an answer says. A request is sent a second time in one case alone: on a kept
-// connection that turned out to be closed before a byte of an answer came.
+// never follows what an answer says. It never sends a request twice: an upstream that has closed a
+// kept connection may have begun to answer, at our cost. The route asks again, and says so.
 
 import { isFailure, type UpstreamFailure } from '../../core/failure.ts';
 import { writeRequestHead } from '../../wire/http/request-head.ts';
@@ -13,9 +13,9 @@ import type { Resolver } from '../resolver.ts';
 import {
   GIVEN_UP,
   isJsonType,
-  type RemoteCall,
   type RemoteUpstream,
   type UpstreamAnswer,
+  type UpstreamCall,
 } from '../transport.ts';
 import type { Body } from './body.ts';
 import type { Connection } from './connection.ts';
@@ -25,7 +25,10 @@ import { type Origin, originOf } from './origin.ts';
 import { createPool, type Pool } from './pool.ts';
 
 export type SocketClient = {
-  readonly send: (call: RemoteCall) => Promise<UpstreamAnswer | UpstreamFailure>;
+  readonly send: (
+    upstream: RemoteUpstream,
+    call: UpstreamCall,
+  ) => Promise<UpstreamAnswer | UpstreamFailure>;
   readonly idle: Pool['idle'];
   readonly close: () => void;
 };
@@ -35,19 +38,15 @@ const UNWRITABLE: UpstreamFailure = {
   detail: 'the API key has a character that no header may have',
 };
 
-const CLOSED: UpstreamFailure = {
-  class: 'unreachable',
-  detail: 'the connection closed before the answer began',
-};
-
 export function createSocketClient(dependencies: {
   readonly resolver: Resolver;
   /** Unix milliseconds, for dates in answers. */
   readonly clock: () => number;
   /** Milliseconds. */
   readonly monotonic: () => number;
+  readonly userAgent: string;
 }): SocketClient {
-  const { resolver, clock, monotonic } = dependencies;
+  const { resolver, clock, monotonic, userAgent } = dependencies;
   const sessions = new Map<string, Buffer>();
   const dial = createDial({ resolver, monotonic, sessions });
   const pool = createPool(monotonic);
@@ -72,24 +71,20 @@ export function createSocketClient(dependencies: {
   }
 
   return {
-    async send(call) {
+    async send(upstream, call) {
       const { signal } = call;
       if (signal.aborted) return GIVEN_UP;
-      const origin = originFor(call.upstream);
-      const request = writeRequest(origin, call);
+      const origin = originFor(upstream);
+      const request = writeRequest(origin, call, userAgent);
       if (request === undefined) return UNWRITABLE;
-      const kept = pool.take(origin.key);
-      let answer = kept === undefined ? 'unused' : await run(origin, kept, request, signal);
-      if (answer === 'unused') {
-        const connection = await dial(origin, call.connectMs, signal);
-        if (isFailure(connection)) return connection;
-        if (signal.aborted) {
-          connection.abort();
-          return GIVEN_UP;
-        }
-        answer = await run(origin, connection, request, signal);
+      const kept = call.newConnection === true ? undefined : pool.take(origin.key);
+      const connection = kept ?? (await dial(origin, call.connectMs, signal));
+      if (isFailure(connection)) return connection;
+      if (signal.aborted) {
+        connection.abort();
+        return GIVEN_UP;
       }
-      if (answer === 'unused') return CLOSED;
+      const answer = await run(origin, connection, request, signal);
       return isFailure(answer) ? answer : toAnswer(answer.head, answer.body, clock);
     },
     idle: pool.idle,
@@ -98,10 +93,14 @@ export function createSocketClient(dependencies: {
 }
 
 /** Head and body in one piece, for one write. */
-function writeRequest(origin: Origin, { path, headers, body }: RemoteCall): Buffer | undefined {
+function writeRequest(
+  origin: Origin,
+  { path, headers, body }: UpstreamCall,
+  userAgent: string,
+): Buffer | undefined {
   const bodyBytes = Buffer.byteLength(body);
   const target = origin.pathPrefix + path;
-  const head = writeRequestHead({ target, host: origin.host, headers, bodyBytes });
+  const head = writeRequestHead({ target, host: origin.host, userAgent, headers, bodyBytes });
   if (head === undefined) return undefined;
   const request = Buffer.allocUnsafe(head.length + bodyBytes);
   request.write(head, 'latin1');

@@ -18,18 +18,17 @@ const CLOSED: UpstreamFailure = {
 };
 
 /**
- * Resolves with the head and the body to come, or with a failure; with `unused` where the connection
- * broke before the first byte of an answer. `release` is called when the connection is free again.
+ * Resolves with the head and the body to come, or with a failure. `release` is called when the
+ * connection is free again.
  */
 export function exchange(
   connection: Connection,
   request: Buffer,
   signal: AbortSignal,
   release: (keepAliveMs: number | undefined) => void,
-): Promise<Exchanged | UpstreamFailure | 'unused'> {
-  const { promise, resolve } = Promise.withResolvers<Exchanged | UpstreamFailure | 'unused'>();
+): Promise<Exchanged | UpstreamFailure> {
+  const { promise, resolve } = Promise.withResolvers<Exchanged | UpstreamFailure>();
   let answer: Exchanged | undefined;
-  let hasBegun = false;
 
   /** The only end of an answer that is not whole. */
   function fail(failure: UpstreamFailure): void {
@@ -64,7 +63,6 @@ export function exchange(
 
   connection.receive({
     data(bytes) {
-      hasBegun = true;
       const step = decoder.feed(bytes);
       if (step === 'complete') complete();
       else if (step !== 'more') {
@@ -73,12 +71,7 @@ export function exchange(
     },
     closed(inOrder) {
       if (inOrder && decoder.close() === 'complete') complete();
-      else if (answer !== undefined) fail(BROKEN);
-      else if (hasBegun) fail(CLOSED);
-      else {
-        signal.removeEventListener('abort', onAbort);
-        resolve('unused');
-      }
+      else fail(answer === undefined ? CLOSED : BROKEN);
     },
   });
   signal.addEventListener('abort', onAbort);

@@ -13,7 +13,8 @@ export type RequestHead = {
   readonly target: string;
   /** The name with its port where it is not the scheme's, and the brackets of IPv6. */
   readonly host: string;
-  /** Beside those that frame the request; these are written here. */
+  readonly userAgent: string;
+  /** Beside those that frame the request or say who asks; these are written here. */
   readonly headers: Readonly<Record<string, string>>;
   readonly bodyBytes: number;
 };
@@ -23,13 +24,13 @@ export type RequestHead = {
  * `undefined` where a part has a character that it must not have.
  */
 export function writeRequestHead(request: RequestHead): string | undefined {
-  const { target, host, headers, bodyBytes } = request;
-  if (!TARGET.test(target) || !HOST.test(host)) return undefined;
+  const { target, host, userAgent, headers, bodyBytes } = request;
+  if (!TARGET.test(target) || !HOST.test(host) || !VALUE.test(userAgent)) return undefined;
   let text = `POST ${target} HTTP/1.1\r\nhost: ${host}\r\ncontent-length: ${bodyBytes}\r\n`;
   for (const name in headers) {
     const value = headers[name] ?? '';
     if (!NAME.test(name) || !VALUE.test(value)) return undefined;
     text += `${name}: ${value}\r\n`;
   }
-  return `${text}accept-encoding: identity\r\nconnection: keep-alive\r\n\r\n`;
+  return `${text}user-agent: ${userAgent}\r\naccept: */*\r\naccept-encoding: identity\r\nconnection: keep-alive\r\n\r\n`;
 }

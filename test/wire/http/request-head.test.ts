@@ -2,7 +2,13 @@ import { expect, test } from 'bun:test';
 import fc from 'fast-check';
 import { writeRequestHead } from '../../../src/wire/http/request-head.ts';
 
-const REQUEST = { target: '/v1/chat', host: 'a.example:8080', headers: {}, bodyBytes: 12 };
+const REQUEST = {
+  target: '/v1/chat',
+  host: 'a.example:8080',
+  userAgent: 'tollgate/1',
+  headers: {},
+  bodyBytes: 12,
+};
 
 test('a head, whole', () => {
   const headers = { 'content-type': 'application/json', authorization: 'Bearer sk-1' };
@@ -13,6 +19,8 @@ test('a head, whole', () => {
       'content-length: 12',
       'content-type: application/json',
       'authorization: Bearer sk-1',
+      'user-agent: tollgate/1',
+      'accept: */*',
       'accept-encoding: identity',
       'connection: keep-alive',
       '',
@@ -33,6 +41,7 @@ test.each([
   ['a line end in a target', { target: '/a\r\nb: c' }],
   ['a target without a slash', { target: 'a' }],
   ['a line end in a host', { host: 'a\r\nb: c' }],
+  ['a line end in a user agent', { userAgent: 'a\r\nb: c' }],
   ['no host', { host: '' }],
 ])('%s is not written', (_name, change) => {
   expect(writeRequestHead({ ...REQUEST, ...change })).toBeUndefined();
@@ -43,7 +52,7 @@ test('no value makes a line of its own', () => {
   fc.assert(
     fc.property(text, text, (name, value) => {
       const head = writeRequestHead({ ...REQUEST, headers: { [name]: value } });
-      if (head !== undefined) expect(head.split(/[\r\n]+/)).toHaveLength(7);
+      if (head !== undefined) expect(head.split(/[\r\n]+/)).toHaveLength(9);
     }),
   );
 });
