@@ -51,7 +51,7 @@ export function createFetchClient(dependencies: {
   }
 
   return {
-    async send({ upstream, path, headers, body, signal, newConnection }, isProxied) {
+    async send(upstream, { path, headers, body, signal, newConnection }, isProxied) {
       const aborted = whenAborted(signal);
       const refused = await Promise.race([refusal(upstream, isProxied), aborted]);
       if (refused !== undefined) return refused;
