@@ -99,7 +99,7 @@ function createSearch<A extends Attempt>(options: RouteOptions<A>) {
         failure = entry.failure;
         attempts.skip(candidate, failure);
       } else {
-        const asked = await ask(candidate, entry);
+        const asked = await ask(candidate, entry, asking.kind === 'repeat');
         const { end } = asked.first;
         if (cancelled()) {
           attempts.add(asked.attempt, GIVEN_UP);
@@ -126,11 +126,15 @@ function createSearch<A extends Attempt>(options: RouteOptions<A>) {
     return { kind: 'failed', failure: told ?? NOBODY, ...retryAfter(options, count) };
   };
 
-  const ask = async (candidate: Candidate, permit: Permit): Promise<Asked<A>> => {
+  const ask = async (
+    candidate: Candidate,
+    permit: Permit,
+    newConnection: boolean,
+  ): Promise<Asked<A>> => {
     const leftMs = startedAt + deadlineMs - monotonic();
     const bounded = count === 0 ? candidate : boundTotal(candidate, leftMs);
     count += 1;
-    const attempt = start(options, bounded, permit);
+    const attempt = start(options, bounded, permit, newConnection);
     return { attempt, first: await readUntil(attempt, options) };
   };
 
@@ -186,12 +190,13 @@ function start<A extends Attempt>(
   { startAttempt, request, streamUpstream }: RouteOptions<A>,
   candidate: Candidate,
   permit: Permit,
+  newConnection: boolean,
 ): A {
   const { credential } = permit;
   const { maxOutputTokens } = candidate;
   try {
     return startAttempt(
-      { candidate, credential, request, maxOutputTokens, stream: streamUpstream },
+      { candidate, credential, request, maxOutputTokens, stream: streamUpstream, newConnection },
       permit,
     );
   } catch (error) {

@@ -138,16 +138,18 @@ describe.each(TRANSPORTS)('by %s', (transport) => {
     expect(headers['accept-encoding'] ?? 'identity').toBe('identity');
   });
 
-  // The runtime's client gives bytes that came while a connection was idle to the next request.
-  const unasked = transport === 'fetch' ? ['answers-twice'] : ['answers-twice', 'answers-late'];
-  test.each(unasked)('what nobody asked for is nobody’s: %s', async (name) => {
-    for (let round = 0; round < 10; round += 1) {
-      const slug = round % 2 === 0 ? `${name}-${transport}` : `ok-${transport}`;
-      const given = await generate(customer, 'chat', slug);
-      expect([given.status, textOf(given)]).toEqual([200, HELLO]);
-      if (round > 5) await Bun.sleep(30);
-    }
-  });
+  test.each(['answers-twice', 'answers-late'])(
+    'what nobody asked for is nobody’s: %s',
+    async (name) => {
+      for (let round = 0; round < 10; round += 1) {
+        const slug = round % 2 === 0 ? `${name}-${transport}` : `ok-${transport}`;
+        const given = await generate(customer, 'chat', slug);
+        expect([given.status, textOf(given)]).toEqual([200, HELLO]);
+        // Before the next question: behind it, nobody could tell them from its answer.
+        await Bun.sleep(40);
+      }
+    },
+  );
 
   test('compression that nobody wanted is not unpacked without end', async () => {
     const { status } = await generate(customer, 'chat', `bomb-${transport}`);
