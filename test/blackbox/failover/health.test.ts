@@ -42,9 +42,18 @@ const slow: Behaviour = async (exchange) => {
   await ok(exchange);
 };
 
+/** Sites whose held answers may go. */
+const released = new Set<string>();
+
+const held: Behaviour = async (exchange) => {
+  while (!released.has(exchange.request.site) && !exchange.gone()) await exchange.sleep(5);
+  await slow(exchange);
+};
+
 const BEHAVIOURS: Readonly<Record<string, Behaviour>> = {
   ok,
   slow,
+  held,
   'fails-six-times': (exchange) =>
     exchange.request.earlier < 6 ? refuses(500)(exchange) : ok(exchange),
   'leave-me-alone': (exchange) =>
@@ -78,7 +87,7 @@ const SCENES: Readonly<Record<string, Scene>> = {
   queue: { does: 'slow', upstream: { ...ONE_AT_A_TIME, queue_length: 2 } },
   overflow: { does: 'slow', second: true, upstream: { ...ONE_AT_A_TIME, queue_length: 0 } },
   impatient: { does: 'slow', upstream: { max_in_flight: 1, queue_seconds: 0.02 } },
-  left: { does: 'slow', upstream: ONE_AT_A_TIME },
+  left: { does: 'held', upstream: ONE_AT_A_TIME },
   storm: { does: 'status-500', upstream: { cool_down_seconds: 0 } },
   weighed: { does: 'ok', second: true },
   silent: { does: 'stall-after-head', second: true, upstream: { first_content_seconds: 0.6 } },
@@ -328,6 +337,7 @@ describe.concurrent('an upstream that takes one request at a time', () => {
     expect(await leaver).toBe('left');
     await waitUntil(async () => (await stateOf('left'))['queued'] === 0);
     const last = generate(customer, 'chat', 'left');
+    released.add('left');
     expect([(await first).status, (await last).status]).toEqual([200, 200]);
     expect([asked('left'), mostAtOnce.get('left')]).toEqual([2, 1]);
   });
