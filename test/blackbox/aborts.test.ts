@@ -4,11 +4,12 @@
 
 import { Database } from 'bun:sqlite';
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
-import { connect, createServer, type Server, type Socket } from 'node:net';
+import { connect, type Socket } from 'node:net';
 import { type Behaviour, streamHead } from '../support/behaviours.ts';
 import { catalogOf, UPSTREAM_KEY } from '../support/catalog.ts';
 import { type Caller, type Format, get, PATHS, post, requestBody } from '../support/client.ts';
 import { type Gateway, startGateway, type TestAccount } from '../support/gateway.ts';
+import { type MuteServer, startMuteServer } from '../support/mute-server.ts';
 import { streamFrames } from '../support/render.ts';
 import { startUpstream, type Upstream, waitUntil } from '../support/upstream.ts';
 
@@ -34,41 +35,14 @@ const flood: Behaviour = async (exchange) => {
   goneAt.push(performance.now());
 };
 
-/** Takes connections and never says a word, so that no handshake comes to its end. */
-type Mute = { readonly url: string; readonly sockets: Set<Socket>; readonly close: () => void };
-
-function startMute(): Promise<Mute> {
-  const sockets = new Set<Socket>();
-  const server: Server = createServer((socket) => {
-    sockets.add(socket);
-    socket.on('error', () => {});
-    socket.on('data', () => {});
-    socket.on('close', () => {
-      sockets.delete(socket);
-      goneAt.push(performance.now());
-    });
-  });
-  return new Promise((resolve) => {
-    server.listen(0, '127.0.0.1', () => {
-      const address = server.address();
-      const port = typeof address === 'object' ? address?.port : undefined;
-      const close = (): void => {
-        for (const socket of sockets) socket.destroy();
-        server.close();
-      };
-      resolve({ url: `https://127.0.0.1:${port}/v1`, sockets, close });
-    });
-  });
-}
-
 let upstream: Upstream;
-let mute: Mute;
+let mute: MuteServer;
 let gateway: Gateway;
 let books: Database;
 
 beforeAll(async () => {
   upstream = await startUpstream({ flood });
-  mute = await startMute();
+  mute = await startMuteServer(() => goneAt.push(performance.now()));
   const shared = { dialect: 'chat', api_key: UPSTREAM_KEY };
   const placed = (slug: string, id: string) => ({
     slug,
@@ -81,12 +55,14 @@ beforeAll(async () => {
     catalog: catalogOf({
       upstreams: [
         { id: 'scripted', base_url: upstream.baseUrl, ...shared },
-        { id: 'mute', base_url: mute.url, ...shared },
+        { id: 'mute-fetch', base_url: mute.url, ...shared, transport: 'fetch' },
+        { id: 'mute-sockets', base_url: mute.url, ...shared, transport: 'sockets' },
       ],
       models: [
         placed('flood', 'scripted'),
         placed('status-503', 'scripted'),
-        placed('tls', 'mute'),
+        placed('tls-fetch', 'mute-fetch'),
+        placed('tls-sockets', 'mute-sockets'),
       ],
       plans: {
         wide: { requests_per_minute: 1_000, concurrent_requests: 100, max_api_keys: 9, ...wide },
@@ -133,20 +109,27 @@ async function ended({ id }: TestAccount): Promise<{ outcome: string; phase: str
 const asked = (model: string): number =>
   upstream.requests.filter((each) => each.model === model).length;
 
-test.each(KINDS)('%s, streamed: %p: while the connection is made', async (format, stream) => {
-  const payer = await account();
-  const before = goneAt.length;
-  const leave = begin(payer, format, stream, 'tls');
-  await waitUntil(() => mute.sockets.size === 1);
-  await Bun.sleep(50);
-  const from = performance.now();
-  const leftAt = leave();
-  await waitUntil(() => goneAt.length > before);
-  expect((goneAt.at(-1) ?? Number.NaN) - from).toBeLessThan(SOON_MS);
-  const end = await ended(payer);
-  expect(end).toMatchObject({ outcome: 'client_cancelled', phase: 'released' });
-  expect(end.at - leftAt).toBeLessThan(SOON_MS);
-});
+const CONNECTING = KINDS.flatMap(([format, stream]) =>
+  ['tls-fetch', 'tls-sockets'].map((model) => [format, stream, model] as const),
+);
+
+test.each(CONNECTING)(
+  '%s, streamed: %p: while the connection is made, %s',
+  async (format, stream, model) => {
+    const payer = await account();
+    const before = goneAt.length;
+    const leave = begin(payer, format, stream, model);
+    await waitUntil(() => mute.connections() === 1);
+    await Bun.sleep(50);
+    const from = performance.now();
+    const leftAt = leave();
+    await waitUntil(() => goneAt.length > before);
+    expect((goneAt.at(-1) ?? Number.NaN) - from).toBeLessThan(SOON_MS);
+    const end = await ended(payer);
+    expect(end).toMatchObject({ outcome: 'client_cancelled', phase: 'released' });
+    expect(end.at - leftAt).toBeLessThan(SOON_MS);
+  },
+);
 
 test.each(KINDS)('%s, streamed: %p: in the pause before the next try', async (format, stream) => {
   const payer = await account();
@@ -205,5 +188,5 @@ test.each(FORMATS)('%s: while nobody reads', async (format) => {
 
 test('afterwards nothing is under way anywhere', async () => {
   await upstream.waitFor(({ active }) => active() === 0);
-  expect([upstream.active(), mute.sockets.size]).toEqual([0, 0]);
+  expect([upstream.active(), mute.connections()]).toEqual([0, 0]);
 });

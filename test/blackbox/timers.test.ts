@@ -8,6 +8,7 @@ import { catalogOf, UPSTREAM_KEY } from '../support/catalog.ts';
 import { type Format, PATHS, post, requestBody } from '../support/client.ts';
 import { explain, type Story } from '../support/explain.ts';
 import { type Gateway, runCommand, startGateway, type TestAccount } from '../support/gateway.ts';
+import { type MuteServer, startMuteServer } from '../support/mute-server.ts';
 import { streamFrames } from '../support/render.ts';
 import { parseEvents } from '../support/sse.ts';
 import { type Exchange, startUpstream, type Upstream } from '../support/upstream.ts';
@@ -63,11 +64,13 @@ const PLACED: Readonly<Record<string, Json>> = {
 };
 
 let upstream: Upstream;
+let mute: MuteServer;
 let gateway: Gateway;
 let payer: TestAccount;
 
 beforeAll(async () => {
   upstream = await startUpstream(BEHAVIOURS);
+  mute = await startMuteServer();
   const shared = { dialect: 'chat', api_key: UPSTREAM_KEY };
   const placed = Object.entries(PLACED).flatMap(([slug, keys]) => {
     const model = Object.keys(BEHAVIOURS).find((name) => slug.startsWith(name));
@@ -87,10 +90,12 @@ beforeAll(async () => {
           ...shared,
           first_byte_seconds: 0.3,
         },
+        { id: 'far', base_url: mute.url, ...shared, transport: 'sockets', connect_seconds: 0.3 },
         { id: 'spare', base_url: upstream.site('spare').baseUrl, ...shared },
       ],
       models: [
         ...placed,
+        { slug: 'unconnected', served_by: [{ upstream: 'far', model: 'ok' }], fallbacks: ['ok'] },
         { slug: 'ok', served_by: [{ upstream: 'spare', model: 'ok', cost }] },
         {
           slug: 'mute-upstream',
@@ -107,6 +112,7 @@ beforeAll(async () => {
 
 afterAll(async () => {
   await gateway[Symbol.asyncDispose]();
+  mute.close();
   await upstream.close();
 });
 
@@ -167,6 +173,15 @@ describe.concurrent.each(FORMATS)('%s', (format) => {
       },
       { upstream: 'spare', failure: null },
     ]);
+  });
+
+  test.each(KINDS)('no connection, by the upstream, %s', async (kind) => {
+    const story = await storyOf(await ask(format, kind, 'unconnected'));
+    expect(attemptsOf(story)).toMatchObject([
+      { upstream: 'far', failure: 'timeout', phase: 'connect', first_byte_ms: null },
+      { upstream: 'spare', failure: null },
+    ]);
+    expect(mute.connections()).toBe(0);
   });
 
   const LATE = [

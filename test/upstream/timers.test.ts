@@ -195,14 +195,19 @@ beforeAll(async () => {
 afterAll(() => rig.close());
 
 const CASES = DIALECTS.flatMap((dialect) =>
-  ROWS.map(([title, phase, , more = {}]) => [dialect, title, phase, more] as const),
+  (['sockets', 'fetch'] as const).flatMap((transport) =>
+    ROWS.map(([title, phase, , more = {}]) => [dialect, transport, title, phase, more] as const),
+  ),
 );
 
-test.concurrent.each(CASES)('%s: %s: %s runs out', async (dialect, title, phase, more) => {
-  const timeouts = { ...TIMEOUTS, ...more };
-  const { end } = await rig.run(title, { dialect, timeouts });
-  expect(end).toMatchObject({ class: 'timeout', phase });
-});
+test.concurrent.each(CASES)(
+  '%s by %s: %s: %s runs out',
+  async (dialect, transport, title, phase, more) => {
+    const timeouts = { ...TIMEOUTS, ...more };
+    const { end } = await rig.run(title, { dialect, transport, timeouts });
+    expect(end).toMatchObject({ class: 'timeout', phase });
+  },
+);
 
 test.each(DIALECTS)(
   '%s: what is slow in every step, but not too slow, is an answer',

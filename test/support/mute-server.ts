@@ -1,0 +1,41 @@
+// A server that takes connections and never says a word, so that no TLS handshake with it comes to an
+// end: for tests of what happens while a connection is made.
+
+import { createServer, type Socket } from 'node:net';
+
+export type MuteServer = {
+  /** With `https:`. */
+  readonly url: string;
+  /** Connections that are open now. */
+  readonly connections: () => number;
+  readonly close: () => void;
+};
+
+/** `onGone` is told of each connection that the other side has closed. */
+export function startMuteServer(onGone: () => void = () => {}): Promise<MuteServer> {
+  const sockets = new Set<Socket>();
+  const server = createServer((socket) => {
+    sockets.add(socket);
+    socket.on('error', () => {});
+    // What is not read would hide that the other side has closed.
+    socket.on('data', () => {});
+    socket.on('close', () => {
+      sockets.delete(socket);
+      onGone();
+    });
+  });
+  return new Promise((resolve) => {
+    server.listen(0, '127.0.0.1', () => {
+      const address = server.address();
+      const port = typeof address === 'object' ? address?.port : undefined;
+      resolve({
+        url: `https://127.0.0.1:${port}/v1`,
+        connections: () => sockets.size,
+        close() {
+          for (const socket of sockets) socket.destroy();
+          server.close();
+        },
+      });
+    });
+  });
+}
