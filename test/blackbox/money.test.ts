@@ -432,7 +432,7 @@ describe('a fallback', () => {
       expect(story['model']).toEqual({ requested: asked, served });
       expect((story['attempts'] as Json[]).map((attempt) => attempt['failure'])).toEqual([
         'server_error',
-        undefined,
+        null,
       ]);
     }
     expect((await bill(payer, format, stream, 'ok')).fallback).toBe(stream ? false : undefined);
@@ -596,10 +596,11 @@ describe('explain tells the story', () => {
       model: { requested: 'status-503', served: null },
       request: { outcome: 'upstream_failed' },
       booked: { charged: '0', debited: '0', loss: '0', entries: [] },
-      attempts: [{ upstream: 'scripted', failure: 'overloaded' }],
+      // Nobody else serves it, so it was asked three times.
+      attempts: Array(3).fill({ upstream: 'scripted', failure: 'overloaded' }),
     });
     expect(text).toContain('none served');
-    expect(text).toContain('overloaded: the upstream answered with status 503');
+    expect(text).toContain('overloaded (first_content): the upstream answered with status 503');
   });
 
   test('of a stream that broke after content: what was delivered is charged', async () => {
