@@ -28,6 +28,8 @@ export type Row = {
   readonly triesAlone?: number;
   /** The same where somebody else could answer. */
   readonly triesBefore?: number;
+  /** What the customer's own `retry-after` says where nobody else could answer. */
+  readonly retryAfter?: number;
 };
 
 type More = Omit<Row, 'name' | 'phase' | 'classes'>;
@@ -57,13 +59,19 @@ export const ROWS: readonly Row[] = [
   ...rows('early', 'timeout malformed unreachable', 'head-flood interim-flood', stalls),
   ...rows('early', 'timeout', 'stall-before stall-in-head', stalls),
 
-  ...rows('early', 'credential', 'status-401 status-402 status-403'),
+  ...rows('early', 'credential', 'status-401 status-402 status-403', {
+    retryAfter: 30,
+  }),
   ...rows('early', 'timeout', 'status-408'),
-  ...rows('early', 'rate_limited', 'status-429 retry-after-60 retry-after-absurd'),
-  ...rows('early', 'rate_limited', 'retry-after-negative retry-after-text retry-after-date'),
+  ...rows('early', 'rate_limited', 'status-429 retry-after-negative retry-after-text'),
+  // With so many digits it is no number.
+  ...rows('early', 'rate_limited', 'retry-after-absurd'),
+  ...rows('early', 'rate_limited', 'retry-after-60 retry-after-date', {
+    retryAfter: 60,
+  }),
   ...rows('early', 'rate_limited', 'retry-after-1', { triesAlone: 2, triesBefore: 2 }),
   ...rows('early', 'overloaded', 'status-503 status-529 retry-after-1-of-503'),
-  ...rows('early', 'overloaded', 'retry-after-60-of-503', { triesAlone: 1 }),
+  ...rows('early', 'overloaded', 'retry-after-60-of-503', { triesAlone: 1, retryAfter: 60 }),
   ...rows('early', 'server_error', 'status-409 status-425 status-500 status-501 status-502'),
   ...rows('early', 'server_error', 'status-504'),
   ...rows('early', 'mismatch', 'status-404 status-405 status-410 status-415'),

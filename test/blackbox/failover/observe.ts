@@ -36,6 +36,7 @@ export function observe(scene: Scene, cell: Cell): Promise<Json> {
       cell: labelOf(cell),
       ...toldOf(cell, answer, story),
       modelServed: answer.headers.get('x-svc-model'),
+      retryAfter: answer.headers.get('retry-after'),
       ...attemptsOf(scene, cell, story),
       hold: story?.hold['phase'],
       outcome: story?.request?.['outcome'],
@@ -58,6 +59,7 @@ export function expectedOf(cell: Cell) {
     failing: AS_ALLOWED,
     bookedAsPaid: true,
     priced: AS_USED,
+    retryAfter: null,
     leftOpen: { inFlight: 0, reserved: '0' },
     leaks: [],
   };
@@ -88,6 +90,7 @@ export function expectedOf(cell: Cell) {
     return {
       ...common,
       ...refused(503, 'provider_unavailable'),
+      retryAfter: row.retryAfter === undefined ? null : String(row.retryAfter),
       attempts: ['fails'],
       outcome: 'upstream_failed',
     };
