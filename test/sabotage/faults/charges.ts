@@ -175,8 +175,8 @@ export const CHARGES: readonly Fault[] = [
     edits: [
       {
         file: 'src/generate/generate.ts',
-        find: 'candidates(catalog, model, plan, call.startedAt, dependencies.random)',
-        put: 'candidates(catalog, model, plan, dependencies.clock(), dependencies.random)',
+        find: 'candidates({ ...admitted, outputBound, startedAt }, random)',
+        put: 'candidates({ ...admitted, outputBound, startedAt: dependencies.clock() }, random)',
       },
       {
         file: 'src/generate/generate.ts',

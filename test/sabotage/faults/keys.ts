@@ -91,8 +91,8 @@ export const KEYS: readonly Fault[] = [
       },
       {
         file: 'src/core/failure.ts',
-        find: "      return new GatewayError('provider_unavailable', shown);",
-        put: "      return new GatewayError('provider_unavailable', { ...shown, message: failure.detail });",
+        find: "GatewayError('provider_unavailable', { ...shown, ...toSeconds(retryAfterMs) });",
+        put: "GatewayError('provider_unavailable', { ...shown, message: failure.detail });",
       },
     ],
     tests: ['test/blackbox/upstream-failures.test.ts'],

@@ -65,12 +65,12 @@ export const STREAMS: readonly Fault[] = [
     plants: 'an upstream is asked again whatever it said of the request',
     edits: [
       {
-        file: 'src/generate/route.ts',
-        find: 'if (!mayTryNext(failure)) break;',
-        put: "if (failure.class !== 'gateway' && !mayTryNext(failure)) continue;",
+        file: 'src/core/failover.ts',
+        find: 'if (!FAILURES[failure.class].next || cancelled) return STOP;',
+        put: "if (failure.class === 'gateway' || cancelled) return STOP;",
       },
     ],
-    tests: ['test/generate/route.test.ts'],
+    tests: ['test/core/failover.test.ts', 'test/generate/route.test.ts'],
   },
   {
     id: 'S-24a',
@@ -125,7 +125,7 @@ export const STREAMS: readonly Fault[] = [
     plants: 'a whole answer may be as large as it likes',
     edits: [
       {
-        file: 'src/upstream/client.ts',
+        file: 'src/upstream/read-text.ts',
         find: 'if (bytes > ANSWER_BYTES_MAX) {',
         put: 'if (bytes > ANSWER_BYTES_MAX * 2) {',
       },
