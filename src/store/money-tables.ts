@@ -146,7 +146,7 @@ export const usageRecords = sqliteTable(
     debited: amount().notNull(),
     loss: amount().notNull(),
     endUser: text('end_user'),
-    /** A JSON array of the attempts: upstream, model, times, failure class. */
+    /** A JSON array of the attempts, as `generate/attempt-log.ts` records them; members may lack. */
     attempts: text().notNull(),
     startedAt: instant('started_at').notNull(),
     endedAt: instant('ended_at').notNull(),

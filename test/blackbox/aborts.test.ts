@@ -1,6 +1,6 @@
 // A client that leaves, in the phases that `endings.test.ts` does not go through: while the connection
-// is made, while nobody reads, and in the pause before an upstream is asked again. Within 500 ms its
-// upstream knows, its money is free, and nobody is asked for it any more.
+// is made, in a queue, while nobody reads, and in the pause before an upstream is asked again. Within
+// 500 ms its upstream knows, its money is free, and nobody is asked for it any more.
 
 import { Database } from 'bun:sqlite';
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
@@ -41,7 +41,7 @@ let gateway: Gateway;
 let books: Database;
 
 beforeAll(async () => {
-  upstream = await startUpstream({ flood });
+  upstream = await startUpstream({ flood, silent: (exchange) => exchange.untilGone() });
   mute = await startMuteServer(() => goneAt.push(performance.now()));
   const shared = { dialect: 'chat', api_key: UPSTREAM_KEY };
   const placed = (slug: string, id: string) => ({
@@ -55,12 +55,20 @@ beforeAll(async () => {
     catalog: catalogOf({
       upstreams: [
         { id: 'scripted', base_url: upstream.baseUrl, ...shared },
+        {
+          id: 'narrow',
+          base_url: upstream.baseUrl,
+          ...shared,
+          max_in_flight: 1,
+          queue_seconds: 20,
+        },
         { id: 'mute-fetch', base_url: mute.url, ...shared, transport: 'fetch' },
         { id: 'mute-sockets', base_url: mute.url, ...shared, transport: 'sockets' },
       ],
       models: [
         placed('flood', 'scripted'),
         placed('status-503', 'scripted'),
+        placed('silent', 'narrow'),
         placed('tls-fetch', 'mute-fetch'),
         placed('tls-sockets', 'mute-sockets'),
       ],
@@ -144,6 +152,24 @@ test.each(KINDS)('%s, streamed: %p: in the pause before the next try', async (fo
   // Longer than any pause.
   await Bun.sleep(1_000);
   expect(asked('status-503')).toBe(before + 1);
+});
+
+test.each(KINDS)('%s, streamed: %p: while others are before it', async (format, stream) => {
+  const [first, second] = [await account(), await account()];
+  const before = asked('silent');
+  const leaveFirst = begin(first, format, stream, 'silent');
+  await waitUntil(() => asked('silent') > before);
+  const leaveSecond = begin(second, format, stream, 'silent');
+  const isHeld = async (): Promise<boolean> =>
+    ((await get(second, '/v1/account')).json['usage'] as { in_flight: number }).in_flight === 1;
+  await waitUntil(isHeld);
+  const leftAt = leaveSecond();
+  const end = await ended(second);
+  expect(end).toMatchObject({ outcome: 'client_cancelled', phase: 'released' });
+  expect(end.at - leftAt).toBeLessThan(SOON_MS);
+  leaveFirst();
+  await ended(first);
+  expect(asked('silent')).toBe(before + 1);
 });
 
 /** Asks for a stream and reads nothing of it. */
