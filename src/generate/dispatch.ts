@@ -4,7 +4,7 @@
 
 import type { AttemptOptions } from '../upstream/attempt.ts';
 import type { Permit } from '../upstream/health.ts';
-import { trackAttempt } from '../upstream/tracked-attempt.ts';
+import { watchPermit } from '../upstream/permit-watch.ts';
 import type { CheckedRequest, GenerateDependencies } from './call.ts';
 import type { Cover } from './cover.ts';
 import { type MeteredAttempt, meterAttempt } from './metered-attempt.ts';
@@ -24,13 +24,22 @@ export function createDispatch(
     const { model, upstream, price } = options.candidate;
     const served = { model: model.slug, upstream: upstream.id, price };
     unwatched(ledger.dispatch({ requestId, served, nowMs: clock() }));
-    const attempt = meterAttempt(trackAttempt(startAttempt(options), permit), {
-      cover,
-      countNow: tokenizer.countNow,
-      monotonic,
-      checkpoint: (progress) =>
-        unwatched(ledger.checkpoint({ requestId, ...progress, nowMs: clock() })),
-    });
+    const started = startAttempt(options);
+    const abort = (): void => {
+      permit.end('given_up');
+      started.abort();
+    };
+    const attempt = meterAttempt(
+      { ...started, abort },
+      {
+        see: watchPermit(permit),
+        cover,
+        countNow: tokenizer.countNow,
+        monotonic,
+        checkpoint: (progress) =>
+          unwatched(ledger.checkpoint({ requestId, ...progress, nowMs: clock() })),
+      },
+    );
     onAttempt(attempt);
     return attempt;
   };

@@ -23,6 +23,8 @@ export type Progress = { readonly outputTokens: number; readonly reasoningTokens
 export function meterAttempt(
   attempt: Attempt,
   dependencies: {
+    /** Told of every batch as it came, before anything of it is kept back. It must not throw. */
+    readonly see: (batch: Batch) => void;
     readonly cover: Cover;
     readonly countNow: (text: string) => number;
     /** Milliseconds, of a clock that never jumps. */
@@ -31,7 +33,7 @@ export function meterAttempt(
     readonly checkpoint: (progress: Progress) => void;
   },
 ): MeteredAttempt {
-  const { cover, countNow, monotonic, checkpoint } = dependencies;
+  const { see, cover, countNow, monotonic, checkpoint } = dependencies;
   const meter = createOutputMeter(countNow);
   const guard = createGuard({ meter, cover, abort: attempt.abort });
   let savedTokens = 0;
@@ -48,6 +50,7 @@ export function meterAttempt(
     checkpoint({ outputTokens, reasoningTokens });
   };
   const take = (batch: Batch): Batch | Promise<Batch> => {
+    see(batch);
     const taken = guard.take(batch);
     if (batch.end === undefined) save();
     return taken;

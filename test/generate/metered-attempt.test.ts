@@ -23,7 +23,9 @@ function setUp(batches: readonly Batch[], paidTokens = 4_096, outputBound = 4_09
   });
   const saved: Progress[] = [];
   let nowMs = 0;
+  const seen: Batch[] = [];
   const attempt = meterAttempt(inner, {
+    see: (batch) => void seen.push(batch),
     cover,
     countNow: (text) => text.length,
     monotonic: () => nowMs,
@@ -32,7 +34,7 @@ function setUp(batches: readonly Batch[], paidTokens = 4_096, outputBound = 4_09
   const pass = (ms: number): void => {
     nowMs += ms;
   };
-  return { attempt, inner, saved, pass };
+  return { attempt, inner, saved, seen, pass };
 }
 
 const text = (count: number): Batch => ({
@@ -75,7 +77,7 @@ test('an end is settled, and needs no checkpoint', async () => {
 });
 
 test('a cut stops the upstream and reads as an answer that ended for its length', async () => {
-  const { attempt, inner } = setUp([text(10)], 7, 100);
+  const { attempt, inner, seen } = setUp([text(10)], 7, 100);
   expect(await attempt.next()).toEqual({
     events: [
       { kind: 'text-delta', text: 'xxxxxxx' },
@@ -83,6 +85,8 @@ test('a cut stops the upstream and reads as an answer that ended for its length'
     ],
     end: 'finished',
   });
+  // How the upstream does is seen from what it has sent.
+  expect(seen).toEqual([text(10)]);
   expect([attempt.hasCut(), inner.aborts(), attempt.meter.estimate(0).outputTokens]).toEqual([
     true,
     1,

@@ -11,7 +11,7 @@ import type { Followed } from '../../src/generate/lifetime.ts';
 import { type Routed, route } from '../../src/generate/route.ts';
 import type { Attempt, AttemptOptions, Batch } from '../../src/upstream/attempt.ts';
 import { createHealth, type Health } from '../../src/upstream/health.ts';
-import { trackAttempt } from '../../src/upstream/tracked-attempt.ts';
+import { watchPermit } from '../../src/upstream/permit-watch.ts';
 import { createFakeTime, type FakeTime } from '../support/fake-time.ts';
 import { candidate, HELLO, type ListedAttempt, listedAttempt } from './parts.ts';
 
@@ -132,7 +132,20 @@ export function createRouteRig({ runsByItself = true } = {}): RouteRig {
           atMs: time.now(),
           totalMs: of.timeouts.totalMs,
         });
-        const attempt = { ...trackAttempt(listed, permit), permitted: options };
+        const see = watchPermit(permit);
+        const attempt = {
+          ...listed,
+          permitted: options,
+          async next() {
+            const batch = await listed.next();
+            see(batch);
+            return batch;
+          },
+          abort() {
+            permit.end('given_up');
+            listed.abort();
+          },
+        };
         follow(attempt);
         asked.onAttempt?.(attempt);
         return attempt;
