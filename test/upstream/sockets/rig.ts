@@ -84,6 +84,7 @@ export type Call = {
   readonly transport?: 'sockets' | 'fetch';
   readonly allowLinkLocal?: boolean;
   readonly newConnection?: boolean;
+  readonly proxyUrl?: string;
   readonly headers?: Readonly<Record<string, string>>;
 };
 
@@ -108,10 +109,17 @@ export function createCaller(
     transport = 'sockets',
     allowLinkLocal = false,
     newConnection = false,
+    proxyUrl,
     headers = {},
   } = {}) =>
     client.send({
-      upstream: { ...chatUpstream('raw'), baseUrl, transport, allowLinkLocal },
+      upstream: {
+        ...chatUpstream('raw'),
+        baseUrl,
+        transport,
+        allowLinkLocal,
+        ...(proxyUrl === undefined ? {} : { proxyUrl }),
+      },
       path: '/chat',
       headers,
       body,
