@@ -5,6 +5,7 @@ import type { Fault } from './fault.ts';
 import { AUDITS } from './faults/audit.ts';
 import { BOOKS } from './faults/books.ts';
 import { CHARGES } from './faults/charges.ts';
+import { CONFIDENCES } from './faults/confidences.ts';
 import { KEYS } from './faults/keys.ts';
 import { LIMIT_FAULTS } from './faults/limits.ts';
 import { OPERATOR_FAULTS } from './faults/operators.ts';
@@ -22,4 +23,5 @@ export const FAULTS: readonly Fault[] = [
   ...STREAMS,
   ...AUDITS,
   ...TIMERS,
+  ...CONFIDENCES,
 ];
