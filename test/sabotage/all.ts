@@ -10,6 +10,7 @@ import { KEYS } from './faults/keys.ts';
 import { LIMIT_FAULTS } from './faults/limits.ts';
 import { OPERATOR_FAULTS } from './faults/operators.ts';
 import { RECOVERY } from './faults/recovery.ts';
+import { ROUTING } from './faults/routing.ts';
 import { STREAMS } from './faults/streams.ts';
 import { TIMERS } from './faults/timers.ts';
 
@@ -24,4 +25,5 @@ export const FAULTS: readonly Fault[] = [
   ...AUDITS,
   ...TIMERS,
   ...CONFIDENCES,
+  ...ROUTING,
 ];

@@ -1,0 +1,180 @@
+// Faults of the router: upstreams that are asked too often, too soon or never again, and places,
+// probes and names that get lost on the way.
+
+import type { Fault } from '../fault.ts';
+
+const BREAKER = 'src/core/breaker.ts';
+const FAILOVER = 'src/core/failover.ts';
+const HEALTH = 'src/upstream/health.ts';
+const ROUTE = 'src/generate/route.ts';
+const CREDENTIALS = 'src/upstream/credentials.ts';
+
+export const ROUTING: readonly Fault[] = [
+  {
+    id: 'T-95a',
+    plants: 'a breaker lets everybody in as soon as its time is over',
+    edits: [
+      {
+        file: BREAKER,
+        find: "if (kind === 'probing' || nowMs < openUntilMs) return undefined;",
+        put: 'if (nowMs < openUntilMs) return undefined;',
+      },
+    ],
+    tests: ['test/core/breaker.test.ts'],
+  },
+  {
+    id: 'T-95b',
+    plants: 'a probe whose client leaves never gives its turn back',
+    edits: [
+      {
+        file: BREAKER,
+        find: "      if (pass !== epoch || kind !== 'probing') return;\n      kind = 'open';",
+        put: "      if (pass !== epoch || kind !== 'probing' || nowMs >= 0) return;\n      kind = 'open';",
+      },
+    ],
+    tests: ['test/core/breaker.test.ts', 'test/upstream/health.test.ts'],
+  },
+  {
+    id: 'T-95c',
+    plants: 'one request that asks three times opens a breaker as three',
+    edits: [{ file: BREAKER, find: 'if (!repeated) {', put: 'if (repeated || nowMs >= 0) {' }],
+    tests: ['test/core/breaker.test.ts', 'test/upstream/health.test.ts'],
+  },
+  {
+    id: 'T-96a',
+    plants: 'a request may ask as often as it likes',
+    edits: [{ file: FAILOVER, find: 'const ATTEMPTS_MAX = 3;', put: 'const ATTEMPTS_MAX = 9;' }],
+    tests: ['test/core/failover.test.ts', 'test/generate/route.test.ts'],
+  },
+  {
+    id: 'T-96b',
+    plants: 'all who failed together ask again together',
+    edits: [
+      {
+        file: FAILOVER,
+        find: 'situation.dice * (PAUSE_MAX_MS - PAUSE_MIN_MS)',
+        put: '0 * (PAUSE_MAX_MS - PAUSE_MIN_MS)',
+      },
+    ],
+    tests: ['test/core/failover.test.ts'],
+  },
+  {
+    id: 'T-96c',
+    plants: 'the retry budget refuses nobody',
+    edits: [
+      {
+        file: ROUTE,
+        find: 'if (health.takeRepeat(candidate)) return step;',
+        put: 'if (health.takeRepeat(candidate) || step.afterMs >= 0) return step;',
+      },
+    ],
+    tests: ['test/generate/route-waits.test.ts'],
+  },
+  {
+    id: 'T-96d',
+    plants: 'each attempt has the whole time of the request',
+    edits: [
+      {
+        file: ROUTE,
+        find: 'if (timeouts.totalMs <= leftMs) return candidate;',
+        put: 'if (timeouts.totalMs <= leftMs || leftMs > 0) return candidate;',
+      },
+    ],
+    tests: ['test/generate/route.test.ts'],
+  },
+  {
+    id: 'T-97a',
+    plants: 'who leaves as it is let in takes its place along',
+    edits: [{ file: ROUTE, find: "entry.end('given_up');", put: 'void entry;' }],
+    tests: ['test/generate/route-waits.test.ts'],
+  },
+  {
+    id: 'T-97b',
+    plants: 'a refused request keeps its place at the gate',
+    edits: [
+      {
+        file: HEALTH,
+        find: '    node.gate.exit();\n    if (lease',
+        put: '    if (lease',
+      },
+    ],
+    tests: ['test/upstream/health.test.ts'],
+  },
+  {
+    id: 'T-97c',
+    plants: 'a stream that breaks off after its first word is none of the failures of its upstream',
+    edits: [
+      {
+        file: HEALTH,
+        find: 'if (hasEnded) return;\n      if (result',
+        put: "if (hasEnded) return;\n      if (hasAnswered) result = 'finished';\n      if (result",
+      },
+    ],
+    tests: ['test/upstream/health.test.ts'],
+  },
+  {
+    id: 'T-98a',
+    plants: 'fifty requests that are refused at once disable a credential for ten minutes',
+    edits: [
+      {
+        file: CREDENTIALS,
+        find: '    refused(lease, status, nowMs) {\n      if (!isNews(lease)) return;\n',
+        put: '    refused({ credential }, status, nowMs) {\n      const lease = { credential, trouble: troubleOf(credential) };\n',
+      },
+    ],
+    tests: ['test/upstream/credentials.test.ts'],
+  },
+  {
+    id: 'T-98b',
+    plants: 'a key that was exchanged rests for the one before it',
+    edits: [
+      {
+        file: CREDENTIALS,
+        find: 'if (!kept.has(apiKey)) troubles.delete(apiKey);',
+        put: 'if (!kept.has(apiKey)) troubles.set([...kept][0] ?? apiKey, trouble(apiKey));',
+      },
+      {
+        file: CREDENTIALS,
+        find: '  const set = (',
+        put: '  const trouble = (apiKey: string): Trouble => troubles.get(apiKey) as Trouble;\n  const set = (',
+      },
+    ],
+    tests: ['test/upstream/health.test.ts', 'test/upstream/credentials.test.ts'],
+  },
+  {
+    id: 'T-99a',
+    plants: 'after a silence another model answers under the name of the first',
+    edits: [
+      {
+        file: ROUTE,
+        find: 'waiting = waiting.filter(({ model }) => model.slug === slug);',
+        put: 'void slug;',
+      },
+    ],
+    tests: ['test/generate/route-waits.test.ts'],
+  },
+  {
+    id: 'T-99b',
+    plants: 'a fallback that sees no images is asked what is in them',
+    edits: [
+      {
+        file: 'src/core/route.ts',
+        find: "if (hasImages) features.push('vision');",
+        put: 'void hasImages;',
+      },
+    ],
+    tests: ['test/core/route.test.ts'],
+  },
+  {
+    id: 'T-99c',
+    plants: 'a fallback is told a bound that it cannot make',
+    edits: [
+      {
+        file: 'src/core/route.ts',
+        find: 'const bound = Math.min(outputBound, fallback.maxOutput);',
+        put: 'const bound = outputBound;',
+      },
+    ],
+    tests: ['test/core/route.test.ts'],
+  },
+];
