@@ -1,0 +1,155 @@
+// A fallback in the whole pipeline: what it is told, how its answer is named and charged, and that a
+// bound of its own is no lack of money.
+
+import { afterAll, beforeAll, expect, test } from 'bun:test';
+import type { FinishReason } from '../../src/core/generation.ts';
+import type { Catalog, Model } from '../../src/core/model.ts';
+import type { Plan } from '../../src/core/plan.ts';
+import type { GenerationCall } from '../../src/generate/call.ts';
+import { generate } from '../../src/generate/generate.ts';
+import { createInFlight } from '../../src/generate/in-flight.ts';
+import { createTokenizer } from '../../src/generate/tokenizer.ts';
+import { createHistory } from '../../src/ledger/history.ts';
+import { createLimits } from '../../src/limits/limits.ts';
+import type { AttemptOptions, Batch } from '../../src/upstream/attempt.ts';
+import { createHealth } from '../../src/upstream/health.ts';
+import { startTimer } from '../../src/upstream/timer.ts';
+import { chatFormat } from '../../src/wire/chat/format.ts';
+import { temporaryDirectory } from '../support/database.ts';
+import { closeBooks, fundAccount, NOW, type OpenBooks, openBooks } from '../support/ledger.ts';
+import { operatorState } from '../support/operator.ts';
+import { alwaysAt } from '../support/price.ts';
+import { candidate, HELLO, listedAttempt } from './parts.ts';
+
+const directory = temporaryDirectory();
+const TOKEN = 1_000_000n;
+
+/** Two service tokens a token. */
+const PRICE = 2n * 10n ** 12n;
+
+function modelOf(slug: string, maxOutput: number, fallbacks: readonly string[] = []): Model {
+  const price = { input: PRICE, cachedInput: PRICE, cacheWrite: PRICE, output: PRICE };
+  return {
+    ...candidate(slug).model,
+    contextWindow: 50_000,
+    maxOutput,
+    fallbacks,
+    prices: alwaysAt({ version: slug, ...price }),
+  };
+}
+
+const MODELS = [modelOf('large', 20_000, ['small']), modelOf('small', 50)];
+
+const PLAN: Plan = {
+  slug: 'test',
+  name: 'Test',
+  requestsPerMinute: 10,
+  tokensPerMinute: 100_000,
+  concurrentRequests: 1,
+  maxContext: 50_000,
+  maxApiKeys: 1,
+  models: ['*'],
+};
+
+const CATALOG: Catalog = {
+  serviceName: 'test',
+  usdPerMillion: 1_000_000n,
+  minimumHold: TOKEN,
+  models: MODELS,
+  plans: new Map([['test', PLAN]]),
+  upstreams: new Map(MODELS.map(({ slug }) => [slug, candidate(slug).upstream])),
+  resolve: (name) => MODELS.find(({ slug }) => slug === name),
+};
+
+let open: OpenBooks;
+
+beforeAll(() => {
+  open = openBooks(directory);
+});
+
+afterAll(() => closeBooks(open));
+
+/** Asks for `large`, whose upstream is `fails`; every other one ends with `reason`. */
+async function ask(accountId: string, reason: FinishReason, fails: readonly string[]) {
+  await fundAccount(open, accountId, 10_000n * TOKEN);
+  const inFlight = createInFlight();
+  const asked: AttemptOptions[] = [];
+  const clock = (): number => NOW;
+  const health = createHealth({
+    catalog: () => CATALOG,
+    clock,
+    monotonic: clock,
+    startTimer,
+    alert: () => undefined,
+  });
+  const body = { model: 'large', messages: [{ role: 'user', content: 'Hi' }] };
+  const call: GenerationCall = {
+    format: chatFormat,
+    requestId: `req_${accountId}`,
+    startedAt: NOW,
+    authorize: () => ({
+      keyId: 'key_1',
+      accountId,
+      plan: 'test',
+      planSince: 0,
+      standing: 'active',
+      emailVerified: true,
+    }),
+    readBody: async () => ({ value: body, text: JSON.stringify(body) }),
+    operator: operatorState(CATALOG),
+    observer: { understood: () => undefined, ended: () => undefined },
+    signal: new AbortController().signal,
+  };
+  const answer = generate(
+    {
+      clock,
+      monotonic: clock,
+      random: () => 0,
+      randomBytes: (length) => new Uint8Array(length),
+      limits: createLimits({
+        clock,
+        monotonic: clock,
+        isLive: inFlight.isLive,
+        history: createHistory(open.database),
+      }),
+      ledger: open.ledger,
+      tokenizer: createTokenizer((text) => text.length),
+      reasoning: undefined,
+      startAttempt(options) {
+        asked.push(options);
+        const busy: Batch = { events: [], end: { class: 'overloaded', detail: 'busy' } };
+        const whole: Batch = { events: [HELLO, { kind: 'finish', reason }], end: 'finished' };
+        const { slug } = options.candidate.model;
+        return listedAttempt(options.candidate, [fails.includes(slug) ? busy : whole]);
+      },
+      health,
+      startTimer,
+      inFlight,
+      alert: () => undefined,
+      onInternal: () => undefined,
+      heartbeatMs: 10_000,
+      silentCommitMs: 10_000,
+    },
+    call,
+  );
+  return { generated: await answer, asked, health };
+}
+
+test('an answer that the balance bounds, and that reaches its bound, was stopped by it', async () => {
+  const { generated, asked } = await ask('bound', 'length', []);
+  expect(generated).toMatchObject({
+    modelServed: 'large',
+    receipt: { outcome: 'stopped_balance' },
+  });
+  expect(asked.map(({ maxOutputTokens }) => maxOutputTokens < 20_000)).toEqual([true]);
+});
+
+test('a fallback that reaches its own lower bound was not', async () => {
+  const { generated, asked, health } = await ask('fallback', 'length', ['large']);
+  expect(generated).toMatchObject({
+    modelServed: 'small',
+    receipt: { outcome: 'completed', fallbackUsed: true },
+  });
+  expect(asked.map(({ maxOutputTokens }) => maxOutputTokens).at(-1)).toBe(50);
+  expect(health.states().map(({ inFlight }) => inFlight)).toEqual([0, 0]);
+});
