@@ -47,7 +47,7 @@ export function toUpstream(
     baseUrl: readBaseUrl(entry.base_url ?? '') ?? '',
     profileName,
     cancelStopsBilling: entry.cancel_stops_billing ?? true,
-    transport: entry.transport ?? 'fetch',
+    transport: entry.transport ?? 'sockets',
     allowLinkLocal: entry.allow_link_local ?? false,
     ...(entry.proxy === undefined ? {} : { proxyUrl: entry.proxy }),
   };

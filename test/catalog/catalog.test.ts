@@ -102,7 +102,7 @@ describe('loadCatalog', () => {
         credentials: [{ id: '1', apiKey: '' }],
         concurrency: { maxInFlight: 1_024, queueLength: 256, queueMs: 2_000 },
         coolDownMs: 5_000,
-        transport: 'fetch',
+        transport: 'sockets',
         allowLinkLocal: false,
         profileName: 'chat',
         profile: DEFAULT_PROFILE.chat,
@@ -135,7 +135,7 @@ describe('loadCatalog', () => {
       queue_length = 0
       queue_seconds = 0.25
       cool_down_seconds = 1.5
-      transport = "sockets"
+      transport = "fetch"
       proxy = "http://127.0.0.1:8"
       allow_link_local = true
       total_seconds = 3
@@ -189,7 +189,7 @@ describe('loadCatalog', () => {
       ],
       concurrency: { maxInFlight: 7, queueLength: 0, queueMs: 250 },
       coolDownMs: 1_500,
-      transport: 'sockets',
+      transport: 'fetch',
       proxyUrl: 'http://127.0.0.1:8',
       allowLinkLocal: true,
       profileName: 'chat',
