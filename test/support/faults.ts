@@ -4,7 +4,7 @@
 
 import { type Behaviour, HELLO, sendText, sendWhole, streamHead } from './behaviours.ts';
 import type { RecordedRequest } from './recorded-request.ts';
-import { chatFrame, type Script, streamFrames, USAGE, wholeBody } from './render.ts';
+import { chatFrame, type Piece, type Script, streamFrames, USAGE, wholeBody } from './render.ts';
 import type { Exchange } from './upstream.ts';
 
 export type FaultOptions = {
@@ -35,7 +35,9 @@ const RETRY_AFTERS: Readonly<Record<string, readonly [status: number, value: str
 };
 
 const KILOBYTES = 'x '.repeat(32_768);
-const SCRIPT: Script = { pieces: [{ text: HELLO }], finish: 'stop', usage: USAGE };
+const SAID: Piece = { text: HELLO };
+const CALLED: Piece = { tool: 0, id: 'call_1', name: 'sayHello', json: '{"city":"Paris"}' };
+const SCRIPT: Script = { pieces: [SAID], finish: 'stop', usage: USAGE };
 
 /** Behaviours by model name; see `startUpstream`. */
 export function createFaults(options: FaultOptions): Readonly<Record<string, Behaviour>> {
@@ -46,7 +48,8 @@ export function createFaults(options: FaultOptions): Readonly<Record<string, Beh
       sendWhole(exchange, status, errorBody(exchange, canary), 'application/json', headers);
     };
   };
-  const late = (breaks: Behaviour): Behaviour => afterContent(options, breaks);
+  const late = (breaks: Behaviour, piece: Piece = SAID): Behaviour =>
+    afterContent(options, breaks, piece);
   const error: Behaviour = (exchange) => endWith(exchange, errorFrame(exchange, canary));
   const garbage: Behaviour = (exchange) => endWith(exchange, `data: {"${canary}\n\n`);
   return {
@@ -66,10 +69,14 @@ export function createFaults(options: FaultOptions): Readonly<Record<string, Beh
 
     'late-cut': late((exchange) => exchange.end()),
     'late-cut-connection': late((exchange) => exchange.cut()),
+    'late-cut-of-reasoning': late((exchange) => exchange.end(), { reasoning: HELLO }),
+    'late-cut-of-call': late((exchange) => exchange.end(), CALLED),
     'late-reset': late((exchange) => exchange.reset()),
     'late-stall': late((exchange) => exchange.untilGone()),
     'late-comments': late((exchange) => forever(exchange, ': keep-alive\n\n')),
-    'late-trickle': late((exchange) => forever(exchange, contentFrame(exchange, ' a'), 250)),
+    'late-trickle': late((exchange) =>
+      forever(exchange, contentFrame(exchange, { text: ' a' }), 250),
+    ),
     'late-garbage': late(garbage),
     'late-error': late(error),
     'late-oversized-line': late((exchange) => forever(exchange, KILOBYTES, 0)),
@@ -189,15 +196,16 @@ function beforeContent(error: Behaviour, garbage: Behaviour): Readonly<Record<st
  * Says hello, waits until the client has got it, and breaks. An answer that is wanted whole is broken
  * in the middle of its body: nobody has got anything of it then.
  */
-function afterContent({ delivered }: FaultOptions, breaks: Behaviour): Behaviour {
+function afterContent({ delivered }: FaultOptions, breaks: Behaviour, piece: Piece): Behaviour {
+  const script = { ...SCRIPT, pieces: [piece] };
   return async (exchange) => {
     const { dialect, model, stream } = exchange.request;
     if (stream) {
       streamHead(exchange);
-      exchange.write(opening(exchange) + contentFrame(exchange, HELLO));
+      exchange.write(opening(exchange, script) + contentFrame(exchange, piece));
       while (!exchange.gone() && !delivered(exchange.request)) await exchange.sleep(2);
     } else {
-      const body = wholeBody(dialect, model, SCRIPT);
+      const body = wholeBody(dialect, model, script);
       exchange.head(200, { 'content-type': 'application/json' });
       exchange.write(body.slice(0, body.length / 2));
       await exchange.sleep(10);
@@ -207,14 +215,14 @@ function afterContent({ delivered }: FaultOptions, breaks: Behaviour): Behaviour
 }
 
 /** The frames in front of any content. */
-function opening({ request: { dialect, model } }: Exchange): string {
-  const frames = streamFrames(dialect, model, SCRIPT);
+function opening({ request: { dialect, model } }: Exchange, script = SCRIPT): string {
+  const frames = streamFrames(dialect, model, script);
   return frames.slice(0, dialect === 'chat' ? 1 : 2).join('');
 }
 
-/** One more piece of the text that the opening has begun. */
-function contentFrame({ request: { dialect, model } }: Exchange, text: string): string {
-  const frames = streamFrames(dialect, model, { ...SCRIPT, pieces: [{ text }] });
+/** One piece more of what the opening has begun. */
+function contentFrame({ request: { dialect, model } }: Exchange, piece: Piece): string {
+  const frames = streamFrames(dialect, model, { ...SCRIPT, pieces: [piece] });
   return frames[dialect === 'chat' ? 1 : 2] ?? '';
 }
 

@@ -21,6 +21,8 @@ export type Row = {
   readonly code?: 'invalid_request' | 'context_length_exceeded';
   /** Nothing else than a timer ends it: such upstreams have short ones. */
   readonly stalls?: true;
+  /** What it says before it fails is no text. */
+  readonly saysNothing?: true;
   /** The only one in which there is such a fault. */
   readonly dialect?: 'chat';
   readonly door?: keyof Doors['urls'];
@@ -92,6 +94,7 @@ export const ROWS: readonly Row[] = [
   ...rows('early', 'malformed cut', 'garbage-first oversized-line endless-event'),
 
   ...rows('late', 'cut malformed', 'late-cut late-cut-connection late-reset'),
+  ...rows('late', 'cut malformed', 'late-cut-of-reasoning late-cut-of-call', { saysNothing: true }),
   ...rows('late', 'timeout', 'late-stall late-comments late-trickle', stalls),
   ...rows('late', 'malformed', 'late-garbage late-oversized-line late-endless-event'),
   ...rows('late', 'server_error malformed', 'late-error'),

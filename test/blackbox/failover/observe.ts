@@ -76,7 +76,7 @@ export function expectedOf(cell: Cell) {
       ...common,
       status: 200,
       code: 'provider_unavailable',
-      text: expect.stringContaining(HELLO),
+      text: row.saysNothing === true ? '' : expect.stringContaining(HELLO),
       bill: AS_BOOKED,
       fallbackUsed: undefined,
       modelServed: id,
@@ -148,6 +148,8 @@ async function ask({ delivered }: Scene, cell: Cell, account: TestAccount): Prom
       stream: isStream,
       max_tokens: cell.kind === 'long' ? 8_000 : 100,
       messages: [{ role: 'user', content: promptOf(cell.id) }],
+      // Without it thinking is no content of a Messages answer.
+      ...(cell.format === 'messages' ? { thinking: { type: 'enabled' } } : {}),
     }),
   );
   const decoder = new TextDecoder();
