@@ -36,10 +36,13 @@ async function callTrusting(
   certificate: Certificate,
   ...args: readonly string[]
 ): Promise<unknown[]> {
-  const child = Bun.spawn([process.execPath, join(import.meta.dir, 'tls-caller.ts'), ...args], {
-    env: { ...process.env, NODE_EXTRA_CA_CERTS: certificate.path },
-    stdout: 'pipe',
-  });
+  const child = Bun.spawn(
+    [process.execPath, join(import.meta.dir, '../../support/tls-caller.ts'), ...args],
+    {
+      env: { ...process.env, NODE_EXTRA_CA_CERTS: certificate.path },
+      stdout: 'pipe',
+    },
+  );
   const lines = (await child.stdout.text()).trim().split('\n');
   return lines.map((line): unknown => JSON.parse(line));
 }

@@ -1,8 +1,8 @@
 // A process of its own that calls an upstream over TLS: which certificates are trusted is read from
 // the environment when a process starts. Run by tls.test.ts; prints one line of JSON for each call.
 
-import { isFailure } from '../../../src/core/failure.ts';
-import { createCaller } from './rig.ts';
+import { isFailure } from '../../src/core/failure.ts';
+import { createCaller } from '../upstream/sockets/rig.ts';
 
 const [baseUrl = '', times = '1', transport = 'sockets'] = process.argv.slice(2);
 const caller = createCaller(0);
