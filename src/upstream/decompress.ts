@@ -1,7 +1,7 @@
 // Bodies that an upstream has compressed although it was asked not to: unpacked as they are read, so
 // that a small body which unpacks to a huge one costs no more than what its reader takes.
 
-import { Readable, type Transform } from 'node:stream';
+import { pipeline, Readable, type Transform } from 'node:stream';
 import {
   createBrotliDecompress,
   createGunzip,
@@ -23,8 +23,11 @@ export function decompress(reader: ByteReader, coding: string): ByteReader | und
   const unpacker = UNPACKERS.get(coding.toLowerCase())?.();
   if (unpacker === undefined) return undefined;
   const packed = Readable.from(pieces(reader), { objectMode: false });
-  packed.on('error', (error) => unpacker.emit('error', error));
-  const unpacked = packed.pipe(unpacker)[Symbol.asyncIterator]();
+  // What goes wrong is told to whoever reads, also to one who begins only then. Without a listener
+  // it would end the process until somebody does.
+  unpacker.on('error', () => {});
+  pipeline(packed, unpacker, () => {});
+  const unpacked = unpacker[Symbol.asyncIterator]();
   return {
     async read() {
       const { done, value } = await unpacked.next();

@@ -47,7 +47,8 @@ export function createBody(
     const value = waiting.shift();
     if (value !== undefined) {
       waitingBytes -= value.length;
-      if (waitingBytes < WAITING_BYTES_MAX) source.resume();
+      // Once the answer is whole, its connection may already carry another one.
+      if (end === undefined && waitingBytes < WAITING_BYTES_MAX) source.resume();
       return Promise.resolve({ done: false, value });
     }
     reader = Promise.withResolvers<Read>();

@@ -47,8 +47,8 @@ export const SOCKET_HANDLERS = {
   drain: (socket) => socket.data.drain(),
   end: (socket) => socket.data.end(),
   close: (socket, error) => socket.data.close(error),
-  // What a broken TLS record or a reset leads to is told by `close`.
-  error: () => {},
+  // A broken TLS record, or a mistake of ours in a handler: `close` tells whoever waits.
+  error: (socket) => socket.terminate(),
 } as const satisfies SocketHandler<SocketEvents>;
 
 /** Takes over a socket that is connected and, with TLS, verified. */
