@@ -15,6 +15,10 @@ import { catalogText, cellsOf } from './world.ts';
 
 setDefaultTimeout(120_000);
 
+type Detail = Readonly<Record<string, unknown>> & {
+  readonly upstreams: readonly { readonly inFlight: number; readonly queued: number }[];
+};
+
 const CANARY = 'upstream-canary-5125';
 /** So many cells at a time, each with an account of its own while it runs. */
 const LANES = 32;
@@ -74,6 +78,17 @@ describe.concurrent(`${cells.length} cells`, () => {
 test('afterwards nothing is under way, and every service token is where it should be', async () => {
   await upstream.waitFor(({ active }) => active() === 0);
   expect(upstream.asked(REDIRECTED_SITE)).toEqual([]);
+  const ready = (await (await fetch(`${gateway.url}/readyz`)).json()) as {
+    readonly detail: Detail;
+  };
+  const { upstreams, requests_in_flight, streams_open, ledger_pending } = ready.detail;
+  expect({ requests_in_flight, streams_open, ledger_pending }).toEqual({
+    requests_in_flight: 0,
+    streams_open: 0,
+    ledger_pending: 0,
+  });
+  const busy = upstreams.filter(({ inFlight, queued }) => inFlight + queued > 0);
+  expect([upstreams.length > cells.length, busy]).toEqual([true, []]);
   expect(await gateway.run('doctor')).toMatchObject({ ok: true });
 });
 
