@@ -4,149 +4,15 @@
 
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { createAccounts } from '../../support/accounts.ts';
-import { type Behaviour, play, sendWhole } from '../../support/behaviours.ts';
 import { type Books, openBooks } from '../../support/books.ts';
-import { catalogOf, ROOMY_PLAN } from '../../support/catalog.ts';
 import { generate, generateStream, openStream } from '../../support/client.ts';
 import { type Gateway, startGateway, type TestAccount } from '../../support/gateway.ts';
-import { USAGE } from '../../support/render.ts';
-import { type Exchange, startUpstream, type Upstream, waitUntil } from '../../support/upstream.ts';
+import { startUpstream, type Upstream, waitUntil } from '../../support/upstream.ts';
+import { BEHAVIOURS, catalogText, mostAtOnce, released } from './scenes.ts';
 
 setDefaultTimeout(60_000);
 
 type Json = Readonly<Record<string, unknown>>;
-
-const ok = play({ pieces: [{ text: 'Hello.' }], finish: 'stop', usage: USAGE });
-
-function refuses(status: number, more: Readonly<Record<string, string>> = {}): Behaviour {
-  return (exchange) => sendWhole(exchange, status, '{"error":{}}', 'application/json', more);
-}
-
-/** Whether the request came with the first of the catalog's keys. */
-function hasFirstKey({ request }: Exchange): boolean {
-  return request.headers['authorization'] === 'Bearer key-one';
-}
-
-/** How many requests a site has been answering at most, at one moment. */
-const mostAtOnce = new Map<string, number>();
-const atOnce = new Map<string, number>();
-
-/** Answers after a while; the catalog says how many at a time. */
-const slow: Behaviour = async (exchange) => {
-  const { site } = exchange.request;
-  const now = (atOnce.get(site) ?? 0) + 1;
-  atOnce.set(site, now);
-  mostAtOnce.set(site, Math.max(now, mostAtOnce.get(site) ?? 0));
-  await exchange.sleep(150);
-  atOnce.set(site, (atOnce.get(site) ?? 0) - 1);
-  await ok(exchange);
-};
-
-/** Sites whose held answers may go. */
-const released = new Set<string>();
-
-const held: Behaviour = async (exchange) => {
-  while (!released.has(exchange.request.site) && !exchange.gone()) await exchange.sleep(5);
-  await slow(exchange);
-};
-
-const BEHAVIOURS: Readonly<Record<string, Behaviour>> = {
-  ok,
-  slow,
-  held,
-  'fails-six-times': (exchange) =>
-    exchange.request.earlier < 6 ? refuses(500)(exchange) : ok(exchange),
-  'leave-me-alone': (exchange) =>
-    exchange.request.earlier < 1 ? refuses(503, { 'retry-after': '3' })(exchange) : ok(exchange),
-  'refuses-one-key': (exchange) => (hasFirstKey(exchange) ? refuses(401) : ok)(exchange),
-  'limits-one-key': (exchange) =>
-    (hasFirstKey(exchange) ? refuses(429, { 'retry-after': '30' }) : ok)(exchange),
-};
-
-type Scene = {
-  /** What its upstream does. */
-  readonly does: string;
-  /** What is set for that upstream. */
-  readonly upstream?: Json;
-  /** Whether another upstream, which is well, serves the model when that one does not. */
-  readonly second?: true;
-  readonly model?: Json;
-};
-
-const KEYS = { api_keys: ['key-one', 'key-two'] };
-const ONE_AT_A_TIME = { max_in_flight: 1, queue_seconds: 10 };
-
-/** A model, an upstream and a site for each name. */
-const SCENES: Readonly<Record<string, Scene>> = {
-  breaker: { does: 'fails-six-times', second: true, upstream: { cool_down_seconds: 1.5 } },
-  'retry-after': { does: 'leave-me-alone', second: true },
-  'retry-after-alone': { does: 'leave-me-alone' },
-  'one-key-refused': { does: 'refuses-one-key', upstream: KEYS },
-  'one-key-limited': { does: 'limits-one-key', upstream: KEYS },
-  'all-keys-refused': { does: 'status-403', upstream: KEYS },
-  queue: { does: 'slow', upstream: { ...ONE_AT_A_TIME, queue_length: 2 } },
-  overflow: { does: 'slow', second: true, upstream: { ...ONE_AT_A_TIME, queue_length: 0 } },
-  impatient: { does: 'slow', upstream: { max_in_flight: 1, queue_seconds: 0.02 } },
-  left: { does: 'held', upstream: ONE_AT_A_TIME },
-  storm: { does: 'status-500', upstream: { cool_down_seconds: 0 } },
-  weighed: { does: 'ok', second: true },
-  silent: { does: 'stall-after-head', second: true, upstream: { first_content_seconds: 0.6 } },
-  'silent-alone': {
-    does: 'stall-after-head',
-    upstream: { first_content_seconds: 0.6 },
-    model: { fallbacks: ['spare'] },
-  },
-  'not-in-plan': { does: 'status-404', model: { fallbacks: ['exclusive'] } },
-  'too-big': { does: 'status-404', model: { fallbacks: ['narrow', 'spare'] } },
-  'with-image': { does: 'status-404', model: { fallbacks: ['blind', 'spare'] } },
-  'three-at-most': { does: 'status-404', model: { fallbacks: ['broken', 'broken-too', 'spare'] } },
-};
-
-const SERVED_BY_OK = { served_by: [{ upstream: 'well', model: 'ok' }] };
-const SERVED_BY_NOBODY = { served_by: [{ upstream: 'well', model: 'status-404' }] };
-
-function catalog(upstream: Upstream): string {
-  const scenes = Object.entries(SCENES);
-  const remote = (id: string): Json => ({
-    id,
-    dialect: 'chat',
-    base_url: upstream.site(id).baseUrl,
-  });
-  const plan = { ...ROOMY_PLAN, models: ['*'] };
-  const open = [
-    ...scenes.map(([slug]) => slug),
-    'spare',
-    'narrow',
-    'blind',
-    'broken',
-    'broken-too',
-  ];
-  return catalogOf({
-    upstreams: [
-      remote('well'),
-      ...scenes.map(([id, scene]) => ({ ...remote(id), ...scene.upstream })),
-    ],
-    models: [
-      { slug: 'spare', ...SERVED_BY_OK },
-      { slug: 'exclusive', ...SERVED_BY_OK },
-      { slug: 'narrow', ...SERVED_BY_OK, context_window: 1_000, max_output: 500 },
-      { slug: 'blind', ...SERVED_BY_OK, features: ['tools'] },
-      { slug: 'broken', ...SERVED_BY_NOBODY },
-      { slug: 'broken-too', ...SERVED_BY_NOBODY },
-      ...scenes.map(([slug, { does, second, model }]) => ({
-        slug,
-        served_by: [
-          { upstream: slug, model: does, weight: slug === 'weighed' ? 3 : 1_000_000 },
-          ...(second === true
-            ? [{ upstream: 'well', model: 'ok', weight: slug === 'weighed' ? 1 : 0.000_001 }]
-            : []),
-        ],
-        ...model,
-      })),
-    ],
-    plans: { everything: plan, some: { ...plan, models: open } },
-  });
-}
 
 let upstream: Upstream;
 let gateway: Gateway;
@@ -156,7 +22,7 @@ let customer: TestAccount;
 beforeAll(async () => {
   upstream = await startUpstream(BEHAVIOURS);
   gateway = await startGateway({
-    catalog: catalog(upstream),
+    catalog: catalogText(upstream),
     environment: { SILENT_COMMIT_SECONDS: '0.2', HEARTBEAT_SECONDS: '0.1' },
   });
   books = openBooks(gateway);

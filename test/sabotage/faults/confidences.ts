@@ -6,7 +6,7 @@ const CANARY = ['test/blackbox/canary.test.ts'];
 
 export const CONFIDENCES: readonly Fault[] = [
   {
-    id: 'T-97a',
+    id: 'T-100a',
     plants: 'a redirect of an upstream is followed, with our credential',
     edits: [
       {
@@ -19,7 +19,7 @@ export const CONFIDENCES: readonly Fault[] = [
     only: 'redirect-307',
   },
   {
-    id: 'T-97b',
+    id: 'T-100b',
     plants: 'an upstream is told who the end user is',
     edits: [
       {
@@ -31,7 +31,7 @@ export const CONFIDENCES: readonly Fault[] = [
     tests: ['test/blackbox/failover/hygiene.test.ts'],
   },
   {
-    id: 'T-98a',
+    id: 'T-101a',
     plants: 'anybody may read the names of the upstreams',
     edits: [
       {
@@ -43,7 +43,7 @@ export const CONFIDENCES: readonly Fault[] = [
     tests: CANARY,
   },
   {
-    id: 'T-98b',
+    id: 'T-101b',
     plants: 'thinking is kept as it is',
     edits: [
       {
@@ -55,7 +55,7 @@ export const CONFIDENCES: readonly Fault[] = [
     tests: CANARY,
   },
   {
-    id: 'T-98c',
+    id: 'T-101c',
     plants: 'the log says where alerts are sent',
     edits: [
       {
