@@ -10,7 +10,7 @@ export type ResponseHead = {
   readonly status: number;
   /** Of HTTP/1.x. */
   readonly minorVersion: 0 | 1;
-  /** By name in lower case; the values of fields with one name are joined by ", ". */
+  /** Those that are read, by name in lower case; the values of one name are joined by ", ". */
   readonly fields: ReadonlyMap<string, string>;
 };
 
@@ -29,8 +29,22 @@ const HEAD_END = '\r\n\r\n';
 const VERSION_START = 'HTTP/1.';
 /** Neither a line end that is not both of its characters, nor a control character but tab. */
 const FORBIDDEN = /[^\r]\n|\r[^\n]|[^\t\r\n\x20-\x7e\x80-\xff]/;
-const STATUS_LINE = /^HTTP\/1\.([01]) ([1-5]\d\d)(?: .*)?$/;
-const FIELD_NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
+const STATUS_LINE = /^HTTP\/1\.([01]) ([1-5]\d\d)(?: .*)?\r\n/;
+/** A name with its colon, from `lastIndex` on. */
+const FIELD_NAME = /[!#$%&'*+.^_`|~0-9A-Za-z-]+:/y;
+
+/** The fields that anybody here reads. Others are checked and dropped: most answers have many. */
+const READ: ReadonlySet<string> = new Set([
+  'connection',
+  'content-encoding',
+  'content-length',
+  'content-type',
+  'keep-alive',
+  'retry-after',
+  'retry-after-ms',
+  'transfer-encoding',
+]);
+const READ_LENGTHS: ReadonlySet<number> = new Set([...READ].map((name) => name.length));
 
 const TOO_LARGE: HttpFault = { fault: `the head is larger than ${HEAD_BYTES_MAX} bytes` };
 const NO_STATUS_LINE: HttpFault = { fault: 'the status line is malformed' };
@@ -76,33 +90,43 @@ function parseHead(text: string): ResponseHead | HttpFault {
   if (text.length > HEAD_BYTES_MAX) return TOO_LARGE;
   if (!text.startsWith(VERSION_START)) return NO_STATUS_LINE;
   if (FORBIDDEN.test(text)) return BAD_CHARACTER;
-  const lines = text.slice(0, -HEAD_END.length).split('\r\n');
-  const status = STATUS_LINE.exec(lines[0] ?? '');
+  const status = STATUS_LINE.exec(text);
   if (status === null) return NO_STATUS_LINE;
-  if (lines.length - 1 > FIELDS_MAX)
-    return { fault: `the head has more than ${FIELDS_MAX} fields` };
   const fields = new Map<string, string>();
-  for (let index = 1; index < lines.length; index += 1) {
-    const line = lines[index] ?? '';
-    const colon = line.indexOf(':');
-    const name = line.slice(0, Math.max(0, colon));
+  let count = 0;
+  let at = status[0].length;
+  // The last line is the empty one.
+  while (at < text.length - 2) {
+    count += 1;
+    if (count > FIELDS_MAX) return { fault: `the head has more than ${FIELDS_MAX} fields` };
+    FIELD_NAME.lastIndex = at;
     // A line that goes on with the one before begins with a space: no name does.
-    if (!FIELD_NAME.test(name)) return { fault: 'a field of the head has no name, or a wrong one' };
-    const value = withoutSpaces(line, colon + 1);
-    const key = name.toLowerCase();
-    const earlier = fields.get(key);
-    fields.set(key, earlier === undefined ? value : `${earlier}, ${value}`);
+    if (!FIELD_NAME.test(text)) return { fault: 'a field of the head has no name, or a wrong one' };
+    const valueAt = FIELD_NAME.lastIndex;
+    const end = text.indexOf('\r\n', valueAt);
+    if (READ_LENGTHS.has(valueAt - 1 - at)) {
+      addField(fields, text.slice(at, valueAt - 1), text.slice(valueAt, end));
+    }
+    at = end + 2;
   }
   return { status: Number(status[2]), minorVersion: status[1] === '1' ? 1 : 0, fields };
 }
 
-/** The line from `start` on without the spaces and tabs at its ends; other white space is a value. */
-function withoutSpaces(line: string, start: number): string {
-  let from = start;
-  let to = line.length;
-  while (from < to && isSpace(line.charCodeAt(from))) from += 1;
-  while (from < to && isSpace(line.charCodeAt(to - 1))) to -= 1;
-  return line.slice(from, to);
+function addField(fields: Map<string, string>, nameAsWritten: string, text: string): void {
+  const name = nameAsWritten.toLowerCase();
+  if (!READ.has(name)) return;
+  const value = withoutSpaces(text);
+  const earlier = fields.get(name);
+  fields.set(name, earlier === undefined ? value : `${earlier}, ${value}`);
+}
+
+/** Without the spaces and tabs at both ends; other white space is a part of the value. */
+function withoutSpaces(text: string): string {
+  let from = 0;
+  let to = text.length;
+  while (from < to && isSpace(text.charCodeAt(from))) from += 1;
+  while (from < to && isSpace(text.charCodeAt(to - 1))) to -= 1;
+  return text.slice(from, to);
 }
 
 function isSpace(code: number): boolean {
