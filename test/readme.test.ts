@@ -269,11 +269,11 @@ describe('README command line', () => {
     expect(leaves.filter((leaf) => !words.has(leaf))).toEqual([]);
   });
 
-  test('has an example of every command but serve', () => {
+  test('has an example of every command but the server and what needs one', () => {
     const without = leaves.filter(
       (leaf) => !new RegExp(`^tollgate ${leaf}\\b`, 'm').test(examples),
     );
-    expect(without).toEqual(['serve']);
+    expect(without.toSorted()).toEqual(['catalog reload', 'serve']);
   });
 });
 
