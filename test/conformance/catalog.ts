@@ -38,7 +38,10 @@ function slugOf(index: number): string {
   return `variant-${index}-of-the-model`;
 }
 
-/** `lines` may set any key, the dialect and the profile among them, and add tables behind. */
+/**
+ * `lines` may set any key, the dialect and the profile among them, and add tables behind. It is asked
+ * whatever it does: no case may cost the others their turn.
+ */
 function remote(upstream: Upstream, id: string, lines: string): string {
   const isMessages = /^dialect *= *"messages"/m.test(lines);
   const [own, tables] = splitTables(lines);
@@ -47,6 +50,7 @@ function remote(upstream: Upstream, id: string, lines: string): string {
 id = "${id}"
 base_url = "${isMessages ? upstream.messagesBaseUrl : upstream.baseUrl}"
 api_key = "${UPSTREAM_KEY}"
+cool_down_seconds = 0
 ${/^dialect\b/m.test(lines) ? '' : 'dialect = "chat"'}
 ${own}`;
 }

@@ -126,10 +126,15 @@ async function run(format: Format, body: string | undefined, model: string) {
   const all = `${response.status}\n${heads.join('')}\n${normal(readable(response, text))}`;
   const balance = String(story?.booked?.['balance_after']);
   return {
-    asked: asked.length === 0 ? 'nothing was sent\n' : asked.join(''),
+    asked: asked.length === 0 ? 'nothing was sent\n' : withoutRepetitions(asked).join(''),
     answered: all.replaceAll(model, 'golden').replaceAll(balance, 'BALANCE'),
     booked: story === undefined ? 'nothing was booked\n' : effect(story),
   };
+}
+
+/** How often the same is asked again is a matter of budgets and pauses, and of no format. */
+function withoutRepetitions(all: readonly string[]): string[] {
+  return all.filter((each, index) => each !== all[index - 1]);
 }
 
 const HEADS = [
@@ -190,7 +195,7 @@ function effect({ hold, usage, request, booked, ...story }: Story): string {
     'debited in USD': booked?.['debited_usd'],
     loss: booked?.['loss'],
     'end user': request?.['end_user'],
-    attempts: attempts.map(({ failure }) => failure ?? 'served').join(', '),
+    attempts: withoutRepetitions(attempts.map(({ failure }) => failure ?? 'served')).join(', '),
   };
   return Object.entries(facts)
     .map(([name, value]) => `${name}: ${value}\n`)
