@@ -326,6 +326,8 @@ describe.concurrent('after content', () => {
       };
       await Promise.all(AFTER.map(check));
     },
+    // The one that falls silent is waited for each time that it is asked.
+    20_000,
   );
 
   test.each(FORMATS)('%s, whole: a fallback still serves', async (format) => {
