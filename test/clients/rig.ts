@@ -52,7 +52,8 @@ export function useClientRig(): () => ClientRig {
       'slow-everything': slowEverything,
       recovers: (exchange) => {
         failures -= 1;
-        return behaviourFor(failures < 0 ? 'ok' : 'status-503')(exchange);
+        // What the gateway does not ask for again by itself.
+        return behaviourFor(failures < 0 ? 'ok' : 'status-429')(exchange);
       },
     });
     const [gateway, beatingGateway] = await Promise.all([
