@@ -41,3 +41,18 @@ export function upstreamCounts(states: readonly UpstreamState[]): {
     breakersOpen: models.filter(({ breaker }) => breaker !== 'closed').length,
   };
 }
+
+/** How upstreams do, as members of an answer are named, with instants in ISO 8601. */
+export function upstreamRecords(states: readonly UpstreamState[]): unknown[] {
+  return states.map(({ upstream, inFlight, queued, credentials, models }) => ({
+    upstream,
+    in_flight: inFlight,
+    queued,
+    credentials: credentials.map(withInstant),
+    models: models.map(withInstant),
+  }));
+}
+
+function withInstant<T extends { readonly untilMs?: number }>({ untilMs, ...facts }: T): unknown {
+  return untilMs === undefined ? facts : { ...facts, until: new Date(untilMs).toISOString() };
+}

@@ -2,7 +2,7 @@
 // drains, and neither asks for an account.
 
 import { GatewayError } from '../core/error.ts';
-import { upstreamCounts, upstreamWarnings } from '../core/readiness.ts';
+import { upstreamCounts, upstreamRecords, upstreamWarnings } from '../core/readiness.ts';
 import { chatFormat } from '../wire/chat/format.ts';
 import {
   type HandlerDependencies,
@@ -31,7 +31,7 @@ export function answerReady(
     requests_in_flight: dependencies.generation.inFlight.count(),
     streams_open: dependencies.tallies.openStreams(),
     ledger_pending: dependencies.generation.ledger.pending(),
-    upstreams: isOperator ? states : upstreams,
+    upstreams: isOperator ? upstreamRecords(states) : upstreams,
     credentials_disabled: credentialsDisabled,
     breakers_open: breakersOpen,
   };

@@ -236,7 +236,9 @@ describe('a thread that dies', () => {
     });
     await until(() => starts.length === 3);
     expect(ledger.problem()).toBe('stopped');
-    expect(told[0]).toMatch(/^Error: StoreError: The database file .*nowhere.db cannot be created/);
+    expect(told[0]).toMatch(
+      /^LedgerUnavailable: StoreError: The database file .*nowhere.db cannot be created/,
+    );
     expect((starts[2] ?? 0) - (starts[1] ?? 0)).toBeGreaterThan(190);
     expect(await ledger.close()).toBe(0);
   });

@@ -190,7 +190,7 @@ describe.concurrent('an upstream that takes one request at a time', () => {
   test('nobody waits for longer than is said', async () => {
     const answers = await send('impatient', 3);
     expect(answers.map(({ status }) => status).sort()).toEqual([200, 503, 503]);
-    expect(await stateOf('impatient')).toMatchObject({ inFlight: 0, queued: 0 });
+    expect(await stateOf('impatient')).toMatchObject({ in_flight: 0, queued: 0 });
   });
 
   test('who leaves the queue leaves no gap in it', async () => {
@@ -276,6 +276,6 @@ test('afterwards nobody is under way or waits anywhere', async () => {
   await upstream.waitFor(({ active }) => active() === 0);
   const answer = (await (await fetch(`${gateway.url}/readyz`)).json()) as Json;
   const { upstreams } = answer['detail'] as { readonly upstreams: readonly Json[] };
-  expect(upstreams.filter(({ inFlight, queued }) => inFlight !== 0 || queued !== 0)).toEqual([]);
+  expect(upstreams.filter((each) => each['in_flight'] !== 0 || each['queued'] !== 0)).toEqual([]);
   expect(await gateway.run('doctor')).toMatchObject({ ok: true });
 });

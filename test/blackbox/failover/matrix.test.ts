@@ -16,7 +16,7 @@ import { catalogText, cellsOf } from './world.ts';
 setDefaultTimeout(120_000);
 
 type Detail = Readonly<Record<string, unknown>> & {
-  readonly upstreams: readonly { readonly inFlight: number; readonly queued: number }[];
+  readonly upstreams: readonly { readonly in_flight: number; readonly queued: number }[];
 };
 
 const CANARY = 'upstream-canary-5125';
@@ -87,7 +87,7 @@ test('afterwards nothing is under way, and every service token is where it shoul
     streams_open: 0,
     ledger_pending: 0,
   });
-  const busy = upstreams.filter(({ inFlight, queued }) => inFlight + queued > 0);
+  const busy = upstreams.filter(({ in_flight: inFlight, queued }) => inFlight + queued > 0);
   expect([upstreams.length > cells.length, busy]).toEqual([true, []]);
   expect(await gateway.run('doctor')).toMatchObject({ ok: true });
 });
