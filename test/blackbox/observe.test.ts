@@ -288,7 +288,7 @@ describe('alerts', () => {
       credentials_disabled: 1,
       breakers_open: 0,
     };
-    const state = expect.objectContaining({ upstream: 'scripted', inFlight: 0, queued: 0 });
+    const state = expect.objectContaining({ upstream: 'scripted', in_flight: 0, queued: 0 });
     expect(await ready({})).toEqual([
       200,
       'ready',
