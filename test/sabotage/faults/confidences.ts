@@ -36,8 +36,8 @@ export const CONFIDENCES: readonly Fault[] = [
     edits: [
       {
         file: 'src/http/probes.ts',
-        find: 'upstreams: isOperator ? states : upstreams,',
-        put: 'upstreams: isOperator || upstreams > 0 ? states : upstreams,',
+        find: 'upstreams: isOperator ? upstreamRecords(states) : upstreams,',
+        put: 'upstreams: isOperator || upstreams > 0 ? upstreamRecords(states) : upstreams,',
       },
     ],
     tests: CANARY,
