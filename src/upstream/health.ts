@@ -66,22 +66,25 @@ export function createHealth(dependencies: {
   const nodes = new Map<string, Node>();
   let known: Catalog | undefined;
 
-  const nodeOf = ({ id }: Upstream): Node => {
-    let node = nodes.get(id);
+  const nodeOf = (upstream: Upstream): Node => {
+    let node = nodes.get(upstream.id);
     if (node === undefined) {
-      node = createNode(startTimer);
-      nodes.set(id, node);
+      node = createNode(placeOf(upstream), startTimer);
+      nodes.set(upstream.id, node);
     }
     return node;
   };
-  /** What a new catalog no longer has is forgotten, once. Requests under way keep what they have. */
+  /**
+   * What a new catalog no longer has is forgotten, once, and so is what was known of another place:
+   * its refusals say nothing of this one. Requests under way keep what they have.
+   */
   const follow = (current: Catalog): void => {
     if (current === known) return;
     known = current;
     const models = new Set(current.models.map(({ slug }) => slug));
     for (const [id, node] of nodes) {
       const upstream = current.upstreams.get(id);
-      if (upstream === undefined) nodes.delete(id);
+      if (upstream === undefined || placeOf(upstream) !== node.place) nodes.delete(id);
       else node.credentials.keep(upstream);
       for (const slug of node.breakers.keys()) if (!models.has(slug)) node.breakers.delete(slug);
     }
@@ -163,10 +166,11 @@ export function createHealth(dependencies: {
 /** What is known of one upstream. */
 type Node = ReturnType<typeof createNode>;
 
-function createNode(startTimer: StartTimer) {
+function createNode(place: string, startTimer: StartTimer) {
   /** By the slug of the model that it serves. */
   const breakers = new Map<string, Breaker>();
   return {
+    place,
     breakers,
     breakerOf({ model: { slug } }: Candidate): Breaker {
       let breaker = breakers.get(slug);
@@ -180,6 +184,11 @@ function createNode(startTimer: StartTimer) {
     gate: createGate(startTimer),
     budget: createRetryBudget(),
   };
+}
+
+/** Where its questions go: an operator who mends that does not wait for what failed before. */
+function placeOf(upstream: Upstream): string {
+  return upstream.dialect === 'demo' ? '' : `${upstream.baseUrl} ${upstream.proxyUrl ?? ''}`;
 }
 
 function refusal(reason: string): Refusal {

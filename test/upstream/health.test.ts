@@ -257,6 +257,18 @@ describe('a new catalog', () => {
     expect(health.waitMs(A)).toBe(30_000);
   });
 
+  test('knows nothing of a place that was exchanged, and of what still goes on at the old one', () => {
+    const wrong = at('a', { dialect: 'chat', baseUrl: 'http://wrong' });
+    const { health, reload } = rig(wrong);
+    const underWay = permit(health, wrong);
+    for (let turn = 0; turn < 5; turn += 1) permit(health, wrong).end(failed('unreachable'));
+    const right = at('a', { dialect: 'chat', baseUrl: 'http://right' });
+    reload(right);
+    expect(refusalOf(health, right)).toBe('permit');
+    underWay.end(refused);
+    expect([refusalOf(health, right), health.waitMs(right)]).toEqual(['permit', 0]);
+  });
+
   test('knows nothing of a key that was exchanged, and of what was gone in between', () => {
     const old = at('a', { credentials: keys('old') });
     const exchanged = at('a', { credentials: keys('new') });
