@@ -134,8 +134,19 @@ function createSearch<A extends Attempt>(options: RouteOptions<A>) {
     const leftMs = startedAt + deadlineMs - monotonic();
     const bounded = count === 0 ? candidate : boundTotal(candidate, leftMs);
     count += 1;
-    const attempt = start(options, bounded, permit, newConnection);
-    return { attempt, first: await readUntil(attempt, options) };
+    const attempt = start(
+      options,
+      bounded,
+      bounded === candidate ? permit : forgiveTotal(permit),
+      newConnection,
+    );
+    try {
+      return { attempt, first: await readUntil(attempt, options) };
+    } catch (error) {
+      // An error of our own. Nobody else would stop the upstream and give its permit back.
+      attempt.abort();
+      throw error;
+    }
   };
 
   const decide = (
@@ -183,6 +194,17 @@ function boundTotal(candidate: Candidate, leftMs: number): Candidate {
   const { timeouts } = candidate;
   if (timeouts.totalMs <= leftMs) return candidate;
   return { ...candidate, timeouts: { ...timeouts, totalMs: Math.max(1, leftMs) } };
+}
+
+/** Who was given what others had left of the time did not fail where that was too little. */
+function forgiveTotal(permit: Permit): Permit {
+  return {
+    ...permit,
+    end(result) {
+      const isShort = typeof result === 'object' && result.phase === 'total';
+      permit.end(isShort ? 'given_up' : result);
+    },
+  };
 }
 
 /** A permit of an attempt that could not be started would never be ended. */

@@ -2,6 +2,8 @@
 // at each of these points. Whatever it was, every permit is given back.
 
 import { describe, expect, test } from 'bun:test';
+import type { AttemptPhase } from '../../src/core/failure.ts';
+import type { Batch } from '../../src/upstream/attempt.ts';
 import { CUT, HELLO } from './parts.ts';
 import { type Asked, at, createRouteRig, DELIVERS, fails } from './route-rig.ts';
 
@@ -99,6 +101,35 @@ test('an attempt that cannot be started, or breaks as no attempt should, leaves 
   expect(broken).rejects.toThrow('ours');
   await broken.catch(() => {});
   expect(rig.inFlight()).toBe(0);
+});
+
+test('an answer that cannot be read for an error of our own stops its upstream, and leaves no place taken', async () => {
+  const rig = createRouteRig();
+  const wrong = { events: undefined } as unknown as Batch;
+  const broken = rig.run({ candidates: [A], answers: [[wrong]] });
+  expect(await broken.catch(() => 'broken')).toBe('broken');
+  expect([rig.inFlight(), rig.started.map(({ aborts }) => aborts())]).toEqual([0, [1]]);
+});
+
+test('who gets what is left of the time is not left alone because that was too little', async () => {
+  const rig = createRouteRig();
+  const slow = at('a', { coolDownMs: 0 });
+  const late = async (phase: AttemptPhase): Promise<number> => {
+    let askedMs = 400;
+    await rig.run({
+      candidates: [slow, B],
+      answers: [[fails('cut')], [fails('timeout', { phase })]],
+      onAttempt() {
+        rig.time.advance(askedMs);
+        askedMs = 600;
+      },
+    });
+    return rig.health.waitMs(B);
+  };
+  for (let turn = 0; turn < 5; turn += 1) await late('total');
+  expect(rig.health.waitMs(B)).toBe(0);
+  for (let turn = 0; turn < 5; turn += 1) await late('first_byte');
+  expect(rig.health.waitMs(B)).toBeGreaterThan(0);
 });
 
 test('repetitions come to an end where all fail: a fifth, and ten', async () => {
