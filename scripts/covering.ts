@@ -10,7 +10,7 @@ import { GAPS } from './coverage-gaps.ts';
 const root = resolve(import.meta.dir, '..');
 
 /** What drives the three folders in the process of the tests. */
-const TESTS = ['core', 'ledger', 'limits', 'sim', 'generate', 'catalog', 'wire'];
+const TESTS = ['core', 'ledger', 'limits', 'sim', 'generate', 'catalog', 'wire', 'upstream'];
 
 type Place = { readonly start: { readonly line?: number } };
 type FileCounts = {

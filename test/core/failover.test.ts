@@ -117,6 +117,12 @@ describe('the step after a failure', () => {
   });
 });
 
+test('one to which no connection could be made is asked again where nobody else is left', () => {
+  const failure: UpstreamFailure = { class: 'unreachable', phase: 'connect', detail: '' };
+  const step = (change: Partial<Situation>) => decideStep(failure, { ...ALONE, ...change }).kind;
+  expect([step({ hasNext: true }), step({})]).toEqual(['next', 'again']);
+});
+
 describe('what the upstream asks for', () => {
   test.each([
     ['rate_limited', 0, 'again 0'],

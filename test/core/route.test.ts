@@ -26,6 +26,7 @@ const REQUEST: GenerationRequest = {
 
 const FACTS = { plan: PLAN, request: REQUEST, startedAt: 0, promptTokens: 10, outputBound: 100 };
 
+const PRICED = { version: 'cost', input: 5n, cachedInput: 5n, cacheWrite: 5n, output: 5n };
 const PRICE = { input: 1n, cachedInput: 1n, cacheWrite: 1n, output: 1n };
 
 function model(slug: string, servedBy: readonly Placement[], fallbacks: string[] = []): Model {
@@ -106,6 +107,15 @@ test('each candidate has the price that its model has when the request starts', 
   expect(versions(99)).toEqual(['own before', 'other before']);
   expect(versions(100)).toEqual(['own after', 'other before']);
   expect(versions(200)).toEqual(['own after', 'other after']);
+});
+
+test('a placement that has a cost brings it along, and one without brings none', () => {
+  const own = model('own', [{ ...at('a'), cost: PRICED }, at('b')]);
+  const facts = { ...FACTS, catalog: catalog([own], ['a', 'b']), model: own, plan: PLAN };
+  expect(candidates(facts, () => 0).map((each) => ('cost' in each ? each.cost : 'none'))).toEqual([
+    PRICED,
+    'none',
+  ]);
 });
 
 test('fallbacks of fallbacks are not followed, so a cycle ends', () => {
