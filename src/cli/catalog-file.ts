@@ -1,7 +1,7 @@
 // The catalog file of a running server and the .env file with its secrets: where they are, and how
 // they are read again. Settings that are read at the start alone are named when they differ.
 
-import { statSync } from 'node:fs';
+import { type Stats, statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { type LoadedCatalog, loadFound } from '../catalog/live.ts';
 import { CatalogError, findCatalog } from '../catalog/source.ts';
@@ -27,7 +27,9 @@ export function createCatalogFile(context: Context): CatalogFile {
   return {
     paths: [file, environmentPath],
     read() {
-      requireRegular(file);
+      // A pipe can be read once; a server that read it again would wait for ever.
+      if (!(statOf(file)?.isFile() ?? true)) throw notAgain(file);
+      if (statOf(environmentPath)?.isFIFO() === true) throw notAgain(environmentPath);
       const { variables } = environmentNow(context);
       const search = { path: catalogPath, environment: variables, directory };
       const loaded = loadFound(findCatalog(search), context.clock());
@@ -41,11 +43,18 @@ export function createCatalogFile(context: Context): CatalogFile {
   };
 }
 
-/** A pipe can be read once; a server that read it again would wait for ever. */
-function requireRegular(file: string): void {
-  if (statSync(file, { throwIfNoEntry: false })?.isFile() ?? true) return;
-  throw new CatalogError([
-    `${file} is not a file, so it cannot be read again. Restart the server.`,
+/** Absent where there is nothing, and where a look fails: to read it fails too then, and says why. */
+function statOf(path: string): Stats | undefined {
+  try {
+    return statSync(path, { throwIfNoEntry: false });
+  } catch {
+    return undefined;
+  }
+}
+
+function notAgain(path: string): CatalogError {
+  return new CatalogError([
+    `${path} is not a file, so it cannot be read again. Restart the server.`,
   ]);
 }
 
