@@ -72,7 +72,7 @@ function pauseBeforeAgain(failure: UpstreamFailure, situation: Situation): numbe
     case 'credential':
       return undefined;
     case 'connection':
-      return repeated ? lastResort(failure, situation) : 0;
+      return repeated || failure.phase === 'connect' ? lastResort(failure, situation) : 0;
     case 'delay': {
       const { retryAfterMs } = failure;
       return repeated || !isShort(retryAfterMs) ? undefined : retryAfterMs;

@@ -47,7 +47,8 @@ type FailureRow = {
    * Whether the same candidate may be asked once more.
    *
    * never        it would say the same
-   * connection   at once: a kept connection that is closed just as it is used says nothing
+   * connection   at once, where there was a connection: a kept one that is closed just as it is used
+   *              says nothing; where there was none, as `jitter`
    * credential   at once, with another one of its credentials
    * delay        after the time that it asks for, where that is short
    * jitter       after a random pause, where there is no other candidate
@@ -113,6 +114,8 @@ export type UpstreamFailure = {
   readonly status?: number;
   /** How long the upstream wants to be left alone. */
   readonly retryAfterMs?: number;
+  /** The connection that broke had served an earlier request: it may just have been idle too long. */
+  readonly onKeptConnection?: true;
 };
 
 /** Tells a failure from whatever else stands in its place; nothing else of ours has a class. */

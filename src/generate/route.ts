@@ -74,6 +74,7 @@ export async function route<A extends Attempt>(options: RouteOptions<A>): Promis
 
 const FIRST: Asking = { kind: 'first' };
 const REPEAT: Asking = { kind: 'repeat' };
+const RECONNECT: Asking = { kind: 'reconnect' };
 const NOBODY: UpstreamFailure = { class: 'unreachable', detail: 'no upstream serves this model' };
 const GIVEN_UP: UpstreamFailure = { class: 'cut', detail: 'the request was given up' };
 
@@ -99,7 +100,7 @@ function createSearch<A extends Attempt>(options: RouteOptions<A>) {
         failure = entry.failure;
         attempts.skip(candidate, failure);
       } else {
-        const asked = await ask(candidate, entry, asking.kind === 'repeat');
+        const asked = await ask(candidate, entry, asking === REPEAT || asking === RECONNECT);
         const { end } = asked.first;
         if (cancelled()) {
           attempts.add(asked.attempt, GIVEN_UP);
@@ -233,6 +234,7 @@ function againAs(
   failure: UpstreamFailure,
   used: string | undefined,
 ): Asking {
+  if (failure.onKeptConnection === true) return RECONNECT;
   const isOther = upstream.credentials.length > 1 && isOfCredential(failure.class);
   return isOther && used !== undefined ? { kind: 'credential', avoid: used } : REPEAT;
 }

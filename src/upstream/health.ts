@@ -17,10 +17,11 @@ import type { StartTimer } from './timer.ts';
 /**
  * first       nobody has asked this candidate for the request yet
  * repeat      it has failed and is asked the same again; the retry budget has paid for it
+ * reconnect   a repeat, but what had failed was a kept connection, which was counted as nothing
  * credential  one of its credentials has failed, and another one is used
  */
 export type Asking =
-  | { readonly kind: 'first' | 'repeat' }
+  | { readonly kind: 'first' | 'repeat' | 'reconnect' }
   | { readonly kind: 'credential'; readonly avoid: string };
 
 /** The right to ask a candidate once, with this credential. */
@@ -233,7 +234,7 @@ function createPermit(granted: {
     } else if (failure.class === 'rate_limited' && upstream.credentials.length > 1) {
       // Limits belong to keys.
       credentials.limited(lease, failure.retryAfterMs ?? coolDownMs, nowMs);
-    } else if (fault === 'upstream') {
+    } else if (fault === 'upstream' && failure.onKeptConnection !== true) {
       // A short delay is waited for: to leave it alone then would lock those out who wait.
       const { retryAfterMs = 0 } = failure;
       const opened = breaker.failed(pass, {

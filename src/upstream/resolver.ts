@@ -27,12 +27,14 @@ const STALE_WAIT_MS = 1_000;
 
 const FORBIDDEN: UpstreamFailure = {
   class: 'unreachable',
+  phase: 'connect',
   detail:
     'its address is link-local or a metadata service; where this is meant, set allow_link_local = true for the upstream in the catalog',
 };
 
 const UNRESOLVED: UpstreamFailure = {
   class: 'unreachable',
+  phase: 'connect',
   detail: 'its host name could not be resolved',
 };
 

@@ -92,6 +92,24 @@ test('one that cannot be reached is asked once more on a new connection, and onl
   expect([gone.served, gone.story]).toEqual(['b', ['a unreachable', 'a unreachable']]);
 });
 
+test('kept connections that are all closed at once leave a model to everybody', async () => {
+  const rig = createRouteRig();
+  const stale = fails('unreachable', { onKeptConnection: true });
+  const all = Array.from({ length: 8 }, () =>
+    rig.run({ candidates: [A], answers: [[stale], [DELIVERS]] }),
+  );
+  expect((await Promise.all(all)).map(({ served }) => served)).toEqual(all.map(() => 'a'));
+  expect(rig.started.length).toBe(16);
+});
+
+test('where no connection can be made to two upstreams, the third is asked', async () => {
+  const refused = fails('unreachable', { phase: 'connect' });
+  const { served, story } = await run([[refused], [refused], [DELIVERS]], {
+    candidates: [A, at('a2'), B],
+  });
+  expect([served, story]).toEqual(['b', ['a unreachable', 'a2 unreachable']]);
+});
+
 test.each<FailureClass>(['bad_request', 'context_length', 'gateway'])(
   'after %s nobody else is asked',
   async (kind) => {

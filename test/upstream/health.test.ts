@@ -7,7 +7,7 @@ import type { Alert } from '../../src/core/alert.ts';
 import type { FailureClass, UpstreamFailure } from '../../src/core/failure.ts';
 import type { Catalog, Upstream } from '../../src/core/model.ts';
 import type { Candidate } from '../../src/core/route.ts';
-import { createHealth, type Health, type Permit } from '../../src/upstream/health.ts';
+import { type Asking, createHealth, type Health, type Permit } from '../../src/upstream/health.ts';
 import { at, keys } from '../generate/route-rig.ts';
 import { createFakeTime } from '../support/fake-time.ts';
 
@@ -46,7 +46,7 @@ function catalogOf(all: readonly Candidate[]): Catalog {
   };
 }
 
-function permit(health: Health, candidate: Candidate, asking = FIRST): Permit {
+function permit(health: Health, candidate: Candidate, asking: Asking = FIRST): Permit {
   const entry = health.enter(candidate, asking);
   if (entry.kind !== 'permit') throw new Error(`no permit: ${JSON.stringify(entry)}`);
   return entry;
@@ -153,6 +153,18 @@ describe('what a failure counts against', () => {
       begun.end(failed('cut'));
     }
     expect(refusalOf(health, A)).toBe(LEFT_ALONE);
+  });
+
+  test('a kept connection that was closed: nothing, and what comes of a new one counts', () => {
+    const { health } = rig(A);
+    const stale = failed('unreachable', { onKeptConnection: true });
+    for (let turn = 0; turn < 50; turn += 1) permit(health, A).end(stale);
+    expect(health.waitMs(A)).toBe(0);
+    for (let turn = 0; turn < 5; turn += 1) {
+      permit(health, A).end(stale);
+      permit(health, A, { kind: 'reconnect' }).end(failed('unreachable'));
+    }
+    expect(health.waitMs(A)).toBe(1_000);
   });
 
   test('a request that is repeated: once', () => {

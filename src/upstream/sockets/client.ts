@@ -85,7 +85,9 @@ export function createSocketClient(dependencies: {
         return GIVEN_UP;
       }
       const answer = await run(origin, connection, request, signal);
-      return isFailure(answer) ? answer : toAnswer(answer.head, answer.body, clock);
+      if (!isFailure(answer)) return toAnswer(answer.head, answer.body, clock);
+      if (kept === undefined || answer.class !== 'unreachable') return answer;
+      return { ...answer, onKeptConnection: true };
     },
     idle: pool.idle,
     close: pool.close,

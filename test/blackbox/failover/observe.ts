@@ -209,7 +209,7 @@ function attemptsOf({ upstream }: Scene, cell: Cell, story: Story | undefined) {
   const told = names.filter((name) => name === 'fails').length;
   const counted = row.door === undefined ? asked(id) : told;
   const failure = String(attempts[0]?.['failure']);
-  const allowed = triesOf(cell, failure);
+  const allowed = triesOf(cell, failure, attempts[0]?.['phase']);
   return {
     attempts: names.filter((name, index) => name !== names[index - 1]),
     failing:
@@ -221,10 +221,12 @@ function attemptsOf({ upstream }: Scene, cell: Cell, story: Story | undefined) {
   };
 }
 
-/** How often a failing upstream is asked in one request, by its first failure. */
-function triesOf({ row, kind, behind }: Cell, failure: string): number {
+/** How often a failing upstream is asked in one request, by its first failure and where that was. */
+function triesOf({ row, kind, behind }: Cell, failure: string, phase: unknown): number {
   if (row.phase === 'mistake' || (row.phase === 'late' && kind === 'stream')) return 1;
-  if (behind !== 'nobody') return row.triesBefore ?? (failure === 'unreachable' ? 2 : 1);
+  // A connection that is lost is made anew; one that cannot be made is left to who has one.
+  const wasLost = failure === 'unreachable' && phase !== 'connect';
+  if (behind !== 'nobody') return row.triesBefore ?? (wasLost ? 2 : 1);
   return row.triesAlone ?? TRIES_ALONE[failure] ?? 1;
 }
 

@@ -84,7 +84,7 @@ test.each([
     using caller = createCaller(server.port);
     expect(await Promise.all([caller.text(), caller.text()])).toEqual(['0', '1']);
     // Nothing is sent twice here: who asks may want to know that it was.
-    expect(await caller.call()).toMatchObject({ class: 'unreachable' });
+    expect(await caller.call()).toMatchObject({ class: 'unreachable', onKeptConnection: true });
     expect(await caller.text({ newConnection: true })).toBe('3');
     expect({ requests: server.requests(), accepted: server.accepted() }).toEqual({
       requests: 4,
@@ -96,7 +96,10 @@ test.each([
 test('a new connection that closes is a failure at once', async () => {
   await using server = await startRawServer((socket) => socket.end());
   using caller = createCaller(server.port);
-  expect(await caller.call()).toMatchObject({ class: 'unreachable' });
+  expect(await caller.call()).toEqual({
+    class: 'unreachable',
+    detail: 'the connection broke before the answer began',
+  });
   expect(server.requests()).toBe(1);
 });
 
