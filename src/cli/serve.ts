@@ -38,6 +38,8 @@ export type ServeOptions = {
 /** Serves until SIGTERM or SIGINT; resolves with the exit code once everything is settled. */
 export async function serve(context: Context, options: ServeOptions): Promise<number> {
   const config = withOverrides(context.config(), options);
+  // Its default would end the process while books are opened or closed; operators.ts listens between.
+  process.on('SIGHUP', () => {});
   // What is wrong with it is told before anything is open.
   context.catalog();
   const { clock } = context;

@@ -320,4 +320,16 @@ describe('alerts', () => {
     expect(await gateway.stop()).toBe(0);
     expect(performance.now() - before).toBeLessThan(4_000);
   }, 20_000);
+
+  test('that nobody takes are waited for, and a SIGHUP meanwhile does not end the stop', async () => {
+    using hook = Bun.serve({ port: 0, fetch: () => new Promise<never>(() => {}) });
+    await using gateway = await start({ ALERT_WEBHOOK_URL: `http://127.0.0.1:${hook.port}/` });
+    const ada = await gateway.createAccount();
+    expect((await generate(ada, 'chat', 'zero-usage')).status).toBe(200);
+    const stopped = gateway.stop();
+    await waitUntil(() => gateway.output().includes('draining 0 requests'));
+    process.kill(gateway.pid, 'SIGHUP');
+    expect(await stopped).toBe(0);
+    expect(gateway.output()).toContain('"stopped"');
+  }, 20_000);
 });
