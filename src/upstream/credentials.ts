@@ -89,10 +89,14 @@ export function createCredentials(): Credentials {
       });
       return Math.min(...waits);
     },
-    accepted({ credential: { apiKey } }) {
+    accepted(lease) {
+      if (troubles.size === 0) return;
+      const { credential } = lease;
+      // A limit is met by what was asked last: an answer to an earlier question knows nothing of it.
+      if (troubleOf(credential)?.status === 429 && !isNews(lease)) return;
       // Also where it was asked before the refusal: a 403 may be about what one customer has sent,
       // and then the answers to all others show that nothing is wrong with the credential.
-      if (troubles.size > 0) troubles.delete(apiKey);
+      troubles.delete(credential.apiKey);
     },
     released(lease) {
       const { credential, trouble } = lease;

@@ -187,6 +187,15 @@ function createNode(place: string, startTimer: StartTimer) {
   };
 }
 
+/**
+ * Whether a failure says nothing of the next question: an idle connection was closed, or a limit is
+ * over in a moment. That is waited for, and to leave it alone would lock those out who wait.
+ */
+function isPassing({ class: kind, onKeptConnection, retryAfterMs }: UpstreamFailure): boolean {
+  if (onKeptConnection === true) return true;
+  return kind === 'rate_limited' && retryAfterMs !== undefined && retryAfterMs <= SHORT_DELAY_MS;
+}
+
 /** Where its questions go: an operator who mends that does not wait for what failed before. */
 function placeOf(upstream: Upstream): string {
   return upstream.dialect === 'demo' ? '' : `${upstream.baseUrl} ${upstream.proxyUrl ?? ''}`;
@@ -234,8 +243,7 @@ function createPermit(granted: {
     } else if (failure.class === 'rate_limited' && upstream.credentials.length > 1) {
       // Limits belong to keys.
       credentials.limited(lease, failure.retryAfterMs ?? coolDownMs, nowMs);
-    } else if (fault === 'upstream' && failure.onKeptConnection !== true) {
-      // A short delay is waited for: to leave it alone then would lock those out who wait.
+    } else if (fault === 'upstream' && !isPassing(failure)) {
       const { retryAfterMs = 0 } = failure;
       const opened = breaker.failed(pass, {
         nowMs,

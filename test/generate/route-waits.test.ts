@@ -132,6 +132,15 @@ test('who gets what is left of the time is not left alone because that was too l
   expect(rig.health.waitMs(B)).toBeGreaterThan(0);
 });
 
+test('everybody who waits for a short delay is asked for again after it', async () => {
+  const rig = createRouteRig();
+  const limited = fails('rate_limited', { retryAfterMs: 1_000 });
+  const all = Array.from({ length: 8 }, () =>
+    rig.run({ candidates: [LATE], answers: [[limited], [DELIVERS]] }),
+  );
+  expect((await Promise.all(all)).map(({ served }) => served)).toEqual(all.map(() => 'a'));
+});
+
 test('repetitions come to an end where all fail: a fifth, and ten', async () => {
   const rig = createRouteRig();
   const always = at('a', { coolDownMs: 0 });

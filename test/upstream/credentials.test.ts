@@ -106,6 +106,16 @@ test('one with a rate limit rests as long as it was told, at most a minute', () 
   expect(credentials.waitMs(ONE, 7_000)).toBe(60_000);
 });
 
+test('a rate limit is not over because an earlier question is answered', () => {
+  const credentials = createCredentials();
+  const [first, second] = [pick(credentials, ONE, 0), pick(credentials, ONE, 0)];
+  credentials.limited(second, 7_000, 0);
+  credentials.accepted(first);
+  expect(credentials.waitMs(ONE, 0)).toBe(7_000);
+  credentials.accepted(pick(credentials, ONE, 7_000));
+  expect(turns(credentials, ONE, 7_000, 2)).toBe('11');
+});
+
 test('a key that is exchanged starts anew, and one that moves keeps its state', () => {
   const credentials = createCredentials();
   credentials.refused(pick(credentials, KEYS, 0), 401, 0);
