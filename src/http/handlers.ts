@@ -95,7 +95,7 @@ export function answerElsewhere(
   request: Request,
   server: RuntimeServer | null,
 ): Response {
-  const path = new URL(request.url).pathname;
+  const path = pathOf(request.url);
   const exchange = openExchange(dependencies, request, server, formatOfPath(path), 'elsewhere');
   if (isKeyManagement(path, request.method)) {
     try {
@@ -108,6 +108,11 @@ export function answerElsewhere(
   const allow = allowedMethods(path);
   if (allow === undefined) return refuse(dependencies, exchange, nothingAt(path));
   return refuse(dependencies, exchange, new GatewayError('method_not_allowed'), allow);
+}
+
+/** A host that no URL can have comes here too; to throw would put the whole address into the log. */
+function pathOf(url: string): string {
+  return URL.parse(url)?.pathname ?? /^(?:\w+:\/\/[^/]*)?(\/[^?#]*)/.exec(url)?.[1] ?? '/';
 }
 
 /** Names the path: a base URL with /v1 twice, or without it, is seen at a glance then. */

@@ -434,6 +434,27 @@ describe('paths and methods', () => {
     }
   });
 
+  test('a host that is none changes no answer, and nothing of its request is logged', async () => {
+    for (const host of ['[::bad', 'a b', '%%%', 'x:y:z', '[]', 'xn--a']) {
+      using connection = await openConnection(gateway.url);
+      const to = (path: string) =>
+        connection.write(
+          requestHead(account, path, [], 'GET').replace('host: gateway.test', `host: ${host}`),
+        );
+      for (const [path, status, shown] of [
+        ['/v1/messages/nowhere?key=host-canary', 404, '/v1/messages/nowhere'],
+        ['/v1/messages?key=host-canary', 405, '"type":"error"'],
+        ['/v1/models', 200, '"list"'],
+      ] as const) {
+        await to(path);
+        const answer = await connection.answer();
+        expect({ host, path, status: answer?.status }).toEqual({ host, path, status });
+        expect(answer?.text).toContain(shown);
+      }
+    }
+    expect(gateway.output()).not.toMatch(/host-canary|Invalid URL/);
+  });
+
   test('requests in one write are answered in order', async () => {
     using connection = await openConnection(gateway.url);
     const paths = ['/healthz', '/v1/models/ok', '/nowhere', '/v1/account', '/readyz'];
