@@ -162,6 +162,7 @@ test('what was let in before says nothing about what is now', () => {
   breaker.failed(old, failure(BASE_MS));
   breaker.released(old, BASE_MS);
   breaker.answered(old, BASE_MS);
+  breaker.finished(old);
   expect([breaker.state(BASE_MS), breaker.enter(BASE_MS)]).toEqual(['half_open', undefined]);
   breaker.answered(probe, BASE_MS);
   expect(breaker.state(BASE_MS)).toBe('closed');
