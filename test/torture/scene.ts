@@ -55,6 +55,9 @@ export const REPORTED_PROMPT = { prompt: 20, cached: 8 } as const;
 
 export const MAX_OUTPUT = 30_000;
 
+/** A refusal here has a cause at the upstream: that breakers refuse, too, is tested elsewhere. */
+const ASKED_WHATEVER_IT_DOES = 'cool_down_seconds = 0';
+
 /** Three upstreams that are one process: chat, messages, and one that bills what nobody reads. */
 export function sceneCatalog(upstream: Upstream): string {
   const plans = Object.fromEntries(
@@ -79,11 +82,13 @@ export function sceneCatalog(upstream: Upstream): string {
     'dialect = "messages"',
     `base_url = "${upstream.messagesBaseUrl}"`,
     'api_key = "scripted"',
+    ASKED_WHATEVER_IT_DOES,
     '[[upstream]]',
     'id = "steady"',
     'dialect = "chat"',
     `base_url = "${upstream.baseUrl}"`,
     'api_key = "scripted"',
+    ASKED_WHATEVER_IT_DOES,
     'cancel_stops_billing = false',
     '',
   ].join('\n');
