@@ -44,7 +44,7 @@ export const TIMERS: readonly Fault[] = [
       {
         file: 'src/core/throughput.ts',
         find: 'if (over + 1 >= STEPS && total < least) return true;',
-        put: '',
+        put: 'if (over + 1 >= STEPS && total < -least) return true;',
       },
     ],
     tests: ['test/core/throughput.test.ts', 'test/upstream/timers.test.ts'],
@@ -56,7 +56,7 @@ export const TIMERS: readonly Fault[] = [
       {
         file: WATCH,
         find: 'times.firstByteMs === undefined && !onePiece;',
-        put: 'times.firstByteMs === undefined;',
+        put: 'times.firstByteMs === undefined && onePiece !== undefined;',
       },
     ],
     tests: ['test/upstream/watch.test.ts', 'test/upstream/timers.test.ts'],
@@ -80,7 +80,7 @@ export const TIMERS: readonly Fault[] = [
       {
         file: 'src/upstream/source.ts',
         find: 'return retryAfterMs === undefined ? failure : { ...failure, retryAfterMs };',
-        put: 'return failure;',
+        put: 'return retryAfterMs === undefined ? failure : { ...failure };',
       },
     ],
     tests: ['test/upstream/source.test.ts'],
@@ -92,7 +92,7 @@ export const TIMERS: readonly Fault[] = [
       {
         file: LOG,
         find: 'const usage = isSane ? reported : meter.estimate(promptTokens);',
-        put: 'if (!isSane) return {};\n  const usage = reported;',
+        put: 'if (!isSane && promptTokens >= 0) return {};\n  const usage = isSane ? reported : meter.estimate(promptTokens);',
       },
     ],
     tests: ['test/generate/attempt-log.test.ts'],
