@@ -1,26 +1,20 @@
 // Tells the health of an upstream how an attempt fares, from what it brings: that content has come,
 // and how it ended. Whoever stops an attempt ends its permit itself.
 
-import type { UpstreamFailure } from '../core/failure.ts';
+import { exhaustion } from '../core/failure.ts';
 import type { Batch } from './attempt.ts';
 import type { Permit } from './health.ts';
 
 /** To be told of every batch of the attempt; with the one that has an end, the permit ends. */
 export function watchPermit(permit: Permit): (batch: Batch) => void {
   let hasContent = false;
-  return (batch) => {
-    const { events, end } = batch;
+  return ({ events, end }) => {
+    // An upstream that says itself that it had no room has not served well, whatever it had sent.
+    const exhausted = exhaustion(events, false);
     if (!hasContent && events.some((event) => event.kind !== 'usage')) {
       hasContent = true;
-      if (exhausted(batch) === undefined) permit.answered();
+      if (exhausted === undefined) permit.answered();
     }
-    if (end !== undefined) permit.end(end === 'finished' ? (exhausted(batch) ?? end) : end);
+    if (end !== undefined) permit.end(end === 'finished' ? (exhausted ?? end) : end);
   };
-}
-
-/** An upstream that says itself that it had no room has not served well, whatever it had sent. */
-function exhausted({ events }: Batch): UpstreamFailure | undefined {
-  const finish = events.at(-1);
-  if (finish?.kind !== 'finish' || finish.reason !== 'insufficient_system_resource') return;
-  return { class: 'overloaded', detail: 'the upstream had no capacity to finish' };
 }

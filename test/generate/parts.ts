@@ -2,6 +2,7 @@
 
 import type { UpstreamFailure } from '../../src/core/failure.ts';
 import type { GenerationEvent } from '../../src/core/generation.ts';
+import type { Catalog } from '../../src/core/model.ts';
 import type { Candidate } from '../../src/core/route.ts';
 import type { Attempt, Batch } from '../../src/upstream/attempt.ts';
 import { demoUpstream, TIMEOUTS } from '../support/model.ts';
@@ -59,5 +60,21 @@ export function listedAttempt(of: Candidate, batches: readonly Batch[]): ListedA
       stop?.({ events: [], end: CUT });
     },
     aborts: () => aborts,
+  };
+}
+
+/** A catalog of these candidates alone, each served where it says. */
+export function catalogOf(all: readonly Candidate[]): Catalog {
+  return {
+    serviceName: 'test',
+    usdPerMillion: 1n,
+    minimumHold: 1n,
+    models: all.map(({ model, upstream }) => ({
+      ...model,
+      servedBy: model.servedBy.map((placement) => ({ ...placement, upstream: upstream.id })),
+    })),
+    plans: new Map(),
+    upstreams: new Map(all.map(({ upstream }) => [upstream.id, upstream])),
+    resolve: () => undefined,
   };
 }

@@ -4,7 +4,7 @@
 import type { Alert } from '../../src/core/alert.ts';
 import type { FailureClass, UpstreamFailure } from '../../src/core/failure.ts';
 import type { GenerationRequest } from '../../src/core/generation.ts';
-import type { Catalog, Upstream } from '../../src/core/model.ts';
+import type { Upstream } from '../../src/core/model.ts';
 import type { Candidate } from '../../src/core/route.ts';
 import { createAttemptLog } from '../../src/generate/attempt-log.ts';
 import type { Followed } from '../../src/generate/lifetime.ts';
@@ -13,7 +13,7 @@ import type { Attempt, AttemptOptions, Batch } from '../../src/upstream/attempt.
 import { createHealth, type Health } from '../../src/upstream/health.ts';
 import { watchPermit } from '../../src/upstream/permit-watch.ts';
 import { createFakeTime, type FakeTime } from '../support/fake-time.ts';
-import { candidate, HELLO, type ListedAttempt, listedAttempt } from './parts.ts';
+import { candidate, catalogOf, HELLO, type ListedAttempt, listedAttempt } from './parts.ts';
 
 const REQUEST: GenerationRequest = {
   model: 'a',
@@ -181,20 +181,5 @@ export function createRouteRig({ runsByItself = true } = {}): RouteRig {
     },
     inFlight: () => health.states().reduce((sum, { inFlight }) => sum + inFlight, 0),
     run,
-  };
-}
-
-function catalogOf(all: readonly Candidate[]): Catalog {
-  return {
-    serviceName: 'test',
-    usdPerMillion: 1n,
-    minimumHold: 1n,
-    models: all.map(({ model, upstream }) => ({
-      ...model,
-      servedBy: model.servedBy.map((placement) => ({ ...placement, upstream: upstream.id })),
-    })),
-    plans: new Map(),
-    upstreams: new Map(all.map(({ upstream }) => [upstream.id, upstream])),
-    resolve: () => undefined,
   };
 }

@@ -5,9 +5,10 @@ import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
 import type { Alert } from '../../src/core/alert.ts';
 import type { FailureClass, UpstreamFailure } from '../../src/core/failure.ts';
-import type { Catalog, Upstream } from '../../src/core/model.ts';
+import type { Upstream } from '../../src/core/model.ts';
 import type { Candidate } from '../../src/core/route.ts';
 import { type Asking, createHealth, type Health, type Permit } from '../../src/upstream/health.ts';
+import { catalogOf } from '../generate/parts.ts';
 import { at, keys } from '../generate/route-rig.ts';
 import { createFakeTime } from '../support/fake-time.ts';
 
@@ -29,21 +30,6 @@ function rig(...all: readonly Candidate[]) {
     catalog = catalogOf(changed);
   };
   return { time, alerts, health, reload };
-}
-
-function catalogOf(all: readonly Candidate[]): Catalog {
-  return {
-    serviceName: 'test',
-    usdPerMillion: 1n,
-    minimumHold: 1n,
-    models: all.map(({ model, upstream }) => ({
-      ...model,
-      servedBy: model.servedBy.map((placement) => ({ ...placement, upstream: upstream.id })),
-    })),
-    plans: new Map(),
-    upstreams: new Map(all.map(({ upstream }) => [upstream.id, upstream])),
-    resolve: () => undefined,
-  };
 }
 
 function permit(health: Health, candidate: Candidate, asking: Asking = FIRST): Permit {
