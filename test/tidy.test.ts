@@ -18,7 +18,9 @@ type SourceFile = {
   readonly code: string;
 };
 
-const sources = scan('src/**/*.ts').filter((file) => !file.path.endsWith('.d.ts'));
+const sources = [...scan('src/**/*.ts'), ...scan('src/**/*.tsx')].filter(
+  (file) => !file.path.endsWith('.d.ts'),
+);
 const everything = [
   ...sources,
   ...scan('{test,scripts,drizzle}/**/*'),
@@ -57,7 +59,10 @@ const LAYERS: Readonly<Record<string, Layer>> = {
     ],
   },
   store: { folders: ['core'], packages: [...PLATFORM, 'drizzle-orm', 'ioredis'] },
-  identity: domain,
+  identity: {
+    ...domain,
+    packagesIn: [{ path: /^src\/identity\/sign-in\//, packages: ['better-auth', '@better-auth'] }],
+  },
   catalog: domain,
   limits: domain,
   ledger: domain,
@@ -72,6 +77,22 @@ const LAYERS: Readonly<Record<string, Layer>> = {
     packages: [...PLATFORM, 'elysia'],
   },
   observe: { folders: ['core'], packages: [...PLATFORM, 'pino', 'prom-client'] },
+  mail: { folders: [], packages: [...PLATFORM, 'nodemailer'] },
+  // What the command line and the console do alike: steps over several domains.
+  operations: {
+    folders: ['identity', 'catalog', 'limits', 'ledger', 'reasoning', 'store', 'core'],
+    packages: [...PLATFORM, 'drizzle-orm', ...TYPEBOX],
+  },
+  dashboard: {
+    folders: ['operations', 'identity', 'catalog', 'limits', 'ledger', 'store', 'generate', 'core'],
+    packages: [...PLATFORM, 'elysia', '@elysiajs/stream', ...TYPEBOX],
+    packagesIn: [
+      {
+        path: /^src\/dashboard\/web\//,
+        packages: ['preact', '@preact/signals', 'wouter-preact', 'uplot'],
+      },
+    ],
+  },
 };
 
 type Import = { readonly file: SourceFile; readonly specifier: string; readonly target: string };

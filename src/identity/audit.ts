@@ -21,8 +21,11 @@ export type AuditAction =
   | 'code.created'
   | 'code.revoked';
 
-/** `operator` on the command line, `system` for the program itself, else an account's id. */
-export type Actor = string;
+/**
+ * `operator` on the command line, `system` for the program itself, an account's id, or
+ * `operator:` and an e-mail address; from the dashboard with the network address it came from.
+ */
+export type Actor = string | { readonly name: string; readonly address: string };
 
 type AuditEvent = {
   /** Shared by the events of one operation, such as the two of a rotation. */
@@ -38,9 +41,11 @@ type AuditEvent = {
 
 /** Call inside the transaction of the change. */
 export function writeAuditEvent(database: Database, event: AuditEvent): void {
+  const { actor, detail = {}, ...facts } = event;
+  const { name, address } = typeof actor === 'string' ? { name: actor, address: null } : actor;
   database.db
     .insert(auditEvents)
-    .values({ ...event, detail: JSON.stringify(event.detail ?? {}) })
+    .values({ ...facts, actor: name, address, detail: JSON.stringify(detail) })
     .run();
 }
 

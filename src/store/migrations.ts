@@ -8,6 +8,7 @@ import reasoning from '../../drizzle/sqlite/0003_reasoning.sql' with { type: 'te
 import ledger from '../../drizzle/sqlite/0004_ledger.sql' with { type: 'text' };
 import guards from '../../drizzle/sqlite/0005_guards.sql' with { type: 'text' };
 import operators from '../../drizzle/sqlite/0006_operators.sql' with { type: 'text' };
+import dashboardAudit from '../../drizzle/sqlite/0007_dashboard_audit.sql' with { type: 'text' };
 
 export type Migration = {
   readonly tag: string;
@@ -24,4 +25,5 @@ export const MIGRATIONS: readonly Migration[] = [
   { tag: '0004_ledger', when: 1795271297502, sql: ledger },
   { tag: '0005_guards', when: 1795274615177, sql: guards },
   { tag: '0006_operators', when: 1795281999814, sql: operators },
+  { tag: '0007_dashboard_audit', when: 1795291592531, sql: dashboardAudit },
 ];

@@ -78,6 +78,8 @@ export const auditEvents = sqliteTable(
     operationId: text('operation_id').notNull(),
     at: instant().notNull(),
     actor: text().notNull(),
+    /** The network address that it came from; null for the command line. */
+    address: text(),
     action: text().notNull(),
     accountId: text('account_id'),
     subject: text().notNull(),

@@ -1,0 +1,53 @@
+// What the dashboard and the console are built from. Types alone; made by `serve`.
+
+import type { Incidents } from '../catalog/incidents.ts';
+import type { CatalogStatus } from '../catalog/live.ts';
+import type { UpstreamState } from '../core/health.ts';
+import type { RandomBytes } from '../core/id.ts';
+import type { Catalog } from '../core/model.ts';
+import type { OperatorState } from '../core/operator.ts';
+import type { Accounts } from '../identity/accounts.ts';
+import type { Blocks } from '../identity/blocks.ts';
+import type { Keys } from '../identity/keys.ts';
+import type { Settings } from '../identity/settings.ts';
+import type { Books } from '../ledger/books.ts';
+import type { Ledger } from '../ledger/contract.ts';
+import type { AccountLimits } from '../limits/limits.ts';
+import type { Database } from '../store/database.ts';
+
+/** The domains over a connection of the dashboard's own, which syncs what it commits. */
+export type DashboardStore = {
+  readonly database: Database;
+  readonly ledger: Ledger;
+  readonly books: Books;
+  readonly accounts: Accounts;
+  readonly keys: Keys;
+  readonly blocks: Blocks;
+  readonly settings: Settings;
+  readonly incidents: Incidents;
+};
+
+/** What both applications know of the server that they are a part of. */
+export type DashboardDependencies = {
+  readonly store: DashboardStore;
+  readonly limits: AccountLimits;
+  readonly operator: () => OperatorState;
+  /** Requests under way, in the whole process. */
+  readonly inFlight: () => number;
+  /** The address that customers are shown, without /v1. */
+  readonly baseUrl: () => string;
+  /** Unix milliseconds. */
+  readonly clock: () => number;
+  readonly randomBytes: RandomBytes;
+};
+
+/** What the console knows beyond that. */
+export type ConsoleDependencies = DashboardDependencies & {
+  readonly catalog: () => Catalog;
+  readonly catalogStatus: () => CatalogStatus;
+  /** Loads the catalog anew; where it is refused, the status has the reasons. */
+  readonly reloadCatalog: () => CatalogStatus;
+  readonly upstreams: () => readonly UpstreamState[];
+  readonly warnings: () => readonly string[];
+  readonly problems: () => readonly string[];
+};

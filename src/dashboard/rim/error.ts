@@ -1,0 +1,102 @@
+// What the JSON of the dashboard and of the console refuses, as one table: each code with its
+// status. Codes of the domains are in it too, so that what a domain throws is answered as it is.
+
+import { IdentityError } from '../../identity/error.ts';
+import { LedgerRefusal, LedgerUnavailable } from '../../ledger/error.ts';
+
+const STATUS = {
+  invalid_request: 400,
+  not_signed_in: 401,
+  invalid_credentials: 401,
+  two_factor_required: 401,
+  session_required: 403,
+  cross_origin: 403,
+  step_up_required: 403,
+  account_inactive: 403,
+  account_blocked: 403,
+  email_not_verified: 403,
+  sign_up_closed: 403,
+  not_found: 404,
+  method_not_allowed: 405,
+  conflict: 409,
+  payload_too_large: 413,
+  unsupported_media_type: 415,
+  too_many_attempts: 429,
+  internal_error: 500,
+  unavailable: 503,
+} as const;
+
+export type DashboardErrorCode = keyof typeof STATUS;
+
+/** Codes of the domains that are not the caller's mistake in form. */
+const DOMAIN_STATUS: Readonly<Record<string, number>> = {
+  account_not_found: 404,
+  key_not_found: 404,
+  block_not_found: 404,
+  email_taken: 409,
+  key_not_active: 409,
+  key_limit_reached: 409,
+  already_blocked: 409,
+  key_creation_limit_reached: 429,
+};
+
+/** What the page shows. `message` says what happened and what to do, and echoes nothing. */
+export class DashboardError extends Error {
+  override readonly name = 'DashboardError';
+  readonly code: DashboardErrorCode;
+  /** The field that is wrong, as a path such as `limits.requests_per_minute`. */
+  readonly param: string | undefined;
+  readonly retryAfterSeconds: number | undefined;
+
+  constructor(
+    code: DashboardErrorCode,
+    message: string,
+    more: { readonly param?: string; readonly retryAfterSeconds?: number } = {},
+  ) {
+    super(message);
+    this.code = code;
+    this.param = more.param;
+    this.retryAfterSeconds = more.retryAfterSeconds;
+  }
+}
+
+const UNAVAILABLE =
+  'The books cannot be written at the moment, and nothing was changed. Try again in a minute.';
+
+export type Refusal = {
+  readonly status: number;
+  readonly code: string;
+  readonly message: string;
+  readonly param?: string;
+  readonly retryAfterSeconds?: number;
+};
+
+/** How an error is told; `undefined` for one that nobody threw on purpose. */
+export function refusalOf(error: unknown): Refusal | undefined {
+  if (error instanceof DashboardError) {
+    const { code, message, param, retryAfterSeconds } = error;
+    return {
+      status: STATUS[code],
+      code,
+      message,
+      ...(param === undefined ? {} : { param }),
+      ...(retryAfterSeconds === undefined ? {} : { retryAfterSeconds }),
+    };
+  }
+  if (error instanceof IdentityError) {
+    const { code, message } = error;
+    return { status: DOMAIN_STATUS[code] ?? 400, code, message };
+  }
+  if (error instanceof LedgerRefusal) {
+    return { status: 409, code: 'ledger_refused', message: error.message };
+  }
+  if (error instanceof LedgerUnavailable) {
+    return { status: 503, code: 'unavailable', message: UNAVAILABLE };
+  }
+  return undefined;
+}
+
+/** The same answer whether a thing does not exist or is another tenant's. */
+export function notFound(what: string): DashboardError {
+  return new DashboardError('not_found', `There is no such ${what}.`);
+}

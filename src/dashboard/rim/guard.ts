@@ -1,0 +1,132 @@
+// What stands between a browser and a route: where the request comes from, who is signed in, whether
+// this may be asked of this account now, and what the body holds. In this order, for every route.
+
+import { createRequestId, type RandomBytes } from '../../core/id.ts';
+import { actorOf, type ReadSession, type SignedIn } from '../../identity/session.ts';
+import { readJson } from './body.ts';
+import { DashboardError, refusalOf } from './error.ts';
+import { finish, finishRefusal } from './respond.ts';
+import type { Route, RouteServer, RouteStanding } from './route.ts';
+
+export type GuardDependencies<Who extends SignedIn> = {
+  readonly session: ReadSession<Who>;
+  /** The standing of who is signed in, where it is not an active one. */
+  readonly standing: (who: Who) => RouteStanding | undefined;
+  readonly address: (request: Request, server: RouteServer | null) => string;
+  /** Where pages of ours come from, beside the host that was asked; such as https://example.com. */
+  readonly origin: string | undefined;
+  readonly isHttps: (request: Request) => boolean;
+  /** Unix milliseconds. */
+  readonly clock: () => number;
+  readonly randomBytes: RandomBytes;
+  /** Something may have been changed: the rest of the server is to take it up at once. */
+  readonly onChange: () => void;
+  readonly onInternal: (requestId: string, error: unknown) => void;
+};
+
+/** For how long a proof of the password opens what needs one. */
+export const STEP_UP_MS = 10 * 60_000;
+
+/** Runs a route. Whatever is thrown becomes an answer; this never rejects. */
+export async function runRoute<Who extends SignedIn>(
+  dependencies: GuardDependencies<Who>,
+  route: Route<Who> | Route<undefined>,
+  request: Request,
+  server: RouteServer | null,
+  params: Readonly<Record<string, string>>,
+): Promise<Response> {
+  const requestId = createRequestId(dependencies.clock(), dependencies.randomBytes);
+  const isHttps = dependencies.isHttps(request);
+  const writes = route.method !== 'GET';
+  try {
+    refuseKeys(request.headers);
+    if (writes) refuseForeign(request, dependencies.origin);
+    const who = await admit(dependencies, route, request.headers);
+    const address = dependencies.address(request, server);
+    const body = route.readBody(route.body === undefined ? {} : await readJson(request));
+    const result = await (route as Route<Who | undefined>).handle({
+      who,
+      actor: who === undefined ? { name: 'visitor', address } : actorOf(who, address),
+      address,
+      body,
+      query: route.readQuery(Object.fromEntries(new URL(request.url).searchParams)),
+      param(name) {
+        const value = params[name];
+        if (value === undefined) throw new DashboardError('not_found', 'There is nothing here.');
+        return value;
+      },
+      request,
+      server,
+      requestId,
+    });
+    if (writes) dependencies.onChange();
+    return finish(result, requestId, isHttps);
+  } catch (error) {
+    const refusal = refusalOf(error);
+    if (refusal !== undefined) return finishRefusal(refusal, requestId, isHttps);
+    dependencies.onInternal(requestId, error);
+    const message = `Something went wrong here, and it is not your doing. Try again; if it stays, tell the operator the request id ${requestId}.`;
+    return finishRefusal({ status: 500, code: 'internal_error', message }, requestId, isHttps);
+  }
+}
+
+/** Specification, authentication, rule 4. A key of an agent that went astray must open nothing. */
+function refuseKeys(headers: Headers): void {
+  const bearer = /^bearer\s/i.test(headers.get('authorization') ?? '');
+  if (!bearer && headers.get('x-api-key') === null) return;
+  throw new DashboardError(
+    'session_required',
+    'This is for people who are signed in to the dashboard. An API key cannot be used here.',
+  );
+}
+
+/** A page of somebody else's must not write in the name of who is signed in here. */
+function refuseForeign(request: Request, ours: string | undefined): void {
+  const origin = request.headers.get('origin');
+  const isOurs =
+    origin === null
+      ? request.headers.get('sec-fetch-site') === 'same-origin'
+      : origin === ours || URL.parse(origin)?.host === request.headers.get('host');
+  if (!isOurs) {
+    throw new DashboardError(
+      'cross_origin',
+      'This was not asked from a page of this server. Open the dashboard itself and try again.',
+    );
+  }
+  const type = request.headers.get('content-type')?.split(';')[0]?.trim().toLowerCase();
+  if (type === 'application/json') return;
+  throw new DashboardError(
+    'unsupported_media_type',
+    'Requests that change something need the content type application/json.',
+  );
+}
+
+async function admit<Who extends SignedIn>(
+  { session, standing, clock }: GuardDependencies<Who>,
+  route: Route<Who> | Route<undefined>,
+  headers: Headers,
+): Promise<Who | undefined> {
+  if (route.access === 'public') return undefined;
+  const who = await session(headers);
+  if (who === undefined) {
+    throw new DashboardError('not_signed_in', 'Nobody is signed in, or not any more. Sign in.');
+  }
+  const held = standing(who);
+  if (held !== undefined && !route.standings.includes(held)) throw refusedStanding(held);
+  if (route.access === 'step-up' && clock() - who.provenAt >= STEP_UP_MS) {
+    throw new DashboardError('step_up_required', 'Enter your password again to do this.');
+  }
+  return who;
+}
+
+function refusedStanding(standing: RouteStanding): DashboardError {
+  if (standing === 'blocked') {
+    return new DashboardError('account_blocked', 'This account is blocked. Ask the operator.');
+  }
+  return new DashboardError(
+    'account_inactive',
+    standing === 'suspended'
+      ? 'This account is suspended. Ask the operator.'
+      : 'This account is going to be deleted, so nothing of it can be changed. Take the deletion back first.',
+  );
+}

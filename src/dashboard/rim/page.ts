@@ -1,0 +1,55 @@
+// Lists are paged by key, never by offset: the page after a row costs the same wherever it is.
+
+import { type Static, Type } from '@sinclair/typebox';
+import { DashboardError } from './error.ts';
+
+/** The query of every list; spread it into a route's own. */
+export const PAGE_QUERY = {
+  limit: Type.Optional(Type.String({ pattern: '^[1-9]\\d{0,2}$' })),
+  /** Where the page before ended: its `next`. */
+  after: Type.Optional(Type.String({ minLength: 1, maxLength: 200, pattern: '^[\\w.:-]+$' })),
+};
+
+type PageQuery = { readonly [Key in keyof typeof PAGE_QUERY]?: Static<(typeof PAGE_QUERY)[Key]> };
+
+export type Page = { readonly limit: number; readonly after: string | undefined };
+
+const LIMIT_DEFAULT = 50;
+const LIMIT_MAX = 200;
+
+export function readPage(query: PageQuery): Page {
+  const limit = Math.min(Number(query.limit ?? LIMIT_DEFAULT), LIMIT_MAX);
+  return { limit, after: query.after };
+}
+
+/** A cursor that is a whole number, such as a row's. Throws `invalid_request`. */
+export function numberAfter({ after }: Page): number | undefined {
+  if (after === undefined) return undefined;
+  if (/^\d{1,15}$/.test(after)) return Number(after);
+  throw new DashboardError('invalid_request', 'The field after of the query is not valid.', {
+    param: 'after',
+  });
+}
+
+export type List<Row> = {
+  readonly object: 'list';
+  readonly data: readonly Row[];
+  /** What `after` has to be for the next page; null at the end. */
+  readonly next: string | null;
+};
+
+/** `rows` has one row more than the page where there is a next one. */
+export function listOf<Row, Shown>(
+  rows: readonly Row[],
+  { limit }: Page,
+  show: (row: Row) => Shown,
+  cursor: (row: Row) => string,
+): List<Shown> {
+  const shown = rows.slice(0, limit);
+  const last = shown.at(-1);
+  return {
+    object: 'list',
+    data: shown.map(show),
+    next: rows.length > limit && last !== undefined ? cursor(last) : null,
+  };
+}

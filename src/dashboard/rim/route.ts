@@ -1,0 +1,137 @@
+// What a route of the dashboard's JSON is: data. The rim mounts it, and the tests walk over all of
+// them: every route knows who may call it, what its body and its query may hold, and what it does.
+
+import { type Static, type TObject, type TProperties, type TSchema, Type } from '@sinclair/typebox';
+import { TypeCompiler } from '@sinclair/typebox/compiler';
+import type { Actor } from '../../identity/audit.ts';
+import type { SignedIn } from '../../identity/session.ts';
+import { DashboardError } from './error.ts';
+
+export type Method = 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE';
+
+/**
+ * public    nobody need be signed in
+ * session   whoever is signed in
+ * step-up   whoever has proven the password within the last minutes
+ */
+export type RouteAccess = 'public' | 'session' | 'step-up';
+
+/** The runtime's server, as far as routes use it. */
+export type RouteServer = { readonly timeout: (request: Request, seconds: number) => void };
+
+/** One request of a route. */
+export type Call<Who, Body = undefined, Query = undefined> = {
+  readonly who: Who;
+  /** Who acts, and from where, for the audit trail. */
+  readonly actor: Actor;
+  /** The network address of the client. */
+  readonly address: string;
+  readonly body: Body;
+  readonly query: Query;
+  /** A part of the path. */
+  readonly param: (name: string) => string;
+  readonly request: Request;
+  readonly server: RouteServer | null;
+  readonly requestId: string;
+};
+
+/** Answers JSON (200), nothing (204 for `undefined`), or a response of its own. */
+type Handle<Who, Body, Query> = (call: Call<Who, Body, Query>) => unknown;
+
+export type Route<Who> = {
+  readonly method: Method;
+  /** Below the API's prefix, such as `/keys/:id/rotate`. */
+  readonly path: string;
+  readonly access: RouteAccess;
+  /** Which standings of an account it is open to beside active ones; customers alone. */
+  readonly standings: readonly RouteStanding[];
+  readonly readBody: (value: unknown) => unknown;
+  readonly readQuery: (values: Readonly<Record<string, string>>) => unknown;
+  /** What its body may hold, for the tests. */
+  readonly body: TObject | undefined;
+  readonly query: TObject | undefined;
+  readonly handle: Handle<Who, unknown, unknown>;
+};
+
+export type RouteStanding = 'suspended' | 'pending_deletion' | 'blocked';
+
+type Definition<Who, Body extends TProperties, Query extends TProperties> = {
+  readonly method: Method;
+  readonly path: string;
+  readonly standings?: readonly RouteStanding[];
+  /** Members of the body; others are refused. A route without it takes no body. */
+  readonly body?: Body;
+  /** Members of the query, all of them text; others are refused. */
+  readonly query?: Query;
+  readonly handle: Handle<Who, Static<TObject<Body>>, Static<TObject<Query>>>;
+};
+
+type Empty = Record<never, never>;
+
+/** A route for whoever is signed in. */
+export function sessionRoute<
+  Who extends SignedIn,
+  Body extends TProperties = Empty,
+  Query extends TProperties = Empty,
+>(definition: Definition<Who, Body, Query>): Route<Who> {
+  return build('session', definition);
+}
+
+/** A route for what must not be done by whoever finds a browser open. */
+export function stepUpRoute<
+  Who extends SignedIn,
+  Body extends TProperties = Empty,
+  Query extends TProperties = Empty,
+>(definition: Definition<Who, Body, Query>): Route<Who> {
+  return build('step-up', definition);
+}
+
+/** A route for everybody. */
+export function publicRoute<Body extends TProperties = Empty, Query extends TProperties = Empty>(
+  definition: Definition<undefined, Body, Query>,
+): Route<undefined> {
+  return build('public', definition);
+}
+
+function build<Who, Body extends TProperties, Query extends TProperties>(
+  access: RouteAccess,
+  definition: Definition<Who, Body, Query>,
+): Route<Who> {
+  const body = strict(definition.body);
+  const query = strict(definition.query);
+  return {
+    method: definition.method,
+    path: definition.path,
+    access,
+    standings: definition.standings ?? [],
+    readBody: reader(body, 'body'),
+    readQuery: reader(query, 'query'),
+    body,
+    query,
+    // The readers above are what makes these types true.
+    handle: definition.handle as Handle<Who, unknown, unknown>,
+  };
+}
+
+function strict(properties: TProperties | undefined): TObject | undefined {
+  return properties === undefined
+    ? undefined
+    : Type.Object(properties, { additionalProperties: false });
+}
+
+/** Checks a value against a schema; throws `invalid_request` that names the first wrong member. */
+function reader(schema: TSchema | undefined, what: 'body' | 'query'): (value: unknown) => unknown {
+  const compiled = TypeCompiler.Compile(schema ?? Type.Object({}, { additionalProperties: false }));
+  return (value) => {
+    if (compiled.Check(value)) return value;
+    const first = compiled.Errors(value).First();
+    const param = first === undefined ? '' : first.path.slice(1).replaceAll('/', '.');
+    throw new DashboardError(
+      'invalid_request',
+      param === ''
+        ? `The ${what} is not valid.`
+        : `The field ${param} of the ${what} is not valid.`,
+      param === '' ? {} : { param },
+    );
+  };
+}

@@ -1,0 +1,34 @@
+// Who is signed in to the dashboard or to the operator's console, as the rest of the program knows
+// it. Types alone: how somebody signs in is the business of `sign-in/`.
+
+import type { Actor } from './audit.ts';
+
+export type Realm = 'customer' | 'operator';
+
+type Session = {
+  readonly userId: string;
+  /** Names the session in lists; it is not what the cookie holds. */
+  readonly sessionId: string;
+  readonly email: string;
+  readonly twoFactor: boolean;
+  /** Unix milliseconds of the last proof of the password, at sign-in or since. */
+  readonly provenAt: number;
+};
+
+export type SignedInCustomer = Session & {
+  readonly realm: 'customer';
+  readonly accountId: string;
+};
+
+export type SignedInOperator = Session & { readonly realm: 'operator' };
+
+export type SignedIn = SignedInCustomer | SignedInOperator;
+
+/** Reads the cookie of a request. Resolves to `undefined` where nobody is signed in (any more). */
+export type ReadSession<Who extends SignedIn> = (headers: Headers) => Promise<Who | undefined>;
+
+/** Who acts, in the audit trail: the account of a customer, or the operator by name. */
+export function actorOf(who: SignedIn, address: string): Actor {
+  const name = who.realm === 'customer' ? who.accountId : `operator:${who.email}`;
+  return { name, address };
+}
