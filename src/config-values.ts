@@ -30,6 +30,12 @@ export function wholeNumber(minimum: number, maximum: number): Parser<number> {
   };
 }
 
+export const portOrOff: Parser<number | 'off'> = (text) => {
+  if (text === 'off') return { value: 'off' };
+  const read = wholeNumber(0, 65_535)(text);
+  return 'value' in read ? read : { problem: 'must be a port from 0 to 65535, or off.' };
+};
+
 /** Seconds, decimals allowed, as milliseconds. */
 export function seconds(minimum: number, maximum: number): Parser<number> {
   return (text) => {

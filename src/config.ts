@@ -13,6 +13,7 @@ import {
   oneWorker,
   optional,
   type Parser,
+  portOrOff,
   seconds,
   secret,
   token,
@@ -38,6 +39,10 @@ export type Config = {
   readonly sessionSecret: string | undefined;
   /** Whether thinking is kept, sealed, for clients that lose it. */
   readonly reasoningStore: 'on' | 'off';
+  /** Where the operator's console listens. */
+  readonly operatorHost: string;
+  /** Absent: the one after `port`, or any where that is any. */
+  readonly operatorPort: number | 'off' | undefined;
   /** Addresses and CIDR ranges whose `x-forwarded-for` is believed. */
   readonly trustedProxies: readonly string[];
   readonly logLevel: LogLevel;
@@ -71,6 +76,16 @@ export const VARIABLES = [
     about: 'Address to listen on; 0.0.0.0 opens the server to other machines.',
   },
   { name: 'PORT', fallback: '3000', about: 'Port to listen on; 0 takes any free one.' },
+  {
+    name: 'OPERATOR_HOST',
+    fallback: '127.0.0.1',
+    about: "Address of the operator's console; anything but this machine needs TLS before it.",
+  },
+  {
+    name: 'OPERATOR_PORT',
+    fallback: '',
+    about: "Port of the operator's console; by default PORT + 1. off: no console.",
+  },
   {
     name: 'BASE_URL',
     fallback: '',
@@ -189,6 +204,8 @@ export function readConfig(environment: Environment, namesInFile: readonly strin
   const config: Config = {
     host: read('HOST', host),
     port: read('PORT', wholeNumber(0, 65_535)),
+    operatorHost: read('OPERATOR_HOST', host),
+    operatorPort: read('OPERATOR_PORT', optional(portOrOff)),
     baseUrl: read('BASE_URL', optional(baseUrl)),
     databasePath: read('DATABASE_URL', databasePath),
     catalogPath: read('CATALOG', optional(accept)),

@@ -7,6 +7,8 @@ import { type Config, ConfigError, publicUrl, readConfig, VARIABLES } from '../s
 const DEFAULTS: Config = {
   host: '127.0.0.1',
   port: 3000,
+  operatorHost: '127.0.0.1',
+  operatorPort: undefined,
   baseUrl: undefined,
   databasePath: './data/tollgate.db',
   catalogPath: undefined,
@@ -51,6 +53,8 @@ describe('readConfig', () => {
     const config = readConfig({
       HOST: '0.0.0.0',
       PORT: '0',
+      OPERATOR_HOST: '10.0.0.1',
+      OPERATOR_PORT: 'off',
       BASE_URL: 'https://gateway.example/sub/',
       DATABASE_URL: 'sqlite:/var/lib/tollgate/a.db',
       CATALOG: 'models.toml',
@@ -72,6 +76,8 @@ describe('readConfig', () => {
     expect(config).toEqual({
       host: '0.0.0.0',
       port: 0,
+      operatorHost: '10.0.0.1',
+      operatorPort: 'off',
       baseUrl: 'https://gateway.example/sub',
       databasePath: '/var/lib/tollgate/a.db',
       catalogPath: 'models.toml',
@@ -102,6 +108,7 @@ describe('readConfig', () => {
   const file = 'must be sqlite: and the path of a file, such as sqlite:./data/tollgate.db.';
   const network = 'must be an IP address or a CIDR range such as 10.0.0.0/8.';
   const mistakes: readonly (readonly [string, readonly string[], string])[] = [
+    ['OPERATOR_PORT', ['on', '-1', '65536'], 'must be a port from 0 to 65535, or off.'],
     [
       'HOST',
       ['a b', '127.0.0.1:80', 'http://x', '-a'],

@@ -26,6 +26,10 @@ export type Operators = {
   readonly current: () => OperatorState;
   /** What is wrong with the catalog, in words for everybody; empty when nothing is. */
   readonly warnings: () => readonly string[];
+  /** Loads the catalog anew, because an operator asked for it in the console. */
+  readonly reloadCatalog: () => void;
+  /** Takes up what has changed now, and not with the next look. */
+  readonly look: () => void;
   /** Begins to look for changes and to listen to SIGHUP. Returns the function that ends both. */
   readonly watch: () => () => void;
 };
@@ -154,6 +158,11 @@ export function createOperators(options: OperatorsOptions): Operators {
           : ['accounts are on plans that the catalog does not have']),
       ];
     },
+    reloadCatalog() {
+      reload('the console asked for it');
+      look();
+    },
+    look: () => guarded(look),
     watch() {
       const hangUp = (): void =>
         guarded(() => {

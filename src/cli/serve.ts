@@ -6,19 +6,19 @@ import type { RandomBytes } from '../core/id.ts';
 import { loadTokenizer } from '../generate/tokenizer.ts';
 import type { ListDependencies } from '../http/lists.ts';
 import { createOperatorAccess } from '../http/operator-access.ts';
-import { type GatewayServer, type ServerDependencies, startServer } from '../http/server.ts';
+import type { ServerDependencies } from '../http/server.ts';
 import { createTallies } from '../http/tally.ts';
 import { createAccess } from '../identity/access.ts';
 import { createNetworkSet } from '../identity/address.ts';
 import { keyRecord } from '../identity/key-record.ts';
 import { VERSION } from '../version.ts';
-import { CommandError } from './command.ts';
 import type { Context } from './context.ts';
 import { welcomeDemo } from './demo.ts';
+import { type Listeners, openListeners } from './listeners.ts';
 import { createObservation } from './observation.ts';
+import { createServingDashboard } from './serving-dashboard.ts';
 import { openServingDomains } from './serving-domains.ts';
 import { createServingPipeline } from './serving-pipeline.ts';
-import type { ServingStore } from './serving-store.ts';
 import { drain, stopSignal } from './shutdown.ts';
 
 /** How exact timeouts are. */
@@ -66,6 +66,11 @@ export async function serve(context: Context, options: ServeOptions): Promise<nu
   let draining = false;
   const tallies = createTallies({ monotonic, tell: observation.request });
   const trustedProxies = createNetworkSet(config.trustedProxies);
+  const pages = createServingDashboard({
+    ...{ ...shared, domains, pipeline, trustedProxies },
+    draining: () => draining,
+    port: () => server.port,
+  });
   metrics.watch({
     requestsInFlight: inFlight.count,
     streamsOpen: tallies.openStreams,
@@ -75,7 +80,7 @@ export async function serve(context: Context, options: ServeOptions): Promise<nu
     auditDifferences: selfAudit.differences,
     catalog: live.status,
   });
-  const server = await listen(store, config, {
+  const dependencies: ServerDependencies = {
     operator: operators.current,
     access: createAccess({ authenticator: domains.authenticator }),
     generation,
@@ -98,7 +103,9 @@ export async function serve(context: Context, options: ServeOptions): Promise<nu
     metrics: metrics.print,
     upstreams: health.states,
     version: VERSION,
-  });
+    dashboard: pages.dashboard,
+  };
+  const { server, console } = await listen();
   const ticking = setInterval(() => deadlines.sweep(), DEADLINE_SWEEP_MS);
   const sweeping = setInterval(reasoning.sweep, REASONING_SWEEP_MS);
   const stopEndingHolds = store.endLostHolds(inFlight);
@@ -110,6 +117,7 @@ export async function serve(context: Context, options: ServeOptions): Promise<nu
     : [];
   const lines = [
     `tollgate listening on ${httpUrl(config.host, server.port)}`,
+    ...(console === undefined ? [] : [`operator console on ${console.url}`]),
     `catalog: ${live.status().path ?? 'the built-in demonstration catalog'}`,
     ...welcome,
   ];
@@ -120,6 +128,8 @@ export async function serve(context: Context, options: ServeOptions): Promise<nu
   draining = true;
   log.info(`${signal}: draining ${inFlight.count()} requests`);
   await drain({ server, inFlight, log, drainMs: config.drainMs });
+  await console?.server.close();
+  pages.close();
   client.close();
   stopWatching();
   clearInterval(ticking);
@@ -132,27 +142,18 @@ export async function serve(context: Context, options: ServeOptions): Promise<nu
   log.info(unsettled === 0 ? 'stopped' : `stopped with ${unsettled} commands unsettled`);
   log.flush();
   return unsettled === 0 ? 0 : 1;
+
+  async function listen(): Promise<Listeners> {
+    try {
+      return await openListeners(config, dependencies, pages.console);
+    } catch (error) {
+      pages.close();
+      await store.close();
+      throw error;
+    }
+  }
 }
 
 function withOverrides(config: Config, options: ServeOptions): Config {
   return { ...config, port: options.port ?? config.port, host: options.host ?? config.host };
-}
-
-async function listen(
-  store: ServingStore,
-  { host, port }: Config,
-  dependencies: ServerDependencies,
-): Promise<GatewayServer> {
-  try {
-    return startServer(dependencies, { hostname: host, port });
-  } catch (cause) {
-    await store.close();
-    const taken = cause instanceof Error && 'code' in cause && cause.code === 'EADDRINUSE';
-    throw new CommandError(
-      'address_unavailable',
-      taken
-        ? `The port ${port} of ${host} is in use. Stop what uses it, or choose another one with PORT or --port.`
-        : `The server cannot listen on port ${port} of ${host}. Check HOST and PORT.`,
-    );
-  }
 }

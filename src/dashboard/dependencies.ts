@@ -36,6 +36,8 @@ export type DashboardDependencies = {
   readonly inFlight: () => number;
   /** The address that customers are shown, without /v1. */
   readonly baseUrl: () => string;
+  /** The server is about to end: whatever stays open has to end too. */
+  readonly draining: () => boolean;
   /** Unix milliseconds. */
   readonly clock: () => number;
   readonly randomBytes: RandomBytes;

@@ -2,7 +2,7 @@
 // framework routes and nothing else: bodies are read, checked and answered in our own code, and
 // each handler returns one finished Response.
 
-import { Elysia } from 'elysia';
+import { type AnyElysia, Elysia } from 'elysia';
 import type { Route } from '../core/request-summary.ts';
 import { chatFormat } from '../wire/chat/format.ts';
 import { messagesFormat } from '../wire/messages/format.ts';
@@ -17,7 +17,13 @@ const RUNTIME_BODY_BYTES_MAX = 1_073_741_824;
 /** Seconds of silence before the runtime drops a connection that has not sent its request. */
 const IDLE_TIMEOUT_SECONDS = 60;
 
-export type ServerDependencies = HandlerDependencies & { readonly version: string };
+/** An application below a path of its own, which answers for itself whatever comes. */
+export type Mount = (request: Request, server: RuntimeServer | null) => Promise<Response>;
+
+export type ServerDependencies = HandlerDependencies & {
+  readonly version: string;
+  readonly dashboard: Mount;
+};
 
 export type GatewayServer = {
   readonly port: number;
@@ -27,12 +33,28 @@ export type GatewayServer = {
   readonly close: () => Promise<void>;
 };
 
+type Address = { readonly hostname: string; readonly port: number };
+
 /** Listens at once. Throws what the runtime throws where the address cannot be had. */
-export function startServer(
-  dependencies: ServerDependencies,
-  address: { readonly hostname: string; readonly port: number },
-): GatewayServer {
-  const app = createApp(dependencies);
+export function startServer(dependencies: ServerDependencies, address: Address): GatewayServer {
+  return listening(createApp(dependencies), address);
+}
+
+/**
+ * The operator's console, on a listener of its own, so that whatever lets the public in lets nobody
+ * in here. Throws as `startServer` does.
+ */
+export function startConsole(console: Mount, address: Address): GatewayServer {
+  const app = new Elysia({ strictPath: true, handler: { standardHostname: false } })
+    .get('/', () => new Response(null, { status: 302, headers: { location: '/operator' } }))
+    .all('/operator', ({ request, server }) => console(request, server), { parse: 'none' })
+    .all('/operator/*', ({ request, server }) => console(request, server), { parse: 'none' })
+    .all('/*', () => new Response(null, { status: 404 }), { parse: 'none' })
+    .onError(() => new Response(null, { status: 404 }));
+  return listening(app, address);
+}
+
+function listening(app: AnyElysia, address: Address): GatewayServer {
   app.listen({
     ...address,
     reusePort: false,
@@ -52,7 +74,7 @@ export function startServer(
 }
 
 function createApp(dependencies: ServerDependencies) {
-  const { version } = dependencies;
+  const { version, dashboard } = dependencies;
   const openChat = (request: Request, server: RuntimeServer | null, route: Route) =>
     openExchange(dependencies, request, server, chatFormat, route);
   const openMessages = (request: Request, server: RuntimeServer | null, route: Route) =>
@@ -95,6 +117,8 @@ function createApp(dependencies: ServerDependencies) {
     .get('/v1/account', ({ request, server }) =>
       answerList(dependencies, openChat(request, server, 'account'), showAccount),
     )
+    .all('/dashboard', ({ request, server }) => dashboard(request, server), { parse: 'none' })
+    .all('/dashboard/*', ({ request, server }) => dashboard(request, server), { parse: 'none' })
     .get('/healthz', () => Response.json({ status: 'ok', version }))
     .get('/readyz', ({ request, server }) => answerReady(dependencies, request, server))
     .get('/metrics', ({ request, server }) => answerMetrics(dependencies, request, server))

@@ -14,49 +14,58 @@ export type AppDependencies<Who extends SignedIn> = GuardDependencies<Who> & {
   readonly files: PageFiles;
 };
 
-export function createDashboardApp<Who extends SignedIn>(dependencies: AppDependencies<Who>) {
+/** Answers every request below the prefix. */
+export type DashboardApp = (request: Request, server: RouteServer | null) => Promise<Response>;
+
+export function createDashboardApp<Who extends SignedIn>(
+  dependencies: AppDependencies<Who>,
+): DashboardApp {
   const { prefix, routes, files, isHttps } = dependencies;
   const app = new Elysia({ prefix, strictPath: true, handler: { standardHostname: false } });
+  /** The framework hands on the server that it listens with, and this one does not listen. */
+  const servers = new WeakMap<Request, RouteServer>();
   const methods = new Map<string, string[]>();
+
   for (const route of routes) {
     const path = `/api${route.path}`;
     methods.set(path, [...(methods.get(path) ?? []), route.method]);
     app.route(
       route.method,
       path,
-      ({ request, server, params }) =>
-        runRoute(dependencies, route, request, server as RouteServer | null, params),
+      ({ request, params }) =>
+        runRoute(dependencies, route, request, servers.get(request) ?? null, params),
       { config: {}, parse: 'none' },
     );
   }
   for (const [path, allowed] of methods) {
     app.all(
       path,
-      ({ request }) => refuse(request, 405, 'method_not_allowed', WRONG_METHOD, allowed),
-      {
-        parse: 'none',
+      ({ request }) => {
+        const response = refuse(request, 405, 'method_not_allowed', WRONG_METHOD);
+        response.headers.set('allow', allowed.join(', '));
+        return response;
       },
+      { parse: 'none' },
     );
   }
+  const nothing = ({ request }: { request: Request }) => refuse(request, 404, 'not_found', NOTHING);
+  app
+    // A path for all methods comes after those for one: a GET would end at the page below.
+    .get('/api/*', nothing)
+    .all('/api/*', nothing, { parse: 'none' })
+    .get('', ({ request }) => files.page(request, securityHeaders(isHttps(request))))
+    .get('/*', ({ request }) => files.serve(request, securityHeaders(isHttps(request))))
+    .onError(nothing);
 
-  function refuse(
-    request: Request,
-    status: number,
-    code: string,
-    message: string,
-    allowed?: readonly string[],
-  ): Response {
-    const response = finishRefusal({ status, code, message }, '', isHttps(request));
-    if (allowed !== undefined) response.headers.set('allow', allowed.join(', '));
-    return response;
+  function refuse(request: Request, status: number, code: string, message: string): Response {
+    return finishRefusal({ status, code, message }, '', isHttps(request));
   }
 
-  return app
-    .all('/api/*', ({ request }) => refuse(request, 404, 'not_found', 'There is nothing here.'), {
-      parse: 'none',
-    })
-    .get('', ({ request }) => files.page(request, securityHeaders(isHttps(request))))
-    .get('/*', ({ request }) => files.serve(request, securityHeaders(isHttps(request))));
+  return async (request, server) => {
+    if (server !== null) servers.set(request, server);
+    return app.handle(request);
+  };
 }
 
-const WRONG_METHOD = 'This path does not take this method. See the header allow.';
+const WRONG_METHOD = 'This path does not take this method. The header allow has those it takes.';
+const NOTHING = 'There is nothing here.';

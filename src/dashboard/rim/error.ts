@@ -3,6 +3,7 @@
 
 import { IdentityError } from '../../identity/error.ts';
 import { LedgerRefusal, LedgerUnavailable } from '../../ledger/error.ts';
+import { OperationError } from '../../operations/error.ts';
 
 const STATUS = {
   invalid_request: 400,
@@ -28,11 +29,18 @@ const STATUS = {
 
 export type DashboardErrorCode = keyof typeof STATUS;
 
-/** Codes of the domains that are not the caller's mistake in form. */
+/** Codes of the domains and of operations that are not the caller's mistake in form. */
 const DOMAIN_STATUS: Readonly<Record<string, number>> = {
   account_not_found: 404,
   key_not_found: 404,
   block_not_found: 404,
+  request_not_found: 404,
+  receipt_not_found: 404,
+  no_receipts: 404,
+  code_not_found: 404,
+  code_used: 409,
+  code_expired: 409,
+  code_revoked: 409,
   email_taken: 409,
   key_not_active: 409,
   key_limit_reached: 409,
@@ -83,7 +91,7 @@ export function refusalOf(error: unknown): Refusal | undefined {
       ...(retryAfterSeconds === undefined ? {} : { retryAfterSeconds }),
     };
   }
-  if (error instanceof IdentityError) {
+  if (error instanceof IdentityError || error instanceof OperationError) {
     const { code, message } = error;
     return { status: DOMAIN_STATUS[code] ?? 400, code, message };
   }

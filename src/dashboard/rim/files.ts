@@ -12,3 +12,8 @@ export type PageFiles = {
     headers: Readonly<Record<string, string>>,
   ) => Response | Promise<Response>;
 };
+
+export function createPageFiles(_application: 'customer' | 'operator'): PageFiles {
+  const page: PageFiles['page'] = (_request, headers) => new Response('', { headers });
+  return { page, serve: page };
+}

@@ -43,7 +43,8 @@ export async function runRoute<Who extends SignedIn>(
     if (writes) refuseForeign(request, dependencies.origin);
     const who = await admit(dependencies, route, request.headers);
     const address = dependencies.address(request, server);
-    const body = route.readBody(route.body === undefined ? {} : await readJson(request));
+    const takesJson = route.body !== undefined && route.body !== 'unread';
+    const body = route.readBody(takesJson ? await readJson(request) : {});
     const result = await (route as Route<Who | undefined>).handle({
       who,
       actor: who === undefined ? { name: 'visitor', address } : actorOf(who, address),

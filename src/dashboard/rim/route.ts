@@ -2,7 +2,7 @@
 // them: every route knows who may call it, what its body and its query may hold, and what it does.
 
 import { type Static, type TObject, type TProperties, type TSchema, Type } from '@sinclair/typebox';
-import { TypeCompiler } from '@sinclair/typebox/compiler';
+import { type TypeCheck, TypeCompiler } from '@sinclair/typebox/compiler';
 import type { Actor } from '../../identity/audit.ts';
 import type { SignedIn } from '../../identity/session.ts';
 import { DashboardError } from './error.ts';
@@ -47,8 +47,8 @@ export type Route<Who> = {
   readonly standings: readonly RouteStanding[];
   readonly readBody: (value: unknown) => unknown;
   readonly readQuery: (values: Readonly<Record<string, string>>) => unknown;
-  /** What its body may hold, for the tests. */
-  readonly body: TObject | undefined;
+  /** What its body may hold; `unread` where the handler reads it itself, whatever it is. */
+  readonly body: TObject | 'unread' | undefined;
   readonly query: TObject | undefined;
   readonly handle: Handle<Who, unknown, unknown>;
 };
@@ -60,7 +60,7 @@ type Definition<Who, Body extends TProperties, Query extends TProperties> = {
   readonly path: string;
   readonly standings?: readonly RouteStanding[];
   /** Members of the body; others are refused. A route without it takes no body. */
-  readonly body?: Body;
+  readonly body?: Body | 'unread';
   /** Members of the query, all of them text; others are refused. */
   readonly query?: Query;
   readonly handle: Handle<Who, Static<TObject<Body>>, Static<TObject<Query>>>;
@@ -97,14 +97,14 @@ function build<Who, Body extends TProperties, Query extends TProperties>(
   access: RouteAccess,
   definition: Definition<Who, Body, Query>,
 ): Route<Who> {
-  const body = strict(definition.body);
+  const body = definition.body === 'unread' ? 'unread' : strict(definition.body);
   const query = strict(definition.query);
   return {
     method: definition.method,
     path: definition.path,
     access,
     standings: definition.standings ?? [],
-    readBody: reader(body, 'body'),
+    readBody: reader(body === 'unread' ? undefined : body, 'body'),
     readQuery: reader(query, 'query'),
     body,
     query,
@@ -121,8 +121,9 @@ function strict(properties: TProperties | undefined): TObject | undefined {
 
 /** Checks a value against a schema; throws `invalid_request` that names the first wrong member. */
 function reader(schema: TSchema | undefined, what: 'body' | 'query'): (value: unknown) => unknown {
-  const compiled = TypeCompiler.Compile(schema ?? Type.Object({}, { additionalProperties: false }));
+  let compiled: TypeCheck<TSchema> | undefined;
   return (value) => {
+    compiled ??= TypeCompiler.Compile(schema ?? Type.Object({}, { additionalProperties: false }));
     if (compiled.Check(value)) return value;
     const first = compiled.Errors(value).First();
     const param = first === undefined ? '' : first.path.slice(1).replaceAll('/', '.');

@@ -1,0 +1,73 @@
+// Where a server listens: one address for the public, and one for the operator's console. Made by
+// serve, which says what is answered there.
+
+import { type Config, httpUrl } from '../config.ts';
+import {
+  type GatewayServer,
+  type Mount,
+  type ServerDependencies,
+  startConsole,
+  startServer,
+} from '../http/server.ts';
+import { CommandError } from './command.ts';
+
+export type Listeners = {
+  readonly server: GatewayServer;
+  /** Absent where the settings want none. */
+  readonly console: { readonly server: GatewayServer; readonly url: string } | undefined;
+};
+
+/** Opens both, or none. Throws `address_unavailable`. */
+export async function openListeners(
+  config: Pick<Config, 'host' | 'port' | 'operatorHost' | 'operatorPort'>,
+  dependencies: ServerDependencies,
+  answerConsole: Mount,
+): Promise<Listeners> {
+  const { host, port, operatorHost } = config;
+  const server = open(
+    () => startServer(dependencies, { hostname: host, port }),
+    `port ${port} of ${host}`,
+    'with PORT or --port',
+  );
+  const consolePort = consolePortOf(config);
+  if (consolePort === undefined) return { server, console: undefined };
+  try {
+    const console = open(
+      () => startConsole(answerConsole, { hostname: operatorHost, port: consolePort }),
+      `port ${consolePort} of ${operatorHost}, for the operator's console,`,
+      'with OPERATOR_PORT, or have no console with OPERATOR_PORT=off',
+    );
+    return { server, console: { server: console, url: urlOf(operatorHost, console.port) } };
+  } catch (error) {
+    await server.close();
+    throw error;
+  }
+}
+
+function consolePortOf({
+  port,
+  operatorPort,
+}: Pick<Config, 'port' | 'operatorPort'>): number | undefined {
+  if (operatorPort === 'off') return undefined;
+  if (operatorPort !== undefined) return operatorPort;
+  return port === 0 || port === 65_535 ? 0 : port + 1;
+}
+
+function open(start: () => GatewayServer, where: string, how: string): GatewayServer {
+  try {
+    return start();
+  } catch (cause) {
+    const taken = cause instanceof Error && 'code' in cause && cause.code === 'EADDRINUSE';
+    throw new CommandError(
+      'address_unavailable',
+      taken
+        ? `The ${where} is in use. Stop what uses it, or choose another one ${how}.`
+        : `The server cannot listen on ${where}. Check HOST, PORT, OPERATOR_HOST and OPERATOR_PORT.`,
+    );
+  }
+}
+
+function urlOf(host: string, port: number): string {
+  const open = host === '0.0.0.0' || host === '::';
+  return `${httpUrl(open ? 'localhost' : host, port)}/operator`;
+}

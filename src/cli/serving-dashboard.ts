@@ -1,0 +1,188 @@
+// The dashboard and the operator's console of a server. Neither is loaded before somebody opens one
+// of them: a gateway whose pages nobody looks at pays for them neither in memory nor at its start.
+// Made by serve.
+
+import { createIncidents } from '../catalog/incidents.ts';
+import { type Config, publicUrl } from '../config.ts';
+import type { RandomBytes } from '../core/id.ts';
+import type { ConsoleDependencies, DashboardStore } from '../dashboard/dependencies.ts';
+import type { DashboardApp } from '../dashboard/rim/app.ts';
+import type { GuardDependencies } from '../dashboard/rim/guard.ts';
+import type { RouteStanding } from '../dashboard/rim/route.ts';
+import { type RuntimeServer, socketAddressOf } from '../http/exchange.ts';
+import type { Mount } from '../http/server.ts';
+import { createAccounts } from '../identity/accounts.ts';
+import { clientAddress, type NetworkSet } from '../identity/address.ts';
+import { createBlocks } from '../identity/blocks.ts';
+import { createKeys } from '../identity/keys.ts';
+import type { SignedIn, SignedInCustomer, SignedInOperator } from '../identity/session.ts';
+import { createSettings } from '../identity/settings.ts';
+import { createBooks } from '../ledger/books.ts';
+import { openDatabase } from '../store/database.ts';
+import type { Observation } from './observation.ts';
+import type { ServingDomains } from './serving-domains.ts';
+import type { createServingPipeline } from './serving-pipeline.ts';
+
+export type ServingDashboardOptions = {
+  readonly config: Config;
+  readonly clock: () => number;
+  readonly randomBytes: RandomBytes;
+  readonly observation: Pick<Observation, 'log' | 'alert'>;
+  readonly domains: ServingDomains;
+  readonly pipeline: ReturnType<typeof createServingPipeline>;
+  readonly trustedProxies: NetworkSet;
+  readonly draining: () => boolean;
+  /** The port that the public listener really has. */
+  readonly port: () => number;
+};
+
+export type ServingDashboard = {
+  readonly dashboard: Mount;
+  readonly console: Mount;
+  readonly close: () => void;
+};
+
+export function createServingDashboard(options: ServingDashboardOptions): ServingDashboard {
+  const { config, clock, randomBytes, observation, domains, trustedProxies } = options;
+  const store = lazily(() => openDashboardStore(options));
+  const dependencies = lazily(() => dependenciesOf(options, store.get()));
+  const origin = config.baseUrl === undefined ? undefined : new URL(config.baseUrl).origin;
+
+  function guard<Who extends SignedIn>(
+    session: GuardDependencies<Who>['session'],
+    standing: GuardDependencies<Who>['standing'],
+  ): GuardDependencies<Who> {
+    return {
+      session,
+      standing,
+      address: (request, server) =>
+        clientAddress(
+          socketAddressOf(request, server as RuntimeServer | null),
+          request.headers.get('x-forwarded-for'),
+          trustedProxies,
+        ),
+      origin,
+      isHttps: () => config.baseUrl?.startsWith('https:') ?? false,
+      clock,
+      randomBytes,
+      onChange: domains.operators.look,
+      onInternal: (requestId, error) =>
+        observation.alert({ kind: 'internal_error', requestId }, error),
+    };
+  }
+
+  function standingOf({ accountId }: SignedInCustomer): RouteStanding | undefined {
+    const { standing } = store.get().accounts.get(accountId);
+    if (domains.operators.current().blocklist.accountBlocked(accountId)) return 'blocked';
+    return standing === 'active' ? undefined : standing;
+  }
+
+  const customer = lazily(async (): Promise<DashboardApp> => {
+    const [{ createDashboardApp }, { customerRoutes }, { createPageFiles }] = await Promise.all([
+      import('../dashboard/rim/app.ts'),
+      import('../dashboard/customer/routes.ts'),
+      import('../dashboard/rim/files.ts'),
+    ]);
+    return createDashboardApp({
+      ...guard<SignedInCustomer>(async () => undefined, standingOf),
+      prefix: '/dashboard',
+      routes: customerRoutes(dependencies.get()),
+      files: createPageFiles('customer'),
+    });
+  });
+
+  const operator = lazily(async (): Promise<DashboardApp> => {
+    const [{ createDashboardApp }, { operatorRoutes }, { createPageFiles }] = await Promise.all([
+      import('../dashboard/rim/app.ts'),
+      import('../dashboard/operator/routes.ts'),
+      import('../dashboard/rim/files.ts'),
+    ]);
+    return createDashboardApp({
+      ...guard<SignedInOperator>(
+        async () => undefined,
+        () => undefined,
+      ),
+      prefix: '/operator',
+      routes: operatorRoutes(dependencies.get()),
+      files: createPageFiles('operator'),
+    });
+  });
+
+  return {
+    dashboard: async (request, server) => (await customer.get())(request, server),
+    console: async (request, server) => (await operator.get())(request, server),
+    close() {
+      store.made()?.database.close();
+    },
+  };
+}
+
+/**
+ * A connection of its own, which syncs what it commits: a key that was revoked must not come back
+ * with the power, and requests must not wait for it.
+ */
+function openDashboardStore(options: ServingDashboardOptions): DashboardStore {
+  const { config, clock, randomBytes, domains } = options;
+  const { live, store } = domains;
+  const database = openDatabase({
+    url: `sqlite:${config.databasePath}`,
+    sync: config.ledgerSync,
+    checkpoints: false,
+  });
+  const books = createBooks(database);
+  const shared = { database, clock, randomBytes, plans: () => live.current().plans };
+  return {
+    database,
+    ledger: store.ledger,
+    books,
+    accounts: createAccounts({ ...shared, openBalance: books.openBalance }),
+    keys: createKeys(shared),
+    blocks: createBlocks(shared),
+    settings: createSettings(shared),
+    incidents: createIncidents(shared),
+  };
+}
+
+function dependenciesOf(
+  options: ServingDashboardOptions,
+  store: DashboardStore,
+): ConsoleDependencies {
+  const { config, clock, randomBytes, domains, pipeline, draining } = options;
+  const { live, operators } = domains;
+  return {
+    store,
+    limits: pipeline.limits,
+    operator: operators.current,
+    inFlight: pipeline.inFlight.count,
+    baseUrl: () => publicUrl(config, options.port()),
+    draining,
+    clock,
+    randomBytes,
+    catalog: live.current,
+    catalogStatus: live.status,
+    reloadCatalog() {
+      operators.reloadCatalog();
+      return live.status();
+    },
+    upstreams: pipeline.health.states,
+    warnings: () => [...pipeline.selfAudit.warnings(), ...operators.warnings()],
+    problems: domains.store.problems,
+  };
+}
+
+type Lazy<T> = {
+  readonly get: () => T;
+  /** What was made, where it was. */
+  readonly made: () => T | undefined;
+};
+
+function lazily<T>(make: () => T): Lazy<T> {
+  let made: { readonly value: T } | undefined;
+  return {
+    get() {
+      made ??= { value: make() };
+      return made.value;
+    },
+    made: () => made?.value,
+  };
+}
