@@ -1,7 +1,7 @@
 // The audit trail: who did what to whom. Written in the transaction of the change that it is about,
 // so that there is never one without the other. Never holds a key, a digest or a secret.
 
-import { desc, eq, max } from 'drizzle-orm';
+import { and, desc, eq, lt, max } from 'drizzle-orm';
 import type { Database } from '../store/database.ts';
 import { auditEvents } from '../store/tables.ts';
 
@@ -11,6 +11,7 @@ export type AuditAction =
   | 'account.standing_changed'
   | 'account.email_verified'
   | 'api_key.created'
+  | 'api_key.renamed'
   | 'api_key.revoked'
   | 'block.added'
   | 'block.removed'
@@ -49,12 +50,18 @@ export function writeAuditEvent(database: Database, event: AuditEvent): void {
     .run();
 }
 
-/** The newest events of an account, newest first. */
-export function listAuditEvents(database: Database, accountId: string, limit: number) {
+/** The newest events of an account, newest first; of those before event `before` where it is given. */
+export function listAuditEvents(
+  database: Database,
+  accountId: string,
+  limit: number,
+  before?: number,
+) {
+  const older = before === undefined ? undefined : lt(auditEvents.id, before);
   return database.db
     .select()
     .from(auditEvents)
-    .where(eq(auditEvents.accountId, accountId))
+    .where(and(eq(auditEvents.accountId, accountId), older))
     .orderBy(desc(auditEvents.id))
     .limit(limit)
     .all();

@@ -1,4 +1,4 @@
-// API keys: create, rotate, revoke, list. Called by the command line, the dashboard and the key
+// API keys: create, rename, rotate, revoke, list. Called by the command line, the dashboard and the key
 // list of /v1. The key itself leaves here once, at its creation; only its digest is stored.
 
 import { createHash } from 'node:crypto';
@@ -21,6 +21,14 @@ type NewKey = {
   readonly name?: string | null | undefined;
   /** Unix milliseconds, in the future; absent: never. */
   readonly expiresAt?: number | undefined;
+};
+
+/** How many keys an account has created within the last hour, and from when on it may again. */
+export type KeyCreations = {
+  readonly made: number;
+  readonly limit: number;
+  /** Unix milliseconds; `undefined` where it may now. */
+  readonly nextAt: number | undefined;
 };
 
 export type Keys = ReturnType<typeof createKeys>;
@@ -83,10 +91,29 @@ export function createKeys(dependencies: {
     );
   }
 
+  /** Finds a key of this account by its id; one of another account is as unknown as none. */
+  function findOwn(accountId: string, id: string): ApiKey {
+    const own = and(eq(apiKeys.id, id), eq(apiKeys.accountId, accountId));
+    const row = db.select().from(apiKeys).where(own).get();
+    if (row !== undefined) return row;
+    throw new IdentityError('key_not_found', 'There is no such key.');
+  }
+
+  function creations(accountId: string, now: number): KeyCreations {
+    const made = db
+      .select({ at: apiKeys.createdAt })
+      .from(apiKeys)
+      .where(and(eq(apiKeys.accountId, accountId), gt(apiKeys.createdAt, now - HOUR_MS)))
+      .orderBy(desc(apiKeys.createdAt))
+      .all();
+    // The one that has to be an hour old before there is room for another.
+    const last = made[KEY_CREATIONS_PER_HOUR - 1];
+    const nextAt = last === undefined ? undefined : last.at + HOUR_MS;
+    return { made: made.length, limit: KEY_CREATIONS_PER_HOUR, nextAt };
+  }
+
   function requireCreations(accountId: string, now: number): void {
-    const recent = and(eq(apiKeys.accountId, accountId), gt(apiKeys.createdAt, now - HOUR_MS));
-    const made = Number(db.select({ keys: count() }).from(apiKeys).where(recent).get()?.keys ?? 0);
-    if (made < KEY_CREATIONS_PER_HOUR) return;
+    if (creations(accountId, now).nextAt === undefined) return;
     throw new IdentityError(
       'key_creation_limit_reached',
       `The account has created ${KEY_CREATIONS_PER_HOUR} keys within the last hour, rotations included. Try again later.`,
@@ -143,14 +170,16 @@ export function createKeys(dependencies: {
       action: 'api_key.revoked',
       accountId: row.accountId,
       subject: row.id,
-      detail: { reason, replaced_by: replacedBy },
+      detail: { masked: row.masked, reason, replaced_by: replacedBy },
     });
     return { ...row, ...changes };
   }
 
   return {
     find,
+    findOwn,
     countActive,
+    creations: (accountId: string): KeyCreations => creations(accountId, clock()),
 
     /** Creates a key within the plan's cap and the hourly limit. Throws `IdentityError`. */
     create(facts: NewKey, actor: Actor): CreatedKey {
@@ -201,6 +230,26 @@ export function createKeys(dependencies: {
         const row = find(id);
         if (row.revokedAt !== null) return row;
         return markRevoked(row, reason, null, clock(), actor, createId('op_', randomBytes));
+      });
+    },
+
+    /** A name that is the same already changes nothing. Throws `invalid_key_name`. */
+    rename(id: string, newName: string | null, actor: Actor): ApiKey {
+      const name = normaliseKeyName(newName);
+      return database.transaction(() => {
+        const row = find(id);
+        if (row.name === name) return row;
+        db.update(apiKeys).set({ name }).where(eq(apiKeys.id, row.id)).run();
+        writeAuditEvent(database, {
+          operationId: createId('op_', randomBytes),
+          at: clock(),
+          actor,
+          action: 'api_key.renamed',
+          accountId: row.accountId,
+          subject: row.id,
+          detail: { masked: row.masked, from: row.name, to: name },
+        });
+        return { ...row, name };
       });
     },
 

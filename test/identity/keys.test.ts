@@ -207,6 +207,57 @@ describe('revocation', () => {
   });
 });
 
+describe('renaming', () => {
+  test('changes the name alone, with one audit event, and the same name changes nothing', () => {
+    const account = addAccount(identity);
+    const { row } = keys.create({ accountId: account.id, name: 'laptop' }, 'operator');
+    const renamed = keys.rename(row.id, '  desktop ', account.id);
+    expect(renamed).toEqual({ ...row, name: 'desktop' });
+    expect(keys.list(account.id)).toEqual([renamed]);
+    keys.rename(row.id, 'desktop', account.id);
+    expect(keys.rename(row.id, null, account.id).name).toBeNull();
+    expect(codeOf(() => keys.rename(row.id, 'two\nlines', account.id))).toBe('invalid_key_name');
+    const events = listAuditEvents(database, account.id, 2);
+    expect(events.map(({ action, actor, detail }) => [action, actor, JSON.parse(detail)])).toEqual([
+      ['api_key.renamed', account.id, { masked: row.masked, from: 'desktop', to: null }],
+      ['api_key.renamed', account.id, { masked: row.masked, from: 'laptop', to: 'desktop' }],
+    ]);
+  });
+});
+
+describe('what belongs to an account', () => {
+  test('a key of another account is as unknown as none, and so is a whole key', () => {
+    const [mine, other] = [addAccount(identity), addAccount(identity)];
+    const { row, key } = keys.create({ accountId: mine.id }, 'operator');
+    expect(keys.findOwn(mine.id, row.id)).toEqual(row);
+    const refusal = (accountId: string, id: string): string => {
+      try {
+        return keys.findOwn(accountId, id).id;
+      } catch (error) {
+        return String(error);
+      }
+    };
+    const unknown = refusal(mine.id, 'key_nobody');
+    expect(unknown).toStartWith('IdentityError: There is no such key.');
+    expect([refusal(other.id, row.id), refusal(mine.id, key)]).toEqual([unknown, unknown]);
+  });
+
+  test('the creations of the last hour say when there is room again', () => {
+    const account = addAccount(identity, 'business');
+    const create = () => keys.create({ accountId: account.id }, 'operator');
+    expect(keys.creations(account.id)).toEqual({ made: 0, limit: 20, nextAt: undefined });
+    const first = identity.clock();
+    create();
+    identity.advance(60_000);
+    for (let made = 1; made < 20; made += 1) create();
+    expect(keys.creations(account.id)).toEqual({ made: 20, limit: 20, nextAt: first + HOUR_MS });
+    identity.advance(HOUR_MS - 60_001);
+    expect(codeOf(create)).toBe('key_creation_limit_reached');
+    identity.advance(1);
+    expect(keys.creations(account.id)).toEqual({ made: 19, limit: 20, nextAt: undefined });
+  });
+});
+
 describe('keyRecord', () => {
   test('shows every field, the status of the moment, and no secret', () => {
     const row = {
