@@ -2,9 +2,9 @@
 // computed again from usage and prices, so a difference would show.
 
 import type { Command } from 'commander';
-import { addCommand, CommandError, type Output, type Perform } from './command.ts';
+import { explainRequest } from '../operations/requests.ts';
+import { addCommand, type Output, type Perform } from './command.ts';
 import type { Context } from './context.ts';
-import { explanation } from './explanation.ts';
 import { explanationText } from './explanation-text.ts';
 
 export function addExplainCommand(program: Command, perform: Perform): void {
@@ -16,13 +16,6 @@ export function addExplainCommand(program: Command, perform: Perform): void {
 
 function explain(context: Context, _options: object, requestId = ''): Output {
   const { books } = context.openStore();
-  const story = books.explain(requestId);
-  if (story === undefined) {
-    throw new CommandError(
-      'request_not_found',
-      'The books know no request with this id. A request that was refused leaves no entry.',
-    );
-  }
-  const facts = explanation(story, context.catalog());
+  const facts = explainRequest(books, context.catalog(), requestId);
   return { json: facts, text: explanationText(facts) };
 }

@@ -1,7 +1,7 @@
 // The facts about one request in words, for people who ask `tollgate explain`. It computes nothing.
 
-import type { AttemptFacts, UpstreamCosts } from './attempt-facts.ts';
-import type { Explanation } from './explanation.ts';
+import type { AttemptFacts, UpstreamCosts } from '../operations/attempt-facts.ts';
+import type { Explanation } from '../operations/explanation.ts';
 
 type Usage = NonNullable<Explanation['usage']>;
 type Booked = NonNullable<Explanation['booked']>;

@@ -6,6 +6,7 @@ import { CatalogError } from '../catalog/source.ts';
 import { ConfigError } from '../config.ts';
 import { IdentityError } from '../identity/error.ts';
 import { LedgerRefusal, LedgerUnavailable } from '../ledger/error.ts';
+import { OperationError } from '../operations/error.ts';
 import { isStoreFailure, StoreError, sqliteCode } from '../store/error.ts';
 import { VERSION } from '../version.ts';
 import { addAccountCommands } from './account.ts';
@@ -121,7 +122,8 @@ function usageFailure(error: CommanderError): Failure {
 }
 
 function failureCode(error: unknown): string {
-  if (error instanceof CommandError || error instanceof IdentityError) return error.code;
+  if (error instanceof CommandError || error instanceof OperationError) return error.code;
+  if (error instanceof IdentityError) return error.code;
   if (error instanceof ConfigError) return 'invalid_configuration';
   if (error instanceof CatalogError) return 'invalid_catalog';
   if (error instanceof LedgerRefusal) return 'ledger_refused';

@@ -5,12 +5,15 @@ import { closeSync, fsyncSync, openSync, rmSync, writeSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { Command } from 'commander';
 import { formatTokens } from '../core/money.ts';
-import { type ChainTotals, createChainCheck } from '../core/receipt-chain.ts';
-import { receiptDifferences } from '../ledger/audit/receipts.ts';
-import { findReceipt, findSlice, receiptPages } from '../ledger/receipt-slices.ts';
+import { checkFile, checkJoint } from '../operations/receipt-file.ts';
+import {
+  exportReceipts,
+  showReceipt,
+  type VerifiedReceipts,
+  verifyReceipts,
+} from '../operations/receipts.ts';
 import { addCommand, addGroup, CommandError, type Output, type Perform } from './command.ts';
-import type { Context, Store } from './context.ts';
-import { checkFile, checkJoint, exportLines, sha256 } from './receipt-file.ts';
+import type { Context } from './context.ts';
 import { readSpan, type SpanOptions } from './span.ts';
 
 export function addReceiptCommands(program: Command, perform: Perform): void {
@@ -22,7 +25,7 @@ export function addReceiptCommands(program: Command, perform: Perform): void {
       .option('--from <time>', 'those from a day or an instant on')
       .option('--to <time>', 'those before a day or an instant')
       .option('--out <file>', 'a new file (default: standard output)'),
-    exportReceipts,
+    exportToFile,
   );
   perform<VerifyOptions>(
     addCommand(receipts, 'verify [files...]', 'check exported files, or the books themselves')
@@ -32,21 +35,17 @@ export function addReceiptCommands(program: Command, perform: Perform): void {
   );
   perform(
     addCommand(receipts, 'show <request>', 'show the receipt of a request or of a movement'),
-    showReceipt,
+    show,
   );
 }
 
 type ExportOptions = SpanOptions & { readonly account: string; readonly out?: string };
 
-function exportReceipts(context: Context, options: ExportOptions): Output {
+function exportToFile(context: Context, options: ExportOptions): Output {
   const span = readSpan(options);
   const { database, accounts } = context.openStore();
   const { id } = accounts.find(options.account);
-  const slice = findSlice(database.db, id, span);
-  if (slice === undefined) {
-    throw new CommandError('no_receipts', 'This account has no receipts of that time.');
-  }
-  const pieces = exportLines(receiptPages(database.db, id, slice));
+  const { slice, pieces } = exportReceipts(database, id, span);
   if (options.out === undefined) return { json: null, text: '', pieces };
   const file = resolve(context.directory, options.out);
   writeNewFile(file, pieces);
@@ -88,14 +87,7 @@ function writeAll(descriptor: number, bytes: Buffer): void {
 type VerifyOptions = { readonly account?: string; readonly all?: boolean };
 
 /** What was looked at: a file by its name, or an account of the books. */
-type Verified = {
-  readonly name: string;
-  readonly totals: ChainTotals;
-  readonly problems: readonly Problem[];
-};
-
-/** `of` is the number of a receipt, or what the books know it by. */
-type Problem = { readonly of: number | string; readonly kind: string; readonly detail: string };
+type Verified = VerifiedReceipts & { readonly name: string };
 
 async function verify(
   context: Context,
@@ -112,7 +104,7 @@ async function verify(
     account === undefined
       ? store.accounts.list().map(({ id }) => id)
       : [store.accounts.find(account).id];
-  return verifiedOutput(ids.map((id) => verifyBooks(store, id)));
+  return verifiedOutput(ids.map((id) => ({ name: id, ...verifyReceipts(store.database, id) })));
 }
 
 async function verifyFiles(directory: string, files: readonly string[]): Promise<Verified[]> {
@@ -130,18 +122,6 @@ async function verifyFiles(directory: string, files: readonly string[]): Promise
     });
   }
   return verified;
-}
-
-/** The chain, and what it says against the rest of the books. */
-function verifyBooks({ database }: Store, accountId: string): Verified {
-  const check = createChainCheck(sha256);
-  const slice = findSlice(database.db, accountId, undefined);
-  const pages = slice === undefined ? [] : receiptPages(database.db, accountId, slice);
-  for (const bodies of pages) for (const body of bodies) check.take(body);
-  const problems = [...receiptDifferences(database.db, { accountId })].map(
-    ({ subject, kind, detail }) => ({ of: subject, kind, detail }),
-  );
-  return { name: accountId, totals: check.totals(), problems };
 }
 
 function verifiedOutput(verified: readonly Verified[]): Output {
@@ -191,18 +171,10 @@ function verifiedText(verified: Verified): string {
   ].join('\n');
 }
 
-function showReceipt(context: Context, _options: object, subject = ''): Output {
-  const { database } = context.openStore();
-  const found = findReceipt(database.db, subject);
-  if (found === undefined) {
-    throw new CommandError(
-      'receipt_not_found',
-      'There is no receipt of a request or a movement with this id. A request that is under way, or was refused, has none.',
-    );
-  }
-  const receipt: unknown = JSON.parse(found.body);
+function show(context: Context, _options: object, subject = ''): Output {
+  const { receipt, hash } = showReceipt(context.openStore().database, subject);
   return {
-    json: { receipt, hash: found.hash },
-    text: `${JSON.stringify(receipt, undefined, 2)}\nhash  ${found.hash}`,
+    json: { receipt, hash },
+    text: `${JSON.stringify(receipt, undefined, 2)}\nhash  ${hash}`,
   };
 }

@@ -1,7 +1,7 @@
 // The books of a gateway under test, read in this process: a command for each look would take most
 // of a table's time. What is told is what `tollgate explain` tells.
 
-import { explanation } from '../../src/cli/explanation.ts';
+import { explanation } from '../../src/operations/explanation.ts';
 import { explain } from '../../src/ledger/explain.ts';
 import { openDatabase } from '../../src/store/database.ts';
 import type { Story } from './explain.ts';

@@ -102,11 +102,11 @@ export const TIMERS: readonly Fault[] = [
     plants: 'a margin is told although a cost is missing',
     edits: [
       {
-        file: 'src/cli/attempt-facts.ts',
+        file: 'src/operations/attempt-facts.ts',
         find: 'margin: complete ? formatTokens(debited - total) : null,',
         put: 'margin: formatTokens(debited - total),',
       },
     ],
-    tests: ['test/cli/attempts.test.ts'],
+    tests: ['test/operations/attempts.test.ts'],
   },
 ];

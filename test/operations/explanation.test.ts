@@ -1,129 +1,13 @@
 // The story of a request in data and in words, for every way in which one can end.
 
 import { describe, expect, test } from 'bun:test';
-import { explanation } from '../../src/cli/explanation.ts';
 import { explanationText } from '../../src/cli/explanation-text.ts';
 import type { RequestStory } from '../../src/ledger/explain.ts';
-
-const T0 = Date.UTC(2026, 10, 21, 8);
-const ACCOUNT = 'acct_ann';
-const TERMS = { usdPerMillion: 1_000_000n, minimumHold: 1_000_000n };
-
-const PRICE: RequestStory['prices'][number] = {
-  version: 'price_a',
-  model: 'swift-1',
-  input: 10n ** 12n,
-  cachedInput: 10n ** 11n,
-  cacheWrite: 125n * 10n ** 10n,
-  output: 2n * 10n ** 12n,
-  firstUsedAt: T0,
-};
-
-/** 4,096 tokens of output and ten of the prompt, at most 1.25 each. */
-const FIRST = 8_204_500_000n;
-
-const HOLD: RequestStory['hold'] = {
-  requestId: 'req_1',
-  accountId: ACCOUNT,
-  keyId: 'key_1',
-  format: 'chat',
-  stream: true,
-  endUser: null,
-  model: 'swift-1',
-  priceVersion: PRICE.version,
-  amount: FIRST,
-  promptTokens: 10,
-  outputBound: 32_000,
-  phase: 'held',
-  upstream: null,
-  modelServed: null,
-  priceVersionServed: null,
-  outputTokens: 0,
-  reasoningTokens: 0,
-  createdAt: T0,
-  dispatchedAt: null,
-  checkpointAt: null,
-  endedAt: null,
-};
-
-const UNDER_WAY: RequestStory = {
-  hold: HOLD,
-  record: undefined,
-  entries: [],
-  prices: [PRICE],
-  balanceAfter: undefined,
-  receipt: undefined,
-};
-
-const RECORD: NonNullable<RequestStory['record']> = {
-  requestId: 'req_1',
-  accountId: ACCOUNT,
-  keyId: 'key_1',
-  format: 'chat',
-  stream: true,
-  modelRequested: 'swift-1',
-  modelServed: 'swift-1',
-  upstream: 'first',
-  outcome: 'completed',
-  inputTokens: 20,
-  cachedInputTokens: 10,
-  cacheWriteTokens: 4,
-  outputTokens: 5_000,
-  reasoningTokens: 7,
-  usageBasis: 'reported',
-  rawUsage: '{"prompt_tokens":20,"completion_tokens":5000}',
-  usageDoubt: null,
-  estimatedPromptTokens: 10,
-  priceVersionRequested: PRICE.version,
-  priceVersionServed: PRICE.version,
-  held: FIRST + 8_192_000_000n,
-  charged: 10_012_000_000n,
-  debited: 10_000_000_000n,
-  loss: 12_000_000n,
-  endUser: null,
-  attempts: `[{"upstream":"first","model":"swift-1","startedAt":${T0 + 1},"endedAt":${T0 + 5_000}}]`,
-  startedAt: T0,
-  endedAt: T0 + 5_000,
-};
-
-const leg = (transferId: string, ledgerAccount: string, amount: bigint) => {
-  const kind = transferId.startsWith('loss') ? ('loss' as const) : ('settle' as const);
-  return { id: 1, transferId, ledgerAccount, amount, kind, at: T0 + 5_000, reason: null };
-};
-
-const SETTLED: RequestStory = {
-  hold: {
-    ...HOLD,
-    amount: RECORD.held,
-    phase: 'settled',
-    upstream: 'first',
-    modelServed: 'swift-1',
-    priceVersionServed: PRICE.version,
-    outputTokens: 4_900,
-    reasoningTokens: 7,
-    dispatchedAt: T0 + 1,
-    checkpointAt: T0 + 4_000,
-    endedAt: T0 + 5_000,
-  },
-  record: RECORD,
-  entries: [
-    leg('settle:req_1', 'operator:revenue', 10_000_000_000n),
-    leg('settle:req_1', `customer:${ACCOUNT}`, -10_000_000_000n),
-    leg('loss:req_1', 'operator:revenue', 12_000_000n),
-    leg('loss:req_1', 'operator:loss', -12_000_000n),
-  ],
-  prices: [PRICE],
-  balanceAfter: 0n,
-  receipt: { sequence: 3, hash: 'ab'.repeat(32) },
-};
+import { explanation } from '../../src/operations/explanation.ts';
+import { FIRST, HOLD, recorded, SETTLED, T0, TERMS, UNDER_WAY } from './stories.ts';
 
 const facts = (story: RequestStory) => explanation(story, TERMS);
 const lines = (story: RequestStory) => explanationText(facts(story)).split('\n');
-
-/** The settled story with another record. */
-function recorded(members: Partial<typeof RECORD>): RequestStory {
-  return { ...SETTLED, record: { ...RECORD, ...members } };
-}
 
 test('everything of a request that grew, was settled and cost more than there was', () => {
   expect(lines(SETTLED)).toEqual([

@@ -2,10 +2,10 @@
 // the records of this program, of older ones and of nobody's.
 
 import { describe, expect, test } from 'bun:test';
-import { readAttempts, upstreamCosts } from '../../src/cli/attempt-facts.ts';
-import { explanation } from '../../src/cli/explanation.ts';
 import { explanationText } from '../../src/cli/explanation-text.ts';
 import type { RequestStory } from '../../src/ledger/explain.ts';
+import { readAttempts, upstreamCosts } from '../../src/operations/attempt-facts.ts';
+import { explanation } from '../../src/operations/explanation.ts';
 
 const T0 = Date.UTC(2026, 10, 21, 8);
 

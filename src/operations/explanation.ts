@@ -1,5 +1,6 @@
-// The facts about one request as data, for `tollgate explain`. Every amount is a decimal string of
-// service tokens, printed from the integer that was booked. `explanation-text.ts` says it in words.
+// The facts about one request as data, for the operator: `tollgate explain` and the console. Every
+// amount is a decimal string of service tokens, printed from the integer that was booked. What its
+// customer may see of them is in `customer-explanation.ts`.
 
 import { isoTime } from '../core/calendar.ts';
 import {

@@ -1,5 +1,5 @@
 // Files of receipts: one receipt a line, and a last line that says where the chain ends. Written by
-// `receipts export`, and checked by `receipts verify` with nothing but the file.
+// `receipts export` and the customer's pages, and checked by `receipts verify` with nothing but the file.
 
 import { createReadStream } from 'node:fs';
 import {

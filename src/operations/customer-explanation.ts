@@ -1,0 +1,82 @@
+// The story of one request as its customer sees it: what was estimated, held, used and charged, and
+// why that much. It names no upstream, none of the operator's costs and nothing of the attempts but
+// how many there were: what is not picked here by name is not shown.
+
+import type { RequestStory } from '../ledger/explain.ts';
+import { type Explanation, explanation, type Terms } from './explanation.ts';
+
+export type CustomerExplanation = ReturnType<typeof customerExplanation>;
+
+export function customerExplanation(story: RequestStory, terms: Terms) {
+  const facts = explanation(story, terms);
+  const { hold, request, usage, booked } = facts;
+  return {
+    request_id: facts.request_id,
+    key_id: facts.key_id,
+    model: facts.model,
+    /** Whether another model than the one that was asked for has answered. */
+    fallback_used: facts.model.served !== null && facts.model.served !== facts.model.requested,
+    /** How often somebody was asked, the last time included. */
+    attempts: facts.attempts.filter(({ failure }) => failure !== 'no_capacity').length,
+    hold: {
+      phase: hold.phase,
+      estimated_prompt_tokens: hold.estimated_prompt_tokens,
+      output_bound: hold.output_bound,
+      first_amount: hold.first_amount,
+      grown_by: hold.grown_by,
+      amount: hold.amount,
+      price_version: hold.price_version,
+      created_at: hold.created_at,
+      dispatched_at: hold.dispatched_at,
+      ended_at: hold.ended_at,
+    },
+    request:
+      request === null
+        ? null
+        : {
+            format: request.format,
+            stream: request.stream,
+            outcome: request.outcome,
+            end_user: request.end_user,
+            started_at: request.started_at,
+            ended_at: request.ended_at,
+            first_content_ms: firstContentMs(facts),
+          },
+    usage:
+      usage === null
+        ? null
+        : {
+            basis: usage.basis,
+            input_tokens: usage.input_tokens,
+            cached_input_tokens: usage.cached_input_tokens,
+            cache_write_tokens: usage.cache_write_tokens,
+            output_tokens: usage.output_tokens,
+            reasoning_tokens: usage.reasoning_tokens,
+            /** Why what the model's server reported was not simply charged. */
+            doubt: usage.doubt,
+          },
+    calculations: facts.calculations,
+    booked:
+      booked === null
+        ? null
+        : {
+            charged: booked.charged,
+            debited: booked.debited,
+            debited_usd: booked.debited_usd,
+            /** What the balance could not pay, and nobody is asked for. */
+            waived: booked.loss,
+            balance_after: booked.balance_after,
+          },
+    receipt: facts.receipt,
+  } as const;
+}
+
+/** From the start of the request, all attempts before it included. */
+function firstContentMs({ request, attempts }: Explanation): number | null {
+  const served = attempts.findLast(({ failure }) => failure === null) ?? attempts.at(-1);
+  if (request === null || served?.started_at == null || served.first_content_ms === null) {
+    return null;
+  }
+  const waitedMs = Date.parse(served.started_at) - Date.parse(request.started_at);
+  return Math.max(0, Math.round(waitedMs + served.first_content_ms));
+}

@@ -1,0 +1,33 @@
+// One request as the books have it, for whoever may ask: the operator about every one, a customer
+// about their own. Called by `tollgate explain`, the console and the customer's pages.
+
+import type { Books } from '../ledger/books.ts';
+import { type CustomerExplanation, customerExplanation } from './customer-explanation.ts';
+import { OperationError } from './error.ts';
+import { type Explanation, explanation, type Terms } from './explanation.ts';
+
+/** Throws `request_not_found`. */
+export function explainRequest(books: Books, terms: Terms, requestId: string): Explanation {
+  const story = books.explain(requestId);
+  if (story === undefined) throw notFound();
+  return explanation(story, terms);
+}
+
+/** Throws `request_not_found`, also for what another account has asked. */
+export function explainToCustomer(
+  books: Books,
+  terms: Terms,
+  accountId: string,
+  requestId: string,
+): CustomerExplanation {
+  const story = books.explain(requestId);
+  if (story === undefined || story.hold.accountId !== accountId) throw notFound();
+  return customerExplanation(story, terms);
+}
+
+function notFound(): OperationError {
+  return new OperationError(
+    'request_not_found',
+    'The books know no request with this id. A request that was refused leaves no entry.',
+  );
+}
