@@ -6,9 +6,10 @@ import type { RandomBytes } from '../core/id.ts';
 import { loadTokenizer } from '../generate/tokenizer.ts';
 import type { ListDependencies } from '../http/lists.ts';
 import { createOperatorAccess } from '../http/operator-access.ts';
+import { answerPlayground } from '../http/playground.ts';
 import type { ServerDependencies } from '../http/server.ts';
 import { createTallies } from '../http/tally.ts';
-import { createAccess } from '../identity/access.ts';
+import { createAccess, createPlaygroundAccess } from '../identity/access.ts';
 import { createNetworkSet } from '../identity/address.ts';
 import { keyRecord } from '../identity/key-record.ts';
 import { VERSION } from '../version.ts';
@@ -70,6 +71,7 @@ export async function serve(context: Context, options: ServeOptions): Promise<nu
     ...{ ...shared, domains, pipeline, trustedProxies },
     draining: () => draining,
     port: () => server.port,
+    answerPlayground: (format, call) => answerPlayground(dependencies, format, call),
   });
   metrics.watch({
     requestsInFlight: inFlight.count,
@@ -83,6 +85,7 @@ export async function serve(context: Context, options: ServeOptions): Promise<nu
   const dependencies: ServerDependencies = {
     operator: operators.current,
     access: createAccess({ authenticator: domains.authenticator }),
+    playgroundAccess: createPlaygroundAccess(store.database),
     generation,
     lists,
     randomBytes,

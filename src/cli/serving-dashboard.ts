@@ -5,7 +5,11 @@
 import { createIncidents } from '../catalog/incidents.ts';
 import { type Config, publicUrl } from '../config.ts';
 import type { RandomBytes } from '../core/id.ts';
-import type { ConsoleDependencies, DashboardStore } from '../dashboard/dependencies.ts';
+import type {
+  ConsoleDependencies,
+  DashboardDependencies,
+  DashboardStore,
+} from '../dashboard/dependencies.ts';
 import type { DashboardApp } from '../dashboard/rim/app.ts';
 import type { GuardDependencies } from '../dashboard/rim/guard.ts';
 import type { RouteStanding } from '../dashboard/rim/route.ts';
@@ -32,6 +36,7 @@ export type ServingDashboardOptions = {
   readonly pipeline: ReturnType<typeof createServingPipeline>;
   readonly trustedProxies: NetworkSet;
   readonly draining: () => boolean;
+  readonly answerPlayground: DashboardDependencies['answerPlayground'];
   /** The port that the public listener really has. */
   readonly port: () => number;
 };
@@ -155,6 +160,7 @@ function dependenciesOf(
     operator: operators.current,
     inFlight: pipeline.inFlight.count,
     baseUrl: () => publicUrl(config, options.port()),
+    answerPlayground: options.answerPlayground,
     draining,
     clock,
     randomBytes,

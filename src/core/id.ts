@@ -23,6 +23,9 @@ export function randomText(length: number, randomBytes: RandomBytes): string {
   return text;
 }
 
+/** In place of a key's id wherever a request of the playground is told of: it had a session, no key. */
+export const PLAYGROUND_KEY_ID = 'playground';
+
 /** An identifier of 24 random letters and digits behind its prefix. */
 export function createId(prefix: IdPrefix, randomBytes: RandomBytes): string {
   return prefix + randomText(24, randomBytes);

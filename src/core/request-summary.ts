@@ -17,6 +17,8 @@ export type Route =
   | 'model'
   | 'api_keys'
   | 'account'
+  | 'playground_chat_completions'
+  | 'playground_messages'
   | 'metrics'
   | 'elsewhere';
 

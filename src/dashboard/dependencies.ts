@@ -2,6 +2,7 @@
 
 import type { Incidents } from '../catalog/incidents.ts';
 import type { CatalogStatus } from '../catalog/live.ts';
+import type { ClientFormatName } from '../core/admit.ts';
 import type { UpstreamState } from '../core/health.ts';
 import type { RandomBytes } from '../core/id.ts';
 import type { Catalog } from '../core/model.ts';
@@ -14,6 +15,7 @@ import type { Books } from '../ledger/books.ts';
 import type { Ledger } from '../ledger/contract.ts';
 import type { AccountLimits } from '../limits/limits.ts';
 import type { Database } from '../store/database.ts';
+import type { RouteServer } from './rim/route.ts';
 
 /** The domains over a connection of the dashboard's own, which syncs what it commits. */
 export type DashboardStore = {
@@ -27,6 +29,16 @@ export type DashboardStore = {
   readonly incidents: Incidents;
 };
 
+/** A request for the gateway's own pipeline, under a session. Nobody has read its body. */
+export type PlaygroundCall = {
+  readonly request: Request;
+  readonly server: RouteServer | null;
+  readonly requestId: string;
+  readonly accountId: string;
+  /** The network address of the client. */
+  readonly address: string;
+};
+
 /** What both applications know of the server that they are a part of. */
 export type DashboardDependencies = {
   readonly store: DashboardStore;
@@ -36,6 +48,8 @@ export type DashboardDependencies = {
   readonly inFlight: () => number;
   /** The address that customers are shown, without /v1. */
   readonly baseUrl: () => string;
+  /** Answers as /v1 does, refusals included. Never rejects. */
+  readonly answerPlayground: (format: ClientFormatName, call: PlaygroundCall) => Promise<Response>;
   /** The server is about to end: whatever stays open has to end too. */
   readonly draining: () => boolean;
   /** Unix milliseconds. */

@@ -8,7 +8,7 @@ import { createRequestId, type RandomBytes } from '../core/id.ts';
 import type { OperatorState } from '../core/operator.ts';
 import type { Route } from '../core/request-summary.ts';
 import type { GenerateDependencies } from '../generate/call.ts';
-import type { Access } from '../identity/access.ts';
+import type { Access, PlaygroundAccess } from '../identity/access.ts';
 import { clientAddress, type NetworkSet } from '../identity/address.ts';
 import type { KeyFacts } from '../identity/authenticate.ts';
 import type { ClientFormat } from '../wire/format.ts';
@@ -21,6 +21,7 @@ export type HandlerDependencies = {
   /** What operators have set, as it is now. */
   readonly operator: () => OperatorState;
   readonly access: Access;
+  readonly playgroundAccess: PlaygroundAccess;
   readonly generation: GenerateDependencies;
   readonly lists: ListDependencies;
   readonly randomBytes: RandomBytes;
@@ -51,7 +52,7 @@ export type RuntimeServer = {
 /** One request, as its handler sees it. */
 export type Exchange = {
   readonly request: Request;
-  readonly server: RuntimeServer | null;
+  readonly server: Pick<RuntimeServer, 'timeout'> | null;
   readonly requestId: string;
   readonly format: ClientFormat;
   /** What operators had set when the request came. */
@@ -61,6 +62,14 @@ export type Exchange = {
   readonly authorize: () => KeyFacts;
 };
 
+/** What the dashboard hands over: a request whose body nobody has read, and who is signed in. */
+export type PlaygroundCall = Pick<Exchange, 'request' | 'server' | 'requestId'> & {
+  readonly accountId: string;
+  /** The network address of the client. */
+  readonly address: string;
+};
+
+/** A request of the API, which presents a key. */
 export function openExchange(
   dependencies: HandlerDependencies,
   request: Request,
@@ -68,26 +77,49 @@ export function openExchange(
   format: ClientFormat,
   route: Route,
 ): Exchange {
-  const operator = dependencies.operator();
-  const requestId = createRequestId(dependencies.clock(), dependencies.randomBytes);
-  const tally = dependencies.tallies.start({ requestId, route, format: format.name });
+  const { access, clock, randomBytes, touchKey, trustedProxies } = dependencies;
+  const requestId = createRequestId(clock(), randomBytes);
+  const asked = { request, server, requestId, format };
+  return open(dependencies, asked, route, (operator) => {
+    const presented = {
+      authorization: request.headers.get('authorization'),
+      xApiKey: request.headers.get('x-api-key'),
+      address: () => addressOf(request, server, trustedProxies),
+    };
+    const facts = access(presented, operator);
+    touchKey(facts.keyId);
+    return facts;
+  });
+}
+
+/** A request of the playground, whose session the dashboard has read. */
+export function openPlayground(
+  dependencies: HandlerDependencies,
+  { accountId, address, ...asked }: PlaygroundCall & Pick<Exchange, 'format'>,
+  route: Route,
+): Exchange {
+  return open(dependencies, asked, route, (operator) =>
+    dependencies.playgroundAccess({ accountId, address }, operator),
+  );
+}
+
+function open(
+  { operator: current, tallies }: HandlerDependencies,
+  asked: Pick<Exchange, 'request' | 'server' | 'requestId' | 'format'>,
+  route: Route,
+  identify: (operator: OperatorState) => KeyFacts,
+): Exchange {
+  const operator = current();
+  const { requestId, format } = asked;
+  const tally = tallies.start({ requestId, route, format: format.name });
   return {
-    request,
-    server,
-    format,
+    ...asked,
     operator,
-    requestId,
     tally,
     authorize() {
-      const presented = {
-        authorization: request.headers.get('authorization'),
-        xApiKey: request.headers.get('x-api-key'),
-        address: () => addressOf(request, server, dependencies.trustedProxies),
-      };
-      const facts = dependencies.access(presented, operator);
-      tally.identified(facts);
-      dependencies.touchKey(facts.keyId);
-      return facts;
+      const who = identify(operator);
+      tally.identified(who);
+      return who;
     },
   };
 }

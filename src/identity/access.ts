@@ -1,10 +1,17 @@
-// The door: from what a request presents to the facts about its key, or the refusal that comes
-// first in the precedence table. Every path of the API that needs a key goes through here.
+// The two doors: from what a request presents, a key or a session, to the facts about who asks, or the
+// refusal that comes first in the precedence table. Whatever generates goes through one of them.
 
+import { eq, sql } from 'drizzle-orm';
 import { refusedByStanding } from '../core/admit.ts';
 import { GatewayError } from '../core/error.ts';
+import { PLAYGROUND_KEY_ID } from '../core/id.ts';
 import type { OperatorState } from '../core/operator.ts';
+import type { Database } from '../store/database.ts';
+import { accounts } from '../store/tables.ts';
 import type { Authenticator, KeyFacts } from './authenticate.ts';
+
+/** What was set when the request began. */
+type Settings = Pick<OperatorState, 'blocklist' | 'maintenance'>;
 
 type Presented = {
   readonly authorization: string | null;
@@ -16,29 +23,63 @@ type Presented = {
   readonly address: () => string;
 };
 
-/** `operator` is what was set when the request began. Throws the refusal as a `GatewayError`. */
-export type Access = (
-  presented: Presented,
-  operator: Pick<OperatorState, 'blocklist' | 'maintenance'>,
-) => KeyFacts;
+/** The door of the API. Throws the refusal as a `GatewayError`. */
+export type Access = (presented: Presented, operator: Settings) => KeyFacts;
 
 export function createAccess(dependencies: { readonly authenticator: Authenticator }): Access {
   const { authenticator } = dependencies;
-  return ({ authorization, xApiKey, address }, { blocklist, maintenance }) => {
+  return ({ authorization, xApiKey, address }, operator) => {
     const facts = authenticator.authenticate(authorization, xApiKey);
-    const code = refusedByStanding({
-      emailVerified: facts.emailVerified,
-      standing: facts.standing,
-      accountBlocked: blocklist.accountBlocked(facts.accountId),
-      keyBlocked: blocklist.keyBlocked(facts.keyId),
-      addressBlocked: blocklist.blocksNetworks && blocklist.addressBlocked(address()),
-      maintenance: maintenance.on,
-    });
-    if (code === undefined) return facts;
-    const { message } = maintenance;
-    throw new GatewayError(
-      code,
-      code === 'maintenance_mode' && message !== undefined ? { message } : {},
-    );
+    requireStanding(facts, operator, address);
+    return facts;
   };
+}
+
+/** Somebody whose session was read before, and where from. */
+type SignedIn = { readonly accountId: string; readonly address: string };
+
+/** The door of the playground. Throws the refusal as a `GatewayError`. */
+export type PlaygroundAccess = (who: SignedIn, operator: Settings) => KeyFacts;
+
+/** Reads the account anew for every request: a session is no proof of its standing. */
+export function createPlaygroundAccess(database: Database): PlaygroundAccess {
+  const query = database.db
+    .select({
+      accountId: accounts.id,
+      plan: accounts.plan,
+      planSince: accounts.planSince,
+      standing: accounts.standing,
+      emailVerified: accounts.emailVerified,
+    })
+    .from(accounts)
+    .where(eq(accounts.id, sql.placeholder('accountId')))
+    .prepare();
+  return ({ accountId, address }, operator) => {
+    const account = query.get({ accountId });
+    if (account === undefined) throw new GatewayError('account_inactive');
+    const facts = { ...account, keyId: PLAYGROUND_KEY_ID };
+    requireStanding(facts, operator, () => address);
+    return facts;
+  };
+}
+
+function requireStanding(
+  { accountId, keyId, emailVerified, standing }: KeyFacts,
+  { blocklist, maintenance }: Settings,
+  address: () => string,
+): void {
+  const code = refusedByStanding({
+    emailVerified,
+    standing,
+    accountBlocked: blocklist.accountBlocked(accountId),
+    keyBlocked: blocklist.keyBlocked(keyId),
+    addressBlocked: blocklist.blocksNetworks && blocklist.addressBlocked(address()),
+    maintenance: maintenance.on,
+  });
+  if (code === undefined) return;
+  const { message } = maintenance;
+  throw new GatewayError(
+    code,
+    code === 'maintenance_mode' && message !== undefined ? { message } : {},
+  );
 }

@@ -1,10 +1,11 @@
-// Who is let in: every refusal of a good key, in each form in which a key can be sent.
+// Who is let in: every refusal of a good key, in each form in which a key can be sent, and of a session
+// that asks for the playground.
 
 import { afterAll, describe, expect, test } from 'bun:test';
 import type { ErrorCode } from '../../src/core/error.ts';
 import { GatewayError } from '../../src/core/error.ts';
 import type { Maintenance } from '../../src/core/operator.ts';
-import { createAccess } from '../../src/identity/access.ts';
+import { createAccess, createPlaygroundAccess } from '../../src/identity/access.ts';
 import { createAuthenticator } from '../../src/identity/authenticate.ts';
 import { createBlocks, readBlocklist } from '../../src/identity/blocks.ts';
 import { newDatabase, temporaryDirectory } from '../support/database.ts';
@@ -71,5 +72,50 @@ describe.each(Object.entries(FORMS))('a key in %s', (_name, present) => {
     maintenance = { on: true };
     expect(enter(present(key))).toBe('maintenance_mode');
     maintenance = { on: false };
+  });
+});
+
+describe('whoever is signed in', () => {
+  const access = createPlaygroundAccess(database);
+
+  /** What the pipeline is told, or the code of the refusal. */
+  function enterSignedIn(accountId: string): unknown {
+    const { blocklist } = readBlocklist(database, identity.clock());
+    try {
+      return access({ accountId, address: ADDRESS }, { blocklist, maintenance });
+    } catch (error) {
+      if (error instanceof GatewayError) return error.code;
+      throw error;
+    }
+  }
+
+  const { id: accountId, plan, planSince, standing, emailVerified } = account;
+  const facts = { accountId, keyId: 'playground', plan, planSince, standing, emailVerified };
+
+  test.each(Object.entries(REFUSALS).filter(([code]) => code !== 'api_key_blocked'))(
+    'is refused with %s, and only then',
+    (code, refuse) => {
+      expect(enterSignedIn(accountId)).toEqual(facts);
+      const undo = refuse({ accountId, keyId: row.id });
+      expect(enterSignedIn(accountId)).toBe(code);
+      undo();
+      expect(enterSignedIn(accountId)).toEqual(facts);
+    },
+  );
+
+  test('is refused in maintenance, with an address that is not verified, and without an account', () => {
+    maintenance = { on: true };
+    expect(enterSignedIn(accountId)).toBe('maintenance_mode');
+    maintenance = { on: false };
+    const facts = { email: 'new@example.com', plan: 'pro', emailVerified: false };
+    const unverified = identity.accounts.create(facts, 'operator');
+    expect(enterSignedIn(unverified.id)).toBe('email_not_verified');
+    expect(enterSignedIn('acct_of_nobody')).toBe('account_inactive');
+  });
+
+  test('has no key that could be blocked', () => {
+    const undo = REFUSALS.api_key_blocked?.({ accountId, keyId: row.id });
+    expect(enterSignedIn(accountId)).toEqual(facts);
+    undo?.();
   });
 });

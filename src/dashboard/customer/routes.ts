@@ -3,9 +3,10 @@
 import type { SignedInCustomer } from '../../identity/session.ts';
 import type { DashboardDependencies } from '../dependencies.ts';
 import type { Route } from '../rim/route.ts';
+import { playgroundRoutes } from './playground.ts';
 
 export function customerRoutes(
-  _dependencies: DashboardDependencies,
+  dependencies: DashboardDependencies,
 ): readonly (Route<SignedInCustomer> | Route<undefined>)[] {
-  return [];
+  return [...playgroundRoutes(dependencies)];
 }
