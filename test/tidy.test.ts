@@ -73,7 +73,10 @@ const LAYERS: Readonly<Record<string, Layer>> = {
     packages: [...PLATFORM, 'gpt-tokenizer'],
   },
   http: {
-    folders: ['generate', 'identity', 'catalog', 'limits', 'ledger', 'wire', 'core', 'version.ts'],
+    folders: [
+      ...['generate', 'operations', 'identity', 'catalog', 'limits', 'ledger', 'wire', 'core'],
+      'version.ts',
+    ],
     packages: [...PLATFORM, 'elysia'],
   },
   observe: { folders: ['core'], packages: [...PLATFORM, 'pino', 'prom-client'] },

@@ -56,6 +56,11 @@ export async function runRoute<Who extends SignedIn>(
         if (value === undefined) throw new DashboardError('not_found', 'There is nothing here.');
         return value;
       },
+      isAdmitted: () =>
+        admit(dependencies, route, request.headers).then(
+          () => true,
+          () => false,
+        ),
       request,
       server,
       requestId,

@@ -30,6 +30,8 @@ export type Call<Who, Body = undefined, Query = undefined> = {
   readonly query: Query;
   /** A part of the path. */
   readonly param: (name: string) => string;
+  /** Whether this request would still be let in now: for answers that stay open. */
+  readonly isAdmitted: () => Promise<boolean>;
   readonly request: Request;
   readonly server: RouteServer | null;
   readonly requestId: string;

@@ -1,0 +1,104 @@
+// An account as its owner sees it: plan, balance, limits and what is used of them now. The answer of
+// /v1/account, which any key of the account may ask for, and the head of the dashboard; so it holds
+// neither the e-mail address nor a name.
+
+import { requirePlan } from '../core/admit.ts';
+import { isoTime, nextUtcDay, nextUtcMonth } from '../core/calendar.ts';
+import type { OperatorState } from '../core/operator.ts';
+import { lowerIncident, type Plan } from '../core/plan.ts';
+import type { KeyFacts } from '../identity/authenticate.ts';
+import { balanceRecord } from '../ledger/balance-record.ts';
+import type { Books } from '../ledger/books.ts';
+import type { AccountLimits } from '../limits/limits.ts';
+
+export type AccountViewDependencies = {
+  readonly limits: Pick<AccountLimits, 'usage'>;
+  readonly books: Pick<Books, 'balance'>;
+  /** Unix milliseconds. */
+  readonly clock: () => number;
+};
+
+type AccountFacts = Omit<KeyFacts, 'keyId'>;
+
+/** Throws the refusal of an account whose plan the catalog lacks, as a request of it would. */
+export function accountView(
+  dependencies: AccountViewDependencies,
+  facts: AccountFacts,
+  activeKeys: number,
+  operator: OperatorState,
+) {
+  const { catalog } = operator;
+  const plan = requirePlan(catalog, facts.plan);
+  return {
+    id: facts.accountId,
+    object: 'account',
+    email_verified: facts.emailVerified,
+    standing: facts.standing,
+    plan: { slug: plan.slug, name: plan.name, since: isoTime(facts.planSince) },
+    balance: balanceRecord(dependencies.books.balance(facts.accountId), catalog.usdPerMillion),
+    limits: {
+      requests_per_minute: plan.requestsPerMinute,
+      tokens_per_minute: plan.tokensPerMinute,
+      concurrent_requests: plan.concurrentRequests,
+      max_context_tokens: plan.maxContext,
+      max_active_api_keys: plan.maxApiKeys,
+      daily_tokens: plan.dailyTokens ?? null,
+      monthly_tokens: plan.monthlyTokens ?? null,
+    },
+    usage: limitUsage(dependencies, facts.accountId, plan),
+    model_limits: modelLimits(operator),
+    api_keys: { active: activeKeys, limit: plan.maxApiKeys },
+  } as const;
+}
+
+/** What is used of the limits at this moment. */
+export function limitUsage(
+  { limits, clock }: Pick<AccountViewDependencies, 'limits' | 'clock'>,
+  accountId: string,
+  plan: Plan,
+) {
+  const nowMs = clock();
+  const used = limits.usage(accountId, plan);
+  const remaining = (limit: number | undefined, taken: number): number | null =>
+    limit === undefined ? null : Math.max(0, limit - taken);
+  return {
+    requests_this_minute: {
+      used: used.requestsUsed,
+      remaining: remaining(plan.requestsPerMinute, used.requestsUsed),
+      resets_in_s: used.resetSeconds,
+    },
+    tokens_this_minute: {
+      used: used.tokensUsed,
+      remaining: remaining(plan.tokensPerMinute, used.tokensUsed),
+      resets_in_s: used.resetSeconds,
+    },
+    in_flight: used.inFlight,
+    today: {
+      tokens: used.dayTokens,
+      remaining: remaining(plan.dailyTokens, used.dayTokens),
+      resets_at: isoTime(nextUtcDay(nowMs)),
+    },
+    month: {
+      tokens: used.monthTokens,
+      remaining: remaining(plan.monthlyTokens, used.monthTokens),
+      resets_at: isoTime(nextUtcMonth(nowMs)),
+    },
+  };
+}
+
+function modelLimits({ catalog, incidentOf }: OperatorState) {
+  return catalog.models.flatMap((model) => {
+    const incident = lowerIncident(model.incidentLimits, incidentOf(model.slug));
+    if (incident === undefined) return [];
+    return [
+      {
+        model: model.slug,
+        requests_per_minute: incident.requestsPerMinute ?? null,
+        tokens_per_minute: incident.tokensPerMinute ?? null,
+        concurrent_requests: incident.concurrentRequests ?? null,
+        reason: 'capacity',
+        until: null,
+      },
+    ];
+  });
+}
