@@ -38,6 +38,8 @@ export type TestAccount = Caller & { readonly id: string; readonly email: string
 
 export type Gateway = {
   readonly url: string;
+  /** Where the operator's console listens, without its prefix; throws where there is none. */
+  readonly operatorUrl: () => string;
   readonly pid: number;
   readonly directory: string;
   readonly databasePath: string;
@@ -126,6 +128,11 @@ export async function startGateway(options: GatewayOptions = {}): Promise<Gatewa
 
   return {
     url,
+    operatorUrl() {
+      const address = /operator console on (http:\/\/[^/\s]+)\/operator\s/.exec(output())?.[1];
+      if (address === undefined) throw new Error(`the gateway has no console: ${output()}`);
+      return address;
+    },
     pid: child.pid,
     directory,
     databasePath: join(directory, 'data/tollgate.db'),
