@@ -10,6 +10,7 @@ import guards from '../../drizzle/sqlite/0005_guards.sql' with { type: 'text' };
 import operators from '../../drizzle/sqlite/0006_operators.sql' with { type: 'text' };
 import dashboardAudit from '../../drizzle/sqlite/0007_dashboard_audit.sql' with { type: 'text' };
 import signIn from '../../drizzle/sqlite/0008_sign_in.sql' with { type: 'text' };
+import usageSeries from '../../drizzle/sqlite/0009_usage_series.sql' with { type: 'text' };
 
 export type Migration = {
   readonly tag: string;
@@ -28,4 +29,5 @@ export const MIGRATIONS: readonly Migration[] = [
   { tag: '0006_operators', when: 1795281999814, sql: operators },
   { tag: '0007_dashboard_audit', when: 1795291592531, sql: dashboardAudit },
   { tag: '0008_sign_in', when: 1795292103415, sql: signIn },
+  { tag: '0009_usage_series', when: 1795292200104, sql: usageSeries },
 ];

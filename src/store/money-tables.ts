@@ -175,6 +175,10 @@ export const receipts = sqliteTable(
   (table) => [
     primaryKey({ columns: [table.accountId, table.sequence] }),
     uniqueIndex('receipts_subject').on(table.subject),
+    // The few that no request made; those of requests are not in it, so that they cost nothing more.
+    index('receipts_movements')
+      .on(table.accountId, table.sequence)
+      .where(sql`${table.subject} not glob 'req_*'`),
   ],
 );
 
