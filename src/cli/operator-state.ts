@@ -1,6 +1,7 @@
 // What operators have set, as requests read it: one frozen value, made anew as a whole out of one
 // state of the database and the catalog that is in force. Made by the server alone.
 
+import { readDisabled } from '../catalog/disabled.ts';
 import { readIncidents } from '../catalog/incidents.ts';
 import type { Catalog } from '../core/model.ts';
 import type { OperatorState } from '../core/operator.ts';
@@ -31,6 +32,7 @@ export function createOperatorState(dependencies: {
       const state = {
         catalog: catalog(),
         incidentOf: readIncidents(database),
+        isDisabled: readDisabled(database),
         blocklist,
         maintenance: readMaintenance(database),
       };

@@ -8,7 +8,7 @@ import type { Alert } from '../core/alert.ts';
 import { isoTime } from '../core/calendar.ts';
 import type { OperatorState } from '../core/operator.ts';
 import { accountsByPlan } from '../identity/accounts.ts';
-import { lastAuditEvent } from '../identity/audit.ts';
+import { auditedSubjects, lastAuditEvent } from '../identity/audit.ts';
 import type { Log } from '../observe/log.ts';
 import type { Database } from '../store/database.ts';
 import type { CatalogFile } from './catalog-file.ts';
@@ -30,8 +30,11 @@ export type Operators = {
   readonly reloadCatalog: () => void;
   /** Takes up what has changed now, and not with the next look. */
   readonly look: () => void;
-  /** Begins to look for changes and to listen to SIGHUP. Returns the function that ends both. */
-  readonly watch: () => () => void;
+  /**
+   * Begins to look for changes and to listen to SIGHUP. Returns the function that ends both.
+   * `resetUpstream` is told of each upstream that an operator says is mended.
+   */
+  readonly watch: (resetUpstream?: (upstream: string) => void) => () => void;
 };
 
 export type OperatorsOptions = {
@@ -52,6 +55,8 @@ export function createOperators(options: OperatorsOptions): Operators {
   const operator = createOperatorState({ database, catalog: live.current, clock });
   let commits = database.foreignCommits();
   let change = lastAuditEvent(database);
+  let taken = change;
+  let reset: (upstream: string) => void = () => undefined;
   let request = readReloadRequest(database);
   let strandedPlans = plansWithout();
   /** What is still to be done where it has failed. */
@@ -79,6 +84,8 @@ export function createOperators(options: OperatorsOptions): Operators {
     }
     operator.refresh();
     onChange();
+    for (const upstream of auditedSubjects(database, 'upstream.reset', taken)) reset(upstream);
+    taken = change;
     if (strandedPlans.length > 0) {
       strandedPlans = plansWithout();
       untold = true;
@@ -163,7 +170,8 @@ export function createOperators(options: OperatorsOptions): Operators {
       look();
     },
     look: () => guarded(look),
-    watch() {
+    watch(resetUpstream = () => undefined) {
+      reset = resetUpstream;
       const hangUp = (): void =>
         guarded(() => {
           reload('of SIGHUP');

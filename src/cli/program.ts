@@ -25,6 +25,7 @@ import { addModelCommands } from './models.ts';
 import { addPriceCommands } from './prices.ts';
 import { addReceiptCommands } from './receipts.ts';
 import { addServeCommand } from './serve-command.ts';
+import { addUpstreamCommands } from './upstream.ts';
 
 /** Runs one command line and answers with its exit code; never throws. */
 export async function main(argv: readonly string[]): Promise<number> {
@@ -62,6 +63,7 @@ function createProgram(perform: Perform): Command {
   addMaintenanceCommands(program, perform);
   addCatalogCommands(program, perform);
   addModelCommands(program, perform);
+  addUpstreamCommands(program, perform);
   addPriceCommands(program, perform);
   addExplainCommand(program, perform);
   addReceiptCommands(program, perform);

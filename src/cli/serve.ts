@@ -2,6 +2,7 @@
 // server, and the order in which it ends.
 
 import { type Config, httpUrl, publicUrl } from '../config.ts';
+import { withDisabled } from '../core/health.ts';
 import type { RandomBytes } from '../core/id.ts';
 import { loadTokenizer } from '../generate/tokenizer.ts';
 import type { ListDependencies } from '../http/lists.ts';
@@ -65,6 +66,7 @@ export async function serve(context: Context, options: ServeOptions): Promise<nu
 
   // The server, until it is told to stop.
   let draining = false;
+  const upstreams = () => withDisabled(health.states(), operators.current().isDisabled);
   const tallies = createTallies({ monotonic, tell: observation.request });
   const trustedProxies = createNetworkSet(config.trustedProxies);
   const pages = createServingDashboard({
@@ -76,7 +78,7 @@ export async function serve(context: Context, options: ServeOptions): Promise<nu
   metrics.watch({
     requestsInFlight: inFlight.count,
     streamsOpen: tallies.openStreams,
-    upstreams: health.states,
+    upstreams,
     ledgerPending: ledger.pending,
     openHolds: books.openHolds,
     auditDifferences: selfAudit.differences,
@@ -104,7 +106,7 @@ export async function serve(context: Context, options: ServeOptions): Promise<nu
       isPublished: config.baseUrl !== undefined || trustedProxies.contains('127.0.0.1'),
     }),
     metrics: metrics.print,
-    upstreams: health.states,
+    upstreams,
     version: VERSION,
     dashboard: pages.dashboard,
   };
@@ -113,7 +115,7 @@ export async function serve(context: Context, options: ServeOptions): Promise<nu
   const sweeping = setInterval(reasoning.sweep, REASONING_SWEEP_MS);
   const stopEndingHolds = store.endLostHolds(inFlight);
   // From before the address is told: who knows it may change things, or stop the server, at once.
-  const stopWatching = operators.watch();
+  const stopWatching = operators.watch(health.reset);
   const stopped = stopSignal();
   const welcome = options.demo
     ? await welcomeDemo({ accounts, keys, ledger, settings }, publicUrl(config, server.port))

@@ -24,6 +24,21 @@ export type BreakerState = {
   /** The slug of the model that it serves here. */
   readonly model: string;
   readonly breaker: 'closed' | 'open' | 'half_open';
+  /** Present where the operator has taken it out of service. */
+  readonly disabled?: true;
   /** Unix milliseconds. */
   readonly untilMs?: number;
 };
+
+/** What the breakers know, with what the operator has set. */
+export function withDisabled(
+  states: readonly UpstreamState[],
+  isDisabled: (upstream: string, modelSlug: string) => boolean,
+): readonly UpstreamState[] {
+  return states.map((state) => ({
+    ...state,
+    models: state.models.map((each) =>
+      isDisabled(state.upstream, each.model) ? { ...each, disabled: true } : each,
+    ),
+  }));
+}

@@ -18,13 +18,23 @@ export function upstreamWarnings(
     ...models
       .filter(({ breaker }) => breaker !== 'closed')
       .map(({ model }) => `upstream ${upstream} fails for ${model}`),
+    ...outOfService(models).map((words) => `upstream ${upstream} is out of service${words}`),
   ]);
   if (audience === 'operator') return named;
   const { credentialsDisabled, breakersOpen } = upstreamCounts(states);
+  const out = states.flatMap(({ models }) => models.filter(({ disabled }) => disabled)).length;
   return [
     ...(credentialsDisabled === 0 ? [] : [`${credentialsDisabled} × upstream credential refused`]),
     ...(breakersOpen === 0 ? [] : [`${breakersOpen} × model failing at an upstream`]),
+    ...(out === 0 ? [] : [`${out} × model out of service at an upstream`]),
   ];
+}
+
+function outOfService(models: UpstreamState['models']): string[] {
+  const out = models.filter(({ disabled }) => disabled);
+  return out.length === models.length && out.length > 0
+    ? ['']
+    : out.map(({ model }) => ` for ${model}`);
 }
 
 /** A breaker that is tried half-open counts as open: nothing has served yet. */

@@ -33,6 +33,8 @@ export type Candidate = {
 /** What the choice depends on. The requested model has been found to fit. */
 export type RouteFacts = {
   readonly catalog: Catalog;
+  /** Whether the operator has taken an upstream out of service for a model's slug. */
+  readonly isDisabled: (upstream: string, modelSlug: string) => boolean;
   readonly model: Model;
   readonly plan: Plan;
   readonly request: GenerationRequest;
@@ -46,13 +48,15 @@ export type RouteFacts = {
 
 /**
  * The requested model's placements, drawn by weight, then those of its fallback models in their
- * order, each at the price of `startedAt`. `random` returns numbers in [0, 1).
+ * order, each at the price of `startedAt`. What is out of service is not among them. `random`
+ * returns numbers in [0, 1).
  */
 export function candidates(facts: RouteFacts, random: () => number): Candidate[] {
-  const { catalog, model, plan, startedAt, outputBound } = facts;
+  const { catalog, isDisabled, model, plan, startedAt, outputBound } = facts;
   const placements = (of: Model, maxOutputTokens: number): Candidate[] => {
     const price = priceAt(of.prices, startedAt);
-    return drawByWeight(of.servedBy, random).flatMap((placement) => {
+    const inService = of.servedBy.filter(({ upstream }) => !isDisabled(upstream, of.slug));
+    return drawByWeight(inService, random).flatMap((placement) => {
       const upstream = catalog.upstreams.get(placement.upstream);
       if (upstream === undefined) return [];
       const { model: upstreamModel, timeouts, cost } = placement;

@@ -106,10 +106,11 @@ async function findUpstream(
   const { random, silentCommitMs, health, monotonic, startTimer } = dependencies;
   const { outputBound } = grant.cover;
   const { startedAt } = call;
+  const { isDisabled } = call.operator;
   try {
     return await route({
       startAttempt: createDispatch(dependencies, admitted, grant.cover, lifetime.follow),
-      candidates: candidates({ ...admitted, outputBound, startedAt }, random),
+      candidates: candidates({ ...admitted, isDisabled, outputBound, startedAt }, random),
       request,
       // What is fetched as a stream can be stopped when the money is gone, also for a whole answer.
       streamUpstream: request.stream || outputBound > SLICE_TOKENS,

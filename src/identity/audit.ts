@@ -1,7 +1,7 @@
 // The audit trail: who did what to whom. Written in the transaction of the change that it is about,
 // so that there is never one without the other. Never holds a key, a digest or a secret.
 
-import { and, desc, eq, lt, max } from 'drizzle-orm';
+import { and, desc, eq, gt, lt, max } from 'drizzle-orm';
 import type { Database } from '../store/database.ts';
 import { auditEvents } from '../store/tables.ts';
 
@@ -18,9 +18,17 @@ export type AuditAction =
   | 'setting.changed'
   | 'incident.set'
   | 'incident.cleared'
+  | 'upstream.disabled'
+  | 'upstream.enabled'
+  | 'upstream.reset'
+  | 'prices.published'
   | 'catalog.reload_requested'
   | 'code.created'
-  | 'code.revoked';
+  | 'code.revoked'
+  | 'code.redeemed'
+  | 'money.credited'
+  | 'money.granted'
+  | 'money.adjusted';
 
 /**
  * `operator` on the command line, `system` for the program itself, an account's id, or
@@ -40,14 +48,19 @@ type AuditEvent = {
   readonly detail?: Readonly<Record<string, string | number | boolean | null>>;
 };
 
-/** Call inside the transaction of the change. */
+/** Call inside the transaction of the change. Events of money are the ledger's own to write. */
 export function writeAuditEvent(database: Database, event: AuditEvent): void {
-  const { actor, detail = {}, ...facts } = event;
-  const { name, address } = typeof actor === 'string' ? { name: actor, address: null } : actor;
+  const { actor, operationId, detail = {}, ...facts } = event;
   database.db
     .insert(auditEvents)
-    .values({ ...facts, actor: name, address, detail: JSON.stringify(detail) })
+    .values({ ...facts, ...authorOf(actor, operationId), detail: JSON.stringify(detail) })
     .run();
+}
+
+/** Who acts and in which operation, as an event keeps it. */
+export function authorOf(actor: Actor, operationId: string) {
+  const { name, address } = typeof actor === 'string' ? { name: actor, address: null } : actor;
+  return { operationId, actor: name, address };
 }
 
 /** The newest events of an account, newest first; of those before event `before` where it is given. */
@@ -74,4 +87,18 @@ export function lastAuditEvent({ db }: Database): number {
     .from(auditEvents)
     .all();
   return row?.id ?? 0;
+}
+
+/** What the events of one action after a number of `lastAuditEvent` are about. */
+export function auditedSubjects(
+  { db }: Database,
+  action: AuditAction,
+  afterId: number,
+): readonly string[] {
+  return db
+    .selectDistinct({ subject: auditEvents.subject })
+    .from(auditEvents)
+    .where(and(gt(auditEvents.id, afterId), eq(auditEvents.action, action)))
+    .all()
+    .map(({ subject }) => subject);
 }

@@ -123,14 +123,16 @@ function registerUpstreams(registers: Registry[], states: GaugeSources['upstream
     labelNames: ['upstream'],
     registers,
     collect() {
-      for (const each of [this, queued, disabled, breaker]) each.reset();
+      for (const each of [this, queued, disabled, breaker, out]) each.reset();
       for (const { upstream, inFlight, queued: waiting, credentials, models } of states()) {
         this.set({ upstream }, inFlight);
         queued.set({ upstream }, waiting);
         for (const { id: credential, state } of credentials)
           disabled.set({ upstream, credential }, state === 'disabled' ? 1 : 0);
-        for (const { model, breaker: state } of models)
+        for (const { model, breaker: state, disabled: isOut } of models) {
           breaker.set({ upstream, model }, BREAKER_VALUES[state]);
+          out.set({ upstream, model }, isOut === true ? 1 : 0);
+        }
       }
     },
   });
@@ -149,6 +151,12 @@ function registerUpstreams(registers: Registry[], states: GaugeSources['upstream
   const breaker = new Gauge({
     name: 'tollgate_upstream_breaker',
     help: 'The circuit breaker of a model at an upstream: 0 closed, 1 half open, 2 open.',
+    labelNames: ['upstream', 'model'],
+    registers,
+  });
+  const out = new Gauge({
+    name: 'tollgate_upstream_out_of_service',
+    help: '1 while the operator has taken the model out of service at the upstream, else 0.',
     labelNames: ['upstream', 'model'],
     registers,
   });

@@ -49,6 +49,8 @@ export type Credentials = {
   ) => CredentialState[];
   /** Forgets the keys that this upstream no longer has. */
   readonly keep: (upstream: Upstream) => void;
+  /** Forgets what is held against every one of them. */
+  readonly forget: () => void;
 };
 
 /** Times are milliseconds of a clock that never jumps. One for each upstream. */
@@ -134,5 +136,6 @@ export function createCredentials(): Credentials {
       const kept = new Set(credentials.map(({ apiKey }) => apiKey));
       for (const apiKey of troubles.keys()) if (!kept.has(apiKey)) troubles.delete(apiKey);
     },
+    forget: () => troubles.clear(),
   };
 }

@@ -52,6 +52,8 @@ export type Health = {
   readonly waitMs: (candidate: Candidate) => number;
   /** Every upstream of the catalog, as operators see it. */
   readonly states: () => readonly UpstreamState[];
+  /** Forgets what is held against an upstream, because an operator says that it is mended. */
+  readonly reset: (upstream: string) => void;
 };
 
 export function createHealth(dependencies: {
@@ -134,6 +136,12 @@ export function createHealth(dependencies: {
         node.breakerOf(candidate).waitMs(nowMs),
         node.credentials.waitMs(candidate.upstream, nowMs),
       );
+    },
+    reset(upstream) {
+      const node = nodes.get(upstream);
+      // Answers to earlier questions go to the breakers that were asked.
+      node?.breakers.clear();
+      node?.credentials.forget();
     },
     states() {
       const current = catalog();

@@ -173,6 +173,30 @@ test('lower limits of a model: headers, records and refusals', async () => {
   expect((await get(account, '/v1/account')).json['model_limits']).toEqual([]);
 });
 
+test('an upstream out of service, for one model and for all of them', async () => {
+  const account = await newAccount();
+  const both = async (ok: string, plain: string) => {
+    await answers(account, ok);
+    await answers(account, plain, { model: 'plain' });
+  };
+  await both('ok', 'ok');
+  await gateway.run('upstream', 'disable', 'scripted', '--model', 'ok', '--reason', 'slow');
+  await both('provider_unavailable', 'ok');
+  await gateway.run('upstream', 'disable', 'scripted');
+  await both('provider_unavailable', 'provider_unavailable');
+  const { disabled } = await gateway.run('upstream', 'list');
+  expect(disabled).toMatchObject([
+    { upstream: 'scripted', model: null, reason: '' },
+    { upstream: 'scripted', model: 'ok', reason: 'slow' },
+  ]);
+  const ready = (await (await fetch(`${gateway.url}/readyz`)).json()) as { warnings: unknown };
+  expect(ready.warnings).toEqual(['upstream scripted is out of service']);
+  await gateway.run('upstream', 'enable', 'scripted');
+  await both('provider_unavailable', 'ok');
+  await gateway.run('upstream', 'enable', 'scripted', '--model', 'ok');
+  await both('ok', 'ok');
+});
+
 test('SIGHUP takes up what no command has written', async () => {
   const account = await newAccount();
   await answers(account, 'ok');
@@ -198,6 +222,9 @@ test('every change of an operator is in the audit trail, by which the server not
   await gateway.run('block', 'remove', 'account', id);
   await gateway.run('models', 'limit', 'ok', '--tokens-per-minute', '9000000');
   await gateway.run('models', 'limit', 'ok', '--clear');
+  await gateway.run('upstream', 'disable', 'scripted', '--model', 'plain');
+  await gateway.run('upstream', 'enable', 'scripted', '--model', 'plain');
+  await gateway.run('upstream', 'reset', 'scripted');
   // It is off already.
   await gateway.run('maintenance', 'off');
   await gateway.run('catalog', 'reload');
@@ -208,6 +235,9 @@ test('every change of an operator is in the audit trail, by which the server not
     'block.removed',
     'incident.set',
     'incident.cleared',
+    'upstream.disabled',
+    'upstream.enabled',
+    'upstream.reset',
     'catalog.reload_requested',
   ]);
   database.close();

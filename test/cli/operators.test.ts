@@ -11,6 +11,7 @@ import { createOperators } from '../../src/cli/operators.ts';
 import type { Alert } from '../../src/core/alert.ts';
 import { createBlocks } from '../../src/identity/blocks.ts';
 import { createSettings } from '../../src/identity/settings.ts';
+import { resetUpstream } from '../../src/operations/upstreams.ts';
 import { newDatabase, temporaryDirectory } from '../support/database.ts';
 import { waitUntil } from '../support/upstream.ts';
 
@@ -79,6 +80,19 @@ test('one change of an operator is one new state, and the old one stays as it wa
     { on: true, message: 'Soon.' },
   ]);
   expect(Object.isFrozen(after)).toBe(true);
+});
+
+test('each upstream that is said to be mended is told once', async () => {
+  const { operators, beside } = start();
+  const mended: string[] = [];
+  ends.push(operators.watch((upstream) => mended.push(upstream)));
+  const change = { database: beside, clock: Date.now, randomBytes, actor: 'operator' };
+  resetUpstream(change, operators.current().catalog, 'demo');
+  await waitUntil(() => mended.length > 0);
+  operators.look();
+  resetUpstream(change, operators.current().catalog, 'demo');
+  operators.look();
+  expect(mended).toEqual(['demo', 'demo']);
 });
 
 test('a commit that changes nothing of an operator changes nothing here', async () => {

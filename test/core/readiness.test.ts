@@ -1,7 +1,7 @@
 // What is said of upstreams that do badly, to the operator and to everybody else.
 
 import { expect, test } from 'bun:test';
-import type { UpstreamState } from '../../src/core/health.ts';
+import { type UpstreamState, withDisabled } from '../../src/core/health.ts';
 import { upstreamCounts, upstreamWarnings } from '../../src/core/readiness.ts';
 
 const WELL: UpstreamState = {
@@ -57,4 +57,21 @@ test('everybody else is told how many', () => {
     credentialsDisabled: 2,
     breakersOpen: 2,
   });
+});
+
+test('what the operator has taken out of service is told, once for a whole upstream', () => {
+  const isDisabled = (upstream: string, model: string) =>
+    upstream === 'alpha' || model === 'swift-3';
+  const states = withDisabled([WELL, { ...BADLY, credentials: [] }], isDisabled);
+  expect(upstreamWarnings(states, 'operator')).toEqual([
+    'upstream alpha is out of service',
+    'upstream beta fails for swift-1',
+    'upstream beta fails for swift-2',
+    'upstream beta is out of service for swift-3',
+  ]);
+  expect(upstreamWarnings(states, 'anybody')).toEqual([
+    '2 × model failing at an upstream',
+    '2 × model out of service at an upstream',
+  ]);
+  expect(states[1]?.models[2]).toEqual({ model: 'swift-3', breaker: 'closed', disabled: true });
 });

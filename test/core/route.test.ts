@@ -24,7 +24,14 @@ const REQUEST: GenerationRequest = {
   includeUsage: true,
 };
 
-const FACTS = { plan: PLAN, request: REQUEST, startedAt: 0, promptTokens: 10, outputBound: 100 };
+const FACTS = {
+  plan: PLAN,
+  request: REQUEST,
+  startedAt: 0,
+  promptTokens: 10,
+  outputBound: 100,
+  isDisabled: () => false,
+};
 
 const PRICED = { version: 'cost', input: 5n, cachedInput: 5n, cacheWrite: 5n, output: 5n };
 const PRICE = { input: 1n, cachedInput: 1n, cacheWrite: 1n, output: 1n };
@@ -87,6 +94,23 @@ test('own placements come first, then the fallbacks in their order', () => {
 test('a fallback outside the plan, and an upstream that is not there, serve nobody', () => {
   const models = [model('own', [at('a'), at('missing')], ['other']), model('other', [at('b')])];
   expect(order(models, { ...PLAN, models: ['own'] }, () => 0.99)).toEqual(['own@a']);
+});
+
+test('what is out of service serves nobody: an upstream for all models, or for one of them', () => {
+  const own = model('own', [at('a'), at('b')], ['other']);
+  const models = [own, model('other', [at('a'), at('c')])];
+  const left = (isDisabled: (upstream: string, slug: string) => boolean): string[] =>
+    candidates(
+      { ...FACTS, isDisabled, catalog: catalog(models, ['a', 'b', 'c']), model: own },
+      () => 0,
+    ).map((each) => `${each.model.slug}@${each.upstream.id}`);
+  expect(left((upstream) => upstream === 'a')).toEqual(['own@b', 'other@c']);
+  expect(left((upstream, slug) => upstream === 'a' && slug === 'own')).toEqual([
+    'own@b',
+    'other@a',
+    'other@c',
+  ]);
+  expect(left(() => true)).toEqual([]);
 });
 
 test('each candidate has the price that its model has when the request starts', () => {

@@ -10,6 +10,7 @@ export function operatorState(
   return {
     catalog,
     incidentOf: () => undefined,
+    isDisabled: () => false,
     blocklist: {
       accountBlocked: () => false,
       keyBlocked: () => false,

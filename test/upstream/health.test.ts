@@ -329,3 +329,28 @@ test('whatever happens, every place is given back', async () => {
     { numRuns: 200 },
   );
 });
+
+describe('what an operator says is mended', () => {
+  test('an open breaker closes, and answers to what was asked before change nothing', () => {
+    const { health } = rig(A);
+    const earlier = permit(health, A);
+    for (let turn = 0; turn < 5; turn += 1) permit(health, A).end(failed('server_error'));
+    expect(refusalOf(health, A)).toBe(LEFT_ALONE);
+    health.reset('a');
+    earlier.end(failed('server_error'));
+    expect(health.states()[0]?.models).toEqual([{ model: 'a', breaker: 'closed' }]);
+    permit(health, A).end('finished');
+  });
+
+  test('a refused credential is used again, also where its refusal comes after the reset', () => {
+    const { health } = rig(A);
+    const [one, two] = [permit(health, A), permit(health, A)];
+    one.end(failed('credential', { status: 401 }));
+    expect(refusalOf(health, A)).not.toBe('permit');
+    health.reset('a');
+    health.reset('unknown');
+    expect(health.states()[0]?.credentials).toEqual([{ id: '1', state: 'ok' }]);
+    two.end('finished');
+    permit(health, A).end('finished');
+  });
+});

@@ -1,0 +1,112 @@
+// `tollgate upstream list|disable|enable|reset`: where models run, and taking one of those places out
+// of service without touching the catalog. A running server takes it up within a second.
+
+import type { Command } from 'commander';
+import { isoTime } from '../core/calendar.ts';
+import type { Catalog, Upstream } from '../core/model.ts';
+import type { Change } from '../operations/change.ts';
+import {
+  disabledPlaces,
+  disablePlace,
+  enablePlace,
+  resetUpstream,
+} from '../operations/upstreams.ts';
+import { addCommand, addGroup, OPERATOR, type Output, type Perform, table } from './command.ts';
+import type { Context } from './context.ts';
+
+export function addUpstreamCommands(program: Command, perform: Perform): void {
+  const group = addGroup(program, 'upstream', 'list upstreams, and take them out of service');
+  perform(addCommand(group, 'list', 'list the upstreams and the models that they serve'), list);
+  perform<DisableOptions>(
+    addCommand(group, 'disable <upstream>', 'send no new requests there until it is enabled')
+      .option('--model <model>', 'only those for this model')
+      .option('--reason <text>', 'why', ''),
+    (context, { model, reason }, upstream = '') => {
+      const place = { upstream, model };
+      const disabled = disablePlace(changeOf(context), context.catalog(), place, reason);
+      return {
+        json: { disabled: placeRecord(disabled) },
+        text: `${nameOf(disabled)} is out of service. Requests under way there end as they began.`,
+      };
+    },
+  );
+  perform<{ readonly model?: string }>(
+    addCommand(group, 'enable <upstream>', 'put it back into service').option(
+      '--model <model>',
+      'this model at it',
+    ),
+    (context, { model }, upstream = '') => {
+      const place = { upstream, model };
+      const enabled = enablePlace(changeOf(context), context.catalog(), place);
+      const words = enabled ? 'is in service again.' : 'was in service.';
+      return { json: { enabled }, text: `${nameOf(place)} ${words}` };
+    },
+  );
+  perform(
+    addCommand(group, 'reset <upstream>', 'forget its failures, so that it is asked at once'),
+    (context, _options, upstream = '') => {
+      resetUpstream(changeOf(context), context.catalog(), upstream);
+      return {
+        json: { reset: upstream },
+        text: `A running server forgets the failures of ${upstream} within a second.`,
+      };
+    },
+  );
+}
+
+type DisableOptions = { readonly model?: string; readonly reason: string };
+
+function changeOf(context: Context): Change {
+  const { clock, randomBytes } = context;
+  return { database: context.openStore().database, clock, randomBytes, actor: OPERATOR };
+}
+
+function list(context: Context): Output {
+  const catalog = context.catalog();
+  const disabled = disabledPlaces(context.openStore(), catalog);
+  const upstreams = [...catalog.upstreams.values()].map((upstream) => ({
+    ...placeFacts(upstream),
+    models: modelsAt(catalog, upstream.id),
+  }));
+  const header = ['UPSTREAM', 'DIALECT', 'ADDRESS', 'MODELS', 'OUT OF SERVICE'];
+  const rows = upstreams.map(({ id, dialect, base_url, models }) => {
+    const out = disabled.filter(({ upstream }) => upstream === id);
+    const words = out.map(({ model }) => model ?? 'all').join(', ');
+    return [id, dialect, base_url ?? '-', models.join(', ') || '-', words || '-'];
+  });
+  const gone = disabled.filter(({ known }) => !known);
+  return {
+    json: { upstreams, disabled: disabled.map(placeRecord) },
+    text: [
+      table(header, rows),
+      ...gone.map((place) => `${nameOf(place)} is out of service, and not in the catalog.`),
+    ].join('\n'),
+  };
+}
+
+function placeFacts(upstream: Upstream) {
+  const { id, dialect } = upstream;
+  return { id, dialect, base_url: upstream.dialect === 'demo' ? null : upstream.baseUrl } as const;
+}
+
+function modelsAt({ models }: Catalog, id: string): string[] {
+  return models.flatMap(({ slug, servedBy }) =>
+    servedBy.some(({ upstream }) => upstream === id) ? [slug] : [],
+  );
+}
+
+type Listed = ReturnType<typeof disabledPlaces>[number];
+
+function placeRecord({ upstream, model, reason, since }: Omit<Listed, 'known'>) {
+  return { upstream, model: model ?? null, reason, since: isoTime(since) } as const;
+}
+
+function nameOf({
+  upstream,
+  model,
+}: {
+  readonly upstream: string;
+  readonly model?: string | undefined;
+}) {
+  return model === undefined ? upstream : `${model} at ${upstream}`;
+}

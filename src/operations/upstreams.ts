@@ -1,0 +1,100 @@
+// Taking an upstream, or one model at it, out of service and back, and forgetting what its failures
+// have taught. Called by the command line and by the console. Whatever is under way ends as it began.
+
+import {
+  type DisabledPlace,
+  disable,
+  enable,
+  listDisabled,
+  type Place,
+} from '../catalog/disabled.ts';
+import type { Catalog } from '../core/model.ts';
+import { auditChange, type Change } from './change.ts';
+import { OperationError } from './error.ts';
+
+const REASON_LENGTH_MAX = 200;
+
+/**
+ * From now on no request begins there. Throws `upstream_not_found`, `model_not_found` where the
+ * model has no place there, and `invalid_reason`.
+ */
+export function disablePlace(
+  change: Change,
+  catalog: Catalog,
+  place: Place,
+  reason: string,
+): DisabledPlace {
+  const found = findPlace(catalog, place);
+  const words = reason.trim();
+  if (words.length > REASON_LENGTH_MAX || /[\p{Cc}\p{Zl}\p{Zp}]/u.test(words)) {
+    throw new OperationError(
+      'invalid_reason',
+      `The reason is not valid. It needs to be one line of at most ${REASON_LENGTH_MAX} characters.`,
+    );
+  }
+  const { database } = change;
+  const since = change.clock();
+  database.transaction(() => {
+    auditChange(change, 'upstream.disabled', found.upstream, {
+      model: found.model ?? null,
+      reason: words,
+    });
+    disable(database, found, words, since);
+  });
+  return { ...found, reason: words, since };
+}
+
+/** Also where the catalog no longer has the place. `false` where it was in service. */
+export function enablePlace(change: Change, catalog: Catalog, place: Place): boolean {
+  const { database } = change;
+  const { upstream, model } = place;
+  const slug = model === undefined ? undefined : (catalog.resolve(model)?.slug ?? model);
+  const found = slug === undefined ? { upstream } : { upstream, model: slug };
+  return database.transaction(() => {
+    const enabled = enable(database, found);
+    if (enabled) auditChange(change, 'upstream.enabled', upstream, { model: slug ?? null });
+    return enabled;
+  });
+}
+
+/**
+ * Has a running server forget the breakers and the refused credentials of an upstream, so that it is
+ * asked again at once. The server learns of it by the audit trail. Throws `upstream_not_found`.
+ */
+export function resetUpstream(change: Change, catalog: Catalog, upstream: string): void {
+  const found = findPlace(catalog, { upstream });
+  change.database.transaction(() => auditChange(change, 'upstream.reset', found.upstream));
+}
+
+/** What is out of service; `known` is false where the catalog has no such place. */
+export function disabledPlaces(
+  { database }: Pick<Change, 'database'>,
+  catalog: Catalog,
+): readonly (DisabledPlace & { readonly known: boolean })[] {
+  return listDisabled(database).map((place) => ({ ...place, known: isKnown(catalog, place) }));
+}
+
+function isKnown(catalog: Catalog, { upstream, model }: Place): boolean {
+  if (!catalog.upstreams.has(upstream)) return false;
+  if (model === undefined) return true;
+  const servedBy = catalog.resolve(model)?.servedBy ?? [];
+  return servedBy.some((placement) => placement.upstream === upstream);
+}
+
+function findPlace(catalog: Catalog, { upstream, model }: Place): Place {
+  if (!catalog.upstreams.has(upstream)) {
+    throw new OperationError(
+      'upstream_not_found',
+      'There is no upstream with this id in the catalog; tollgate upstream list has them.',
+    );
+  }
+  if (model === undefined) return { upstream };
+  const slug = catalog.resolve(model)?.slug;
+  if (slug !== undefined && isKnown(catalog, { upstream, model: slug })) {
+    return { upstream, model: slug };
+  }
+  throw new OperationError(
+    'model_not_found',
+    'This upstream does not serve a model with this slug or alias; tollgate upstream list has those that it serves.',
+  );
+}

@@ -1,0 +1,35 @@
+// What is out of service, over a real database: whole upstreams and single models, and that a
+// snapshot stays what it was.
+
+import { afterAll, expect, test } from 'bun:test';
+import { disable, enable, listDisabled, readDisabled } from '../../src/catalog/disabled.ts';
+import { newDatabase, temporaryDirectory } from '../support/database.ts';
+
+const database = newDatabase(temporaryDirectory());
+afterAll(() => database.close());
+
+test('an upstream is out of service for all models, or for one of them, until it is put back', () => {
+  const before = readDisabled(database);
+  disable(database, { upstream: 'b.x', model: 'swift-1' }, 'slow', 1);
+  disable(database, { upstream: 'a' }, 'down', 2);
+  disable(database, { upstream: 'a' }, 'still down', 3);
+  expect(before('a', 'swift-1')).toBe(false);
+  const now = readDisabled(database);
+  expect([
+    now('a', 'swift-1'),
+    now('a', 'swift-2'),
+    now('b.x', 'swift-1'),
+    now('b.x', 'swift-2'),
+    now('b', 'swift-1'),
+  ]).toEqual([true, true, true, false, false]);
+  expect(listDisabled(database)).toEqual([
+    { upstream: 'a', reason: 'still down', since: 3 },
+    { upstream: 'b.x', model: 'swift-1', reason: 'slow', since: 1 },
+  ]);
+  expect([enable(database, { upstream: 'b.x' }), enable(database, { upstream: 'a' })]).toEqual([
+    false,
+    true,
+  ]);
+  expect(readDisabled(database)('a', 'swift-1')).toBe(false);
+  expect(listDisabled(database)).toHaveLength(1);
+});

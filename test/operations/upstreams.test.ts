@@ -1,0 +1,68 @@
+// Taking upstreams out of service: what is refused, what the audit trail says, and that what the
+// catalog has lost can be put back all the same.
+
+import { afterAll, expect, test } from 'bun:test';
+import { randomBytes } from 'node:crypto';
+import { loadCatalog } from '../../src/catalog/catalog.ts';
+import { DEMO_CATALOG } from '../../src/catalog/demo-catalog.ts';
+import { readDisabled } from '../../src/catalog/disabled.ts';
+import { auditedSubjects } from '../../src/identity/audit.ts';
+import { OperationError } from '../../src/operations/error.ts';
+import {
+  disabledPlaces,
+  disablePlace,
+  enablePlace,
+  resetUpstream,
+} from '../../src/operations/upstreams.ts';
+import { auditEvents } from '../../src/store/tables.ts';
+import { newDatabase, temporaryDirectory } from '../support/database.ts';
+
+const database = newDatabase(temporaryDirectory());
+afterAll(() => database.close());
+const change = { database, clock: () => 7_000, randomBytes, actor: 'operator' };
+const catalog = loadCatalog({ text: DEMO_CATALOG, environment: {}, nowMs: 0 });
+const empty = { ...catalog, upstreams: new Map() };
+
+function codeOf(work: () => unknown): string {
+  try {
+    work();
+    return 'done';
+  } catch (error) {
+    if (error instanceof OperationError) return error.code;
+    throw error;
+  }
+}
+
+test('a place is found by the alias of its model; unknown ones and bad reasons change nothing', () => {
+  const out = (place: { upstream: string; model?: string }, reason = '') =>
+    codeOf(() => disablePlace(change, catalog, place, reason));
+  expect([
+    out({ upstream: 'gone' }),
+    out({ upstream: 'demo', model: 'gone' }),
+    out({ upstream: 'demo' }, 'two\nlines'),
+    out({ upstream: 'demo' }, 'x'.repeat(201)),
+  ]).toEqual(['upstream_not_found', 'model_not_found', 'invalid_reason', 'invalid_reason']);
+  expect(disabledPlaces({ database }, catalog)).toEqual([]);
+  expect(out({ upstream: 'demo', model: 'demo' }, ' slow ')).toBe('done');
+  expect(disabledPlaces({ database }, catalog)).toEqual([
+    { upstream: 'demo', model: 'demo-chat', reason: 'slow', since: 7_000, known: true },
+  ]);
+  expect(disabledPlaces({ database }, empty).map(({ known }) => known)).toEqual([false]);
+  expect(enablePlace(change, empty, { upstream: 'demo', model: 'demo-chat' })).toBe(true);
+  expect(enablePlace(change, catalog, { upstream: 'demo', model: 'demo' })).toBe(false);
+  expect(readDisabled(database)('demo', 'demo-chat')).toBe(false);
+  const events = database.db.select().from(auditEvents).all();
+  expect(events.map(({ action, subject, detail }) => [action, subject, detail])).toEqual([
+    ['upstream.disabled', 'demo', '{"model":"demo-chat","reason":"slow"}'],
+    ['upstream.enabled', 'demo', '{"model":"demo-chat"}'],
+  ]);
+});
+
+test('a reset is in the audit trail, where the server reads it', () => {
+  expect(codeOf(() => resetUpstream(change, catalog, 'gone'))).toBe('upstream_not_found');
+  resetUpstream(change, catalog, 'demo');
+  resetUpstream(change, catalog, 'demo');
+  expect(auditedSubjects(database, 'upstream.reset', 0)).toEqual(['demo']);
+  const last = database.db.select().from(auditEvents).all().at(-1)?.id ?? 0;
+  expect(auditedSubjects(database, 'upstream.reset', last)).toEqual([]);
+});
