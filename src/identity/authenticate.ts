@@ -8,7 +8,7 @@ import { GatewayError } from '../core/error.ts';
 import { readPresentedKey } from '../core/key.ts';
 import type { Database } from '../store/database.ts';
 import { accounts, apiKeys } from '../store/tables.ts';
-import { digestKey } from './keys.ts';
+import { digestKey } from './key-digest.ts';
 
 /** What the cached facts say is at most this old, even when no invalidation came. */
 export const CACHE_TIME_MS = 5_000;

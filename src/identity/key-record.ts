@@ -4,7 +4,7 @@
 import { isoTime } from '../core/calendar.ts';
 import type { apiKeys, KeyRevocation } from '../store/tables.ts';
 
-type ApiKey = typeof apiKeys.$inferSelect;
+export type ApiKey = typeof apiKeys.$inferSelect;
 
 export type KeyState = 'active' | 'expired' | 'revoked';
 

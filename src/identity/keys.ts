@@ -1,17 +1,17 @@
-// API keys: create, rename, rotate, revoke, list. Called by the command line, the dashboard and the key
-// list of /v1. The key itself leaves here once, at its creation; only its digest is stored.
+// API keys: create, rename, rotate, revoke, and what is read of them. Called by the command line, the
+// dashboard and the key list of /v1. The key itself leaves here once, at its creation; only its digest
+// is stored.
 
-import { createHash } from 'node:crypto';
-import { and, count, desc, eq, gt, isNull, or, sql } from 'drizzle-orm';
-import { createId, createKey, isWellFormedKey, maskKey, type RandomBytes } from '../core/id.ts';
+import { eq } from 'drizzle-orm';
+import { createId, createKey, maskKey, type RandomBytes } from '../core/id.ts';
 import type { Plan } from '../core/plan.ts';
 import type { Database } from '../store/database.ts';
 import { accounts, apiKeys, type KeyRevocation } from '../store/tables.ts';
 import { type Actor, writeAuditEvent } from './audit.ts';
 import { IdentityError } from './error.ts';
-import { isActive } from './key-record.ts';
-
-export type ApiKey = typeof apiKeys.$inferSelect;
+import { digestKey } from './key-digest.ts';
+import { createKeyQueries, KEY_CREATIONS_PER_HOUR } from './key-queries.ts';
+import { type ApiKey, isActive } from './key-record.ts';
 
 /** A key at its creation: the only time that its text is seen. */
 type CreatedKey = { readonly row: ApiKey; readonly key: string };
@@ -23,25 +23,9 @@ type NewKey = {
   readonly expiresAt?: number | undefined;
 };
 
-/** How many keys an account has created within the last hour, and from when on it may again. */
-export type KeyCreations = {
-  readonly made: number;
-  readonly limit: number;
-  /** Unix milliseconds; `undefined` where it may now. */
-  readonly nextAt: number | undefined;
-};
-
 export type Keys = ReturnType<typeof createKeys>;
 
-/** Specification, limits: key creations. A rotation creates a key too. */
-const KEY_CREATIONS_PER_HOUR = 20;
-const HOUR_MS = 3_600_000;
 const NAME_LENGTH_MAX = 100;
-
-/** SHA-256 in lower-case hexadecimal: what the database knows of a key. */
-export function digestKey(key: string): string {
-  return createHash('sha256').update(key).digest('hex');
-}
 
 export function createKeys(dependencies: {
   readonly database: Database;
@@ -53,29 +37,7 @@ export function createKeys(dependencies: {
 }) {
   const { database, clock, randomBytes, plans } = dependencies;
   const { db } = database;
-
-  /** Finds by key id, or by the whole key as a customer pasted it. Throws `key_not_found`. */
-  function find(idOrKey: string): ApiKey {
-    const where = isWellFormedKey(idOrKey)
-      ? eq(apiKeys.digest, digestKey(idOrKey))
-      : eq(apiKeys.id, idOrKey);
-    const row = db.select().from(apiKeys).where(where).get();
-    if (row !== undefined) return row;
-    throw new IdentityError(
-      'key_not_found',
-      'There is no such key. Give its id (key_…) or the whole key; the masked form is not enough.',
-    );
-  }
-
-  function countActive(accountId: string): number {
-    const now = clock();
-    const active = and(
-      eq(apiKeys.accountId, accountId),
-      isNull(apiKeys.revokedAt),
-      or(isNull(apiKeys.expiresAt), gt(apiKeys.expiresAt, now)),
-    );
-    return Number(db.select({ keys: count() }).from(apiKeys).where(active).get()?.keys ?? 0);
-  }
+  const queries = createKeyQueries({ database, clock });
 
   /** The most active keys that the account's plan allows. Throws `account_not_found`, `unknown_plan`. */
   function activeLimit(accountId: string): number {
@@ -91,29 +53,8 @@ export function createKeys(dependencies: {
     );
   }
 
-  /** Finds a key of this account by its id; one of another account is as unknown as none. */
-  function findOwn(accountId: string, id: string): ApiKey {
-    const own = and(eq(apiKeys.id, id), eq(apiKeys.accountId, accountId));
-    const row = db.select().from(apiKeys).where(own).get();
-    if (row !== undefined) return row;
-    throw new IdentityError('key_not_found', 'There is no such key.');
-  }
-
-  function creations(accountId: string, now: number): KeyCreations {
-    const made = db
-      .select({ at: apiKeys.createdAt })
-      .from(apiKeys)
-      .where(and(eq(apiKeys.accountId, accountId), gt(apiKeys.createdAt, now - HOUR_MS)))
-      .orderBy(desc(apiKeys.createdAt))
-      .all();
-    // The one that has to be an hour old before there is room for another.
-    const last = made[KEY_CREATIONS_PER_HOUR - 1];
-    const nextAt = last === undefined ? undefined : last.at + HOUR_MS;
-    return { made: made.length, limit: KEY_CREATIONS_PER_HOUR, nextAt };
-  }
-
-  function requireCreations(accountId: string, now: number): void {
-    if (creations(accountId, now).nextAt === undefined) return;
+  function requireCreations(accountId: string): void {
+    if (queries.creations(accountId).nextAt === undefined) return;
     throw new IdentityError(
       'key_creation_limit_reached',
       `The account has created ${KEY_CREATIONS_PER_HOUR} keys within the last hour, rotations included. Try again later.`,
@@ -176,10 +117,7 @@ export function createKeys(dependencies: {
   }
 
   return {
-    find,
-    findOwn,
-    countActive,
-    creations: (accountId: string): KeyCreations => creations(accountId, clock()),
+    ...queries,
 
     /** Creates a key within the plan's cap and the hourly limit. Throws `IdentityError`. */
     create(facts: NewKey, actor: Actor): CreatedKey {
@@ -188,13 +126,13 @@ export function createKeys(dependencies: {
       const expiresAt = checkExpiry(facts.expiresAt, now);
       return database.transaction(() => {
         const limit = activeLimit(facts.accountId);
-        if (countActive(facts.accountId) >= limit) {
+        if (queries.countActive(facts.accountId) >= limit) {
           throw new IdentityError(
             'key_limit_reached',
             `The account has ${limit} active keys, which is the most that its plan allows. Revoke one, or change the plan.`,
           );
         }
-        requireCreations(facts.accountId, now);
+        requireCreations(facts.accountId);
         const row = { accountId: facts.accountId, name, expiresAt, rotatedFrom: null };
         return insert(row, now, actor, createId('op_', randomBytes));
       });
@@ -207,14 +145,14 @@ export function createKeys(dependencies: {
     rotate(id: string, actor: Actor): { revoked: ApiKey; created: CreatedKey } {
       return database.transaction(() => {
         const now = clock();
-        const old = find(id);
+        const old = queries.find(id);
         if (!isActive(old, now)) {
           throw new IdentityError(
             'key_not_active',
             'Only an active key can be rotated; this one is revoked or expired. Create a new key.',
           );
         }
-        requireCreations(old.accountId, now);
+        requireCreations(old.accountId);
         const operationId = createId('op_', randomBytes);
         const { accountId, name, expiresAt } = old;
         const facts = { accountId, name, expiresAt, rotatedFrom: old.id };
@@ -227,7 +165,7 @@ export function createKeys(dependencies: {
     /** Revokes at once. A key that is revoked already stays as it is. */
     revoke(id: string, reason: KeyRevocation, actor: Actor): ApiKey {
       return database.transaction(() => {
-        const row = find(id);
+        const row = queries.find(id);
         if (row.revokedAt !== null) return row;
         return markRevoked(row, reason, null, clock(), actor, createId('op_', randomBytes));
       });
@@ -237,7 +175,7 @@ export function createKeys(dependencies: {
     rename(id: string, newName: string | null, actor: Actor): ApiKey {
       const name = normaliseKeyName(newName);
       return database.transaction(() => {
-        const row = find(id);
+        const row = queries.find(id);
         if (row.name === name) return row;
         db.update(apiKeys).set({ name }).where(eq(apiKeys.id, row.id)).run();
         writeAuditEvent(database, {
@@ -252,15 +190,6 @@ export function createKeys(dependencies: {
         return { ...row, name };
       });
     },
-
-    /** All keys of an account in every state, newest first. */
-    list: (accountId: string): ApiKey[] =>
-      db
-        .select()
-        .from(apiKeys)
-        .where(eq(apiKeys.accountId, accountId))
-        .orderBy(desc(apiKeys.createdAt), sql`rowid desc`)
-        .all(),
   };
 }
 

@@ -7,8 +7,8 @@ import { asc, eq } from 'drizzle-orm';
 import fc from 'fast-check';
 import { isWellFormedKey } from '../../src/core/id.ts';
 import { listAuditEvents } from '../../src/identity/audit.ts';
+import { digestKey } from '../../src/identity/key-digest.ts';
 import { keyRecord } from '../../src/identity/key-record.ts';
-import { digestKey } from '../../src/identity/keys.ts';
 import { auditEvents } from '../../src/store/tables.ts';
 import { newDatabase, temporaryDirectory } from '../support/database.ts';
 import { addAccount, createIdentity, START_MS } from './parts.ts';
@@ -255,6 +255,29 @@ describe('what belongs to an account', () => {
     expect(codeOf(create)).toBe('key_creation_limit_reached');
     identity.advance(1);
     expect(keys.creations(account.id)).toEqual({ made: 19, limit: 20, nextAt: undefined });
+  });
+});
+
+describe('pages', () => {
+  test('of any size have every key once, newest first, also where many are of one instant', () => {
+    const [mine, other] = [addAccount(identity, 'business'), addAccount(identity)];
+    const stranger = keys.create({ accountId: other.id }, 'operator').row;
+    for (let made = 0; made < 20; made += 1) {
+      keys.create({ accountId: mine.id }, 'operator');
+      if (made % 7 === 0) identity.advance(1);
+    }
+    const all = keys.list(mine.id);
+    for (const limit of [1, 3, 19, 20, 50]) {
+      const seen = [];
+      for (let after: string | undefined; ; after = seen.at(-1)?.id) {
+        const page = keys.page(mine.id, { limit, after });
+        seen.push(...page.slice(0, limit));
+        if (page.length <= limit) break;
+      }
+      expect(seen).toEqual(all);
+    }
+    expect(keys.page(mine.id, { limit: 5, after: stranger.id })).toEqual([]);
+    expect(keys.page(mine.id, { limit: 5, after: 'key_nobody' })).toEqual([]);
   });
 });
 

@@ -1,0 +1,55 @@
+// The customer's own account: what /v1/account shows its keys, and the e-mail address. Called by the
+// routes of this folder that need it; only ever about the account that is signed in.
+
+import { isoTime } from '../../core/calendar.ts';
+import type { OperatorState } from '../../core/operator.ts';
+import type { Plan } from '../../core/plan.ts';
+import type { Account } from '../../identity/accounts.ts';
+import type { SignedInCustomer } from '../../identity/session.ts';
+import { accountView } from '../../operations/account-view.ts';
+import type { DashboardDependencies } from '../dependencies.ts';
+import type { OwnAccountRecord } from '../records/account.ts';
+import { DashboardError } from '../rim/error.ts';
+import { type Route, type RouteStanding, sessionRoute } from '../rim/route.ts';
+
+/** Whoever is suspended, or about to be deleted, may still see what is his and stop his keys. */
+export const WHILE_INACTIVE: readonly RouteStanding[] = ['suspended', 'pending_deletion'];
+
+export function accountRoutes(
+  dependencies: DashboardDependencies,
+): readonly Route<SignedInCustomer>[] {
+  return [
+    sessionRoute({
+      method: 'GET',
+      path: '/account',
+      standings: WHILE_INACTIVE,
+      handle: ({ who }) => ownAccount(dependencies, dependencies.store.accounts.get(who.accountId)),
+    }),
+  ];
+}
+
+export function ownAccount(
+  { store, limits, operator, clock }: DashboardDependencies,
+  account: Account,
+): OwnAccountRecord {
+  const state = operator();
+  planOf(state, account);
+  const { id, plan, planSince, standing, emailVerified } = account;
+  const view = accountView(
+    { limits, books: store.books, clock },
+    { accountId: id, plan, planSince, standing, emailVerified },
+    store.keys.countActive(id),
+    state,
+  );
+  return { ...view, email: account.email, created_at: isoTime(account.createdAt) };
+}
+
+/** Throws `unavailable` where the catalog no longer has the plan. */
+export function planOf({ catalog }: OperatorState, { plan: slug }: Pick<Account, 'plan'>): Plan {
+  const plan = catalog.plans.get(slug);
+  if (plan !== undefined) return plan;
+  throw new DashboardError(
+    'unavailable',
+    'The plan of this account is not set up at the moment, so its limits cannot be told. Nothing is lost. Ask the operator to change the plan.',
+  );
+}

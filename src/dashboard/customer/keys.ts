@@ -1,0 +1,119 @@
+// The customer's API keys: list, create, rename, rotate, revoke. Every id is looked up within the
+// account that is signed in, so that a key of somebody else's is as unknown as one that never was.
+
+import { Type } from '@sinclair/typebox';
+import { isoTime } from '../../core/calendar.ts';
+import { parseInstant } from '../../core/instant.ts';
+import { planIncludes } from '../../core/plan.ts';
+import { type ApiKey, keyRecord } from '../../identity/key-record.ts';
+
+import type { SignedInCustomer } from '../../identity/session.ts';
+import type { DashboardDependencies } from '../dependencies.ts';
+import type {
+  ConnectionRecord,
+  CreatedKeyRecord,
+  KeyListRecord,
+  KeyRecord,
+  RotatedKeyRecord,
+} from '../records/key.ts';
+import { DashboardError } from '../rim/error.ts';
+import { listOf, PAGE_QUERY, readPage } from '../rim/page.ts';
+import { type Route, sessionRoute } from '../rim/route.ts';
+import { planOf, WHILE_INACTIVE } from './account.ts';
+
+export function keyRoutes(dependencies: DashboardDependencies): readonly Route<SignedInCustomer>[] {
+  const { store, operator, clock, baseUrl } = dependencies;
+  const { keys, accounts } = store;
+  const record = (row: ApiKey): KeyRecord => keyRecord(row, clock());
+  const created = (made: { readonly row: ApiKey; readonly key: string }): CreatedKeyRecord => ({
+    ...record(made.row),
+    key: made.key,
+  });
+
+  function connection(accountId: string): ConnectionRecord {
+    const state = operator();
+    const plan = planOf(state, accounts.get(accountId));
+    const model = state.catalog.models.find(({ slug }) => planIncludes(plan, slug));
+    return { base_url: baseUrl(), model: model?.slug ?? null };
+  }
+
+  return [
+    sessionRoute({
+      method: 'GET',
+      path: '/keys',
+      standings: WHILE_INACTIVE,
+      query: PAGE_QUERY,
+      handle({ who: { accountId }, query }): KeyListRecord {
+        const page = readPage(query);
+        const { made, limit, nextAt } = keys.creations(accountId);
+        const plan = operator().catalog.plans.get(accounts.get(accountId).plan);
+        return {
+          ...listOf(keys.page(accountId, page), page, record, ({ id }) => id),
+          active_count: keys.countActive(accountId),
+          active_limit: plan?.maxApiKeys ?? 0,
+          creations: {
+            last_hour: made,
+            limit,
+            next_at: nextAt === undefined ? null : isoTime(nextAt),
+          },
+        };
+      },
+    }),
+    sessionRoute({
+      method: 'GET',
+      path: '/connection',
+      standings: WHILE_INACTIVE,
+      handle: ({ who }) => connection(who.accountId),
+    }),
+    sessionRoute({
+      method: 'POST',
+      path: '/keys',
+      body: {
+        name: Type.Optional(Type.Union([Type.String({ maxLength: 400 }), Type.Null()])),
+        expires_at: Type.Optional(Type.Union([Type.String({ maxLength: 40 }), Type.Null()])),
+      },
+      handle({ who: { accountId }, body, actor }): CreatedKeyRecord {
+        const expiresAt = readExpiry(body.expires_at);
+        return created(keys.create({ accountId, name: body.name, expiresAt }, actor));
+      },
+    }),
+    sessionRoute({
+      method: 'PATCH',
+      path: '/keys/:id',
+      body: { name: Type.Union([Type.String({ maxLength: 400 }), Type.Null()]) },
+      handle({ who, param, body, actor }): KeyRecord {
+        const { id } = keys.findOwn(who.accountId, param('id'));
+        return record(keys.rename(id, body.name, actor));
+      },
+    }),
+    sessionRoute({
+      method: 'POST',
+      path: '/keys/:id/rotate',
+      handle({ who, param, actor }): RotatedKeyRecord {
+        const { id } = keys.findOwn(who.accountId, param('id'));
+        const rotated = keys.rotate(id, actor);
+        return { revoked: record(rotated.revoked), created: created(rotated.created) };
+      },
+    }),
+    sessionRoute({
+      method: 'POST',
+      path: '/keys/:id/revoke',
+      standings: WHILE_INACTIVE,
+      handle({ who, param, actor }): KeyRecord {
+        const { id } = keys.findOwn(who.accountId, param('id'));
+        return record(keys.revoke(id, 'user', actor));
+      },
+    }),
+  ];
+}
+
+function readExpiry(text: string | null | undefined): number | undefined {
+  if (text === null || text === undefined) return undefined;
+  const expiresAt = parseInstant(text);
+  if (expiresAt !== undefined) return expiresAt;
+  throw new DashboardError(
+    'invalid_request',
+    'The field expires_at of the body is not an instant. Write it with its zone, such as 2027-01-31T12:00:00Z.',
+    { param: 'expires_at' },
+  );
+}

@@ -1,0 +1,49 @@
+// The models as the customer may use them: prices now and next, limits in force, what the plan has.
+
+import { modelRecord } from '../../catalog/model-record.ts';
+import { effectiveLimits, lowerIncident } from '../../core/plan.ts';
+import type { SignedInCustomer } from '../../identity/session.ts';
+import type { DashboardDependencies } from '../dependencies.ts';
+import type { CustomerModelRecord, ModelListRecord } from '../records/model.ts';
+import { type Route, sessionRoute } from '../rim/route.ts';
+import { planOf, WHILE_INACTIVE } from './account.ts';
+
+export function modelRoutes(
+  dependencies: DashboardDependencies,
+): readonly Route<SignedInCustomer>[] {
+  return [
+    sessionRoute({
+      method: 'GET',
+      path: '/models',
+      standings: WHILE_INACTIVE,
+      handle: ({ who }) => listModels(dependencies, who.accountId),
+    }),
+  ];
+}
+
+function listModels(
+  { store, operator, clock }: DashboardDependencies,
+  accountId: string,
+): ModelListRecord {
+  const state = operator();
+  const { catalog, incidentOf } = state;
+  const plan = planOf(state, store.accounts.get(accountId));
+  const nowMs = clock();
+  const data = catalog.models.map((model): CustomerModelRecord => {
+    const incident = incidentOf(model.slug);
+    const limits = effectiveLimits(plan, lowerIncident(model.incidentLimits, incident));
+    return {
+      ...modelRecord(model, catalog, plan, incident, nowMs),
+      effective_limits: {
+        requests_per_minute: limits.requestsPerMinute,
+        tokens_per_minute: limits.tokensPerMinute,
+        concurrent_requests: limits.concurrentRequests,
+      },
+    };
+  });
+  const name = ({ slug, name }: { readonly slug: string; readonly name: string }) => ({
+    slug,
+    name,
+  });
+  return { object: 'list', data, plan: name(plan), plans: [...catalog.plans.values()].map(name) };
+}

@@ -1,0 +1,97 @@
+// What is read of API keys: one by its id or by the whole key, those of an account, how many of them
+// are active or new. Part of `createKeys`; nothing here writes.
+
+import { and, count, desc, eq, gt, isNull, or, type SQL, sql } from 'drizzle-orm';
+import { isWellFormedKey } from '../core/id.ts';
+import type { Database } from '../store/database.ts';
+import { apiKeys } from '../store/tables.ts';
+import { IdentityError } from './error.ts';
+import { digestKey } from './key-digest.ts';
+import type { ApiKey } from './key-record.ts';
+
+/** How many keys an account has created within the last hour, and from when on it may again. */
+export type KeyCreations = {
+  readonly made: number;
+  readonly limit: number;
+  /** Unix milliseconds; `undefined` where it may now. */
+  readonly nextAt: number | undefined;
+};
+
+/** Specification, limits: key creations. A rotation creates a key too. */
+export const KEY_CREATIONS_PER_HOUR = 20;
+const HOUR_MS = 3_600_000;
+
+export function createKeyQueries(dependencies: {
+  readonly database: Database;
+  /** Unix milliseconds. */
+  readonly clock: () => number;
+}) {
+  const { database, clock } = dependencies;
+  const { db } = database;
+
+  /** Keys of an account, newest first. */
+  function newestFirst(where: SQL | undefined) {
+    return db.select().from(apiKeys).where(where).orderBy(desc(apiKeys.createdAt), sql`rowid desc`);
+  }
+
+  return {
+    /** Finds by key id, or by the whole key as a customer pasted it. Throws `key_not_found`. */
+    find(idOrKey: string): ApiKey {
+      const where = isWellFormedKey(idOrKey)
+        ? eq(apiKeys.digest, digestKey(idOrKey))
+        : eq(apiKeys.id, idOrKey);
+      const row = db.select().from(apiKeys).where(where).get();
+      if (row !== undefined) return row;
+      throw new IdentityError(
+        'key_not_found',
+        'There is no such key. Give its id (key_…) or the whole key; the masked form is not enough.',
+      );
+    },
+
+    /** Finds a key of this account by its id; one of another account is as unknown as none. */
+    findOwn(accountId: string, id: string): ApiKey {
+      const own = and(eq(apiKeys.id, id), eq(apiKeys.accountId, accountId));
+      const row = db.select().from(apiKeys).where(own).get();
+      if (row !== undefined) return row;
+      throw new IdentityError('key_not_found', 'There is no such key.');
+    },
+
+    countActive(accountId: string): number {
+      const active = and(
+        eq(apiKeys.accountId, accountId),
+        isNull(apiKeys.revokedAt),
+        or(isNull(apiKeys.expiresAt), gt(apiKeys.expiresAt, clock())),
+      );
+      return Number(db.select({ keys: count() }).from(apiKeys).where(active).get()?.keys ?? 0);
+    },
+
+    creations(accountId: string): KeyCreations {
+      const recent = gt(apiKeys.createdAt, clock() - HOUR_MS);
+      const made = newestFirst(and(eq(apiKeys.accountId, accountId), recent)).all();
+      // The one that has to be an hour old before there is room for another.
+      const last = made[KEY_CREATIONS_PER_HOUR - 1];
+      const nextAt = last === undefined ? undefined : last.createdAt + HOUR_MS;
+      return { made: made.length, limit: KEY_CREATIONS_PER_HOUR, nextAt };
+    },
+
+    /** All keys of an account in every state, newest first. */
+    list: (accountId: string): ApiKey[] => newestFirst(eq(apiKeys.accountId, accountId)).all(),
+
+    /**
+     * The keys that follow the key `after`, or the newest, and one more than `limit` where there are
+     * more. Nothing follows a key that the account does not have.
+     */
+    page(
+      accountId: string,
+      { limit, after }: { readonly limit: number; readonly after: string | undefined },
+    ): ApiKey[] {
+      const own = eq(apiKeys.accountId, accountId);
+      const place = sql`(select created_at, rowid from ${apiKeys}
+        where id = ${after} and account_id = ${accountId})`;
+      const older = after === undefined ? undefined : sql`(created_at, rowid) < ${place}`;
+      return newestFirst(and(own, older))
+        .limit(limit + 1)
+        .all();
+    },
+  };
+}
