@@ -1,52 +1,12 @@
-// Every price of a catalog, from when and at which hours, as data and as text, for
-// `tollgate prices show`. What is in force at the instant asked for is marked.
+// Every price of a catalog as text, for `tollgate prices show`. What is in force at the instant asked
+// for is marked.
 
-import { periodRecord, timeOfDay } from '../catalog/pricing-record.ts';
-import { isoTime } from '../core/calendar.ts';
+import { timeOfDay } from '../catalog/pricing-record.ts';
 import type { Catalog, Model } from '../core/model.ts';
 import { formatDecimal, PICO_DECIMALS, type UsdRate } from '../core/money.ts';
 import type { Price } from '../core/price.ts';
-import {
-  nextPriceChange,
-  type PriceWindow,
-  periodAt,
-  priceAt,
-  WEEKDAYS,
-  windowAt,
-} from '../core/price-book.ts';
+import { type PriceWindow, periodAt, WEEKDAYS, windowAt } from '../core/price-book.ts';
 import { shortTime, table } from './command.ts';
-
-/** `in_force` is true of exactly one price of a model: a period's own, or that of a window. */
-export function priceSheet({ usdPerMillion }: Catalog, models: readonly Model[], atMs: number) {
-  return {
-    at: isoTime(atMs),
-    currency: 'USD',
-    unit: '1M_tokens',
-    models: models.map((model) => modelPrices(model, usdPerMillion, atMs)),
-  } as const;
-}
-
-function modelPrices({ slug, prices }: Model, usdPerMillion: UsdRate, atMs: number) {
-  const period = periodAt(prices, atMs);
-  const open = windowAt(period, atMs);
-  const next = nextPriceChange(prices, atMs);
-  return {
-    model: slug,
-    version: priceAt(prices, atMs).version,
-    next_change_at: next === undefined ? null : isoTime(next),
-    prices: prices.map((each) => {
-      const record = periodRecord(each, usdPerMillion);
-      return {
-        ...record,
-        in_force: each === period && open === undefined,
-        windows: record.windows.map((window, index) => ({
-          ...window,
-          in_force: each === period && each.windows[index] === open,
-        })),
-      };
-    }),
-  } as const;
-}
 
 export function priceSheetText(
   { usdPerMillion }: Catalog,

@@ -6,8 +6,14 @@ import { loadCatalog } from '../catalog/catalog.ts';
 import { findCatalog } from '../catalog/source.ts';
 import { isoTime, utcMonth } from '../core/calendar.ts';
 import type { Catalog, Model } from '../core/model.ts';
-import { periodAt, priceAt, priceIn } from '../core/price-book.ts';
 import { eachUsedRequest } from '../ledger/usage-records.ts';
+import {
+  candidatePrices,
+  laterModels,
+  preview,
+  previewRecord,
+} from '../operations/price-preview.ts';
+import { priceSheet } from '../operations/price-sheet.ts';
 import {
   addCommand,
   addGroup,
@@ -17,8 +23,8 @@ import {
   shortTime,
 } from './command.ts';
 import type { Context } from './context.ts';
-import { type PriceOf, preview, previewRecord, previewText } from './price-preview.ts';
-import { priceSheet, priceSheetText } from './price-sheet.ts';
+import { previewText } from './price-preview.ts';
+import { priceSheetText } from './price-sheet.ts';
 import { parseTime, readSpan } from './span.ts';
 
 export function addPriceCommands(program: Command, perform: Perform): void {
@@ -97,27 +103,6 @@ function loadCandidate(context: Context, path: string): Catalog {
   const environment = context.environment().variables;
   const found = findCatalog({ path, environment, directory, namedBy: '--catalog' });
   return loadCatalog({ ...found, nowMs: context.clock() });
-}
-
-/**
- * A request costs what the book says of the instant at which it started. With `pricesAtMs` one
- * period is applied to all requests, each within its hours of the day.
- */
-function candidatePrices(candidate: Catalog, pricesAtMs: number | undefined): PriceOf {
-  return ({ startedAt, modelRequested, modelServed }, role) => {
-    const name = role === 'requested' ? modelRequested : (modelServed ?? modelRequested);
-    const prices = candidate.resolve(name)?.prices;
-    if (prices === undefined) return undefined;
-    if (pricesAtMs === undefined) return priceAt(prices, startedAt);
-    return priceIn(periodAt(prices, pricesAtMs), startedAt);
-  };
-}
-
-/** Models with a price that no request before `untilMs` can have had. */
-function laterModels({ models }: Catalog, untilMs: number): string[] {
-  return models.flatMap(({ slug, prices }) =>
-    prices.some(({ validFromMs }) => validFromMs >= untilMs) ? [slug] : [],
-  );
 }
 
 function findModel(catalog: Catalog, name: string): Model {

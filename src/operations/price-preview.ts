@@ -1,0 +1,162 @@
+// What other prices would have made of requests that are in the books. Pure: it is handed the
+// requests one by one and adds up, so that their number does not matter.
+
+import type { Catalog } from '../core/model.ts';
+import { formatTokens, type Micro } from '../core/money.ts';
+import { chargeServed, type Price } from '../core/price.ts';
+import { periodAt, priceAt, priceIn } from '../core/price-book.ts';
+import type { UsedRequest } from '../ledger/usage-records.ts';
+
+/** The price of a request's model, by its name in the books; `undefined` where there is none. */
+export type PriceOf = (request: UsedRequest, role: 'requested' | 'served') => Price | undefined;
+
+type Sum = {
+  requests: number;
+  input: number;
+  cachedInput: number;
+  cacheWrite: number;
+  output: number;
+  booked: Micro;
+  wouldBe: Micro;
+  loss: Micro;
+};
+
+type Unpriced = { requests: number; booked: Micro };
+
+export type Preview = {
+  /** By the model that was asked for, ascending. */
+  readonly models: ReadonlyMap<string, Readonly<Sum>>;
+  readonly totals: Readonly<Sum>;
+  /** Requests that are in no sum, by the model that has no price, ascending. */
+  readonly unpriced: ReadonlyMap<string, Readonly<Unpriced>>;
+};
+
+/**
+ * What a request would have cost by the rule that settles it (core/price.ts), or the name of the
+ * model that has no price. `priceOf` is asked for both where a fallback served.
+ */
+export function chargeAgain(request: UsedRequest, priceOf: PriceOf): Micro | string {
+  const { modelRequested, modelServed, usage } = request;
+  const requested = priceOf(request, 'requested');
+  if (requested === undefined) return modelRequested;
+  if (modelServed === undefined) return 0n;
+  const served = priceOf(request, 'served');
+  if (served === undefined) return modelServed;
+  return chargeServed(usage, requested, served);
+}
+
+export function preview(requests: Iterable<UsedRequest>, priceOf: PriceOf): Preview {
+  const sums = createPreview(priceOf);
+  for (const request of requests) sums.add(request);
+  return sums.result();
+}
+
+/** The same for whoever has to pause between two requests. */
+export function createPreview(priceOf: PriceOf): {
+  readonly add: (request: UsedRequest) => void;
+  readonly result: () => Preview;
+} {
+  const models = new Map<string, Sum>();
+  const unpriced = new Map<string, Unpriced>();
+  const totals = emptySum();
+  return {
+    add(request) {
+      const wouldBe = chargeAgain(request, priceOf);
+      if (typeof wouldBe === 'string') {
+        const left = entryOf(unpriced, wouldBe, () => ({ requests: 0, booked: 0n }));
+        left.requests += 1;
+        left.booked += request.charged;
+        return;
+      }
+      add(entryOf(models, request.modelRequested, emptySum), request, wouldBe);
+      add(totals, request, wouldBe);
+    },
+    result: () => ({ models: byName(models), totals, unpriced: byName(unpriced) }),
+  };
+}
+
+function emptySum(): Sum {
+  return {
+    requests: 0,
+    input: 0,
+    cachedInput: 0,
+    cacheWrite: 0,
+    output: 0,
+    booked: 0n,
+    wouldBe: 0n,
+    loss: 0n,
+  };
+}
+
+function add(sum: Sum, { usage, charged, loss }: UsedRequest, wouldBe: Micro): void {
+  sum.requests += 1;
+  sum.input += usage.inputTokens - usage.cachedInputTokens - usage.cacheWriteTokens;
+  sum.cachedInput += usage.cachedInputTokens;
+  sum.cacheWrite += usage.cacheWriteTokens;
+  sum.output += usage.outputTokens;
+  sum.booked += charged;
+  sum.wouldBe += wouldBe;
+  sum.loss += loss;
+}
+
+function entryOf<V>(map: Map<string, V>, key: string, make: () => V): V {
+  const found = map.get(key);
+  if (found !== undefined) return found;
+  const made = make();
+  map.set(key, made);
+  return made;
+}
+
+function byName<V>(map: ReadonlyMap<string, V>): ReadonlyMap<string, V> {
+  return new Map([...map].toSorted(([a], [b]) => (a < b ? -1 : 1)));
+}
+
+/** Amounts as decimal strings of service tokens. */
+export function previewRecord({ models, totals, unpriced }: Preview) {
+  return {
+    models: [...models].map(([model, sum]) => ({ model, ...sumRecord(sum) })),
+    totals: sumRecord(totals),
+    not_priced: [...unpriced].map(([model, { requests, booked }]) => ({
+      model,
+      requests,
+      booked: formatTokens(booked),
+    })),
+  } as const;
+}
+
+function sumRecord(sum: Sum) {
+  return {
+    requests: sum.requests,
+    tokens: {
+      input: sum.input,
+      cached_input: sum.cachedInput,
+      cache_write: sum.cacheWrite,
+      output: sum.output,
+    },
+    booked: formatTokens(sum.booked),
+    would_be: formatTokens(sum.wouldBe),
+    difference: formatTokens(sum.wouldBe - sum.booked),
+    loss: formatTokens(sum.loss),
+  } as const;
+}
+
+/**
+ * A request costs what the book says of the instant at which it started. With `pricesAtMs` one
+ * period is applied to all requests, each within its hours of the day.
+ */
+export function candidatePrices(candidate: Catalog, pricesAtMs: number | undefined): PriceOf {
+  return ({ startedAt, modelRequested, modelServed }, role) => {
+    const name = role === 'requested' ? modelRequested : (modelServed ?? modelRequested);
+    const prices = candidate.resolve(name)?.prices;
+    if (prices === undefined) return undefined;
+    if (pricesAtMs === undefined) return priceAt(prices, startedAt);
+    return priceIn(periodAt(prices, pricesAtMs), startedAt);
+  };
+}
+
+/** Models with a price that no request before `untilMs` can have had. */
+export function laterModels({ models }: Catalog, untilMs: number): string[] {
+  return models.flatMap(({ slug, prices }) =>
+    prices.some(({ validFromMs }) => validFromMs >= untilMs) ? [slug] : [],
+  );
+}
