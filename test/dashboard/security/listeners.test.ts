@@ -1,0 +1,107 @@
+// The console has a listener of its own, and no trick of a request to the public one reaches it.
+
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { type Gateway, startGateway } from '../../support/gateway.ts';
+import { openConnection, type RawAnswer } from '../../support/raw.ts';
+import { OPERATOR_ROUTES, pathOf } from './routes.ts';
+
+let gateway: Gateway;
+
+beforeAll(async () => {
+  gateway = await startGateway();
+});
+afterAll(async () => {
+  await gateway[Symbol.asyncDispose]();
+});
+
+/** Sends a request by hand to the public listener and returns what comes back. */
+async function ask(head: string): Promise<RawAnswer | undefined> {
+  using connection = await openConnection(gateway.url);
+  await connection.write(`${head}\r\nconnection: close\r\n\r\n`);
+  return await connection.answer();
+}
+
+const PATHS = [
+  '/operator',
+  '/operator/',
+  '/operator/api/session',
+  '/OPERATOR/api/session',
+  '//operator/api/session',
+  '/./operator/api/session',
+  '/dashboard/../operator/api/session',
+  '/dashboard/%2e%2e/operator/api/session',
+  '/dashboard/..%2foperator/api/session',
+  '/v1/../operator/api/session',
+  '/%6fperator/api/session',
+  '/operator%2fapi/session',
+  '/operator;x/api/session',
+  '/operator\\api\\session',
+];
+
+const TRICKS: Record<string, string>[] = [
+  {},
+  { 'x-forwarded-host': '127.0.0.1:3001' },
+  { 'x-forwarded-for': '127.0.0.1' },
+  { forwarded: 'for=127.0.0.1;host=127.0.0.1:3001' },
+  { 'x-original-url': '/operator/api/session', 'x-rewrite-url': '/operator/api/session' },
+  { 'x-forwarded-prefix': '/operator', 'x-forwarded-port': '3001' },
+  { 'x-http-method-override': 'GET' },
+];
+
+describe('the public listener has no console (B-185)', () => {
+  test.each(PATHS)('at %s', async (path) => {
+    const dashboard = await (await fetch(`${gateway.url}/dashboard`)).text();
+    for (const trick of TRICKS) {
+      const headers = Object.entries({ host: '127.0.0.1', ...trick });
+      const lines = headers.map(([name, value]) => `${name}: ${value}`);
+      const answer = await ask([`GET ${path} HTTP/1.1`, ...lines].join('\r\n'));
+      // What is left of a path may be a page of the dashboard, whose pages are all one.
+      if (answer?.status === 200) expect(answer.text).toBe(dashboard);
+      else expect(answer?.status).toBeOneOf([400, 404]);
+    }
+  });
+
+  test.each(['the address of the console', 'its name', 'nothing'])(
+    'for a request that names %s as its host',
+    async (named) => {
+      const { host } = new URL(gateway.operatorUrl());
+      const hosts: Record<string, string> = {
+        'the address of the console': host,
+        'its name': 'operator',
+        nothing: '',
+      };
+      const line = `host: ${hosts[named]}`;
+      expect((await ask(`GET /operator HTTP/1.1\r\n${line}`))?.status).toBe(404);
+      const absolute = await ask(`GET http://${host}/operator HTTP/1.1\r\n${line}`);
+      expect(absolute?.status).toBeOneOf([400, 404]);
+    },
+  );
+
+  test('for any route of its table', async () => {
+    for (const route of OPERATOR_ROUTES) {
+      const response = await fetch(`${gateway.url}/operator/api${pathOf(route)}`, {
+        method: route.method,
+        headers: { origin: gateway.url, 'content-type': 'application/json' },
+        ...(route.method === 'GET' ? {} : { body: '{}' }),
+      });
+      expect(response.status).toBe(404);
+    }
+  });
+});
+
+test("the console's listener serves neither customers nor generation", async () => {
+  const url = gateway.operatorUrl();
+  for (const path of ['/dashboard', '/dashboard/api/session', '/v1/models', '/metrics', '/']) {
+    expect((await fetch(`${url}${path}`, { redirect: 'manual' })).ok).toBe(false);
+  }
+});
+
+test('the console listens on the loopback alone unless it is told otherwise', () => {
+  expect(new URL(gateway.operatorUrl()).hostname).toBe('127.0.0.1');
+});
+
+test('a server that is to have no console has none', async () => {
+  await using without = await startGateway({ environment: { OPERATOR_PORT: 'off' } });
+  expect(without.output()).not.toContain('operator console');
+  expect((await fetch(`${without.url}/operator`)).status).toBe(404);
+});
