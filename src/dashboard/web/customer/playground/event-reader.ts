@@ -1,0 +1,25 @@
+// Reads server-sent events out of bytes, however the network has cut them. Used by the playground for
+// the streams of both formats, each of whose records carries everything in its data lines.
+
+export type EventReader = {
+  /** The data of each record that is complete now. */
+  readonly feed: (bytes: Uint8Array) => readonly string[];
+};
+
+export function createEventReader(): EventReader {
+  const decoder = new TextDecoder();
+  let rest = '';
+  return {
+    feed(bytes) {
+      rest += decoder.decode(bytes, { stream: true });
+      const records = rest.split('\n\n');
+      rest = records.pop() ?? '';
+      return records.flatMap(dataOf);
+    },
+  };
+}
+
+function dataOf(record: string): string[] {
+  const lines = record.split('\n').filter((line) => line.startsWith('data:'));
+  return lines.length === 0 ? [] : [lines.map((line) => line.slice(5).trimStart()).join('\n')];
+}

@@ -1,0 +1,164 @@
+// What the playground sends: the conversation and the settings, as the chosen format wants them. Pure,
+// so that the code that is shown is the request that is sent.
+
+import type { Answer, ToolCall } from './answer.ts';
+import type { Tool } from './tools.ts';
+
+export type Format = 'chat' | 'messages';
+
+export type Turn =
+  | { readonly kind: 'user'; readonly text: string }
+  | { readonly kind: 'assistant'; readonly answer: Answer }
+  /** What somebody has answered to a call in place of a tool. */
+  | { readonly kind: 'tool'; readonly callId: string; readonly text: string };
+
+export type Settings = {
+  readonly format: Format;
+  readonly model: string;
+  readonly system: string;
+  /** Undefined leaves it to the model. */
+  readonly temperature: number | undefined;
+  readonly maxTokens: number | undefined;
+  /** `reasoning_effort` in one format, `thinking.type` in the other; blank leaves it to the model. */
+  readonly reasoning: string;
+  readonly tools: readonly Tool[];
+  readonly stream: boolean;
+};
+
+export type RequestBody = Readonly<Record<string, unknown>>;
+
+/** Which reasoning there is to choose from, with its words for people. */
+export const REASONING: Readonly<Record<Format, readonly (readonly [string, string])[]>> = {
+  chat: [
+    ['', "The model's default"],
+    ['none', 'None'],
+    ['low', 'Low'],
+    ['high', 'High'],
+    ['max', 'Max'],
+  ],
+  messages: [
+    ['', "The model's default"],
+    ['enabled', 'On'],
+    ['disabled', 'Off'],
+  ],
+};
+
+/** The Messages format wants a bound in every request. */
+export const MESSAGES_MAX_TOKENS = 4_096;
+
+export function requestBody(settings: Settings, turns: readonly Turn[]): RequestBody {
+  return settings.format === 'chat' ? chatBody(settings, turns) : messagesBody(settings, turns);
+}
+
+function chatBody(settings: Settings, turns: readonly Turn[]): RequestBody {
+  const { model, system, temperature, maxTokens, reasoning, tools, stream } = settings;
+  return present({
+    model,
+    messages: [
+      ...(system.trim() === '' ? [] : [{ role: 'system', content: system }]),
+      ...turns.map(chatMessage),
+    ],
+    max_tokens: maxTokens,
+    temperature,
+    reasoning_effort: reasoning === '' ? undefined : reasoning,
+    tools:
+      tools.length === 0
+        ? undefined
+        : tools.map((tool) => ({ type: 'function', function: present(tool) })),
+    stream: stream || undefined,
+  });
+}
+
+function chatMessage(turn: Turn): RequestBody {
+  if (turn.kind === 'user') return { role: 'user', content: turn.text };
+  if (turn.kind === 'tool') return { role: 'tool', tool_call_id: turn.callId, content: turn.text };
+  const { text, reasoning, calls } = turn.answer;
+  if (calls.length === 0) return { role: 'assistant', content: text };
+  return present({
+    role: 'assistant',
+    content: text === '' ? null : text,
+    // A model goes on from its own thinking while it uses tools.
+    reasoning_content: reasoning === '' ? undefined : reasoning,
+    tool_calls: calls.map(({ id, name, arguments: json }) => ({
+      id,
+      type: 'function',
+      function: { name, arguments: json === '' ? '{}' : json },
+    })),
+  });
+}
+
+function messagesBody(settings: Settings, turns: readonly Turn[]): RequestBody {
+  const { model, system, temperature, maxTokens, reasoning, tools, stream } = settings;
+  return present({
+    model,
+    max_tokens: maxTokens ?? MESSAGES_MAX_TOKENS,
+    system: system.trim() === '' ? undefined : system,
+    messages: turns.reduce(addMessage, []),
+    temperature,
+    thinking: reasoning === '' ? undefined : { type: reasoning },
+    tools: tools.length === 0 ? undefined : tools.map(messagesTool),
+    stream: stream || undefined,
+  });
+}
+
+function messagesTool({ name, description, parameters }: Tool): RequestBody {
+  return present({ name, description, input_schema: parameters });
+}
+
+type Message = {
+  readonly role: 'user' | 'assistant';
+  readonly content: string | readonly object[];
+};
+
+/** The answers to the calls of one turn come back in one message. */
+function addMessage(messages: Message[], turn: Turn): Message[] {
+  if (turn.kind === 'user') return [...messages, { role: 'user', content: turn.text }];
+  if (turn.kind === 'assistant') return [...messages, assistantMessage(turn.answer)];
+  const result = { type: 'tool_result', tool_use_id: turn.callId, content: turn.text };
+  const last = messages.at(-1);
+  if (last?.role !== 'user' || typeof last.content === 'string') {
+    return [...messages, { role: 'user', content: [result] }];
+  }
+  return [...messages.slice(0, -1), { role: 'user', content: [...last.content, result] }];
+}
+
+function assistantMessage({ text, reasoning, signature, calls }: Answer): Message {
+  if (calls.length === 0) return { role: 'assistant', content: text };
+  const thinking = { type: 'thinking', thinking: reasoning, signature };
+  return {
+    role: 'assistant',
+    content: [
+      ...(reasoning === '' || signature === '' ? [] : [thinking]),
+      ...(text === '' ? [] : [{ type: 'text', text }]),
+      ...calls.map(({ id, name, arguments: json }) => ({
+        ...{ type: 'tool_use', id, name },
+        input: parseInput(json),
+      })),
+    ],
+  };
+}
+
+/** A call that was cut short has arguments that cannot be read; the format wants an object. */
+function parseInput(json: string): unknown {
+  try {
+    return JSON.parse(json);
+  } catch {
+    return {};
+  }
+}
+
+/** Which calls of the last answer have no answer yet. */
+export function openCalls(turns: readonly Turn[]): readonly ToolCall[] {
+  const asked = turns.findLastIndex(({ kind }) => kind === 'assistant');
+  const turn = turns[asked];
+  if (turn?.kind !== 'assistant') return [];
+  const answered = turns
+    .slice(asked + 1)
+    .flatMap((each) => (each.kind === 'tool' ? each.callId : []));
+  return turn.answer.calls.filter(({ id }) => !answered.includes(id));
+}
+
+/** Without the members that are undefined. */
+function present(fields: Readonly<Record<string, unknown>>): RequestBody {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
+}

@@ -1,0 +1,71 @@
+// The tools that somebody has written into the playground's editor. They may be written as either
+// format wants them, and are sent as the chosen one does.
+
+export type Tool = {
+  readonly name: string;
+  readonly description: string | undefined;
+  /** A JSON schema. */
+  readonly parameters: unknown;
+};
+
+export type ReadTools =
+  | { readonly tools: readonly Tool[] }
+  /** Why they cannot be sent. */
+  | { readonly problem: string };
+
+export const EXAMPLE_TOOLS = `[
+  {
+    "name": "get_weather",
+    "description": "The weather of a city.",
+    "parameters": {
+      "type": "object",
+      "properties": { "city": { "type": "string" } },
+      "required": ["city"]
+    }
+  }
+]`;
+
+const NAME = /^[A-Za-z0-9_-]{1,64}$/;
+
+/** Blank text is no tools. */
+export function readTools(text: string): ReadTools {
+  if (text.trim() === '') return { tools: [] };
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch (error) {
+    return { problem: `This is not valid JSON. ${error instanceof Error ? error.message : ''}` };
+  }
+  if (!Array.isArray(value)) {
+    return { problem: 'Write a list of tools: [ { "name": …, "parameters": { … } } ].' };
+  }
+  const tools = value.map(readTool);
+  const wrong = tools.indexOf(undefined);
+  if (wrong >= 0) {
+    return {
+      problem: `Tool ${wrong + 1} needs a name of letters, digits, _ and -, and parameters.`,
+    };
+  }
+  return { tools: tools.filter((tool) => tool !== undefined) };
+}
+
+type ToolFields = {
+  readonly name?: unknown;
+  readonly description?: unknown;
+  readonly parameters?: unknown;
+  readonly input_schema?: unknown;
+  /** Around the others in the chat-completions format. */
+  readonly function?: ToolFields;
+};
+
+function readTool(value: unknown): Tool | undefined {
+  if (typeof value !== 'object' || value === null) return undefined;
+  const outer = value as ToolFields;
+  const { name, description, parameters, input_schema: schema } = outer.function ?? outer;
+  if (typeof name !== 'string' || !NAME.test(name)) return undefined;
+  return {
+    name,
+    description: typeof description === 'string' ? description : undefined,
+    parameters: parameters ?? schema ?? { type: 'object', properties: {} },
+  };
+}

@@ -1,0 +1,213 @@
+// What the playground sends in both formats for one conversation, and the code that it shows for it.
+
+import { describe, expect, test } from 'bun:test';
+import { NO_ANSWER } from '../../../../src/dashboard/web/customer/playground/answer.ts';
+import { codeFor } from '../../../../src/dashboard/web/customer/playground/code.ts';
+import {
+  openCalls,
+  requestBody,
+  type Settings,
+  type Turn,
+} from '../../../../src/dashboard/web/customer/playground/request.ts';
+import {
+  EXAMPLE_TOOLS,
+  readTools,
+  type Tool,
+} from '../../../../src/dashboard/web/customer/playground/tools.ts';
+
+const TOOL: Tool = { name: 'get_time', description: undefined, parameters: { type: 'object' } };
+
+const PLAIN: Settings = {
+  format: 'chat',
+  model: 'swift-1',
+  system: '',
+  temperature: undefined,
+  maxTokens: undefined,
+  reasoning: '',
+  tools: [],
+  stream: false,
+};
+
+const FULL: Settings = {
+  ...PLAIN,
+  system: 'Be brief.',
+  temperature: 0.5,
+  maxTokens: 300,
+  reasoning: 'high',
+  tools: [TOOL],
+  stream: true,
+};
+
+const call = (id: string, json: string) => ({ id, name: 'get_time', arguments: json });
+
+const ASKED: readonly Turn[] = [
+  { kind: 'user', text: 'What time is it?' },
+  {
+    kind: 'assistant',
+    answer: {
+      ...NO_ANSWER,
+      reasoning: 'They want the time.',
+      signature: 'signed',
+      calls: [call('a', '{"zone":"UTC"}'), call('b', '')],
+    },
+  },
+];
+
+const TURNS: readonly Turn[] = [
+  ...ASKED,
+  { kind: 'tool', callId: 'a', text: '12:00' },
+  { kind: 'tool', callId: 'b', text: '13:00' },
+  { kind: 'assistant', answer: { ...NO_ANSWER, reasoning: 'So it is noon.', text: 'Noon.' } },
+  { kind: 'user', text: 'Thanks.' },
+];
+
+const HELLO: readonly Turn[] = [{ kind: 'user', text: 'Hello?' }];
+
+test('what is left to the model is left out', () => {
+  expect(requestBody(PLAIN, HELLO)).toEqual({
+    model: 'swift-1',
+    messages: [{ role: 'user', content: 'Hello?' }],
+  });
+  expect(requestBody({ ...PLAIN, format: 'messages' }, HELLO)).toEqual({
+    model: 'swift-1',
+    max_tokens: 4_096,
+    messages: [{ role: 'user', content: 'Hello?' }],
+  });
+});
+
+test('a conversation with tools in the chat-completions format', () => {
+  const called = (id: string, json: string) => ({
+    ...{ id, type: 'function' },
+    function: { name: 'get_time', arguments: json },
+  });
+  expect(requestBody(FULL, TURNS)).toEqual({
+    model: 'swift-1',
+    messages: [
+      { role: 'system', content: 'Be brief.' },
+      { role: 'user', content: 'What time is it?' },
+      {
+        role: 'assistant',
+        content: null,
+        reasoning_content: 'They want the time.',
+        tool_calls: [called('a', '{"zone":"UTC"}'), called('b', '{}')],
+      },
+      { role: 'tool', tool_call_id: 'a', content: '12:00' },
+      { role: 'tool', tool_call_id: 'b', content: '13:00' },
+      { role: 'assistant', content: 'Noon.' },
+      { role: 'user', content: 'Thanks.' },
+    ],
+    max_tokens: 300,
+    temperature: 0.5,
+    reasoning_effort: 'high',
+    tools: [{ type: 'function', function: { name: 'get_time', parameters: { type: 'object' } } }],
+    stream: true,
+  });
+});
+
+test('the same conversation in the Messages format', () => {
+  const settings: Settings = { ...FULL, format: 'messages', reasoning: 'enabled' };
+  expect(requestBody(settings, TURNS)).toEqual({
+    model: 'swift-1',
+    max_tokens: 300,
+    system: 'Be brief.',
+    messages: [
+      { role: 'user', content: 'What time is it?' },
+      {
+        role: 'assistant',
+        content: [
+          { type: 'thinking', thinking: 'They want the time.', signature: 'signed' },
+          { type: 'tool_use', id: 'a', name: 'get_time', input: { zone: 'UTC' } },
+          { type: 'tool_use', id: 'b', name: 'get_time', input: {} },
+        ],
+      },
+      {
+        role: 'user',
+        content: [
+          { type: 'tool_result', tool_use_id: 'a', content: '12:00' },
+          { type: 'tool_result', tool_use_id: 'b', content: '13:00' },
+        ],
+      },
+      { role: 'assistant', content: 'Noon.' },
+      { role: 'user', content: 'Thanks.' },
+    ],
+    temperature: 0.5,
+    thinking: { type: 'enabled' },
+    tools: [{ name: 'get_time', input_schema: { type: 'object' } }],
+    stream: true,
+  });
+});
+
+test('a call is open until it is answered', () => {
+  const names = (turns: readonly Turn[]) => openCalls(turns).map(({ id }) => id);
+  expect(names([])).toEqual([]);
+  expect(names(ASKED)).toEqual(['a', 'b']);
+  expect(names([...ASKED, { kind: 'tool', callId: 'b', text: '' }])).toEqual(['a']);
+  expect(names(TURNS)).toEqual([]);
+});
+
+describe('tools', () => {
+  const spoken = { name: 'a', description: 'Does it.', parameters: { type: 'object' } };
+
+  test.each([
+    ['plainly', spoken],
+    ['as in chat completions', { type: 'function', function: spoken }],
+    ['as in Messages', { name: 'a', description: 'Does it.', input_schema: { type: 'object' } }],
+  ])('written %s', (_how, tool) => {
+    expect(readTools(JSON.stringify([tool]))).toEqual({ tools: [spoken] });
+  });
+
+  test('none, and the example', () => {
+    expect(readTools(' \n')).toEqual({ tools: [] });
+    expect(readTools(EXAMPLE_TOOLS)).toMatchObject({ tools: [{ name: 'get_weather' }] });
+  });
+
+  test.each([
+    ['[', 'not valid JSON'],
+    ['{}', 'a list of tools'],
+    ['[{"name":"a"},{"name":"with space"}]', 'Tool 2'],
+    ['[null]', 'Tool 1'],
+  ])('%s cannot be sent', (text, problem) => {
+    expect(readTools(text)).toEqual({ problem: expect.stringContaining(problem) });
+  });
+});
+
+describe('code', () => {
+  const BASE = 'https://llm.example.com';
+  const body = { model: 'swift-1', messages: [{ role: 'user', content: "It's" }] };
+
+  test('curl survives quotes, in a real shell', async () => {
+    const code = codeFor('curl', 'chat', { ...body, stream: true }, BASE);
+    const shown = await Bun.$`sh -c ${code.replace('curl', 'printf "%s\\n"')}`.text();
+    expect(JSON.parse(shown.slice(shown.indexOf('{')))).toEqual({ ...body, stream: true });
+    expect(shown).toStartWith(`-N\n${BASE}/v1/chat/completions\n-H\n`);
+  });
+
+  test('Python has its own words for JSON', () => {
+    const tricky = { ...body, stream: true, tools: [], stop: null };
+    expect(codeFor('python', 'messages', tricky, BASE)).toBe(`from anthropic import Anthropic
+
+client = Anthropic(base_url="${BASE}", api_key="YOUR_API_KEY")
+answer = client.messages.create(
+    model="swift-1",
+    messages=[
+        {
+            "role": "user",
+            "content": "It's",
+        },
+    ],
+    stream=True,
+    tools=[],
+    stop=None,
+)
+for event in answer:
+    print(event)`);
+  });
+
+  test('JavaScript of both formats runs as it is', () => {
+    const transpiler = new Bun.Transpiler({ loader: 'js' });
+    for (const format of ['chat', 'messages'] as const) {
+      const code = codeFor('javascript', format, body, BASE);
+      expect(transpiler.transformSync(code)).toContain('create({');
+    }
+  });
+});
