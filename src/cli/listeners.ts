@@ -33,7 +33,8 @@ export async function openListeners(
   if (consolePort === undefined) return { server, console: undefined };
   try {
     const console = open(
-      () => startConsole(answerConsole, { hostname: operatorHost, port: consolePort }),
+      () =>
+        startConsole(dependencies, answerConsole, { hostname: operatorHost, port: consolePort }),
       `port ${consolePort} of ${operatorHost}, for the operator's console,`,
       'with OPERATOR_PORT, or have no console with OPERATOR_PORT=off',
     );

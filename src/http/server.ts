@@ -42,13 +42,22 @@ export function startServer(dependencies: ServerDependencies, address: Address):
 
 /**
  * The operator's console, on a listener of its own, so that whatever lets the public in lets nobody
- * in here. Throws as `startServer` does.
+ * in here. It stays while the public one drains, and with it what operators ask then. Throws as
+ * `startServer` does.
  */
-export function startConsole(console: Mount, address: Address): GatewayServer {
+export function startConsole(
+  dependencies: ServerDependencies,
+  console: Mount,
+  address: Address,
+): GatewayServer {
+  const { version } = dependencies;
   const app = new Elysia({ strictPath: true, handler: { standardHostname: false } })
     .get('/', () => new Response(null, { status: 302, headers: { location: '/operator' } }))
     .all('/operator', ({ request, server }) => console(request, server), { parse: 'none' })
     .all('/operator/*', ({ request, server }) => console(request, server), { parse: 'none' })
+    .get('/healthz', () => Response.json({ status: 'ok', version }))
+    .get('/readyz', ({ request, server }) => answerReady(dependencies, request, server))
+    .get('/metrics', ({ request, server }) => answerMetrics(dependencies, request, server))
     .all('/*', () => new Response(null, { status: 404 }), { parse: 'none' })
     .onError(() => new Response(null, { status: 404 }));
   return listening(app, address);

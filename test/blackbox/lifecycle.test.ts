@@ -96,6 +96,27 @@ async function ledgerCheck(gateway: Gateway): Promise<unknown> {
 const LEDGER_OK = { name: 'ledger', ok: true, detail: 'every balance is the sum of its entries' };
 
 describe.concurrent('a stop', () => {
+  test('is told on the listener of the operator for as long as something is under way', async () => {
+    await using gateway = await start();
+    const account = await gateway.createAccount();
+    const console = gateway.operatorUrl();
+    const before = await fetch(`${console}/readyz`);
+    expect([before.status, (await fetch(`${console}/healthz`)).status]).toEqual([200, 200]);
+    const whole = generate(account, 'chat', 'slow-first-byte-400');
+    await waitUntil(async () => (await inFlight(account)) === 1);
+
+    const stopped = gateway.stop();
+    await waitUntil(() => gateway.output().includes('draining'));
+    const ready = await fetch(`${console}/readyz`);
+    const { problems } = (await ready.json()) as Json;
+    expect([ready.status, problems]).toEqual([503, ['draining']]);
+    expect(await (await fetch(`${console}/metrics`)).text()).toContain(
+      'tollgate_requests_in_flight',
+    );
+    expect((await whole).status).toBe(200);
+    expect(await stopped).toBe(0);
+  });
+
   test('lets what is under way finish, and takes nothing new', async () => {
     await using gateway = await start();
     const account = await gateway.createAccount();
