@@ -3,26 +3,24 @@
 
 import type { Command } from 'commander';
 import type { Standing } from '../core/admit.ts';
-import { createId } from '../core/id.ts';
 import { DEFAULT_PLAN } from '../core/plan.ts';
 import type { Account } from '../identity/accounts.ts';
 import { keyRecord } from '../identity/key-record.ts';
-import { normaliseKeyName } from '../identity/keys.ts';
-import { forgetThinking } from '../reasoning/reasoning.ts';
-import { accountRecord, openAccounts } from './account-record.ts';
+import { accountRecord, changeStanding, createAccount } from '../operations/accounts.ts';
+import type { Parts } from '../operations/parts.ts';
 import {
   addCommand,
   addGroup,
   OPERATOR,
   type Output,
   type Perform,
-  parseAmount,
   shortTime,
   table,
 } from './command.ts';
 import type { Context } from './context.ts';
 import { keyTable } from './key.ts';
 import { addMovementCommands } from './movement.ts';
+import { openAccounts } from './parts.ts';
 
 export function addAccountCommands(program: Command, perform: Perform): void {
   const group = addGroup(program, 'account', 'create, look at and change accounts');
@@ -33,7 +31,7 @@ export function addAccountCommands(program: Command, perform: Perform): void {
       .option('--credit <amount>', 'service tokens to start with')
       .option('--verified', 'take the e-mail address for verified')
       .option('--name <text>', 'a name for the key'),
-    createAccount,
+    create,
   );
   perform(addCommand(group, 'list', 'list all accounts'), listAccounts);
   perform(addCommand(group, 'show <account>', 'show an account and its keys'), showAccount);
@@ -41,17 +39,19 @@ export function addAccountCommands(program: Command, perform: Perform): void {
   perform(
     addCommand(group, 'plan <account> <plan>', 'change the plan, at once'),
     (context, _options, account = '', plan = '') => {
-      const { accounts } = openAccounts(context);
+      const parts = openAccounts(context);
+      const { accounts } = parts;
       const changed = accounts.changePlan(accounts.find(account).id, plan, OPERATOR);
-      return changedOutput(context, changed, `is on the plan ${changed.plan}`);
+      return changedOutput(parts, changed, `is on the plan ${changed.plan}`);
     },
   );
   perform(
     addCommand(group, 'verify <account>', 'take the e-mail address for verified'),
     (context, _options, account = '') => {
-      const { accounts } = openAccounts(context);
+      const parts = openAccounts(context);
+      const { accounts } = parts;
       const changed = accounts.verifyEmail(accounts.find(account).id, OPERATOR);
-      return changedOutput(context, changed, 'has a verified e-mail address');
+      return changedOutput(parts, changed, 'has a verified e-mail address');
     },
   );
   addStandingCommand(group, perform, 'suspend', 'suspended', 'refuse its requests');
@@ -62,7 +62,6 @@ export function addAccountCommands(program: Command, perform: Perform): void {
     'delete',
     'pending_deletion',
     'mark it for deletion: it is refused, its keys and books are kept, its kept thinking is not',
-    (context, account) => forgetThinking(context.openStore().database, account.id),
   );
 }
 
@@ -72,13 +71,11 @@ function addStandingCommand(
   name: string,
   standing: Standing,
   about: string,
-  andThen?: (context: Context, account: Account) => void,
 ): void {
   perform(addCommand(group, `${name} <account>`, about), (context, _options, account = '') => {
-    const { accounts } = openAccounts(context);
-    const changed = accounts.changeStanding(accounts.find(account).id, standing, OPERATOR);
-    andThen?.(context, changed);
-    return changedOutput(context, changed, `is ${standing.replace('_', ' ')}`);
+    const parts = openAccounts(context);
+    const changed = changeStanding(parts, parts.accounts.find(account).id, standing, OPERATOR);
+    return changedOutput(parts, changed, `is ${standing.replace('_', ' ')}`);
   });
 }
 
@@ -90,29 +87,12 @@ type CreateOptions = {
   readonly name?: string;
 };
 
-async function createAccount(context: Context, options: CreateOptions): Promise<Output> {
-  const credit = options.credit === undefined ? undefined : parseAmount(options.credit);
-  const name = normaliseKeyName(options.name);
-  const { accounts, keys, ledger } = openAccounts(context);
-  const facts = {
-    email: options.email,
-    plan: options.plan,
-    emailVerified: options.verified === true,
-  };
-  const account = accounts.create(facts, OPERATOR);
-  if (credit !== undefined) {
-    await ledger.credit({
-      creditId: createId('cred_', context.randomBytes),
-      accountId: account.id,
-      kind: 'credit',
-      amount: credit,
-      reason: 'credited by the operator',
-      nowMs: context.clock(),
-    });
-  }
-  // The key comes last: who has it knows that all the rest is done.
-  const { key } = keys.create({ accountId: account.id, name }, OPERATOR);
-  const record = accountRecord(context, account);
+async function create(context: Context, options: CreateOptions): Promise<Output> {
+  const parts = openAccounts(context);
+  const { email, plan, credit, name: keyName } = options;
+  const request = { email, plan, emailVerified: options.verified === true, credit, keyName };
+  const { account, key } = await createAccount(parts, request, OPERATOR);
+  const record = accountRecord(parts, account);
   return {
     json: { account: record, key },
     text: `Account ${account.id} (${account.email}) is on the plan ${account.plan} with ${record.balance.available} service tokens.\nIts key, shown only now: ${key}`,
@@ -120,10 +100,8 @@ async function createAccount(context: Context, options: CreateOptions): Promise<
 }
 
 function listAccounts(context: Context): Output {
-  const records = context
-    .openStore()
-    .accounts.list()
-    .map((each) => accountRecord(context, each));
+  const parts = openAccounts(context);
+  const records = parts.accounts.list().map((each) => accountRecord(parts, each));
   const rows = records.map((each) => [
     each.id,
     each.email,
@@ -139,10 +117,10 @@ function listAccounts(context: Context): Output {
 }
 
 function showAccount(context: Context, _options: object, name = ''): Output {
-  const { accounts, keys } = openAccounts(context);
-  const account = accounts.find(name);
-  const record = accountRecord(context, account);
-  const records = keys.list(account.id).map((row) => keyRecord(row, context.clock()));
+  const parts = openAccounts(context);
+  const account = parts.accounts.find(name);
+  const record = accountRecord(parts, account);
+  const records = parts.keys.list(account.id).map((row) => keyRecord(row, context.clock()));
   const facts = [
     ['id', record.id],
     ['e-mail', `${record.email}${record.email_verified ? '' : ' (not verified)'}`],
@@ -159,9 +137,9 @@ function showAccount(context: Context, _options: object, name = ''): Output {
   };
 }
 
-function changedOutput(context: Context, account: Account, words: string): Output {
+function changedOutput(parts: Parts, account: Account, words: string): Output {
   return {
-    json: { account: accountRecord(context, account) },
+    json: { account: accountRecord(parts, account) },
     text: `Account ${account.id} ${words}.`,
   };
 }

@@ -1,8 +1,8 @@
 // `tollgate block …`: refuse an account, a key or a network, and take that back.
 
 import { Argument, type Command } from 'commander';
-import { isoTime } from '../core/calendar.ts';
 import type { Block } from '../identity/blocks.ts';
+import { addBlock, blockRecord, removeBlock } from '../operations/blocks.ts';
 import {
   addCommand,
   addGroup,
@@ -13,7 +13,7 @@ import {
   shortTime,
   table,
 } from './command.ts';
-import type { Context, Store } from './context.ts';
+import type { Context } from './context.ts';
 
 export function addBlockCommands(program: Command, perform: Perform): void {
   const group = addGroup(program, 'block', 'refuse accounts, keys and networks');
@@ -21,10 +21,10 @@ export function addBlockCommands(program: Command, perform: Perform): void {
     addTarget(addCommand(group, 'add', 'refuse an account, a key or a network'))
       .option('--reason <text>', 'why, for the audit trail', '')
       .option('--for <duration>', 'how long, such as 30m, 12h or 7d; until it is removed without'),
-    addBlock,
+    add,
   );
-  perform(addTarget(addCommand(group, 'remove', 'serve it again')), removeBlock);
-  perform(addCommand(group, 'list', 'list what is refused'), listBlocks);
+  perform(addTarget(addCommand(group, 'remove', 'serve it again')), remove);
+  perform(addCommand(group, 'list', 'list what is refused'), list);
 }
 
 function addTarget(command: Command): Command {
@@ -38,12 +38,11 @@ function addTarget(command: Command): Command {
 
 type AddOptions = { readonly reason: string; readonly for?: string };
 
-function addBlock(context: Context, options: AddOptions, kind = '', value = ''): Output {
+function add(context: Context, options: AddOptions, kind = '', value = ''): Output {
   const { reason } = options;
   const forMs = options.for === undefined ? undefined : parseDuration(options.for, '--for');
-  const store = context.openStore();
-  const target = findTarget(store, kind, value);
-  const block = store.blocks.add(target.kind, target.value, { reason, forMs }, OPERATOR);
+  const target = { kind: kind as Block['kind'], value };
+  const block = addBlock(context.openStore(), target, { reason, forMs }, OPERATOR);
   const until = block.expiresAt === null ? '' : ` until ${shortTime(block.expiresAt)} UTC`;
   return {
     json: { block: blockRecord(block) },
@@ -51,17 +50,16 @@ function addBlock(context: Context, options: AddOptions, kind = '', value = ''):
   };
 }
 
-function removeBlock(context: Context, _options: object, kind = '', value = ''): Output {
-  const store = context.openStore();
-  const target = findTarget(store, kind, value);
-  const block = store.blocks.remove(target.kind, target.value, OPERATOR);
+function remove(context: Context, _options: object, kind = '', value = ''): Output {
+  const target = { kind: kind as Block['kind'], value };
+  const block = removeBlock(context.openStore(), target, OPERATOR);
   return {
     json: { removed: blockRecord(block) },
     text: `The ${block.kind} ${block.value} is no longer blocked.`,
   };
 }
 
-function listBlocks(context: Context): Output {
+function list(context: Context): Output {
   const blocks = context.openStore().blocks.list();
   const rows = blocks.map((block) => [
     block.kind,
@@ -74,23 +72,4 @@ function listBlocks(context: Context): Output {
     json: { object: 'list', data: blocks.map(blockRecord) },
     text: table(['KIND', 'VALUE', 'SINCE', 'UNTIL', 'REASON'], rows),
   };
-}
-
-/** The ids that blocks are kept under; throws where there is no such account or key. */
-function findTarget(store: Store, kind: string, value: string): Pick<Block, 'kind' | 'value'> {
-  if (kind === 'account') return { kind, value: store.accounts.find(value).id };
-  if (kind === 'key') return { kind, value: store.keys.find(value).id };
-  return { kind: 'network', value };
-}
-
-function blockRecord(block: Block) {
-  return {
-    id: block.id,
-    object: 'block',
-    kind: block.kind,
-    value: block.value,
-    reason: block.reason,
-    created_at: isoTime(block.createdAt),
-    expires_at: block.expiresAt === null ? null : isoTime(block.expiresAt),
-  } as const;
 }

@@ -2,21 +2,16 @@
 // for an account. The text of a code is printed when it is made and never again.
 
 import type { Command } from 'commander';
-import { isoTime } from '../core/calendar.ts';
-import { createId } from '../core/id.ts';
 import { formatTokens } from '../core/money.ts';
-import { createRedemptionCode, readRedemptionCode } from '../core/redemption-code.ts';
-import { writeAuditEvent } from '../identity/audit.ts';
+import { codeId, codeStatus, listCodes } from '../ledger/codes.ts';
+import { accountRecord } from '../operations/accounts.ts';
 import {
-  type CodeRecord,
-  type Codes,
-  codeDigest,
-  codeId,
-  codeStatus,
-  createCodes,
-} from '../ledger/codes.ts';
-import type { RedeemResult } from '../ledger/contract.ts';
-import { accountRecord, openAccounts } from './account-record.ts';
+  CODE_COUNT_MAX,
+  codeRecord,
+  createNewCodes,
+  redeemCode,
+  revokeCode,
+} from '../operations/codes.ts';
 import {
   addCommand,
   addGroup,
@@ -24,17 +19,13 @@ import {
   OPERATOR,
   type Output,
   type Perform,
-  parseAmount,
   parseCount,
   parseExpiry,
   shortTime,
   table,
 } from './command.ts';
 import type { Context } from './context.ts';
-import { requireReason } from './movement.ts';
-
-/** More than anybody prints at once, and little enough for one transaction. */
-const COUNT_MAX = 10_000;
+import { openAccounts, openParts } from './parts.ts';
 
 export function addCodeCommands(program: Command, perform: Perform): void {
   const group = addGroup(program, 'code', 'make, list, revoke and redeem codes worth tokens');
@@ -44,19 +35,19 @@ export function addCodeCommands(program: Command, perform: Perform): void {
       .requiredOption('--reason <text>', 'why, for the books')
       .option('--count <number>', 'how many', '1')
       .option('--expires <date>', 'when they end, such as 2027-01-31 or 2027-01-31T12:00:00Z'),
-    createNewCodes,
+    create,
   );
-  perform(addCommand(group, 'list', 'list all codes, without their text'), listCodes);
+  perform(addCommand(group, 'list', 'list all codes, without their text'), list);
   perform(
     addCommand(group, 'revoke <code>', 'make a code worthless; named by its id or its text'),
-    revokeCode,
+    revoke,
   );
   perform<RedeemOptions>(
     addCommand(group, 'redeem <code>', 'add what a code is worth to an account').requiredOption(
       '--account <account>',
       'an account id or e-mail address',
     ),
-    redeemCode,
+    redeem,
   );
 }
 
@@ -67,32 +58,26 @@ type CreateOptions = {
   readonly expires?: string;
 };
 
-function createNewCodes(context: Context, options: CreateOptions): Output {
-  const amount = parseAmount(options.amount);
-  const reason = requireReason(options.reason);
+function create(context: Context, options: CreateOptions): Output {
   const count = parseCount(options.count, '--count') ?? 1;
-  if (count > COUNT_MAX) {
-    throw new CommandError('invalid_number', `--count needs a number from 1 to ${COUNT_MAX}.`);
+  if (count > CODE_COUNT_MAX) {
+    throw new CommandError('invalid_number', `--count needs a number from 1 to ${CODE_COUNT_MAX}.`);
   }
   const expiresAt = options.expires === undefined ? undefined : parseExpiry(options.expires);
-  const nowMs = context.clock();
-  if (expiresAt !== undefined && expiresAt <= nowMs) {
-    throw new CommandError('invalid_expiry', 'The expiry date is over. Give a later one.');
-  }
-  const texts = Array.from({ length: count }, () => createRedemptionCode(context.randomBytes));
-  const records = openCodes(context).add(texts, { amount, reason, expiresAt, nowMs });
-  const data = records.map((record, index) => {
-    return { code: texts[index], ...codeRecord(record, nowMs) };
-  });
-  const worth = `worth ${formatTokens(amount)} service tokens${count === 1 ? '' : ' each'}`;
+  const { amount, reason } = options;
+  const made = createNewCodes(openParts(context), { amount, reason, count, expiresAt }, OPERATOR);
+  const texts = made.map(({ text }) => text);
+  const data = made.map(({ text, code }) => ({ code: text, ...codeRecord(code, context.clock()) }));
+  const each = data[0]?.amount ?? amount;
+  const worth = `worth ${each} service tokens${count === 1 ? '' : ' each'}`;
   const heading =
     count === 1 ? `A code ${worth}, shown only now:` : `${count} codes ${worth}, shown only now:`;
   return { json: { object: 'list', data }, text: [heading, ...texts].join('\n') };
 }
 
-function listCodes(context: Context): Output {
+function list(context: Context): Output {
   const nowMs = context.clock();
-  const records = openCodes(context).list();
+  const records = listCodes(context.openStore().database);
   const rows = records.map((code) => [
     codeId(code),
     code.masked,
@@ -112,87 +97,27 @@ function listCodes(context: Context): Output {
   };
 }
 
-function revokeCode(context: Context, _options: object, name = ''): Output {
-  const typed = readRedemptionCode(name);
-  const nowMs = context.clock();
-  const revoked = openCodes(context).revoke(
-    typed === undefined ? name.toLowerCase() : codeDigest(typed),
-    nowMs,
-  );
+function revoke(context: Context, _options: object, name = ''): Output {
+  const revoked = revokeCode(openParts(context), name, OPERATOR);
   return {
-    json: { code: codeRecord(revoked, nowMs) },
+    json: { code: codeRecord(revoked, context.clock()) },
     text: `Code ${codeId(revoked)} (${revoked.masked}) is revoked.`,
   };
 }
 
 type RedeemOptions = { readonly account: string };
 
-async function redeemCode(context: Context, options: RedeemOptions, typed = ''): Promise<Output> {
-  const code = readRedemptionCode(typed);
-  if (code === undefined) {
-    throw new CommandError(
-      'invalid_code',
-      'This is not a code: at least one character is wrong, missing or too many. Look at it again.',
-    );
-  }
-  const { accounts, ledger } = openAccounts(context);
-  const account = accounts.find(options.account);
-  const digest = codeDigest(code);
-  const result = await ledger.redeem({ digest, accountId: account.id, nowMs: context.clock() });
-  if (result.kind === 'refused') throw refusal(result.why);
-  const amount = formatTokens(result.amount);
+async function redeem(context: Context, options: RedeemOptions, typed = ''): Promise<Output> {
+  const parts = openAccounts(context);
+  const account = parts.accounts.find(options.account);
+  const { id, amount, available } = await redeemCode(
+    parts,
+    { accountId: account.id, typed },
+    OPERATOR,
+  );
+  const worth = formatTokens(amount);
   return {
-    json: {
-      redemption: { id: codeId({ digest }), amount },
-      account: accountRecord(context, account),
-    },
-    text: `The code is redeemed for account ${account.id}: ${amount} service tokens. ${formatTokens(result.available)} are available.`,
+    json: { redemption: { id, amount: worth }, account: accountRecord(parts, account) },
+    text: `The code is redeemed for account ${account.id}: ${worth} service tokens. ${formatTokens(available)} are available.`,
   };
-}
-
-function refusal(why: Extract<RedeemResult, { kind: 'refused' }>['why']): CommandError {
-  switch (why) {
-    case 'unknown':
-      return new CommandError('code_not_found', 'There is no such code, though it is well formed.');
-    case 'used':
-      return new CommandError('code_used', 'This code was redeemed by another account.');
-    case 'expired':
-      return new CommandError('code_expired', 'This code has expired; nothing was added.');
-    case 'revoked':
-      return new CommandError('code_revoked', 'This code was revoked; nothing was added.');
-  }
-}
-
-function openCodes(context: Context): Codes {
-  const { database } = context.openStore();
-  const operationId = createId('op_', context.randomBytes);
-  return createCodes({
-    database,
-    onChange: (action, code) =>
-      writeAuditEvent(database, {
-        operationId,
-        at: context.clock(),
-        actor: OPERATOR,
-        action,
-        subject: codeId(code),
-        detail: { amount: formatTokens(code.amount), reason: code.reason },
-      }),
-  });
-}
-
-function codeRecord(code: CodeRecord, nowMs: number) {
-  const time = (ms: number | null): string | null => (ms === null ? null : isoTime(ms));
-  return {
-    id: codeId(code),
-    object: 'redemption_code',
-    masked: code.masked,
-    amount: formatTokens(code.amount),
-    status: codeStatus(code, nowMs),
-    reason: code.reason,
-    created_at: isoTime(code.createdAt),
-    expires_at: time(code.expiresAt),
-    revoked_at: time(code.revokedAt),
-    redeemed_at: time(code.redeemedAt),
-    redeemed_by: code.redeemedBy,
-  } as const;
 }

@@ -3,7 +3,6 @@
 
 import type { Command, OptionValues } from 'commander';
 import { isDay, parseInstant } from '../core/instant.ts';
-import { AMOUNT_MAX, MICRO_DECIMALS, type Micro, parseDecimal } from '../core/money.ts';
 import type { Context } from './context.ts';
 
 /** `text` is for people, without a line break at its end; `json` is one document for programs. */
@@ -54,16 +53,6 @@ export function addCommand(parent: Command, signature: string, about: string): C
 /** Adds a command that only holds others. */
 export function addGroup(program: Command, name: string, about: string): Command {
   return program.command(name).description(about).helpCommand(false);
-}
-
-/** Reads a positive amount of service tokens. Throws `invalid_amount`. */
-export function parseAmount(text: string): Micro {
-  const amount = parseDecimal(text, MICRO_DECIMALS);
-  if (amount !== undefined && amount > 0n && amount <= AMOUNT_MAX) return amount;
-  throw new CommandError(
-    'invalid_amount',
-    'The amount is not valid. It needs to be a positive number of service tokens, at most 1000000000000, with at most 6 decimals, such as 1000000 or 0.5.',
-  );
 }
 
 /** Reads a whole number of at least 1. Throws `invalid_number` that names `option`. */

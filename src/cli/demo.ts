@@ -2,6 +2,7 @@
 // runs find the account and say so; its key cannot be shown again, because only a digest is kept.
 
 import type { Accounts } from '../identity/accounts.ts';
+import { authorOf } from '../identity/audit.ts';
 import type { Keys } from '../identity/keys.ts';
 import type { Settings } from '../identity/settings.ts';
 import type { Ledger } from '../ledger/contract.ts';
@@ -56,6 +57,7 @@ async function createDemoAccount(dependencies: DemoDependencies): Promise<string
     kind: 'grant',
     amount: DEMO_CREDIT,
     reason: 'demonstration credit',
+    by: authorOf(OPERATOR, `demo:${account.id}`),
     nowMs: account.createdAt,
   });
   const { key } = keys.create({ accountId: account.id, name: 'demo' }, OPERATOR);

@@ -2,7 +2,7 @@
 // and the ledger's own (`credits.ts`). The text of a code is never stored and cannot be shown again.
 
 import { hash } from 'node:crypto';
-import { and, asc, eq, isNull, sql } from 'drizzle-orm';
+import { and, asc, desc, eq, isNull, lt, sql } from 'drizzle-orm';
 import type { Micro } from '../core/money.ts';
 import { maskRedemptionCode } from '../core/redemption-code.ts';
 import type { Database } from '../store/database.ts';
@@ -31,6 +31,34 @@ export function codeStatus(code: CodeRecord, nowMs: number): CodeStatus {
   if (code.redeemedAt !== null) return 'redeemed';
   if (code.revokedAt !== null) return 'revoked';
   return code.expiresAt !== null && code.expiresAt <= nowMs ? 'expired' : 'open';
+}
+
+/** All codes, oldest first. */
+export function listCodes({ db }: Database): readonly CodeRecord[] {
+  return db
+    .select()
+    .from(redemptionCodes)
+    .orderBy(asc(redemptionCodes.createdAt), asc(redemptionCodes.digest))
+    .all();
+}
+
+/** A code with its number among all of them, which rises with every code that is made. */
+export type NumberedCode = { readonly code: CodeRecord; readonly number: number };
+
+/** At most `limit` codes, newest first; those before the number `before` where it is given. */
+export function pageCodes(
+  { db }: Database,
+  limit: number,
+  before: number | undefined,
+): readonly NumberedCode[] {
+  const number = sql<number>`${redemptionCodes}.rowid`.mapWith(Number);
+  return db
+    .select({ code: redemptionCodes, number })
+    .from(redemptionCodes)
+    .where(before === undefined ? undefined : lt(number, before))
+    .orderBy(desc(number))
+    .limit(limit)
+    .all();
 }
 
 export function createCodes({
@@ -71,14 +99,6 @@ export function createCodes({
         }
       });
       return rows;
-    },
-
-    list(): readonly CodeRecord[] {
-      return database.db
-        .select()
-        .from(redemptionCodes)
-        .orderBy(asc(redemptionCodes.createdAt), asc(redemptionCodes.digest))
-        .all();
     },
 
     /**

@@ -102,6 +102,13 @@ export type Recovered = {
   readonly debited: Micro;
 };
 
+/** Who moves money and from where, for the audit trail. */
+export type Author = {
+  readonly operationId: string;
+  readonly actor: string;
+  readonly address: string | null;
+};
+
 export type CreditCommand = {
   /** Names this one movement: the same id is never booked twice. */
   readonly creditId: string;
@@ -110,6 +117,8 @@ export type CreditCommand = {
   readonly kind: 'credit' | 'grant' | 'adjustment';
   readonly amount: Micro;
   readonly reason: string;
+  /** Absent: nobody whom the audit trail knows. */
+  readonly by?: Author;
   readonly nowMs: number;
 };
 
@@ -120,6 +129,7 @@ export type CreditResult = { readonly available: Micro; readonly applied: boolea
 export type RedeemCommand = {
   readonly digest: string;
   readonly accountId: string;
+  readonly by?: Author;
   readonly nowMs: number;
 };
 

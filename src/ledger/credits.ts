@@ -1,9 +1,17 @@
 // How money comes into an account, or by a correction out of it: credits, grants, adjustments and
-// codes, once each. Called by `commands.ts`, inside its transaction.
+// codes, once each. Called by `commands.ts`, inside its transaction. The event in the audit trail is
+// written here too, so that there is never a movement without it, whatever dies when.
 
 import { assert } from '../core/assert.ts';
-import type { Micro } from '../core/money.ts';
-import type { CreditCommand, CreditResult, RedeemCommand, RedeemResult } from './contract.ts';
+import { formatTokens, type Micro } from '../core/money.ts';
+import { codeId } from './codes.ts';
+import type {
+  Author,
+  CreditCommand,
+  CreditResult,
+  RedeemCommand,
+  RedeemResult,
+} from './contract.ts';
 import { LedgerRefusal } from './error.ts';
 import type { AppendReceipt } from './receipts.ts';
 import type { Statements } from './statements.ts';
@@ -16,12 +24,23 @@ const COUNTER_ACCOUNTS = {
   adjustment: 'operator:adjustments',
 } as const;
 
+/** What the audit trail calls it. */
+const ACTIONS = {
+  credit: 'money.credited',
+  grant: 'money.granted',
+  adjustment: 'money.adjusted',
+  redemption: 'code.redeemed',
+} as const;
+
 type Movement = {
   readonly transferId: string;
+  /** What the audit trail is told that it is about. */
+  readonly subject: string;
   readonly accountId: string;
   readonly kind: keyof typeof COUNTER_ACCOUNTS;
   readonly amount: Micro;
   readonly reason: string;
+  readonly by?: Author;
   readonly nowMs: number;
 };
 
@@ -45,10 +64,10 @@ export function createCredits(parts: {
       );
     }
     if (amount === 0n) throw new LedgerRefusal('An adjustment by nothing is not booked.');
-    return { available: move({ ...command, transferId }), applied: true };
+    return { available: move({ ...command, transferId, subject: creditId }), applied: true };
   }
 
-  function redeem({ digest, accountId, nowMs }: RedeemCommand): RedeemResult {
+  function redeem({ digest, accountId, by, nowMs }: RedeemCommand): RedeemResult {
     const code = statements.findCode(digest);
     if (code === undefined) return { kind: 'refused', why: 'unknown' };
     const { amount, reason } = code;
@@ -62,12 +81,21 @@ export function createCredits(parts: {
       return { kind: 'refused', why: 'expired' };
     }
     const transferId = `redemption:${digest}`;
-    const available = move({ transferId, accountId, kind: 'redemption', amount, reason, nowMs });
+    const available = move({
+      transferId,
+      subject: codeId(code),
+      accountId,
+      kind: 'redemption',
+      amount,
+      reason,
+      ...(by === undefined ? {} : { by }),
+      nowMs,
+    });
     assert(statements.redeemCode(digest, accountId, nowMs), 'an open code can be used');
     return { kind: 'redeemed', amount, available };
   }
 
-  /** Books one movement and its receipt. Answers what is available then. */
+  /** Books one movement, its receipt and its event. Answers what is available then. */
   function move(movement: Movement): Micro {
     const { transferId, accountId, kind, amount, reason, nowMs } = movement;
     const left = statements.move(accountId, amount);
@@ -89,6 +117,16 @@ export function createCredits(parts: {
       reason,
     });
     appendReceipt({ kind, accountId, transferId, at: nowMs, amount, ...left });
+    if (movement.by !== undefined) {
+      statements.insertAuditEvent({
+        ...movement.by,
+        at: nowMs,
+        action: ACTIONS[kind],
+        accountId,
+        subject: movement.subject,
+        detail: JSON.stringify({ amount: formatTokens(amount), reason }),
+      });
+    }
     return left.available;
   }
 

@@ -12,6 +12,7 @@ import {
   usageRecords,
 } from '../store/money-tables.ts';
 import { placeholders, prepareStatement } from '../store/statement.ts';
+import { auditEvents } from '../store/tables.ts';
 import { prepareBalanceStatements } from './balance-statements.ts';
 import { prepareHoldStatements } from './hold-statements.ts';
 
@@ -62,6 +63,9 @@ function prepareEntryStatements(database: Database) {
   return {
     insertTransfer: (row: Transfer) => insertTransfer.run({ ...row, opposite: -row.amount }),
     findEntries: (transferId: string) => findEntries.all({ transferId }),
+    /** Rare: people move money, requests do not come here. */
+    insertAuditEvent: (row: typeof auditEvents.$inferInsert) =>
+      void database.db.insert(auditEvents).values(row).run(),
   };
 }
 

@@ -1,0 +1,83 @@
+// Accounts as operators handle them: created with their first key, shown with their money, closed
+// and opened again. Called by `tollgate account …` and by the console.
+
+import type { Standing } from '../core/admit.ts';
+import { isoTime } from '../core/calendar.ts';
+import { createId } from '../core/id.ts';
+import type { Account } from '../identity/accounts.ts';
+import { type Actor, authorOf } from '../identity/audit.ts';
+import { normaliseKeyName } from '../identity/keys.ts';
+import { balanceRecord } from '../ledger/balance-record.ts';
+import { forgetThinking } from '../reasoning/reasoning.ts';
+import { parseAmount } from './amounts.ts';
+import type { Parts } from './parts.ts';
+
+/** The account as the operator sees it, e-mail address included. */
+export function accountRecord(parts: Pick<Parts, 'keys' | 'books' | 'catalog'>, account: Account) {
+  const catalog = parts.catalog();
+  const plan = catalog.plans.get(account.plan);
+  return {
+    id: account.id,
+    object: 'account',
+    email: account.email,
+    email_verified: account.emailVerified,
+    standing: account.standing,
+    plan: {
+      slug: account.plan,
+      name: plan?.name ?? account.plan,
+      since: isoTime(account.planSince),
+    },
+    balance: balanceRecord(parts.books.balance(account.id), catalog.usdPerMillion),
+    api_keys: { active: parts.keys.countActive(account.id), limit: plan?.maxApiKeys ?? 0 },
+    created_at: isoTime(account.createdAt),
+  } as const;
+}
+
+/** As people write it. */
+export type AccountRequest = {
+  readonly email: string;
+  readonly plan: string;
+  readonly emailVerified: boolean;
+  /** Service tokens to start with. */
+  readonly credit?: string | undefined;
+  /** Of the first key. */
+  readonly keyName?: string | undefined;
+};
+
+/** `key` is the whole key, which nobody sees again. Throws before anything is there, or `IdentityError`. */
+export async function createAccount(
+  parts: Pick<Parts, 'accounts' | 'keys' | 'ledger' | 'clock' | 'randomBytes'>,
+  request: AccountRequest,
+  actor: Actor,
+): Promise<{ readonly account: Account; readonly key: string }> {
+  const credit = request.credit === undefined ? undefined : parseAmount(request.credit);
+  const name = normaliseKeyName(request.keyName);
+  const { email, plan, emailVerified } = request;
+  const account = parts.accounts.create({ email, plan, emailVerified }, actor);
+  if (credit !== undefined) {
+    await parts.ledger.credit({
+      creditId: createId('cred_', parts.randomBytes),
+      accountId: account.id,
+      kind: 'credit',
+      amount: credit,
+      reason: 'credited by the operator',
+      by: authorOf(actor, createId('op_', parts.randomBytes)),
+      nowMs: parts.clock(),
+    });
+  }
+  // The key comes last: who has it knows that all the rest is done.
+  const { key } = parts.keys.create({ accountId: account.id, name }, actor);
+  return { account, key };
+}
+
+/** To be deleted: its keys and books are kept and refused, what was kept of its thinking is not. */
+export function changeStanding(
+  { accounts, database }: Pick<Parts, 'accounts' | 'database'>,
+  accountId: string,
+  standing: Standing,
+  actor: Actor,
+): Account {
+  const changed = accounts.changeStanding(accountId, standing, actor);
+  if (standing === 'pending_deletion') forgetThinking(database, changed.id);
+  return changed;
+}

@@ -1,0 +1,51 @@
+// Blocks as operators set them: by what people know an account, a key or a network by. Called by
+// `tollgate block …` and by the console.
+
+import { isoTime } from '../core/calendar.ts';
+import type { Actor } from '../identity/audit.ts';
+import type { Block } from '../identity/blocks.ts';
+import type { Parts } from './parts.ts';
+
+type Targets = Pick<Parts, 'accounts' | 'keys' | 'blocks'>;
+
+export type BlockTarget = {
+  readonly kind: Block['kind'];
+  /** An account id or e-mail address, a key id or key, an address or a network in CIDR notation. */
+  readonly value: string;
+};
+
+/** `forMs` is how long it lasts; absent: until it is removed. Throws `IdentityError`. */
+export function addBlock(
+  parts: Targets,
+  target: BlockTarget,
+  terms: { readonly reason: string; readonly forMs?: number | undefined },
+  actor: Actor,
+): Block {
+  const { kind, value } = findTarget(parts, target);
+  return parts.blocks.add(kind, value, terms, actor);
+}
+
+/** Throws `IdentityError`. */
+export function removeBlock(parts: Targets, target: BlockTarget, actor: Actor): Block {
+  const { kind, value } = findTarget(parts, target);
+  return parts.blocks.remove(kind, value, actor);
+}
+
+export function blockRecord(block: Block) {
+  return {
+    id: block.id,
+    object: 'block',
+    kind: block.kind,
+    value: block.value,
+    reason: block.reason,
+    created_at: isoTime(block.createdAt),
+    expires_at: block.expiresAt === null ? null : isoTime(block.expiresAt),
+  } as const;
+}
+
+/** The ids that blocks are kept under; throws where there is no such account or key. */
+function findTarget({ accounts, keys }: Targets, { kind, value }: BlockTarget): BlockTarget {
+  if (kind === 'account') return { kind, value: accounts.find(value).id };
+  if (kind === 'key') return { kind, value: keys.find(value).id };
+  return { kind, value };
+}

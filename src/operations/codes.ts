@@ -1,0 +1,142 @@
+// Redemption codes: made and shown once, listed and revoked by operators, redeemed by customers or
+// for them. Called by `tollgate code …`, by the console and by the customer's pages.
+
+import { isoTime } from '../core/calendar.ts';
+import { createId } from '../core/id.ts';
+import { formatTokens, type Micro } from '../core/money.ts';
+import { createRedemptionCode, readRedemptionCode } from '../core/redemption-code.ts';
+import { type Actor, authorOf, writeAuditEvent } from '../identity/audit.ts';
+import {
+  type CodeRecord,
+  type Codes,
+  codeDigest,
+  codeId,
+  codeStatus,
+  createCodes,
+} from '../ledger/codes.ts';
+import type { RedeemResult } from '../ledger/contract.ts';
+import { parseAmount, requireReason } from './amounts.ts';
+import { OperationError } from './error.ts';
+import type { Parts } from './parts.ts';
+
+/** More than anybody prints at once, and little enough for one transaction. */
+export const CODE_COUNT_MAX = 10_000;
+
+type Books = Pick<Parts, 'database' | 'clock' | 'randomBytes'>;
+
+/** As people write it; each code is worth `amount` service tokens. */
+export type CodesRequest = {
+  readonly amount: string;
+  readonly reason: string;
+  /** From 1 to `CODE_COUNT_MAX`; the caller checks. */
+  readonly count: number;
+  /** Unix milliseconds; absent: never. */
+  readonly expiresAt?: number | undefined;
+};
+
+/** `text` is the code itself, which nobody sees again. */
+export type NewCode = { readonly text: string; readonly code: CodeRecord };
+
+/** Throws `invalid_amount`, `invalid_reason` and `invalid_expiry`. */
+export function createNewCodes(
+  books: Books,
+  request: CodesRequest,
+  actor: Actor,
+): readonly NewCode[] {
+  const amount = parseAmount(request.amount);
+  const reason = requireReason(request.reason);
+  const { count, expiresAt } = request;
+  const nowMs = books.clock();
+  if (expiresAt !== undefined && expiresAt <= nowMs) {
+    throw new OperationError('invalid_expiry', 'The expiry date is over. Give a later one.');
+  }
+  const texts = Array.from({ length: count }, () => createRedemptionCode(books.randomBytes));
+  const codes = openCodes(books, actor).add(texts, { amount, reason, expiresAt, nowMs });
+  return texts.flatMap((text, index) => {
+    const code = codes[index];
+    return code === undefined ? [] : [{ text, code }];
+  });
+}
+
+/** By its id, or by its text as somebody typed it. Throws `LedgerRefusal`. */
+export function revokeCode(books: Books, name: string, actor: Actor): CodeRecord {
+  const typed = readRedemptionCode(name);
+  const digest = typed === undefined ? name.toLowerCase() : codeDigest(typed);
+  return openCodes(books, actor).revoke(digest, books.clock());
+}
+
+export type Redemption = {
+  readonly id: string;
+  readonly amount: Micro;
+  /** What the account has available now. */
+  readonly available: Micro;
+};
+
+/** Adds what a code is worth, once. Throws `invalid_code`, `code_not_found`, `code_used` and others. */
+export async function redeemCode(
+  parts: Pick<Parts, 'ledger' | 'clock' | 'randomBytes'>,
+  { accountId, typed }: { readonly accountId: string; readonly typed: string },
+  actor: Actor,
+): Promise<Redemption> {
+  const code = readRedemptionCode(typed);
+  if (code === undefined) {
+    throw new OperationError(
+      'invalid_code',
+      'This is not a code: at least one character is wrong, missing or too many. Look at it again.',
+    );
+  }
+  const digest = codeDigest(code);
+  const by = authorOf(actor, createId('op_', parts.randomBytes));
+  const result = await parts.ledger.redeem({ digest, accountId, by, nowMs: parts.clock() });
+  if (result.kind === 'refused') throw refusal(result.why);
+  return { id: codeId({ digest }), amount: result.amount, available: result.available };
+}
+
+function refusal(why: Extract<RedeemResult, { kind: 'refused' }>['why']): OperationError {
+  switch (why) {
+    case 'unknown':
+      return new OperationError(
+        'code_not_found',
+        'There is no such code, though it is well formed.',
+      );
+    case 'used':
+      return new OperationError('code_used', 'This code was redeemed by another account.');
+    case 'expired':
+      return new OperationError('code_expired', 'This code has expired; nothing was added.');
+    case 'revoked':
+      return new OperationError('code_revoked', 'This code was revoked; nothing was added.');
+  }
+}
+
+function openCodes({ database, clock, randomBytes }: Books, actor: Actor): Codes {
+  const operationId = createId('op_', randomBytes);
+  return createCodes({
+    database,
+    onChange: (action, code) =>
+      writeAuditEvent(database, {
+        operationId,
+        at: clock(),
+        actor,
+        action,
+        subject: codeId(code),
+        detail: { amount: formatTokens(code.amount), reason: code.reason },
+      }),
+  });
+}
+
+export function codeRecord(code: CodeRecord, nowMs: number) {
+  const time = (ms: number | null): string | null => (ms === null ? null : isoTime(ms));
+  return {
+    id: codeId(code),
+    object: 'redemption_code',
+    masked: code.masked,
+    amount: formatTokens(code.amount),
+    status: codeStatus(code, nowMs),
+    reason: code.reason,
+    created_at: isoTime(code.createdAt),
+    expires_at: time(code.expiresAt),
+    revoked_at: time(code.revokedAt),
+    redeemed_at: time(code.redeemedAt),
+    redeemed_by: code.redeemedBy,
+  } as const;
+}

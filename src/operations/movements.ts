@@ -1,0 +1,71 @@
+// Money that an operator moves: what a customer has paid, what is given away, and corrections up or
+// down. Each is booked once by its id, together with its event in the audit trail, however often it
+// is asked for. Called by `tollgate account …` and by the console.
+
+import { createId } from '../core/id.ts';
+import type { Micro } from '../core/money.ts';
+import type { Account } from '../identity/accounts.ts';
+import { type Actor, authorOf } from '../identity/audit.ts';
+import type { CreditCommand } from '../ledger/contract.ts';
+import { parseAdjustment, parseAmount, requireReason } from './amounts.ts';
+import { OperationError } from './error.ts';
+import type { Parts } from './parts.ts';
+
+export type MovementKind = CreditCommand['kind'];
+
+/** As people write it. */
+export type MovementRequest = {
+  readonly kind: MovementKind;
+  /** An account id or e-mail address. */
+  readonly account: string;
+  readonly amount: string;
+  readonly reason: string;
+  /** Names the movement: the same id is never booked twice. Absent: a new one. */
+  readonly id?: string | undefined;
+};
+
+export type Movement = {
+  readonly id: string;
+  readonly account: Account;
+  readonly kind: MovementKind;
+  readonly amount: Micro;
+  readonly reason: string;
+  /** False where it had been booked before, and nothing has changed now. */
+  readonly applied: boolean;
+  /** What the account has available now. */
+  readonly available: Micro;
+};
+
+/**
+ * Throws `invalid_credit_id`, `invalid_amount`, `invalid_reason` and `account_not_found` before
+ * anything is asked of the books, and what the ledger throws.
+ */
+export async function moveMoney(
+  parts: Pick<Parts, 'accounts' | 'ledger' | 'clock' | 'randomBytes'>,
+  { kind, account: name, amount: text, reason: words, id: given }: MovementRequest,
+  actor: Actor,
+): Promise<Movement> {
+  const amount = kind === 'adjustment' ? parseAdjustment(text) : parseAmount(text);
+  if (given !== undefined) requireId(given);
+  const reason = requireReason(words);
+  const account = parts.accounts.find(name);
+  const id = given ?? createId('cred_', parts.randomBytes);
+  const { applied, available } = await parts.ledger.credit({
+    creditId: id,
+    accountId: account.id,
+    kind,
+    amount,
+    reason,
+    by: authorOf(actor, createId('op_', parts.randomBytes)),
+    nowMs: parts.clock(),
+  });
+  return { id, account, kind, amount, reason, applied, available };
+}
+
+function requireId(id: string): void {
+  if (/^[\x21-\x7e]{1,100}$/.test(id)) return;
+  throw new OperationError(
+    'invalid_credit_id',
+    'The id is not valid. It needs 1 to 100 printable ASCII characters without spaces.',
+  );
+}

@@ -1,0 +1,41 @@
+// All that operations work with, over one real database file, with a clock that only the test moves.
+
+import { loadCatalog } from '../../src/catalog/catalog.ts';
+import { DEMO_CATALOG } from '../../src/catalog/demo-catalog.ts';
+import { createBlocks } from '../../src/identity/blocks.ts';
+import { createBooks } from '../../src/ledger/books.ts';
+import { createLedger } from '../../src/ledger/ledger.ts';
+import type { Parts } from '../../src/operations/parts.ts';
+import type { Database } from '../../src/store/database.ts';
+import { auditEvents } from '../../src/store/tables.ts';
+import { createIdentity, START_MS } from '../identity/parts.ts';
+
+export const NOW = new Date(START_MS).toISOString();
+
+const catalog = loadCatalog({ text: DEMO_CATALOG, environment: {}, nowMs: 0 });
+
+/** The caller closes the ledger and the database. */
+export function createParts(
+  database: Database,
+): Parts & { readonly advance: (ms: number) => void } {
+  const identity = createIdentity(database);
+  return {
+    ...identity,
+    books: createBooks(database),
+    ledger: createLedger({ database }),
+    blocks: createBlocks(identity),
+    catalog: () => catalog,
+  };
+}
+
+/** Every event of the trail in the order in which they were written, without its random ids. */
+export function readTrail({ db }: Database) {
+  return db
+    .select()
+    .from(auditEvents)
+    .all()
+    .map(({ id: _id, operationId: _operationId, detail, ...event }) => ({
+      ...event,
+      detail: JSON.parse(detail) as Record<string, unknown>,
+    }));
+}
