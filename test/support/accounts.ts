@@ -1,8 +1,8 @@
 // Many accounts at once, made in this process as the command line makes one: a command for each would
 // take most of a test's time.
 
-import { openAccounts } from '../../src/cli/parts.ts';
 import { createContext } from '../../src/cli/context.ts';
+import { openAccounts } from '../../src/cli/parts.ts';
 import { createId } from '../../src/core/id.ts';
 import type { Gateway, TestAccount } from './gateway.ts';
 
