@@ -11,6 +11,7 @@ import operators from '../../drizzle/sqlite/0006_operators.sql' with { type: 'te
 import dashboardAudit from '../../drizzle/sqlite/0007_dashboard_audit.sql' with { type: 'text' };
 import signIn from '../../drizzle/sqlite/0008_sign_in.sql' with { type: 'text' };
 import usageSeries from '../../drizzle/sqlite/0009_usage_series.sql' with { type: 'text' };
+import auditFilters from '../../drizzle/sqlite/0010_audit_filters.sql' with { type: 'text' };
 
 export type Migration = {
   readonly tag: string;
@@ -30,4 +31,5 @@ export const MIGRATIONS: readonly Migration[] = [
   { tag: '0007_dashboard_audit', when: 1795291592531, sql: dashboardAudit },
   { tag: '0008_sign_in', when: 1795292103415, sql: signIn },
   { tag: '0009_usage_series', when: 1795292200104, sql: usageSeries },
+  { tag: '0010_audit_filters', when: 1795292577738, sql: auditFilters },
 ];

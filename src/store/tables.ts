@@ -86,7 +86,13 @@ export const auditEvents = sqliteTable(
     /** A JSON object; never a secret. */
     detail: text().notNull(),
   },
-  (table) => [index('audit_events_account').on(table.accountId, table.id)],
+  (table) => [
+    index('audit_events_account').on(table.accountId, table.id),
+    // What operators look for in the whole trail; events are few, and are looked for years later.
+    index('audit_events_actor').on(table.actor, table.id),
+    index('audit_events_action').on(table.action, table.id),
+    index('audit_events_subject').on(table.subject, table.id),
+  ],
 );
 
 /** Switches that an operator turns while the server runs: `maintenance`, `demo_account`, … */
