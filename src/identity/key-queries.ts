@@ -1,7 +1,7 @@
 // What is read of API keys: one by its id or by the whole key, those of an account, how many of them
 // are active or new. Part of `createKeys`; nothing here writes.
 
-import { and, count, desc, eq, gt, isNull, or, type SQL, sql } from 'drizzle-orm';
+import { and, asc, count, desc, eq, gt, isNull, lt, or, type SQL, sql } from 'drizzle-orm';
 import { isWellFormedKey } from '../core/id.ts';
 import type { Database } from '../store/database.ts';
 import { apiKeys } from '../store/tables.ts';
@@ -73,6 +73,22 @@ export function createKeyQueries(dependencies: {
       const nextAt = last === undefined ? undefined : last.createdAt + HOUR_MS;
       return { made: made.length, limit: KEY_CREATIONS_PER_HOUR, nextAt };
     },
+
+    /** The active keys of an account that expire before an instant, the next one first. */
+    endingBefore: (accountId: string, untilMs: number): ApiKey[] =>
+      db
+        .select()
+        .from(apiKeys)
+        .where(
+          and(
+            eq(apiKeys.accountId, accountId),
+            isNull(apiKeys.revokedAt),
+            gt(apiKeys.expiresAt, clock()),
+            lt(apiKeys.expiresAt, untilMs),
+          ),
+        )
+        .orderBy(asc(apiKeys.expiresAt))
+        .all(),
 
     /** All keys of an account in every state, newest first. */
     list: (accountId: string): ApiKey[] => newestFirst(eq(apiKeys.accountId, accountId)).all(),

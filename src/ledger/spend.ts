@@ -30,7 +30,9 @@ export type OpenRequest = {
 
 export type Spend = {
   /** Oldest first; days without a request are left out. */
-  readonly byDay: (accountId: string, span: Span) => readonly DaySpend[];
+  readonly byDay: (accountId: string, span: Span) => Promise<readonly DaySpend[]>;
+  /** Whether a request of the account was ever booked. */
+  readonly any: (accountId: string) => boolean;
   /** Newest first. */
   readonly open: (accountId: string, limit: number) => readonly OpenRequest[];
 };
@@ -74,8 +76,16 @@ export function createSpend({ db }: Database): Spend {
     .limit(sql.placeholder('limit'))
     .prepare();
 
+  const first = db
+    .select({ requestId: usageRecords.requestId })
+    .from(usageRecords)
+    .where(eq(usageRecords.accountId, sql.placeholder('accountId')))
+    .limit(1)
+    .prepare();
+
   return {
-    byDay: (accountId, { fromMs, untilMs }) =>
+    any: (accountId) => first.get({ accountId }) !== undefined,
+    byDay: async (accountId, { fromMs, untilMs }) =>
       days
         .all({ accountId, fromMs, untilMs })
         .map(({ day: number, ...spend }) => ({ dayMs: number * DAY_MS, ...spend })),

@@ -4,13 +4,11 @@
 import { Type } from '@sinclair/typebox';
 import { isoTime } from '../../core/calendar.ts';
 import { parseInstant } from '../../core/instant.ts';
-import { planIncludes } from '../../core/plan.ts';
 import { type ApiKey, keyRecord } from '../../identity/key-record.ts';
 
 import type { SignedInCustomer } from '../../identity/session.ts';
 import type { DashboardDependencies } from '../dependencies.ts';
 import type {
-  ConnectionRecord,
   CreatedKeyRecord,
   KeyListRecord,
   KeyRecord,
@@ -19,23 +17,17 @@ import type {
 import { DashboardError } from '../rim/error.ts';
 import { listOf, PAGE_QUERY, readPage } from '../rim/page.ts';
 import { type Route, sessionRoute } from '../rim/route.ts';
-import { planOf, WHILE_INACTIVE } from './account.ts';
+import { WHILE_INACTIVE } from './account.ts';
+import { connectionOf } from './connection.ts';
 
 export function keyRoutes(dependencies: DashboardDependencies): readonly Route<SignedInCustomer>[] {
-  const { store, operator, clock, baseUrl } = dependencies;
+  const { store, operator, clock } = dependencies;
   const { keys, accounts } = store;
   const record = (row: ApiKey): KeyRecord => keyRecord(row, clock());
   const created = (made: { readonly row: ApiKey; readonly key: string }): CreatedKeyRecord => ({
     ...record(made.row),
     key: made.key,
   });
-
-  function connection(accountId: string): ConnectionRecord {
-    const state = operator();
-    const plan = planOf(state, accounts.get(accountId));
-    const model = state.catalog.models.find(({ slug }) => planIncludes(plan, slug));
-    return { base_url: baseUrl(), model: model?.slug ?? null };
-  }
 
   return [
     sessionRoute({
@@ -63,7 +55,7 @@ export function keyRoutes(dependencies: DashboardDependencies): readonly Route<S
       method: 'GET',
       path: '/connection',
       standings: WHILE_INACTIVE,
-      handle: ({ who }) => connection(who.accountId),
+      handle: ({ who }) => connectionOf(dependencies, accounts.get(who.accountId)),
     }),
     sessionRoute({
       method: 'POST',

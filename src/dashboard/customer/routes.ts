@@ -3,10 +3,24 @@
 import type { SignedInCustomer } from '../../identity/session.ts';
 import type { DashboardDependencies } from '../dependencies.ts';
 import type { Route } from '../rim/route.ts';
+import { accountRoutes } from './account.ts';
+import { auditRoutes } from './audit.ts';
+import { feedRoutes } from './feed.ts';
+import { keyRoutes } from './keys.ts';
+import { modelRoutes } from './models.ts';
+import { overviewRoutes } from './overview.ts';
 import { playgroundRoutes } from './playground.ts';
 
 export function customerRoutes(
   dependencies: DashboardDependencies,
 ): readonly (Route<SignedInCustomer> | Route<undefined>)[] {
-  return [...playgroundRoutes(dependencies)];
+  return [
+    ...accountRoutes(dependencies),
+    ...overviewRoutes(dependencies),
+    ...feedRoutes(dependencies),
+    ...keyRoutes(dependencies),
+    ...modelRoutes(dependencies),
+    ...auditRoutes(dependencies),
+    ...playgroundRoutes(dependencies),
+  ];
 }

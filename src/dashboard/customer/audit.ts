@@ -1,0 +1,51 @@
+// The account's own audit trail: who changed what, newest first. It names nobody of the operator's,
+// and shows a network address only for what the account's own people did.
+
+import { isoTime } from '../../core/calendar.ts';
+import { listAuditEvents } from '../../identity/audit.ts';
+import type { SignedInCustomer } from '../../identity/session.ts';
+import type { DashboardDependencies } from '../dependencies.ts';
+import type { AuditRecord } from '../records/customer-audit.ts';
+import { type List, listOf, numberAfter, PAGE_QUERY, readPage } from '../rim/page.ts';
+import { type Route, sessionRoute } from '../rim/route.ts';
+import { WHILE_INACTIVE } from './account.ts';
+import { auditWords } from './audit-words.ts';
+
+type AuditEvent = ReturnType<typeof listAuditEvents>[number];
+
+export function auditRoutes({ store }: DashboardDependencies): readonly Route<SignedInCustomer>[] {
+  return [
+    sessionRoute({
+      method: 'GET',
+      path: '/audit',
+      standings: WHILE_INACTIVE,
+      query: PAGE_QUERY,
+      handle({ who: { accountId }, query }): List<AuditRecord> {
+        const page = readPage(query);
+        const before = numberAfter(page);
+        const events = listAuditEvents(store.database, accountId, page.limit + 1, before);
+        return listOf(events, page, auditRecord, ({ id }) => String(id));
+      },
+    }),
+  ];
+}
+
+export function auditRecord(event: AuditEvent): AuditRecord {
+  const actor = actorOf(event);
+  return {
+    id: event.id,
+    at: isoTime(event.at),
+    words: auditWords(event),
+    action: event.action,
+    actor,
+    address: actor === 'you' ? event.address : null,
+    subject: event.subject,
+    operation_id: event.operationId,
+  };
+}
+
+/** Whoever is none of the account's own people, and not the program itself, is the operator. */
+function actorOf({ actor, accountId }: AuditEvent): AuditRecord['actor'] {
+  if (actor === accountId) return 'you';
+  return actor === 'system' || actor === 'visitor' ? actor : 'operator';
+}

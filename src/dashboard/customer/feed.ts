@@ -1,0 +1,29 @@
+// The live feed of the customer's overview: what `live.ts` reads, as Server-Sent Events, whenever it
+// has changed, at most once a second.
+
+import type { SignedInCustomer } from '../../identity/session.ts';
+import { createSpend } from '../../ledger/spend.ts';
+import type { DashboardDependencies } from '../dependencies.ts';
+import { createFeeds, type Feeds } from '../rim/feed.ts';
+import { type Route, sessionRoute } from '../rim/route.ts';
+import { WHILE_INACTIVE } from './account.ts';
+import { liveReader } from './live.ts';
+
+export function feedRoutes(
+  dependencies: DashboardDependencies,
+  feeds: Feeds = createFeeds(dependencies),
+): readonly Route<SignedInCustomer>[] {
+  const spend = createSpend(dependencies.store.database);
+  return [
+    sessionRoute({
+      method: 'GET',
+      path: '/feed',
+      standings: WHILE_INACTIVE,
+      handle: (call) =>
+        feeds.open(call, {
+          key: call.who.accountId,
+          start: () => liveReader(dependencies, spend, call.who.accountId),
+        }),
+    }),
+  ];
+}

@@ -1,0 +1,98 @@
+// The numbers of an account that move while its owner looks at them. Read once for the overview, and
+// once a second for its feed; what the database has is read again only after somebody has committed.
+
+import { isoTime, type Span, utcDay } from '../../core/calendar.ts';
+import { formatTokens, formatUsd, type UsdRate } from '../../core/money.ts';
+import type { Account } from '../../identity/accounts.ts';
+import { balanceRecord } from '../../ledger/balance-record.ts';
+import type { Balance } from '../../ledger/contract.ts';
+import type { DaySpend, OpenRequest, Spend } from '../../ledger/spend.ts';
+import { limitUsage } from '../../operations/account-view.ts';
+import type { DashboardDependencies } from '../dependencies.ts';
+import type { LiveRecord, OpenRequestRecord, SpendRecord } from '../records/customer-overview.ts';
+import type { Reading } from '../rim/feed.ts';
+import { planOf } from './account.ts';
+
+/** Open requests that are listed; the count has them all. */
+const OPEN_REQUESTS_MAX = 20;
+
+type Stored = {
+  readonly account: Account;
+  readonly balance: Balance;
+  readonly today: readonly DaySpend[];
+  readonly open: readonly OpenRequest[];
+};
+
+/** Made for each account that is looked at; asked once a second. */
+export function liveReader(
+  dependencies: DashboardDependencies,
+  spend: Spend,
+  accountId: string,
+): () => Promise<Reading & { readonly data: LiveRecord }> {
+  const { store, operator, clock } = dependencies;
+  let read: { readonly mark: string; readonly stored: Stored } | undefined;
+
+  async function readStored(day: Span): Promise<Stored> {
+    return {
+      account: store.accounts.get(accountId),
+      balance: store.books.balance(accountId),
+      today: await spend.byDay(accountId, day),
+      open: spend.open(accountId, OPEN_REQUESTS_MAX),
+    };
+  }
+
+  return async () => {
+    const day = utcDay(clock());
+    // Asked before the rest, so that what is committed meanwhile is read the next time.
+    const mark = `${day.fromMs} ${store.database.foreignCommits()}`;
+    if (read?.mark !== mark) read = { mark, stored: await readStored(day) };
+    const { account, balance, today, open } = read.stored;
+    const state = operator();
+    const { usdPerMillion } = state.catalog;
+    const data: LiveRecord = {
+      balance: balanceRecord(balance, usdPerMillion),
+      usage: limitUsage(dependencies, accountId, planOf(state, account)),
+      today: spendRecord(today, usdPerMillion),
+      open_requests: open.map(openRecord),
+    };
+    return { data, changes: JSON.stringify(data, withoutCountdown) };
+  };
+}
+
+/** The sum of days. */
+export function spendRecord(days: readonly DaySpend[], usdPerMillion: UsdRate): SpendRecord {
+  let requests = 0;
+  let inputTokens = 0;
+  let outputTokens = 0;
+  let debited = 0n;
+  for (const day of days) {
+    requests += day.requests;
+    inputTokens += day.inputTokens;
+    outputTokens += day.outputTokens;
+    debited += day.debited;
+  }
+  return {
+    requests,
+    input_tokens: inputTokens,
+    output_tokens: outputTokens,
+    spent: formatTokens(debited),
+    spent_usd: formatUsd(debited, usdPerMillion),
+  };
+}
+
+function openRecord(open: OpenRequest): OpenRequestRecord {
+  return {
+    request_id: open.requestId,
+    model: open.model,
+    key_id: open.keyId,
+    format: open.format,
+    stream: open.stream,
+    started_at: isoTime(open.startedAt),
+    reserved: formatTokens(open.reserved),
+  };
+}
+
+/** A page counts the seconds down by itself. */
+function withoutCountdown(name: string, value: unknown): unknown {
+  return name === 'resets_in_s' ? undefined : value;
+}

@@ -1,0 +1,139 @@
+// The first page of a customer in one answer: what there is, what it was spent on, how long it lasts,
+// and what to do next. It reads only; what moves is told by the feed.
+
+import { DAY_MS, isoTime, nextUtcDay, utcMonth } from '../../core/calendar.ts';
+import type { OperatorState } from '../../core/operator.ts';
+import type { Account } from '../../identity/accounts.ts';
+import { keyRecord } from '../../identity/key-record.ts';
+import type { SignedInCustomer } from '../../identity/session.ts';
+import { createSpend, type DaySpend } from '../../ledger/spend.ts';
+import type { DashboardDependencies } from '../dependencies.ts';
+import type { NoticeRecord, OverviewRecord, SpendDayRecord } from '../records/customer-overview.ts';
+import { type Route, sessionRoute } from '../rim/route.ts';
+import { ownAccount, WHILE_INACTIVE } from './account.ts';
+import { connectionOf } from './connection.ts';
+import { liveReader, spendRecord } from './live.ts';
+
+const DAYS_SHOWN = 30;
+/** The pace that the balance is measured by is that of the last days. */
+const PACE_DAYS = 7;
+/** A balance that lasts no longer is told of, and so is a key that ends within it. */
+const LOW_DAYS = 3;
+const KEY_ENDS_WITHIN_DAYS = 7;
+
+export function overviewRoutes(
+  dependencies: DashboardDependencies,
+): readonly Route<SignedInCustomer>[] {
+  const { store, operator, clock } = dependencies;
+  const spend = createSpend(store.database);
+
+  return [
+    sessionRoute({
+      method: 'GET',
+      path: '/overview',
+      standings: WHILE_INACTIVE,
+      async handle({ who: { accountId } }): Promise<OverviewRecord> {
+        const nowMs = clock();
+        const today = nextUtcDay(nowMs) - DAY_MS;
+        const shownFrom = today - (DAYS_SHOWN - 1) * DAY_MS;
+        const monthFrom = utcMonth(nowMs).fromMs;
+        const fromMs = Math.min(shownFrom, monthFrom);
+        const days = await spend.byDay(accountId, { fromMs, untilMs: today + DAY_MS });
+        const { data: live } = await liveReader(dependencies, spend, accountId)();
+        const account = store.accounts.get(accountId);
+        const state = operator();
+        const { usdPerMillion, minimumHold } = state.catalog;
+        const since = (ms: number) => days.filter(({ dayMs }) => dayMs >= ms);
+        const { available } = store.books.balance(accountId);
+        const lastsDays = daysLeft(available, since(today - (PACE_DAYS - 1) * DAY_MS), today);
+        const hasBalance = available >= minimumHold;
+        return {
+          account: ownAccount(dependencies, account),
+          live,
+          spend: {
+            today: spendRecord(since(today), usdPerMillion),
+            this_month: spendRecord(since(monthFrom), usdPerMillion),
+            last_30_days: spendRecord(since(shownFrom), usdPerMillion),
+          },
+          days: everyDay(shownFrom, days, usdPerMillion),
+          lasts_days: lastsDays,
+          first_steps: {
+            has_key: store.keys.countActive(accountId) > 0,
+            has_balance: hasBalance,
+            has_request: days.length > 0 || spend.any(accountId),
+          },
+          connection: connectionOf(dependencies, account),
+          notices: [
+            ...standingNotices(account),
+            ...operatorNotices(state),
+            ...balanceNotices(hasBalance, lastsDays),
+            ...keyNotices(dependencies, accountId, nowMs),
+          ],
+        };
+      },
+    }),
+  ];
+}
+
+function everyDay(
+  fromMs: number,
+  days: readonly DaySpend[],
+  usdPerMillion: bigint,
+): readonly SpendDayRecord[] {
+  return Array.from({ length: DAYS_SHOWN }, (_, index) => {
+    const dayMs = fromMs + index * DAY_MS;
+    const ofDay = days.filter((day) => day.dayMs === dayMs);
+    return { day: isoTime(dayMs).slice(0, 10), ...spendRecord(ofDay, usdPerMillion) };
+  });
+}
+
+/** Whole days, by the average since the first of the last days on which something was spent. */
+function daysLeft(available: bigint, recent: readonly DaySpend[], today: number): number | null {
+  const first = recent.find(({ debited }) => debited > 0n);
+  if (first === undefined) return null;
+  const spent = recent.reduce((sum, { debited }) => sum + debited, 0n);
+  const days = BigInt((today - first.dayMs) / DAY_MS + 1);
+  return Number((available * days) / spent);
+}
+
+function standingNotices({ standing, emailVerified }: Account): NoticeRecord[] {
+  return [
+    ...(standing === 'active' ? [] : [{ kind: 'inactive', standing } as const]),
+    ...(emailVerified ? [] : [{ kind: 'email_unverified', mail_in_log: false } as const]),
+  ];
+}
+
+function operatorNotices({ catalog, incidentOf, maintenance }: OperatorState): NoticeRecord[] {
+  const models = catalog.models
+    .filter(({ slug, incidentLimits }) => (incidentLimits ?? incidentOf(slug)) !== undefined)
+    .map(({ slug }) => slug);
+  return [
+    ...(maintenance.on
+      ? [{ kind: 'maintenance', message: maintenance.message ?? null } as const]
+      : []),
+    ...(models.length === 0 ? [] : [{ kind: 'incident_limits', models } as const]),
+  ];
+}
+
+function balanceNotices(hasBalance: boolean, lastsDays: number | null): NoticeRecord[] {
+  if (!hasBalance) return [{ kind: 'balance_empty' }];
+  if (lastsDays === null || lastsDays >= LOW_DAYS) return [];
+  return [{ kind: 'balance_low', lasts_days: lastsDays }];
+}
+
+function keyNotices(
+  { store }: DashboardDependencies,
+  accountId: string,
+  nowMs: number,
+): NoticeRecord[] {
+  const keys = store.keys
+    .endingBefore(accountId, nowMs + KEY_ENDS_WITHIN_DAYS * DAY_MS)
+    .map((row) => keyRecord(row, nowMs))
+    .map(({ id, name, masked, expires_at }) => ({
+      id,
+      name,
+      masked,
+      expires_at: expires_at ?? '',
+    }));
+  return keys.length === 0 ? [] : [{ kind: 'keys_expiring', keys }];
+}

@@ -1,0 +1,186 @@
+// Live numbers as Server-Sent Events. Everybody who looks at the same things shares one reader, and
+// all of them one ticker: a feed that has nothing to say costs a comparison a second. A feed ends
+// when its session does, when the server is about to stop, and when its client has left.
+
+import { Stream } from '@elysiajs/stream';
+import { DashboardError } from './error.ts';
+import type { Call } from './route.ts';
+
+/** What a feed tells. `changes` differs whenever what is told has to be told again. */
+export type Reading = { readonly data: object; readonly changes: string };
+
+export type FeedTopic = {
+  /** What everybody with the same key sees, such as an account's id. */
+  readonly key: string;
+  /** Makes the reader for the first who looks; it is asked once a second for all of them. */
+  readonly start: () => ReadFeed;
+};
+
+export type ReadFeed = () => Promise<Reading>;
+
+export type Feeds = {
+  /** Answers with the stream. Rejects with what reading does, and refuses more than a few of a key. */
+  readonly open: (
+    call: Pick<Call<unknown>, 'request' | 'server' | 'isAdmitted'>,
+    topic: FeedTopic,
+  ) => Promise<Response>;
+  /** How many are open. */
+  readonly count: () => number;
+};
+
+export type FeedOptions = {
+  readonly draining: () => boolean;
+  /** Milliseconds of a clock that never jumps. */
+  readonly monotonic?: () => number;
+  readonly tickMs?: number;
+  readonly heartbeatMs?: number;
+  readonly lifeMs?: number;
+};
+
+const TICK_MS = 1_000;
+const HEARTBEAT_MS = 15_000;
+const FEEDS_PER_KEY = 5;
+
+/** The browser opens a new one by itself; what a client leaves unread is bounded by this. */
+const LIFE_MS = 15 * 60_000;
+
+const HEARTBEAT = new TextEncoder().encode(': still here\n\n');
+
+type Topic = {
+  readonly key: string;
+  readonly read: ReadFeed;
+  readonly feeds: Set<Feed>;
+  last: Reading;
+  reading: boolean;
+};
+
+type Feed = {
+  readonly openedAt: number;
+  readonly isAdmitted: () => Promise<boolean>;
+  /** The newest message that has not been taken yet: who is slow misses what is no longer true. */
+  waiting: object | Uint8Array | undefined;
+  wake: () => void;
+  sentAt: number;
+  checking: boolean;
+  ended: boolean;
+};
+
+export function createFeeds(options: FeedOptions): Feeds {
+  const { draining, monotonic = () => performance.now() } = options;
+  const { tickMs = TICK_MS, heartbeatMs = HEARTBEAT_MS, lifeMs = LIFE_MS } = options;
+  const topics = new Map<string, Topic>();
+  let ticker: ReturnType<typeof setInterval> | undefined;
+
+  function tick(): void {
+    const now = monotonic();
+    const stopping = draining();
+    for (const topic of topics.values()) {
+      for (const feed of topic.feeds) {
+        if (stopping || now - feed.openedAt >= lifeMs) end(feed);
+        else if (now - feed.sentAt >= heartbeatMs) tell(feed, HEARTBEAT, now);
+        check(feed);
+      }
+      void readAgain(topic, now);
+    }
+  }
+
+  function remove(topic: Topic, feed: Feed): void {
+    topic.feeds.delete(feed);
+    if (topic.feeds.size === 0) topics.delete(topic.key);
+    if (topics.size > 0) return;
+    clearInterval(ticker);
+    ticker = undefined;
+  }
+
+  async function* produce(topic: Topic, feed: Feed): AsyncGenerator<object> {
+    try {
+      for (;;) {
+        const { waiting } = feed;
+        feed.waiting = undefined;
+        if (waiting !== undefined) yield waiting;
+        else if (feed.ended) return;
+        else await new Promise<void>((resolve) => (feed.wake = resolve));
+      }
+    } finally {
+      feed.ended = true;
+      remove(topic, feed);
+    }
+  }
+
+  return {
+    async open({ request, server, isAdmitted }, wanted) {
+      const started = topics.get(wanted.key) ?? (await startTopic(wanted));
+      // Somebody else may have started it meanwhile.
+      const topic = topics.get(wanted.key) ?? started;
+      if (topic.feeds.size >= FEEDS_PER_KEY) {
+        throw new DashboardError(
+          'too_many_feeds',
+          `${FEEDS_PER_KEY} pages show live numbers of this already, which is the most. Close one; this page shows what it has, and can be loaded again.`,
+          { retryAfterSeconds: 30 },
+        );
+      }
+      const now = monotonic();
+      const feed: Feed = {
+        openedAt: now,
+        isAdmitted,
+        waiting: topic.last.data,
+        wake: () => undefined,
+        sentAt: now,
+        checking: false,
+        ended: request.signal.aborted,
+      };
+      topic.feeds.add(feed);
+      topics.set(topic.key, topic);
+      ticker ??= setInterval(tick, tickMs);
+      // The runtime takes a silent connection for a dead one.
+      server?.timeout(request, 0);
+      request.signal.addEventListener('abort', () => end(feed), { once: true });
+      return new Response(new Stream<object>(produce(topic, feed)).value as ReadableStream, {
+        headers: { 'content-type': 'text/event-stream', 'x-accel-buffering': 'no' },
+      });
+    },
+    count: () => [...topics.values()].reduce((sum, { feeds }) => sum + feeds.size, 0),
+  };
+}
+
+async function startTopic({ key, start }: FeedTopic): Promise<Topic> {
+  const read = start();
+  return { key, read, feeds: new Set(), last: await read(), reading: false };
+}
+
+/** Where it cannot be read its feeds end: who opens one anew is told why. */
+async function readAgain(topic: Topic, now: number): Promise<void> {
+  if (topic.reading) return;
+  topic.reading = true;
+  try {
+    const reading = await topic.read();
+    if (reading.changes === topic.last.changes) return;
+    topic.last = reading;
+    for (const feed of topic.feeds) tell(feed, reading.data, now);
+  } catch {
+    for (const feed of topic.feeds) end(feed);
+  } finally {
+    topic.reading = false;
+  }
+}
+
+function tell(feed: Feed, message: object, now: number): void {
+  feed.waiting = message;
+  feed.sentAt = now;
+  feed.wake();
+}
+
+function end(feed: Feed): void {
+  feed.ended = true;
+  feed.wake();
+}
+
+/** Ends the feed of a session that is over; one question at a time. */
+function check(feed: Feed): void {
+  if (feed.ended || feed.checking) return;
+  feed.checking = true;
+  void feed.isAdmitted().then((admitted) => {
+    feed.checking = false;
+    if (!admitted) end(feed);
+  });
+}
