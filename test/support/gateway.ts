@@ -98,7 +98,8 @@ export async function startGateway(options: GatewayOptions = {}): Promise<Gatewa
   });
 
   async function run(...args: readonly string[]): Promise<Record<string, unknown>> {
-    const result = await runCommand(directory, environment, [...args, '--json']);
+    const line = [...args, '--json'];
+    const result = await runCommand(directory, environment, line, options.preload);
     if (result.code !== 0) {
       throw new Error(`tollgate ${args.join(' ')} ended with ${result.code}: ${result.stderr}`);
     }
@@ -160,8 +161,9 @@ export async function runCommand(
   directory: string,
   environment: Readonly<Record<string, string>>,
   args: readonly string[],
+  preload?: string,
 ): Promise<CommandResult> {
-  const child = Bun.spawn([...gatewayCommand(), ...args], {
+  const child = Bun.spawn([...gatewayCommand(preload), ...args], {
     cwd: directory,
     env: { ...environment },
     stdin: 'ignore',

@@ -1,0 +1,188 @@
+// A gateway with a week behind it, for pictures of pages: accounts, keys, requests of several days
+// that were answered, refused and served by fallbacks, money in and out, blocks, an incident.
+
+import { mkdtemp } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { catalogOf } from '../../test/support/catalog.ts';
+import { post, requestBody } from '../../test/support/client.ts';
+import { type Gateway, type GatewayOptions, startGateway } from '../../test/support/gateway.ts';
+import { startUpstream, type Upstream } from '../../test/support/upstream.ts';
+
+const DAY_MS = 86_400_000;
+const CLOCK = resolve(import.meta.dir, '../../test/support/shifted-clock.ts');
+
+export type DemoAccount = { readonly id: string; readonly email: string; readonly key: string };
+
+export type Demo = {
+  readonly gateway: Gateway;
+  /** The first is the one whose pages are shown. */
+  readonly accounts: readonly DemoAccount[];
+  readonly [Symbol.asyncDispose]: () => Promise<void>;
+};
+
+const PEOPLE = [
+  { email: 'ada@lovelace.example', plan: 'pro', credit: 25_000_000, keys: ['production', 'ci'] },
+  { email: 'grace@hopper.example', plan: 'business', credit: 80_000_000, keys: ['compiler'] },
+  { email: 'alan@turing.example', plan: 'starter', credit: 4_000_000, keys: [] },
+  { email: 'katherine@johnson.example', plan: 'power', credit: 40_000_000, keys: ['orbits'] },
+  { email: 'edsger@dijkstra.example', plan: 'pay-as-you-go', credit: 900_000, keys: [] },
+  { email: 'barbara@liskov.example', plan: 'pro', credit: 12_500_000, keys: ['staging'] },
+  { email: 'donald@knuth.example', plan: 'pay-as-you-go', credit: 300_000, keys: [] },
+] as const;
+
+/** Requests of each of the last days, oldest first; the last one is today. */
+const TRAFFIC = [34, 48, 26, 61, 57, 72, 40];
+
+const END_USERS = ['reader-17', 'reader-204', 'nightly-report', 'support-desk', undefined];
+const MODELS = ['swift-2', 'swift-2', 'swift-2', 'sage-3', 'sage-3', 'scout-1', 'swift-1'];
+
+function catalog(upstream: Upstream): string {
+  const north = upstream.site('north');
+  const south = upstream.site('south');
+  const served = (where: string, model: string, weight: number) => ({
+    upstream: where,
+    model,
+    weight,
+  });
+  return catalogOf({
+    service: { name: 'Tollgate', usd_per_million: '1.00' },
+    upstreams: [
+      { id: 'north', dialect: 'chat', base_url: north.baseUrl, api_key: 'demo-north' },
+      { id: 'south', dialect: 'messages', base_url: south.messagesBaseUrl, api_key: 'demo-south' },
+    ],
+    models: [
+      {
+        slug: 'swift-2',
+        aliases: ['swift'],
+        display_name: 'Swift 2',
+        description: 'Quick answers, tools and pictures.',
+        price: { input: '0.15', cached_input: '0.03', output: '0.60' },
+        served_by: [
+          served('north', 'usage-1840-1200-412', 3),
+          served('south', 'usage-620-0-133', 2),
+        ],
+        fallbacks: ['swift-1'],
+      },
+      {
+        slug: 'swift-1',
+        display_name: 'Swift 1',
+        description: 'The one before; cheaper.',
+        features: ['tools', 'json'],
+        price: { input: '0.08', cached_input: '0.02', output: '0.30' },
+        served_by: [served('south', 'usage-940-300-205', 1)],
+      },
+      {
+        slug: 'sage-3',
+        aliases: ['sage'],
+        display_name: 'Sage 3',
+        description: 'Thinks before it answers.',
+        context_window: 200_000,
+        max_output: 32_000,
+        price: { input: '1.20', cached_input: '0.12', output: '4.80' },
+        served_by: [served('north', 'reasoning', 1), served('south', 'usage-5200-3900-1480', 2)],
+        fallbacks: ['swift-2'],
+      },
+      {
+        slug: 'scout-1',
+        display_name: 'Scout 1',
+        description: 'For short questions in great numbers.',
+        features: ['json'],
+        price: { input: '0.04', cached_input: '0.01', output: '0.16' },
+        served_by: [served('north', 'status-503-times-6', 1)],
+        fallbacks: ['swift-1'],
+      },
+    ],
+  });
+}
+
+/** Lives through a week in a few seconds, and leaves the gateway of today running. */
+export async function startDemo(options: Pick<GatewayOptions, 'environment'> = {}): Promise<Demo> {
+  const upstream = await startUpstream();
+  const directory = await mkdtemp(join(tmpdir(), 'tollgate-pictures-'));
+  const shared = { directory, catalog: catalog(upstream) };
+  let accounts: readonly DemoAccount[] = [];
+  for (const [index, requests] of TRAFFIC.slice(0, -1).entries()) {
+    const behindMs = (TRAFFIC.length - 1 - index) * DAY_MS;
+    const past = await startGateway({
+      ...shared,
+      preload: CLOCK,
+      environment: { ...options.environment, CLOCK_BEHIND_MS: String(behindMs) },
+    });
+    if (index === 0) accounts = await populate(past);
+    await callAlong(past, accounts, requests, index);
+    if (index === 3) await topUp(past, accounts);
+    await past.stop();
+  }
+  const gateway = await startGateway({ ...shared, ...options });
+  await callAlong(gateway, accounts, TRAFFIC.at(-1) ?? 0, TRAFFIC.length);
+  await disturb(gateway, accounts);
+  return {
+    gateway,
+    accounts,
+    async [Symbol.asyncDispose]() {
+      await gateway[Symbol.asyncDispose]();
+      await upstream.close();
+    },
+  };
+}
+
+async function populate(gateway: Gateway): Promise<DemoAccount[]> {
+  const accounts: DemoAccount[] = [];
+  for (const { email, plan, credit, keys } of PEOPLE) {
+    const account = await gateway.createAccount({ email, plan, credit });
+    accounts.push(account);
+    for (const name of keys) await gateway.run('key', 'create', account.id, '--name', name);
+  }
+  return accounts;
+}
+
+/** A few at a time, as clients do. */
+async function callAlong(
+  gateway: Gateway,
+  accounts: readonly DemoAccount[],
+  requests: number,
+  seed: number,
+): Promise<void> {
+  const turns = Array.from({ length: requests }, (_, turn) => turn);
+  const workers = Array.from({ length: 3 }, async () => {
+    for (let turn = turns.pop(); turn !== undefined; turn = turns.pop()) {
+      await callOnce(gateway, accounts, turn + seed);
+    }
+  });
+  await Promise.all(workers);
+}
+
+async function callOnce(
+  { url }: Gateway,
+  accounts: readonly DemoAccount[],
+  turn: number,
+): Promise<void> {
+  const account = accounts[turn % 3 === 0 ? turn % accounts.length : 0];
+  const model = MODELS[(turn * 5) % MODELS.length] ?? 'swift-2';
+  if (account === undefined) return;
+  const user = END_USERS[turn % END_USERS.length];
+  const caller = { url, key: account.key };
+  const stream = turn % 2 === 0;
+  const response =
+    turn % 4 === 3
+      ? await post(caller, '/v1/messages', requestBody('messages', model, { stream }))
+      : await post(caller, '/v1/chat/completions', requestBody('chat', model, { user, stream }));
+  await response.text();
+}
+
+async function topUp(gateway: Gateway, [first, second]: readonly DemoAccount[]): Promise<void> {
+  if (first === undefined || second === undefined) return;
+  await gateway.run('account', 'credit', first.id, '10000000', '--reason', 'Invoice 2041');
+  await gateway.run('account', 'grant', second.id, '500000', '--reason', 'For the outage');
+}
+
+async function disturb(gateway: Gateway, accounts: readonly DemoAccount[]): Promise<void> {
+  const [, , third, , , , last] = accounts;
+  await gateway.run('models', 'limit', 'sage-3', '--requests-per-minute', '30');
+  await gateway.run('block', 'add', 'network', '203.0.113.0/24', '--reason', 'Key guessing');
+  if (third !== undefined) {
+    await gateway.run('block', 'add', 'account', third.id, '--reason', 'Charge disputed');
+  }
+  if (last !== undefined) await gateway.run('account', 'suspend', last.id);
+}
