@@ -1,0 +1,134 @@
+// What is added up of requests, and how: the same sums of records and of rows that hold sums of
+// records already. Used by everything in this folder; it only says what is to be read.
+
+import { type SQL, sql } from 'drizzle-orm';
+import type { Micro } from '../../core/money.ts';
+import { usageRecords } from '../../store/money-tables.ts';
+import type { usageEndUsers, usageHours, usageModels } from '../../store/series-tables.ts';
+
+export type Figures = {
+  readonly requests: number;
+  /** Of those, how many ended in each way; all others were completed. */
+  readonly stopped: number;
+  readonly cancelled: number;
+  readonly failed: number;
+  readonly inputTokens: number;
+  readonly cachedInputTokens: number;
+  readonly outputTokens: number;
+  readonly reasoningTokens: number;
+  readonly charged: Micro;
+  readonly debited: Micro;
+  readonly loss: Micro;
+};
+
+export const NO_FIGURES: Figures = {
+  requests: 0,
+  stopped: 0,
+  cancelled: 0,
+  failed: 0,
+  inputTokens: 0,
+  cachedInputTokens: 0,
+  outputTokens: 0,
+  reasoningTokens: 0,
+  charged: 0n,
+  debited: 0n,
+  loss: 0n,
+};
+
+export function addFigures(a: Figures, b: Figures): Figures {
+  return {
+    requests: a.requests + b.requests,
+    stopped: a.stopped + b.stopped,
+    cancelled: a.cancelled + b.cancelled,
+    failed: a.failed + b.failed,
+    inputTokens: a.inputTokens + b.inputTokens,
+    cachedInputTokens: a.cachedInputTokens + b.cachedInputTokens,
+    outputTokens: a.outputTokens + b.outputTokens,
+    reasoningTokens: a.reasoningTokens + b.reasoningTokens,
+    charged: a.charged + b.charged,
+    debited: a.debited + b.debited,
+    loss: a.loss + b.loss,
+  };
+}
+
+export const HOUR_MS = 3_600_000;
+
+/** The beginning of the hour in which a request started. */
+export const hourOfRecord = startOf(HOUR_MS);
+export const dayOfRecord = startOf(24 * HOUR_MS);
+
+/** Whom the request counts for: who served it, or who was asked where nobody did. */
+export const modelOfRecord = sql<string>`coalesce(${usageRecords.modelServed}, ${usageRecords.modelRequested})`;
+
+export const endUserOfRecord = sql<string>`coalesce(${usageRecords.endUser}, '')`;
+
+/** The row number of a record, which grows with every one that the ledger adds. */
+export const rowOfRecord = sql`${usageRecords}.rowid`.mapWith(Number);
+
+function startOf(lengthMs: number) {
+  // A literal: with a placeholder SQLite would not take two of them for the same expression.
+  const length = sql.raw(String(lengthMs));
+  return sql`${usageRecords.startedAt} - ${usageRecords.startedAt} % ${length}`.mapWith(Number);
+}
+
+const isOutcome = (outcomes: string) => sql`${usageRecords.outcome} in (${sql.raw(outcomes)})`;
+
+/** What one record adds to each figure. */
+const EACH: Readonly<Record<keyof Figures, SQL>> = {
+  requests: sql`1`,
+  stopped: isOutcome("'stopped_balance'"),
+  cancelled: isOutcome("'client_cancelled'"),
+  failed: isOutcome("'upstream_failed', 'gateway_failed'"),
+  inputTokens: sql`${usageRecords.inputTokens}`,
+  cachedInputTokens: sql`${usageRecords.cachedInputTokens}`,
+  outputTokens: sql`${usageRecords.outputTokens}`,
+  reasoningTokens: sql`${usageRecords.reasoningTokens}`,
+  charged: sql`${usageRecords.charged}`,
+  debited: sql`${usageRecords.debited}`,
+  loss: sql`${usageRecords.loss}`,
+};
+
+/** The figures of one record, to be selected. */
+export const figuresOfRecord = typed((name) => EACH[name]);
+
+/** The figures of all records of a group, to be selected. */
+export const sumsOfRecords = typed((name) => sql`sum(${EACH[name]})`);
+
+type Series = typeof usageHours | typeof usageEndUsers | typeof usageModels;
+
+/** The figures of all rows of a group, to be selected. */
+export function sumsOf(table: Series) {
+  return typed((name) => sql`coalesce(sum(${table[name]}), 0)`);
+}
+
+/** For an upsert: adds the figures of the row that was to be inserted to those that are there. */
+export function addExcluded<Name extends string>(
+  table: Readonly<Record<Name, { readonly name: string }>>,
+  names: readonly Name[],
+): Record<Name, SQL> {
+  const sums = names.map((name) => {
+    const column = table[name];
+    return [name, sql`${column} + excluded.${sql.identifier(column.name)}`];
+  });
+  return Object.fromEntries(sums) as Record<Name, SQL>;
+}
+
+export const FIGURE_NAMES = Object.keys(EACH) as readonly (keyof Figures)[];
+
+function typed(expression: (name: keyof Figures) => SQL) {
+  const count = (name: keyof Figures) => expression(name).mapWith(Number).as(name);
+  const amount = (name: keyof Figures) => expression(name).mapWith(BigInt).as(name);
+  return {
+    requests: count('requests'),
+    stopped: count('stopped'),
+    cancelled: count('cancelled'),
+    failed: count('failed'),
+    inputTokens: count('inputTokens'),
+    cachedInputTokens: count('cachedInputTokens'),
+    outputTokens: count('outputTokens'),
+    reasoningTokens: count('reasoningTokens'),
+    charged: amount('charged'),
+    debited: amount('debited'),
+    loss: amount('loss'),
+  };
+}

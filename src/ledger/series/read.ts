@@ -1,0 +1,131 @@
+// What an account has used over time, by model, key or end user, for its pages. Numbers are exact at
+// once: the series and the records that are not in them yet. It only reads.
+
+import { and, eq, gt, gte, lt, lte, type SQL, sql } from 'drizzle-orm';
+import type { SQLiteColumn } from 'drizzle-orm/sqlite-core';
+import type { Database } from '../../store/database.ts';
+import { usageRecords } from '../../store/money-tables.ts';
+import { usageEndUsers, usageHours } from '../../store/series-tables.ts';
+import { type BucketRange, type Buckets, createBucketReader, type TailRange } from './buckets.ts';
+import {
+  addFigures,
+  type Figures,
+  figuresOfRecord,
+  modelOfRecord,
+  rowOfRecord,
+  sumsOf,
+} from './figures.ts';
+
+export type SeriesGroup = 'total' | 'model' | 'key' | 'end_user';
+
+export type SeriesQuery = {
+  readonly accountId: string;
+  /**
+   * Where the buckets begin, ascending, and where the last one ends: whole UTC hours, and whole UTC
+   * days where the series is by end user.
+   */
+  readonly edges: readonly number[];
+  readonly groupBy: SeriesGroup;
+};
+
+/**
+ * Groups are models, ids of keys, or end users (empty: the request named none); there is one empty
+ * one where nothing is grouped. A request counts for the hour in which it started, and for the model
+ * that served it or, where none did, was asked for.
+ */
+export type ReadSeries = (query: SeriesQuery) => Promise<Buckets<Figures>>;
+
+/** `database` is migrated; `monotonic` are milliseconds of a clock that never jumps. */
+export function createSeriesReader(database: Database, monotonic: () => number): ReadSeries {
+  const readBuckets = createBucketReader(database, monotonic);
+  const groups = prepareGroups(database);
+  const tail = prepareTail(database);
+  return ({ accountId, edges, groupBy }) =>
+    readBuckets<Figures>(edges, {
+      add: addFigures,
+      groups: (range) =>
+        groups(groupBy, { accountId, ...range }).map(({ group, ...figures }) => ({
+          group,
+          figures,
+        })),
+      *tail(rows) {
+        for (const record of tail({ accountId, ...rows })) {
+          const { row, startedAt, model, key, endUser, ...figures } = record;
+          const group = { total: '', model, key, end_user: endUser ?? '' }[groupBy];
+          yield { row, startedAt, group, figures };
+        }
+      },
+    });
+}
+
+type OfAccount = { readonly accountId: string };
+
+const value = sql.placeholder;
+
+function prepareGroups(database: Database) {
+  const byGroup = {
+    total: prepareHours(database, sql<string>`''`),
+    model: prepareHours(database, usageHours.model),
+    key: prepareHours(database, usageHours.keyId),
+    end_user: prepareEndUsers(database),
+  };
+  return (groupBy: SeriesGroup, range: OfAccount & BucketRange) => byGroup[groupBy].all(range);
+}
+
+function prepareHours({ db }: Database, group: SQLiteColumn | SQL<string>) {
+  return db
+    .select({ group: sql<string>`${group}`, ...sumsOf(usageHours) })
+    .from(usageHours)
+    .where(
+      and(
+        eq(usageHours.accountId, value('accountId')),
+        gte(usageHours.hour, value('fromMs')),
+        lt(usageHours.hour, value('untilMs')),
+      ),
+    )
+    .groupBy(group)
+    .limit(value('limit'))
+    .prepare();
+}
+
+function prepareEndUsers({ db }: Database) {
+  return (
+    db
+      .select({ group: usageEndUsers.endUser, ...sumsOf(usageEndUsers) })
+      .from(usageEndUsers)
+      .where(
+        and(
+          eq(usageEndUsers.accountId, value('accountId')),
+          gte(usageEndUsers.day, value('fromMs')),
+          lt(usageEndUsers.day, value('untilMs')),
+        ),
+      )
+      // In the order of the key: a day of very many end users is left at the limit, not sorted first.
+      .groupBy(usageEndUsers.day, usageEndUsers.endUser)
+      .limit(value('limit'))
+      .prepare()
+  );
+}
+
+function prepareTail({ db }: Database) {
+  const tail = db
+    .select({
+      row: rowOfRecord,
+      startedAt: usageRecords.startedAt,
+      model: modelOfRecord,
+      key: usageRecords.keyId,
+      endUser: usageRecords.endUser,
+      ...figuresOfRecord,
+    })
+    .from(usageRecords)
+    .where(
+      and(
+        gt(rowOfRecord, value('after')),
+        lte(rowOfRecord, value('until')),
+        // With the plus, the index by account is not taken: the last rows are fewer than its own.
+        eq(sql`+${usageRecords.accountId}`, value('accountId')),
+      ),
+    )
+    .prepare();
+  return (range: OfAccount & TailRange) => tail.all(range);
+}

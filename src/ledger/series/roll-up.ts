@@ -1,0 +1,176 @@
+// Adds new usage records up into the series, a few at a time, behind the ledger that writes them. A
+// step is one transaction over the series and the mark of how far they go, so that every record is
+// in them once, whatever dies between two steps and whoever else takes one.
+
+import { and, eq, gt, lte, sql } from 'drizzle-orm';
+import type { Micro } from '../../core/money.ts';
+import type { Database } from '../../store/database.ts';
+import { usageRecords } from '../../store/money-tables.ts';
+import { usageEndUsers, usageHours, usageMark, usageModels } from '../../store/series-tables.ts';
+import { upstreamCost } from './costs.ts';
+import {
+  addExcluded,
+  dayOfRecord,
+  endUserOfRecord,
+  FIGURE_NAMES,
+  hourOfRecord,
+  modelOfRecord,
+  rowOfRecord,
+  sumsOfRecords,
+} from './figures.ts';
+import { prepareSeriesStatements, theMark } from './statements.ts';
+
+export type RollUp = {
+  /** How many records are not in the series yet. */
+  readonly behind: () => number;
+  /** Adds up at most so many records. Answers how many it were. */
+  readonly step: (recordsMax: number) => number;
+};
+
+/** `database` is migrated, and its connection may write. */
+export function createRollUp(database: Database): RollUp {
+  const { mark, last } = prepareSeriesStatements(database);
+  const moveMark = database.db
+    .update(usageMark)
+    .set({ lastRecord: sql`${sql.placeholder('until')}` })
+    .where(theMark)
+    .prepare();
+  const inserts = prepareInserts(database);
+
+  const behind = (): number => last() - mark();
+
+  return {
+    behind,
+    step(recordsMax) {
+      if (behind() === 0) return 0;
+      return database.transaction(() => {
+        const after = mark();
+        const until = Math.min(last(), after + recordsMax);
+        if (until === after) return 0;
+        inserts.run({ after, until });
+        moveMark.run({ until });
+        return until - after;
+      });
+    },
+  };
+}
+
+/** From the record after `after` to the one at `until`. */
+type Range = { readonly after: number; readonly until: number };
+
+function prepareInserts({ db }: Database) {
+  const inRange = and(
+    gt(rowOfRecord, sql.placeholder('after')),
+    lte(rowOfRecord, sql.placeholder('until')),
+  );
+  const hours = db
+    .insert(usageHours)
+    .select(
+      db
+        .select({
+          accountId: usageRecords.accountId,
+          hour: hourOfRecord.as('hour'),
+          model: modelOfRecord.as('model'),
+          keyId: usageRecords.keyId,
+          ...sumsOfRecords,
+        })
+        .from(usageRecords)
+        .where(inRange)
+        .groupBy(usageRecords.accountId, hourOfRecord, modelOfRecord, usageRecords.keyId),
+    )
+    .onConflictDoUpdate({
+      target: [usageHours.accountId, usageHours.hour, usageHours.model, usageHours.keyId],
+      set: addExcluded(usageHours, FIGURE_NAMES),
+    })
+    .prepare();
+  const endUsers = db
+    .insert(usageEndUsers)
+    .select(
+      db
+        .select({
+          accountId: usageRecords.accountId,
+          day: dayOfRecord.as('day'),
+          endUser: endUserOfRecord.as('end_user'),
+          ...sumsOfRecords,
+        })
+        .from(usageRecords)
+        .where(inRange)
+        .groupBy(usageRecords.accountId, dayOfRecord, endUserOfRecord),
+    )
+    .onConflictDoUpdate({
+      target: [usageEndUsers.accountId, usageEndUsers.day, usageEndUsers.endUser],
+      set: addExcluded(usageEndUsers, FIGURE_NAMES),
+    })
+    .prepare();
+  const zero = sql`0`;
+  const models = db
+    .insert(usageModels)
+    .select(
+      db
+        .select({
+          hour: hourOfRecord.as('hour'),
+          model: modelOfRecord.as('model'),
+          ...sumsOfRecords,
+          estimatedPromptTokens: sql`sum(${usageRecords.estimatedPromptTokens})`.as('estimated'),
+          upstreamCost: zero.as('upstream_cost'),
+          margin: zero.as('margin'),
+          uncosted: zero.as('uncosted'),
+        })
+        .from(usageRecords)
+        .where(inRange)
+        .groupBy(hourOfRecord, modelOfRecord),
+    )
+    .onConflictDoUpdate({
+      target: [usageModels.hour, usageModels.model],
+      set: addExcluded(usageModels, [...FIGURE_NAMES, 'estimatedPromptTokens']),
+    })
+    .prepare();
+  const addCosts = prepareCosts(db, inRange);
+  return {
+    run(range: Range): void {
+      hours.run(range);
+      endUsers.run(range);
+      models.run(range);
+      addCosts(range);
+    },
+  };
+}
+
+type Costs = { hour: number; model: string; cost: Micro; margin: Micro; uncosted: number };
+
+/** The rows of the models are there already. */
+function prepareCosts(db: Database['db'], inRange: ReturnType<typeof and>) {
+  const attempts = db
+    .select({
+      hour: hourOfRecord,
+      model: modelOfRecord,
+      debited: usageRecords.debited,
+      attempts: usageRecords.attempts,
+    })
+    .from(usageRecords)
+    .where(inRange)
+    .prepare();
+  const value = sql.placeholder;
+  const update = db
+    .update(usageModels)
+    .set({
+      upstreamCost: sql`${usageModels.upstreamCost} + ${value('cost')}`,
+      margin: sql`${usageModels.margin} + ${value('margin')}`,
+      uncosted: sql`${usageModels.uncosted} + ${value('uncosted')}`,
+    })
+    .where(and(eq(usageModels.hour, value('hour')), eq(usageModels.model, value('model'))))
+    .prepare();
+  return (range: Range): void => {
+    const groups = new Map<string, Costs>();
+    for (const { hour, model, debited, attempts: text } of attempts.all(range)) {
+      const name = `${hour} ${model}`;
+      const sums = groups.get(name) ?? { hour, model, cost: 0n, margin: 0n, uncosted: 0 };
+      groups.set(name, sums);
+      const { total, isComplete } = upstreamCost(text);
+      sums.cost += total;
+      if (isComplete) sums.margin += debited - total;
+      else sums.uncosted += 1;
+    }
+    for (const sums of groups.values()) update.run(sums);
+  };
+}

@@ -1,0 +1,216 @@
+// The law of the series: with the records behind them they are the sums of all records, at every
+// moment, however settles, roll-ups, reads and deaths come one after another.
+
+import { expect, test } from 'bun:test';
+import fc from 'fast-check';
+import type { Figures } from '../../../src/ledger/series/figures.ts';
+import { createModelSeriesReader, type ModelFigures } from '../../../src/ledger/series/models.ts';
+import { createSeriesReader, type SeriesGroup } from '../../../src/ledger/series/read.ts';
+import { createRollUp } from '../../../src/ledger/series/roll-up.ts';
+import type { Database } from '../../../src/store/database.ts';
+import { newDatabase, temporaryDirectory } from '../../support/database.ts';
+import {
+  addRecords,
+  DAY,
+  HOUR_MS,
+  someUsage,
+  type UsageRecord,
+  usageRecord,
+} from '../../support/usage.ts';
+
+const directory = temporaryDirectory();
+
+const HOURS = [...Array(30).keys()].map((hour) => DAY + hour * HOUR_MS);
+const DAYS = [DAY, DAY + 24 * HOUR_MS, DAY + 48 * HOUR_MS];
+const UNEVEN = [DAY, DAY + 5 * HOUR_MS, DAY + 6 * HOUR_MS, DAY + 29 * HOUR_MS];
+
+const groupOf: Readonly<Record<SeriesGroup, (record: UsageRecord) => string>> = {
+  total: () => '',
+  model: modelOf,
+  key: ({ keyId }) => keyId,
+  end_user: ({ endUser }) => endUser ?? '',
+};
+
+function modelOf({ modelServed, modelRequested }: UsageRecord): string {
+  return modelServed ?? modelRequested;
+}
+
+/** The same sums by the plainest way there is. */
+function sums<F>(
+  records: readonly UsageRecord[],
+  edges: readonly number[],
+  group: (record: UsageRecord) => string,
+  figures: (records: readonly UsageRecord[]) => F,
+): (readonly [number, string, F])[] {
+  const rows: (readonly [number, string, F])[] = [];
+  for (let bucket = 0; bucket < edges.length - 1; bucket += 1) {
+    const [from = 0, until = 0] = edges.slice(bucket, bucket + 2);
+    const inside = records.filter(({ startedAt }) => startedAt >= from && startedAt < until);
+    for (const [name, of] of Map.groupBy(inside, group)) rows.push([bucket, name, figures(of)]);
+  }
+  return sorted(rows);
+}
+
+function figuresOf(records: readonly UsageRecord[]): Figures {
+  const ended = (...outcomes: string[]) =>
+    records.filter(({ outcome }) => outcomes.includes(outcome)).length;
+  const count = (read: (record: UsageRecord) => number) =>
+    records.reduce((sum, record) => sum + read(record), 0);
+  const amount = (read: (record: UsageRecord) => bigint) =>
+    records.reduce((sum, record) => sum + read(record), 0n);
+  return {
+    requests: records.length,
+    stopped: ended('stopped_balance'),
+    cancelled: ended('client_cancelled'),
+    failed: ended('upstream_failed', 'gateway_failed'),
+    inputTokens: count((record) => record.inputTokens),
+    cachedInputTokens: count((record) => record.cachedInputTokens),
+    outputTokens: count((record) => record.outputTokens),
+    reasoningTokens: count((record) => record.reasoningTokens),
+    charged: amount((record) => record.charged),
+    debited: amount((record) => record.debited),
+    loss: amount((record) => record.loss),
+  };
+}
+
+/** What the attempts of `support/usage.ts` cost, by their text. */
+const COSTS: Readonly<Record<string, readonly [cost: bigint, isComplete: boolean]>> = {
+  '[]': [0n, true],
+  '[{"upstream":"a","usage":{"inputTokens":1},"cost":"0.000004"}]': [4n, true],
+  '[{"upstream":"a","usage":{"inputTokens":1}},{"upstream":"b","usage":{},"cost":"2.5"}]': [
+    2_500_000n,
+    false,
+  ],
+  '[{"upstream":"a","failure":"timeout"},{"upstream":"b","usage":{},"cost":"1"}]': [
+    1_000_000n,
+    true,
+  ],
+  '[{"upstream":"a","usage":{}}]': [0n, false],
+};
+
+function modelFiguresOf(records: readonly UsageRecord[]): ModelFigures {
+  const costs = records.map((record) => {
+    const [cost, isComplete] = COSTS[record.attempts] ?? [0n, false];
+    return { cost, isComplete, margin: isComplete ? record.debited - cost : 0n };
+  });
+  return {
+    ...figuresOf(records),
+    estimatedPromptTokens: records.reduce((sum, each) => sum + each.estimatedPromptTokens, 0),
+    upstreamCost: costs.reduce((sum, { cost }) => sum + cost, 0n),
+    margin: costs.reduce((sum, { margin }) => sum + margin, 0n),
+    uncosted: costs.filter(({ isComplete }) => !isComplete).length,
+  };
+}
+
+function sorted<F>(rows: (readonly [number, string, F])[]) {
+  return rows.sort(([a, x], [b, y]) => a - b || (x < y ? -1 : 1));
+}
+
+type Step =
+  | { readonly kind: 'settle'; readonly usage: readonly Partial<UsageRecord>[] }
+  | { readonly kind: 'roll-up'; readonly size: number; readonly other: boolean }
+  | { readonly kind: 'death'; readonly size: number }
+  | { readonly kind: 'read'; readonly groupBy: SeriesGroup; readonly edges: number };
+
+const someStep: fc.Arbitrary<Step> = fc.oneof(
+  {
+    weight: 4,
+    arbitrary: fc.record({
+      kind: fc.constant('settle' as const),
+      usage: fc.array(someUsage, { maxLength: 6 }),
+    }),
+  },
+  {
+    weight: 3,
+    arbitrary: fc.record({
+      kind: fc.constant('roll-up' as const),
+      size: fc.integer({ min: 1, max: 9 }),
+      other: fc.boolean(),
+    }),
+  },
+  {
+    weight: 1,
+    arbitrary: fc.record({
+      kind: fc.constant('death' as const),
+      size: fc.integer({ min: 1, max: 9 }),
+    }),
+  },
+  {
+    weight: 3,
+    arbitrary: fc.record({
+      kind: fc.constant('read' as const),
+      groupBy: fc.constantFrom<SeriesGroup>('total', 'model', 'key', 'end_user'),
+      edges: fc.nat(2),
+    }),
+  },
+);
+
+/** Whatever the step would have written is undone when the mark is to be moved. */
+function dieInStep(database: Database, size: number): void {
+  const { connection } = database;
+  connection.run(
+    "create temp trigger dying before update on usage_mark begin select raise(abort, 'dead'); end",
+  );
+  const rollUp = createRollUp(database);
+  if (rollUp.behind() > 0) expect(() => rollUp.step(size)).toThrow('dead');
+  connection.run('drop trigger dying');
+}
+
+test('series and what is behind them are always the sums of the records', async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.array(someStep, { maxLength: 25 }), async (steps) => {
+      const name = crypto.randomUUID();
+      const database = newDatabase(directory, name);
+      const beside = newDatabase(directory, name);
+      const records: UsageRecord[] = [];
+      const pending: Promise<void>[] = [];
+      // A clock that runs away, so that every read gives way after each of its buckets.
+      let time = 0;
+      const monotonic = () => (time += 1_000);
+      const readSeries = createSeriesReader(database, monotonic);
+      const readModels = createModelSeriesReader(database, monotonic);
+
+      async function read(groupBy: SeriesGroup, place: number): Promise<void> {
+        const accountId = 'acct_ada';
+        const edges = groupBy === 'end_user' ? DAYS : ([HOURS, DAYS, UNEVEN][place] ?? []);
+        const series = await readSeries({ accountId, edges, groupBy });
+        const own = records.filter((record) => record.accountId === accountId);
+        expect({ ...series, cells: rowsOf(series.cells) }).toEqual({
+          cells: sums(own, edges, groupOf[groupBy], figuresOf),
+          firstBucket: 0,
+          behind: 0,
+        });
+        const models = await readModels(edges);
+        expect(rowsOf(models.cells)).toEqual(sums(records, edges, modelOf, modelFiguresOf));
+      }
+
+      for (const step of steps) {
+        if (step.kind === 'settle') {
+          const added = step.usage.map(usageRecord);
+          addRecords(database, added);
+          records.push(...added);
+        } else if (step.kind === 'roll-up') {
+          createRollUp(step.other ? beside : database).step(step.size);
+        } else if (step.kind === 'death') {
+          dieInStep(beside, step.size);
+        } else {
+          pending.push(read(step.groupBy, step.edges));
+        }
+        // The reads that are under way go on by a bucket.
+        await new Promise(setImmediate);
+      }
+      await Promise.all(pending);
+      const rollUp = createRollUp(database);
+      while (rollUp.step(7) > 0);
+      expect(rollUp.behind()).toBe(0);
+      await read('key', 0);
+      database.close();
+      beside.close();
+    }),
+    { numRuns: 60 },
+  );
+}, 60_000);
+
+function rowsOf<F>(cells: readonly { bucket: number; group: string; figures: F }[]) {
+  return sorted(cells.map(({ bucket, group, figures }) => [bucket, group, figures] as const));
+}
