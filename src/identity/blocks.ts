@@ -38,7 +38,8 @@ export function readBlocklist(
   return { blocklist: Object.freeze(blocklist), changesAt };
 }
 
-function isInForce(nowMs: number) {
+/** The rows of the table that count at an instant. */
+export function isInForce(nowMs: number) {
   return or(isNull(blocks.expiresAt), gt(blocks.expiresAt, nowMs));
 }
 

@@ -1,0 +1,68 @@
+// The blocks in force, with whom they concern, as an operator reads them: newest first, a page at a
+// time. Nothing here writes.
+
+import { and, desc, eq, lt, or, sql } from 'drizzle-orm';
+import type { Database } from '../store/database.ts';
+import { accounts, apiKeys, type BlockKind, blocks } from '../store/tables.ts';
+import { type Block, isInForce } from './blocks.ts';
+
+export type ListedBlock = {
+  readonly block: Block;
+  /** Rises with every block that is added. */
+  readonly number: number;
+  /** Whose account or key it is; null for networks. */
+  readonly accountId: string | null;
+  readonly email: string | null;
+  /** Of a key. */
+  readonly masked: string | null;
+};
+
+/** At most `limit` blocks; those before the number `before` where it is given. */
+export function listBlocks(
+  { db }: Database,
+  kind: BlockKind | undefined,
+  { limit, before, nowMs }: { limit: number; before: number | undefined; nowMs: number },
+): readonly ListedBlock[] {
+  const number = sql<number>`${blocks}.rowid`.mapWith(Number);
+  return db
+    .select({
+      block: blocks,
+      number,
+      accountId: accounts.id,
+      email: accounts.email,
+      masked: apiKeys.masked,
+    })
+    .from(blocks)
+    .leftJoin(apiKeys, and(eq(blocks.kind, 'key'), eq(apiKeys.id, blocks.value)))
+    .leftJoin(
+      accounts,
+      or(
+        eq(accounts.id, apiKeys.accountId),
+        and(eq(blocks.kind, 'account'), eq(accounts.id, blocks.value)),
+      ),
+    )
+    .where(
+      and(
+        isInForce(nowMs),
+        kind === undefined ? undefined : eq(blocks.kind, kind),
+        before === undefined ? undefined : lt(number, before),
+      ),
+    )
+    .orderBy(desc(number))
+    .limit(limit)
+    .all();
+}
+
+/** The block in force of one account, key or network; `undefined` where there is none. */
+export function findBlock(
+  { db }: Database,
+  kind: BlockKind,
+  value: string,
+  nowMs: number,
+): Block | undefined {
+  return db
+    .select()
+    .from(blocks)
+    .where(and(eq(blocks.kind, kind), eq(blocks.value, value), isInForce(nowMs)))
+    .get();
+}
