@@ -3,7 +3,9 @@
 
 import { mkdir, rename, rm, stat } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
+import type { BunPlugin } from 'bun';
 import { version } from '../package.json';
+import { buildWeb, type WebApp } from '../src/dashboard/web-build.ts';
 
 const root = resolve(import.meta.dir, '..');
 const folder = join(root, 'dist');
@@ -19,6 +21,36 @@ const threads = ['src/ledger/thread.ts', 'src/cli/self-audit-thread.ts'].map((pa
   join(root, path),
 );
 
+const webApps: readonly WebApp[] = ['customer', 'operator'];
+
+/**
+ * Builds the pages and says where they lie, in the place of `embedded.ts`: the bundler then takes
+ * each file into the executable as it is.
+ */
+const pages: BunPlugin = {
+  name: 'pages',
+  setup(builder) {
+    builder.onLoad({ filter: /\/dashboard\/rim\/embedded\.ts$/ }, async () => {
+      const imports: string[] = [];
+      const apps: string[] = [];
+      for (const app of webApps) {
+        const { page, files } = await buildWeb(app);
+        const members: string[] = [];
+        for (const [name, bytes] of Object.entries(files)) {
+          const path = join(workshop, 'pages', app, `${name}.br`);
+          await Bun.write(path, bytes);
+          const variable = `file${imports.length}`;
+          imports.push(`import ${variable} from ${JSON.stringify(path)} with { type: 'file' };`);
+          members.push(`${JSON.stringify(name)}: ${variable}`);
+        }
+        apps.push(`${app}: { page: ${JSON.stringify(page)}, files: { ${members.join(', ')} } }`);
+      }
+      const contents = `${imports.join('\n')}\nexport const EMBEDDED = { ${apps.join(', ')} };\n`;
+      return { contents, loader: 'ts' };
+    });
+  },
+};
+
 /**
  * Builds `entry` into dist/tollgate. Identifiers stay as they are: the HTTP framework reads the
  * source text of handlers. The executable must not run code it finds in its working directory,
@@ -32,6 +64,7 @@ async function build(entry: string): Promise<void> {
     entrypoints: [entry, ...threads],
     naming: { entry: '[name].[ext]' },
     root,
+    plugins: [pages],
     target: 'bun',
     format: 'esm',
     bytecode: true,

@@ -9,6 +9,7 @@ const root = resolve(import.meta.dir, '..');
 const CHECKS = [
   { name: 'format and lint', command: ['biome', 'check', '.'] },
   { name: 'types', command: ['tsc', '--noEmit'] },
+  { name: 'types of the pages', command: ['tsc', '--noEmit', '-p', 'src/dashboard/web'] },
   { name: 'unused code and packages', command: ['knip'] },
 ] as const;
 

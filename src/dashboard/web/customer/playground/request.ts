@@ -8,9 +8,21 @@ export type Format = 'chat' | 'messages';
 
 export type Turn =
   | { readonly kind: 'user'; readonly text: string }
-  | { readonly kind: 'assistant'; readonly answer: Answer }
+  | { readonly kind: 'assistant'; readonly answer: Answer; readonly facts: Facts }
   /** What somebody has answered to a call in place of a tool. */
   | { readonly kind: 'tool'; readonly callId: string; readonly text: string };
+
+/** How the request behind an answer went. */
+export type Facts = {
+  readonly requestId: string | undefined;
+  /** The model that served. */
+  readonly model: string | undefined;
+  /** Milliseconds until the first piece of it; absent where it came whole. */
+  readonly firstMs: number | undefined;
+  readonly totalMs: number;
+  /** `stopped` by whoever reads it; what an error ended has it in the answer. */
+  readonly end: 'complete' | 'stopped' | 'failed';
+};
 
 export type Settings = {
   readonly format: Format;

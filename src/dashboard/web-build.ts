@@ -1,0 +1,82 @@
+// Builds the pages: called by scripts/build.ts, which puts them into the executable, and by a server
+// that runs from source, at the first visit of its pages.
+
+import { join } from 'node:path';
+import { brotliCompressSync, constants } from 'node:zlib';
+
+export type WebApp = 'customer' | 'operator';
+
+/** Where the pages of an application lie on the server. */
+export const WEB_PREFIXES: Readonly<Record<WebApp, string>> = {
+  customer: '/dashboard',
+  operator: '/operator',
+};
+
+/** The files of one application. Names are below `assets/` and change with what is in them. */
+export type BuiltWeb = {
+  readonly page: string;
+  /** By name: what is in it, compressed with brotli. */
+  readonly files: Readonly<Record<string, Uint8Array>>;
+};
+
+export async function buildWeb(app: WebApp): Promise<BuiltWeb> {
+  const folder = join(import.meta.dir, 'web');
+  const base = `${WEB_PREFIXES[app]}/assets/`;
+  const result = await Bun.build({
+    entrypoints: [join(folder, app, 'main.tsx')],
+    target: 'browser',
+    format: 'esm',
+    splitting: true,
+    minify: true,
+    publicPath: base,
+    naming: { entry: '[name]-[hash].[ext]', chunk: '[name]-[hash].[ext]' },
+    define: {
+      'process.env.NODE_ENV': '"production"',
+      APP_PREFIX: JSON.stringify(WEB_PREFIXES[app]),
+    },
+  });
+  const files: Record<string, Uint8Array> = {};
+  let script = '';
+  let style = '';
+  for (const output of result.outputs) {
+    const name = output.path.slice(output.path.lastIndexOf('/') + 1);
+    files[name] = compress(new Uint8Array(await output.arrayBuffer()));
+    if (output.kind === 'entry-point') script = name;
+    if (name.endsWith('.css')) style = name;
+  }
+  const mark = await Bun.file(join(folder, 'ui', 'mark.svg')).bytes();
+  const icon = `mark-${Bun.hash(mark).toString(36)}.svg`;
+  files[icon] = compress(mark);
+  return { page: pageOf(base, script, style, icon), files };
+}
+
+/** No script and no style stands in the page itself: the policy of its headers forbids both. */
+function pageOf(base: string, script: string, style: string, icon: string): string {
+  return `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<meta name="robots" content="noindex">
+<title>Tollgate</title>
+<link rel="icon" type="image/svg+xml" href="${base}${icon}">
+<link rel="stylesheet" href="${base}${style}">
+<script type="module" blocking="render" src="${base}${script}"></script>
+</head>
+<body>
+<div id="app"></div>
+<noscript>These pages need JavaScript. The API does not: see the documentation of the operator.</noscript>
+</body>
+</html>
+`;
+}
+
+function compress(bytes: Uint8Array): Uint8Array {
+  return brotliCompressSync(bytes, {
+    params: {
+      [constants.BROTLI_PARAM_QUALITY]: constants.BROTLI_MAX_QUALITY,
+      [constants.BROTLI_PARAM_SIZE_HINT]: bytes.byteLength,
+    },
+  });
+}

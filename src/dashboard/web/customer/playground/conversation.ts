@@ -1,0 +1,155 @@
+// The conversation of the playground: its turns, and the answer that is being written. It lives in the
+// memory of the page alone; nothing of it is stored anywhere.
+
+import { signal } from '@preact/signals';
+import { ApiError } from '../../ui/index.ts';
+import { type Answer, NO_ANSWER, type Problem } from './answer.ts';
+import { readChat } from './chat-answer.ts';
+import { estimateTokens } from './cost.ts';
+import { createEventReader } from './event-reader.ts';
+import { readMessages } from './messages-answer.ts';
+import type { Facts, Format, RequestBody, Turn } from './request.ts';
+
+/** Resolves to an answer with status 200; rejects with `ApiError` where it is refused. */
+export type Send = (format: Format, body: RequestBody, signal: AbortSignal) => Promise<Response>;
+
+/** An answer that is under way. */
+export type Running = {
+  readonly answer: Answer;
+  /** Estimated. */
+  readonly inputTokens: number;
+  readonly requestId: string | undefined;
+};
+
+export type Conversation = ReturnType<typeof createConversation>;
+
+const READERS = { chat: readChat, messages: readMessages } as const;
+
+/** `now` is in milliseconds. */
+export function createConversation({
+  send,
+  now,
+}: {
+  readonly send: Send;
+  readonly now: () => number;
+}) {
+  const turns = signal<readonly Turn[]>([]);
+  const running = signal<Running | undefined>(undefined);
+  /** Why there is no answer. */
+  const problem = signal<Problem | undefined>(undefined);
+  let abort = new AbortController();
+
+  const add = (turn: Turn): void => {
+    turns.value = [...turns.value, turn];
+  };
+
+  /** Sends what `body` makes of the turns, and adds the answer to them. Never rejects. */
+  async function run(format: Format, body: RequestBody): Promise<void> {
+    const own = new AbortController();
+    abort = own;
+    const startedAt = now();
+    const since = (): number => now() - startedAt;
+    const facts: { -readonly [Name in keyof Facts]: Facts[Name] } = {
+      requestId: undefined,
+      model: undefined,
+      firstMs: undefined,
+      totalMs: 0,
+      end: 'complete',
+    };
+    let answer = NO_ANSWER;
+    const inputTokens = estimateTokens(JSON.stringify(body));
+    const show = (): void => {
+      if (!own.signal.aborted) running.value = { answer, inputTokens, requestId: facts.requestId };
+    };
+    problem.value = undefined;
+    show();
+    try {
+      const response = await send(format, body, own.signal);
+      facts.requestId = response.headers.get('x-request-id') ?? undefined;
+      facts.model = response.headers.get('x-svc-model') ?? undefined;
+      for await (const data of readBody(response)) {
+        answer = data.reduce(READERS[format], answer);
+        if (isStream(response) && isBegun(answer)) facts.firstMs ??= since();
+        show();
+      }
+    } catch (error) {
+      if (!own.signal.aborted) answer = { ...answer, problem: problemOf(error) };
+    }
+    if (abort !== own) return;
+    facts.totalMs = since();
+    if (answer.problem !== undefined) facts.end = 'failed';
+    if (own.signal.aborted) facts.end = 'stopped';
+    end(answer, facts);
+  }
+
+  /** What broke off keeps what can be gone on with. */
+  function end(answer: Answer, facts: Facts): void {
+    running.value = undefined;
+    const calls = facts.end === 'complete' ? answer.calls : answer.calls.filter(isWhole);
+    if (isBegun(answer)) add({ kind: 'assistant', answer: { ...answer, calls }, facts });
+    else problem.value = answer.problem;
+  }
+
+  return {
+    turns,
+    running,
+    problem,
+    run,
+    say: (text: string) => add({ kind: 'user', text }),
+    answerCall: (callId: string, text: string) => add({ kind: 'tool', callId, text }),
+    stop: () => abort.abort(),
+    /** Takes a turn and all that follow it away. */
+    rewind(index: number): void {
+      problem.value = undefined;
+      turns.value = turns.value.slice(0, index);
+    },
+    clear(): void {
+      abort.abort();
+      abort = new AbortController();
+      running.value = undefined;
+      problem.value = undefined;
+      turns.value = [];
+    },
+  };
+}
+
+function isStream({ headers }: Response): boolean {
+  return headers.get('content-type')?.startsWith('text/event-stream') === true;
+}
+
+/** The records of a stream as they come, or the one of a whole answer. */
+async function* readBody(response: Response): AsyncGenerator<readonly string[]> {
+  const reader = response.body?.getReader();
+  if (!isStream(response) || reader === undefined) {
+    yield [await response.text()];
+    return;
+  }
+  const records = createEventReader();
+  for (;;) {
+    const { done, value } = await reader.read();
+    if (done) return;
+    yield records.feed(value);
+  }
+}
+
+function isBegun({ text, reasoning, calls }: Answer): boolean {
+  return text !== '' || reasoning !== '' || calls.length > 0;
+}
+
+function isWhole({ arguments: json }: Answer['calls'][number]): boolean {
+  try {
+    JSON.parse(json);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function problemOf(error: unknown): Problem {
+  if (!(error instanceof ApiError)) {
+    const message = 'The connection broke before the answer was complete. Try again.';
+    return { message, code: 'connection_broken', param: undefined, requestId: undefined };
+  }
+  const { message, code, param, requestId } = error;
+  return { message, code, param, requestId };
+}

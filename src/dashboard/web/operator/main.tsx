@@ -1,0 +1,7 @@
+// Where the operator's console begins in the browser.
+
+import '../ui/css/styles.css';
+import { startApp } from '../ui/app.tsx';
+import { PAGES } from './pages.tsx';
+
+startApp(PAGES);

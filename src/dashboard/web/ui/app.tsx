@@ -1,0 +1,142 @@
+// An application: its pages by path, the frame around them, and what happens on the way from one to
+// the next (the title of the window, the focus, the place on the page).
+
+import { type ComponentType, render } from 'preact';
+import { useEffect, useState } from 'preact/hooks';
+import { Link, Route, Router, Switch, useLocation } from 'wouter-preact';
+import { declareSignedOut } from './api.ts';
+import { Button } from './button.tsx';
+import type { PageEntry, PageProps } from './page.ts';
+import { Empty, Page, Skeleton } from './parts.tsx';
+import { loadSession, session } from './session.ts';
+import { Gate, Shell } from './shell.tsx';
+import { applyTheme } from './theme.ts';
+
+/** Starts an application in the page that the server sent. */
+export function startApp(pages: readonly PageEntry[]): void {
+  applyTheme();
+  document.documentElement.dataset['app'] = APP_PREFIX.slice(1);
+  declareSignedOut(pages.filter(({ signedOut }) => signedOut).map(({ path }) => path));
+  const place = document.getElementById('app');
+  if (place !== null) render(<App pages={pages} />, place);
+}
+
+function App({ pages }: { readonly pages: readonly PageEntry[] }) {
+  const [failed, setFailed] = useState(false);
+  useEffect(() => {
+    loadSession().catch(() => setFailed(true));
+  }, []);
+  if (failed) return <Unreachable />;
+  if (session.value === undefined) return null;
+  return (
+    <Router base={APP_PREFIX}>
+      <Switch>
+        {pages.map((page) => (
+          <Route key={page.path} path={page.path}>
+            {(params: PageProps['params']) => <Framed page={page} pages={pages} params={params} />}
+          </Route>
+        ))}
+        <Route>
+          <Framed page={NOT_FOUND} pages={pages} params={{}} />
+        </Route>
+      </Switch>
+    </Router>
+  );
+}
+
+const NOT_FOUND: PageEntry = {
+  path: '*',
+  title: 'Not found',
+  load: () => Promise.resolve(NotFound),
+};
+
+function NotFound() {
+  return (
+    <Page title="There is no such page">
+      <Empty title="Nothing is at this address" action={<Link href="/">Go to the overview</Link>}>
+        The address may be mistyped, or what was here is gone.
+      </Empty>
+    </Page>
+  );
+}
+
+type FramedProps = {
+  readonly page: PageEntry;
+  readonly pages: readonly PageEntry[];
+  readonly params: PageProps['params'];
+};
+
+function Framed({ page, pages, params }: FramedProps) {
+  const [location, navigate] = useLocation();
+  const signedOut = session.value === null;
+  const misplaced = signedOut && !page.signedOut;
+  useEffect(() => {
+    if (!misplaced) return;
+    const { pathname, search } = window.location;
+    const back = encodeURIComponent(`${pathname}${search}`);
+    navigate(location === '/' ? '/sign-in' : `/sign-in?next=${back}`, { replace: true });
+  }, [misplaced]);
+  useEffect(() => {
+    document.title = `${page.title} · Tollgate`;
+  }, [page]);
+  if (misplaced) return null;
+  const content = <Lazy key={location} page={page} params={params} />;
+  if (page.signedOut) return <Gate>{content}</Gate>;
+  return <Shell pages={pages}>{content}</Shell>;
+}
+
+const loaded = new Map<PageEntry, ComponentType<PageProps>>();
+
+/** Whether a page has been shown: the first one leaves the focus where the browser puts it. */
+let navigated = false;
+
+function Lazy({ page, params }: Omit<FramedProps, 'pages'>) {
+  const [, update] = useState(0);
+  const [failed, setFailed] = useState(false);
+  const Content = loaded.get(page);
+  useEffect(() => {
+    if (Content !== undefined) return;
+    page.load().then(
+      (component) => {
+        loaded.set(page, component);
+        update((count) => count + 1);
+      },
+      () => setFailed(true),
+    );
+  }, [page]);
+  useEffect(() => {
+    if (Content === undefined) return;
+    if (navigated) {
+      window.scrollTo(0, 0);
+      document.querySelector<HTMLElement>('h1')?.focus({ preventScroll: true });
+    }
+    navigated = true;
+  }, [Content]);
+  if (failed) return <Outdated />;
+  return Content === undefined ? <Skeleton lines={6} /> : <Content params={params} />;
+}
+
+/** The file of a page is gone, mostly since another version of the server runs now. */
+function Outdated() {
+  return (
+    <Empty
+      title="This page could not be loaded"
+      action={<Button onClick={() => window.location.reload()}>Load it again</Button>}
+    >
+      The server may have been updated, or the connection broke.
+    </Empty>
+  );
+}
+
+function Unreachable() {
+  return (
+    <Gate>
+      <Empty
+        title="The server does not answer"
+        action={<Button onClick={() => window.location.reload()}>Try again</Button>}
+      >
+        Check your connection. If it is fine, the server may be restarting: try again in a minute.
+      </Empty>
+    </Gate>
+  );
+}

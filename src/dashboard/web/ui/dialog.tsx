@@ -1,0 +1,162 @@
+// Dialogs on the native element: it traps the focus, closes on Escape and gives the focus back.
+
+import type { ComponentChildren } from 'preact';
+import { useEffect, useId, useRef, useState } from 'preact/hooks';
+import { post, stepUp } from './api.ts';
+import { Button } from './button.tsx';
+import { Form, TextField } from './field.tsx';
+import { useAction } from './resource.ts';
+
+/** Mount it while it is open: `{open && <Dialog … onClose={() => setOpen(false)} />}`. */
+export function Dialog({
+  title,
+  wide,
+  onClose,
+  children,
+}: {
+  readonly title: ComponentChildren;
+  readonly wide?: boolean;
+  readonly onClose: () => void;
+  readonly children: ComponentChildren;
+}) {
+  const dialog = useRef<HTMLDialogElement>(null);
+  const id = useId();
+  useEffect(() => {
+    const element = dialog.current;
+    const before = document.activeElement;
+    element?.showModal();
+    const first = element?.querySelector<HTMLElement>('.dialog-body :is(input, select, textarea)');
+    first?.focus();
+    return () => {
+      element?.close();
+      if (before instanceof HTMLElement) before.focus();
+    };
+  }, []);
+  return (
+    <dialog
+      ref={dialog}
+      class={wide ? 'wide' : ''}
+      aria-labelledby={id}
+      onCancel={(event) => {
+        event.preventDefault();
+        onClose();
+      }}
+    >
+      <div class="dialog-head">
+        <h2 id={id}>{title}</h2>
+        <button type="button" class="button quiet icon" aria-label="Close" onClick={onClose}>
+          ×
+        </button>
+      </div>
+      <div class="dialog-body">{children}</div>
+    </dialog>
+  );
+}
+
+/**
+ * Asks before something is done. `consequences` say what will happen, one sentence each.
+ * `typed` is a word to type first, for what cannot be taken back. `act` may reject: its error is
+ * shown and the dialog stays.
+ */
+export function ConfirmDialog({
+  title,
+  consequences,
+  confirm,
+  danger,
+  typed,
+  act,
+  onClose,
+  children,
+}: {
+  readonly title: string;
+  readonly consequences: readonly ComponentChildren[];
+  readonly confirm: string;
+  readonly danger?: boolean;
+  readonly typed?: string;
+  readonly act: () => Promise<unknown>;
+  readonly onClose: () => void;
+  /** Fields, such as a reason. */
+  readonly children?: ComponentChildren;
+}) {
+  const [word, setWord] = useState('');
+  const action = useAction(act);
+  const submit = async () => {
+    if (typed !== undefined && word.trim() !== typed) return;
+    if (await action.run()) onClose();
+  };
+  return (
+    <Dialog title={title} onClose={onClose}>
+      <Form
+        action={action}
+        submit={confirm}
+        submitKind={danger ? 'danger' : 'primary'}
+        cancel={onClose}
+        onSubmit={() => void submit()}
+      >
+        <ul class="consequences">
+          {consequences.map((consequence, index) => (
+            <li key={index}>{consequence}</li>
+          ))}
+        </ul>
+        {children}
+        {typed !== undefined && (
+          <TextField
+            label={
+              <>
+                Type <strong>{typed}</strong> to confirm
+              </>
+            }
+            value={word}
+            onInput={setWord}
+            required
+            pattern={typed.replace(/[.*+?^${}()|[\]\\/-]/g, '\\$&')}
+          />
+        )}
+      </Form>
+    </Dialog>
+  );
+}
+
+/** Asks for the password again when a call needs it, and lets the call go on. In the shell. */
+export function StepUpDialog() {
+  return stepUp.value === undefined ? null : <StepUp done={stepUp.value.done} />;
+}
+
+function StepUp({ done }: { readonly done: (proven: boolean) => void }) {
+  const [password, setPassword] = useState('');
+  const action = useAction(() => post('/auth/step-up', { password }));
+  const submit = async () => {
+    if (await action.run()) done(true);
+  };
+  return (
+    <Dialog title="Confirm that it is you" onClose={() => done(false)}>
+      <Form
+        action={action}
+        submit="Continue"
+        cancel={() => done(false)}
+        onSubmit={() => void submit()}
+      >
+        <p>This needs your password again. It stays confirmed for ten minutes.</p>
+        <TextField
+          label="Password"
+          type="password"
+          autocomplete="current-password"
+          required
+          value={password}
+          onInput={setPassword}
+        />
+      </Form>
+    </Dialog>
+  );
+}
+
+/** For pages that only close: one button at the end of a dialog. */
+export function DialogClose({ onClose, label = 'Done' }: { onClose: () => void; label?: string }) {
+  return (
+    <div class="actions">
+      <Button kind="primary" onClick={onClose}>
+        {label}
+      </Button>
+    </div>
+  );
+}

@@ -1,0 +1,257 @@
+// Forms: labels, hints and errors that belong to their field for everybody, a submit that runs once.
+
+import type { ComponentChildren, ComponentProps, PartialInputHTMLAttributes } from 'preact';
+import { useEffect, useId, useRef } from 'preact/hooks';
+import { Button, type ButtonProps } from './button.tsx';
+import { ErrorAlert } from './parts.tsx';
+import type { Action } from './resource.ts';
+
+/**
+ * A form around an action. The error of a field is shown at the field where the field asks for it
+ * (`error={fieldError(action, 'name')}`); list those in `fields`, and all others are shown on top.
+ */
+export function Form<Args extends readonly unknown[]>({
+  action,
+  fields = [],
+  submit,
+  submitKind = 'primary',
+  onSubmit,
+  cancel,
+  children,
+}: {
+  readonly action: Action<Args>;
+  readonly fields?: readonly string[];
+  /** The text of the button; without it the form has no buttons of its own. */
+  readonly submit?: string;
+  readonly submitKind?: ButtonProps['kind'];
+  readonly onSubmit: () => unknown;
+  readonly cancel?: () => void;
+  readonly children: ComponentChildren;
+}) {
+  const form = useRef<HTMLFormElement>(null);
+  const error = action.error.value;
+  const atField = error?.param !== undefined && fields.includes(error.param);
+  useEffect(() => {
+    if (atField) form.current?.querySelector<HTMLElement>('[aria-invalid="true"]')?.focus();
+  }, [error]);
+  return (
+    <form
+      ref={form}
+      class="form"
+      onSubmit={(event) => {
+        event.preventDefault();
+        if (!action.busy.value) onSubmit();
+      }}
+    >
+      {!atField && <ErrorAlert error={error} />}
+      {children}
+      {submit && (
+        <div class="actions">
+          {cancel && <Button onClick={cancel}>Cancel</Button>}
+          <Button type="submit" kind={submitKind ?? 'primary'} busy={action.busy.value}>
+            {submit}
+          </Button>
+        </div>
+      )}
+    </form>
+  );
+}
+
+/** The message of an action's error where it is about the field `param`. */
+export function fieldError<Args extends readonly unknown[]>(
+  action: Action<Args>,
+  param: string,
+): string | undefined {
+  const error = action.error.value;
+  return error?.param === param ? error.message : undefined;
+}
+
+type FieldProps = {
+  readonly label: ComponentChildren;
+  readonly hint?: ComponentChildren;
+  readonly error?: string | undefined;
+};
+
+type Described = {
+  readonly id: string;
+  readonly 'aria-describedby': string | undefined;
+  readonly 'aria-invalid': 'true' | undefined;
+};
+
+/** The frame of any control: `children` gets the attributes that tie label, hint and error to it. */
+export function Field({
+  label,
+  hint,
+  error,
+  wide,
+  children,
+}: FieldProps & {
+  readonly wide?: boolean;
+  readonly children: (described: Described) => ComponentChildren;
+}) {
+  const id = useId();
+  const parts = [hint ? `${id}-hint` : '', error ? `${id}-error` : ''].filter(Boolean);
+  return (
+    <div class={`field${wide ? ' wide' : ''}`}>
+      <label for={id}>{label}</label>
+      {children({
+        id,
+        'aria-describedby': parts.length > 0 ? parts.join(' ') : undefined,
+        'aria-invalid': error ? 'true' : undefined,
+      })}
+      {hint && (
+        <div class="hint" id={`${id}-hint`}>
+          {hint}
+        </div>
+      )}
+      {error && (
+        <div class="error" id={`${id}-error`} role="alert">
+          {error}
+        </div>
+      )}
+    </div>
+  );
+}
+
+type InputAttributes = Pick<
+  PartialInputHTMLAttributes<HTMLInputElement>,
+  | 'autocomplete'
+  | 'disabled'
+  | 'inputMode'
+  | 'max'
+  | 'maxLength'
+  | 'min'
+  | 'minLength'
+  | 'name'
+  | 'pattern'
+  | 'placeholder'
+  | 'readOnly'
+  | 'required'
+  | 'spellcheck'
+  | 'step'
+>;
+
+type TextProps = FieldProps &
+  InputAttributes & {
+    readonly type?: 'text' | 'email' | 'password' | 'number' | 'search' | 'url';
+    readonly value: string;
+    readonly onInput: (value: string) => void;
+    readonly wide?: boolean;
+  };
+
+/** One line of text. */
+export function TextField({ label, hint, error, wide, onInput, type, ...input }: TextProps) {
+  return (
+    <Field label={label} hint={hint} error={error} wide={wide ?? false}>
+      {(described) => (
+        <input
+          // The types want one branch for each kind, though they all take the same here.
+          type={(type ?? 'text') as 'text'}
+          autocomplete="off"
+          {...input}
+          {...described}
+          class="input"
+          onInput={(event) => onInput(event.currentTarget.value)}
+        />
+      )}
+    </Field>
+  );
+}
+
+export function TextArea({
+  label,
+  hint,
+  error,
+  onInput,
+  ...area
+}: FieldProps &
+  Omit<ComponentProps<'textarea'>, 'label' | 'value' | 'onInput' | 'class' | 'className'> & {
+    readonly value: string;
+    readonly onInput: (value: string) => void;
+  }) {
+  return (
+    <Field label={label} hint={hint} error={error}>
+      {(described) => (
+        <textarea
+          {...area}
+          {...described}
+          class="input"
+          onInput={(event) => onInput(event.currentTarget.value)}
+        />
+      )}
+    </Field>
+  );
+}
+
+export type Option = { readonly value: string; readonly label: string };
+
+export function SelectField({
+  label,
+  hint,
+  error,
+  value,
+  options,
+  onChange,
+  disabled,
+}: FieldProps & {
+  readonly value: string;
+  readonly options: readonly Option[];
+  readonly onChange: (value: string) => void;
+  readonly disabled?: boolean;
+}) {
+  return (
+    <Field label={label} hint={hint} error={error}>
+      {(described) => (
+        <select
+          {...described}
+          class="input"
+          value={value}
+          disabled={disabled ?? false}
+          onChange={(event) => onChange(event.currentTarget.value)}
+        >
+          {options.map((option) => (
+            <option key={option.value} value={option.value}>
+              {option.label}
+            </option>
+          ))}
+        </select>
+      )}
+    </Field>
+  );
+}
+
+export function CheckField({
+  label,
+  hint,
+  checked,
+  disabled,
+  onChange,
+}: {
+  readonly label: ComponentChildren;
+  readonly hint?: ComponentChildren;
+  readonly checked: boolean;
+  readonly disabled?: boolean;
+  readonly onChange: (checked: boolean) => void;
+}) {
+  const id = useId();
+  return (
+    <div class="field">
+      <div class="check">
+        <input
+          id={id}
+          type="checkbox"
+          checked={checked}
+          disabled={disabled ?? false}
+          aria-describedby={hint ? `${id}-hint` : undefined}
+          onChange={(event) => onChange(event.currentTarget.checked)}
+        />
+        <label for={id}>{label}</label>
+      </div>
+      {hint && (
+        <div class="hint" id={`${id}-hint`}>
+          {hint}
+        </div>
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,89 @@
+// Everything that pages are built from. How to make a page:
+//
+// 1. Write `customer/keys.tsx` (or `operator/…`): one exported component, built from what is below.
+//    Records come from `src/dashboard/records/` by `import type`; nothing else of the server may be
+//    imported, and no other package.
+//
+//      export function KeysPage() {
+//        const list = useList<KeyRecord>('/keys');
+//        const [revoking, setRevoking] = useState<KeyRecord>();
+//        return (
+//          <Page title="API keys" lead="…" actions={<Button kind="primary">New key</Button>}>
+//            <Card flush>
+//              <ListTable caption="API keys" list={list} rowKey={(key) => key.id}
+//                href={(key) => `/keys/${key.id}`}
+//                columns={[
+//                  { label: 'Name', show: (key) => key.name },
+//                  { label: 'Last use', show: (key) => <Time relative at={key.last_used_at} /> },
+//                ]}
+//                empty={<Empty title="No keys yet" action={…}>Make one to call the API.</Empty>} />
+//            </Card>
+//            {revoking && <ConfirmDialog title="Revoke this key?" danger confirm="Revoke the key"
+//              consequences={['Requests that use it are refused from now on.']}
+//              act={async () => { await post(`/keys/${revoking.id}/revoke`); await list.reload(); }}
+//              onClose={() => setRevoking(undefined)} />}
+//          </Page>
+//        );
+//      }
+//
+// 2. Give it a row in `customer/pages.tsx`. A page with a part in its path gets `PageProps`
+//    (`params['id']`). Links are `Link` of wouter-preact with paths below the prefix (`/keys`).
+// 3. One record: `const r = useResource<Record>('/path')` and `<Loaded resource={r}>{(data) => …}`.
+//    A form: `const action = useAction(async () => { … })` and `<Form action={action} …>`.
+// 4. Amounts stay strings: `<Tokens>`, `<Usd>`, `formatTokens`; counts `formatCount`; instants `Time`.
+//    No inline style, no colour of its own, classes only of `css/`; `stack`, `row`, `grid` lay out.
+// 5. `post`, `patch`, `put`, `remove` ask for the password by themselves where a route wants it.
+
+export { ApiError, apiUrl, get, patch, post, put, remove, request, withQuery } from './api.ts';
+export { Button, CopyButton, LinkButton } from './button.tsx';
+export { Chart } from './chart.tsx';
+export type { Series } from './chart-data.ts';
+export { ConfirmDialog, Dialog, DialogClose } from './dialog.tsx';
+export {
+  CheckField,
+  Field,
+  Form,
+  fieldError,
+  type Option,
+  SelectField,
+  TextArea,
+  TextField,
+} from './field.tsx';
+export {
+  formatCompact,
+  formatCount,
+  formatInstant,
+  formatMilliseconds,
+  formatRelative,
+  formatShare,
+  formatSpan,
+  formatTokens,
+  formatUsd,
+  formatUsdShort,
+  groupDigits,
+  humanize,
+  roundDecimal,
+} from './format.ts';
+export { type LiveState, useLive } from './live.ts';
+export { safeNext } from './next.ts';
+export type { PageEntry, PageProps } from './page.ts';
+export {
+  Alert,
+  Card,
+  Empty,
+  ErrorAlert,
+  Facts,
+  Loaded,
+  Meter,
+  Page,
+  Skeleton,
+  Stat,
+  Stats,
+} from './parts.tsx';
+export { type ListResource, type Resource, useAction, useList, useResource } from './resource.ts';
+export { loadSession, session, signOut } from './session.ts';
+export { lastDays, type Span, SpanPicker } from './span.tsx';
+export { type Column, ListTable, NoMatch, Table } from './table.tsx';
+export { CodeBlock, CodeTabs, Segments, Tabs } from './tabs.tsx';
+export { Badge, Nothing, StateBadge, Time, Tokens, type Tone, Usd } from './text.tsx';
+export { toast } from './toast.tsx';

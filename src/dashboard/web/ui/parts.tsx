@@ -1,0 +1,245 @@
+// What pages are laid out from: page, card, figures, lists of values, banners, empty states.
+
+import type { ComponentChildren } from 'preact';
+import { useId } from 'preact/hooks';
+import { Link } from 'wouter-preact';
+import type { ApiError } from './api.ts';
+import { Button } from './button.tsx';
+import type { Resource } from './resource.ts';
+import type { Tone } from './text.tsx';
+
+type Children = { readonly children?: ComponentChildren };
+
+/** The frame of a page's content. `back` leads to the list that a record is in. */
+export function Page({
+  title,
+  lead,
+  actions,
+  back,
+  children,
+}: Children & {
+  readonly title: ComponentChildren;
+  readonly lead?: ComponentChildren;
+  readonly actions?: ComponentChildren;
+  readonly back?: { readonly href: string; readonly label: string };
+}) {
+  return (
+    <div class="page">
+      <header class="page-head">
+        <div>
+          {back && (
+            <Link class="back" href={back.href}>
+              ← {back.label}
+            </Link>
+          )}
+          <h1 tabIndex={-1}>{title}</h1>
+          {lead && <p class="lead">{lead}</p>}
+        </div>
+        {actions && <div class="row">{actions}</div>}
+      </header>
+      {children}
+    </div>
+  );
+}
+
+/** A box with a heading. `flush` where a table fills it. */
+export function Card({
+  title,
+  actions,
+  flush,
+  danger,
+  children,
+}: Children & {
+  readonly title?: ComponentChildren;
+  readonly actions?: ComponentChildren;
+  readonly flush?: boolean;
+  readonly danger?: boolean;
+}) {
+  const id = useId();
+  return (
+    <section
+      class={`card${flush ? ' flush' : ''}${danger ? ' danger' : ''}`}
+      aria-labelledby={title ? id : undefined}
+    >
+      {(title || actions) && (
+        <div class="card-head">
+          {title && <h2 id={id}>{title}</h2>}
+          {actions && <div class="row">{actions}</div>}
+        </div>
+      )}
+      <div class="card-body">{children}</div>
+    </section>
+  );
+}
+
+/** A row of figures; holds `Stat`s. */
+export function Stats({ children }: Children) {
+  return <div class="stats">{children}</div>;
+}
+
+export function Stat({
+  label,
+  value,
+  unit,
+  hint,
+}: {
+  readonly label: string;
+  readonly value: ComponentChildren;
+  readonly unit?: string;
+  readonly hint?: ComponentChildren;
+}) {
+  return (
+    <div class="stat">
+      <div class="label">{label}</div>
+      <div class="value">
+        {value}
+        {unit && <span class="unit">{unit}</span>}
+      </div>
+      {hint && <div class="hint">{hint}</div>}
+    </div>
+  );
+}
+
+/** How much of a limit is used; warns from nine tenths on. `text` says it in words. */
+export function Meter({
+  label,
+  used,
+  limit,
+  text,
+}: {
+  readonly label: string;
+  readonly used: number;
+  readonly limit: number;
+  readonly text: ComponentChildren;
+}) {
+  const most = Math.max(limit, 1);
+  return (
+    <div class="meter">
+      <div class="labels">
+        <span>{label}</span>
+        <span class="soft">{text}</span>
+      </div>
+      <meter
+        aria-label={label}
+        min={0}
+        max={most}
+        low={most * 0.9}
+        high={most}
+        optimum={0}
+        value={Math.min(used, most)}
+      />
+    </div>
+  );
+}
+
+/** Names and values: `<Facts items={[['Plan', plan], ['Created', <Time … />]]} />`. */
+export function Facts({
+  items,
+}: {
+  readonly items: readonly (readonly [label: string, value: ComponentChildren])[];
+}) {
+  return (
+    <dl class="facts">
+      {items.map(([label, value]) => [
+        <dt key={`${label} name`}>{label}</dt>,
+        <dd key={label}>{value}</dd>,
+      ])}
+    </dl>
+  );
+}
+
+/** A banner. `danger` and `warning` are read out at once. */
+export function Alert({
+  tone = 'accent',
+  title,
+  actions,
+  children,
+}: Children & {
+  readonly tone?: Exclude<Tone, 'neutral'>;
+  readonly title?: ComponentChildren;
+  readonly actions?: ComponentChildren;
+}) {
+  return (
+    <div class={`alert ${tone}`} role={tone === 'danger' ? 'alert' : undefined}>
+      <div class="text">
+        {title && <div class="title">{title}</div>}
+        {children}
+      </div>
+      {actions && <div class="row">{actions}</div>}
+    </div>
+  );
+}
+
+/** What went wrong, with the request id to tell an operator, and a way to try again. */
+export function ErrorAlert({
+  error,
+  retry,
+}: {
+  readonly error: ApiError | undefined;
+  readonly retry?: () => unknown;
+}) {
+  if (error === undefined) return null;
+  return (
+    <Alert
+      tone="danger"
+      actions={
+        retry && (
+          <Button size="small" onClick={() => void retry()}>
+            Try again
+          </Button>
+        )
+      }
+    >
+      <p>{error.message}</p>
+      {error.requestId && <p class="request-id">Request {error.requestId}</p>}
+    </Alert>
+  );
+}
+
+/** Where there is nothing yet: what would be here, and what to do for it. */
+export function Empty({
+  title,
+  action,
+  children,
+}: Children & { readonly title: string; readonly action?: ComponentChildren }) {
+  return (
+    <div class="empty">
+      <h3>{title}</h3>
+      {children && <p class="text">{children}</p>}
+      {action}
+    </div>
+  );
+}
+
+/** Grey lines in the place of what is being loaded. */
+export function Skeleton({ lines = 4 }: { readonly lines?: number }) {
+  return (
+    <div class="skeleton" role="status" aria-label="Loading">
+      {Array.from({ length: lines }, (_, line) => (
+        <span key={line} />
+      ))}
+    </div>
+  );
+}
+
+/** What a resource holds, or its error, or that it is loading: in that order of what there is. */
+export function Loaded<Data>({
+  resource,
+  lines,
+  children,
+}: {
+  readonly resource: Resource<Data>;
+  readonly lines?: number;
+  readonly children: (data: Data) => ComponentChildren;
+}) {
+  const data = resource.data.value;
+  const error = resource.error.value;
+  return (
+    <>
+      <ErrorAlert error={error} retry={resource.reload} />
+      {data === undefined
+        ? error === undefined && <Skeleton {...(lines === undefined ? {} : { lines })} />
+        : children(data)}
+    </>
+  );
+}

@@ -1,0 +1,104 @@
+// The span of time that a page is about: a few usual ones, or two days of the viewer's choice.
+
+import { useState } from 'preact/hooks';
+import { Field } from './field.tsx';
+import { Segments } from './tabs.tsx';
+
+/** Both ends as ISO instants; `to` is not a part of the span. */
+export type Span = { readonly from: string; readonly to: string };
+
+const PRESETS = [
+  { id: '1', label: '24 hours' },
+  { id: '7', label: '7 days' },
+  { id: '30', label: '30 days' },
+  { id: '90', label: '90 days' },
+  { id: 'own', label: 'Own' },
+] as const;
+
+type PresetId = (typeof PRESETS)[number]['id'];
+
+const DAY_MS = 86_400_000;
+
+/** The last `days` days up to now, on whole minutes, so that an address stays the same for a while. */
+export function lastDays(days: number): Span {
+  const to = Math.ceil(Date.now() / 60_000) * 60_000;
+  return { from: new Date(to - days * DAY_MS).toISOString(), to: new Date(to).toISOString() };
+}
+
+export function SpanPicker({
+  span,
+  onChange,
+  initial = '30',
+}: {
+  readonly span: Span;
+  readonly onChange: (span: Span) => void;
+  readonly initial?: PresetId;
+}) {
+  const [preset, setPreset] = useState<PresetId>(initial);
+  const choose = (id: PresetId) => {
+    setPreset(id);
+    if (id !== 'own') onChange(lastDays(Number(id)));
+  };
+  return (
+    <div class="filters">
+      <Segments label="Span of time" choices={PRESETS} active={preset} onChange={choose} />
+      {preset === 'own' && (
+        <>
+          <DayField
+            label="From"
+            day={dayOf(span.from, 0)}
+            onChange={(day) => onChange(ordered(startOf(day, 0), span.to))}
+          />
+          <DayField
+            label="Until"
+            day={dayOf(span.to, -1)}
+            onChange={(day) => onChange(ordered(span.from, startOf(day, 1)))}
+          />
+        </>
+      )}
+    </div>
+  );
+}
+
+function DayField({
+  label,
+  day,
+  onChange,
+}: {
+  readonly label: string;
+  readonly day: string;
+  readonly onChange: (day: string) => void;
+}) {
+  return (
+    <Field label={label}>
+      {(described) => (
+        <input
+          {...described}
+          class="input"
+          type="date"
+          value={day}
+          onChange={({ currentTarget: { value } }) => value !== '' && onChange(value)}
+        />
+      )}
+    </Field>
+  );
+}
+
+/** The day of the viewer's calendar that an instant is in. */
+function dayOf(iso: string, offsetMs: number): string {
+  const at = new Date(Date.parse(iso) + offsetMs);
+  const month = String(at.getMonth() + 1).padStart(2, '0');
+  return `${at.getFullYear()}-${month}-${String(at.getDate()).padStart(2, '0')}`;
+}
+
+/** Midnight of the viewer's zone at the start of a day, or of one some days later. */
+function startOf(day: string, later: number): string {
+  const at = new Date(`${day}T00:00:00`);
+  at.setDate(at.getDate() + later);
+  return at.toISOString();
+}
+
+function ordered(from: string, to: string): Span {
+  if (from < to) return { from, to };
+  return { from, to: new Date(Date.parse(from) + DAY_MS).toISOString() };
+}

@@ -1,0 +1,127 @@
+// Small pieces of text with a meaning: instants, amounts, states.
+
+import { signal } from '@preact/signals';
+import type { ComponentChildren } from 'preact';
+import {
+  formatInstant,
+  formatRelative,
+  formatTokens,
+  formatUsd,
+  formatUsdShort,
+  humanize,
+} from './format.ts';
+
+/** Moves all relative times of a page at once. */
+const now = signal(Date.now());
+setInterval(() => {
+  now.value = Date.now();
+}, 15_000);
+
+/**
+ * An instant in the viewer's zone. `relative` for what is about now (the exact instant is its
+ * title), else the instant itself.
+ */
+export function Time({
+  at,
+  relative,
+  detail = 'minute',
+}: {
+  readonly at: string | null;
+  readonly relative?: boolean;
+  readonly detail?: 'day' | 'minute' | 'second';
+}) {
+  if (at === null) return <Nothing />;
+  const exact = formatInstant(at, relative ? 'second' : detail);
+  return (
+    <time dateTime={at} title={relative ? exact : formatInstant(at, 'second')} class="nowrap">
+      {relative ? formatRelative(Date.parse(at), Math.max(now.value, Date.now())) : exact}
+    </time>
+  );
+}
+
+/** What stands where there is no value. */
+export function Nothing({ children = 'None' }: { readonly children?: ComponentChildren }) {
+  return (
+    <span class="soft">
+      <span aria-hidden="true">–</span>
+      <span class="sr-only">{children}</span>
+    </span>
+  );
+}
+
+/** An amount of service tokens, grouped; rounded only where `decimals` is given. */
+export function Tokens({
+  amount,
+  decimals,
+}: {
+  readonly amount: string | null;
+  readonly decimals?: number;
+}) {
+  if (amount === null) return <Nothing />;
+  return (
+    <span class="nowrap" title={decimals === undefined ? undefined : formatTokens(amount)}>
+      {formatTokens(amount, decimals)}
+    </span>
+  );
+}
+
+/** An amount in USD; `short` for overviews. */
+export function Usd({
+  amount,
+  short,
+}: {
+  readonly amount: string | null;
+  readonly short?: boolean;
+}) {
+  if (amount === null) return <Nothing />;
+  return (
+    <span class="nowrap" title={short ? formatUsd(amount) : undefined}>
+      {short ? formatUsdShort(amount) : formatUsd(amount)}
+    </span>
+  );
+}
+
+export type Tone = 'good' | 'warning' | 'danger' | 'accent' | 'neutral';
+
+export function Badge({
+  tone = 'neutral',
+  children,
+}: {
+  readonly tone?: Tone;
+  readonly children: ComponentChildren;
+}) {
+  return <span class={`badge ${tone}`}>{children}</span>;
+}
+
+const TONES: Readonly<Record<string, Tone>> = {
+  active: 'good',
+  succeeded: 'good',
+  completed: 'good',
+  settled: 'good',
+  healthy: 'good',
+  ok: 'good',
+  closed: 'neutral',
+  live: 'good',
+  expiring: 'warning',
+  rotated: 'warning',
+  half_open: 'warning',
+  stopped_balance: 'warning',
+  degraded: 'warning',
+  suspended: 'warning',
+  pending_deletion: 'warning',
+  unverified: 'warning',
+  held: 'accent',
+  dispatched: 'accent',
+  running: 'accent',
+  blocked: 'danger',
+  revoked: 'danger',
+  failed: 'danger',
+  open: 'danger',
+  down: 'danger',
+  disabled: 'danger',
+};
+
+/** The badge of a state word of ours; give `tone` where the word alone does not tell. */
+export function StateBadge({ state, tone }: { readonly state: string; readonly tone?: Tone }) {
+  return <Badge tone={tone ?? TONES[state] ?? 'neutral'}>{humanize(state)}</Badge>;
+}

@@ -1,0 +1,37 @@
+// Light or dark: as the system says, until somebody chooses. The choice stays in this browser.
+
+import { signal } from '@preact/signals';
+
+export type Theme = 'system' | 'light' | 'dark';
+
+const STORED_AS = 'tollgate-theme';
+
+export const theme = signal<Theme>(stored());
+
+export function chooseTheme(chosen: Theme): void {
+  theme.value = chosen;
+  apply(chosen);
+  try {
+    localStorage.setItem(STORED_AS, chosen);
+  } catch {
+    // A browser that keeps nothing shows the choice until the page is left.
+  }
+}
+
+export function applyTheme(): void {
+  apply(theme.value);
+}
+
+function apply(chosen: Theme): void {
+  if (chosen === 'system') delete document.documentElement.dataset['theme'];
+  else document.documentElement.dataset['theme'] = chosen;
+}
+
+function stored(): Theme {
+  try {
+    const value = localStorage.getItem(STORED_AS);
+    return value === 'light' || value === 'dark' ? value : 'system';
+  } catch {
+    return 'system';
+  }
+}

@@ -1,0 +1,39 @@
+// Short messages that something was done. They are read out, and go by themselves; what went wrong
+// is shown where it went wrong, and stays.
+
+import { signal } from '@preact/signals';
+import { Button } from './button.tsx';
+
+type Toast = { readonly id: number; readonly text: string };
+
+const toasts = signal<readonly Toast[]>([]);
+let lastId = 0;
+
+const SHOWN_MS = 6_000;
+
+/** `toast('The key was revoked.')` */
+export function toast(text: string): void {
+  lastId += 1;
+  const id = lastId;
+  toasts.value = [...toasts.value.slice(-2), { id, text }];
+  setTimeout(() => dismiss(id), SHOWN_MS);
+}
+
+function dismiss(id: number): void {
+  toasts.value = toasts.value.filter((one) => one.id !== id);
+}
+
+export function Toasts() {
+  return (
+    <div class="toasts" role="status" aria-live="polite">
+      {toasts.value.map(({ id, text }) => (
+        <div class="alert good" key={id}>
+          <div class="text">{text}</div>
+          <Button kind="quiet" size="small" aria-label="Dismiss" onClick={() => dismiss(id)}>
+            ×
+          </Button>
+        </div>
+      ))}
+    </div>
+  );
+}
