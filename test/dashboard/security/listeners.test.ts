@@ -91,7 +91,7 @@ describe('the public listener has no console (B-185)', () => {
 
 test("the console's listener serves neither customers nor generation", async () => {
   const url = gateway.operatorUrl();
-  for (const path of ['/dashboard', '/dashboard/api/session', '/v1/models', '/metrics', '/']) {
+  for (const path of ['/dashboard', '/dashboard/api/session', '/v1/models', '/v1/messages', '/']) {
     expect((await fetch(`${url}${path}`, { redirect: 'manual' })).ok).toBe(false);
   }
 });
