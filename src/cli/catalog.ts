@@ -3,24 +3,12 @@
 
 import type { Command } from 'commander';
 import { catalogDigest, type LoadedCatalog, loadFound } from '../catalog/live.ts';
-import {
-  type CatalogNote,
-  readCatalogNote,
-  readReloadRequest,
-  writeReloadRequest,
-} from '../catalog/notes.ts';
+import { type CatalogNote, readCatalogNote, readReloadRequest } from '../catalog/notes.ts';
 import { CatalogError, findCatalog } from '../catalog/source.ts';
-import { createId } from '../core/id.ts';
-import { writeAuditEvent } from '../identity/audit.ts';
+import { checkCatalog, requestReload } from '../operations/catalog.ts';
 import { isServed } from '../store/owner.ts';
-import {
-  addCommand,
-  addGroup,
-  CommandError,
-  OPERATOR,
-  type Output,
-  type Perform,
-} from './command.ts';
+import { changeOf } from './change.ts';
+import { addCommand, addGroup, CommandError, type Output, type Perform } from './command.ts';
 import type { Context } from './context.ts';
 
 /** A server looks four times a second; one that is held up gets a little longer. */
@@ -41,22 +29,12 @@ export function addCatalogCommands(program: Command, perform: Perform): void {
 }
 
 function check(context: Context, _options: object, file?: string): Output {
-  try {
-    const { path, digest, catalog } = load(context, file);
-    const counts = {
-      models: catalog.models.length,
-      upstreams: catalog.upstreams.size,
-      plans: catalog.plans.size,
-    };
-    return {
-      json: { ok: true, path: path ?? null, digest, ...counts, problems: [] },
-      text: `${path ?? 'The built-in catalog'} is valid: ${countWords(counts)}.`,
-    };
-  } catch (error) {
-    if (!(error instanceof CatalogError)) throw error;
-    const { problems } = error;
-    return { json: { ok: false, problems }, text: problems.join('\n'), exitCode: 1 };
-  }
+  const json = checkCatalog(() => load(context, file));
+  if (!json.ok) return { json, text: json.problems.join('\n'), exitCode: 1 };
+  return {
+    json,
+    text: `${json.path ?? 'The built-in catalog'} is valid: ${countWords(json)}.`,
+  };
 }
 
 function load(context: Context, file: string | undefined): LoadedCatalog {
@@ -89,28 +67,26 @@ function status(context: Context): Output {
 
 /** Waits until the server has said what became of it. */
 async function reload(context: Context): Promise<Output> {
+  requireServer(context);
+  return reloaded(await reloadedNote(context, requestReload(changeOf(context))));
+}
+
+function requireServer(context: Context): void {
+  if (isServed(databaseUrl(context))) return;
+  throw new CommandError(
+    'no_server',
+    'No server runs on this database. The next one reads the catalog when it starts.',
+  );
+}
+
+async function reloadedNote(context: Context, id: string): Promise<CatalogNote> {
   const { database } = context.openStore();
-  if (!isServed(databaseUrl(context))) {
-    throw new CommandError(
-      'no_server',
-      'No server runs on this database. The next one reads the catalog when it starts.',
-    );
-  }
-  const id = createId('op_', context.randomBytes);
-  const at = context.clock();
-  database.transaction(() => {
-    writeReloadRequest(database, id, at);
-    writeAuditEvent(database, {
-      ...{ operationId: id, at, actor: OPERATOR },
-      ...{ action: 'catalog.reload_requested', subject: 'catalog' },
-    });
-  });
   const deadline = performance.now() + ANSWER_MS;
   while (performance.now() < deadline) {
     const note = readCatalogNote(database);
     // A later request is answered by a reload that came after this one too.
     const answered = note?.request === id || note?.request === readReloadRequest(database);
-    if (note !== undefined && answered) return reloaded(note);
+    if (note !== undefined && answered) return note;
     await Bun.sleep(ANSWER_LOOK_MS);
   }
   throw new CommandError(

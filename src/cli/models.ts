@@ -3,21 +3,12 @@
 import type { Command } from 'commander';
 import { type Incident, readIncidents } from '../catalog/incidents.ts';
 import { modelList } from '../catalog/model-record.ts';
-import { isoTime } from '../core/calendar.ts';
-import { createId } from '../core/id.ts';
 import { formatDecimal, PICO_DECIMALS } from '../core/money.ts';
 import type { IncidentLimits } from '../core/plan.ts';
 import { priceAt } from '../core/price-book.ts';
-import { writeAuditEvent } from '../identity/audit.ts';
-import {
-  addCommand,
-  CommandError,
-  OPERATOR,
-  type Output,
-  type Perform,
-  parseCount,
-  table,
-} from './command.ts';
+import { clearIncident, incidentRecord, setIncident } from '../operations/incidents.ts';
+import { changeOf } from './change.ts';
+import { addCommand, type Output, type Perform, parseCount, table } from './command.ts';
 import type { Context } from './context.ts';
 
 export function addModelCommands(program: Command, perform: Perform): void {
@@ -86,13 +77,11 @@ type LimitOptions = {
 };
 
 function limitModel(context: Context, options: LimitOptions, name = ''): Output {
-  if (options.clear === true) return clearLimits(context, name);
-  const model = context.catalog().resolve(name)?.slug;
-  if (model === undefined) {
-    throw new CommandError(
-      'model_not_found',
-      'There is no model with this slug or alias; tollgate models lists them.',
-    );
+  const change = changeOf(context);
+  if (options.clear === true) {
+    const { model, cleared } = clearIncident(change, context.catalog, name);
+    const words = cleared ? "has its plan's limits again." : 'had no lower limits.';
+    return { json: { cleared }, text: `${model} ${words}` };
   }
   const requestsPerMinute = parseCount(options.requestsPerMinute, '--requests-per-minute');
   const tokensPerMinute = parseCount(options.tokensPerMinute, '--tokens-per-minute');
@@ -102,64 +91,9 @@ function limitModel(context: Context, options: LimitOptions, name = ''): Output 
     ...(tokensPerMinute === undefined ? {} : { tokensPerMinute }),
     ...(concurrentRequests === undefined ? {} : { concurrentRequests }),
   };
-  if (Object.keys(limits).length === 0) {
-    throw new CommandError(
-      'no_limits',
-      'Give at least one of --requests-per-minute, --tokens-per-minute, --concurrent-requests, or --clear.',
-    );
-  }
-  const { database, incidents } = context.openStore();
-  const incident = database.transaction(() => {
-    auditIncident(context, 'incident.set', model, { ...limits, reason: options.reason });
-    return incidents.set(model, limits, options.reason);
-  });
+  const incident = setIncident(change, context.catalog(), name, limits, options.reason);
   return {
     json: { incident: incidentRecord(incident) },
-    text: `${model} is limited to ${incidentWords(incident)} where the plan allows more.`,
+    text: `${incident.model} is limited to ${incidentWords(incident)} where the plan allows more.`,
   };
-}
-
-/** By slug also where the catalog no longer has the model, or cannot be read at the moment. */
-function clearLimits(context: Context, name: string): Output {
-  const { database, incidents } = context.openStore();
-  const known = incidents.list().some((incident) => incident.model === name);
-  const model = known ? name : (context.catalog().resolve(name)?.slug ?? name);
-  const cleared = database.transaction(() => {
-    const found = incidents.clear(model);
-    if (found) auditIncident(context, 'incident.cleared', model, {});
-    return found;
-  });
-  const text = cleared ? `${model} has its plan's limits again.` : `${model} had no lower limits.`;
-  return { json: { cleared }, text };
-}
-
-/**
- * Call inside the transaction of the change. It is written here because the catalog, which keeps
- * incidents, knows nothing of the audit trail.
- */
-function auditIncident(
-  context: Context,
-  action: 'incident.set' | 'incident.cleared',
-  model: string,
-  detail: Readonly<Record<string, string | number>>,
-): void {
-  writeAuditEvent(context.openStore().database, {
-    operationId: createId('op_', context.randomBytes),
-    at: context.clock(),
-    actor: OPERATOR,
-    action,
-    subject: model,
-    detail,
-  });
-}
-
-function incidentRecord(incident: Incident) {
-  return {
-    model: incident.model,
-    requests_per_minute: incident.requestsPerMinute,
-    tokens_per_minute: incident.tokensPerMinute,
-    concurrent_requests: incident.concurrentRequests,
-    reason: incident.reason,
-    updated_at: isoTime(incident.updatedAt),
-  } as const;
 }

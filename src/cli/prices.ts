@@ -1,9 +1,12 @@
 // `tollgate prices`: the price book of every model, and what the prices of another catalog would
 // have made of requests that are in the books.
 
+import { readFileSync } from 'node:fs';
+import { basename } from 'node:path';
 import type { Command } from 'commander';
 import { loadCatalog } from '../catalog/catalog.ts';
-import { findCatalog } from '../catalog/source.ts';
+import { type PriceDraft, readDraft } from '../catalog/price-draft.ts';
+import { CatalogError, type FoundCatalog, findCatalog } from '../catalog/source.ts';
 import { isoTime, utcMonth } from '../core/calendar.ts';
 import type { Catalog, Model } from '../core/model.ts';
 import { eachUsedRequest } from '../ledger/usage-records.ts';
@@ -14,6 +17,13 @@ import {
   previewRecord,
 } from '../operations/price-preview.ts';
 import { priceSheet } from '../operations/price-sheet.ts';
+import {
+  draftSummary,
+  lastStart,
+  preparePrices,
+  publishPrices,
+} from '../operations/publish-prices.ts';
+import { changeOf } from './change.ts';
 import {
   addCommand,
   addGroup,
@@ -37,13 +47,21 @@ export function addPriceCommands(program: Command, perform: Perform): void {
   );
   perform<PreviewOptions>(
     addCommand(prices, 'preview', 'show what a catalog would have made of past requests')
-      .requiredOption('--catalog <file>', 'the catalog to try; the server does not see it')
+      .option('--catalog <file>', 'the catalog to try; the server does not see it')
+      .option('--draft <file>', 'prices to try in the catalog in force: see publish')
       .option('--month <month>', 'requests of a month such as 2026-10 (default: the last one)')
       .option('--from <time>', 'requests from a day or an instant on')
       .option('--to <time>', 'requests before a day or an instant')
       .option('--account <account>', 'only the requests of this account')
       .option('--prices-at <time>', 'as if the prices that begin by then had been there always'),
     previewPrices,
+  );
+  perform<{ readonly dryRun?: true }>(
+    addCommand(prices, 'publish <draft>', 'write drafted prices into the catalog file').option(
+      '--dry-run',
+      'print the file that would be written, and write nothing',
+    ),
+    publish,
   );
 }
 
@@ -60,7 +78,8 @@ function showPrices(context: Context, options: ShowOptions): Output {
 }
 
 type PreviewOptions = {
-  readonly catalog: string;
+  readonly catalog?: string;
+  readonly draft?: string;
   readonly month?: string;
   readonly from?: string;
   readonly to?: string;
@@ -69,9 +88,9 @@ type PreviewOptions = {
 };
 
 function previewPrices(context: Context, options: PreviewOptions): Output {
-  const candidate = loadCandidate(context, options.catalog);
+  const { candidate, pricesAt } = loadCandidate(context, options);
   const span = readSpan(options) ?? utcMonth(utcMonth(context.clock()).fromMs - 1);
-  const pricesAtMs = parseTime(options.pricesAt, '--prices-at');
+  const pricesAtMs = parseTime(options.pricesAt, '--prices-at') ?? pricesAt;
   const { database, accounts } = context.openStore();
   const accountId = options.account === undefined ? undefined : accounts.find(options.account).id;
   const requests = eachUsedRequest(database, { ...span, accountId });
@@ -97,12 +116,56 @@ function previewPrices(context: Context, options: PreviewOptions): Output {
   };
 }
 
-/** Another file in the place of the configured one, with the same environment. */
-function loadCandidate(context: Context, path: string): Catalog {
+/**
+ * Another file in the place of the configured one, or a draft in it, with the same environment. The
+ * prices of a draft are all to come, so they are applied as if they had begun.
+ */
+function loadCandidate(
+  context: Context,
+  { catalog, draft }: PreviewOptions,
+): { readonly candidate: Catalog; readonly pricesAt?: number | undefined } {
+  if ((catalog === undefined) === (draft === undefined)) {
+    throw new CommandError('no_candidate', 'Give either --catalog or --draft.');
+  }
+  if (draft !== undefined) {
+    const read = readDraftFile(draft);
+    const { catalog: candidate } = preparePrices(findOwn(context), read, context.clock());
+    return { candidate, pricesAt: lastStart(read) };
+  }
   const { directory } = context;
   const environment = context.environment().variables;
-  const found = findCatalog({ path, environment, directory, namedBy: '--catalog' });
-  return loadCatalog({ ...found, nowMs: context.clock() });
+  const found = findCatalog({ path: catalog, environment, directory, namedBy: '--catalog' });
+  return { candidate: loadCatalog({ ...found, nowMs: context.clock() }) };
+}
+
+function findOwn(context: Context): FoundCatalog {
+  const { directory } = context;
+  const environment = context.environment().variables;
+  return findCatalog({ path: context.config().catalogPath, environment, directory });
+}
+
+function readDraftFile(path: string): PriceDraft {
+  try {
+    return readDraft(readFileSync(path, 'utf8'), basename(path));
+  } catch (error) {
+    if (error instanceof CatalogError) throw error;
+    throw new CommandError('no_draft', 'The draft cannot be read. Check its path.');
+  }
+}
+
+function publish(context: Context, options: { readonly dryRun?: true }, path = ''): Output {
+  const draft = readDraftFile(path);
+  const found = findOwn(context);
+  const prepared = preparePrices(found, draft, context.clock());
+  if (options.dryRun === true) {
+    const { text, basedOn } = prepared;
+    return { json: { based_on: basedOn, text }, text: text.trimEnd() };
+  }
+  const published = publishPrices(changeOf(context), found, prepared, draftSummary(draft));
+  return {
+    json: { ...published },
+    text: `${published.path} is written. What was there before is in ${published.backup}. A running server takes it up within a second; tollgate catalog status says so.`,
+  };
 }
 
 function findModel(catalog: Catalog, name: string): Model {

@@ -4,14 +4,14 @@
 import type { Command } from 'commander';
 import { isoTime } from '../core/calendar.ts';
 import type { Catalog, Upstream } from '../core/model.ts';
-import type { Change } from '../operations/change.ts';
 import {
   disabledPlaces,
   disablePlace,
   enablePlace,
   resetUpstream,
 } from '../operations/upstreams.ts';
-import { addCommand, addGroup, OPERATOR, type Output, type Perform, table } from './command.ts';
+import { changeOf } from './change.ts';
+import { addCommand, addGroup, type Output, type Perform, table } from './command.ts';
 import type { Context } from './context.ts';
 
 export function addUpstreamCommands(program: Command, perform: Perform): void {
@@ -55,11 +55,6 @@ export function addUpstreamCommands(program: Command, perform: Perform): void {
 }
 
 type DisableOptions = { readonly model?: string; readonly reason: string };
-
-function changeOf(context: Context): Change {
-  const { clock, randomBytes } = context;
-  return { database: context.openStore().database, clock, randomBytes, actor: OPERATOR };
-}
 
 function list(context: Context): Output {
   const catalog = context.catalog();

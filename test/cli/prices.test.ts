@@ -369,7 +369,7 @@ describe('the commands', () => {
       expect([span, await refused('catalog.toml', ...span)]).toEqual([span, [1, 'invalid_time']]);
     }
     expect(await refused('catalog.toml', '--account', 'nobody')).toEqual([1, 'account_not_found']);
-    expect(await tollgate.refusal('prices', 'preview')).toEqual([2, 'usage']);
+    expect(await tollgate.refusal('prices', 'preview')).toEqual([1, 'no_candidate']);
     const { stderr } = await tollgate.run('prices', 'preview', '--catalog', 'missing.toml');
     expect(stderr).toStartWith('error: --catalog names a file that does not exist: ');
   });

@@ -1,0 +1,10 @@
+// What operations that change something get from a command: its database, and who acts.
+
+import type { Change } from '../operations/change.ts';
+import { OPERATOR } from './command.ts';
+import type { Context } from './context.ts';
+
+export function changeOf(context: Context): Change {
+  const { clock, randomBytes } = context;
+  return { database: context.openStore().database, clock, randomBytes, actor: OPERATOR };
+}

@@ -1,0 +1,67 @@
+// Lower limits of a model during a capacity incident: set and cleared, each with its audit event.
+// Called by the command line and by the console.
+
+import { createIncidents, type Incident } from '../catalog/incidents.ts';
+import { isoTime } from '../core/calendar.ts';
+import type { Catalog } from '../core/model.ts';
+import { type IncidentLimits, LIMIT_NAMES } from '../core/plan.ts';
+import { auditChange, type Change } from './change.ts';
+import { OperationError } from './error.ts';
+
+/**
+ * Replaces the limits of a model. Throws `model_not_found`, and `no_limits` where none is given;
+ * each is a whole number of at least 1.
+ */
+export function setIncident(
+  change: Change,
+  catalog: Catalog,
+  name: string,
+  limits: IncidentLimits,
+  reason: string,
+): Incident {
+  const model = catalog.resolve(name)?.slug;
+  if (model === undefined) {
+    throw new OperationError(
+      'model_not_found',
+      'There is no model with this slug or alias; tollgate models lists them.',
+    );
+  }
+  if (LIMIT_NAMES.every((field) => limits[field] === undefined)) {
+    throw new OperationError(
+      'no_limits',
+      'Give at least one limit: requests per minute, tokens per minute, or concurrent requests.',
+    );
+  }
+  return change.database.transaction(() => {
+    auditChange(change, 'incident.set', model, { ...limits, reason });
+    return createIncidents(change).set(model, limits, reason);
+  });
+}
+
+/** By slug also where the catalog no longer has the model. `cleared` is false where there was none. */
+export function clearIncident(
+  change: Change,
+  catalog: () => Catalog,
+  name: string,
+): { readonly model: string; readonly cleared: boolean } {
+  const incidents = createIncidents(change);
+  const known = incidents.list().some((incident) => incident.model === name);
+  const model = known ? name : (catalog().resolve(name)?.slug ?? name);
+  const cleared = change.database.transaction(() => {
+    const found = incidents.clear(model);
+    if (found) auditChange(change, 'incident.cleared', model);
+    return found;
+  });
+  return { model, cleared };
+}
+
+export function incidentRecord(incident: Incident) {
+  return {
+    model: incident.model,
+    requests_per_minute: incident.requestsPerMinute,
+    tokens_per_minute: incident.tokensPerMinute,
+    concurrent_requests: incident.concurrentRequests,
+    reason: incident.reason,
+    updated_at: isoTime(incident.updatedAt),
+  } as const;
+}

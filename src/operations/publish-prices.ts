@@ -1,0 +1,142 @@
+// Makes a draft of prices a part of the catalog file: the drafted file is checked like any other, then
+// written in one step beside a copy of what was there. The server takes it up as it takes up every
+// change of the file; there is no second place where prices come from.
+
+import { hash } from 'node:crypto';
+import {
+  accessSync,
+  chmodSync,
+  closeSync,
+  constants,
+  fsyncSync,
+  openSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+import { catalogDigest, type LoadedCatalog, loadFound } from '../catalog/live.ts';
+import { draftedText, draftSnippet, type PriceDraft } from '../catalog/price-draft.ts';
+import type { FoundCatalog } from '../catalog/source.ts';
+import { parseInstant } from '../core/instant.ts';
+import type { Catalog } from '../core/model.ts';
+import { auditChange, type Change } from './change.ts';
+import { OperationError } from './error.ts';
+
+export type PreparedPrices = {
+  /** What is there now, by which `publishPrices` sees that it still is. */
+  readonly basedOn: string;
+  /** The catalog with the draft in it. */
+  readonly catalog: Catalog;
+  readonly text: string;
+  /** The drafted prices alone, to be written by hand. */
+  readonly snippet: string;
+};
+
+/** Nothing is written. Throws `CatalogError` and `not_editable`. */
+export function preparePrices(
+  found: FoundCatalog,
+  draft: PriceDraft,
+  nowMs: number,
+): PreparedPrices {
+  const before: LoadedCatalog = loadFound(found, nowMs);
+  const slugOf = (name: string) => before.catalog.resolve(name)?.slug;
+  const drafted = draftedText(found.text, draft, slugOf, nowMs);
+  if ('notEditable' in drafted) throw new OperationError('not_editable', drafted.notEditable);
+  const { text } = drafted;
+  const { catalog } = loadFound({ ...found, text }, nowMs);
+  return { basedOn: before.digest, catalog, text, snippet: draftSnippet(draft) };
+}
+
+/** Of what a draft changes, for the audit trail. */
+export function draftSummary({ add = [], withdraw = [] }: PriceDraft) {
+  const models = [...add, ...withdraw].map(({ model }) => model);
+  return { added: add.length, withdrawn: withdraw.length, models: [...new Set(models)].join(', ') };
+}
+
+/** When the last of the drafted prices begins; `undefined` where none does. */
+export function lastStart({ add = [] }: PriceDraft): number | undefined {
+  const starts = add.flatMap(({ valid_from }) => parseInstant(valid_from) ?? []);
+  return starts.length === 0 ? undefined : Math.max(...starts);
+}
+
+/** Why the catalog cannot be written, in words; `undefined` where it can. */
+export function whyNotWritable({ origin, path }: FoundCatalog): string | undefined {
+  if (origin === 'built-in' || path === undefined) {
+    return 'The built-in demonstration catalog serves, and it has no file. Write a catalog.toml of your own first.';
+  }
+  try {
+    const file = realpathSync(path);
+    accessSync(file, constants.W_OK);
+    accessSync(dirname(file), constants.W_OK);
+    return undefined;
+  } catch {
+    return `The server may not write ${path} or its folder. Copy the text into the file by hand.`;
+  }
+}
+
+export type Published = {
+  readonly path: string;
+  /** What was there before. */
+  readonly backup: string;
+  readonly digest: string;
+};
+
+/**
+ * Writes the file. Throws `catalog_not_writable`, and `catalog_changed` where what the draft was
+ * prepared on is no longer there; then nothing is changed.
+ */
+export function publishPrices(
+  change: Change,
+  found: FoundCatalog,
+  prepared: PreparedPrices,
+  summary: Readonly<Record<string, string | number>>,
+): Published {
+  const refused = whyNotWritable(found);
+  if (refused !== undefined || found.path === undefined) {
+    throw new OperationError('catalog_not_writable', refused ?? 'There is no catalog file.');
+  }
+  if (catalogDigest(found.text) !== prepared.basedOn) {
+    throw new OperationError(
+      'catalog_changed',
+      'The catalog file has changed since the draft was looked at. Look at it again, then publish.',
+    );
+  }
+  const file = realpathSync(found.path);
+  const digest = catalogDigest(prepared.text);
+  const stamp = new Date(change.clock()).toISOString().replace(/[-:]|\.\d+/g, '');
+  const backup = `${file}.${stamp}-${hash('sha256', found.text, 'hex').slice(0, 8)}.bak`;
+  const next = join(dirname(file), `.${basename(file)}.${digest.slice(0, 12)}.tmp`);
+  const mode = statSync(file).mode & 0o777;
+  try {
+    writeDurably(backup, found.text, mode);
+    writeDurably(next, prepared.text, mode);
+    // The event is there when the file is: whoever reads the one can find the other.
+    change.database.transaction(() => {
+      auditChange(change, 'prices.published', 'catalog', { ...summary, digest });
+      renameSync(next, file);
+    });
+  } catch (error) {
+    rmSync(next, { force: true });
+    if (!(error instanceof Error && 'code' in error && 'syscall' in error)) throw error;
+    throw new OperationError(
+      'catalog_not_writable',
+      `The catalog could not be written (${String(error.code)}), and nothing was changed. Copy the text into the file by hand.`,
+    );
+  }
+  return { path: file, backup, digest };
+}
+
+function writeDurably(path: string, text: string, mode: number): void {
+  const file = openSync(path, 'w', mode);
+  try {
+    writeFileSync(file, text);
+    fsyncSync(file);
+  } finally {
+    closeSync(file);
+  }
+  // The process may have been told to take rights away from new files.
+  chmodSync(path, mode);
+}
