@@ -17,9 +17,11 @@ const workshop = join(folder, `.build-${process.pid}`);
  * What runs in threads. They lie beside the program in the executable, whatever their folder here,
  * so `new URL('./thread.ts', import.meta.url)` names the same one in both; names must differ.
  */
-const threads = ['src/ledger/thread.ts', 'src/cli/self-audit-thread.ts'].map((path) =>
-  join(root, path),
-);
+const threads = [
+  'src/ledger/thread.ts',
+  'src/cli/self-audit-thread.ts',
+  'src/cli/series-thread.ts',
+].map((path) => join(root, path));
 
 const webApps: readonly WebApp[] = ['customer', 'operator'];
 

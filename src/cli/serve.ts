@@ -21,6 +21,7 @@ import { createObservation } from './observation.ts';
 import { createServingDashboard } from './serving-dashboard.ts';
 import { openServingDomains } from './serving-domains.ts';
 import { createServingPipeline } from './serving-pipeline.ts';
+import { startServingSeries } from './serving-series.ts';
 import { drain, stopSignal } from './shutdown.ts';
 
 /** How exact timeouts are. */
@@ -114,6 +115,11 @@ export async function serve(context: Context, options: ServeOptions): Promise<nu
   const ticking = setInterval(() => deadlines.sweep(), DEADLINE_SWEEP_MS);
   const sweeping = setInterval(reasoning.sweep, REASONING_SWEEP_MS);
   const stopEndingHolds = store.endLostHolds(inFlight);
+  const stopAddingUp = startServingSeries({
+    database: store.database,
+    url: `sqlite:${config.databasePath}`,
+    ...{ monotonic, log },
+  });
   // From before the address is told: who knows it may change things, or stop the server, at once.
   const stopWatching = operators.watch(health.reset);
   const stopped = stopSignal();
@@ -140,6 +146,7 @@ export async function serve(context: Context, options: ServeOptions): Promise<nu
   clearInterval(ticking);
   clearInterval(sweeping);
   stopEndingHolds();
+  stopAddingUp();
   selfAudit.close();
   activity.flush();
   const unsettled = await store.close();

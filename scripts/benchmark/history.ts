@@ -1,0 +1,164 @@
+// Books with a past: so many requests of so many accounts over so many days, written by the ledger
+// itself, so that entries, receipts and balances are those of a gateway that has served them.
+// Called by dashboard.ts.
+
+import type { Outcome } from '../../src/core/generation.ts';
+import { createRequestId } from '../../src/core/id.ts';
+import { charge } from '../../src/core/price.ts';
+import { createBooks } from '../../src/ledger/books.ts';
+import { createWriter, type Request } from '../../src/ledger/writer.ts';
+import type { Database } from '../../src/store/database.ts';
+import { accounts, apiKeys } from '../../src/store/tables.ts';
+
+export type HistoryOptions = {
+  readonly requests: number;
+  readonly accounts: number;
+  readonly days: number;
+  /** When the last request ends. */
+  readonly nowMs: number;
+};
+
+/** The account that made half of all requests. */
+export const HEAVY = 'acct_heavy';
+
+export const accountName = (index: number): string => (index === 0 ? HEAVY : `acct_bench${index}`);
+
+const MODELS = ['swift-1', 'deep-1', 'swift-0', 'vision-1', 'mini-1'];
+const KEYS = 8;
+const END_USERS = 300;
+const CREDIT = 10n ** 15n;
+const DAY_MS = 86_400_000;
+const BATCH = 250;
+
+/** Service tokens a model token, as every model of this past has it. */
+const priceOf = (model: string) => ({
+  version: `${model}@1`,
+  input: 150_000_000_000n,
+  cachedInput: 30_000_000_000n,
+  cacheWrite: 150_000_000_000n,
+  output: 600_000_000_000n,
+});
+
+/** Numbers that look random and are the same in every run. */
+function createRandom(seed: number): (below: number) => number {
+  let state = seed;
+  return (below) => {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
+    return Math.floor((state / 2 ** 32) * below);
+  };
+}
+
+/** `database` is migrated and empty. */
+export function writeHistory(database: Database, options: HistoryOptions): void {
+  const { requests, days, nowMs } = options;
+  const startMs = nowMs - days * DAY_MS;
+  addAccounts(database, options.accounts, startMs);
+  const write = createWriter(database);
+  const random = createRandom(1);
+  const bytes = (length: number) => Uint8Array.from({ length }, () => random(248));
+  const stepMs = (days * DAY_MS) / requests;
+  write(
+    Array.from({ length: options.accounts }, (_, index) => ({
+      name: 'credit',
+      command: {
+        creditId: `bench-${index}`,
+        accountId: accountName(index),
+        kind: 'credit',
+        amount: CREDIT,
+        reason: 'bench',
+        nowMs: startMs,
+      },
+    })),
+  );
+  for (let done = 0; done < requests; done += BATCH) {
+    const batch = Array.from({ length: Math.min(BATCH, requests - done) }, (_, index) => {
+      const at = Math.floor(startMs + (done + index) * stepMs);
+      return requestOf(createRequestId(at, bytes), at, options.accounts, random);
+    });
+    const answers = write(batch.flat());
+    const failed = answers.find(({ ok }) => !ok);
+    if (failed !== undefined)
+      throw new Error(`the past could not be written: ${JSON.stringify(failed)}`);
+  }
+}
+
+function addAccounts(database: Database, count: number, atMs: number): void {
+  const { openBalance } = createBooks(database);
+  database.transaction((tx) => {
+    for (let index = 0; index < count; index += 1) {
+      const id = accountName(index);
+      const facts = { plan: 'pro', planSince: atMs, standing: 'active' as const };
+      tx.insert(accounts)
+        .values({ id, email: `${id}@example.org`, ...facts, emailVerified: true, createdAt: atMs })
+        .run();
+      openBalance(tx, id);
+      for (let key = 0; key < KEYS; key += 1) {
+        const digest = new Bun.CryptoHasher('sha256').update(`${id} ${key}`).digest('hex');
+        const masked = 'sk-benc…mark';
+        tx.insert(apiKeys)
+          .values({ id: `key_${id}_${key}`, accountId: id, digest, masked, createdAt: atMs })
+          .run();
+      }
+    }
+  });
+}
+
+/** A hold and its end. */
+function requestOf(
+  requestId: string,
+  startedAt: number,
+  accountCount: number,
+  random: (below: number) => number,
+): readonly Request[] {
+  const accountId = accountName(random(2) === 0 ? 0 : 1 + random(accountCount - 1));
+  const model = MODELS[Math.min(random(MODELS.length), random(MODELS.length))] ?? 'swift-1';
+  const price = priceOf(model);
+  const failed = random(50) === 0;
+  const outcome: Outcome = failed
+    ? 'upstream_failed'
+    : random(40) === 0
+      ? 'client_cancelled'
+      : 'completed';
+  const inputTokens = 200 + random(6_000);
+  const usage = {
+    inputTokens,
+    cachedInputTokens: random(inputTokens),
+    cacheWriteTokens: 0,
+    outputTokens: 20 + random(900),
+    reasoningTokens: random(20),
+    basis: 'reported' as const,
+  };
+  const attempt = {
+    ...{ upstream: 'bench', model, upstreamModel: model, credential: '1' },
+    ...{
+      startedAt: startedAt + 2,
+      endedAt: startedAt + 1_900,
+      firstByteMs: 310.4,
+      firstContentMs: 420.1,
+    },
+    usage,
+    cost: '120.5',
+  };
+  const cost = charge(usage, price);
+  return [
+    {
+      name: 'hold',
+      command: {
+        ...{ requestId, accountId, keyId: `key_${accountId}_${random(KEYS)}`, model, price },
+        ...{ format: random(3) === 0 ? 'messages' : 'chat', stream: random(4) > 0 },
+        endUser: `user-${random(END_USERS)}`,
+        ...{ amount: cost * 2n, promptTokens: inputTokens, outputBound: 4_096, nowMs: startedAt },
+      },
+    },
+    {
+      name: 'settle',
+      command: {
+        ...{ requestId, charge: cost, outcome, usage, usdPerMillion: 1_000_000n },
+        served: { model, upstream: 'bench', price },
+        attempts: [attempt],
+        rawUsage: '{"prompt_tokens":1200,"completion_tokens":345,"total_tokens":1545}',
+        nowMs: startedAt + 1_900,
+      },
+    },
+  ];
+}
