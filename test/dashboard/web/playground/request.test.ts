@@ -1,9 +1,13 @@
 // What the playground sends in both formats for one conversation, and the code that it shows for it.
 
 import { describe, expect, test } from 'bun:test';
-import { NO_ANSWER } from '../../../../src/dashboard/web/customer/playground/answer.ts';
+import {
+  type Answer,
+  NO_ANSWER,
+} from '../../../../src/dashboard/web/customer/playground/answer.ts';
 import { codeFor } from '../../../../src/dashboard/web/customer/playground/code.ts';
 import {
+  type Facts,
   openCalls,
   requestBody,
   type Settings,
@@ -38,26 +42,36 @@ const FULL: Settings = {
   stream: true,
 };
 
+const FACTS: Facts = {
+  requestId: 'req_1',
+  model: 'swift-1',
+  firstMs: undefined,
+  totalMs: 1,
+  end: 'complete',
+};
+
+const answered = (answer: Partial<Answer>): Turn => ({
+  kind: 'assistant',
+  answer: { ...NO_ANSWER, ...answer },
+  facts: FACTS,
+});
+
 const call = (id: string, json: string) => ({ id, name: 'get_time', arguments: json });
 
 const ASKED: readonly Turn[] = [
   { kind: 'user', text: 'What time is it?' },
-  {
-    kind: 'assistant',
-    answer: {
-      ...NO_ANSWER,
-      reasoning: 'They want the time.',
-      signature: 'signed',
-      calls: [call('a', '{"zone":"UTC"}'), call('b', '')],
-    },
-  },
+  answered({
+    reasoning: 'They want the time.',
+    signature: 'signed',
+    calls: [call('a', '{"zone":"UTC"}'), call('b', '')],
+  }),
 ];
 
 const TURNS: readonly Turn[] = [
   ...ASKED,
   { kind: 'tool', callId: 'a', text: '12:00' },
   { kind: 'tool', callId: 'b', text: '13:00' },
-  { kind: 'assistant', answer: { ...NO_ANSWER, reasoning: 'So it is noon.', text: 'Noon.' } },
+  answered({ reasoning: 'So it is noon.', text: 'Noon.' }),
   { kind: 'user', text: 'Thanks.' },
 ];
 

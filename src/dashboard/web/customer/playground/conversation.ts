@@ -2,7 +2,6 @@
 // memory of the page alone; nothing of it is stored anywhere.
 
 import { signal } from '@preact/signals';
-import { ApiError } from '../../ui/index.ts';
 import { type Answer, NO_ANSWER, type Problem } from './answer.ts';
 import { readChat } from './chat-answer.ts';
 import { estimateTokens } from './cost.ts';
@@ -10,8 +9,14 @@ import { createEventReader } from './event-reader.ts';
 import { readMessages } from './messages-answer.ts';
 import type { Facts, Format, RequestBody, Turn } from './request.ts';
 
-/** Resolves to an answer with status 200; rejects with `ApiError` where it is refused. */
-export type Send = (format: Format, body: RequestBody, signal: AbortSignal) => Promise<Response>;
+export type ConversationDependencies = {
+  /** Resolves to an answer with status 200, and rejects where it is refused. */
+  readonly send: (format: Format, body: RequestBody, signal: AbortSignal) => Promise<Response>;
+  /** What a refusal says; undefined for what is none, such as a connection that broke. */
+  readonly refusalOf: (error: unknown) => Problem | undefined;
+  /** Milliseconds. */
+  readonly now: () => number;
+};
 
 /** An answer that is under way. */
 export type Running = {
@@ -25,14 +30,7 @@ export type Conversation = ReturnType<typeof createConversation>;
 
 const READERS = { chat: readChat, messages: readMessages } as const;
 
-/** `now` is in milliseconds. */
-export function createConversation({
-  send,
-  now,
-}: {
-  readonly send: Send;
-  readonly now: () => number;
-}) {
+export function createConversation({ send, refusalOf, now }: ConversationDependencies) {
   const turns = signal<readonly Turn[]>([]);
   const running = signal<Running | undefined>(undefined);
   /** Why there is no answer. */
@@ -73,7 +71,7 @@ export function createConversation({
         show();
       }
     } catch (error) {
-      if (!own.signal.aborted) answer = { ...answer, problem: problemOf(error) };
+      if (!own.signal.aborted) answer = { ...answer, problem: refusalOf(error) ?? BROKEN };
     }
     if (abort !== own) return;
     facts.totalMs = since();
@@ -119,11 +117,11 @@ function isStream({ headers }: Response): boolean {
 
 /** The records of a stream as they come, or the one of a whole answer. */
 async function* readBody(response: Response): AsyncGenerator<readonly string[]> {
-  const reader = response.body?.getReader();
-  if (!isStream(response) || reader === undefined) {
+  if (!isStream(response) || response.body === null) {
     yield [await response.text()];
     return;
   }
+  const reader = response.body.getReader();
   const records = createEventReader();
   for (;;) {
     const { done, value } = await reader.read();
@@ -145,11 +143,9 @@ function isWhole({ arguments: json }: Answer['calls'][number]): boolean {
   }
 }
 
-function problemOf(error: unknown): Problem {
-  if (!(error instanceof ApiError)) {
-    const message = 'The connection broke before the answer was complete. Try again.';
-    return { message, code: 'connection_broken', param: undefined, requestId: undefined };
-  }
-  const { message, code, param, requestId } = error;
-  return { message, code, param, requestId };
-}
+const BROKEN: Problem = {
+  message: 'The connection broke before the answer was complete. Try again.',
+  code: 'connection_broken',
+  param: undefined,
+  requestId: undefined,
+};
