@@ -1,0 +1,194 @@
+// The customers' JSON over real domains and a real database file, asked as a page asks: through the
+// guard, from its own origin. Only the session is a stand-in: the cookie is the account's id.
+
+import { randomBytes } from 'node:crypto';
+import { loadCatalog } from '../../../src/catalog/catalog.ts';
+import { DEMO_CATALOG } from '../../../src/catalog/demo-catalog.ts';
+import { createIncidents } from '../../../src/catalog/incidents.ts';
+import { customerRoutes } from '../../../src/dashboard/customer/routes.ts';
+import type { DashboardDependencies } from '../../../src/dashboard/dependencies.ts';
+import { createDashboardApp } from '../../../src/dashboard/rim/app.ts';
+import type { RouteServer } from '../../../src/dashboard/rim/route.ts';
+import { createAccounts } from '../../../src/identity/accounts.ts';
+import { createBlocks } from '../../../src/identity/blocks.ts';
+import { createKeys } from '../../../src/identity/keys.ts';
+import type { SignedInCustomer } from '../../../src/identity/session.ts';
+import { createSettings } from '../../../src/identity/settings.ts';
+import { createBooks } from '../../../src/ledger/books.ts';
+import { createHistory } from '../../../src/ledger/history.ts';
+import { createLedger } from '../../../src/ledger/ledger.ts';
+import { createLimits } from '../../../src/limits/limits.ts';
+import { openDatabase } from '../../../src/store/database.ts';
+import { migrate } from '../../../src/store/migrate.ts';
+import { creditOf, holdOf, settleOf } from '../../support/ledger.ts';
+import { operatorState } from '../../support/operator.ts';
+
+/** A Saturday at noon. */
+export const NOW_MS = Date.UTC(2026, 10, 21, 12);
+
+const ORIGIN = 'http://dashboard.test';
+
+export type Answer = { readonly status: number; readonly json: Record<string, unknown> };
+
+export type CustomerApp = ReturnType<typeof openCustomerApp>;
+
+/** `catalog` is added to the demonstration catalog. Everything is closed by `close`. */
+export function openCustomerApp(directory: string, { catalog = '' } = {}) {
+  const url = `sqlite:${directory}/${crypto.randomUUID()}.db`;
+  const database = openDatabase({ url, sync: 'normal' });
+  migrate(database);
+  // The ledger of a server has a connection of its own, too.
+  const booksDatabase = openDatabase({ url, sync: 'normal' });
+  const ledger = createLedger({ database: booksDatabase });
+  const books = createBooks(database);
+  let now = NOW_MS;
+  const clock = () => now;
+  const loaded = loadCatalog({ text: `${DEMO_CATALOG}\n${catalog}`, environment: {}, nowMs: now });
+  let state = operatorState(loaded);
+  const shared = { database, clock, randomBytes, plans: () => state.catalog.plans };
+  const accounts = createAccounts({ ...shared, openBalance: books.openBalance });
+  const signedOut = new Set<string>();
+  let changes = 0;
+  let draining = false;
+  const limits = createLimits({
+    clock,
+    monotonic: clock,
+    isLive: () => true,
+    history: createHistory(database),
+  });
+  const dependencies: DashboardDependencies = {
+    store: {
+      database,
+      ledger,
+      books,
+      accounts,
+      keys: createKeys(shared),
+      blocks: createBlocks(shared),
+      settings: createSettings(shared),
+      incidents: createIncidents(shared),
+    },
+    limits,
+    operator: () => state,
+    inFlight: () => 0,
+    baseUrl: () => 'https://gate.example',
+    answerPlayground: async () => new Response(null, { status: 503 }),
+    draining: () => draining,
+    clock,
+    randomBytes,
+  };
+  const handle = createDashboardApp<SignedInCustomer>({
+    session: async (headers) => {
+      const accountId = headers.get('cookie') ?? '';
+      if (accountId === '' || signedOut.has(accountId)) return undefined;
+      const { email } = accounts.get(accountId);
+      const facts = { realm: 'customer', accountId, email, twoFactor: false } as const;
+      return { ...facts, userId: 'user_1', sessionId: 'session_1', provenAt: now };
+    },
+    standing: ({ accountId }) => {
+      const { standing } = accounts.get(accountId);
+      return standing === 'active' ? undefined : standing;
+    },
+    address: () => '203.0.113.7',
+    origin: ORIGIN,
+    isHttps: () => false,
+    clock,
+    randomBytes,
+    onChange: () => {
+      changes += 1;
+    },
+    onInternal: (_requestId, error) => {
+      throw error;
+    },
+    prefix: '/dashboard',
+    routes: customerRoutes(dependencies),
+    files: { page: () => new Response(''), serve: () => new Response('') },
+  });
+
+  function open(
+    accountId: string,
+    method: string,
+    path: string,
+    body?: unknown,
+    { signal, server = null }: { signal?: AbortSignal; server?: RouteServer | null } = {},
+  ): Promise<Response> {
+    const request = new Request(`${ORIGIN}/dashboard/api${path}`, {
+      method,
+      headers: { cookie: accountId, origin: ORIGIN, 'content-type': 'application/json' },
+      ...(method === 'GET' ? {} : { body: JSON.stringify(body ?? {}) }),
+      ...(signal === undefined ? {} : { signal }),
+    });
+    return handle(request, server);
+  }
+
+  async function ask(
+    accountId: string,
+    method: string,
+    path: string,
+    body?: unknown,
+  ): Promise<Answer> {
+    const response = await open(accountId, method, path, body);
+    const text = await response.text();
+    return { status: response.status, json: text === '' ? {} : JSON.parse(text) };
+  }
+
+  let requests = 0;
+  /** Books a request of an account that started now and cost `charge`, in 10⁻⁶ service token. */
+  async function spend(accountId: string, charge: bigint): Promise<void> {
+    requests += 1;
+    const requestId = `req_${requests}`;
+    await ledger.hold({ ...holdOf(requestId, accountId, charge), nowMs: now });
+    await ledger.dispatch({
+      requestId,
+      served: settleOf(requestId, charge).served ?? fail(),
+      nowMs: now,
+    });
+    await ledger.settle({ ...settleOf(requestId, charge), nowMs: now });
+  }
+
+  let emails = 0;
+  return {
+    dependencies,
+    handle,
+    limits,
+    accounts,
+    keys: dependencies.store.keys,
+    ledger,
+    open,
+    ask,
+    spend,
+    get: (accountId: string, path: string) => ask(accountId, 'GET', path),
+    /** A new account with `credit` service tokens; its id is its session. */
+    async customer({ plan = 'pro', credit = 0n, verified = true } = {}): Promise<string> {
+      emails += 1;
+      const email = `customer-${emails}@example.com`;
+      const { id } = accounts.create({ email, plan, emailVerified: verified }, 'operator');
+      if (credit > 0n) {
+        await ledger.credit({
+          ...creditOf(`credit-${emails}`, id, credit * 1_000_000n),
+          nowMs: now,
+        });
+      }
+      return id;
+    },
+    advance(ms: number): void {
+      now += ms;
+    },
+    operate: (more: Partial<typeof state>) => {
+      state = { ...state, ...more };
+    },
+    signOut: (accountId: string) => void signedOut.add(accountId),
+    drain: () => {
+      draining = true;
+    },
+    changes: () => changes,
+    async close(): Promise<void> {
+      await ledger.close();
+      booksDatabase.close();
+      database.close();
+    },
+  };
+}
+
+function fail(): never {
+  throw new Error('a settlement names who served');
+}
