@@ -2,7 +2,10 @@
 // first of all, and closed last: everything else has something to tell.
 
 import { type Config, publicUrl } from '../config.ts';
+import type { Activity } from '../core/activity.ts';
+import type { Alert } from '../core/alert.ts';
 import type { RequestSummary } from '../core/request-summary.ts';
+import { createActivity } from '../observe/activity.ts';
 import { createAlerts, type RaiseAlert } from '../observe/alerts.ts';
 import { createLog, type Log } from '../observe/log.ts';
 import { watchLoopLag } from '../observe/loop-lag.ts';
@@ -14,6 +17,8 @@ export type Observation = {
   readonly log: Log;
   readonly metrics: Metrics;
   readonly alert: RaiseAlert;
+  /** What has happened lately, for the console. */
+  readonly activity: Activity;
   /** A request is over. */
   readonly request: (summary: RequestSummary) => void;
   /** Sends what alerts are left, for a moment. */
@@ -31,14 +36,24 @@ export function createObservation(dependencies: {
   const log = createLog(config.logLevel);
   const metrics = createMetrics({ version: VERSION });
   const webhook = webhookOf(config, clock, log, metrics);
-  const alert = createAlerts({ log, count: metrics.alert, send: webhook?.send });
-  const stopLag = watchLoopLag(monotonic, metrics.loopLag);
+  const activity = createActivity({ clock });
+  const count = (raised: Alert): void => {
+    metrics.alert(raised);
+    activity.alert(raised);
+  };
+  const alert = createAlerts({ log, count, send: webhook?.send });
+  const stopLag = watchLoopLag(monotonic, (seconds) => {
+    metrics.loopLag(seconds);
+    activity.loopLag(seconds);
+  });
   return {
     log,
     metrics,
     alert,
+    activity,
     request(summary) {
       metrics.request(summary);
+      activity.request(summary);
       log.request(summary);
     },
     async close() {

@@ -3,7 +3,7 @@
 // Each audit runs in a thread, so that neither the event loop nor the ledger waits for it.
 
 import type { Alert } from '../core/alert.ts';
-import type { Difference, LiveRequests } from '../ledger/audit.ts';
+import type { AuditState, Difference, LiveRequests } from '../ledger/audit.ts';
 import type { Log } from '../observe/log.ts';
 import type { AuditReport, AuditRequest } from './self-audit-thread.ts';
 
@@ -11,6 +11,8 @@ export type SelfAuditOptions = {
   /** Of the database. */
   readonly url: string;
   readonly everyMs: number;
+  /** Unix milliseconds. */
+  readonly clock: () => number;
   /** Asked right before each audit. */
   readonly live: () => LiveRequests;
   readonly log: Pick<Log, 'info' | 'error'>;
@@ -24,6 +26,10 @@ export type SelfAudit = {
   readonly warnings: () => readonly string[];
   /** How many differences are known. */
   readonly differences: () => number;
+  /** For the console. */
+  readonly state: () => AuditState;
+  /** Looks at all of the books now; `false` where an audit is under way already. */
+  readonly run: () => boolean;
   readonly close: () => void;
 };
 
@@ -31,16 +37,21 @@ export type SelfAudit = {
 const FIRST_MS = 5_000;
 const RECHECK_MS = 60_000;
 
-export function createSelfAudit({ url, everyMs, live, log, alert }: SelfAuditOptions): SelfAudit {
+export function createSelfAudit(options: SelfAuditOptions): SelfAudit {
+  const { url, everyMs, clock, live, log, alert } = options;
   /** By account, and under null what is of no account. */
   let found = new Map<string | null, readonly Difference[]>();
   /** What was seen in one look only, with its account. */
   const suspected = new Map<string, string>();
   let failure: string | undefined;
   let thread: Worker | undefined;
+  /** Of the last look at everything. */
+  let last: AuditState['last'];
 
-  function start(accountIds?: readonly string[]): void {
-    if (thread !== undefined) return;
+  /** `false` where one is under way. */
+  function start(accountIds?: readonly string[]): boolean {
+    if (thread !== undefined) return false;
+    const startedAt = clock();
     const request: AuditRequest = {
       url,
       live: live(),
@@ -52,12 +63,17 @@ export function createSelfAudit({ url, everyMs, live, log, alert }: SelfAuditOpt
       if (thread !== started) return;
       thread = undefined;
       started.terminate();
+      if (accountIds === undefined) {
+        const outcome = report.ok ? { ok: true, count: report.count } : { ok: false, count: 0 };
+        last = { ...outcome, startedAt, endedAt: clock() };
+      }
       take(report, accountIds);
     };
     started.onmessage = ({ data }: MessageEvent<AuditReport>) => end(data);
     started.onerror = ({ message }) => end({ ok: false, cause: message });
     started.addEventListener('close', () => end({ ok: false, cause: 'its thread has ended' }));
     started.postMessage(request);
+    return true;
   }
 
   function take(report: AuditReport, accountIds: readonly string[] | undefined): void {
@@ -137,6 +153,14 @@ export function createSelfAudit({ url, everyMs, live, log, alert }: SelfAuditOpt
   return {
     isStopped: (accountId) => found.has(accountId),
     differences: () => [...found.values()].reduce((sum, { length }) => sum + length, 0),
+    state: () => ({
+      running: thread !== undefined,
+      everyMs,
+      last,
+      differences: [...found.values()].flat(),
+      stopped: [...found.keys()].flatMap((accountId) => accountId ?? []),
+    }),
+    run: () => start(),
     warnings: () => (failure === undefined ? warningsOf(found) : [FAILED, ...warningsOf(found)]),
     close() {
       clearTimeout(first);

@@ -80,6 +80,7 @@ export function createServingPipeline(options: ServingPipelineOptions) {
   const selfAudit = createSelfAudit({
     url: `sqlite:${config.databasePath}`,
     everyMs: config.auditMs,
+    clock,
     live() {
       const unwritten = new Set(ledger.unwritten());
       return {

@@ -11,7 +11,7 @@ import { receiptDifferences } from './audit/receipts.ts';
 import { redemptionDifferences } from './audit/redemptions.ts';
 import { requestDifferences } from './audit/requests.ts';
 
-export type { Difference, LiveRequests } from './audit/difference.ts';
+export type { AuditState, Difference, LiveRequests } from './audit/difference.ts';
 
 /** Differences as they are found; whoever reads them decides how many to keep. */
 export function* findDifferences(

@@ -45,6 +45,7 @@ async function audited(...looks: readonly (readonly string[])[]) {
   const selfAudit = createSelfAudit({
     url: `sqlite:${join(directory, `${name}.db`)}`,
     everyMs: 20,
+    clock: Date.now,
     live,
     log: {
       info: (message) => void told.push(message),

@@ -61,3 +61,22 @@ export type LiveRequests = {
   /** Unix milliseconds: what is younger may be about to be held, or to become live. */
   readonly createdBefore: number;
 };
+
+/** What a server knows of the audits of its own books. */
+export type AuditState = {
+  readonly running: boolean;
+  readonly everyMs: number;
+  /** The last look at everything; absent before the first. Not `ok`: it could not be made. */
+  readonly last:
+    | {
+        readonly startedAt: number;
+        readonly endedAt: number;
+        readonly ok: boolean;
+        readonly count: number;
+      }
+    | undefined;
+  /** The ones that are believed, the first of each account. */
+  readonly differences: readonly Difference[];
+  /** Accounts that get no new answers for it. */
+  readonly stopped: readonly string[];
+};

@@ -1,0 +1,148 @@
+// Remembers what a server has done lately, for the operator's console: a row a minute for three hours,
+// the last failed attempts of each upstream, the last alerts. Bounded, and a few additions a request.
+
+import type {
+  Activity,
+  ActivityMinute,
+  FailedAttempt,
+  RaisedAlert,
+  UpstreamMinute,
+} from '../core/activity.ts';
+import type { Alert } from '../core/alert.ts';
+import type { RequestSummary } from '../core/request-summary.ts';
+
+const MINUTE_MS = 60_000;
+const MINUTES_KEPT = 180;
+const FAILURES_KEPT = 50;
+const ALERTS_KEPT = 200;
+
+type Writable<T> = { -readonly [Key in keyof T]: T[Key] };
+type Minute = Writable<ActivityMinute> & {
+  readonly upstreams: Map<string, Writable<UpstreamMinute>>;
+  lagMs: number;
+};
+
+export type ActivityRecorder = Activity & {
+  readonly request: (summary: RequestSummary) => void;
+  readonly alert: (alert: Alert) => void;
+  readonly loopLag: (seconds: number) => void;
+};
+
+export function createActivity({ clock }: { readonly clock: () => number }): ActivityRecorder {
+  /** By the number of the minute. */
+  const minutes = new Map<number, Minute>();
+  const failures = new Map<string, FailedAttempt[]>();
+  const alerts: RaisedAlert[] = [];
+
+  const current = (): Minute => {
+    const number = Math.floor(clock() / MINUTE_MS);
+    let minute = minutes.get(number);
+    if (minute === undefined) {
+      minute = { ...emptyMinute(number), upstreams: new Map(), lagMs: 0 };
+      minutes.set(number, minute);
+      for (const old of minutes.keys()) {
+        // Whatever the wall clock does, no more than these are kept.
+        if (Math.abs(number - old) >= MINUTES_KEPT) minutes.delete(old);
+      }
+    }
+    return minute;
+  };
+
+  function lastNumbers(count: number): number[] {
+    const last = Math.floor(clock() / MINUTE_MS);
+    const length = Math.min(count, MINUTES_KEPT);
+    return Array.from({ length }, (_, index) => last - length + 1 + index);
+  }
+
+  function attempts(minute: Minute, { requestId, answer }: RequestSummary): void {
+    for (const attempt of answer?.attempts ?? []) {
+      const { upstream, model, credential, failure, startedAt, endedAt } = attempt;
+      // Who was not asked has not failed.
+      if (credential === undefined) continue;
+      const row = upstreamOf(minute, upstream);
+      row.attempts += 1;
+      if (failure === undefined) continue;
+      row.failed += 1;
+      const own = failures.get(upstream) ?? [];
+      failures.set(upstream, own);
+      const durationMs = Math.max(0, endedAt - startedAt);
+      own.unshift({ at: endedAt, requestId, model, credential, failure, durationMs });
+      own.length = Math.min(own.length, FAILURES_KEPT);
+    }
+    if (answer?.upstream === undefined) return;
+    upstreamOf(minute, answer.upstream).outputTokens += answer.usage.outputTokens;
+  }
+
+  return {
+    request(summary) {
+      if (summary.route !== 'chat_completions' && summary.route !== 'messages') return;
+      const minute = current();
+      minute.requests += 1;
+      minute[endOf(summary)] += 1;
+      const { answer } = summary;
+      if (answer === undefined) return;
+      minute.inputTokens += answer.usage.inputTokens;
+      minute.outputTokens += answer.usage.outputTokens;
+      minute.debited += answer.debited;
+      attempts(minute, summary);
+    },
+    alert(alert) {
+      alerts.unshift({ at: clock(), alert });
+      alerts.length = Math.min(alerts.length, ALERTS_KEPT);
+    },
+    loopLag(seconds) {
+      const minute = current();
+      minute.lagMs = Math.max(minute.lagMs, seconds * 1_000);
+    },
+    minutes: (count) =>
+      lastNumbers(count).map((number) => {
+        const minute = minutes.get(number);
+        if (minute === undefined) return emptyMinute(number);
+        const { upstreams: _, lagMs: __, ...row } = minute;
+        return row;
+      }),
+    upstreamMinutes: (upstream, count) =>
+      lastNumbers(count).map(
+        (number) => minutes.get(number)?.upstreams.get(upstream) ?? emptyUpstreamMinute(number),
+      ),
+    failures: (upstream) => failures.get(upstream) ?? [],
+    alerts: () => alerts,
+    loopLagMs: () => Math.max(...lastNumbers(2).map((number) => minutes.get(number)?.lagMs ?? 0)),
+  };
+}
+
+/** The member of a minute that a request counts for. */
+function endOf({ status, answer }: RequestSummary): 'ok' | 'refused' | 'failed' | 'cancelled' {
+  const outcome = answer?.outcome;
+  if (outcome === 'upstream_failed' || outcome === 'gateway_failed') return 'failed';
+  if (outcome === 'client_cancelled' || status === 499) return 'cancelled';
+  if (status >= 500) return 'failed';
+  return status >= 400 ? 'refused' : 'ok';
+}
+
+function emptyMinute(number: number): Writable<ActivityMinute> {
+  return {
+    at: number * MINUTE_MS,
+    requests: 0,
+    ok: 0,
+    refused: 0,
+    failed: 0,
+    cancelled: 0,
+    inputTokens: 0,
+    outputTokens: 0,
+    debited: 0n,
+  };
+}
+
+function emptyUpstreamMinute(number: number): Writable<UpstreamMinute> {
+  return { at: number * MINUTE_MS, attempts: 0, failed: 0, outputTokens: 0 };
+}
+
+function upstreamOf({ at, upstreams }: Minute, id: string): Writable<UpstreamMinute> {
+  let row = upstreams.get(id);
+  if (row === undefined) {
+    row = emptyUpstreamMinute(at / MINUTE_MS);
+    upstreams.set(id, row);
+  }
+  return row;
+}
