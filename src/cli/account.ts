@@ -72,11 +72,18 @@ function addStandingCommand(
   standing: Standing,
   about: string,
 ): void {
-  perform(addCommand(group, `${name} <account>`, about), (context, _options, account = '') => {
-    const parts = openAccounts(context);
-    const changed = changeStanding(parts, parts.accounts.find(account).id, standing, OPERATOR);
-    return changedOutput(parts, changed, `is ${standing.replace('_', ' ')}`);
-  });
+  perform<{ readonly reason?: string }>(
+    addCommand(group, `${name} <account>`, about).option(
+      '--reason <text>',
+      'why, for the audit trail',
+    ),
+    (context, { reason }, account = '') => {
+      const parts = openAccounts(context);
+      const { id } = parts.accounts.find(account);
+      const changed = changeStanding(parts, id, standing, OPERATOR, reason);
+      return changedOutput(parts, changed, `is ${standing.replace('_', ' ')}`);
+    },
+  );
 }
 
 type CreateOptions = {

@@ -112,6 +112,7 @@ export function createAccounts(dependencies: {
     field: 'plan' | 'standing' | 'emailVerified',
     changes: Partial<Account>,
     actor: Actor,
+    reason?: string,
   ): Account {
     return database.transaction(() => {
       const before = get(id);
@@ -125,7 +126,11 @@ export function createAccounts(dependencies: {
         action,
         accountId: id,
         subject: id,
-        detail: { from: before[field], to: after[field] },
+        detail: {
+          from: before[field],
+          to: after[field],
+          ...(reason === undefined ? {} : { reason }),
+        },
       });
       return after;
     });
@@ -144,8 +149,8 @@ export function createAccounts(dependencies: {
       return change(id, 'account.plan_changed', 'plan', { plan, planSince: clock() }, actor);
     },
     /** `pending_deletion` keeps the keys: they are refused, and work again when it is undone. */
-    changeStanding: (id: string, standing: Standing, actor: Actor): Account =>
-      change(id, 'account.standing_changed', 'standing', { standing }, actor),
+    changeStanding: (id: string, standing: Standing, actor: Actor, reason?: string): Account =>
+      change(id, 'account.standing_changed', 'standing', { standing }, actor, reason),
     verifyEmail: (id: string, actor: Actor): Account =>
       change(id, 'account.email_verified', 'emailVerified', { emailVerified: true }, actor),
   };

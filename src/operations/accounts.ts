@@ -1,6 +1,7 @@
 // Accounts as operators handle them: created with their first key, shown with their money, closed
 // and opened again. Called by `tollgate account …` and by the console.
 
+import { eq } from 'drizzle-orm';
 import type { Standing } from '../core/admit.ts';
 import { isoTime } from '../core/calendar.ts';
 import { createId } from '../core/id.ts';
@@ -9,7 +10,9 @@ import { type Actor, authorOf } from '../identity/audit.ts';
 import { normaliseKeyName } from '../identity/keys.ts';
 import { balanceRecord } from '../ledger/balance-record.ts';
 import { forgetThinking } from '../reasoning/reasoning.ts';
-import { parseAmount } from './amounts.ts';
+import type { Database } from '../store/database.ts';
+import { accountDeletions } from '../store/sign-in-tables.ts';
+import { parseAmount, requireReason } from './amounts.ts';
 import type { Parts } from './parts.ts';
 
 /** The account as the operator sees it, e-mail address included. */
@@ -70,14 +73,35 @@ export async function createAccount(
   return { account, key };
 }
 
-/** To be deleted: its keys and books are kept and refused, what was kept of its thinking is not. */
+/**
+ * To be deleted: its keys and books are kept and refused, what was kept of its thinking is not. To be
+ * active again: also what its owner has asked, to have it deleted, is taken back.
+ */
 export function changeStanding(
   { accounts, database }: Pick<Parts, 'accounts' | 'database'>,
   accountId: string,
   standing: Standing,
   actor: Actor,
+  reason?: string,
 ): Account {
-  const changed = accounts.changeStanding(accountId, standing, actor);
+  const words = reason === undefined || reason.trim() === '' ? undefined : requireReason(reason);
+  // Before it is active: nothing may come to delete what is served.
+  if (standing === 'active') {
+    database.db.delete(accountDeletions).where(eq(accountDeletions.accountId, accountId)).run();
+  }
+  const changed = accounts.changeStanding(accountId, standing, actor, words);
   if (standing === 'pending_deletion') forgetThinking(database, changed.id);
   return changed;
+}
+
+/** What the owner of an account has asked; `undefined` where nobody has. Unix milliseconds. */
+export function askedDeletion(
+  { db }: Database,
+  accountId: string,
+): { readonly askedAt: number; readonly dueAt: number } | undefined {
+  return db
+    .select({ askedAt: accountDeletions.askedAt, dueAt: accountDeletions.dueAt })
+    .from(accountDeletions)
+    .where(eq(accountDeletions.accountId, accountId))
+    .get();
 }

@@ -3,9 +3,24 @@
 import type { SignedInOperator } from '../../identity/session.ts';
 import type { ConsoleDependencies } from '../dependencies.ts';
 import type { Route } from '../rim/route.ts';
+import { accountRoutes } from './accounts.ts';
+import { auditRoutes } from './audit.ts';
+import { blockRoutes } from './blocks.ts';
+import { codeRoutes } from './codes.ts';
+import { keyRoutes } from './keys.ts';
+import { maintenanceRoutes } from './maintenance.ts';
+import { movementRoutes } from './movements.ts';
 
 export function operatorRoutes(
-  _dependencies: ConsoleDependencies,
+  dependencies: ConsoleDependencies,
 ): readonly (Route<SignedInOperator> | Route<undefined>)[] {
-  return [];
+  return [
+    ...accountRoutes(dependencies),
+    ...movementRoutes(dependencies),
+    ...keyRoutes(dependencies),
+    ...blockRoutes(dependencies),
+    ...codeRoutes(dependencies),
+    ...maintenanceRoutes(dependencies),
+    ...auditRoutes(dependencies),
+  ];
 }

@@ -1,0 +1,157 @@
+// Accounts in the console: looked for, created, shown with everything about them, put on another
+// plan, verified, suspended, closed and opened again. What moves their money is in movements.ts.
+
+import { Type } from '@sinclair/typebox';
+import { isoTime } from '../../core/calendar.ts';
+import { searchAccounts } from '../../identity/account-search.ts';
+import { keyRecord } from '../../identity/key-record.ts';
+import type { SignedInOperator } from '../../identity/session.ts';
+import { limitUsage } from '../../operations/account-view.ts';
+import { askedDeletion, changeStanding, createAccount } from '../../operations/accounts.ts';
+import type { ConsoleDependencies } from '../dependencies.ts';
+import type { KeyRecord } from '../records/key.ts';
+import type {
+  AccountDetailRecord,
+  CreatedAccountRecord,
+  OperatorAccountRecord,
+  PlanRecord,
+} from '../records/operator-account.ts';
+import { type List, listOf, numberAfter, PAGE_QUERY, readPage } from '../rim/page.ts';
+import { type Route, sessionRoute, stepUpRoute } from '../rim/route.ts';
+import { operatorAccount, partsOf } from './parts.ts';
+
+const STANDINGS = ['active', 'suspended', 'pending_deletion'] as const;
+
+/** One of these, and nothing else. */
+const oneOf = <const Text extends string>(texts: readonly Text[]) =>
+  Type.Union(texts.map((text) => Type.Literal(text)));
+
+export function accountRoutes(
+  dependencies: ConsoleDependencies,
+): readonly Route<SignedInOperator>[] {
+  const parts = partsOf(dependencies);
+  const { accounts, keys, database, clock } = parts;
+
+  return [
+    sessionRoute({
+      method: 'GET',
+      path: '/plans',
+      handle: (): readonly PlanRecord[] =>
+        [...parts.catalog().plans.values()].map(({ slug, name }) => ({ slug, name })),
+    }),
+    sessionRoute({
+      method: 'GET',
+      path: '/accounts',
+      query: {
+        ...PAGE_QUERY,
+        text: Type.Optional(Type.String({ maxLength: 254 })),
+        plan: Type.Optional(Type.String({ maxLength: 100 })),
+        standing: Type.Optional(oneOf([...STANDINGS, 'blocked'])),
+        verified: Type.Optional(oneOf(['yes', 'no'])),
+      },
+      handle({ query }): List<OperatorAccountRecord> {
+        const page = readPage(query);
+        const { text, plan, standing, verified } = query;
+        const filter = {
+          text: text?.trim() === '' ? undefined : text,
+          plan,
+          standing,
+          emailVerified: verified === undefined ? undefined : verified === 'yes',
+        };
+        const rows = searchAccounts(database, filter, {
+          limit: page.limit + 1,
+          before: numberAfter(page),
+          nowMs: clock(),
+        });
+        const show = ({ account }: (typeof rows)[number]) => operatorAccount(parts, account);
+        return listOf(rows, page, show, ({ number }) => String(number));
+      },
+    }),
+    sessionRoute({
+      method: 'POST',
+      path: '/accounts',
+      body: {
+        email: Type.String({ maxLength: 300 }),
+        plan: Type.String({ maxLength: 100 }),
+        email_verified: Type.Boolean(),
+        key_name: Type.Optional(Type.String({ maxLength: 400 })),
+      },
+      async handle({ body, actor }): Promise<CreatedAccountRecord> {
+        const { email, plan, email_verified: emailVerified, key_name: keyName } = body;
+        const request = { email, plan, emailVerified, keyName };
+        const { account, key } = await createAccount(parts, request, actor);
+        return { account: operatorAccount(parts, account), key };
+      },
+    }),
+    sessionRoute({
+      method: 'GET',
+      path: '/accounts/:id',
+      handle: ({ param }): AccountDetailRecord => detail(dependencies, param('id')),
+    }),
+    sessionRoute({
+      method: 'GET',
+      path: '/accounts/:id/keys',
+      query: PAGE_QUERY,
+      handle({ param, query }): List<KeyRecord> {
+        const page = readPage(query);
+        const { id } = accounts.get(param('id'));
+        return listOf(
+          keys.page(id, page),
+          page,
+          (row) => keyRecord(row, clock()),
+          ({ id: keyId }) => keyId,
+        );
+      },
+    }),
+    sessionRoute({
+      method: 'POST',
+      path: '/accounts/:id/plan',
+      body: { plan: Type.String({ maxLength: 100 }) },
+      handle: ({ param, body, actor }): OperatorAccountRecord =>
+        operatorAccount(parts, accounts.changePlan(param('id'), body.plan, actor)),
+    }),
+    sessionRoute({
+      method: 'POST',
+      path: '/accounts/:id/verify',
+      handle: ({ param, actor }): OperatorAccountRecord =>
+        operatorAccount(parts, accounts.verifyEmail(param('id'), actor)),
+    }),
+    stepUpRoute({
+      method: 'POST',
+      path: '/accounts/:id/standing',
+      body: {
+        standing: oneOf(STANDINGS),
+        reason: Type.Optional(Type.String({ maxLength: 1_000 })),
+      },
+      handle({ param, body: { standing, reason }, actor }): OperatorAccountRecord {
+        const { id } = accounts.get(param('id'));
+        return operatorAccount(parts, changeStanding(parts, id, standing, actor, reason));
+      },
+    }),
+  ];
+}
+
+function detail(dependencies: ConsoleDependencies, id: string): AccountDetailRecord {
+  const parts = partsOf(dependencies);
+  const account = parts.accounts.get(id);
+  const plan = parts.catalog().plans.get(account.plan);
+  const asked = askedDeletion(parts.database, id);
+  return {
+    ...operatorAccount(parts, account),
+    limits:
+      plan === undefined
+        ? null
+        : {
+            requests_per_minute: plan.requestsPerMinute,
+            tokens_per_minute: plan.tokensPerMinute,
+            concurrent_requests: plan.concurrentRequests,
+            daily_tokens: plan.dailyTokens ?? null,
+            monthly_tokens: plan.monthlyTokens ?? null,
+          },
+    usage: plan === undefined ? null : limitUsage(dependencies, id, plan),
+    deletion:
+      asked === undefined
+        ? null
+        : { asked_at: isoTime(asked.askedAt), due_at: isoTime(asked.dueAt) },
+  };
+}

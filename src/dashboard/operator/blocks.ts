@@ -1,0 +1,70 @@
+// The blocklist in the console: accounts, keys and networks that are refused, for good or until a
+// date. An account is named by its id or address, a key by its id or the whole key.
+
+import { Type } from '@sinclair/typebox';
+import { type ListedBlock, listBlocks } from '../../identity/block-list.ts';
+import type { SignedInOperator } from '../../identity/session.ts';
+import { addBlock, blockRecord, removeBlock } from '../../operations/blocks.ts';
+import type { ConsoleDependencies } from '../dependencies.ts';
+import type { BlockRecord, ListedBlockRecord } from '../records/operator-lists.ts';
+import { type List, listOf, numberAfter, PAGE_QUERY, readPage } from '../rim/page.ts';
+import { type Route, sessionRoute, stepUpRoute } from '../rim/route.ts';
+import { readFuture } from './future.ts';
+import { partsOf } from './parts.ts';
+
+const KIND = Type.Union([Type.Literal('account'), Type.Literal('key'), Type.Literal('network')]);
+
+const TARGET = { kind: KIND, value: Type.String({ minLength: 1, maxLength: 300 }) };
+
+export function blockRoutes(dependencies: ConsoleDependencies): readonly Route<SignedInOperator>[] {
+  const parts = partsOf(dependencies);
+  const { database, clock } = parts;
+  return [
+    sessionRoute({
+      method: 'GET',
+      path: '/blocks',
+      query: { ...PAGE_QUERY, kind: Type.Optional(KIND) },
+      handle({ query }): List<ListedBlockRecord> {
+        const page = readPage(query);
+        const rows = listBlocks(database, query.kind, {
+          limit: page.limit + 1,
+          before: numberAfter(page),
+          nowMs: clock(),
+        });
+        return listOf(rows, page, listedRecord, ({ number }) => String(number));
+      },
+    }),
+    stepUpRoute({
+      method: 'POST',
+      path: '/blocks',
+      body: {
+        ...TARGET,
+        reason: Type.String({ maxLength: 500 }),
+        expires_at: Type.Optional(Type.String({ maxLength: 40 })),
+      },
+      handle({ body: { kind, value, reason, expires_at: text }, actor }): BlockRecord {
+        const nowMs = clock();
+        const until = readFuture(text, 'expires_at', nowMs);
+        const forMs = until === undefined ? undefined : until - nowMs;
+        return blockRecord(
+          addBlock(parts, { kind, value: value.trim() }, { reason, forMs }, actor),
+        );
+      },
+    }),
+    stepUpRoute({
+      method: 'POST',
+      path: '/blocks/remove',
+      body: TARGET,
+      handle: ({ body: { kind, value }, actor }): BlockRecord =>
+        blockRecord(removeBlock(parts, { kind, value: value.trim() }, actor)),
+    }),
+  ];
+}
+
+function listedRecord({ block, accountId, email, masked }: ListedBlock): ListedBlockRecord {
+  return {
+    ...blockRecord(block),
+    account: accountId === null || email === null ? null : { id: accountId, email },
+    masked,
+  };
+}

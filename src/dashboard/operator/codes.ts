@@ -1,0 +1,60 @@
+// Redemption codes in the console: made and shown once, listed without their text, revoked.
+
+import { Type } from '@sinclair/typebox';
+import type { SignedInOperator } from '../../identity/session.ts';
+import { pageCodes } from '../../ledger/codes.ts';
+import { CODE_COUNT_MAX, codeRecord, createNewCodes, revokeCode } from '../../operations/codes.ts';
+import type { ConsoleDependencies } from '../dependencies.ts';
+import type { CodeRecord, CreatedCodesRecord } from '../records/operator-lists.ts';
+import { type List, listOf, numberAfter, PAGE_QUERY, readPage } from '../rim/page.ts';
+import { type Route, sessionRoute, stepUpRoute } from '../rim/route.ts';
+import { readFuture } from './future.ts';
+import { partsOf } from './parts.ts';
+
+export function codeRoutes(dependencies: ConsoleDependencies): readonly Route<SignedInOperator>[] {
+  const parts = partsOf(dependencies);
+  const { database, clock } = parts;
+  return [
+    sessionRoute({
+      method: 'GET',
+      path: '/codes',
+      query: PAGE_QUERY,
+      handle({ query }): List<CodeRecord> {
+        const page = readPage(query);
+        const rows = pageCodes(database, page.limit + 1, numberAfter(page));
+        const nowMs = clock();
+        return listOf(
+          rows,
+          page,
+          ({ code }) => codeRecord(code, nowMs),
+          ({ number }) => String(number),
+        );
+      },
+    }),
+    stepUpRoute({
+      method: 'POST',
+      path: '/codes',
+      body: {
+        amount: Type.String({ maxLength: 60 }),
+        reason: Type.String({ maxLength: 1_000 }),
+        count: Type.Integer({ minimum: 1, maximum: CODE_COUNT_MAX }),
+        expires_at: Type.Optional(Type.String({ maxLength: 40 })),
+      },
+      handle({ body: { amount, reason, count, expires_at: text }, actor }): CreatedCodesRecord {
+        const expiresAt = readFuture(text, 'expires_at', clock());
+        const made = createNewCodes(parts, { amount, reason, count, expiresAt }, actor);
+        const nowMs = clock();
+        return {
+          object: 'list',
+          data: made.map(({ text: code, code: row }) => ({ ...codeRecord(row, nowMs), code })),
+        };
+      },
+    }),
+    stepUpRoute({
+      method: 'POST',
+      path: '/codes/:id/revoke',
+      handle: ({ param, actor }): CodeRecord =>
+        codeRecord(revokeCode(parts, param('id'), actor), clock()),
+    }),
+  ];
+}

@@ -1,0 +1,82 @@
+// API keys in the console: found by their id or by the whole key that a customer pasted into a
+// ticket, revoked and rotated. A pasted key comes in a body alone; no answer, log or event has it.
+
+import { Type } from '@sinclair/typebox';
+import { isoTime } from '../../core/calendar.ts';
+import { findBlock } from '../../identity/block-list.ts';
+import { keyRecord } from '../../identity/key-record.ts';
+import type { SignedInOperator } from '../../identity/session.ts';
+import type { ConsoleDependencies } from '../dependencies.ts';
+import type { CreatedKeyRecord, KeyRecord, RotatedKeyRecord } from '../records/key.ts';
+import type { FoundKeyRecord } from '../records/operator-account.ts';
+import { type Route, sessionRoute, stepUpRoute } from '../rim/route.ts';
+import { readFuture } from './future.ts';
+import { operatorAccount, partsOf } from './parts.ts';
+
+export function keyRoutes(dependencies: ConsoleDependencies): readonly Route<SignedInOperator>[] {
+  const parts = partsOf(dependencies);
+  const { keys, accounts, database, clock } = parts;
+
+  return [
+    sessionRoute({
+      // Not GET: paths and queries end up in logs and in the history of browsers.
+      method: 'POST',
+      path: '/keys/find',
+      body: { key: Type.String({ maxLength: 200 }) },
+      handle({ body }): FoundKeyRecord {
+        const row = keys.find(body.key.trim());
+        const block = findBlock(database, 'key', row.id, clock());
+        return {
+          key: keyRecord(row, clock()),
+          account: operatorAccount(parts, accounts.get(row.accountId)),
+          block:
+            block === undefined
+              ? null
+              : {
+                  reason: block.reason,
+                  expires_at: block.expiresAt === null ? null : isoTime(block.expiresAt),
+                },
+        };
+      },
+    }),
+    stepUpRoute({
+      method: 'POST',
+      path: '/accounts/:id/keys',
+      body: {
+        name: Type.Optional(Type.String({ maxLength: 400 })),
+        expires_at: Type.Optional(Type.String({ maxLength: 40 })),
+      },
+      handle({ param, body, actor }): CreatedKeyRecord {
+        const accountId = accounts.get(param('id')).id;
+        const expiresAt = readFuture(body.expires_at, 'expires_at', clock());
+        const { row, key } = keys.create({ accountId, name: body.name, expiresAt }, actor);
+        return { ...keyRecord(row, clock()), key };
+      },
+    }),
+    stepUpRoute({
+      method: 'POST',
+      path: '/keys/:id/revoke',
+      body: {
+        reason: Type.Union([
+          Type.Literal('operator'),
+          Type.Literal('leak_report'),
+          Type.Literal('user'),
+          Type.Literal('account_closed'),
+        ]),
+      },
+      handle: ({ param, body, actor }): KeyRecord =>
+        keyRecord(keys.revoke(param('id'), body.reason, actor), clock()),
+    }),
+    stepUpRoute({
+      method: 'POST',
+      path: '/keys/:id/rotate',
+      handle({ param, actor }): RotatedKeyRecord {
+        const { revoked, created } = keys.rotate(param('id'), actor);
+        return {
+          revoked: keyRecord(revoked, clock()),
+          created: { ...keyRecord(created.row, clock()), key: created.key },
+        };
+      },
+    }),
+  ];
+}

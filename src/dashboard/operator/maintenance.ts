@@ -1,0 +1,31 @@
+// Maintenance in the console: while it is on, every request is refused with 503 and its message.
+
+import { Type } from '@sinclair/typebox';
+import type { SignedInOperator } from '../../identity/session.ts';
+import type { ConsoleDependencies } from '../dependencies.ts';
+import type { MaintenanceRecord } from '../records/operator-lists.ts';
+import { type Route, sessionRoute, stepUpRoute } from '../rim/route.ts';
+
+export function maintenanceRoutes({
+  store: { settings },
+}: ConsoleDependencies): readonly Route<SignedInOperator>[] {
+  const read = (): MaintenanceRecord => {
+    const { on, message = null } = settings.maintenance();
+    return { maintenance: on, message };
+  };
+  return [
+    sessionRoute({ method: 'GET', path: '/maintenance', handle: read }),
+    stepUpRoute({
+      method: 'POST',
+      path: '/maintenance',
+      body: {
+        maintenance: Type.Boolean(),
+        message: Type.Optional(Type.String({ maxLength: 1_000 })),
+      },
+      handle({ body: { maintenance: on, message }, actor }): MaintenanceRecord {
+        settings.setMaintenance(message === undefined ? { on } : { on, message }, actor);
+        return read();
+      },
+    }),
+  ];
+}

@@ -1,0 +1,75 @@
+// Money that operators move, and what has been moved. The page makes the id of a movement when its
+// dialog opens, so that whoever clicks twice moves money once; the answer says whether it was now.
+
+import { Type } from '@sinclair/typebox';
+import { isoTime } from '../../core/calendar.ts';
+import { formatTokens } from '../../core/money.ts';
+import type { SignedInOperator } from '../../identity/session.ts';
+import { type ListedMovement, listMovements } from '../../ledger/movement-list.ts';
+import { moveMoney } from '../../operations/movements.ts';
+import type { ConsoleDependencies } from '../dependencies.ts';
+import type { MovedRecord, MovementRecord } from '../records/operator-account.ts';
+import { type List, listOf, numberAfter, PAGE_QUERY, readPage } from '../rim/page.ts';
+import { type Route, sessionRoute, stepUpRoute } from '../rim/route.ts';
+import { operatorAccount, partsOf } from './parts.ts';
+
+export function movementRoutes(
+  dependencies: ConsoleDependencies,
+): readonly Route<SignedInOperator>[] {
+  const parts = partsOf(dependencies);
+  return [
+    sessionRoute({
+      method: 'GET',
+      path: '/accounts/:id/movements',
+      query: PAGE_QUERY,
+      handle({ param, query }): List<MovementRecord> {
+        const page = readPage(query);
+        const { id } = parts.accounts.get(param('id'));
+        const rows = listMovements(parts.database, id, {
+          limit: page.limit + 1,
+          before: numberAfter(page),
+        });
+        return listOf(rows, page, movementRecord, ({ receipt }) => String(receipt.sequence));
+      },
+    }),
+    stepUpRoute({
+      method: 'POST',
+      path: '/accounts/:id/movements',
+      body: {
+        id: Type.String({ maxLength: 200 }),
+        kind: Type.Union([
+          Type.Literal('credit'),
+          Type.Literal('grant'),
+          Type.Literal('adjustment'),
+        ]),
+        amount: Type.String({ maxLength: 60 }),
+        reason: Type.String({ maxLength: 1_000 }),
+      },
+      async handle({ param, body, actor }): Promise<MovedRecord> {
+        const account = parts.accounts.get(param('id')).id;
+        const moved = await moveMoney(parts, { ...body, account }, actor);
+        const { id, kind, reason, applied } = moved;
+        return {
+          id,
+          kind,
+          amount: formatTokens(moved.amount),
+          reason,
+          applied,
+          account: operatorAccount(parts, moved.account),
+        };
+      },
+    }),
+  ];
+}
+
+function movementRecord({ receipt, reason }: ListedMovement): MovementRecord {
+  return {
+    sequence: receipt.sequence,
+    transfer_id: receipt.transferId,
+    kind: receipt.kind,
+    amount: formatTokens(receipt.amount),
+    at: isoTime(receipt.at),
+    reason,
+    balance: formatTokens(receipt.posted),
+  };
+}

@@ -1,0 +1,18 @@
+// What the console's routes over people and money have in common: the parts of operations, and an
+// account as a record. Called by every one of them.
+
+import type { Account } from '../../identity/accounts.ts';
+import { findBlock } from '../../identity/block-list.ts';
+import { accountRecord } from '../../operations/accounts.ts';
+import type { Parts } from '../../operations/parts.ts';
+import type { ConsoleDependencies } from '../dependencies.ts';
+import type { OperatorAccountRecord } from '../records/operator-account.ts';
+
+export function partsOf({ store, catalog, clock, randomBytes }: ConsoleDependencies): Parts {
+  return { ...store, catalog, clock, randomBytes };
+}
+
+export function operatorAccount(parts: Parts, account: Account): OperatorAccountRecord {
+  const block = findBlock(parts.database, 'account', account.id, parts.clock());
+  return { ...accountRecord(parts, account), blocked: block !== undefined };
+}
