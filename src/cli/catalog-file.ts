@@ -4,8 +4,9 @@
 import { type Stats, statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { type LoadedCatalog, loadFound } from '../catalog/live.ts';
-import { CatalogError, findCatalog } from '../catalog/source.ts';
+import { CatalogError, type FoundCatalog, findCatalog } from '../catalog/source.ts';
 import { ConfigError, VARIABLES } from '../config.ts';
+import type { Environment } from '../core/environment.ts';
 import type { Context } from './context.ts';
 import type { LoadedEnvironment } from './environment.ts';
 
@@ -14,6 +15,8 @@ export type CatalogFile = {
   readonly paths: readonly string[];
   /** Throws `CatalogError`, also for a mistake in the .env file. */
   readonly read: () => LoadedCatalog;
+  /** The text as it is now, with the secrets of now, unread. Throws `CatalogError`. */
+  readonly find: () => FoundCatalog;
   /** The settings that the .env file has changed since the start; they need a restart. */
   readonly changedSettings: () => readonly string[];
 };
@@ -22,18 +25,24 @@ export function createCatalogFile(context: Context): CatalogFile {
   const { directory, environmentPath } = context;
   const { catalogPath } = context.config();
   const atStart = context.environment().variables;
-  let now = atStart;
+  let now: Environment = atStart;
   const file = resolve(directory, catalogPath ?? 'catalog.toml');
+
+  function find(): FoundCatalog {
+    // A pipe can be read once; a server that read it again would wait for ever.
+    if (!(statOf(file)?.isFile() ?? true)) throw notAgain(file);
+    if (statOf(environmentPath)?.isFIFO() === true) throw notAgain(environmentPath);
+    const { variables } = environmentNow(context);
+    return findCatalog({ path: catalogPath, environment: variables, directory });
+  }
+
   return {
     paths: [file, environmentPath],
+    find,
     read() {
-      // A pipe can be read once; a server that read it again would wait for ever.
-      if (!(statOf(file)?.isFile() ?? true)) throw notAgain(file);
-      if (statOf(environmentPath)?.isFIFO() === true) throw notAgain(environmentPath);
-      const { variables } = environmentNow(context);
-      const search = { path: catalogPath, environment: variables, directory };
-      const loaded = loadFound(findCatalog(search), context.clock());
-      now = variables;
+      const found = find();
+      const loaded = loadFound(found, context.clock());
+      now = found.environment;
       return loaded;
     },
     changedSettings: () =>

@@ -74,6 +74,9 @@ export async function serve(context: Context, options: ServeOptions): Promise<nu
     ...{ ...shared, domains, pipeline, trustedProxies },
     draining: () => draining,
     port: () => server.port,
+    upstreams,
+    streamsOpen: tallies.openStreams,
+    addresses: () => [httpUrl(config.host, server.port), ...(console ? [console.url] : [])],
     answerPlayground: (format, call) => answerPlayground(dependencies, format, call),
   });
   metrics.watch({

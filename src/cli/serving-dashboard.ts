@@ -4,6 +4,7 @@
 
 import { createIncidents } from '../catalog/incidents.ts';
 import { type Config, publicUrl } from '../config.ts';
+import type { UpstreamState } from '../core/health.ts';
 import type { RandomBytes } from '../core/id.ts';
 import type {
   ConsoleDependencies,
@@ -25,13 +26,14 @@ import { createBooks } from '../ledger/books.ts';
 import { openDatabase } from '../store/database.ts';
 import type { Observation } from './observation.ts';
 import type { ServingDomains } from './serving-domains.ts';
+import { createMachine } from './serving-machine.ts';
 import type { createServingPipeline } from './serving-pipeline.ts';
 
 export type ServingDashboardOptions = {
   readonly config: Config;
   readonly clock: () => number;
   readonly randomBytes: RandomBytes;
-  readonly observation: Pick<Observation, 'log' | 'alert'>;
+  readonly observation: Pick<Observation, 'log' | 'alert' | 'activity'>;
   readonly domains: ServingDomains;
   readonly pipeline: ReturnType<typeof createServingPipeline>;
   readonly trustedProxies: NetworkSet;
@@ -39,6 +41,10 @@ export type ServingDashboardOptions = {
   readonly answerPlayground: DashboardDependencies['answerPlayground'];
   /** The port that the public listener really has. */
   readonly port: () => number;
+  readonly upstreams: () => readonly UpstreamState[];
+  readonly streamsOpen: () => number;
+  /** The addresses that the server listens on. */
+  readonly addresses: () => readonly string[];
 };
 
 export type ServingDashboard = {
@@ -170,9 +176,10 @@ function dependenciesOf(
       operators.reloadCatalog();
       return live.status();
     },
-    upstreams: pipeline.health.states,
+    upstreams: options.upstreams,
     warnings: () => [...pipeline.selfAudit.warnings(), ...operators.warnings()],
     problems: domains.store.problems,
+    machine: createMachine(options),
   };
 }
 

@@ -50,6 +50,7 @@ export async function openServingDomains(options: {
   if (config.reasoningStore === 'off') forgetThinking(database);
   return {
     live,
+    file,
     store,
     books,
     accounts: createAccounts({ database, clock, randomBytes, plans, openBalance }),

@@ -2,6 +2,8 @@
 
 import type { Incidents } from '../catalog/incidents.ts';
 import type { CatalogStatus } from '../catalog/live.ts';
+import type { FoundCatalog } from '../catalog/source.ts';
+import type { Activity } from '../core/activity.ts';
 import type { ClientFormatName } from '../core/admit.ts';
 import type { UpstreamState } from '../core/health.ts';
 import type { RandomBytes } from '../core/id.ts';
@@ -11,6 +13,7 @@ import type { Accounts } from '../identity/accounts.ts';
 import type { Blocks } from '../identity/blocks.ts';
 import type { Keys } from '../identity/keys.ts';
 import type { Settings } from '../identity/settings.ts';
+import type { AuditState } from '../ledger/audit.ts';
 import type { Books } from '../ledger/books.ts';
 import type { Ledger } from '../ledger/contract.ts';
 import type { AccountLimits } from '../limits/limits.ts';
@@ -66,4 +69,38 @@ export type ConsoleDependencies = DashboardDependencies & {
   readonly upstreams: () => readonly UpstreamState[];
   readonly warnings: () => readonly string[];
   readonly problems: () => readonly string[];
+  readonly machine: Machine;
+};
+
+/** The running server itself, as its console sees it. */
+export type Machine = {
+  readonly activity: Activity;
+  readonly audit: {
+    readonly state: () => AuditState;
+    /** Looks at all of the books now; `false` where an audit is under way already. */
+    readonly run: () => boolean;
+  };
+  /** Commands of the ledger that are not on disk yet. */
+  readonly ledgerPending: () => number;
+  readonly streamsOpen: () => number;
+  /** The catalog file as it is now. Throws `CatalogError`. */
+  readonly findCatalog: () => FoundCatalog;
+  /** A connection that cannot write, for one long read; who opens it closes it. */
+  readonly openReader: () => Database;
+  readonly node: () => NodeFacts;
+};
+
+/** One process; a cluster will have several. */
+export type NodeFacts = {
+  readonly id: string;
+  readonly version: string;
+  readonly runtime: string;
+  readonly pid: number;
+  /** Unix milliseconds. */
+  readonly startedAt: number;
+  readonly addresses: readonly string[];
+  readonly residentBytes: number;
+  readonly heapBytes: number;
+  readonly cpuSeconds: number;
+  readonly threads: number;
 };

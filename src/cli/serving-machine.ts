@@ -1,0 +1,56 @@
+// What the operator's console may ask of the running server itself: its last hours, its audit, its
+// catalog file, the process. Made with the console's other dependencies, by serving-dashboard.
+
+import type { Config } from '../config.ts';
+import type { RandomBytes } from '../core/id.ts';
+import type { Machine } from '../dashboard/dependencies.ts';
+import { openDatabase } from '../store/database.ts';
+import { VERSION } from '../version.ts';
+import type { Observation } from './observation.ts';
+import type { ServingDomains } from './serving-domains.ts';
+import type { createServingPipeline } from './serving-pipeline.ts';
+
+export type MachineOptions = {
+  readonly config: Config;
+  readonly randomBytes: RandomBytes;
+  readonly observation: Pick<Observation, 'activity'>;
+  readonly domains: ServingDomains;
+  readonly pipeline: ReturnType<typeof createServingPipeline>;
+  readonly streamsOpen: () => number;
+  /** The addresses that the server listens on. */
+  readonly addresses: () => readonly string[];
+};
+
+export function createMachine(options: MachineOptions): Machine {
+  const { config, randomBytes, observation, domains, pipeline, streamsOpen, addresses } = options;
+  const { selfAudit } = pipeline;
+  const id = `node_${Buffer.from(randomBytes(6)).toString('hex')}`;
+  const startedAt = Date.now() - Math.round(process.uptime() * 1_000);
+  return {
+    activity: observation.activity,
+    audit: { state: selfAudit.state, run: selfAudit.run },
+    ledgerPending: domains.store.ledger.pending,
+    streamsOpen,
+    findCatalog: domains.file.find,
+    openReader: () =>
+      openDatabase({ url: `sqlite:${config.databasePath}`, sync: 'normal', readonly: true }),
+    node: () => ({
+      id,
+      version: VERSION,
+      runtime: `Bun ${Bun.version}`,
+      pid: process.pid,
+      startedAt,
+      addresses: addresses(),
+      residentBytes: process.memoryUsage.rss(),
+      heapBytes: process.memoryUsage().heapUsed,
+      cpuSeconds: cpuSeconds(),
+      // The event loop and the ledger's own.
+      threads: 2,
+    }),
+  };
+}
+
+function cpuSeconds(): number {
+  const { user, system } = process.cpuUsage();
+  return (user + system) / 1_000_000;
+}
