@@ -9,4 +9,10 @@ export const PAGES: readonly PageEntry[] = [
     group: '',
     load: async () => (await import('./home.tsx')).HomePage,
   },
+  {
+    path: '/playground',
+    title: 'Playground',
+    group: '',
+    load: async () => (await import('./playground.tsx')).PlaygroundPage,
+  },
 ];

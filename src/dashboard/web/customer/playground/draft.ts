@@ -1,0 +1,73 @@
+// The settings of the playground as somebody has typed them, and what of them is kept while the page
+// that the server sent is open: nowhere else, so that nobody finds it who opens the browser later.
+
+import { signal } from '@preact/signals';
+import { ApiError, request } from '../../ui/api.ts';
+import { createConversation } from './conversation.ts';
+import type { Format, Settings } from './request.ts';
+import { type ReadTools, readTools } from './tools.ts';
+
+export type Draft = {
+  readonly format: Format;
+  readonly model: string;
+  readonly system: string;
+  readonly temperature: string;
+  readonly maxTokens: string;
+  readonly reasoning: string;
+  readonly tools: string;
+  readonly stream: boolean;
+};
+
+export const draft = signal<Draft>({
+  format: 'chat',
+  model: '',
+  system: '',
+  temperature: '',
+  maxTokens: '',
+  reasoning: '',
+  tools: '',
+  stream: true,
+});
+
+const PATHS: Readonly<Record<Format, string>> = {
+  chat: '/playground/chat/completions',
+  messages: '/playground/messages',
+};
+
+export const conversation = createConversation({
+  send: (format, body, signal) => request('POST', PATHS[format], body, { signal }),
+  refusalOf(error) {
+    if (!(error instanceof ApiError)) return undefined;
+    const { message, code, param, requestId } = error;
+    return { message, code, param, requestId };
+  },
+  now: () => performance.now(),
+});
+
+/** The formats have other words for reasoning. */
+export function changeDraft(more: Partial<Draft>): void {
+  const isOther = more.format !== undefined && more.format !== draft.value.format;
+  draft.value = { ...draft.value, ...(isOther ? { reasoning: '' } : {}), ...more };
+}
+
+/** The settings to send, or why they cannot be. Numbers are for the gateway to judge. */
+export function readDraft(
+  { tools: text, temperature, maxTokens, ...rest }: Draft,
+  features: { readonly reasoning: boolean; readonly tools: boolean },
+): { readonly settings: Settings } | Extract<ReadTools, { readonly problem: string }> {
+  const read = readTools(features.tools ? text : '');
+  if ('problem' in read) return read;
+  return {
+    settings: {
+      ...rest,
+      reasoning: features.reasoning ? rest.reasoning : '',
+      temperature: numberOf(temperature),
+      maxTokens: numberOf(maxTokens),
+      tools: read.tools,
+    },
+  };
+}
+
+function numberOf(text: string): number | undefined {
+  return text.trim() === '' ? undefined : Number(text);
+}
