@@ -15,15 +15,33 @@ type IdentityErrorCode =
   | 'invalid_block'
   | 'already_blocked'
   | 'block_not_found'
-  | 'invalid_message';
+  | 'invalid_message'
+  | 'invalid_credentials'
+  | 'invalid_password'
+  | 'invalid_code'
+  | 'sign_in_again'
+  | 'invalid_token'
+  | 'too_many_attempts'
+  | 'sign_up_closed'
+  | 'invalid_invite'
+  | 'invite_not_found'
+  | 'operator_exists'
+  | 'operator_not_found'
+  | 'session_not_found'
+  | 'two_factor_on'
+  | 'two_factor_off'
+  | 'deletion_not_asked';
 
 /** Thrown before anything is changed, or inside a transaction that is then undone whole. */
 export class IdentityError extends Error {
   override readonly name = 'IdentityError';
   readonly code: IdentityErrorCode;
+  /** After how long it may be tried again; of `too_many_attempts` alone. */
+  readonly retryAfterSeconds: number | undefined;
 
-  constructor(code: IdentityErrorCode, message: string) {
+  constructor(code: IdentityErrorCode, message: string, retryAfterSeconds?: number) {
     super(message);
     this.code = code;
+    this.retryAfterSeconds = retryAfterSeconds;
   }
 }

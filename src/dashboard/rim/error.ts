@@ -23,6 +23,7 @@ const STATUS = {
   payload_too_large: 413,
   unsupported_media_type: 415,
   too_many_attempts: 429,
+  too_many_feeds: 429,
   internal_error: 500,
   unavailable: 503,
 } as const;
@@ -46,6 +47,19 @@ const DOMAIN_STATUS: Readonly<Record<string, number>> = {
   key_limit_reached: 409,
   already_blocked: 409,
   key_creation_limit_reached: 429,
+  invalid_credentials: 401,
+  invalid_code: 401,
+  sign_in_again: 401,
+  too_many_attempts: 429,
+  sign_up_closed: 403,
+  invalid_invite: 403,
+  invite_not_found: 404,
+  operator_exists: 409,
+  operator_not_found: 404,
+  session_not_found: 404,
+  two_factor_on: 409,
+  two_factor_off: 409,
+  deletion_not_asked: 409,
 };
 
 /** What the page shows. `message` says what happened and what to do, and echoes nothing. */
@@ -92,8 +106,13 @@ export function refusalOf(error: unknown): Refusal | undefined {
     };
   }
   if (error instanceof IdentityError || error instanceof OperationError) {
-    const { code, message } = error;
-    return { status: DOMAIN_STATUS[code] ?? 400, code, message };
+    const { code, message, retryAfterSeconds } = error;
+    return {
+      status: DOMAIN_STATUS[code] ?? 400,
+      code,
+      message,
+      ...(retryAfterSeconds === undefined ? {} : { retryAfterSeconds }),
+    };
   }
   if (error instanceof LedgerRefusal) {
     return { status: 409, code: 'ledger_refused', message: error.message };

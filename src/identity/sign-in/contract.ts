@@ -1,0 +1,120 @@
+// What the rest of the program knows of sign-in. Types alone; made by `sign-in.ts`.
+
+import type { ReadSession, SignedIn, SignedInCustomer, SignedInOperator } from '../session.ts';
+import type { Invites } from './invites.ts';
+import type { Operators } from './operators.ts';
+
+/** Who may sign up: everybody, whoever has an invitation, nobody. */
+export type SignUpMode = 'open' | 'invite' | 'closed';
+
+/** One text to one address. Never rejects and never waits: what fails is tried again and logged. */
+export type SendMail = (mail: {
+  readonly to: string;
+  readonly subject: string;
+  readonly text: string;
+  /** The link in it, where it has one: for the log of a server without mail. */
+  readonly link?: string;
+}) => void;
+
+/** A request, as far as sign-in looks at it. */
+export type Visit = {
+  readonly headers: Headers;
+  /** The client's, already taken from a trusted proxy's header where it applies. */
+  readonly address: string;
+};
+
+/** `Set-Cookie` lines for the answer. */
+export type Cookies = readonly string[];
+
+export type SignInOutcome = {
+  readonly status: 'signed_in' | 'second_factor_required';
+  readonly cookies: Cookies;
+};
+
+export type ListedSession = {
+  readonly id: string;
+  readonly createdAt: number;
+  readonly lastSeenAt: number;
+  readonly expiresAt: number;
+  readonly address: string;
+  readonly userAgent: string;
+};
+
+/** All throw `IdentityError`. */
+export type RealmSignIn<Who extends SignedIn> = {
+  readonly read: ReadSession<Who>;
+  readonly signIn: (
+    given: { readonly email: string; readonly password: string },
+    visit: Visit,
+  ) => Promise<SignInOutcome>;
+  /** The second step, where the first asked for it. */
+  readonly secondFactor: (code: string, visit: Visit) => Promise<SignInOutcome>;
+  readonly signOut: (visit: Visit) => Cookies;
+  /** Says nothing about whether there is such a user; the mail leaves after the answer. */
+  readonly forgotPassword: (email: string, visit: Visit) => void;
+  /** With the token of a mailed or printed link. */
+  readonly resetPassword: (
+    given: { readonly token: string; readonly password: string },
+    visit: Visit,
+  ) => Promise<void>;
+  readonly changePassword: (
+    who: Who,
+    given: { readonly current: string; readonly password: string },
+    visit: Visit,
+  ) => Promise<Cookies>;
+  readonly stepUp: (
+    who: Who,
+    password: string,
+    visit: Visit,
+  ) => Promise<{ readonly provenAt: number; readonly cookies: Cookies }>;
+  readonly sessions: (who: Who) => readonly ListedSession[];
+  readonly endSession: (who: Who, id: string, visit: Visit) => void;
+  /** Ends all but the one that asks. */
+  readonly endOtherSessions: (who: Who, visit: Visit) => void;
+  readonly startTwoFactor: (who: Who) => Promise<{ readonly uri: string; readonly secret: string }>;
+  /** Answers the recovery codes, which are seen now and never again; ends the other sessions. */
+  readonly confirmTwoFactor: (
+    who: Who,
+    code: string,
+    visit: Visit,
+  ) => Promise<{ readonly codes: readonly string[]; readonly cookies: Cookies }>;
+  readonly disableTwoFactor: (who: Who, visit: Visit) => Cookies;
+  readonly renewRecoveryCodes: (who: Who, visit: Visit) => Promise<readonly string[]>;
+  /** `undefined` without a second factor. */
+  readonly recoveryCodesLeft: (who: Who) => Promise<number | undefined>;
+};
+
+export type CustomerSignIn = RealmSignIn<SignedInCustomer> & {
+  /** The same for addresses that are taken and that are not. */
+  readonly signUp: (
+    given: {
+      readonly email: string;
+      readonly password: string;
+      readonly invite?: string | undefined;
+    },
+    visit: Visit,
+  ) => Promise<void>;
+  readonly verifyEmail: (
+    given: { readonly token: string; readonly password: string },
+    visit: Visit,
+  ) => Promise<SignInOutcome>;
+  /** Unix milliseconds of the deletion that its owner has asked for. */
+  readonly deletionDueAt: (accountId: string) => number | undefined;
+  /** Answers when it is due. */
+  readonly askDeletion: (who: SignedInCustomer, visit: Visit) => number;
+  readonly takeDeletionBack: (who: SignedInCustomer, visit: Visit) => void;
+};
+
+export type SignIn = {
+  readonly mode: SignUpMode;
+  readonly customer: CustomerSignIn;
+  readonly operator: RealmSignIn<SignedInOperator>;
+  readonly readCustomer: ReadSession<SignedInCustomer>;
+  readonly readOperator: ReadSession<SignedInOperator>;
+  readonly operators: Operators;
+  readonly invites: Invites;
+  /** Forgets what is over and finishes deletions that are due; call it every minute. */
+  readonly sweep: () => void;
+  /** Resolves once all that was put off until after an answer is done. */
+  readonly settled: () => Promise<void>;
+};

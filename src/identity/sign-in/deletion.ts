@@ -1,0 +1,105 @@
+// The deletion of an account by its owner: asked for now, done after two weeks, taken back until
+// then. What is left is what the books need: the account's id without a person behind it.
+
+import { eq, lte } from 'drizzle-orm';
+import { accountDeletions } from '../../store/sign-in-tables.ts';
+import { accounts as accountTable, apiKeys } from '../../store/tables.ts';
+import { IdentityError } from '../error.ts';
+import type { Keys } from '../keys.ts';
+import { actorOf } from '../session.ts';
+import type { CustomerSignIn } from './contract.ts';
+import { deletedMail, deletionMail } from './mails.ts';
+import type { Parts } from './parts.ts';
+import { subjectOf } from './realm.ts';
+
+const GRACE_MS = 14 * 24 * 3_600_000;
+
+const SYSTEM = 'system';
+
+type Deletion = Pick<CustomerSignIn, 'deletionDueAt' | 'askDeletion' | 'takeDeletionBack'> & {
+  /** Closes the accounts that are due. */
+  readonly sweep: () => void;
+};
+
+export function createDeletion(parts: Parts & { readonly keys: Pick<Keys, 'revoke'> }): Deletion {
+  const { database, clock, accounts, users, tokens, keys, audit } = parts;
+  const { db } = database;
+
+  const find = (accountId: string) =>
+    db.select().from(accountDeletions).where(eq(accountDeletions.accountId, accountId)).get();
+
+  function forget(accountId: string): void {
+    db.delete(accountDeletions).where(eq(accountDeletions.accountId, accountId)).run();
+  }
+
+  /** Ends in an account that nobody owns. Each step may be done again after a crash. */
+  function close(accountId: string): void {
+    const { email } = accounts.get(accountId);
+    const user = users.ofAccount(accountId);
+    const live = db.select().from(apiKeys).where(eq(apiKeys.accountId, accountId)).all();
+    for (const { id } of live) keys.revoke(id, 'account_closed', SYSTEM);
+    parts.onDeletion(accountId);
+    database.transaction(() => {
+      tokens.removeFor('customer', email, ['sign-up', 'reset']);
+      if (user !== undefined) users.remove(user.id);
+      const nobody = { email: `deleted-${accountId}@deleted.invalid`.toLowerCase() };
+      db.update(accountTable)
+        .set({ ...nobody, emailVerified: false })
+        .where(eq(accountTable.id, accountId))
+        .run();
+      forget(accountId);
+      audit({ id: accountId, accountId }, 'account.closed', SYSTEM);
+    });
+    parts.mail({ to: email, ...deletedMail() });
+  }
+
+  return {
+    deletionDueAt: (accountId) => find(accountId)?.dueAt,
+
+    askDeletion(who, { address }) {
+      const askedAt = clock();
+      const dueAt = askedAt + GRACE_MS;
+      const actor = actorOf(who, address);
+      database.transaction(() => {
+        forget(who.accountId);
+        db.insert(accountDeletions).values({ accountId: who.accountId, askedAt, dueAt }).run();
+        audit(subjectOf(who), 'account.deletion_asked', actor, {
+          due_at: new Date(dueAt).toISOString(),
+        });
+      });
+      accounts.changeStanding(who.accountId, 'pending_deletion', actor);
+      parts.onDeletion(who.accountId);
+      const day = new Date(dueAt).toISOString().slice(0, 10);
+      parts.later(() =>
+        parts.mail({ to: who.email, ...deletionMail(parts.pages.customer(), day) }),
+      );
+      return dueAt;
+    },
+
+    takeDeletionBack(who, { address }) {
+      if (find(who.accountId) === undefined) {
+        throw new IdentityError(
+          'deletion_not_asked',
+          'You have not asked for the deletion of this account, so there is nothing to take back. Ask the operator.',
+        );
+      }
+      const actor = actorOf(who, address);
+      database.transaction(() => {
+        forget(who.accountId);
+        audit(subjectOf(who), 'account.deletion_taken_back', actor);
+      });
+      if (accounts.get(who.accountId).standing === 'pending_deletion') {
+        accounts.changeStanding(who.accountId, 'active', actor);
+      }
+    },
+
+    sweep() {
+      const due = db.select().from(accountDeletions).where(lte(accountDeletions.dueAt, clock()));
+      for (const { accountId } of due.all()) {
+        // The operator may have decided otherwise meanwhile.
+        if (accounts.get(accountId).standing === 'pending_deletion') close(accountId);
+        else forget(accountId);
+      }
+    },
+  };
+}

@@ -1,0 +1,129 @@
+// Invitations to sign up, where sign-up is not open to everybody. The text of one is seen when it is
+// made and never again. Called by the command line, the console and sign-up.
+
+import { and, desc, eq, isNull } from 'drizzle-orm';
+import { createId, type RandomBytes } from '../../core/id.ts';
+import type { Database } from '../../store/database.ts';
+import { invites } from '../../store/sign-in-tables.ts';
+import { type Actor, writeAuditEvent } from '../audit.ts';
+import { IdentityError } from '../error.ts';
+import { createSecret, digestOf, isWellFormedSecret } from './digest.ts';
+import { signInEmail } from './parts.ts';
+
+export type Invite = typeof invites.$inferSelect;
+
+export type InviteStatus = 'open' | 'used' | 'revoked' | 'expired';
+
+export type Invites = ReturnType<typeof createInvites>;
+
+const LIFETIME_MS = 14 * 24 * 3_600_000;
+
+export function inviteStatus(invite: Invite, nowMs: number): InviteStatus {
+  if (invite.usedAt !== null) return 'used';
+  if (invite.revokedAt !== null) return 'revoked';
+  return nowMs >= invite.expiresAt ? 'expired' : 'open';
+}
+
+export function createInvites(dependencies: {
+  readonly database: Database;
+  /** Unix milliseconds. */
+  readonly clock: () => number;
+  readonly randomBytes: RandomBytes;
+}) {
+  const { database, clock, randomBytes } = dependencies;
+  const { db } = database;
+
+  function audit(action: 'invite.created' | 'invite.revoked', invite: Invite, actor: Actor): void {
+    writeAuditEvent(database, {
+      operationId: createId('op_', randomBytes),
+      at: clock(),
+      actor,
+      action,
+      subject: invite.id,
+      detail: { email: invite.email, expires_at: new Date(invite.expiresAt).toISOString() },
+    });
+  }
+
+  return {
+    /** For one address where `email` is given; two weeks where no end is. Throws `invalid_expiry`. */
+    create(
+      facts: { readonly email?: string | undefined; readonly expiresAt?: number | undefined },
+      actor: Actor,
+    ): { readonly invite: Invite; readonly token: string } {
+      const now = clock();
+      const { expiresAt = now + LIFETIME_MS } = facts;
+      if (expiresAt <= now) {
+        throw new IdentityError(
+          'invalid_expiry',
+          'The end of an invitation has to be in the future.',
+        );
+      }
+      const token = createSecret(randomBytes);
+      const invite: Invite = {
+        id: createId('inv_', randomBytes),
+        digest: digestOf(token),
+        email: facts.email === undefined ? null : signInEmail(facts.email),
+        createdAt: now,
+        expiresAt,
+        revokedAt: null,
+        usedAt: null,
+        usedBy: null,
+      };
+      return database.transaction(() => {
+        db.insert(invites).values(invite).run();
+        audit('invite.created', invite, actor);
+        return { invite, token };
+      });
+    },
+
+    /** Newest first. */
+    list: (): readonly Invite[] => db.select().from(invites).orderBy(desc(invites.createdAt)).all(),
+
+    /** One that was used or revoked stays as it is. Throws `invite_not_found`. */
+    revoke(id: string, actor: Actor): Invite {
+      return database.transaction(() => {
+        const invite = db.select().from(invites).where(eq(invites.id, id)).get();
+        if (invite === undefined) {
+          throw new IdentityError('invite_not_found', 'There is no invitation with this id.');
+        }
+        if (invite.usedAt !== null || invite.revokedAt !== null) return invite;
+        const revokedAt = clock();
+        db.update(invites).set({ revokedAt }).where(eq(invites.id, id)).run();
+        const revoked = { ...invite, revokedAt };
+        audit('invite.revoked', revoked, actor);
+        return revoked;
+      });
+    },
+
+    /** The invitation that opens sign-up to this address. Throws `invalid_invite`. */
+    find(token: string, email: string): Invite {
+      const invite = isWellFormedSecret(token)
+        ? db
+            .select()
+            .from(invites)
+            .where(eq(invites.digest, digestOf(token)))
+            .get()
+        : undefined;
+      const fits = invite?.email === null || invite?.email === email;
+      if (invite !== undefined && fits && inviteStatus(invite, clock()) === 'open') return invite;
+      throw invalid();
+    },
+
+    /** Uses it up. Call inside the transaction that makes the user. Throws `invalid_invite`. */
+    use(id: string, userId: string): void {
+      const invite = db.select().from(invites).where(eq(invites.id, id)).get();
+      if (invite === undefined || inviteStatus(invite, clock()) !== 'open') throw invalid();
+      db.update(invites)
+        .set({ usedAt: clock(), usedBy: userId })
+        .where(and(eq(invites.id, id), isNull(invites.usedAt)))
+        .run();
+    },
+  };
+}
+
+function invalid(): IdentityError {
+  return new IdentityError(
+    'invalid_invite',
+    'This invitation is not valid (any more), or it is for another e-mail address. Ask the operator for a new one.',
+  );
+}

@@ -1,0 +1,111 @@
+// What the parts of sign-in share: the stores of one database, the audit trail, and work that is put
+// off until the answer has left, so that no answer tells by its time whether an address is known.
+
+import { createId, type RandomBytes } from '../../core/id.ts';
+import type { Database } from '../../store/database.ts';
+import { type Accounts, normaliseEmail } from '../accounts.ts';
+import { type Actor, type AuditAction, writeAuditEvent } from '../audit.ts';
+import { IdentityError } from '../error.ts';
+import type { Realm } from '../session.ts';
+import type { SendMail, SignUpMode } from './contract.ts';
+import type { Passwords } from './passwords.ts';
+import type { Throttle } from './throttle.ts';
+import type { Tokens } from './tokens.ts';
+import type { User, Users } from './users.ts';
+
+export type SignInDependencies = {
+  readonly database: Database;
+  readonly accounts: Accounts;
+  /** Unix milliseconds. */
+  readonly clock: () => number;
+  readonly randomBytes: RandomBytes;
+  /** From `signInSecret`. */
+  readonly secret: string;
+  readonly mode: SignUpMode;
+  readonly mail: SendMail;
+  /** Where the pages are, without a trailing slash: `https://example.com/dashboard`. */
+  readonly pages: Readonly<Record<Realm, () => string>>;
+  /** An account is about to be closed, or is: what is kept for it elsewhere may go. */
+  readonly onDeletion: (accountId: string) => void;
+  /** What went wrong after an answer had left. */
+  readonly onTrouble: (message: string, error: unknown) => void;
+};
+
+export type Parts = SignInDependencies & {
+  readonly passwords: Passwords;
+  readonly throttle: Throttle;
+  readonly tokens: Tokens;
+  readonly users: Users;
+  readonly later: Later['later'];
+  /** Call inside the transaction of the change. */
+  readonly audit: (
+    user: Pick<User, 'id' | 'accountId'>,
+    action: AuditAction,
+    actor: Actor,
+    detail?: Readonly<Record<string, string | number | boolean | null>>,
+  ) => void;
+};
+
+export function createAudit(
+  dependencies: Pick<SignInDependencies, 'database' | 'clock' | 'randomBytes'>,
+): Parts['audit'] {
+  const { database, clock, randomBytes } = dependencies;
+  return ({ id, accountId }, action, actor, detail) =>
+    writeAuditEvent(database, {
+      operationId: createId('op_', randomBytes),
+      at: clock(),
+      actor,
+      action,
+      ...(accountId === null ? {} : { accountId }),
+      subject: id,
+      ...(detail === undefined ? {} : { detail }),
+    });
+}
+
+/** A user in the audit trail, as `actorOf` names them once they are signed in. */
+export function actorOfUser(
+  user: Pick<User, 'accountId' | 'email'>,
+  address: string,
+): Exclude<Actor, string> {
+  return { name: user.accountId ?? `operator:${user.email}`, address };
+}
+
+/** What the library takes for an e-mail address, which is less than what accounts may have. */
+const EMAIL_SHAPE =
+  /^(?!\.)(?!.*\.\.)[a-z0-9_'+\-.]*[a-z0-9_+-]@(?:[a-z0-9][a-z0-9-]*\.)+[a-z]{2,}$/;
+
+/** The one spelling of an address to sign in with. Throws `invalid_email`. */
+export function signInEmail(text: string): string {
+  const email = normaliseEmail(text);
+  if (EMAIL_SHAPE.test(email)) return email;
+  throw new IdentityError(
+    'invalid_email',
+    'The e-mail address is not valid. It needs the form name@example.com, in plain letters.',
+  );
+}
+
+export type Later = ReturnType<typeof createLater>;
+
+export function createLater(onTrouble: SignInDependencies['onTrouble']) {
+  const waiting = new Set<Promise<void>>();
+  return {
+    /** Runs `work` once the answer has left. */
+    later(work: () => void): void {
+      const done = new Promise<void>((resolve) => {
+        setTimeout(() => {
+          try {
+            work();
+          } catch (error) {
+            onTrouble('sign-in: what a visitor asked for could not be done', error);
+          }
+          resolve();
+        }, 0);
+      });
+      waiting.add(done);
+      void done.then(() => waiting.delete(done));
+    },
+    async settled(): Promise<void> {
+      while (waiting.size > 0) await Promise.all(waiting);
+    },
+  };
+}

@@ -1,0 +1,75 @@
+// Passwords: how long they are, and argon2id in the runtime's own threads. At most two are hashed at
+// once, each taking 64 MiB and a core for a while, so that sign-ins never starve streams; what waits
+// behind them is bounded, too.
+
+import { IdentityError } from '../error.ts';
+
+const LENGTH_MIN = 12;
+const LENGTH_MAX = 256;
+
+const ARGON = { algorithm: 'argon2id', memoryCost: 65_536, timeCost: 3 } as const;
+const AT_ONCE_MAX = 2;
+const WAITING_MAX = 40;
+const RETRY_AFTER_SECONDS = 10;
+
+export type Passwords = {
+  /** Throws `invalid_password` for one that is too short or too long, before anything is hashed. */
+  readonly hash: (password: string) => Promise<string>;
+  readonly verify: (password: string, hash: string) => Promise<boolean>;
+};
+
+export function createPasswords(): Passwords {
+  let running = 0;
+  const waiting: (() => void)[] = [];
+
+  async function inTurn<T>(work: () => Promise<T>): Promise<T> {
+    if (running >= AT_ONCE_MAX) {
+      if (waiting.length >= WAITING_MAX) throw tooMany();
+      await new Promise<void>((resolve) => waiting.push(resolve));
+    } else {
+      running += 1;
+    }
+    try {
+      return await work();
+    } finally {
+      const next = waiting.shift();
+      if (next === undefined) running -= 1;
+      else next();
+    }
+  }
+
+  return {
+    async hash(password) {
+      const text = requirePassword(password);
+      return inTurn(() => Bun.password.hash(text, ARGON));
+    },
+    async verify(password, hash) {
+      if (!mayBePassword(password)) return false;
+      return inTurn(() => Bun.password.verify(password.normalize('NFC'), hash));
+    },
+  };
+}
+
+/** Whether anybody can have it; what nobody can have is not hashed. */
+export function mayBePassword(text: string): boolean {
+  const { length } = text.normalize('NFC');
+  return length >= LENGTH_MIN && length <= LENGTH_MAX;
+}
+
+/** The one spelling of a new password. Throws `invalid_password`. */
+export function requirePassword(password: string): string {
+  const text = password.normalize('NFC');
+  if (text.length >= LENGTH_MIN && text.length <= LENGTH_MAX) return text;
+  throw new IdentityError(
+    'invalid_password',
+    `A password has ${LENGTH_MIN} to ${LENGTH_MAX} characters; this one has ${text.length}.`,
+  );
+}
+
+function tooMany(): IdentityError {
+  return new IdentityError(
+    'too_many_attempts',
+    'Too many people are signing in at this moment. Try again in some seconds.',
+    RETRY_AFTER_SECONDS,
+  );
+}

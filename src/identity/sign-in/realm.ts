@@ -1,0 +1,221 @@
+// Signing in and out, proving the password again, and looking after one's sessions: the same for
+// customers and for operators. Passwords at sign-in, the second factor and new sessions are the
+// library's work; how often somebody may try, and what everybody else gets to know, is decided here.
+
+import { createHash } from 'node:crypto';
+import { and, eq, gt } from 'drizzle-orm';
+import { challenges } from '../../store/sign-in-tables.ts';
+import { IdentityError } from '../error.ts';
+import { actorOf, type Realm, type SignedIn } from '../session.ts';
+import type { Cookies, RealmSignIn, SignInOutcome, Visit } from './contract.ts';
+import type { Library } from './library.ts';
+import {
+  challengeCookieName,
+  challengeOver,
+  passedCookies,
+  refusalOfLibrary,
+  shownHeaders,
+  wrongCode,
+  wrongCredentials,
+} from './library-call.ts';
+import { changedMail } from './mails.ts';
+import { actorOfUser, type Parts, signInEmail } from './parts.ts';
+import { mayBePassword, requirePassword } from './passwords.ts';
+import { cookieOf, type Sessions } from './sessions.ts';
+import type { User } from './users.ts';
+
+export type RealmParts = Parts & {
+  readonly realm: Realm;
+  readonly sessions: Sessions;
+  /** Loads the library when it is needed first. */
+  readonly library: () => Promise<Library>;
+};
+
+type Entrance<Who extends SignedIn> = Pick<
+  RealmSignIn<Who>,
+  | 'signIn'
+  | 'secondFactor'
+  | 'signOut'
+  | 'changePassword'
+  | 'stepUp'
+  | 'sessions'
+  | 'endSession'
+  | 'endOtherSessions'
+>;
+
+export function createEntrance<Who extends SignedIn>(parts: RealmParts): Entrance<Who> {
+  const { realm, database, clock, passwords, throttle, tokens, users, sessions, audit } = parts;
+
+  /** A browser has one session: whatever it had before ends with a right password. */
+  function leaveBefore({ headers }: Visit): void {
+    const before = sessions.read(headers);
+    if (before !== undefined) sessions.end(before.userId, before.id);
+  }
+
+  function admitted(user: User, headers: Headers, visit: Visit, how: string): SignInOutcome {
+    database.transaction(() => {
+      leaveBefore(visit);
+      audit(user, 'user.signed_in', actorOfUser(user, visit.address), { with: how });
+    });
+    return { status: 'signed_in', cookies: passedCookies(headers, realm) };
+  }
+
+  /** Whose sign-in waits for a code, by the cookie of the challenge. */
+  function challenged({ headers }: Visit): User {
+    const identifier = cookieOf(headers, challengeCookieName(realm))?.replace(/\.[^.]*$/, '');
+    const row =
+      identifier === undefined
+        ? undefined
+        : parts.database.db
+            .select()
+            .from(challenges)
+            .where(
+              and(
+                eq(challenges.realm, realm),
+                eq(challenges.identifier, storedIdentifier(identifier)),
+                gt(challenges.expiresAt, Date.now()),
+              ),
+            )
+            .get();
+    const user = row === undefined ? undefined : users.get(row.value);
+    if (user === undefined) throw challengeOver();
+    return user;
+  }
+
+  /** Throws `invalid_credentials` and `too_many_attempts`. */
+  async function prove({ userId, email }: Who, password: string, { address }: Visit) {
+    const entry = throttle.enter({ realm, kind: 'password', name: email, address });
+    const hash = users.passwordOf(userId);
+    if (hash === undefined || !(await passwords.verify(password, hash))) {
+      throw new IdentityError('invalid_credentials', 'The password is not right.');
+    }
+    entry.succeeded();
+  }
+
+  return {
+    async signIn(given, visit) {
+      const email = signInEmail(given.email);
+      const { address } = visit;
+      const entry = throttle.enter({ realm, kind: 'password', name: email, address });
+      if (!mayBePassword(given.password)) throw wrongCredentials();
+      const library = await parts.library();
+      const { headers, response } = await library.api
+        .signInEmail({
+          body: { email, password: given.password },
+          headers: shownHeaders(visit),
+          returnHeaders: true,
+        })
+        .catch((error: unknown) => {
+          throw refusalOfLibrary(error);
+        });
+      entry.succeeded();
+      if ('twoFactorRedirect' in response) {
+        leaveBefore(visit);
+        return { status: 'second_factor_required', cookies: passedCookies(headers, realm) };
+      }
+      const user = users.find(realm, email);
+      if (user === undefined) throw wrongCredentials();
+      return admitted(user, headers, visit, 'password');
+    },
+
+    async secondFactor(given, visit) {
+      const user = challenged(visit);
+      const code = normaliseCode(given);
+      const { address } = visit;
+      const entry = throttle.enter({ realm, kind: 'code', name: user.id, address });
+      const isTotp = /^\d{6}$/.test(code);
+      const library = await parts.library();
+      const asked = {
+        body: { code },
+        headers: shownHeaders(visit, challengeCookieName(realm)),
+        returnHeaders: true,
+      } as const;
+      try {
+        if (isTotp && !tokens.claimCode(realm, user.id, code)) throw wrongCode();
+        const { headers } = isTotp
+          ? await library.api.verifyTOTP(asked)
+          : await library.api.verifyBackupCode(asked);
+        entry.succeeded();
+        return admitted(user, headers, visit, isTotp ? 'password and code' : 'recovery code');
+      } catch (error) {
+        const refusal = refusalOfLibrary(error);
+        if (isTotp && error !== refusal) tokens.releaseCode(user.id, code);
+        database.transaction(() =>
+          audit(user, 'user.second_factor_failed', actorOfUser(user, address)),
+        );
+        throw refusal;
+      }
+    },
+
+    signOut(visit) {
+      const row = sessions.read(visit.headers);
+      if (row !== undefined) {
+        database.transaction(() => {
+          sessions.end(row.userId, row.id);
+          const user = { id: row.userId, accountId: row.accountId, email: row.email };
+          audit(user, 'user.signed_out', actorOfUser(user, visit.address));
+        });
+      }
+      return [sessions.farewell()];
+    },
+
+    async stepUp(who, password, visit) {
+      await prove(who, password, visit);
+      const provenAt = clock();
+      return { provenAt, cookies: [sessions.renew(who.sessionId, { provenAt })] };
+    },
+
+    async changePassword(who, { current, password }, visit) {
+      const wanted = requirePassword(password);
+      await prove(who, current, visit);
+      const hash = await passwords.hash(wanted);
+      const cookies = database.transaction((): Cookies => {
+        users.setPassword(who.userId, hash);
+        tokens.removeFor(realm, who.email, ['reset']);
+        const ended = sessions.endAll(who.userId, who.sessionId);
+        audit(subjectOf(who), 'user.password_changed', actorOf(who, visit.address), {
+          sessions_ended: ended,
+        });
+        return [sessions.renew(who.sessionId, { provenAt: clock() })];
+      });
+      parts.later(() =>
+        parts.mail({ to: who.email, ...changedMail('Your password was changed', realm) }),
+      );
+      return cookies;
+    },
+
+    sessions: ({ userId }) => sessions.list(userId),
+
+    endSession(who, id, visit) {
+      database.transaction(() => {
+        if (!sessions.end(who.userId, id)) {
+          throw new IdentityError('session_not_found', 'There is no such session.');
+        }
+        audit(subjectOf(who), 'user.sessions_ended', actorOf(who, visit.address), { ended: 1 });
+      });
+    },
+
+    endOtherSessions(who, visit) {
+      database.transaction(() => {
+        const ended = sessions.endAll(who.userId, who.sessionId);
+        if (ended === 0) return;
+        audit(subjectOf(who), 'user.sessions_ended', actorOf(who, visit.address), { ended });
+      });
+    },
+  };
+}
+
+/** Who is signed in, as the subject of an event. */
+export function subjectOf(who: SignedIn): Pick<User, 'id' | 'accountId'> {
+  return { id: who.userId, accountId: who.realm === 'customer' ? who.accountId : null };
+}
+
+/** Spaces, and the case of recovery codes, do not matter. */
+export function normaliseCode(text: string): string {
+  return text.replace(/\s+/g, '').toLowerCase();
+}
+
+/** As the library stores what a challenge is found by. */
+function storedIdentifier(identifier: string): string {
+  return createHash('sha256').update(identifier).digest('base64url');
+}

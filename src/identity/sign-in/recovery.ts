@@ -1,0 +1,71 @@
+// A forgotten password, and an operator's first one: a link by mail (or on the operator's terminal)
+// opens a page that sets it. Whoever can read mail to an address is its owner, so this also gives a
+// customer whose account the operator has made their first password.
+
+import type { SignedIn } from '../session.ts';
+import type { RealmSignIn } from './contract.ts';
+import { resetMail } from './mails.ts';
+import { actorOfUser, signInEmail } from './parts.ts';
+import { requirePassword } from './passwords.ts';
+import type { RealmParts } from './realm.ts';
+import type { Token } from './tokens.ts';
+import type { User } from './users.ts';
+
+type Recovery<Who extends SignedIn> = Pick<RealmSignIn<Who>, 'forgotPassword' | 'resetPassword'>;
+
+export function createRecovery<Who extends SignedIn>(
+  parts: RealmParts & {
+    /** The account without a user that this address owns, if any; of customers alone. */
+    readonly ownerless: (email: string) => string | undefined;
+    /** Makes its owner a user of that account. Call inside no transaction. */
+    readonly adopt: (email: string, address: string) => string;
+  },
+): Recovery<Who> {
+  const { realm, database, passwords, throttle, tokens, users, sessions, audit } = parts;
+
+  /** Sets the password of a user who exists, or makes the one that the token is for. */
+  function settle({ email }: Token, accountId: string | null, password: string, address: string) {
+    const user = users.find(realm, email);
+    if (user !== undefined) {
+      users.setPassword(user.id, password);
+      const ended = sessions.endAll(user.id);
+      const actor = actorOfUser(user, address);
+      audit(user, 'user.password_reset', actor, { sessions_ended: ended });
+      return;
+    }
+    const created: User = users.create({ realm, email, accountId, password });
+    audit(created, 'user.created', actorOfUser(created, address), { with: 'link' });
+  }
+
+  return {
+    forgotPassword(given, { address }) {
+      const email = signInEmail(given);
+      throttle.limitNetwork(address);
+      parts.later(() => {
+        const isKnown =
+          users.find(realm, email) !== undefined || parts.ownerless(email) !== undefined;
+        if (!isKnown || !throttle.mayMail(`${realm} ${email}`)) return;
+        const facts = { realm, purpose: 'reset', email } as const;
+        const token = tokens.create({ ...facts, password: null, invite: null });
+        parts.mail({ to: email, ...resetMail(parts.pages[realm](), token) });
+      });
+    },
+
+    async resetPassword(given, { address }) {
+      throttle.limitNetwork(address);
+      const purposes =
+        realm === 'operator' ? (['reset', 'operator'] as const) : (['reset'] as const);
+      const token = tokens.find(realm, purposes, given.token);
+      const hash = await passwords.hash(requirePassword(given.password));
+      // It may have been taken while the password was hashed.
+      tokens.find(realm, purposes, given.token);
+      const isNew = users.find(realm, token.email) === undefined;
+      const accountId = isNew && realm === 'customer' ? parts.adopt(token.email, address) : null;
+      database.transaction(() => {
+        tokens.take(token);
+        tokens.removeFor(realm, token.email, ['reset', 'operator', 'sign-up']);
+        settle(token, accountId, hash, address);
+      });
+    },
+  };
+}

@@ -1,0 +1,170 @@
+// Who is signed in. A session is a row, and its cookie holds 256 random bits that the row knows the
+// SHA-256 of. It ends after 12 hours without a request and after 7 days whatever happens. Read by
+// each request of the dashboard, so with one prepared statement.
+
+import { createHmac } from 'node:crypto';
+import { and, desc, eq, lt, ne, or, sql } from 'drizzle-orm';
+import type { RandomBytes } from '../../core/id.ts';
+import type { Database } from '../../store/database.ts';
+import { sessions, users } from '../../store/sign-in-tables.ts';
+import type { Realm } from '../session.ts';
+import { createSecret, digestOf, isWellFormedSecret } from './digest.ts';
+
+export type SessionRow = typeof sessions.$inferSelect;
+
+export type Sessions = ReturnType<typeof createSessions>;
+
+const HOUR_MS = 3_600_000;
+const IDLE_MS = 12 * HOUR_MS;
+export const ABSOLUTE_MS = 7 * 24 * HOUR_MS;
+const SEEN_EVERY_MS = 60_000;
+
+const USER_AGENT_LENGTH_MAX = 300;
+const COOKIE_LENGTH_MAX = 8_192;
+
+const COOKIES: Readonly<Record<Realm, string>> = {
+  customer: '__Host-tollgate',
+  operator: '__Host-tollgate-operator',
+};
+
+export function sessionCookieName(realm: Realm): string {
+  return COOKIES[realm];
+}
+
+export function createSessions(dependencies: {
+  readonly database: Database;
+  /** Unix milliseconds. */
+  readonly clock: () => number;
+  readonly randomBytes: RandomBytes;
+  /** What the library signs its cookies with. */
+  readonly secret: string;
+  readonly realm: Realm;
+}) {
+  const { database, clock, randomBytes, secret, realm } = dependencies;
+  const { db } = database;
+  const name = COOKIES[realm];
+
+  const reading = db
+    .select({
+      id: sessions.id,
+      userId: sessions.userId,
+      createdAt: sessions.createdAt,
+      lastSeenAt: sessions.lastSeenAt,
+      provenAt: sessions.provenAt,
+      expiresAt: sessions.expiresAt,
+      email: users.email,
+      accountId: users.accountId,
+      twoFactor: users.twoFactorEnabled,
+    })
+    .from(sessions)
+    .innerJoin(users, eq(users.id, sessions.userId))
+    .where(and(eq(sessions.digest, sql.placeholder('digest')), eq(sessions.realm, realm)))
+    .prepare();
+
+  const isOver = (now: number) =>
+    or(lt(sessions.expiresAt, now + 1), lt(sessions.lastSeenAt, now - IDLE_MS + 1));
+
+  /** Signed as the library does, which reads the same cookie; to us the signature says nothing. */
+  function cookie(text: string): string {
+    const signature = createHmac('sha256', secret).update(text).digest('base64');
+    return `${name}=${encodeURIComponent(`${text}.${signature}`)}; Max-Age=${ABSOLUTE_MS / 1_000}; Path=/; HttpOnly; Secure; SameSite=Lax`;
+  }
+
+  return {
+    /** The session of a request's cookie while it lasts. Notes once a minute that it was seen. */
+    read(headers: Headers) {
+      const text = secretOf(headers, name);
+      if (text === undefined) return undefined;
+      const row = reading.get({ digest: digestOf(text) });
+      if (row === undefined) return undefined;
+      const now = clock();
+      if (now >= row.expiresAt || now - row.lastSeenAt >= IDLE_MS) return undefined;
+      if (now - row.lastSeenAt >= SEEN_EVERY_MS) {
+        db.update(sessions).set({ lastSeenAt: now }).where(eq(sessions.id, row.id)).run();
+      }
+      return row;
+    },
+
+    /** Gives a session a new secret, and with it a new cookie; the old one opens nothing any more. */
+    renew(id: string, changes: { readonly provenAt?: number } = {}): string {
+      const text = createSecret(randomBytes);
+      const now = clock();
+      db.update(sessions)
+        .set({ ...changes, digest: digestOf(text), updatedAt: now, lastSeenAt: now })
+        .where(eq(sessions.id, id))
+        .run();
+      return cookie(text);
+    },
+
+    /** Those of a user that last, the one seen last first. */
+    list: (userId: string): readonly SessionRow[] => {
+      const now = clock();
+      return db
+        .select()
+        .from(sessions)
+        .where(eq(sessions.userId, userId))
+        .orderBy(desc(sessions.lastSeenAt), desc(sessions.createdAt))
+        .all()
+        .filter((row) => now < row.expiresAt && now - row.lastSeenAt < IDLE_MS);
+    },
+
+    /** Whether there was one of this user's with this id. */
+    end: (userId: string, id: string): boolean =>
+      db
+        .delete(sessions)
+        .where(and(eq(sessions.userId, userId), eq(sessions.id, id)))
+        .returning({ id: sessions.id })
+        .all().length > 0,
+
+    /** Ends all of a user's but one; answers how many. */
+    endAll: (userId: string, exceptId?: string): number =>
+      db
+        .delete(sessions)
+        .where(
+          and(
+            eq(sessions.userId, userId),
+            exceptId === undefined ? undefined : ne(sessions.id, exceptId),
+          ),
+        )
+        .returning({ id: sessions.id })
+        .all().length,
+
+    /** The `Set-Cookie` that makes the browser forget it. */
+    farewell: (): string => `${name}=; Max-Age=0; Path=/; HttpOnly; Secure; SameSite=Lax`,
+
+    /** Removes what is over. */
+    sweep(): void {
+      db.delete(sessions).where(isOver(clock())).run();
+    },
+  };
+}
+
+/** What the library calls a browser: text from outside, cut and without control characters. */
+export function shownUserAgent(headers: Headers): string {
+  return (headers.get('user-agent') ?? '')
+    .replace(/\p{Cc}/gu, '')
+    .slice(0, USER_AGENT_LENGTH_MAX)
+    .toWellFormed();
+}
+
+/** The secret in a cookie of this name, without the signature behind it. */
+function secretOf(headers: Headers, name: string): string | undefined {
+  const text = cookieOf(headers, name)?.split('.')[0];
+  return text !== undefined && isWellFormedSecret(text) ? text : undefined;
+}
+
+/** A cookie's value, decoded. */
+export function cookieOf(headers: Headers, name: string): string | undefined {
+  const header = headers.get('cookie') ?? '';
+  if (header.length > COOKIE_LENGTH_MAX) return undefined;
+  for (const pair of header.split(';')) {
+    const at = pair.indexOf('=');
+    if (at === -1 || pair.slice(0, at).trim() !== name) continue;
+    try {
+      return decodeURIComponent(pair.slice(at + 1).trim());
+    } catch {
+      return undefined;
+    }
+  }
+  return undefined;
+}

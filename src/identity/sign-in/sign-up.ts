@@ -1,0 +1,121 @@
+// How a stranger becomes a customer. Until the address is verified there is no user, no account and
+// no session: only a row with the address, a hash of the password and the digest of a mailed token.
+//
+// Why the mailed page asks for the password again: without that, somebody could sign up with an
+// address that is not theirs and wait until its owner, who meant to sign up as well or clicks
+// whatever a mail says, verifies it; then the stranger's password would open the owner's account.
+// So an address counts as verified only by who has both, the mail and the password of that very
+// sign-up. Sign-ups of one address live side by side, and the first that is verified ends the
+// others: nothing of a stranger's (password, session, key) is left in what the owner gets.
+//
+// An account that the operator has made for the address is handed to who verifies it.
+
+import { DEFAULT_PLAN } from '../../core/plan.ts';
+import { IdentityError } from '../error.ts';
+import type { CustomerSignIn } from './contract.ts';
+import type { Invites } from './invites.ts';
+import { wrongCredentials } from './library-call.ts';
+import { alreadySignedUpMail, verificationMail } from './mails.ts';
+import { actorOfUser, signInEmail } from './parts.ts';
+import { requirePassword } from './passwords.ts';
+import type { RealmParts } from './realm.ts';
+
+type SignUp = Pick<CustomerSignIn, 'signUp' | 'verifyEmail'>;
+
+export function createSignUp(
+  parts: RealmParts & {
+    readonly invites: Invites;
+    readonly signIn: CustomerSignIn['signIn'];
+    readonly adopt: (email: string, address: string) => string;
+  },
+): SignUp {
+  const { realm, database, mode, passwords, throttle, tokens, users, invites, audit } = parts;
+
+  /** The invitation that is used up, where one is needed. Throws. */
+  function requireOpen(email: string, invite: string | undefined): string | null {
+    if (mode === 'open') return null;
+    if (mode === 'invite' && invite !== undefined) return invites.find(invite, email).id;
+    throw new IdentityError(
+      'sign_up_closed',
+      mode === 'invite'
+        ? 'Signing up needs an invitation. Ask the operator for one.'
+        : 'Signing up is closed. Ask the operator for an account.',
+    );
+  }
+
+  return {
+    async signUp(given, { address }) {
+      const email = signInEmail(given.email);
+      const wanted = requirePassword(given.password);
+      throttle.limitNetwork(address);
+      const invite = requireOpen(email, given.invite);
+      // Hashed for addresses that are taken as well, so that both take the same time.
+      const password = await passwords.hash(wanted);
+      parts.later(() => {
+        if (!throttle.mayMail(`${realm} ${email}`)) return;
+        const pages = parts.pages[realm]();
+        if (users.find(realm, email) !== undefined) {
+          parts.mail({ to: email, ...alreadySignedUpMail(pages) });
+          return;
+        }
+        const facts = { realm, purpose: 'sign-up', email } as const;
+        const token = tokens.create({ ...facts, password, invite });
+        parts.mail({ to: email, ...verificationMail(pages, token) });
+      });
+    },
+
+    async verifyEmail({ token: text, password }, visit) {
+      const { address } = visit;
+      throttle.limitNetwork(address);
+      const token = tokens.find(realm, ['sign-up'], text);
+      const { email, password: hash, invite } = token;
+      const entry = throttle.enter({ realm, kind: 'token', name: email, address });
+      if (hash === null || !(await passwords.verify(password, hash))) throw wrongCredentials();
+      entry.succeeded();
+      if (mode === 'closed') requireOpen(email, undefined);
+      // It may have been taken while the password was looked at.
+      tokens.find(realm, ['sign-up'], text);
+      if (users.find(realm, email) !== undefined) throw taken();
+      const accountId = parts.adopt(email, address);
+      database.transaction(() => {
+        tokens.take(token);
+        tokens.removeFor(realm, email, ['sign-up', 'reset']);
+        const user = users.create({ realm, email, accountId, password: hash });
+        if (invite !== null) invites.use(invite, user.id);
+        audit(user, 'user.created', actorOfUser(user, address), { with: 'sign-up' });
+      });
+      return parts.signIn({ email, password }, visit);
+    },
+  };
+}
+
+function taken(): IdentityError {
+  return new IdentityError('invalid_token', 'This address is verified already. Sign in.');
+}
+
+/** The account of a verified address: the one that the operator has made for it, or a new one. */
+export function createAdoption({ accounts, users }: Pick<RealmParts, 'accounts' | 'users'>) {
+  function find(email: string): string | undefined {
+    try {
+      return accounts.find(email).id;
+    } catch (error) {
+      if (error instanceof IdentityError && error.code === 'account_not_found') return undefined;
+      throw error;
+    }
+  }
+
+  return {
+    ownerless(email: string): string | undefined {
+      const id = find(email);
+      return id === undefined || users.ofAccount(id) !== undefined ? undefined : id;
+    },
+    adopt(email: string, address: string): string {
+      const found = find(email);
+      if (found !== undefined) {
+        return accounts.verifyEmail(found, { name: found, address }).id;
+      }
+      const actor = { name: 'visitor', address };
+      return accounts.create({ email, plan: DEFAULT_PLAN, emailVerified: true }, actor).id;
+    },
+  };
+}

@@ -1,0 +1,171 @@
+// Slows down whoever guesses. Counted in the database, so that a restart forgives nothing, and under
+// digests, so that the table tells nobody's address. Called before a secret is looked at: what is
+// tried in parallel is counted before any of it is answered.
+//
+// Three counters, each free at first and then with a delay that grows and has an end:
+//   here      one name from one network: 10, then 15 s doubling up to 15 minutes;
+//   name      one name from anywhere: 10, then 2 s doubling up to 60 s;
+//   network   one network, whatever the name: 60, then 15 s doubling up to 15 minutes.
+// Nobody can be locked out for good: a stranger who keeps failing slows the owner by 60 s at most,
+// and not at all on a network that the owner has signed in from within 90 days. Names that nobody
+// has are counted like all others.
+
+import { eq, lt } from 'drizzle-orm';
+import type { Database } from '../../store/database.ts';
+import { attempts } from '../../store/sign-in-tables.ts';
+import { normaliseNetwork } from '../address.ts';
+import { IdentityError } from '../error.ts';
+import type { Realm } from '../session.ts';
+import { digestOf } from './digest.ts';
+
+const MINUTE_MS = 60_000;
+const KNOWN_MS = 90 * 24 * 60 * MINUTE_MS;
+
+type Rule = {
+  /** Attempts before the first delay. */
+  readonly free: number;
+  readonly firstDelayMs: number;
+  readonly delayMaxMs: number;
+  /** How long attempts are counted together; the end of a delay begins it anew. */
+  readonly windowMs: number;
+};
+
+const QUARTER = { windowMs: 15 * MINUTE_MS } as const;
+const HERE: Rule = { free: 10, firstDelayMs: 15_000, delayMaxMs: 15 * MINUTE_MS, ...QUARTER };
+const NAME: Rule = { free: 10, firstDelayMs: 2_000, delayMaxMs: MINUTE_MS, ...QUARTER };
+const NETWORK: Rule = { free: 60, firstDelayMs: 15_000, delayMaxMs: 15 * MINUTE_MS, ...QUARTER };
+const MAIL: Rule = {
+  free: 5,
+  firstDelayMs: 60 * MINUTE_MS,
+  delayMaxMs: 60 * MINUTE_MS,
+  windowMs: 60 * MINUTE_MS,
+};
+
+/** What is tried, by whom: `name` is an e-mail address or a user id. */
+type Attempt = {
+  readonly realm: Realm;
+  readonly kind: 'password' | 'code' | 'token';
+  readonly name: string;
+  readonly address: string;
+};
+
+export type Throttle = ReturnType<typeof createThrottle>;
+
+export function createThrottle(dependencies: {
+  readonly database: Database;
+  /** Unix milliseconds. */
+  readonly clock: () => number;
+}) {
+  const { database, clock } = dependencies;
+  const { db } = database;
+
+  function read(name: string, now: number) {
+    const row = db.select().from(attempts).where(eq(attempts.name, name)).get();
+    return row !== undefined && row.endsAt > now ? row : undefined;
+  }
+
+  function write(name: string, failures: number, nextAt: number, endsAt: number): void {
+    const facts = { failures, nextAt, endsAt };
+    db.insert(attempts)
+      .values({ name, ...facts })
+      .onConflictDoUpdate({ target: attempts.name, set: facts })
+      .run();
+  }
+
+  function count(name: string, rule: Rule, now: number): void {
+    const before = read(name, now);
+    const failures = (before?.failures ?? 0) + 1;
+    if (failures < rule.free) {
+      write(name, failures, now, before?.endsAt ?? now + rule.windowMs);
+      return;
+    }
+    const doublings = Math.min(failures - rule.free, 30);
+    const delay = Math.min(rule.firstDelayMs * 2 ** doublings, rule.delayMaxMs);
+    write(name, failures, now + delay, now + delay + rule.windowMs);
+  }
+
+  /** An attempt that was right is none that failed. */
+  function uncount(name: string, rule: Rule, now: number): void {
+    const row = read(name, now);
+    if (row === undefined) return;
+    const failures = row.failures - 1;
+    write(name, failures, failures < rule.free ? now : row.nextAt, row.endsAt);
+  }
+
+  return {
+    /**
+     * Counts an attempt as failed, until `succeeded` says otherwise. Throws `too_many_attempts`,
+     * which counts nothing and makes no delay longer.
+     */
+    enter(attempt: Attempt): { readonly succeeded: () => void } {
+      const { realm, kind, name, address } = attempt;
+      const network = networkGroup(address);
+      const who = `${realm} ${kind} ${name}`;
+      const here = digestOf(`here ${who} ${network}`);
+      const anywhere = digestOf(`name ${who}`);
+      const from = digestOf(`network ${network}`);
+      const known = digestOf(`known ${who} ${network}`);
+      database.transaction(() => {
+        const now = clock();
+        const isKnown = read(known, now) !== undefined;
+        const counters = isKnown ? [here, from] : [here, anywhere, from];
+        refuse(Math.max(...counters.map((each) => read(each, now)?.nextAt ?? 0)), now);
+        count(here, HERE, now);
+        count(anywhere, NAME, now);
+        count(from, NETWORK, now);
+      });
+      return {
+        succeeded: () =>
+          database.transaction(() => {
+            const now = clock();
+            db.delete(attempts).where(eq(attempts.name, here)).run();
+            uncount(anywhere, NAME, now);
+            uncount(from, NETWORK, now);
+            write(known, 0, 0, now + KNOWN_MS);
+          }),
+      };
+    },
+
+    /** Counts something that costs us work, such as a mail that is asked for. Throws as `enter`. */
+    limitNetwork(address: string): void {
+      const from = digestOf(`asking ${networkGroup(address)}`);
+      database.transaction(() => {
+        const now = clock();
+        refuse(read(from, now)?.nextAt ?? 0, now);
+        count(from, NETWORK, now);
+      });
+    },
+
+    /** Whether one more mail may go to this address; counts it. */
+    mayMail(email: string): boolean {
+      const name = digestOf(`mail ${email}`);
+      return database.transaction(() => {
+        const now = clock();
+        if ((read(name, now)?.nextAt ?? 0) > now) return false;
+        count(name, MAIL, now);
+        return true;
+      });
+    },
+
+    /** Forgets what is over. */
+    sweep(): void {
+      db.delete(attempts).where(lt(attempts.endsAt, clock())).run();
+    },
+  };
+}
+
+function refuse(nextAt: number, now: number): void {
+  if (nextAt <= now) return;
+  const seconds = Math.ceil((nextAt - now) / 1_000);
+  throw new IdentityError(
+    'too_many_attempts',
+    `There were too many attempts. Try again in ${seconds} seconds.`,
+    seconds,
+  );
+}
+
+/** An IPv4 address, or the 64 bits of an IPv6 one that a household has to itself. */
+function networkGroup(address: string): string {
+  if (!address.includes(':')) return address;
+  return normaliseNetwork(`${address}/64`) ?? address;
+}

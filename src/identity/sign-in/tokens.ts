@@ -1,0 +1,157 @@
+// Mailed and printed tokens: 256 bits, taken once, kept as a digest with the address that they were
+// sent to, worth nothing after half an hour.
+
+import { and, asc, eq, gt, inArray, lt } from 'drizzle-orm';
+import type { RandomBytes } from '../../core/id.ts';
+import type { Database } from '../../store/database.ts';
+import { signInTokens, type TokenPurpose } from '../../store/sign-in-tables.ts';
+import { IdentityError } from '../error.ts';
+import type { Realm } from '../session.ts';
+import { createSecret, digestOf, isWellFormedSecret } from './digest.ts';
+
+export type Token = typeof signInTokens.$inferSelect;
+
+export type Tokens = ReturnType<typeof createTokens>;
+
+const LIFETIME_MS = 30 * 60_000;
+
+/** A code of a second factor is right for a minute and a half. */
+const USED_CODE_MS = 3 * 60_000;
+
+/** Several sign-ups of one address live side by side; so many, and the oldest goes. */
+const LIVE_MAX = 5;
+
+export function createTokens(dependencies: {
+  readonly database: Database;
+  /** Unix milliseconds. */
+  readonly clock: () => number;
+  readonly randomBytes: RandomBytes;
+}) {
+  const { database, clock, randomBytes } = dependencies;
+  const { db } = database;
+
+  function find(realm: Realm, purposes: readonly TokenPurpose[], text: string): Token {
+    const row = isWellFormedSecret(text)
+      ? db
+          .select()
+          .from(signInTokens)
+          .where(
+            and(
+              eq(signInTokens.digest, digestOf(text)),
+              eq(signInTokens.realm, realm),
+              inArray(signInTokens.purpose, [...purposes]),
+              gt(signInTokens.expiresAt, clock()),
+            ),
+          )
+          .get()
+      : undefined;
+    if (row !== undefined) return row;
+    throw new IdentityError(
+      'invalid_token',
+      'This link is not valid (any more): it was used, it is older than 30 minutes, or it is incomplete. Ask for another one.',
+    );
+  }
+
+  function removeFor(realm: Realm, email: string, purposes: readonly TokenPurpose[]): void {
+    const theirs = and(
+      eq(signInTokens.realm, realm),
+      eq(signInTokens.email, email),
+      inArray(signInTokens.purpose, [...purposes]),
+    );
+    db.delete(signInTokens).where(theirs).run();
+  }
+
+  return {
+    /** Answers the text, which is seen now and never again. */
+    create(facts: Pick<Token, 'realm' | 'purpose' | 'email' | 'password' | 'invite'>): string {
+      const text = createSecret(randomBytes);
+      database.transaction(() => {
+        const now = clock();
+        const { realm, purpose, email } = facts;
+        const live = db
+          .select({ digest: signInTokens.digest })
+          .from(signInTokens)
+          .where(
+            and(
+              eq(signInTokens.realm, realm),
+              eq(signInTokens.email, email),
+              eq(signInTokens.purpose, purpose),
+            ),
+          )
+          .orderBy(asc(signInTokens.createdAt))
+          .all();
+        const oldest = live.slice(0, Math.max(0, live.length - LIVE_MAX + 1));
+        for (const { digest } of oldest) {
+          db.delete(signInTokens).where(eq(signInTokens.digest, digest)).run();
+        }
+        const times = { createdAt: now, expiresAt: now + LIFETIME_MS };
+        db.insert(signInTokens)
+          .values({ ...facts, ...times, digest: digestOf(text) })
+          .run();
+      });
+      return text;
+    },
+
+    /** Throws `invalid_token`. Takes nothing yet. */
+    find,
+
+    /** Takes it; throws `invalid_token` where somebody else has. Call inside a transaction. */
+    take({ digest }: Token): void {
+      const taken = db
+        .delete(signInTokens)
+        .where(eq(signInTokens.digest, digest))
+        .returning()
+        .all();
+      if (taken.length === 1) return;
+      throw new IdentityError('invalid_token', 'This link was used already.');
+    },
+
+    /** Makes all tokens of an address worthless. */
+    removeFor,
+
+    /** Whether there is one for this address, or for any. */
+    isWaiting(realm: Realm, purpose: TokenPurpose, email?: string): boolean {
+      const theirs = and(
+        eq(signInTokens.realm, realm),
+        eq(signInTokens.purpose, purpose),
+        gt(signInTokens.expiresAt, clock()),
+        email === undefined ? undefined : eq(signInTokens.email, email),
+      );
+      return db.select().from(signInTokens).where(theirs).limit(1).get() !== undefined;
+    },
+
+    /** False where this user has had this code taken already (or somebody is trying it now). */
+    claimCode(realm: Realm, userId: string, code: string): boolean {
+      const now = clock();
+      const row = {
+        digest: digestOf(`code ${userId} ${code}`),
+        realm,
+        purpose: 'used-code' as const,
+        email: '',
+        password: null,
+        invite: null,
+        createdAt: now,
+        expiresAt: now + USED_CODE_MS,
+      };
+      return database.transaction(() => {
+        db.delete(signInTokens)
+          .where(and(eq(signInTokens.digest, row.digest), lt(signInTokens.expiresAt, now)))
+          .run();
+        return (
+          db.insert(signInTokens).values(row).onConflictDoNothing().returning().all().length > 0
+        );
+      });
+    },
+
+    /** It was wrong after all. */
+    releaseCode(userId: string, code: string): void {
+      const digest = digestOf(`code ${userId} ${code}`);
+      db.delete(signInTokens).where(eq(signInTokens.digest, digest)).run();
+    },
+
+    /** Forgets what is over. */
+    sweep(): void {
+      db.delete(signInTokens).where(lt(signInTokens.expiresAt, clock())).run();
+    },
+  };
+}

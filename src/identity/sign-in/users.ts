@@ -1,0 +1,101 @@
+// Who may sign in: people with a verified e-mail address and a password. Written here and nowhere
+// else; the library reads them through `adapter.ts`.
+
+import { and, asc, eq } from 'drizzle-orm';
+import { createId, type RandomBytes } from '../../core/id.ts';
+import type { Database } from '../../store/database.ts';
+import {
+  challenges,
+  credentials,
+  secondFactors,
+  sessions,
+  users,
+} from '../../store/sign-in-tables.ts';
+import type { Realm } from '../session.ts';
+
+export type User = typeof users.$inferSelect;
+
+export type Users = ReturnType<typeof createUsers>;
+
+/** How the library calls a password of our own. */
+const PROVIDER = 'credential';
+
+export function createUsers(dependencies: {
+  readonly database: Database;
+  /** Unix milliseconds. */
+  readonly clock: () => number;
+  readonly randomBytes: RandomBytes;
+}) {
+  const { database, clock, randomBytes } = dependencies;
+  const { db } = database;
+
+  const byUser = (userId: string) =>
+    and(eq(credentials.userId, userId), eq(credentials.provider, PROVIDER));
+
+  return {
+    find: (realm: Realm, email: string): User | undefined =>
+      db
+        .select()
+        .from(users)
+        .where(and(eq(users.realm, realm), eq(users.email, email)))
+        .get(),
+
+    get: (id: string): User | undefined => db.select().from(users).where(eq(users.id, id)).get(),
+
+    ofAccount: (accountId: string): User | undefined =>
+      db.select().from(users).where(eq(users.accountId, accountId)).get(),
+
+    /** Oldest first. */
+    list: (realm: Realm): readonly User[] =>
+      db.select().from(users).where(eq(users.realm, realm)).orderBy(asc(users.createdAt)).all(),
+
+    /** Call inside a transaction, once the address is verified. `password` is hashed. */
+    create(
+      facts: Pick<User, 'realm' | 'email' | 'accountId'> & { readonly password: string },
+    ): User {
+      const now = clock();
+      const { password, ...known } = facts;
+      const times = { createdAt: now, updatedAt: now };
+      const id = createId('user_', randomBytes);
+      const user: User = { ...known, ...times, id, emailVerified: true, twoFactorEnabled: false };
+      db.insert(users).values(user).run();
+      db.insert(credentials)
+        .values({
+          ...times,
+          id: createId('cred_', randomBytes),
+          realm: user.realm,
+          userId: id,
+          subject: id,
+          provider: PROVIDER,
+          password,
+        })
+        .run();
+      return user;
+    },
+
+    /** The hash; `undefined` where the user has none (any more). */
+    passwordOf: (userId: string): string | undefined =>
+      db.select().from(credentials).where(byUser(userId)).get()?.password ?? undefined,
+
+    /**
+     * Sets the hash; `null`: nothing opens until there is one. Sign-ins with the old one that wait
+     * for their second factor are over; sessions are not.
+     */
+    setPassword(userId: string, password: string | null): void {
+      db.update(credentials).set({ password, updatedAt: clock() }).where(byUser(userId)).run();
+      db.delete(challenges).where(eq(challenges.value, userId)).run();
+    },
+
+    dropSecondFactor(userId: string): void {
+      db.delete(secondFactors).where(eq(secondFactors.userId, userId)).run();
+      db.update(users).set({ twoFactorEnabled: false }).where(eq(users.id, userId)).run();
+    },
+
+    /** Everything of the user goes: sessions, password, second factor. */
+    remove(userId: string): void {
+      db.delete(challenges).where(eq(challenges.value, userId)).run();
+      db.delete(sessions).where(eq(sessions.userId, userId)).run();
+      db.delete(users).where(eq(users.id, userId)).run();
+    },
+  };
+}
