@@ -82,7 +82,7 @@ function Table({ models, model }: Props) {
   return (
     <Page
       title="Playground"
-      lead="Talk to a model in either format. It is charged like any other request, and nothing of it is stored."
+      lead="Talk to a model in either format. It is charged like any other request; what is said stays in this page."
       actions={
         <>
           <Button onClick={() => conversation.clear()}>New conversation</Button>

@@ -79,7 +79,7 @@ function Bounds({ model }: Pick<Props, 'model'>) {
   const { format, temperature, maxTokens, reasoning } = draft.value;
   return (
     <>
-      <div class="fields">
+      <div class="pair">
         <TextField
           label="Temperature"
           type="number"

@@ -156,7 +156,7 @@ function BillLine({ answer, facts }: { readonly answer: Answer; readonly facts: 
     usage === undefined
       ? undefined
       : `${formatCount(usage.input)} in${usage.cached > 0 ? ` (${formatCount(usage.cached)} cached)` : ''}, ${formatCount(usage.output)} out`,
-    firstMs === undefined ? undefined : `first piece after ${formatMilliseconds(firstMs)}`,
+    firstMs === undefined ? undefined : `began after ${formatMilliseconds(firstMs)}`,
     `${formatMilliseconds(totalMs)} in all`,
     bill?.isFallback === true && model !== undefined ? `answered by ${model}` : undefined,
     finish === undefined ? undefined : `ended with ${finish}`,
