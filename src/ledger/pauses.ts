@@ -7,7 +7,7 @@ const KEPT_MS_MAX = 4;
 export type Pause = () => Promise<void> | undefined;
 
 /** One for each read. `monotonic` are milliseconds of a clock that never jumps. */
-export function createPause(monotonic: () => number): Pause {
+export function createPause(monotonic = () => performance.now()): Pause {
   let since = monotonic();
   return () => {
     if (monotonic() - since < KEPT_MS_MAX) return undefined;

@@ -46,7 +46,7 @@ type Grouped<Figures> = { readonly group: string; readonly figures: Figures };
 const CELLS_MAX = 40_000;
 
 /** Records that are read one by one; where there are more, they wait for the roll-up. */
-const TAIL_MAX = 20_000;
+export const TAIL_MAX = 20_000;
 
 export type ReadBuckets = <Figures>(
   /** Where the buckets begin, ascending, and where the last one ends. */
@@ -55,7 +55,10 @@ export type ReadBuckets = <Figures>(
 ) => Promise<Buckets<Figures>>;
 
 /** `database` is migrated; `monotonic` are milliseconds of a clock that never jumps. */
-export function createBucketReader(database: Database, monotonic: () => number): ReadBuckets {
+export function createBucketReader(
+  database: Database,
+  monotonic = () => performance.now(),
+): ReadBuckets {
   const { mark, last } = prepareSeriesStatements(database);
 
   return async function readBuckets<Figures>(

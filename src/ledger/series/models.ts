@@ -39,10 +39,10 @@ export type ModelFigures = Figures & {
  */
 export type ReadModelSeries = (edges: readonly number[]) => Promise<Buckets<ModelFigures>>;
 
-/** `database` is migrated; `monotonic` are milliseconds of a clock that never jumps. */
+/** `database` is migrated; `monotonic` are milliseconds of a clock that never jumps, the process's own where absent. */
 export function createModelSeriesReader(
   database: Database,
-  monotonic: () => number,
+  monotonic?: () => number,
 ): ReadModelSeries {
   const readBuckets = createBucketReader(database, monotonic);
   const groups = prepareGroups(database);

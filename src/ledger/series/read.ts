@@ -35,8 +35,8 @@ export type SeriesQuery = {
  */
 export type ReadSeries = (query: SeriesQuery) => Promise<Buckets<Figures>>;
 
-/** `database` is migrated; `monotonic` are milliseconds of a clock that never jumps. */
-export function createSeriesReader(database: Database, monotonic: () => number): ReadSeries {
+/** `database` is migrated; `monotonic` are milliseconds of a clock that never jumps, the process's own where absent. */
+export function createSeriesReader(database: Database, monotonic?: () => number): ReadSeries {
   const readBuckets = createBucketReader(database, monotonic);
   const groups = prepareGroups(database);
   const tail = prepareTail(database);

@@ -1,0 +1,188 @@
+// The requests of an account that have ended, newest first, a page at a time. What is asked for may be
+// rare among very many: the series say in which hours there is any of it, and no others are looked
+// through. It only reads, in pieces, and lets the event loop go between.
+
+import { and, desc, eq, gte, inArray, lt, or, type SQL, sql } from 'drizzle-orm';
+import type { Span } from '../core/calendar.ts';
+import type { Outcome } from '../core/generation.ts';
+import type { Database } from '../store/database.ts';
+import { usageRecords } from '../store/money-tables.ts';
+import { createPause } from './pauses.ts';
+import { createCandidates, type RequestEnding, type RequestKind } from './series/candidates.ts';
+import { endUserOfRecord, HOUR_MS, modelOfRecord, rowOfRecord } from './series/figures.ts';
+
+export type ListedRequest = {
+  readonly requestId: string;
+  readonly keyId: string;
+  readonly format: 'chat' | 'messages';
+  readonly stream: boolean;
+  readonly modelRequested: string;
+  readonly modelServed: string | null;
+  readonly outcome: Outcome;
+  readonly inputTokens: number;
+  readonly cachedInputTokens: number;
+  readonly cacheWriteTokens: number;
+  readonly outputTokens: number;
+  readonly reasoningTokens: number;
+  readonly usageBasis: string;
+  readonly charged: bigint;
+  readonly debited: bigint;
+  readonly loss: bigint;
+  readonly endUser: string | null;
+  /** Unix milliseconds. */
+  readonly startedAt: number;
+  readonly endedAt: number;
+  readonly row: number;
+};
+
+export type RequestFilter = RequestKind & {
+  /** When it started: at or after `fromMs`, and before `untilMs`. */
+  readonly fromMs?: number | undefined;
+  readonly untilMs?: number | undefined;
+};
+
+/** A place in the list: requests after it are older. */
+export type RequestPlace = { readonly startedAt: number; readonly row: number };
+
+export type RequestPage = {
+  readonly rows: readonly ListedRequest[];
+  /**
+   * Where to go on; absent at the end. A page may hold fewer rows than were asked for, or none, and
+   * still have a next one: the search was ended so that nobody waits long for it.
+   */
+  readonly next: RequestPlace | undefined;
+};
+
+const EVER_MS = Number.MAX_SAFE_INTEGER;
+
+/** For how long one page is searched. */
+const SEARCH_MS_MAX = 120;
+
+/** A prefix of so many characters is that of a few seconds, everybody's requests together. */
+export const REQUEST_PREFIX_MIN = 10;
+
+const COLUMNS = {
+  requestId: usageRecords.requestId,
+  keyId: usageRecords.keyId,
+  format: usageRecords.format,
+  stream: usageRecords.stream,
+  modelRequested: usageRecords.modelRequested,
+  modelServed: usageRecords.modelServed,
+  outcome: usageRecords.outcome,
+  inputTokens: usageRecords.inputTokens,
+  cachedInputTokens: usageRecords.cachedInputTokens,
+  cacheWriteTokens: usageRecords.cacheWriteTokens,
+  outputTokens: usageRecords.outputTokens,
+  reasoningTokens: usageRecords.reasoningTokens,
+  usageBasis: usageRecords.usageBasis,
+  charged: usageRecords.charged,
+  debited: usageRecords.debited,
+  loss: usageRecords.loss,
+  endUser: usageRecords.endUser,
+  startedAt: usageRecords.startedAt,
+  endedAt: usageRecords.endedAt,
+  row: rowOfRecord,
+};
+
+/** `monotonic` are milliseconds of a clock that never jumps, the process's own where absent. */
+export function createRequestList(database: Database, monotonic = () => performance.now()) {
+  const { db } = database;
+  const candidates = createCandidates(database);
+
+  async function list(
+    accountId: string,
+    filter: RequestFilter,
+    limit: number,
+    after?: RequestPlace,
+  ): Promise<RequestPage> {
+    const deadline = monotonic() + SEARCH_MS_MAX;
+    const pause = createPause(monotonic);
+    const { fromMs = 0, untilMs = EVER_MS, ...kind } = filter;
+    const nextHour = candidates(accountId, kind);
+    // Hours begin within the span, or the span begins within the first of them.
+    const firstHour = fromMs - (fromMs % HOUR_MS);
+    const rows: ListedRequest[] = [];
+    let until = Math.min(untilMs, after === undefined ? EVER_MS : after.startedAt + 1);
+    while (until > fromMs) {
+      const span = { fromMs: firstHour, untilMs: until };
+      const hour = nextHour === undefined ? span : nextHour(span);
+      if (hour === undefined) break;
+      const within = { fromMs: Math.max(fromMs, hour.fromMs), untilMs: hour.untilMs };
+      rows.push(...read(accountId, kind, within, limit + 1 - rows.length, after));
+      if (rows.length > limit) return { rows: rows.slice(0, limit), next: rows[limit - 1] };
+      until = hour.fromMs;
+      if (monotonic() > deadline) return { rows, next: { startedAt: until, row: 0 } };
+      await pause();
+    }
+    return { rows, next: undefined };
+  }
+
+  function read(
+    accountId: string,
+    kind: RequestKind,
+    { fromMs, untilMs }: Span,
+    limit: number,
+    after: RequestPlace | undefined,
+  ): readonly ListedRequest[] {
+    return db
+      .select(COLUMNS)
+      .from(usageRecords)
+      .where(
+        and(
+          eq(usageRecords.accountId, accountId),
+          gte(usageRecords.startedAt, fromMs),
+          lt(usageRecords.startedAt, untilMs),
+          ...conditions(kind),
+          after === undefined ? undefined : olderThan(after),
+        ),
+      )
+      .orderBy(desc(usageRecords.startedAt), desc(rowOfRecord))
+      .limit(limit)
+      .all();
+  }
+
+  /** The newest ones whose id begins like this. A prefix has `REQUEST_PREFIX_MIN` characters. */
+  function search(accountId: string, prefix: string, limit: number): readonly ListedRequest[] {
+    return db
+      .select(COLUMNS)
+      .from(usageRecords)
+      .where(
+        and(
+          gte(usageRecords.requestId, prefix),
+          lt(usageRecords.requestId, `${prefix}\u{10ffff}`),
+          // With the plus, the index by account is not taken: ids begin with their time, so that
+          // few requests of anybody begin like this.
+          eq(sql`+${usageRecords.accountId}`, accountId),
+        ),
+      )
+      .orderBy(desc(usageRecords.requestId))
+      .limit(limit)
+      .all();
+  }
+
+  return { list, search };
+}
+
+function conditions({ model, keyId, outcome, endUser }: RequestKind): (SQL | undefined)[] {
+  return [
+    model === undefined ? undefined : eq(modelOfRecord, model),
+    keyId === undefined ? undefined : eq(usageRecords.keyId, keyId),
+    outcome === undefined ? undefined : inArray(usageRecords.outcome, ENDINGS[outcome]),
+    endUser === undefined ? undefined : eq(endUserOfRecord, endUser),
+  ];
+}
+
+/** What records call each of the four ways to end. */
+const ENDINGS: Readonly<Record<RequestEnding, Outcome[]>> = {
+  completed: ['completed'],
+  stopped_balance: ['stopped_balance'],
+  client_cancelled: ['client_cancelled'],
+  failed: ['upstream_failed', 'gateway_failed'],
+};
+
+function olderThan({ startedAt, row }: RequestPlace): SQL | undefined {
+  return or(
+    lt(usageRecords.startedAt, startedAt),
+    and(eq(usageRecords.startedAt, startedAt), lt(rowOfRecord, row)),
+  );
+}

@@ -1,0 +1,120 @@
+// The list of requests, page by page, is what a look at every record finds, whatever is asked for and
+// however much of it has been added up.
+
+import { expect, test } from 'bun:test';
+import fc from 'fast-check';
+import {
+  createRequestList,
+  type RequestFilter,
+  type RequestPlace,
+} from '../../src/ledger/request-list.ts';
+import { createRollUp } from '../../src/ledger/series/roll-up.ts';
+import { newDatabase, temporaryDirectory } from '../support/database.ts';
+import {
+  addRecords,
+  DAY,
+  HOUR_MS,
+  someUsage,
+  type UsageRecord,
+  usageRecord,
+} from '../support/usage.ts';
+
+const directory = temporaryDirectory();
+
+const ENDINGS: Readonly<Record<string, string>> = {
+  upstream_failed: 'failed',
+  gateway_failed: 'failed',
+};
+
+const instant = fc.integer({ min: DAY - 3 * HOUR_MS, max: DAY + 52 * HOUR_MS });
+
+const someFilter: fc.Arbitrary<RequestFilter> = fc.record(
+  {
+    model: fc.constantFrom('swift-1', 'swift-0', 'deep-1', 'none'),
+    keyId: fc.constantFrom('key_1', 'key_2'),
+    outcome: fc.constantFrom('completed', 'stopped_balance', 'client_cancelled', 'failed'),
+    endUser: fc.constantFrom('', 'ann', 'ben', 'nobody'),
+    fromMs: instant,
+    untilMs: instant,
+  },
+  { requiredKeys: [] },
+);
+
+function matches(record: UsageRecord, filter: RequestFilter): boolean {
+  const { model, keyId, outcome, endUser, fromMs, untilMs } = filter;
+  return (
+    record.accountId === 'acct_ada' &&
+    (model === undefined || model === (record.modelServed ?? record.modelRequested)) &&
+    (keyId === undefined || keyId === record.keyId) &&
+    (outcome === undefined || outcome === (ENDINGS[record.outcome] ?? record.outcome)) &&
+    (endUser === undefined || endUser === (record.endUser ?? '')) &&
+    (fromMs === undefined || record.startedAt >= fromMs) &&
+    (untilMs === undefined || record.startedAt < untilMs)
+  );
+}
+
+test('pages of a list are the records that match, newest first, each once', async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(someUsage, { maxLength: 60 }),
+      fc.nat(70),
+      someFilter,
+      fc.integer({ min: 1, max: 9 }),
+      // Whether each search is ended at once, after an hour of what there is.
+      fc.boolean(),
+      async (usage, added, filter, limit, hasty) => {
+        const database = newDatabase(directory);
+        const records = usage.map(usageRecord);
+        addRecords(database, records);
+        createRollUp(database).step(added + 1);
+        let time = 0;
+        const monotonic = () => (time += hasty ? 1_000 : 0);
+        const { list } = createRequestList(database, monotonic);
+        const seen: string[] = [];
+        let after: RequestPlace | undefined;
+        for (let pages = 0; pages < 300; pages += 1) {
+          const page = await list('acct_ada', filter, limit, after);
+          seen.push(...page.rows.map(({ requestId }) => requestId));
+          after = page.next;
+          if (after === undefined) break;
+        }
+        const expected = records
+          .map((record, row) => ({ ...record, row }))
+          .filter((record) => matches(record, filter))
+          .sort((a, b) => b.startedAt - a.startedAt || b.row - a.row);
+        expect(seen).toEqual(expected.map(({ requestId }) => requestId));
+        database.close();
+      },
+    ),
+    { numRuns: 150 },
+  );
+}, 60_000);
+
+test('a list shows what was booked', async () => {
+  const database = newDatabase(directory);
+  const record = usageRecord({ endUser: 'ann', loss: 3n });
+  addRecords(database, [record]);
+  const { rows, next } = await createRequestList(database).list('acct_ada', {}, 10);
+  const { accountId, upstream, rawUsage, usageDoubt, attempts, held, ...shown } = record;
+  const { priceVersionRequested, priceVersionServed, estimatedPromptTokens, ...facts } = shown;
+  expect(rows).toEqual([{ ...facts, row: 1 } as (typeof rows)[number]]);
+  expect(next).toBeUndefined();
+  database.close();
+});
+
+test('a search finds the own requests whose id begins so, newest first', () => {
+  const database = newDatabase(directory);
+  const ids = ['req_AAAAAA01', 'req_AAAAAA02', 'req_AAAAAB01'];
+  addRecords(
+    database,
+    ids.map((requestId) => usageRecord({ requestId })),
+  );
+  addRecords(database, [usageRecord({ requestId: 'req_AAAAAA03', accountId: 'acct_bob' })]);
+  const { search } = createRequestList(database);
+  const found = (prefix: string) => search('acct_ada', prefix, 2).map(({ requestId }) => requestId);
+  expect(found('req_AAAAAA')).toEqual(['req_AAAAAA02', 'req_AAAAAA01']);
+  expect(found('req_AAAAAA01')).toEqual(['req_AAAAAA01']);
+  expect(found('req_AAAAAA03')).toEqual([]);
+  expect(found('req_AAAA')).toEqual(['req_AAAAAB01', 'req_AAAAAA02']);
+  database.close();
+});
