@@ -8,7 +8,6 @@ import { keyRecord } from '../../identity/key-record.ts';
 import type { SignedInOperator } from '../../identity/session.ts';
 import { limitUsage } from '../../operations/account-view.ts';
 import { askedDeletion, changeStanding, createAccount } from '../../operations/accounts.ts';
-import type { ConsoleDependencies } from '../dependencies.ts';
 import type { KeyRecord } from '../records/key.ts';
 import type {
   AccountDetailRecord,
@@ -18,7 +17,7 @@ import type {
 } from '../records/operator-account.ts';
 import { type List, listOf, numberAfter, PAGE_QUERY, readPage } from '../rim/page.ts';
 import { type Route, sessionRoute, stepUpRoute } from '../rim/route.ts';
-import { operatorAccount, partsOf } from './parts.ts';
+import { operatorAccount, type PeopleDependencies, partsOf } from './parts.ts';
 
 const STANDINGS = ['active', 'suspended', 'pending_deletion'] as const;
 
@@ -27,7 +26,7 @@ const oneOf = <const Text extends string>(texts: readonly Text[]) =>
   Type.Union(texts.map((text) => Type.Literal(text)));
 
 export function accountRoutes(
-  dependencies: ConsoleDependencies,
+  dependencies: PeopleDependencies,
 ): readonly Route<SignedInOperator>[] {
   const parts = partsOf(dependencies);
   const { accounts, keys, database, clock } = parts;
@@ -36,8 +35,11 @@ export function accountRoutes(
     sessionRoute({
       method: 'GET',
       path: '/plans',
-      handle: (): readonly PlanRecord[] =>
-        [...parts.catalog().plans.values()].map(({ slug, name }) => ({ slug, name })),
+      handle: (): List<PlanRecord> => ({
+        object: 'list',
+        data: [...parts.catalog().plans.values()].map(({ slug, name }) => ({ slug, name })),
+        next: null,
+      }),
     }),
     sessionRoute({
       method: 'GET',
@@ -131,7 +133,7 @@ export function accountRoutes(
   ];
 }
 
-function detail(dependencies: ConsoleDependencies, id: string): AccountDetailRecord {
+function detail(dependencies: PeopleDependencies, id: string): AccountDetailRecord {
   const parts = partsOf(dependencies);
   const account = parts.accounts.get(id);
   const plan = parts.catalog().plans.get(account.plan);

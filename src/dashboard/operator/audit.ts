@@ -4,16 +4,16 @@ import { Type } from '@sinclair/typebox';
 import { isoTime } from '../../core/calendar.ts';
 import { type StoredAuditEvent, searchAuditEvents } from '../../identity/audit-search.ts';
 import type { SignedInOperator } from '../../identity/session.ts';
-import type { ConsoleDependencies } from '../dependencies.ts';
 import type { AuditEventRecord } from '../records/operator-lists.ts';
 import { type List, listOf, numberAfter, PAGE_QUERY, readPage } from '../rim/page.ts';
 import { type Route, sessionRoute } from '../rim/route.ts';
+import type { PeopleDependencies } from './parts.ts';
 
 const TEXT = Type.Optional(Type.String({ minLength: 1, maxLength: 300 }));
 
 export function auditRoutes({
   store: { database },
-}: ConsoleDependencies): readonly Route<SignedInOperator>[] {
+}: PeopleDependencies): readonly Route<SignedInOperator>[] {
   return [
     sessionRoute({
       method: 'GET',

@@ -5,18 +5,17 @@ import { Type } from '@sinclair/typebox';
 import { type ListedBlock, listBlocks } from '../../identity/block-list.ts';
 import type { SignedInOperator } from '../../identity/session.ts';
 import { addBlock, blockRecord, removeBlock } from '../../operations/blocks.ts';
-import type { ConsoleDependencies } from '../dependencies.ts';
 import type { BlockRecord, ListedBlockRecord } from '../records/operator-lists.ts';
 import { type List, listOf, numberAfter, PAGE_QUERY, readPage } from '../rim/page.ts';
 import { type Route, sessionRoute, stepUpRoute } from '../rim/route.ts';
 import { readFuture } from './future.ts';
-import { partsOf } from './parts.ts';
+import { type PeopleDependencies, partsOf } from './parts.ts';
 
 const KIND = Type.Union([Type.Literal('account'), Type.Literal('key'), Type.Literal('network')]);
 
 const TARGET = { kind: KIND, value: Type.String({ minLength: 1, maxLength: 300 }) };
 
-export function blockRoutes(dependencies: ConsoleDependencies): readonly Route<SignedInOperator>[] {
+export function blockRoutes(dependencies: PeopleDependencies): readonly Route<SignedInOperator>[] {
   const parts = partsOf(dependencies);
   const { database, clock } = parts;
   return [

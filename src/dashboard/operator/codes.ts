@@ -4,14 +4,13 @@ import { Type } from '@sinclair/typebox';
 import type { SignedInOperator } from '../../identity/session.ts';
 import { pageCodes } from '../../ledger/codes.ts';
 import { CODE_COUNT_MAX, codeRecord, createNewCodes, revokeCode } from '../../operations/codes.ts';
-import type { ConsoleDependencies } from '../dependencies.ts';
 import type { CodeRecord, CreatedCodesRecord } from '../records/operator-lists.ts';
 import { type List, listOf, numberAfter, PAGE_QUERY, readPage } from '../rim/page.ts';
 import { type Route, sessionRoute, stepUpRoute } from '../rim/route.ts';
 import { readFuture } from './future.ts';
-import { partsOf } from './parts.ts';
+import { type PeopleDependencies, partsOf } from './parts.ts';
 
-export function codeRoutes(dependencies: ConsoleDependencies): readonly Route<SignedInOperator>[] {
+export function codeRoutes(dependencies: PeopleDependencies): readonly Route<SignedInOperator>[] {
   const parts = partsOf(dependencies);
   const { database, clock } = parts;
   return [

@@ -6,14 +6,13 @@ import { isoTime } from '../../core/calendar.ts';
 import { findBlock } from '../../identity/block-list.ts';
 import { keyRecord } from '../../identity/key-record.ts';
 import type { SignedInOperator } from '../../identity/session.ts';
-import type { ConsoleDependencies } from '../dependencies.ts';
 import type { CreatedKeyRecord, KeyRecord, RotatedKeyRecord } from '../records/key.ts';
 import type { FoundKeyRecord } from '../records/operator-account.ts';
 import { type Route, sessionRoute, stepUpRoute } from '../rim/route.ts';
 import { readFuture } from './future.ts';
-import { operatorAccount, partsOf } from './parts.ts';
+import { operatorAccount, type PeopleDependencies, partsOf } from './parts.ts';
 
-export function keyRoutes(dependencies: ConsoleDependencies): readonly Route<SignedInOperator>[] {
+export function keyRoutes(dependencies: PeopleDependencies): readonly Route<SignedInOperator>[] {
   const parts = partsOf(dependencies);
   const { keys, accounts, database, clock } = parts;
 

@@ -2,13 +2,13 @@
 
 import { Type } from '@sinclair/typebox';
 import type { SignedInOperator } from '../../identity/session.ts';
-import type { ConsoleDependencies } from '../dependencies.ts';
 import type { MaintenanceRecord } from '../records/operator-lists.ts';
 import { type Route, sessionRoute, stepUpRoute } from '../rim/route.ts';
+import type { PeopleDependencies } from './parts.ts';
 
 export function maintenanceRoutes({
   store: { settings },
-}: ConsoleDependencies): readonly Route<SignedInOperator>[] {
+}: PeopleDependencies): readonly Route<SignedInOperator>[] {
   const read = (): MaintenanceRecord => {
     const { on, message = null } = settings.maintenance();
     return { maintenance: on, message };

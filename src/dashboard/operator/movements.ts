@@ -7,14 +7,13 @@ import { formatTokens } from '../../core/money.ts';
 import type { SignedInOperator } from '../../identity/session.ts';
 import { type ListedMovement, listMovements } from '../../ledger/movement-list.ts';
 import { moveMoney } from '../../operations/movements.ts';
-import type { ConsoleDependencies } from '../dependencies.ts';
 import type { MovedRecord, MovementRecord } from '../records/operator-account.ts';
 import { type List, listOf, numberAfter, PAGE_QUERY, readPage } from '../rim/page.ts';
 import { type Route, sessionRoute, stepUpRoute } from '../rim/route.ts';
-import { operatorAccount, partsOf } from './parts.ts';
+import { operatorAccount, type PeopleDependencies, partsOf } from './parts.ts';
 
 export function movementRoutes(
-  dependencies: ConsoleDependencies,
+  dependencies: PeopleDependencies,
 ): readonly Route<SignedInOperator>[] {
   const parts = partsOf(dependencies);
   return [

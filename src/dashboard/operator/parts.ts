@@ -8,7 +8,13 @@ import type { Parts } from '../../operations/parts.ts';
 import type { ConsoleDependencies } from '../dependencies.ts';
 import type { OperatorAccountRecord } from '../records/operator-account.ts';
 
-export function partsOf({ store, catalog, clock, randomBytes }: ConsoleDependencies): Parts {
+/** What of the server these routes need. */
+export type PeopleDependencies = Pick<
+  ConsoleDependencies,
+  'store' | 'limits' | 'catalog' | 'clock' | 'randomBytes'
+>;
+
+export function partsOf({ store, catalog, clock, randomBytes }: PeopleDependencies): Parts {
   return { ...store, catalog, clock, randomBytes };
 }
 

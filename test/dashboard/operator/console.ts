@@ -1,0 +1,163 @@
+// The console's JSON for people and money, over real domains and a real database file, asked as a page asks: through the
+// guard, from its own origin. Only the session is a stand-in: the cookie is the operator's address.
+
+import { randomBytes } from 'node:crypto';
+import { loadCatalog } from '../../../src/catalog/catalog.ts';
+import { DEMO_CATALOG } from '../../../src/catalog/demo-catalog.ts';
+import { createIncidents } from '../../../src/catalog/incidents.ts';
+import { accountRoutes } from '../../../src/dashboard/operator/accounts.ts';
+import { auditRoutes } from '../../../src/dashboard/operator/audit.ts';
+import { blockRoutes } from '../../../src/dashboard/operator/blocks.ts';
+import { codeRoutes } from '../../../src/dashboard/operator/codes.ts';
+import { keyRoutes } from '../../../src/dashboard/operator/keys.ts';
+import { maintenanceRoutes } from '../../../src/dashboard/operator/maintenance.ts';
+import { movementRoutes } from '../../../src/dashboard/operator/movements.ts';
+import type { PeopleDependencies } from '../../../src/dashboard/operator/parts.ts';
+import { createDashboardApp } from '../../../src/dashboard/rim/app.ts';
+import { STEP_UP_MS } from '../../../src/dashboard/rim/guard.ts';
+import { createBlocks } from '../../../src/identity/blocks.ts';
+import type { SignedInOperator } from '../../../src/identity/session.ts';
+import { createSettings } from '../../../src/identity/settings.ts';
+import { createBooks } from '../../../src/ledger/books.ts';
+import { createHistory } from '../../../src/ledger/history.ts';
+import { createLedger } from '../../../src/ledger/ledger.ts';
+import { createLimits } from '../../../src/limits/limits.ts';
+import { openDatabase } from '../../../src/store/database.ts';
+import { migrate } from '../../../src/store/migrate.ts';
+import { createIdentity } from '../../identity/parts.ts';
+
+export const ROUTES = [
+  accountRoutes,
+  movementRoutes,
+  keyRoutes,
+  blockRoutes,
+  codeRoutes,
+  maintenanceRoutes,
+  auditRoutes,
+];
+
+const ORIGIN = 'http://console.test';
+
+export const OPERATOR = 'ops@example.com';
+export const ADDRESS = '203.0.113.7';
+
+export type Answer = {
+  readonly status: number;
+  readonly json: Record<string, unknown>;
+  readonly text: string;
+};
+
+export type Console = ReturnType<typeof openConsole>;
+
+/** Everything is closed by `close`. */
+export function openConsole(directory: string) {
+  const url = `sqlite:${directory}/${crypto.randomUUID()}.db`;
+  const database = openDatabase({ url, sync: 'normal' });
+  migrate(database);
+  // The ledger of a server has a connection of its own, too.
+  const booksDatabase = openDatabase({ url, sync: 'normal' });
+  const ledger = createLedger({ database: booksDatabase });
+  const identity = createIdentity(database);
+  const { clock } = identity;
+  const catalog = loadCatalog({ text: DEMO_CATALOG, environment: {}, nowMs: clock() });
+  let provenAt = clock();
+  let changes = 0;
+  const dependencies: PeopleDependencies = {
+    store: {
+      database,
+      ledger,
+      books: createBooks(database),
+      accounts: identity.accounts,
+      keys: identity.keys,
+      blocks: createBlocks(identity),
+      settings: createSettings(identity),
+      incidents: createIncidents(identity),
+    },
+    limits: createLimits({
+      clock,
+      monotonic: clock,
+      isLive: () => true,
+      history: createHistory(database),
+    }),
+    catalog: () => catalog,
+    clock,
+    randomBytes,
+  };
+  const handle = createDashboardApp<SignedInOperator>({
+    session: async (headers) => {
+      const email = headers.get('cookie') ?? '';
+      if (email === '') return undefined;
+      const facts = { realm: 'operator', email, twoFactor: false } as const;
+      return { ...facts, userId: 'user_1', sessionId: 'session_1', provenAt };
+    },
+    standing: () => undefined,
+    address: () => ADDRESS,
+    origin: ORIGIN,
+    isHttps: () => false,
+    clock,
+    randomBytes,
+    onChange() {
+      changes += 1;
+    },
+    onInternal: (_requestId, error) => {
+      throw error;
+    },
+    prefix: '/operator',
+    routes: ROUTES.flatMap((routes) => routes(dependencies)),
+    files: { page: () => new Response(''), serve: () => new Response('') },
+  });
+
+  async function ask(
+    method: string,
+    path: string,
+    body?: unknown,
+    cookie = OPERATOR,
+  ): Promise<Answer> {
+    const response = await handle(
+      new Request(`${ORIGIN}/operator/api${path}`, {
+        method,
+        headers: { cookie, origin: ORIGIN, 'content-type': 'application/json' },
+        ...(method === 'GET' ? {} : { body: JSON.stringify(body ?? {}) }),
+      }),
+      null,
+    );
+    const text = await response.text();
+    return { status: response.status, text, json: text === '' ? {} : JSON.parse(text) };
+  }
+
+  let emails = 0;
+  return {
+    ...dependencies.store,
+    dependencies,
+    identity,
+    handle,
+    ask,
+    get: (path: string) => ask('GET', path),
+    post: (path: string, body?: unknown) => ask('POST', path, body),
+    /** The status and the code of a refusal. */
+    async refusal(method: string, path: string, body?: unknown): Promise<readonly unknown[]> {
+      const { status, json } = await ask(method, path, body);
+      return [status, (json['error'] as { code?: string } | undefined)?.code];
+    },
+    /** A new account on `pro`; answers its id. */
+    account(email?: string): string {
+      emails += 1;
+      const facts = { email: email ?? `customer-${emails}@example.com`, plan: 'pro' };
+      return identity.accounts.create({ ...facts, emailVerified: true }, 'operator').id;
+    },
+    advance: identity.advance,
+    /** The password was last proven too long ago. */
+    forgetProof: () => {
+      provenAt = clock() - STEP_UP_MS;
+    },
+    proveAgain: () => {
+      provenAt = clock();
+    },
+    changes: () => changes,
+    async close(): Promise<void> {
+      await ledger.close();
+      booksDatabase.close();
+      database.close();
+    },
+  };
+}
