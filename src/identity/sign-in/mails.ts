@@ -29,7 +29,7 @@ export function verificationMail(pages: string, token: string): Mail {
 export function alreadySignedUpMail(pages: string): Mail {
   return mail('You have an account already', [
     'Somebody, most likely you, has tried to sign up with this e-mail address, which has an account already. Nothing was changed.',
-    `To sign in: ${pages}/login\nIf you have forgotten your password: ${pages}/forgot`,
+    `To sign in: ${pages}/sign-in\nIf you have forgotten your password: ${pages}/forgot`,
     'If it was not you, there is nothing that you need to do.',
   ]);
 }
@@ -58,7 +58,7 @@ export function changedMail(what: string, realm: Realm): Mail {
 export function deletionMail(pages: string, dueAt: string): Mail {
   return mail('Your account is going to be deleted', [
     `You have asked for the deletion of your account. Its keys are refused from now on, and it will be deleted on ${dueAt}.`,
-    `Until then you can take that back: sign in at ${pages}/login and keep the account.`,
+    `Until then you can take that back: sign in at ${pages}/sign-in and keep the account.`,
     'What was charged stays in the books, without your e-mail address.',
   ]);
 }
