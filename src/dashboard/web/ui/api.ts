@@ -12,13 +12,21 @@ export class ApiError extends Error {
   /** The field that is wrong, as a path. */
   readonly param: string | undefined;
   readonly requestId: string | undefined;
+  /** After how long it may be tried again, where the server says so. */
+  readonly retryAfterSeconds: number | undefined;
 
-  constructor(status: number, code: string, message: string, param?: string, requestId?: string) {
+  constructor(
+    status: number,
+    code: string,
+    message: string,
+    more: Partial<Pick<ApiError, 'param' | 'requestId' | 'retryAfterSeconds'>> = {},
+  ) {
     super(message);
     this.status = status;
     this.code = code;
-    this.param = param;
-    this.requestId = requestId;
+    this.param = more.param;
+    this.requestId = more.requestId;
+    this.retryAfterSeconds = more.retryAfterSeconds;
   }
 }
 
@@ -129,8 +137,11 @@ async function readError(response: Response): Promise<ApiError> {
     response.status,
     code ?? 'unknown',
     message ?? `The server answered with the status ${response.status}. Try again in a minute.`,
-    param,
-    request_id || response.headers.get('x-request-id') || undefined,
+    {
+      param,
+      requestId: request_id || response.headers.get('x-request-id') || undefined,
+      retryAfterSeconds: Number(response.headers.get('retry-after')) || undefined,
+    },
   );
 }
 

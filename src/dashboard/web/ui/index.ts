@@ -81,7 +81,7 @@ export {
   Stats,
 } from './parts.tsx';
 export { type ListResource, type Resource, useAction, useList, useResource } from './resource.ts';
-export { loadSession, session, signOut } from './session.ts';
+export { house, loadSession, session, signOut } from './session.ts';
 export { lastDays, type Span, SpanPicker } from './span.tsx';
 export { type Column, ListTable, NoMatch, Table } from './table.tsx';
 export { CodeBlock, CodeTabs, Segments, Tabs } from './tabs.tsx';
