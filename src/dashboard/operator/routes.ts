@@ -1,6 +1,7 @@
 // Every JSON route of the operator's console, one line a concern.
 
 import type { SignedInOperator } from '../../identity/session.ts';
+import { operatorAuthRoutes } from '../auth/routes.ts';
 import type { ConsoleDependencies } from '../dependencies.ts';
 import type { Route } from '../rim/route.ts';
 import { accountRoutes } from './accounts.ts';
@@ -10,13 +11,16 @@ import { codeRoutes } from './codes.ts';
 import { keyRoutes } from './keys.ts';
 import { maintenanceRoutes } from './maintenance.ts';
 import { movementRoutes } from './movements.ts';
+import { requestRoutes } from './requests.ts';
 
 export function operatorRoutes(
   dependencies: ConsoleDependencies,
 ): readonly (Route<SignedInOperator> | Route<undefined>)[] {
   return [
+    ...operatorAuthRoutes(dependencies),
     ...accountRoutes(dependencies),
     ...movementRoutes(dependencies),
+    ...requestRoutes(dependencies),
     ...keyRoutes(dependencies),
     ...blockRoutes(dependencies),
     ...codeRoutes(dependencies),

@@ -30,18 +30,11 @@ const STATUS = {
 
 export type DashboardErrorCode = keyof typeof STATUS;
 
-/** Codes of the domains and of operations that are not the caller's mistake in form. */
-const DOMAIN_STATUS: Readonly<Record<string, number>> = {
+/** Codes of the domain of identity that are not the caller's mistake in form. */
+const IDENTITY_STATUS: Readonly<Record<string, number>> = {
   account_not_found: 404,
   key_not_found: 404,
   block_not_found: 404,
-  request_not_found: 404,
-  receipt_not_found: 404,
-  no_receipts: 404,
-  code_not_found: 404,
-  code_used: 409,
-  code_expired: 409,
-  code_revoked: 409,
   email_taken: 409,
   key_not_active: 409,
   key_limit_reached: 409,
@@ -60,6 +53,34 @@ const DOMAIN_STATUS: Readonly<Record<string, number>> = {
   two_factor_on: 409,
   two_factor_off: 409,
   deletion_not_asked: 409,
+};
+
+/** The same of operations. */
+const OPERATION_STATUS: Readonly<Record<string, number>> = {
+  request_not_found: 404,
+  receipt_not_found: 404,
+  no_receipts: 404,
+  upstream_not_found: 404,
+  model_not_found: 404,
+  code_not_found: 404,
+  code_used: 409,
+  code_expired: 409,
+  code_revoked: 409,
+  catalog_changed: 409,
+  catalog_not_writable: 409,
+};
+
+/** The field of a page's form that a code is about. */
+const PARAMS: Readonly<Record<string, string>> = {
+  invalid_amount: 'amount',
+  invalid_reason: 'reason',
+  invalid_email: 'email',
+  email_taken: 'email',
+  unknown_plan: 'plan',
+  invalid_key_name: 'name',
+  invalid_message: 'message',
+  invalid_block: 'value',
+  already_blocked: 'value',
 };
 
 /** What the page shows. `message` says what happened and what to do, and echoes nothing. */
@@ -105,14 +126,19 @@ export function refusalOf(error: unknown): Refusal | undefined {
       ...(retryAfterSeconds === undefined ? {} : { retryAfterSeconds }),
     };
   }
-  if (error instanceof IdentityError || error instanceof OperationError) {
+  if (error instanceof IdentityError) {
     const { code, message, retryAfterSeconds } = error;
     return {
-      status: DOMAIN_STATUS[code] ?? 400,
+      status: IDENTITY_STATUS[code] ?? 400,
       code,
       message,
+      ...paramOf(code),
       ...(retryAfterSeconds === undefined ? {} : { retryAfterSeconds }),
     };
+  }
+  if (error instanceof OperationError) {
+    const { code, message } = error;
+    return { status: OPERATION_STATUS[code] ?? 400, code, message, ...paramOf(code) };
   }
   if (error instanceof LedgerRefusal) {
     return { status: 409, code: 'ledger_refused', message: error.message };
@@ -121,6 +147,11 @@ export function refusalOf(error: unknown): Refusal | undefined {
     return { status: 503, code: 'unavailable', message: UNAVAILABLE };
   }
   return undefined;
+}
+
+function paramOf(code: string): { readonly param?: string } {
+  const param = PARAMS[code];
+  return param === undefined ? {} : { param };
 }
 
 /** The same answer whether a thing does not exist or is another tenant's. */

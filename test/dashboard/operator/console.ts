@@ -13,6 +13,7 @@ import { keyRoutes } from '../../../src/dashboard/operator/keys.ts';
 import { maintenanceRoutes } from '../../../src/dashboard/operator/maintenance.ts';
 import { movementRoutes } from '../../../src/dashboard/operator/movements.ts';
 import type { PeopleDependencies } from '../../../src/dashboard/operator/parts.ts';
+import { requestRoutes } from '../../../src/dashboard/operator/requests.ts';
 import { createDashboardApp } from '../../../src/dashboard/rim/app.ts';
 import { STEP_UP_MS } from '../../../src/dashboard/rim/guard.ts';
 import { createBlocks } from '../../../src/identity/blocks.ts';
@@ -29,6 +30,7 @@ import { createIdentity } from '../../identity/parts.ts';
 export const ROUTES = [
   accountRoutes,
   movementRoutes,
+  requestRoutes,
   keyRoutes,
   blockRoutes,
   codeRoutes,

@@ -4,6 +4,7 @@
 import { afterAll, expect, test } from 'bun:test';
 import { readTrail } from '../../operations/parts.ts';
 import { temporaryDirectory } from '../../support/database.ts';
+import { holdOf, settleOf } from '../../support/ledger.ts';
 import { ADDRESS, OPERATOR, openConsole } from './console.ts';
 
 const open = openConsole(temporaryDirectory());
@@ -143,4 +144,38 @@ test('codes are shown once, listed without their text, and revoked', async () =>
   }
   const over = { ...terms, expires_at: '2026-11-21T11:59:59Z' };
   expect(await open.refusal('POST', '/codes', over)).toEqual([400, 'invalid_request']);
+});
+
+test('the requests of an account, and the whole story of one, its upstream included', async () => {
+  const id = open.account();
+  const other = open.account();
+  await open.post(`/accounts/${id}/movements`, credit({ amount: '100' }));
+  const nowMs = open.identity.clock();
+  for (const name of ['req_one', 'req_two', 'req_three']) {
+    await open.ledger.hold({ ...holdOf(name, id, 20_000_000n), nowMs });
+    const { served } = settleOf(name, 12_000_000n);
+    if (served === undefined) throw new Error('nobody served');
+    await open.ledger.dispatch({ requestId: name, served, nowMs });
+    await open.ledger.settle({ ...settleOf(name, 12_000_000n), nowMs });
+  }
+  const first = await open.get(`/accounts/${id}/requests?limit=2`);
+  const rest = await open.get(`/accounts/${id}/requests?after=${first.json['next']}`);
+  const ids = [first, rest].flatMap(({ json }) => json['data'] as { request_id: string }[]);
+  expect(ids.map(({ request_id }) => request_id)).toEqual(['req_three', 'req_two', 'req_one']);
+  expect(rest.json['next']).toBeNull();
+  expect((await open.get(`/accounts/${other}/requests`)).json['data']).toEqual([]);
+  const { json } = await open.get('/requests/req_two');
+  expect(json).toMatchObject({
+    request_id: 'req_two',
+    account_id: id,
+    booked: { charged: '12', debited: '12' },
+    hold: { phase: 'settled', amount: '20' },
+  });
+  expect(await open.refusal('GET', '/requests/req_none')).toEqual([404, 'request_not_found']);
+  for (const after of ['1', 'x.y', '1.2.3']) {
+    expect(await open.refusal('GET', `/accounts/${id}/requests?after=${after}`)).toEqual([
+      400,
+      'invalid_request',
+    ]);
+  }
 });

@@ -1,0 +1,71 @@
+// Requests in the console: those of an account, and the whole story of one, as `tollgate explain`
+// tells it.
+
+import { isoTime } from '../../core/calendar.ts';
+import { formatTokens } from '../../core/money.ts';
+import type { SignedInOperator } from '../../identity/session.ts';
+import {
+  createRequestList,
+  type ListedRequest,
+  type RequestPlace,
+} from '../../ledger/request-list.ts';
+import { explainRequest } from '../../operations/requests.ts';
+import type { AccountRequestRecord } from '../records/operator-account.ts';
+import type { OperatorRequestRecord } from '../records/operator-request.ts';
+import { DashboardError } from '../rim/error.ts';
+import { type List, PAGE_QUERY, readPage } from '../rim/page.ts';
+import { type Route, sessionRoute } from '../rim/route.ts';
+import type { PeopleDependencies } from './parts.ts';
+
+export function requestRoutes({
+  store,
+  catalog,
+}: PeopleDependencies): readonly Route<SignedInOperator>[] {
+  const requests = createRequestList(store.database);
+  return [
+    sessionRoute({
+      method: 'GET',
+      path: '/accounts/:id/requests',
+      query: PAGE_QUERY,
+      async handle({ param, query }): Promise<List<AccountRequestRecord>> {
+        const { limit, after } = readPage(query);
+        const { id } = store.accounts.get(param('id'));
+        const { rows, next } = await requests.list(id, {}, limit, readPlace(after));
+        return {
+          object: 'list',
+          data: rows.map(requestRecord),
+          next: next === undefined ? null : `${next.startedAt}.${next.row}`,
+        };
+      },
+    }),
+    sessionRoute({
+      method: 'GET',
+      path: '/requests/:id',
+      handle: ({ param }): OperatorRequestRecord =>
+        explainRequest(store.books, catalog(), param('id')),
+    }),
+  ];
+}
+
+function readPlace(after: string | undefined): RequestPlace | undefined {
+  if (after === undefined) return undefined;
+  const [, startedAt, row] = /^(\d{1,15})\.(\d{1,15})$/.exec(after) ?? [];
+  if (startedAt !== undefined) return { startedAt: Number(startedAt), row: Number(row) };
+  throw new DashboardError('invalid_request', 'The field after of the query is not valid.', {
+    param: 'after',
+  });
+}
+
+function requestRecord(request: ListedRequest): AccountRequestRecord {
+  return {
+    request_id: request.requestId,
+    started_at: isoTime(request.startedAt),
+    duration_ms: request.endedAt - request.startedAt,
+    model_requested: request.modelRequested,
+    model_served: request.modelServed,
+    outcome: request.outcome,
+    input_tokens: request.inputTokens,
+    output_tokens: request.outputTokens,
+    debited: formatTokens(request.debited),
+  };
+}
