@@ -7,12 +7,35 @@ export const PAGES: readonly PageEntry[] = [
     path: '/',
     title: 'Overview',
     group: '',
-    load: async () => (await import('./home.tsx')).HomePage,
+    load: async () => (await import('./overview/page.tsx')).OverviewPage,
   },
   {
     path: '/playground',
     title: 'Playground',
     group: '',
     load: async () => (await import('./playground.tsx')).PlaygroundPage,
+  },
+  {
+    path: '/keys',
+    title: 'API keys',
+    group: '',
+    load: async () => (await import('./keys/page.tsx')).KeysPage,
+  },
+  {
+    path: '/models',
+    title: 'Models',
+    group: '',
+    load: async () => (await import('./models/page.tsx')).ModelsPage,
+  },
+  {
+    path: '/models/:id',
+    title: 'Model',
+    load: async () => (await import('./models/detail.tsx')).ModelPage,
+  },
+  {
+    path: '/audit',
+    title: 'Audit trail',
+    group: 'Account',
+    load: async () => (await import('./audit.tsx')).AuditPage,
   },
 ];

@@ -1,0 +1,43 @@
+// The account's own audit trail.
+
+import type { AuditRecord } from '../../records/customer-audit.ts';
+import { Badge, Card, Empty, ListTable, Nothing, Page, Time, useList } from '../ui/index.ts';
+
+const ACTORS = {
+  you: { label: 'You', tone: 'accent' },
+  operator: { label: 'Operator', tone: 'neutral' },
+  system: { label: 'System', tone: 'neutral' },
+  visitor: { label: 'Visitor', tone: 'warning' },
+} as const;
+
+export function AuditPage() {
+  const list = useList<AuditRecord>('/audit');
+  return (
+    <Page
+      title="Audit trail"
+      lead="Everything that was changed in this account, by whom and from where. Nothing of it can be altered or removed."
+    >
+      <Card flush>
+        <ListTable
+          caption="Audit trail"
+          list={list}
+          rowKey={({ id }) => String(id)}
+          empty={<Empty title="Nothing was changed yet">Every change will be listed here.</Empty>}
+          columns={[
+            { label: 'When', show: ({ at }) => <Time at={at} detail="second" /> },
+            { label: 'What', wrap: true, show: ({ words }) => words },
+            {
+              label: 'Who',
+              show: ({ actor }) => <Badge tone={ACTORS[actor].tone}>{ACTORS[actor].label}</Badge>,
+            },
+            {
+              label: 'From',
+              show: ({ address }) =>
+                address === null || address === '' ? <Nothing /> : <code>{address}</code>,
+            },
+          ]}
+        />
+      </Card>
+    </Page>
+  );
+}

@@ -1,0 +1,97 @@
+// Asks for the name and the expiry of a new key, and creates it.
+
+import { useState } from 'preact/hooks';
+import type { CreatedKeyRecord } from '../../../records/key.ts';
+import {
+  Dialog,
+  Field,
+  Form,
+  fieldError,
+  post,
+  SelectField,
+  TextField,
+  useAction,
+} from '../../ui/index.ts';
+
+const DAY_MS = 86_400_000;
+
+const EXPIRIES = [
+  { value: '', label: 'Never' },
+  { value: '7', label: 'In 7 days' },
+  { value: '30', label: 'In 30 days' },
+  { value: '90', label: 'In 90 days' },
+  { value: '365', label: 'In a year' },
+  { value: 'day', label: 'On a day of your choice' },
+] as const;
+
+export function CreateKeyDialog({
+  onCreated,
+  onClose,
+}: {
+  readonly onCreated: (created: CreatedKeyRecord) => void;
+  readonly onClose: () => void;
+}) {
+  const [name, setName] = useState('');
+  const [expiry, setExpiry] = useState('');
+  const [day, setDay] = useState('');
+  const action = useAction(async () => {
+    const expiresAt = expiryOf(expiry, day);
+    onCreated(await post<CreatedKeyRecord>('/keys', { name, expires_at: expiresAt }));
+  });
+  return (
+    <Dialog title="New API key" onClose={onClose}>
+      <Form
+        action={action}
+        fields={['expires_at']}
+        submit="Create the key"
+        cancel={onClose}
+        onSubmit={() => void action.run()}
+      >
+        <TextField
+          label="Name"
+          hint="What it is for, such as the machine or the project. You can change it later."
+          placeholder="laptop"
+          maxLength={100}
+          value={name}
+          onInput={setName}
+        />
+        <SelectField
+          label="Expires"
+          hint="A key that ends by itself is one less to forget."
+          options={EXPIRIES}
+          value={expiry}
+          onChange={setExpiry}
+          error={expiry === 'day' ? undefined : fieldError(action, 'expires_at')}
+        />
+        {expiry === 'day' && (
+          <Field label="Last day" error={fieldError(action, 'expires_at')}>
+            {(described) => (
+              <input
+                {...described}
+                type="date"
+                class="input"
+                required
+                min={localDay(Date.now())}
+                value={day}
+                onInput={(event) => setDay(event.currentTarget.value)}
+              />
+            )}
+          </Field>
+        )}
+      </Form>
+    </Dialog>
+  );
+}
+
+/** The end of a day is that of the viewer's zone. */
+function expiryOf(expiry: string, day: string): string | null {
+  if (expiry === '') return null;
+  if (expiry !== 'day') return new Date(Date.now() + Number(expiry) * DAY_MS).toISOString();
+  const end = new Date(`${day}T23:59:59.999`);
+  return Number.isNaN(end.getTime()) ? '' : end.toISOString();
+}
+
+function localDay(ms: number): string {
+  const at = new Date(ms - new Date(ms).getTimezoneOffset() * 60_000);
+  return at.toISOString().slice(0, 10);
+}

@@ -1,0 +1,51 @@
+// Snippets as tabs: one for each language and agent, and in it the format where there are two.
+
+import { useState } from 'preact/hooks';
+import type { ConnectionRecord } from '../../../records/key.ts';
+import { CodeBlock, Segments, Tabs } from '../../ui/index.ts';
+import { type Snippet, snippetGroups } from './snippets.ts';
+
+const FORMATS = { chat: 'Chat completions', messages: 'Messages' } as const;
+
+export function Snippets({
+  connection,
+  apiKey = 'YOUR_API_KEY',
+}: {
+  readonly connection: ConnectionRecord;
+  readonly apiKey?: string;
+}) {
+  const groups = snippetGroups({
+    baseUrl: connection.base_url,
+    model: connection.model ?? 'MODEL',
+    apiKey,
+  });
+  const [active, setActive] = useState(groups[0]?.id ?? '');
+  const [format, setFormat] = useState<Snippet['format']>('chat');
+  const group = groups.find(({ id }) => id === active);
+  const snippet = group?.snippets.find((one) => one.format === format) ?? group?.snippets[0];
+  return (
+    <Tabs label="Where the key is used" tabs={groups} active={active} onChange={setActive}>
+      {group && snippet && (
+        <div class="stack">
+          <div class="row apart">
+            {group.snippets.length > 1 ? (
+              <Segments
+                label="Format"
+                choices={group.snippets.map((one) => ({
+                  id: one.format,
+                  label: FORMATS[one.format],
+                }))}
+                active={snippet.format}
+                onChange={setFormat}
+              />
+            ) : (
+              <span class="soft small">{FORMATS[snippet.format]} format</span>
+            )}
+            {snippet.file && <code class="small">{snippet.file}</code>}
+          </div>
+          <CodeBlock code={snippet.code} label={`${group.label}, ${FORMATS[snippet.format]}`} />
+        </div>
+      )}
+    </Tabs>
+  );
+}

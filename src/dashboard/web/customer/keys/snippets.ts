@@ -1,0 +1,227 @@
+// What a key is pasted into: code for both formats and the settings of the main agents. Pure text;
+// the key page has the key in it, all other pages a word in its place.
+
+export type Snippet = {
+  readonly format: 'chat' | 'messages';
+  /** Where the text belongs, where that is a file. */
+  readonly file?: string;
+  readonly code: string;
+};
+
+export type SnippetGroup = {
+  readonly id: string;
+  readonly label: string;
+  /** At least one; agents that speak both formats have two. */
+  readonly snippets: readonly Snippet[];
+};
+
+export type Place = {
+  /** Without /v1. */
+  readonly baseUrl: string;
+  readonly model: string;
+  readonly apiKey: string;
+};
+
+export function snippetGroups(place: Place): readonly SnippetGroup[] {
+  return [
+    { id: 'curl', label: 'curl', snippets: curl(place) },
+    { id: 'javascript', label: 'JavaScript', snippets: javaScript(place) },
+    { id: 'python', label: 'Python', snippets: python(place) },
+    { id: 'claude-code', label: 'Claude Code', snippets: claudeCode(place) },
+    { id: 'opencode', label: 'opencode', snippets: opencode(place) },
+    { id: 'qwen-code', label: 'qwen-code', snippets: qwenCode(place) },
+    { id: 'continue', label: 'Continue', snippets: continueDev(place) },
+    { id: 'cline', label: 'cline', snippets: cline(place) },
+    { id: 'pi', label: 'pi', snippets: pi(place) },
+  ];
+}
+
+function curl({ baseUrl, model, apiKey }: Place): Snippet[] {
+  return [
+    {
+      format: 'chat',
+      code: `curl ${baseUrl}/v1/chat/completions \\
+  -H 'Authorization: Bearer ${apiKey}' \\
+  -H 'Content-Type: application/json' \\
+  -d '{"model": "${model}", "messages": [{"role": "user", "content": "Hello!"}]}'`,
+    },
+    {
+      format: 'messages',
+      code: `curl ${baseUrl}/v1/messages \\
+  -H 'x-api-key: ${apiKey}' \\
+  -H 'Content-Type: application/json' \\
+  -d '{"model": "${model}", "max_tokens": 256, "messages": [{"role": "user", "content": "Hello!"}]}'`,
+    },
+  ];
+}
+
+function javaScript({ baseUrl, model, apiKey }: Place): Snippet[] {
+  return [
+    {
+      format: 'chat',
+      code: `// npm install openai; export TOLLGATE_KEY='${apiKey}'
+import OpenAI from 'openai';
+
+const client = new OpenAI({
+  baseURL: '${baseUrl}/v1',
+  apiKey: process.env.TOLLGATE_KEY,
+});
+
+const answer = await client.chat.completions.create({
+  model: '${model}',
+  messages: [{ role: 'user', content: 'Hello!' }],
+});
+console.log(answer.choices[0].message.content);`,
+    },
+    {
+      format: 'messages',
+      code: `// npm install @anthropic-ai/sdk; export TOLLGATE_KEY='${apiKey}'
+import Anthropic from '@anthropic-ai/sdk';
+
+const client = new Anthropic({
+  baseURL: '${baseUrl}',
+  apiKey: process.env.TOLLGATE_KEY,
+});
+
+const answer = await client.messages.create({
+  model: '${model}',
+  max_tokens: 256,
+  messages: [{ role: 'user', content: 'Hello!' }],
+});
+console.log(answer.content[0].text);`,
+    },
+  ];
+}
+
+function python({ baseUrl, model, apiKey }: Place): Snippet[] {
+  return [
+    {
+      format: 'chat',
+      code: `# pip install openai; export TOLLGATE_KEY='${apiKey}'
+import os
+from openai import OpenAI
+
+client = OpenAI(base_url="${baseUrl}/v1", api_key=os.environ["TOLLGATE_KEY"])
+
+answer = client.chat.completions.create(
+    model="${model}",
+    messages=[{"role": "user", "content": "Hello!"}],
+)
+print(answer.choices[0].message.content)`,
+    },
+    {
+      format: 'messages',
+      code: `# pip install anthropic; export TOLLGATE_KEY='${apiKey}'
+import os
+from anthropic import Anthropic
+
+client = Anthropic(base_url="${baseUrl}", api_key=os.environ["TOLLGATE_KEY"])
+
+answer = client.messages.create(
+    model="${model}",
+    max_tokens=256,
+    messages=[{"role": "user", "content": "Hello!"}],
+)
+print(answer.content[0].text)`,
+    },
+  ];
+}
+
+function claudeCode({ baseUrl, model, apiKey }: Place): Snippet[] {
+  return [
+    {
+      format: 'messages',
+      code: `export ANTHROPIC_BASE_URL='${baseUrl}'
+export ANTHROPIC_AUTH_TOKEN='${apiKey}'
+claude --model ${model}`,
+    },
+  ];
+}
+
+function opencode({ baseUrl, model, apiKey }: Place): Snippet[] {
+  const config = (npm: string) =>
+    json({
+      $schema: 'https://opencode.ai/config.json',
+      provider: {
+        tollgate: {
+          npm,
+          name: 'Tollgate',
+          options: { baseURL: `${baseUrl}/v1`, apiKey },
+          models: { [model]: { reasoning: true, tool_call: true } },
+        },
+      },
+      model: `tollgate/${model}`,
+    });
+  const file = '~/.config/opencode/opencode.json';
+  return [
+    { format: 'chat', file, code: config('@ai-sdk/openai-compatible') },
+    { format: 'messages', file, code: config('@ai-sdk/anthropic') },
+  ];
+}
+
+function qwenCode({ baseUrl, model, apiKey }: Place): Snippet[] {
+  return [
+    {
+      format: 'chat',
+      code: `export OPENAI_BASE_URL='${baseUrl}/v1'
+export OPENAI_API_KEY='${apiKey}'
+export OPENAI_MODEL='${model}'
+qwen --auth-type openai`,
+    },
+    {
+      format: 'messages',
+      code: `export ANTHROPIC_BASE_URL='${baseUrl}'
+export ANTHROPIC_API_KEY='${apiKey}'
+export ANTHROPIC_MODEL='${model}'
+qwen --auth-type anthropic`,
+    },
+  ];
+}
+
+function continueDev({ baseUrl, model, apiKey }: Place): Snippet[] {
+  const config = (provider: string, apiBase: string) => `name: Tollgate
+version: 1.0.0
+schema: v1
+models:
+  - name: ${model}
+    provider: ${provider}
+    model: ${model}
+    apiBase: ${apiBase}
+    apiKey: ${apiKey}
+    roles: [chat, edit, apply]
+    capabilities: [tool_use]`;
+  const file = '~/.continue/config.yaml';
+  return [
+    { format: 'chat', file, code: config('openai', `${baseUrl}/v1`) },
+    { format: 'messages', file, code: config('anthropic', `${baseUrl}/v1/`) },
+  ];
+}
+
+function cline({ baseUrl, model, apiKey }: Place): Snippet[] {
+  return [
+    {
+      format: 'chat',
+      code: `cline auth openai-compatible --baseurl '${baseUrl}/v1' \\
+  --apikey '${apiKey}' --modelid '${model}'
+cline -P openai-compatible -m '${model}'`,
+    },
+  ];
+}
+
+function pi({ baseUrl, model, apiKey }: Place): Snippet[] {
+  const config = (api: string, address: string) =>
+    json({
+      providers: {
+        tollgate: { baseUrl: address, api, apiKey, models: [{ id: model, reasoning: true }] },
+      },
+    });
+  const file = '~/.pi/agent/models.json';
+  return [
+    { format: 'chat', file, code: config('openai-completions', `${baseUrl}/v1`) },
+    { format: 'messages', file, code: config('anthropic-messages', baseUrl) },
+  ];
+}
+
+function json(value: object): string {
+  return JSON.stringify(value, undefined, 2);
+}

@@ -1,0 +1,135 @@
+// The models of the service: what they cost, what they can do, and which of them the plan has.
+
+import { useState } from 'preact/hooks';
+import type { CustomerModelRecord, ModelListRecord } from '../../../records/model.ts';
+import {
+  Badge,
+  Card,
+  CheckField,
+  formatCompact,
+  formatCount,
+  formatUsd,
+  Loaded,
+  NoMatch,
+  Page,
+  Table,
+  TextField,
+  useResource,
+} from '../../ui/index.ts';
+import { Features } from './features.tsx';
+
+export function ModelsPage() {
+  const models = useResource<ModelListRecord>('/models');
+  const [search, setSearch] = useState('');
+  const [mine, setMine] = useState(false);
+  return (
+    <Page
+      title="Models"
+      lead="Prices are for a million tokens of the model, in USD. What a request costs is in its answer, exactly."
+    >
+      <div class="filters">
+        <TextField
+          label="Search"
+          type="search"
+          placeholder="Name, alias or feature"
+          value={search}
+          onInput={setSearch}
+        />
+        <CheckField label="In my plan only" checked={mine} onChange={setMine} />
+      </div>
+      <Card flush>
+        <Loaded resource={models}>
+          {({ data, plan }) => {
+            const rows = data.filter((model) => (!mine || model.available) && fits(model, search));
+            if (rows.length > 0) return <ModelTable rows={rows} plan={plan.name} />;
+            return (
+              <NoMatch
+                clear={() => {
+                  setSearch('');
+                  setMine(false);
+                }}
+              />
+            );
+          }}
+        </Loaded>
+      </Card>
+    </Page>
+  );
+}
+
+function fits(model: CustomerModelRecord, search: string): boolean {
+  const { id, display_name, aliases, features } = model;
+  const has = Object.entries(features).flatMap(([name, yes]) => (yes ? name : []));
+  const text = [id, display_name, ...aliases, ...has].join(' ').toLowerCase();
+  return search
+    .toLowerCase()
+    .split(/\s+/)
+    .every((word) => text.includes(word));
+}
+
+function ModelTable({
+  rows,
+  plan,
+}: {
+  readonly rows: readonly CustomerModelRecord[];
+  readonly plan: string;
+}) {
+  const price = (label: string, name: 'input' | 'cached_input' | 'output') => ({
+    label,
+    end: true,
+    show: ({ pricing }: CustomerModelRecord) => formatUsd(pricing[name]),
+    sortBy: ({ pricing }: CustomerModelRecord) => Number(pricing[name]),
+  });
+  return (
+    <Table
+      caption="Models"
+      rows={rows}
+      rowKey={({ id }) => id}
+      href={({ id }) => `/models/${id}`}
+      columns={[
+        {
+          label: 'Model',
+          sortBy: ({ id }) => id,
+          show: ({ id, display_name }) => (
+            <>
+              <strong>{display_name}</strong>
+              {display_name !== id && (
+                <>
+                  <br />
+                  <code class="soft">{id}</code>
+                </>
+              )}
+            </>
+          ),
+        },
+        {
+          label: `In ${plan}`,
+          show: ({ available, status }) => (
+            <div class="row">
+              {available ? (
+                <Badge tone="good">Included</Badge>
+              ) : (
+                <Badge tone="neutral">Not included</Badge>
+              )}
+              {status === 'degraded' && <Badge tone="warning">Lower limits</Badge>}
+            </div>
+          ),
+        },
+        price('Input', 'input'),
+        price('Cached', 'cached_input'),
+        price('Output', 'output'),
+        {
+          label: 'Context',
+          end: true,
+          show: ({ effective_context }) => (
+            <span title={`${formatCount(effective_context)} tokens`}>
+              {formatCompact(effective_context)}
+            </span>
+          ),
+          sortBy: ({ effective_context }) => effective_context,
+        },
+        { label: 'Can', wrap: true, show: ({ features }) => <Features features={features} /> },
+      ]}
+    />
+  );
+}

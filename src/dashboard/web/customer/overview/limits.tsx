@@ -1,0 +1,95 @@
+// The limits of the account as meters, with what is used of them at this moment.
+
+import { useEffect, useState } from 'preact/hooks';
+import type { CapRecord, LimitUsageRecord, OwnAccountRecord } from '../../../records/account.ts';
+import { formatCompact, formatCount, Meter, Time } from '../../ui/index.ts';
+
+export function LimitMeters({
+  account: { limits, plan, api_keys },
+  usage,
+}: {
+  readonly account: OwnAccountRecord;
+  readonly usage: LimitUsageRecord;
+}) {
+  const { requests_this_minute: requests, tokens_this_minute: tokens, in_flight } = usage;
+  const seconds = useCountdown(usage);
+  return (
+    <>
+      <Meter
+        label="Requests this minute"
+        used={requests.used}
+        limit={limits.requests_per_minute}
+        text={of(requests.used, limits.requests_per_minute)}
+      />
+      <Meter
+        label="Tokens this minute"
+        used={tokens.used}
+        limit={limits.tokens_per_minute}
+        text={of(tokens.used, limits.tokens_per_minute)}
+      />
+      <Meter
+        label="Requests at once"
+        used={in_flight}
+        limit={limits.concurrent_requests}
+        text={of(in_flight, limits.concurrent_requests)}
+      />
+      {limits.daily_tokens !== null && (
+        <Cap label="Tokens today" cap={usage.today} limit={limits.daily_tokens} />
+      )}
+      {limits.monthly_tokens !== null && (
+        <Cap label="Tokens this month" cap={usage.month} limit={limits.monthly_tokens} />
+      )}
+      <Meter
+        label="Active API keys"
+        used={api_keys.active}
+        limit={api_keys.limit}
+        text={of(api_keys.active, api_keys.limit)}
+      />
+      <p class="soft small">
+        Plan {plan.name}.{' '}
+        {requests.used > 0
+          ? `The minute starts anew in ${seconds} s.`
+          : 'The minute begins with the next request.'}
+      </p>
+    </>
+  );
+}
+
+function Cap({
+  label,
+  cap,
+  limit,
+}: {
+  readonly label: string;
+  readonly cap: CapRecord;
+  readonly limit: number;
+}) {
+  return (
+    <Meter
+      label={label}
+      used={cap.tokens}
+      limit={limit}
+      text={
+        <>
+          {of(cap.tokens, limit)}, anew <Time relative at={cap.resets_at} />
+        </>
+      }
+    />
+  );
+}
+
+function of(used: number, limit: number): string {
+  return `${formatCount(used)} of ${limit >= 100_000 ? formatCompact(limit) : formatCount(limit)}`;
+}
+
+/** The feed says how long the minute lasts when something changes; between that it is counted here. */
+function useCountdown(usage: LimitUsageRecord): number {
+  const given = usage.requests_this_minute.resets_in_s;
+  const [seconds, setSeconds] = useState(given);
+  useEffect(() => {
+    setSeconds(given);
+    const timer = setInterval(() => setSeconds((left) => Math.max(1, left - 1)), 1_000);
+    return () => clearInterval(timer);
+  }, [usage]);
+  return seconds;
+}

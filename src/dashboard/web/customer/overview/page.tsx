@@ -1,0 +1,128 @@
+// The first page that a customer sees: what there is, how long it lasts, what runs now, and what to
+// do next. The live feed moves its numbers.
+
+import { useState } from 'preact/hooks';
+import type { LiveRecord, OverviewRecord } from '../../../records/customer-overview.ts';
+import {
+  Badge,
+  Card,
+  formatCount,
+  formatUsdShort,
+  type LiveState,
+  Loaded,
+  Page,
+  Stat,
+  Stats,
+  Tokens,
+  Usd,
+  useLive,
+  useResource,
+} from '../../ui/index.ts';
+import { FirstSteps } from './first-steps.tsx';
+import { LimitMeters } from './limits.tsx';
+import { Notices } from './notices.tsx';
+import { OpenRequests } from './open-requests.tsx';
+import { SpendChart } from './spend-chart.tsx';
+
+export function OverviewPage() {
+  const overview = useResource<OverviewRecord>('/overview');
+  const [live, setLive] = useState<LiveRecord | undefined>(undefined);
+  const state = useLive('/feed', { message: setLive });
+  return (
+    <Page title="Overview" actions={<LiveBadge state={state.value} />}>
+      <Loaded resource={overview} lines={8}>
+        {(data) => <Shown overview={data} live={live ?? data.live} />}
+      </Loaded>
+    </Page>
+  );
+}
+
+function Shown({
+  overview,
+  live,
+}: {
+  readonly overview: OverviewRecord;
+  readonly live: LiveRecord;
+}) {
+  const { account, days, first_steps: steps } = overview;
+  const isNew = !steps.has_key || !steps.has_request;
+  return (
+    <>
+      <Notices overview={overview} />
+      <Figures overview={overview} live={live} />
+      {isNew && <FirstSteps overview={overview} />}
+      <div class="grid">
+        <Card title="Limits now">
+          <LimitMeters account={account} usage={live.usage} />
+        </Card>
+        <Card title="In flight">
+          <OpenRequests live={live} />
+        </Card>
+      </div>
+      <Card title="The last 30 days">
+        <SpendChart days={days} today={live.today} />
+      </Card>
+    </>
+  );
+}
+
+function Figures({
+  overview,
+  live,
+}: {
+  readonly overview: OverviewRecord;
+  readonly live: LiveRecord;
+}) {
+  const { spend } = overview;
+  const { balance, today } = live;
+  return (
+    <Stats>
+      <Stat
+        label="Balance"
+        value={<Usd amount={balance.available_usd} short />}
+        hint={
+          <>
+            <Tokens amount={balance.available} decimals={0} /> service tokens
+            {balance.reserved !== '0' && (
+              <>
+                , and <Tokens amount={balance.reserved} decimals={0} /> reserved
+              </>
+            )}
+          </>
+        }
+      />
+      <Stat
+        label="Lasts"
+        value={lasting(overview.lasts_days)}
+        hint="At the pace of the last days."
+      />
+      <Stat
+        label="Today (UTC)"
+        value={<Usd amount={today.spent_usd} short />}
+        hint={`${formatCount(today.requests)} requests`}
+      />
+      <Stat
+        label="This month"
+        value={formatUsdShort(spend.this_month.spent_usd)}
+        hint={`${formatCount(spend.this_month.requests)} requests`}
+      />
+    </Stats>
+  );
+}
+
+function lasting(days: number | null): string {
+  if (days === null) return '–';
+  if (days < 1) return 'Less than a day';
+  if (days > 730) return 'Years';
+  return days === 1 ? '1 day' : `${formatCount(days)} days`;
+}
+
+const STATES = {
+  connecting: { tone: 'neutral', label: 'Connecting' },
+  live: { tone: 'good', label: 'Live' },
+  waiting: { tone: 'warning', label: 'Not live' },
+} as const;
+
+function LiveBadge({ state }: { readonly state: LiveState }) {
+  return <Badge tone={STATES[state].tone}>{STATES[state].label}</Badge>;
+}
