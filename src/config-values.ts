@@ -65,6 +65,20 @@ export const webhookUrl: Parser<string> = (text) => {
   return { problem: 'must be an http or https address without a user or fragment.' };
 };
 
+/** User and password may be in it; how long it may take is ours to say. */
+export const smtpUrl: Parser<string> = (text) => {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  const isPlain = url?.search === '' && url.hash === '' && /^\/?$/.test(url.pathname);
+  if (isPlain && url.hostname !== '' && /^smtps?:$/.test(url.protocol)) return { value: text };
+  return { problem: 'must be smtp:// or smtps:// and a host, such as smtps://user:password@host.' };
+};
+
+/** An address, or a name and an address in angle brackets. */
+export const mailFrom: Parser<string> = (text) =>
+  /^(?:[^<>\p{Cc}]*<[^<>\s@]+@[^<>\s@]+>|[^<>\s@]+@[^<>\s@]+)$/u.test(text)
+    ? { value: text }
+    : { problem: 'must be an address, such as Gateway <gateway@example.com>.' };
+
 export const databasePath: Parser<string> = (text) => {
   if (/^postgres(ql)?:/i.test(text)) {
     return { problem: 'names a Postgres server, which is not in this version; use sqlite:PATH.' };

@@ -7,6 +7,7 @@ import {
   baseUrl,
   databasePath,
   host,
+  mailFrom,
   networks,
   notInThisVersion,
   oneOf,
@@ -16,6 +17,7 @@ import {
   portOrOff,
   seconds,
   secret,
+  smtpUrl,
   token,
   webhookUrl,
   wholeNumber,
@@ -35,7 +37,7 @@ export type Config = {
   readonly databasePath: string;
   /** The catalog's path where one is set; absent: `./catalog.toml` or the built-in one. */
   readonly catalogPath: string | undefined;
-  /** Absent: the server makes one up at each start, and what it signs and seals ends with it. */
+  /** Absent: kept thinking ends with the server, and sign-in has a secret of its own in a file. */
   readonly sessionSecret: string | undefined;
   /** Whether thinking is kept, sealed, for clients that lose it. */
   readonly reasoningStore: 'on' | 'off';
@@ -58,6 +60,11 @@ export type Config = {
   readonly alertWebhookUrl: string | undefined;
   /** What signs them. */
   readonly alertWebhookSecret: string | undefined;
+  /** Who may sign up for the dashboard. */
+  readonly signUp: 'open' | 'invite' | 'closed';
+  /** Where mails are handed over; may hold a password. Absent: links are in the log. */
+  readonly smtpUrl: string | undefined;
+  readonly mailFrom: string | undefined;
   readonly workers: 1;
 };
 
@@ -105,7 +112,7 @@ export const VARIABLES = [
     name: 'SESSION_SECRET',
     fallback: '',
     about:
-      'At least 32 characters that seal kept thinking and sign sessions; unset, both end with the server.',
+      'At least 32 characters for kept thinking and sign-in; unset, sign-in has a file by the database.',
   },
   {
     name: 'REASONING_STORE',
@@ -163,7 +170,22 @@ export const VARIABLES = [
   },
   { name: 'WORKERS', fallback: '1', about: 'Server threads; this version runs one.' },
   { name: 'REDIS_URL', fallback: '', about: 'Shared limits of a cluster; not in this version.' },
-  { name: 'SMTP_URL', fallback: '', about: 'Mail server; not in this version.' },
+  {
+    name: 'SIGNUP',
+    fallback: 'invite',
+    about: 'Who may sign up: open for everybody, invite for whoever has an invitation, or closed.',
+  },
+  {
+    name: 'SMTP_URL',
+    fallback: '',
+    about:
+      'Mail server, such as smtps://user:password@mail.example.com; unset, links are in the log.',
+  },
+  {
+    name: 'MAIL_FROM',
+    fallback: '',
+    about: 'Sender of mails, such as Gateway <gateway@example.com>; needed with SMTP_URL.',
+  },
   {
     name: 'TOLLGATE_ENV_FILE',
     fallback: '',
@@ -200,7 +222,6 @@ export function readConfig(environment: Environment, namesInFile: readonly strin
     throw new ConfigError(problems);
   };
   read('REDIS_URL', notInThisVersion);
-  read('SMTP_URL', notInThisVersion);
   const config: Config = {
     host: read('HOST', host),
     port: read('PORT', wholeNumber(0, 65_535)),
@@ -221,8 +242,14 @@ export function readConfig(environment: Environment, namesInFile: readonly strin
     metricsToken: read('METRICS_TOKEN', optional(token)),
     alertWebhookUrl: read('ALERT_WEBHOOK_URL', optional(webhookUrl)),
     alertWebhookSecret: read('ALERT_WEBHOOK_SECRET', optional(secret)),
+    signUp: read('SIGNUP', oneOf(['open', 'invite', 'closed'])),
+    smtpUrl: read('SMTP_URL', optional(smtpUrl)),
+    mailFrom: read('MAIL_FROM', optional(mailFrom)),
     workers: read('WORKERS', oneWorker),
   };
+  if (config.smtpUrl !== undefined && config.mailFrom === undefined) {
+    problems.push('MAIL_FROM is needed with SMTP_URL: mail servers refuse mails without a sender.');
+  }
   if (problems.length > 0) throw new ConfigError(problems);
   return Object.freeze(config);
 }

@@ -24,6 +24,9 @@ const DEFAULTS: Config = {
   metricsToken: undefined,
   alertWebhookUrl: undefined,
   alertWebhookSecret: undefined,
+  signUp: 'invite',
+  smtpUrl: undefined,
+  mailFrom: undefined,
   workers: 1,
 };
 
@@ -69,6 +72,9 @@ describe('readConfig', () => {
       AUDIT_SECONDS: '60',
       METRICS_TOKEN: 'm'.repeat(32),
       ALERT_WEBHOOK_URL: 'https://hooks.example/x?token=y',
+      SIGNUP: 'open',
+      SMTP_URL: 'smtps://user:pass@mail.example.com:465',
+      MAIL_FROM: 'Gateway <gateway@example.com>',
       ALERT_WEBHOOK_SECRET: 'a'.repeat(32),
       WORKERS: '1',
       ANYTHING_ELSE: 'x',
@@ -92,6 +98,9 @@ describe('readConfig', () => {
       auditMs: 60_000,
       metricsToken: 'm'.repeat(32),
       alertWebhookUrl: 'https://hooks.example/x?token=y',
+      signUp: 'open',
+      smtpUrl: 'smtps://user:pass@mail.example.com:465',
+      mailFrom: 'Gateway <gateway@example.com>',
       alertWebhookSecret: 'a'.repeat(32),
       workers: 1,
     });
@@ -160,7 +169,17 @@ describe('readConfig', () => {
     ['SILENT_COMMIT_SECONDS', ['0'], 'must be a number of seconds from 0.01 to 3600.'],
     ['WORKERS', ['0', '2', 'auto'], 'must be 1: more workers are not in this version.'],
     ['REDIS_URL', ['redis://:secret@h'], 'is not in this version; leave it unset.'],
-    ['SMTP_URL', ['smtp://h'], 'is not in this version; leave it unset.'],
+    [
+      'SMTP_URL',
+      ['http://h', 'smtp://', 'smtp://h/path', 'smtp://h?pool=true', 'mail.example.com'],
+      'must be smtp:// or smtps:// and a host, such as smtps://user:password@host.',
+    ],
+    [
+      'MAIL_FROM',
+      ['nobody', 'A <a@b> x', 'A <a b@c>'],
+      'must be an address, such as Gateway <gateway@example.com>.',
+    ],
+    ['SIGNUP', ['yes', 'OPEN'], 'must be one of open, invite, closed.'],
   ];
   for (const [name, values, problem] of mistakes) {
     test(`refuses a bad ${name}: ${problem}`, () => {
@@ -174,9 +193,9 @@ describe('readConfig', () => {
   }
 
   test('reports every problem at once', () => {
-    expect(problemsOf({ PORT: 'x', LOG_LEVEL: 'x', SMTP_URL: 'x' }, ['PROT'])).toEqual([
+    expect(problemsOf({ PORT: 'x', LOG_LEVEL: 'x', REDIS_URL: 'x' }, ['PROT'])).toEqual([
       'PROT is not a known variable; did you mean PORT?',
-      'SMTP_URL is not in this version; leave it unset.',
+      'REDIS_URL is not in this version; leave it unset.',
       'PORT must be a whole number from 0 to 65535.',
       'LOG_LEVEL must be one of debug, info, warn, error, silent.',
     ]);

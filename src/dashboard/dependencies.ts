@@ -13,11 +13,13 @@ import type { Accounts } from '../identity/accounts.ts';
 import type { Blocks } from '../identity/blocks.ts';
 import type { Keys } from '../identity/keys.ts';
 import type { Settings } from '../identity/settings.ts';
+import type { SignIn } from '../identity/sign-in/contract.ts';
 import type { AuditState } from '../ledger/audit.ts';
 import type { Books } from '../ledger/books.ts';
 import type { Ledger } from '../ledger/contract.ts';
 import type { AccountLimits } from '../limits/limits.ts';
 import type { Database } from '../store/database.ts';
+import type { MailMode } from './records/auth.ts';
 import type { RouteServer } from './rim/route.ts';
 
 /** The domains over a connection of the dashboard's own, which syncs what it commits. */
@@ -45,6 +47,8 @@ export type PlaygroundCall = {
 /** What both applications know of the server that they are a part of. */
 export type DashboardDependencies = {
   readonly store: DashboardStore;
+  readonly signIn: SignIn;
+  readonly mailMode: MailMode;
   readonly limits: AccountLimits;
   readonly operator: () => OperatorState;
   /** Requests under way, in the whole process. */

@@ -1,6 +1,7 @@
 // Every JSON route of the customers' application, one line a concern.
 
 import type { SignedInCustomer } from '../../identity/session.ts';
+import { customerAuthRoutes } from '../auth/routes.ts';
 import type { DashboardDependencies } from '../dependencies.ts';
 import type { Route } from '../rim/route.ts';
 import { accountRoutes } from './account.ts';
@@ -15,6 +16,7 @@ export function customerRoutes(
   dependencies: DashboardDependencies,
 ): readonly (Route<SignedInCustomer> | Route<undefined>)[] {
   return [
+    ...customerAuthRoutes(dependencies),
     ...accountRoutes(dependencies),
     ...overviewRoutes(dependencies),
     ...feedRoutes(dependencies),

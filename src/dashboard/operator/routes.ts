@@ -7,16 +7,25 @@ import type { Route } from '../rim/route.ts';
 import { accountRoutes } from './accounts.ts';
 import { auditRoutes } from './audit.ts';
 import { blockRoutes } from './blocks.ts';
+import { catalogRoutes } from './catalog.ts';
 import { codeRoutes } from './codes.ts';
 import { keyRoutes } from './keys.ts';
 import { maintenanceRoutes } from './maintenance.ts';
+import { modelRoutes } from './models.ts';
+import { moneyRoutes } from './money.ts';
 import { movementRoutes } from './movements.ts';
+import { nodeRoutes } from './nodes.ts';
+import { overviewRoutes } from './overview.ts';
+import { priceRoutes } from './prices.ts';
 import { requestRoutes } from './requests.ts';
+import { selfAuditRoutes } from './self-audit.ts';
+import { upstreamRoutes } from './upstreams.ts';
 
 export function operatorRoutes(
   dependencies: ConsoleDependencies,
 ): readonly (Route<SignedInOperator> | Route<undefined>)[] {
   return [
+    ...overviewRoutes(dependencies),
     ...operatorAuthRoutes(dependencies),
     ...accountRoutes(dependencies),
     ...movementRoutes(dependencies),
@@ -26,5 +35,13 @@ export function operatorRoutes(
     ...codeRoutes(dependencies),
     ...maintenanceRoutes(dependencies),
     ...auditRoutes(dependencies),
+    ...modelRoutes(dependencies),
+    ...upstreamRoutes(dependencies),
+    ...priceRoutes(dependencies),
+    ...catalogRoutes(dependencies),
+    ...moneyRoutes(dependencies),
+    ...requestRoutes(dependencies),
+    ...selfAuditRoutes(dependencies),
+    ...nodeRoutes(dependencies),
   ];
 }

@@ -1,0 +1,27 @@
+// The deletion of an account by its owner, and taking that back, for customers.
+
+import { isoTime } from '../../core/calendar.ts';
+import type { SignedInCustomer } from '../../identity/session.ts';
+import type { SignIn } from '../../identity/sign-in/contract.ts';
+import type { DeletionRecord } from '../records/auth.ts';
+import { type Route, sessionRoute, stepUpRoute } from '../rim/route.ts';
+import { visitOf } from './parts.ts';
+
+export function deletionRoutes({ customer }: SignIn): readonly Route<SignedInCustomer>[] {
+  return [
+    stepUpRoute<SignedInCustomer>({
+      method: 'POST',
+      path: '/auth/deletion',
+      handle: (call): DeletionRecord => ({
+        object: 'deletion',
+        due_at: isoTime(customer.askDeletion(call.who, visitOf(call))),
+      }),
+    }),
+    sessionRoute<SignedInCustomer>({
+      method: 'DELETE',
+      path: '/auth/deletion',
+      standings: ['pending_deletion'],
+      handle: (call) => customer.takeDeletionBack(call.who, visitOf(call)),
+    }),
+  ];
+}

@@ -1,0 +1,93 @@
+// Sign-in over one real database file: a clock that only the test moves, mails in a list, and a
+// browser that keeps its cookies.
+
+import { BUILT_IN_PLANS } from '../../../src/core/plan.ts';
+import type { SendMail, SignUpMode, Visit } from '../../../src/identity/sign-in/contract.ts';
+import { createSignIn } from '../../../src/identity/sign-in/sign-in.ts';
+import { auditEvents } from '../../../src/store/tables.ts';
+import { newDatabase } from '../../support/database.ts';
+import { createIdentity } from '../parts.ts';
+
+export const PASSWORD = 'correct horse battery';
+export const SECRET = 'a secret of the tests that is long enough';
+export const PLANS = BUILT_IN_PLANS;
+
+export type Mail = Parameters<SendMail>[0];
+
+export type Rig = ReturnType<typeof createRig>;
+
+export function createRig(directory: string, mode: SignUpMode = 'open') {
+  const database = newDatabase(directory);
+  const identity = createIdentity(database);
+  // The library knows the real time alone, so the clock of the test begins there.
+  identity.advance(Date.now() - identity.clock());
+  const mails: Mail[] = [];
+  const deletions: string[] = [];
+  const troubles: unknown[] = [];
+  const { accounts, keys, clock, randomBytes } = identity;
+  const signIn = createSignIn({
+    ...{ database, accounts, keys, clock, randomBytes, mode, secret: SECRET },
+    mail: (mail) => mails.push(mail),
+    pages: {
+      customer: () => 'https://gateway.example/dashboard',
+      operator: () => 'https://console.example/operator',
+    },
+    onDeletion: (accountId) => deletions.push(accountId),
+    onTrouble: (_message, error) => troubles.push(error),
+  });
+
+  /** The token of the last mail to this address, once it has been sent. */
+  async function mailedToken(to: string): Promise<string> {
+    await signIn.settled();
+    const link = mails.findLast((mail) => mail.to === to)?.link;
+    return new URL(link ?? 'missing:').searchParams.get('token') ?? '';
+  }
+
+  return {
+    ...identity,
+    database,
+    signIn,
+    mails,
+    deletions,
+    troubles,
+    mailedToken,
+    /** The actions of the audit trail, oldest first. */
+    trail: () =>
+      database.db
+        .select()
+        .from(auditEvents)
+        .all()
+        .map((event) => event.action),
+    /** Signs up, verifies, and leaves a signed-in browser. */
+    async customer(email: string, browser = createBrowser()) {
+      await signIn.customer.signUp({ email, password: PASSWORD }, browser.visit());
+      const token = await mailedToken(email);
+      const outcome = await signIn.customer.verifyEmail(
+        { token, password: PASSWORD },
+        browser.visit(),
+      );
+      browser.take(outcome.cookies);
+      return browser;
+    },
+  };
+}
+
+export type Browser = ReturnType<typeof createBrowser>;
+
+export function createBrowser(address = '203.0.113.7') {
+  const cookies = new Map<string, string>();
+  return {
+    cookies,
+    take(lines: readonly string[]): void {
+      for (const line of lines) {
+        const [, name = '', value = ''] = /^([^=]+)=([^;]*)/.exec(line) ?? [];
+        if (/Max-Age=0\b/.test(line)) cookies.delete(name);
+        else cookies.set(name, value);
+      }
+    },
+    visit(from = address): Visit {
+      const cookie = [...cookies].map(([name, value]) => `${name}=${value}`).join('; ');
+      return { headers: new Headers({ cookie, 'user-agent': 'Browser/1.0' }), address: from };
+    },
+  };
+}
