@@ -63,16 +63,12 @@ const OPERATION_STATUS: Readonly<Record<string, number>> = {
   upstream_not_found: 404,
   model_not_found: 404,
   code_not_found: 404,
-  upstream_not_found: 404,
-  model_not_found: 404,
   catalog_changed: 409,
   catalog_not_writable: 409,
   not_editable: 409,
   code_used: 409,
   code_expired: 409,
   code_revoked: 409,
-  catalog_changed: 409,
-  catalog_not_writable: 409,
 };
 
 /** The field of a page's form that a code is about. */
