@@ -12,12 +12,16 @@ import type { OwnAccountRecord } from '../records/account.ts';
 import { DashboardError } from '../rim/error.ts';
 import { type Route, type RouteStanding, sessionRoute } from '../rim/route.ts';
 
+/** What the routes of an account's owner need of the server. */
+export type OwnDependencies = Pick<
+  DashboardDependencies,
+  'store' | 'limits' | 'operator' | 'baseUrl' | 'mailMode' | 'draining' | 'clock'
+>;
+
 /** Whoever is suspended, or about to be deleted, may still see what is his and stop his keys. */
 export const WHILE_INACTIVE: readonly RouteStanding[] = ['suspended', 'pending_deletion'];
 
-export function accountRoutes(
-  dependencies: DashboardDependencies,
-): readonly Route<SignedInCustomer>[] {
+export function accountRoutes(dependencies: OwnDependencies): readonly Route<SignedInCustomer>[] {
   return [
     sessionRoute({
       method: 'GET',
@@ -29,7 +33,7 @@ export function accountRoutes(
 }
 
 export function ownAccount(
-  { store, limits, operator, clock }: DashboardDependencies,
+  { store, limits, operator, clock }: OwnDependencies,
   account: Account,
 ): OwnAccountRecord {
   const state = operator();

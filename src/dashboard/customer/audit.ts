@@ -4,16 +4,15 @@
 import { isoTime } from '../../core/calendar.ts';
 import { listAuditEvents } from '../../identity/audit.ts';
 import type { SignedInCustomer } from '../../identity/session.ts';
-import type { DashboardDependencies } from '../dependencies.ts';
 import type { AuditRecord } from '../records/customer-audit.ts';
 import { type List, listOf, numberAfter, PAGE_QUERY, readPage } from '../rim/page.ts';
 import { type Route, sessionRoute } from '../rim/route.ts';
-import { WHILE_INACTIVE } from './account.ts';
+import { type OwnDependencies, WHILE_INACTIVE } from './account.ts';
 import { auditWords } from './audit-words.ts';
 
 type AuditEvent = ReturnType<typeof listAuditEvents>[number];
 
-export function auditRoutes({ store }: DashboardDependencies): readonly Route<SignedInCustomer>[] {
+export function auditRoutes({ store }: OwnDependencies): readonly Route<SignedInCustomer>[] {
   return [
     sessionRoute({
       method: 'GET',

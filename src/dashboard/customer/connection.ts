@@ -2,12 +2,11 @@
 
 import { planIncludes } from '../../core/plan.ts';
 import type { Account } from '../../identity/accounts.ts';
-import type { DashboardDependencies } from '../dependencies.ts';
 import type { ConnectionRecord } from '../records/key.ts';
-import { planOf } from './account.ts';
+import { type OwnDependencies, planOf } from './account.ts';
 
 export function connectionOf(
-  { operator, baseUrl }: DashboardDependencies,
+  { operator, baseUrl }: OwnDependencies,
   account: Account,
 ): ConnectionRecord {
   const state = operator();

@@ -3,14 +3,13 @@
 
 import type { SignedInCustomer } from '../../identity/session.ts';
 import { createSpend } from '../../ledger/spend.ts';
-import type { DashboardDependencies } from '../dependencies.ts';
 import { createFeeds, type Feeds } from '../rim/feed.ts';
 import { type Route, sessionRoute } from '../rim/route.ts';
-import { WHILE_INACTIVE } from './account.ts';
+import { type OwnDependencies, WHILE_INACTIVE } from './account.ts';
 import { liveReader } from './live.ts';
 
 export function feedRoutes(
-  dependencies: DashboardDependencies,
+  dependencies: OwnDependencies,
   feeds: Feeds = createFeeds(dependencies),
 ): readonly Route<SignedInCustomer>[] {
   const spend = createSpend(dependencies.store.database);

@@ -7,7 +7,6 @@ import { parseInstant } from '../../core/instant.ts';
 import { type ApiKey, keyRecord } from '../../identity/key-record.ts';
 
 import type { SignedInCustomer } from '../../identity/session.ts';
-import type { DashboardDependencies } from '../dependencies.ts';
 import type {
   CreatedKeyRecord,
   KeyListRecord,
@@ -17,10 +16,10 @@ import type {
 import { DashboardError } from '../rim/error.ts';
 import { listOf, PAGE_QUERY, readPage } from '../rim/page.ts';
 import { type Route, sessionRoute } from '../rim/route.ts';
-import { WHILE_INACTIVE } from './account.ts';
+import { type OwnDependencies, WHILE_INACTIVE } from './account.ts';
 import { connectionOf } from './connection.ts';
 
-export function keyRoutes(dependencies: DashboardDependencies): readonly Route<SignedInCustomer>[] {
+export function keyRoutes(dependencies: OwnDependencies): readonly Route<SignedInCustomer>[] {
   const { store, operator, clock } = dependencies;
   const { keys, accounts } = store;
   const record = (row: ApiKey): KeyRecord => keyRecord(row, clock());

@@ -8,10 +8,9 @@ import { balanceRecord } from '../../ledger/balance-record.ts';
 import type { Balance } from '../../ledger/contract.ts';
 import type { DaySpend, OpenRequest, Spend } from '../../ledger/spend.ts';
 import { limitUsage } from '../../operations/account-view.ts';
-import type { DashboardDependencies } from '../dependencies.ts';
 import type { LiveRecord, OpenRequestRecord, SpendRecord } from '../records/customer-overview.ts';
 import type { Reading } from '../rim/feed.ts';
-import { planOf } from './account.ts';
+import { type OwnDependencies, planOf } from './account.ts';
 
 /** Open requests that are listed; the count has them all. */
 const OPEN_REQUESTS_MAX = 20;
@@ -25,7 +24,7 @@ type Stored = {
 
 /** Made for each account that is looked at; asked once a second. */
 export function liveReader(
-  dependencies: DashboardDependencies,
+  dependencies: OwnDependencies,
   spend: Spend,
   accountId: string,
 ): () => Promise<Reading & { readonly data: LiveRecord }> {

@@ -3,14 +3,11 @@
 import { modelRecord } from '../../catalog/model-record.ts';
 import { effectiveLimits, lowerIncident } from '../../core/plan.ts';
 import type { SignedInCustomer } from '../../identity/session.ts';
-import type { DashboardDependencies } from '../dependencies.ts';
 import type { CustomerModelRecord, ModelListRecord } from '../records/model.ts';
 import { type Route, sessionRoute } from '../rim/route.ts';
-import { planOf, WHILE_INACTIVE } from './account.ts';
+import { type OwnDependencies, planOf, WHILE_INACTIVE } from './account.ts';
 
-export function modelRoutes(
-  dependencies: DashboardDependencies,
-): readonly Route<SignedInCustomer>[] {
+export function modelRoutes(dependencies: OwnDependencies): readonly Route<SignedInCustomer>[] {
   return [
     sessionRoute({
       method: 'GET',
@@ -22,7 +19,7 @@ export function modelRoutes(
 }
 
 function listModels(
-  { store, operator, clock }: DashboardDependencies,
+  { store, operator, clock }: OwnDependencies,
   accountId: string,
 ): ModelListRecord {
   const state = operator();

@@ -7,10 +7,9 @@ import type { Account } from '../../identity/accounts.ts';
 import { keyRecord } from '../../identity/key-record.ts';
 import type { SignedInCustomer } from '../../identity/session.ts';
 import { createSpend, type DaySpend } from '../../ledger/spend.ts';
-import type { DashboardDependencies } from '../dependencies.ts';
 import type { NoticeRecord, OverviewRecord, SpendDayRecord } from '../records/customer-overview.ts';
 import { type Route, sessionRoute } from '../rim/route.ts';
-import { ownAccount, WHILE_INACTIVE } from './account.ts';
+import { type OwnDependencies, ownAccount, WHILE_INACTIVE } from './account.ts';
 import { connectionOf } from './connection.ts';
 import { liveReader, spendRecord } from './live.ts';
 
@@ -21,9 +20,7 @@ const PACE_DAYS = 7;
 const LOW_DAYS = 3;
 const KEY_ENDS_WITHIN_DAYS = 7;
 
-export function overviewRoutes(
-  dependencies: DashboardDependencies,
-): readonly Route<SignedInCustomer>[] {
+export function overviewRoutes(dependencies: OwnDependencies): readonly Route<SignedInCustomer>[] {
   const { store, operator, clock } = dependencies;
   const spend = createSpend(store.database);
 
@@ -64,7 +61,7 @@ export function overviewRoutes(
           },
           connection: connectionOf(dependencies, account),
           notices: [
-            ...standingNotices(account),
+            ...standingNotices(account, dependencies),
             ...operatorNotices(state),
             ...balanceNotices(hasBalance, lastsDays),
             ...keyNotices(dependencies, accountId, nowMs),
@@ -96,10 +93,14 @@ function daysLeft(available: bigint, recent: readonly DaySpend[], today: number)
   return Number((available * days) / spent);
 }
 
-function standingNotices({ standing, emailVerified }: Account): NoticeRecord[] {
+function standingNotices(
+  { standing, emailVerified }: Account,
+  { mailMode }: OwnDependencies,
+): NoticeRecord[] {
+  const mail_in_log = mailMode === 'log';
   return [
     ...(standing === 'active' ? [] : [{ kind: 'inactive', standing } as const]),
-    ...(emailVerified ? [] : [{ kind: 'email_unverified', mail_in_log: false } as const]),
+    ...(emailVerified ? [] : [{ kind: 'email_unverified', mail_in_log } as const]),
   ];
 }
 
@@ -121,11 +122,7 @@ function balanceNotices(hasBalance: boolean, lastsDays: number | null): NoticeRe
   return [{ kind: 'balance_low', lasts_days: lastsDays }];
 }
 
-function keyNotices(
-  { store }: DashboardDependencies,
-  accountId: string,
-  nowMs: number,
-): NoticeRecord[] {
+function keyNotices({ store }: OwnDependencies, accountId: string, nowMs: number): NoticeRecord[] {
   const keys = store.keys
     .endingBefore(accountId, nowMs + KEY_ENDS_WITHIN_DAYS * DAY_MS)
     .map((row) => keyRecord(row, nowMs))

@@ -5,8 +5,12 @@ import { randomBytes } from 'node:crypto';
 import { loadCatalog } from '../../../src/catalog/catalog.ts';
 import { DEMO_CATALOG } from '../../../src/catalog/demo-catalog.ts';
 import { createIncidents } from '../../../src/catalog/incidents.ts';
-import { customerRoutes } from '../../../src/dashboard/customer/routes.ts';
-import type { DashboardDependencies } from '../../../src/dashboard/dependencies.ts';
+import { accountRoutes, type OwnDependencies } from '../../../src/dashboard/customer/account.ts';
+import { auditRoutes } from '../../../src/dashboard/customer/audit.ts';
+import { feedRoutes } from '../../../src/dashboard/customer/feed.ts';
+import { keyRoutes } from '../../../src/dashboard/customer/keys.ts';
+import { modelRoutes } from '../../../src/dashboard/customer/models.ts';
+import { overviewRoutes } from '../../../src/dashboard/customer/overview.ts';
 import { createDashboardApp } from '../../../src/dashboard/rim/app.ts';
 import type { RouteServer } from '../../../src/dashboard/rim/route.ts';
 import { createAccounts } from '../../../src/identity/accounts.ts';
@@ -56,7 +60,7 @@ export function openCustomerApp(directory: string, { catalog = '' } = {}) {
     isLive: () => true,
     history: createHistory(database),
   });
-  const dependencies: DashboardDependencies = {
+  const dependencies: OwnDependencies = {
     store: {
       database,
       ledger,
@@ -69,12 +73,10 @@ export function openCustomerApp(directory: string, { catalog = '' } = {}) {
     },
     limits,
     operator: () => state,
-    inFlight: () => 0,
     baseUrl: () => 'https://gate.example',
-    answerPlayground: async () => new Response(null, { status: 503 }),
+    mailMode: 'log',
     draining: () => draining,
     clock,
-    randomBytes,
   };
   const handle = createDashboardApp<SignedInCustomer>({
     session: async (headers) => {
@@ -84,6 +86,7 @@ export function openCustomerApp(directory: string, { catalog = '' } = {}) {
       const facts = { realm: 'customer', accountId, email, twoFactor: false } as const;
       return { ...facts, userId: 'user_1', sessionId: 'session_1', provenAt: now };
     },
+    isOpen: () => true,
     standing: ({ accountId }) => {
       const { standing } = accounts.get(accountId);
       return standing === 'active' ? undefined : standing;
@@ -100,7 +103,14 @@ export function openCustomerApp(directory: string, { catalog = '' } = {}) {
       throw error;
     },
     prefix: '/dashboard',
-    routes: customerRoutes(dependencies),
+    routes: [
+      ...accountRoutes(dependencies),
+      ...overviewRoutes(dependencies),
+      ...feedRoutes(dependencies),
+      ...keyRoutes(dependencies),
+      ...modelRoutes(dependencies),
+      ...auditRoutes(dependencies),
+    ],
     files: { page: () => new Response(''), serve: () => new Response('') },
   });
 

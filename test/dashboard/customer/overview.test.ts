@@ -151,7 +151,7 @@ describe('it warns', () => {
     });
     expect((await overviewOf(account)).notices).toEqual([
       { kind: 'inactive', standing: 'suspended' },
-      { kind: 'email_unverified', mail_in_log: false },
+      { kind: 'email_unverified', mail_in_log: true },
       { kind: 'maintenance', message: 'Back at noon.' },
       { kind: 'incident_limits', models: ['demo-chat'] },
     ]);
