@@ -40,7 +40,6 @@ export function operatorRoutes(
     ...priceRoutes(dependencies),
     ...catalogRoutes(dependencies),
     ...moneyRoutes(dependencies),
-    ...requestRoutes(dependencies),
     ...selfAuditRoutes(dependencies),
     ...nodeRoutes(dependencies),
   ];

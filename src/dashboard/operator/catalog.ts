@@ -1,0 +1,85 @@
+// The catalog in the console: which one is in force, why a later one was refused, what is wrong with
+// the file as it is now, and reading it again. The file's text is never shown: it may hold secrets.
+
+import { catalogDigest, loadFound } from '../../catalog/live.ts';
+import { CatalogError } from '../../catalog/source.ts';
+import { isoTime } from '../../core/calendar.ts';
+import { accountsByPlan } from '../../identity/accounts.ts';
+import type { SignedInOperator } from '../../identity/session.ts';
+import { checkCatalog } from '../../operations/catalog.ts';
+import { auditChange } from '../../operations/change.ts';
+import type { ConsoleDependencies } from '../dependencies.ts';
+import type { CatalogCheckRecord, CatalogRecord } from '../records/operator-shop.ts';
+import { type Route, sessionRoute, stepUpRoute } from '../rim/route.ts';
+import { changeOf } from './change.ts';
+
+export function catalogRoutes(
+  dependencies: ConsoleDependencies,
+): readonly Route<SignedInOperator>[] {
+  const { machine, clock, store } = dependencies;
+  return [
+    sessionRoute({
+      method: 'GET',
+      path: '/catalog',
+      handle: () => catalogRecord(dependencies),
+    }),
+    sessionRoute({
+      method: 'POST',
+      path: '/catalog/check',
+      handle(): CatalogCheckRecord {
+        const check = checkCatalog(() => loadFound(machine.findCatalog(), clock()));
+        const { ok, problems } = check;
+        return { ok, digest: check.ok ? check.digest : null, problems };
+      },
+    }),
+    stepUpRoute({
+      method: 'POST',
+      path: '/catalog/reload',
+      handle({ actor }): CatalogRecord {
+        const change = changeOf(dependencies, actor);
+        store.database.transaction(() => {
+          auditChange(change, 'catalog.reload_requested', 'catalog');
+        });
+        dependencies.reloadCatalog();
+        return catalogRecord(dependencies);
+      },
+    }),
+  ];
+}
+
+function catalogRecord(dependencies: ConsoleDependencies): CatalogRecord {
+  const { catalogStatus, catalog, store } = dependencies;
+  const { version, origin, path, digest, loadedAt, refused } = catalogStatus();
+  const { models, upstreams, plans } = catalog();
+  const accounts = new Map(accountsByPlan(store.database));
+  return {
+    version,
+    origin,
+    path: path ?? null,
+    digest,
+    digest_on_disk: digestOnDisk(dependencies),
+    loaded_at: isoTime(loadedAt),
+    models: models.length,
+    upstreams: upstreams.size,
+    plans: [...plans.values()].map((plan) => ({
+      slug: plan.slug,
+      name: plan.name,
+      accounts: accounts.get(plan.slug) ?? 0,
+      requests_per_minute: plan.requestsPerMinute,
+      tokens_per_minute: plan.tokensPerMinute,
+      concurrent_requests: plan.concurrentRequests,
+    })),
+    warnings: dependencies.warnings(),
+    refused: refused === undefined ? null : { at: isoTime(refused.at), problems: refused.problems },
+  };
+}
+
+/** `null` where there is nothing that could be read. */
+export function digestOnDisk({ machine }: Pick<ConsoleDependencies, 'machine'>): string | null {
+  try {
+    return catalogDigest(machine.findCatalog().text);
+  } catch (error) {
+    if (error instanceof CatalogError) return null;
+    throw error;
+  }
+}

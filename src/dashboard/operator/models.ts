@@ -1,0 +1,157 @@
+// Models in the console: who serves each and at what price, what it sold within a day, and the lower
+// limits of a capacity incident, set and cleared.
+
+import { Type } from '@sinclair/typebox';
+import { pricingRecord } from '../../catalog/pricing-record.ts';
+import type { UpstreamState } from '../../core/health.ts';
+import type { Catalog, Model } from '../../core/model.ts';
+import { formatTokens, formatUsd } from '../../core/money.ts';
+import { planIncludes } from '../../core/plan.ts';
+import type { SignedInOperator } from '../../identity/session.ts';
+import { HOUR_MS } from '../../ledger/series/figures.ts';
+import { createModelSeriesReader, type ModelFigures } from '../../ledger/series/models.ts';
+import { clearIncident, incidentRecord, setIncident } from '../../operations/incidents.ts';
+import type { ConsoleDependencies } from '../dependencies.ts';
+import type {
+  IncidentRecord,
+  OperatorModelRecord,
+  OperatorModelsRecord,
+} from '../records/operator-shop.ts';
+import { type Route, sessionRoute, stepUpRoute } from '../rim/route.ts';
+import { changeOf } from './change.ts';
+
+const LIMIT = Type.Optional(Type.Integer({ minimum: 1, maximum: 999_999_999 }));
+const DAY_HOURS = 24;
+
+export function modelRoutes(dependencies: ConsoleDependencies): readonly Route<SignedInOperator>[] {
+  const { store, catalog, clock } = dependencies;
+  const readSeries = createModelSeriesReader(store.database, () => performance.now());
+
+  async function lastDay(): Promise<ReadonlyMap<string, ModelFigures>> {
+    const untilMs = (Math.floor(clock() / HOUR_MS) + 1) * HOUR_MS;
+    const { cells } = await readSeries([untilMs - DAY_HOURS * HOUR_MS, untilMs]);
+    return new Map(cells.map(({ group, figures }) => [group, figures]));
+  }
+
+  return [
+    sessionRoute({
+      method: 'GET',
+      path: '/models',
+      async handle(): Promise<OperatorModelsRecord> {
+        const used = await lastDay();
+        const current = catalog();
+        const incidents = store.incidents.list().map(incidentRecord);
+        const states = dependencies.upstreams();
+        const models = current.models.map((model) =>
+          modelRecord(current, model, {
+            incident: incidents.find((each) => each.model === model.slug) ?? null,
+            states,
+            used: used.get(model.slug),
+            nowMs: clock(),
+          }),
+        );
+        return {
+          models,
+          forgotten: incidents.filter(({ model }) => current.resolve(model) === undefined),
+        };
+      },
+    }),
+    stepUpRoute({
+      method: 'PUT',
+      path: '/models/:id/incident',
+      body: {
+        requests_per_minute: LIMIT,
+        tokens_per_minute: LIMIT,
+        concurrent_requests: LIMIT,
+        reason: Type.String({ maxLength: 200 }),
+      },
+      handle({ param, body, actor }): IncidentRecord {
+        const limits = {
+          ...(body.requests_per_minute && { requestsPerMinute: body.requests_per_minute }),
+          ...(body.tokens_per_minute && { tokensPerMinute: body.tokens_per_minute }),
+          ...(body.concurrent_requests && { concurrentRequests: body.concurrent_requests }),
+        };
+        const change = changeOf(dependencies, actor);
+        return incidentRecord(setIncident(change, catalog(), param('id'), limits, body.reason));
+      },
+    }),
+    stepUpRoute({
+      method: 'DELETE',
+      path: '/models/:id/incident',
+      handle({ param, actor }): void {
+        clearIncident(changeOf(dependencies, actor), catalog, param('id'));
+      },
+    }),
+  ];
+}
+
+type Facts = {
+  readonly incident: IncidentRecord | null;
+  readonly states: readonly UpstreamState[];
+  readonly used: ModelFigures | undefined;
+  readonly nowMs: number;
+};
+
+function modelRecord(catalog: Catalog, model: Model, facts: Facts): OperatorModelRecord {
+  const { incident, states, used, nowMs } = facts;
+  const { usdPerMillion } = catalog;
+  const placements = placementsOf(model, states);
+  const {
+    currency: _,
+    unit: __,
+    schedule: ___,
+    next_change_at,
+    ...price
+  } = pricingRecord(model.prices, usdPerMillion, nowMs);
+  return {
+    id: model.slug,
+    object: 'model',
+    display_name: model.displayName,
+    description: model.description,
+    aliases: model.aliases,
+    context_window: model.contextWindow,
+    max_output_tokens: model.maxOutput,
+    features: [...model.features],
+    plans: [...catalog.plans.values()]
+      .filter((plan) => planIncludes(plan, model.slug))
+      .map(({ slug }) => slug),
+    fallbacks: model.fallbacks,
+    price,
+    next_change_at,
+    incident,
+    has_catalog_limits: model.incidentLimits !== undefined,
+    placements,
+    state: stateOf(placements),
+    last_day: {
+      requests: used?.requests ?? 0,
+      failed: used?.failed ?? 0,
+      output_tokens: used?.outputTokens ?? 0,
+      spent: formatTokens(used?.debited ?? 0n),
+      spent_usd: formatUsd(used?.debited ?? 0n, usdPerMillion),
+    },
+  };
+}
+
+type Placements = OperatorModelRecord['placements'];
+
+function placementsOf({ slug, servedBy }: Model, states: readonly UpstreamState[]): Placements {
+  return servedBy.map(({ upstream, model, weight, cost }) => {
+    const state = states.find((each) => each.upstream === upstream);
+    const known = state?.models.find((each) => each.model === slug);
+    return {
+      upstream,
+      upstream_model: model,
+      weight,
+      breaker: known?.breaker ?? 'closed',
+      disabled: known?.disabled === true,
+      has_cost: cost !== undefined,
+    };
+  });
+}
+
+/** Of its own placements: a fallback that stands in is a degraded service. */
+function stateOf(placements: Placements): OperatorModelRecord['state'] {
+  const serving = placements.filter(({ breaker, disabled }) => breaker !== 'open' && !disabled);
+  if (serving.length === 0) return 'down';
+  return serving.length < placements.length ? 'degraded' : 'healthy';
+}

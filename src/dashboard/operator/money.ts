@@ -1,0 +1,139 @@
+// Money over all accounts in the console: what is owed to customers, what is held, what was earned and
+// lost with each model, and how good the estimates of prompts were.
+
+import { Type } from '@sinclair/typebox';
+import { DAY_MS, isoTime, nextUtcDay } from '../../core/calendar.ts';
+import { formatTokens, formatUsd, type UsdRate } from '../../core/money.ts';
+import type { SignedInOperator } from '../../identity/session.ts';
+import { HOUR_MS, NO_FIGURES } from '../../ledger/series/figures.ts';
+import {
+  addModelFigures,
+  createModelSeriesReader,
+  type ModelFigures,
+} from '../../ledger/series/models.ts';
+import { type AccountAmount, createTotals } from '../../ledger/totals.ts';
+import type { ConsoleDependencies } from '../dependencies.ts';
+import type {
+  MoneyAccountRecord,
+  MoneyFiguresRecord,
+  MoneyRecord,
+} from '../records/operator-shop.ts';
+import { type Route, sessionRoute } from '../rim/route.ts';
+
+const DAYS = Type.Union(['1', '7', '30', '90'].map((days) => Type.Literal(days)));
+const LISTED = 10;
+
+const NOTHING: ModelFigures = {
+  ...NO_FIGURES,
+  estimatedPromptTokens: 0,
+  upstreamCost: 0n,
+  margin: 0n,
+  uncosted: 0,
+};
+
+export function moneyRoutes(dependencies: ConsoleDependencies): readonly Route<SignedInOperator>[] {
+  const { store, catalog, clock } = dependencies;
+  const totals = createTotals(store.database);
+  const readSeries = createModelSeriesReader(store.database, () => performance.now());
+  return [
+    sessionRoute({
+      method: 'GET',
+      path: '/money',
+      query: { days: Type.Optional(DAYS) },
+      async handle({ query: { days = '30' } }): Promise<MoneyRecord> {
+        const edges = edgesOf(Number(days), clock());
+        const { cells, behind } = await readSeries(edges);
+        const { usdPerMillion } = catalog();
+        const byModel = new Map<string, ModelFigures>();
+        const byBucket = edges.slice(0, -1).map(() => NOTHING);
+        for (const { bucket, group, figures } of cells) {
+          byModel.set(group, addModelFigures(byModel.get(group) ?? NOTHING, figures));
+          byBucket[bucket] = addModelFigures(byBucket[bucket] ?? NOTHING, figures);
+        }
+        const [fromMs = 0] = edges;
+        const untilMs = edges.at(-1) ?? 0;
+        const balances = totals.balances();
+        const accounts = (rows: readonly AccountAmount[]) =>
+          rows.map((row) => accountRecord(row, usdPerMillion));
+        return {
+          from: isoTime(fromMs),
+          to: isoTime(untilMs),
+          step: days === '1' ? 'hour' : 'day',
+          balances: {
+            accounts: balances.accounts,
+            posted: formatTokens(balances.posted),
+            posted_usd: formatUsd(balances.posted, usdPerMillion),
+            held: formatTokens(balances.held),
+            held_usd: formatUsd(balances.held, usdPerMillion),
+          },
+          totals: figuresRecord(
+            [...byModel.values()].reduce(addModelFigures, NOTHING),
+            usdPerMillion,
+          ),
+          models: [...byModel]
+            .toSorted(([, a], [, b]) => (a.debited > b.debited ? -1 : 1))
+            .map(([model, figures]) => ({ model, ...figuresRecord(figures, usdPerMillion) })),
+          series: byBucket.map((figures, bucket) => ({
+            at: isoTime(edges[bucket] ?? 0),
+            ...figuresRecord(figures, usdPerMillion),
+          })),
+          holds: { open: store.books.openHolds().count, oldest: oldestHolds() },
+          spenders: accounts(totals.spenders(fromMs, untilMs, LISTED)),
+          largest_balances: accounts(totals.largestBalances(LISTED)),
+          behind,
+        };
+      },
+    }),
+  ];
+
+  function oldestHolds(): MoneyRecord['holds']['oldest'] {
+    return totals.oldestHolds(LISTED).map((hold) => ({
+      request_id: hold.requestId,
+      account_id: hold.accountId,
+      model: hold.model,
+      phase: hold.phase === 'held' ? 'held' : 'dispatched',
+      amount: formatTokens(hold.amount),
+      created_at: isoTime(hold.createdAt),
+    }));
+  }
+}
+
+/** A day is read by hours, more than that by days of UTC, up to the end of the present one. */
+function edgesOf(days: number, nowMs: number): number[] {
+  const stepMs = days === 1 ? HOUR_MS : DAY_MS;
+  const untilMs = days === 1 ? (Math.floor(nowMs / HOUR_MS) + 1) * HOUR_MS : nextUtcDay(nowMs);
+  const count = days === 1 ? 24 : days;
+  return Array.from({ length: count + 1 }, (_, index) => untilMs - (count - index) * stepMs);
+}
+
+function figuresRecord(figures: ModelFigures, usdPerMillion: UsdRate): MoneyFiguresRecord {
+  const { debited, upstreamCost, margin, loss } = figures;
+  return {
+    requests: figures.requests,
+    failed: figures.failed,
+    input_tokens: figures.inputTokens,
+    estimated_input_tokens: figures.estimatedPromptTokens,
+    output_tokens: figures.outputTokens,
+    spent: formatTokens(debited),
+    spent_usd: formatUsd(debited, usdPerMillion),
+    cost: formatTokens(upstreamCost),
+    cost_usd: formatUsd(upstreamCost, usdPerMillion),
+    margin: formatTokens(margin),
+    margin_usd: formatUsd(margin, usdPerMillion),
+    loss: formatTokens(loss),
+    loss_usd: formatUsd(loss, usdPerMillion),
+    uncosted: figures.uncosted,
+  };
+}
+
+function accountRecord(
+  { accountId, email, amount }: AccountAmount,
+  usdPerMillion: UsdRate,
+): MoneyAccountRecord {
+  return {
+    account_id: accountId,
+    email,
+    amount: formatTokens(amount),
+    amount_usd: formatUsd(amount, usdPerMillion),
+  };
+}

@@ -1,0 +1,45 @@
+// The first page of the console, and the live feed of what moves on it. Every operator sees the same.
+
+import { isoTime } from '../../core/calendar.ts';
+import type { SignedInOperator } from '../../identity/session.ts';
+import type { ConsoleDependencies } from '../dependencies.ts';
+import type { AlertRecord, OperatorOverviewRecord } from '../records/operator-machine.ts';
+import { createFeeds } from '../rim/feed.ts';
+import type { List } from '../rim/page.ts';
+import { type Route, sessionRoute } from '../rim/route.ts';
+import { alertRecords, machineReader } from './machine.ts';
+
+/** More than are kept. */
+const ALL_ALERTS = 1_000;
+
+export function overviewRoutes(
+  dependencies: ConsoleDependencies,
+): readonly Route<SignedInOperator>[] {
+  const feeds = createFeeds(dependencies);
+  const read = machineReader(dependencies);
+  return [
+    sessionRoute({
+      method: 'GET',
+      path: '/overview',
+      async handle(): Promise<OperatorOverviewRecord> {
+        const { version, startedAt } = dependencies.machine.node();
+        const { data } = await read();
+        return { version, started_at: isoTime(startedAt), live: data };
+      },
+    }),
+    sessionRoute({
+      method: 'GET',
+      path: '/feed',
+      handle: (call) => feeds.open(call, { key: 'machine', start: () => read }),
+    }),
+    sessionRoute({
+      method: 'GET',
+      path: '/alerts',
+      handle: (): List<AlertRecord> => ({
+        object: 'list',
+        data: alertRecords(dependencies, ALL_ALERTS),
+        next: null,
+      }),
+    }),
+  ];
+}

@@ -1,0 +1,59 @@
+// The audit that the server makes of its own books, in the console: when it was, what it found, which
+// accounts it has stopped, and looking again now.
+
+import { isoTime } from '../../core/calendar.ts';
+import type { SignedInOperator } from '../../identity/session.ts';
+import type { ConsoleDependencies } from '../dependencies.ts';
+import type { AuditStateRecord } from '../records/operator-machine.ts';
+import { DashboardError } from '../rim/error.ts';
+import { type Route, sessionRoute, stepUpRoute } from '../rim/route.ts';
+
+export function selfAuditRoutes({
+  machine,
+}: ConsoleDependencies): readonly Route<SignedInOperator>[] {
+  return [
+    sessionRoute({
+      method: 'GET',
+      path: '/self-audit',
+      handle: () => record(machine.audit.state()),
+    }),
+    stepUpRoute({
+      method: 'POST',
+      path: '/self-audit/run',
+      handle(): AuditStateRecord {
+        if (!machine.audit.run()) {
+          throw new DashboardError(
+            'conflict',
+            'An audit is under way already. Its result is here in a moment.',
+          );
+        }
+        return record(machine.audit.state());
+      },
+    }),
+  ];
+}
+
+type State = ReturnType<ConsoleDependencies['machine']['audit']['state']>;
+
+function record({ running, everyMs, last, differences, stopped }: State): AuditStateRecord {
+  return {
+    running,
+    every_seconds: Math.round(everyMs / 1_000),
+    last:
+      last === undefined
+        ? null
+        : {
+            started_at: isoTime(last.startedAt),
+            ended_at: isoTime(last.endedAt),
+            ok: last.ok,
+            differences: last.count,
+          },
+    differences: differences.map(({ kind, subject, accountId, detail }) => ({
+      kind,
+      subject,
+      account_id: accountId,
+      detail,
+    })),
+    stopped,
+  };
+}

@@ -1,0 +1,192 @@
+// Upstreams in the console: how each does, what failed there lately, and taking one out of service,
+// wholly or for one model, until it is put back. No key of an upstream is ever shown.
+
+import { Type } from '@sinclair/typebox';
+import type { UpstreamMinute } from '../../core/activity.ts';
+import { isoTime } from '../../core/calendar.ts';
+import type { UpstreamState } from '../../core/health.ts';
+import type { Catalog } from '../../core/model.ts';
+import type { SignedInOperator } from '../../identity/session.ts';
+import {
+  disabledPlaces,
+  disablePlace,
+  enablePlace,
+  resetUpstream,
+} from '../../operations/upstreams.ts';
+import type { ConsoleDependencies } from '../dependencies.ts';
+import type {
+  PlaceModelRecord,
+  UpstreamDetailRecord,
+  UpstreamRecord,
+  UpstreamsRecord,
+} from '../records/operator-machine.ts';
+import { notFound } from '../rim/error.ts';
+import { type Route, sessionRoute, stepUpRoute } from '../rim/route.ts';
+import { changeOf } from './change.ts';
+
+const MINUTES = 60;
+const PLACE = { model: Type.Optional(Type.String({ minLength: 1, maxLength: 64 })) };
+
+type Disabled = ReturnType<typeof disabledPlaces>;
+
+export function upstreamRoutes(
+  dependencies: ConsoleDependencies,
+): readonly Route<SignedInOperator>[] {
+  const { store, catalog, machine } = dependencies;
+  const { activity } = machine;
+
+  function read(): { readonly records: UpstreamRecord[]; readonly disabled: Disabled } {
+    const disabled = disabledPlaces(store, catalog());
+    const records = dependencies
+      .upstreams()
+      .map((state) => upstreamRecord(catalog(), state, disabled, minutesOf(state.upstream)));
+    return { records, disabled };
+  }
+
+  const minutesOf = (id: string) => activity.upstreamMinutes(id, MINUTES);
+
+  return [
+    sessionRoute({
+      method: 'GET',
+      path: '/upstreams',
+      handle(): UpstreamsRecord {
+        const { records, disabled } = read();
+        const gone = disabled.filter(({ known }) => !known);
+        const forgotten = gone.map(({ upstream, model, reason, since }) => ({
+          upstream,
+          model: model ?? null,
+          reason,
+          since: isoTime(since),
+        }));
+        return { upstreams: records, forgotten };
+      },
+    }),
+    sessionRoute({
+      method: 'GET',
+      path: '/upstreams/:id',
+      handle({ param }): UpstreamDetailRecord {
+        const record = read().records.find(({ id }) => id === param('id'));
+        if (record === undefined) throw notFound('upstream');
+        return {
+          ...record,
+          minutes: minutesOf(record.id).map(({ at, attempts, failed, outputTokens }) => ({
+            at: isoTime(at),
+            attempts,
+            failed,
+            output_tokens: outputTokens,
+          })),
+          failures: activity.failures(record.id).map((each) => ({
+            at: isoTime(each.at),
+            request_id: each.requestId,
+            model: each.model,
+            credential: each.credential,
+            failure: each.failure,
+            duration_ms: each.durationMs,
+          })),
+        };
+      },
+    }),
+    stepUpRoute({
+      method: 'POST',
+      path: '/upstreams/:id/disable',
+      body: { ...PLACE, reason: Type.String({ maxLength: 200 }) },
+      handle({ param, body: { model, reason }, actor }): void {
+        const place = { upstream: param('id'), model };
+        disablePlace(changeOf(dependencies, actor), catalog(), place, reason);
+      },
+    }),
+    stepUpRoute({
+      method: 'POST',
+      path: '/upstreams/:id/enable',
+      body: PLACE,
+      handle({ param, body: { model }, actor }): void {
+        enablePlace(changeOf(dependencies, actor), catalog(), { upstream: param('id'), model });
+      },
+    }),
+    stepUpRoute({
+      method: 'POST',
+      path: '/upstreams/:id/reset',
+      handle({ param, actor }): void {
+        resetUpstream(changeOf(dependencies, actor), catalog(), param('id'));
+      },
+    }),
+  ];
+}
+
+function upstreamRecord(
+  catalog: Catalog,
+  state: UpstreamState,
+  disabled: Disabled,
+  minutes: readonly UpstreamMinute[],
+): UpstreamRecord {
+  const upstream = catalog.upstreams.get(state.upstream);
+  const remote = upstream === undefined || upstream.dialect === 'demo' ? undefined : upstream;
+  const whole = disabled.find((each) => each.upstream === state.upstream && !each.model);
+  const models = modelRecords(catalog, state, disabled);
+  const sum = (field: 'attempts' | 'failed' | 'outputTokens') =>
+    minutes.reduce((total, minute) => total + minute[field], 0);
+  return {
+    id: state.upstream,
+    object: 'upstream',
+    dialect: upstream?.dialect ?? 'chat',
+    profile: remote?.profileName ?? null,
+    base_url: remote?.baseUrl ?? null,
+    state: whole === undefined ? stateOf(state) : 'disabled',
+    disabled: whole === undefined ? null : { reason: whole.reason, since: isoTime(whole.since) },
+    in_flight: state.inFlight,
+    max_in_flight: upstream?.concurrency.maxInFlight ?? 0,
+    queued: state.queued,
+    credentials: state.credentials.map(({ id, state: word, status, untilMs }) => ({
+      id,
+      state: word,
+      status: status ?? null,
+      until: untilMs === undefined ? null : isoTime(untilMs),
+    })),
+    models,
+    last_hour: {
+      attempts: sum('attempts'),
+      failed: sum('failed'),
+      output_tokens: sum('outputTokens'),
+    },
+  };
+}
+
+/** One row a placement: a model may have two at the same upstream, which share a breaker. */
+function modelRecords(
+  { models }: Catalog,
+  state: UpstreamState,
+  disabled: Disabled,
+): PlaceModelRecord[] {
+  return models.flatMap(({ slug, servedBy }) =>
+    servedBy
+      .filter(({ upstream }) => upstream === state.upstream)
+      .map((placement) => {
+        const known = state.models.find(({ model }) => model === slug);
+        const alone = disabled.find(
+          ({ upstream, model }) => upstream === state.upstream && model === slug,
+        );
+        return {
+          model: slug,
+          upstream_model: placement.model,
+          weight: placement.weight,
+          breaker: known?.breaker ?? 'closed',
+          breaker_until: known?.untilMs === undefined ? null : isoTime(known.untilMs),
+          disabled: known?.disabled === true,
+          disabled_reason: alone?.reason ?? null,
+        };
+      }),
+  );
+}
+
+function stateOf({
+  credentials,
+  models,
+}: UpstreamState): 'healthy' | 'degraded' | 'down' | 'disabled' {
+  if (models.length > 0 && models.every(({ disabled }) => disabled === true)) return 'disabled';
+  if (credentials.every(({ state }) => state !== 'ok')) return 'down';
+  if (models.length > 0 && models.every(({ breaker }) => breaker === 'open')) return 'down';
+  const troubled =
+    credentials.some(({ state }) => state !== 'ok') ||
+    models.some(({ breaker, disabled }) => breaker !== 'closed' || disabled === true);
+  return troubled ? 'degraded' : 'healthy';
+}

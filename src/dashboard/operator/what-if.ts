@@ -1,0 +1,65 @@
+// What a draft of prices would have made of past requests. A month may have very many, so they are
+// read on a connection of its own, a few at a time, and one such question at once is answered.
+
+import type { PriceDraft } from '../../catalog/price-draft.ts';
+import { isoTime, utcMonth } from '../../core/calendar.ts';
+import type { Catalog } from '../../core/model.ts';
+import { createPause } from '../../ledger/pauses.ts';
+import { eachUsedRequest } from '../../ledger/usage-records.ts';
+import { candidatePrices, createPreview, previewRecord } from '../../operations/price-preview.ts';
+import { lastStart } from '../../operations/publish-prices.ts';
+import type { ConsoleDependencies } from '../dependencies.ts';
+import type { PreviewRecord } from '../records/operator-shop.ts';
+import { DashboardError } from '../rim/error.ts';
+
+const ROWS_AT_ONCE = 64;
+
+export type WhatIf = (
+  candidate: Catalog,
+  draft: PriceDraft,
+  /** Such as 2026-10; absent: the one before this. */
+  month: string | undefined,
+  aborted: AbortSignal,
+) => Promise<PreviewRecord>;
+
+export function createWhatIf({
+  machine,
+  clock,
+}: Pick<ConsoleDependencies, 'machine' | 'clock'>): WhatIf {
+  let asking = false;
+  return async (candidate, draft, month, aborted) => {
+    if (asking) {
+      throw new DashboardError(
+        'conflict',
+        'Past requests are being counted for somebody already. Try again in a moment.',
+      );
+    }
+    asking = true;
+    const reader = machine.openReader();
+    try {
+      const span =
+        month === undefined
+          ? utcMonth(utcMonth(clock()).fromMs - 1)
+          : utcMonth(Date.parse(`${month}-01T00:00:00Z`));
+      const pricesAtMs = lastStart(draft);
+      const sums = createPreview(candidatePrices(candidate, pricesAtMs));
+      const pause = createPause(() => performance.now());
+      let count = 0;
+      for (const request of eachUsedRequest(reader, span)) {
+        sums.add(request);
+        count += 1;
+        if (count % ROWS_AT_ONCE === 0) await pause();
+        if (aborted.aborted) break;
+      }
+      return {
+        from: isoTime(span.fromMs),
+        to: isoTime(span.untilMs),
+        prices_at: pricesAtMs === undefined ? null : isoTime(pricesAtMs),
+        ...previewRecord(sums.result()),
+      };
+    } finally {
+      reader.close();
+      asking = false;
+    }
+  };
+}
