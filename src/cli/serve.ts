@@ -5,6 +5,7 @@ import { type Config, httpUrl, publicUrl } from '../config.ts';
 import { withDisabled } from '../core/health.ts';
 import type { RandomBytes } from '../core/id.ts';
 import { loadTokenizer } from '../generate/tokenizer.ts';
+import { within } from '../generate/within.ts';
 import type { ListDependencies } from '../http/lists.ts';
 import { createOperatorAccess } from '../http/operator-access.ts';
 import { answerPlayground } from '../http/playground.ts';
@@ -13,6 +14,7 @@ import { createTallies } from '../http/tally.ts';
 import { createAccess, createPlaygroundAccess } from '../identity/access.ts';
 import { createNetworkSet } from '../identity/address.ts';
 import { keyRecord } from '../identity/key-record.ts';
+import { createMailer } from '../mail/mail.ts';
 import { VERSION } from '../version.ts';
 import type { Context } from './context.ts';
 import { welcomeDemo } from './demo.ts';
@@ -29,6 +31,9 @@ const DEADLINE_SWEEP_MS = 250;
 
 /** How often a few old rows of kept thinking are removed. */
 const REASONING_SWEEP_MS = 1_000;
+
+/** For mails that wait when the server ends: whoever misses one asks again. */
+const MAIL_GRACE_MS = 2_000;
 
 export type ServeOptions = {
   /** Makes a demonstration account on the first run and prints how to use it. */
@@ -70,8 +75,10 @@ export async function serve(context: Context, options: ServeOptions): Promise<nu
   const upstreams = () => withDisabled(health.states(), operators.current().isDisabled);
   const tallies = createTallies({ monotonic, tell: observation.request });
   const trustedProxies = createNetworkSet(config.trustedProxies);
+  const mailer = createMailer({ smtpUrl: config.smtpUrl, from: config.mailFrom, log });
   const pages = createServingDashboard({
-    ...{ ...shared, domains, pipeline, trustedProxies },
+    ...{ ...shared, domains, pipeline, trustedProxies, mailer },
+    consoleUrl: () => console?.url,
     draining: () => draining,
     port: () => server.port,
     upstreams,
@@ -143,6 +150,7 @@ export async function serve(context: Context, options: ServeOptions): Promise<nu
   log.info(`${signal}: draining ${inFlight.count()} requests`);
   await drain({ server, inFlight, log, drainMs: config.drainMs });
   await console?.server.close();
+  await within(MAIL_GRACE_MS, mailer.close());
   pages.close();
   client.close();
   stopWatching();

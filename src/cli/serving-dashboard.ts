@@ -22,12 +22,18 @@ import { createBlocks } from '../identity/blocks.ts';
 import { createKeys } from '../identity/keys.ts';
 import type { SignedIn, SignedInCustomer, SignedInOperator } from '../identity/session.ts';
 import { createSettings } from '../identity/settings.ts';
+import type { SignIn } from '../identity/sign-in/contract.ts';
 import { createBooks } from '../ledger/books.ts';
+import type { Mailer } from '../mail/mail.ts';
 import { openDatabase } from '../store/database.ts';
 import type { Observation } from './observation.ts';
 import type { ServingDomains } from './serving-domains.ts';
 import { createMachine } from './serving-machine.ts';
 import type { createServingPipeline } from './serving-pipeline.ts';
+import { createServingSignIn } from './serving-sign-in.ts';
+
+/** How often sessions and tokens that are over are forgotten, and deletions that are due are done. */
+const SWEEP_MS = 60_000;
 
 export type ServingDashboardOptions = {
   readonly config: Config;
@@ -43,6 +49,9 @@ export type ServingDashboardOptions = {
   readonly port: () => number;
   readonly upstreams: () => readonly UpstreamState[];
   readonly streamsOpen: () => number;
+  readonly mailer: Pick<Mailer, 'send' | 'mode'>;
+  /** Where the console is; absent where there is none. */
+  readonly consoleUrl: () => string | undefined;
   /** The addresses that the server listens on. */
   readonly addresses: () => readonly string[];
 };
@@ -56,16 +65,25 @@ export type ServingDashboard = {
 export function createServingDashboard(options: ServingDashboardOptions): ServingDashboard {
   const { config, clock, randomBytes, observation, domains, trustedProxies } = options;
   const store = lazily(() => openDashboardStore(options));
-  const dependencies = lazily(() => dependenciesOf(options, store.get()));
+  const signIn = lazily(() =>
+    createServingSignIn(
+      { ...options, log: observation.log, mail: options.mailer.send },
+      store.get(),
+    ),
+  );
+  const dependencies = lazily(() => dependenciesOf(options, store.get(), signIn.get()));
+  const sweeping = setInterval(sweep, SWEEP_MS);
   const origin = config.baseUrl === undefined ? undefined : new URL(config.baseUrl).origin;
 
   function guard<Who extends SignedIn>(
     session: GuardDependencies<Who>['session'],
     standing: GuardDependencies<Who>['standing'],
+    isOpen: GuardDependencies<Who>['isOpen'],
   ): GuardDependencies<Who> {
     return {
       session,
       standing,
+      isOpen,
       address: (request, server) =>
         clientAddress(
           socketAddressOf(request, server as RuntimeServer | null),
@@ -88,6 +106,15 @@ export function createServingDashboard(options: ServingDashboardOptions): Servin
     return standing === 'active' ? undefined : standing;
   }
 
+  /** What was asked for on an earlier run may be due, whether anybody opens a page or not. */
+  function sweep(): void {
+    try {
+      signIn.get().sweep();
+    } catch (error) {
+      observation.log.error('sign-in could not be swept', error);
+    }
+  }
+
   const customer = lazily(async (): Promise<DashboardApp> => {
     const [{ createDashboardApp }, { customerRoutes }, { createPageFiles }] = await Promise.all([
       import('../dashboard/rim/app.ts'),
@@ -95,7 +122,7 @@ export function createServingDashboard(options: ServingDashboardOptions): Servin
       import('../dashboard/rim/files.ts'),
     ]);
     return createDashboardApp({
-      ...guard<SignedInCustomer>(async () => undefined, standingOf),
+      ...guard<SignedInCustomer>(signIn.get().readCustomer, standingOf, () => true),
       prefix: '/dashboard',
       routes: customerRoutes(dependencies.get()),
       files: createPageFiles('customer'),
@@ -110,8 +137,9 @@ export function createServingDashboard(options: ServingDashboardOptions): Servin
     ]);
     return createDashboardApp({
       ...guard<SignedInOperator>(
-        async () => undefined,
+        signIn.get().readOperator,
         () => undefined,
+        signIn.get().operators.exist,
       ),
       prefix: '/operator',
       routes: operatorRoutes(dependencies.get()),
@@ -123,6 +151,7 @@ export function createServingDashboard(options: ServingDashboardOptions): Servin
     dashboard: async (request, server) => (await customer.get())(request, server),
     console: async (request, server) => (await operator.get())(request, server),
     close() {
+      clearInterval(sweeping);
       store.made()?.database.close();
     },
   };
@@ -157,11 +186,14 @@ function openDashboardStore(options: ServingDashboardOptions): DashboardStore {
 function dependenciesOf(
   options: ServingDashboardOptions,
   store: DashboardStore,
+  signIn: SignIn,
 ): ConsoleDependencies {
   const { config, clock, randomBytes, domains, pipeline, draining } = options;
   const { live, operators } = domains;
   return {
     store,
+    signIn,
+    mailMode: options.mailer.mode,
     limits: pipeline.limits,
     operator: operators.current,
     inFlight: pipeline.inFlight.count,

@@ -10,6 +10,8 @@ import type { Route, RouteServer, RouteStanding } from './route.ts';
 
 export type GuardDependencies<Who extends SignedIn> = {
   readonly session: ReadSession<Who>;
+  /** Whether there is anybody who could sign in; else all of it is as if it were not there. */
+  readonly isOpen: () => boolean;
   /** The standing of who is signed in, where it is not an active one. */
   readonly standing: (who: Who) => RouteStanding | undefined;
   readonly address: (request: Request, server: RouteServer | null) => string;
@@ -23,6 +25,9 @@ export type GuardDependencies<Who extends SignedIn> = {
   readonly onChange: () => void;
   readonly onInternal: (requestId: string, error: unknown) => void;
 };
+
+const CLOSED =
+  'There is no operator yet. Make the first one on the machine itself: tollgate operator create.';
 
 /** For how long a proof of the password opens what needs one. */
 export const STEP_UP_MS = 10 * 60_000;
@@ -39,6 +44,7 @@ export async function runRoute<Who extends SignedIn>(
   const isHttps = dependencies.isHttps(request);
   const writes = route.method !== 'GET';
   try {
+    if (!dependencies.isOpen()) throw new DashboardError('not_found', CLOSED);
     refuseKeys(request.headers);
     if (writes) refuseForeign(request, dependencies.origin);
     const who = await admit(dependencies, route, request.headers);

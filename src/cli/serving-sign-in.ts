@@ -1,0 +1,46 @@
+// Sign-in of a server: made when somebody first opens a page, or when there is something to sweep.
+
+import { type Config, publicUrl } from '../config.ts';
+import type { RandomBytes } from '../core/id.ts';
+import type { DashboardStore } from '../dashboard/dependencies.ts';
+import type { SendMail, SignIn } from '../identity/sign-in/contract.ts';
+import { signInSecret } from '../identity/sign-in/secret.ts';
+import { createSignIn } from '../identity/sign-in/sign-in.ts';
+import type { Log } from '../observe/log.ts';
+import { forgetThinking } from '../reasoning/reasoning.ts';
+
+export type ServingSignInOptions = {
+  readonly config: Config;
+  /** Unix milliseconds. */
+  readonly clock: () => number;
+  readonly randomBytes: RandomBytes;
+  readonly log: Pick<Log, 'error'>;
+  readonly mail: SendMail;
+  /** The port that the public listener really has. */
+  readonly port: () => number;
+  /** Where the console is; absent where there is none. */
+  readonly consoleUrl: () => string | undefined;
+};
+
+/** Throws `StoreError` where the secret of sign-in cannot be read or kept. */
+export function createServingSignIn(
+  options: ServingSignInOptions,
+  { database, accounts, keys }: DashboardStore,
+): SignIn {
+  const { config, clock, randomBytes, log, mail } = options;
+  return createSignIn({
+    ...{ database, accounts, keys, clock, randomBytes, mail },
+    secret: signInSecret({
+      sessionSecret: config.sessionSecret,
+      databasePath: config.databasePath,
+      randomBytes,
+    }),
+    mode: config.signUp,
+    pages: {
+      customer: () => `${publicUrl(config, options.port())}/dashboard`,
+      operator: () => options.consoleUrl() ?? '',
+    },
+    onDeletion: (accountId) => forgetThinking(database, accountId),
+    onTrouble: (message, error) => log.error(message, error),
+  });
+}
