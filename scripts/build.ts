@@ -27,31 +27,35 @@ const webApps: readonly WebApp[] = ['customer', 'operator'];
 
 /**
  * Builds the pages and says where they lie, in the place of `embedded.ts`: the bundler then takes
- * each file into the executable as it is.
+ * each file into the executable as it is. Done beforehand, since a build that waits for another one
+ * waits for ever.
  */
-const pages: BunPlugin = {
-  name: 'pages',
-  setup(builder) {
-    builder.onLoad({ filter: /\/dashboard\/rim\/embedded\.ts$/ }, async () => {
-      const imports: string[] = [];
-      const apps: string[] = [];
-      for (const app of webApps) {
-        const { page, files } = await buildWeb(app);
-        const members: string[] = [];
-        for (const [name, bytes] of Object.entries(files)) {
-          const path = join(workshop, 'pages', app, `${name}.br`);
-          await Bun.write(path, bytes);
-          const variable = `file${imports.length}`;
-          imports.push(`import ${variable} from ${JSON.stringify(path)} with { type: 'file' };`);
-          members.push(`${JSON.stringify(name)}: ${variable}`);
-        }
-        apps.push(`${app}: { page: ${JSON.stringify(page)}, files: { ${members.join(', ')} } }`);
-      }
-      const contents = `${imports.join('\n')}\nexport const EMBEDDED = { ${apps.join(', ')} };\n`;
-      return { contents, loader: 'ts' };
-    });
-  },
-};
+async function pagesPlugin(): Promise<BunPlugin> {
+  const imports: string[] = [];
+  const apps: string[] = [];
+  for (const app of webApps) {
+    const { page, files } = await buildWeb(app);
+    const members: string[] = [];
+    for (const [name, bytes] of Object.entries(files)) {
+      const path = join(workshop, 'pages', app, `${name}.br`);
+      await Bun.write(path, bytes);
+      const variable = `file${imports.length}`;
+      imports.push(`import ${variable} from ${JSON.stringify(path)} with { type: 'file' };`);
+      members.push(`${JSON.stringify(name)}: ${variable}`);
+    }
+    apps.push(`${app}: { page: ${JSON.stringify(page)}, files: { ${members.join(', ')} } }`);
+  }
+  const contents = `${imports.join('\n')}\nexport const EMBEDDED = { ${apps.join(', ')} };\n`;
+  return {
+    name: 'pages',
+    setup(builder) {
+      builder.onLoad({ filter: /\/dashboard\/rim\/embedded\.ts$/ }, () => ({
+        contents,
+        loader: 'ts',
+      }));
+    },
+  };
+}
 
 /**
  * Builds `entry` into dist/tollgate. Identifiers stay as they are: the HTTP framework reads the
@@ -66,7 +70,7 @@ async function build(entry: string): Promise<void> {
     entrypoints: [entry, ...threads],
     naming: { entry: '[name].[ext]' },
     root,
-    plugins: [pages],
+    plugins: [await pagesPlugin()],
     target: 'bun',
     format: 'esm',
     bytecode: true,
