@@ -45,7 +45,8 @@ export async function openListeners(
   }
 }
 
-function consolePortOf({
+/** Where the console listens: 0 is any free port, `undefined` is nowhere. */
+export function consolePortOf({
   port,
   operatorPort,
 }: Pick<Config, 'port' | 'operatorPort'>): number | undefined {
@@ -68,7 +69,7 @@ function open(start: () => GatewayServer, where: string, how: string): GatewaySe
   }
 }
 
-function urlOf(host: string, port: number): string {
+export function urlOf(host: string, port: number): string {
   const open = host === '0.0.0.0' || host === '::';
   return `${httpUrl(open ? 'localhost' : host, port)}/operator`;
 }

@@ -14,6 +14,7 @@ import { createTallies } from '../http/tally.ts';
 import { createAccess, createPlaygroundAccess } from '../identity/access.ts';
 import { createNetworkSet } from '../identity/address.ts';
 import { keyRecord } from '../identity/key-record.ts';
+import { createPeople } from '../identity/sign-in/people.ts';
 import { createMailer } from '../mail/mail.ts';
 import { VERSION } from '../version.ts';
 import type { Context } from './context.ts';
@@ -134,7 +135,13 @@ export async function serve(context: Context, options: ServeOptions): Promise<nu
   const stopWatching = operators.watch(health.reset);
   const stopped = stopSignal();
   const welcome = options.demo
-    ? await welcomeDemo({ accounts, keys, ledger, settings }, publicUrl(config, server.port))
+    ? await welcomeDemo(
+        {
+          ...{ accounts, keys, ledger, settings, randomBytes },
+          people: createPeople({ database: store.database, clock, randomBytes }),
+        },
+        publicUrl(config, server.port),
+      )
     : [];
   const lines = [
     `tollgate listening on ${httpUrl(config.host, server.port)}`,

@@ -1,0 +1,80 @@
+// `tollgate invite …`: invitations to sign up, for a server with SIGNUP=invite. The link of one is
+// printed when it is made and never again.
+
+import type { Command } from 'commander';
+import { publicUrl } from '../config.ts';
+import { isoTime } from '../core/calendar.ts';
+import { type Invite, inviteStatus } from '../identity/sign-in/invites.ts';
+import {
+  addCommand,
+  addGroup,
+  OPERATOR,
+  type Output,
+  type Perform,
+  parseExpiry,
+  shortTime,
+  table,
+} from './command.ts';
+import type { Context } from './context.ts';
+import { openPeople } from './operator.ts';
+
+export function addInviteCommands(program: Command, perform: Perform): void {
+  const group = addGroup(program, 'invite', 'invite people to sign up');
+  perform<CreateOptions>(
+    addCommand(group, 'create', 'make an invitation, and print its link')
+      .option('--email <address>', 'the only address that may use it')
+      .option('--expires <date>', 'when it ends, such as 2027-01-31; after two weeks without'),
+    create,
+  );
+  perform(addCommand(group, 'list', 'list all invitations, without their links'), list);
+  perform(
+    addCommand(group, 'revoke <id>', 'make an invitation worthless'),
+    (context, _options, id = '') => {
+      const invite = openPeople(context).invites.revoke(id, OPERATOR);
+      const record = inviteRecord(invite, context.clock());
+      return { json: { invite: record }, text: `Invitation ${invite.id} is ${record.status}.` };
+    },
+  );
+}
+
+type CreateOptions = { readonly email?: string; readonly expires?: string };
+
+function create(context: Context, options: CreateOptions): Output {
+  const expiresAt = options.expires === undefined ? undefined : parseExpiry(options.expires);
+  const facts = { email: options.email, expiresAt };
+  const { invite, token } = openPeople(context).invites.create(facts, OPERATOR);
+  const config = context.config();
+  const link = `${publicUrl(config, config.port)}/dashboard/signup?invite=${token}`;
+  const whom = invite.email === null ? 'Whoever has this link' : invite.email;
+  return {
+    json: { invite: inviteRecord(invite, context.clock()), token, link },
+    text: `${whom} may sign up once, until ${shortTime(invite.expiresAt)} UTC:\n${link}`,
+  };
+}
+
+function list(context: Context): Output {
+  const now = context.clock();
+  const invites = openPeople(context).invites.list();
+  const rows = invites.map((invite) => [
+    invite.id,
+    invite.email ?? 'anybody',
+    inviteStatus(invite, now),
+    shortTime(invite.createdAt),
+    shortTime(invite.expiresAt),
+  ]);
+  return {
+    json: { object: 'list', data: invites.map((invite) => inviteRecord(invite, now)) },
+    text: table(['ID', 'FOR', 'STATUS', 'CREATED', 'EXPIRES'], rows),
+  };
+}
+
+function inviteRecord(invite: Invite, nowMs: number) {
+  return {
+    id: invite.id,
+    object: 'invite',
+    email: invite.email,
+    status: inviteStatus(invite, nowMs),
+    created_at: isoTime(invite.createdAt),
+    expires_at: isoTime(invite.expiresAt),
+  } as const;
+}

@@ -1,0 +1,131 @@
+// `tollgate operator …`: who may sign in to the operator's console. Whoever has this machine makes
+// the first operator; nobody has a password before they have chosen one themselves.
+
+import type { Command } from 'commander';
+import { isoTime } from '../core/calendar.ts';
+import { createPeople } from '../identity/sign-in/people.ts';
+import type { User } from '../identity/sign-in/users.ts';
+import {
+  addCommand,
+  addGroup,
+  CommandError,
+  OPERATOR,
+  type Output,
+  type Perform,
+  shortTime,
+  table,
+} from './command.ts';
+import type { Context } from './context.ts';
+import { consolePortOf, urlOf } from './listeners.ts';
+
+/** A page of text; a longer one is no password. */
+const STDIN_BYTES_MAX = 4_096;
+
+export function addOperatorCommands(program: Command, perform: Perform): void {
+  const group = addGroup(program, 'operator', "say who may sign in to the operator's console");
+  perform<CreateOptions>(
+    addCommand(
+      group,
+      'create <email>',
+      'make an operator, and print the link with which they choose a password',
+    ).option('--password-stdin', 'take the password from standard input, and print no link'),
+    create,
+  );
+  perform(addCommand(group, 'list', 'list all operators'), list);
+  perform(
+    addCommand(
+      group,
+      'reset <email>',
+      'take away password and second factor, and print the link for a new password',
+    ),
+    (context, _options, email = '') => {
+      const { operators } = openPeople(context);
+      return linkOutput(context, operators.reset(email, OPERATOR), 'has no password now');
+    },
+  );
+  perform(
+    addCommand(group, 'remove <email>', 'end all sessions of an operator, and let them in no more'),
+    (context, _options, given = '') => {
+      const email = openPeople(context).operators.remove(given, OPERATOR);
+      return { json: { removed: { email } }, text: `${email} is no operator any more.` };
+    },
+  );
+}
+
+export function openPeople(context: Context) {
+  const { database } = context.openStore();
+  return createPeople({ database, clock: context.clock, randomBytes: context.randomBytes });
+}
+
+type CreateOptions = { readonly passwordStdin?: true };
+
+async function create(context: Context, options: CreateOptions, email = ''): Promise<Output> {
+  const { operators } = openPeople(context);
+  if (options.passwordStdin === true) {
+    const user = await operators.create(email, await readPassword(), OPERATOR);
+    return {
+      json: { operator: operatorRecord(user) },
+      text: `${user.email} is an operator and signs in at ${consoleUrl(context) ?? '/operator'} with that password.`,
+    };
+  }
+  return linkOutput(context, operators.invite(email, OPERATOR), 'is going to be an operator');
+}
+
+function list(context: Context): Output {
+  const users = openPeople(context).operators.list();
+  const rows = users.map((user) => [
+    user.email,
+    user.twoFactorEnabled ? 'yes' : 'no',
+    shortTime(user.createdAt),
+  ]);
+  return {
+    json: { object: 'list', data: users.map(operatorRecord) },
+    text: table(['E-MAIL', 'SECOND FACTOR', 'CREATED'], rows),
+  };
+}
+
+function operatorRecord(user: User) {
+  return {
+    id: user.id,
+    object: 'operator',
+    email: user.email,
+    two_factor: user.twoFactorEnabled,
+    created_at: isoTime(user.createdAt),
+  } as const;
+}
+
+function linkOutput(
+  context: Context,
+  { email, token }: { readonly email: string; readonly token: string },
+  words: string,
+): Output {
+  const link = `${consoleUrl(context) ?? '/operator'}/welcome?token=${token}`;
+  const how = 'Open this page within 30 minutes to choose a password; it works once:';
+  return { json: { operator: { email }, token, link }, text: `${email} ${words}. ${how}\n${link}` };
+}
+
+/** The console of a server with these settings; `undefined` where only the server knows its port. */
+function consoleUrl(context: Context): string | undefined {
+  const config = context.config();
+  const port = consolePortOf(config);
+  if (port === undefined) {
+    throw new CommandError(
+      'no_console',
+      'OPERATOR_PORT is off, so there is no console to sign in to. Set it to a port first.',
+    );
+  }
+  return port === 0 ? undefined : urlOf(config.operatorHost, port);
+}
+
+async function readPassword(): Promise<string> {
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  for await (const chunk of Bun.stdin.stream()) {
+    size += chunk.byteLength;
+    if (size > STDIN_BYTES_MAX) break;
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks)
+    .toString('utf8')
+    .replace(/\r?\n$/, '');
+}
