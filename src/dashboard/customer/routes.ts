@@ -8,9 +8,14 @@ import { accountRoutes } from './account.ts';
 import { auditRoutes } from './audit.ts';
 import { feedRoutes } from './feed.ts';
 import { keyRoutes } from './keys.ts';
+import { ledgerRoutes } from './ledger.ts';
 import { modelRoutes } from './models.ts';
 import { overviewRoutes } from './overview.ts';
 import { playgroundRoutes } from './playground.ts';
+import { receiptRoutes } from './receipts.ts';
+import { redemptionRoutes } from './redemption.ts';
+import { requestRoutes } from './requests.ts';
+import { usageRoutes } from './usage.ts';
 
 export function customerRoutes(
   dependencies: DashboardDependencies,
@@ -23,6 +28,11 @@ export function customerRoutes(
     ...keyRoutes(dependencies),
     ...modelRoutes(dependencies),
     ...auditRoutes(dependencies),
+    ...usageRoutes(dependencies),
+    ...requestRoutes(dependencies),
+    ...ledgerRoutes(dependencies),
+    ...receiptRoutes(dependencies),
+    ...redemptionRoutes(dependencies),
     ...playgroundRoutes(dependencies),
   ];
 }

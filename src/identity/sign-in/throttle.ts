@@ -41,10 +41,10 @@ const MAIL: Rule = {
   windowMs: 60 * MINUTE_MS,
 };
 
-/** What is tried, by whom: `name` is an e-mail address or a user id. */
+/** What is tried, by whom: `name` is an e-mail address, a user id or an account id. */
 type Attempt = {
   readonly realm: Realm;
-  readonly kind: 'password' | 'code' | 'token';
+  readonly kind: 'password' | 'code' | 'token' | 'redemption';
   readonly name: string;
   readonly address: string;
 };

@@ -1,0 +1,65 @@
+// The entries of the account's ledger, as its receipts tell them: what came in, what each request
+// took, and what was left. It reads only.
+
+import { Type } from '@sinclair/typebox';
+import { isoTime } from '../../core/calendar.ts';
+import { formatTokens, formatUsd, type UsdRate } from '../../core/money.ts';
+import { movedBy, readReceipt } from '../../core/receipt.ts';
+import type { SignedInCustomer } from '../../identity/session.ts';
+import { type ListedReceipt, listReceipts } from '../../ledger/receipt-list.ts';
+import type { DashboardDependencies } from '../dependencies.ts';
+import type { LedgerEntryRecord } from '../records/customer-ledger.ts';
+import { type List, listOf, numberAfter, PAGE_QUERY, readPage } from '../rim/page.ts';
+import { type Route, sessionRoute } from '../rim/route.ts';
+import { WHILE_INACTIVE } from './account.ts';
+
+export function ledgerRoutes({
+  store,
+  operator,
+}: DashboardDependencies): readonly Route<SignedInCustomer>[] {
+  return [
+    sessionRoute({
+      method: 'GET',
+      path: '/ledger',
+      standings: WHILE_INACTIVE,
+      query: {
+        ...PAGE_QUERY,
+        /** `movements` are those that no request made: top-ups, codes and corrections. */
+        only: Type.Optional(Type.Literal('movements')),
+      },
+      handle({ who: { accountId }, query }): List<LedgerEntryRecord> {
+        const page = readPage(query);
+        const { usdPerMillion } = operator().catalog;
+        const rows = listReceipts(store.database.db, accountId, {
+          limit: page.limit + 1,
+          before: numberAfter(page),
+          only: query.only ?? 'everything',
+        });
+        return listOf(
+          rows,
+          page,
+          (row) => entryRecord(row, usdPerMillion),
+          ({ sequence }) => String(sequence),
+        );
+      },
+    }),
+  ];
+}
+
+/** A receipt that cannot be read would be a fault of the books, which the check of them tells. */
+function entryRecord({ sequence, body }: ListedReceipt, usdPerMillion: UsdRate): LedgerEntryRecord {
+  const receipt = readReceipt(body);
+  if (receipt === undefined) throw new Error(`Receipt ${sequence} cannot be read.`);
+  const amount = movedBy(receipt);
+  const isRequest = receipt.kind === 'request';
+  return {
+    sequence,
+    kind: receipt.kind,
+    id: isRequest ? receipt.requestId : receipt.transferId,
+    at: isoTime(isRequest ? receipt.endedAt : receipt.at),
+    model: isRequest ? (receipt.modelServed ?? receipt.model) : null,
+    amount: formatTokens(amount),
+    amount_usd: formatUsd(amount, usdPerMillion),
+    balance: formatTokens(receipt.posted),
+  };
+}

@@ -1,0 +1,103 @@
+// The account's receipts: one of them, files to take along and check without this server, and the
+// check of the whole chain, a step at a time. It reads only.
+
+import { Type } from '@sinclair/typebox';
+import { isoTime } from '../../core/calendar.ts';
+import { formatTokens } from '../../core/money.ts';
+import type { SignedInCustomer } from '../../identity/session.ts';
+import { receiptPages } from '../../ledger/receipt-slices.ts';
+import { exportLines } from '../../operations/receipt-file.ts';
+import { checkReceipts } from '../../operations/receipt-steps.ts';
+import { exportReceipts, showReceipt } from '../../operations/receipts.ts';
+import type { DashboardDependencies } from '../dependencies.ts';
+import type { ReceiptCheckRecord, ReceiptRecord } from '../records/customer-ledger.ts';
+import { type Route, sessionRoute } from '../rim/route.ts';
+import { WHILE_INACTIVE } from './account.ts';
+import { readTime } from './usage.ts';
+
+export function receiptRoutes({
+  store: { database },
+  clock,
+}: DashboardDependencies): readonly Route<SignedInCustomer>[] {
+  return [
+    sessionRoute({
+      method: 'GET',
+      path: '/receipts/check',
+      standings: WHILE_INACTIVE,
+      query: { after: Type.Optional(Type.String({ pattern: '^\\d{1,15}$' })) },
+      handle({ who: { accountId }, query }): ReceiptCheckRecord {
+        const step = checkReceipts(database, accountId, Number(query.after ?? 0));
+        const { first, last, end, problems, balance, head } = step;
+        return {
+          ...{ first, last, end, problems, head },
+          balance: formatTokens(balance),
+          next: last < end ? last : null,
+        };
+      },
+    }),
+    sessionRoute({
+      method: 'GET',
+      path: '/receipts/export',
+      standings: WHILE_INACTIVE,
+      query: {
+        from: Type.Optional(Type.String({ maxLength: 40 })),
+        to: Type.Optional(Type.String({ maxLength: 40 })),
+      },
+      handle({ who: { accountId }, query, request, server }): Response {
+        const span =
+          query.from === undefined && query.to === undefined
+            ? undefined
+            : {
+                fromMs: query.from === undefined ? 0 : readTime(query.from, 'from'),
+                untilMs: query.to === undefined ? clock() : readTime(query.to, 'to'),
+              };
+        const { pieces } = exportReceipts(database, accountId, span);
+        server?.timeout(request, 0);
+        return fileOf(pieces, `receipts-${isoTime(clock()).slice(0, 10)}.jsonl`);
+      },
+    }),
+    sessionRoute({
+      method: 'GET',
+      path: '/receipts/:id',
+      standings: WHILE_INACTIVE,
+      handle: ({ who, param }): ReceiptRecord => showReceipt(database, param('id'), who.accountId),
+    }),
+    sessionRoute({
+      method: 'GET',
+      path: '/receipts/:id/file',
+      standings: WHILE_INACTIVE,
+      handle({ who: { accountId }, param }): Response {
+        const { sequence } = showReceipt(database, param('id'), accountId).receipt as {
+          readonly sequence: number;
+        };
+        const slice = { first: sequence, last: sequence };
+        const pieces = exportLines(receiptPages(database.db, accountId, slice));
+        return fileOf(pieces, `receipt-${sequence}.jsonl`);
+      },
+    }),
+  ];
+}
+
+/** Written while it is read, a page at a time. */
+function fileOf(pieces: Iterable<string>, filename: string): Response {
+  const each = pieces[Symbol.iterator]();
+  const encoder = new TextEncoder();
+  const body = new ReadableStream<Uint8Array>(
+    {
+      async pull(controller) {
+        const { value, done } = each.next();
+        if (done) controller.close();
+        else controller.enqueue(encoder.encode(value));
+        await new Promise((resolve) => setImmediate(resolve));
+      },
+      cancel: () => void each.return?.(),
+    },
+    { highWaterMark: 1 },
+  );
+  return new Response(body, {
+    headers: {
+      'content-type': 'application/jsonl',
+      'content-disposition': `attachment; filename="${filename}"`,
+    },
+  });
+}

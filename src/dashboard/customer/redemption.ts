@@ -1,0 +1,59 @@
+// A code that is worth money, redeemed by whoever is signed in. Guessing is slowed down by account
+// and by network, like guessing a password; whoever mistypes is told so before that counts.
+
+import { Type } from '@sinclair/typebox';
+import { formatTokens, formatUsd } from '../../core/money.ts';
+import { readRedemptionCode } from '../../core/redemption-code.ts';
+import type { SignedInCustomer } from '../../identity/session.ts';
+import { createThrottle } from '../../identity/sign-in/throttle.ts';
+import { codeDigest } from '../../ledger/codes.ts';
+import type { DashboardDependencies } from '../dependencies.ts';
+import type { RedeemedRecord } from '../records/customer-ledger.ts';
+import { DashboardError } from '../rim/error.ts';
+import { type Route, sessionRoute } from '../rim/route.ts';
+
+const REFUSED = {
+  unknown: 'There is no such code. Check that it was copied whole.',
+  used: 'This code was redeemed before.',
+  expired: 'This code has expired. Ask whoever gave it to you for another one.',
+  revoked: 'This code was taken back. Ask whoever gave it to you.',
+} as const;
+
+export function redemptionRoutes({
+  store,
+  operator,
+  clock,
+}: DashboardDependencies): readonly Route<SignedInCustomer>[] {
+  const throttle = createThrottle({ database: store.database, clock });
+
+  return [
+    sessionRoute({
+      method: 'POST',
+      path: '/redemption',
+      body: { code: Type.String({ minLength: 1, maxLength: 100 }) },
+      async handle({ who: { accountId }, body, address }): Promise<RedeemedRecord> {
+        const code = readRedemptionCode(body.code);
+        if (code === undefined) throw refused('This is no code: a character is wrong or missing.');
+        const attempt = throttle.enter({
+          realm: 'customer',
+          kind: 'redemption',
+          name: accountId,
+          address,
+        });
+        const digest = codeDigest(code);
+        const result = await store.ledger.redeem({ digest, accountId, nowMs: clock() });
+        if (result.kind === 'refused') throw refused(REFUSED[result.why]);
+        attempt.succeeded();
+        return {
+          amount: formatTokens(result.amount),
+          amount_usd: formatUsd(result.amount, operator().catalog.usdPerMillion),
+          available: formatTokens(result.available),
+        };
+      },
+    }),
+  ];
+}
+
+function refused(message: string): DashboardError {
+  return new DashboardError('invalid_request', message, { param: 'code' });
+}

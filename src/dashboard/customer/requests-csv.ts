@@ -1,0 +1,93 @@
+// Requests as a file for spreadsheets (RFC 4180), written while it is read: a page of rows at a time,
+// no further ahead than the client takes them, and never more than a page in memory.
+
+import { isoTime } from '../../core/calendar.ts';
+import { formatTokens } from '../../core/money.ts';
+import type { ListedRequest, RequestPage, RequestPlace } from '../../ledger/request-list.ts';
+
+export type ReadRequests = (limit: number, after?: RequestPlace) => Promise<RequestPage>;
+
+const PAGE_ROWS = 1_000;
+
+type Column = readonly [name: string, value: (row: ListedRequest) => string | number | boolean];
+
+const COLUMNS: readonly Column[] = [
+  ['request_id', (row) => row.requestId],
+  ['started_at', (row) => isoTime(row.startedAt)],
+  ['ended_at', (row) => isoTime(row.endedAt)],
+  ['key_id', (row) => row.keyId],
+  ['format', (row) => row.format],
+  ['stream', (row) => row.stream],
+  ['model', (row) => row.modelRequested],
+  ['model_served', (row) => row.modelServed ?? ''],
+  ['outcome', (row) => row.outcome],
+  ['input_tokens', (row) => row.inputTokens],
+  ['cached_input_tokens', (row) => row.cachedInputTokens],
+  ['cache_write_tokens', (row) => row.cacheWriteTokens],
+  ['output_tokens', (row) => row.outputTokens],
+  ['reasoning_tokens', (row) => row.reasoningTokens],
+  ['usage_basis', (row) => row.usageBasis],
+  ['svc_tokens_charged', (row) => formatTokens(row.charged)],
+  ['svc_tokens_debited', (row) => formatTokens(row.debited)],
+  ['svc_tokens_waived', (row) => formatTokens(row.loss)],
+  ['end_user', (row) => row.endUser ?? ''],
+];
+
+/** `onEnd` is called once: at the end, or when the client has left before. */
+export function csvResponse(read: ReadRequests, filename: string, onEnd: () => void): Response {
+  const pages = csvPages(read);
+  const encoder = new TextEncoder();
+  const body = new ReadableStream<Uint8Array>(
+    {
+      async pull(controller) {
+        const { value, done } = await pages.next().catch((error: unknown) => {
+          onEnd();
+          throw error;
+        });
+        if (done) {
+          onEnd();
+          controller.close();
+          return;
+        }
+        controller.enqueue(encoder.encode(value));
+        // Others come first: a quick client would otherwise have page after page at once.
+        await new Promise((resolve) => setImmediate(resolve));
+      },
+      async cancel() {
+        onEnd();
+        await pages.return();
+      },
+    },
+    { highWaterMark: 1 },
+  );
+  return new Response(body, {
+    headers: {
+      'content-type': 'text/csv; charset=utf-8; header=present',
+      'content-disposition': `attachment; filename="${filename}"`,
+    },
+  });
+}
+
+async function* csvPages(read: ReadRequests): AsyncGenerator<string, void, undefined> {
+  yield `${COLUMNS.map(([name]) => name).join(',')}\r\n`;
+  let after: RequestPlace | undefined;
+  do {
+    const { rows, next } = await read(PAGE_ROWS, after);
+    if (rows.length > 0) yield rows.map(line).join('');
+    after = next;
+  } while (after !== undefined);
+}
+
+function line(row: ListedRequest): string {
+  return `${COLUMNS.map(([, value]) => csvCell(value(row))).join(',')}\r\n`;
+}
+
+/**
+ * A cell of a spreadsheet. Text that a spreadsheet would take for a formula gets an apostrophe in
+ * front, which it shows as text; numbers are ours and stay numbers.
+ */
+export function csvCell(value: string | number | boolean): string {
+  if (typeof value !== 'string') return String(value);
+  const plain = /^[=+\-@\t\r]/.test(value) ? `'${value}` : value;
+  return /[",\r\n]/.test(plain) ? `"${plain.replaceAll('"', '""')}"` : plain;
+}

@@ -1,0 +1,167 @@
+// The account's requests: a list with filters, a search by id, the whole story of one, and a file of
+// all of them. An id of somebody else's is as unknown as one that never was. It reads only.
+
+import { Type } from '@sinclair/typebox';
+import { isoTime } from '../../core/calendar.ts';
+import { formatTokens, formatUsd, type UsdRate } from '../../core/money.ts';
+import type { SignedInCustomer } from '../../identity/session.ts';
+import {
+  createRequestList,
+  type ListedRequest,
+  REQUEST_PREFIX_MIN,
+} from '../../ledger/request-list.ts';
+import type { CustomerExplanation } from '../../operations/customer-explanation.ts';
+import { explainToCustomer } from '../../operations/requests.ts';
+import type { DashboardDependencies } from '../dependencies.ts';
+import type {
+  RequestFiltersRecord,
+  RequestListRecord,
+  RequestRecord,
+} from '../records/customer-request.ts';
+import { DashboardError } from '../rim/error.ts';
+import { PAGE_QUERY, readPage } from '../rim/page.ts';
+import { type Route, sessionRoute } from '../rim/route.ts';
+import { WHILE_INACTIVE } from './account.ts';
+import {
+  REQUEST_QUERY,
+  readRequestFilter,
+  readRequestPlace,
+  requestPlace,
+} from './request-query.ts';
+import { csvResponse } from './requests-csv.ts';
+
+export function requestRoutes({
+  store,
+  operator,
+  clock,
+}: DashboardDependencies): readonly Route<SignedInCustomer>[] {
+  const requests = createRequestList(store.database);
+  const exports = createExports();
+  const shown = (row: ListedRequest) => requestRecord(row, operator().catalog.usdPerMillion);
+
+  return [
+    sessionRoute({
+      method: 'GET',
+      path: '/requests',
+      standings: WHILE_INACTIVE,
+      query: {
+        ...PAGE_QUERY,
+        ...REQUEST_QUERY,
+        /** The id of a request, or its first characters; then nothing else filters. */
+        id: Type.Optional(Type.String({ pattern: '^\\s*[A-Za-z0-9_]{1,64}\\s*$' })),
+      },
+      async handle({ who: { accountId }, query }): Promise<RequestListRecord> {
+        const page = readPage(query);
+        if (query.id !== undefined) {
+          const found = requests.search(accountId, readPrefix(query.id), page.limit);
+          return { object: 'list', data: found.map(shown), next: null };
+        }
+        const place = readRequestPlace(page);
+        const filter = readRequestFilter(query);
+        const { rows, next } = await requests.list(accountId, filter, page.limit, place);
+        return {
+          object: 'list',
+          data: rows.map(shown),
+          next: next === undefined ? null : requestPlace(next),
+        };
+      },
+    }),
+    sessionRoute({
+      method: 'GET',
+      path: '/requests/filters',
+      standings: WHILE_INACTIVE,
+      handle({ who: { accountId } }): RequestFiltersRecord {
+        return {
+          models: operator().catalog.models.map(({ slug }) => slug),
+          keys: store.keys.list(accountId).map(({ id, name, masked }) => ({ id, name, masked })),
+        };
+      },
+    }),
+    sessionRoute({
+      method: 'GET',
+      path: '/requests/export',
+      standings: WHILE_INACTIVE,
+      query: REQUEST_QUERY,
+      handle({ who: { accountId }, query, request, server }): Response {
+        const filter = readRequestFilter(query);
+        const end = exports.begin(accountId);
+        server?.timeout(request, 0);
+        return csvResponse(
+          (limit, after) => requests.list(accountId, filter, limit, after),
+          `requests-${isoTime(clock()).slice(0, 10)}.csv`,
+          end,
+        );
+      },
+    }),
+    sessionRoute({
+      method: 'GET',
+      path: '/requests/:id',
+      standings: WHILE_INACTIVE,
+      handle: ({ who, param }): CustomerExplanation =>
+        explainToCustomer(store.books, operator().catalog, who.accountId, param('id')),
+    }),
+  ];
+}
+
+/** A file of a million rows takes a while of everybody's time: few at once are enough for anybody. */
+const EXPORTS_MAX = 2;
+
+/** Counts the files that an account is being sent. */
+function createExports() {
+  const running = new Map<string, number>();
+  return {
+    /** Returns what ends it, once. Throws `too_many_attempts`. */
+    begin(accountId: string): () => void {
+      const count = running.get(accountId) ?? 0;
+      if (count >= EXPORTS_MAX) {
+        throw new DashboardError(
+          'too_many_attempts',
+          `${EXPORTS_MAX} files are being written for this account already. Wait until one of them is done.`,
+          { retryAfterSeconds: 10 },
+        );
+      }
+      running.set(accountId, count + 1);
+      let ended = false;
+      return () => {
+        if (ended) return;
+        ended = true;
+        const left = (running.get(accountId) ?? 1) - 1;
+        if (left > 0) running.set(accountId, left);
+        else running.delete(accountId);
+      };
+    },
+  };
+}
+
+function readPrefix(id: string): string {
+  const prefix = id.trim();
+  if (prefix.length >= REQUEST_PREFIX_MIN) return prefix;
+  throw new DashboardError(
+    'invalid_request',
+    `Give at least ${REQUEST_PREFIX_MIN} characters of the request id, from its beginning (req_…).`,
+    { param: 'id' },
+  );
+}
+
+function requestRecord(row: ListedRequest, usdPerMillion: UsdRate): RequestRecord {
+  const { outcome } = row;
+  return {
+    id: row.requestId,
+    object: 'request',
+    started_at: isoTime(row.startedAt),
+    duration_ms: row.endedAt - row.startedAt,
+    key_id: row.keyId,
+    format: row.format,
+    stream: row.stream,
+    model: row.modelRequested,
+    model_served: row.modelServed,
+    outcome: outcome === 'upstream_failed' || outcome === 'gateway_failed' ? 'failed' : outcome,
+    input_tokens: row.inputTokens,
+    cached_input_tokens: row.cachedInputTokens,
+    output_tokens: row.outputTokens,
+    reasoning_tokens: row.reasoningTokens,
+    debited: formatTokens(row.debited),
+    debited_usd: formatUsd(row.debited, usdPerMillion),
+    end_user: row.endUser,
+  };
+}

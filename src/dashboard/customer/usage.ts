@@ -1,0 +1,196 @@
+// What the account has used over time, in all or by model, key or end user. It reads only, from
+// series that are added up already, so that a year costs no more than a day.
+
+import { Type } from '@sinclair/typebox';
+import { DAY_MS, isoTime } from '../../core/calendar.ts';
+import { parseInstant } from '../../core/instant.ts';
+import { formatTokens, formatUsd, type UsdRate } from '../../core/money.ts';
+import type { SignedInCustomer } from '../../identity/session.ts';
+import type { Buckets, Cell } from '../../ledger/series/buckets.ts';
+import { addFigures, type Figures, HOUR_MS, NO_FIGURES } from '../../ledger/series/figures.ts';
+import { createSeriesReader } from '../../ledger/series/read.ts';
+import type { DashboardDependencies } from '../dependencies.ts';
+import type {
+  UsageFiguresRecord,
+  UsageGroupRecord,
+  UsageRecord,
+  UsageSeriesRecord,
+} from '../records/customer-usage.ts';
+import { DashboardError } from '../rim/error.ts';
+import { type Route, sessionRoute } from '../rim/route.ts';
+import { WHILE_INACTIVE } from './account.ts';
+
+/** Longer than a year of days, and sixteen days of hours. */
+const BUCKETS_MAX = 400;
+
+const GROUPS_SHOWN = 100;
+/** All others are one more series. */
+const SERIES_SHOWN = 5;
+
+const STEP_MS = { hour: HOUR_MS, day: DAY_MS };
+
+const QUERY = {
+  from: Type.String({ maxLength: 40 }),
+  to: Type.String({ maxLength: 40 }),
+  step: Type.Optional(Type.Union([Type.Literal('hour'), Type.Literal('day')])),
+  group_by: Type.Optional(
+    Type.Union([
+      Type.Literal('total'),
+      Type.Literal('model'),
+      Type.Literal('key'),
+      Type.Literal('end_user'),
+    ]),
+  ),
+};
+
+export function usageRoutes({
+  store,
+  operator,
+}: DashboardDependencies): readonly Route<SignedInCustomer>[] {
+  const readSeries = createSeriesReader(store.database);
+
+  return [
+    sessionRoute({
+      method: 'GET',
+      path: '/usage',
+      standings: WHILE_INACTIVE,
+      query: QUERY,
+      async handle({ who: { accountId }, query }): Promise<UsageRecord> {
+        const groupBy = query.group_by ?? 'total';
+        // End users are counted by the day.
+        const step = groupBy === 'end_user' ? 'day' : (query.step ?? 'day');
+        const edges = edgesOf(
+          readTime(query.from, 'from'),
+          readTime(query.to, 'to'),
+          STEP_MS[step],
+        );
+        const series = await readSeries({ accountId, edges, groupBy });
+        const { usdPerMillion } = operator().catalog;
+        const nameOf = groupBy === 'key' ? keyNames(store, accountId) : (group: string) => group;
+        const groups = groupsOf(series);
+        const total = groups.reduce((sum, { figures }) => addFigures(sum, figures), NO_FIGURES);
+        return {
+          object: 'usage',
+          group_by: groupBy,
+          step,
+          buckets: edges.slice(0, -1).map(isoTime),
+          to: isoTime(edges.at(-1) ?? 0),
+          total: figuresRecord(total, usdPerMillion),
+          groups: groups.slice(0, GROUPS_SHOWN).map(
+            ({ group, figures }): UsageGroupRecord => ({
+              group,
+              name: nameOf(group),
+              figures: figuresRecord(figures, usdPerMillion),
+            }),
+          ),
+          groups_left_out: Math.max(0, groups.length - GROUPS_SHOWN),
+          series: seriesOf(series, groups, nameOf),
+          counted_from: series.firstBucket === 0 ? null : isoTime(edges[series.firstBucket] ?? 0),
+          behind: series.behind,
+        };
+      },
+    }),
+  ];
+}
+
+/** An instant of a query. Throws `invalid_request`. */
+export function readTime(text: string, param: string): number {
+  const ms = parseInstant(text);
+  if (ms !== undefined) return ms;
+  throw new DashboardError(
+    'invalid_request',
+    `The field ${param} of the query is not an instant. Write it with its zone, such as 2026-11-01T00:00:00Z.`,
+    { param },
+  );
+}
+
+/** Whole steps that have the span within them. */
+function edgesOf(fromMs: number, toMs: number, stepMs: number): readonly number[] {
+  const first = Math.floor(fromMs / stepMs);
+  const count = Math.ceil(toMs / stepMs) - first;
+  if (count < 1 || count > BUCKETS_MAX) {
+    throw new DashboardError(
+      'invalid_request',
+      count < 1
+        ? 'The span of time ends before it begins.'
+        : `The span of time has more than ${BUCKETS_MAX} steps. Ask for days, or for less at once.`,
+      { param: 'to' },
+    );
+  }
+  return Array.from({ length: count + 1 }, (_, index) => (first + index) * stepMs);
+}
+
+type Group = { readonly group: string; readonly figures: Figures };
+
+/** Whole groups, those that spent most first. */
+function groupsOf({ cells }: Buckets<Figures>): readonly Group[] {
+  const sums = new Map<string, Figures>();
+  for (const { group, figures } of cells) {
+    const before = sums.get(group);
+    sums.set(group, before === undefined ? figures : addFigures(before, figures));
+  }
+  return [...sums]
+    .map(([group, figures]) => ({ group, figures }))
+    .sort((a, b) => compare(b.figures.debited, a.figures.debited) || (a.group < b.group ? -1 : 1));
+}
+
+function compare(a: bigint, b: bigint): number {
+  return a < b ? -1 : a > b ? 1 : 0;
+}
+
+function seriesOf(
+  { cells }: Buckets<Figures>,
+  groups: readonly Group[],
+  nameOf: (group: string) => string,
+): readonly UsageSeriesRecord[] {
+  // One more than have their own is no reason to call it the rest.
+  const own = groups.slice(0, groups.length === SERIES_SHOWN + 1 ? undefined : SERIES_SHOWN);
+  const names = new Set(own.map(({ group }) => group));
+  const byGroup = Map.groupBy(cells, ({ group }) => (names.has(group) ? group : undefined));
+  const rest = byGroup.get(undefined);
+  return [
+    ...own.map(({ group }) => ({ name: nameOf(group), points: points(byGroup.get(group) ?? []) })),
+    ...(rest === undefined ? [] : [{ name: null, points: points(rest) }]),
+  ];
+}
+
+function points(cells: readonly Cell<Figures>[]): UsageSeriesRecord['points'] {
+  return [...Map.groupBy(cells, ({ bucket }) => bucket)]
+    .sort(([a], [b]) => a - b)
+    .map(([bucket, of]) => {
+      const sum = of.reduce((total, { figures }) => addFigures(total, figures), NO_FIGURES);
+      return {
+        bucket,
+        requests: sum.requests,
+        input_tokens: sum.inputTokens,
+        output_tokens: sum.outputTokens,
+        spent: formatTokens(sum.debited),
+      };
+    });
+}
+
+function figuresRecord(figures: Figures, usdPerMillion: UsdRate): UsageFiguresRecord {
+  const { requests, stopped, cancelled, failed } = figures;
+  return {
+    requests,
+    completed: requests - stopped - cancelled - failed,
+    stopped,
+    cancelled,
+    failed,
+    input_tokens: figures.inputTokens,
+    cached_input_tokens: figures.cachedInputTokens,
+    output_tokens: figures.outputTokens,
+    reasoning_tokens: figures.reasoningTokens,
+    spent: formatTokens(figures.debited),
+    spent_usd: formatUsd(figures.debited, usdPerMillion),
+    waived: formatTokens(figures.loss),
+  };
+}
+
+function keyNames(
+  { keys }: DashboardDependencies['store'],
+  accountId: string,
+): (id: string) => string {
+  const names = new Map(keys.list(accountId).map(({ id, name, masked }) => [id, name ?? masked]));
+  return (id) => names.get(id) ?? id;
+}

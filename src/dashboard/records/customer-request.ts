@@ -1,0 +1,42 @@
+// One request in the list of an account's requests, and what the list can be filtered by.
+
+export type RequestOutcomeRecord = 'completed' | 'stopped_balance' | 'client_cancelled' | 'failed';
+
+export type RequestRecord = {
+  readonly id: string;
+  readonly object: 'request';
+  readonly started_at: string;
+  readonly duration_ms: number;
+  readonly key_id: string;
+  readonly format: 'chat' | 'messages';
+  readonly stream: boolean;
+  readonly model: string;
+  /** Null where none answered; another one than `model` after a fallback. */
+  readonly model_served: string | null;
+  readonly outcome: RequestOutcomeRecord;
+  readonly input_tokens: number;
+  readonly cached_input_tokens: number;
+  readonly output_tokens: number;
+  readonly reasoning_tokens: number;
+  /** In service tokens. */
+  readonly debited: string;
+  readonly debited_usd: string;
+  readonly end_user: string | null;
+};
+
+export type RequestListRecord = {
+  readonly object: 'list';
+  readonly data: readonly RequestRecord[];
+  /** The list goes on there, also where `data` has few rows or none: it was searched for long. */
+  readonly next: string | null;
+};
+
+/** What there is to choose from. */
+export type RequestFiltersRecord = {
+  readonly models: readonly string[];
+  readonly keys: readonly {
+    readonly id: string;
+    readonly name: string | null;
+    readonly masked: string;
+  }[];
+};

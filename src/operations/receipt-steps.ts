@@ -1,0 +1,52 @@
+// The check of an account's chain of receipts, a step at a time, so that a chain of a million keeps
+// nobody waiting: each step begins with the receipt that the one before ended with. Called by the
+// customer's pages.
+
+import { formatTokens, type Micro } from '../core/money.ts';
+import { type ChainProblem, createChainCheck } from '../core/receipt-chain.ts';
+import { createBooks } from '../ledger/books.ts';
+import { findSlice, receiptPages } from '../ledger/receipt-slices.ts';
+import type { Database } from '../store/database.ts';
+import { sha256 } from './receipt-file.ts';
+
+export type ReceiptStep = {
+  /** The receipts that were checked; both 0 where there are none. */
+  readonly first: number;
+  readonly last: number;
+  /** The last receipt there was. */
+  readonly end: number;
+  readonly problems: readonly ChainProblem[];
+  readonly balance: Micro;
+  readonly head: string;
+};
+
+const STEP = 250;
+
+/** Checks the receipts that follow `after`; 0 begins the chain. */
+export function checkReceipts(database: Database, accountId: string, after: number): ReceiptStep {
+  const { balance } = createBooks(database);
+  return database.snapshot((db) => {
+    const end = findSlice(db, accountId, undefined)?.last ?? 0;
+    const last = Math.min(end, after + STEP);
+    const check = createChainCheck(sha256);
+    const problems: ChainProblem[] = [];
+    // The one before was checked already: it is here for what follows it.
+    let isFirst = after > 0;
+    const slice = { first: Math.max(1, after), last };
+    for (const bodies of last > after ? receiptPages(db, accountId, slice) : []) {
+      for (const body of bodies) {
+        const found = check.take(body);
+        if (!isFirst) problems.push(...found);
+        isFirst = false;
+      }
+    }
+    const { head, closingBalance } = check.totals();
+    const { posted } = balance(accountId);
+    if (last === end && end > after && closingBalance !== posted) {
+      const detail = `The last receipt leaves ${formatTokens(closingBalance)}, and the account has ${formatTokens(posted)}.`;
+      problems.push({ kind: 'balance', sequence: end, detail });
+    }
+    const first = Math.min(after + 1, last);
+    return { first, last, end, problems, balance: closingBalance, head };
+  });
+}
