@@ -38,4 +38,40 @@ export const PAGES: readonly PageEntry[] = [
     group: 'Account',
     load: async () => (await import('./audit.tsx')).AuditPage,
   },
+  {
+    path: '/settings',
+    title: 'Account and security',
+    group: 'Account',
+    load: async () => (await import('./settings.tsx')).SettingsPage,
+  },
+  {
+    path: '/sign-in',
+    title: 'Sign in',
+    signedOut: true,
+    load: async () => (await import('../ui/auth/sign-in.tsx')).SignInPage,
+  },
+  {
+    path: '/signup',
+    title: 'Create an account',
+    signedOut: true,
+    load: async () => (await import('./sign-up.tsx')).SignUpPage,
+  },
+  {
+    path: '/verify',
+    title: 'Confirm your address',
+    signedOut: true,
+    load: async () => (await import('./sign-up.tsx')).VerifyPage,
+  },
+  {
+    path: '/forgot',
+    title: 'Forgot your password?',
+    signedOut: true,
+    load: async () => (await import('../ui/auth/recovery.tsx')).ForgotPage,
+  },
+  {
+    path: '/reset',
+    title: 'Choose a new password',
+    signedOut: true,
+    load: async () => (await import('../ui/auth/recovery.tsx')).ResetPage,
+  },
 ];

@@ -9,4 +9,34 @@ export const PAGES: readonly PageEntry[] = [
     group: '',
     load: async () => (await import('./home.tsx')).HomePage,
   },
+  {
+    path: '/security',
+    title: 'Your sign-in',
+    group: 'Account',
+    load: async () => (await import('./security.tsx')).SecurityPage,
+  },
+  {
+    path: '/sign-in',
+    title: 'Sign in',
+    signedOut: true,
+    load: async () => (await import('../ui/auth/sign-in.tsx')).SignInPage,
+  },
+  {
+    path: '/forgot',
+    title: 'Forgot your password?',
+    signedOut: true,
+    load: async () => (await import('../ui/auth/recovery.tsx')).ForgotPage,
+  },
+  {
+    path: '/reset',
+    title: 'Choose a new password',
+    signedOut: true,
+    load: async () => (await import('../ui/auth/recovery.tsx')).ResetPage,
+  },
+  {
+    path: '/welcome',
+    title: 'Choose your password',
+    signedOut: true,
+    load: async () => (await import('../ui/auth/recovery.tsx')).WelcomePage,
+  },
 ];

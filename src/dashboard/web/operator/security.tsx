@@ -1,0 +1,18 @@
+// What protects an operator: password, second factor, sessions.
+
+import type { SessionListRecord } from '../../records/auth.ts';
+import { PasswordCard } from '../ui/auth/password-card.tsx';
+import { SessionsCard } from '../ui/auth/sessions-card.tsx';
+import { TwoFactorCard } from '../ui/auth/two-factor-card.tsx';
+import { Page, session, useResource } from '../ui/index.ts';
+
+export function SecurityPage() {
+  const sessions = useResource<SessionListRecord>('/auth/sessions');
+  return (
+    <Page title="Your sign-in" lead={`Signed in as ${session.value?.email ?? ''}.`}>
+      <PasswordCard onChanged={sessions.reload} />
+      <TwoFactorCard onChanged={sessions.reload} />
+      <SessionsCard sessions={sessions} />
+    </Page>
+  );
+}

@@ -1,0 +1,34 @@
+// Changing the password, in the settings of both applications.
+
+import { useState } from 'preact/hooks';
+import { post } from '../api.ts';
+import { Form } from '../field.tsx';
+import { Card } from '../parts.tsx';
+import { useAction } from '../resource.ts';
+import { session } from '../session.ts';
+import { toast } from '../toast.tsx';
+import { HiddenUsername, PasswordField } from './password-field.tsx';
+
+export function PasswordCard({ onChanged }: { readonly onChanged: () => unknown }) {
+  const [current, setCurrent] = useState('');
+  const [password, setPassword] = useState('');
+  const action = useAction(() => post('/auth/password/change', { current, password }));
+  const submit = async () => {
+    if (!(await action.run())) return;
+    setCurrent('');
+    setPassword('');
+    toast('The password is changed. All other sessions are ended.');
+    await onChanged();
+  };
+  return (
+    <Card title="Password">
+      <Form action={action} submit="Change the password" onSubmit={() => void submit()}>
+        <HiddenUsername email={session.value?.email ?? ''} />
+        <div class="fields">
+          <PasswordField label="Current password" value={current} onInput={setCurrent} />
+          <PasswordField isNew label="New password" value={password} onInput={setPassword} />
+        </div>
+      </Form>
+    </Card>
+  );
+}

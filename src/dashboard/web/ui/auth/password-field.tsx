@@ -1,0 +1,79 @@
+// A password: filled in by password managers, pasted, shown on demand.
+
+import { useState } from 'preact/hooks';
+import { Field } from '../field.tsx';
+
+const LENGTH_MIN = 12;
+
+export function PasswordField({
+  label = 'Password',
+  isNew = false,
+  value,
+  onInput,
+}: {
+  readonly label?: string;
+  /** One that is being chosen. */
+  readonly isNew?: boolean;
+  readonly value: string;
+  readonly onInput: (value: string) => void;
+}) {
+  const [isShown, setShown] = useState(false);
+  const [isCapital, setCapital] = useState(false);
+  const look = (event: KeyboardEvent) => setCapital(event.getModifierState('CapsLock'));
+  const input = {
+    class: 'input',
+    name: isNew ? 'new-password' : 'password',
+    autocomplete: isNew ? 'new-password' : 'current-password',
+    autocapitalize: 'off',
+    spellcheck: false,
+    required: true,
+    value,
+    onInput: (event: { readonly currentTarget: HTMLInputElement }) =>
+      onInput(event.currentTarget.value),
+    onKeyDown: look,
+    onKeyUp: look,
+    ...(isNew ? { minLength: LENGTH_MIN } : {}),
+  } as const;
+  const hints = [
+    isNew ? `At least ${LENGTH_MIN} characters; a few words are easier to keep.` : '',
+    isCapital ? 'Caps Lock is on.' : '',
+  ];
+  return (
+    <Field label={label} hint={hints.filter(Boolean).join(' ')}>
+      {(described) => (
+        <div class="password">
+          {isShown ? (
+            <input {...described} {...input} type="text" />
+          ) : (
+            <input {...described} {...input} type="password" />
+          )}
+          <button
+            type="button"
+            class="button quiet small"
+            aria-pressed={isShown}
+            aria-label={`Show: ${label}`}
+            onClick={() => setShown(!isShown)}
+          >
+            {isShown ? 'Hide' : 'Show'}
+          </button>
+        </div>
+      )}
+    </Field>
+  );
+}
+
+/** Tells a password manager whose password this is, where the page has no field for that. */
+export function HiddenUsername({ email }: { readonly email: string }) {
+  return (
+    <input
+      class="sr-only"
+      type="email"
+      name="email"
+      autocomplete="username"
+      value={email}
+      readOnly
+      tabIndex={-1}
+      aria-hidden="true"
+    />
+  );
+}

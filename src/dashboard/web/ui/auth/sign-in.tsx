@@ -1,0 +1,121 @@
+// The page of signing in, of both applications: the password, then the second factor where there is one.
+
+import { useState } from 'preact/hooks';
+import { Link } from 'wouter-preact';
+import type { SignInRecord } from '../../../records/auth.ts';
+import { ApiError, post } from '../api.ts';
+import { Button } from '../button.tsx';
+import { TextField } from '../field.tsx';
+import { useAction } from '../resource.ts';
+import { house } from '../session.ts';
+import { enter, GateForm, GatePage } from './gate.tsx';
+import { PasswordField } from './password-field.tsx';
+
+export function SignInPage() {
+  const [asksCode, setAsksCode] = useState(false);
+  const [email, setEmail] = useState('');
+  const [password, setPassword] = useState('');
+  const action = useAction(async () => {
+    const { status } = await post<SignInRecord>('/auth/login', { email, password });
+    if (status === 'signed_in') enter();
+    else setAsksCode(true);
+  });
+  if (asksCode) {
+    return (
+      <SecondFactor
+        onBack={(error) => {
+          setAsksCode(false);
+          action.error.value = error;
+        }}
+      />
+    );
+  }
+  return (
+    <GatePage
+      title="Sign in"
+      lead={APP_PREFIX === '/operator' ? 'For operators of this server.' : undefined}
+      foot={<Foot />}
+    >
+      <GateForm action={action} submit="Sign in" onSubmit={() => void action.run()}>
+        <TextField
+          label="E-mail address"
+          type="email"
+          name="email"
+          autocomplete="username"
+          required
+          value={email}
+          onInput={setEmail}
+        />
+        <PasswordField value={password} onInput={setPassword} />
+      </GateForm>
+    </GatePage>
+  );
+}
+
+function Foot() {
+  return (
+    <>
+      <Link href="/forgot">Forgot your password?</Link>
+      {APP_PREFIX === '/dashboard' &&
+        (house.value.sign_up === 'closed' ? (
+          <span class="soft">New accounts are made by the operator.</span>
+        ) : (
+          <Link href="/signup">Create an account</Link>
+        ))}
+    </>
+  );
+}
+
+/** `onBack` with the reason why it has to begin with the password again. */
+function SecondFactor({ onBack }: { readonly onBack: (error?: ApiError) => void }) {
+  const [usesRecovery, setUsesRecovery] = useState(false);
+  const [code, setCode] = useState('');
+  const action = useAction(async () => {
+    try {
+      await post<SignInRecord>('/auth/login/second-factor', { code: code.trim() });
+      enter();
+    } catch (error) {
+      if (!(error instanceof ApiError) || error.code !== 'sign_in_again') throw error;
+      onBack(error);
+    }
+  });
+  return (
+    <GatePage
+      title="Second factor"
+      lead={
+        usesRecovery
+          ? 'Enter one of the recovery codes that you were shown when you set it up. It works once.'
+          : 'Enter the code that your authenticator app shows.'
+      }
+      foot={
+        <Button kind="quiet" onClick={() => onBack()}>
+          Begin again
+        </Button>
+      }
+    >
+      <GateForm action={action} submit="Continue" onSubmit={() => void action.run()}>
+        <TextField
+          key={String(usesRecovery)}
+          label={usesRecovery ? 'Recovery code' : 'Code'}
+          name="code"
+          autocomplete={usesRecovery ? 'off' : 'one-time-code'}
+          inputMode={usesRecovery ? 'text' : 'numeric'}
+          spellcheck={false}
+          required
+          value={code}
+          onInput={setCode}
+        />
+      </GateForm>
+      <Button
+        kind="quiet"
+        size="small"
+        onClick={() => {
+          setUsesRecovery(!usesRecovery);
+          setCode('');
+        }}
+      >
+        {usesRecovery ? 'Use the app instead' : 'Use a recovery code instead'}
+      </Button>
+    </GatePage>
+  );
+}

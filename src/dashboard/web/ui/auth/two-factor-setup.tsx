@@ -1,0 +1,88 @@
+// Setting up a second factor: the secret for the app, as a picture and as text, a code to prove that it
+// has arrived, and the recovery codes. Loaded only where it is wanted.
+
+import { useMemo, useState } from 'preact/hooks';
+import type { RecoveryCodesRecord, TwoFactorStartRecord } from '../../../records/auth.ts';
+import { post } from '../api.ts';
+import { CopyButton } from '../button.tsx';
+import { Dialog } from '../dialog.tsx';
+import { Form, TextField } from '../field.tsx';
+import { useAction } from '../resource.ts';
+import { encodeQr } from './qr.ts';
+import { RecoveryCodes } from './recovery-codes.tsx';
+
+export type SetupProps = {
+  readonly start: TwoFactorStartRecord;
+  /** Whether the second factor is on now. */
+  readonly onClose: (isDone: boolean) => void;
+};
+
+export function TwoFactorSetup({ start, onClose }: SetupProps) {
+  const [code, setCode] = useState('');
+  const [codes, setCodes] = useState<readonly string[]>();
+  const action = useAction(async () => {
+    const record = await post<RecoveryCodesRecord>('/auth/two-factor/confirm', {
+      code: code.trim(),
+    });
+    setCodes(record.codes);
+  });
+  if (codes !== undefined) {
+    return (
+      <Dialog title="The second factor is on" onClose={() => onClose(true)}>
+        <RecoveryCodes codes={codes} onDone={() => onClose(true)} />
+      </Dialog>
+    );
+  }
+  return (
+    <Dialog title="Set up a second factor" onClose={() => onClose(false)}>
+      <p>Scan this with your authenticator app:</p>
+      <QrCode text={start.uri} />
+      <p>Or type the secret into it:</p>
+      <div class="secret">
+        <code>{start.secret.replace(/(.{4})(?=.)/g, '$1 ')}</code>
+        <CopyButton text={start.secret} label="Copy the secret" />
+      </div>
+      <Form
+        action={action}
+        submit="Turn it on"
+        cancel={() => onClose(false)}
+        onSubmit={() => void action.run()}
+      >
+        <TextField
+          label="Code that the app shows now"
+          name="code"
+          inputMode="numeric"
+          autocomplete="one-time-code"
+          required
+          value={code}
+          onInput={setCode}
+        />
+      </Form>
+    </Dialog>
+  );
+}
+
+const QUIET_ZONE = 4;
+
+function QrCode({ text }: { readonly text: string }) {
+  const { path, size } = useMemo(() => {
+    const modules = encodeQr(text);
+    return {
+      size: modules.length + QUIET_ZONE * 2,
+      path: modules
+        .flatMap((row, y) => row.map((isDark, x) => (isDark ? `M${x} ${y}h1v1h-1z` : '')))
+        .join(''),
+    };
+  }, [text]);
+  return (
+    <svg
+      class="qr"
+      viewBox={`${-QUIET_ZONE} ${-QUIET_ZONE} ${size} ${size}`}
+      shape-rendering="crispEdges"
+      role="img"
+      aria-label="QR code of the secret"
+    >
+      <path d={path} />
+    </svg>
+  );
+}
