@@ -20,7 +20,6 @@ import {
   formatInstant,
   Loaded,
   loadSession,
-  Nothing,
   Page,
   post,
   remove,
@@ -91,8 +90,8 @@ function Profile({ account }: { readonly account: OwnAccountRecord }) {
   );
 }
 
-function capOf(tokens: number | null) {
-  return tokens === null ? <Nothing key="cap">No cap</Nothing> : formatCount(tokens);
+function capOf(tokens: number | null): string {
+  return tokens === null ? 'No cap' : formatCount(tokens);
 }
 
 /** Over an account that is going to be deleted. */
