@@ -76,6 +76,12 @@ export type ConsoleDependencies = DashboardDependencies & {
   readonly machine: Machine;
 };
 
+/** What of it the routes about the server and what it sells need. */
+export type MachineDependencies = Omit<
+  ConsoleDependencies,
+  'signIn' | 'mailMode' | 'answerPlayground' | 'limits' | 'baseUrl'
+>;
+
 /** The running server itself, as its console sees it. */
 export type Machine = {
   readonly activity: Activity;

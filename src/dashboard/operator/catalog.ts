@@ -8,13 +8,13 @@ import { accountsByPlan } from '../../identity/accounts.ts';
 import type { SignedInOperator } from '../../identity/session.ts';
 import { checkCatalog } from '../../operations/catalog.ts';
 import { auditChange } from '../../operations/change.ts';
-import type { ConsoleDependencies } from '../dependencies.ts';
+import type { MachineDependencies } from '../dependencies.ts';
 import type { CatalogCheckRecord, CatalogRecord } from '../records/operator-shop.ts';
 import { type Route, sessionRoute, stepUpRoute } from '../rim/route.ts';
 import { changeOf } from './change.ts';
 
 export function catalogRoutes(
-  dependencies: ConsoleDependencies,
+  dependencies: MachineDependencies,
 ): readonly Route<SignedInOperator>[] {
   const { machine, clock, store } = dependencies;
   return [
@@ -47,7 +47,7 @@ export function catalogRoutes(
   ];
 }
 
-function catalogRecord(dependencies: ConsoleDependencies): CatalogRecord {
+function catalogRecord(dependencies: MachineDependencies): CatalogRecord {
   const { catalogStatus, catalog, store } = dependencies;
   const { version, origin, path, digest, loadedAt, refused } = catalogStatus();
   const { models, upstreams, plans } = catalog();
@@ -75,7 +75,7 @@ function catalogRecord(dependencies: ConsoleDependencies): CatalogRecord {
 }
 
 /** `null` where there is nothing that could be read. */
-export function digestOnDisk({ machine }: Pick<ConsoleDependencies, 'machine'>): string | null {
+export function digestOnDisk({ machine }: Pick<MachineDependencies, 'machine'>): string | null {
   try {
     return catalogDigest(machine.findCatalog().text);
   } catch (error) {

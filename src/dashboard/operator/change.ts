@@ -2,10 +2,10 @@
 
 import type { Actor } from '../../identity/audit.ts';
 import type { Change } from '../../operations/change.ts';
-import type { ConsoleDependencies } from '../dependencies.ts';
+import type { MachineDependencies } from '../dependencies.ts';
 
 export function changeOf(
-  { store, clock, randomBytes }: Pick<ConsoleDependencies, 'store' | 'clock' | 'randomBytes'>,
+  { store, clock, randomBytes }: Pick<MachineDependencies, 'store' | 'clock' | 'randomBytes'>,
   actor: Actor,
 ): Change {
   return { database: store.database, clock, randomBytes, actor };

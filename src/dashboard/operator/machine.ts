@@ -13,7 +13,7 @@ import {
   type ModelFigures,
 } from '../../ledger/series/models.ts';
 import { type BalanceTotals, createTotals } from '../../ledger/totals.ts';
-import type { ConsoleDependencies } from '../dependencies.ts';
+import type { MachineDependencies } from '../dependencies.ts';
 import type { AlertRecord, MachineRecord, MinuteRecord } from '../records/operator-machine.ts';
 import type { Reading } from '../rim/feed.ts';
 
@@ -26,7 +26,7 @@ type Sums = { readonly balances: BalanceTotals; readonly today: ModelFigures | u
 export type ReadMachine = () => Promise<Reading & { readonly data: MachineRecord }>;
 
 /** One for everybody who looks. */
-export function machineReader(dependencies: ConsoleDependencies): ReadMachine {
+export function machineReader(dependencies: MachineDependencies): ReadMachine {
   const { store, machine, clock } = dependencies;
   const totals = createTotals(store.database);
   const readModels = createModelSeriesReader(store.database, () => performance.now());
@@ -64,7 +64,7 @@ function big(_name: string, value: unknown): unknown {
 }
 
 function machineRecord(
-  dependencies: ConsoleDependencies,
+  dependencies: MachineDependencies,
   { balances, today }: Sums,
 ): MachineRecord {
   const { store, machine, operator, catalogStatus } = dependencies;
@@ -113,7 +113,7 @@ function machineRecord(
 }
 
 export function alertRecords(
-  { machine }: Pick<ConsoleDependencies, 'machine'>,
+  { machine }: Pick<MachineDependencies, 'machine'>,
   limit: number,
 ): AlertRecord[] {
   const alerts = machine.activity.alerts().slice(0, limit);

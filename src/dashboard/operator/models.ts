@@ -11,7 +11,7 @@ import type { SignedInOperator } from '../../identity/session.ts';
 import { HOUR_MS } from '../../ledger/series/figures.ts';
 import { createModelSeriesReader, type ModelFigures } from '../../ledger/series/models.ts';
 import { clearIncident, incidentRecord, setIncident } from '../../operations/incidents.ts';
-import type { ConsoleDependencies } from '../dependencies.ts';
+import type { MachineDependencies } from '../dependencies.ts';
 import type {
   IncidentRecord,
   OperatorModelRecord,
@@ -23,7 +23,7 @@ import { changeOf } from './change.ts';
 const LIMIT = Type.Optional(Type.Integer({ minimum: 1, maximum: 999_999_999 }));
 const DAY_HOURS = 24;
 
-export function modelRoutes(dependencies: ConsoleDependencies): readonly Route<SignedInOperator>[] {
+export function modelRoutes(dependencies: MachineDependencies): readonly Route<SignedInOperator>[] {
   const { store, catalog, clock } = dependencies;
   const readSeries = createModelSeriesReader(store.database, () => performance.now());
 

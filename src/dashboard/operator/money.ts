@@ -12,7 +12,7 @@ import {
   type ModelFigures,
 } from '../../ledger/series/models.ts';
 import { type AccountAmount, createTotals } from '../../ledger/totals.ts';
-import type { ConsoleDependencies } from '../dependencies.ts';
+import type { MachineDependencies } from '../dependencies.ts';
 import type {
   MoneyAccountRecord,
   MoneyFiguresRecord,
@@ -31,7 +31,7 @@ const NOTHING: ModelFigures = {
   uncosted: 0,
 };
 
-export function moneyRoutes(dependencies: ConsoleDependencies): readonly Route<SignedInOperator>[] {
+export function moneyRoutes(dependencies: MachineDependencies): readonly Route<SignedInOperator>[] {
   const { store, catalog, clock } = dependencies;
   const totals = createTotals(store.database);
   const readSeries = createModelSeriesReader(store.database, () => performance.now());

@@ -2,12 +2,12 @@
 
 import { isoTime } from '../../core/calendar.ts';
 import type { SignedInOperator } from '../../identity/session.ts';
-import type { ConsoleDependencies } from '../dependencies.ts';
+import type { MachineDependencies } from '../dependencies.ts';
 import type { NodeRecord } from '../records/operator-machine.ts';
 import type { List } from '../rim/page.ts';
 import { type Route, sessionRoute } from '../rim/route.ts';
 
-export function nodeRoutes(dependencies: ConsoleDependencies): readonly Route<SignedInOperator>[] {
+export function nodeRoutes(dependencies: MachineDependencies): readonly Route<SignedInOperator>[] {
   const { machine, draining, inFlight } = dependencies;
   return [
     sessionRoute({

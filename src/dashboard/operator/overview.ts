@@ -2,7 +2,7 @@
 
 import { isoTime } from '../../core/calendar.ts';
 import type { SignedInOperator } from '../../identity/session.ts';
-import type { ConsoleDependencies } from '../dependencies.ts';
+import type { MachineDependencies } from '../dependencies.ts';
 import type { AlertRecord, OperatorOverviewRecord } from '../records/operator-machine.ts';
 import { createFeeds } from '../rim/feed.ts';
 import type { List } from '../rim/page.ts';
@@ -13,7 +13,7 @@ import { alertRecords, machineReader } from './machine.ts';
 const ALL_ALERTS = 1_000;
 
 export function overviewRoutes(
-  dependencies: ConsoleDependencies,
+  dependencies: MachineDependencies,
 ): readonly Route<SignedInOperator>[] {
   const feeds = createFeeds(dependencies);
   const read = machineReader(dependencies);

@@ -16,7 +16,7 @@ import {
   publishPrices,
   whyNotWritable,
 } from '../../operations/publish-prices.ts';
-import type { ConsoleDependencies } from '../dependencies.ts';
+import type { MachineDependencies } from '../dependencies.ts';
 import type {
   DraftCheckRecord,
   PriceBookRecord,
@@ -29,7 +29,7 @@ import { createWhatIf } from './what-if.ts';
 
 const MONTH = Type.Optional(Type.String({ pattern: '^\\d{4}-(0[1-9]|1[0-2])$' }));
 
-export function priceRoutes(dependencies: ConsoleDependencies): readonly Route<SignedInOperator>[] {
+export function priceRoutes(dependencies: MachineDependencies): readonly Route<SignedInOperator>[] {
   const { catalog, machine, clock } = dependencies;
   const whatIf = createWhatIf(dependencies);
   return [
@@ -73,7 +73,7 @@ export function priceRoutes(dependencies: ConsoleDependencies): readonly Route<S
     }),
   ];
 
-  function priceBook({ catalogStatus }: ConsoleDependencies): PriceBookRecord {
+  function priceBook({ catalogStatus }: MachineDependencies): PriceBookRecord {
     const current = catalog();
     const { at, models } = priceSheet(current, current.models, clock());
     const usd_per_million = formatDecimal(current.usdPerMillion, MICRO_DECIMALS);

@@ -3,14 +3,14 @@
 
 import { isoTime } from '../../core/calendar.ts';
 import type { SignedInOperator } from '../../identity/session.ts';
-import type { ConsoleDependencies } from '../dependencies.ts';
+import type { MachineDependencies } from '../dependencies.ts';
 import type { AuditStateRecord } from '../records/operator-machine.ts';
 import { DashboardError } from '../rim/error.ts';
 import { type Route, sessionRoute, stepUpRoute } from '../rim/route.ts';
 
 export function selfAuditRoutes({
   machine,
-}: ConsoleDependencies): readonly Route<SignedInOperator>[] {
+}: MachineDependencies): readonly Route<SignedInOperator>[] {
   return [
     sessionRoute({
       method: 'GET',
@@ -33,7 +33,7 @@ export function selfAuditRoutes({
   ];
 }
 
-type State = ReturnType<ConsoleDependencies['machine']['audit']['state']>;
+type State = ReturnType<MachineDependencies['machine']['audit']['state']>;
 
 function record({ running, everyMs, last, differences, stopped }: State): AuditStateRecord {
   return {

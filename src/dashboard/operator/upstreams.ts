@@ -13,7 +13,7 @@ import {
   enablePlace,
   resetUpstream,
 } from '../../operations/upstreams.ts';
-import type { ConsoleDependencies } from '../dependencies.ts';
+import type { MachineDependencies } from '../dependencies.ts';
 import type {
   PlaceModelRecord,
   UpstreamDetailRecord,
@@ -30,7 +30,7 @@ const PLACE = { model: Type.Optional(Type.String({ minLength: 1, maxLength: 64 }
 type Disabled = ReturnType<typeof disabledPlaces>;
 
 export function upstreamRoutes(
-  dependencies: ConsoleDependencies,
+  dependencies: MachineDependencies,
 ): readonly Route<SignedInOperator>[] {
   const { store, catalog, machine } = dependencies;
   const { activity } = machine;

@@ -8,7 +8,7 @@ import { createPause } from '../../ledger/pauses.ts';
 import { eachUsedRequest } from '../../ledger/usage-records.ts';
 import { candidatePrices, createPreview, previewRecord } from '../../operations/price-preview.ts';
 import { lastStart } from '../../operations/publish-prices.ts';
-import type { ConsoleDependencies } from '../dependencies.ts';
+import type { MachineDependencies } from '../dependencies.ts';
 import type { PreviewRecord } from '../records/operator-shop.ts';
 import { DashboardError } from '../rim/error.ts';
 
@@ -25,7 +25,7 @@ export type WhatIf = (
 export function createWhatIf({
   machine,
   clock,
-}: Pick<ConsoleDependencies, 'machine' | 'clock'>): WhatIf {
+}: Pick<MachineDependencies, 'machine' | 'clock'>): WhatIf {
   let asking = false;
   return async (candidate, draft, month, aborted) => {
     if (asking) {
