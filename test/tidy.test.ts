@@ -92,7 +92,7 @@ const LAYERS: Readonly<Record<string, Layer>> = {
     packagesIn: [
       {
         path: /^src\/dashboard\/web\//,
-        packages: ['preact', '@preact/signals', 'wouter-preact', 'uplot'],
+        packages: ['preact', '@preact/signals', 'wouter-preact'],
       },
     ],
   },

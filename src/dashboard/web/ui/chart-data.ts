@@ -14,7 +14,10 @@ export type ChartProps = {
   /** ISO instants, ascending. */
   readonly times: readonly string[];
   readonly series: readonly Series[];
-  /** `bars` for sums over a span of time: those of several series stand on each other. `line` for what is measured at an instant. */
+  /**
+   * `bars` for sums over a span of time, several series on top of each other; `line` for what is
+   * measured at an instant.
+   */
   readonly kind?: 'bars' | 'line';
   /** How a value is written in full, and on the axis. */
   readonly format?: (value: number) => string;
@@ -32,4 +35,19 @@ export function pointName(iso: string, step: ChartProps['step']): string {
     month: 'short',
     year: 'numeric',
   });
+}
+
+/** A point on the axis, in as few characters as tell it from its neighbours. */
+export function pointLabel(
+  times: readonly string[],
+  index: number,
+  step: ChartProps['step'],
+): string {
+  const at = new Date(times[index] ?? '');
+  const day = { day: 'numeric', month: 'short' } as const;
+  if (step === 'day') return at.toLocaleDateString('en-GB', { ...day, timeZone: 'UTC' });
+  const span = Date.parse(times.at(-1) ?? '') - Date.parse(times[0] ?? '');
+  return span > 2 * 86_400_000
+    ? at.toLocaleDateString('en-GB', day)
+    : at.toLocaleTimeString('en-GB', { hour: '2-digit', minute: '2-digit' });
 }

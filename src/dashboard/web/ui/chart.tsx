@@ -1,24 +1,25 @@
-// A chart over time, with the same numbers as a table for whoever wants or needs that. The drawing
-// itself is a file of its own that is loaded with the first chart.
+// A chart over time, with the same numbers as a table for whoever wants or needs that.
 
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useState } from 'preact/hooks';
 import { type ChartProps, pointName } from './chart-data.ts';
-import { formatCompact, formatCount } from './format.ts';
-import { Skeleton } from './parts.tsx';
+import { ChartDrawing, colour, shown } from './chart-drawing.tsx';
+import { formatCount } from './format.ts';
 import { Table } from './table.tsx';
 import { Segments } from './tabs.tsx';
 
 export function Chart(props: ChartProps) {
   const [view, setView] = useState<'chart' | 'table'>('chart');
-  const { title, times, series } = props;
+  const { title, series } = props;
   return (
-    <figure class="chart">
+    <figure class="chart" aria-label={title}>
       <div class="row apart">
         <div class="keys">
           {series.length > 1 &&
-            series.map(({ label }, index) => (
+            series.map(({ label }, nth) => (
               <span class="key" key={label}>
-                <Swatch index={index} />
+                <svg viewBox="0 0 12 12" aria-hidden="true">
+                  <rect width="12" height="12" rx="3" fill={colour(nth)} />
+                </svg>
                 {label}
               </span>
             ))}
@@ -33,62 +34,12 @@ export function Chart(props: ChartProps) {
           onChange={setView}
         />
       </div>
-      {view === 'chart' ? <Canvas {...props} /> : <ChartTable {...props} />}
-      <figcaption class="sr-only">
-        {title}, {times.length} points. The view as a table has every value.
-      </figcaption>
+      {view === 'chart' ? <ChartDrawing {...props} /> : <ChartTable {...props} />}
     </figure>
   );
 }
 
-function Swatch({ index }: { readonly index: number }) {
-  return (
-    <svg viewBox="0 0 12 12" aria-hidden="true">
-      <rect width="12" height="12" rx="3" fill={`var(--chart-${(index % 6) + 1})`} />
-    </svg>
-  );
-}
-
-function Canvas(props: ChartProps) {
-  const place = useRef<HTMLDivElement>(null);
-  const [ready, setReady] = useState(false);
-  const key = JSON.stringify([props.times, props.series, props.kind, props.step]);
-  useEffect(() => {
-    let stop: (() => void) | undefined;
-    let left = false;
-    void import('./chart-canvas.ts').then(({ drawChart }) => {
-      if (left || place.current === null) return;
-      setReady(true);
-      stop = drawChart(place.current, {
-        ...props,
-        format: props.format ?? formatCount,
-        formatAxis: props.formatAxis ?? formatCompact,
-      });
-    });
-    return () => {
-      left = true;
-      stop?.();
-    };
-  }, [key]);
-  return (
-    <>
-      {!ready && <Skeleton lines={5} />}
-      <div class="canvas" role="img" aria-label={summary(props)} ref={place} hidden={!ready} />
-    </>
-  );
-}
-
-/** A chart in one sentence: what screen readers say of it. */
-function summary({ title, series, format = formatCount }: ChartProps): string {
-  const parts = series.map(({ label, values }) => {
-    const known = values.filter((value) => value !== null);
-    if (known.length === 0) return `${label}: no values`;
-    const highest = known.reduce((a, b) => Math.max(a, b));
-    return `${label}: highest ${format(highest)}, last ${format(known.at(-1) ?? 0)}`;
-  });
-  return `${title}. ${parts.join('. ')}`;
-}
-
+/** The latest point first. */
 function ChartTable({ title, times, series, step, format = formatCount }: ChartProps) {
   return (
     <Table
@@ -103,10 +54,7 @@ function ChartTable({ title, times, series, step, format = formatCount }: ChartP
         ...series.map(({ label, values }) => ({
           label,
           end: true,
-          show: (index: number) => {
-            const value = values[index] ?? null;
-            return value === null ? '–' : format(value);
-          },
+          show: (index: number) => shown(values[index], format),
         })),
       ]}
     />
