@@ -5,7 +5,7 @@ import { type Signal, signal } from '@preact/signals';
 import { useEffect, useMemo } from 'preact/hooks';
 import { apiUrl } from './api.ts';
 
-/** `waiting`: the connection broke and is being made again. */
+/** `waiting`: the connection broke and is being made again, or nobody looks at the page. */
 export type LiveState = 'connecting' | 'live' | 'waiting';
 
 const RETRY_MS = 5_000;
@@ -41,10 +41,18 @@ export function useLive(
         });
       }
     };
-    connect();
-    return () => {
-      source?.close();
+    const disconnect = () => {
       clearTimeout(timer);
+      source?.close();
+      state.value = 'waiting';
+    };
+    // A page in the background keeps no connection open: a browser has few of them for a server.
+    const follow = () => (document.hidden ? disconnect() : connect());
+    if (!document.hidden) connect();
+    document.addEventListener('visibilitychange', follow);
+    return () => {
+      document.removeEventListener('visibilitychange', follow);
+      disconnect();
     };
   }, [path]);
   return state;

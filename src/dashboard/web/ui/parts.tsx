@@ -82,14 +82,17 @@ export function Stat({
   value,
   unit,
   hint,
+  large,
 }: {
   readonly label: string;
   readonly value: ComponentChildren;
   readonly unit?: string;
   readonly hint?: ComponentChildren;
+  /** The figure that a page is about. */
+  readonly large?: boolean;
 }) {
   return (
-    <div class="stat">
+    <div class={large ? 'stat large' : 'stat'}>
       <div class="label">{label}</div>
       <div class="value">
         {value}

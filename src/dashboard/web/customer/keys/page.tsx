@@ -140,10 +140,13 @@ function KeyTable({
         {
           label: 'Name',
           wrap: true,
-          show: ({ name, masked }) => (
+          show: (key) => (
             <>
-              <div>{name ?? <span class="soft">No name</span>}</div>
-              <code class="soft">{masked}</code>
+              <div>{key.name ?? <span class="soft">No name</span>}</div>
+              <code class="soft">{key.masked}</code>
+              <div class="on-narrow">
+                <KeyButtons record={key} open={open} />
+              </div>
             </>
           ),
         },
@@ -159,11 +162,23 @@ function KeyTable({
         },
         {
           label: 'Expires',
-          show: ({ expires_at }) =>
-            expires_at === null ? <Nothing>Never</Nothing> : <Time relative at={expires_at} />,
+          show: ({ expires_at, status }) =>
+            expires_at === null || status === 'revoked' ? (
+              <Nothing>Never</Nothing>
+            ) : (
+              <Time relative at={expires_at} />
+            ),
         },
         { label: 'Created', show: ({ created_at }) => <Time at={created_at} detail="day" /> },
-        { label: '', end: true, show: (key) => <KeyButtons record={key} open={open} /> },
+        {
+          label: '',
+          end: true,
+          show: (key) => (
+            <div class="on-wide">
+              <KeyButtons record={key} open={open} />
+            </div>
+          ),
+        },
       ]}
     />
   );
@@ -215,10 +230,10 @@ function KeyButtons({
     </Button>
   );
   return (
-    <div class="actions">
+    <>
       {record.status !== 'revoked' && button('rename', 'Rename')}
       {record.status === 'active' && button('rotate', 'Rotate')}
       {record.status !== 'revoked' && button('revoke', 'Revoke', true)}
-    </div>
+    </>
   );
 }

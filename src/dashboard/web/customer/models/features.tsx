@@ -2,18 +2,16 @@
 
 import type { ModelRecord } from '../../../records/model.ts';
 
-const WORDS: Readonly<Record<keyof ModelRecord['features'], string>> = {
+/** All of them stream, so nobody need be told. */
+const WORDS: Readonly<Record<string, string>> = {
   tools: 'tools',
   json_mode: 'JSON',
   vision: 'images',
   reasoning: 'reasoning',
-  streaming: 'streaming',
   prompt_cache: 'prompt cache',
 };
 
 export function Features({ features }: Pick<ModelRecord, 'features'>) {
-  const words = Object.entries(features).flatMap(([name, has]) =>
-    has ? WORDS[name as keyof ModelRecord['features']] : [],
-  );
+  const words = Object.entries(features).flatMap(([name, has]) => (has ? (WORDS[name] ?? []) : []));
   return <span class="soft small">{words.join(', ')}</span>;
 }

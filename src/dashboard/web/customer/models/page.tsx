@@ -30,6 +30,7 @@ export function ModelsPage() {
       <div class="filters">
         <TextField
           label="Search"
+          wide
           type="search"
           placeholder="Name, alias or feature"
           value={search}
@@ -92,11 +93,11 @@ function ModelTable({
           sortBy: ({ id }) => id,
           show: ({ id, display_name }) => (
             <>
-              <strong>{display_name}</strong>
+              <strong class="nowrap">{display_name}</strong>
               {display_name !== id && (
                 <>
                   <br />
-                  <code class="soft">{id}</code>
+                  <code class="soft nowrap">{id}</code>
                 </>
               )}
             </>

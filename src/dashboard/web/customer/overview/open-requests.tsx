@@ -34,7 +34,9 @@ export function OpenRequests({ live }: { readonly live: LiveRecord }) {
         ]}
       />
       {usage.in_flight > open.length && (
-        <p class="soft small">The newest of {formatCount(usage.in_flight)}.</p>
+        <div class="table-foot">
+          <span class="soft">The newest of {formatCount(usage.in_flight)}.</span>
+        </div>
       )}
     </>
   );

@@ -22,7 +22,7 @@ import { FirstSteps } from './first-steps.tsx';
 import { LimitMeters } from './limits.tsx';
 import { Notices } from './notices.tsx';
 import { OpenRequests } from './open-requests.tsx';
-import { SpendChart } from './spend-chart.tsx';
+import { SpendCard } from './spend-chart.tsx';
 
 export function OverviewPage() {
   const overview = useResource<OverviewRecord>('/overview');
@@ -55,13 +55,11 @@ function Shown({
         <Card title="Limits now">
           <LimitMeters account={account} usage={live.usage} />
         </Card>
-        <Card title="In flight">
+        <Card title="In flight" flush>
           <OpenRequests live={live} />
         </Card>
       </div>
-      <Card title="The last 30 days">
-        <SpendChart days={days} today={live.today} />
-      </Card>
+      <SpendCard days={days} today={live.today} />
     </>
   );
 }
@@ -79,6 +77,7 @@ function Figures({
     <Stats>
       <Stat
         label="Balance"
+        large
         value={<Usd amount={balance.available_usd} short />}
         hint={
           <>

@@ -3,6 +3,7 @@
 import { useState } from 'preact/hooks';
 import type { SpendDayRecord, SpendRecord } from '../../../records/customer-overview.ts';
 import {
+  Card,
   Chart,
   Empty,
   formatCompact,
@@ -19,7 +20,7 @@ const CHOICES = [
 
 type Choice = (typeof CHOICES)[number]['id'];
 
-export function SpendChart({
+export function SpendCard({
   days,
   today,
 }: {
@@ -30,24 +31,32 @@ export function SpendChart({
   const current = days.map((day, index) =>
     index === days.length - 1 ? { ...day, ...today } : day,
   );
-  if (current.every(({ requests }) => requests === 0)) {
-    return <Empty title="No requests yet">What you spend will be drawn here, day by day.</Empty>;
-  }
   const series = seriesOf(shown, current);
+  const isEmpty = current.every(({ requests }) => requests === 0);
   return (
-    <>
-      <Segments label="What is drawn" choices={CHOICES} active={shown} onChange={setShown} />
-      <Chart
-        key={shown}
-        title={series.title}
-        times={current.map(({ day }) => `${day}T00:00:00Z`)}
-        series={series.lines}
-        kind="bars"
-        step="day"
-        format={shown === 'spent' ? usd : formatCount}
-        formatAxis={shown === 'spent' ? usd : formatCompact}
-      />
-    </>
+    <Card
+      title="The last 30 days"
+      actions={
+        !isEmpty && (
+          <Segments label="What is drawn" choices={CHOICES} active={shown} onChange={setShown} />
+        )
+      }
+    >
+      {isEmpty ? (
+        <Empty title="No requests yet">What you spend will be drawn here, day by day.</Empty>
+      ) : (
+        <Chart
+          key={shown}
+          title={series.title}
+          times={current.map(({ day }) => `${day}T00:00:00Z`)}
+          series={series.lines}
+          kind="bars"
+          step="day"
+          format={shown === 'spent' ? usd : formatCount}
+          formatAxis={shown === 'spent' ? (value) => `$${formatCompact(value)}` : formatCompact}
+        />
+      )}
+    </Card>
   );
 }
 
