@@ -7,16 +7,15 @@ import { formatTokens, formatUsd, type UsdRate } from '../../core/money.ts';
 import { movedBy, readReceipt } from '../../core/receipt.ts';
 import type { SignedInCustomer } from '../../identity/session.ts';
 import { type ListedReceipt, listReceipts } from '../../ledger/receipt-list.ts';
-import type { DashboardDependencies } from '../dependencies.ts';
 import type { LedgerEntryRecord } from '../records/customer-ledger.ts';
 import { type List, listOf, numberAfter, PAGE_QUERY, readPage } from '../rim/page.ts';
 import { type Route, sessionRoute } from '../rim/route.ts';
-import { WHILE_INACTIVE } from './account.ts';
+import { type OwnDependencies, WHILE_INACTIVE } from './account.ts';
 
 export function ledgerRoutes({
   store,
   operator,
-}: DashboardDependencies): readonly Route<SignedInCustomer>[] {
+}: OwnDependencies): readonly Route<SignedInCustomer>[] {
   return [
     sessionRoute({
       method: 'GET',

@@ -9,16 +9,15 @@ import { receiptPages } from '../../ledger/receipt-slices.ts';
 import { exportLines } from '../../operations/receipt-file.ts';
 import { checkReceipts } from '../../operations/receipt-steps.ts';
 import { exportReceipts, showReceipt } from '../../operations/receipts.ts';
-import type { DashboardDependencies } from '../dependencies.ts';
 import type { ReceiptCheckRecord, ReceiptRecord } from '../records/customer-ledger.ts';
 import { type Route, sessionRoute } from '../rim/route.ts';
-import { WHILE_INACTIVE } from './account.ts';
+import { type OwnDependencies, WHILE_INACTIVE } from './account.ts';
 import { readTime } from './usage.ts';
 
 export function receiptRoutes({
   store: { database },
   clock,
-}: DashboardDependencies): readonly Route<SignedInCustomer>[] {
+}: OwnDependencies): readonly Route<SignedInCustomer>[] {
   return [
     sessionRoute({
       method: 'GET',

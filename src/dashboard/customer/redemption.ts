@@ -7,10 +7,10 @@ import { readRedemptionCode } from '../../core/redemption-code.ts';
 import type { SignedInCustomer } from '../../identity/session.ts';
 import { createThrottle } from '../../identity/sign-in/throttle.ts';
 import { codeDigest } from '../../ledger/codes.ts';
-import type { DashboardDependencies } from '../dependencies.ts';
 import type { RedeemedRecord } from '../records/customer-ledger.ts';
 import { DashboardError } from '../rim/error.ts';
 import { type Route, sessionRoute } from '../rim/route.ts';
+import type { OwnDependencies } from './account.ts';
 
 const REFUSED = {
   unknown: 'There is no such code. Check that it was copied whole.',
@@ -23,7 +23,7 @@ export function redemptionRoutes({
   store,
   operator,
   clock,
-}: DashboardDependencies): readonly Route<SignedInCustomer>[] {
+}: OwnDependencies): readonly Route<SignedInCustomer>[] {
   const throttle = createThrottle({ database: store.database, clock });
 
   return [

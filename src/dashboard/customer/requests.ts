@@ -12,7 +12,6 @@ import {
 } from '../../ledger/request-list.ts';
 import type { CustomerExplanation } from '../../operations/customer-explanation.ts';
 import { explainToCustomer } from '../../operations/requests.ts';
-import type { DashboardDependencies } from '../dependencies.ts';
 import type {
   RequestFiltersRecord,
   RequestListRecord,
@@ -21,7 +20,7 @@ import type {
 import { DashboardError } from '../rim/error.ts';
 import { PAGE_QUERY, readPage } from '../rim/page.ts';
 import { type Route, sessionRoute } from '../rim/route.ts';
-import { WHILE_INACTIVE } from './account.ts';
+import { type OwnDependencies, WHILE_INACTIVE } from './account.ts';
 import {
   REQUEST_QUERY,
   readRequestFilter,
@@ -34,7 +33,7 @@ export function requestRoutes({
   store,
   operator,
   clock,
-}: DashboardDependencies): readonly Route<SignedInCustomer>[] {
+}: OwnDependencies): readonly Route<SignedInCustomer>[] {
   const requests = createRequestList(store.database);
   const exports = createExports();
   const shown = (row: ListedRequest) => requestRecord(row, operator().catalog.usdPerMillion);

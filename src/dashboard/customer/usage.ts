@@ -9,7 +9,6 @@ import type { SignedInCustomer } from '../../identity/session.ts';
 import type { Buckets, Cell } from '../../ledger/series/buckets.ts';
 import { addFigures, type Figures, HOUR_MS, NO_FIGURES } from '../../ledger/series/figures.ts';
 import { createSeriesReader } from '../../ledger/series/read.ts';
-import type { DashboardDependencies } from '../dependencies.ts';
 import type {
   UsageFiguresRecord,
   UsageGroupRecord,
@@ -18,7 +17,7 @@ import type {
 } from '../records/customer-usage.ts';
 import { DashboardError } from '../rim/error.ts';
 import { type Route, sessionRoute } from '../rim/route.ts';
-import { WHILE_INACTIVE } from './account.ts';
+import { type OwnDependencies, WHILE_INACTIVE } from './account.ts';
 
 /** Longer than a year of days, and sixteen days of hours. */
 const BUCKETS_MAX = 400;
@@ -46,7 +45,7 @@ const QUERY = {
 export function usageRoutes({
   store,
   operator,
-}: DashboardDependencies): readonly Route<SignedInCustomer>[] {
+}: OwnDependencies): readonly Route<SignedInCustomer>[] {
   const readSeries = createSeriesReader(store.database);
 
   return [
@@ -187,10 +186,7 @@ function figuresRecord(figures: Figures, usdPerMillion: UsdRate): UsageFiguresRe
   };
 }
 
-function keyNames(
-  { keys }: DashboardDependencies['store'],
-  accountId: string,
-): (id: string) => string {
+function keyNames({ keys }: OwnDependencies['store'], accountId: string): (id: string) => string {
   const names = new Map(keys.list(accountId).map(({ id, name, masked }) => [id, name ?? masked]));
   return (id) => names.get(id) ?? id;
 }

@@ -9,8 +9,13 @@ import { accountRoutes, type OwnDependencies } from '../../../src/dashboard/cust
 import { auditRoutes } from '../../../src/dashboard/customer/audit.ts';
 import { feedRoutes } from '../../../src/dashboard/customer/feed.ts';
 import { keyRoutes } from '../../../src/dashboard/customer/keys.ts';
+import { ledgerRoutes } from '../../../src/dashboard/customer/ledger.ts';
 import { modelRoutes } from '../../../src/dashboard/customer/models.ts';
 import { overviewRoutes } from '../../../src/dashboard/customer/overview.ts';
+import { receiptRoutes } from '../../../src/dashboard/customer/receipts.ts';
+import { redemptionRoutes } from '../../../src/dashboard/customer/redemption.ts';
+import { requestRoutes } from '../../../src/dashboard/customer/requests.ts';
+import { usageRoutes } from '../../../src/dashboard/customer/usage.ts';
 import { createDashboardApp } from '../../../src/dashboard/rim/app.ts';
 import type { RouteServer } from '../../../src/dashboard/rim/route.ts';
 import { createAccounts } from '../../../src/identity/accounts.ts';
@@ -53,6 +58,7 @@ export function openCustomerApp(directory: string, { catalog = '' } = {}) {
   const accounts = createAccounts({ ...shared, openBalance: books.openBalance });
   const signedOut = new Set<string>();
   let changes = 0;
+  let address = '203.0.113.7';
   let draining = false;
   const limits = createLimits({
     clock,
@@ -91,7 +97,7 @@ export function openCustomerApp(directory: string, { catalog = '' } = {}) {
       const { standing } = accounts.get(accountId);
       return standing === 'active' ? undefined : standing;
     },
-    address: () => '203.0.113.7',
+    address: () => address,
     origin: ORIGIN,
     isHttps: () => false,
     clock,
@@ -110,6 +116,11 @@ export function openCustomerApp(directory: string, { catalog = '' } = {}) {
       ...keyRoutes(dependencies),
       ...modelRoutes(dependencies),
       ...auditRoutes(dependencies),
+      ...usageRoutes(dependencies),
+      ...requestRoutes(dependencies),
+      ...ledgerRoutes(dependencies),
+      ...receiptRoutes(dependencies),
+      ...redemptionRoutes(dependencies),
     ],
     files: { page: () => new Response(''), serve: () => new Response('') },
   });
@@ -179,6 +190,10 @@ export function openCustomerApp(directory: string, { catalog = '' } = {}) {
         });
       }
       return id;
+    },
+    /** From where everybody asks from now on. */
+    move(to: string): void {
+      address = to;
     },
     advance(ms: number): void {
       now += ms;
