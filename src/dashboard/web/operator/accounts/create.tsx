@@ -1,0 +1,76 @@
+// Creates an account with its first key, which is shown once.
+
+import { useState } from 'preact/hooks';
+import type { CreatedAccountRecord } from '../../../records/operator-account.ts';
+import {
+  CheckField,
+  Dialog,
+  Form,
+  fieldError,
+  type Option,
+  post,
+  SelectField,
+  TextField,
+  useAction,
+} from '../../ui/index.ts';
+
+export function CreateAccountDialog({
+  plans,
+  onCreated,
+  onClose,
+}: {
+  readonly plans: readonly Option[];
+  readonly onCreated: (created: CreatedAccountRecord) => void;
+  readonly onClose: () => void;
+}) {
+  const [email, setEmail] = useState('');
+  const [plan, setPlan] = useState(plans[0]?.value ?? '');
+  const [verified, setVerified] = useState(false);
+  const [keyName, setKeyName] = useState('');
+  const action = useAction(async () => {
+    const body = { email, plan, email_verified: verified, key_name: keyName };
+    onCreated(await post<CreatedAccountRecord>('/accounts', body));
+  });
+  return (
+    <Dialog title="New account" onClose={onClose}>
+      <Form
+        action={action}
+        fields={['email', 'plan', 'name']}
+        submit="Create the account"
+        cancel={onClose}
+        onSubmit={() => void action.run()}
+      >
+        <TextField
+          label="E-mail address"
+          type="email"
+          required
+          maxLength={254}
+          value={email}
+          onInput={setEmail}
+          error={fieldError(action, 'email')}
+        />
+        <SelectField
+          label="Plan"
+          options={plans}
+          value={plan}
+          onChange={setPlan}
+          error={fieldError(action, 'plan')}
+        />
+        <CheckField
+          label="Take the address for verified"
+          hint="Requests of an account are refused until its address is verified."
+          checked={verified}
+          onChange={setVerified}
+        />
+        <TextField
+          label="Name of its first key"
+          hint="The key is shown once, right after this. The balance begins at zero."
+          maxLength={100}
+          value={keyName}
+          onInput={setKeyName}
+          error={fieldError(action, 'name')}
+        />
+      </Form>
+    </Dialog>
+  );
+}

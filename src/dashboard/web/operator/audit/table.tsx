@@ -1,0 +1,93 @@
+// Events of the audit trail as a table: of everybody, or within the page of one account.
+
+import { Link } from 'wouter-preact';
+import type { AuditEventRecord } from '../../../records/operator-lists.ts';
+import { Empty, ListTable, NoMatch, Nothing, Time, useList } from '../../ui/index.ts';
+import { actionWords, detailWords } from './words.ts';
+
+type Query = {
+  readonly account?: string;
+  readonly actor?: string;
+  readonly action?: string;
+  readonly subject?: string;
+};
+
+export function AuditTable({
+  query,
+  within,
+  clear,
+}: {
+  readonly query: Query;
+  /** On the page of the account that it is about. */
+  readonly within?: boolean;
+  readonly clear?: () => void;
+}) {
+  const list = useList<AuditEventRecord>('/audit', query);
+  const isFiltered = !within && Object.values(query).some((value) => value !== '');
+  return (
+    <ListTable
+      caption="Audit trail"
+      list={list}
+      rowKey={({ id }) => String(id)}
+      empty={
+        isFiltered ? (
+          <NoMatch {...(clear === undefined ? {} : { clear })} />
+        ) : (
+          <Empty title="Nothing was changed yet">
+            Everything that anybody changes is listed here, for good.
+          </Empty>
+        )
+      }
+      columns={[
+        { label: 'When', show: ({ at }) => <Time at={at} detail="second" /> },
+        {
+          label: 'What',
+          wrap: true,
+          show: ({ action, detail }) => (
+            <>
+              <div>{actionWords(action)}</div>
+              <div class="soft small">{detailWords(detail)}</div>
+            </>
+          ),
+        },
+        {
+          label: 'Who',
+          wrap: true,
+          show: ({ actor, address }) => (
+            <>
+              <div>{actor.replace(/^operator:/, '')}</div>
+              <div class="soft small">{address ?? 'command line or the program itself'}</div>
+            </>
+          ),
+        },
+        {
+          label: 'About',
+          show: (event) => <Subject event={event} within={within === true} />,
+        },
+      ]}
+    />
+  );
+}
+
+function Subject({
+  event: { account_id, subject },
+  within,
+}: {
+  readonly event: AuditEventRecord;
+  readonly within: boolean;
+}) {
+  const isAccount = subject === account_id;
+  return (
+    <>
+      {!isAccount && <code>{subject}</code>}
+      {account_id !== null && !within && (
+        <div>
+          <Link href={`/accounts/${account_id}`}>
+            <code>{account_id}</code>
+          </Link>
+        </div>
+      )}
+      {isAccount && within && <Nothing>This account</Nothing>}
+    </>
+  );
+}

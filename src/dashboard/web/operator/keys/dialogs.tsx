@@ -1,0 +1,176 @@
+// What operators do to an API key: revoke it, rotate it for a customer, create one.
+
+import { useRef, useState } from 'preact/hooks';
+import type { CreatedKeyRecord, KeyRecord, RotatedKeyRecord } from '../../../records/key.ts';
+import {
+  ConfirmDialog,
+  Dialog,
+  Form,
+  fieldError,
+  post,
+  SelectField,
+  StateBadge,
+  TextField,
+  Time,
+  toast,
+  useAction,
+} from '../../ui/index.ts';
+import { ShownOnceDialog } from '../shown-once.tsx';
+import { expiryOf, FOR_GOOD, UntilField } from '../until.tsx';
+
+type Props = { readonly onDone: () => unknown; readonly onClose: () => void };
+
+const REASONS = [
+  { value: 'operator', label: 'By the operator' },
+  { value: 'leak_report', label: 'It has leaked' },
+  { value: 'user', label: 'Its owner asked for it' },
+  { value: 'account_closed', label: 'The account is closed' },
+] as const;
+
+const calledOf = ({ name, masked }: KeyRecord) => (name === null ? masked : `${name} (${masked})`);
+
+export function KeyState({ record }: { readonly record: KeyRecord }) {
+  const { status, revoked_at, revoked_reason } = record;
+  const reason = REASONS.find(({ value }) => value === revoked_reason)?.label ?? 'Rotated';
+  return (
+    <>
+      <StateBadge state={status} {...(status === 'active' ? {} : { tone: 'neutral' })} />
+      {revoked_at !== null && (
+        <div class="soft small">
+          {reason}, <Time relative at={revoked_at} />
+        </div>
+      )}
+    </>
+  );
+}
+
+export function RevokeKeyDialog({
+  record,
+  onDone,
+  onClose,
+}: Props & { readonly record: KeyRecord }) {
+  const [reason, setReason] = useState<string>('operator');
+  return (
+    <ConfirmDialog
+      title="Revoke this key?"
+      danger
+      confirm="Revoke the key"
+      consequences={[
+        <>
+          Requests with <strong>{calledOf(record)}</strong> are refused with 401 invalid_api_key
+          from now on, within a second.
+        </>,
+        'Answers that are under way go on to their end and are charged.',
+        'It cannot be taken back. Its owner sees the reason, and can create another key.',
+      ]}
+      act={async () => {
+        await post(`/keys/${record.id}/revoke`, { reason });
+        toast('The key is revoked.');
+        await onDone();
+      }}
+      onClose={onClose}
+    >
+      <SelectField label="Reason" options={REASONS} value={reason} onChange={setReason} />
+    </ConfirmDialog>
+  );
+}
+
+export function RotateKeyDialog({
+  record,
+  onDone,
+  onClose,
+}: Props & { readonly record: KeyRecord }) {
+  const isRotated = useRef(false);
+  const [created, setCreated] = useState<CreatedKeyRecord | undefined>(undefined);
+  if (created !== undefined) {
+    return (
+      <ShownOnceDialog
+        title="The key is rotated"
+        label="the key"
+        lines={[created.key]}
+        onClose={onClose}
+      >
+        It takes the place of {record.masked}, which is revoked. Give it to its owner alone.
+      </ShownOnceDialog>
+    );
+  }
+  return (
+    <ConfirmDialog
+      title="Rotate this key?"
+      confirm="Rotate the key"
+      consequences={[
+        <>
+          <strong>{calledOf(record)}</strong> is revoked, and a replacement with the same name and
+          expiry is created in one step.
+        </>,
+        'You see the replacement once, right after this, and have to bring it to its owner.',
+        'Better is that its owner rotates it: then nobody else ever sees the key.',
+      ]}
+      act={async () => {
+        const rotated = await post<RotatedKeyRecord>(`/keys/${record.id}/rotate`);
+        isRotated.current = true;
+        setCreated(rotated.created);
+        await onDone();
+      }}
+      // The new key is shown before this is over.
+      onClose={() => {
+        if (!isRotated.current) onClose();
+      }}
+    />
+  );
+}
+
+export function CreateKeyDialog({
+  accountId,
+  email,
+  onDone,
+  onClose,
+}: Props & { readonly accountId: string; readonly email: string }) {
+  const [name, setName] = useState('');
+  const [until, setUntil] = useState(FOR_GOOD);
+  const [created, setCreated] = useState<CreatedKeyRecord | undefined>(undefined);
+  const action = useAction(async () => {
+    const body = { name, ...expiryOf(until) };
+    setCreated(await post<CreatedKeyRecord>(`/accounts/${accountId}/keys`, body));
+    await onDone();
+  });
+  if (created !== undefined) {
+    return (
+      <ShownOnceDialog
+        title="The key is there"
+        label="the key"
+        lines={[created.key]}
+        onClose={onClose}
+      >
+        This is a key of {email}. Give it to its owner alone.
+      </ShownOnceDialog>
+    );
+  }
+  return (
+    <Dialog title="New key" onClose={onClose}>
+      <Form
+        action={action}
+        fields={['name', 'expires_at']}
+        submit="Create the key"
+        cancel={onClose}
+        onSubmit={() => void action.run()}
+      >
+        <TextField
+          label="Name"
+          hint={`A key of ${email}; its owner sees it in the list of keys.`}
+          maxLength={100}
+          value={name}
+          onInput={setName}
+          error={fieldError(action, 'name')}
+        />
+        <UntilField
+          label="Expires"
+          forGood="Never"
+          until={until}
+          onChange={setUntil}
+          error={fieldError(action, 'expires_at')}
+        />
+      </Form>
+    </Dialog>
+  );
+}

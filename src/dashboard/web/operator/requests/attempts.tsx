@@ -1,0 +1,75 @@
+// The attempts of a request: who was asked, how it ended, and what it cost.
+
+import type { AttemptRecord } from '../../../records/operator-request.ts';
+import {
+  Badge,
+  formatCount,
+  formatMilliseconds,
+  humanize,
+  Nothing,
+  Table,
+  Tokens,
+} from '../../ui/index.ts';
+
+type Row = AttemptRecord & { readonly number: number };
+
+export function Attempts({ attempts }: { readonly attempts: readonly AttemptRecord[] }) {
+  const rows: readonly Row[] = attempts.map((each, index) => ({ ...each, number: index + 1 }));
+  return (
+    <Table
+      caption="Attempts"
+      rows={rows}
+      rowKey={({ number }) => String(number)}
+      columns={[
+        { label: 'No.', show: ({ number }) => number },
+        {
+          label: 'Asked',
+          show: ({ upstream, model, upstream_model, credential }) => (
+            <>
+              <div>{upstream ?? 'Unknown upstream'}</div>
+              <div class="soft small">
+                {model ?? 'unknown model'}
+                {upstream_model !== null && upstream_model !== model && ` as ${upstream_model}`}
+                {credential !== null && `, credential ${credential}`}
+              </div>
+            </>
+          ),
+        },
+        { label: 'Outcome', wrap: true, show: (attempt) => <Outcome attempt={attempt} /> },
+        { label: 'First byte', end: true, show: ({ first_byte_ms }) => ms(first_byte_ms) },
+        { label: 'First content', end: true, show: ({ first_content_ms }) => ms(first_content_ms) },
+        { label: 'Took', end: true, show: ({ duration_ms }) => ms(duration_ms) },
+        {
+          label: 'Input',
+          end: true,
+          show: ({ usage }) => (usage === null ? <Nothing /> : formatCount(usage.input_tokens)),
+        },
+        {
+          label: 'Output',
+          end: true,
+          show: ({ usage }) => (usage === null ? <Nothing /> : formatCount(usage.output_tokens)),
+        },
+        { label: 'Cost', end: true, show: ({ cost }) => <Tokens amount={cost} /> },
+      ]}
+    />
+  );
+}
+
+function ms(value: number | null) {
+  return value === null ? <Nothing /> : formatMilliseconds(value);
+}
+
+function Outcome({
+  attempt: { failure, phase, status, detail },
+}: {
+  readonly attempt: AttemptRecord;
+}) {
+  if (failure === null) return <Badge tone="good">Served</Badge>;
+  const place = [phase && humanize(phase).toLowerCase(), status && `status ${status}`];
+  return (
+    <>
+      <Badge tone={failure === 'no_capacity' ? 'warning' : 'danger'}>{humanize(failure)}</Badge>
+      <div class="soft small">{[detail, ...place].filter(Boolean).join('; ')}</div>
+    </>
+  );
+}

@@ -1,0 +1,47 @@
+// How a charge is computed: tokens times price, bucket by bucket, rounded once.
+
+import type { CalculationRecord } from '../../../records/operator-request.ts';
+import { Card, formatCount, humanize, Table, Tokens } from '../../ui/index.ts';
+
+export function Calculations({
+  calculations,
+}: {
+  readonly calculations: readonly CalculationRecord[];
+}) {
+  return (
+    <>
+      {calculations.map((each) => (
+        <Card
+          key={each.price_version}
+          flush
+          title={`${each.model}, the model that was ${each.used_for === 'requested' ? 'asked for' : 'served'}`}
+        >
+          <Table
+            caption={`The charge at the price of ${each.model}`}
+            rows={each.buckets}
+            rowKey={({ name }) => name}
+            columns={[
+              { label: 'What', show: ({ name }) => humanize(name) },
+              { label: 'Tokens', end: true, show: ({ tokens }) => formatCount(tokens) },
+              {
+                label: 'Price of one',
+                end: true,
+                show: ({ price }) => <Tokens amount={price} />,
+              },
+              { label: 'Amount', end: true, show: ({ amount }) => <Tokens amount={amount} /> },
+            ]}
+          />
+          <div class="table-foot">
+            <span class="soft">Price {each.price_version}</span>
+            <span>
+              In all <Tokens amount={each.exact} />, rounded to <Tokens amount={each.rounded} />
+            </span>
+          </div>
+        </Card>
+      ))}
+      {calculations.length > 1 && (
+        <p class="soft">A fallback served: the lower of the two is charged.</p>
+      )}
+    </>
+  );
+}

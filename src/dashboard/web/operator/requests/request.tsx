@@ -1,0 +1,189 @@
+// The whole story of one request: who was asked, what was used, what it cost whom, and why.
+
+import { Link } from 'wouter-preact';
+import type { OperatorRequestRecord } from '../../../records/operator-request.ts';
+import {
+  Alert,
+  Card,
+  Empty,
+  Facts,
+  formatCount,
+  humanize,
+  Loaded,
+  Nothing,
+  Page,
+  type PageProps,
+  Stat,
+  StateBadge,
+  Stats,
+  Time,
+  Tokens,
+  Usd,
+  useResource,
+} from '../../ui/index.ts';
+import { Attempts } from './attempts.tsx';
+import { Calculations } from './calculations.tsx';
+
+export function RequestPage({ params }: PageProps) {
+  const id = params['id'] ?? '';
+  const resource = useResource<OperatorRequestRecord>(`/requests/${encodeURIComponent(id)}`);
+  return (
+    <Page title="Request" back={{ href: '/requests', label: 'Requests' }} lead={<code>{id}</code>}>
+      <Loaded resource={resource} lines={10}>
+        {(story) => <Story story={story} />}
+      </Loaded>
+    </Page>
+  );
+}
+
+function Story({ story }: { readonly story: OperatorRequestRecord }) {
+  const { request, booked, upstream_costs: costs } = story;
+  return (
+    <>
+      {request === null && (
+        <Alert title="Under way">Nothing is charged yet; load this page again later.</Alert>
+      )}
+      {booked !== null && (
+        <Stats>
+          <Stat
+            label="Debited"
+            value={<Tokens amount={booked.debited} />}
+            unit="tokens"
+            hint={<Usd amount={booked.debited_usd} />}
+          />
+          <Stat
+            label="Costs of the upstreams"
+            value={costs === null ? '–' : <Tokens amount={costs.total} />}
+            unit={costs === null ? '' : 'tokens'}
+            hint={costsHint(costs)}
+          />
+          <Stat
+            label="Margin"
+            value={costs?.margin == null ? '–' : <Tokens amount={costs.margin} />}
+            unit={costs?.margin == null ? '' : 'tokens'}
+          />
+          <Stat
+            label="Loss"
+            value={<Tokens amount={booked.loss} />}
+            unit="tokens"
+            hint="What the balance could not pay."
+          />
+        </Stats>
+      )}
+      <div class="grid">
+        <Card title="Request">
+          <RequestFacts story={story} />
+        </Card>
+        <Card title="Reservation">
+          <HoldFacts story={story} />
+        </Card>
+      </div>
+      <Card title="Attempts" flush>
+        {story.attempts.length === 0 ? (
+          <Empty title="No attempt is on record">
+            Attempts are written down when the request has ended.
+          </Empty>
+        ) : (
+          <Attempts attempts={story.attempts} />
+        )}
+      </Card>
+      <Card title="Usage">
+        <UsageFacts usage={story.usage} />
+      </Card>
+      {story.calculations.length > 0 && <Calculations calculations={story.calculations} />}
+    </>
+  );
+}
+
+function costsHint(costs: OperatorRequestRecord['upstream_costs']): string {
+  if (costs === null) return 'The catalog says none.';
+  return costs.complete ? 'All attempts together.' : 'The catalog lacks one of them.';
+}
+
+function RequestFacts({
+  story: { account_id, key_id, model, request, receipt },
+}: {
+  readonly story: OperatorRequestRecord;
+}) {
+  const isFallback = model.served !== null && model.served !== model.requested;
+  return (
+    <Facts
+      items={[
+        [
+          'Account',
+          <Link key="account" href={`/accounts/${account_id}`}>
+            <code>{account_id}</code>
+          </Link>,
+        ],
+        ['Key', <code key="key">{key_id}</code>],
+        ['Model', model.requested],
+        ['Served by', isFallback ? `${model.served} (fallback)` : (model.served ?? <Nothing />)],
+        ['Upstream', request?.upstream ?? <Nothing />],
+        ['Outcome', request === null ? 'Under way' : <StateBadge state={request.outcome} />],
+        [
+          'Format',
+          request === null ? (
+            <Nothing />
+          ) : (
+            `${humanize(request.format)}${request.stream ? ', streamed' : ''}`
+          ),
+        ],
+        ['End user', request?.end_user ?? <Nothing />],
+        ['Started', <Time key="start" at={request?.started_at ?? null} detail="second" />],
+        ['Ended', <Time key="end" at={request?.ended_at ?? null} detail="second" />],
+        ['Receipt', receipt === null ? <Nothing /> : `No. ${formatCount(receipt.sequence)}`],
+      ]}
+    />
+  );
+}
+
+function HoldFacts({ story: { hold, booked } }: { readonly story: OperatorRequestRecord }) {
+  return (
+    <Facts
+      items={[
+        ['State', <StateBadge key="phase" state={hold.phase} />],
+        ['Estimated prompt', `${formatCount(hold.estimated_prompt_tokens)} tokens`],
+        ['Most of output', `${formatCount(hold.output_bound)} tokens`],
+        ['Held at first', <Tokens key="first" amount={hold.first_amount} />],
+        ['Grown by', <Tokens key="grown" amount={hold.grown_by} />],
+        ['Held in all', <Tokens key="all" amount={hold.amount} />],
+        ['Charged', <Tokens key="charged" amount={booked?.charged ?? null} />],
+        ['Balance after it', <Tokens key="after" amount={booked?.balance_after ?? null} />],
+        ['Held', <Time key="held" at={hold.created_at} detail="second" />],
+        ['Dispatched', <Time key="sent" at={hold.dispatched_at} detail="second" />],
+        ['Ended', <Time key="ended" at={hold.ended_at} detail="second" />],
+      ]}
+    />
+  );
+}
+
+function UsageFacts({ usage }: { readonly usage: OperatorRequestRecord['usage'] }) {
+  if (usage === null) return <p class="soft">It is counted when the request has ended.</p>;
+  return (
+    <Facts
+      items={[
+        ['Counted by', BASES[usage.basis] ?? usage.basis],
+        ['Input', `${formatCount(usage.input_tokens)} tokens`],
+        ['Of it cached', `${formatCount(usage.cached_input_tokens)} tokens`],
+        ['Of it written to the cache', `${formatCount(usage.cache_write_tokens)} tokens`],
+        ['Output', `${formatCount(usage.output_tokens)} tokens`],
+        ['Of it reasoning', `${formatCount(usage.reasoning_tokens)} tokens`],
+        [
+          'The upstream reported',
+          usage.reported === null ? (
+            <Nothing key="none">Nothing</Nothing>
+          ) : (
+            <code key="report">{JSON.stringify(usage.reported)}</code>
+          ),
+        ],
+        ['Doubt', usage.doubt === null ? <Nothing /> : humanize(usage.doubt)],
+      ]}
+    />
+  );
+}
+
+const BASES: Readonly<Record<string, string>> = {
+  reported: 'the upstream',
+  estimated: 'the gateway',
+  recovered: 'the gateway, after it had died',
+};
