@@ -119,6 +119,21 @@ describe('imports', () => {
     expect(importsOf(typed).filter((found) => !isAllowed(found, core))).toHaveLength(1);
   });
 
+  test('pages import from the server what has no code: the types of its records', () => {
+    const foreign = (all: readonly Import[]) =>
+      all
+        .filter(({ file, specifier }) => isWeb(file.path) && specifier.startsWith('.'))
+        .filter(({ target }) => !isWeb(target) && !target.startsWith('src/dashboard/records/'))
+        .map(({ file, specifier }) => `${file.path} imports ${specifier}`);
+    expect(foreign(imports)).toEqual([]);
+    const page = sample('src/dashboard/web/a.ts', "import { b } from '../rim/page.ts';");
+    expect(foreign(importsOf(page))).toHaveLength(1);
+    const values = /^import (?!type\b)[^;]*?from '[./]*\/records\//m;
+    expect("import { a } from '../../records/key.ts';").toMatch(values);
+    const offenders = sources.filter(({ path, code }) => isWeb(path) && values.test(code));
+    expect(offenders.map(({ path }) => path)).toEqual([]);
+  });
+
   test('there are no cycles', () => {
     expect(findCycle(imports)).toEqual([]);
     const a = sample('src/core/a.ts', "import { b } from './b.ts';");
@@ -258,6 +273,10 @@ describe('repository', () => {
     expect(offenders).toEqual([]);
   });
 });
+
+function isWeb(path: string): boolean {
+  return path.startsWith('src/dashboard/web/');
+}
 
 /** The files that match, in a fixed order. */
 function scan(pattern: string): SourceFile[] {

@@ -58,7 +58,7 @@ export function ChartDrawing(props: ChartProps) {
       onPointerDown={(event) => at(event.clientX)}
       onPointerLeave={() => setRead(undefined)}
     >
-      <svg width={width} height={HEIGHT} aria-hidden="true">
+      <svg class="plot" width={width} height={HEIGHT} aria-hidden="true">
         {ticks.map((tick) => (
           <g key={tick}>
             <line class="rule" x1={LEFT} x2={width} y1={plot.y(tick)} y2={plot.y(tick)} />

@@ -1,0 +1,138 @@
+// The pages and their files as a browser gets them, and what they weigh.
+
+import { describe, expect, test } from 'bun:test';
+import { brotliDecompressSync } from 'node:zlib';
+import { createPageFiles } from '../../../src/dashboard/rim/files.ts';
+import { securityHeaders } from '../../../src/dashboard/rim/respond.ts';
+import { buildWeb, WEB_PREFIXES, type WebApp } from '../../../src/dashboard/web-build.ts';
+
+const APPS: readonly WebApp[] = ['customer', 'operator'];
+
+/** What a whole application may weigh on the wire: page, styles, scripts, icon. */
+const BYTES_MAX = 70_000;
+
+const headers = securityHeaders(true);
+
+describe.each(APPS)('the files of the %s application', (app) => {
+  const prefix = WEB_PREFIXES[app];
+  const files = createPageFiles(app);
+
+  function ask(path: string, init: RequestInit = {}): Promise<Response> {
+    return Promise.resolve(files.serve(new Request(`https://ours.example${path}`, init), headers));
+  }
+
+  /** The addresses of the script, the styles and the icon. */
+  async function named(): Promise<string[]> {
+    const text = await (await ask(prefix)).text();
+    return [...text.matchAll(/(?:src|href)="([^"]+)"/g)].map((match) => match[1] ?? '');
+  }
+
+  test('weigh no more than they may, and name no other origin', async () => {
+    const { page, files: built } = await buildWeb(app);
+    const texts = Object.values(built).map((bytes) => brotliDecompressSync(bytes).toString());
+    const bytes = Object.values(built).reduce((sum, file) => sum + file.byteLength, page.length);
+    expect(bytes).toBeLessThanOrEqual(BYTES_MAX);
+    const origins = [page, ...texts].flatMap(
+      (text) => text.match(/(?:https?:)?\/\/[\w-]+\.[\w.-]+/g) ?? [],
+    );
+    expect(origins.filter((origin) => !NAMES.includes(origin))).toEqual([]);
+  });
+
+  test('the page is never kept, and neither runs nor styles anything by itself', async () => {
+    const response = await ask(`${prefix}/keys/key_1`);
+    const text = await response.text();
+    expect(response.headers.get('cache-control')).toBe('no-store');
+    expect(response.headers.get('content-type')).toBe('text/html; charset=utf-8');
+    expect(response.headers.get('content-security-policy')).toContain("script-src 'self'");
+    expect(text).not.toMatch(/<style|<script(?![^>]* src=)|\son\w+=|\sstyle=/);
+  });
+
+  test('each file is kept for good, and compressed where that is understood', async () => {
+    const addresses = await named();
+    expect(addresses.map((address) => address.split('.').at(-1)).sort()).toEqual([
+      'css',
+      'js',
+      'svg',
+    ]);
+    for (const address of addresses) {
+      const plain = await ask(address);
+      const packed = await ask(address, { headers: { 'accept-encoding': 'gzip, deflate, br' } });
+      expect(address).toStartWith(`${prefix}/assets/`);
+      expect(plain.headers.get('content-encoding')).toBeNull();
+      expect(packed.headers.get('content-encoding')).toBe('br');
+      for (const response of [plain, packed]) {
+        expect(response.headers.get('cache-control')).toBe('public, max-age=31536000, immutable');
+        expect(response.headers.get('vary')).toBe('accept-encoding');
+        expect(response.headers.get('x-content-type-options')).toBe('nosniff');
+      }
+      expect(brotliDecompressSync(await packed.bytes())).toEqual(Buffer.from(await plain.bytes()));
+    }
+  });
+
+  test('have the types that a browser wants', async () => {
+    const types = (await named()).map(async (address) => [
+      address.split('.').at(-1),
+      (await ask(address)).headers.get('content-type'),
+    ]);
+    expect(Object.fromEntries(await Promise.all(types))).toEqual({
+      css: 'text/css; charset=utf-8',
+      js: 'text/javascript; charset=utf-8',
+      svg: 'image/svg+xml',
+    });
+  });
+
+  test('what a browser has already is not sent again', async () => {
+    const [address = ''] = await named();
+    const accepted = { 'accept-encoding': 'br' };
+    const etag = (await ask(address, { headers: accepted })).headers.get('etag') ?? '';
+    const again = await ask(address, {
+      headers: { ...accepted, 'if-none-match': `"old", W/${etag}` },
+    });
+    expect([again.status, await again.text(), again.headers.get('etag')]).toEqual([304, '', etag]);
+    // The tag of one encoding is none of the other.
+    expect((await ask(address, { headers: { 'if-none-match': etag } })).status).toBe(200);
+  });
+
+  test('br with a weight of zero is not accepted', async () => {
+    const [address = ''] = await named();
+    const response = await ask(address, { headers: { 'accept-encoding': 'gzip, br;q=0' } });
+    expect(response.headers.get('content-encoding')).toBeNull();
+  });
+
+  test('HEAD has the headers of GET and no body', async () => {
+    const [address = ''] = await named();
+    for (const path of [address, prefix]) {
+      const response = await ask(path, { method: 'HEAD' });
+      const length = (await (await ask(path)).bytes()).byteLength;
+      expect(await response.text()).toBe('');
+      expect(response.headers.get('content-length')).toBe(String(length));
+    }
+  });
+
+  test.each([
+    '/assets',
+    '/assets/',
+    '/assets/unknown.js',
+    '/assets/..%2f..%2fpackage.json',
+    '/assets/constructor',
+    '/assets/__proto__',
+    '/assets//etc/passwd',
+  ])('%s is no file, and no page either', async (path) => {
+    const response = await ask(`${prefix}${path}`);
+    expect([response.status, response.headers.get('content-type')]).toEqual([
+      404,
+      'text/plain; charset=utf-8',
+    ]);
+  });
+
+  test('whoever climbs out of the folder gets the page like everywhere else', async () => {
+    const response = await ask(`${prefix}/assets/%2e%2e/main.tsx`);
+    expect(response.headers.get('content-type')).toBe('text/html; charset=utf-8');
+  });
+});
+
+/**
+ * Names that are no addresses, since nothing is ever asked of them: of a language, of a base that
+ * paths are resolved against, and of a schema that stands in a file for an agent.
+ */
+const NAMES = ['http://www.w3.org', 'https://same.invalid', 'https://opencode.ai'];
