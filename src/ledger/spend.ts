@@ -1,21 +1,15 @@
 // What an account has spent day by day, and which of its requests hold money now, for its overview.
-// It only reads, over an index that leads to the account's own rows.
+// It only reads: sums that are kept already, and an index that leads to the account's own rows.
 
-import { and, desc, eq, gte, isNull, lt, sql } from 'drizzle-orm';
-import type { SQLiteColumn } from 'drizzle-orm/sqlite-core';
+import { and, desc, eq, isNull, sql } from 'drizzle-orm';
 import { DAY_MS, type Span } from '../core/calendar.ts';
-import type { Micro } from '../core/money.ts';
 import type { Database } from '../store/database.ts';
 import { holds, usageRecords } from '../store/money-tables.ts';
+import type { Figures } from './series/figures.ts';
+import { createSeriesReader } from './series/read.ts';
 
 /** A UTC day in which requests of the account started, by its first millisecond. */
-export type DaySpend = {
-  readonly dayMs: number;
-  readonly requests: number;
-  readonly inputTokens: number;
-  readonly outputTokens: number;
-  readonly debited: Micro;
-};
+export type DaySpend = Figures & { readonly dayMs: number };
 
 export type OpenRequest = {
   readonly requestId: string;
@@ -25,41 +19,27 @@ export type OpenRequest = {
   readonly stream: boolean;
   /** Unix milliseconds. */
   readonly startedAt: number;
-  readonly reserved: Micro;
+  readonly reserved: bigint;
 };
 
 export type Spend = {
-  /** Oldest first; days without a request are left out. */
-  readonly byDay: (accountId: string, span: Span) => Promise<readonly DaySpend[]>;
+  /** Of whole days, oldest first; those without a request are left out. */
+  readonly byDay: (accountId: string, days: Span) => Promise<readonly DaySpend[]>;
   /** Whether a request of the account was ever booked. */
   readonly any: (accountId: string) => boolean;
   /** Newest first. */
   readonly open: (accountId: string, limit: number) => readonly OpenRequest[];
 };
 
-export function createSpend({ db }: Database): Spend {
-  const day = sql<number>`${usageRecords.startedAt} / ${sql.raw(String(DAY_MS))}`;
-  const total = (column: SQLiteColumn) => sql`sum(${column})`.mapWith(Number);
-  const days = db
-    .select({
-      day: day.mapWith(Number),
-      requests: sql`count(*)`.mapWith(Number),
-      inputTokens: total(usageRecords.inputTokens),
-      outputTokens: total(usageRecords.outputTokens),
-      debited: sql`sum(${usageRecords.debited})`.mapWith(BigInt),
-    })
+export function createSpend(database: Database): Spend {
+  const { db } = database;
+  const readSeries = createSeriesReader(database);
+  const first = db
+    .select({ requestId: usageRecords.requestId })
     .from(usageRecords)
-    .where(
-      and(
-        eq(usageRecords.accountId, sql.placeholder('accountId')),
-        gte(usageRecords.startedAt, sql.placeholder('fromMs')),
-        lt(usageRecords.startedAt, sql.placeholder('untilMs')),
-      ),
-    )
-    .groupBy(day)
-    .orderBy(day)
+    .where(eq(usageRecords.accountId, sql.placeholder('accountId')))
+    .limit(1)
     .prepare();
-
   const open = db
     .select({
       requestId: holds.requestId,
@@ -76,19 +56,16 @@ export function createSpend({ db }: Database): Spend {
     .limit(sql.placeholder('limit'))
     .prepare();
 
-  const first = db
-    .select({ requestId: usageRecords.requestId })
-    .from(usageRecords)
-    .where(eq(usageRecords.accountId, sql.placeholder('accountId')))
-    .limit(1)
-    .prepare();
-
   return {
+    async byDay(accountId, { fromMs, untilMs }) {
+      const count = Math.round((untilMs - fromMs) / DAY_MS);
+      const edges = Array.from({ length: count + 1 }, (_, index) => fromMs + index * DAY_MS);
+      const { cells } = await readSeries({ accountId, edges, groupBy: 'total' });
+      return cells
+        .map(({ bucket, figures }) => ({ dayMs: fromMs + bucket * DAY_MS, ...figures }))
+        .sort((one, other) => one.dayMs - other.dayMs);
+    },
     any: (accountId) => first.get({ accountId }) !== undefined,
-    byDay: async (accountId, { fromMs, untilMs }) =>
-      days
-        .all({ accountId, fromMs, untilMs })
-        .map(({ day: number, ...spend }) => ({ dayMs: number * DAY_MS, ...spend })),
     open: (accountId, limit) => open.all({ accountId, limit }),
   };
 }
