@@ -2,6 +2,7 @@
 // keep nothing that only its owner may see.
 
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { addOperator, newEmail, newPassword } from '../../support/customer.ts';
 import { type Gateway, startGateway } from '../../support/gateway.ts';
 import { PREFIXES, type Realm } from '../../support/session.ts';
 import { addressOf, originOf, ROUTES, titled, WRITES } from './routes.ts';
@@ -10,6 +11,8 @@ let gateway: Gateway;
 
 beforeAll(async () => {
   gateway = await startGateway();
+  // Without one the console is as if it were not there.
+  await addOperator(gateway, newEmail(), newPassword());
 });
 afterAll(async () => {
   await gateway[Symbol.asyncDispose]();

@@ -1,9 +1,11 @@
 // The console has a listener of its own, and no trick of a request to the public one reaches it.
 
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { addOperator, newEmail, newPassword } from '../../support/customer.ts';
 import { type Gateway, startGateway } from '../../support/gateway.ts';
 import { openConnection, type RawAnswer } from '../../support/raw.ts';
-import { OPERATOR_ROUTES, pathOf } from './routes.ts';
+import { openApi } from '../../support/session.ts';
+import { OPERATOR_ROUTES, pathOf, titled } from './routes.ts';
 
 let gateway: Gateway;
 
@@ -94,6 +96,39 @@ test("the console's listener serves neither customers nor generation", async () 
   for (const path of ['/dashboard', '/dashboard/api/session', '/v1/models', '/v1/messages', '/']) {
     expect((await fetch(`${url}${path}`, { redirect: 'manual' })).ok).toBe(false);
   }
+});
+
+describe('the console is nothing until there is an operator, and has no password of its own (B-168)', () => {
+  const loginTo = (url: string, email: string, password: string) =>
+    openApi(url, 'operator').send('POST', '/auth/login', { email, password });
+
+  test.each(titled(OPERATOR_ROUTES))('%s', async (_title, route) => {
+    const session = openApi(gateway.operatorUrl(), 'operator');
+    const { method } = route;
+    const answer =
+      method === 'GET'
+        ? await session.get(pathOf(route))
+        : await session.send(method, pathOf(route));
+    expect(answer.status).toBe(404);
+  });
+
+  test('famous passwords open nothing, before the first operator and after', async () => {
+    await using fresh = await startGateway();
+    const url = fresh.operatorUrl();
+    const tries = ['admin', 'operator', 'root', 'tollgate'].flatMap((name) =>
+      ['admin', 'password', 'changeme', 'tollgate', ''].map(
+        (password) => [`${name}@tollgate.example`, password] as const,
+      ),
+    );
+    for (const [email, password] of tries.slice(0, 3)) {
+      expect((await loginTo(url, email, password)).status).toBe(404);
+    }
+    await addOperator(fresh, newEmail(), newPassword());
+    for (const [email, password] of tries) {
+      const { status } = await loginTo(url, email, password);
+      expect(status).toBeOneOf([400, 401]);
+    }
+  });
 });
 
 test('the console listens on the loopback alone unless it is told otherwise', () => {

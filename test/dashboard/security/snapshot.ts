@@ -30,6 +30,28 @@ export function rowsThatMention(snapshot: Snapshot, words: readonly string[]): S
   );
 }
 
+const IS_ID = /(^|_)(id|name|digest|subject|identifier)$/;
+
+/**
+ * What names something that has to do with `root`: ids in rows that mention it, and in rows that
+ * mention those. Catalogs and other things that everybody shares have no rows of anybody's.
+ */
+export function idsAround(snapshot: Snapshot, root: string): readonly string[] {
+  let known = new Set([root]);
+  for (let step = 0; step < 2; step += 1) {
+    const rows = Object.values(rowsThatMention(snapshot, [...known])).flat();
+    known = new Set([...known, ...rows.flatMap(idsOf)]);
+  }
+  return [...known].sort();
+}
+
+function idsOf(row: string): string[] {
+  const columns = JSON.parse(row) as readonly (readonly [string, unknown])[];
+  return columns.flatMap(([name, value]) =>
+    IS_ID.test(name) && typeof value === 'string' && value.length >= 16 ? [value] : [],
+  );
+}
+
 function rowsOf(database: Connection, table: string): string[] {
   return database
     .query<Record<string, unknown>, []>(`SELECT * FROM "${table}"`)

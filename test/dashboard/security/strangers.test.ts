@@ -2,6 +2,7 @@
 // application. The tables of routes are walked over, so a new route is tested by being there.
 
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { addOperator, newEmail, newPassword } from '../../support/customer.ts';
 import { type Gateway, startGateway, type TestAccount } from '../../support/gateway.ts';
 import { addressOf, originOf, ROUTES, titled, type WalkedRoute, WRITES } from './routes.ts';
 import { type Snapshot, takeSnapshot } from './snapshot.ts';
@@ -12,6 +13,8 @@ let before: Snapshot;
 
 beforeAll(async () => {
   gateway = await startGateway();
+  // Without one the console is as if it were not there.
+  await addOperator(gateway, newEmail(), newPassword());
   account = await gateway.createAccount();
   before = takeSnapshot(gateway.databasePath);
 });
