@@ -33,7 +33,7 @@ export function SignUpPage() {
               if (await action.run()) toast('The link was asked for again.');
             }}
           >
-            Send it again
+            Ask for it again
           </Button>
           <Button kind="quiet" onClick={() => setAsked(false)}>
             Change the address

@@ -29,7 +29,7 @@ export function SessionsCard({ sessions }: { readonly sessions: Resource<Session
       <Loaded resource={sessions}>
         {({ data }) => (
           <Table
-            caption="Sessions"
+            caption="Where you are signed in"
             rows={data}
             rowKey={({ id }) => id}
             columns={[
