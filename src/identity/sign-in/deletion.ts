@@ -8,6 +8,7 @@ import { IdentityError } from '../error.ts';
 import type { Keys } from '../keys.ts';
 import { actorOf } from '../session.ts';
 import type { CustomerSignIn } from './contract.ts';
+import type { Invites } from './invites.ts';
 import { deletedMail, deletionMail } from './mails.ts';
 import type { Parts } from './parts.ts';
 import { subjectOf } from './realm.ts';
@@ -21,7 +22,9 @@ type Deletion = Pick<CustomerSignIn, 'deletionDueAt' | 'askDeletion' | 'takeDele
   readonly sweep: () => void;
 };
 
-export function createDeletion(parts: Parts & { readonly keys: Pick<Keys, 'revoke'> }): Deletion {
+export function createDeletion(
+  parts: Parts & { readonly keys: Pick<Keys, 'revoke'>; readonly invites: Invites },
+): Deletion {
   const { database, clock, accounts, users, tokens, keys, audit } = parts;
   const { db } = database;
 
@@ -41,6 +44,7 @@ export function createDeletion(parts: Parts & { readonly keys: Pick<Keys, 'revok
     parts.onDeletion(accountId);
     database.transaction(() => {
       tokens.removeFor('customer', email, ['sign-up', 'reset']);
+      parts.invites.forgetEmail(email);
       if (user !== undefined) users.remove(user.id);
       const nobody = { email: `deleted-${accountId}@deleted.invalid`.toLowerCase() };
       db.update(accountTable)

@@ -40,7 +40,8 @@ export function createInvites(dependencies: {
       actor,
       action,
       subject: invite.id,
-      detail: { email: invite.email, expires_at: new Date(invite.expiresAt).toISOString() },
+      // Not whom it is for: this is kept for good, and an address may have to be forgotten.
+      detail: { expires_at: new Date(invite.expiresAt).toISOString() },
     });
   }
 
@@ -116,6 +117,14 @@ export function createInvites(dependencies: {
       db.update(invites)
         .set({ usedAt: clock(), usedBy: userId })
         .where(and(eq(invites.id, id), isNull(invites.usedAt)))
+        .run();
+    },
+
+    /** Whose account is deleted is named nowhere. Call inside a transaction. */
+    forgetEmail(email: string): void {
+      db.update(invites)
+        .set({ email: null, revokedAt: clock() })
+        .where(eq(invites.email, email))
         .run();
     },
   };

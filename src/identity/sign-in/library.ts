@@ -6,6 +6,7 @@ import { betterAuth } from 'better-auth/minimal';
 import { twoFactor } from 'better-auth/plugins/two-factor';
 import { createId, type RandomBytes } from '../../core/id.ts';
 import type { Database } from '../../store/database.ts';
+import { normaliseAddress } from '../address.ts';
 import type { Realm } from '../session.ts';
 import { createSignInAdapter } from './adapter.ts';
 import { createSecret } from './digest.ts';
@@ -60,7 +61,7 @@ export function createLibrary(dependencies: {
     databaseHooks: {
       session: {
         create: {
-          before: async () => {
+          before: async ({ ipAddress }) => {
             const now = clock();
             const at = new Date(now);
             return {
@@ -71,6 +72,8 @@ export function createLibrary(dependencies: {
                 expiresAt: new Date(now + ABSOLUTE_MS),
                 lastSeenAt: now,
                 provenAt: now,
+                // In the spelling of the rest of the program.
+                ipAddress: normaliseAddress(ipAddress ?? '') ?? '',
               },
             };
           },

@@ -7,7 +7,10 @@ import { IdentityError } from '../error.ts';
 const LENGTH_MIN = 12;
 const LENGTH_MAX = 256;
 
-const ARGON = { algorithm: 'argon2id', memoryCost: 65_536, timeCost: 3 } as const;
+/** Memory in KiB, and passes over it. */
+type Strength = { readonly memoryCost: number; readonly timeCost: number };
+
+const STRENGTH: Strength = { memoryCost: 65_536, timeCost: 3 };
 const AT_ONCE_MAX = 2;
 const WAITING_MAX = 40;
 const RETRY_AFTER_SECONDS = 10;
@@ -18,7 +21,8 @@ export type Passwords = {
   readonly verify: (password: string, hash: string) => Promise<boolean>;
 };
 
-export function createPasswords(): Passwords {
+/** `strength` is weaker in tests alone. */
+export function createPasswords(strength: Strength = STRENGTH): Passwords {
   let running = 0;
   const waiting: (() => void)[] = [];
 
@@ -41,7 +45,7 @@ export function createPasswords(): Passwords {
   return {
     async hash(password) {
       const text = requirePassword(password);
-      return inTurn(() => Bun.password.hash(text, ARGON));
+      return inTurn(() => Bun.password.hash(text, { algorithm: 'argon2id', ...strength }));
     },
     async verify(password, hash) {
       if (!mayBePassword(password)) return false;

@@ -106,7 +106,9 @@ export function createEntrance<Who extends SignedIn>(parts: RealmParts): Entranc
           returnHeaders: true,
         })
         .catch((error: unknown) => {
-          throw refusalOfLibrary(error);
+          const refusal = refusalOfLibrary(error);
+          if (refusal === error) entry.dropped();
+          throw refusal;
         });
       entry.succeeded();
       if ('twoFactorRedirect' in response) {

@@ -10,7 +10,7 @@ import { createInvites } from './invites.ts';
 import type { Library } from './library.ts';
 import { createOperators } from './operators.ts';
 import { createAudit, createLater, type SignInDependencies } from './parts.ts';
-import { createPasswords } from './passwords.ts';
+import { createPasswords, type Passwords } from './passwords.ts';
 import { createEntrance, type RealmParts } from './realm.ts';
 import { createRecovery } from './recovery.ts';
 import { createSessions } from './sessions.ts';
@@ -21,20 +21,24 @@ import { createTwoFactor } from './two-factor.ts';
 import { createUsers } from './users.ts';
 
 export function createSignIn(
-  dependencies: SignInDependencies & { readonly keys: Pick<Keys, 'revoke'> },
+  dependencies: SignInDependencies & {
+    readonly keys: Pick<Keys, 'revoke'>;
+    /** In place of passwords at full strength, for tests. */
+    readonly passwords?: Passwords;
+  },
 ): SignIn {
   const { later, settled } = createLater(dependencies.onTrouble);
   const parts = {
     ...dependencies,
     later,
     audit: createAudit(dependencies),
-    passwords: createPasswords(),
+    passwords: dependencies.passwords ?? createPasswords(),
     throttle: createThrottle(dependencies),
     tokens: createTokens(dependencies),
     users: createUsers(dependencies),
   };
   const invites = createInvites(parts);
-  const deletion = createDeletion(parts);
+  const deletion = createDeletion({ ...parts, invites });
   const adoption = createAdoption(parts);
 
   const ofRealm = (realm: Realm): RealmParts => ({
@@ -96,6 +100,7 @@ export function createSignIn(
     sweep() {
       deletion.sweep();
       customers.sessions.sweep();
+      parts.users.sweep();
       parts.tokens.sweep();
       parts.throttle.sweep();
     },

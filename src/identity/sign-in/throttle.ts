@@ -49,6 +49,13 @@ type Attempt = {
   readonly address: string;
 };
 
+type Entry = {
+  /** It was right: from this network the name starts afresh. */
+  readonly succeeded: () => void;
+  /** It was not looked at, for a reason that is not the caller's. */
+  readonly dropped: () => void;
+};
+
 export type Throttle = ReturnType<typeof createThrottle>;
 
 export function createThrottle(dependencies: {
@@ -97,7 +104,7 @@ export function createThrottle(dependencies: {
      * Counts an attempt as failed, until `succeeded` says otherwise. Throws `too_many_attempts`,
      * which counts nothing and makes no delay longer.
      */
-    enter(attempt: Attempt): { readonly succeeded: () => void } {
+    enter(attempt: Attempt): Entry {
       const { realm, kind, name, address } = attempt;
       const network = networkGroup(address);
       const who = `${realm} ${kind} ${name}`;
@@ -115,6 +122,13 @@ export function createThrottle(dependencies: {
         count(from, NETWORK, now);
       });
       return {
+        dropped: () =>
+          database.transaction(() => {
+            const now = clock();
+            uncount(here, HERE, now);
+            uncount(anywhere, NAME, now);
+            uncount(from, NETWORK, now);
+          }),
         succeeded: () =>
           database.transaction(() => {
             const now = clock();

@@ -1,7 +1,7 @@
 // Who may sign in: people with a verified e-mail address and a password. Written here and nowhere
 // else; the library reads them through `adapter.ts`.
 
-import { and, asc, eq } from 'drizzle-orm';
+import { and, asc, eq, lt } from 'drizzle-orm';
 import { createId, type RandomBytes } from '../../core/id.ts';
 import type { Database } from '../../store/database.ts';
 import {
@@ -89,6 +89,11 @@ export function createUsers(dependencies: {
     dropSecondFactor(userId: string): void {
       db.delete(secondFactors).where(eq(secondFactors.userId, userId)).run();
       db.update(users).set({ twoFactorEnabled: false }).where(eq(users.id, userId)).run();
+    },
+
+    /** Forgets sign-ins that have waited too long for their second factor. */
+    sweep(): void {
+      db.delete(challenges).where(lt(challenges.expiresAt, clock())).run();
     },
 
     /** Everything of the user goes: sessions, password, second factor. */

@@ -1,8 +1,9 @@
 // Sign-in over one real database file: a clock that only the test moves, mails in a list, and a
 // browser that keeps its cookies.
 
-import { BUILT_IN_PLANS } from '../../../src/core/plan.ts';
+import { createHmac } from 'node:crypto';
 import type { SendMail, SignUpMode, Visit } from '../../../src/identity/sign-in/contract.ts';
+import { createPasswords } from '../../../src/identity/sign-in/passwords.ts';
 import { createSignIn } from '../../../src/identity/sign-in/sign-in.ts';
 import { auditEvents } from '../../../src/store/tables.ts';
 import { newDatabase } from '../../support/database.ts';
@@ -10,7 +11,6 @@ import { createIdentity } from '../parts.ts';
 
 export const PASSWORD = 'correct horse battery';
 export const SECRET = 'a secret of the tests that is long enough';
-export const PLANS = BUILT_IN_PLANS;
 
 export type Mail = Parameters<SendMail>[0];
 
@@ -27,6 +27,7 @@ export function createRig(directory: string, mode: SignUpMode = 'open') {
   const { accounts, keys, clock, randomBytes } = identity;
   const signIn = createSignIn({
     ...{ database, accounts, keys, clock, randomBytes, mode, secret: SECRET },
+    passwords: createPasswords({ memoryCost: 8, timeCost: 1 }),
     mail: (mail) => mails.push(mail),
     pages: {
       customer: () => 'https://gateway.example/dashboard',
@@ -90,4 +91,19 @@ export function createBrowser(address = '203.0.113.7') {
       return { headers: new Headers({ cookie, 'user-agent': 'Browser/1.0' }), address: from };
     },
   };
+}
+
+/** What an authenticator app shows, for the typed secret; `steps` half minutes from now. */
+export function codeOf(secret: string, steps = 0): string {
+  const bits = [...secret]
+    .map((letter) =>
+      'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567'.indexOf(letter).toString(2).padStart(5, '0'),
+    )
+    .join('');
+  const key = Buffer.from((bits.match(/.{8}/g) ?? []).map((byte) => Number.parseInt(byte, 2)));
+  const counter = Buffer.alloc(8);
+  counter.writeBigUInt64BE(BigInt(Math.floor(Date.now() / 30_000) + steps));
+  const mac = createHmac('sha1', key).update(counter).digest();
+  const number = mac.readUInt32BE((mac[19] ?? 0) & 15) & 0x7fff_ffff;
+  return String(number % 1_000_000).padStart(6, '0');
 }

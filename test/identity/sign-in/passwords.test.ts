@@ -1,0 +1,57 @@
+import { expect, test } from 'bun:test';
+import { createPasswords, requirePassword } from '../../../src/identity/sign-in/passwords.ts';
+
+const weak = () => createPasswords({ memoryCost: 8, timeCost: 1 });
+
+test('a password is kept as argon2id with 64 MiB and three passes', async () => {
+  const passwords = createPasswords();
+  const hash = await passwords.hash('correct horse battery');
+  expect(hash).toStartWith('$argon2id$v=19$m=65536,t=3,');
+  expect(await passwords.verify('correct horse battery', hash)).toBe(true);
+  expect(await passwords.verify('correct horse batterx', hash)).toBe(false);
+  expect(await passwords.verify(hash, hash)).toBe(false);
+});
+
+test.each([
+  ['', 0],
+  ['eleven char', 11],
+  ['x'.repeat(257), 257],
+  ['x'.repeat(1_000_000), 1_000_000],
+])('a password of another length is refused unhashed: %#', async (password, length) => {
+  const passwords = weak();
+  const message = `A password has 12 to 256 characters; this one has ${length}.`;
+  await expect(passwords.hash(password)).rejects.toThrow(message);
+  const hash = await passwords.hash('correct horse battery');
+  const begun = performance.now();
+  expect(await passwords.verify(password, hash)).toBe(false);
+  expect(performance.now() - begun).toBeLessThan(50);
+});
+
+test('12 and 256 characters are a password', () => {
+  expect([12, 256].map((length) => requirePassword('x'.repeat(length)).length)).toEqual([12, 256]);
+});
+
+test('the spelling of a letter does not matter', async () => {
+  const passwords = weak();
+  const hash = await passwords.hash('cafe\u0301 au lait long');
+  expect(await passwords.verify('caf\u00e9 au lait long', hash)).toBe(true);
+});
+
+test('a NUL does not end a password', async () => {
+  const passwords = weak();
+  const hash = await passwords.hash('correct horse\0battery');
+  expect(await passwords.verify('correct horse\0', hash)).toBe(false);
+  expect(await passwords.verify('correct horse\0batterx', hash)).toBe(false);
+});
+
+test('of more than forty that wait, the rest are told to come back; each of the others has its turn', async () => {
+  const passwords = weak();
+  const asked = Array.from({ length: 100 }, () => passwords.hash('correct horse battery'));
+  const results = await Promise.allSettled(asked);
+  const refused = results.filter(({ status }) => status === 'rejected');
+  expect(refused).toHaveLength(100 - 42);
+  expect(refused[0]).toMatchObject({
+    reason: { code: 'too_many_attempts', retryAfterSeconds: 10 },
+  });
+  expect(await passwords.hash('correct horse battery')).toStartWith('$argon2id$');
+});

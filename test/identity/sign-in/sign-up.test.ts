@@ -1,0 +1,261 @@
+import { describe, expect, test } from 'bun:test';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { users } from '../../../src/store/sign-in-tables.ts';
+import { temporaryDirectory } from '../../support/database.ts';
+import { createBrowser, createRig, PASSWORD, type Rig } from './rig.ts';
+
+const directory = temporaryDirectory();
+
+const EMAIL = 'a@example.com';
+const OTHER_PASSWORD = 'the password of a stranger';
+const visit = createBrowser().visit();
+
+const refused = (code: string) => expect.objectContaining({ code });
+
+async function signUp(rig: Rig, email: string, password: string, invite?: string): Promise<string> {
+  await rig.signIn.customer.signUp({ email, password, invite }, visit);
+  return rig.mailedToken(email);
+}
+
+const verify = (rig: Rig, token: string, password: string) =>
+  rig.signIn.customer.verifyEmail({ token, password }, visit);
+
+const usersOf = (rig: Rig) => rig.database.db.select().from(users).all();
+
+describe('a stranger', () => {
+  test('becomes a customer by the mailed link and the password, signed in at once', async () => {
+    const rig = createRig(directory);
+    const token = await signUp(rig, EMAIL, PASSWORD);
+    expect([usersOf(rig), rig.accounts.list()]).toEqual([[], []]);
+    const browser = createBrowser();
+    const outcome = await rig.signIn.customer.verifyEmail(
+      { token, password: PASSWORD },
+      browser.visit(),
+    );
+    browser.take(outcome.cookies);
+    const who = await rig.signIn.readCustomer(browser.visit().headers);
+    const account = rig.accounts.find(EMAIL);
+    expect(account).toMatchObject({
+      id: who?.accountId,
+      plan: 'pay-as-you-go',
+      standing: 'active',
+      emailVerified: true,
+    });
+    expect(rig.trail()).toEqual(['account.created', 'user.created', 'user.signed_in']);
+  });
+
+  test('gets a mail with one link to a page, in plain words', async () => {
+    const rig = createRig(directory);
+    const token = await signUp(rig, EMAIL, PASSWORD);
+    expect(rig.mails).toHaveLength(1);
+    expect(rig.mails[0]).toMatchObject({
+      to: EMAIL,
+      subject: 'Confirm your e-mail address',
+      link: `https://gateway.example/dashboard/verify?token=${token}`,
+    });
+    expect(rig.mails[0]?.text.match(/https?:\S+/g)).toEqual([rig.mails[0]?.link ?? '']);
+  });
+
+  test('has one address, however it is written', async () => {
+    const rig = createRig(directory);
+    await verify(rig, await signUp(rig, EMAIL, PASSWORD), PASSWORD);
+    await rig.signIn.customer.signUp({ email: ' A@EXAMPLE.com ', password: PASSWORD }, visit);
+    await rig.signIn.settled();
+    expect(rig.mails.map(({ subject }) => subject)).toEqual([
+      'Confirm your e-mail address',
+      'You have an account already',
+    ]);
+  });
+
+  test.each([
+    'a',
+    'a@b',
+    'a@exämple.com',
+    'a b@example.com',
+    'a@example.com\r\nBcc: b@example.com',
+  ])('is refused with an address that is none: %#', async (email) => {
+    const rig = createRig(directory);
+    const given = { email, password: PASSWORD };
+    await expect(rig.signIn.customer.signUp(given, visit)).rejects.toEqual(
+      refused('invalid_email'),
+    );
+    await expect(rig.signIn.customer.signIn(given, visit)).rejects.toEqual(
+      refused('invalid_email'),
+    );
+  });
+});
+
+describe('a taken address', () => {
+  test('is answered as a free one is, and its owner gets a mail that changes nothing', async () => {
+    const rig = createRig(directory);
+    await verify(rig, await signUp(rig, EMAIL, PASSWORD), PASSWORD);
+    const answer = await rig.signIn.customer.signUp(
+      { email: EMAIL, password: OTHER_PASSWORD },
+      visit,
+    );
+    const free = await rig.signIn.customer.signUp(
+      { email: 'b@example.com', password: PASSWORD },
+      visit,
+    );
+    expect(answer).toEqual(free);
+    await rig.signIn.settled();
+    const mail = rig.mails.filter(({ to }) => to === EMAIL).at(-1);
+    expect(mail?.subject).toBe('You have an account already');
+    expect(mail?.text).not.toContain('token');
+    await expect(
+      rig.signIn.customer.signIn({ email: EMAIL, password: OTHER_PASSWORD }, visit),
+    ).rejects.toEqual(refused('invalid_credentials'));
+  });
+});
+
+describe('an address that somebody else signed up with first', () => {
+  test('is not theirs when its owner follows the link: that takes their password', async () => {
+    const rig = createRig(directory);
+    const theirs = await signUp(rig, EMAIL, OTHER_PASSWORD);
+    await expect(verify(rig, theirs, PASSWORD)).rejects.toEqual(refused('invalid_credentials'));
+    expect(usersOf(rig)).toEqual([]);
+  });
+
+  test('leaves nothing of theirs when its owner signs up as well', async () => {
+    const rig = createRig(directory);
+    const theirs = await signUp(rig, EMAIL, OTHER_PASSWORD);
+    const own = await signUp(rig, EMAIL, PASSWORD);
+    await verify(rig, own, PASSWORD);
+    await expect(verify(rig, theirs, OTHER_PASSWORD)).rejects.toEqual(refused('invalid_token'));
+    const given = { email: EMAIL, password: OTHER_PASSWORD };
+    await expect(rig.signIn.customer.signIn(given, visit)).rejects.toEqual(
+      refused('invalid_credentials'),
+    );
+    expect(usersOf(rig)).toHaveLength(1);
+  });
+
+  test('opens nothing before it is verified', async () => {
+    const rig = createRig(directory);
+    await signUp(rig, EMAIL, OTHER_PASSWORD);
+    const given = { email: EMAIL, password: OTHER_PASSWORD };
+    await expect(rig.signIn.customer.signIn(given, visit)).rejects.toEqual(
+      refused('invalid_credentials'),
+    );
+  });
+});
+
+describe('a mailed token', () => {
+  test('is taken once, also by two at the same time', async () => {
+    const rig = createRig(directory);
+    const token = await signUp(rig, EMAIL, PASSWORD);
+    const results = await Promise.allSettled([
+      verify(rig, token, PASSWORD),
+      verify(rig, token, PASSWORD),
+    ]);
+    expect(results.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected']);
+    await expect(verify(rig, token, PASSWORD)).rejects.toEqual(refused('invalid_token'));
+    expect(rig.accounts.list()).toHaveLength(1);
+  });
+
+  test('is worth nothing after half an hour, and to another purpose or realm', async () => {
+    const rig = createRig(directory);
+    const token = await signUp(rig, EMAIL, PASSWORD);
+    const reset = { token, password: PASSWORD };
+    await expect(rig.signIn.customer.resetPassword(reset, visit)).rejects.toEqual(
+      refused('invalid_token'),
+    );
+    await expect(rig.signIn.operator.resetPassword(reset, visit)).rejects.toEqual(
+      refused('invalid_token'),
+    );
+    rig.advance(30 * 60_000);
+    await expect(verify(rig, token, PASSWORD)).rejects.toEqual(refused('invalid_token'));
+  });
+
+  test.each(['', 'x', 'x'.repeat(43), "' OR 1=1 --"])(
+    'is nothing that was made up: %#',
+    async (text) => {
+      const rig = createRig(directory);
+      await expect(verify(rig, text, PASSWORD)).rejects.toEqual(refused('invalid_token'));
+    },
+  );
+
+  test('is nowhere in the database, and neither is a password', async () => {
+    const rig = createRig(directory);
+    const token = await signUp(rig, EMAIL, PASSWORD);
+    rig.database.connection.run('PRAGMA wal_checkpoint(TRUNCATE)');
+    const files = readdirSync(directory).map((file) => readFileSync(join(directory, file)));
+    expect(files.some((bytes) => bytes.includes(EMAIL))).toBe(true);
+    expect(files.some((bytes) => bytes.includes(token) || bytes.includes(PASSWORD))).toBe(false);
+  });
+});
+
+describe('an account that the operator has made', () => {
+  const make = (rig: Rig) =>
+    rig.accounts.create({ email: EMAIL, plan: 'pro', emailVerified: false }, 'operator');
+
+  test('goes to who verifies its address', async () => {
+    const rig = createRig(directory);
+    const { id } = make(rig);
+    await verify(rig, await signUp(rig, EMAIL, PASSWORD), PASSWORD);
+    expect(rig.accounts.list()).toEqual([
+      expect.objectContaining({ id, plan: 'pro', emailVerified: true }),
+    ]);
+    expect(usersOf(rig)).toEqual([expect.objectContaining({ accountId: id })]);
+  });
+
+  test('gets its first password by "forgot password", where sign-up is closed too', async () => {
+    const rig = createRig(directory, 'closed');
+    const { id } = make(rig);
+    rig.signIn.customer.forgotPassword(EMAIL, visit);
+    const token = await rig.mailedToken(EMAIL);
+    await rig.signIn.customer.resetPassword({ token, password: PASSWORD }, visit);
+    const outcome = await rig.signIn.customer.signIn({ email: EMAIL, password: PASSWORD }, visit);
+    expect(outcome.status).toBe('signed_in');
+    expect(usersOf(rig)).toEqual([expect.objectContaining({ accountId: id })]);
+    expect(rig.accounts.get(id).emailVerified).toBe(true);
+  });
+});
+
+describe('sign-up', () => {
+  const given = { email: EMAIL, password: PASSWORD };
+
+  test('that is closed is closed to everybody', async () => {
+    const rig = createRig(directory, 'closed');
+    const { token: invite } = rig.signIn.invites.create({}, 'operator');
+    await expect(rig.signIn.customer.signUp(given, visit)).rejects.toEqual(
+      refused('sign_up_closed'),
+    );
+    await expect(rig.signIn.customer.signUp({ ...given, invite }, visit)).rejects.toEqual(
+      refused('sign_up_closed'),
+    );
+  });
+
+  test('by invitation takes one that is open, once', async () => {
+    const rig = createRig(directory, 'invite');
+    await expect(rig.signIn.customer.signUp(given, visit)).rejects.toEqual(
+      refused('sign_up_closed'),
+    );
+    const { token: invite, invite: row } = rig.signIn.invites.create({}, 'operator');
+    const first = await signUp(rig, EMAIL, PASSWORD, invite);
+    const second = await signUp(rig, 'b@example.com', PASSWORD, invite);
+    await verify(rig, first, PASSWORD);
+    await expect(verify(rig, second, PASSWORD)).rejects.toEqual(refused('invalid_invite'));
+    expect(usersOf(rig)).toHaveLength(1);
+    expect(rig.signIn.invites.list()).toEqual([
+      expect.objectContaining({ id: row.id, usedBy: usersOf(rig)[0]?.id }),
+    ]);
+  });
+
+  test('refuses an invitation that is over, revoked, made up, or of another address', async () => {
+    const rig = createRig(directory, 'invite');
+    const { invites, customer } = rig.signIn;
+    const expiresAt = rig.clock() + 1_000;
+    const over = invites.create({ expiresAt }, 'operator').token;
+    const named = invites.create({ email: 'b@example.com' }, 'operator').token;
+    const revoked = invites.create({}, 'operator');
+    invites.revoke(revoked.invite.id, 'operator');
+    rig.advance(1_000);
+    for (const invite of [over, named, revoked.token, 'x'.repeat(43), '']) {
+      await expect(customer.signUp({ ...given, invite }, visit)).rejects.toEqual(
+        refused('invalid_invite'),
+      );
+    }
+    await customer.signUp({ email: 'b@example.com', password: PASSWORD, invite: named }, visit);
+  });
+});

@@ -1,0 +1,161 @@
+import { describe, expect, test } from 'bun:test';
+import { IdentityError } from '../../../src/identity/error.ts';
+import { createThrottle } from '../../../src/identity/sign-in/throttle.ts';
+import { attempts } from '../../../src/store/sign-in-tables.ts';
+import { newDatabase, temporaryDirectory } from '../../support/database.ts';
+
+const directory = temporaryDirectory();
+
+const MINUTE_MS = 60_000;
+
+function open() {
+  const database = newDatabase(directory);
+  let now = 1_800_000_000_000;
+  const throttle = createThrottle({ database, clock: () => now });
+  const enter = (name: string, address: string) =>
+    throttle.enter({ realm: 'customer', kind: 'password', name, address });
+  return {
+    throttle,
+    database,
+    enter,
+    /** Seconds to wait where it is refused; 0 where it is let in (and then has failed). */
+    fail: (name: string, address = '203.0.113.7') => waitOf(() => enter(name, address)),
+    advance(ms: number) {
+      now += ms;
+    },
+  };
+}
+
+function waitOf(work: () => void): number {
+  try {
+    work();
+    return 0;
+  } catch (error) {
+    if (error instanceof IdentityError && error.code === 'too_many_attempts') {
+      return error.retryAfterSeconds ?? Number.NaN;
+    }
+    throw error;
+  }
+}
+
+const times = <T>(count: number, work: (index: number) => T): T[] =>
+  Array.from({ length: count }, (_, index) => work(index));
+
+describe('one name from one network', () => {
+  test('is free ten times, then waits 15 seconds, then twice as long each time, to 15 minutes', () => {
+    const { fail, advance } = open();
+    expect(times(10, () => fail('a@b.example'))).toEqual(times(10, () => 0));
+    const waits = times(8, () => {
+      const wait = fail('a@b.example');
+      advance(wait * 1_000);
+      fail('a@b.example');
+      return wait;
+    });
+    expect(waits).toEqual([15, 30, 60, 120, 240, 480, 900, 900]);
+  });
+
+  test('is not delayed further by what is refused', () => {
+    const { fail, advance } = open();
+    times(10, () => fail('a@b.example'));
+    advance(5_000);
+    expect(times(50, () => fail('a@b.example'))).toEqual(times(50, () => 10));
+  });
+
+  test('counts what is tried at once before any of it is answered', () => {
+    const { enter, fail } = open();
+    const entries = times(10, () => enter('a@b.example', '203.0.113.7'));
+    expect(fail('a@b.example')).toBe(15);
+    entries[0]?.succeeded();
+    expect(fail('a@b.example')).toBe(0);
+  });
+
+  test('forgets within a quarter of an hour', () => {
+    const { fail, advance, throttle, database } = open();
+    times(9, () => fail('a@b.example'));
+    advance(15 * MINUTE_MS);
+    expect(times(9, () => fail('a@b.example'))).toEqual(times(9, () => 0));
+    advance(15 * MINUTE_MS + 1);
+    throttle.sweep();
+    expect(database.db.select().from(attempts).all()).toEqual([]);
+  });
+
+  test('is not charged for what was never looked at', () => {
+    const { enter, fail } = open();
+    times(40, () => enter('a@b.example', '203.0.113.7').dropped());
+    expect(fail('a@b.example')).toBe(0);
+  });
+});
+
+describe('one name from everywhere', () => {
+  const stranger = (index: number) => `198.51.${Math.floor(index / 200)}.${index % 200}`;
+
+  test('is slowed by at most a minute, however many networks fail', () => {
+    const { fail, advance } = open();
+    const waits = times(400, (index) => {
+      const wait = fail('a@b.example', stranger(index));
+      advance(wait * 1_000);
+      return wait;
+    });
+    expect(Math.max(...waits)).toBe(60);
+  });
+
+  test('is not slowed at all where its owner has signed in from before', () => {
+    const { enter, fail } = open();
+    enter('a@b.example', '203.0.113.7').succeeded();
+    times(400, (index) => fail('a@b.example', stranger(index)));
+    expect(fail('a@b.example', '192.0.2.1')).toBeGreaterThan(0);
+    expect(fail('a@b.example', '203.0.113.7')).toBe(0);
+  });
+
+  test('is told apart from the same name elsewhere', () => {
+    const { throttle, fail } = open();
+    times(400, (index) => fail('a@b.example', stranger(index)));
+    const other = { realm: 'operator', kind: 'password', name: 'a@b.example' } as const;
+    expect(waitOf(() => throttle.enter({ ...other, address: '192.0.2.1' }))).toBe(0);
+    expect(fail('c@b.example', '192.0.2.1')).toBe(0);
+  });
+});
+
+describe('one network', () => {
+  test('is free sixty times, whatever the names', () => {
+    const { fail } = open();
+    expect(times(60, (index) => fail(`${index}@b.example`))).toEqual(times(60, () => 0));
+    expect(fail('new@b.example')).toBe(15);
+    expect(fail('new@b.example', '203.0.113.8')).toBe(0);
+  });
+
+  test('is a whole /64 of IPv6', () => {
+    const { fail } = open();
+    times(60, (index) => fail(`${index}@b.example`, `2001:db8:1:2::${index.toString(16)}`));
+    expect(fail('new@b.example', '2001:db8:1:2:ffff:ffff:ffff:ffff')).toBe(15);
+    expect(fail('new@b.example', '2001:db8:1:3::1')).toBe(0);
+  });
+
+  test('may ask for mails sixty times in a quarter of an hour', () => {
+    const { throttle, advance } = open();
+    const ask = () => waitOf(() => throttle.limitNetwork('203.0.113.7'));
+    expect(times(60, ask)).toEqual(times(60, () => 0));
+    expect(ask()).toBe(15);
+    advance(31 * MINUTE_MS);
+    expect(ask()).toBe(0);
+  });
+});
+
+test('five mails an hour go to one address', () => {
+  const { throttle, advance } = open();
+  expect(times(7, () => throttle.mayMail('a@b.example'))).toEqual([
+    ...times(5, () => true),
+    ...times(2, () => false),
+  ]);
+  expect(throttle.mayMail('c@b.example')).toBe(true);
+  advance(60 * MINUTE_MS);
+  expect(throttle.mayMail('a@b.example')).toBe(true);
+});
+
+test('the table tells nobody who it is about', () => {
+  const { enter, throttle, database } = open();
+  enter('a@b.example', '203.0.113.7').succeeded();
+  throttle.mayMail('a@b.example');
+  const rows = JSON.stringify(database.db.select().from(attempts).all());
+  expect(rows).not.toMatch(/a@b|203\.0/);
+});
