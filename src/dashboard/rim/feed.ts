@@ -32,12 +32,17 @@ export type FeedOptions = {
   readonly draining: () => boolean;
   /** Milliseconds of a clock that never jumps. */
   readonly monotonic?: () => number;
+  /** How soon a feed notices that the server is about to stop. */
   readonly tickMs?: number;
+  /** How often it is read, at most. */
+  readonly everyMs?: number;
   readonly heartbeatMs?: number;
   readonly lifeMs?: number;
 };
 
-const TICK_MS = 1_000;
+/** A server that stops closes what is open half a second later. */
+const TICK_MS = 200;
+const EVERY_MS = 1_000;
 const HEARTBEAT_MS = 15_000;
 const FEEDS_PER_KEY = 5;
 
@@ -67,16 +72,28 @@ type Feed = {
 
 export function createFeeds(options: FeedOptions): Feeds {
   const { draining, monotonic = () => performance.now() } = options;
-  const { tickMs = TICK_MS, heartbeatMs = HEARTBEAT_MS, lifeMs = LIFE_MS } = options;
+  const { tickMs = TICK_MS, everyMs = EVERY_MS } = options;
+  const { heartbeatMs = HEARTBEAT_MS, lifeMs = LIFE_MS } = options;
   const topics = new Map<string, Topic>();
   let ticker: ReturnType<typeof setInterval> | undefined;
+  let lookedAt = 0;
 
   function tick(): void {
     const now = monotonic();
-    const stopping = draining();
+    if (!draining()) {
+      if (now - lookedAt >= everyMs) look(now);
+      return;
+    }
+    for (const topic of topics.values()) {
+      for (const feed of topic.feeds) end(feed);
+    }
+  }
+
+  function look(now: number): void {
+    lookedAt = now;
     for (const topic of topics.values()) {
       for (const feed of topic.feeds) {
-        if (stopping || now - feed.openedAt >= lifeMs) end(feed);
+        if (now - feed.openedAt >= lifeMs) end(feed);
         else if (now - feed.sentAt >= heartbeatMs) tell(feed, HEARTBEAT, now);
         check(feed);
       }

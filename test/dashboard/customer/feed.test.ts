@@ -1,10 +1,13 @@
 // The live feed of an account, asked as a page asks: it moves with the books and the limits, tells
 // nothing of others, and ends with the session and with the server.
 
-import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import type { LiveRecord } from '../../../src/dashboard/records/customer-overview.ts';
+import { openSignUp, signUp } from '../../support/customer.ts';
 import { temporaryDirectory } from '../../support/database.ts';
+import { type Gateway, startGateway } from '../../support/gateway.ts';
 import { creditOf } from '../../support/ledger.ts';
+import { type Mailbox, openMailbox } from '../../support/mailbox.ts';
 import { waitUntil } from '../../support/upstream.ts';
 import { type CustomerApp, openCustomerApp } from './customer-app.ts';
 
@@ -89,6 +92,46 @@ test('ends when the server is about to stop', async () => {
   own.drain();
   await feed.done;
   await own.close();
+});
+
+describe('of a running server', () => {
+  let mailbox: Mailbox;
+  let gateway: Gateway;
+  beforeAll(async () => {
+    mailbox = await openMailbox();
+    gateway = await startGateway({ environment: openSignUp(mailbox) });
+  });
+  afterAll(async () => {
+    await gateway[Symbol.asyncDispose]();
+    await mailbox[Symbol.asyncDispose]();
+  });
+
+  test('whoever leaves makes room, and signing out ends it', async () => {
+    const { session } = await signUp(gateway, mailbox);
+    const leave = new AbortController();
+    const open = () => session.open('/feed', { signal: leave.signal });
+    const five = await Promise.all([1, 2, 3, 4, 5].map(open));
+    expect(five.map(({ status }) => status)).toEqual([200, 200, 200, 200, 200]);
+    expect((await session.get('/feed')).status).toBe(429);
+    leave.abort();
+    let feed = await session.open('/feed');
+    await waitUntil(async () => {
+      if (feed.status !== 200) feed = await session.open('/feed');
+      return feed.status === 200;
+    });
+    expect((await session.send('POST', '/auth/logout')).status).toBe(204);
+    expect(await feed.text()).toContain('"open_requests":[]');
+  });
+
+  test('a server that stops does not wait for it', async () => {
+    const { session } = await signUp(gateway, mailbox);
+    const feed = await session.open('/feed');
+    const before = performance.now();
+    const [text, code] = await Promise.all([feed.text(), gateway.stop()]);
+    expect([text.startsWith('id: '), code]).toEqual([true, 0]);
+    // It would wait for half a minute for answers of models.
+    expect(performance.now() - before).toBeLessThan(10_000);
+  });
 });
 
 function fail(): never {

@@ -27,7 +27,12 @@ function rig(options: Options = {}) {
       reads += 1;
       return { data: { value }, changes: String(value) };
     });
-  const feeds = createFeeds({ draining: () => draining, tickMs: TICK_MS, ...options });
+  const feeds = createFeeds({
+    draining: () => draining,
+    tickMs: TICK_MS,
+    everyMs: TICK_MS,
+    ...options,
+  });
   const timeouts: number[] = [];
   const server = Bun.serve({
     port: 0,
