@@ -67,23 +67,27 @@ export function createMailer(options: MailerOptions): Mailer {
     });
   }
 
-  async function attempt({ to, subject, text }: Mail): Promise<boolean> {
+  /** `refused`: the mail server will not take it later either. */
+  async function attempt({ to, subject, text }: Mail): Promise<'sent' | 'failed' | 'refused'> {
     try {
       transport ??= open();
       // An address as an object is one address, whatever is in it.
       await (await transport).sendMail({ from, to: { name: '', address: to }, subject, text });
-      return true;
+      return 'sent';
     } catch (error) {
-      const why = error instanceof Error && 'code' in error ? String(error.code) : 'unknown';
-      log.error(`a mail could not be sent: ${/^[A-Z_]{1,40}$/.test(why) ? why : 'unknown'}`);
-      return false;
+      const { code, responseCode } = error as { code?: unknown; responseCode?: unknown };
+      const why = typeof code === 'string' && /^[A-Z_]{1,40}$/.test(code) ? code : 'unknown';
+      const status = typeof responseCode === 'number' ? ` ${responseCode}` : '';
+      log.error(`a mail could not be sent: ${why}${status}`);
+      return typeof responseCode === 'number' && responseCode >= 500 ? 'refused' : 'failed';
     }
   }
 
   async function deliver(mail: Mail): Promise<void> {
     for (const pauseMs of [...pausesMs, undefined]) {
-      if (await attempt(mail)) return;
-      if (pauseMs === undefined || isClosing) break;
+      const outcome = await attempt(mail);
+      if (outcome === 'sent') return;
+      if (outcome === 'refused' || pauseMs === undefined || isClosing) break;
       await Promise.race([Bun.sleep(pauseMs), closing.promise]);
     }
     log.error(

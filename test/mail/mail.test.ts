@@ -1,0 +1,88 @@
+import { expect, test } from 'bun:test';
+import { createMailer } from '../../src/mail/mail.ts';
+import { openMailbox } from '../support/mailbox.ts';
+
+const MAIL = {
+  to: 'a@example.com',
+  subject: 'Confirm your e-mail address',
+  text: 'Grüße.\n\nOpen this page:\nhttps://gateway.example/dashboard/verify?token=abc\n',
+  link: 'https://gateway.example/dashboard/verify?token=abc',
+};
+
+function open(smtpUrl: string | undefined, pausesMs: readonly number[] = []) {
+  const lines: string[] = [];
+  const write = (line: string) => lines.push(line);
+  const mailer = createMailer({
+    ...{ smtpUrl, pausesMs, from: 'Gateway <gateway@example.com>' },
+    log: { info: write, error: write },
+  });
+  return { mailer, lines };
+}
+
+test('without a mail server, the link is in the log, for whoever it is', () => {
+  const { mailer, lines } = open(undefined);
+  expect(mailer.mode).toBe('log');
+  mailer.send(MAIL);
+  mailer.send({ to: 'b@example.com', subject: 'Your password was changed', text: '' });
+  expect(lines).toEqual([
+    'no mail server is set. Confirm your e-mail address, for a@example.com: https://gateway.example/dashboard/verify?token=abc',
+    'no mail server is set. Your password was changed, for b@example.com',
+  ]);
+});
+
+test('a mail is plain text from us to one address', async () => {
+  await using mailbox = await openMailbox();
+  const { mailer, lines } = open(mailbox.url);
+  expect(mailer.mode).toBe('smtp');
+  mailer.send(MAIL);
+  await mailer.close();
+  const [mail] = mailbox.mails;
+  expect(mailbox.mails).toHaveLength(1);
+  expect(mail).toMatchObject({ to: MAIL.to, from: 'gateway@example.com', subject: MAIL.subject });
+  expect(mail?.headers['content-type']).toStartWith('text/plain; charset=utf-8');
+  expect(mail?.text.trim().replaceAll('\r\n', '\n')).toBe(MAIL.text.trim());
+  expect(lines).toEqual([]);
+});
+
+const GIVEN_UP =
+  'a mail was given up. Check SMTP_URL and MAIL_FROM; whoever waits for it asks again.';
+
+test('a mail that fails is tried again, and told without whom and what it was for', async () => {
+  const { mailer, lines } = open('smtp://127.0.0.1:1', [10, 10]);
+  mailer.send(MAIL);
+  await untilLines(lines, 4);
+  expect(lines).toEqual([...Array(3).fill('a mail could not be sent: ESOCKET'), GIVEN_UP]);
+  await mailer.close();
+});
+
+test('a mail that the mail server refuses for good is given up, and the next is sent', async () => {
+  await using mailbox = await openMailbox();
+  mailbox.refuse(true);
+  const { mailer, lines } = open(mailbox.url, [3_600_000]);
+  mailer.send(MAIL);
+  await untilLines(lines, 2);
+  expect(lines).toEqual(['a mail could not be sent: EENVELOPE 550', GIVEN_UP]);
+  mailbox.refuse(false);
+  mailer.send(MAIL);
+  await mailer.close();
+  expect(mailbox.mails).toHaveLength(1);
+});
+
+test('a server that ends tries once more what waits, and waits for nothing else', async () => {
+  const { mailer, lines } = open('smtp://127.0.0.1:1', [3_600_000]);
+  mailer.send(MAIL);
+  await untilLines(lines, 1);
+  await mailer.close();
+  expect(lines).toHaveLength(3);
+});
+
+test('mails are bounded while nobody takes them', async () => {
+  const { mailer, lines } = open('smtp://127.0.0.1:1');
+  for (let count = 0; count < 501; count += 1) mailer.send(MAIL);
+  expect(lines).toEqual(['a mail was dropped, because too many wait for the mail server already']);
+  await mailer.close();
+});
+
+async function untilLines(lines: readonly string[], count: number): Promise<void> {
+  while (lines.length < count) await Bun.sleep(5);
+}
