@@ -6,18 +6,23 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { catalogOf } from '../../test/support/catalog.ts';
 import { post, requestBody } from '../../test/support/client.ts';
-import { type Gateway, type GatewayOptions, startGateway } from '../../test/support/gateway.ts';
+import { addOperator, newPassword, openSignUp, signUp } from '../../test/support/customer.ts';
+import { type Gateway, startGateway } from '../../test/support/gateway.ts';
+import { openMailbox } from '../../test/support/mailbox.ts';
 import { startUpstream, type Upstream } from '../../test/support/upstream.ts';
 
 const DAY_MS = 86_400_000;
 const CLOCK = resolve(import.meta.dir, '../../test/support/shifted-clock.ts');
 
-export type DemoAccount = { readonly id: string; readonly email: string; readonly key: string };
+type DemoAccount = { readonly id: string; readonly email: string; readonly key: string };
+
+type Login = { readonly email: string; readonly password: string };
 
 export type Demo = {
   readonly gateway: Gateway;
-  /** The first is the one whose pages are shown. */
-  readonly accounts: readonly DemoAccount[];
+  /** Whose pages are shown. */
+  readonly customer: Login;
+  readonly operator: Login;
   readonly [Symbol.asyncDispose]: () => Promise<void>;
 };
 
@@ -97,9 +102,11 @@ function catalog(upstream: Upstream): string {
 }
 
 /** Lives through a week in a few seconds, and leaves the gateway of today running. */
-export async function startDemo(options: Pick<GatewayOptions, 'environment'> = {}): Promise<Demo> {
+export async function startDemo(): Promise<Demo> {
   const upstream = await startUpstream();
+  const mailbox = await openMailbox();
   const directory = await mkdtemp(join(tmpdir(), 'tollgate-pictures-'));
+  const environment = openSignUp(mailbox);
   const shared = { directory, catalog: catalog(upstream) };
   let accounts: readonly DemoAccount[] = [];
   for (const [index, requests] of TRAFFIC.slice(0, -1).entries()) {
@@ -107,21 +114,26 @@ export async function startDemo(options: Pick<GatewayOptions, 'environment'> = {
     const past = await startGateway({
       ...shared,
       preload: CLOCK,
-      environment: { ...options.environment, CLOCK_BEHIND_MS: String(behindMs) },
+      environment: { ...environment, CLOCK_BEHIND_MS: String(behindMs) },
     });
     if (index === 0) accounts = await populate(past);
     await callAlong(past, accounts, requests, index);
     if (index === 3) await topUp(past, accounts);
     await past.stop();
   }
-  const gateway = await startGateway({ ...shared, ...options });
+  const gateway = await startGateway({ ...shared, environment });
   await callAlong(gateway, accounts, TRAFFIC.at(-1) ?? 0, TRAFFIC.length);
   await disturb(gateway, accounts);
+  const operator = { email: 'charles@babbage.example', password: newPassword() };
+  await addOperator(gateway, operator.email, operator.password);
+  const customer = await signUp(gateway, mailbox, PEOPLE[0].email);
   return {
     gateway,
-    accounts,
+    customer,
+    operator,
     async [Symbol.asyncDispose]() {
       await gateway[Symbol.asyncDispose]();
+      await mailbox[Symbol.asyncDispose]();
       await upstream.close();
     },
   };

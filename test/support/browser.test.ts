@@ -57,7 +57,7 @@ describeInBrowser('the browser of the tests', ({ visit }) => {
 
   test('a refusal that a page handles is no complaint', async () => {
     await using visitor = await visit(`${server.url.origin}/refused`);
-    await visitor.page.waitForFunction('document.title === "done"');
+    await waitUntil(async () => (await visitor.page.title()) === 'done');
     expect(visitor.complaints()).toEqual([]);
   });
 

@@ -1,0 +1,96 @@
+// `scripts/screenshots`: walks over the page tables of both applications in a real browser, over the
+// gateway of picturing/demo.ts, and writes a picture of each page in each form.
+
+import { mkdir, rm } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import type { Browser } from 'playwright-core';
+import {
+  launchChromium,
+  openVisitor,
+  type Visitor,
+  type VisitorOptions,
+} from '../test/support/browser.ts';
+import { PREFIXES, type Realm } from '../test/support/session.ts';
+import { type Demo, startDemo } from './picturing/demo.ts';
+import { linksOn, type PageRow, readPages, settle, signInOn } from './picturing/pages.ts';
+
+const folder = resolve(import.meta.dir, '../.screenshots');
+
+const FORMS: readonly (VisitorOptions & { readonly name: string })[] = [
+  { name: 'wide-light', colorScheme: 'light', viewport: { width: 1280, height: 800 } },
+  { name: 'wide-dark', colorScheme: 'dark', viewport: { width: 1280, height: 800 } },
+  { name: 'narrow-light', colorScheme: 'light', viewport: { width: 390, height: 844 } },
+  { name: 'narrow-dark', colorScheme: 'dark', viewport: { width: 390, height: 844 } },
+];
+
+const args = process.argv.slice(2);
+const realms = (['customer', 'operator'] as const).filter(
+  (realm) => !args.some((arg) => arg in PREFIXES) || args.includes(realm),
+);
+const wanted = args.filter((arg) => arg.startsWith('/'));
+const problems: string[] = [];
+
+await rm(folder, { recursive: true, force: true });
+await mkdir(folder, { recursive: true });
+await using demo = await startDemo();
+const browser = await launchChromium();
+for (const realm of realms) {
+  for (const form of FORMS) await walk(browser, demo, realm, form);
+}
+await browser.close();
+for (const problem of problems) process.stdout.write(`${problem}\n`);
+process.stdout.write(`${folder}: ${problems.length} problems\n`);
+process.exitCode = problems.length === 0 ? 0 : 1;
+
+/** Every page of one application in one form: first as a stranger sees it, then signed in. */
+async function walk(
+  browser: Browser,
+  demo: Demo,
+  realm: Realm,
+  form: (typeof FORMS)[number],
+): Promise<void> {
+  const pages = await readPages(realm);
+  const origin = realm === 'customer' ? demo.gateway.url : demo.gateway.operatorUrl();
+  const base = `${origin}${PREFIXES[realm]}`;
+  await using visitor = await openVisitor(browser, base, form);
+  const links = new Set<string>();
+  let told = 0;
+  const visit = async (row: PageRow, path: string) => {
+    await visitor.page.goto(`${base}${path}`);
+    await settle(visitor.page);
+    for (const link of await linksOn(visitor.page, PREFIXES[realm])) links.add(link);
+    if (wanted.length > 0 && !wanted.includes(row.path)) return;
+    told = await keep(visitor, `${realm}${nameOf(row.path)}-${form.name}`, told);
+  };
+  for (const row of pages.filter(({ signedOut }) => signedOut)) await visit(row, row.path);
+  await signInOn(visitor.page, demo, realm);
+  const inside = pages.filter(({ signedOut }) => !signedOut);
+  for (const row of inside.filter(({ path }) => !path.includes(':'))) await visit(row, row.path);
+  for (const row of inside.filter(({ path }) => path.includes(':'))) {
+    const example = [...links].find((link) => patternOf(row.path).test(link));
+    if (example === undefined) problems.push(`${realm} ${row.path}: no page links to one of these`);
+    else await visit(row, example);
+  }
+}
+
+/** `told` complaints of the visitor are known already; answers how many are now. */
+async function keep(visitor: Visitor, name: string, told: number): Promise<number> {
+  const { page } = visitor;
+  await page.screenshot({ path: join(folder, `${name}.png`), fullPage: true });
+  const wider = await page.evaluate<boolean>(
+    'document.documentElement.scrollWidth > document.documentElement.clientWidth',
+  );
+  if (wider) problems.push(`${name}: the page is wider than the screen`);
+  for (const finding of await visitor.accessibilityFindings()) problems.push(`${name}: ${finding}`);
+  for (const complaint of visitor.complaints().slice(told)) problems.push(`${name}: ${complaint}`);
+  return visitor.complaints().length;
+}
+
+/** `/keys/:id` matches `/keys/key_1` and nothing below it. */
+function patternOf(path: string): RegExp {
+  return new RegExp(`^${path.replaceAll(/:\w+/g, '[^/]+')}$`);
+}
+
+function nameOf(path: string): string {
+  return path === '/' ? '-home' : path.replaceAll('/', '-').replaceAll(':', '');
+}

@@ -1,0 +1,45 @@
+// The pages of an application as its own table has them, and what it takes to look at one.
+
+import { resolve } from 'node:path';
+import type { Page } from 'playwright-core';
+import { signInAs } from '../../test/support/browser-session.ts';
+import type { Realm } from '../../test/support/session.ts';
+import type { Demo } from './demo.ts';
+
+export type PageRow = {
+  readonly path: string;
+  readonly title: string;
+  readonly signedOut?: boolean;
+};
+
+/** Read at run time: pages are written for browsers and are no part of this program. */
+export async function readPages(realm: Realm): Promise<readonly PageRow[]> {
+  const file = resolve(import.meta.dir, `../../src/dashboard/web/${realm}/pages.tsx`);
+  const { PAGES } = (await import(file)) as { readonly PAGES: readonly PageRow[] };
+  return PAGES;
+}
+
+/** Waits until the page has what it asked for. A live feed never ends, so silence is no sign. */
+export async function settle(page: Page): Promise<void> {
+  await page.locator('h1').first().waitFor({ timeout: 10_000 });
+  await page.locator('.skeleton, [aria-busy=true]').first().waitFor({ state: 'detached' });
+  await page.evaluate('document.fonts.ready');
+}
+
+/** Paths below the prefix that the page links to. */
+export async function linksOn(page: Page, prefix: string): Promise<readonly string[]> {
+  const links = await page.evaluate<string[]>(
+    '[...document.querySelectorAll("a[href]")].map((link) => link.pathname)',
+  );
+  return links
+    .filter((link) => link.startsWith(`${prefix}/`))
+    .map((link) => link.slice(prefix.length));
+}
+
+export async function signInOn(
+  page: Page,
+  { customer, operator }: Demo,
+  realm: Realm,
+): Promise<void> {
+  await signInAs(page, realm, realm === 'customer' ? customer : operator);
+}
