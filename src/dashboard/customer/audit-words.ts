@@ -27,11 +27,32 @@ const WORDS: Readonly<Record<string, (detail: Detail) => string>> = {
     `The API key${masked === undefined ? '' : ` ${masked}`} was revoked${revocation(reason)}.`,
   'block.added': () => 'The account was blocked.',
   'block.removed': () => 'The account is no longer blocked.',
-  'code.redeemed': () => 'A code was redeemed.',
-  'money.credited': () => 'Balance was added.',
-  'money.granted': () => 'Balance was given.',
-  'money.adjusted': () => 'The balance was corrected.',
+  'code.redeemed': ({ amount }) => `A code was redeemed${tokens(amount, ' for ')}.`,
+  'money.credited': ({ amount }) => `Balance was added${tokens(amount, ': ')}.`,
+  'money.granted': ({ amount }) => `Balance was given${tokens(amount, ': ')}.`,
+  'money.adjusted': ({ amount }) => `The balance was corrected${tokens(amount, ' by ')}.`,
+  'user.created': () => 'A password was set, with which one can sign in.',
+  'user.signed_in': ({ with: how }) =>
+    how === undefined ? 'Somebody signed in.' : `Somebody signed in with ${how}.`,
+  'user.second_factor_failed': () =>
+    'Somebody had the right password and a wrong code of the second factor.',
+  'user.signed_out': () => 'Somebody signed out.',
+  'user.password_changed': () => 'The password was changed.',
+  'user.password_reset': () => 'The password was set anew by a mailed link.',
+  'user.two_factor_enabled': () => 'The second factor was turned on.',
+  'user.two_factor_disabled': () => 'The second factor was turned off.',
+  'user.recovery_codes_made': () => 'New recovery codes were made; the ones before are void.',
+  'user.sessions_ended': ({ ended }) =>
+    ended === 1 ? 'Another session was ended.' : `${ended} other sessions were ended.`,
+  'account.deletion_asked': () => 'The deletion of the account was asked for.',
+  'account.deletion_taken_back': () => 'The deletion of the account was taken back.',
+  'account.closed': () => 'The account was closed.',
 };
+
+/** `amount` is in service tokens, as the ledger wrote it. */
+function tokens(amount: Detail[string] | undefined, before: string): string {
+  return typeof amount === 'string' ? `${before}${amount} service tokens` : '';
+}
 
 function standing(to: Detail[string] | undefined): string {
   if (to === 'suspended') return 'The account was suspended.';
@@ -46,7 +67,7 @@ function revocation(reason: Detail[string] | undefined): string {
   return '';
 }
 
-/** `two_factor.turned_on` is told as “Two factor: turned on.” until it has words of its own. */
+/** `two_factor.turned_on` is told as “Two factor: turned on.” where there are no words for it. */
 function plain(action: string): string {
   const [subject = '', what = ''] = action.replaceAll('_', ' ').split('.');
   return `${subject.charAt(0).toUpperCase()}${subject.slice(1)}: ${what}.`;

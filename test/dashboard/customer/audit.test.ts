@@ -106,6 +106,9 @@ describe('the words', () => {
     ['api_key.renamed', { masked: 'sk-a…z', from: null, to: 'ci' }, 'was named “ci”'],
     ['api_key.renamed', { masked: 'sk-a…z', from: 'ci', to: null }, 'lost its name'],
     ['account.standing_changed', { to: 'active' }, 'was activated'],
+    ['money.credited', { amount: '12.5' }, 'Balance was added: 12.5 service tokens.'],
+    ['user.signed_in', { with: 'password and code' }, 'signed in with password and code'],
+    ['user.sessions_ended', { ended: 3 }, '3 other sessions'],
     ['two_factor.turned_on', {}, 'Two factor: turned on.'],
   ])('of %s %p say "%s"', (action, detail, expected) => {
     expect(words(action, detail)).toContain(expected);
