@@ -81,14 +81,16 @@ function AccountView({
       <Stats>
         <Stat
           label="Available"
-          value={<Tokens amount={balance.available} decimals={2} />}
-          unit="tokens"
-          hint={<Usd amount={balance.available_usd} short />}
+          value={<Tokens amount={balance.available} decimals={0} />}
+          hint={
+            <>
+              Service tokens, <Usd amount={balance.available_usd} short />
+            </>
+          }
         />
         <Stat
           label="Reserved"
-          value={<Tokens amount={balance.reserved} decimals={2} />}
-          unit="tokens"
+          value={<Tokens amount={balance.reserved} decimals={0} />}
           hint="Held for requests that are under way."
         />
         <Stat

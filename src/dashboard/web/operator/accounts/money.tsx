@@ -79,7 +79,7 @@ export function MoneyDialog({
         cancel={onClose}
         onSubmit={() => void action.run()}
       >
-        <div>
+        <div class="field">
           <Segments label="Kind" choices={KINDS} active={kind} onChange={setKind} />
           <p class="soft small">{WORDS[kind].what}</p>
         </div>

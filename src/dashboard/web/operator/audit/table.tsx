@@ -3,7 +3,7 @@
 import { Link } from 'wouter-preact';
 import type { AuditEventRecord } from '../../../records/operator-lists.ts';
 import { Empty, ListTable, NoMatch, Nothing, Time, useList } from '../../ui/index.ts';
-import { actionWords, detailWords } from './words.ts';
+import { actionWords, actorWords, detailWords } from './words.ts';
 
 type Query = {
   readonly account?: string;
@@ -52,11 +52,10 @@ export function AuditTable({
         },
         {
           label: 'Who',
-          wrap: true,
           show: ({ actor, address }) => (
             <>
-              <div>{actor.replace(/^operator:/, '')}</div>
-              <div class="soft small">{address ?? 'command line or the program itself'}</div>
+              <div>{actorWords(actor)}</div>
+              {address !== null && <div class="soft small">{address}</div>}
             </>
           ),
         },

@@ -1,7 +1,7 @@
 // Events of the audit trail in words.
 
 import type { AuditEventRecord } from '../../../records/operator-lists.ts';
-import { humanize } from '../../ui/index.ts';
+import { formatInstant, formatTokens, humanize } from '../../ui/index.ts';
 
 /** `api_key.revoked` is `API key revoked`. */
 export function actionWords(action: string): string {
@@ -14,18 +14,37 @@ export function detailWords(detail: AuditEventRecord['detail']): string {
   const change = to === undefined ? [] : [`${valueWords(from)} → ${valueWords(to)}`];
   const others = Object.entries(rest)
     .filter(([, value]) => value !== null && value !== '')
-    .map(([name, value]) => `${humanize(name).toLowerCase()}: ${memberWords(name, value)}`);
+    .map(([name, value]) => `${nameWords(name)}: ${memberWords(name, value)}`);
   return [...change, ...others].join('; ');
+}
+
+/** Members of events are written `expires_at` or `requestsPerMinute`. */
+function nameWords(name: string): string {
+  return humanize(name.replace(/[A-Z]/g, (letter) => `_${letter}`)).toLowerCase();
 }
 
 type Value = AuditEventRecord['detail'][string] | undefined;
 
 function memberWords(name: string, value: Value): string {
   const isInstant = name.endsWith('_at') && typeof value === 'number';
-  return isInstant ? new Date(value).toISOString() : valueWords(value);
+  if (isInstant) return formatInstant(new Date(value).toISOString());
+  return name === 'amount' ? formatTokens(String(value)) : valueWords(value);
 }
 
 function valueWords(value: Value): string {
   if (value === null || value === undefined) return 'none';
   return typeof value === 'boolean' ? (value ? 'yes' : 'no') : String(value);
 }
+
+/** Who did it, as people know them. */
+export function actorWords(actor: string): string {
+  if (actor.startsWith('operator:')) return actor.slice('operator:'.length);
+  if (actor.startsWith('acct_')) return 'Its owner';
+  return ACTORS[actor] ?? actor;
+}
+
+const ACTORS: Readonly<Record<string, string>> = {
+  operator: 'The command line',
+  system: 'The program itself',
+  visitor: 'Nobody signed in',
+};

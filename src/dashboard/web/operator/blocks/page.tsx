@@ -72,7 +72,7 @@ export function BlocksPage() {
               label: 'Ends',
               show: ({ expires_at }) =>
                 expires_at === null ? (
-                  <Nothing>Not by itself</Nothing>
+                  <span class="soft">Not by itself</span>
                 ) : (
                   <Time relative at={expires_at} />
                 ),
@@ -84,7 +84,7 @@ export function BlocksPage() {
                 <Button
                   kind="quiet"
                   size="small"
-                  aria-label={`Take the block of ${calledOf(block)} back`}
+                  aria-label={`Take back the block of ${calledOf(block)}`}
                   onClick={() => setRemoving(block)}
                 >
                   Take back

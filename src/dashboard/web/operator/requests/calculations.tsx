@@ -14,7 +14,7 @@ export function Calculations({
         <Card
           key={each.price_version}
           flush
-          title={`${each.model}, the model that was ${each.used_for === 'requested' ? 'asked for' : 'served'}`}
+          title={`The charge at the price of ${each.model}${calculations.length > 1 ? ROLES[each.used_for] : ''}`}
         >
           <Table
             caption={`The charge at the price of ${each.model}`}
@@ -45,3 +45,8 @@ export function Calculations({
     </>
   );
 }
+
+const ROLES: Readonly<Record<CalculationRecord['used_for'], string>> = {
+  requested: ', which was asked for',
+  served: ', which served',
+};

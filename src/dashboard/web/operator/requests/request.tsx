@@ -48,24 +48,25 @@ function Story({ story }: { readonly story: OperatorRequestRecord }) {
           <Stat
             label="Debited"
             value={<Tokens amount={booked.debited} />}
-            unit="tokens"
-            hint={<Usd amount={booked.debited_usd} />}
+            hint={
+              <>
+                Service tokens, <Usd amount={booked.debited_usd} />
+              </>
+            }
           />
           <Stat
             label="Costs of the upstreams"
             value={costs === null ? '–' : <Tokens amount={costs.total} />}
-            unit={costs === null ? '' : 'tokens'}
             hint={costsHint(costs)}
           />
           <Stat
             label="Margin"
             value={costs?.margin == null ? '–' : <Tokens amount={costs.margin} />}
-            unit={costs?.margin == null ? '' : 'tokens'}
+            hint="What is left of the charge."
           />
           <Stat
             label="Loss"
             value={<Tokens amount={booked.loss} />}
-            unit="tokens"
             hint="What the balance could not pay."
           />
         </Stats>
@@ -176,7 +177,14 @@ function UsageFacts({ usage }: { readonly usage: OperatorRequestRecord['usage'] 
             <code key="report">{JSON.stringify(usage.reported)}</code>
           ),
         ],
-        ['Doubt', usage.doubt === null ? <Nothing /> : humanize(usage.doubt)],
+        [
+          'Doubt',
+          usage.doubt === null ? (
+            <Nothing key="doubt" />
+          ) : (
+            `${humanize(usage.doubt)}: ${DOUBTS[usage.doubt] ?? 'not charged'}`
+          ),
+        ],
       ]}
     />
   );
@@ -186,4 +194,13 @@ const BASES: Readonly<Record<string, string>> = {
   reported: 'the upstream',
   estimated: 'the gateway',
   recovered: 'the gateway, after it had died',
+};
+
+/** What was done with such a report. */
+const DOUBTS: Readonly<Record<string, string>> = {
+  malformed: 'not charged, since a count in it is missing or is none',
+  inconsistent: 'not charged, since its counts do not make up their total',
+  implausible:
+    'not charged, since it is more than the model could have read, or was allowed to write',
+  zero: 'charged as it is, although there was something to count',
 };
