@@ -4,7 +4,7 @@
 import { type ComponentType, render } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import { Link, Route, Router, Switch, useLocation } from 'wouter-preact';
-import { declareSignedOut } from './api.ts';
+import { ApiError, declareSignedOut } from './api.ts';
 import { Button } from './button.tsx';
 import type { PageEntry, PageProps } from './page.ts';
 import { Empty, Page, Skeleton } from './parts.tsx';
@@ -22,11 +22,14 @@ export function startApp(pages: readonly PageEntry[]): void {
 }
 
 function App({ pages }: { readonly pages: readonly PageEntry[] }) {
-  const [failed, setFailed] = useState(false);
+  const [failure, setFailure] = useState<unknown>(undefined);
   useEffect(() => {
-    loadSession().catch(() => setFailed(true));
+    loadSession().catch(setFailure);
   }, []);
-  if (failed) return <Unreachable />;
+  if (failure instanceof ApiError && failure.status === 404) {
+    return <Closed why={failure.message} />;
+  }
+  if (failure !== undefined) return <Unreachable />;
   if (session.value === undefined) return null;
   return (
     <Router base={APP_PREFIX}>
@@ -125,6 +128,20 @@ function Outdated() {
     >
       The server may have been updated, or the connection broke.
     </Empty>
+  );
+}
+
+/** The server says what opens it. */
+function Closed({ why }: { readonly why: string }) {
+  return (
+    <Gate>
+      <Empty
+        title="Nobody can sign in yet"
+        action={<Button onClick={() => window.location.reload()}>Try again</Button>}
+      >
+        {why}
+      </Empty>
+    </Gate>
   );
 }
 
