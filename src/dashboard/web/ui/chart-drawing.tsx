@@ -71,7 +71,7 @@ export function ChartDrawing(props: ChartProps) {
           <text
             key={index}
             class={plot.x(index) > width - LABEL_WIDTH / 2 ? 'end' : 'middle'}
-            x={Math.min(plot.x(index), width - 1)}
+            x={plot.x(index) > width - LABEL_WIDTH / 2 ? width - 1 : plot.x(index)}
             y={HEIGHT - 6}
           >
             {pointLabel(times, index, step)}

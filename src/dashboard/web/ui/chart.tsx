@@ -1,14 +1,14 @@
 // A chart over time, with the same numbers as a table for whoever wants or needs that.
 
 import { useState } from 'preact/hooks';
+import { Button } from './button.tsx';
 import { type ChartProps, pointName } from './chart-data.ts';
 import { ChartDrawing, colour, shown } from './chart-drawing.tsx';
 import { formatCount } from './format.ts';
 import { Table } from './table.tsx';
-import { Segments } from './tabs.tsx';
 
 export function Chart(props: ChartProps) {
-  const [view, setView] = useState<'chart' | 'table'>('chart');
+  const [table, setTable] = useState(false);
   const { title, series } = props;
   return (
     <figure class="chart" aria-label={title}>
@@ -24,17 +24,12 @@ export function Chart(props: ChartProps) {
               </span>
             ))}
         </div>
-        <Segments
-          label={`How to show ${title}`}
-          choices={[
-            { id: 'chart', label: 'Chart' },
-            { id: 'table', label: 'Table' },
-          ]}
-          active={view}
-          onChange={setView}
-        />
+        <Button kind="quiet" size="small" onClick={() => setTable(!table)}>
+          {table ? 'Show the chart' : 'Show as a table'}
+          <span class="sr-only">: {title}</span>
+        </Button>
       </div>
-      {view === 'chart' ? <ChartDrawing {...props} /> : <ChartTable {...props} />}
+      {table ? <ChartTable {...props} /> : <ChartDrawing {...props} />}
     </figure>
   );
 }

@@ -8,6 +8,7 @@ import { Button } from './button.tsx';
 import { StepUpDialog } from './dialog.tsx';
 import type { PageEntry } from './page.ts';
 import { session, signOut } from './session.ts';
+import { Segments } from './tabs.tsx';
 import { chooseTheme, type Theme, theme } from './theme.ts';
 import { Toasts } from './toast.tsx';
 
@@ -28,17 +29,17 @@ export function Shell({ pages, children }: ShellProps) {
         Skip to the content
       </a>
       <div class="shell">
-        <div class="top">
+        <header class="top">
           <Brand />
           <Button aria-expanded={open} aria-controls="side" onClick={() => setOpen(!open)}>
             Menu
           </Button>
-        </div>
-        <div class={`side${open ? ' open' : ''}`} id="side">
+        </header>
+        <aside class={`side${open ? ' open' : ''}`} id="side" aria-label="Menu">
           <Brand />
           <Navigation pages={pages} location={location} />
           <Who />
-        </div>
+        </aside>
         <main class="main" id="content" tabIndex={-1}>
           {children}
         </main>
@@ -72,14 +73,20 @@ function Brand() {
   );
 }
 
-/** A post and its barrier. */
+/** A post with a raised barrier; the same as mark.svg. */
 function Mark() {
   return (
     <svg class="mark" viewBox="0 0 32 32" aria-hidden="true">
       <rect width="32" height="32" rx="7" fill="#0d5c75" />
-      <path fill="#fff" d="M7 8h4v17H7z" />
-      <path fill="#6cc3dd" d="M11 11h14v4H11z" />
-      <path fill="#fff" d="M14 11h4l-3 4h-4zm7 0h4l-3 4h-4z" />
+      <path fill="#fff" d="M6 26V11h6v15z" />
+      <path fill="none" stroke="#8fd6ec" stroke-width="4" d="M10 14.5 27 7" />
+      <path
+        fill="none"
+        stroke="#fff"
+        stroke-width="4"
+        stroke-dasharray="4 3.5"
+        d="m14 12.7 13-5.7"
+      />
     </svg>
   );
 }
@@ -121,7 +128,7 @@ function isWithin(location: string, path: string): boolean {
 }
 
 const THEMES: readonly { readonly id: Theme; readonly label: string }[] = [
-  { id: 'system', label: 'As the system' },
+  { id: 'system', label: 'Auto' },
   { id: 'light', label: 'Light' },
   { id: 'dark', label: 'Dark' },
 ];
@@ -130,29 +137,17 @@ function Who() {
   const email = session.value?.email;
   return (
     <div class="who">
-      <label class="row">
-        Colours
-        <select
-          value={theme.value}
-          onChange={(event) => chooseTheme(event.currentTarget.value as Theme)}
-        >
-          {THEMES.map(({ id, label }) => (
-            <option key={id} value={id}>
-              {label}
-            </option>
-          ))}
-        </select>
-      </label>
       {email !== undefined && (
-        <>
+        <div class="row apart">
           <div class="email" title={email}>
             {email}
           </div>
           <Button size="small" onClick={() => void signOut()}>
             Sign out
           </Button>
-        </>
+        </div>
       )}
+      <Segments label="Colours" choices={THEMES} active={theme.value} onChange={chooseTheme} />
     </div>
   );
 }
