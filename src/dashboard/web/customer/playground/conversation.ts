@@ -28,6 +28,9 @@ export type Running = {
 
 export type Conversation = ReturnType<typeof createConversation>;
 
+/** Long texts cost time to lay out, and nobody reads more often than this. */
+const SHOWN_EVERY_MS = 40;
+
 const READERS = { chat: readChat, messages: readMessages } as const;
 
 export function createConversation({ send, refusalOf, now }: ConversationDependencies) {
@@ -56,7 +59,9 @@ export function createConversation({ send, refusalOf, now }: ConversationDepende
     };
     let answer = NO_ANSWER;
     const inputTokens = estimateTokens(JSON.stringify(body));
+    let waiting: ReturnType<typeof setTimeout> | undefined;
     const show = (): void => {
+      waiting = undefined;
       if (!own.signal.aborted) running.value = { answer, inputTokens, requestId: facts.requestId };
     };
     problem.value = undefined;
@@ -68,11 +73,12 @@ export function createConversation({ send, refusalOf, now }: ConversationDepende
       for await (const data of readBody(response)) {
         answer = data.reduce(READERS[format], answer);
         if (isStream(response) && isBegun(answer)) facts.firstMs ??= since();
-        show();
+        waiting ??= setTimeout(show, SHOWN_EVERY_MS);
       }
     } catch (error) {
       if (!own.signal.aborted) answer = { ...answer, problem: refusalOf(error) ?? BROKEN };
     }
+    clearTimeout(waiting);
     if (abort !== own) return;
     facts.totalMs = since();
     if (answer.problem !== undefined) facts.end = 'failed';
