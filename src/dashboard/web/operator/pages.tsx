@@ -7,7 +7,7 @@ export const PAGES: readonly PageEntry[] = [
     path: '/',
     title: 'Overview',
     group: '',
-    load: async () => (await import('./home.tsx')).HomePage,
+    load: async () => (await import('./overview/page.tsx')).OverviewPage,
   },
   {
     path: '/accounts',
@@ -60,6 +60,58 @@ export const PAGES: readonly PageEntry[] = [
     title: 'Audit trail',
     group: 'Records',
     load: async () => (await import('./audit/page.tsx')).AuditPage,
+  },
+  {
+    path: '/models',
+    title: 'Models',
+    group: 'Service',
+    load: async () => (await import('./models/page.tsx')).ModelsPage,
+  },
+  {
+    path: '/models/:id',
+    title: 'Model',
+    load: async () => (await import('./models/detail.tsx')).ModelPage,
+  },
+  {
+    path: '/upstreams',
+    title: 'Upstreams',
+    group: 'Service',
+    load: async () => (await import('./upstreams/page.tsx')).UpstreamsPage,
+  },
+  {
+    path: '/upstreams/:id',
+    title: 'Upstream',
+    load: async () => (await import('./upstreams/detail.tsx')).UpstreamPage,
+  },
+  {
+    path: '/prices',
+    title: 'Prices',
+    group: 'Service',
+    load: async () => (await import('./prices/page.tsx')).PricesPage,
+  },
+  {
+    path: '/catalog',
+    title: 'Catalog',
+    group: 'Service',
+    load: async () => (await import('./system/catalog.tsx')).CatalogPage,
+  },
+  {
+    path: '/nodes',
+    title: 'Nodes',
+    group: 'Service',
+    load: async () => (await import('./system/nodes.tsx')).NodesPage,
+  },
+  {
+    path: '/money',
+    title: 'Money',
+    group: 'Books',
+    load: async () => (await import('./money/page.tsx')).MoneyPage,
+  },
+  {
+    path: '/self-audit',
+    title: 'Audit of the books',
+    group: 'Books',
+    load: async () => (await import('./system/self-audit.tsx')).SelfAuditPage,
   },
   {
     path: '/security',

@@ -1,0 +1,68 @@
+// The accounts and the open holds that money is with.
+
+import type { MoneyAccountRecord, MoneyRecord } from '../../../records/operator-shop.ts';
+import { Card, Empty, formatCount, StateBadge, Table, Time, Tokens, Usd } from '../../ui/index.ts';
+
+export function AccountsCard({
+  title,
+  what,
+  rows,
+  empty,
+}: {
+  readonly title: string;
+  readonly what: string;
+  readonly rows: readonly MoneyAccountRecord[];
+  readonly empty: string;
+}) {
+  return (
+    <Card title={title} flush>
+      {rows.length === 0 ? (
+        <Empty title="Nobody yet">{empty}</Empty>
+      ) : (
+        <Table
+          caption={title}
+          rows={rows}
+          rowKey={({ account_id }) => account_id}
+          href={({ account_id }) => `/accounts/${account_id}`}
+          columns={[
+            { label: 'Account', show: ({ email }) => email },
+            { label: what, end: true, show: ({ amount_usd }) => <Usd amount={amount_usd} short /> },
+            {
+              label: 'Service tokens',
+              end: true,
+              show: ({ amount }) => <Tokens amount={amount} decimals={0} />,
+            },
+          ]}
+        />
+      )}
+    </Card>
+  );
+}
+
+export function HoldsCard({ holds }: Pick<MoneyRecord, 'holds'>) {
+  const { open, oldest } = holds;
+  return (
+    <Card
+      title={oldest.length < open ? `Oldest of ${formatCount(open)} open holds` : 'Open holds'}
+      flush
+    >
+      {oldest.length === 0 ? (
+        <Empty title="No open holds">No request reserves money now.</Empty>
+      ) : (
+        <Table
+          caption="Open holds"
+          rows={oldest}
+          rowKey={({ request_id }) => request_id}
+          href={({ request_id }) => `/requests/${request_id}`}
+          columns={[
+            { label: 'Request', show: ({ request_id }) => <code>{request_id}</code> },
+            { label: 'Since', show: ({ created_at }) => <Time at={created_at} relative /> },
+            { label: 'Model', show: ({ model }) => model },
+            { label: 'Phase', show: ({ phase }) => <StateBadge state={phase} /> },
+            { label: 'Reserved', end: true, show: ({ amount }) => <Tokens amount={amount} /> },
+          ]}
+        />
+      )}
+    </Card>
+  );
+}

@@ -1,0 +1,74 @@
+// What was earned and lost with each model, and how good the estimates of its prompts were.
+
+import type { MoneyRecord } from '../../../records/operator-shop.ts';
+import { Card, Empty, formatCount, formatShare, Nothing, Table, Usd } from '../../ui/index.ts';
+
+type Row = MoneyRecord['models'][number];
+
+export function ModelsMoney({ models }: Pick<MoneyRecord, 'models'>) {
+  return (
+    <Card title="By model" flush>
+      {models.length === 0 ? (
+        <Empty title="No requests">Nothing was asked in this time.</Empty>
+      ) : (
+        <Table
+          caption="Money by model"
+          rows={models}
+          rowKey={({ model }) => model}
+          href={({ model }) => `/models/${model}`}
+          columns={[
+            { label: 'Model', show: ({ model }) => model, sortBy: ({ model }) => model },
+            {
+              label: 'Requests',
+              end: true,
+              show: ({ requests }) => formatCount(requests),
+              sortBy: ({ requests }) => requests,
+            },
+            {
+              label: 'Failed',
+              end: true,
+              show: ({ failed, requests }) => formatShare(failed, requests),
+              sortBy: ({ failed }) => failed,
+            },
+            amount('Spent', 'spent_usd'),
+            amount('Cost', 'cost_usd'),
+            {
+              label: 'Margin',
+              end: true,
+              show: (row) =>
+                row.uncosted === row.requests ? (
+                  <Nothing>Its cost is not known</Nothing>
+                ) : (
+                  <Usd amount={row.margin_usd} short />
+                ),
+              sortBy: ({ margin_usd }) => Number(margin_usd),
+            },
+            amount('Loss', 'loss_usd'),
+            {
+              label: 'Prompt estimate',
+              end: true,
+              show: (row) => estimate(row),
+            },
+          ]}
+        />
+      )}
+    </Card>
+  );
+}
+
+function amount(label: string, field: 'spent_usd' | 'cost_usd' | 'loss_usd') {
+  return {
+    label,
+    end: true,
+    show: (row: Row) => <Usd amount={row[field]} short />,
+    sortBy: (row: Row) => Number(row[field]),
+  };
+}
+
+/** How far the estimates were from what was counted, over all requests of the model. */
+function estimate({ estimated_input_tokens: estimated, input_tokens: counted }: Row): string {
+  if (counted === 0) return '–';
+  const percent = ((estimated - counted) / counted) * 100;
+  const sign = percent > 0 ? '+' : percent < 0 ? '−' : '±';
+  return `${sign}${Math.abs(percent).toFixed(1)} %`;
+}

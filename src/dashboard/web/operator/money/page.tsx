@@ -1,0 +1,145 @@
+// Money over all accounts: what customers hold, what was earned and at what cost, what was lost.
+
+import { useState } from 'preact/hooks';
+import type { MoneyRecord } from '../../../records/operator-shop.ts';
+import {
+  Alert,
+  Card,
+  Chart,
+  formatCount,
+  formatUsdShort,
+  Loaded,
+  Page,
+  Segments,
+  Stat,
+  Stats,
+  Tokens,
+  useResource,
+} from '../../ui/index.ts';
+import { AccountsCard, HoldsCard } from './lists.tsx';
+import { ModelsMoney } from './models.tsx';
+
+const SPANS = [
+  { id: '1', label: '24 hours' },
+  { id: '7', label: '7 days' },
+  { id: '30', label: '30 days' },
+  { id: '90', label: '90 days' },
+] as const;
+
+type SpanId = (typeof SPANS)[number]['id'];
+
+export function MoneyPage() {
+  const [days, setDays] = useState<SpanId>('30');
+  const money = useResource<MoneyRecord>(`/money?days=${days}`);
+  return (
+    <Page
+      title="Money"
+      lead="Over all accounts, by the books. Days are UTC."
+      actions={<Segments label="Span of time" choices={SPANS} active={days} onChange={setDays} />}
+    >
+      <Loaded resource={money} lines={10}>
+        {(record) => <Shown record={record} />}
+      </Loaded>
+    </Page>
+  );
+}
+
+function Shown({ record }: { readonly record: MoneyRecord }) {
+  const { series, step } = record;
+  const title = step === 'hour' ? 'USD an hour' : 'USD a day';
+  const usd = (field: 'spent_usd' | 'cost_usd' | 'margin_usd' | 'loss_usd') =>
+    series.map((point) => Number(point[field]));
+  const format = (value: number) => formatUsdShort(value.toFixed(6));
+  return (
+    <>
+      {record.behind > 0 && (
+        <Alert tone="warning" title={`${formatCount(record.behind)} requests are not counted yet`}>
+          <p>They are being added up; this page has them in a while.</p>
+        </Alert>
+      )}
+      <Figures record={record} />
+      <Card title={title}>
+        <Chart
+          title={title}
+          kind="line"
+          step={step}
+          times={series.map(({ at }) => at)}
+          format={format}
+          formatAxis={format}
+          series={[
+            { label: 'Spent by customers', values: usd('spent_usd') },
+            { label: 'Cost of upstreams', values: usd('cost_usd') },
+            { label: 'Margin', values: usd('margin_usd') },
+            { label: 'Loss of estimates', values: usd('loss_usd') },
+          ]}
+        />
+      </Card>
+      <ModelsMoney models={record.models} />
+      <div class="grid">
+        <AccountsCard
+          title="Who spends the most"
+          what="Spent"
+          rows={record.spenders}
+          empty="Nobody has spent anything in this time."
+        />
+        <AccountsCard
+          title="Largest balances"
+          what="Balance"
+          rows={record.largest_balances}
+          empty="There are no accounts yet."
+        />
+      </div>
+      <HoldsCard holds={record.holds} />
+    </>
+  );
+}
+
+function Figures({ record: { totals, balances } }: { readonly record: MoneyRecord }) {
+  return (
+    <Stats>
+      <Stat
+        label="Spent by customers"
+        value={formatUsdShort(totals.spent_usd)}
+        hint={`${formatCount(totals.requests)} requests`}
+      />
+      <Stat
+        label="Cost of upstreams"
+        value={formatUsdShort(totals.cost_usd)}
+        hint="as far as known"
+      />
+      <Stat
+        label="Margin"
+        value={formatUsdShort(totals.margin_usd)}
+        hint={
+          totals.uncosted === 0
+            ? 'of all requests'
+            : `without ${formatCount(totals.uncosted)} requests of unknown cost`
+        }
+      />
+      <Stat
+        label="Loss of estimates"
+        value={formatUsdShort(totals.loss_usd)}
+        hint="charged above what accounts had"
+      />
+      <Stat
+        label="Customers' balances"
+        value={formatUsdShort(balances.posted_usd)}
+        hint={
+          <>
+            <Tokens amount={balances.posted} decimals={0} /> tokens,{' '}
+            {formatCount(balances.accounts)} accounts
+          </>
+        }
+      />
+      <Stat
+        label="Held now"
+        value={formatUsdShort(balances.held_usd)}
+        hint={
+          <>
+            <Tokens amount={balances.held} decimals={0} /> tokens
+          </>
+        }
+      />
+    </Stats>
+  );
+}

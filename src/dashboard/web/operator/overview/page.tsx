@@ -1,0 +1,137 @@
+// The first page of the console: whether all is well, what is under way, and what needs somebody. The
+// live feed moves all of it.
+
+import { useState } from 'preact/hooks';
+import type { MachineRecord, OperatorOverviewRecord } from '../../../records/operator-machine.ts';
+import {
+  Badge,
+  Card,
+  Chart,
+  formatCount,
+  formatMilliseconds,
+  formatShare,
+  formatUsdShort,
+  Loaded,
+  Page,
+  Stat,
+  Stats,
+  Time,
+  Tokens,
+  useLive,
+  useResource,
+} from '../../ui/index.ts';
+import { AlertsCard } from './alerts.tsx';
+import { Troubles } from './troubles.tsx';
+
+export function OverviewPage() {
+  const overview = useResource<OperatorOverviewRecord>('/overview');
+  const [live, setLive] = useState<MachineRecord | undefined>(undefined);
+  const state = useLive('/feed', { message: setLive });
+  const data = overview.data.value;
+  const lead = data && (
+    <>
+      Version {data.version}, started <Time at={data.started_at} relative />.
+    </>
+  );
+  return (
+    <Page
+      title="Overview"
+      lead={lead}
+      actions={
+        <Badge tone={state.value === 'live' ? 'good' : 'neutral'}>
+          {state.value === 'live' ? 'Live' : 'Connecting'}
+        </Badge>
+      }
+    >
+      <Loaded resource={overview} lines={8}>
+        {(loaded) => <Shown machine={live ?? loaded.live} />}
+      </Loaded>
+    </Page>
+  );
+}
+
+function Shown({ machine }: { readonly machine: MachineRecord }) {
+  return (
+    <>
+      <Troubles machine={machine} />
+      <Figures machine={machine} />
+      <Card title="Requests a minute, last hour">
+        <MinutesChart machine={machine} />
+      </Card>
+      <AlertsCard alerts={machine.alerts} />
+    </>
+  );
+}
+
+function Figures({ machine }: { readonly machine: MachineRecord }) {
+  const { minutes, today, holds, balances } = machine;
+  const [before] = minutes.slice(-2);
+  const sum = (field: 'requests' | 'failed') =>
+    minutes.reduce((total, minute) => total + minute[field], 0);
+  return (
+    <Stats>
+      <Stat
+        label="In flight"
+        value={formatCount(machine.in_flight)}
+        hint={`${formatCount(machine.streams_open)} streams open`}
+      />
+      <Stat
+        label="Last full minute"
+        value={formatCount(before?.requests ?? 0)}
+        unit="requests"
+        hint={`${formatCount(before?.output_tokens ?? 0)} tokens written`}
+      />
+      <Stat
+        label="Failed, last hour"
+        value={formatCount(sum('failed'))}
+        hint={`${formatShare(sum('failed'), sum('requests'))} of ${formatCount(sum('requests'))}`}
+      />
+      <Stat
+        label="Spent today (UTC)"
+        value={formatUsdShort(today.spent_usd)}
+        hint={`${formatCount(today.requests)} requests`}
+      />
+      <Stat
+        label="Customers' balances"
+        value={formatUsdShort(balances.posted_usd)}
+        hint={`${formatCount(balances.accounts)} accounts`}
+      />
+      <Stat
+        label="Holds open"
+        value={formatCount(holds.open)}
+        hint={
+          <>
+            <Tokens amount={holds.reserved} decimals={0} /> tokens reserved
+          </>
+        }
+      />
+      <Stat
+        label="Ledger queue"
+        value={formatCount(machine.ledger_pending)}
+        hint="commands not on disk yet"
+      />
+      <Stat
+        label="Event loop"
+        value={formatMilliseconds(machine.loop_lag_ms)}
+        hint="late at most, last minute"
+      />
+    </Stats>
+  );
+}
+
+function MinutesChart({ machine: { minutes } }: { readonly machine: MachineRecord }) {
+  return (
+    <Chart
+      title="Requests a minute, last hour"
+      kind="bars"
+      step="minute"
+      times={minutes.map(({ at }) => at)}
+      series={[
+        { label: 'Succeeded', values: minutes.map(({ succeeded }) => succeeded) },
+        { label: 'Refused', values: minutes.map(({ refused }) => refused) },
+        { label: 'Left by the client', values: minutes.map(({ cancelled }) => cancelled) },
+        { label: 'Failed', values: minutes.map(({ failed }) => failed) },
+      ]}
+    />
+  );
+}

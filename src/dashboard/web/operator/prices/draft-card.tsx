@@ -1,0 +1,152 @@
+// The draft: what it changes, what it would have made of past requests, and publishing it.
+
+import { useEffect, useState } from 'preact/hooks';
+import type {
+  Draft,
+  DraftCheckRecord,
+  PriceBookRecord,
+  PublishedRecord,
+} from '../../../records/operator-shop.ts';
+import {
+  Alert,
+  Button,
+  Card,
+  CodeBlock,
+  ConfirmDialog,
+  ErrorAlert,
+  post,
+  toast,
+  useAction,
+} from '../../ui/index.ts';
+import { clearDraft, draft, isEmpty } from './draft.ts';
+import { DraftRows } from './draft-rows.tsx';
+import { WhatIf } from './what-if.tsx';
+
+type Props = { readonly book: PriceBookRecord; readonly reload: () => Promise<void> };
+
+export function DraftCard({ book, reload }: Props) {
+  const [published, setPublished] = useState<PublishedRecord | undefined>(undefined);
+  const current = draft.value;
+  return (
+    <>
+      {published && <PublishedAlert published={published} />}
+      {!isEmpty(current) && (
+        <Checked
+          book={book}
+          current={current}
+          onPublished={async (record) => {
+            setPublished(record);
+            clearDraft();
+            toast(record.in_force ? 'The prices are published.' : 'The file is written.');
+            await reload();
+          }}
+        />
+      )}
+    </>
+  );
+}
+
+function PublishedAlert({ published }: { readonly published: PublishedRecord }) {
+  if (!published.in_force) {
+    return (
+      <Alert tone="danger" title="The file is written, and the server has refused it">
+        <ul>
+          {published.problems.map((problem) => (
+            <li key={problem}>{problem}</li>
+          ))}
+        </ul>
+        <p>What was there before is in {published.backup}.</p>
+      </Alert>
+    );
+  }
+  return (
+    <Alert tone="good" title="Published, and in force">
+      <p>
+        {published.path} is written. What was there before is in {published.backup}.
+      </p>
+    </Alert>
+  );
+}
+
+function Checked({
+  book,
+  current,
+  onPublished,
+}: {
+  readonly book: PriceBookRecord;
+  readonly current: Draft;
+  readonly onPublished: (published: PublishedRecord) => Promise<void>;
+}) {
+  const [check, setCheck] = useState<DraftCheckRecord | undefined>(undefined);
+  const [asking, setAsking] = useState(false);
+  const checking = useAction(async () =>
+    setCheck(await post<DraftCheckRecord>('/prices/check', current)),
+  );
+  const basis = book.file.digest;
+  useEffect(() => {
+    setCheck(undefined);
+    void checking.run();
+  }, [current, basis]);
+  const canPublish = check?.ok === true && book.file.not_writable === null;
+  return (
+    <Card
+      title="Draft"
+      actions={
+        <>
+          <Button size="small" kind="quiet" onClick={clearDraft}>
+            Throw away
+          </Button>
+          <Button
+            size="small"
+            kind="primary"
+            disabled={!canPublish}
+            onClick={() => setAsking(true)}
+          >
+            Publish
+          </Button>
+        </>
+      }
+    >
+      <div class="stack">
+        <DraftRows draft={current} usdPerMillion={book.usd_per_million} />
+        <ErrorAlert error={checking.error.value} retry={checking.run} />
+        {check && !check.ok && <ProblemsAlert problems={check.problems} />}
+        {check?.ok && <WhatIf draft={current} usdPerMillion={book.usd_per_million} />}
+        {check?.snippet && (
+          <details>
+            <summary>As text for the catalog file</summary>
+            <CodeBlock code={check.snippet} label="prices for the catalog" />
+          </details>
+        )}
+      </div>
+      {asking && check?.based_on && (
+        <ConfirmDialog
+          title="Publish these prices?"
+          consequences={[
+            `They are written into ${book.file.path ?? 'the catalog file'}; what is there now is kept beside it.`,
+            'The server reads the file at once. Customers see the new prices and when they begin.',
+            'Each begins at its instant. Until then it can be withdrawn here.',
+          ]}
+          confirm="Publish"
+          act={async () => {
+            const body = { ...current, based_on: check.based_on };
+            await onPublished(await post<PublishedRecord>('/prices/publish', body));
+          }}
+          onClose={() => setAsking(false)}
+        />
+      )}
+    </Card>
+  );
+}
+
+function ProblemsAlert({ problems }: { readonly problems: readonly string[] }) {
+  return (
+    <Alert tone="danger" title="This draft cannot be published">
+      <ul>
+        {problems.map((problem) => (
+          <li key={problem}>{problem}</li>
+        ))}
+      </ul>
+    </Alert>
+  );
+}

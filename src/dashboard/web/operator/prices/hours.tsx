@@ -1,0 +1,77 @@
+// Hours of the day, in UTC, at which other rates hold than the price's own.
+
+import type { DraftPeriod } from '../../../records/operator-shop.ts';
+import { Button, Field, SelectField } from '../../ui/index.ts';
+import { RateFields, type RatesInput, toRates } from './rates.tsx';
+
+type Window = NonNullable<DraftPeriod['windows']>[number];
+type Days = 'all' | 'week' | 'weekend';
+
+export type HoursInput = {
+  readonly from: string;
+  readonly to: string;
+  readonly days: Days;
+  readonly rates: RatesInput;
+};
+
+export const NEW_HOURS = { from: '16:30', to: '00:30', days: 'all' } as const;
+
+const DAYS: Readonly<Record<Days, NonNullable<Window['days']> | undefined>> = {
+  all: undefined,
+  week: ['mon', 'tue', 'wed', 'thu', 'fri'],
+  weekend: ['sat', 'sun'],
+};
+
+export function HoursFields({
+  hours,
+  onChange,
+  onRemove,
+}: {
+  readonly hours: HoursInput;
+  readonly onChange: (hours: HoursInput) => void;
+  readonly onRemove: () => void;
+}) {
+  const time = (label: string, name: 'from' | 'to') => (
+    <Field label={label}>
+      {(described) => (
+        <input
+          {...described}
+          class="input"
+          type="time"
+          required
+          value={hours[name]}
+          onInput={(event) => onChange({ ...hours, [name]: event.currentTarget.value })}
+        />
+      )}
+    </Field>
+  );
+  return (
+    <div class="stack">
+      <div class="fields">
+        {time('From (UTC)', 'from')}
+        {time('To (UTC)', 'to')}
+        <SelectField
+          label="Days"
+          options={[
+            { value: 'all', label: 'Every day' },
+            { value: 'week', label: 'Monday to Friday' },
+            { value: 'weekend', label: 'Saturday and Sunday' },
+          ]}
+          value={hours.days}
+          onChange={(days) => onChange({ ...hours, days: days as Days })}
+        />
+      </div>
+      <RateFields rates={hours.rates} onChange={(rates) => onChange({ ...hours, rates })} />
+      <div>
+        <Button size="small" kind="quiet-danger" onClick={onRemove}>
+          Remove these hours
+        </Button>
+      </div>
+    </div>
+  );
+}
+
+export function toWindow({ from, to, days, rates }: HoursInput): Window {
+  const named = DAYS[days];
+  return { from, to, ...(named === undefined ? {} : { days: named }), ...toRates(rates) };
+}

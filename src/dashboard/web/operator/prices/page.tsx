@@ -1,0 +1,68 @@
+// The price book: what is in force, what is to come, and the way of a new price from draft to catalog.
+
+import { useState } from 'preact/hooks';
+import type { PriceBookRecord } from '../../../records/operator-shop.ts';
+import { Alert, Button, LinkButton, Loaded, Page, useResource } from '../../ui/index.ts';
+import { BookCard } from './book.tsx';
+import { DraftCard } from './draft-card.tsx';
+import { PeriodDialog } from './period-dialog.tsx';
+
+export function PricesPage() {
+  const book = useResource<PriceBookRecord>('/prices');
+  const [adding, setAdding] = useState<string | undefined>(undefined);
+  const data = book.data.value;
+  return (
+    <Page
+      title="Prices"
+      lead="Every price with its time. A new one begins at an instant to come: what has been sold keeps its price."
+      actions={
+        <Button
+          kind="primary"
+          disabled={data === undefined || data.models.length === 0}
+          onClick={() => setAdding(data?.models[0]?.model)}
+        >
+          New price
+        </Button>
+      }
+    >
+      <Loaded resource={book} lines={10}>
+        {(record) => (
+          <>
+            <FileAlert file={record.file} />
+            <DraftCard book={record} reload={book.reload} />
+            {record.models.map((model) => (
+              <BookCard key={model.model} model={model} onAdd={() => setAdding(model.model)} />
+            ))}
+            {adding !== undefined && (
+              <PeriodDialog book={record} model={adding} onClose={() => setAdding(undefined)} />
+            )}
+          </>
+        )}
+      </Loaded>
+    </Page>
+  );
+}
+
+function FileAlert({ file }: Pick<PriceBookRecord, 'file'>) {
+  if (file.not_writable !== null) {
+    return (
+      <Alert tone="warning" title="Prices cannot be published from here">
+        <p>{file.not_writable} Drafts can be tried all the same, and copied.</p>
+      </Alert>
+    );
+  }
+  if (file.in_force) return null;
+  return (
+    <Alert
+      tone="warning"
+      title="The catalog file is not what is in force"
+      actions={
+        <LinkButton href="/catalog" size="small">
+          Catalog
+        </LinkButton>
+      }
+    >
+      <p>What you publish is written into the file as it is now. See why it was not taken first.</p>
+    </Alert>
+  );
+}

@@ -1,0 +1,130 @@
+// What the draft would have made of the requests of a month, to the unit, as if it had been in force.
+
+import { useState } from 'preact/hooks';
+import type { Draft, PreviewRecord, PreviewSumRecord } from '../../../records/operator-shop.ts';
+import {
+  Button,
+  Empty,
+  ErrorAlert,
+  formatCount,
+  formatShare,
+  post,
+  SelectField,
+  Table,
+  Tokens,
+  useAction,
+} from '../../ui/index.ts';
+
+const MONTHS = 6;
+
+export function WhatIf({
+  draft,
+  usdPerMillion,
+}: {
+  readonly draft: Draft;
+  readonly usdPerMillion: string;
+}) {
+  const months = lastMonths();
+  const [month, setMonth] = useState(months[1]?.value ?? '');
+  const [result, setResult] = useState<
+    { readonly of: Draft; readonly preview: PreviewRecord } | undefined
+  >(undefined);
+  const ask = useAction(async () => {
+    const preview = await post<PreviewRecord>('/prices/preview', { ...draft, month });
+    setResult({ of: draft, preview });
+  });
+  return (
+    <>
+      <div class="filters">
+        <SelectField
+          label="Try it on the requests of"
+          options={months}
+          value={month}
+          onChange={setMonth}
+        />
+        <Button busy={ask.busy.value} onClick={() => void ask.run()}>
+          What if?
+        </Button>
+      </div>
+      <ErrorAlert error={ask.error.value} />
+      {result?.of === draft && <Result preview={result.preview} usdPerMillion={usdPerMillion} />}
+    </>
+  );
+}
+
+type Row = PreviewSumRecord & { readonly model: string };
+
+function Result({
+  preview: { models, totals, not_priced: left },
+  usdPerMillion,
+}: {
+  readonly preview: PreviewRecord;
+  readonly usdPerMillion: string;
+}) {
+  if (totals.requests === 0) {
+    return <Empty title="No requests in that month">Choose another one.</Empty>;
+  }
+  const rows: Row[] = [...models, { ...totals, model: 'All of them' }];
+  const difference = Number(totals.difference);
+  const usd = ((difference / 1e6) * Number(usdPerMillion)).toFixed(2);
+  const share = formatShare(Math.abs(difference), Number(totals.booked));
+  return (
+    <>
+      <p>
+        Customers would have paid <strong>{share}</strong> {difference < 0 ? 'less' : 'more'}: {usd}{' '}
+        USD. What they would have asked for at these prices, nobody knows.
+      </p>
+      <Table
+        caption="What the draft would have made of past requests"
+        rows={rows}
+        rowKey={({ model }) => model}
+        columns={[
+          { label: 'Model', show: ({ model }) => model },
+          { label: 'Requests', end: true, show: ({ requests }) => formatCount(requests) },
+          {
+            label: 'Input tokens',
+            end: true,
+            show: ({ tokens }) =>
+              formatCount(tokens.input + tokens.cached_input + tokens.cache_write),
+          },
+          { label: 'Output tokens', end: true, show: ({ tokens }) => formatCount(tokens.output) },
+          {
+            label: 'Booked',
+            end: true,
+            show: ({ booked }) => <Tokens amount={booked} decimals={0} />,
+          },
+          {
+            label: 'Would be',
+            end: true,
+            show: ({ would_be }) => <Tokens amount={would_be} decimals={0} />,
+          },
+          {
+            label: 'Difference',
+            end: true,
+            show: ({ difference: each }) => <Tokens amount={each} decimals={0} />,
+          },
+        ]}
+      />
+      {left.map(({ model, requests }) => (
+        <p class="soft small" key={model}>
+          {formatCount(requests)} requests of {model}, which the catalog does not have, are in no
+          sum.
+        </p>
+      ))}
+    </>
+  );
+}
+
+/** This month and some before it, by UTC. */
+function lastMonths(): { readonly value: string; readonly label: string }[] {
+  const now = new Date();
+  return Array.from({ length: MONTHS }, (_, back) => {
+    const first = new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() - back, 1));
+    const label = first.toLocaleDateString('en-GB', {
+      month: 'long',
+      year: 'numeric',
+      timeZone: 'UTC',
+    });
+    return { value: first.toISOString().slice(0, 7), label };
+  });
+}
