@@ -50,18 +50,6 @@ export const PAGES: readonly PageEntry[] = [
     load: async () => (await import('./codes.tsx')).CodesPage,
   },
   {
-    path: '/maintenance',
-    title: 'Maintenance',
-    group: 'Records',
-    load: async () => (await import('./maintenance.tsx')).MaintenancePage,
-  },
-  {
-    path: '/audit',
-    title: 'Audit trail',
-    group: 'Records',
-    load: async () => (await import('./audit/page.tsx')).AuditPage,
-  },
-  {
     path: '/models',
     title: 'Models',
     group: 'Service',
@@ -102,6 +90,12 @@ export const PAGES: readonly PageEntry[] = [
     load: async () => (await import('./system/nodes.tsx')).NodesPage,
   },
   {
+    path: '/maintenance',
+    title: 'Maintenance',
+    group: 'Service',
+    load: async () => (await import('./maintenance.tsx')).MaintenancePage,
+  },
+  {
     path: '/money',
     title: 'Money',
     group: 'Books',
@@ -112,6 +106,12 @@ export const PAGES: readonly PageEntry[] = [
     title: 'Audit of the books',
     group: 'Books',
     load: async () => (await import('./system/self-audit.tsx')).SelfAuditPage,
+  },
+  {
+    path: '/audit',
+    title: 'Audit trail',
+    group: 'Records',
+    load: async () => (await import('./audit/page.tsx')).AuditPage,
   },
   {
     path: '/security',
