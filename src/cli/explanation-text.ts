@@ -1,5 +1,6 @@
 // The facts about one request in words, for people who ask `tollgate explain`. It computes nothing.
 
+import { PLAYGROUND_KEY_ID } from '../core/id.ts';
 import type { AttemptFacts, UpstreamCosts } from '../operations/attempt-facts.ts';
 import type { Explanation } from '../operations/explanation.ts';
 
@@ -14,10 +15,14 @@ const DOUBTS: Readonly<Record<NonNullable<Usage['doubt']>, string>> = {
   zero: 'charged as it is, although there was something to count',
 };
 
+function asker(keyId: string): string {
+  return keyId === PLAYGROUND_KEY_ID ? 'from the playground' : `key ${keyId}`;
+}
+
 export function explanationText(facts: Explanation): string {
   const { request, usage, booked } = facts;
   const lines = [
-    `Request ${facts.request_id} of account ${facts.account_id}, key ${facts.key_id}`,
+    `Request ${facts.request_id} of account ${facts.account_id}, ${asker(facts.key_id)}`,
     `Model   ${facts.model.requested} requested, ${facts.model.served ?? 'none'} served`,
     ...holdLines(facts.hold),
   ];
