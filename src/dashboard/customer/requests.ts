@@ -10,12 +10,12 @@ import {
   type ListedRequest,
   REQUEST_PREFIX_MIN,
 } from '../../ledger/request-list.ts';
-import type { CustomerExplanation } from '../../operations/customer-explanation.ts';
 import { explainToCustomer } from '../../operations/requests.ts';
 import type {
   RequestFiltersRecord,
   RequestListRecord,
   RequestRecord,
+  RequestStoryRecord,
 } from '../records/customer-request.ts';
 import { DashboardError } from '../rim/error.ts';
 import { PAGE_QUERY, readPage } from '../rim/page.ts';
@@ -96,7 +96,7 @@ export function requestRoutes({
       method: 'GET',
       path: '/requests/:id',
       standings: WHILE_INACTIVE,
-      handle: ({ who, param }): CustomerExplanation =>
+      handle: ({ who, param }): RequestStoryRecord =>
         explainToCustomer(store.books, operator().catalog, who.accountId, param('id')),
     }),
   ];

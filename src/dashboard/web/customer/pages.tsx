@@ -33,6 +33,29 @@ export const PAGES: readonly PageEntry[] = [
     load: async () => (await import('./models/detail.tsx')).ModelPage,
   },
   {
+    path: '/usage',
+    title: 'Usage',
+    group: 'Activity',
+    load: async () => (await import('./usage/page.tsx')).UsagePage,
+  },
+  {
+    path: '/requests',
+    title: 'Requests',
+    group: 'Activity',
+    load: async () => (await import('./requests/page.tsx')).RequestsPage,
+  },
+  {
+    path: '/requests/:id',
+    title: 'Request',
+    load: async () => (await import('./requests/detail.tsx')).RequestPage,
+  },
+  {
+    path: '/ledger',
+    title: 'Ledger and receipts',
+    group: 'Activity',
+    load: async () => (await import('./ledger/page.tsx')).LedgerPage,
+  },
+  {
     path: '/audit',
     title: 'Audit trail',
     group: 'Account',

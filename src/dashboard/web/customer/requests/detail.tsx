@@ -1,0 +1,224 @@
+// The whole story of one request: what was asked, held, used and charged, and its receipt.
+
+import type { RequestStoryRecord } from '../../../records/customer-request.ts';
+import {
+  Alert,
+  Card,
+  CopyButton,
+  Facts,
+  formatCount,
+  formatMilliseconds,
+  formatTokens,
+  formatUsd,
+  Loaded,
+  Nothing,
+  Page,
+  type PageProps,
+  Stat,
+  Stats,
+  Table,
+  Time,
+  Tokens,
+  useResource,
+} from '../../ui/index.ts';
+import { OutcomeBadge } from './columns.tsx';
+import { ReceiptCard } from './receipt.tsx';
+import { BASES, chargeWords, DOUBTS, endingWords, PRICE_NAMES } from './words.ts';
+
+const BACK = { href: '/requests', label: 'Requests' };
+
+export function RequestPage({ params }: PageProps) {
+  const id = params['id'] ?? '';
+  const story = useResource<RequestStoryRecord>(`/requests/${encodeURIComponent(id)}`);
+  return (
+    <Page
+      title="Request"
+      back={BACK}
+      lead={
+        <span class="row">
+          <code>{id}</code>
+          <CopyButton text={id} label="Copy the request id" kind="quiet" />
+        </span>
+      }
+    >
+      <Loaded resource={story} lines={8}>
+        {(data) => <Story story={data} reload={story.reload} />}
+      </Loaded>
+    </Page>
+  );
+}
+
+function Story({
+  story,
+  reload,
+}: {
+  readonly story: RequestStoryRecord;
+  readonly reload: () => unknown;
+}) {
+  const { request, usage, booked } = story;
+  return (
+    <>
+      {request !== null && usage !== null && booked !== null ? (
+        <>
+          <Alert
+            tone={request.outcome === 'completed' ? 'good' : 'warning'}
+            title={endingWords(request.outcome)}
+          >
+            {chargeWords(request.outcome, booked)}
+          </Alert>
+          <Stats>
+            <Stat
+              label="Spent"
+              value={formatTokens(booked.debited)}
+              unit="tokens"
+              hint={formatUsd(booked.debited_usd)}
+            />
+            <Stat
+              label="Input"
+              value={formatCount(usage.input_tokens)}
+              hint={`${formatCount(usage.cached_input_tokens)} from the cache`}
+            />
+            <Stat
+              label="Output"
+              value={formatCount(usage.output_tokens)}
+              hint={`${formatCount(usage.reasoning_tokens)} reasoning`}
+            />
+            <Stat
+              label="Took"
+              value={formatMilliseconds(
+                Date.parse(request.ended_at) - Date.parse(request.started_at),
+              )}
+              hint={
+                request.first_content_ms === null
+                  ? 'No content came'
+                  : `First content after ${formatMilliseconds(request.first_content_ms)}`
+              }
+            />
+          </Stats>
+        </>
+      ) : (
+        <Alert title="This request is still under way">
+          Nothing is charged yet; what is held for it is shown below.{' '}
+          <button type="button" class="button small" onClick={() => void reload()}>
+            Look again
+          </button>
+        </Alert>
+      )}
+      <div class="grid">
+        <AskedCard story={story} />
+        <HeldCard story={story} />
+      </div>
+      {usage !== null && <ChargeCard story={story} usage={usage} />}
+      {story.receipt !== null && (
+        <ReceiptCard id={story.request_id} sequence={story.receipt.sequence} />
+      )}
+    </>
+  );
+}
+
+function AskedCard({ story }: { readonly story: RequestStoryRecord }) {
+  const { request, model, attempts } = story;
+  return (
+    <Card title="What was asked">
+      <Facts
+        items={[
+          ['Model', model.requested],
+          [
+            'Answered by',
+            model.served === null ? (
+              <Nothing>Nobody</Nothing>
+            ) : story.fallback_used ? (
+              `${model.served}, in its place`
+            ) : (
+              model.served
+            ),
+          ],
+          ['Outcome', request === null ? 'Under way' : <OutcomeBadge outcome={request.outcome} />],
+          [
+            'Format',
+            request === null ? '–' : `${request.format}${request.stream ? ', streamed' : ''}`,
+          ],
+          ['Tries', formatCount(attempts)],
+          ['Key', <code key="key">{story.key_id}</code>],
+          ['End user', request?.end_user || <Nothing>None named</Nothing>],
+          ['Started', <Time key="start" at={story.hold.created_at} detail="second" />],
+          ['Ended', <Time key="end" at={story.hold.ended_at} detail="second" />],
+        ]}
+      />
+    </Card>
+  );
+}
+
+function HeldCard({ story: { hold } }: { readonly story: RequestStoryRecord }) {
+  return (
+    <Card title="What was reserved">
+      <Facts
+        items={[
+          ['Estimated prompt', `${formatCount(hold.estimated_prompt_tokens)} tokens`],
+          ['Longest answer', `${formatCount(hold.output_bound)} tokens`],
+          ['Reserved at first', <Tokens key="first" amount={hold.first_amount} />],
+          ['Reserved later', <Tokens key="later" amount={hold.grown_by} />],
+          ['In all', <Tokens key="all" amount={hold.amount} />],
+          ['At the price', <code key="price">{hold.price_version}</code>],
+        ]}
+      />
+      <p class="soft small">
+        A reservation only makes sure that the answer can be paid for. What was not used of it was
+        given back at the end.
+      </p>
+    </Card>
+  );
+}
+
+function ChargeCard({
+  story: { calculations, booked },
+  usage,
+}: {
+  readonly story: RequestStoryRecord;
+  readonly usage: NonNullable<RequestStoryRecord['usage']>;
+}) {
+  return (
+    <Card title="How it was charged">
+      <div class="stack">
+        <p>
+          {BASES[usage.basis]}
+          {usage.doubt !== null && ` ${DOUBTS[usage.doubt]}`}
+        </p>
+        {calculations.map((each) => (
+          <div key={each.price_version}>
+            <p>
+              At the price of {each.model} (<code>{each.price_version}</code>):
+            </p>
+            <Table
+              caption={`Charge at the price of ${each.model}`}
+              rows={each.buckets.filter(({ tokens }) => tokens > 0)}
+              rowKey={({ name }) => name}
+              columns={[
+                { label: 'What', show: ({ name }) => PRICE_NAMES[name] },
+                { label: 'Tokens', end: true, show: ({ tokens }) => formatCount(tokens) },
+                { label: 'Price of each', end: true, show: ({ price }) => formatTokens(price) },
+                { label: 'Service tokens', end: true, show: ({ amount }) => formatTokens(amount) },
+              ]}
+            />
+            <p class="end">
+              Together {formatTokens(each.exact)}, rounded to {formatTokens(each.rounded)}
+            </p>
+          </div>
+        ))}
+        {calculations.length > 1 && <p>The lower of the two is charged.</p>}
+        {booked !== null && (
+          <Facts
+            items={[
+              ['Charged', <Tokens key="charged" amount={booked.charged} />],
+              ['Taken from the balance', <Tokens key="debited" amount={booked.debited} />],
+              ...(booked.waived === '0'
+                ? []
+                : ([['Waived', <Tokens key="waived" amount={booked.waived} />]] as const)),
+              ['Balance after it', <Tokens key="balance" amount={booked.balance_after} />],
+            ]}
+          />
+        )}
+      </div>
+    </Card>
+  );
+}
