@@ -2,11 +2,10 @@
 
 import { useState } from 'preact/hooks';
 import { Link } from 'wouter-preact';
-import { post } from '../ui/api.ts';
 import { enter, fromAddress, GateForm, GatePage, MailedNotice } from '../ui/auth/gate.tsx';
 import { PasswordField } from '../ui/auth/password-field.tsx';
 import { IncompleteLink } from '../ui/auth/recovery.tsx';
-import { Button, ErrorAlert, house, TextField, toast, useAction } from '../ui/index.ts';
+import { Button, ErrorAlert, house, post, TextField, toast, useAction } from '../ui/index.ts';
 
 export function SignUpPage() {
   const [email, setEmail] = useState('');

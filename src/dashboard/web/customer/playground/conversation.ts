@@ -26,8 +26,6 @@ export type Running = {
   readonly requestId: string | undefined;
 };
 
-export type Conversation = ReturnType<typeof createConversation>;
-
 /** Long texts cost time to lay out, and nobody reads more often than this. */
 const SHOWN_EVERY_MS = 40;
 

@@ -2,7 +2,7 @@
 // that the server sent is open: nowhere else, so that nobody finds it who opens the browser later.
 
 import { signal } from '@preact/signals';
-import { ApiError, request } from '../../ui/api.ts';
+import { ApiError, request } from '../../ui/index.ts';
 import { createConversation } from './conversation.ts';
 import type { Format, Settings } from './request.ts';
 import { type ReadTools, readTools } from './tools.ts';
