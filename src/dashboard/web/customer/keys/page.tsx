@@ -44,7 +44,7 @@ export function KeysPage() {
     <Page
       title="API keys"
       lead="Every key spends the same balance under the same limits. Give each machine or project its own, so that one can be revoked alone."
-      actions={create}
+      actions={list.rows.value?.length === 0 ? undefined : create}
     >
       <Loaded resource={head} lines={2}>
         {(data) => <KeyStats head={data} />}

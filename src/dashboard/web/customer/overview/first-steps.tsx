@@ -25,7 +25,7 @@ export function FirstSteps({ overview }: { readonly overview: OverviewRecord }) 
           title="Add balance"
           done={steps.has_balance}
           action={
-            steps.has_balance ? undefined : <LinkButton href="/redeem">Redeem a code</LinkButton>
+            steps.has_balance ? undefined : <LinkButton href="/ledger">Redeem a code</LinkButton>
           }
         >
           Requests are paid from it as they are answered.

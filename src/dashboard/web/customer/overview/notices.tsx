@@ -18,7 +18,7 @@ export function Notices({ overview }: { readonly overview: OverviewRecord }) {
 }
 
 const ADD_BALANCE = (
-  <LinkButton size="small" href="/redeem">
+  <LinkButton size="small" href="/ledger">
     Add balance
   </LinkButton>
 );

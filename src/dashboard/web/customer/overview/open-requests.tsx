@@ -14,13 +14,15 @@ export function OpenRequests({ live }: { readonly live: LiveRecord }) {
         caption="Requests in flight"
         rows={open}
         rowKey={({ request_id }) => request_id}
+        href={({ request_id }) => `/requests/${request_id}`}
         columns={[
           {
             label: 'Model',
             wrap: true,
             show: ({ model, request_id }) => (
               <>
-                <div>{model}</div>
+                {model}
+                <br />
                 <code class="soft small">{request_id}</code>
               </>
             ),

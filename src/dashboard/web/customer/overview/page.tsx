@@ -2,7 +2,11 @@
 // do next. The live feed moves its numbers.
 
 import { useState } from 'preact/hooks';
-import type { LiveRecord, OverviewRecord } from '../../../records/customer-overview.ts';
+import type {
+  LiveRecord,
+  OverviewRecord,
+  SpendRecord,
+} from '../../../records/customer-overview.ts';
 import {
   Badge,
   Card,
@@ -98,15 +102,19 @@ function Figures({
       <Stat
         label="Today (UTC)"
         value={<Usd amount={today.spent_usd} short />}
-        hint={`${formatCount(today.requests)} requests`}
+        hint={requestsOf(today)}
       />
       <Stat
         label="This month"
         value={formatUsdShort(spend.this_month.spent_usd)}
-        hint={`${formatCount(spend.this_month.requests)} requests`}
+        hint={requestsOf(spend.this_month)}
       />
     </Stats>
   );
+}
+
+function requestsOf({ requests }: SpendRecord): string {
+  return requests === 1 ? '1 request' : `${formatCount(requests)} requests`;
 }
 
 function lasting(days: number | null): string {

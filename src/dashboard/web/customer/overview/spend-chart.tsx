@@ -53,7 +53,7 @@ export function SpendCard({
           kind="bars"
           step="day"
           format={shown === 'spent' ? usd : formatCount}
-          formatAxis={shown === 'spent' ? (value) => `$${formatCompact(value)}` : formatCompact}
+          formatAxis={shown === 'spent' ? usdMark : formatCompact}
         />
       )}
     </Card>
@@ -76,6 +76,13 @@ function seriesOf(shown: Choice, days: readonly SpendDayRecord[]) {
       { label: 'Output', values: days.map(({ output_tokens }) => output_tokens) },
     ],
   };
+}
+
+/** A mark on the axis: two digits that count, however little was spent. */
+function usdMark(value: number): string {
+  if (value === 0 || value >= 1) return `$${formatCompact(value)}`;
+  const decimals = Math.ceil(-Math.log10(value)) + 1;
+  return `$${value.toFixed(decimals).replace(/0+$/, '')}`;
 }
 
 /** A bar is a picture of the amount; its exact value is in the ledger. */
