@@ -91,7 +91,7 @@ export const VARIABLES = [
   {
     name: 'OPERATOR_PORT',
     fallback: '',
-    about: "Port of the operator's console; by default PORT + 1. off: no console.",
+    about: "Port of the operator's console; by default PORT + 1; off for none.",
   },
   {
     name: 'BASE_URL',

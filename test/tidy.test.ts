@@ -291,19 +291,7 @@ function scan(pattern: string): SourceFile[] {
 }
 
 function sample(path: string, text: string): SourceFile {
-  const code = withoutComments(text);
-  const folder = path.split('/')[1] ?? path;
-  return { path, folder, text, code: SHOWN_CODE.test(path) ? withoutTemplates(code) : code };
-}
-
-/** Files that hold code for customers to copy, between backquotes. */
-const SHOWN_CODE = /^src\/dashboard\/web\/customer\/(keys\/snippets|playground\/code)\.ts$/;
-
-/** Blanks what stands between backquotes or quotes; keeps the line count. */
-function withoutTemplates(code: string): string {
-  return code
-    .replace(/`(?:\\.|[^`\\])*`/g, (text) => text.replace(/[^\n]/g, ''))
-    .replace(/'for await [^'\n]*'|'console[^'\n]*'/g, "''");
+  return { path, folder: path.split('/')[1] ?? path, text, code: withoutComments(text) };
 }
 
 /** Blanks comments that stand on lines of their own or after code; keeps the line count. */

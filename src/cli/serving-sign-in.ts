@@ -3,7 +3,8 @@
 import { type Config, publicUrl } from '../config.ts';
 import type { RandomBytes } from '../core/id.ts';
 import type { DashboardStore } from '../dashboard/dependencies.ts';
-import type { SendMail, SignIn } from '../identity/sign-in/contract.ts';
+import type { SignIn } from '../identity/sign-in/contract.ts';
+import type { SendMail } from '../identity/sign-in/mails.ts';
 import { signInSecret } from '../identity/sign-in/secret.ts';
 import { createSignIn } from '../identity/sign-in/sign-in.ts';
 import type { Log } from '../observe/log.ts';

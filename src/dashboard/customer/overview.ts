@@ -57,7 +57,7 @@ export function overviewRoutes(dependencies: OwnDependencies): readonly Route<Si
           first_steps: {
             has_key: store.keys.countActive(accountId) > 0,
             has_balance: hasBalance,
-            has_request: days.length > 0 || spend.any(accountId),
+            has_request: days.length > 0 || spend.isAny(accountId),
           },
           connection: connectionOf(dependencies, account),
           notices: [

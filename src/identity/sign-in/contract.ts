@@ -3,18 +3,7 @@
 import type { ReadSession, SignedIn, SignedInCustomer, SignedInOperator } from '../session.ts';
 import type { Invites } from './invites.ts';
 import type { Operators } from './operators.ts';
-
-/** Who may sign up: everybody, whoever has an invitation, nobody. */
-export type SignUpMode = 'open' | 'invite' | 'closed';
-
-/** One text to one address. Never rejects and never waits: what fails is tried again and logged. */
-export type SendMail = (mail: {
-  readonly to: string;
-  readonly subject: string;
-  readonly text: string;
-  /** The link in it, where it has one: for the log of a server without mail. */
-  readonly link?: string;
-}) => void;
+import type { SignUpMode } from './parts.ts';
 
 /** A request, as far as sign-in looks at it. */
 export type Visit = {

@@ -133,6 +133,6 @@ export function createInvites(dependencies: {
 function invalid(): IdentityError {
   return new IdentityError(
     'invalid_invite',
-    'This invitation is not valid (any more), or it is for another e-mail address. Ask the operator for a new one.',
+    'This invitation is not valid, or no longer, or it is for another e-mail address. Ask the operator for a new one.',
   );
 }

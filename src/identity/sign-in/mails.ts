@@ -2,7 +2,15 @@
 // it does anything, so that a program which follows links changes nothing.
 
 import type { Realm } from '../session.ts';
-import type { SendMail } from './contract.ts';
+
+/** One text to one address. Never rejects and never waits: what fails is tried again and logged. */
+export type SendMail = (mail: {
+  readonly to: string;
+  readonly subject: string;
+  readonly text: string;
+  /** The link in it, where it has one: for the log of a server without mail. */
+  readonly link?: string;
+}) => void;
 
 type Mail = Omit<Parameters<SendMail>[0], 'to'>;
 

@@ -7,11 +7,14 @@ import { type Accounts, normaliseEmail } from '../accounts.ts';
 import { type Actor, type AuditAction, writeAuditEvent } from '../audit.ts';
 import { IdentityError } from '../error.ts';
 import type { Realm } from '../session.ts';
-import type { SendMail, SignUpMode } from './contract.ts';
+import type { SendMail } from './mails.ts';
 import type { Passwords } from './passwords.ts';
 import type { Throttle } from './throttle.ts';
 import type { Tokens } from './tokens.ts';
 import type { User, Users } from './users.ts';
+
+/** Who may sign up: everybody, whoever has an invitation, nobody. */
+export type SignUpMode = 'open' | 'invite' | 'closed';
 
 export type SignInDependencies = {
   readonly database: Database;

@@ -48,7 +48,7 @@ export function createTokens(dependencies: {
     if (row !== undefined) return row;
     throw new IdentityError(
       'invalid_token',
-      'This link is not valid (any more): it was used, it is older than 30 minutes, or it is incomplete. Ask for another one.',
+      'This link is not valid: it was used, it is older than 30 minutes, or it is incomplete. Ask for another one.',
     );
   }
 

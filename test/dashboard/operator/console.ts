@@ -92,6 +92,7 @@ export function openConsole(directory: string) {
       const facts = { realm: 'operator', email, twoFactor: false } as const;
       return { ...facts, userId: 'user_1', sessionId: 'session_1', provenAt };
     },
+    isOpen: () => true,
     standing: () => undefined,
     address: () => ADDRESS,
     origin: ORIGIN,
