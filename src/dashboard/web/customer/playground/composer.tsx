@@ -41,19 +41,17 @@ export function Composer({
       <TextArea
         label="Message"
         rows={3}
+        required
         value={text}
         onInput={onInput}
         onKeyDown={sendsOn(send)}
         hint="Ctrl and Enter sends it."
       />
       <div class="actions">
-        {isRunning ? (
-          <Button onClick={onStop}>Stop</Button>
-        ) : (
-          <Button type="submit" kind="primary">
-            Send
-          </Button>
-        )}
+        {isRunning && <Button onClick={onStop}>Stop</Button>}
+        <Button type="submit" kind="primary" busy={isRunning}>
+          Send
+        </Button>
       </div>
     </form>
   );
