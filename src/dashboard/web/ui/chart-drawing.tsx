@@ -9,7 +9,8 @@ import { formatCompact, formatCount } from './format.ts';
 const HEIGHT = 220;
 const TOP = 8;
 const BOTTOM = 24;
-const LEFT = 52;
+/** Of a character on the value axis, as wide as they come. */
+const CHARACTER_WIDTH = 7.5;
 const LABEL_WIDTH = 84;
 
 type Plot = {
@@ -27,15 +28,17 @@ export function ChartDrawing(props: ChartProps) {
   const [read, setRead] = useState<number | undefined>(undefined);
   const ticks = valueTicks(largest(series, kind === 'bars'), 4);
   const top = ticks.at(-1) ?? 1;
-  const band = Math.max(1, width - LEFT) / Math.max(1, times.length);
+  const marks = ticks.map(formatAxis);
+  const start = Math.max(...marks.map(({ length }) => length)) * CHARACTER_WIDTH + 12;
+  const band = Math.max(1, width - start) / Math.max(1, times.length);
   const plot: Plot = {
     band,
-    x: (index) => LEFT + (index + 0.5) * band,
+    x: (index) => start + (index + 0.5) * band,
     y: (value) => TOP + (1 - value / top) * (HEIGHT - TOP - BOTTOM),
   };
   const at = (clientX: number) => {
     const left = place.current?.getBoundingClientRect().left ?? 0;
-    const index = Math.floor((clientX - left - LEFT) / band);
+    const index = Math.floor((clientX - left - start) / band);
     setRead(index >= 0 && index < times.length ? index : undefined);
   };
   const move = (event: KeyboardEvent) => {
@@ -59,15 +62,15 @@ export function ChartDrawing(props: ChartProps) {
       onPointerLeave={() => setRead(undefined)}
     >
       <svg class="plot" width={width} height={HEIGHT} aria-hidden="true">
-        {ticks.map((tick) => (
+        {ticks.map((tick, nth) => (
           <g key={tick}>
-            <line class="rule" x1={LEFT} x2={width} y1={plot.y(tick)} y2={plot.y(tick)} />
-            <text class="end" x={LEFT - 8} y={plot.y(tick) + 4}>
-              {formatAxis(tick)}
+            <line class="rule" x1={start} x2={width} y1={plot.y(tick)} y2={plot.y(tick)} />
+            <text class="end" x={start - 8} y={plot.y(tick) + 4}>
+              {marks[nth]}
             </text>
           </g>
         ))}
-        {labelledPoints(times.length, width - LEFT, LABEL_WIDTH).map((index) => (
+        {labelledPoints(times.length, width - start, LABEL_WIDTH).map((index) => (
           <text
             key={index}
             class={plot.x(index) > width - LABEL_WIDTH / 2 ? 'end' : 'middle'}

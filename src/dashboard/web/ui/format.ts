@@ -14,15 +14,14 @@ export function groupDigits(decimal: string): string {
 }
 
 /**
- * Shortens a decimal to at most `decimals` places, halves away from zero. For overviews: where an
+ * Shortens a decimal to at most `decimals` places, halves away from zero, without trailing zeros. For overviews: where an
  * amount is a matter of record, show all of it with `groupDigits`.
  */
 export function roundDecimal(decimal: string, decimals: number): string {
   const match = /^(-?)(\d+)(?:\.(\d+))?$/.exec(decimal);
   if (match === null) return decimal;
   const [, sign = '', whole = '', fraction = ''] = match;
-  if (fraction.length <= decimals) return decimal;
-  const kept = BigInt(`${whole}${fraction.slice(0, decimals)}`);
+  const kept = BigInt(`${whole}${fraction.slice(0, decimals).padEnd(decimals, '0')}`);
   const rounded = (fraction[decimals] ?? '0') >= '5' ? kept + 1n : kept;
   const digits = rounded.toString().padStart(decimals + 1, '0');
   const end = digits.length - decimals;
@@ -57,6 +56,11 @@ export function formatUsdShort(decimal: string): string {
 /** A whole number, grouped. */
 export function formatCount(count: number): string {
   return groupDigits(String(Math.round(count)));
+}
+
+/** A count and what is counted: `"1 account"`, `"1,200 accounts"`. */
+export function formatCountOf(count: number, one: string, many = `${one}s`): string {
+  return `${formatCount(count)} ${count === 1 ? one : many}`;
 }
 
 /** A large number in few characters, for axes: `1200000` is `"1.2 M"`. */

@@ -52,6 +52,7 @@ export {
 export {
   formatCompact,
   formatCount,
+  formatCountOf,
   formatInstant,
   formatMilliseconds,
   formatRelative,

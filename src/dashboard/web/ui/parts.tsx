@@ -207,7 +207,9 @@ export function Empty({
 }: Children & { readonly title: string; readonly action?: ComponentChildren }) {
   return (
     <div class="empty">
-      <h3>{title}</h3>
+      <p>
+        <strong>{title}</strong>
+      </p>
       {children && <p class="text">{children}</p>}
       {action}
     </div>

@@ -12,7 +12,7 @@ const PRESETS = [
   { id: '7', label: '7 days' },
   { id: '30', label: '30 days' },
   { id: '90', label: '90 days' },
-  { id: 'own', label: 'Own' },
+  { id: 'own', label: 'Custom' },
 ] as const;
 
 type PresetId = (typeof PRESETS)[number]['id'];
@@ -40,7 +40,7 @@ export function SpanPicker({
     if (id !== 'own') onChange(lastDays(Number(id)));
   };
   return (
-    <div class="filters">
+    <div class="row span">
       <Segments label="Span of time" choices={PRESETS} active={preset} onChange={choose} />
       {preset === 'own' && (
         <>
