@@ -3,6 +3,7 @@
 
 import { Type } from '@sinclair/typebox';
 import { isoTime } from '../../core/calendar.ts';
+import { PLAYGROUND_KEY_ID } from '../../core/id.ts';
 import { formatTokens, formatUsd, type UsdRate } from '../../core/money.ts';
 import type { SignedInCustomer } from '../../identity/session.ts';
 import {
@@ -72,7 +73,10 @@ export function requestRoutes({
       handle({ who: { accountId } }): RequestFiltersRecord {
         return {
           models: operator().catalog.models.map(({ slug }) => slug),
-          keys: store.keys.list(accountId).map(({ id, name, masked }) => ({ id, name, masked })),
+          keys: [
+            ...store.keys.list(accountId).map(({ id, name, masked }) => ({ id, name, masked })),
+            { id: PLAYGROUND_KEY_ID, name: 'Playground', masked: 'no key' },
+          ],
         };
       },
     }),

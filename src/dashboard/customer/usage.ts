@@ -3,6 +3,7 @@
 
 import { Type } from '@sinclair/typebox';
 import { DAY_MS, isoTime } from '../../core/calendar.ts';
+import { PLAYGROUND_KEY_ID } from '../../core/id.ts';
 import { parseInstant } from '../../core/instant.ts';
 import { formatTokens, formatUsd, type UsdRate } from '../../core/money.ts';
 import type { SignedInCustomer } from '../../identity/session.ts';
@@ -188,5 +189,6 @@ function figuresRecord(figures: Figures, usdPerMillion: UsdRate): UsageFiguresRe
 
 function keyNames({ keys }: OwnDependencies['store'], accountId: string): (id: string) => string {
   const names = new Map(keys.list(accountId).map(({ id, name, masked }) => [id, name ?? masked]));
+  names.set(PLAYGROUND_KEY_ID, 'Playground');
   return (id) => names.get(id) ?? id;
 }

@@ -103,10 +103,13 @@ describe('the list', () => {
     expect((await app.get(ada, `/requests?${query}`)).status).toBe(400);
   });
 
-  test('can be filtered by the models that there are and the own keys', async () => {
+  test('can be filtered by the models that there are, the own keys and the playground', async () => {
     const { row } = app.keys.create({ accountId: bob, name: 'Bot' }, 'operator');
     const { json } = await app.get(bob, '/requests/filters');
-    expect(json['keys']).toEqual([{ id: row.id, name: 'Bot', masked: row.masked }]);
+    expect(json['keys']).toEqual([
+      { id: row.id, name: 'Bot', masked: row.masked },
+      { id: 'playground', name: 'Playground', masked: 'no key' },
+    ]);
     expect(json['models']).toEqual(['demo-chat', 'demo-reasoner']);
   });
 });
