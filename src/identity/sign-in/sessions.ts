@@ -4,10 +4,11 @@
 
 import { createHmac } from 'node:crypto';
 import { and, desc, eq, lt, ne, or, sql } from 'drizzle-orm';
-import type { RandomBytes } from '../../core/id.ts';
+import { createId, type RandomBytes } from '../../core/id.ts';
 import type { Database } from '../../store/database.ts';
 import { sessions, users } from '../../store/sign-in-tables.ts';
 import type { Realm } from '../session.ts';
+import type { Visit } from './contract.ts';
 import { createSecret, digestOf, isWellFormedSecret } from './digest.ts';
 
 export type SessionRow = typeof sessions.$inferSelect;
@@ -83,6 +84,21 @@ export function createSessions(dependencies: {
         db.update(sessions).set({ lastSeenAt: now }).where(eq(sessions.id, row.id)).run();
       }
       return row;
+    },
+
+    /** A session for somebody whose password was right just now; answers its cookie. */
+    start(userId: string, { headers, address }: Visit): string {
+      const text = createSecret(randomBytes);
+      const now = clock();
+      db.insert(sessions)
+        .values({
+          id: createId('sess_', randomBytes),
+          ...{ realm, userId, address, digest: digestOf(text), userAgent: shownUserAgent(headers) },
+          ...{ createdAt: now, updatedAt: now, lastSeenAt: now, provenAt: now },
+          expiresAt: now + ABSOLUTE_MS,
+        })
+        .run();
+      return cookie(text);
     },
 
     /** Gives a session a new secret, and with it a new cookie; the old one opens nothing any more. */

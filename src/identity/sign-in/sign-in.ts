@@ -87,7 +87,7 @@ export function createSignIn(
     mode: dependencies.mode,
     customer: {
       ...customer,
-      ...createSignUp({ ...customers, ...adoption, invites, signIn: customer.signIn }),
+      ...createSignUp({ ...customers, ...adoption, invites }),
       deletionDueAt: deletion.deletionDueAt,
       askDeletion: deletion.askDeletion,
       takeDeletionBack: deletion.takeDeletionBack,

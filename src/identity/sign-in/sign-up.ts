@@ -12,7 +12,7 @@
 
 import { DEFAULT_PLAN } from '../../core/plan.ts';
 import { IdentityError } from '../error.ts';
-import type { CustomerSignIn } from './contract.ts';
+import type { CustomerSignIn, SignInOutcome } from './contract.ts';
 import type { Invites } from './invites.ts';
 import { wrongCredentials } from './library-call.ts';
 import { alreadySignedUpMail, verificationMail } from './mails.ts';
@@ -25,11 +25,11 @@ type SignUp = Pick<CustomerSignIn, 'signUp' | 'verifyEmail'>;
 export function createSignUp(
   parts: RealmParts & {
     readonly invites: Invites;
-    readonly signIn: CustomerSignIn['signIn'];
     readonly adopt: (email: string, address: string) => string;
   },
 ): SignUp {
   const { realm, database, mode, passwords, throttle, tokens, users, invites, audit } = parts;
+  const { sessions } = parts;
 
   /** The invitation that is used up, where one is needed. Throws. */
   function requireOpen(email: string, invite: string | undefined): string | null {
@@ -77,14 +77,18 @@ export function createSignUp(
       tokens.find(realm, ['sign-up'], text);
       if (users.find(realm, email) !== undefined) throw taken();
       const accountId = parts.adopt(email, address);
-      database.transaction(() => {
+      return database.transaction((): SignInOutcome => {
         tokens.take(token);
         tokens.removeFor(realm, email, ['sign-up', 'reset']);
         const user = users.create({ realm, email, accountId, password: hash });
         if (invite !== null) invites.use(invite, user.id);
-        audit(user, 'user.created', actorOfUser(user, address), { with: 'sign-up' });
+        const actor = actorOfUser(user, address);
+        audit(user, 'user.created', actor, { with: 'sign-up' });
+        const before = sessions.read(visit.headers);
+        if (before !== undefined) sessions.end(before.userId, before.id);
+        audit(user, 'user.signed_in', actor, { with: 'sign-up' });
+        return { status: 'signed_in', cookies: [sessions.start(user.id, visit)] };
       });
-      return parts.signIn({ email, password }, visit);
     },
   };
 }

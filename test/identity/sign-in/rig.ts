@@ -2,7 +2,9 @@
 // browser that keeps its cookies.
 
 import { createHmac } from 'node:crypto';
-import type { SendMail, SignUpMode, Visit } from '../../../src/identity/sign-in/contract.ts';
+import type { Visit } from '../../../src/identity/sign-in/contract.ts';
+import type { SendMail } from '../../../src/identity/sign-in/mails.ts';
+import type { SignUpMode } from '../../../src/identity/sign-in/parts.ts';
 import { createPasswords } from '../../../src/identity/sign-in/passwords.ts';
 import { createSignIn } from '../../../src/identity/sign-in/sign-in.ts';
 import { auditEvents } from '../../../src/store/tables.ts';
@@ -72,8 +74,6 @@ export function createRig(directory: string, mode: SignUpMode = 'open') {
     },
   };
 }
-
-export type Browser = ReturnType<typeof createBrowser>;
 
 export function createBrowser(address = '203.0.113.7') {
   const cookies = new Map<string, string>();
