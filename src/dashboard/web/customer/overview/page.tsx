@@ -1,7 +1,7 @@
 // The first page that a customer sees: what there is, how long it lasts, what runs now, and what to
 // do next. The live feed moves its numbers.
 
-import { useState } from 'preact/hooks';
+import { useEffect, useState } from 'preact/hooks';
 import type {
   LiveRecord,
   OverviewRecord,
@@ -28,10 +28,20 @@ import { Notices } from './notices.tsx';
 import { OpenRequests } from './open-requests.tsx';
 import { SpendCard } from './spend-chart.tsx';
 
+/** What the feed does not tell, such as the month and the notices, follows it at this distance. */
+const FOLLOW_MS = 3_000;
+
 export function OverviewPage() {
   const overview = useResource<OverviewRecord>('/overview');
   const [live, setLive] = useState<LiveRecord | undefined>(undefined);
   const state = useLive('/feed', { message: setLive });
+  const data = overview.data.value;
+  const isBehind = data !== undefined && live !== undefined && !isOf(live, data.live);
+  useEffect(() => {
+    if (!isBehind) return undefined;
+    const timer = setTimeout(() => void overview.reload(), FOLLOW_MS);
+    return () => clearTimeout(timer);
+  }, [isBehind, data]);
   return (
     <Page title="Overview" actions={<LiveBadge state={state.value} />}>
       <Loaded resource={overview} lines={8}>
@@ -39,6 +49,11 @@ export function OverviewPage() {
       </Loaded>
     </Page>
   );
+}
+
+/** Whether both were read of the same books. */
+function isOf(live: LiveRecord, shown: LiveRecord): boolean {
+  return live.today.requests === shown.today.requests && live.balance.total === shown.balance.total;
 }
 
 function Shown({
@@ -97,7 +112,11 @@ function Figures({
       <Stat
         label="Lasts"
         value={lasting(overview.lasts_days)}
-        hint="At the pace of the last days."
+        hint={
+          overview.lasts_days === null
+            ? 'Nothing was spent in the last seven days.'
+            : 'At the pace of the last days.'
+        }
       />
       <Stat
         label="Today (UTC)"

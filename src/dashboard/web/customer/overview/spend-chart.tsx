@@ -46,43 +46,43 @@ export function SpendCard({
         <Empty title="No requests yet">What you spend will be drawn here, day by day.</Empty>
       ) : (
         <Chart
-          key={shown}
+          key={series.title}
           title={series.title}
           times={current.map(({ day }) => `${day}T00:00:00Z`)}
           series={series.lines}
           kind="bars"
           step="day"
-          format={shown === 'spent' ? usd : formatCount}
-          formatAxis={shown === 'spent' ? usdMark : formatCompact}
+          format={series.format}
+          formatAxis={series.formatAxis}
         />
       )}
     </Card>
   );
 }
 
+/** Below this a day's spend is drawn in service tokens: nobody compares millionths of a dollar. */
+const SMALL_USD = 0.01;
+
 function seriesOf(shown: Choice, days: readonly SpendDayRecord[]) {
-  if (shown === 'spent') {
-    const values = days.map(({ spent_usd }) => Number(spent_usd));
-    return { title: 'Spend a day in USD', lines: [{ label: 'Spend', values }] };
-  }
+  const counts = { format: formatCount, formatAxis: formatCompact };
   if (shown === 'requests') {
     const values = days.map(({ requests }) => requests);
-    return { title: 'Requests a day', lines: [{ label: 'Requests', values }] };
+    return { title: 'Requests a day', lines: [{ label: 'Requests', values }], ...counts };
   }
-  return {
-    title: 'Tokens a day',
-    lines: [
-      { label: 'Input', values: days.map(({ input_tokens }) => input_tokens) },
-      { label: 'Output', values: days.map(({ output_tokens }) => output_tokens) },
-    ],
-  };
-}
-
-/** A mark on the axis: two digits that count, however little was spent. */
-function usdMark(value: number): string {
-  if (value === 0 || value >= 1) return `$${formatCompact(value)}`;
-  const decimals = Math.ceil(-Math.log10(value)) + 1;
-  return `$${value.toFixed(decimals).replace(/0+$/, '')}`;
+  if (shown === 'tokens') {
+    const input = { label: 'Input', values: days.map(({ input_tokens }) => input_tokens) };
+    const output = { label: 'Output', values: days.map(({ output_tokens }) => output_tokens) };
+    return { title: 'Tokens a day', lines: [input, output], ...counts };
+  }
+  if (days.every(({ spent_usd }) => Number(spent_usd) < SMALL_USD)) {
+    const values = days.map(({ spent }) => Number(spent));
+    const title = 'Spend a day in service tokens';
+    return { title, lines: [{ label: 'Service tokens', values }], ...counts };
+  }
+  const values = days.map(({ spent_usd }) => Number(spent_usd));
+  const title = 'Spend a day in USD';
+  const formatAxis = (value: number) => `$${formatCompact(value)}`;
+  return { title, lines: [{ label: 'Spend', values }], format: usd, formatAxis };
 }
 
 /** A bar is a picture of the amount; its exact value is in the ledger. */
