@@ -31,7 +31,17 @@ export function ModelsMoney({ models }: Pick<MoneyRecord, 'models'>) {
               sortBy: ({ failed }) => failed,
             },
             amount('Spent', 'spent_usd'),
-            amount('Cost', 'cost_usd'),
+            {
+              label: 'Cost',
+              end: true,
+              show: (row) =>
+                row.uncosted === row.requests ? (
+                  <Nothing>Not known</Nothing>
+                ) : (
+                  <Usd amount={row.cost_usd} short />
+                ),
+              sortBy: ({ cost_usd }) => Number(cost_usd),
+            },
             {
               label: 'Margin',
               end: true,
@@ -56,7 +66,7 @@ export function ModelsMoney({ models }: Pick<MoneyRecord, 'models'>) {
   );
 }
 
-function amount(label: string, field: 'spent_usd' | 'cost_usd' | 'loss_usd') {
+function amount(label: string, field: 'spent_usd' | 'loss_usd') {
   return {
     label,
     end: true,

@@ -6,6 +6,7 @@ import {
   Alert,
   Card,
   Chart,
+  formatCompact,
   formatCount,
   formatUsdShort,
   Loaded,
@@ -49,7 +50,7 @@ function Shown({ record }: { readonly record: MoneyRecord }) {
   const title = step === 'hour' ? 'USD an hour' : 'USD a day';
   const usd = (field: 'spent_usd' | 'cost_usd' | 'margin_usd' | 'loss_usd') =>
     series.map((point) => Number(point[field]));
-  const format = (value: number) => formatUsdShort(value.toFixed(6));
+  const isCosted = record.totals.uncosted < record.totals.requests;
   return (
     <>
       {record.behind > 0 && (
@@ -64,13 +65,17 @@ function Shown({ record }: { readonly record: MoneyRecord }) {
           kind="line"
           step={step}
           times={series.map(({ at }) => at)}
-          format={format}
-          formatAxis={format}
+          format={(value) => formatUsdShort(value.toFixed(6))}
+          formatAxis={(value) => `$${formatCompact(value)}`}
           series={[
-            { label: 'Spent by customers', values: usd('spent_usd') },
-            { label: 'Cost of upstreams', values: usd('cost_usd') },
-            { label: 'Margin', values: usd('margin_usd') },
-            { label: 'Loss of estimates', values: usd('loss_usd') },
+            { label: 'Spent', values: usd('spent_usd') },
+            ...(isCosted
+              ? [
+                  { label: 'Cost of upstreams', values: usd('cost_usd') },
+                  { label: 'Margin', values: usd('margin_usd') },
+                ]
+              : []),
+            { label: 'Loss', values: usd('loss_usd') },
           ]}
         />
       </Card>
@@ -95,41 +100,37 @@ function Shown({ record }: { readonly record: MoneyRecord }) {
 }
 
 function Figures({ record: { totals, balances } }: { readonly record: MoneyRecord }) {
+  const { requests, uncosted } = totals;
+  const isCosted = uncosted < requests;
   return (
     <Stats>
       <Stat
-        label="Spent by customers"
+        label="Spent"
         value={formatUsdShort(totals.spent_usd)}
-        hint={`${formatCount(totals.requests)} requests`}
+        hint={`${formatCount(requests)} requests`}
       />
       <Stat
         label="Cost of upstreams"
-        value={formatUsdShort(totals.cost_usd)}
-        hint="as far as known"
+        value={isCosted ? formatUsdShort(totals.cost_usd) : '–'}
+        hint={isCosted ? 'as far as known' : 'The catalog says of no cost.'}
       />
       <Stat
         label="Margin"
-        value={formatUsdShort(totals.margin_usd)}
+        value={isCosted ? formatUsdShort(totals.margin_usd) : '–'}
         hint={
-          totals.uncosted === 0
-            ? 'of all requests'
-            : `without ${formatCount(totals.uncosted)} requests of unknown cost`
+          isCosted &&
+          (uncosted === 0 ? 'of all requests' : `without ${formatCount(uncosted)} of unknown cost`)
         }
       />
       <Stat
-        label="Loss of estimates"
+        label="Loss"
         value={formatUsdShort(totals.loss_usd)}
-        hint="charged above what accounts had"
+        hint="charged beyond what accounts had"
       />
       <Stat
-        label="Customers' balances"
+        label="Balances"
         value={formatUsdShort(balances.posted_usd)}
-        hint={
-          <>
-            <Tokens amount={balances.posted} decimals={0} /> tokens,{' '}
-            {formatCount(balances.accounts)} accounts
-          </>
-        }
+        hint={`of ${formatCount(balances.accounts)} accounts`}
       />
       <Stat
         label="Held now"

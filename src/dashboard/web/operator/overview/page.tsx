@@ -8,7 +8,6 @@ import {
   Card,
   Chart,
   formatCount,
-  formatMilliseconds,
   formatShare,
   formatUsdShort,
   Loaded,
@@ -21,6 +20,7 @@ import {
   useResource,
 } from '../../ui/index.ts';
 import { AlertsCard } from './alerts.tsx';
+import { ServerCard } from './server-card.tsx';
 import { Troubles } from './troubles.tsx';
 
 export function OverviewPage() {
@@ -58,7 +58,10 @@ function Shown({ machine }: { readonly machine: MachineRecord }) {
       <Card title="Requests a minute, last hour">
         <MinutesChart machine={machine} />
       </Card>
-      <AlertsCard alerts={machine.alerts} />
+      <div class="grid">
+        <AlertsCard alerts={machine.alerts} />
+        <ServerCard machine={machine} />
+      </div>
     </>
   );
 }
@@ -76,10 +79,10 @@ function Figures({ machine }: { readonly machine: MachineRecord }) {
         hint={`${formatCount(machine.streams_open)} streams open`}
       />
       <Stat
-        label="Last full minute"
+        label="Last minute"
         value={formatCount(before?.requests ?? 0)}
         unit="requests"
-        hint={`${formatCount(before?.output_tokens ?? 0)} tokens written`}
+        hint={`${formatCount(before?.output_tokens ?? 0)} tokens out`}
       />
       <Stat
         label="Failed, last hour"
@@ -87,14 +90,14 @@ function Figures({ machine }: { readonly machine: MachineRecord }) {
         hint={`${formatShare(sum('failed'), sum('requests'))} of ${formatCount(sum('requests'))}`}
       />
       <Stat
-        label="Spent today (UTC)"
+        label="Spent today"
         value={formatUsdShort(today.spent_usd)}
         hint={`${formatCount(today.requests)} requests`}
       />
       <Stat
-        label="Customers' balances"
+        label="Balances"
         value={formatUsdShort(balances.posted_usd)}
-        hint={`${formatCount(balances.accounts)} accounts`}
+        hint={`of ${formatCount(balances.accounts)} accounts`}
       />
       <Stat
         label="Holds open"
@@ -104,16 +107,6 @@ function Figures({ machine }: { readonly machine: MachineRecord }) {
             <Tokens amount={holds.reserved} decimals={0} /> tokens reserved
           </>
         }
-      />
-      <Stat
-        label="Ledger queue"
-        value={formatCount(machine.ledger_pending)}
-        hint="commands not on disk yet"
-      />
-      <Stat
-        label="Event loop"
-        value={formatMilliseconds(machine.loop_lag_ms)}
-        hint="late at most, last minute"
       />
     </Stats>
   );

@@ -1,4 +1,5 @@
-// The prices of one model: each period, its hours of other prices, and which of them is in force.
+// The prices of every model in one table: each period, its hours of other prices, and which of them is
+// in force.
 
 import type {
   ModelPricesRecord,
@@ -9,52 +10,54 @@ import { Badge, Button, Card, Table, Time, Usd } from '../../ui/index.ts';
 import { isWithdrawn, keep, withdraw } from './draft.ts';
 
 type Row = {
+  readonly model: string;
+  /** Only the first row of a model names it. */
+  readonly isFirst: boolean;
   readonly period: PricePeriodRecord;
   /** Absent: the period's own price. */
   readonly window?: PriceWindowRecord;
 };
 
 export function BookCard({
-  model: { model, prices },
+  models,
   onAdd,
 }: {
-  readonly model: ModelPricesRecord;
-  readonly onAdd: () => void;
+  readonly models: readonly ModelPricesRecord[];
+  readonly onAdd: (model: string) => void;
 }) {
-  const rows = prices.flatMap((period): Row[] => [
-    { period },
-    ...period.windows.map((window) => ({ period, window })),
-  ]);
   const usd = (label: string, field: 'input' | 'cached_input' | 'cache_write' | 'output') => ({
     label,
     end: true,
     show: ({ period, window }: Row) => <Usd amount={(window ?? period)[field]} />,
   });
   return (
-    <Card
-      title={model}
-      actions={
-        <Button size="small" onClick={onAdd}>
-          New price
-        </Button>
-      }
-      flush
-    >
+    <Card title="USD for a million tokens" flush>
       <Table
-        caption={`Prices of ${model}, USD for a million tokens`}
-        rows={rows}
-        rowKey={({ period, window }) => `${period.valid_from} ${window?.from} ${window?.days}`}
+        caption="Prices, USD for a million tokens"
+        rows={models.flatMap(rowsOf)}
+        rowKey={({ model, period, window }) =>
+          `${model} ${period.valid_from} ${window?.from} ${window?.days}`
+        }
         columns={[
+          { label: 'Model', show: ({ model, isFirst }) => (isFirst ? <b>{model}</b> : '') },
           { label: 'From', show: (row) => <From row={row} /> },
           usd('Input', 'input'),
-          usd('Cached input', 'cached_input'),
+          usd('Cached', 'cached_input'),
           usd('Cache write', 'cache_write'),
           usd('Output', 'output'),
-          { label: '', end: true, show: (row) => <State row={row} model={model} /> },
+          { label: 'State', show: (row) => <State row={row} /> },
+          { label: '', end: true, show: (row) => <Change row={row} onAdd={onAdd} /> },
         ]}
       />
     </Card>
   );
+}
+
+function rowsOf({ model, prices }: ModelPricesRecord): Row[] {
+  return prices.flatMap((period, index): Row[] => [
+    { model, isFirst: index === 0, period },
+    ...period.windows.map((window) => ({ model, isFirst: false, period, window })),
+  ]);
 }
 
 function From({ row: { period, window } }: { readonly row: Row }) {
@@ -62,25 +65,46 @@ function From({ row: { period, window } }: { readonly row: Row }) {
     const days = window.days.length === 7 ? '' : `, ${window.days.join(' ')}`;
     return (
       <span class="soft">
-        from {window.from} to {window.to} UTC{days}
+        {window.from} to {window.to} UTC{days}
       </span>
     );
   }
   return period.valid_from === null ? 'The beginning' : <Time at={period.valid_from} />;
 }
 
-function State({ row: { period, window }, model }: { readonly row: Row; readonly model: string }) {
-  if ((window ?? period).in_force) return <Badge tone="good">In force</Badge>;
+function State({ row: { model, period, window } }: { readonly row: Row }) {
   const from = period.valid_from;
-  if (window !== undefined || from === null || Date.parse(from) <= Date.now()) return null;
-  if (isWithdrawn(model, from)) {
+  if (from !== null && isWithdrawn(model, from)) return <Badge tone="warning">Withdrawn</Badge>;
+  if ((window ?? period).in_force) return <Badge tone="good">In force</Badge>;
+  if (isToCome(period)) return <Badge tone="accent">To come</Badge>;
+  return null;
+}
+
+function isToCome({ valid_from: from }: PricePeriodRecord): boolean {
+  return from !== null && Date.parse(from) > Date.now();
+}
+
+function Change({
+  row: { model, isFirst, period, window },
+  onAdd,
+}: {
+  readonly row: Row;
+  readonly onAdd: (model: string) => void;
+}) {
+  const from = period.valid_from;
+  if (isFirst && window === undefined) {
     return (
-      <Button size="small" onClick={() => keep(model, from)}>
-        Keep it
+      <Button size="small" onClick={() => onAdd(model)}>
+        New price
       </Button>
     );
   }
-  return (
+  if (window !== undefined || from === null || !isToCome(period)) return null;
+  return isWithdrawn(model, from) ? (
+    <Button size="small" onClick={() => keep(model, from)}>
+      Keep it
+    </Button>
+  ) : (
     <Button size="small" kind="quiet-danger" onClick={() => withdraw(model, from)}>
       Withdraw
     </Button>

@@ -30,9 +30,7 @@ export function PricesPage() {
           <>
             <FileAlert file={record.file} />
             <DraftCard book={record} reload={book.reload} />
-            {record.models.map((model) => (
-              <BookCard key={model.model} model={model} onAdd={() => setAdding(model.model)} />
-            ))}
+            <BookCard models={record.models} onAdd={setAdding} />
             {adding !== undefined && (
               <PeriodDialog book={record} model={adding} onClose={() => setAdding(undefined)} />
             )}

@@ -1,0 +1,41 @@
+// How the server itself does, below the figures that matter more.
+
+import { Link } from 'wouter-preact';
+import type { MachineRecord } from '../../../records/operator-machine.ts';
+import { Card, Facts, formatCount, formatMilliseconds, StateBadge, Time } from '../../ui/index.ts';
+
+export function ServerCard({ machine }: { readonly machine: MachineRecord }) {
+  const { status, catalog, upstreams } = machine;
+  return (
+    <Card title="Server">
+      <Facts
+        items={[
+          [
+            'State',
+            <StateBadge key="state" state={status} tone={status === 'ready' ? 'good' : 'danger'} />,
+          ],
+          ['Upstreams', <Upstreams key="upstreams" upstreams={upstreams} />],
+          [
+            'Catalog',
+            <span key="catalog">
+              <Link href="/catalog">version {catalog.version}</Link>,{' '}
+              <Time at={catalog.loaded_at} relative />
+            </span>,
+          ],
+          ['Ledger queue', `${formatCount(machine.ledger_pending)} not on disk yet`],
+          ['Event loop', `${formatMilliseconds(machine.loop_lag_ms)} late at most, last minute`],
+        ]}
+      />
+    </Card>
+  );
+}
+
+function Upstreams({ upstreams }: Pick<MachineRecord, 'upstreams'>) {
+  const { total, troubled, out_of_service: out } = upstreams;
+  const parts = [
+    `${formatCount(total)} in all`,
+    ...(troubled === 0 ? [] : [`${formatCount(troubled)} in trouble`]),
+    ...(out === 0 ? [] : [`${formatCount(out)} out of service`]),
+  ];
+  return <Link href="/upstreams">{parts.join(', ')}</Link>;
+}
