@@ -104,7 +104,7 @@ export function AccountsPage() {
           columns={[
             { label: 'Account', show: ({ email }) => email },
             { label: 'Standing', show: (account) => <AccountBadges account={account} /> },
-            { label: 'Plan', show: (account) => account.plan.name },
+            { label: 'Plan', show: ({ plan: on }) => <span class="nowrap">{on.name}</span> },
             {
               label: 'Available',
               end: true,

@@ -44,7 +44,7 @@ export function actorWords(actor: string): string {
 }
 
 const ACTORS: Readonly<Record<string, string>> = {
-  operator: 'The command line',
+  operator: 'Command line',
   system: 'The program itself',
   visitor: 'Nobody signed in',
 };

@@ -27,7 +27,7 @@ export function Attempts({ attempts }: { readonly attempts: readonly AttemptReco
           show: ({ upstream, model, upstream_model, credential }) => (
             <>
               <div>{upstream ?? 'Unknown upstream'}</div>
-              <div class="soft small">
+              <div class="soft small nowrap">
                 {model ?? 'unknown model'}
                 {upstream_model !== null && upstream_model !== model && ` as ${upstream_model}`}
                 {credential !== null && `, credential ${credential}`}
