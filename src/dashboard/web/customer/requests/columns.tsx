@@ -34,20 +34,27 @@ export function requestColumns(
     { label: 'Outcome', show: ({ outcome }) => <OutcomeBadge outcome={outcome} /> },
     {
       label: 'Model',
-      show: ({ model, model_served }) =>
-        model_served === null || model_served === model ? (
-          model
-        ) : (
-          <>
-            {model_served} <span class="soft">for {model}</span>
-          </>
-        ),
+      show: ({ model, model_served }) => (
+        <span class="nowrap">
+          {model_served ?? model}
+          {model_served !== null && model_served !== model && (
+            <span class="soft"> for {model}</span>
+          )}
+        </span>
+      ),
     },
-    { label: 'Key', show: ({ key_id }) => names.get(key_id) ?? key_id },
+    {
+      label: 'Key',
+      show: ({ key_id }) => <span class="nowrap">{names.get(key_id) ?? key_id}</span>,
+    },
     { label: 'Input', end: true, show: ({ input_tokens }) => formatCount(input_tokens) },
     { label: 'Output', end: true, show: ({ output_tokens }) => formatCount(output_tokens) },
     { label: 'Took', end: true, show: ({ duration_ms }) => formatMilliseconds(duration_ms) },
     { label: 'Spent', end: true, show: ({ debited }) => <Tokens amount={debited} /> },
-    { label: 'End user', show: ({ end_user }) => end_user || <Nothing>None named</Nothing> },
+    {
+      label: 'End user',
+      show: ({ end_user }) =>
+        end_user ? <span class="nowrap">{end_user}</span> : <Nothing>None named</Nothing>,
+    },
   ];
 }

@@ -3,6 +3,7 @@
 import type { RequestStoryRecord } from '../../../records/customer-request.ts';
 import {
   Alert,
+  Button,
   Card,
   CopyButton,
   Facts,
@@ -23,7 +24,7 @@ import {
 } from '../../ui/index.ts';
 import { OutcomeBadge } from './columns.tsx';
 import { ReceiptCard } from './receipt.tsx';
-import { BASES, chargeWords, DOUBTS, endingWords, PRICE_NAMES } from './words.ts';
+import { chargeWords, countWords, endingWords, PRICE_NAMES } from './words.ts';
 
 const BACK = { href: '/requests', label: 'Requests' };
 
@@ -59,49 +60,17 @@ function Story({
   return (
     <>
       {request !== null && usage !== null && booked !== null ? (
-        <>
-          <Alert
-            tone={request.outcome === 'completed' ? 'good' : 'warning'}
-            title={endingWords(request.outcome)}
-          >
-            {chargeWords(request.outcome, booked)}
-          </Alert>
-          <Stats>
-            <Stat
-              label="Spent"
-              value={formatTokens(booked.debited)}
-              unit="tokens"
-              hint={formatUsd(booked.debited_usd)}
-            />
-            <Stat
-              label="Input"
-              value={formatCount(usage.input_tokens)}
-              hint={`${formatCount(usage.cached_input_tokens)} from the cache`}
-            />
-            <Stat
-              label="Output"
-              value={formatCount(usage.output_tokens)}
-              hint={`${formatCount(usage.reasoning_tokens)} reasoning`}
-            />
-            <Stat
-              label="Took"
-              value={formatMilliseconds(
-                Date.parse(request.ended_at) - Date.parse(request.started_at),
-              )}
-              hint={
-                request.first_content_ms === null
-                  ? 'No content came'
-                  : `First content after ${formatMilliseconds(request.first_content_ms)}`
-              }
-            />
-          </Stats>
-        </>
+        <Ended request={request} usage={usage} booked={booked} />
       ) : (
-        <Alert title="This request is still under way">
-          Nothing is charged yet; what is held for it is shown below.{' '}
-          <button type="button" class="button small" onClick={() => void reload()}>
-            Look again
-          </button>
+        <Alert
+          title="This request is still under way"
+          actions={
+            <Button size="small" onClick={() => void reload()}>
+              Look again
+            </Button>
+          }
+        >
+          Nothing is charged yet; what is reserved for it is shown below.
         </Alert>
       )}
       <div class="grid">
@@ -112,6 +81,51 @@ function Story({
       {story.receipt !== null && (
         <ReceiptCard id={story.request_id} sequence={story.receipt.sequence} />
       )}
+    </>
+  );
+}
+
+function Ended({
+  request,
+  usage,
+  booked,
+}: {
+  readonly [Part in 'request' | 'usage' | 'booked']: NonNullable<RequestStoryRecord[Part]>;
+}) {
+  const { outcome, first_content_ms: firstMs } = request;
+  const tookMs = Date.parse(request.ended_at) - Date.parse(request.started_at);
+  return (
+    <>
+      <Alert tone={outcome === 'completed' ? 'good' : 'warning'} title={endingWords(outcome)}>
+        {chargeWords(outcome, booked)}
+      </Alert>
+      <Stats>
+        <Stat
+          label="Spent"
+          value={formatTokens(booked.debited)}
+          unit="tokens"
+          hint={formatUsd(booked.debited_usd)}
+        />
+        <Stat
+          label="Input"
+          value={formatCount(usage.input_tokens)}
+          hint={`${formatCount(usage.cached_input_tokens)} from the cache`}
+        />
+        <Stat
+          label="Output"
+          value={formatCount(usage.output_tokens)}
+          hint={`${formatCount(usage.reasoning_tokens)} reasoning`}
+        />
+        <Stat
+          label="Took"
+          value={formatMilliseconds(tookMs)}
+          hint={
+            firstMs === null
+              ? 'No content came'
+              : `First content after ${formatMilliseconds(Math.min(firstMs, tookMs))}`
+          }
+        />
+      </Stats>
     </>
   );
 }
@@ -180,10 +194,7 @@ function ChargeCard({
   return (
     <Card title="How it was charged">
       <div class="stack">
-        <p>
-          {BASES[usage.basis]}
-          {usage.doubt !== null && ` ${DOUBTS[usage.doubt]}`}
-        </p>
+        <p>{countWords(usage)}</p>
         {calculations.map((each) => (
           <div key={each.price_version}>
             <p>
@@ -201,7 +212,8 @@ function ChargeCard({
               ]}
             />
             <p class="end">
-              Together {formatTokens(each.exact)}, rounded to {formatTokens(each.rounded)}
+              Together {formatTokens(each.exact)}
+              {each.exact !== each.rounded && `, rounded to ${formatTokens(each.rounded)}`}
             </p>
           </div>
         ))}

@@ -25,8 +25,8 @@ export type FilterValues = Readonly<Record<FilterName, string>>;
 const OUTCOMES: readonly Option[] = [
   { value: '', label: 'Any' },
   { value: 'completed', label: 'Completed' },
-  { value: 'stopped_balance', label: 'Stopped: balance used up' },
-  { value: 'client_cancelled', label: 'Cancelled by the client' },
+  { value: 'stopped_balance', label: 'Balance used up' },
+  { value: 'client_cancelled', label: 'Cancelled' },
   { value: 'failed', label: 'Failed' },
 ];
 

@@ -29,19 +29,24 @@ export function chargeWords(outcome: string, { debited, waived }: Booked): strin
   return `${charged}${part}.${rest}`;
 }
 
-/** Where the counts come from. */
-export const BASES: Readonly<Record<Usage['basis'], string>> = {
-  reported: 'The tokens are those that the model reported.',
-  estimated: 'The model reported nothing to go by, so the tokens are the gateway’s own count.',
-  recovered:
-    'The gateway was interrupted. The tokens are what it knew of, never more than was reserved.',
-};
+/** Where the counts come from, and why from there. */
+export function countWords({ basis, doubt }: Usage): string {
+  if (basis === 'recovered') {
+    return 'The gateway was interrupted. The tokens are those that it knew of, and never cost more than was reserved.';
+  }
+  if (basis === 'estimated') {
+    const why = doubt === null ? 'the model reported none' : DOUBTS[doubt];
+    return `The tokens are the gateway’s own count, because ${why}.`;
+  }
+  const zero = doubt === 'zero' ? ' It reported that nothing was used, and that counts.' : '';
+  return `The tokens are those that the model reported.${zero}`;
+}
 
-export const DOUBTS: Readonly<Record<NonNullable<Usage['doubt']>, string>> = {
-  malformed: 'Its report had counts that are none.',
-  inconsistent: 'The counts of its report contradicted each other.',
-  implausible: 'Its report was more than could have been used.',
-  zero: 'It reported nothing used, and that is what counts.',
+const DOUBTS: Readonly<Record<NonNullable<Usage['doubt']>, string>> = {
+  malformed: 'the report of the model had counts that are none',
+  inconsistent: 'the counts that the model reported contradicted each other',
+  implausible: 'the model reported more than it could have used',
+  zero: 'the model reported that nothing was used',
 };
 
 export const PRICE_NAMES: Readonly<
