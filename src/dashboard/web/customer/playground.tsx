@@ -58,12 +58,6 @@ function Table({ models, model }: Props) {
   const read = readDraft({ ...draft.value, model: model.id }, model.features);
   const calls = running.value === undefined ? openCalls(turns.value) : [];
 
-  /** It was stopped before anything came. */
-  const isUnanswered =
-    running.value === undefined &&
-    problem.value === undefined &&
-    turns.value.at(-1)?.kind === 'user';
-
   const run = (): void => {
     if ('problem' in read) {
       toast('The tools cannot be read. Mend them first.');
@@ -117,11 +111,6 @@ function Table({ models, model }: Props) {
               <RunningView running={running.value} pricing={model.pricing} />
             )}
             {problem.value !== undefined && <ProblemAlert problem={problem.value} retry={run} />}
-            {isUnanswered && (
-              <div>
-                <Button onClick={run}>Ask again</Button>
-              </div>
-            )}
             <p class="sr-only" role="status">
               {running.value === undefined ? '' : 'The model is answering.'}
             </p>

@@ -111,17 +111,15 @@ describe('stopping', () => {
     });
   });
 
-  test('before anything has come leaves nothing, and no error', async () => {
+  test('before anything has come leaves nothing, and says so', async () => {
     const { conversation, ask, sent } = rig();
     const asked = ask();
     await waitUntil(() => sent.length === 1);
     conversation.stop();
     await asked;
     expect(conversation.turns.value).toHaveLength(1);
-    expect([conversation.running.value, conversation.problem.value]).toEqual([
-      undefined,
-      undefined,
-    ]);
+    expect(conversation.running.value).toBeUndefined();
+    expect(conversation.problem.value).toMatchObject({ code: 'stopped', requestId: 'req_1' });
   });
 
   test('by clearing leaves nothing at all, whatever comes later', async () => {

@@ -88,8 +88,13 @@ export function createConversation({ send, refusalOf, now }: ConversationDepende
   function end(answer: Answer, facts: Facts): void {
     running.value = undefined;
     const calls = facts.end === 'complete' ? answer.calls : answer.calls.filter(isWhole);
-    if (isBegun(answer)) add({ kind: 'assistant', answer: { ...answer, calls }, facts });
-    else problem.value = answer.problem;
+    if (isBegun(answer)) {
+      add({ kind: 'assistant', answer: { ...answer, calls }, facts });
+    } else if (facts.end === 'stopped') {
+      problem.value = { ...STOPPED, requestId: facts.requestId };
+    } else {
+      problem.value = answer.problem;
+    }
   }
 
   return {
@@ -146,6 +151,12 @@ function isWhole({ arguments: json }: Answer['calls'][number]): boolean {
     return false;
   }
 }
+
+const STOPPED: Omit<Problem, 'requestId'> = {
+  message: 'Stopped before anything of the answer came.',
+  code: 'stopped',
+  param: undefined,
+};
 
 const BROKEN: Problem = {
   message: 'The connection broke before the answer was complete. Try again.',
