@@ -3,9 +3,11 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect, useId, useRef, useState } from 'preact/hooks';
 import { post, stepUp } from './api.ts';
+import { HiddenUsername } from './auth/password-field.tsx';
 import { Button } from './button.tsx';
 import { Form, TextField } from './field.tsx';
 import { useAction } from './resource.ts';
+import { session } from './session.ts';
 
 /** Mount it while it is open: `{open && <Dialog … onClose={() => setOpen(false)} />}`. */
 export function Dialog({
@@ -137,6 +139,7 @@ function StepUp({ done }: { readonly done: (proven: boolean) => void }) {
         onSubmit={() => void submit()}
       >
         <p>This needs your password again. It stays confirmed for ten minutes.</p>
+        <HiddenUsername email={session.value?.email ?? ''} />
         <TextField
           label="Password"
           type="password"
