@@ -27,7 +27,9 @@ export function Dialog({
     const element = dialog.current;
     const before = document.activeElement;
     element?.showModal();
-    const first = element?.querySelector<HTMLElement>('.dialog-body :is(input, select, textarea)');
+    const first = element?.querySelector<HTMLElement>(
+      '.dialog-body :is(input, select, textarea):not([tabindex="-1"])',
+    );
     first?.focus();
     return () => {
       element?.close();
