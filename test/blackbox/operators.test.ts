@@ -190,7 +190,7 @@ test('an upstream out of service, for one model and for all of them', async () =
     { upstream: 'scripted', model: 'ok', reason: 'slow' },
   ]);
   const ready = (await (await fetch(`${gateway.url}/readyz`)).json()) as { warnings: unknown };
-  expect(ready.warnings).toEqual(['upstream scripted is out of service']);
+  expect(ready.warnings).toEqual(['2 × model out of service at an upstream']);
   await gateway.run('upstream', 'enable', 'scripted');
   await both('provider_unavailable', 'ok');
   await gateway.run('upstream', 'enable', 'scripted', '--model', 'ok');

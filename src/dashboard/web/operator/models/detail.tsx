@@ -10,7 +10,6 @@ import {
   Empty,
   Facts,
   formatCount,
-  humanize,
   LinkButton,
   Loaded,
   Nothing,
@@ -123,7 +122,7 @@ function About({ model }: Pick<Props, 'model'>) {
           ['Aliases', model.aliases.join(', ') || <Nothing key="aliases" />],
           ['Context', `${formatCount(model.context_window)} tokens`],
           ['Output', `at most ${formatCount(model.max_output_tokens)} tokens`],
-          ['Features', model.features.map(humanize).join(', ') || <Nothing key="features" />],
+          ['Features', model.features.join(', ') || <Nothing key="features" />],
           ['Plans', model.plans.join(', ') || <Nothing key="plans" />],
           ['Fallbacks', model.fallbacks.join(', ') || <Nothing key="fallbacks" />],
           [

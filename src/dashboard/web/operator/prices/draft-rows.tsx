@@ -69,5 +69,5 @@ function namedOf(row: Row): { readonly model: string; readonly valid_from: strin
 function What({ row }: { readonly row: Row }) {
   if (row.kind === 'withdraw') return <Badge tone="warning">Withdrawn</Badge>;
   const hours = row.period.windows?.length ?? 0;
-  return <Badge tone="accent">{hours === 0 ? 'New' : `New, ${hours} × hours`}</Badge>;
+  return <Badge tone="accent">{hours === 0 ? 'New' : 'New, with hours'}</Badge>;
 }

@@ -8,6 +8,7 @@ import {
   ErrorAlert,
   formatCount,
   formatShare,
+  formatUsdShort,
   post,
   SelectField,
   Table,
@@ -66,13 +67,16 @@ function Result({
   }
   const rows: Row[] = [...models, { ...totals, model: 'All of them' }];
   const difference = Number(totals.difference);
-  const usd = ((difference / 1e6) * Number(usdPerMillion)).toFixed(2);
+  const usd = formatUsdShort(((Math.abs(difference) / 1e6) * Number(usdPerMillion)).toFixed(6));
   const share = formatShare(Math.abs(difference), Number(totals.booked));
   return (
     <>
       <p>
-        Customers would have paid <strong>{share}</strong> {difference < 0 ? 'less' : 'more'}: {usd}{' '}
-        USD. What they would have asked for at these prices, nobody knows.
+        Customers would have paid{' '}
+        <strong>
+          {usd} {difference < 0 ? 'less' : 'more'}
+        </strong>
+        , {share} of what they paid. What they would have asked for at these prices, nobody knows.
       </p>
       <Table
         caption="What the draft would have made of past requests"
