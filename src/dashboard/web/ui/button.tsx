@@ -63,7 +63,7 @@ function look(kind: Look['kind'] = 'plain', size?: Look['size']): string {
   return ['button', kind.replace('-', ' '), size].filter(Boolean).join(' ');
 }
 
-/** Copies `text` and says so. `label` names what is copied: `"Copy the key"`. */
+/** Copies `text` and says so. `label` names what is copied and begins with what is seen. */
 export function CopyButton({
   text,
   label,
@@ -81,7 +81,12 @@ export function CopyButton({
     setTimeout(() => setState('idle'), 2_000);
   };
   return (
-    <Button kind={kind ?? 'plain'} size="small" aria-label={label} onClick={copy}>
+    <Button
+      kind={kind ?? 'plain'}
+      size="small"
+      aria-label={state === 'idle' && children === 'Copy' ? label : undefined}
+      onClick={copy}
+    >
       {state === 'idle' ? children : state === 'copied' ? 'Copied' : 'Press Ctrl+C'}
       <span class="sr-only" role="status">
         {state === 'copied' ? 'Copied' : ''}

@@ -27,10 +27,9 @@ export function Dialog({
     const element = dialog.current;
     const before = document.activeElement;
     element?.showModal();
-    const first = element?.querySelector<HTMLElement>(
-      '.dialog-body :is(input, select, textarea):not([tabindex="-1"])',
-    );
-    first?.focus();
+    const first = (tags: string) =>
+      element?.querySelector<HTMLElement>(`.dialog-body :is(${tags}):not([tabindex="-1"])`);
+    (first('input, select, textarea') ?? first('button'))?.focus();
     return () => {
       element?.close();
       if (before instanceof HTMLElement) before.focus();
