@@ -31,7 +31,15 @@ function Notice({ notice }: { readonly notice: NoticeRecord }) {
           Its requests are refused. Ask the operator.
         </Alert>
       ) : (
-        <Alert tone="danger" title="This account is going to be deleted">
+        <Alert
+          tone="danger"
+          title="This account is going to be deleted"
+          actions={
+            <LinkButton size="small" href="/settings">
+              Take it back
+            </LinkButton>
+          }
+        >
           Its requests are refused. You can take the deletion back in the settings.
         </Alert>
       );

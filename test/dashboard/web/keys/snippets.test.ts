@@ -1,0 +1,100 @@
+// What the key page tells people to paste works as it stands: shell and JavaScript are run against a
+// server, settings are read as their agents read them.
+
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { resolve } from 'node:path';
+import {
+  type Place,
+  type Snippet,
+  snippetGroups,
+} from '../../../../src/dashboard/web/customer/keys/snippets.ts';
+import { catalogFor } from '../../../support/catalog.ts';
+import { type Gateway, startGateway } from '../../../support/gateway.ts';
+import { startUpstream, type Upstream } from '../../../support/upstream.ts';
+
+const root = resolve(import.meta.dir, '../../../..');
+
+let upstream: Upstream;
+let gateway: Gateway;
+let place: Place;
+
+beforeAll(async () => {
+  upstream = await startUpstream();
+  gateway = await startGateway({ catalog: catalogFor(upstream, ['ok']) });
+  const { key } = await gateway.createAccount();
+  place = { baseUrl: gateway.url, model: 'ok', apiKey: key };
+});
+afterAll(async () => {
+  await gateway[Symbol.asyncDispose]();
+  await upstream.close();
+});
+
+function snippetsOf(id: string, at: Place = place): readonly Snippet[] {
+  return snippetGroups(at).find((group) => group.id === id)?.snippets ?? [];
+}
+
+/** Runs a command where the packages of this repository are found, and returns what it printed. */
+async function output(command: string[], environment: Record<string, string> = {}) {
+  const child = Bun.spawn(command, {
+    cwd: root,
+    env: { PATH: process.env['PATH'] ?? '', ...environment },
+    stdin: 'ignore',
+    stdout: 'pipe',
+    stderr: 'pipe',
+  });
+  const [said, wrong] = await Promise.all([child.stdout.text(), child.stderr.text()]);
+  return (await child.exited) === 0 ? said : wrong;
+}
+
+describe.each(['chat', 'messages'] as const)('in the %s format', (format) => {
+  const of = (id: string) => snippetsOf(id).find((snippet) => snippet.format === format);
+
+  test('curl is answered', async () => {
+    const said = await output(['sh', '-c', of('curl')?.code ?? '']);
+    expect(said).toContain('Hello from upstream.');
+    expect(said).toContain('svc_tokens_debited');
+  });
+
+  test('JavaScript prints the answer', async () => {
+    const code = of('javascript')?.code ?? '';
+    expect(code).toContain(`export TOLLGATE_KEY='${place.apiKey}'`);
+    const said = await output([process.execPath, '-e', code], { TOLLGATE_KEY: place.apiKey });
+    expect(said).toBe('Hello from upstream.\n');
+  });
+});
+
+test('every agent is told the address that its format takes, the key and the model', () => {
+  const at = { baseUrl: 'https://gate.example', model: 'swift-1', apiKey: 'sk-key' };
+  // Agents of the AI SDK and Continue want /v1 in the Messages format, too.
+  const wantV1 = new Set(['opencode', 'continue']);
+  for (const { id, snippets } of snippetGroups(at)) {
+    for (const { format, code } of snippets) {
+      const address = format === 'chat' || wantV1.has(id) || id === 'curl' ? '/v1' : '';
+      const told = [...code.matchAll(/https:\/\/gate\.example[\w/]*/g)].map(([url]) => url);
+      expect({
+        id,
+        format,
+        told: told.every((url) => url.includes('/v1') === (address !== '')),
+      }).toEqual({ id, format, told: true });
+      expect({ id, told: told.length > 0, key: code.includes('sk-key') }).toEqual({
+        id,
+        told: true,
+        key: true,
+      });
+      expect(code).toContain('swift-1');
+    }
+  }
+});
+
+test('settings are files that can be read', () => {
+  const at = { baseUrl: 'https://gate.example', model: 'swift-1', apiKey: 'sk-key' };
+  for (const { code } of [...snippetsOf('opencode', at), ...snippetsOf('pi', at)]) {
+    expect(JSON.stringify(JSON.parse(code))).toContain('"apiKey":"sk-key"');
+  }
+  for (const { code } of snippetsOf('continue', at)) {
+    expect(Bun.YAML.parse(code)).toMatchObject({
+      schema: 'v1',
+      models: [{ model: 'swift-1', apiKey: 'sk-key', roles: ['chat', 'edit', 'apply'] }],
+    });
+  }
+});
