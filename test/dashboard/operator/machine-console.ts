@@ -84,8 +84,6 @@ export type Answer = {
   readonly json: Record<string, unknown>;
 };
 
-export type MachineConsole = ReturnType<typeof openMachineConsole>;
-
 /** `file: false` is the built-in catalog. Everything is closed by `close`. */
 export function openMachineConsole(root: string, { file: hasFile = true } = {}) {
   const directory = join(root, crypto.randomUUID());
