@@ -39,8 +39,9 @@ export function addOperatorCommands(program: Command, perform: Perform): void {
       'take away password and second factor, and print the link for a new password',
     ),
     (context, _options, email = '') => {
-      const { operators } = openPeople(context);
-      return linkOutput(context, operators.reset(email, OPERATOR), 'has no password now');
+      const url = consoleUrl(context);
+      const reset = openPeople(context).operators.reset(email, OPERATOR);
+      return linkOutput(url, reset, 'has no password now');
     },
   );
   perform(
@@ -60,15 +61,16 @@ export function openPeople(context: Context) {
 type CreateOptions = { readonly passwordStdin?: true };
 
 async function create(context: Context, options: CreateOptions, email = ''): Promise<Output> {
+  const url = consoleUrl(context);
   const { operators } = openPeople(context);
   if (options.passwordStdin === true) {
     const user = await operators.create(email, await readPassword(), OPERATOR);
     return {
       json: { operator: operatorRecord(user) },
-      text: `${user.email} is an operator and signs in at ${consoleUrl(context) ?? '/operator'} with that password.`,
+      text: `${user.email} is an operator and signs in at ${url} with that password.`,
     };
   }
-  return linkOutput(context, operators.invite(email, OPERATOR), 'is going to be an operator');
+  return linkOutput(url, operators.invite(email, OPERATOR), 'is going to be an operator');
 }
 
 function list(context: Context): Output {
@@ -95,17 +97,17 @@ function operatorRecord(user: User) {
 }
 
 function linkOutput(
-  context: Context,
+  url: string,
   { email, token }: { readonly email: string; readonly token: string },
   words: string,
 ): Output {
-  const link = `${consoleUrl(context) ?? '/operator'}/welcome?token=${token}`;
+  const link = `${url}/welcome?token=${token}`;
   const how = 'Open this page within 30 minutes to choose a password; it works once:';
   return { json: { operator: { email }, token, link }, text: `${email} ${words}. ${how}\n${link}` };
 }
 
-/** The console of a server with these settings; `undefined` where only the server knows its port. */
-function consoleUrl(context: Context): string | undefined {
+/** The console of a server with these settings; its path where only the server knows its port. */
+function consoleUrl(context: Context): string {
   const config = context.config();
   const port = consolePortOf(config);
   if (port === undefined) {
@@ -114,7 +116,7 @@ function consoleUrl(context: Context): string | undefined {
       'OPERATOR_PORT is off, so there is no console to sign in to. Set it to a port first.',
     );
   }
-  return port === 0 ? undefined : urlOf(config.operatorHost, port);
+  return port === 0 ? '/operator' : urlOf(config.operatorHost, port);
 }
 
 async function readPassword(): Promise<string> {
