@@ -16,6 +16,7 @@ import {
   formatCount,
   formatTokens,
   formatUsd,
+  humanize,
   Loaded,
   Nothing,
   Page,
@@ -177,7 +178,12 @@ function Schedule({ pricing }: { readonly pricing: PricingRecord }) {
   const rows = pricing.schedule.flatMap((period, index): Period[] => [
     {
       key: `${index}`,
-      when: index === 0 || period.valid_from === null ? 'Now' : <Time at={period.valid_from} />,
+      when: (
+        <>
+          {index === 0 || period.valid_from === null ? 'Now' : <Time at={period.valid_from} />}
+          {period.windows.length > 0 && ', at all other hours'}
+        </>
+      ),
       rates: period,
     },
     ...period.windows.map((window, place) => ({
@@ -202,6 +208,6 @@ function Schedule({ pricing }: { readonly pricing: PricingRecord }) {
 }
 
 function windowName({ from, to, days }: PriceWindowRecord): string {
-  const every = days.length === 7 ? 'every day' : days.join(', ');
+  const every = days.length === 7 ? 'every day' : days.map(humanize).join(', ');
   return `${from} to ${to} UTC, ${every}`;
 }
