@@ -1,9 +1,10 @@
 // `tollgate account …`: create, look at and change accounts. An account is named by its id or by its
 // e-mail address. What moves money in and out of it is in `movement.ts`.
 
-import type { Command } from 'commander';
+import { type Command, Option } from 'commander';
 import type { Standing } from '../core/admit.ts';
 import { DEFAULT_PLAN } from '../core/plan.ts';
+import { type AccountFilter, searchAccounts } from '../identity/account-search.ts';
 import type { Account } from '../identity/accounts.ts';
 import { keyRecord } from '../identity/key-record.ts';
 import { accountRecord, changeStanding, createAccount } from '../operations/accounts.ts';
@@ -33,7 +34,20 @@ export function addAccountCommands(program: Command, perform: Perform): void {
       .option('--name <text>', 'a name for the key'),
     create,
   );
-  perform(addCommand(group, 'list', 'list all accounts'), listAccounts);
+  perform<ListOptions>(
+    addCommand(group, 'list', 'list all accounts, or those that fit')
+      .option('--search <text>', 'a part of the e-mail address, or what the id begins with')
+      .option('--plan <slug>', 'those on this plan')
+      .addOption(
+        new Option('--standing <standing>', 'those that stand so').choices([
+          'active',
+          'suspended',
+          'pending_deletion',
+          'blocked',
+        ]),
+      ),
+    listAccounts,
+  );
   perform(addCommand(group, 'show <account>', 'show an account and its keys'), showAccount);
   addMovementCommands(group, perform);
   perform(
@@ -106,9 +120,18 @@ async function create(context: Context, options: CreateOptions): Promise<Output>
   };
 }
 
-function listAccounts(context: Context): Output {
+type ListOptions = {
+  readonly search?: string;
+  readonly plan?: string;
+  readonly standing?: AccountFilter['standing'];
+};
+
+/** Oldest first. */
+function listAccounts(context: Context, { search: text, plan, standing }: ListOptions): Output {
   const parts = openAccounts(context);
-  const records = parts.accounts.list().map((each) => accountRecord(parts, each));
+  const page = { limit: Number.MAX_SAFE_INTEGER, before: undefined, nowMs: context.clock() };
+  const found = searchAccounts(parts.database, { text, plan, standing }, page);
+  const records = found.map(({ account }) => accountRecord(parts, account)).toReversed();
   const rows = records.map((each) => [
     each.id,
     each.email,

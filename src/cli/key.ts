@@ -1,8 +1,9 @@
-// `tollgate key …`: create, list, rotate and revoke API keys. A key is named by its id or by the
+// `tollgate key …`: create, list, show, rotate and revoke API keys. A key is named by its id or by the
 // whole key; its masked form is not enough.
 
 import { type Command, Option } from 'commander';
 import { type KeyRecord, keyRecord } from '../identity/key-record.ts';
+import { findKey } from '../operations/keys.ts';
 import type { KeyRevocation } from '../store/tables.ts';
 import {
   addCommand,
@@ -14,9 +15,10 @@ import {
   table,
 } from './command.ts';
 import type { Context } from './context.ts';
+import { openParts } from './parts.ts';
 
 export function addKeyCommands(program: Command, perform: Perform): void {
-  const group = addGroup(program, 'key', 'create, list, rotate and revoke API keys');
+  const group = addGroup(program, 'key', 'create, list, show, rotate and revoke API keys');
   perform<CreateOptions>(
     addCommand(group, 'create <account>', 'create a key, which is shown once')
       .option('--name <text>', 'a name of at most 100 characters')
@@ -24,6 +26,7 @@ export function addKeyCommands(program: Command, perform: Perform): void {
     createKey,
   );
   perform(addCommand(group, 'list <account>', 'list the keys of an account'), listKeys);
+  perform(addCommand(group, 'show <key>', 'say whose key it is, and how it stands'), showKey);
   perform<RevokeOptions>(
     addCommand(group, 'revoke <key>', 'revoke a key, at once and for good').addOption(
       new Option('--reason <reason>', 'why')
@@ -62,6 +65,16 @@ function listKeys(context: Context, _options: object, name = ''): Output {
     active_limit: context.catalog().plans.get(account.plan)?.maxApiKeys ?? 0,
   };
   return { json, text: keyTable(records) };
+}
+
+function showKey(context: Context, _options: object, name = ''): Output {
+  const { key, account, block } = findKey(openParts(context), name);
+  const whose = `Account ${account.id} (${account.email}), ${account.standing}`;
+  const blocked = block === null ? [] : [`Blocked until ${block.expires_at ?? 'it is removed'}`];
+  return {
+    json: { api_key: key, account: { id: account.id, email: account.email }, block },
+    text: [keyTable([key]), '', whose, ...blocked].join('\n'),
+  };
 }
 
 type RevokeOptions = { readonly reason: KeyRevocation };

@@ -1,13 +1,22 @@
-// `tollgate account credit|grant|adjust`: money that a customer paid in, money that is given away,
-// and corrections up or down. Each is booked once by its id, however often the command runs.
+// `tollgate account credit|grant|adjust|movements`: money that a customer paid in, money that is given
+// away, and corrections up or down. Each is booked once by its id, however often the command runs.
 
 import type { Command } from 'commander';
 import { formatTokens } from '../core/money.ts';
+import { listMovements } from '../ledger/movement-list.ts';
 import { accountRecord } from '../operations/accounts.ts';
-import { type MovementKind, moveMoney } from '../operations/movements.ts';
-import { addCommand, OPERATOR, type Output, type Perform } from './command.ts';
+import { type MovementKind, moveMoney, movementRecord } from '../operations/movements.ts';
+import {
+  addCommand,
+  OPERATOR,
+  type Output,
+  type Perform,
+  parseCount,
+  shortTime,
+  table,
+} from './command.ts';
 import type { Context } from './context.ts';
-import { openAccounts } from './parts.ts';
+import { openAccounts, openParts } from './parts.ts';
 
 const WORDS: Readonly<Record<MovementKind, string>> = {
   credit: 'Credited',
@@ -35,6 +44,14 @@ export function addMovementCommands(group: Command, perform: Perform): void {
       addCommand(group, 'adjust <account> <amount>', 'correct a balance, up or down (-12.5)'),
     ).requiredOption('--reason <text>', 'why, for the books'),
     (context, options, account, amount) => move(context, 'adjustment', options, account, amount),
+  );
+  perform<ListOptions>(
+    addCommand(group, 'movements <account>', 'list what has come in and out, newest first').option(
+      '--limit <number>',
+      'how many at most',
+      '100',
+    ),
+    list,
   );
 }
 
@@ -67,4 +84,25 @@ async function move(
     ? `${WORDS[kind]} ${movement.amount} service tokens under the id ${moved.id}; ${left}.`
     : `The ${kind} ${moved.id} was booked before; nothing has changed now. ${left}.`;
   return { json: { [kind]: movement, account: accountRecord(parts, moved.account) }, text };
+}
+
+type ListOptions = { readonly limit: string };
+
+function list(context: Context, options: ListOptions, name = ''): Output {
+  const limit = parseCount(options.limit, '--limit') ?? 1;
+  const { accounts, database } = openParts(context);
+  const { id } = accounts.find(name);
+  const records = listMovements(database, id, { limit, before: undefined }).map(movementRecord);
+  const rows = records.map((each) => [
+    shortTime(Date.parse(each.at)),
+    each.kind,
+    each.amount,
+    each.balance,
+    each.transfer_id,
+    each.reason ?? '-',
+  ]);
+  return {
+    json: { object: 'list', data: records },
+    text: table(['WHEN', 'KIND', 'AMOUNT', 'BALANCE', 'TRANSFER', 'REASON'], rows),
+  };
 }

@@ -10,6 +10,7 @@ import { OperationError } from '../operations/error.ts';
 import { isStoreFailure, StoreError, sqliteCode } from '../store/error.ts';
 import { VERSION } from '../version.ts';
 import { addAccountCommands } from './account.ts';
+import { addAuditCommand } from './audit.ts';
 import { addBackupCommand } from './backup.ts';
 import { addBlockCommands } from './block.ts';
 import { addCatalogCommands } from './catalog.ts';
@@ -63,6 +64,7 @@ function createProgram(perform: Perform): Command {
   addKeyCommands(program, perform);
   addBlockCommands(program, perform);
   addMaintenanceCommands(program, perform);
+  addAuditCommand(program, perform);
   addOperatorCommands(program, perform);
   addInviteCommands(program, perform);
   addCatalogCommands(program, perform);

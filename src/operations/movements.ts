@@ -2,11 +2,13 @@
 // down. Each is booked once by its id, together with its event in the audit trail, however often it
 // is asked for. Called by `tollgate account …` and by the console.
 
+import { isoTime } from '../core/calendar.ts';
 import { createId } from '../core/id.ts';
-import type { Micro } from '../core/money.ts';
+import { formatTokens, type Micro } from '../core/money.ts';
 import type { Account } from '../identity/accounts.ts';
 import { type Actor, authorOf } from '../identity/audit.ts';
 import type { CreditCommand } from '../ledger/contract.ts';
+import type { ListedMovement } from '../ledger/movement-list.ts';
 import { parseAdjustment, parseAmount, requireReason } from './amounts.ts';
 import { OperationError } from './error.ts';
 import type { Parts } from './parts.ts';
@@ -68,4 +70,17 @@ function requireId(id: string): void {
     'invalid_credit_id',
     'The id is not valid. It needs 1 to 100 printable ASCII characters without spaces.',
   );
+}
+
+/** A movement as it is listed, redeemed codes included. */
+export function movementRecord({ receipt, reason }: ListedMovement) {
+  return {
+    sequence: receipt.sequence,
+    transfer_id: receipt.transferId,
+    kind: receipt.kind,
+    amount: formatTokens(receipt.amount),
+    at: isoTime(receipt.at),
+    reason,
+    balance: formatTokens(receipt.posted),
+  } as const;
 }

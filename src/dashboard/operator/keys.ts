@@ -2,10 +2,9 @@
 // ticket, revoked and rotated. A pasted key comes in a body alone; no answer, log or event has it.
 
 import { Type } from '@sinclair/typebox';
-import { isoTime } from '../../core/calendar.ts';
-import { findBlock } from '../../identity/block-list.ts';
 import { keyRecord } from '../../identity/key-record.ts';
 import type { SignedInOperator } from '../../identity/session.ts';
+import { findKey } from '../../operations/keys.ts';
 import type { CreatedKeyRecord, KeyRecord, RotatedKeyRecord } from '../records/key.ts';
 import type { FoundKeyRecord } from '../records/operator-account.ts';
 import { type Route, sessionRoute, stepUpRoute } from '../rim/route.ts';
@@ -14,7 +13,7 @@ import { operatorAccount, type PeopleDependencies, partsOf } from './parts.ts';
 
 export function keyRoutes(dependencies: PeopleDependencies): readonly Route<SignedInOperator>[] {
   const parts = partsOf(dependencies);
-  const { keys, accounts, database, clock } = parts;
+  const { keys, accounts, clock } = parts;
 
   return [
     sessionRoute({
@@ -23,19 +22,8 @@ export function keyRoutes(dependencies: PeopleDependencies): readonly Route<Sign
       path: '/keys/find',
       body: { key: Type.String({ maxLength: 200 }) },
       handle({ body }): FoundKeyRecord {
-        const row = keys.find(body.key.trim());
-        const block = findBlock(database, 'key', row.id, clock());
-        return {
-          key: keyRecord(row, clock()),
-          account: operatorAccount(parts, accounts.get(row.accountId)),
-          block:
-            block === undefined
-              ? null
-              : {
-                  reason: block.reason,
-                  expires_at: block.expiresAt === null ? null : isoTime(block.expiresAt),
-                },
-        };
+        const { account, ...found } = findKey(parts, body.key);
+        return { ...found, account: operatorAccount(parts, account) };
       },
     }),
     stepUpRoute({

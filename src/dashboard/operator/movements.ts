@@ -2,11 +2,10 @@
 // dialog opens, so that whoever clicks twice moves money once; the answer says whether it was now.
 
 import { Type } from '@sinclair/typebox';
-import { isoTime } from '../../core/calendar.ts';
 import { formatTokens } from '../../core/money.ts';
 import type { SignedInOperator } from '../../identity/session.ts';
-import { type ListedMovement, listMovements } from '../../ledger/movement-list.ts';
-import { moveMoney } from '../../operations/movements.ts';
+import { listMovements } from '../../ledger/movement-list.ts';
+import { moveMoney, movementRecord } from '../../operations/movements.ts';
 import type { MovedRecord, MovementRecord } from '../records/operator-account.ts';
 import { type List, listOf, numberAfter, PAGE_QUERY, readPage } from '../rim/page.ts';
 import { type Route, sessionRoute, stepUpRoute } from '../rim/route.ts';
@@ -59,16 +58,4 @@ export function movementRoutes(
       },
     }),
   ];
-}
-
-function movementRecord({ receipt, reason }: ListedMovement): MovementRecord {
-  return {
-    sequence: receipt.sequence,
-    transfer_id: receipt.transferId,
-    kind: receipt.kind,
-    amount: formatTokens(receipt.amount),
-    at: isoTime(receipt.at),
-    reason,
-    balance: formatTokens(receipt.posted),
-  };
 }

@@ -1,0 +1,51 @@
+// `tollgate audit`: who changed what, newest first. The trail is only ever added to.
+
+import type { Command } from 'commander';
+import { auditEventRecord, readTrail } from '../operations/audit.ts';
+import { addCommand, type Output, type Perform, parseCount, shortTime, table } from './command.ts';
+import type { Context } from './context.ts';
+
+type Options = {
+  readonly account?: string;
+  readonly actor?: string;
+  readonly action?: string;
+  readonly subject?: string;
+  readonly before?: string;
+  readonly limit: string;
+};
+
+export function addAuditCommand(program: Command, perform: Perform): void {
+  perform<Options>(
+    addCommand(program, 'audit', 'list who changed what, newest first')
+      .option('--account <account>', 'what is about this account')
+      .option('--actor <name>', "what this one did: an operator's e-mail address, or operator")
+      .option('--action <name>', 'such as money.credited')
+      .option('--subject <id>', 'what is about this key, block, movement or setting')
+      .option('--before <number>', 'those before the event of this number')
+      .option('--limit <number>', 'how many at most', '100'),
+    listEvents,
+  );
+}
+
+function listEvents(context: Context, options: Options): Output {
+  const { account, actor, action, subject } = options;
+  const page = {
+    limit: parseCount(options.limit, '--limit') ?? 1,
+    before: parseCount(options.before, '--before'),
+  };
+  const filter = { account, actor, action, subject };
+  const records = readTrail(context.openStore(), filter, page).map(auditEventRecord);
+  const rows = records.map((event) => [
+    String(event.id),
+    shortTime(Date.parse(event.at)),
+    event.actor,
+    event.address ?? '-',
+    event.action,
+    event.subject,
+    JSON.stringify(event.detail),
+  ]);
+  return {
+    json: { object: 'list', data: records },
+    text: table(['EVENT', 'WHEN', 'WHO', 'FROM', 'WHAT', 'ABOUT', 'DETAIL'], rows),
+  };
+}

@@ -1,0 +1,40 @@
+// The audit trail as operators read it, on the command line and in the console.
+
+import { isoTime } from '../core/calendar.ts';
+import {
+  type AuditFilter,
+  type StoredAuditEvent,
+  searchAuditEvents,
+} from '../identity/audit-search.ts';
+import type { Parts } from './parts.ts';
+
+/** As people write it: an account is named by its id or its e-mail address. */
+export type TrailFilter = Omit<AuditFilter, 'accountId'> & {
+  readonly account?: string | undefined;
+};
+
+/** At most `limit` events, newest first; those before an event. Throws `account_not_found`. */
+export function readTrail(
+  { accounts, database }: Pick<Parts, 'accounts' | 'database'>,
+  { account, ...filter }: TrailFilter,
+  page: { readonly limit: number; readonly before: number | undefined },
+): readonly StoredAuditEvent[] {
+  // By its id also where there is none any more: its events are kept.
+  const accountId = account?.includes('@') ? accounts.find(account).id : account;
+  return searchAuditEvents(database, { ...filter, accountId }, page);
+}
+
+export function auditEventRecord(event: StoredAuditEvent) {
+  const detail: unknown = JSON.parse(event.detail);
+  return {
+    id: event.id,
+    at: isoTime(event.at),
+    actor: event.actor,
+    address: event.address,
+    action: event.action,
+    account_id: event.accountId,
+    subject: event.subject,
+    operation_id: event.operationId,
+    detail: detail as Readonly<Record<string, string | number | boolean | null>>,
+  } as const;
+}
