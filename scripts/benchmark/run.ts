@@ -3,10 +3,11 @@
 // Rounds are interleaved and ratios are taken a round, so a noisy neighbour hits all of them.
 // Gateway and forwarder run on core 0, load and upstream on core 1.
 //
-// The ledger is measured by itself as well, in ledger.ts, and what failures cost in failing.ts.
+// The ledger is measured by itself as well, in ledger.ts, what failures cost in failing.ts, and the
+// pages over a million requests in dashboard.ts; that one takes minutes, and runs when it is asked.
 //
 //   scripts/bench [--rounds 3] [--seconds 1] [--connections 64] [--yardstick]
-//                 [--only ledger|gateway|failing]
+//                 [--only ledger|gateway|failing|dashboard] [--requests 1000000]
 
 import { readFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
@@ -14,6 +15,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { type Gateway, startGateway, type TestAccount } from '../../test/support/gateway.ts';
+import { benchDashboard } from './dashboard.ts';
 import { benchFailing } from './failing.ts';
 import { benchLedger } from './ledger.ts';
 import { type Load, type Measured, runLoad } from './load.ts';
@@ -26,8 +28,10 @@ const { values: flags } = parseArgs({
     connections: { type: 'string', default: '64' },
     /** Measures B and D alone. */
     yardstick: { type: 'boolean', default: false },
-    /** `ledger`, `gateway` or `failing`: that one alone. */
+    /** `ledger`, `gateway`, `failing` or `dashboard`: that one alone. */
     only: { type: 'string' },
+    /** In the past of `dashboard`. */
+    requests: { type: 'string', default: '1000000' },
   },
 });
 
@@ -69,6 +73,7 @@ if (measures('ledger') && !flags.yardstick) {
   await benchLedger({ rounds: Number(flags.rounds), seconds: Number(flags.seconds) });
 }
 if (measures('failing') && !flags.yardstick) await benchFailing(pin(0));
+if (flags.only === 'dashboard') await benchDashboard(pin(0), Number(flags.requests));
 if (!measures('gateway')) process.exit(0);
 
 const folder = await mkdtemp(join(tmpdir(), 'tollgate-bench-'));
