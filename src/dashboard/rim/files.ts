@@ -77,6 +77,9 @@ export function createPageFiles(app: WebApp): PageFiles {
   return { page, serve };
 }
 
+/** How well a server that runs from source compresses: requests wait meanwhile. */
+const QUICKLY = 4;
+
 async function openWeb(app: WebApp): Promise<Web> {
   const embedded = EMBEDDED?.[app];
   if (embedded !== undefined) {
@@ -90,7 +93,7 @@ async function openWeb(app: WebApp): Promise<Web> {
     };
   }
   const { buildWeb } = await import('../web-build.ts');
-  const { page, files } = await buildWeb(app);
+  const { page, files } = await buildWeb(app, QUICKLY);
   const bytes = new Map(Object.entries(files));
   return {
     page,
