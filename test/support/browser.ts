@@ -30,6 +30,7 @@ export type TestBrowser = {
   readonly visit: (url: string, options?: VisitorOptions) => Promise<Visitor>;
 };
 
+const STEP_MS = 10_000;
 const WIDE = { width: 1280, height: 800 };
 
 /** scripts/install-browser looks for the same, in the same order. */
@@ -103,6 +104,8 @@ export async function openVisitor(
     reducedMotion: 'reduce',
     acceptDownloads: true,
   });
+  // Shorter than a test may take: a test that is cut off has no words for what it waited for.
+  context.setDefaultTimeout(STEP_MS);
   await context.grantPermissions(['clipboard-read', 'clipboard-write']);
   const complaints: string[] = [];
   const { origin } = new URL(url);

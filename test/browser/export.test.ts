@@ -1,0 +1,80 @@
+// The file of requests that a customer downloads: every request of the ledger with what it cost, and
+// nothing that a spreadsheet would run.
+
+import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { readFile } from 'node:fs/promises';
+import { describeInBrowser } from '../support/browser.ts';
+import { post, requestBody } from '../support/client.ts';
+import { expectClean, expectRow, openRig, openSignedIn, type Rig } from './rig.ts';
+
+let rig: Rig;
+
+describeInBrowser('the export', ({ visit }) => {
+  beforeAll(async () => {
+    rig = await openRig(['ok', 'tokens-30']);
+  });
+  afterAll(() => rig.close());
+
+  test('has every request that the ledger has, and cells that begin a formula are text (B-184)', async () => {
+    const customer = await rig.newCustomer();
+    const { json } = await customer.session.send('POST', '/keys', { name: 'laptop' });
+    const caller = { url: rig.gateway.url, key: String(json['key']) };
+    const users = [
+      '=HYPERLINK("http://elsewhere.example")',
+      '+1',
+      '-1',
+      '@SUM(A1)',
+      'plain, "quoted"',
+    ];
+    for (const user of users) {
+      const answer = await post(
+        caller,
+        '/v1/chat/completions',
+        requestBody('chat', 'tokens-30', { user }),
+      );
+      await answer.text();
+    }
+    await using visitor = await visit(`${rig.gateway.url}/dashboard`);
+    const { page } = visitor;
+    await openSignedIn(visitor, customer, '/requests');
+    await expectRow(page);
+    const downloading = page.waitForEvent('download');
+    await page.getByRole('link', { name: 'Export as CSV' }).click();
+    const download = await downloading;
+    expect(download.suggestedFilename()).toMatch(/^requests-\d{4}-\d\d-\d\d\.csv$/);
+    const rows = parseCsv(await readFile(await download.path(), 'utf8'));
+    const [head = [], ...lines] = rows;
+    const column = (name: string) => lines.map((line) => line[head.indexOf(name)] ?? '');
+
+    const ledger = await customer.session.get('/ledger');
+    const entries = (ledger.json['data'] as { id: string; kind: string; amount: string }[])
+      .filter(({ kind }) => kind === 'request')
+      .map(({ id, amount }) => `${id} ${amount.replace('-', '')}`);
+    const exported = lines.map(
+      (_, row) => `${column('request_id')[row]} ${column('svc_tokens_debited')[row]}`,
+    );
+    expect(exported.sort()).toEqual(entries.sort());
+    expect(lines).toHaveLength(users.length);
+    const cells = lines.flat();
+    expect(cells.filter((cell) => /^[=+\-@\t\r]/.test(cell))).toEqual([]);
+    expect(
+      column('end_user')
+        .map((cell) => cell.replace(/^'/, ''))
+        .sort(),
+    ).toEqual([...users].sort());
+    await expectClean(visitor);
+  });
+});
+
+/** RFC 4180, of lines without breaks in cells. */
+function parseCsv(text: string): string[][] {
+  const cells = /(?:^|,)("(?:[^"]|"")*"|[^,]*)/g;
+  return text
+    .trimEnd()
+    .split('\r\n')
+    .map((line) => [...line.matchAll(cells)].map(([, cell = '']) => unquoted(cell)));
+}
+
+function unquoted(cell: string): string {
+  return cell.startsWith('"') ? cell.slice(1, -1).replaceAll('""', '"') : cell;
+}

@@ -1,0 +1,56 @@
+// The playground in both formats: what the model thinks and says appears as it comes, with what it
+// costs, and the bill is the one that the ledger has.
+
+import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { describeInBrowser } from '../support/browser.ts';
+import { expectClean, expectText, openRig, openSignedIn, type Rig } from './rig.ts';
+
+const SLOW = 'slow-tokens-40-40';
+
+let rig: Rig;
+
+describeInBrowser('the playground', ({ visit }) => {
+  beforeAll(async () => {
+    rig = await openRig(['reasoning', SLOW, 'tool-round']);
+  });
+  afterAll(() => rig.close());
+
+  test.each([
+    ['Chat completions', 'High'],
+    ['Messages', 'On'],
+  ])('answers in the format %s, with thoughts and bill', async (format, reasoning) => {
+    const customer = await rig.newCustomer();
+    await using visitor = await visit(`${rig.gateway.url}/dashboard`);
+    const { page } = visitor;
+    await openSignedIn(visitor, customer, '/playground');
+    await page.getByRole('button', { name: format, exact: true }).click();
+    await page.getByLabel('Model').selectOption('reasoning');
+    await page.getByLabel(/^(Reasoning effort|Thinking)$/).selectOption({ label: reasoning });
+    await page.getByLabel('Message', { exact: true }).fill('Hello?');
+    await page.getByRole('button', { name: 'Send' }).click();
+    await expectText(page, 'Hello from upstream.');
+    await expectText(page, /Charged [\d.]+ service tokens/);
+    await page.locator('details.reasoning summary').click();
+    await expectText(page, 'Let me think about it.');
+    const bill = (await page.locator('.bill').textContent()) ?? '';
+    const charged = /Charged ([\d.]+) service tokens/.exec(bill)?.[1];
+    const { json } = await customer.session.get('/ledger');
+    const [entry] = json['data'] as { readonly amount: string }[];
+    expect(entry?.amount).toBe(`-${charged}`);
+    await expectClean(visitor);
+  });
+
+  test('what is written so far is there before the end, and Stop ends it with what was charged', async () => {
+    await using visitor = await visit(`${rig.gateway.url}/dashboard`);
+    const { page } = visitor;
+    await openSignedIn(visitor, await rig.newCustomer(), '/playground');
+    await page.getByLabel('Model').selectOption(SLOW);
+    await page.getByLabel('Message', { exact: true }).fill('Hello?');
+    await page.getByRole('button', { name: 'Send' }).click();
+    await expectText(page, 'Answering');
+    await expectText(page, /About [\d.]+ service tokens .* so far/);
+    await page.getByRole('button', { name: 'Stop' }).click();
+    await expectText(page, /Stopped: what had been written is charged/);
+    await expectClean(visitor);
+  });
+});

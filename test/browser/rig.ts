@@ -1,0 +1,122 @@
+// What browser tests stand on: a gateway with the scripted upstream behind it, a mailbox, an operator,
+// and the few steps on pages that most of them take.
+
+import { expect } from 'bun:test';
+import type { Page } from 'playwright-core';
+import type { Visitor } from '../support/browser.ts';
+import { signInAs } from '../support/browser-session.ts';
+import { catalogFor } from '../support/catalog.ts';
+import { post, requestBody } from '../support/client.ts';
+import {
+  type Customer,
+  createOperator,
+  newEmail,
+  type Operator,
+  openSignUp,
+  signUp,
+} from '../support/customer.ts';
+import { type Gateway, startGateway } from '../support/gateway.ts';
+import { type Mailbox, openMailbox } from '../support/mailbox.ts';
+import { startUpstream, type Upstream, waitUntil } from '../support/upstream.ts';
+
+export type Rig = {
+  readonly gateway: Gateway;
+  readonly mailbox: Mailbox;
+  readonly upstream: Upstream;
+  readonly operator: Operator;
+  /** A new customer who can pay. */
+  readonly newCustomer: () => Promise<Customer>;
+  readonly close: () => Promise<void>;
+};
+
+/** Models are behaviours of the scripted upstream; see `test/support/behaviours.ts`. */
+export async function openRig(models: readonly string[] = ['ok']): Promise<Rig> {
+  const upstream = await startUpstream();
+  const mailbox = await openMailbox();
+  const gateway = await startGateway({
+    catalog: catalogFor(upstream, models),
+    environment: openSignUp(mailbox),
+  });
+  const operator = await createOperator(gateway);
+  return {
+    gateway,
+    mailbox,
+    upstream,
+    operator,
+    async newCustomer() {
+      const customer = await signUp(gateway, mailbox, newEmail());
+      await gateway.run('account', 'credit', customer.accountId, '100000');
+      return customer;
+    },
+    async close() {
+      await gateway[Symbol.asyncDispose]();
+      await mailbox[Symbol.asyncDispose]();
+      await upstream.close();
+    },
+  };
+}
+
+/** The code and status of a small request with a key. */
+export async function askOnce(
+  { gateway: { url } }: Rig,
+  key: string,
+): Promise<readonly [number, string | undefined]> {
+  const response = await post({ url, key }, '/v1/chat/completions', requestBody('chat', 'ok'));
+  const { error } = (await response.json()) as { readonly error?: { readonly code: string } };
+  return [response.status, error?.code];
+}
+
+/** Signs in on the visitor's page and opens a page of the application. */
+export async function openSignedIn(
+  { page }: Visitor,
+  who: Customer | Operator,
+  path = '',
+): Promise<void> {
+  const { realm } = who.session;
+  await signInAs(page, realm, who);
+  if (path === '') return;
+  await page.goto(`${who.session.url}${realm === 'customer' ? '/dashboard' : '/operator'}${path}`);
+}
+
+/** Makes a key on the page of keys; leaves the dialog closed. */
+export async function makeKey(page: Page, name: string): Promise<string> {
+  await page.getByRole('button', { name: 'New key' }).first().click();
+  await page.getByLabel('Name').fill(name);
+  await page.getByRole('button', { name: 'Create the key' }).click();
+  const key = await shownKey(page);
+  await page.getByRole('button', { name: 'I have stored it' }).click();
+  return key;
+}
+
+/** The key in the dialog that shows it this once. */
+export async function shownKey(page: Page): Promise<string> {
+  const key = await page.locator('dialog .secret code').textContent();
+  expect(key).toMatch(/^sk-[A-Za-z0-9]{48}$/);
+  return key ?? '';
+}
+
+/** Nothing was complained of, and a screen reader can use the page. */
+export async function expectClean(visitor: Visitor): Promise<void> {
+  expect(visitor.complaints()).toEqual([]);
+  expect(await visitor.accessibilityFindings()).toEqual([]);
+}
+
+/** Waits until the text is on the page. */
+export async function expectText(page: Page, text: string | RegExp): Promise<void> {
+  await page.getByText(text).first().waitFor();
+}
+
+/** Waits until a table of the page has a row. */
+export async function expectRow(page: Page): Promise<void> {
+  await page.locator('tbody tr').first().waitFor();
+}
+
+/** Waits until the page tells of something that went wrong. */
+export async function expectAlert(page: Page): Promise<void> {
+  await page.getByRole('alert').first().waitFor();
+}
+
+/** Waits until the address of the page is this one. */
+export async function expectPath(page: Page, path: string): Promise<void> {
+  await waitUntil(() => new URL(page.url()).pathname === path, 10_000);
+}
