@@ -7,7 +7,7 @@ import { and, desc, eq, lt, ne, or, sql } from 'drizzle-orm';
 import { createId, type RandomBytes } from '../../core/id.ts';
 import type { Database } from '../../store/database.ts';
 import { sessions, users } from '../../store/sign-in-tables.ts';
-import type { Realm } from '../session.ts';
+import type { Realm, SessionLook } from '../session.ts';
 import type { Visit } from './contract.ts';
 import { createSecret, digestOf, isWellFormedSecret } from './digest.ts';
 
@@ -73,14 +73,14 @@ export function createSessions(dependencies: {
 
   return {
     /** The session of a request's cookie while it lasts. Notes once a minute that it was seen. */
-    read(headers: Headers) {
+    read(headers: Headers, { quiet = false }: SessionLook = {}) {
       const text = secretOf(headers, name);
       if (text === undefined) return undefined;
       const row = reading.get({ digest: digestOf(text) });
       if (row === undefined) return undefined;
       const now = clock();
       if (now >= row.expiresAt || now - row.lastSeenAt >= IDLE_MS) return undefined;
-      if (now - row.lastSeenAt >= SEEN_EVERY_MS) {
+      if (!quiet && now - row.lastSeenAt >= SEEN_EVERY_MS) {
         db.update(sessions).set({ lastSeenAt: now }).where(eq(sessions.id, row.id)).run();
       }
       return row;

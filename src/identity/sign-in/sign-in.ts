@@ -3,7 +3,7 @@
 // program knows `contract.ts`, and nothing of the library behind it.
 
 import type { Keys } from '../keys.ts';
-import type { Realm, SignedInCustomer, SignedInOperator } from '../session.ts';
+import type { ReadSession, Realm, SignedInCustomer, SignedInOperator } from '../session.ts';
 import type { RealmSignIn, SignIn } from './contract.ts';
 import { createDeletion } from './deletion.ts';
 import { createInvites } from './invites.ts';
@@ -53,14 +53,14 @@ export function createSignIn(
   const customers = ofRealm('customer');
   const staff = ofRealm('operator');
 
-  const readCustomer = async (headers: Headers): Promise<SignedInCustomer | undefined> => {
-    const row = customers.sessions.read(headers);
+  const readCustomer: ReadSession<SignedInCustomer> = async (headers, look) => {
+    const row = customers.sessions.read(headers, look);
     if (row === undefined || row.accountId === null) return undefined;
     const { id: sessionId, userId, email, accountId, twoFactor, provenAt } = row;
     return { realm: 'customer', sessionId, userId, email, accountId, twoFactor, provenAt };
   };
-  const readOperator = async (headers: Headers): Promise<SignedInOperator | undefined> => {
-    const row = staff.sessions.read(headers);
+  const readOperator: ReadSession<SignedInOperator> = async (headers, look) => {
+    const row = staff.sessions.read(headers, look);
     if (row === undefined) return undefined;
     const { id: sessionId, userId, email, twoFactor, provenAt } = row;
     return { realm: 'operator', sessionId, userId, email, twoFactor, provenAt };

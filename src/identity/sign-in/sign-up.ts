@@ -52,15 +52,14 @@ export function createSignUp(
       // Hashed for addresses that are taken as well, so that both take the same time.
       const password = await passwords.hash(wanted);
       parts.later(() => {
-        if (!throttle.mayMail(`${realm} ${email}`)) return;
-        const pages = parts.pages[realm]();
-        if (users.find(realm, email) !== undefined) {
-          parts.mail({ to: email, ...alreadySignedUpMail(pages) });
-          return;
-        }
+        if (!throttle.mayMail(realm, email, address)) return;
+        // Kept for addresses that are taken as well, where nobody gets it: the same work for both.
         const facts = { realm, purpose: 'sign-up', email } as const;
         const token = tokens.create({ ...facts, password, invite });
-        parts.mail({ to: email, ...verificationMail(pages, token) });
+        const pages = parts.pages[realm]();
+        const isTaken = users.find(realm, email) !== undefined;
+        const words = isTaken ? alreadySignedUpMail(pages) : verificationMail(pages, token);
+        parts.mail({ to: email, ...words });
       });
     },
 

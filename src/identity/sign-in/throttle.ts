@@ -26,20 +26,20 @@ type Rule = {
   readonly free: number;
   readonly firstDelayMs: number;
   readonly delayMaxMs: number;
-  /** How long attempts are counted together; the end of a delay begins it anew. */
+  /** How long attempts are counted together. */
   readonly windowMs: number;
+  /** How long after the end of a delay another attempt makes a longer one. */
+  readonly memoryMs: number;
 };
 
-const QUARTER = { windowMs: 15 * MINUTE_MS } as const;
+const QUARTER = { windowMs: 15 * MINUTE_MS, memoryMs: 15 * MINUTE_MS } as const;
 const HERE: Rule = { free: 10, firstDelayMs: 15_000, delayMaxMs: 15 * MINUTE_MS, ...QUARTER };
 const NAME: Rule = { free: 10, firstDelayMs: 2_000, delayMaxMs: MINUTE_MS, ...QUARTER };
 const NETWORK: Rule = { free: 60, firstDelayMs: 15_000, delayMaxMs: 15 * MINUTE_MS, ...QUARTER };
-const MAIL: Rule = {
-  free: 5,
-  firstDelayMs: 60 * MINUTE_MS,
-  delayMaxMs: 60 * MINUTE_MS,
-  windowMs: 60 * MINUTE_MS,
-};
+const HOUR_MS = 60 * MINUTE_MS;
+const HOURLY = { windowMs: HOUR_MS, memoryMs: 0, firstDelayMs: HOUR_MS, delayMaxMs: HOUR_MS };
+const MAIL: Rule = { free: 10, ...HOURLY };
+const MAIL_HERE: Rule = { ...MAIL, free: 5 };
 
 /** What is tried, by whom: `name` is an e-mail address, a user id or an account id. */
 type Attempt = {
@@ -88,7 +88,7 @@ export function createThrottle(dependencies: {
     }
     const doublings = Math.min(failures - rule.free, 30);
     const delay = Math.min(rule.firstDelayMs * 2 ** doublings, rule.delayMaxMs);
-    write(name, failures, now + delay, now + delay + rule.windowMs);
+    write(name, failures, now + delay, now + delay + rule.memoryMs);
   }
 
   /** An attempt that was right is none that failed. */
@@ -150,13 +150,19 @@ export function createThrottle(dependencies: {
       });
     },
 
-    /** Whether one more mail may go to this address; counts it. */
-    mayMail(email: string): boolean {
-      const name = digestOf(`mail ${email}`);
+    /**
+     * Whether one more mail may go to this address; counts it. Five an hour for one network and ten
+     * for all, so that a stranger alone cannot keep an owner from a mail of their own.
+     */
+    mayMail(realm: Realm, email: string, address: string): boolean {
+      const here = digestOf(`mail ${realm} ${email} ${networkGroup(address)}`);
+      const anywhere = digestOf(`mail ${realm} ${email}`);
       return database.transaction(() => {
         const now = clock();
-        if ((read(name, now)?.nextAt ?? 0) > now) return false;
-        count(name, MAIL, now);
+        const isOver = [here, anywhere].some((name) => (read(name, now)?.nextAt ?? 0) > now);
+        if (isOver) return false;
+        count(here, MAIL_HERE, now);
+        count(anywhere, MAIL, now);
         return true;
       });
     },

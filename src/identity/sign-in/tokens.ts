@@ -19,7 +19,7 @@ const LIFETIME_MS = 30 * 60_000;
 const USED_CODE_MS = 3 * 60_000;
 
 /** Several sign-ups of one address live side by side; so many, and the oldest goes. */
-const LIVE_MAX = 5;
+const LIVE_MAX = 10;
 
 export function createTokens(dependencies: {
   readonly database: Database;

@@ -97,6 +97,15 @@ describe('a session', () => {
     expect(seen()).toBe(first + 60_000);
   });
 
+  test('is over in its time while a page asks on its own', async () => {
+    const { browser, customer, advance } = await open();
+    const ask = () => customer.read(browser.visit().headers, { quiet: true });
+    advance(6 * HOUR_MS);
+    expect(await ask()).toBeDefined();
+    advance(6 * HOUR_MS);
+    expect(await ask()).toBeUndefined();
+  });
+
   test('is forgotten once it is over', async () => {
     const rig = await open();
     const rows = () => rig.database.db.select().from(sessions).all().length;

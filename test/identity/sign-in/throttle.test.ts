@@ -141,21 +141,21 @@ describe('one network', () => {
   });
 });
 
-test('five mails an hour go to one address', () => {
+test('ten mails an hour go to one address, five of them for one network', () => {
   const { throttle, advance } = open();
-  expect(times(7, () => throttle.mayMail('a@b.example'))).toEqual([
-    ...times(5, () => true),
-    ...times(2, () => false),
-  ]);
-  expect(throttle.mayMail('c@b.example')).toBe(true);
+  const mails = (from: string) =>
+    times(7, () => throttle.mayMail('customer', 'a@b.example', from)).filter(Boolean).length;
+  expect(['203.0.113.7', '203.0.113.8', '203.0.113.9'].map(mails)).toEqual([5, 5, 0]);
+  expect(throttle.mayMail('customer', 'c@b.example', '203.0.113.7')).toBe(true);
+  expect(throttle.mayMail('operator', 'a@b.example', '203.0.113.7')).toBe(true);
   advance(60 * MINUTE_MS);
-  expect(throttle.mayMail('a@b.example')).toBe(true);
+  expect(mails('203.0.113.7')).toBe(5);
 });
 
 test('the table tells nobody who it is about', () => {
   const { enter, throttle, database } = open();
   enter('a@b.example', '203.0.113.7').succeeded();
-  throttle.mayMail('a@b.example');
+  throttle.mayMail('customer', 'a@b.example', '203.0.113.7');
   const rows = JSON.stringify(database.db.select().from(attempts).all());
   expect(rows).not.toMatch(/a@b|203\.0/);
 });
