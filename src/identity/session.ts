@@ -25,7 +25,13 @@ export type SignedInOperator = Session & { readonly realm: 'operator' };
 export type SignedIn = SignedInCustomer | SignedInOperator;
 
 /** Reads the cookie of a request. Resolves to `undefined` where nobody is signed in (any more). */
-export type ReadSession<Who extends SignedIn> = (headers: Headers) => Promise<Who | undefined>;
+export type ReadSession<Who extends SignedIn> = (
+  headers: Headers,
+  look?: SessionLook,
+) => Promise<Who | undefined>;
+
+/** `quiet`: a page asks on its own, so that nobody need be there; the session goes on to its end. */
+export type SessionLook = { readonly quiet?: boolean };
 
 /** Who acts, in the audit trail: the account of a customer, or the operator by name. */
 export function actorOf(who: SignedIn, address: string): Actor {

@@ -18,6 +18,7 @@ export function feedRoutes(
       method: 'GET',
       path: '/feed',
       standings: WHILE_INACTIVE,
+      quiet: true,
       handle: (call) =>
         feeds.open(call, {
           key: call.who.accountId,

@@ -30,6 +30,7 @@ export function overviewRoutes(
     sessionRoute({
       method: 'GET',
       path: '/feed',
+      quiet: true,
       handle: (call) => feeds.open(call, { key: 'machine', start: () => read }),
     }),
     sessionRoute({

@@ -119,7 +119,7 @@ async function admit<Who extends SignedIn>(
   headers: Headers,
 ): Promise<Who | undefined> {
   if (route.access === 'public') return undefined;
-  const who = await session(headers);
+  const who = await session(headers, { quiet: route.quiet });
   if (who === undefined) {
     throw new DashboardError('not_signed_in', 'Nobody is signed in, or not any more. Sign in.');
   }

@@ -52,6 +52,8 @@ export type Route<Who> = {
   /** What its body may hold; `unread` where the handler reads it itself, whatever it is. */
   readonly body: TObject | 'unread' | undefined;
   readonly query: TObject | undefined;
+  /** A page asks it on its own: that somebody has is no sign that anybody is there. */
+  readonly quiet: boolean;
   readonly handle: Handle<Who, unknown, unknown>;
 };
 
@@ -61,6 +63,7 @@ type Definition<Who, Body extends TProperties, Query extends TProperties> = {
   readonly method: Method;
   readonly path: string;
   readonly standings?: readonly RouteStanding[];
+  readonly quiet?: boolean;
   /** Members of the body; others are refused. A route without it takes no body. */
   readonly body?: Body | 'unread';
   /** Members of the query, all of them text; others are refused. */
@@ -106,6 +109,7 @@ function build<Who, Body extends TProperties, Query extends TProperties>(
     path: definition.path,
     access,
     standings: definition.standings ?? [],
+    quiet: definition.quiet ?? false,
     readBody: reader(body === 'unread' ? undefined : body, 'body'),
     readQuery: reader(query, 'query'),
     body,

@@ -58,6 +58,7 @@ export function openCustomerApp(directory: string, { catalog = '' } = {}) {
   const accounts = createAccounts({ ...shared, openBalance: books.openBalance });
   const signedOut = new Set<string>();
   let changes = 0;
+  let seen = 0;
   let address = '203.0.113.7';
   let draining = false;
   const limits = createLimits({
@@ -85,7 +86,8 @@ export function openCustomerApp(directory: string, { catalog = '' } = {}) {
     clock,
   };
   const handle = createDashboardApp<SignedInCustomer>({
-    session: async (headers) => {
+    session: async (headers, look) => {
+      if (look?.quiet !== true) seen += 1;
       const accountId = headers.get('cookie') ?? '';
       if (accountId === '' || signedOut.has(accountId)) return undefined;
       const { email } = accounts.get(accountId);
@@ -206,6 +208,8 @@ export function openCustomerApp(directory: string, { catalog = '' } = {}) {
       draining = true;
     },
     changes: () => changes,
+    /** How often somebody was there, rather than a page by itself. */
+    seen: () => seen,
     async close(): Promise<void> {
       await ledger.close();
       booksDatabase.close();

@@ -76,6 +76,18 @@ test('tells nothing where nothing of the account changes, whatever others do', a
   busy.leave();
 });
 
+test('is no sign that somebody is there', async () => {
+  const account = await app.customer();
+  const before = app.seen();
+  const feed = await watch(account);
+  await app.ledger.credit(creditOf('unseen', account, 1_000_000n));
+  await waitUntil(() => feed.records.at(-1)?.balance.available === '1');
+  expect(app.seen()).toBe(before);
+  await app.get(account, '/account');
+  expect(app.seen()).toBe(before + 1);
+  feed.leave();
+});
+
 test('ends with the session, and a sixth of an account is refused', async () => {
   const account = await app.customer();
   const feeds = await Promise.all([1, 2, 3, 4, 5].map(() => watch(account)));
