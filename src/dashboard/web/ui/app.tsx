@@ -148,12 +148,14 @@ function Closed({ why }: { readonly why: string }) {
 function Unreachable() {
   return (
     <Gate>
-      <Empty
+      <Page
         title="The server does not answer"
-        action={<Button onClick={() => window.location.reload()}>Try again</Button>}
+        lead="Check your connection. If it is fine, the server may be restarting: try again in a minute."
       >
-        Check your connection. If it is fine, the server may be restarting: try again in a minute.
-      </Empty>
+        <Button kind="primary" onClick={() => window.location.reload()}>
+          Try again
+        </Button>
+      </Page>
     </Gate>
   );
 }

@@ -173,7 +173,10 @@ export function Alert({
   );
 }
 
-/** What went wrong, with the request id to tell an operator, and a way to try again. */
+/**
+ * What went wrong, and a way to try again. Where it is the server's doing, with the request id that
+ * finds it in the operator's log.
+ */
 export function ErrorAlert({
   error,
   retry,
@@ -194,7 +197,9 @@ export function ErrorAlert({
       }
     >
       <p>{error.message}</p>
-      {error.requestId && <p class="request-id">Request {error.requestId}</p>}
+      {error.status >= 500 && error.requestId && (
+        <p class="request-id">Request {error.requestId}</p>
+      )}
     </Alert>
   );
 }
