@@ -1,11 +1,13 @@
 // What all accounts together have, hold and spend, for the operator's console. It only reads.
 
-import { and, asc, count, desc, eq, gte, isNull, lt, sql } from 'drizzle-orm';
+import { and, asc, count, desc, eq, gt, gte, isNull, lt, sql } from 'drizzle-orm';
+import { DAY_MS } from '../core/calendar.ts';
 import type { Micro } from '../core/money.ts';
 import type { Database } from '../store/database.ts';
 import { balances, holds } from '../store/money-tables.ts';
 import { usageHours } from '../store/series-tables.ts';
 import { accounts } from '../store/tables.ts';
+import { createPause } from './pauses.ts';
 
 export type BalanceTotals = {
   readonly accounts: number;
@@ -34,11 +36,19 @@ export type Totals = {
   /** The open holds that are the oldest. */
   readonly oldestHolds: (limit: number) => readonly OldHold[];
   /** Who has spent the most in the whole hours of a span, as far as they have been added up. */
-  readonly spenders: (fromMs: number, untilMs: number, limit: number) => readonly AccountAmount[];
+  readonly spenders: (
+    fromMs: number,
+    untilMs: number,
+    limit: number,
+  ) => Promise<readonly AccountAmount[]>;
   readonly largestBalances: (limit: number) => readonly AccountAmount[];
 };
 
-export function createTotals({ db }: Database): Totals {
+const ACCOUNTS_AT_ONCE = 200;
+const STRETCH_MS = 2 * DAY_MS;
+
+/** `monotonic` are milliseconds of a clock that never jumps. */
+export function createTotals({ db }: Database, monotonic: () => number): Totals {
   const value = sql.placeholder;
   const amount = (expression: ReturnType<typeof sql>) => expression.mapWith(BigInt);
   const all = db
@@ -63,15 +73,23 @@ export function createTotals({ db }: Database): Totals {
     .orderBy(asc(holds.createdAt))
     .limit(value('limit'))
     .prepare();
-  const spent = amount(sql`sum(${usageHours.debited})`).as('spent');
-  const spenders = db
-    .select({ accountId: usageHours.accountId, email: accounts.email, amount: spent })
+  const spent = db
+    .select({ amount: amount(sql`coalesce(sum(${usageHours.debited}), 0)`) })
     .from(usageHours)
-    .innerJoin(accounts, eq(accounts.id, usageHours.accountId))
-    .where(and(gte(usageHours.hour, value('fromMs')), lt(usageHours.hour, value('untilMs'))))
-    .groupBy(usageHours.accountId)
-    .orderBy(desc(spent))
-    .limit(value('limit'))
+    .where(
+      and(
+        eq(usageHours.accountId, value('accountId')),
+        gte(usageHours.hour, value('fromMs')),
+        lt(usageHours.hour, value('untilMs')),
+      ),
+    )
+    .prepare();
+  const page = db
+    .select({ accountId: accounts.id, email: accounts.email })
+    .from(accounts)
+    .where(gt(accounts.id, value('after')))
+    .orderBy(asc(accounts.id))
+    .limit(ACCOUNTS_AT_ONCE)
     .prepare();
   const largest = db
     .select({ accountId: accounts.id, email: accounts.email, amount: balances.posted })
@@ -83,7 +101,26 @@ export function createTotals({ db }: Database): Totals {
   return {
     balances: () => all.get() ?? { accounts: 0, posted: 0n, held: 0n },
     oldestHolds: (limit) => oldest.all({ limit }),
-    spenders: (fromMs, untilMs, limit) => spenders.all({ fromMs, untilMs, limit }),
+    async spenders(fromMs, untilMs, limit) {
+      const pause = createPause(monotonic);
+      let most: AccountAmount[] = [];
+      let rows = page.all({ after: '' });
+      while (rows.length > 0) {
+        for (const account of rows) {
+          let sum = 0n;
+          // One account may have made half of all requests: not all of it at once.
+          for (let at = fromMs; at < untilMs; at += STRETCH_MS) {
+            const stretch = { fromMs: at, untilMs: Math.min(at + STRETCH_MS, untilMs) };
+            sum += spent.get({ accountId: account.accountId, ...stretch })?.amount ?? 0n;
+            await pause();
+          }
+          if (sum > 0n) most.push({ ...account, amount: sum });
+        }
+        most = most.toSorted((a, b) => (a.amount > b.amount ? -1 : 1)).slice(0, limit);
+        rows = page.all({ after: rows.at(-1)?.accountId ?? '' });
+      }
+      return most;
+    },
     largestBalances: (limit) => largest.all({ limit }),
   };
 }

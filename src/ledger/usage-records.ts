@@ -1,11 +1,12 @@
 // Reads the usage records of a span of time one by one, so that a month of them need not fit into
 // memory. Called by reports; it only reads.
 
-import { and, eq, gte, lt } from 'drizzle-orm';
+import { and, eq, gt, gte, lt, lte, max } from 'drizzle-orm';
 import type { Usage } from '../core/generation.ts';
 import type { Micro } from '../core/money.ts';
 import type { Database } from '../store/database.ts';
 import { usageRecords } from '../store/money-tables.ts';
+import { rowOfRecord } from './series/figures.ts';
 
 /** What a request used and what was booked for it. */
 export type UsedRequest = {
@@ -26,7 +27,18 @@ export type UsageSpan = {
   readonly fromMs: number;
   readonly untilMs: number;
   readonly accountId?: string | undefined;
+  /** Only these, by their numbers: for whoever reads very many a few at a time. */
+  readonly rows?: { readonly after: number; readonly until: number };
 };
+
+/** The number of the last record; 0 where there is none. Later ones have higher numbers. */
+export function lastUsageRow({ db }: Database): number {
+  const [last] = db
+    .select({ row: max(rowOfRecord).mapWith(Number) })
+    .from(usageRecords)
+    .all();
+  return last?.row ?? 0;
+}
 
 /** A row as SQLite gives it, under the names that the columns have there. */
 type Row = {
@@ -48,7 +60,7 @@ type Row = {
 /** One after the other, in no particular order, all as they were when the first was read. */
 export function* eachUsedRequest(
   { db, connection }: Database,
-  { fromMs, untilMs, accountId }: UsageSpan,
+  { fromMs, untilMs, accountId, rows }: UsageSpan,
 ): Generator<UsedRequest, void, undefined> {
   const { sql, params } = db
     .select({
@@ -72,6 +84,7 @@ export function* eachUsedRequest(
         gte(usageRecords.startedAt, fromMs),
         lt(usageRecords.startedAt, untilMs),
         accountId === undefined ? undefined : eq(usageRecords.accountId, accountId),
+        rows && and(gt(rowOfRecord, rows.after), lte(rowOfRecord, rows.until)),
       ),
     )
     .toSQL();

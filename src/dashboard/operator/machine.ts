@@ -28,7 +28,7 @@ export type ReadMachine = () => Promise<Reading & { readonly data: MachineRecord
 /** One for everybody who looks. */
 export function machineReader(dependencies: MachineDependencies): ReadMachine {
   const { store, machine, clock } = dependencies;
-  const totals = createTotals(store.database);
+  const totals = createTotals(store.database, () => performance.now());
   const readModels = createModelSeriesReader(store.database, () => performance.now());
   let sums: { readonly until: number; readonly read: Sums } | undefined;
 

@@ -18,10 +18,12 @@ import type {
   MoneyFiguresRecord,
   MoneyRecord,
 } from '../records/operator-shop.ts';
+import type { List } from '../rim/page.ts';
 import { type Route, sessionRoute } from '../rim/route.ts';
 
 const DAYS = Type.Union(['1', '7', '30', '90'].map((days) => Type.Literal(days)));
 const LISTED = 10;
+const KEPT_MS = 60_000;
 
 const NOTHING: ModelFigures = {
   ...NO_FIGURES,
@@ -33,8 +35,9 @@ const NOTHING: ModelFigures = {
 
 export function moneyRoutes(dependencies: MachineDependencies): readonly Route<SignedInOperator>[] {
   const { store, catalog, clock } = dependencies;
-  const totals = createTotals(store.database);
+  const totals = createTotals(store.database, () => performance.now());
   const readSeries = createModelSeriesReader(store.database, () => performance.now());
+  const asked = new Map<number, { at: number; rows: Promise<readonly AccountAmount[]> }>();
   return [
     sessionRoute({
       method: 'GET',
@@ -53,8 +56,6 @@ export function moneyRoutes(dependencies: MachineDependencies): readonly Route<S
         const [fromMs = 0] = edges;
         const untilMs = edges.at(-1) ?? 0;
         const balances = totals.balances();
-        const accounts = (rows: readonly AccountAmount[]) =>
-          rows.map((row) => accountRecord(row, usdPerMillion));
         return {
           from: isoTime(fromMs),
           to: isoTime(untilMs),
@@ -78,13 +79,37 @@ export function moneyRoutes(dependencies: MachineDependencies): readonly Route<S
             ...figuresRecord(figures, usdPerMillion),
           })),
           holds: { open: store.books.openHolds().count, oldest: oldestHolds() },
-          spenders: accounts(totals.spenders(fromMs, untilMs, LISTED)),
-          largest_balances: accounts(totals.largestBalances(LISTED)),
+          largest_balances: totals
+            .largestBalances(LISTED)
+            .map((row) => accountRecord(row, usdPerMillion)),
           behind,
         };
       },
     }),
+    sessionRoute({
+      method: 'GET',
+      path: '/money/spenders',
+      query: { days: Type.Optional(DAYS) },
+      async handle({ query: { days = '30' } }): Promise<List<MoneyAccountRecord>> {
+        const { usdPerMillion } = catalog();
+        const rows = await spenders(Number(days));
+        const data = rows.map((row) => accountRecord(row, usdPerMillion));
+        return { object: 'list', data, next: null };
+      },
+    }),
   ];
+
+  /** Walks over every account, so it is asked once for all who look. */
+  function spenders(days: number): Promise<readonly AccountAmount[]> {
+    const nowMs = clock();
+    const kept = asked.get(days);
+    if (kept !== undefined && Math.abs(nowMs - kept.at) < KEPT_MS) return kept.rows;
+    const edges = edgesOf(days, nowMs);
+    const rows = totals.spenders(edges[0] ?? 0, edges.at(-1) ?? 0, LISTED);
+    asked.set(days, { at: nowMs, rows });
+    rows.catch(() => asked.delete(days));
+    return rows;
+  }
 
   function oldestHolds(): MoneyRecord['holds']['oldest'] {
     return totals.oldestHolds(LISTED).map((hold) => ({

@@ -5,14 +5,15 @@ import type { PriceDraft } from '../../catalog/price-draft.ts';
 import { isoTime, utcMonth } from '../../core/calendar.ts';
 import type { Catalog } from '../../core/model.ts';
 import { createPause } from '../../ledger/pauses.ts';
-import { eachUsedRequest } from '../../ledger/usage-records.ts';
+import { eachUsedRequest, lastUsageRow } from '../../ledger/usage-records.ts';
 import { candidatePrices, createPreview, previewRecord } from '../../operations/price-preview.ts';
 import { lastStart } from '../../operations/publish-prices.ts';
 import type { MachineDependencies } from '../dependencies.ts';
 import type { PreviewRecord } from '../records/operator-shop.ts';
 import { DashboardError } from '../rim/error.ts';
 
-const ROWS_AT_ONCE = 64;
+/** Some milliseconds of work, for as long as nobody else is served. */
+const ROWS_AT_ONCE = 500;
 
 export type WhatIf = (
   candidate: Catalog,
@@ -44,12 +45,11 @@ export function createWhatIf({
       const pricesAtMs = lastStart(draft);
       const sums = createPreview(candidatePrices(candidate, pricesAtMs));
       const pause = createPause(() => performance.now());
-      let count = 0;
-      for (const request of eachUsedRequest(reader, span)) {
-        sums.add(request);
-        count += 1;
-        if (count % ROWS_AT_ONCE === 0) await pause();
-        if (aborted.aborted) break;
+      const last = lastUsageRow(reader);
+      for (let after = 0; after < last && !aborted.aborted; after += ROWS_AT_ONCE) {
+        const rows = { after, until: after + ROWS_AT_ONCE };
+        for (const request of eachUsedRequest(reader, { ...span, rows })) sums.add(request);
+        await pause();
       }
       return {
         from: isoTime(span.fromMs),

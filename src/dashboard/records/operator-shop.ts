@@ -244,7 +244,6 @@ export type MoneyRecord = {
   readonly models: readonly (MoneyFiguresRecord & { readonly model: string })[];
   readonly series: readonly (MoneyFiguresRecord & { readonly at: string })[];
   readonly holds: { readonly open: number; readonly oldest: readonly HoldRecord[] };
-  readonly spenders: readonly MoneyAccountRecord[];
   readonly largest_balances: readonly MoneyAccountRecord[];
   /** Requests that are not counted yet. */
   readonly behind: number;

@@ -14,6 +14,7 @@ import type {
   PublishedRecord,
 } from '../../../src/dashboard/records/operator-shop.ts';
 import type { Ledger } from '../../../src/ledger/contract.ts';
+import { createRollUp } from '../../../src/ledger/series/roll-up.ts';
 import { temporaryDirectory } from '../../support/database.ts';
 import { creditOf, holdOf, settleOf } from '../../support/ledger.ts';
 import { CATALOG, openMachineConsole } from './machine-console.ts';
@@ -122,6 +123,14 @@ test('money: what is owed, earned and left, with who spends it', async () => {
   await open.store.ledger.hold({ ...holdOf('req_open', accountId, 5n), nowMs: Date.now() });
   const { holds } = await open.get<MoneyRecord>('/money');
   expect(holds).toMatchObject({ open: 1, oldest: [{ request_id: 'req_open', phase: 'held' }] });
+  const spenders = await open.get<{ data: unknown }>('/money/spenders?days=7');
+  // What is not added up yet is not in it.
+  expect(spenders.data).toEqual([]);
+  createRollUp(open.store.database).step(100);
+  const later = await open.get<{ data: unknown }>('/money/spenders?days=90');
+  expect(later.data).toEqual([
+    { account_id: accountId, email: 'a@example.com', amount: '42', amount_usd: '0.000084' },
+  ]);
   expect(await open.refusal('GET', '/money?days=8')).toEqual([400, 'invalid_request']);
 });
 

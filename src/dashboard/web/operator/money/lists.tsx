@@ -1,22 +1,40 @@
 // The accounts and the open holds that money is with.
 
 import type { MoneyAccountRecord, MoneyRecord } from '../../../records/operator-shop.ts';
-import { Card, Empty, formatCount, StateBadge, Table, Time, Tokens, Usd } from '../../ui/index.ts';
+import {
+  type ApiError,
+  Card,
+  Empty,
+  ErrorAlert,
+  formatCount,
+  Skeleton,
+  StateBadge,
+  Table,
+  Time,
+  Tokens,
+  Usd,
+} from '../../ui/index.ts';
 
 export function AccountsCard({
   title,
   what,
   rows,
+  error,
   empty,
 }: {
   readonly title: string;
   readonly what: string;
-  readonly rows: readonly MoneyAccountRecord[];
+  /** Absent while they are read. */
+  readonly rows: readonly MoneyAccountRecord[] | undefined;
+  readonly error?: ApiError | undefined;
   readonly empty: string;
 }) {
   return (
     <Card title={title} flush>
-      {rows.length === 0 ? (
+      <ErrorAlert error={error} />
+      {rows === undefined ? (
+        !error && <Waiting />
+      ) : rows.length === 0 ? (
         <Empty title="Nobody yet">{empty}</Empty>
       ) : (
         <Table
@@ -36,6 +54,14 @@ export function AccountsCard({
         />
       )}
     </Card>
+  );
+}
+
+function Waiting() {
+  return (
+    <div class="table-pad">
+      <Skeleton lines={4} />
+    </div>
   );
 }
 

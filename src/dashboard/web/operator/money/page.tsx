@@ -1,7 +1,7 @@
 // Money over all accounts: what customers hold, what was earned and at what cost, what was lost.
 
 import { useState } from 'preact/hooks';
-import type { MoneyRecord } from '../../../records/operator-shop.ts';
+import type { MoneyAccountRecord, MoneyRecord } from '../../../records/operator-shop.ts';
 import {
   Alert,
   Card,
@@ -39,13 +39,13 @@ export function MoneyPage() {
       actions={<Segments label="Span of time" choices={SPANS} active={days} onChange={setDays} />}
     >
       <Loaded resource={money} lines={10}>
-        {(record) => <Shown record={record} />}
+        {(record) => <Shown record={record} days={days} />}
       </Loaded>
     </Page>
   );
 }
 
-function Shown({ record }: { readonly record: MoneyRecord }) {
+function Shown({ record, days }: { readonly record: MoneyRecord; readonly days: SpanId }) {
   const { series, step } = record;
   const title = step === 'hour' ? 'USD an hour' : 'USD a day';
   const usd = (field: 'spent_usd' | 'cost_usd' | 'margin_usd' | 'loss_usd') =>
@@ -81,12 +81,7 @@ function Shown({ record }: { readonly record: MoneyRecord }) {
       </Card>
       <ModelsMoney models={record.models} />
       <div class="grid">
-        <AccountsCard
-          title="Who spends the most"
-          what="Spent"
-          rows={record.spenders}
-          empty="Nobody has spent anything in this time."
-        />
+        <Spenders days={days} />
         <AccountsCard
           title="Largest balances"
           what="Balance"
@@ -96,6 +91,21 @@ function Shown({ record }: { readonly record: MoneyRecord }) {
       </div>
       <HoldsCard holds={record.holds} />
     </>
+  );
+}
+
+/** Read by itself: it walks over all accounts, and nothing else waits for it. */
+function Spenders({ days }: { readonly days: SpanId }) {
+  const path = `/money/spenders?days=${days}`;
+  const spenders = useResource<{ readonly data: readonly MoneyAccountRecord[] }>(path);
+  return (
+    <AccountsCard
+      title="Who spends the most"
+      what="Spent"
+      rows={spenders.data.value?.data}
+      error={spenders.error.value}
+      empty="Nobody has spent anything in this time."
+    />
   );
 }
 
