@@ -8,9 +8,7 @@ import { createLedger } from '../../src/ledger/ledger.ts';
 import type { Parts } from '../../src/operations/parts.ts';
 import type { Database } from '../../src/store/database.ts';
 import { auditEvents } from '../../src/store/tables.ts';
-import { createIdentity, START_MS } from '../identity/parts.ts';
-
-export const NOW = new Date(START_MS).toISOString();
+import { createIdentity } from '../identity/parts.ts';
 
 const catalog = loadCatalog({ text: DEMO_CATALOG, environment: {}, nowMs: 0 });
 

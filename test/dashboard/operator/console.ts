@@ -49,8 +49,6 @@ export type Answer = {
   readonly text: string;
 };
 
-export type Console = ReturnType<typeof openConsole>;
-
 /** Everything is closed by `close`. */
 export function openConsole(directory: string) {
   const url = `sqlite:${directory}/${crypto.randomUUID()}.db`;

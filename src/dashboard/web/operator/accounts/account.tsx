@@ -2,7 +2,7 @@
 // operator may do to it.
 
 import { useState } from 'preact/hooks';
-import type { AccountDetailRecord, Standing } from '../../../records/operator-account.ts';
+import type { AccountDetailRecord } from '../../../records/operator-account.ts';
 import {
   Button,
   Card,
@@ -21,13 +21,12 @@ import {
   useResource,
 } from '../../ui/index.ts';
 import { BlockDialog, type BlockTarget, UnblockDialog } from '../blocks/dialogs.tsx';
+import type { AccountAction } from './action.ts';
 import { AccountAlerts } from './alerts.tsx';
 import { MoneyDialog } from './money.tsx';
 import { PlanDialog } from './plan.tsx';
 import { AccountBadges, StandingDialog, VerifyDialog } from './standing.tsx';
 import { AccountTabs } from './tabs.tsx';
-
-export type AccountAction = 'money' | 'plan' | 'verify' | 'block' | 'unblock' | Standing;
 
 export function AccountPage({ params }: PageProps) {
   const resource = useResource<AccountDetailRecord>(`/accounts/${params['id']}`);

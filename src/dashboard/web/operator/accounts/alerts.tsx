@@ -2,7 +2,7 @@
 
 import type { AccountDetailRecord } from '../../../records/operator-account.ts';
 import { Alert, Button, Time } from '../../ui/index.ts';
-import type { AccountAction } from './account.tsx';
+import type { AccountAction } from './action.ts';
 
 export function AccountAlerts({
   account: { standing, blocked, email_verified, deletion },

@@ -1,7 +1,7 @@
 // Events of the audit trail in words.
 
 import type { AuditEventRecord } from '../../../records/operator-lists.ts';
-import { formatInstant, formatTokens, humanize } from '../../ui/index.ts';
+import { formatInstant, formatTokens, humanize } from '../../ui/format.ts';
 
 /** `api_key.revoked` is `API key revoked`. */
 export function actionWords(action: string): string {

@@ -1,0 +1,5 @@
+// What an operator may do to an account on its page; each opens a dialog.
+
+import type { Standing } from '../../../records/operator-account.ts';
+
+export type AccountAction = 'money' | 'plan' | 'verify' | 'block' | 'unblock' | Standing;
