@@ -26,7 +26,8 @@ export function ChartDrawing(props: ChartProps) {
   const place = useRef<HTMLElement>(null);
   const width = useWidth(place);
   const [read, setRead] = useState<number | undefined>(undefined);
-  const ticks = valueTicks(largest(series, kind === 'bars'), 4);
+  const most = largest(series, kind === 'bars');
+  const ticks = valueTicks(most, 4);
   const top = ticks.at(-1) ?? 1;
   const marks = ticks.map(formatAxis);
   const start = Math.max(...marks.map(({ length }) => length)) * CHARACTER_WIDTH + 12;
@@ -80,6 +81,11 @@ export function ChartDrawing(props: ChartProps) {
             {pointLabel(times, index, step)}
           </text>
         ))}
+        {most === 0 && (
+          <text class="middle" x={(start + width) / 2} y={HEIGHT / 2}>
+            Nothing in this span of time
+          </text>
+        )}
         {read !== undefined && (
           <rect
             class="cursor"
