@@ -37,6 +37,7 @@ export function modelRoutes(dependencies: MachineDependencies): readonly Route<S
     sessionRoute({
       method: 'GET',
       path: '/models',
+      quiet: true,
       async handle(): Promise<OperatorModelsRecord> {
         const used = await lastDay();
         const current = catalog();

@@ -13,6 +13,7 @@ export function nodeRoutes(dependencies: MachineDependencies): readonly Route<Si
     sessionRoute({
       method: 'GET',
       path: '/nodes',
+      quiet: true,
       handle(): List<NodeRecord> {
         const node = machine.node();
         const record: NodeRecord = {

@@ -15,6 +15,7 @@ export function selfAuditRoutes({
     sessionRoute({
       method: 'GET',
       path: '/self-audit',
+      quiet: true,
       handle: () => record(machine.audit.state()),
     }),
     stepUpRoute({

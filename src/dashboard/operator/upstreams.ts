@@ -49,6 +49,7 @@ export function upstreamRoutes(
     sessionRoute({
       method: 'GET',
       path: '/upstreams',
+      quiet: true,
       handle(): UpstreamsRecord {
         const { records, disabled } = read();
         const gone = disabled.filter(({ known }) => !known);
@@ -64,6 +65,7 @@ export function upstreamRoutes(
     sessionRoute({
       method: 'GET',
       path: '/upstreams/:id',
+      quiet: true,
       handle({ param }): UpstreamDetailRecord {
         const record = read().records.find(({ id }) => id === param('id'));
         if (record === undefined) throw notFound('upstream');
