@@ -11,6 +11,7 @@ import {
   Badge,
   Card,
   formatCount,
+  formatCountOf,
   formatUsdShort,
   type LiveState,
   Loaded,
@@ -121,19 +122,15 @@ function Figures({
       <Stat
         label="Today (UTC)"
         value={<Usd amount={today.spent_usd} short />}
-        hint={requestsOf(today)}
+        hint={formatCountOf(today.requests, 'request')}
       />
       <Stat
         label="This month"
         value={formatUsdShort(spend.this_month.spent_usd)}
-        hint={requestsOf(spend.this_month)}
+        hint={formatCountOf(spend.this_month.requests, 'request')}
       />
     </Stats>
   );
-}
-
-function requestsOf({ requests }: SpendRecord): string {
-  return requests === 1 ? '1 request' : `${formatCount(requests)} requests`;
 }
 
 function lasting(days: number | null): string {

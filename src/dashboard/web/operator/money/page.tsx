@@ -8,6 +8,7 @@ import {
   Chart,
   formatCompact,
   formatCount,
+  formatCountOf,
   formatUsdShort,
   Loaded,
   Page,
@@ -54,7 +55,7 @@ function Shown({ record, days }: { readonly record: MoneyRecord; readonly days: 
   return (
     <>
       {record.behind > 0 && (
-        <Alert tone="warning" title={`${formatCount(record.behind)} requests are not counted yet`}>
+        <Alert tone="warning" title={`${formatCountOf(record.behind, 'request')} not counted yet`}>
           <p>They are being added up; this page has them in a while.</p>
         </Alert>
       )}
@@ -117,7 +118,7 @@ function Figures({ record: { totals, balances } }: { readonly record: MoneyRecor
       <Stat
         label="Spent"
         value={formatUsdShort(totals.spent_usd)}
-        hint={`${formatCount(requests)} requests`}
+        hint={formatCountOf(requests, 'request')}
       />
       <Stat
         label="Cost of upstreams"
@@ -140,7 +141,7 @@ function Figures({ record: { totals, balances } }: { readonly record: MoneyRecor
       <Stat
         label="Balances"
         value={formatUsdShort(balances.posted_usd)}
-        hint={`of ${formatCount(balances.accounts)} accounts`}
+        hint={`of ${formatCountOf(balances.accounts, 'account')}`}
       />
       <Stat
         label="Held now"

@@ -8,6 +8,7 @@ import {
   Card,
   Chart,
   formatCount,
+  formatCountOf,
   formatShare,
   formatUsdShort,
   Loaded,
@@ -76,7 +77,7 @@ function Figures({ machine }: { readonly machine: MachineRecord }) {
       <Stat
         label="In flight"
         value={formatCount(machine.in_flight)}
-        hint={`${formatCount(machine.streams_open)} streams open`}
+        hint={`${formatCountOf(machine.streams_open, 'stream')} open`}
       />
       <Stat
         label="Last minute"
@@ -92,12 +93,12 @@ function Figures({ machine }: { readonly machine: MachineRecord }) {
       <Stat
         label="Spent today"
         value={formatUsdShort(today.spent_usd)}
-        hint={`${formatCount(today.requests)} requests`}
+        hint={formatCountOf(today.requests, 'request')}
       />
       <Stat
         label="Balances"
         value={formatUsdShort(balances.posted_usd)}
-        hint={`of ${formatCount(balances.accounts)} accounts`}
+        hint={`of ${formatCountOf(balances.accounts, 'account')}`}
       />
       <Stat
         label="Holds open"

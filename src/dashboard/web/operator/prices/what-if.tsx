@@ -7,6 +7,7 @@ import {
   Empty,
   ErrorAlert,
   formatCount,
+  formatCountOf,
   formatShare,
   formatUsdShort,
   post,
@@ -111,8 +112,8 @@ function Result({
       />
       {left.map(({ model, requests }) => (
         <p class="soft small" key={model}>
-          {formatCount(requests)} requests of {model}, which the catalog does not have, are in no
-          sum.
+          {formatCountOf(requests, 'request')} of {model}, which the catalog does not have, are in
+          no sum.
         </p>
       ))}
     </>

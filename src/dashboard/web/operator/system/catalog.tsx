@@ -10,6 +10,7 @@ import {
   ErrorAlert,
   Facts,
   formatCount,
+  formatCountOf,
   Loaded,
   Nothing,
   Page,
@@ -131,7 +132,7 @@ function Shown({ record }: { readonly record: CatalogRecord }) {
             ],
             [
               'Holds',
-              `${formatCount(record.models)} models, ${formatCount(record.upstreams)} upstreams`,
+              `${formatCountOf(record.models, 'model')}, ${formatCountOf(record.upstreams, 'upstream')}`,
             ],
           ]}
         />
