@@ -2,11 +2,7 @@
 // do next. The live feed moves its numbers.
 
 import { useEffect, useState } from 'preact/hooks';
-import type {
-  LiveRecord,
-  OverviewRecord,
-  SpendRecord,
-} from '../../../records/customer-overview.ts';
+import type { LiveRecord, OverviewRecord } from '../../../records/customer-overview.ts';
 import {
   Badge,
   Card,
