@@ -21,6 +21,7 @@ import {
 import type { Context } from './context.ts';
 import { keyTable } from './key.ts';
 import { addMovementCommands } from './movement.ts';
+import { openPeople } from './operator.ts';
 import { openAccounts } from './parts.ts';
 
 export function addAccountCommands(program: Command, perform: Perform): void {
@@ -66,6 +67,15 @@ export function addAccountCommands(program: Command, perform: Perform): void {
       const { accounts } = parts;
       const changed = accounts.verifyEmail(accounts.find(account).id, OPERATOR);
       return changedOutput(parts, changed, 'has a verified e-mail address');
+    },
+  );
+  perform(
+    addCommand(group, 'second-factor-off <account>', 'for who has lost it; ends all sessions'),
+    (context, _options, account = '') => {
+      const parts = openAccounts(context);
+      const { id } = parts.accounts.find(account);
+      openPeople(context).dropSecondFactor(id, OPERATOR);
+      return changedOutput(parts, parts.accounts.get(id), 'has no second factor');
     },
   );
   addStandingCommand(group, perform, 'suspend', 'suspended', 'refuse its requests');

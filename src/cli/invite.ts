@@ -3,8 +3,8 @@
 
 import type { Command } from 'commander';
 import { publicUrl } from '../config.ts';
-import { isoTime } from '../core/calendar.ts';
-import { type Invite, inviteStatus } from '../identity/sign-in/invites.ts';
+import { inviteStatus } from '../identity/sign-in/invites.ts';
+import { inviteRecord } from '../operations/people.ts';
 import {
   addCommand,
   addGroup,
@@ -66,15 +66,4 @@ function list(context: Context): Output {
     json: { object: 'list', data: invites.map((invite) => inviteRecord(invite, now)) },
     text: table(['ID', 'FOR', 'STATUS', 'CREATED', 'EXPIRES'], rows),
   };
-}
-
-function inviteRecord(invite: Invite, nowMs: number) {
-  return {
-    id: invite.id,
-    object: 'invite',
-    email: invite.email,
-    status: inviteStatus(invite, nowMs),
-    created_at: isoTime(invite.createdAt),
-    expires_at: isoTime(invite.expiresAt),
-  } as const;
 }

@@ -2,9 +2,8 @@
 // the first operator; nobody has a password before they have chosen one themselves.
 
 import type { Command } from 'commander';
-import { isoTime } from '../core/calendar.ts';
 import { createPeople } from '../identity/sign-in/people.ts';
-import type { User } from '../identity/sign-in/users.ts';
+import { operatorRecord } from '../operations/people.ts';
 import {
   addCommand,
   addGroup,
@@ -84,16 +83,6 @@ function list(context: Context): Output {
     json: { object: 'list', data: users.map(operatorRecord) },
     text: table(['E-MAIL', 'SECOND FACTOR', 'CREATED'], rows),
   };
-}
-
-function operatorRecord(user: User) {
-  return {
-    id: user.id,
-    object: 'operator',
-    email: user.email,
-    two_factor: user.twoFactorEnabled,
-    created_at: isoTime(user.createdAt),
-  } as const;
 }
 
 function linkOutput(

@@ -16,6 +16,7 @@ import { moneyRoutes } from './money.ts';
 import { movementRoutes } from './movements.ts';
 import { nodeRoutes } from './nodes.ts';
 import { overviewRoutes } from './overview.ts';
+import { peopleRoutes } from './people.ts';
 import { priceRoutes } from './prices.ts';
 import { requestRoutes } from './requests.ts';
 import { selfAuditRoutes } from './self-audit.ts';
@@ -33,6 +34,7 @@ export function operatorRoutes(
     ...keyRoutes(dependencies),
     ...blockRoutes(dependencies),
     ...codeRoutes(dependencies),
+    ...peopleRoutes(dependencies),
     ...maintenanceRoutes(dependencies),
     ...auditRoutes(dependencies),
     ...modelRoutes(dependencies),

@@ -2,6 +2,7 @@
 
 import type { ReadSession, SignedIn, SignedInCustomer, SignedInOperator } from '../session.ts';
 import type { Invites } from './invites.ts';
+import type { DropSecondFactor } from './lost-factor.ts';
 import type { Operators } from './operators.ts';
 import type { SignUpMode } from './parts.ts';
 
@@ -102,6 +103,12 @@ export type SignIn = {
   readonly readOperator: ReadSession<SignedInOperator>;
   readonly operators: Operators;
   readonly invites: Invites;
+  readonly dropSecondFactor: DropSecondFactor;
+  /** The pages that printed tokens are for. */
+  readonly links: {
+    readonly invite: (token: string) => string;
+    readonly welcome: (token: string) => string;
+  };
   /** Forgets what is over and finishes deletions that are due; call it every minute. */
   readonly sweep: () => void;
   /** Resolves once all that was put off until after an answer is done. */

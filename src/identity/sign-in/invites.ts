@@ -1,7 +1,7 @@
 // Invitations to sign up, where sign-up is not open to everybody. The text of one is seen when it is
 // made and never again. Called by the command line, the console and sign-up.
 
-import { and, desc, eq, isNull } from 'drizzle-orm';
+import { and, desc, eq, isNull, lt, sql } from 'drizzle-orm';
 import { createId, type RandomBytes } from '../../core/id.ts';
 import type { Database } from '../../store/database.ts';
 import { invites } from '../../store/sign-in-tables.ts';
@@ -75,6 +75,18 @@ export function createInvites(dependencies: {
         audit('invite.created', invite, actor);
         return { invite, token };
       });
+    },
+
+    /** Newest first; those before invitation `before` where it is given. */
+    page(limit: number, before: number | undefined) {
+      const number = sql<number>`${invites}.rowid`.mapWith(Number);
+      return db
+        .select({ invite: invites, number })
+        .from(invites)
+        .where(before === undefined ? undefined : lt(number, before))
+        .orderBy(desc(number))
+        .limit(limit)
+        .all();
     },
 
     /** Newest first. */

@@ -5,6 +5,7 @@ import type { RandomBytes } from '../../core/id.ts';
 import type { Database } from '../../store/database.ts';
 import type { Actor } from '../audit.ts';
 import { createInvites, type Invites } from './invites.ts';
+import { createDropSecondFactor, type DropSecondFactor } from './lost-factor.ts';
 import { createOperators, type Operators } from './operators.ts';
 import { createAudit, signInEmail } from './parts.ts';
 import { createPasswords } from './passwords.ts';
@@ -14,6 +15,7 @@ import { createUsers, type User } from './users.ts';
 export type People = {
   readonly operators: Operators;
   readonly invites: Invites;
+  readonly dropSecondFactor: DropSecondFactor;
   readonly ofAccount: (accountId: string) => User | undefined;
   /** Gives an account a user with a password. Throws `invalid_password`. */
   readonly addCustomer: (
@@ -37,6 +39,7 @@ export function createPeople(dependencies: {
   return {
     operators: createOperators({ database, users, tokens, passwords, audit }),
     invites: createInvites(dependencies),
+    dropSecondFactor: createDropSecondFactor({ database, users, audit }),
     ofAccount: users.ofAccount,
     async addCustomer({ id: accountId, email: given }, password, actor) {
       const email = signInEmail(given);

@@ -8,6 +8,7 @@ import type { RealmSignIn, SignIn } from './contract.ts';
 import { createDeletion } from './deletion.ts';
 import { createInvites } from './invites.ts';
 import type { Library } from './library.ts';
+import { createDropSecondFactor } from './lost-factor.ts';
 import { createOperators } from './operators.ts';
 import { createAudit, createLater, type SignInDependencies } from './parts.ts';
 import { createPasswords, type Passwords } from './passwords.ts';
@@ -97,6 +98,11 @@ export function createSignIn(
     readOperator,
     operators: createOperators(parts),
     invites,
+    dropSecondFactor: createDropSecondFactor(parts),
+    links: {
+      invite: (token) => `${dependencies.pages.customer()}/signup?invite=${token}`,
+      welcome: (token) => `${dependencies.pages.operator()}/welcome?token=${token}`,
+    },
     sweep() {
       deletion.sweep();
       customers.sessions.sweep();

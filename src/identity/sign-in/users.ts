@@ -1,7 +1,7 @@
 // Who may sign in: people with a verified e-mail address and a password. Written here and nowhere
 // else; the library reads them through `adapter.ts`.
 
-import { and, asc, eq, lt } from 'drizzle-orm';
+import { and, eq, lt, sql } from 'drizzle-orm';
 import { createId, type RandomBytes } from '../../core/id.ts';
 import type { Database } from '../../store/database.ts';
 import {
@@ -47,7 +47,7 @@ export function createUsers(dependencies: {
 
     /** Oldest first. */
     list: (realm: Realm): readonly User[] =>
-      db.select().from(users).where(eq(users.realm, realm)).orderBy(asc(users.createdAt)).all(),
+      db.select().from(users).where(eq(users.realm, realm)).orderBy(sql`rowid`).all(),
 
     /** Call inside a transaction, once the address is verified. `password` is hashed. */
     create(

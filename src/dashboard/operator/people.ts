@@ -1,0 +1,120 @@
+// Who may come in: invitations to sign up, the operators themselves, and second factors that
+// customers have lost. Links are answered once; only digests of them are kept.
+
+import { Type } from '@sinclair/typebox';
+import type { SignedInOperator } from '../../identity/session.ts';
+import { inviteRecord, operatorRecord } from '../../operations/people.ts';
+import type { ConsoleDependencies } from '../dependencies.ts';
+import type {
+  CreatedInviteRecord,
+  InviteRecord,
+  OperatorLinkRecord,
+  OperatorRecord,
+} from '../records/operator-people.ts';
+import { DashboardError, notFound } from '../rim/error.ts';
+import { type List, listOf, numberAfter, PAGE_QUERY, readPage } from '../rim/page.ts';
+import { type Route, sessionRoute, stepUpRoute } from '../rim/route.ts';
+import { readFuture } from './future.ts';
+
+type Dependencies = Pick<ConsoleDependencies, 'signIn' | 'store' | 'clock'>;
+
+const EMAIL = Type.String({ minLength: 3, maxLength: 254 });
+
+export function peopleRoutes(dependencies: Dependencies): readonly Route<SignedInOperator>[] {
+  return [...inviteRoutes(dependencies), ...operatorRoutes(dependencies), lostFactor(dependencies)];
+}
+
+function inviteRoutes({ signIn, clock }: Dependencies): readonly Route<SignedInOperator>[] {
+  const { invites, links } = signIn;
+  return [
+    sessionRoute({
+      method: 'GET',
+      path: '/invites',
+      query: PAGE_QUERY,
+      handle({ query }): List<InviteRecord> {
+        const page = readPage(query);
+        return listOf(
+          invites.page(page.limit + 1, numberAfter(page)),
+          page,
+          ({ invite }) => inviteRecord(invite, clock()),
+          ({ number }) => String(number),
+        );
+      },
+    }),
+    stepUpRoute({
+      method: 'POST',
+      path: '/invites',
+      body: { email: Type.Optional(EMAIL), expires_at: Type.Optional(Type.String()) },
+      handle({ body: { email, expires_at: text }, actor }): CreatedInviteRecord {
+        const expiresAt = readFuture(text, 'expires_at', clock());
+        const { invite, token } = invites.create({ email, expiresAt }, actor);
+        return { ...inviteRecord(invite, clock()), link: links.invite(token) };
+      },
+    }),
+    stepUpRoute({
+      method: 'POST',
+      path: '/invites/:id/revoke',
+      handle: ({ param, actor }): InviteRecord =>
+        inviteRecord(invites.revoke(param('id'), actor), clock()),
+    }),
+  ];
+}
+
+function operatorRoutes({ signIn }: Dependencies): readonly Route<SignedInOperator>[] {
+  const { operators, links } = signIn;
+
+  function emailOf(id: string): string {
+    const user = operators.list().find((each) => each.id === id);
+    if (user === undefined) throw notFound('operator');
+    return user.email;
+  }
+
+  function linkRecord({ email, token }: { email: string; token: string }): OperatorLinkRecord {
+    return { object: 'operator_link', email, link: links.welcome(token) };
+  }
+
+  return [
+    sessionRoute({
+      method: 'GET',
+      path: '/operators',
+      handle: (): List<OperatorRecord> => ({
+        object: 'list',
+        data: operators.list().map(operatorRecord),
+        next: null,
+      }),
+    }),
+    stepUpRoute({
+      method: 'POST',
+      path: '/operators',
+      body: { email: EMAIL },
+      handle: ({ body, actor }) => linkRecord(operators.invite(body.email, actor)),
+    }),
+    stepUpRoute({
+      method: 'POST',
+      path: '/operators/:id/reset',
+      handle: ({ param, actor }) => linkRecord(operators.reset(emailOf(param('id')), actor)),
+    }),
+    stepUpRoute<SignedInOperator>({
+      method: 'DELETE',
+      path: '/operators/:id',
+      handle({ param, actor, who }) {
+        if (param('id') === who.userId) {
+          throw new DashboardError(
+            'conflict',
+            'Nobody removes themselves, or there might be nobody left. Another operator does, or the command line.',
+          );
+        }
+        operators.remove(emailOf(param('id')), actor);
+      },
+    }),
+  ];
+}
+
+function lostFactor({ signIn, store }: Dependencies): Route<SignedInOperator> {
+  return stepUpRoute({
+    method: 'DELETE',
+    path: '/accounts/:id/second-factor',
+    handle: ({ param, actor }) =>
+      signIn.dropSecondFactor(store.accounts.get(param('id')).id, actor),
+  });
+}

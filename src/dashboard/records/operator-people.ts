@@ -1,0 +1,38 @@
+// Who may come in, as operators see it: invitations to sign up, and the operators themselves.
+//
+// GET    /invites                 paged, newest first
+// POST   /invites                 step-up; { email?, expires_at? }    CreatedInviteRecord
+// POST   /invites/:id/revoke      step-up                             InviteRecord
+// GET    /operators
+// POST   /operators               step-up; { email }                  OperatorLinkRecord
+// POST   /operators/:id/reset     step-up                             OperatorLinkRecord
+// DELETE /operators/:id           step-up; not oneself                204
+// DELETE /accounts/:id/second-factor   step-up                        204
+
+export type InviteRecord = {
+  readonly id: string;
+  readonly object: 'invite';
+  /** The only address that may use it; null: any. */
+  readonly email: string | null;
+  readonly status: 'open' | 'used' | 'revoked' | 'expired';
+  readonly created_at: string;
+  readonly expires_at: string;
+};
+
+/** The one answer that has the link. */
+export type CreatedInviteRecord = InviteRecord & { readonly link: string };
+
+export type OperatorRecord = {
+  readonly id: string;
+  readonly object: 'operator';
+  readonly email: string;
+  readonly two_factor: boolean;
+  readonly created_at: string;
+};
+
+/** Where the operator chooses a password, once, within 30 minutes; shown once. */
+export type OperatorLinkRecord = {
+  readonly object: 'operator_link';
+  readonly email: string;
+  readonly link: string;
+};
