@@ -1,0 +1,138 @@
+// What an operator does to people and money in the console, and what the next request of theirs sees.
+
+import { afterAll, beforeAll, expect, test } from 'bun:test';
+import type { Page } from 'playwright-core';
+import { describeInBrowser } from '../support/browser.ts';
+import { newEmail } from '../support/customer.ts';
+import { waitUntil } from '../support/upstream.ts';
+import { askOnce, expectClean, expectText, openRig, openSignedIn, type Rig } from './rig.ts';
+
+let rig: Rig;
+
+/** Presses a button of the page, and the one that confirms it in the dialog. */
+async function confirmed(page: Page, name: string): Promise<void> {
+  await page.getByRole('button', { name, exact: true }).first().click();
+  await submit(page);
+}
+
+/** Sends the form of the open dialog, and waits until it is gone. */
+async function submit(page: Page): Promise<void> {
+  await page.locator('dialog button[type=submit]').click();
+  await page.locator('dialog').waitFor({ state: 'detached' });
+}
+
+async function expectAnswer(key: string, expected: readonly unknown[]): Promise<void> {
+  await waitUntil(async () => Bun.deepEquals(await askOnce(rig, key), expected), 5_000);
+}
+
+describeInBrowser('people and money in the console', ({ visit }) => {
+  beforeAll(async () => {
+    rig = await openRig();
+  });
+  afterAll(() => rig.close());
+
+  test('an account is created, paid into once by a double click, suspended and blocked', async () => {
+    await using visitor = await visit(`${rig.gateway.operatorUrl()}/operator`);
+    const { page } = visitor;
+    await openSignedIn(visitor, rig.operator, '/accounts');
+    await page.getByRole('button', { name: 'New account' }).first().click();
+    const email = newEmail();
+    await page.getByLabel('E-mail address').fill(email);
+    await page.getByLabel('Take the address for verified').check();
+    await page.getByRole('button', { name: 'Create the account' }).click();
+    const key = (await page.locator('dialog pre').textContent()) ?? '';
+    expect(key).toMatch(/^sk-[A-Za-z0-9]{48}$/);
+    await page.getByRole('button', { name: 'I have copied it' }).click();
+    expect(await askOnce(rig, key)).toEqual([402, 'insufficient_balance']);
+
+    await page.getByRole('link', { name: email }).click();
+    await page.getByRole('button', { name: 'Add or take money' }).click();
+    await page.getByLabel('Amount').fill('12,345.5');
+    await page.getByLabel('Reason').fill('Invoice 7');
+    await page.locator('dialog button[type=submit]').dblclick();
+    await expectText(page, 'Invoice 7');
+    await expectText(page, '12,345.5');
+    expect(await page.getByRole('cell', { name: 'Invoice 7' }).count()).toBe(1);
+    expect(await askOnce(rig, key)).toEqual([200, undefined]);
+    await expectClean(visitor);
+
+    await confirmed(page, 'Suspend');
+    await expectText(page, 'Its requests are refused with 403 account_inactive.');
+    await expectAnswer(key, [403, 'account_inactive']);
+    await confirmed(page, 'Activate');
+    await expectAnswer(key, [200, undefined]);
+    await confirmed(page, 'Block');
+    await expectText(page, 'On the blocklist');
+    await expectAnswer(key, [403, 'account_blocked']);
+    await expectClean(visitor);
+    await confirmed(page, 'Take the block back');
+    await expectAnswer(key, [200, undefined]);
+
+    await page.getByRole('tab', { name: 'Audit trail' }).click();
+    await expectText(page, 'amount: 12,345.5; reason: Invoice 7');
+    await expectText(page, rig.operator.email);
+  });
+
+  test('a key that was pasted is found, revoked, and refused from the next request on', async () => {
+    const { key } = await rig.gateway.createAccount();
+    await using visitor = await visit(`${rig.gateway.operatorUrl()}/operator`);
+    const { page } = visitor;
+    await openSignedIn(visitor, rig.operator, '/keys');
+    await page.getByLabel('Key or id of a key').fill(key);
+    await page.getByRole('button', { name: 'Find the key' }).click();
+    await expectText(page, 'Last use');
+    expect(await page.getByLabel('Key or id of a key').inputValue()).toBe('');
+    expect(await page.content()).not.toContain(key);
+    await expectClean(visitor);
+    await page.getByRole('button', { name: 'Revoke', exact: true }).click();
+    await page.getByLabel('Reason').selectOption('leak_report');
+    await submit(page);
+    await expectText(page, 'It has leaked');
+    await expectAnswer(key, [401, 'invalid_api_key']);
+    expect(rig.gateway.output()).not.toContain(key);
+  });
+
+  test('maintenance refuses everybody in the words of the operator, until it is turned off', async () => {
+    const { key } = await rig.gateway.createAccount();
+    await using visitor = await visit(`${rig.gateway.operatorUrl()}/operator`);
+    const { page } = visitor;
+    await openSignedIn(visitor, rig.operator, '/maintenance');
+    await page.getByRole('button', { name: 'Turn maintenance on' }).click();
+    await page.getByLabel('Message').fill('Back at noon.');
+    await submit(page);
+    await expectText(page, 'Callers are told: Back at noon.');
+    await expectAnswer(key, [503, 'maintenance_mode']);
+    await expectClean(visitor);
+    await confirmed(page, 'Serve requests again');
+    await expectText(page, 'Requests are served');
+    await expectAnswer(key, [200, undefined]);
+  });
+
+  test('codes are shown once, and what is in the list cannot be redeemed', async () => {
+    await using visitor = await visit(`${rig.gateway.operatorUrl()}/operator`);
+    const { page } = visitor;
+    await openSignedIn(visitor, rig.operator, '/codes');
+    await page.getByRole('button', { name: 'New codes' }).first().click();
+    await page.getByLabel('Amount of each').fill('500');
+    await page.getByLabel('How many').fill('2');
+    await page.getByLabel('Reason').fill('Fair');
+    await page.locator('dialog button[type=submit]').click();
+    const codes = ((await page.locator('dialog pre').textContent()) ?? '').split('\n');
+    expect(codes).toHaveLength(2);
+    await page.getByRole('button', { name: 'I have copied it' }).click();
+    await page.locator('dialog').waitFor({ state: 'detached' });
+    for (const code of codes) expect(await page.content()).not.toContain(code);
+    const { accountId } = await rig.newCustomer();
+    const redeemed = await rig.gateway.run(
+      'code',
+      'redeem',
+      codes[0] ?? '',
+      '--account',
+      accountId,
+    );
+    expect(redeemed['redemption']).toMatchObject({ amount: '500' });
+    await page.reload();
+    await expectText(page, 'Redeemed');
+    await expectClean(visitor);
+  });
+});
