@@ -50,6 +50,12 @@ export const PAGES: readonly PageEntry[] = [
     load: async () => (await import('./codes.tsx')).CodesPage,
   },
   {
+    path: '/invites',
+    title: 'Invitations',
+    group: 'Customers',
+    load: async () => (await import('./invites.tsx')).InvitesPage,
+  },
+  {
     path: '/models',
     title: 'Models',
     group: 'Service',
@@ -112,6 +118,12 @@ export const PAGES: readonly PageEntry[] = [
     title: 'Audit trail',
     group: 'Records',
     load: async () => (await import('./audit/page.tsx')).AuditPage,
+  },
+  {
+    path: '/operators',
+    title: 'Operators',
+    group: 'Account',
+    load: async () => (await import('./operators.tsx')).OperatorsPage,
   },
   {
     path: '/security',
