@@ -55,19 +55,16 @@ export {
   formatCountOf,
   formatInstant,
   formatMilliseconds,
-  formatRelative,
   formatShare,
   formatSpan,
   formatTokens,
   formatUsd,
   formatUsdShort,
-  groupDigits,
   humanize,
   roundDecimal,
 } from './format.ts';
 export { type LiveState, useLive } from './live.ts';
-export { safeNext } from './next.ts';
-export type { PageEntry, PageProps } from './page.ts';
+export type { PageProps } from './page.ts';
 export {
   Alert,
   Card,
@@ -81,8 +78,8 @@ export {
   Stat,
   Stats,
 } from './parts.tsx';
-export { type ListResource, type Resource, useAction, useList, useResource } from './resource.ts';
-export { house, loadSession, session, signOut } from './session.ts';
+export { type ListResource, useAction, useList, useResource } from './resource.ts';
+export { house, loadSession, session } from './session.ts';
 export { lastDays, type Span, SpanPicker } from './span.tsx';
 export { type Column, ListTable, NoMatch, Table } from './table.tsx';
 export { CodeBlock, CodeTabs, Segments, Tabs } from './tabs.tsx';

@@ -3,7 +3,7 @@
 
 import { type Signal, signal } from '@preact/signals';
 import { useEffect, useMemo } from 'preact/hooks';
-import { apiUrl } from './api.ts';
+import { apiUrl, get } from './api.ts';
 
 /** `waiting`: the connection broke and is being made again, or nobody looks at the page. */
 export type LiveState = 'connecting' | 'live' | 'waiting';
@@ -33,7 +33,10 @@ export function useLive(
       };
       opened.onerror = () => {
         state.value = 'waiting';
-        if (opened.readyState === EventSource.CLOSED) timer = setTimeout(connect, RETRY_MS);
+        if (opened.readyState !== EventSource.CLOSED) return;
+        timer = setTimeout(connect, RETRY_MS);
+        // A feed does not say why it was refused. If nobody is signed in any more, this does.
+        get('/auth/sessions').catch(() => {});
       };
       for (const name of Object.keys(current.handlers)) {
         opened.addEventListener(name, (event) => {
