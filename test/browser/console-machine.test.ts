@@ -1,0 +1,89 @@
+// The operator's console over a running server: an upstream taken out of service is missed by the very
+// next request, limits of an incident hold at once, and a price goes from draft to catalog.
+
+import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
+import { describeInBrowser } from '../support/browser.ts';
+import { post, requestBody } from '../support/client.ts';
+import { askOnce, expectClean, expectText, openRig, openSignedIn, type Rig } from './rig.ts';
+
+setDefaultTimeout(60_000);
+
+let rig: Rig;
+let key: string;
+
+describeInBrowser('the console, over the server and what it sells', ({ visit }) => {
+  beforeAll(async () => {
+    rig = await openRig(['ok', 'plain']);
+    const { accountId } = await rig.newCustomer();
+    const made = await rig.gateway.run('key', 'create', accountId);
+    key = String(made['key']);
+  });
+  afterAll(() => rig.close());
+
+  const base = () => `${rig.gateway.operatorUrl()}/operator`;
+
+  test('an upstream out of service serves nobody until it is put back', async () => {
+    await using visitor = await visit(base());
+    const { page } = visitor;
+    await openSignedIn(visitor, rig.operator, '/upstreams/scripted');
+    expect(await askOnce(rig, key)).toEqual([200, undefined]);
+    await page.getByRole('button', { name: 'Take out of service' }).click();
+    await page.getByLabel('Reason').fill('their maintenance');
+    await page.locator('dialog').getByRole('button', { name: 'Take out of service' }).click();
+    await expectText(page, 'their maintenance. No new request goes there.');
+    expect(await askOnce(rig, key)).toEqual([503, 'provider_unavailable']);
+    await page.getByRole('button', { name: 'Put back into service' }).click();
+    await page.getByRole('button', { name: 'Take out of service' }).waitFor();
+    expect(await askOnce(rig, key)).toEqual([200, undefined]);
+    await page.goto(`${base()}/`);
+    await page.getByText('Live', { exact: true }).waitFor();
+    await expectClean(visitor);
+  });
+
+  test('lower limits hold from the next request on, and end', async () => {
+    await using visitor = await visit(base());
+    const { page } = visitor;
+    const limit = async () => {
+      const caller = { url: rig.gateway.url, key };
+      const body = requestBody('chat', 'plain');
+      const response = await post(caller, '/v1/chat/completions', body);
+      await response.text();
+      return response.headers.get('x-ratelimit-limit-requests');
+    };
+    const before = await limit();
+    await openSignedIn(visitor, rig.operator, '/models/plain');
+    await page.getByRole('button', { name: 'Lower limits' }).click();
+    await page.getByLabel('Requests a minute').fill('7');
+    await page.getByRole('button', { name: 'Set the limits' }).click();
+    await expectText(page, 'Limited to 7 requests a minute for each account');
+    expect(await limit()).toBe('7');
+    await page.getByRole('button', { name: 'End the incident' }).click();
+    await page.locator('dialog').getByRole('button', { name: 'End the incident' }).click();
+    await page.getByRole('button', { name: 'Lower limits' }).waitFor();
+    expect(await limit()).toBe(before);
+    await expectClean(visitor);
+  });
+
+  test('a price goes from draft, over what it would have made, into the catalog', async () => {
+    await using visitor = await visit(base());
+    const { page } = visitor;
+    await openSignedIn(visitor, rig.operator, '/prices');
+    await page.getByRole('button', { name: 'New price' }).first().click();
+    await page.getByLabel('Output').fill('123.5');
+    await page.getByRole('button', { name: 'Put it into the draft' }).click();
+    await page.getByLabel('Try it on the requests of').selectOption({ index: 0 });
+    await page.getByRole('button', { name: 'What if?' }).click();
+    await expectText(page, 'Customers would have paid');
+    await expectClean(visitor);
+    await page.getByRole('button', { name: 'Publish' }).click();
+    await page.locator('dialog').getByRole('button', { name: 'Publish' }).click();
+    await expectText(page, 'Published, and in force');
+    await expectText(page, '$123.50');
+    const shown = await rig.gateway.run('prices', 'show', '--model', 'ok');
+    const [model] = shown['models'] as {
+      readonly prices: readonly { readonly output: string }[];
+    }[];
+    expect(model?.prices.map(({ output }) => output).at(-1)).toBe('123.5');
+    await expectClean(visitor);
+  });
+});
