@@ -11,7 +11,7 @@ import { normaliseKeyName } from '../identity/keys.ts';
 import { balanceRecord } from '../ledger/balance-record.ts';
 import { forgetThinking } from '../reasoning/reasoning.ts';
 import type { Database } from '../store/database.ts';
-import { accountDeletions } from '../store/sign-in-tables.ts';
+import { accountDeletions, users } from '../store/sign-in-tables.ts';
 import { parseAmount, requireReason } from './amounts.ts';
 import type { Parts } from './parts.ts';
 
@@ -92,6 +92,18 @@ export function changeStanding(
   const changed = accounts.changeStanding(accountId, standing, actor, words);
   if (standing === 'pending_deletion') forgetThinking(database, changed.id);
   return changed;
+}
+
+/** Who may sign in to an account; `undefined` where its owner has not signed up. */
+export function findOwner(
+  { db }: Database,
+  accountId: string,
+): { readonly twoFactor: boolean; readonly createdAt: number } | undefined {
+  return db
+    .select({ twoFactor: users.twoFactorEnabled, createdAt: users.createdAt })
+    .from(users)
+    .where(eq(users.accountId, accountId))
+    .get();
 }
 
 /** What the owner of an account has asked; `undefined` where nobody has. Unix milliseconds. */

@@ -7,7 +7,12 @@ import { searchAccounts } from '../../identity/account-search.ts';
 import { keyRecord } from '../../identity/key-record.ts';
 import type { SignedInOperator } from '../../identity/session.ts';
 import { limitUsage } from '../../operations/account-view.ts';
-import { askedDeletion, changeStanding, createAccount } from '../../operations/accounts.ts';
+import {
+  askedDeletion,
+  changeStanding,
+  createAccount,
+  findOwner,
+} from '../../operations/accounts.ts';
 import type { KeyRecord } from '../records/key.ts';
 import type {
   AccountDetailRecord,
@@ -138,6 +143,7 @@ function detail(dependencies: PeopleDependencies, id: string): AccountDetailReco
   const account = parts.accounts.get(id);
   const plan = parts.catalog().plans.get(account.plan);
   const asked = askedDeletion(parts.database, id);
+  const owner = findOwner(parts.database, id);
   return {
     ...operatorAccount(parts, account),
     limits:
@@ -151,6 +157,10 @@ function detail(dependencies: PeopleDependencies, id: string): AccountDetailReco
             monthly_tokens: plan.monthlyTokens ?? null,
           },
     usage: plan === undefined ? null : limitUsage(dependencies, id, plan),
+    owner:
+      owner === undefined
+        ? null
+        : { two_factor: owner.twoFactor, signed_up_at: isoTime(owner.createdAt) },
     deletion:
       asked === undefined
         ? null

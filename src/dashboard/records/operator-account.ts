@@ -31,6 +31,8 @@ export type AccountDetailRecord = OperatorAccountRecord & {
   /** Null where the catalog has no such plan: its requests are refused until it has. */
   readonly limits: PlanLimitsRecord | null;
   readonly usage: LimitUsageRecord | null;
+  /** How its owner signs in; null where nobody has signed up with its address. */
+  readonly owner: { readonly two_factor: boolean; readonly signed_up_at: string } | null;
   /** When its owner asked for its deletion, and when that is final; null where nobody has. */
   readonly deletion: { readonly asked_at: string; readonly due_at: string } | null;
 };

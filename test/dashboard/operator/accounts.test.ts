@@ -1,7 +1,7 @@
 // Accounts in the console: found, shown, created and changed, with every change in the trail.
 
 import { afterAll, expect, test } from 'bun:test';
-import { accountDeletions } from '../../../src/store/sign-in-tables.ts';
+import { accountDeletions, users } from '../../../src/store/sign-in-tables.ts';
 import { readTrail } from '../../operations/parts.ts';
 import { temporaryDirectory } from '../../support/database.ts';
 import { ADDRESS, OPERATOR, openConsole } from './console.ts';
@@ -117,7 +117,26 @@ test('everything about one account, its limits in use included', async () => {
       monthly_tokens: null,
     },
     usage: { in_flight: 0, requests_this_minute: { used: 0, remaining: 300 } },
+    owner: null,
     deletion: null,
+  });
+  const createdAt = open.identity.clock();
+  open.database.db
+    .insert(users)
+    .values({
+      id: 'user_shown',
+      realm: 'customer',
+      email: 'shown@example.com',
+      emailVerified: true,
+      twoFactorEnabled: true,
+      accountId: id,
+      createdAt,
+      updatedAt: createdAt,
+    })
+    .run();
+  expect((await open.get(`/accounts/${id}`)).json['owner']).toEqual({
+    two_factor: true,
+    signed_up_at: '2026-11-21T12:00:00.000Z',
   });
   expect(await open.refusal('GET', '/accounts/acct_unknown')).toEqual([404, 'account_not_found']);
   expect(await open.refusal('GET', '/accounts/shown%40example.com')).toEqual([

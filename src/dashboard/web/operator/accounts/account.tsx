@@ -23,7 +23,8 @@ import { AccountAlerts } from './alerts.tsx';
 import { AccessCard, AccountFacts, Limits } from './cards.tsx';
 import { MoneyDialog } from './money.tsx';
 import { PlanDialog } from './plan.tsx';
-import { AccountBadges, StandingDialog, VerifyDialog } from './standing.tsx';
+import { DropFactorDialog, VerifyDialog } from './sign-in.tsx';
+import { AccountBadges, StandingDialog } from './standing.tsx';
 import { AccountTabs } from './tabs.tsx';
 
 export function AccountPage({ params }: PageProps) {
@@ -154,6 +155,8 @@ function AccountDialog({
       return <BlockDialog target={target} {...handlers} />;
     case 'unblock':
       return <UnblockDialog target={target} {...handlers} />;
+    case 'drop-factor':
+      return <DropFactorDialog account={account} {...handlers} />;
     default:
       return <StandingDialog account={account} standing={open} {...handlers} />;
   }

@@ -2,4 +2,11 @@
 
 import type { Standing } from '../../../records/operator-account.ts';
 
-export type AccountAction = 'money' | 'plan' | 'verify' | 'block' | 'unblock' | Standing;
+export type AccountAction =
+  | 'money'
+  | 'plan'
+  | 'verify'
+  | 'block'
+  | 'unblock'
+  | 'drop-factor'
+  | Standing;

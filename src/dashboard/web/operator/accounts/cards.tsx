@@ -7,7 +7,7 @@ import type { AccountAction } from './action.ts';
 type Act = (action: AccountAction) => void;
 
 export function AccountFacts({
-  account: { plan, created_at, email, balance },
+  account: { plan, created_at, email, balance, owner },
   act,
 }: {
   readonly account: AccountDetailRecord;
@@ -29,9 +29,15 @@ export function AccountFacts({
         ['On it since', <Time key="since" at={plan.since} />],
         ['Balance in all', <Tokens key="total" amount={balance.total} />],
         ['Created', <Time key="created" at={created_at} />],
+        ['Signs in', signInWords(owner)],
       ]}
     />
   );
+}
+
+function signInWords(owner: AccountDetailRecord['owner']): string {
+  if (owner === null) return 'Nobody has signed up with its address';
+  return owner.two_factor ? 'With a password and a second factor' : 'With a password';
 }
 
 export function Limits({ account: { limits, usage } }: { readonly account: AccountDetailRecord }) {
@@ -73,7 +79,7 @@ export function Limits({ account: { limits, usage } }: { readonly account: Accou
 }
 
 export function AccessCard({
-  account: { standing, blocked },
+  account: { standing, blocked, owner },
   act,
 }: {
   readonly account: AccountDetailRecord;
@@ -96,6 +102,9 @@ export function AccessCard({
           <Button onClick={() => act('unblock')}>Take the block back</Button>
         ) : (
           <Button onClick={() => act('block')}>Block</Button>
+        )}
+        {owner?.two_factor && (
+          <Button onClick={() => act('drop-factor')}>Turn off the second factor</Button>
         )}
         {standing !== 'pending_deletion' && (
           <Button kind="quiet-danger" onClick={() => act('pending_deletion')}>

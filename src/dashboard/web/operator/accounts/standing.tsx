@@ -99,32 +99,3 @@ export function StandingDialog({
     </ConfirmDialog>
   );
 }
-
-export function VerifyDialog({
-  account,
-  onDone,
-  onClose,
-}: {
-  readonly account: OperatorAccountRecord;
-  readonly onDone: () => unknown;
-  readonly onClose: () => void;
-}) {
-  return (
-    <ConfirmDialog
-      title="Take the address for verified?"
-      confirm="Take it for verified"
-      consequences={[
-        <>
-          You vouch that <strong>{account.email}</strong> belongs to the owner of this account.
-        </>,
-        'Its requests are no longer refused with 403 email_not_verified.',
-      ]}
-      act={async () => {
-        await post(`/accounts/${account.id}/verify`);
-        toast('The address is taken for verified.');
-        await onDone();
-      }}
-      onClose={onClose}
-    />
-  );
-}

@@ -28,6 +28,10 @@ const ACTIONS = [
   'upstream.enabled',
   'prices.published',
   'catalog.reload_requested',
+  'invite.created',
+  'user.created',
+  'user.signed_in',
+  'user.two_factor_disabled',
 ] as const;
 
 const OPTIONS: readonly Option[] = [
