@@ -27,6 +27,9 @@ export type Keys = ReturnType<typeof createKeys>;
 
 const NAME_LENGTH_MAX = 100;
 
+/** Who means never, says nothing: a date beyond this is a mistake. */
+const EXPIRY_MAX_MS = 100 * 366 * 86_400_000;
+
 export function createKeys(dependencies: {
   readonly database: Database;
   /** Unix milliseconds. */
@@ -206,6 +209,10 @@ export function normaliseKeyName(name: string | null | undefined): string | null
 
 function checkExpiry(expiresAt: number | undefined, now: number): number | null {
   if (expiresAt === undefined) return null;
-  if (Number.isSafeInteger(expiresAt) && expiresAt > now) return expiresAt;
-  throw new IdentityError('invalid_expiry', "A key's expiry date has to be in the future.");
+  const isWithin = expiresAt > now && expiresAt < now + EXPIRY_MAX_MS;
+  if (Number.isSafeInteger(expiresAt) && isWithin) return expiresAt;
+  throw new IdentityError(
+    'invalid_expiry',
+    "A key's expiry date has to be in the future, within 100 years. A key without one never ends.",
+  );
 }

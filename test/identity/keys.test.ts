@@ -103,6 +103,7 @@ describe('creation', () => {
     expect(codeOf(create({ name: 'two\nlines' }))).toBe('invalid_key_name');
     expect(codeOf(create({ expiresAt: identity.clock() }))).toBe('invalid_expiry');
     expect(codeOf(create({ expiresAt: Number.NaN }))).toBe('invalid_expiry');
+    expect(codeOf(create({ expiresAt: Date.UTC(9999, 11, 31) }))).toBe('invalid_expiry');
     expect(codeOf(create({ accountId: 'acct_nobody' }))).toBe('account_not_found');
     expect(keys.list(account.id)).toEqual([]);
     expect(create({ name: 'x'.repeat(100) })().row.name).toHaveLength(100);
