@@ -112,7 +112,7 @@ export function ConfirmDialog({
             value={word}
             onInput={setWord}
             required
-            pattern={typed.replace(/[.*+?^${}()|[\]\\/-]/g, '\\$&')}
+            pattern={typed.replace(/[.*+?^${}()|[\]\\/]/g, '\\$&')}
           />
         )}
       </Form>
