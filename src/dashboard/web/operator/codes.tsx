@@ -77,7 +77,7 @@ export function CodesPage() {
             },
             { label: 'Amount', end: true, show: ({ amount }) => <Tokens amount={amount} /> },
             { label: 'Reason', wrap: true, show: ({ reason }) => reason },
-            { label: 'Created', show: ({ created_at }) => <Time at={created_at} /> },
+            { label: 'Created', show: ({ created_at }) => <Time at={created_at} detail="day" /> },
             { label: 'Expires', show: ({ expires_at }) => <Time at={expires_at} /> },
             { label: 'Redeemed', show: (code) => <Redeemed code={code} /> },
             {
@@ -146,14 +146,10 @@ export function CodesPage() {
 function Redeemed({ code: { redeemed_at, redeemed_by } }: { readonly code: CodeRecord }) {
   if (redeemed_by === null) return <Nothing />;
   return (
-    <>
-      <Link href={`/accounts/${redeemed_by}`}>
-        <code>{redeemed_by}</code>
-      </Link>
-      <div class="soft small">
-        <Time relative at={redeemed_at} />
-      </div>
-    </>
+    <Link href={`/accounts/${redeemed_by}`}>
+      <Time relative at={redeemed_at} />
+      <span class="sr-only"> by the account {redeemed_by}</span>
+    </Link>
   );
 }
 

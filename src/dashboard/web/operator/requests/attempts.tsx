@@ -4,8 +4,8 @@ import type { AttemptRecord } from '../../../records/operator-request.ts';
 import {
   Badge,
   formatCount,
-  formatMilliseconds,
   humanize,
+  formatMilliseconds as ms,
   Nothing,
   Table,
   Tokens,
@@ -36,27 +36,31 @@ export function Attempts({ attempts }: { readonly attempts: readonly AttemptReco
           ),
         },
         { label: 'Outcome', wrap: true, show: (attempt) => <Outcome attempt={attempt} /> },
-        { label: 'First byte', end: true, show: ({ first_byte_ms }) => ms(first_byte_ms) },
-        { label: 'First content', end: true, show: ({ first_content_ms }) => ms(first_content_ms) },
-        { label: 'Took', end: true, show: ({ duration_ms }) => ms(duration_ms) },
         {
-          label: 'Input',
+          label: 'First byte, content',
           end: true,
-          show: ({ usage }) => (usage === null ? <Nothing /> : formatCount(usage.input_tokens)),
+          show: ({ first_byte_ms: byte, first_content_ms: content }) =>
+            byte === null ? <Nothing /> : `${ms(byte)}, ${content === null ? '–' : ms(content)}`,
         },
         {
-          label: 'Output',
+          label: 'Took',
           end: true,
-          show: ({ usage }) => (usage === null ? <Nothing /> : formatCount(usage.output_tokens)),
+          show: ({ duration_ms }) => (duration_ms === null ? <Nothing /> : ms(duration_ms)),
+        },
+        {
+          label: 'Input, output',
+          end: true,
+          show: ({ usage }) =>
+            usage === null ? (
+              <Nothing />
+            ) : (
+              `${formatCount(usage.input_tokens)}, ${formatCount(usage.output_tokens)}`
+            ),
         },
         { label: 'Cost', end: true, show: ({ cost }) => <Tokens amount={cost} /> },
       ]}
     />
   );
-}
-
-function ms(value: number | null) {
-  return value === null ? <Nothing /> : formatMilliseconds(value);
 }
 
 function Outcome({
