@@ -53,4 +53,30 @@ describeInBrowser('the playground', ({ visit }) => {
     await expectText(page, /Stopped: what had been written is charged/);
     await expectClean(visitor);
   });
+
+  test('a call of a tool is answered by hand, and the model goes on from the answer', async () => {
+    await using visitor = await visit(`${rig.gateway.url}/dashboard`);
+    const { page } = visitor;
+    await openSignedIn(visitor, await rig.newCustomer(), '/playground');
+    await page.getByLabel('Model').selectOption('tool-round');
+    await page.getByText('Tools', { exact: true }).click();
+    await page.getByRole('button', { name: 'Insert an example' }).click();
+    await page.getByLabel('Message', { exact: true }).fill('Hello?');
+    await page.keyboard.press('Control+Enter');
+    await page.getByLabel('Result of get_weather').fill('{"sky":"clear"}');
+    await expectClean(visitor);
+    await page.getByRole('button', { name: 'Send the result and go on' }).click();
+    await expectText(page, 'It is {"sky":"clear"}.');
+    const sent = rig.upstream.requests.at(-1)?.body['messages'] as readonly object[];
+    expect(sent.at(-1)).toMatchObject({ role: 'tool', content: '{"sky":"clear"}' });
+
+    await page.getByLabel('Temperature').fill('9');
+    await page.getByLabel('Message', { exact: true }).fill('More?');
+    await page.keyboard.press('Control+Enter');
+    await expectText(page, 'invalid_request');
+    await page.getByRole('button', { name: 'Show code' }).click();
+    await expectText(page, 'YOUR_API_KEY');
+    await expectText(page, '"tool_call_id"');
+    await expectClean(visitor);
+  });
 });
