@@ -13,7 +13,6 @@ import {
   fieldError,
   formatTokens,
   ListTable,
-  Nothing,
   Page,
   post,
   StateBadge,
@@ -71,15 +70,11 @@ export function CodesPage() {
                 </>
               ),
             },
-            {
-              label: 'Status',
-              show: ({ status }) => <StateBadge state={status} tone={TONES[status]} />,
-            },
+            { label: 'Status', show: (code) => <Status code={code} /> },
             { label: 'Amount', end: true, show: ({ amount }) => <Tokens amount={amount} /> },
             { label: 'Reason', wrap: true, show: ({ reason }) => reason },
             { label: 'Created', show: ({ created_at }) => <Time at={created_at} detail="day" /> },
-            { label: 'Expires', show: ({ expires_at }) => <Time at={expires_at} /> },
-            { label: 'Redeemed', show: (code) => <Redeemed code={code} /> },
+            { label: 'Expires', show: ({ expires_at }) => <Time relative at={expires_at} /> },
             {
               label: '',
               end: true,
@@ -143,13 +138,20 @@ export function CodesPage() {
   );
 }
 
-function Redeemed({ code: { redeemed_at, redeemed_by } }: { readonly code: CodeRecord }) {
-  if (redeemed_by === null) return <Nothing />;
+function Status({ code }: { readonly code: CodeRecord }) {
+  const { status, redeemed_at, redeemed_by } = code;
   return (
-    <Link href={`/accounts/${redeemed_by}`}>
-      <Time relative at={redeemed_at} />
-      <span class="sr-only"> by the account {redeemed_by}</span>
-    </Link>
+    <>
+      <StateBadge state={status} tone={TONES[status]} />
+      {redeemed_by !== null && (
+        <div class="small">
+          <Link href={`/accounts/${redeemed_by}`}>
+            <Time relative at={redeemed_at} />
+            <span class="sr-only"> by the account {redeemed_by}</span>
+          </Link>
+        </div>
+      )}
+    </>
   );
 }
 
