@@ -2,7 +2,12 @@
 
 import { expect, test } from 'bun:test';
 import fc from 'fast-check';
-import { labelledPoints, largest, valueTicks } from '../../../src/dashboard/web/ui/chart-scale.ts';
+import {
+  alignDecimals,
+  labelledPoints,
+  largest,
+  valueTicks,
+} from '../../../src/dashboard/web/ui/chart-scale.ts';
 
 test('marks begin at zero, are evenly apart, and the last alone reaches the largest value', () => {
   fc.assert(
@@ -25,6 +30,12 @@ test('marks are round', () => {
     [0, 500, 1_000, 1_500],
   ]);
   expect(valueTicks(0, 4)).toEqual([0, 1]);
+});
+
+test('marks of one axis have the same decimals', () => {
+  expect(alignDecimals(['$0', '$0.05', '$0.1'])).toEqual(['$0.00', '$0.05', '$0.10']);
+  expect(alignDecimals(['0', '2.5 k', '1,000 k'])).toEqual(['0.0', '2.5 k', '1,000.0 k']);
+  expect(alignDecimals(['0', '500', '1,000'])).toEqual(['0', '500', '1,000']);
 });
 
 test('labels are evenly apart, the last point among them, and no more than fit', () => {

@@ -6,6 +6,8 @@ export type Series = {
   readonly label: string;
   /** One value for each instant; null where there is none. */
   readonly values: readonly (number | null)[];
+  /** For what is not as it should be; other series get colours that only tell them apart. */
+  readonly tone?: 'danger' | 'warning' | 'muted';
 };
 
 export type ChartProps = {

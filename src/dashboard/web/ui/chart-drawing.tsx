@@ -2,8 +2,8 @@
 // need nothing of it. The pointer and the arrow keys read the values of a point.
 
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { type ChartProps, pointLabel, pointName } from './chart-data.ts';
-import { labelledPoints, largest, valueTicks } from './chart-scale.ts';
+import { type ChartProps, pointLabel, pointName, type Series } from './chart-data.ts';
+import { alignDecimals, labelledPoints, largest, valueTicks } from './chart-scale.ts';
 import { formatCompact, formatCount } from './format.ts';
 
 const HEIGHT = 220;
@@ -29,7 +29,7 @@ export function ChartDrawing(props: ChartProps) {
   const most = largest(series, kind === 'bars');
   const ticks = valueTicks(most, 4);
   const top = ticks.at(-1) ?? 1;
-  const marks = ticks.map(formatAxis);
+  const marks = alignDecimals(ticks.map(formatAxis));
   const start = Math.max(...marks.map(({ length }) => length)) * CHARACTER_WIDTH + 12;
   const band = Math.max(1, width - start) / Math.max(1, times.length);
   const plot: Plot = {
@@ -130,7 +130,7 @@ function Bars({ plot, series }: PartProps) {
   const { x, y, band } = plot;
   const wide = Math.min(40, Math.max(1, band * 0.72));
   const sums: number[] = [];
-  return series.map(({ label, values }, nth) => {
+  return series.map(({ label, values, tone }, nth) => {
     const bars = values.map((value, index) => {
       const below = sums[index] ?? 0;
       sums[index] = below + (value ?? 0);
@@ -140,13 +140,13 @@ function Bars({ plot, series }: PartProps) {
       const tall = Math.max(1, bottom - y(below + value));
       return `M${round(x(index) - wide / 2)} ${round(bottom)}v${round(-tall)}h${round(wide)}v${round(tall)}z`;
     });
-    return <path key={label} d={bars.join('')} fill={colour(nth)} />;
+    return <path key={label} d={bars.join('')} fill={colour(nth, tone)} />;
   });
 }
 
 /** A line through the points that have a value; a point with none on either side is a dot. */
 function Lines({ plot, series }: PartProps) {
-  return series.map(({ label, values }, nth) => {
+  return series.map(({ label, values, tone }, nth) => {
     let drawing = false;
     const points = values.map((value, index) => {
       const joined = drawing;
@@ -154,14 +154,20 @@ function Lines({ plot, series }: PartProps) {
       if (value === null) return '';
       return `${joined ? 'L' : 'M'}${round(plot.x(index))} ${round(plot.y(value))}${joined ? '' : 'h0.01'}`;
     });
-    return <path key={label} class="line" d={points.join('')} stroke={colour(nth)} />;
+    return <path key={label} class="line" d={points.join('')} stroke={colour(nth, tone)} />;
   });
 }
 
-/** The colour of the nth series. */
-export function colour(nth: number): string {
-  return `var(--chart-${(nth % 6) + 1})`;
+/** The colour of the nth series, or of what it means. */
+export function colour(nth: number, tone: Series['tone']): string {
+  return tone === undefined ? `var(--chart-${(nth % 6) + 1})` : TONES[tone];
 }
+
+const TONES: Readonly<Record<NonNullable<Series['tone']>, string>> = {
+  danger: 'var(--danger)',
+  warning: 'var(--chart-2)',
+  muted: 'var(--chart-6)',
+};
 
 function round(value: number): number {
   return Math.round(value * 10) / 10;

@@ -13,6 +13,17 @@ export function valueTicks(most: number, count: number): readonly number[] {
   return ticks;
 }
 
+/** Gives all marks as many decimals as the one that has most, so that they read as a column. */
+export function alignDecimals(marks: readonly string[]): readonly string[] {
+  const parts = marks.map((mark) => /^(\D*[\d,]+)(?:\.(\d+))?(\D*)$/.exec(mark));
+  const most = Math.max(...parts.map((part) => part?.[2]?.length ?? 0));
+  if (most === 0 || parts.includes(null)) return marks;
+  return parts.map((part) => {
+    const [, whole = '', fraction = '', unit = ''] = part ?? [];
+    return `${whole}.${fraction.padEnd(most, '0')}${unit}`;
+  });
+}
+
 /** Which of `points` get a label where each needs `labelWidth` of `width`: evenly, the last among them. */
 export function labelledPoints(
   points: number,

@@ -15,10 +15,10 @@ export function Chart(props: ChartProps) {
       <div class="row apart">
         <div class="keys">
           {series.length > 1 &&
-            series.map(({ label }, nth) => (
+            series.map(({ label, tone }, nth) => (
               <span class="key" key={label}>
                 <svg viewBox="0 0 12 12" aria-hidden="true">
-                  <rect width="12" height="12" rx="3" fill={colour(nth)} />
+                  <rect width="12" height="12" rx="3" fill={colour(nth, tone)} />
                 </svg>
                 {label}
               </span>

@@ -116,21 +116,18 @@ export function Meter({
   readonly text: ComponentChildren;
 }) {
   const most = Math.max(limit, 1);
+  const share = Math.min(100, (used / most) * 100);
   return (
     <div class="meter">
       <div class="labels">
         <span>{label}</span>
         <span class="soft">{text}</span>
       </div>
-      <meter
-        aria-label={label}
-        min={0}
-        max={most}
-        low={most * 0.9}
-        high={most}
-        optimum={0}
-        value={Math.min(used, most)}
-      />
+      <svg class={share >= 90 ? 'bar high' : 'bar'} aria-hidden="true">
+        <rect class="track" width="100%" height="6" rx="3" />
+        {share > 0 && <rect class="fill" width={`${Math.max(share, 1)}%`} height="6" rx="3" />}
+      </svg>
+      <meter class="sr-only" aria-label={label} max={most} value={Math.min(used, most)} />
     </div>
   );
 }

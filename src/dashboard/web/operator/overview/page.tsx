@@ -123,8 +123,12 @@ function MinutesChart({ machine: { minutes } }: { readonly machine: MachineRecor
       series={[
         { label: 'Succeeded', values: minutes.map(({ succeeded }) => succeeded) },
         { label: 'Refused', values: minutes.map(({ refused }) => refused) },
-        { label: 'Left by the client', values: minutes.map(({ cancelled }) => cancelled) },
-        { label: 'Failed', values: minutes.map(({ failed }) => failed) },
+        {
+          label: 'Left by the client',
+          tone: 'muted',
+          values: minutes.map(({ cancelled }) => cancelled),
+        },
+        { label: 'Failed', tone: 'danger', values: minutes.map(({ failed }) => failed) },
       ]}
     />
   );

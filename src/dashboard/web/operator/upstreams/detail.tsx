@@ -145,7 +145,7 @@ function Shown({
           times={minutes.map(({ at }) => at)}
           series={[
             { label: 'Served', values: minutes.map(({ attempts, failed }) => attempts - failed) },
-            { label: 'Failed', values: minutes.map(({ failed }) => failed) },
+            { label: 'Failed', tone: 'danger', values: minutes.map(({ failed }) => failed) },
           ]}
         />
       </Card>
