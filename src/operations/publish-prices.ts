@@ -110,15 +110,19 @@ export function publishPrices(
   const backup = `${file}.${stamp}-${hash('sha256', found.text, 'hex').slice(0, 8)}.bak`;
   const next = join(dirname(file), `.${basename(file)}.${digest.slice(0, 12)}.tmp`);
   const mode = statSync(file).mode & 0o777;
+  let isWritten = false;
   try {
     writeDurably(backup, found.text, mode);
     writeDurably(next, prepared.text, mode);
-    // The event is there when the file is: whoever reads the one can find the other.
     change.database.transaction(() => {
       auditChange(change, 'prices.published', 'catalog', { ...summary, digest });
       renameSync(next, file);
+      isWritten = true;
     });
   } catch (error) {
+    // There is never the file without its event, nor the event without the file.
+    if (isWritten) renameSync(backup, file);
+    else rmSync(backup, { force: true });
     rmSync(next, { force: true });
     if (!(error instanceof Error && 'code' in error && 'syscall' in error)) throw error;
     throw new OperationError(

@@ -109,6 +109,27 @@ test('where the audit event cannot be written, the file is not either', async ()
   expect(() => publishPrices({ ...change, database: closed }, found, prepared, {})).toThrow();
   closed.close();
   expect(readFileSync(found.path ?? '', 'utf8')).toBe(DEMO_CATALOG);
+  expect(readdirSync(join(directory, 'unaudited'))).toEqual(['catalog.toml']);
+});
+
+test('where the event is lost after the file was written, the file is put back', async () => {
+  const found = await fileOf('undone');
+  const prepared = preparePrices(found, DRAFT, NOW);
+  const failing = newDatabase(directory, 'failing');
+  const lost = {
+    ...failing,
+    transaction: <T>(work: Parameters<typeof failing.transaction<T>>[0]): T =>
+      failing.transaction((tx) => {
+        work(tx);
+        throw new Error('the disk is full');
+      }),
+  };
+  const publish = () => publishPrices({ ...change, database: lost }, found, prepared, {});
+  expect(publish).toThrow('the disk is full');
+  expect(readFileSync(found.path ?? '', 'utf8')).toBe(DEMO_CATALOG);
+  expect(readdirSync(join(directory, 'undone'))).toEqual(['catalog.toml']);
+  expect(failing.db.select().from(auditEvents).all()).toEqual([]);
+  failing.close();
 });
 
 test('a draft that makes the catalog invalid is refused with its reasons', async () => {

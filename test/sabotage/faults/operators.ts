@@ -128,4 +128,40 @@ export const OPERATOR_FAULTS: readonly Fault[] = [
     tests: ['test/blackbox/operators.test.ts'],
     only: 'audit trail',
   },
+  {
+    id: 'T-102a',
+    plants: 'an upstream that is out of service is asked all the same',
+    edits: [
+      {
+        file: 'src/core/route.ts',
+        find: 'const inService = of.servedBy.filter(({ upstream }) => !isDisabled(upstream, of.slug));',
+        put: 'const inService = of.servedBy.filter(() => isDisabled !== undefined);',
+      },
+    ],
+    tests: ['test/core/route.test.ts'],
+  },
+  {
+    id: 'T-102b',
+    plants: 'a drafted price may begin in the past',
+    edits: [
+      {
+        file: 'src/catalog/price-draft.ts',
+        find: 'else if (atMs <= nowMs)',
+        put: 'else if (atMs <= 0 * nowMs)',
+      },
+    ],
+    tests: ['test/catalog/price-draft.test.ts'],
+  },
+  {
+    id: 'T-102c',
+    plants: 'publishing prices writes over what somebody else has changed in the file',
+    edits: [
+      {
+        file: 'src/operations/publish-prices.ts',
+        find: 'if (catalogDigest(found.text) !== prepared.basedOn) {',
+        put: 'if (catalogDigest(prepared.text) === prepared.basedOn) {',
+      },
+    ],
+    tests: ['test/operations/publish-prices.test.ts'],
+  },
 ];
