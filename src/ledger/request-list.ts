@@ -3,7 +3,6 @@
 // through. It only reads, in pieces, and lets the event loop go between.
 
 import { and, desc, eq, gte, inArray, lt, or, type SQL, sql } from 'drizzle-orm';
-import type { Span } from '../core/calendar.ts';
 import type { Outcome } from '../core/generation.ts';
 import type { Database } from '../store/database.ts';
 import { usageRecords } from '../store/money-tables.ts';
@@ -41,7 +40,7 @@ export type RequestFilter = RequestKind & {
   readonly untilMs?: number | undefined;
 };
 
-/** A place in the list: requests after it are older. */
+/** A place in the list: what follows is older. Row 0 stands before the whole millisecond. */
 export type RequestPlace = { readonly startedAt: number; readonly row: number };
 
 export type RequestPage = {
@@ -98,47 +97,45 @@ export function createRequestList(database: Database, monotonic = () => performa
     const deadline = monotonic() + SEARCH_MS_MAX;
     const pause = createPause(monotonic);
     const { fromMs = 0, untilMs = EVER_MS, ...kind } = filter;
-    const nextHour = candidates(accountId, kind);
+    const nextStretch = candidates(accountId, kind);
+    const read = prepareRead(accountId, kind, after);
     // Hours begin within the span, or the span begins within the first of them.
     const firstHour = fromMs - (fromMs % HOUR_MS);
     const rows: ListedRequest[] = [];
-    let until = Math.min(untilMs, after === undefined ? EVER_MS : after.startedAt + 1);
+    // Row 0 is none: everything that started in that very millisecond has been seen.
+    const place = after === undefined ? EVER_MS : after.startedAt + Math.min(after.row, 1);
+    let until = Math.min(untilMs, place);
     while (until > fromMs) {
       const span = { fromMs: firstHour, untilMs: until };
-      const hour = nextHour === undefined ? span : nextHour(span);
-      if (hour === undefined) break;
-      const within = { fromMs: Math.max(fromMs, hour.fromMs), untilMs: hour.untilMs };
-      rows.push(...read(accountId, kind, within, limit + 1 - rows.length, after));
+      const found = nextStretch === undefined ? span : nextStretch(span);
+      if (found === undefined) break;
+      const within = { ...found, fromMs: Math.max(fromMs, found.fromMs) };
+      rows.push(...read.all({ ...within, limit: limit + 1 - rows.length }));
       if (rows.length > limit) return { rows: rows.slice(0, limit), next: rows[limit - 1] };
-      until = hour.fromMs;
+      until = found.fromMs;
       if (monotonic() > deadline) return { rows, next: { startedAt: until, row: 0 } };
       await pause();
     }
     return { rows, next: undefined };
   }
 
-  function read(
-    accountId: string,
-    kind: RequestKind,
-    { fromMs, untilMs }: Span,
-    limit: number,
-    after: RequestPlace | undefined,
-  ): readonly ListedRequest[] {
+  /** Prepared once for all the stretches of a search. */
+  function prepareRead(accountId: string, kind: RequestKind, after: RequestPlace | undefined) {
     return db
       .select(COLUMNS)
       .from(usageRecords)
       .where(
         and(
           eq(usageRecords.accountId, accountId),
-          gte(usageRecords.startedAt, fromMs),
-          lt(usageRecords.startedAt, untilMs),
+          gte(usageRecords.startedAt, sql.placeholder('fromMs')),
+          lt(usageRecords.startedAt, sql.placeholder('untilMs')),
           ...conditions(kind),
           after === undefined ? undefined : olderThan(after),
         ),
       )
       .orderBy(desc(usageRecords.startedAt), desc(rowOfRecord))
-      .limit(limit)
-      .all();
+      .limit(sql.placeholder('limit'))
+      .prepare();
   }
 
   /** The newest ones whose id begins like this. A prefix has `REQUEST_PREFIX_MIN` characters. */

@@ -1,6 +1,7 @@
 // Runs a query that Drizzle has written with SQLite's own statement: the SQL is made once, and each
 // run only puts its values in order. Called where every request passes; everywhere else Drizzle's
 // own prepared queries do, which cost half as much again as what SQLite itself does for the ledger.
+// The series read by it too, thousands of rows at a time.
 
 import type { SQLQueryBindings } from 'bun:sqlite';
 import { getTableColumns, is, Param, Placeholder, sql } from 'drizzle-orm';
@@ -16,6 +17,8 @@ export type Statement<Values, Row extends readonly unknown[]> = {
   readonly run: (values: Values) => number;
   /** The first row, if there is one. */
   readonly get: (values: Values) => Row | undefined;
+  /** All rows, for reads of thousands. */
+  readonly all: (values: Values) => readonly Row[];
 };
 
 type Slot = {
@@ -44,6 +47,7 @@ export function prepareStatement<Values extends object, Row extends readonly unk
   return {
     run: (values) => Number(statement.run(...bind(values)).changes),
     get: (values) => statement.values(...bind(values))[0] as Row | undefined,
+    all: (values) => statement.values(...bind(values)) as unknown as readonly Row[],
   };
 }
 

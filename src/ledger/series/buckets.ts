@@ -45,6 +45,9 @@ type Grouped<Figures> = { readonly group: string; readonly figures: Figures };
 /** Beyond this an answer covers less time. Only end users can be so many. */
 const CELLS_MAX = 40_000;
 
+/** For how long buckets are read without a pause. */
+const SNAPSHOT_MS_MAX = 4;
+
 /** Records that are read one by one; where there are more, they wait for the roll-up. */
 export const TAIL_MAX = 20_000;
 
@@ -70,21 +73,30 @@ export function createBucketReader(
     /** How far the series went when a bucket was read. */
     const marks = new Map<number, number>();
     let firstBucket = Math.max(0, edges.length - 1);
-    while (firstBucket > 0) {
-      const bucket = firstBucket - 1;
-      const [fromMs = 0, untilMs = 0] = edges.slice(bucket, bucket + 2);
-      const limit = CELLS_MAX - cells.size() + 1;
-      const read = database.snapshot(() => ({
-        mark: mark(),
-        groups: [...source.groups({ fromMs, untilMs, limit })],
-      }));
-      if (read.groups.length === limit) break;
-      for (const { group, figures } of read.groups) cells.add(bucket, group, figures);
-      marks.set(bucket, read.mark);
-      firstBucket = bucket;
+    let isFull = false;
+    while (firstBucket > 0 && !isFull) {
+      // As many buckets as there is time for are of one moment.
+      database.snapshot(() => {
+        const seen = mark();
+        const startedAt = monotonic();
+        do isFull = !readBucket(firstBucket - 1, seen);
+        while (!isFull && firstBucket > 0 && monotonic() - startedAt < SNAPSHOT_MS_MAX);
+      });
       await pause();
     }
     return { behind: addTail(), cells: cells.all(), firstBucket };
+
+    /** Answers whether there was room for it. */
+    function readBucket(bucket: number, seen: number): boolean {
+      const [fromMs = 0, untilMs = 0] = edges.slice(bucket, bucket + 2);
+      const limit = CELLS_MAX - cells.size() + 1;
+      const groups = [...source.groups({ fromMs, untilMs, limit })];
+      if (groups.length === limit) return false;
+      for (const { group, figures } of groups) cells.add(bucket, group, figures);
+      marks.set(bucket, seen);
+      firstBucket = bucket;
+      return true;
+    }
 
     /** Answers how many records were left out. */
     function addTail(): number {
@@ -103,16 +115,21 @@ export function createBucketReader(
 }
 
 function createCells<Figures>(add: BucketSource<Figures>['add']) {
-  const cells = new Map<string, Cell<Figures>>();
+  const buckets = new Map<number, Map<string, Figures>>();
+  let size = 0;
   return {
     add(bucket: number, group: string, figures: Figures): void {
-      const name = `${bucket} ${group}`;
-      const before = cells.get(name)?.figures;
-      const sum = before === undefined ? figures : add(before, figures);
-      cells.set(name, { bucket, group, figures: sum });
+      const groups = buckets.get(bucket) ?? new Map<string, Figures>();
+      buckets.set(bucket, groups);
+      const before = groups.get(group);
+      groups.set(group, before === undefined ? figures : add(before, figures));
+      if (before === undefined) size += 1;
     },
-    size: () => cells.size,
-    all: () => [...cells.values()],
+    size: () => size,
+    all: (): Cell<Figures>[] =>
+      [...buckets].flatMap(([bucket, groups]) =>
+        Array.from(groups, ([group, figures]) => ({ bucket, group, figures })),
+      ),
   };
 }
 

@@ -1,5 +1,6 @@
-// In which hours there can be any request of a kind, by what the series know: the list of requests
-// looks through those alone. An hour may turn out to hold none; none that holds one is left out.
+// In which hours there can be any request of a kind (or on which days, of an end user), by what the
+// series know: the list of requests looks through those alone. One of them may turn out to hold
+// none; none that holds one is left out.
 
 import { and, desc, eq, gt, gte, lt, type SQL, sql } from 'drizzle-orm';
 import { DAY_MS, type Span } from '../../core/calendar.ts';
@@ -22,11 +23,11 @@ export type RequestKind = {
   readonly endUser?: string | undefined;
 };
 
-/** The latest hour that begins at or after `fromMs`, and as much of it as is before `untilMs`. */
-export type NextHour = (span: Span) => Span | undefined;
+/** The latest hour or day that begins within a span, as far as it is before the span's end. */
+export type NextStretch = (span: Span) => Span | undefined;
 
 /** `undefined` where every instant is as good as any other. */
-export type Candidates = (accountId: string, kind: RequestKind) => NextHour | undefined;
+export type Candidates = (accountId: string, kind: RequestKind) => NextStretch | undefined;
 
 /** `database` is migrated. */
 export function createCandidates(database: Database): Candidates {
@@ -54,22 +55,29 @@ export function createCandidates(database: Database): Candidates {
     const after = mark();
     if (isAny || last() - after > TAIL_MAX) return undefined;
     const behind = hoursBehind(accountId, after);
-    const known = prepareKnownHours(database, accountId, kind);
+    const known = prepareKnown(database, accountId, kind);
     return (span) => {
-      const inSpan = behind.filter((hour) => hour >= span.fromMs && hour < span.untilMs);
-      const hour = Math.max(known(span) ?? -1, ...inSpan);
-      if (hour < 0) return undefined;
-      return { fromMs: hour, untilMs: Math.min(hour + HOUR_MS, span.untilMs) };
+      const hours = behind.filter((hour) => hour >= span.fromMs && hour < span.untilMs);
+      const hour = Math.max(...hours);
+      const newest = hours.length === 0 ? undefined : stretch(hour, HOUR_MS, span);
+      return later(known(span), newest);
     };
   };
 }
 
-/** The latest hour of the series that begins within a span. */
-function prepareKnownHours(
-  { db }: Database,
-  accountId: string,
-  kind: RequestKind,
-): (span: Span) => number | undefined {
+function stretch(fromMs: number, lengthMs: number, span: Span): Span {
+  return { fromMs, untilMs: Math.min(fromMs + lengthMs, span.untilMs) };
+}
+
+/** The one that ends later and, where both end together, has the other within it. */
+function later(a: Span | undefined, b: Span | undefined): Span | undefined {
+  if (a === undefined || b === undefined) return a ?? b;
+  if (a.untilMs !== b.untilMs) return a.untilMs > b.untilMs ? a : b;
+  return a.fromMs < b.fromMs ? a : b;
+}
+
+/** The latest stretch of the series that begins within a span. */
+function prepareKnown({ db }: Database, accountId: string, kind: RequestKind): NextStretch {
   const value = sql.placeholder;
   const hours = db
     .select({ hour: usageHours.hour })
@@ -87,8 +95,13 @@ function prepareKnownHours(
     .orderBy(desc(usageHours.hour))
     .limit(1)
     .prepare();
-  const { endUser } = kind;
-  if (endUser === undefined) return (span) => hours.get(span)?.hour;
+  const { endUser, ...others } = kind;
+  if (endUser === undefined) {
+    return (span) => {
+      const hour = hours.get(span)?.hour;
+      return hour === undefined ? undefined : stretch(hour, HOUR_MS, span);
+    };
+  }
   const days = db
     .select({ day: usageEndUsers.day })
     .from(usageEndUsers)
@@ -100,13 +113,15 @@ function prepareKnownHours(
       ),
     )
     .prepare();
-  return ({ fromMs, untilMs }) => {
-    for (let before = untilMs; ; ) {
-      const hour = hours.get({ fromMs, untilMs: before })?.hour;
+  const isWholeDay = Object.values(others).every((wanted) => wanted === undefined);
+  return (span) => {
+    for (let untilMs = span.untilMs; ; ) {
+      const hour = hours.get({ fromMs: span.fromMs, untilMs })?.hour;
       if (hour === undefined) return undefined;
       const day = hour - (hour % DAY_MS);
-      if (days.get({ day }) !== undefined) return hour;
-      before = day;
+      if (days.get({ day }) === undefined) untilMs = day;
+      else if (isWholeDay) return stretch(day, DAY_MS, { ...span, untilMs });
+      else return stretch(hour, HOUR_MS, { ...span, untilMs });
     }
   };
 }

@@ -51,6 +51,26 @@ export function addFigures(a: Figures, b: Figures): Figures {
   };
 }
 
+/** Figures from a row of SQLite that holds them in the order of `FIGURE_NAMES`, behind others. */
+export function figuresAt(row: readonly unknown[], at: number): Figures {
+  const sums = row as readonly (number | bigint)[];
+  const count = (index: number) => Number(sums[at + index]);
+  const amount = (index: number) => BigInt(sums[at + index] ?? 0);
+  return {
+    requests: count(0),
+    stopped: count(1),
+    cancelled: count(2),
+    failed: count(3),
+    inputTokens: count(4),
+    cachedInputTokens: count(5),
+    outputTokens: count(6),
+    reasoningTokens: count(7),
+    charged: amount(8),
+    debited: amount(9),
+    loss: amount(10),
+  };
+}
+
 export const HOUR_MS = 3_600_000;
 
 /** The beginning of the hour in which a request started. */

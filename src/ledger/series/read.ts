@@ -6,10 +6,12 @@ import type { SQLiteColumn } from 'drizzle-orm/sqlite-core';
 import type { Database } from '../../store/database.ts';
 import { usageRecords } from '../../store/money-tables.ts';
 import { usageEndUsers, usageHours } from '../../store/series-tables.ts';
+import { prepareStatement } from '../../store/statement.ts';
 import { type BucketRange, type Buckets, createBucketReader, type TailRange } from './buckets.ts';
 import {
   addFigures,
   type Figures,
+  figuresAt,
   figuresOfRecord,
   modelOfRecord,
   rowOfRecord,
@@ -44,9 +46,9 @@ export function createSeriesReader(database: Database, monotonic?: () => number)
     readBuckets<Figures>(edges, {
       add: addFigures,
       groups: (range) =>
-        groups(groupBy, { accountId, ...range }).map(({ group, ...figures }) => ({
-          group,
-          figures,
+        groups(groupBy, { accountId, ...range }).map((row) => ({
+          group: row[0],
+          figures: figuresAt(row, 1),
         })),
       *tail(rows) {
         for (const record of tail({ accountId, ...rows })) {
@@ -72,8 +74,11 @@ function prepareGroups(database: Database) {
   return (groupBy: SeriesGroup, range: OfAccount & BucketRange) => byGroup[groupBy].all(range);
 }
 
-function prepareHours({ db }: Database, group: SQLiteColumn | SQL<string>) {
-  return db
+/** The group, then its figures. */
+type Row = readonly [group: string, ...figures: (number | bigint)[]];
+
+function prepareHours(database: Database, group: SQLiteColumn | SQL<string>) {
+  const query = database.db
     .select({ group: sql<string>`${group}`, ...sumsOf(usageHours) })
     .from(usageHours)
     .where(
@@ -84,27 +89,25 @@ function prepareHours({ db }: Database, group: SQLiteColumn | SQL<string>) {
       ),
     )
     .groupBy(group)
-    .limit(value('limit'))
-    .prepare();
+    .limit(value('limit'));
+  return prepareStatement<OfAccount & BucketRange, Row>(database, query);
 }
 
-function prepareEndUsers({ db }: Database) {
-  return (
-    db
-      .select({ group: usageEndUsers.endUser, ...sumsOf(usageEndUsers) })
-      .from(usageEndUsers)
-      .where(
-        and(
-          eq(usageEndUsers.accountId, value('accountId')),
-          gte(usageEndUsers.day, value('fromMs')),
-          lt(usageEndUsers.day, value('untilMs')),
-        ),
-      )
-      // In the order of the key: a day of very many end users is left at the limit, not sorted first.
-      .groupBy(usageEndUsers.day, usageEndUsers.endUser)
-      .limit(value('limit'))
-      .prepare()
-  );
+function prepareEndUsers(database: Database) {
+  const query = database.db
+    .select({ group: usageEndUsers.endUser, ...sumsOf(usageEndUsers) })
+    .from(usageEndUsers)
+    .where(
+      and(
+        eq(usageEndUsers.accountId, value('accountId')),
+        gte(usageEndUsers.day, value('fromMs')),
+        lt(usageEndUsers.day, value('untilMs')),
+      ),
+    )
+    // In the order of the key: a day of very many end users is left at the limit, not sorted first.
+    .groupBy(usageEndUsers.day, usageEndUsers.endUser)
+    .limit(value('limit'));
+  return prepareStatement<OfAccount & BucketRange, Row>(database, query);
 }
 
 function prepareTail({ db }: Database) {

@@ -207,7 +207,7 @@ test('series and what is behind them are always the sums of the records', async 
       database.close();
       beside.close();
     }),
-    { numRuns: 60 },
+    { numRuns: 40 },
   );
 }, 60_000);
 
