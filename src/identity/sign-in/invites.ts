@@ -45,6 +45,12 @@ export function createInvites(dependencies: {
     });
   }
 
+  /** Throws `invalid_invite`. */
+  function requireOpen(id: string): void {
+    const invite = db.select().from(invites).where(eq(invites.id, id)).get();
+    if (invite === undefined || inviteStatus(invite, clock()) !== 'open') throw invalid();
+  }
+
   return {
     /** For one address where `email` is given; two weeks where no end is. Throws `invalid_expiry`. */
     create(
@@ -122,10 +128,11 @@ export function createInvites(dependencies: {
       throw invalid();
     },
 
+    requireOpen,
+
     /** Uses it up. Call inside the transaction that makes the user. Throws `invalid_invite`. */
     use(id: string, userId: string): void {
-      const invite = db.select().from(invites).where(eq(invites.id, id)).get();
-      if (invite === undefined || inviteStatus(invite, clock()) !== 'open') throw invalid();
+      requireOpen(id);
       db.update(invites)
         .set({ usedAt: clock(), usedBy: userId })
         .where(and(eq(invites.id, id), isNull(invites.usedAt)))

@@ -30,6 +30,11 @@ export function passedCookies(headers: Headers, realm: Realm): Cookies {
   return headers.getSetCookie().filter((line) => names.includes(line.split('=')[0] ?? ''));
 }
 
+/** The headers of a browser that was given these cookies. */
+export function cookiesBack(cookies: Cookies): Headers {
+  return new Headers({ cookie: cookies.map((line) => line.split(';')[0] ?? '').join('; ') });
+}
+
 /** The library's codes that mean one thing to whoever signs in. */
 const WRONG_CODE = ['INVALID_CODE', 'INVALID_BACKUP_CODE'];
 const CHALLENGE_OVER = [

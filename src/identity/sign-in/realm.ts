@@ -12,6 +12,7 @@ import type { Library } from './library.ts';
 import {
   challengeCookieName,
   challengeOver,
+  cookiesBack,
   passedCookies,
   refusalOfLibrary,
   shownHeaders,
@@ -52,6 +53,15 @@ export function createEntrance<Who extends SignedIn>(parts: RealmParts): Entranc
     if (before !== undefined) sessions.end(before.userId, before.id);
   }
 
+  /** Whoever knew a password that was changed while it was looked at is let in nowhere. */
+  function requireUnchanged(user: User, hash: string | undefined, entered: Headers): void {
+    if (users.passwordOf(user.id) === hash) return;
+    const session = sessions.read(cookiesBack(passedCookies(entered, realm)));
+    if (session !== undefined) sessions.end(session.userId, session.id);
+    users.forgetChallenges(user.id);
+    throw wrongCredentials();
+  }
+
   function admitted(user: User, headers: Headers, visit: Visit, how: string): SignInOutcome {
     database.transaction(() => {
       leaveBefore(visit);
@@ -73,6 +83,7 @@ export function createEntrance<Who extends SignedIn>(parts: RealmParts): Entranc
               and(
                 eq(challenges.realm, realm),
                 eq(challenges.identifier, storedIdentifier(identifier)),
+                // The library has written it by the real time.
                 gt(challenges.expiresAt, Date.now()),
               ),
             )
@@ -82,14 +93,14 @@ export function createEntrance<Who extends SignedIn>(parts: RealmParts): Entranc
     return user;
   }
 
-  /** Throws `invalid_credentials` and `too_many_attempts`. */
+  /** Answers the hash that was right. Throws `invalid_credentials` and `too_many_attempts`. */
   async function prove({ userId, email }: Who, password: string, { address }: Visit) {
     const entry = throttle.enter({ realm, kind: 'password', name: email, address });
     const hash = users.passwordOf(userId);
-    if (hash === undefined || !(await passwords.verify(password, hash))) {
-      throw new IdentityError('invalid_credentials', 'The password is not right.');
-    }
+    if (hash === undefined || !(await passwords.verify(password, hash))) throw wrongPassword();
+    if (users.passwordOf(userId) !== hash) throw wrongPassword();
     entry.succeeded();
+    return hash;
   }
 
   return {
@@ -98,6 +109,8 @@ export function createEntrance<Who extends SignedIn>(parts: RealmParts): Entranc
       const { address } = visit;
       const entry = throttle.enter({ realm, kind: 'password', name: email, address });
       if (!mayBePassword(given.password)) throw wrongCredentials();
+      const before = users.find(realm, email);
+      const hash = before === undefined ? undefined : users.passwordOf(before.id);
       const library = await parts.library();
       const { headers, response } = await library.api
         .signInEmail({
@@ -111,17 +124,19 @@ export function createEntrance<Who extends SignedIn>(parts: RealmParts): Entranc
           throw refusal;
         });
       entry.succeeded();
+      const user = users.find(realm, email);
+      if (user === undefined) throw wrongCredentials();
+      requireUnchanged(user, hash, headers);
       if ('twoFactorRedirect' in response) {
         leaveBefore(visit);
         return { status: 'second_factor_required', cookies: passedCookies(headers, realm) };
       }
-      const user = users.find(realm, email);
-      if (user === undefined) throw wrongCredentials();
       return admitted(user, headers, visit, 'password');
     },
 
     async secondFactor(given, visit) {
       const user = challenged(visit);
+      const hash = users.passwordOf(user.id);
       const code = normaliseCode(given);
       const { address } = visit;
       const entry = throttle.enter({ realm, kind: 'code', name: user.id, address });
@@ -132,19 +147,22 @@ export function createEntrance<Who extends SignedIn>(parts: RealmParts): Entranc
         headers: shownHeaders(visit, challengeCookieName(realm)),
         returnHeaders: true,
       } as const;
+      let headers: Headers;
       try {
         if (isTotp && !tokens.claimCode(realm, user.id, code)) throw wrongCode();
-        const { headers } = isTotp
+        ({ headers } = isTotp
           ? await library.api.verifyTOTP(asked)
-          : await library.api.verifyBackupCode(asked);
+          : await library.api.verifyBackupCode(asked));
         entry.succeeded();
-        return admitted(user, headers, visit, isTotp ? 'password and code' : 'recovery code');
       } catch (error) {
         const refusal = refusalOfLibrary(error);
         if (isTotp && error !== refusal) tokens.releaseCode(user.id, code);
-        database.transaction(() =>
-          audit(user, 'user.second_factor_failed', actorOfUser(user, address)),
-        );
+        if (!(refusal instanceof IdentityError)) entry.dropped();
+        else if (refusal.code === 'invalid_code') {
+          database.transaction(() =>
+            audit(user, 'user.second_factor_failed', actorOfUser(user, address)),
+          );
+        }
         throw refusal;
       }
     },
@@ -169,9 +187,11 @@ export function createEntrance<Who extends SignedIn>(parts: RealmParts): Entranc
 
     async changePassword(who, { current, password }, visit) {
       const wanted = requirePassword(password);
-      await prove(who, current, visit);
+      const before = await prove(who, current, visit);
       const hash = await passwords.hash(wanted);
       const cookies = database.transaction((): Cookies => {
+        // The owner may have set another one, because somebody else knows this one.
+        if (users.passwordOf(who.userId) !== before) throw wrongPassword();
         users.setPassword(who.userId, hash);
         tokens.removeFor(realm, who.email, ['reset']);
         const ended = sessions.endAll(who.userId, who.sessionId);
@@ -205,6 +225,10 @@ export function createEntrance<Who extends SignedIn>(parts: RealmParts): Entranc
       });
     },
   };
+}
+
+function wrongPassword(): IdentityError {
+  return new IdentityError('invalid_credentials', 'The password is not right.');
 }
 
 /** Who is signed in, as the subject of an event. */

@@ -65,17 +65,20 @@ export function createSessions(dependencies: {
   const isOver = (now: number) =>
     or(lt(sessions.expiresAt, now + 1), lt(sessions.lastSeenAt, now - IDLE_MS + 1));
 
-  /** Signed as the library does, which reads the same cookie; to us the signature says nothing. */
+  /** As the library signs its cookies, which reads this one too: another secret ends all sessions. */
+  const sign = (text: string): string =>
+    `${text}.${createHmac('sha256', secret).update(text).digest('base64')}`;
+
   function cookie(text: string): string {
-    const signature = createHmac('sha256', secret).update(text).digest('base64');
-    return `${name}=${encodeURIComponent(`${text}.${signature}`)}; Max-Age=${ABSOLUTE_MS / 1_000}; Path=/; HttpOnly; Secure; SameSite=Lax`;
+    return `${name}=${encodeURIComponent(sign(text))}; Max-Age=${ABSOLUTE_MS / 1_000}; Path=/; HttpOnly; Secure; SameSite=Lax`;
   }
 
   return {
     /** The session of a request's cookie while it lasts. Notes once a minute that it was seen. */
     read(headers: Headers, { quiet = false }: SessionLook = {}) {
-      const text = secretOf(headers, name);
-      if (text === undefined) return undefined;
+      const value = cookieOf(headers, name);
+      const text = value?.split('.')[0] ?? '';
+      if (!isWellFormedSecret(text) || value !== sign(text)) return undefined;
       const row = reading.get({ digest: digestOf(text) });
       if (row === undefined) return undefined;
       const now = clock();
@@ -161,12 +164,6 @@ export function shownUserAgent(headers: Headers): string {
     .replace(/\p{Cc}/gu, '')
     .slice(0, USER_AGENT_LENGTH_MAX)
     .toWellFormed();
-}
-
-/** The secret in a cookie of this name, without the signature behind it. */
-function secretOf(headers: Headers, name: string): string | undefined {
-  const text = cookieOf(headers, name)?.split('.')[0];
-  return text !== undefined && isWellFormedSecret(text) ? text : undefined;
 }
 
 /** A cookie's value, decoded. */

@@ -71,7 +71,10 @@ export function createSignUp(
       const entry = throttle.enter({ realm, kind: 'token', name: email, address });
       if (hash === null || !(await passwords.verify(password, hash))) throw wrongCredentials();
       entry.succeeded();
-      if (mode === 'closed') requireOpen(email, undefined);
+      // Before there is an account, which alone would let its address in by "forgot password".
+      if (mode === 'closed' || (mode === 'invite' && invite === null))
+        requireOpen(email, undefined);
+      if (invite !== null) invites.requireOpen(invite);
       // It may have been taken while the password was looked at.
       tokens.find(realm, ['sign-up'], text);
       if (users.find(realm, email) !== undefined) throw taken();

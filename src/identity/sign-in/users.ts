@@ -32,7 +32,14 @@ export function createUsers(dependencies: {
   const byUser = (userId: string) =>
     and(eq(credentials.userId, userId), eq(credentials.provider, PROVIDER));
 
+  /** Sign-ins that wait for their second factor are over. */
+  function forgetChallenges(userId: string): void {
+    db.delete(challenges).where(eq(challenges.value, userId)).run();
+  }
+
   return {
+    forgetChallenges,
+
     find: (realm: Realm, email: string): User | undefined =>
       db
         .select()
@@ -83,7 +90,7 @@ export function createUsers(dependencies: {
      */
     setPassword(userId: string, password: string | null): void {
       db.update(credentials).set({ password, updatedAt: clock() }).where(byUser(userId)).run();
-      db.delete(challenges).where(eq(challenges.value, userId)).run();
+      forgetChallenges(userId);
     },
 
     dropSecondFactor(userId: string): void {
@@ -98,7 +105,7 @@ export function createUsers(dependencies: {
 
     /** Everything of the user goes: sessions, password, second factor. */
     remove(userId: string): void {
-      db.delete(challenges).where(eq(challenges.value, userId)).run();
+      forgetChallenges(userId);
       db.delete(sessions).where(eq(sessions.userId, userId)).run();
       db.delete(users).where(eq(users.id, userId)).run();
     },

@@ -18,7 +18,11 @@ export type Mail = Parameters<SendMail>[0];
 
 export type Rig = ReturnType<typeof createRig>;
 
-export function createRig(directory: string, mode: SignUpMode = 'open') {
+export function createRig(
+  directory: string,
+  mode: SignUpMode = 'open',
+  passwords = createPasswords({ memoryCost: 8, timeCost: 1 }),
+) {
   const database = newDatabase(directory);
   const identity = createIdentity(database);
   // The library knows the real time alone, so the clock of the test begins there.
@@ -29,7 +33,7 @@ export function createRig(directory: string, mode: SignUpMode = 'open') {
   const { accounts, keys, clock, randomBytes } = identity;
   const signIn = createSignIn({
     ...{ database, accounts, keys, clock, randomBytes, mode, secret: SECRET },
-    passwords: createPasswords({ memoryCost: 8, timeCost: 1 }),
+    passwords,
     mail: (mail) => mails.push(mail),
     pages: {
       customer: () => 'https://gateway.example/dashboard',

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'bun:test';
+import { createSignIn } from '../../../src/identity/sign-in/sign-in.ts';
 import { sessions } from '../../../src/store/sign-in-tables.ts';
 import { temporaryDirectory } from '../../support/database.ts';
 import { createBrowser, createRig, PASSWORD } from './rig.ts';
@@ -123,6 +124,25 @@ describe('a session', () => {
       expect(await customer.read(headers)).toBeUndefined();
     },
   );
+
+  test('is signed: with another signature, or after another secret, it is none', async () => {
+    const { browser, customer, ...rig } = await open();
+    const [value = ''] = browser.cookies.values();
+    const [text] = value.split('.');
+    const as = (cookie: string) => new Headers({ cookie: `__Host-tollgate=${cookie}` });
+    expect(await customer.read(as(value))).toBeDefined();
+    expect(await customer.read(as(text ?? ''))).toBeUndefined();
+    expect(await customer.read(as(`${text}.x`))).toBeUndefined();
+    const { accounts, keys, clock, randomBytes, database } = rig;
+    const restarted = createSignIn({
+      ...{ accounts, keys, clock, randomBytes, database },
+      ...{ mode: 'open', secret: 'another secret', mail: () => undefined },
+      pages: { customer: () => '', operator: () => '' },
+      onDeletion: () => undefined,
+      onTrouble: () => undefined,
+    });
+    expect(await restarted.readCustomer(as(value))).toBeUndefined();
+  });
 
   test('of a customer opens nothing of the operator, and the other way round', async () => {
     const { browser, readOperator } = await open();
