@@ -114,7 +114,7 @@ test('what is looked up is what is there when somebody asks', async () => {
       ],
       models: [
         { model: 'swift-1', breaker: 'open' },
-        { model: 'swift-0', breaker: 'half_open' },
+        { model: 'swift-0', breaker: 'half_open', disabled: true },
       ],
     },
   ];
@@ -133,6 +133,10 @@ test('what is looked up is what is there when somebody asks', async () => {
   ]);
   expect(seriesOf(all, 'tollgate_upstream_breaker')).toEqual([
     ['alpha', 'swift-1', 2],
+    ['alpha', 'swift-0', 1],
+  ]);
+  expect(seriesOf(all, 'tollgate_upstream_out_of_service')).toEqual([
+    ['alpha', 'swift-1', 0],
     ['alpha', 'swift-0', 1],
   ]);
   const values = Object.fromEntries(

@@ -31,11 +31,13 @@ export function overviewRoutes(
       method: 'GET',
       path: '/feed',
       quiet: true,
-      handle: (call) => feeds.open(call, { key: 'machine', start: () => read }),
+      // Each operator has a few of their own; what they see is the same.
+      handle: (call) => feeds.open(call, { key: call.who.userId, start: () => read }),
     }),
     sessionRoute({
       method: 'GET',
       path: '/alerts',
+      quiet: true,
       handle: (): List<AlertRecord> => ({
         object: 'list',
         data: alertRecords(dependencies, ALL_ALERTS),

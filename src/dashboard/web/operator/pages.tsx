@@ -10,6 +10,11 @@ export const PAGES: readonly PageEntry[] = [
     load: async () => (await import('./overview/page.tsx')).OverviewPage,
   },
   {
+    path: '/alerts',
+    title: 'Alerts',
+    load: async () => (await import('./overview/alerts.tsx')).AlertsPage,
+  },
+  {
     path: '/accounts',
     title: 'Accounts',
     group: 'Customers',
