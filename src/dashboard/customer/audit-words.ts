@@ -32,8 +32,7 @@ const WORDS: Readonly<Record<string, (detail: Detail) => string>> = {
   'money.granted': ({ amount }) => `Balance was given${tokens(amount, ': ')}.`,
   'money.adjusted': ({ amount }) => `The balance was corrected${tokens(amount, ' by ')}.`,
   'user.created': () => 'A password was set, with which one can sign in.',
-  'user.signed_in': ({ with: how }) =>
-    how === undefined ? 'Somebody signed in.' : `Somebody signed in with ${how}.`,
+  'user.signed_in': ({ with: how }) => signedIn(how),
   'user.second_factor_failed': () =>
     'Somebody had the right password and a wrong code of the second factor.',
   'user.signed_out': () => 'Somebody signed out.',
@@ -51,7 +50,16 @@ const WORDS: Readonly<Record<string, (detail: Detail) => string>> = {
 
 /** `amount` is in service tokens, as the ledger wrote it. */
 function tokens(amount: Detail[string] | undefined, before: string): string {
-  return typeof amount === 'string' ? `${before}${amount} service tokens` : '';
+  if (typeof amount !== 'string') return '';
+  const [whole = '', fraction] = amount.split('.');
+  const grouped = whole.replace(/\B(?=(?:\d{3})+$)/g, ',');
+  return `${before}${fraction === undefined ? grouped : `${grouped}.${fraction}`} service tokens`;
+}
+
+function signedIn(how: Detail[string] | undefined): string {
+  if (how === undefined) return 'Somebody signed in.';
+  if (how === 'sign-up') return 'The owner signed in for the first time.';
+  return `Somebody signed in with ${how === 'password' ? 'the password' : how}.`;
 }
 
 function standing(to: Detail[string] | undefined): string {

@@ -106,7 +106,7 @@ describe('the words', () => {
     ['api_key.renamed', { masked: 'sk-a…z', from: null, to: 'ci' }, 'was named “ci”'],
     ['api_key.renamed', { masked: 'sk-a…z', from: 'ci', to: null }, 'lost its name'],
     ['account.standing_changed', { to: 'active' }, 'was activated'],
-    ['money.credited', { amount: '12.5' }, 'Balance was added: 12.5 service tokens.'],
+    ['money.credited', { amount: '1234512.5' }, 'Balance was added: 1,234,512.5 service tokens.'],
     ['user.signed_in', { with: 'password and code' }, 'signed in with password and code'],
     ['user.sessions_ended', { ended: 3 }, '3 other sessions'],
     ['two_factor.turned_on', {}, 'Two factor: turned on.'],

@@ -121,7 +121,7 @@ export const PAGES: readonly PageEntry[] = [
   {
     path: '/audit',
     title: 'Audit trail',
-    group: 'Records',
+    group: 'Books',
     load: async () => (await import('./audit/page.tsx')).AuditPage,
   },
   {

@@ -96,6 +96,7 @@ export function Stat({
       <div class="label">{label}</div>
       <div class="value">
         {value}
+        {unit && ' '}
         {unit && <span class="unit">{unit}</span>}
       </div>
       {hint && <div class="hint">{hint}</div>}
