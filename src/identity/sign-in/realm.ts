@@ -165,6 +165,8 @@ export function createEntrance<Who extends SignedIn>(parts: RealmParts): Entranc
         }
         throw refusal;
       }
+      requireUnchanged(user, hash, headers);
+      return admitted(user, headers, visit, isTotp ? 'password and code' : 'recovery code');
     },
 
     signOut(visit) {
