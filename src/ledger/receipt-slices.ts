@@ -51,9 +51,10 @@ export function* receiptPages(
   db: Queries,
   accountId: string,
   { first, last }: Slice,
-): Generator<readonly string[]> {
-  for (let from = first; from <= last; from += PAGE) {
-    const to = Math.min(last, from + PAGE - 1);
+  page = PAGE,
+): Generator<readonly string[], void, undefined> {
+  for (let from = first; from <= last; from += page) {
+    const to = Math.min(last, from + page - 1);
     const rows = db
       .select({ body: receipts.body })
       .from(receipts)

@@ -35,12 +35,13 @@ export function exportReceipts(
   database: Database,
   accountId: string,
   span: Span | undefined,
+  pieceReceipts?: number,
 ): ReceiptExport {
   const slice = findSlice(database.db, accountId, span);
   if (slice === undefined) {
     throw new OperationError('no_receipts', 'This account has no receipts of that time.');
   }
-  return { slice, pieces: exportLines(receiptPages(database.db, accountId, slice)) };
+  return { slice, pieces: exportLines(receiptPages(database.db, accountId, slice, pieceReceipts)) };
 }
 
 /** `of` is the number of a receipt, or what the books know it by. */

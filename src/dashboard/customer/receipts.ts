@@ -12,12 +12,18 @@ import { exportReceipts, showReceipt } from '../../operations/receipts.ts';
 import type { ReceiptCheckRecord, ReceiptRecord } from '../records/customer-ledger.ts';
 import { type Route, sessionRoute } from '../rim/route.ts';
 import { type OwnDependencies, WHILE_INACTIVE } from './account.ts';
+import { type createExports, fileResponse } from './exports.ts';
 import { readTime } from './usage.ts';
 
-export function receiptRoutes({
-  store: { database },
-  clock,
-}: OwnDependencies): readonly Route<SignedInCustomer>[] {
+/** Each is checked as it is written: so many keep the event loop for a few milliseconds. */
+const PIECE_RECEIPTS = 50;
+
+const RECEIPTS_TYPE = 'application/jsonl';
+
+export function receiptRoutes(
+  { store: { database }, clock }: OwnDependencies,
+  exports: ReturnType<typeof createExports>,
+): readonly Route<SignedInCustomer>[] {
   return [
     sessionRoute({
       method: 'GET',
@@ -50,9 +56,11 @@ export function receiptRoutes({
                 fromMs: query.from === undefined ? 0 : readTime(query.from, 'from'),
                 untilMs: query.to === undefined ? clock() : readTime(query.to, 'to'),
               };
-        const { pieces } = exportReceipts(database, accountId, span);
+        const { pieces } = exportReceipts(database, accountId, span, PIECE_RECEIPTS);
+        const onEnd = exports.begin(accountId);
         server?.timeout(request, 0);
-        return fileOf(pieces, `receipts-${isoTime(clock()).slice(0, 10)}.jsonl`);
+        const filename = `receipts-${isoTime(clock()).slice(0, 10)}.jsonl`;
+        return fileResponse(pieces[Symbol.iterator](), { type: RECEIPTS_TYPE, filename, onEnd });
       },
     }),
     sessionRoute({
@@ -71,32 +79,9 @@ export function receiptRoutes({
         };
         const slice = { first: sequence, last: sequence };
         const pieces = exportLines(receiptPages(database.db, accountId, slice));
-        return fileOf(pieces, `receipt-${sequence}.jsonl`);
+        const filename = `receipt-${sequence}.jsonl`;
+        return fileResponse(pieces, { type: RECEIPTS_TYPE, filename, onEnd: () => undefined });
       },
     }),
   ];
-}
-
-/** Written while it is read, a page at a time. */
-function fileOf(pieces: Iterable<string>, filename: string): Response {
-  const each = pieces[Symbol.iterator]();
-  const encoder = new TextEncoder();
-  const body = new ReadableStream<Uint8Array>(
-    {
-      async pull(controller) {
-        const { value, done } = each.next();
-        if (done) controller.close();
-        else controller.enqueue(encoder.encode(value));
-        await new Promise((resolve) => setImmediate(resolve));
-      },
-      cancel: () => void each.return?.(),
-    },
-    { highWaterMark: 1 },
-  );
-  return new Response(body, {
-    headers: {
-      'content-type': 'application/jsonl',
-      'content-disposition': `attachment; filename="${filename}"`,
-    },
-  });
 }

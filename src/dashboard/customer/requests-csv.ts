@@ -1,5 +1,5 @@
-// Requests as a file for spreadsheets (RFC 4180), written while it is read: a page of rows at a time,
-// no further ahead than the client takes them, and never more than a page in memory.
+// Requests as a file for spreadsheets (RFC 4180): a page of rows at a time, and never more than that
+// in memory. Called by the route of the export.
 
 import { isoTime } from '../../core/calendar.ts';
 import { formatTokens } from '../../core/money.ts';
@@ -33,42 +33,10 @@ const COLUMNS: readonly Column[] = [
   ['end_user', (row) => row.endUser ?? ''],
 ];
 
-/** `onEnd` is called once: at the end, or when the client has left before. */
-export function csvResponse(read: ReadRequests, filename: string, onEnd: () => void): Response {
-  const pages = csvPages(read);
-  const encoder = new TextEncoder();
-  const body = new ReadableStream<Uint8Array>(
-    {
-      async pull(controller) {
-        const { value, done } = await pages.next().catch((error: unknown) => {
-          onEnd();
-          throw error;
-        });
-        if (done) {
-          onEnd();
-          controller.close();
-          return;
-        }
-        controller.enqueue(encoder.encode(value));
-        // Others come first: a quick client would otherwise have page after page at once.
-        await new Promise((resolve) => setImmediate(resolve));
-      },
-      async cancel() {
-        onEnd();
-        await pages.return();
-      },
-    },
-    { highWaterMark: 1 },
-  );
-  return new Response(body, {
-    headers: {
-      'content-type': 'text/csv; charset=utf-8; header=present',
-      'content-disposition': `attachment; filename="${filename}"`,
-    },
-  });
-}
+export const CSV_TYPE = 'text/csv; charset=utf-8; header=present';
 
-async function* csvPages(read: ReadRequests): AsyncGenerator<string, void, undefined> {
+/** The file in pieces: its header, then a page of rows at a time. */
+export async function* csvPages(read: ReadRequests): AsyncGenerator<string, void, undefined> {
   yield `${COLUMNS.map(([name]) => name).join(',')}\r\n`;
   let after: RequestPlace | undefined;
   do {

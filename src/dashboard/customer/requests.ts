@@ -22,21 +22,20 @@ import { DashboardError } from '../rim/error.ts';
 import { PAGE_QUERY, readPage } from '../rim/page.ts';
 import { type Route, sessionRoute } from '../rim/route.ts';
 import { type OwnDependencies, WHILE_INACTIVE } from './account.ts';
+import { type createExports, fileResponse } from './exports.ts';
 import {
   REQUEST_QUERY,
   readRequestFilter,
   readRequestPlace,
   requestPlace,
 } from './request-query.ts';
-import { csvResponse } from './requests-csv.ts';
+import { CSV_TYPE, csvPages } from './requests-csv.ts';
 
-export function requestRoutes({
-  store,
-  operator,
-  clock,
-}: OwnDependencies): readonly Route<SignedInCustomer>[] {
+export function requestRoutes(
+  { store, operator, clock }: OwnDependencies,
+  exports: ReturnType<typeof createExports>,
+): readonly Route<SignedInCustomer>[] {
   const requests = createRequestList(store.database);
-  const exports = createExports();
   const shown = (row: ListedRequest) => requestRecord(row, operator().catalog.usdPerMillion);
 
   return [
@@ -87,12 +86,11 @@ export function requestRoutes({
       query: REQUEST_QUERY,
       handle({ who: { accountId }, query, request, server }): Response {
         const filter = readRequestFilter(query);
-        const end = exports.begin(accountId);
+        const onEnd = exports.begin(accountId);
         server?.timeout(request, 0);
-        return csvResponse(
-          (limit, after) => requests.list(accountId, filter, limit, after),
-          `requests-${isoTime(clock()).slice(0, 10)}.csv`,
-          end,
+        return fileResponse(
+          csvPages((limit, after) => requests.list(accountId, filter, limit, after)),
+          { type: CSV_TYPE, filename: `requests-${isoTime(clock()).slice(0, 10)}.csv`, onEnd },
         );
       },
     }),
@@ -104,36 +102,6 @@ export function requestRoutes({
         explainToCustomer(store.books, operator().catalog, who.accountId, param('id')),
     }),
   ];
-}
-
-/** A file of a million rows takes a while of everybody's time: few at once are enough for anybody. */
-const EXPORTS_MAX = 2;
-
-/** Counts the files that an account is being sent. */
-function createExports() {
-  const running = new Map<string, number>();
-  return {
-    /** Returns what ends it, once. Throws `too_many_attempts`. */
-    begin(accountId: string): () => void {
-      const count = running.get(accountId) ?? 0;
-      if (count >= EXPORTS_MAX) {
-        throw new DashboardError(
-          'too_many_attempts',
-          `${EXPORTS_MAX} files are being written for this account already. Wait until one of them is done.`,
-          { retryAfterSeconds: 10 },
-        );
-      }
-      running.set(accountId, count + 1);
-      let ended = false;
-      return () => {
-        if (ended) return;
-        ended = true;
-        const left = (running.get(accountId) ?? 1) - 1;
-        if (left > 0) running.set(accountId, left);
-        else running.delete(accountId);
-      };
-    },
-  };
 }
 
 function readPrefix(id: string): string {

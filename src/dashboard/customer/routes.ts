@@ -6,6 +6,7 @@ import type { DashboardDependencies } from '../dependencies.ts';
 import type { Route } from '../rim/route.ts';
 import { accountRoutes } from './account.ts';
 import { auditRoutes } from './audit.ts';
+import { createExports } from './exports.ts';
 import { feedRoutes } from './feed.ts';
 import { keyRoutes } from './keys.ts';
 import { ledgerRoutes } from './ledger.ts';
@@ -20,6 +21,7 @@ import { usageRoutes } from './usage.ts';
 export function customerRoutes(
   dependencies: DashboardDependencies,
 ): readonly (Route<SignedInCustomer> | Route<undefined>)[] {
+  const exports = createExports();
   return [
     ...customerAuthRoutes(dependencies),
     ...accountRoutes(dependencies),
@@ -29,9 +31,9 @@ export function customerRoutes(
     ...modelRoutes(dependencies),
     ...auditRoutes(dependencies),
     ...usageRoutes(dependencies),
-    ...requestRoutes(dependencies),
+    ...requestRoutes(dependencies, exports),
     ...ledgerRoutes(dependencies),
-    ...receiptRoutes(dependencies),
+    ...receiptRoutes(dependencies, exports),
     ...redemptionRoutes(dependencies),
     ...playgroundRoutes(dependencies),
   ];

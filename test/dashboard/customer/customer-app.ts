@@ -7,6 +7,7 @@ import { DEMO_CATALOG } from '../../../src/catalog/demo-catalog.ts';
 import { createIncidents } from '../../../src/catalog/incidents.ts';
 import { accountRoutes, type OwnDependencies } from '../../../src/dashboard/customer/account.ts';
 import { auditRoutes } from '../../../src/dashboard/customer/audit.ts';
+import { createExports } from '../../../src/dashboard/customer/exports.ts';
 import { feedRoutes } from '../../../src/dashboard/customer/feed.ts';
 import { keyRoutes } from '../../../src/dashboard/customer/keys.ts';
 import { ledgerRoutes } from '../../../src/dashboard/customer/ledger.ts';
@@ -57,6 +58,7 @@ export function openCustomerApp(directory: string, { catalog = '' } = {}) {
   const shared = { database, clock, randomBytes, plans: () => state.catalog.plans };
   const accounts = createAccounts({ ...shared, openBalance: books.openBalance });
   const signedOut = new Set<string>();
+  const exports = createExports();
   let changes = 0;
   let seen = 0;
   let address = '203.0.113.7';
@@ -119,9 +121,9 @@ export function openCustomerApp(directory: string, { catalog = '' } = {}) {
       ...modelRoutes(dependencies),
       ...auditRoutes(dependencies),
       ...usageRoutes(dependencies),
-      ...requestRoutes(dependencies),
+      ...requestRoutes(dependencies, exports),
       ...ledgerRoutes(dependencies),
-      ...receiptRoutes(dependencies),
+      ...receiptRoutes(dependencies, exports),
       ...redemptionRoutes(dependencies),
     ],
     files: { page: () => new Response(''), serve: () => new Response('') },

@@ -2,7 +2,12 @@
 
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
-import { csvCell, csvResponse } from '../../../src/dashboard/customer/requests-csv.ts';
+import { fileResponse } from '../../../src/dashboard/customer/exports.ts';
+import {
+  csvCell,
+  csvPages,
+  type ReadRequests,
+} from '../../../src/dashboard/customer/requests-csv.ts';
 import type { ListedRequest } from '../../../src/ledger/request-list.ts';
 import { temporaryDirectory } from '../../support/database.ts';
 import { waitUntil } from '../../support/upstream.ts';
@@ -176,15 +181,17 @@ describe('the file', () => {
 
   const row = usageRecord({ endUser: 'a' }) as unknown as ListedRequest;
 
+  const file = (read: ReadRequests, onEnd: () => void) =>
+    fileResponse(csvPages(read), { type: 'text/csv', filename: 'x.csv', onEnd });
+
   test('reads no further ahead than it is taken', async () => {
     let reads = 0;
     let ended = 0;
-    const response = csvResponse(
+    const response = file(
       async () => {
         reads += 1;
         return { rows: [row], next: { startedAt: 1, row: 1 } };
       },
-      'x.csv',
       () => {
         ended += 1;
       },
@@ -201,9 +208,8 @@ describe('the file', () => {
 
   test('breaks off where the books cannot be read, and never looks whole', async () => {
     let ended = false;
-    const response = csvResponse(
+    const response = file(
       () => Promise.reject(new Error('unreadable')),
-      'x.csv',
       () => {
         ended = true;
       },
