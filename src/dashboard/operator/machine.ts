@@ -18,7 +18,7 @@ import type { AlertRecord, MachineRecord, MinuteRecord } from '../records/operat
 import type { Reading } from '../rim/feed.ts';
 
 const MINUTES = 60;
-const ALERTS = 8;
+const ALERTS = 5;
 const SUMS_MS = 10_000;
 
 type Sums = { readonly balances: BalanceTotals; readonly today: ModelFigures | undefined };
@@ -114,6 +114,7 @@ export function alertRecords(
     at: isoTime(at),
     kind: alert.kind,
     message: alertWords(alert),
+    request_id: 'requestId' in alert ? alert.requestId : null,
   }));
 }
 

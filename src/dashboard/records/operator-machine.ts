@@ -16,6 +16,8 @@ export type AlertRecord = {
   readonly at: string;
   readonly kind: string;
   readonly message: string;
+  /** Whose story has the rest. */
+  readonly request_id: string | null;
 };
 
 export type DayTotalsRecord = {

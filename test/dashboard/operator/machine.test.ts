@@ -118,6 +118,7 @@ test('breakers and credentials are seen, and forgotten when the operator says so
   expect(live.alerts[0]).toMatchObject({
     kind: 'breaker_opened',
     message: 'upstream far fails for swift-0 and is left alone for a while',
+    request_id: null,
   });
   expect((await open.post('/upstreams/far/reset')).status).toBe(204);
   expect(await statesOf()).toEqual(['healthy', 'healthy']);

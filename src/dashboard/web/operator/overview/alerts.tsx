@@ -1,5 +1,6 @@
 // What only an operator can mend, as the server has raised it since it started.
 
+import { Link } from 'wouter-preact';
 import type { AlertRecord } from '../../../records/operator-machine.ts';
 import { Card, Empty, LinkButton, ListTable, Page, Table, Time, useList } from '../../ui/index.ts';
 import { useRefresh } from '../refresh.ts';
@@ -14,7 +15,11 @@ const TABLE = {
     {
       label: 'What happened',
       wrap: true,
-      show: ({ message }: AlertRecord) => capitalized(message),
+      show: ({ message, request_id: id }: AlertRecord) => (
+        <>
+          {capitalized(message)} {id && <Link href={`/requests/${id}`}>See the request</Link>}
+        </>
+      ),
     },
   ],
 };
