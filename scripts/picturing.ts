@@ -29,6 +29,8 @@ const realms = (['customer', 'operator'] as const).filter(
 );
 const wanted = args.filter((arg) => arg.startsWith('/'));
 const problems: string[] = [];
+/** What pages link to, below the prefix: the console shows the requests of customers, too. */
+const links = new Set<string>();
 
 await rm(folder, { recursive: true, force: true });
 await mkdir(folder, { recursive: true });
@@ -53,7 +55,6 @@ async function walk(
   const origin = realm === 'customer' ? demo.gateway.url : demo.gateway.operatorUrl();
   const base = `${origin}${PREFIXES[realm]}`;
   await using visitor = await openVisitor(browser, base, form);
-  const links = new Set<string>();
   let told = 0;
   const visit = async (row: PageRow, path: string) => {
     await visitor.page.goto(`${base}${path}`);

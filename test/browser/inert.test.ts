@@ -79,13 +79,12 @@ describeInBrowser('what strangers write', ({ visit }) => {
     '/dashboard/../../operator',
     'https://elsewhere.example/dashboard',
   ])('signing in goes on to no other origin: %s (B-181)', async (next) => {
-    const customer = await rig.newCustomer();
     await using visitor = await visit(
       `${rig.gateway.url}/dashboard/sign-in?next=${encodeURIComponent(next)}`,
     );
     const { page } = visitor;
-    await page.getByLabel('E-mail address').fill(customer.email);
-    await page.getByLabel('Password', { exact: true }).fill(customer.password);
+    await page.getByLabel('E-mail address').fill(follower.email);
+    await page.getByLabel('Password', { exact: true }).fill(follower.password);
     await page.getByRole('button', { name: 'Sign in' }).click();
     await page.getByRole('navigation').waitFor();
     expect(new URL(page.url()).origin).toBe(rig.gateway.url);
