@@ -80,7 +80,13 @@ export async function request(
 ): Promise<Response> {
   const response = await send(method, path, body, abort);
   if (response.ok) return response;
-  const error = await readError(response);
+  let error = await readError(response);
+  if (error.code === 'not_signed_in') {
+    // A proof of the password renews the cookie: this may have left with the one before.
+    const again = await send(method, path, body, abort);
+    if (again.ok) return again;
+    error = await readError(again);
+  }
   if (error.code === 'step_up_required' && (await proveAgain())) {
     return await request(method, path, body, abort === undefined ? {} : { signal: abort });
   }
