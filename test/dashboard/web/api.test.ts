@@ -155,14 +155,22 @@ describe('the password', () => {
 
 describe('nobody signed in', () => {
   test('leads to the sign-in page, and from there back', async () => {
-    answers = [refusal(401, 'not_signed_in')];
+    answers = [refusal(401, 'not_signed_in'), refusal(401, 'not_signed_in')];
     await errorOf(api.get('/usage'));
     expect(visited).toEqual([`${prefix}/sign-in?next=%2Fdashboard%2Fusage%3Fmodel%3Da`]);
   });
 
+  test('is asked once more: the cookie may have been renewed meanwhile', async () => {
+    answers = [refusal(401, 'not_signed_in')];
+    expect(await api.get('/usage')).toEqual({ object: 'nothing' });
+    expect([asked.length, visited]).toEqual([2, []]);
+  });
+
   test('is an answer like any other where somebody signs in, and so is a wrong password', async () => {
-    answers = [refusal(401, 'invalid_credentials'), refusal(401, 'not_signed_in')];
+    answers = [refusal(401, 'invalid_credentials')];
     await errorOf(api.post('/auth/login'));
+    expect(asked).toHaveLength(1);
+    answers = [refusal(401, 'not_signed_in'), refusal(401, 'not_signed_in')];
     api.declareSignedOut(['/sign-in']);
     location.pathname = `${prefix}/sign-in`;
     await errorOf(api.post('/auth/login'));
