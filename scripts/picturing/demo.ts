@@ -1,5 +1,5 @@
-// A gateway with a week behind it, for pictures of pages: accounts, keys, requests of several days
-// that were answered, refused and served by fallbacks, money in and out, blocks, an incident.
+// A gateway with a month behind it, for pictures of pages: accounts, keys, requests of every day that
+// were answered, refused and served by fallbacks, money in and out, blocks, an incident.
 
 import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -9,12 +9,16 @@ import { post, requestBody } from '../../test/support/client.ts';
 import { addOperator, newPassword, openSignUp, signUp } from '../../test/support/customer.ts';
 import { type Gateway, startGateway } from '../../test/support/gateway.ts';
 import { openMailbox } from '../../test/support/mailbox.ts';
-import { startUpstream, type Upstream } from '../../test/support/upstream.ts';
+import { startUpstream, type Upstream, waitUntil } from '../../test/support/upstream.ts';
 
 const DAY_MS = 86_400_000;
 const CLOCK = resolve(import.meta.dir, '../../test/support/shifted-clock.ts');
 
-type DemoAccount = { readonly id: string; readonly email: string; readonly key: string };
+type DemoAccount = {
+  readonly id: string;
+  readonly email: string;
+  readonly keys: readonly string[];
+};
 
 type Login = { readonly email: string; readonly password: string };
 
@@ -37,18 +41,32 @@ const PEOPLE = [
 ] as const;
 
 /** Requests of each of the last days, oldest first; the last one is today. */
-const TRAFFIC = [34, 48, 26, 61, 57, 72, 40];
+const TRAFFIC = [
+  ...[8, 11, 14, 9, 4, 3, 16],
+  ...[18, 15, 22, 19, 6, 5, 21],
+  ...[24, 27, 23, 30, 9, 7, 28],
+  ...[31, 36, 29, 38, 12, 10, 42],
+  ...[45, 33],
+];
+/** The day on which more money comes in. */
+const TOP_UP_DAY = 17;
 
 const END_USERS = ['reader-17', 'reader-204', 'nightly-report', 'support-desk', undefined];
-const MODELS = ['swift-2', 'swift-2', 'swift-2', 'sage-3', 'sage-3', 'scout-1', 'swift-1'];
+const MODELS = ['swift-2', 'swift-2', 'swift-2', 'sage-3', 'sage-3', 'scout-1', 'swift-1'] as const;
+
+/** Words of each prompt: about as many tokens as the upstream says. */
+const WORDS = { 'swift-2': 1_230, 'swift-1': 930, 'sage-3': 5_200, 'scout-1': 60 } as const;
 
 function catalog(upstream: Upstream): string {
   const north = upstream.site('north');
   const south = upstream.site('south');
-  const served = (where: string, model: string, weight: number) => ({
+  const cost = { input: '0.05', cached_input: '0.01', output: '0.25' };
+  const dear = { input: '0.70', cached_input: '0.07', output: '2.90' };
+  const served = (where: string, model: string, weight: number, paid: object = cost) => ({
     upstream: where,
     model,
     weight,
+    cost: paid,
   });
   return catalogOf({
     service: { name: 'Tollgate', usd_per_million: '1.00' },
@@ -64,8 +82,8 @@ function catalog(upstream: Upstream): string {
         description: 'Quick answers, tools and pictures.',
         price: { input: '0.15', cached_input: '0.03', output: '0.60' },
         served_by: [
-          served('north', 'usage-1840-1200-412', 3),
-          served('south', 'usage-620-0-133', 2),
+          served('north', 'usage-1240-800-412', 3),
+          served('south', 'usage-1250-0-133', 2),
         ],
         fallbacks: ['swift-1'],
       },
@@ -85,7 +103,10 @@ function catalog(upstream: Upstream): string {
         context_window: 200_000,
         max_output: 32_000,
         price: { input: '1.20', cached_input: '0.12', output: '4.80' },
-        served_by: [served('north', 'reasoning', 1), served('south', 'usage-5200-3900-1480', 2)],
+        served_by: [
+          served('north', 'usage-5210-4400-905', 1, dear),
+          served('south', 'usage-5230-3900-1480', 2, dear),
+        ],
         fallbacks: ['swift-2'],
       },
       {
@@ -94,33 +115,21 @@ function catalog(upstream: Upstream): string {
         description: 'For short questions in great numbers.',
         features: ['json'],
         price: { input: '0.04', cached_input: '0.01', output: '0.16' },
-        served_by: [served('north', 'status-503-times-6', 1)],
+        served_by: [served('north', 'status-503-times-400', 1)],
         fallbacks: ['swift-1'],
       },
     ],
   });
 }
 
-/** Lives through a week in a few seconds, and leaves the gateway of today running. */
+/** Lives through a month in some seconds, and leaves the gateway of today running. */
 export async function startDemo(): Promise<Demo> {
   const upstream = await startUpstream();
   const mailbox = await openMailbox();
   const directory = await mkdtemp(join(tmpdir(), 'tollgate-pictures-'));
   const environment = openSignUp(mailbox);
   const shared = { directory, catalog: catalog(upstream) };
-  let accounts: readonly DemoAccount[] = [];
-  for (const [index, requests] of TRAFFIC.slice(0, -1).entries()) {
-    const behindMs = (TRAFFIC.length - 1 - index) * DAY_MS;
-    const past = await startGateway({
-      ...shared,
-      preload: CLOCK,
-      environment: { ...environment, CLOCK_BEHIND_MS: String(behindMs) },
-    });
-    if (index === 0) accounts = await populate(past);
-    await callAlong(past, accounts, requests, index);
-    if (index === 3) await topUp(past, accounts);
-    await past.stop();
-  }
+  const accounts = await livePast(shared, environment);
   const gateway = await startGateway({ ...shared, environment });
   await callAlong(gateway, accounts, TRAFFIC.at(-1) ?? 0, TRAFFIC.length);
   await disturb(gateway, accounts);
@@ -139,12 +148,38 @@ export async function startDemo(): Promise<Demo> {
   };
 }
 
+/** All days but today. */
+async function livePast(
+  shared: { readonly directory: string; readonly catalog: string },
+  environment: Readonly<Record<string, string>>,
+): Promise<readonly DemoAccount[]> {
+  const days = TRAFFIC.slice(0, -1);
+  const behindMs = days.length * DAY_MS;
+  const past = await startGateway({
+    ...shared,
+    preload: CLOCK,
+    environment: { ...environment, CLOCK_BEHIND_MS: String(behindMs) },
+  });
+  const accounts = await populate(past);
+  for (const [day, requests] of days.entries()) {
+    await callAlong(past, accounts, requests, day);
+    if (day === TOP_UP_DAY) await topUp(past, accounts);
+    process.kill(past.pid, 'SIGUSR2');
+    await waitUntil(() => past.output().split('a day has passed').length > day + 1);
+  }
+  await past.stop();
+  return accounts;
+}
+
 async function populate(gateway: Gateway): Promise<DemoAccount[]> {
   const accounts: DemoAccount[] = [];
   for (const { email, plan, credit, keys } of PEOPLE) {
-    const account = await gateway.createAccount({ email, plan, credit });
-    accounts.push(account);
-    for (const name of keys) await gateway.run('key', 'create', account.id, '--name', name);
+    const { id, key } = await gateway.createAccount({ email, plan, credit });
+    const more: string[] = [];
+    for (const name of keys) {
+      more.push(String((await gateway.run('key', 'create', id, '--name', name))['key']));
+    }
+    accounts.push({ id, email, keys: [...more, key] });
   }
   return accounts;
 }
@@ -171,16 +206,21 @@ async function callOnce(
   turn: number,
 ): Promise<void> {
   const account = accounts[turn % 3 === 0 ? turn % accounts.length : 0];
+  const key = account?.keys[turn % account.keys.length];
   const model = MODELS[(turn * 5) % MODELS.length] ?? 'swift-2';
-  if (account === undefined) return;
+  if (key === undefined) return;
+  const content = `Summarise this: ${'word '.repeat(WORDS[model])}`;
+  const asked = {
+    messages: [{ role: 'user', content }],
+    max_tokens: 4_096,
+    stream: turn % 2 === 0,
+  };
   const user = END_USERS[turn % END_USERS.length];
-  const caller = { url, key: account.key };
-  const stream = turn % 2 === 0;
-  const response =
+  const [path, body] =
     turn % 4 === 3
-      ? await post(caller, '/v1/messages', requestBody('messages', model, { stream }))
-      : await post(caller, '/v1/chat/completions', requestBody('chat', model, { user, stream }));
-  await response.text();
+      ? (['/v1/messages', requestBody('messages', model, asked)] as const)
+      : (['/v1/chat/completions', requestBody('chat', model, { ...asked, user })] as const);
+  await (await post({ url, key }, path, body)).text();
 }
 
 async function topUp(gateway: Gateway, [first, second]: readonly DemoAccount[]): Promise<void> {
