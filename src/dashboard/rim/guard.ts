@@ -47,16 +47,18 @@ export async function runRoute<Who extends SignedIn>(
     if (!dependencies.isOpen()) throw new DashboardError('not_found', CLOSED);
     refuseKeys(request.headers);
     if (writes) refuseForeign(request, dependencies.origin);
-    const who = await admit(dependencies, route, request.headers);
+    let who = await admit(dependencies, route, request.headers);
     const address = dependencies.address(request, server);
     const takesJson = route.body !== undefined && route.body !== 'unread';
     const body = route.readBody(takesJson ? await readJson(request) : {});
+    // A body may come as slowly as its sender likes, and whoever was let in may be out meanwhile.
+    if (takesJson) who = await admit(dependencies, route, request.headers);
     const result = await (route as Route<Who | undefined>).handle({
       who,
       actor: who === undefined ? { name: 'visitor', address } : actorOf(who, address),
       address,
       body,
-      query: route.readQuery(Object.fromEntries(new URL(request.url).searchParams)),
+      query: route.readQuery(Object.fromEntries(searchOf(request))),
       param(name) {
         const value = params[name];
         if (value === undefined) throw new DashboardError('not_found', 'There is nothing here.');
@@ -82,6 +84,11 @@ export async function runRoute<Who extends SignedIn>(
   }
 }
 
+/** Whatever the host is that the client made up: a URL with it may be none. */
+function searchOf({ url }: Request): URLSearchParams {
+  return new URLSearchParams(/\?([^#]*)/.exec(url)?.[1]);
+}
+
 /** Specification, authentication, rule 4. A key of an agent that went astray must open nothing. */
 function refuseKeys(headers: Headers): void {
   const bearer = /^bearer\s/i.test(headers.get('authorization') ?? '');
@@ -98,7 +105,7 @@ function refuseForeign(request: Request, ours: string | undefined): void {
   const isOurs =
     origin === null
       ? request.headers.get('sec-fetch-site') === 'same-origin'
-      : origin === ours || URL.parse(origin)?.host === request.headers.get('host');
+      : origin === ours || isFromHost(origin, request.headers.get('host'), ours);
   if (!isOurs) {
     throw new DashboardError(
       'cross_origin',
@@ -111,6 +118,12 @@ function refuseForeign(request: Request, ours: string | undefined): void {
     'unsupported_media_type',
     'Requests that change something need the content type application/json.',
   );
+}
+
+/** Not the plain HTTP of our own name, where others may speak in it: that one has to be `ours`. */
+function isFromHost(origin: string, host: string | null, ours: string | undefined): boolean {
+  if (ours !== undefined && URL.parse(ours)?.host === host) return false;
+  return URL.parse(origin)?.host === host;
 }
 
 async function admit<Who extends SignedIn>(

@@ -132,7 +132,9 @@ function reader(schema: TSchema | undefined, what: 'body' | 'query'): (value: un
     compiled ??= TypeCompiler.Compile(schema ?? Type.Object({}, { additionalProperties: false }));
     if (compiled.Check(value)) return value;
     const first = compiled.Errors(value).First();
-    const param = first === undefined ? '' : first.path.slice(1).replaceAll('/', '.');
+    const path = first === undefined ? '' : first.path.slice(1).replaceAll('/', '.');
+    // A member that is not ours may have any name, and no answer repeats what somebody made up.
+    const param = /^[a-z0-9_.]{1,60}$/.test(path) ? path : '';
     throw new DashboardError(
       'invalid_request',
       param === ''
