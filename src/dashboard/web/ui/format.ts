@@ -129,8 +129,11 @@ function largestUnit(ms: number): [number, string] {
   return months < 24 ? [months, 'months'] : [Math.round(days / 365), 'years'];
 }
 
-/** An instant in the viewer's zone: `"21 Nov 2026, 20:11:33"`. */
-export function formatInstant(iso: string, detail: 'day' | 'minute' | 'second' = 'minute'): string {
+/** An instant in the viewer's zone: `"21 Nov 2026, 20:11:33"`; `zone` names that zone as well. */
+export function formatInstant(
+  iso: string,
+  detail: 'day' | 'minute' | 'second' | 'zone' = 'minute',
+): string {
   const at = new Date(iso);
   if (Number.isNaN(at.getTime())) return iso;
   return at.toLocaleString('en-GB', {
@@ -138,7 +141,8 @@ export function formatInstant(iso: string, detail: 'day' | 'minute' | 'second' =
     month: 'short',
     year: 'numeric',
     ...(detail === 'day' ? {} : { hour: '2-digit', minute: '2-digit' }),
-    ...(detail === 'second' ? { second: '2-digit' } : {}),
+    ...(detail === 'second' || detail === 'zone' ? { second: '2-digit' } : {}),
+    ...(detail === 'zone' ? { timeZoneName: 'short' } : {}),
   });
 }
 

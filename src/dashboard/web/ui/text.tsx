@@ -31,10 +31,12 @@ export function Time({
   readonly detail?: 'day' | 'minute' | 'second';
 }) {
   if (at === null) return <Nothing />;
-  const exact = formatInstant(at, relative ? 'second' : detail);
+  const exact = formatInstant(at, 'zone');
   return (
-    <time dateTime={at} title={relative ? exact : formatInstant(at, 'second')} class="nowrap">
-      {relative ? formatRelative(Date.parse(at), Math.max(now.value, Date.now())) : exact}
+    <time dateTime={at} title={exact} class="nowrap">
+      {relative
+        ? formatRelative(Date.parse(at), Math.max(now.value, Date.now()))
+        : formatInstant(at, detail)}
     </time>
   );
 }
