@@ -12,6 +12,7 @@ import dashboardAudit from '../../drizzle/sqlite/0007_dashboard_audit.sql' with 
 import signIn from '../../drizzle/sqlite/0008_sign_in.sql' with { type: 'text' };
 import usageSeries from '../../drizzle/sqlite/0009_usage_series.sql' with { type: 'text' };
 import auditFilters from '../../drizzle/sqlite/0010_audit_filters.sql' with { type: 'text' };
+import usageDays from '../../drizzle/sqlite/0011_usage_days.sql' with { type: 'text' };
 
 export type Migration = {
   readonly tag: string;
@@ -32,4 +33,5 @@ export const MIGRATIONS: readonly Migration[] = [
   { tag: '0008_sign_in', when: 1795292103415, sql: signIn },
   { tag: '0009_usage_series', when: 1795292200104, sql: usageSeries },
   { tag: '0010_audit_filters', when: 1795292577738, sql: auditFilters },
+  { tag: '0011_usage_days', when: 1795296149509, sql: usageDays },
 ];

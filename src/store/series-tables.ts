@@ -36,6 +36,19 @@ export const usageHours = sqliteTable(
   (table) => [primaryKey({ columns: [table.accountId, table.hour, table.model, table.keyId] })],
 );
 
+/** The same by UTC day, so that months of a busy account are a few thousand rows. */
+export const usageDays = sqliteTable(
+  'usage_days',
+  {
+    accountId: text('account_id').notNull(),
+    day: instant().notNull(),
+    model: text().notNull(),
+    keyId: text('key_id').notNull(),
+    ...figures(),
+  },
+  (table) => [primaryKey({ columns: [table.accountId, table.day, table.model, table.keyId] })],
+);
+
 /** One row an account, UTC day and end user; `endUser` is empty where a request named none. */
 export const usageEndUsers = sqliteTable(
   'usage_end_users',

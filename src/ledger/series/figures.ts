@@ -4,7 +4,12 @@
 import { type SQL, sql } from 'drizzle-orm';
 import type { Micro } from '../../core/money.ts';
 import { usageRecords } from '../../store/money-tables.ts';
-import type { usageEndUsers, usageHours, usageModels } from '../../store/series-tables.ts';
+import type {
+  usageDays,
+  usageEndUsers,
+  usageHours,
+  usageModels,
+} from '../../store/series-tables.ts';
 
 export type Figures = {
   readonly requests: number;
@@ -114,7 +119,7 @@ export const figuresOfRecord = typed((name) => EACH[name]);
 /** The figures of all records of a group, to be selected. */
 export const sumsOfRecords = typed((name) => sql`sum(${EACH[name]})`);
 
-type Series = typeof usageHours | typeof usageEndUsers | typeof usageModels;
+type Series = typeof usageHours | typeof usageDays | typeof usageEndUsers | typeof usageModels;
 
 /** The figures of all rows of a group, to be selected. */
 export function sumsOf(table: Series) {

@@ -3,9 +3,10 @@
 
 import { and, eq, gt, gte, lt, lte, type SQL, sql } from 'drizzle-orm';
 import type { SQLiteColumn } from 'drizzle-orm/sqlite-core';
+import { DAY_MS } from '../../core/calendar.ts';
 import type { Database } from '../../store/database.ts';
 import { usageRecords } from '../../store/money-tables.ts';
-import { usageEndUsers, usageHours } from '../../store/series-tables.ts';
+import { usageDays, usageEndUsers, usageHours } from '../../store/series-tables.ts';
 import { prepareStatement } from '../../store/statement.ts';
 import { type BucketRange, type Buckets, createBucketReader, type TailRange } from './buckets.ts';
 import {
@@ -65,32 +66,41 @@ type OfAccount = { readonly accountId: string };
 const value = sql.placeholder;
 
 function prepareGroups(database: Database) {
-  const byGroup = {
-    total: prepareHours(database, sql<string>`''`),
-    model: prepareHours(database, usageHours.model),
-    key: prepareHours(database, usageHours.keyId),
-    end_user: prepareEndUsers(database),
+  const byHour = prepareSpans(database, usageHours, usageHours.hour);
+  const byDay = prepareSpans(database, usageDays, usageDays.day);
+  const endUsers = prepareEndUsers(database);
+  return (groupBy: SeriesGroup, range: OfAccount & BucketRange): readonly Row[] => {
+    if (groupBy === 'end_user') return endUsers.all(range);
+    const isDays = range.fromMs % DAY_MS === 0 && range.untilMs % DAY_MS === 0;
+    return (isDays ? byDay : byHour)[groupBy].all(range);
   };
-  return (groupBy: SeriesGroup, range: OfAccount & BucketRange) => byGroup[groupBy].all(range);
 }
 
 /** The group, then its figures. */
 type Row = readonly [group: string, ...figures: (number | bigint)[]];
 
-function prepareHours(database: Database, group: SQLiteColumn | SQL<string>) {
-  const query = database.db
-    .select({ group: sql<string>`${group}`, ...sumsOf(usageHours) })
-    .from(usageHours)
-    .where(
-      and(
-        eq(usageHours.accountId, value('accountId')),
-        gte(usageHours.hour, value('fromMs')),
-        lt(usageHours.hour, value('untilMs')),
-      ),
-    )
-    .groupBy(group)
-    .limit(value('limit'));
-  return prepareStatement<OfAccount & BucketRange, Row>(database, query);
+function prepareSpans(
+  database: Database,
+  table: typeof usageHours | typeof usageDays,
+  start: SQLiteColumn,
+) {
+  const by = (group: SQLiteColumn | SQL<string>) =>
+    prepareStatement<OfAccount & BucketRange, Row>(
+      database,
+      database.db
+        .select({ group: sql<string>`${group}`, ...sumsOf(table) })
+        .from(table)
+        .where(
+          and(
+            eq(table.accountId, value('accountId')),
+            gte(start, value('fromMs')),
+            lt(start, value('untilMs')),
+          ),
+        )
+        .groupBy(group)
+        .limit(value('limit')),
+    );
+  return { total: by(sql<string>`''`), model: by(table.model), key: by(table.keyId) };
 }
 
 function prepareEndUsers(database: Database) {

@@ -6,7 +6,13 @@ import { and, eq, gt, lte, sql } from 'drizzle-orm';
 import type { Micro } from '../../core/money.ts';
 import type { Database } from '../../store/database.ts';
 import { usageRecords } from '../../store/money-tables.ts';
-import { usageEndUsers, usageHours, usageMark, usageModels } from '../../store/series-tables.ts';
+import {
+  usageDays,
+  usageEndUsers,
+  usageHours,
+  usageMark,
+  usageModels,
+} from '../../store/series-tables.ts';
 import { upstreamCost } from './costs.ts';
 import {
   addExcluded,
@@ -83,6 +89,26 @@ function prepareInserts({ db }: Database) {
       set: addExcluded(usageHours, FIGURE_NAMES),
     })
     .prepare();
+  const days = db
+    .insert(usageDays)
+    .select(
+      db
+        .select({
+          accountId: usageRecords.accountId,
+          day: dayOfRecord.as('day'),
+          model: modelOfRecord.as('model'),
+          keyId: usageRecords.keyId,
+          ...sumsOfRecords,
+        })
+        .from(usageRecords)
+        .where(inRange)
+        .groupBy(usageRecords.accountId, dayOfRecord, modelOfRecord, usageRecords.keyId),
+    )
+    .onConflictDoUpdate({
+      target: [usageDays.accountId, usageDays.day, usageDays.model, usageDays.keyId],
+      set: addExcluded(usageDays, FIGURE_NAMES),
+    })
+    .prepare();
   const endUsers = db
     .insert(usageEndUsers)
     .select(
@@ -129,6 +155,7 @@ function prepareInserts({ db }: Database) {
   return {
     run(range: Range): void {
       hours.run(range);
+      days.run(range);
       endUsers.run(range);
       models.run(range);
       addCosts(range);
