@@ -30,6 +30,8 @@ function turn<Row>(
     seen.push(...rows);
     const last = rows.at(-1);
     if (last === undefined) return seen;
+    // A page that begins where it ended before would be turned for ever.
+    expect(before).not.toBe(numberOf(last));
     before = numberOf(last);
     between();
   }

@@ -1,8 +1,11 @@
 // The story of a request as its customer sees it: all of the money, none of the machinery.
 
 import { expect, test } from 'bun:test';
+import type { Books } from '../../src/ledger/books.ts';
 import { customerExplanation } from '../../src/operations/customer-explanation.ts';
+import { OperationError } from '../../src/operations/error.ts';
 import { explanation } from '../../src/operations/explanation.ts';
+import { explainToCustomer } from '../../src/operations/requests.ts';
 import { PRICE, recorded, SETTLED, T0, TERMS, UNDER_WAY } from './stories.ts';
 
 const ATTEMPTS = [
@@ -123,4 +126,17 @@ test('a request under way has its hold, and nothing is charged yet', () => {
 
 test('an answer that was settled without a time of its first content has none', () => {
   expect(customerExplanation(SETTLED, TERMS).request?.first_content_ms).toBeNull();
+});
+
+test('of a request of another account nobody hears more than of one that never was', () => {
+  const books = { explain: (id: string) => (id === 'req_1' ? SETTLED : undefined) } as Books;
+  const codeOf = (accountId: string, requestId: string) => {
+    try {
+      return explainToCustomer(books, TERMS, accountId, requestId).request_id;
+    } catch (error) {
+      return error instanceof OperationError ? [error.code, error.message] : error;
+    }
+  };
+  expect(codeOf('acct_ann', 'req_1')).toBe('req_1');
+  expect(codeOf('acct_bob', 'req_1')).toEqual(codeOf('acct_bob', 'req_none'));
 });

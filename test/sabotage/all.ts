@@ -9,6 +9,7 @@ import { CONFIDENCES } from './faults/confidences.ts';
 import { KEYS } from './faults/keys.ts';
 import { LIMIT_FAULTS } from './faults/limits.ts';
 import { OPERATOR_FAULTS } from './faults/operators.ts';
+import { PEOPLE } from './faults/people.ts';
 import { RECOVERY } from './faults/recovery.ts';
 import { ROUTING } from './faults/routing.ts';
 import { STREAMS } from './faults/streams.ts';
@@ -21,6 +22,7 @@ export const FAULTS: readonly Fault[] = [
   ...LIMIT_FAULTS,
   ...KEYS,
   ...OPERATOR_FAULTS,
+  ...PEOPLE,
   ...STREAMS,
   ...AUDITS,
   ...TIMERS,

@@ -48,8 +48,8 @@ export const KEYS: readonly Fault[] = [
     edits: [
       {
         file: 'src/identity/access.ts',
-        find: '    const code = refusedByStanding({',
-        put: '    if (authorization === null) return facts;\n    const code = refusedByStanding({',
+        find: 'requireStanding(facts, operator, address);',
+        put: 'if (authorization !== null) requireStanding(facts, operator, address);',
       },
     ],
     tests: ['test/identity/access.test.ts'],
@@ -60,8 +60,8 @@ export const KEYS: readonly Fault[] = [
     edits: [
       {
         file: 'src/identity/access.ts',
-        find: 'keyBlocked: blocklist.keyBlocked(facts.keyId),',
-        put: 'keyBlocked: authorization === null && blocklist.keyBlocked(facts.keyId),',
+        find: 'requireStanding(facts, operator, address);',
+        put: "requireStanding(xApiKey === null ? { ...facts, keyId: '' } : facts, operator, address);",
       },
     ],
     tests: ['test/identity/access.test.ts'],
