@@ -8,7 +8,7 @@ import { Segments } from './tabs.tsx';
 export type Span = { readonly from: string; readonly to: string };
 
 const PRESETS = [
-  { id: '1', label: '24 hours' },
+  { id: '1', label: '24 h' },
   { id: '7', label: '7 days' },
   { id: '30', label: '30 days' },
   { id: '90', label: '90 days' },
