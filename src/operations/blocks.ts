@@ -43,6 +43,13 @@ export function blockRecord(block: Block) {
   } as const;
 }
 
+/** Why somebody is refused, and until when. */
+export function blockSummary(block: Block | undefined) {
+  if (block === undefined) return null;
+  const { reason, expiresAt } = block;
+  return { reason, expires_at: expiresAt === null ? null : isoTime(expiresAt) } as const;
+}
+
 /** The ids that blocks are kept under; throws where there is no such account or key. */
 function findTarget({ accounts, keys }: Targets, { kind, value }: BlockTarget): BlockTarget {
   if (kind === 'account') return { kind, value: accounts.find(value).id };

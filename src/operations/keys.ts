@@ -1,9 +1,9 @@
 // A key that somebody asks about: whose it is, and whether it is blocked. Called by `tollgate key
 // show` and by the console, with the id or with the whole key as a customer pasted it.
 
-import { isoTime } from '../core/calendar.ts';
 import { findBlock } from '../identity/block-list.ts';
 import { keyRecord } from '../identity/key-record.ts';
+import { blockSummary } from './blocks.ts';
 import type { Parts } from './parts.ts';
 
 /** Throws `key_not_found`. Nothing of what is answered holds the key itself. */
@@ -12,16 +12,9 @@ export function findKey(
   idOrKey: string,
 ) {
   const row = keys.find(idOrKey.trim());
-  const block = findBlock(database, 'key', row.id, clock());
   return {
     key: keyRecord(row, clock()),
     account: accounts.get(row.accountId),
-    block:
-      block === undefined
-        ? null
-        : {
-            reason: block.reason,
-            expires_at: block.expiresAt === null ? null : isoTime(block.expiresAt),
-          },
+    block: blockSummary(findBlock(database, 'key', row.id, clock())),
   } as const;
 }

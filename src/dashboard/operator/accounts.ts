@@ -4,6 +4,7 @@
 import { Type } from '@sinclair/typebox';
 import { isoTime } from '../../core/calendar.ts';
 import { searchAccounts } from '../../identity/account-search.ts';
+import { findBlock } from '../../identity/block-list.ts';
 import { keyRecord } from '../../identity/key-record.ts';
 import type { SignedInOperator } from '../../identity/session.ts';
 import { limitUsage } from '../../operations/account-view.ts';
@@ -13,6 +14,7 @@ import {
   createAccount,
   findOwner,
 } from '../../operations/accounts.ts';
+import { blockSummary } from '../../operations/blocks.ts';
 import type { KeyRecord } from '../records/key.ts';
 import type {
   AccountDetailRecord,
@@ -157,6 +159,7 @@ function detail(dependencies: PeopleDependencies, id: string): AccountDetailReco
             monthly_tokens: plan.monthlyTokens ?? null,
           },
     usage: plan === undefined ? null : limitUsage(dependencies, id, plan),
+    block: blockSummary(findBlock(parts.database, 'account', id, parts.clock())),
     owner:
       owner === undefined
         ? null

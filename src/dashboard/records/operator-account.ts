@@ -19,6 +19,9 @@ export type OperatorAccountRecord = {
   readonly created_at: string;
 };
 
+/** Why somebody is refused, and until when; null: until it is taken back. */
+export type BlockSummaryRecord = { readonly reason: string; readonly expires_at: string | null };
+
 export type PlanLimitsRecord = {
   readonly requests_per_minute: number;
   readonly tokens_per_minute: number;
@@ -31,6 +34,8 @@ export type AccountDetailRecord = OperatorAccountRecord & {
   /** Null where the catalog has no such plan: its requests are refused until it has. */
   readonly limits: PlanLimitsRecord | null;
   readonly usage: LimitUsageRecord | null;
+  /** Null where it is not blocked. */
+  readonly block: BlockSummaryRecord | null;
   /** How its owner signs in; null where nobody has signed up with its address. */
   readonly owner: { readonly two_factor: boolean; readonly signed_up_at: string } | null;
   /** When its owner asked for its deletion, and when that is final; null where nobody has. */
@@ -93,5 +98,5 @@ export type FoundKeyRecord = {
   readonly key: KeyRecord;
   readonly account: OperatorAccountRecord;
   /** The block of the key; null where it is not blocked. */
-  readonly block: { readonly reason: string; readonly expires_at: string | null } | null;
+  readonly block: BlockSummaryRecord | null;
 };

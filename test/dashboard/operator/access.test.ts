@@ -81,7 +81,10 @@ test('accounts, keys and networks are blocked until a date, listed with whom, an
   });
   expect(await open.refusal('POST', '/blocks', body)).toEqual([409, 'already_blocked']);
   await open.post('/blocks', { kind: 'network', value: '203.0.113.9/24', reason: '' });
-  expect((await open.get(`/accounts/${id}`)).json).toMatchObject({ blocked: true });
+  expect((await open.get(`/accounts/${id}`)).json).toMatchObject({
+    blocked: true,
+    block: { reason: 'fraud', expires_at: until },
+  });
   const { json } = await open.get('/blocks?limit=2');
   expect(json['data']).toMatchObject([
     { kind: 'network', value: '203.0.113.0/24', account: null, masked: null, expires_at: null },
@@ -89,7 +92,7 @@ test('accounts, keys and networks are blocked until a date, listed with whom, an
   ]);
   open.advance(86_400_000);
   open.proveAgain();
-  expect((await open.get(`/accounts/${id}`)).json).toMatchObject({ blocked: false });
+  expect((await open.get(`/accounts/${id}`)).json).toMatchObject({ blocked: false, block: null });
   expect((await open.get('/blocks?kind=account')).json['data']).toEqual([]);
   const network = { kind: 'network', value: ' 203.0.113.0/24' };
   expect((await open.post('/blocks/remove', network)).json).toMatchObject({ kind: 'network' });

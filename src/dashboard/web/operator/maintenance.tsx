@@ -15,7 +15,7 @@ import {
   useResource,
 } from '../ui/index.ts';
 
-const STANDARD_WORDS = 'The service is in maintenance mode. Try again later.';
+const STANDARD_WORDS = 'The service is in maintenance. Retry with back-off.';
 
 export function MaintenancePage() {
   const resource = useResource<MaintenanceRecord>('/maintenance');
@@ -37,7 +37,7 @@ export function MaintenancePage() {
                 </Button>
               }
             >
-              Callers are told: {message ?? 'the standard words'}
+              Callers are told: {message ?? STANDARD_WORDS}
             </Alert>
           ) : (
             <Card

@@ -5,7 +5,7 @@ import { Alert, Button, Time } from '../../ui/index.ts';
 import type { AccountAction } from './action.ts';
 
 export function AccountAlerts({
-  account: { standing, blocked, email_verified, deletion },
+  account: { standing, block, email_verified, deletion },
   act,
 }: {
   readonly account: AccountDetailRecord;
@@ -39,13 +39,20 @@ export function AccountAlerts({
           )}
         </Alert>
       )}
-      {blocked && (
+      {block !== null && (
         <Alert
           tone="warning"
           title="On the blocklist"
           actions={button('unblock', 'Take the block back')}
         >
           Its requests are refused with 403 account_blocked, whatever its standing is.
+          {block.reason !== '' && ` Reason: ${block.reason}.`}
+          {block.expires_at !== null && (
+            <>
+              {' '}
+              The block ends <Time relative at={block.expires_at} />.
+            </>
+          )}
         </Alert>
       )}
       {!email_verified && (
