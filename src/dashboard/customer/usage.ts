@@ -8,7 +8,7 @@ import { parseInstant } from '../../core/instant.ts';
 import { formatTokens, formatUsd, type UsdRate } from '../../core/money.ts';
 import type { SignedInCustomer } from '../../identity/session.ts';
 import type { Buckets, Cell } from '../../ledger/series/buckets.ts';
-import { addFigures, type Figures, HOUR_MS, NO_FIGURES } from '../../ledger/series/figures.ts';
+import { type Figures, HOUR_MS, sumFigures } from '../../ledger/series/figures.ts';
 import { createSeriesReader } from '../../ledger/series/read.ts';
 import type {
   UsageFiguresRecord,
@@ -68,7 +68,7 @@ export function usageRoutes({
         const { usdPerMillion } = operator().catalog;
         const nameOf = groupBy === 'key' ? keyNames(store, accountId) : (group: string) => group;
         const groups = groupsOf(series);
-        const total = groups.reduce((sum, { figures }) => addFigures(sum, figures), NO_FIGURES);
+        const total = sumFigures(groups.map(({ figures }) => figures));
         return {
           object: 'usage',
           group_by: groupBy,
@@ -124,13 +124,8 @@ type Group = { readonly group: string; readonly figures: Figures };
 
 /** Whole groups, those that spent most first. */
 function groupsOf({ cells }: Buckets<Figures>): readonly Group[] {
-  const sums = new Map<string, Figures>();
-  for (const { group, figures } of cells) {
-    const before = sums.get(group);
-    sums.set(group, before === undefined ? figures : addFigures(before, figures));
-  }
-  return [...sums]
-    .map(([group, figures]) => ({ group, figures }))
+  return [...Map.groupBy(cells, ({ group }) => group)]
+    .map(([group, of]) => ({ group, figures: sumFigures(of.map(({ figures }) => figures)) }))
     .sort((a, b) => compare(b.figures.debited, a.figures.debited) || (a.group < b.group ? -1 : 1));
 }
 
@@ -158,7 +153,7 @@ function points(cells: readonly Cell<Figures>[]): UsageSeriesRecord['points'] {
   return [...Map.groupBy(cells, ({ bucket }) => bucket)]
     .sort(([a], [b]) => a - b)
     .map(([bucket, of]) => {
-      const sum = of.reduce((total, { figures }) => addFigures(total, figures), NO_FIGURES);
+      const sum = sumFigures(of.map(({ figures }) => figures));
       return {
         bucket,
         requests: sum.requests,

@@ -26,34 +26,39 @@ export type Figures = {
   readonly loss: Micro;
 };
 
-export const NO_FIGURES: Figures = {
-  requests: 0,
-  stopped: 0,
-  cancelled: 0,
-  failed: 0,
-  inputTokens: 0,
-  cachedInputTokens: 0,
-  outputTokens: 0,
-  reasoningTokens: 0,
-  charged: 0n,
-  debited: 0n,
-  loss: 0n,
-};
+/** The sum of many, which may be tens of thousands: hence one object that is added to. */
+export function sumFigures(many: readonly Figures[]): Figures {
+  const sum = {
+    requests: 0,
+    stopped: 0,
+    cancelled: 0,
+    failed: 0,
+    inputTokens: 0,
+    cachedInputTokens: 0,
+    outputTokens: 0,
+    reasoningTokens: 0,
+    charged: 0n,
+    debited: 0n,
+    loss: 0n,
+  };
+  for (const figures of many) {
+    sum.requests += figures.requests;
+    sum.stopped += figures.stopped;
+    sum.cancelled += figures.cancelled;
+    sum.failed += figures.failed;
+    sum.inputTokens += figures.inputTokens;
+    sum.cachedInputTokens += figures.cachedInputTokens;
+    sum.outputTokens += figures.outputTokens;
+    sum.reasoningTokens += figures.reasoningTokens;
+    sum.charged += figures.charged;
+    sum.debited += figures.debited;
+    sum.loss += figures.loss;
+  }
+  return sum;
+}
 
 export function addFigures(a: Figures, b: Figures): Figures {
-  return {
-    requests: a.requests + b.requests,
-    stopped: a.stopped + b.stopped,
-    cancelled: a.cancelled + b.cancelled,
-    failed: a.failed + b.failed,
-    inputTokens: a.inputTokens + b.inputTokens,
-    cachedInputTokens: a.cachedInputTokens + b.cachedInputTokens,
-    outputTokens: a.outputTokens + b.outputTokens,
-    reasoningTokens: a.reasoningTokens + b.reasoningTokens,
-    charged: a.charged + b.charged,
-    debited: a.debited + b.debited,
-    loss: a.loss + b.loss,
-  };
+  return sumFigures([a, b]);
 }
 
 /** Figures from a row of SQLite that holds them in the order of `FIGURE_NAMES`, behind others. */

@@ -69,7 +69,23 @@ function prepareInserts({ db }: Database) {
     gt(rowOfRecord, sql.placeholder('after')),
     lte(rowOfRecord, sql.placeholder('until')),
   );
-  const hours = db
+  const inserts = [insertHours, insertDays, insertEndUsers, insertModels].map((prepare) =>
+    prepare(db, inRange),
+  );
+  // Last: it adds to the rows of the models.
+  const addCosts = prepareCosts(db, inRange);
+  return {
+    run(range: Range): void {
+      for (const insert of inserts) insert.run(range);
+      addCosts(range);
+    },
+  };
+}
+
+type Condition = ReturnType<typeof and>;
+
+function insertHours(db: Database['db'], inRange: Condition) {
+  return db
     .insert(usageHours)
     .select(
       db
@@ -89,7 +105,10 @@ function prepareInserts({ db }: Database) {
       set: addExcluded(usageHours, FIGURE_NAMES),
     })
     .prepare();
-  const days = db
+}
+
+function insertDays(db: Database['db'], inRange: Condition) {
+  return db
     .insert(usageDays)
     .select(
       db
@@ -109,7 +128,10 @@ function prepareInserts({ db }: Database) {
       set: addExcluded(usageDays, FIGURE_NAMES),
     })
     .prepare();
-  const endUsers = db
+}
+
+function insertEndUsers(db: Database['db'], inRange: Condition) {
+  return db
     .insert(usageEndUsers)
     .select(
       db
@@ -128,8 +150,11 @@ function prepareInserts({ db }: Database) {
       set: addExcluded(usageEndUsers, FIGURE_NAMES),
     })
     .prepare();
+}
+
+function insertModels(db: Database['db'], inRange: Condition) {
   const zero = sql`0`;
-  const models = db
+  return db
     .insert(usageModels)
     .select(
       db
@@ -151,22 +176,12 @@ function prepareInserts({ db }: Database) {
       set: addExcluded(usageModels, [...FIGURE_NAMES, 'estimatedPromptTokens']),
     })
     .prepare();
-  const addCosts = prepareCosts(db, inRange);
-  return {
-    run(range: Range): void {
-      hours.run(range);
-      days.run(range);
-      endUsers.run(range);
-      models.run(range);
-      addCosts(range);
-    },
-  };
 }
 
 type Costs = { hour: number; model: string; cost: Micro; margin: Micro; uncosted: number };
 
 /** The rows of the models are there already. */
-function prepareCosts(db: Database['db'], inRange: ReturnType<typeof and>) {
+function prepareCosts(db: Database['db'], inRange: Condition) {
   const attempts = db
     .select({
       hour: hourOfRecord,
