@@ -71,7 +71,7 @@ describeInBrowser('the console, over the server and what it sells', ({ visit }) 
     await page.getByRole('button', { name: 'New price' }).first().click();
     await page.getByLabel('Output').fill('123.5');
     await page.getByRole('button', { name: 'Put it into the draft' }).click();
-    await page.getByLabel('Try it on the requests of').selectOption({ index: 0 });
+    await page.getByLabel('Try it on').selectOption({ index: 0 });
     await page.getByRole('button', { name: 'What if?' }).click();
     await expectText(page, 'Customers would have paid');
     await expectClean(visitor);

@@ -46,7 +46,8 @@ export function HoursFields({
     </Field>
   );
   return (
-    <div class="stack">
+    <fieldset class="stack">
+      <legend class="legend">Other rates at these hours</legend>
       <div class="fields">
         {time('From (UTC)', 'from')}
         {time('To (UTC)', 'to')}
@@ -67,7 +68,7 @@ export function HoursFields({
           Remove these hours
         </Button>
       </div>
-    </div>
+    </fieldset>
   );
 }
 

@@ -38,12 +38,7 @@ export function WhatIf({
   return (
     <>
       <div class="filters">
-        <SelectField
-          label="Try it on the requests of"
-          options={months}
-          value={month}
-          onChange={setMonth}
-        />
+        <SelectField label="Try it on" options={months} value={month} onChange={setMonth} />
         <Button busy={ask.busy.value} onClick={() => void ask.run()}>
           What if?
         </Button>
