@@ -13,6 +13,7 @@ import {
 import { PREFIXES, type Realm } from '../test/support/session.ts';
 import { type Demo, startDemo } from './picturing/demo.ts';
 import { linksOn, type PageRow, readPages, settle, signInOn } from './picturing/pages.ts';
+import { toPalette } from './picturing/palette.ts';
 
 const folder = resolve(import.meta.dir, '../.screenshots');
 
@@ -28,21 +29,43 @@ const realms = (['customer', 'operator'] as const).filter(
   (realm) => !args.some((arg) => arg in PREFIXES) || args.includes(realm),
 );
 const wanted = args.filter((arg) => arg.startsWith('/'));
+
+/** The pictures of the README: a page of each application. */
+const SHOWN = { width: 1_280, height: 780 };
+const shownFolder = resolve(import.meta.dir, '../.readme');
 const problems: string[] = [];
 /** What pages link to, below the prefix: the console shows the requests of customers, too. */
 const links = new Set<string>();
 
-await rm(folder, { recursive: true, force: true });
-await mkdir(folder, { recursive: true });
 await using demo = await startDemo();
 const browser = await launchChromium();
-for (const realm of realms) {
-  for (const form of FORMS) await walk(browser, demo, realm, form);
+if (args.includes('--readme')) {
+  for (const realm of realms) await show(browser, demo, realm);
+} else {
+  await rm(folder, { recursive: true, force: true });
+  await mkdir(folder, { recursive: true });
+  for (const realm of realms) {
+    for (const form of FORMS) await walk(browser, demo, realm, form);
+  }
+  for (const problem of problems) process.stdout.write(`${problem}\n`);
+  process.stdout.write(`${folder}: ${problems.length} problems\n`);
+  process.exitCode = problems.length === 0 ? 0 : 1;
 }
 await browser.close();
-for (const problem of problems) process.stdout.write(`${problem}\n`);
-process.stdout.write(`${folder}: ${problems.length} problems\n`);
-process.exitCode = problems.length === 0 ? 0 : 1;
+
+async function show(browser: Browser, demo: Demo, realm: Realm): Promise<void> {
+  const origin = realm === 'customer' ? demo.gateway.url : demo.gateway.operatorUrl();
+  const base = `${origin}${PREFIXES[realm]}`;
+  const colorScheme = realm === 'customer' ? 'light' : 'dark';
+  await using visitor = await openVisitor(browser, base, { colorScheme, viewport: SHOWN });
+  await signInOn(visitor.page, demo, realm);
+  await visitor.page.goto(`${base}${realm === 'customer' ? '/usage' : '/money'}`);
+  await settle(visitor.page);
+  const path = join(shownFolder, `${realm}.png`);
+  const picture = toPalette(await visitor.page.screenshot());
+  await Bun.write(path, picture);
+  process.stdout.write(`${path}: ${picture.byteLength} bytes\n`);
+}
 
 /** Every page of one application in one form: first as a stranger sees it, then signed in. */
 async function walk(
