@@ -5,7 +5,7 @@ import { Type } from '@sinclair/typebox';
 import { DAY_MS, isoTime, nextUtcDay } from '../../core/calendar.ts';
 import { formatTokens, formatUsd, type UsdRate } from '../../core/money.ts';
 import type { SignedInOperator } from '../../identity/session.ts';
-import { HOUR_MS, NO_FIGURES } from '../../ledger/series/figures.ts';
+import { HOUR_MS, sumFigures } from '../../ledger/series/figures.ts';
 import {
   addModelFigures,
   createModelSeriesReader,
@@ -26,7 +26,7 @@ const LISTED = 10;
 const KEPT_MS = 60_000;
 
 const NOTHING: ModelFigures = {
-  ...NO_FIGURES,
+  ...sumFigures([]),
   estimatedPromptTokens: 0,
   upstreamCost: 0n,
   margin: 0n,
