@@ -14,7 +14,6 @@ import { DEFAULT_PLAN } from '../../core/plan.ts';
 import { IdentityError } from '../error.ts';
 import type { CustomerSignIn, SignInOutcome } from './contract.ts';
 import type { Invites } from './invites.ts';
-import { wrongCredentials } from './library-call.ts';
 import { alreadySignedUpMail, verificationMail } from './mails.ts';
 import { actorOfUser, signInEmail } from './parts.ts';
 import { requirePassword } from './passwords.ts';
@@ -69,7 +68,7 @@ export function createSignUp(
       const token = tokens.find(realm, ['sign-up'], text);
       const { email, password: hash, invite } = token;
       const entry = throttle.enter({ realm, kind: 'token', name: email, address });
-      if (hash === null || !(await passwords.verify(password, hash))) throw wrongCredentials();
+      if (hash === null || !(await passwords.verify(password, hash))) throw wrongPasswordOfSignUp();
       entry.succeeded();
       // Before there is an account, which alone would let its address in by "forgot password".
       if (mode === 'closed' || (mode === 'invite' && invite === null))
@@ -93,6 +92,13 @@ export function createSignUp(
       });
     },
   };
+}
+
+function wrongPasswordOfSignUp(): IdentityError {
+  return new IdentityError(
+    'invalid_credentials',
+    'This is not the password that you chose when you signed up. Try again, or sign up once more.',
+  );
 }
 
 function taken(): IdentityError {

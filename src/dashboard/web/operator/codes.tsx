@@ -24,6 +24,7 @@ import {
   useAction,
   useList,
 } from '../ui/index.ts';
+import { plainAmount } from './accounts/decimal.ts';
 import { ShownOnceDialog } from './shown-once.tsx';
 import { expiryOf, FOR_GOOD, UntilField } from './until.tsx';
 
@@ -167,7 +168,7 @@ function CreateCodesDialog({
   const [reason, setReason] = useState('');
   const [until, setUntil] = useState(FOR_GOOD);
   const action = useAction(async () => {
-    const body = { amount: amount.replace(/[\s,_]/g, ''), count: Number(count), reason };
+    const body = { amount: plainAmount(amount), count: Number(count), reason };
     onCreated(await post<CreatedCodesRecord>('/codes', { ...body, ...expiryOf(until) }));
   });
   return (

@@ -14,7 +14,7 @@ import {
   toast,
   useAction,
 } from '../../ui/index.ts';
-import { addAmounts } from './decimal.ts';
+import { addAmounts, plainAmount } from './decimal.ts';
 
 type Kind = MovedRecord['kind'];
 
@@ -112,9 +112,4 @@ export function MoneyDialog({
       </Form>
     </Dialog>
   );
-}
-
-/** As the server takes it: without the grouping and the signs that people write or paste. */
-function plainAmount(typed: string): string {
-  return typed.replace(/[\s,_'\u2009\u202f]/g, '').replace(/^[\u2212\u2013]/, '-');
 }
