@@ -2,7 +2,7 @@
 // the next (the title of the window, the focus, the place on the page).
 
 import { type ComponentType, render } from 'preact';
-import { useEffect, useState } from 'preact/hooks';
+import { useEffect, useErrorBoundary, useState } from 'preact/hooks';
 import { Link, Route, Router, Switch, useLocation } from 'wouter-preact';
 import { ApiError, declareSignedOut } from './api.ts';
 import { Button } from './button.tsx';
@@ -96,6 +96,8 @@ let navigated = false;
 function Lazy({ page, params }: Omit<FramedProps, 'pages'>) {
   const [, update] = useState(0);
   const [failed, setFailed] = useState(false);
+  // A page that fails takes nothing but itself out of sight; the console has the reason.
+  const [thrown] = useErrorBoundary((error) => reportError(error));
   const Content = loaded.get(page);
   useEffect(() => {
     if (Content !== undefined) return;
@@ -115,19 +117,21 @@ function Lazy({ page, params }: Omit<FramedProps, 'pages'>) {
     }
     navigated = true;
   }, [Content]);
-  if (failed) return <Outdated />;
+  if (failed || thrown !== undefined) return <Outdated />;
   return Content === undefined ? <Skeleton lines={6} /> : <Content params={params} />;
 }
 
-/** The file of a page is gone, mostly since another version of the server runs now. */
+/** A page failed, mostly since another version of the server runs now. */
 function Outdated() {
   return (
-    <Empty
-      title="This page could not be loaded"
-      action={<Button onClick={() => window.location.reload()}>Load it again</Button>}
-    >
-      The server may have been updated, or the connection broke.
-    </Empty>
+    <Page title="This page could not be shown">
+      <Empty
+        title="The server may have been updated meanwhile"
+        action={<Button onClick={() => window.location.reload()}>Load it again</Button>}
+      >
+        If it stays like this, tell the operator what you opened.
+      </Empty>
+    </Page>
   );
 }
 
