@@ -26,6 +26,7 @@ import type { SignIn } from '../identity/sign-in/contract.ts';
 import { createBooks } from '../ledger/books.ts';
 import type { Mailer } from '../mail/mail.ts';
 import { openDatabase } from '../store/database.ts';
+import { mounted } from './mounted.ts';
 import type { Observation } from './observation.ts';
 import type { ServingDomains } from './serving-domains.ts';
 import { createMachine } from './serving-machine.ts';
@@ -115,7 +116,7 @@ export function createServingDashboard(options: ServingDashboardOptions): Servin
     }
   }
 
-  const customer = lazily(async (): Promise<DashboardApp> => {
+  const loadCustomer = async (): Promise<DashboardApp> => {
     const [{ createDashboardApp }, { customerRoutes }, { createPageFiles }] = await Promise.all([
       import('../dashboard/rim/app.ts'),
       import('../dashboard/customer/routes.ts'),
@@ -127,9 +128,9 @@ export function createServingDashboard(options: ServingDashboardOptions): Servin
       routes: customerRoutes(dependencies.get()),
       files: createPageFiles('customer'),
     });
-  });
+  };
 
-  const operator = lazily(async (): Promise<DashboardApp> => {
+  const loadOperator = async (): Promise<DashboardApp> => {
     const [{ createDashboardApp }, { operatorRoutes }, { createPageFiles }] = await Promise.all([
       import('../dashboard/rim/app.ts'),
       import('../dashboard/operator/routes.ts'),
@@ -145,11 +146,13 @@ export function createServingDashboard(options: ServingDashboardOptions): Servin
       routes: operatorRoutes(dependencies.get()),
       files: createPageFiles('operator'),
     });
-  });
+  };
+  const onError = (error: unknown): void =>
+    observation.log.error('the dashboard could not answer', error);
 
   return {
-    dashboard: async (request, server) => (await customer.get())(request, server),
-    console: async (request, server) => (await operator.get())(request, server),
+    dashboard: mounted(loadCustomer, onError),
+    console: mounted(loadOperator, onError),
     close() {
       clearInterval(sweeping);
       store.made()?.database.close();
