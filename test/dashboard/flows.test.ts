@@ -1,7 +1,7 @@
 // What customers and operators do on a day, through the JSON that their pages use, and what clients of
 // /v1 see of it: keys that are made, rotated and revoked, accounts that are suspended, money that comes.
 
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import OpenAI from 'openai';
 import { catalogFor } from '../support/catalog.ts';
 import { type Caller, post, requestBody } from '../support/client.ts';
@@ -15,6 +15,8 @@ import {
 import { type Gateway, startGateway } from '../support/gateway.ts';
 import { type Mailbox, openMailbox } from '../support/mailbox.ts';
 import { startUpstream, type Upstream, waitUntil } from '../support/upstream.ts';
+
+setDefaultTimeout(30_000);
 
 let upstream: Upstream;
 let mailbox: Mailbox;

@@ -1,7 +1,7 @@
 // Drives a real Chromium for tests of pages. One browser a test file, a visitor a test: each has
 // cookies of its own, and keeps whatever the browser complains of, so that a test can ask for silence.
 
-import { afterAll, describe } from 'bun:test';
+import { afterAll, describe, setDefaultTimeout } from 'bun:test';
 import { readFileSync } from 'node:fs';
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
 
@@ -30,7 +30,9 @@ export type TestBrowser = {
   readonly visit: (url: string, options?: VisitorOptions) => Promise<Visitor>;
 };
 
-const STEP_MS = 10_000;
+const STEP_MS = 15_000;
+/** Several steps, on a machine that does other things as well. */
+const TEST_MS = 60_000;
 const WIDE = { width: 1280, height: 800 };
 
 /** scripts/install-browser looks for the same, in the same order. */
@@ -59,6 +61,7 @@ export function describeInBrowser(name: string, body: (browser: TestBrowser) => 
   if (path === undefined && process.env['CI'] !== 'true') {
     process.stderr.write(`skipped, as there is no Chromium: ${name}\n`);
   }
+  setDefaultTimeout(TEST_MS);
   const skipped = path === undefined && process.env['CI'] !== 'true';
   describe.skipIf(skipped)(name, () => {
     let launched: Promise<Browser> | undefined;

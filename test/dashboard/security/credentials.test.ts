@@ -2,7 +2,7 @@
 // is known is answered as one that is not, and who fails often is slowed down without locking anybody out.
 
 import { Database as Connection } from 'bun:sqlite';
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import {
   type Customer,
   newEmail,
@@ -13,6 +13,8 @@ import {
 import { type Gateway, startGateway } from '../../support/gateway.ts';
 import { type Mailbox, openMailbox } from '../../support/mailbox.ts';
 import { type ApiAnswer, openApi } from '../../support/session.ts';
+
+setDefaultTimeout(30_000);
 
 let mailbox: Mailbox;
 let gateway: Gateway;

@@ -1,12 +1,14 @@
 // Keys against haste and malice: names and dates that no page sends, caps under parallel requests, one
 // key that is rotated or revoked by fifty at once.
 
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { type Customer, openSignUp, signUp } from '../../support/customer.ts';
 import { type Gateway, startGateway } from '../../support/gateway.ts';
 import { type Mailbox, openMailbox } from '../../support/mailbox.ts';
 import type { ApiAnswer } from '../../support/session.ts';
 import { takeSnapshot } from './snapshot.ts';
+
+setDefaultTimeout(30_000);
 
 let mailbox: Mailbox;
 let gateway: Gateway;

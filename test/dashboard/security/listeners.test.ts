@@ -1,11 +1,13 @@
 // The console has a listener of its own, and no trick of a request to the public one reaches it.
 
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { addOperator, newEmail, newPassword } from '../../support/customer.ts';
 import { type Gateway, startGateway } from '../../support/gateway.ts';
 import { openConnection, type RawAnswer } from '../../support/raw.ts';
 import { openApi } from '../../support/session.ts';
 import { OPERATOR_ROUTES, pathOf, titled } from './routes.ts';
+
+setDefaultTimeout(30_000);
 
 let gateway: Gateway;
 

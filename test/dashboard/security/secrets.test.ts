@@ -1,7 +1,7 @@
 // Everything that is secret, used once over the socket, and then looked for: in every byte of the
 // database, in the log, and in what the pages are told afterwards.
 
-import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import {
@@ -17,6 +17,8 @@ import { type Mailbox, openMailbox } from '../../support/mailbox.ts';
 import { codeOf } from '../../support/one-time-code.ts';
 import { type ApiSession, openApi } from '../../support/session.ts';
 import { CUSTOMER_ROUTES, pathOf } from './routes.ts';
+
+setDefaultTimeout(30_000);
 
 let mailbox: Mailbox;
 let gateway: Gateway;

@@ -1,7 +1,7 @@
 // Sessions over the socket: what the cookie is, when there is a new one, and how soon an old one
 // opens nothing any more. What is told of their ages is tested beside `src/identity/sign-in/`.
 
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import {
   type Customer,
   createOperator,
@@ -17,6 +17,8 @@ import { type Mailbox, openMailbox } from '../../support/mailbox.ts';
 import { type ApiSession, openApi } from '../../support/session.ts';
 
 const SECOND_MS = 1_000;
+
+setDefaultTimeout(30_000);
 
 let mailbox: Mailbox;
 let gateway: Gateway;

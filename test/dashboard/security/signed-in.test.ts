@@ -1,7 +1,7 @@
 // What whoever is signed in can do to the JSON of an application, route by route: a read changes
 // nothing, a field that no page sends is refused, a list takes no query that it does not know.
 
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import fc from 'fast-check';
 import { createOperator, type Operator, openSignUp, signUp } from '../../support/customer.ts';
 import { type Gateway, startGateway } from '../../support/gateway.ts';
@@ -10,6 +10,8 @@ import type { ApiSession, Realm } from '../../support/session.ts';
 import { drawn } from './draw.ts';
 import { CUSTOMER_ROUTES, pathOf, ROUTES, titled, type WalkedRoute } from './routes.ts';
 import { type Snapshot, takeSnapshot } from './snapshot.ts';
+
+setDefaultTimeout(30_000);
 
 let mailbox: Mailbox;
 let gateway: Gateway;

@@ -1,7 +1,7 @@
 // Two customers of one gateway: whatever one of them asks for with ids of the other, it is as if
 // there were no such thing, and nothing of the other is read or changed. Walks over every route.
 
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import fc from 'fast-check';
 import { post, requestBody } from '../../support/client.ts';
 import { type Customer, openSignUp, signUp } from '../../support/customer.ts';
@@ -13,6 +13,8 @@ import { CUSTOMER_ROUTES, pathOf, titled, type WalkedRoute } from './routes.ts';
 import { idsAround, rowsThatMention, takeSnapshot } from './snapshot.ts';
 
 const DRAWS = 12;
+
+setDefaultTimeout(30_000);
 
 let mailbox: Mailbox;
 let gateway: Gateway;
