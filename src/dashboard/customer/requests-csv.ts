@@ -7,7 +7,7 @@ import type { ListedRequest, RequestPage, RequestPlace } from '../../ledger/requ
 
 export type ReadRequests = (limit: number, after?: RequestPlace) => Promise<RequestPage>;
 
-const PAGE_ROWS = 1_000;
+const PAGE_ROWS = 500;
 
 type Column = readonly [name: string, value: (row: ListedRequest) => string | number | boolean];
 

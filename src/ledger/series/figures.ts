@@ -126,6 +126,11 @@ export const sumsOfRecords = typed((name) => sql`sum(${EACH[name]})`);
 
 type Series = typeof usageHours | typeof usageDays | typeof usageEndUsers | typeof usageModels;
 
+/** The figures of one row, to be selected. */
+export function figuresOf(table: Series) {
+  return typed((name) => sql`${table[name]}`);
+}
+
 /** The figures of all rows of a group, to be selected. */
 export function sumsOf(table: Series) {
   return typed((name) => sql`coalesce(sum(${table[name]}), 0)`);

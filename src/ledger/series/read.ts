@@ -13,6 +13,7 @@ import {
   addFigures,
   type Figures,
   figuresAt,
+  figuresOf,
   figuresOfRecord,
   modelOfRecord,
   rowOfRecord,
@@ -105,7 +106,7 @@ function prepareSpans(
 
 function prepareEndUsers(database: Database) {
   const query = database.db
-    .select({ group: usageEndUsers.endUser, ...sumsOf(usageEndUsers) })
+    .select({ group: usageEndUsers.endUser, ...figuresOf(usageEndUsers) })
     .from(usageEndUsers)
     .where(
       and(
@@ -114,8 +115,7 @@ function prepareEndUsers(database: Database) {
         lt(usageEndUsers.day, value('untilMs')),
       ),
     )
-    // In the order of the key: a day of very many end users is left at the limit, not sorted first.
-    .groupBy(usageEndUsers.day, usageEndUsers.endUser)
+    // Row by row, in the order of the key: a day of very many end users is left at the limit.
     .limit(value('limit'));
   return prepareStatement<OfAccount & BucketRange, Row>(database, query);
 }
