@@ -35,6 +35,11 @@ export type Database = {
    * throws. `work` must not be asynchronous, and transactions do not nest; both are refused.
    */
   readonly transaction: <T>(work: (tx: Queries) => T) => T;
+  /**
+   * A transaction that waits for no disk, however the connection syncs: for what strangers make us
+   * write, and what may be lost with the power. It survives the death of the process.
+   */
+  readonly quickly: <T>(work: (tx: Queries) => T) => T;
   /** Inside a transaction: undoes what `work` wrote when it throws, and nothing else. */
   readonly savepoint: <T>(work: () => T) => T;
   /** Runs reads that see one state of the database, without keeping writers out. */
@@ -72,6 +77,7 @@ export function openDatabase(options: DatabaseOptions): Database {
     db,
     connection,
     transaction: (work) => inTransaction(connection, 'IMMEDIATE', () => work(db)),
+    quickly: (work) => withoutSync(connection, options.sync, () => work(db)),
     savepoint: (work) => atSavepoint(connection, work),
     snapshot: (read) => inTransaction(connection, 'DEFERRED', () => read(db)),
     foreignCommits: () => Number(version.get()?.data_version ?? 0),
@@ -112,7 +118,7 @@ function connect(path: string, readonly: boolean, options: DatabaseOptions): Con
   try {
     connection.run(`PRAGMA busy_timeout = ${BUSY_TIMEOUT_MS}`);
     if (!readonly) useLog(connection);
-    connection.run(`PRAGMA synchronous = ${sync === 'full' ? 'FULL' : 'NORMAL'}`);
+    useSync(connection, sync);
     connection.run('PRAGMA foreign_keys = ON');
     connection.run(`PRAGMA cache_size = -${CACHE_KILOBYTES}`);
     connection.run(`PRAGMA wal_autocheckpoint = ${checkpoints ? CHECKPOINT_PAGES : 0}`);
@@ -190,6 +196,19 @@ function inTransaction<T>(
     if (connection.inTransaction) connection.run('ROLLBACK');
     throw cause;
   }
+}
+
+function withoutSync<T>(connection: Connection, sync: SyncMode, work: () => T): T {
+  useSync(connection, 'normal');
+  try {
+    return inTransaction(connection, 'IMMEDIATE', work);
+  } finally {
+    useSync(connection, sync);
+  }
+}
+
+function useSync(connection: Connection, sync: SyncMode): void {
+  connection.run(`PRAGMA synchronous = ${sync === 'full' ? 'FULL' : 'NORMAL'}`);
 }
 
 function atSavepoint<T>(connection: Connection, work: () => T): T {

@@ -3,6 +3,7 @@ import { chmodSync, existsSync, mkdirSync, statSync, writeFileSync } from 'node:
 import { join } from 'node:path';
 import { openDatabase } from '../../src/store/database.ts';
 import { isStoreFailure, StoreError } from '../../src/store/error.ts';
+import { migrate } from '../../src/store/migrate.ts';
 import { balances } from '../../src/store/money-tables.ts';
 import { accounts, settings } from '../../src/store/tables.ts';
 import { newDatabase, temporaryDirectory } from '../support/database.ts';
@@ -150,6 +151,24 @@ describe('transactions', () => {
     expect(database.db.select().from(settings).all()).toEqual([setting('outer')]);
     database.close();
   });
+});
+
+test('a quick transaction waits for no disk, and all others do afterwards', () => {
+  const path = join(directory, `${crypto.randomUUID()}.db`);
+  const database = openDatabase({ url: `sqlite:${path}`, sync: 'full' });
+  migrate(database);
+  const mode = () => database.connection.query('PRAGMA synchronous').values()[0]?.[0];
+  expect([mode(), database.quickly(mode), mode()]).toEqual([2n, 1n, 2n]);
+  const failing = () =>
+    database.quickly((tx) => {
+      tx.insert(settings).values(setting('undone')).run();
+      throw new Error('undo');
+    });
+  expect(failing).toThrow('undo');
+  expect([mode(), database.db.select().from(settings).all()]).toEqual([2n, []]);
+  expect(database.quickly((tx) => tx.insert(settings).values(setting('kept')).run())).toBeDefined();
+  expect(database.db.select().from(settings).all()).toEqual([setting('kept')]);
+  database.close();
 });
 
 test('a snapshot sees one state and keeps no writer out', () => {

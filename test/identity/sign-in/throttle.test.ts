@@ -159,3 +159,16 @@ test('the table tells nobody who it is about', () => {
   const rows = JSON.stringify(database.db.select().from(attempts).all());
   expect(rows).not.toMatch(/a@b|203\.0/);
 });
+
+test('what strangers ask for never waits for the disk', () => {
+  const { database } = open();
+  const transaction = () => {
+    throw new Error('this waits for the disk');
+  };
+  const throttle = createThrottle({ database: { ...database, transaction }, clock: () => 1 });
+  const attempt = { realm: 'customer', kind: 'password', name: 'a', address: '::1' } as const;
+  throttle.enter(attempt).succeeded();
+  throttle.enter(attempt).dropped();
+  throttle.limitNetwork('::1');
+  expect(throttle.mayMail('customer', 'a@example.com', '::1')).toBe(true);
+});
