@@ -2,11 +2,14 @@
 // and by network, like guessing a password; whoever mistypes is told so before that counts.
 
 import { Type } from '@sinclair/typebox';
+import { createId } from '../../core/id.ts';
 import { formatTokens, formatUsd } from '../../core/money.ts';
 import { readRedemptionCode } from '../../core/redemption-code.ts';
+import { authorOf } from '../../identity/audit.ts';
 import type { SignedInCustomer } from '../../identity/session.ts';
 import { createThrottle } from '../../identity/sign-in/throttle.ts';
 import { codeDigest } from '../../ledger/codes.ts';
+import type { DashboardDependencies } from '../dependencies.ts';
 import type { RedeemedRecord } from '../records/customer-ledger.ts';
 import { DashboardError } from '../rim/error.ts';
 import { type Route, sessionRoute } from '../rim/route.ts';
@@ -23,7 +26,9 @@ export function redemptionRoutes({
   store,
   operator,
   clock,
-}: OwnDependencies): readonly Route<SignedInCustomer>[] {
+  randomBytes,
+}: OwnDependencies &
+  Pick<DashboardDependencies, 'randomBytes'>): readonly Route<SignedInCustomer>[] {
   const throttle = createThrottle({ database: store.database, clock });
 
   return [
@@ -31,7 +36,7 @@ export function redemptionRoutes({
       method: 'POST',
       path: '/redemption',
       body: { code: Type.String({ minLength: 1, maxLength: 100 }) },
-      async handle({ who: { accountId }, body, address }): Promise<RedeemedRecord> {
+      async handle({ who: { accountId }, body, address, actor }): Promise<RedeemedRecord> {
         const code = readRedemptionCode(body.code);
         if (code === undefined) throw refused('This is no code: a character is wrong or missing.');
         const attempt = throttle.enter({
@@ -41,7 +46,8 @@ export function redemptionRoutes({
           address,
         });
         const digest = codeDigest(code);
-        const result = await store.ledger.redeem({ digest, accountId, nowMs: clock() });
+        const by = authorOf(actor, createId('op_', randomBytes));
+        const result = await store.ledger.redeem({ digest, accountId, by, nowMs: clock() });
         if (result.kind === 'refused') throw refused(REFUSED[result.why]);
         attempt.succeeded();
         return {

@@ -124,7 +124,7 @@ export function openCustomerApp(directory: string, { catalog = '' } = {}) {
       ...requestRoutes(dependencies, exports),
       ...ledgerRoutes(dependencies),
       ...receiptRoutes(dependencies, exports),
-      ...redemptionRoutes(dependencies),
+      ...redemptionRoutes({ ...dependencies, randomBytes }),
     ],
     files: { page: () => new Response(''), serve: () => new Response('') },
   });

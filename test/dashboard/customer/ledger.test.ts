@@ -167,6 +167,10 @@ describe('a code', () => {
     const brought = { amount: '2', amount_usd: '0.000002', available: '2' };
     expect(await redeem(zoe, ` ${code.toLowerCase()} `)).toEqual({ status: 200, json: brought });
     expect((await redeem(zoe, code)).json).toEqual(brought);
+    const { data } = (await app.get(zoe, '/audit')).json as { data: Record<string, unknown>[] };
+    expect(data.filter(({ action }) => action === 'code.redeemed')).toMatchObject([
+      { actor: 'you', words: 'A code was redeemed for 2 service tokens.' },
+    ]);
     expect(await redeem(ada, code)).toMatchObject({
       status: 400,
       json: { error: { param: 'code', message: 'This code was redeemed before.' } },
