@@ -56,6 +56,6 @@ function line(row: ListedRequest): string {
  */
 export function csvCell(value: string | number | boolean): string {
   if (typeof value !== 'string') return String(value);
-  const plain = /^[=+\-@\t\r]/.test(value) ? `'${value}` : value;
+  const plain = /^[=+\-@\t\r\n＝＋－＠]/.test(value) ? `'${value}` : value;
   return /[",\r\n]/.test(plain) ? `"${plain.replaceAll('"', '""')}"` : plain;
 }

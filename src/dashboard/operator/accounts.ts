@@ -112,7 +112,8 @@ export function accountRoutes(
         );
       },
     }),
-    sessionRoute({
+    // A plan takes models and limits away as well as it gives them.
+    stepUpRoute({
       method: 'POST',
       path: '/accounts/:id/plan',
       body: { plan: Type.String({ maxLength: 100 }) },

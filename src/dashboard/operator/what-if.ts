@@ -35,8 +35,8 @@ export function createWhatIf({
         'Past requests are being counted for somebody already. Try again in a moment.',
       );
     }
-    asking = true;
     const reader = machine.openReader();
+    asking = true;
     try {
       const span =
         month === undefined

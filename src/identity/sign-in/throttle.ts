@@ -7,6 +7,8 @@
 //   here      one name from one network: 10, then 15 s doubling up to 15 minutes;
 //   name      one name from anywhere: 10, then 2 s doubling up to 60 s;
 //   network   one network, whatever the name: 60, then 15 s doubling up to 15 minutes.
+// Each realm has its own: behind a proxy that is not trusted all customers are one network, and what
+// they fail at must not keep an operator of the same machine out.
 // Nobody can be locked out for good: a stranger who keeps failing slows the owner by 60 s at most,
 // and not at all on a network that the owner has signed in from within 90 days. Names that nobody
 // has are counted like all others.
@@ -111,7 +113,7 @@ export function createThrottle(dependencies: {
       const who = `${realm} ${kind} ${name}`;
       const here = digestOf(`here ${who} ${network}`);
       const anywhere = digestOf(`name ${who}`);
-      const from = digestOf(`network ${network}`);
+      const from = digestOf(`network ${realm} ${network}`);
       const known = digestOf(`known ${who} ${network}`);
       database.quickly(() => {
         const now = clock();

@@ -222,15 +222,15 @@ describe('the file', () => {
     fc.assert(
       fc.property(
         fc.string({ unit: 'grapheme' }),
-        fc.constantFrom('', '=', '+', '-', '@', '\t', '\r'),
+        fc.constantFrom('', '=', '+', '-', '@', '\t', '\r', '\n', '＝', '＋', '－', '＠'),
         (text, sign) => {
           const value = sign + text;
           const cell = csvCell(value);
           const quoted = cell.startsWith('"');
           const inner = quoted ? cell.slice(1, -1).replaceAll('""', '"') : cell;
           expect(quoted).toBe(/[",\r\n]/.test(inner));
-          expect(inner).not.toMatch(/^[=+\-@\t\r]/);
-          expect(inner).toBe(/^[=+\-@\t\r]/.test(value) ? `'${value}` : value);
+          expect(inner).not.toMatch(/^[=+\-@\t\r\n＝＋－＠]/);
+          expect(inner).toBe(/^[=+\-@\t\r\n＝＋－＠]/.test(value) ? `'${value}` : value);
         },
       ),
     );

@@ -160,6 +160,19 @@ test('the table tells nobody who it is about', () => {
   expect(rows).not.toMatch(/a@b|203\.0/);
 });
 
+test('customers who fail on one network keep no operator out of it', () => {
+  const { fail, throttle } = open();
+  for (let count = 0; count < 100; count += 1) fail(`${count}@example.com`);
+  expect(fail('another@example.com')).toBeGreaterThan(0);
+  const operator = {
+    realm: 'operator',
+    kind: 'password',
+    name: 'o',
+    address: '203.0.113.7',
+  } as const;
+  expect(waitOf(() => throttle.enter(operator))).toBe(0);
+});
+
 test('what strangers ask for never waits for the disk', () => {
   const { database } = open();
   const transaction = () => {
