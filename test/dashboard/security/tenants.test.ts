@@ -10,7 +10,7 @@ import { type Mailbox, openMailbox } from '../../support/mailbox.ts';
 import { waitUntil } from '../../support/upstream.ts';
 import { drawn } from './draw.ts';
 import { CUSTOMER_ROUTES, pathOf, titled, type WalkedRoute } from './routes.ts';
-import { idsAround, rowsThatMention, takeSnapshot } from './snapshot.ts';
+import { idsAround, rowsThatMention, type Snapshot, takeSnapshot } from './snapshot.ts';
 
 const DRAWS = 12;
 
@@ -20,6 +20,8 @@ let mailbox: Mailbox;
 let gateway: Gateway;
 let intruder: Customer;
 let owner: Customer;
+/** The accounts of all that have called. */
+const intruders: string[] = [];
 /** Everything that names something of the owner's. */
 let ids: readonly string[];
 
@@ -28,6 +30,7 @@ beforeAll(async () => {
   gateway = await startGateway({ environment: openSignUp(mailbox) });
   owner = await signUp(gateway, mailbox);
   intruder = await signUp(gateway, mailbox);
+  intruders.push(intruder.accountId);
   await useEverything(owner);
   await useEverything(intruder);
   const snapshot = takeSnapshot(gateway.databasePath);
@@ -54,13 +57,21 @@ async function useEverything({ accountId, session }: Customer): Promise<void> {
   await waitUntil(() => added().some((row) => row.includes(accountId)));
 }
 
-const ownersRows = () => rowsThatMention(takeSnapshot(gateway.databasePath), ids);
+/** Whoever calls may write what they like into rows of their own: an id of the owner as a name, too. */
+function ownersRows(): Snapshot {
+  const rows = rowsThatMention(takeSnapshot(gateway.databasePath), ids);
+  const isOwners = (row: string) => !intruders.some((accountId) => row.includes(accountId));
+  return Object.fromEntries(
+    Object.entries(rows).map(([table, lines]) => [table, lines.filter(isOwners)]),
+  );
+}
 
 /** Some routes end the session or the account of whoever calls them. */
 async function present(customer: Customer): Promise<Customer> {
   const still = await customer.session.get('/account');
   if (still.status === 200) return customer;
   intruder = await signUp(gateway, mailbox);
+  intruders.push(intruder.accountId);
   return intruder;
 }
 
