@@ -12,7 +12,7 @@ import { drawn } from './draw.ts';
 import { CUSTOMER_ROUTES, pathOf, titled, type WalkedRoute } from './routes.ts';
 import { idsAround, rowsThatMention, type Snapshot, takeSnapshot } from './snapshot.ts';
 
-const DRAWS = 12;
+const DRAWS = 8;
 
 setDefaultTimeout(30_000);
 
