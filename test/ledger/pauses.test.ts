@@ -1,0 +1,45 @@
+import { expect, test } from 'bun:test';
+import { createPause } from '../../src/ledger/pauses.ts';
+
+const PIECES = 10;
+
+/** Readers that take long for each piece; answers the pieces of each turn of the event loop. */
+async function piecesOfTurns(readers: number): Promise<readonly number[]> {
+  const turns: number[] = [];
+  let pieces = 0;
+  let reading = true;
+  async function read(): Promise<void> {
+    let now = 0;
+    const pause = createPause(() => {
+      now += 5;
+      return now;
+    });
+    for (let piece = 0; piece < PIECES; piece += 1) {
+      pieces += 1;
+      await pause();
+    }
+  }
+  const all = Promise.all(Array.from({ length: readers }, read)).then(() => {
+    reading = false;
+  });
+  while (reading) {
+    await new Promise((resolve) => setImmediate(resolve));
+    turns.push(pieces);
+    pieces = 0;
+  }
+  await all;
+  return turns;
+}
+
+test.each([1, 2, 20])('of %d who read at once, one has a piece in each turn', async (readers) => {
+  const [first, ...turns] = await piecesOfTurns(readers);
+  // Each begins at once, as requests that come in one by one do.
+  expect(first).toBeLessThanOrEqual(readers + 1);
+  expect(Math.max(...turns)).toBe(1);
+  expect(turns.length).toBeGreaterThanOrEqual((PIECES - 1) * readers - 1);
+});
+
+test('nobody waits whose pieces are short', () => {
+  const pause = createPause(() => 7);
+  expect([pause(), pause(), pause()]).toEqual([undefined, undefined, undefined]);
+});
