@@ -112,10 +112,16 @@ export function createActivity({ clock }: { readonly clock: () => number }): Act
 }
 
 /** The member of a minute that a request counts for. */
-function endOf({ status, answer }: RequestSummary): 'ok' | 'refused' | 'failed' | 'cancelled' {
+function endOf({
+  status,
+  code,
+  answer,
+}: RequestSummary): 'ok' | 'refused' | 'failed' | 'cancelled' {
   const outcome = answer?.outcome;
   if (outcome === 'upstream_failed' || outcome === 'gateway_failed') return 'failed';
   if (outcome === 'client_cancelled' || status === 499) return 'cancelled';
+  // The operator's own doing, and no sign of anything broken.
+  if (code === 'maintenance_mode') return 'refused';
   if (status >= 500) return 'failed';
   return status >= 400 ? 'refused' : 'ok';
 }

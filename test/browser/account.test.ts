@@ -87,4 +87,19 @@ describeInBrowser('an account in the page', ({ visit }) => {
     await page.getByRole('button', { name: 'Sign in' }).click();
     await expectPath(page, '/dashboard/keys');
   });
+
+  test('a page that reached no server says so, and reads itself once there is one again', async () => {
+    const customer = await rig.newCustomer();
+    await using visitor = await visit(`${rig.gateway.url}/dashboard`);
+    const { page, context } = visitor;
+    await openSignedIn(visitor, customer, '/models');
+    await expectRow(page);
+    await page.getByRole('link', { name: 'Ledger and receipts' }).click();
+    await expectRow(page);
+    await context.setOffline(true);
+    await page.getByRole('link', { name: 'Models' }).click();
+    await expectText(page, 'The server cannot be reached.');
+    await context.setOffline(false);
+    await expectRow(page);
+  });
 });

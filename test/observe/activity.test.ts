@@ -64,6 +64,7 @@ test('each generation counts for its minute and for its end, other routes for no
   activity.request({ ...REFUSED, route: 'models' });
   activity.request({ ...REFUSED, status: 499 });
   activity.request({ ...REFUSED, status: 503 });
+  activity.request({ ...REFUSED, status: 503, code: 'maintenance_mode' });
   activity.request(answered([attempt('a')]));
   const { answer } = answered([attempt('a')]);
   if (answer === undefined) throw new Error('no answer');
@@ -83,9 +84,9 @@ test('each generation counts for its minute and for its end, other routes for no
     { ...none, at: 100 * MINUTE, requests: 1, refused: 1 },
     {
       at: 101 * MINUTE,
-      requests: 4,
+      requests: 5,
       ok: 1,
-      refused: 0,
+      refused: 1,
       failed: 2,
       cancelled: 1,
       inputTokens: 20,

@@ -1,9 +1,12 @@
 // What a page reads: `useResource` for one record, `useList` for a list that is paged by key, and
-// `useAction` for what a button does. All of them stop when the page is left.
+// `useAction` for what a button does. All of them stop when the page is left. What could not be read
+// because no server answered is asked for again by itself, so that pages survive its restart.
 
 import { type Signal, signal } from '@preact/signals';
 import { useEffect, useMemo } from 'preact/hooks';
 import { ApiError, get, type Query, withQuery } from './api.ts';
+
+const UNREACHED_RETRY_MS = 5_000;
 
 export type Resource<Data> = {
   /** The last data that came; it stays while it is loaded anew. */
@@ -29,9 +32,15 @@ function createResource<Data>() {
   const error = signal<ApiError | undefined>(undefined);
   let path: string | undefined;
   let running: AbortController | undefined;
+  let timer: ReturnType<typeof setTimeout> | undefined;
+
+  function stop(): void {
+    clearTimeout(timer);
+    running?.abort();
+  }
 
   async function reload(): Promise<void> {
-    running?.abort();
+    stop();
     if (path === undefined) {
       loading.value = false;
       return;
@@ -47,6 +56,7 @@ function createResource<Data>() {
     } catch (thrown) {
       if (own.signal.aborted) return;
       error.value = asApiError(thrown);
+      if (isUnreached(error.value)) timer = setTimeout(reload, UNREACHED_RETRY_MS);
     }
     loading.value = false;
   }
@@ -61,7 +71,7 @@ function createResource<Data>() {
       path = next;
       return reload();
     },
-    close: () => running?.abort(),
+    close: stop,
   };
 }
 
@@ -97,9 +107,15 @@ function createList<Row>() {
   let address = '';
   let next: string | null = null;
   let running: AbortController | undefined;
+  let timer: ReturnType<typeof setTimeout> | undefined;
+
+  function stop(): void {
+    clearTimeout(timer);
+    running?.abort();
+  }
 
   async function load(after: string | null): Promise<void> {
-    running?.abort();
+    stop();
     const own = new AbortController();
     running = own;
     loading.value = true;
@@ -115,6 +131,7 @@ function createList<Row>() {
     } catch (thrown) {
       if (own.signal.aborted) return;
       error.value = asApiError(thrown);
+      if (isUnreached(error.value)) timer = setTimeout(() => load(after), UNREACHED_RETRY_MS);
     }
     loading.value = false;
   }
@@ -131,7 +148,7 @@ function createList<Row>() {
       address = to;
       return load(null);
     },
-    close: () => running?.abort(),
+    close: stop,
   };
 }
 
@@ -169,6 +186,10 @@ export function useAction<Args extends readonly unknown[]>(
     }
     return { run, busy, error };
   }, []);
+}
+
+function isUnreached(error: ApiError): boolean {
+  return error.code === 'unreachable';
 }
 
 /** A fault of the page itself is shown as well, rather than lost. */

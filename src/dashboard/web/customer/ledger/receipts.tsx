@@ -60,7 +60,7 @@ export function ReceiptsCard() {
           Each receipt holds the hash of the one before. Keep a file of them: whatever was in it can
           be proven later, here or anywhere with the same program and without this server.
         </p>
-        <CodeBlock label="Check of a file" code="tollgate receipts verify receipts.jsonl" />
+        <CodeBlock label="Check of a file" code={`tollgate receipts verify ${exportName()}`} />
         <ErrorAlert error={check.error.value} />
         {progress && <Result {...progress} />}
         <div>
@@ -112,4 +112,9 @@ function Result({ last: { last, end, next, balance }, problems }: Progress) {
       leaves {formatTokens(balance)} service tokens, as the balance says.
     </Alert>
   );
+}
+
+/** What the file of all receipts is called today. */
+function exportName(): string {
+  return `receipts-${new Date().toISOString().slice(0, 10)}.jsonl`;
 }

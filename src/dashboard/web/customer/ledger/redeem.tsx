@@ -27,9 +27,12 @@ export function RedeemCard({ onRedeemed }: { readonly onRedeemed: () => unknown 
     <Card title="Redeem a code">
       <div class="stack">
         {redeemed && (
-          <Alert tone="good" title={`${formatTokens(redeemed.amount)} service tokens were added`}>
-            That is {formatUsd(redeemed.amount_usd)}. {formatTokens(redeemed.available)} are
-            available now.
+          <Alert
+            tone="good"
+            title={`The code is redeemed: ${formatTokens(redeemed.amount)} service tokens`}
+          >
+            That is {formatUsd(redeemed.amount_usd)}, added once, however often the code is entered.{' '}
+            {formatTokens(redeemed.available)} are available now.
           </Alert>
         )}
         <Form

@@ -32,6 +32,10 @@ export function OverviewPage() {
   const overview = useResource<OverviewRecord>('/overview');
   const [live, setLive] = useState<LiveRecord | undefined>(undefined);
   const state = useLive('/feed', { message: setLive });
+  useEffect(() => {
+    // A server that is gone says nothing by the feed, and one that refuses it gives no reason there.
+    if (state.value === 'waiting') void overview.reload();
+  }, [state.value]);
   const data = overview.data.value;
   const isBehind = data !== undefined && live !== undefined && !isOf(live, data.live);
   useEffect(() => {

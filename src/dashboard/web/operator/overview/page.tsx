@@ -1,7 +1,7 @@
 // The first page of the console: whether all is well, what is under way, and what needs somebody. The
 // live feed moves all of it.
 
-import { useState } from 'preact/hooks';
+import { useEffect, useState } from 'preact/hooks';
 import type { MachineRecord, OperatorOverviewRecord } from '../../../records/operator-machine.ts';
 import {
   Badge,
@@ -28,6 +28,10 @@ export function OverviewPage() {
   const overview = useResource<OperatorOverviewRecord>('/overview');
   const [live, setLive] = useState<MachineRecord | undefined>(undefined);
   const state = useLive('/feed', { message: setLive });
+  useEffect(() => {
+    // What the feed does not tell is read anew, and why there is none is said.
+    if (state.value === 'waiting') void overview.reload();
+  }, [state.value]);
   const data = overview.data.value;
   const lead = data && (
     <>
