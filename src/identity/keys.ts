@@ -25,6 +25,8 @@ type NewKey = {
 
 export type Keys = ReturnType<typeof createKeys>;
 
+/** Control characters, and those that turn the direction of what operators read beside a name. */
+const UNSEEN = /[\p{Cc}\p{Zl}\p{Zp}\u202a-\u202e\u2066-\u2069]/u;
 const NAME_LENGTH_MAX = 100;
 
 /** Who means never, says nothing: a date beyond this is a mistake. */
@@ -200,7 +202,8 @@ export function createKeys(dependencies: {
 export function normaliseKeyName(name: string | null | undefined): string | null {
   const trimmed = name?.trim() ?? '';
   if (trimmed === '') return null;
-  if (trimmed.length <= NAME_LENGTH_MAX && !/\p{Cc}/u.test(trimmed)) return trimmed;
+  const isShown = !UNSEEN.test(trimmed) && trimmed.isWellFormed();
+  if (trimmed.length <= NAME_LENGTH_MAX && isShown) return trimmed;
   throw new IdentityError(
     'invalid_key_name',
     `A key's name has at most ${NAME_LENGTH_MAX} characters and no control characters.`,

@@ -100,7 +100,9 @@ describe('creation', () => {
     const create = (facts: object) => () =>
       keys.create({ accountId: account.id, ...facts }, 'operator');
     expect(codeOf(create({ name: 'x'.repeat(101) }))).toBe('invalid_key_name');
-    expect(codeOf(create({ name: 'two\nlines' }))).toBe('invalid_key_name');
+    for (const name of ['two\nlines', 'half \ud800', 'turned \u202e', 'two\u2028lines']) {
+      expect(codeOf(create({ name }))).toBe('invalid_key_name');
+    }
     expect(codeOf(create({ expiresAt: identity.clock() }))).toBe('invalid_expiry');
     expect(codeOf(create({ expiresAt: Number.NaN }))).toBe('invalid_expiry');
     expect(codeOf(create({ expiresAt: Date.UTC(9999, 11, 31) }))).toBe('invalid_expiry');
