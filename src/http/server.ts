@@ -52,14 +52,14 @@ export function startConsole(
 ): GatewayServer {
   const { version } = dependencies;
   const app = new Elysia({ strictPath: true, handler: { standardHostname: false } })
+    .onError(() => new Response(null, { status: 404 }))
     .get('/', () => new Response(null, { status: 302, headers: { location: '/operator' } }))
     .all('/operator', ({ request, server }) => console(request, server), { parse: 'none' })
     .all('/operator/*', ({ request, server }) => console(request, server), { parse: 'none' })
     .get('/healthz', () => Response.json({ status: 'ok', version }))
     .get('/readyz', ({ request, server }) => answerReady(dependencies, request, server))
     .get('/metrics', ({ request, server }) => answerMetrics(dependencies, request, server))
-    .all('/*', () => new Response(null, { status: 404 }), { parse: 'none' })
-    .onError(() => new Response(null, { status: 404 }));
+    .all('/*', () => new Response(null, { status: 404 }), { parse: 'none' });
   return listening(app, address);
 }
 
@@ -89,52 +89,55 @@ function createApp(dependencies: ServerDependencies) {
   const openMessages = (request: Request, server: RuntimeServer | null, route: Route) =>
     openExchange(dependencies, request, server, messagesFormat, route);
 
-  return new Elysia({
-    precompile: true,
-    strictPath: true,
-    handler: { standardHostname: false },
-  })
-    .post(
-      '/v1/chat/completions',
-      ({ request, server }) =>
-        answerGeneration(dependencies, openChat(request, server, 'chat_completions')),
-      { parse: 'none' },
-    )
-    .post(
-      '/v1/messages',
-      ({ request, server }) =>
-        answerGeneration(dependencies, openMessages(request, server, 'messages')),
-      { parse: 'none' },
-    )
-    .post(
-      '/v1/messages/count_tokens',
-      ({ request, server }) =>
-        answerCount(dependencies, openMessages(request, server, 'count_tokens')),
-      { parse: 'none' },
-    )
-    .get('/v1/models', ({ request, server }) =>
-      answerList(dependencies, openChat(request, server, 'models'), listModels),
-    )
-    .get('/v1/models/:model', ({ request, server, params }) =>
-      answerList(dependencies, openChat(request, server, 'model'), (lists, facts, operator) =>
-        showModel(lists, facts, operator, params.model),
-      ),
-    )
-    .get('/v1/api-keys', ({ request, server }) =>
-      answerList(dependencies, openChat(request, server, 'api_keys'), listKeys),
-    )
-    .get('/v1/account', ({ request, server }) =>
-      answerList(dependencies, openChat(request, server, 'account'), showAccount),
-    )
-    .all('/dashboard', ({ request, server }) => dashboard(request, server), { parse: 'none' })
-    .all('/dashboard/*', ({ request, server }) => dashboard(request, server), { parse: 'none' })
-    .get('/healthz', () => Response.json({ status: 'ok', version }))
-    .get('/readyz', ({ request, server }) => answerReady(dependencies, request, server))
-    .get('/metrics', ({ request, server }) => answerMetrics(dependencies, request, server))
-    .get('/', () => Response.json({ service: 'tollgate', version }))
-    .head('/', () => new Response(null))
-    .all('/*', ({ request, server }) => answerElsewhere(dependencies, request, server), {
-      parse: 'none',
+  return (
+    new Elysia({
+      precompile: true,
+      strictPath: true,
+      handler: { standardHostname: false },
     })
-    .onError(({ request }) => answerElsewhere(dependencies, request, null));
+      // Before the routes: it holds for those that come after it.
+      .onError(({ request }) => answerElsewhere(dependencies, request, null))
+      .post(
+        '/v1/chat/completions',
+        ({ request, server }) =>
+          answerGeneration(dependencies, openChat(request, server, 'chat_completions')),
+        { parse: 'none' },
+      )
+      .post(
+        '/v1/messages',
+        ({ request, server }) =>
+          answerGeneration(dependencies, openMessages(request, server, 'messages')),
+        { parse: 'none' },
+      )
+      .post(
+        '/v1/messages/count_tokens',
+        ({ request, server }) =>
+          answerCount(dependencies, openMessages(request, server, 'count_tokens')),
+        { parse: 'none' },
+      )
+      .get('/v1/models', ({ request, server }) =>
+        answerList(dependencies, openChat(request, server, 'models'), listModels),
+      )
+      .get('/v1/models/:model', ({ request, server, params }) =>
+        answerList(dependencies, openChat(request, server, 'model'), (lists, facts, operator) =>
+          showModel(lists, facts, operator, params.model),
+        ),
+      )
+      .get('/v1/api-keys', ({ request, server }) =>
+        answerList(dependencies, openChat(request, server, 'api_keys'), listKeys),
+      )
+      .get('/v1/account', ({ request, server }) =>
+        answerList(dependencies, openChat(request, server, 'account'), showAccount),
+      )
+      .all('/dashboard', ({ request, server }) => dashboard(request, server), { parse: 'none' })
+      .all('/dashboard/*', ({ request, server }) => dashboard(request, server), { parse: 'none' })
+      .get('/healthz', () => Response.json({ status: 'ok', version }))
+      .get('/readyz', ({ request, server }) => answerReady(dependencies, request, server))
+      .get('/metrics', ({ request, server }) => answerMetrics(dependencies, request, server))
+      .get('/', () => Response.json({ service: 'tollgate', version }))
+      .head('/', () => new Response(null))
+      .all('/*', ({ request, server }) => answerElsewhere(dependencies, request, server), {
+        parse: 'none',
+      })
+  );
 }
