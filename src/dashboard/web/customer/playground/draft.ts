@@ -4,6 +4,7 @@
 import { signal } from '@preact/signals';
 import { ApiError, request } from '../../ui/index.ts';
 import { createConversation } from './conversation.ts';
+import { refusalInWords } from './refusal.ts';
 import type { Format, Settings } from './request.ts';
 import { type ReadTools, readTools } from './tools.ts';
 
@@ -38,7 +39,8 @@ export const conversation = createConversation({
   send: (format, body, signal) => request('POST', PATHS[format], body, { signal }),
   refusalOf(error) {
     if (!(error instanceof ApiError)) return undefined;
-    const { message, code, param, requestId } = error;
+    const { code, param, requestId, retryAfterSeconds } = error;
+    const message = refusalInWords(error.message, retryAfterSeconds);
     return { message, code, param, requestId };
   },
   now: () => performance.now(),

@@ -6,7 +6,7 @@ import {
   Dialog,
   Form,
   fieldError,
-  formatCount,
+  formatCountOf,
   put,
   TextField,
   toast,
@@ -15,12 +15,14 @@ import {
 
 export function incidentWords(incident: IncidentRecord): string {
   const words = [
-    [incident.requests_per_minute, 'requests a minute'],
-    [incident.tokens_per_minute, 'tokens a minute'],
-    [incident.concurrent_requests, 'requests at a time'],
+    [incident.requests_per_minute, 'request', 'a minute'],
+    [incident.tokens_per_minute, 'token', 'a minute'],
+    [incident.concurrent_requests, 'request', 'at a time'],
   ] as const;
   return words
-    .flatMap(([limit, unit]) => (limit === null ? [] : [`${formatCount(limit)} ${unit}`]))
+    .flatMap(([limit, one, when]) =>
+      limit === null ? [] : [`${formatCountOf(limit, one)} ${when}`],
+    )
     .join(', ');
 }
 
