@@ -22,7 +22,8 @@ export function createPause(monotonic = () => performance.now()): Pause {
 const waiting: (() => void)[] = [];
 let isTurnComing = false;
 
-function nextTurn(): Promise<void> {
+/** Resolves in a turn of the event loop that nobody else of those who wait here has. */
+export function nextTurn(): Promise<void> {
   return new Promise((resolve) => {
     waiting.push(resolve);
     comeToTurn();

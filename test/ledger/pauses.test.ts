@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test';
-import { createPause } from '../../src/ledger/pauses.ts';
+import { createPause, nextTurn } from '../../src/ledger/pauses.ts';
 
 const PIECES = 10;
 
@@ -42,4 +42,21 @@ test.each([1, 2, 20])('of %d who read at once, one has a piece in each turn', as
 test('nobody waits whose pieces are short', () => {
   const pause = createPause(() => 7);
   expect([pause(), pause(), pause()]).toEqual([undefined, undefined, undefined]);
+});
+
+test('of many who ask for a turn at once, each has one of its own', async () => {
+  const order: string[] = [];
+  const asked = [1, 2, 3].map((each) => nextTurn().then(() => order.push(`begins ${each}`)));
+  for (const turn of [1, 2, 3]) {
+    await new Promise((resolve) => setImmediate(resolve));
+    order.push(`turn ${turn}`);
+  }
+  await Promise.all(asked);
+  expect(order.filter((each) => each.startsWith('begins'))).toEqual([
+    'begins 1',
+    'begins 2',
+    'begins 3',
+  ]);
+  expect(order.indexOf('turn 1')).toBeLessThan(order.indexOf('begins 2'));
+  expect(order.indexOf('turn 2')).toBeLessThan(order.indexOf('begins 3'));
 });

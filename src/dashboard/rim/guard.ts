@@ -3,6 +3,7 @@
 
 import { createRequestId, type RandomBytes } from '../../core/id.ts';
 import { actorOf, type ReadSession, type SignedIn } from '../../identity/session.ts';
+import { nextTurn } from '../../ledger/pauses.ts';
 import { readJson } from './body.ts';
 import { DashboardError, refusalOf } from './error.ts';
 import { finish, finishRefusal } from './respond.ts';
@@ -53,6 +54,8 @@ export async function runRoute<Who extends SignedIn>(
     const body = route.readBody(takesJson ? await readJson(request) : {});
     // A body may come as slowly as its sender likes, and whoever was let in may be out meanwhile.
     if (takesJson) who = await admit(dependencies, route, request.headers);
+    // Of many that come at once, one begins in each turn of the event loop: streams go on meanwhile.
+    if (!writes) await nextTurn();
     const result = await (route as Route<Who | undefined>).handle({
       who,
       actor: who === undefined ? { name: 'visitor', address } : actorOf(who, address),
