@@ -1,8 +1,8 @@
 // The books of a gateway under test, read in this process: a command for each look would take most
 // of a table's time. What is told is what `tollgate explain` tells.
 
-import { explanation } from '../../src/operations/explanation.ts';
 import { explain } from '../../src/ledger/explain.ts';
+import { explanation } from '../../src/operations/explanation.ts';
 import { openDatabase } from '../../src/store/database.ts';
 import type { Story } from './explain.ts';
 import type { Gateway } from './gateway.ts';
