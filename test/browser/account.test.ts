@@ -86,6 +86,8 @@ describeInBrowser('an account in the page', ({ visit }) => {
     await page.getByLabel('Password', { exact: true }).fill(customer.password);
     await page.getByRole('button', { name: 'Sign in' }).click();
     await expectPath(page, '/dashboard/keys');
+    await page.goBack();
+    await expectPath(page, '/dashboard/models');
   });
 
   test('a page that reached no server says so, and reads itself once there is one again', async () => {

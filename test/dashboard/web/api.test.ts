@@ -32,7 +32,7 @@ const prefix = `${server.url.origin}/dashboard`;
 const location = {
   pathname: '/dashboard/usage',
   search: '?model=a',
-  assign: (address: string) => visited.push(address),
+  replace: (address: string) => visited.push(address),
 };
 Object.assign(globalThis, { APP_PREFIX: prefix, window: { location } });
 const api = (await import(resolve(import.meta.dir, '../../../src/dashboard/web/ui/api.ts'))) as Api;

@@ -174,9 +174,12 @@ export function declareSignedOut(paths: readonly string[]): void {
   for (const path of paths) SIGNED_OUT_PATHS.add(`${APP_PREFIX}${path}`);
 }
 
-/** The whole page is loaded anew, so that nothing of the session before stays in memory. */
+/**
+ * The whole page is loaded anew, so that nothing of the session before stays in memory, and in the place
+ * of the one that was left, which would only lead here again on the way back.
+ */
 function onSignedOut(): void {
   const { pathname, search } = window.location;
   if (SIGNED_OUT_PATHS.has(pathname)) return;
-  window.location.assign(`${APP_PREFIX}/sign-in${nextQuery(pathname, search)}`);
+  window.location.replace(`${APP_PREFIX}/sign-in${nextQuery(pathname, search)}`);
 }

@@ -112,11 +112,14 @@ export function MailedNotice({ email }: { readonly email: string }) {
   );
 }
 
-/** The whole page is loaded anew, as somebody else sees it now. */
+/**
+ * The whole page is loaded anew, as somebody else sees it now. It takes the place of this one, so that
+ * the way back leads past the form, and no token of a link stays in the history.
+ */
 export function enter(): void {
   const next = new URLSearchParams(window.location.search).get('next');
   const path = safeNext(next, APP_PREFIX);
-  window.location.assign(path === '/' ? APP_PREFIX : `${APP_PREFIX}${path}`);
+  window.location.replace(path === '/' ? APP_PREFIX : `${APP_PREFIX}${path}`);
 }
 
 /** A part of the address, such as the token of a mailed link. */
