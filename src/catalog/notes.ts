@@ -4,9 +4,8 @@
 
 import { type Static, Type } from '@sinclair/typebox';
 import { Value } from '@sinclair/typebox/value';
-import { eq } from 'drizzle-orm';
 import type { Database } from '../store/database.ts';
-import { serverNotes } from '../store/tables.ts';
+import { readNote, writeNote } from '../store/server-notes.ts';
 
 const Nullable = <T extends Parameters<typeof Type.Union>[0][number]>(type: T) =>
   Type.Union([type, Type.Null()]);
@@ -48,19 +47,6 @@ export function readReloadRequest(database: Database): string | undefined {
 /** Call inside the transaction with its audit event, by which a server notices it. */
 export function writeReloadRequest(database: Database, id: string, nowMs: number): void {
   writeNote(database, 'catalog_reload', id, nowMs);
-}
-
-type NoteName = typeof serverNotes.$inferSelect.name;
-
-function readNote({ db }: Database, name: NoteName): string | undefined {
-  return db.select().from(serverNotes).where(eq(serverNotes.name, name)).get()?.value;
-}
-
-function writeNote({ db }: Database, name: NoteName, value: string, updatedAt: number): void {
-  db.insert(serverNotes)
-    .values({ name, value, updatedAt })
-    .onConflictDoUpdate({ target: serverNotes.name, set: { value, updatedAt } })
-    .run();
 }
 
 function parse(text: string): unknown {

@@ -4,6 +4,7 @@
 import type { Command } from 'commander';
 import { createPeople } from '../identity/sign-in/people.ts';
 import { operatorRecord } from '../operations/people.ts';
+import { readNote } from '../store/server-notes.ts';
 import {
   addCommand,
   addGroup,
@@ -95,7 +96,10 @@ function linkOutput(
   return { json: { operator: { email }, token, link }, text: `${email} ${words}. ${how}\n${link}` };
 }
 
-/** The console of a server with these settings; its path where only the server knows its port. */
+/**
+ * Where the server that runs, or the last one that did, has its console: options of its command line
+ * are in no setting. Before the first one, where a server with these settings will have it.
+ */
 function consoleUrl(context: Context): string {
   const config = context.config();
   const port = consolePortOf(config);
@@ -105,6 +109,8 @@ function consoleUrl(context: Context): string {
       'OPERATOR_PORT is off, so there is no console to sign in to. Set it to a port first.',
     );
   }
+  const told = readNote(context.openStore().database, 'console');
+  if (told !== undefined && URL.canParse(told)) return told;
   return port === 0 ? '/operator' : urlOf(config.operatorHost, port);
 }
 

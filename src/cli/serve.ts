@@ -16,6 +16,7 @@ import { createNetworkSet } from '../identity/address.ts';
 import { keyRecord } from '../identity/key-record.ts';
 import { createPeople } from '../identity/sign-in/people.ts';
 import { createMailer } from '../mail/mail.ts';
+import { writeNote } from '../store/server-notes.ts';
 import { VERSION } from '../version.ts';
 import type { Context } from './context.ts';
 import { welcomeDemo } from './demo.ts';
@@ -123,6 +124,7 @@ export async function serve(context: Context, options: ServeOptions): Promise<nu
     dashboard: pages.dashboard,
   };
   const { server, console } = await listen();
+  if (console !== undefined) writeNote(store.database, 'console', console.url, clock());
   const ticking = setInterval(() => deadlines.sweep(), DEADLINE_SWEEP_MS);
   const sweeping = setInterval(reasoning.sweep, REASONING_SWEEP_MS);
   const stopEndingHolds = store.endLostHolds(inFlight);

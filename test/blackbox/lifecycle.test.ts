@@ -95,6 +95,12 @@ async function ledgerCheck(gateway: Gateway): Promise<unknown> {
 
 const LEDGER_OK = { name: 'ledger', ok: true, detail: 'every balance is the sum of its entries' };
 
+test('the link for an operator leads to the console of the server that runs', async () => {
+  await using gateway = await start();
+  const { link } = await gateway.run('operator', 'create', 'ada@example.com');
+  expect(String(link)).toStartWith(`${gateway.operatorUrl()}/operator/welcome?token=`);
+});
+
 describe.concurrent('a stop', () => {
   test('is told on the listener of the operator for as long as something is under way', async () => {
     await using gateway = await start();

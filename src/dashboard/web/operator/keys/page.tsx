@@ -51,7 +51,7 @@ export function KeysPage() {
       </Card>
       {found === undefined ? (
         <Card>
-          <Empty title="No key looked for yet">
+          <Empty title="No key to show">
             The keys of one account are on the page of that account.
           </Empty>
         </Card>

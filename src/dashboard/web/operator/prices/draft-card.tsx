@@ -60,9 +60,10 @@ function PublishedAlert({ published }: { readonly published: PublishedRecord }) 
     );
   }
   return (
-    <Alert tone="good" title="Published, and in force">
+    <Alert tone="good" title="Published">
       <p>
-        {published.path} is written. What was there before is in {published.backup}.
+        {published.path} is written, and each price holds from its own time on. What was there
+        before is in {published.backup}.
       </p>
     </Alert>
   );
