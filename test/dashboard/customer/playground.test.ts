@@ -174,7 +174,9 @@ describe.each(FORMATS)('%s', (format) => {
     const counted = { route, format, model: 'ok', status: '2xx', code: 'none' };
     const metrics = parseMetrics(await (await fetch(`${gateway.url}/metrics`)).text());
     expect(sumOf(metrics, 'tollgate_requests_total', counted)).toBe(1);
-    expect(gateway.output()).toContain(`"requestId":"${requestId}","route":"${route}"`);
+    // Lines of the log leave in batches.
+    const line = `"requestId":"${requestId}","route":"${route}"`;
+    await waitUntil(() => gateway.output().includes(line));
   });
 
   test('is refused in the envelope of its format, in the words of /v1', async () => {
