@@ -77,7 +77,7 @@ describeInBrowser('the console, over the server and what it sells', ({ visit }) 
     await expectClean(visitor);
     await page.getByRole('button', { name: 'Publish' }).click();
     await page.locator('dialog').getByRole('button', { name: 'Publish' }).click();
-    await expectText(page, 'Published, and in force');
+    await expectText(page, 'each price holds from its own time on');
     await expectText(page, '$123.50');
     const shown = await rig.gateway.run('prices', 'show', '--model', 'ok');
     const [model] = shown['models'] as {

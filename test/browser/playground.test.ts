@@ -5,7 +5,7 @@ import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { describeInBrowser } from '../support/browser.ts';
 import { expectClean, expectText, openRig, openSignedIn, type Rig } from './rig.ts';
 
-// Sixteen seconds: Stop has to be found before the end on a busy machine too.
+/** Sixteen seconds: Stop has to be found before the end on a busy machine too. */
 const SLOW = 'slow-tokens-400-40';
 
 let rig: Rig;
@@ -50,6 +50,7 @@ describeInBrowser('the playground', ({ visit }) => {
     await page.getByRole('button', { name: 'Send' }).click();
     await expectText(page, 'Answering');
     await expectText(page, /About [\d.]+ service tokens .* so far/);
+    await expectText(page, 'a a a a');
     await page.getByRole('button', { name: 'Stop' }).click();
     await expectText(page, /Stopped: what had been written is charged/);
     await expectClean(visitor);
