@@ -86,7 +86,9 @@ describeInBrowser('an account in the page', ({ visit }) => {
     await page.getByLabel('Password', { exact: true }).fill(customer.password);
     await page.getByRole('button', { name: 'Sign in' }).click();
     await expectPath(page, '/dashboard/keys');
-    await page.goBack();
+    // Signing in loads the page anew; there is no way back before it is there.
+    await page.getByRole('heading', { name: 'API keys', level: 1 }).waitFor();
+    await page.evaluate('history.back()');
     await expectPath(page, '/dashboard/models');
   });
 

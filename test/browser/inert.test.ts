@@ -118,6 +118,9 @@ describeInBrowser('what strangers write', ({ visit }) => {
     await expectText(page, customer.accountId);
     await page.getByRole('button', { name: 'Sign out' }).click();
     await expectPath(page, '/dashboard/sign-in');
+    // Signing out loads the page anew; there is no way back before it is there.
+    await page.getByLabel('E-mail address').waitFor();
+    await page.waitForLoadState('load');
     await page.goBack();
     await expectPath(page, '/dashboard/sign-in');
     expect(await page.content()).not.toContain(customer.accountId);
