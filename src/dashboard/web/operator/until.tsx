@@ -1,6 +1,6 @@
 // Until when something holds: for good, for a while, or to the end of a day of the viewer's zone.
 
-import { Field, SelectField } from '../ui/index.ts';
+import { endOfDay, LastDayField, SelectField } from '../ui/index.ts';
 
 export type Until = { readonly choice: string; readonly day: string };
 
@@ -44,19 +44,11 @@ export function UntilField({
         onChange={(choice) => onChange({ ...until, choice })}
       />
       {isDay && (
-        <Field label="Last day" error={error}>
-          {(described) => (
-            <input
-              {...described}
-              type="date"
-              class="input"
-              required
-              min={localDay(Date.now())}
-              value={until.day}
-              onInput={(event) => onChange({ ...until, day: event.currentTarget.value })}
-            />
-          )}
-        </Field>
+        <LastDayField
+          day={until.day}
+          error={error}
+          onChange={(day) => onChange({ ...until, day })}
+        />
       )}
     </>
   );
@@ -68,11 +60,5 @@ export function expiryOf({ choice, day }: Until): { readonly expires_at?: string
   if (choice !== 'day') {
     return { expires_at: new Date(Date.now() + Number(choice) * HOUR_MS).toISOString() };
   }
-  const end = new Date(`${day}T23:59:59.999`);
-  return { expires_at: Number.isNaN(end.getTime()) ? '' : end.toISOString() };
-}
-
-function localDay(ms: number): string {
-  const at = new Date(ms - new Date(ms).getTimezoneOffset() * 60_000);
-  return at.toISOString().slice(0, 10);
+  return { expires_at: endOfDay(day) };
 }

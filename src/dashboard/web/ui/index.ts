@@ -38,6 +38,7 @@ export { ApiError, apiUrl, get, patch, post, put, remove, request, withQuery } f
 export { Button, CopyButton, LinkButton } from './button.tsx';
 export { Chart } from './chart.tsx';
 export type { Series } from './chart-data.ts';
+export { endOfDay, LastDayField } from './day-field.tsx';
 export { ConfirmDialog, Dialog, DialogClose } from './dialog.tsx';
 export {
   CheckField,

@@ -4,9 +4,10 @@ import { useState } from 'preact/hooks';
 import type { CreatedKeyRecord } from '../../../records/key.ts';
 import {
   Dialog,
-  Field,
+  endOfDay,
   Form,
   fieldError,
+  LastDayField,
   post,
   SelectField,
   TextField,
@@ -64,34 +65,15 @@ export function CreateKeyDialog({
           error={expiry === 'day' ? undefined : fieldError(action, 'expires_at')}
         />
         {expiry === 'day' && (
-          <Field label="Last day" error={fieldError(action, 'expires_at')}>
-            {(described) => (
-              <input
-                {...described}
-                type="date"
-                class="input"
-                required
-                min={localDay(Date.now())}
-                value={day}
-                onInput={(event) => setDay(event.currentTarget.value)}
-              />
-            )}
-          </Field>
+          <LastDayField day={day} error={fieldError(action, 'expires_at')} onChange={setDay} />
         )}
       </Form>
     </Dialog>
   );
 }
 
-/** The end of a day is that of the viewer's zone. */
 function expiryOf(expiry: string, day: string): string | null {
   if (expiry === '') return null;
-  if (expiry !== 'day') return new Date(Date.now() + Number(expiry) * DAY_MS).toISOString();
-  const end = new Date(`${day}T23:59:59.999`);
-  return Number.isNaN(end.getTime()) ? '' : end.toISOString();
-}
-
-function localDay(ms: number): string {
-  const at = new Date(ms - new Date(ms).getTimezoneOffset() * 60_000);
-  return at.toISOString().slice(0, 10);
+  if (expiry === 'day') return endOfDay(day);
+  return new Date(Date.now() + Number(expiry) * DAY_MS).toISOString();
 }
