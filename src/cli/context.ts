@@ -2,35 +2,17 @@
 // Made anew for every command by the program, which also closes it. Nothing here is global.
 
 import { randomBytes } from 'node:crypto';
-import { createIncidents, type Incidents } from '../catalog/incidents.ts';
 import { type LoadedCatalog, loadFound } from '../catalog/live.ts';
 import { findCatalog } from '../catalog/source.ts';
 import { type Config, readConfig } from '../config.ts';
 import type { Environment } from '../core/environment.ts';
 import type { RandomBytes } from '../core/id.ts';
 import type { Catalog } from '../core/model.ts';
-import { type Accounts, createAccounts } from '../identity/accounts.ts';
-import { type Blocks, createBlocks } from '../identity/blocks.ts';
-import { createKeys, type Keys } from '../identity/keys.ts';
-import { createSettings, type Settings } from '../identity/settings.ts';
-import { type Books, createBooks } from '../ledger/books.ts';
-import type { Ledger } from '../ledger/contract.ts';
 import { createLedger } from '../ledger/ledger.ts';
 import { type Database, openDatabase } from '../store/database.ts';
 import { migrate } from '../store/migrate.ts';
 import { environmentPath, type LoadedEnvironment, readEnvironment } from './environment.ts';
-
-/** The open database and the domains over it. */
-export type Store = {
-  readonly database: Database;
-  readonly ledger: Ledger;
-  readonly books: Books;
-  readonly accounts: Accounts;
-  readonly keys: Keys;
-  readonly blocks: Blocks;
-  readonly settings: Settings;
-  readonly incidents: Incidents;
-};
+import { createStore, type Store } from './store.ts';
 
 export type Context = {
   readonly directory: string;
@@ -108,18 +90,7 @@ function buildStore(database: Database, clock: () => number, plans: () => Catalo
     throw error;
   }
   const ledger = createLedger({ database });
-  const books = createBooks(database);
-  const dependencies = { database, clock, randomBytes, plans };
-  return {
-    database,
-    ledger,
-    books,
-    accounts: createAccounts({ ...dependencies, openBalance: books.openBalance }),
-    keys: createKeys(dependencies),
-    blocks: createBlocks(dependencies),
-    settings: createSettings(dependencies),
-    incidents: createIncidents(dependencies),
-  };
+  return createStore({ database, ledger, clock, randomBytes, plans });
 }
 
 function once<T>(make: () => T): () => T {

@@ -2,7 +2,6 @@
 // of them: a gateway whose pages nobody looks at pays for them neither in memory nor at its start.
 // Made by serve.
 
-import { createIncidents } from '../catalog/incidents.ts';
 import { type Config, publicUrl } from '../config.ts';
 import type { UpstreamState } from '../core/health.ts';
 import type { RandomBytes } from '../core/id.ts';
@@ -16,14 +15,9 @@ import type { GuardDependencies } from '../dashboard/rim/guard.ts';
 import type { RouteStanding } from '../dashboard/rim/route.ts';
 import { type RuntimeServer, socketAddressOf } from '../http/exchange.ts';
 import type { Mount } from '../http/server.ts';
-import { createAccounts } from '../identity/accounts.ts';
 import { clientAddress, type NetworkSet } from '../identity/address.ts';
-import { createBlocks } from '../identity/blocks.ts';
-import { createKeys } from '../identity/keys.ts';
 import type { SignedIn, SignedInCustomer, SignedInOperator } from '../identity/session.ts';
-import { createSettings } from '../identity/settings.ts';
 import type { SignIn } from '../identity/sign-in/contract.ts';
-import { createBooks } from '../ledger/books.ts';
 import type { Mailer } from '../mail/mail.ts';
 import { openDatabase } from '../store/database.ts';
 import { mounted } from './mounted.ts';
@@ -32,6 +26,7 @@ import type { ServingDomains } from './serving-domains.ts';
 import { createMachine } from './serving-machine.ts';
 import type { createServingPipeline } from './serving-pipeline.ts';
 import { createServingSignIn } from './serving-sign-in.ts';
+import { createStore } from './store.ts';
 
 /** How often sessions and tokens that are over are forgotten, and deletions that are due are done. */
 const SWEEP_MS = 60_000;
@@ -172,18 +167,8 @@ function openDashboardStore(options: ServingDashboardOptions): DashboardStore {
     sync: config.ledgerSync,
     checkpoints: false,
   });
-  const books = createBooks(database);
-  const shared = { database, clock, randomBytes, plans: () => live.current().plans };
-  return {
-    database,
-    ledger: store.ledger,
-    books,
-    accounts: createAccounts({ ...shared, openBalance: books.openBalance }),
-    keys: createKeys(shared),
-    blocks: createBlocks(shared),
-    settings: createSettings(shared),
-    incidents: createIncidents(shared),
-  };
+  const plans = () => live.current().plans;
+  return createStore({ database, ledger: store.ledger, clock, randomBytes, plans });
 }
 
 function dependenciesOf(
