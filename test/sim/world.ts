@@ -2,15 +2,7 @@
 // installed, the timers of the whole process are its own, so that the product's code waits in
 // virtual time; an hour of it takes a second, and the same seed gives the same order of everything.
 
-type Task = {
-  readonly at: number;
-  /** Drawn, so that tasks of the same instant run in an order that differs from seed to seed. */
-  readonly rank: number;
-  /** Tasks of a gateway that has been killed are never run. */
-  readonly life: number;
-  readonly run: () => void;
-  everyMs?: number;
-};
+import { createTasks, type Task } from './tasks.ts';
 
 export type World = {
   readonly random: () => number;
@@ -35,13 +27,17 @@ export type World = {
 /** What outlives the gateway. */
 const OUTSIDE = 0;
 
-/** Turns of the real event loop in which promises, native ones too, come to rest. */
+/** Turns of the real event loop in which promises, native ones too, come to rest; one without those. */
 const TURNS = 3;
 
 const WALL_START = Date.UTC(2026, 10, 21, 23, 50);
 
 /** Runs `work` in a world of its own, and gives the process its timers back. */
-export async function inWorld<T>(seed: number, work: (world: World) => Promise<T>): Promise<T> {
+export async function inWorld<T>(
+  seed: number,
+  work: (world: World) => Promise<T>,
+  turns = TURNS,
+): Promise<T> {
   const real = {
     setTimeout,
     clearTimeout,
@@ -51,18 +47,20 @@ export async function inWorld<T>(seed: number, work: (world: World) => Promise<T
     sleep: Bun.sleep,
   };
   const random = createRandom(seed);
-  const tasks = new Set<Task>();
+  const tasks = createTasks();
   let life = OUTSIDE + 1;
   let nowMs = 0;
   let wallOffsetMs = WALL_START;
 
   const add = (ms: number, run: () => void, of: number, everyMs?: number): Task => {
-    const task: Task = { at: nowMs + ms, rank: random(), life: of, run };
+    const task: Task = { at: nowMs + ms, rank: random(), life: of, run, gone: false };
     if (everyMs !== undefined) task.everyMs = everyMs;
     tasks.add(task);
     return task;
   };
-  const remove = (task: unknown): void => void tasks.delete(task as Task);
+  const remove = (task: unknown): void => {
+    if (typeof task === 'object' && task !== null) (task as Task).gone = true;
+  };
   const after = (ms: number, run: () => void): void => void add(ms, run, OUTSIDE);
   const world: World = {
     random,
@@ -77,18 +75,20 @@ export async function inWorld<T>(seed: number, work: (world: World) => Promise<T
     after,
     sleep: (ms) => new Promise((resolve) => after(ms, resolve)),
     endLife() {
-      for (const task of tasks) if (task.life !== OUTSIDE) tasks.delete(task);
+      tasks.each((task) => {
+        if (task.life !== OUTSIDE) task.gone = true;
+      });
       life += 1;
     },
     async run(untilMs, onStep) {
       for (;;) {
-        for (let turn = 0; turn < TURNS; turn += 1) {
+        for (let turn = 0; turn < turns; turn += 1) {
           await new Promise<void>((resolve) => real.setImmediate(resolve));
         }
         onStep();
-        const task = earliest(tasks);
+        const task = tasks.first();
         if (task === undefined || task.at > untilMs) break;
-        tasks.delete(task);
+        tasks.take();
         nowMs = Math.max(nowMs, task.at);
         if (task.everyMs !== undefined) {
           tasks.add(Object.assign(task, { at: nowMs + task.everyMs, rank: random() }));
@@ -117,15 +117,6 @@ export async function inWorld<T>(seed: number, work: (world: World) => Promise<T
     Object.assign(globalThis, timers);
     Object.assign(Bun, { sleep });
   }
-}
-
-function earliest(tasks: ReadonlySet<Task>): Task | undefined {
-  let first: Task | undefined;
-  for (const task of tasks) {
-    if (first === undefined || task.at < first.at) first = task;
-    else if (task.at === first.at && task.rank < first.rank) first = task;
-  }
-  return first;
 }
 
 /** Mulberry32: small, fast, and the same everywhere. */
