@@ -2,7 +2,9 @@
 // (`sqlite/`), or PostgreSQL over the network (`postgres/`). Queries are written once, with Drizzle's
 // builder for SQLite in its asynchronous form, in the SQL that both understand.
 
+import type { SQL } from 'drizzle-orm';
 import type { SqliteRemoteDatabase } from 'drizzle-orm/sqlite-proxy';
+import type { Awaitable } from '../core/awaitable.ts';
 
 /** Every query is a promise. Inside a transaction it is part of it. */
 export type Queries = SqliteRemoteDatabase;
@@ -14,6 +16,15 @@ export type Dialect = 'sqlite' | 'postgres';
 export type Database = {
   readonly dialect: Dialect;
   readonly db: Queries;
+  /** The rows of a query that is written out, by the names of its columns. */
+  readonly rows: <Row>(query: SQL) => Promise<Row[]>;
+  /**
+   * Prepares a query of Drizzle's whose parameters are placeholders: for where every request
+   * passes. Its tables must exist.
+   */
+  readonly prepare: <Values extends object, Row extends readonly unknown[] = []>(
+    query: Query,
+  ) => Statement<Values, Row>;
   /**
    * Runs `work` in one transaction: committed when its promise is fulfilled, rolled back when it is
    * rejected. Whatever the same task asks of this database meanwhile belongs to it, through `db` or
@@ -38,4 +49,17 @@ export type Database = {
   /** Whether the database answers. Rejects where it does not. */
   readonly ping: () => Promise<void>;
   readonly close: () => Promise<void>;
+};
+
+/** A query of Drizzle's before its `prepare()`. */
+export type Query = { readonly toSQL: () => { readonly sql: string; readonly params: unknown[] } };
+
+/** `Values` names what the query's placeholders take, `Row` what it returns, column by column. */
+export type Statement<Values, Row extends readonly unknown[]> = {
+  /** Answers how many rows were written. */
+  readonly run: (values: Values) => Awaitable<number>;
+  /** The first row, if there is one. */
+  readonly get: (values: Values) => Awaitable<Row | undefined>;
+  /** All rows, for reads of thousands. */
+  readonly all: (values: Values) => Awaitable<readonly Row[]>;
 };
