@@ -1,0 +1,96 @@
+// One scenario: the demand of some virtual minutes, sent to limits that may be one process, or nodes
+// with a Redis between them. It answers what was admitted; nothing in here decides.
+
+import type { Awaitable } from '../../../src/core/awaitable.ts';
+import type { Plan } from '../../../src/core/plan.ts';
+import type { Claim, ClaimRequest, ClaimResult } from '../../../src/limits/contract.ts';
+import type { World } from '../world.ts';
+import type { Admission } from './book.ts';
+import type { Arrival } from './demand.ts';
+
+/** What a node is asked; one that has to ask Redis answers later. */
+export type NodeLimits = { readonly claim: (request: ClaimRequest) => Awaitable<ClaimResult> };
+
+export type Played = {
+  readonly admissions: readonly Admission[];
+  readonly refused: number;
+  /** Milliseconds until each claim was decided; most of them are zero. */
+  readonly decidedMs: readonly number[];
+};
+
+export type Play = {
+  /** Ends when the virtual minutes are over. */
+  readonly played: () => Played;
+  /** What runs on a node ends at once, and nobody settles it. */
+  readonly kill: (node: number) => void;
+};
+
+/** An answer that takes longer than this went round Redis, not just through a turn of the loop. */
+export const WAITED_MS = 0.001;
+
+/**
+ * Schedules every arrival. `nodeOf` is asked at the time of each: undefined where the node is dead,
+ * whose clients are then sent nowhere.
+ */
+export function play(
+  world: World,
+  demand: readonly Arrival[],
+  plan: Plan,
+  nodeOf: (node: number) => NodeLimits | undefined,
+): Play {
+  const admissions: Admission[] = [];
+  const decidedMs: number[] = [];
+  const running = new Map<Admission, Claim>();
+  const startsMs = world.monotonic();
+  let refused = 0;
+
+  async function ask(arrival: Arrival): Promise<void> {
+    const node = nodeOf(arrival.node);
+    if (node === undefined) return;
+    const askedMs = world.monotonic();
+    const result = await node.claim(requestOf(arrival, world.wall(), plan));
+    if (nodeOf(arrival.node) !== node) return;
+    const atMs = world.monotonic();
+    decidedMs.push(atMs - askedMs);
+    if (result.kind === 'refused') {
+      refused += 1;
+      return;
+    }
+    const admission: Admission = { arrival, atMs, endedMs: undefined, settled: false };
+    admissions.push(admission);
+    running.set(admission, result.claim);
+    world.after(arrival.lastsMs, () => {
+      if (!running.delete(admission)) return;
+      admission.endedMs = world.monotonic();
+      admission.settled = true;
+      result.claim.settle(arrival.usedTokens);
+    });
+  }
+
+  for (const arrival of demand) {
+    world.after(startsMs + arrival.atMs - world.monotonic(), () => void ask(arrival));
+  }
+  return {
+    played: () => ({ admissions, refused, decidedMs }),
+    kill(node) {
+      for (const admission of [...running.keys()]) {
+        if (admission.arrival.node !== node) continue;
+        running.delete(admission);
+        admission.endedMs = world.monotonic();
+      }
+    },
+  };
+}
+
+function requestOf(arrival: Arrival, startedAt: number, plan: Plan): ClaimRequest {
+  return {
+    requestId: arrival.id,
+    startedAt,
+    accountId: 'acct_simulated',
+    model: 'simulated',
+    plan,
+    incident: undefined,
+    promptTokens: arrival.promptTokens,
+    outputBound: arrival.outputBound,
+  };
+}

@@ -1,0 +1,22 @@
+// The limits of one process in a simulated world, as the product has them without a cluster: the
+// measure of what a cluster should admit, and what each node asks first.
+
+import type { AccountLimits, AdmissionHistory } from '../../../src/limits/contract.ts';
+import { createLimits } from '../../../src/limits/limits.ts';
+import type { World } from '../world.ts';
+
+/** Nothing was admitted before the world began. */
+export const NO_PAST: AdmissionHistory = {
+  admittedSince: () => [],
+  mark: () => 0,
+  usedBefore: () => 0,
+};
+
+export function processLimits(world: World): AccountLimits {
+  return createLimits({
+    clock: world.wall,
+    monotonic: world.monotonic,
+    isLive: () => true,
+    history: NO_PAST,
+  });
+}
