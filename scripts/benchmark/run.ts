@@ -5,20 +5,23 @@
 //
 // The ledger is measured by itself as well, in ledger.ts, what failures cost in failing.ts, and the
 // pages over a million requests in dashboard.ts; that one takes minutes, and runs when it is asked.
+// So does cluster.ts, which starts PostgreSQL and Redis: threads, nodes and what stands between them.
 //
 //   scripts/bench [--rounds 3] [--seconds 1] [--connections 64] [--yardstick]
-//                 [--only ledger|gateway|failing|dashboard] [--requests 1000000]
+//                 [--only ledger|gateway|failing|dashboard|cluster] [--requests 1000000]
 
-import { readFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { type Gateway, startGateway, type TestAccount } from '../../test/support/gateway.ts';
+import { benchBody, benchCatalog, PRICE } from './catalog.ts';
+import { benchCluster } from './cluster.ts';
 import { benchDashboard } from './dashboard.ts';
 import { benchFailing } from './failing.ts';
 import { benchLedger } from './ledger.ts';
 import { type Load, type Measured, runLoad } from './load.ts';
+import { cpuMicroseconds, median, pin, residentMegabytes, row, startProcess } from './machine.ts';
 import { REPORTED } from './upstream.ts';
 
 const { values: flags } = parseArgs({
@@ -28,23 +31,14 @@ const { values: flags } = parseArgs({
     connections: { type: 'string', default: '64' },
     /** Measures B and D alone. */
     yardstick: { type: 'boolean', default: false },
-    /** `ledger`, `gateway`, `failing` or `dashboard`: that one alone. */
+    /** `ledger`, `gateway`, `failing`, `dashboard` or `cluster`: that one alone. */
     only: { type: 'string' },
     /** In the past of `dashboard`. */
     requests: { type: 'string', default: '1000000' },
   },
 });
 
-/** Service tokens a model token. */
-const PRICE = { input: 1, cached: 0.1, output: 2 };
 const CREDIT = 100_000_000_000;
-const TICKS_A_SECOND = 100;
-
-const pin = (core: number) =>
-  Bun.which('taskset') !== null && navigator.hardwareConcurrency > 1
-    ? ['taskset', '-c', String(core)]
-    : [];
-
 type Kind = 'whole' | 'stream';
 type Scenario = { readonly kind: Kind; readonly connections: number; readonly warmUps: number };
 
@@ -72,17 +66,19 @@ const measures = (part: string) => flags.only === undefined || flags.only === pa
 if (measures('ledger') && !flags.yardstick) {
   await benchLedger({ rounds: Number(flags.rounds), seconds: Number(flags.seconds) });
 }
+if (flags.only === 'cluster')
+  await benchCluster({ rounds: Number(flags.rounds), seconds: Number(flags.seconds) });
 if (measures('failing') && !flags.yardstick) await benchFailing(pin(0));
 if (flags.only === 'dashboard') await benchDashboard(pin(0), Number(flags.requests));
 if (!measures('gateway')) process.exit(0);
 
 const folder = await mkdtemp(join(tmpdir(), 'tollgate-bench-'));
-const upstream = await startProcess('upstream.ts', [], 1);
+const upstream = await startProcess('upstream.ts', [], pin(1));
 const completions = `${upstream.url}/v1/chat/completions`;
-const forwarder = await startProcess('forwarder.ts', [completions], 0);
+const forwarder = await startProcess('forwarder.ts', [completions], pin(0));
 const gateway = flags.yardstick
   ? undefined
-  : await startGateway({ catalog: catalog(upstream.url), prefix: pin(0) });
+  : await startGateway({ catalog: benchCatalog(upstream.url), prefix: pin(0) });
 const account = await gateway?.createAccount({ plan: 'bench', credit: CREDIT });
 
 const targets: Target[] = [
@@ -128,12 +124,7 @@ if (errors > 0) process.exitCode = 1;
 async function measure(target: Target, scenario: Scenario): Promise<Sample> {
   const load: Load = {
     url: target.url,
-    body: JSON.stringify({
-      model: 'bench',
-      max_tokens: 100,
-      messages: [{ role: 'user', content: 'Tell me about proverbs on work and play. '.repeat(4) }],
-      stream: scenario.kind === 'stream',
-    }),
+    body: benchBody(scenario.kind === 'stream'),
     headers: {
       'content-type': 'application/json',
       ...(target.key === undefined ? {} : { authorization: `Bearer ${target.key}` }),
@@ -156,27 +147,6 @@ async function measure(target: Target, scenario: Scenario): Promise<Sample> {
   };
 }
 
-/** User and system time of a process so far; zero where the system has no /proc. */
-function cpuMicroseconds(pid: number): number {
-  try {
-    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
-    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-    return ((Number(fields[11]) + Number(fields[12])) / TICKS_A_SECOND) * 1e6;
-  } catch {
-    return 0;
-  }
-}
-
-/** What a process holds in memory now. */
-function residentMegabytes(pid: number): string {
-  try {
-    const kilobytes = /VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1];
-    return (Number(kilobytes) / 1_024).toFixed(0);
-  } catch {
-    return 'unknown';
-  }
-}
-
 function print(scenario: Scenario, samples: ReadonlyMap<Target, readonly Sample[]>): void {
   const yardstick = [...samples].find(([target]) => target.name.startsWith('B'))?.[1] ?? [];
   const title = `${scenario.kind} answers, ${scenario.connections} connections`;
@@ -195,15 +165,6 @@ function print(scenario: Scenario, samples: ReadonlyMap<Target, readonly Sample[
     ]);
   }
   process.stdout.write('\n');
-}
-
-function row(name: string, cells: readonly string[]): void {
-  process.stdout.write(`${name.padEnd(34)}${cells.map((cell) => cell.padStart(16)).join('')}\n`);
-}
-
-function median(values: readonly number[]): number {
-  const sorted = [...values].sort((a, b) => a - b);
-  return sorted[Math.floor(sorted.length / 2)] ?? 0;
 }
 
 /**
@@ -239,53 +200,4 @@ function findAvailable(value: unknown): number | undefined {
     if (found !== undefined) return found;
   }
   return undefined;
-}
-
-type Process = { readonly url: string; readonly pid: number; readonly kill: () => void };
-
-/** Starts a part of the benchmark on one core and waits for its address. */
-async function startProcess(file: string, args: readonly string[], core: number): Promise<Process> {
-  const path = join(import.meta.dir, file);
-  const child = Bun.spawn([...pin(core), process.execPath, path, ...args], {
-    stdin: 'ignore',
-    stdout: 'pipe',
-    stderr: 'inherit',
-  });
-  // Also when the benchmark fails: nothing that it started may outlive it.
-  process.on('exit', () => child.kill());
-  const decoder = new TextDecoder();
-  let text = '';
-  for await (const bytes of child.stdout) {
-    text += decoder.decode(bytes);
-    const url = /listening on (http:\S+)\n/.exec(text)?.[1];
-    if (url !== undefined) return { url, pid: child.pid, kill: () => child.kill() };
-  }
-  throw new Error(`${file} ended before it listened`);
-}
-
-/** A plan with limits that the benchmark never meets; the checks themselves all run. */
-function catalog(upstreamUrl: string): string {
-  return `[service]
-usd_per_million = "1.00"
-
-[[upstream]]
-id = "bench"
-dialect = "chat"
-base_url = "${upstreamUrl}/v1"
-api_key = "bench"
-
-[[model]]
-slug = "bench"
-context_window = 128000
-max_output = 8192
-price = { input = "${PRICE.input}", cached_input = "${PRICE.cached}", output = "${PRICE.output}" }
-served_by = [{ upstream = "bench", model = "bench" }]
-
-[plan.bench]
-requests_per_minute = 1000000
-tokens_per_minute = 1000000000
-concurrent_requests = 1000000
-max_context = 256000
-max_api_keys = 20
-`;
 }
