@@ -37,7 +37,7 @@ export async function countTokens(
   const model = requireModel(catalog, request.model);
   call.observer.understood({ model: model.slug, stream: false });
   requireInPlan(plan, model);
-  const retryAfterSeconds = dependencies.limits.claimCount(facts.accountId, plan);
+  const retryAfterSeconds = await dependencies.limits.claimCount(facts.accountId, plan);
   if (retryAfterSeconds !== undefined) {
     throw new GatewayError('rate_limit_exceeded', { retryAfterSeconds });
   }

@@ -82,7 +82,7 @@ async function tryGrant(
   checked: CheckedRequest,
 ): Promise<Grant> {
   const { catalog, price, promptTokens, outputBound } = checked;
-  const claim = claimLimits(dependencies, checked);
+  const claim = await claimLimits(dependencies, checked);
   const amount = holdAmount(promptTokens, outputBound, price, catalog.minimumHold);
   const held = await holdMoney(dependencies, checked, claim, amount);
   return createGrant(dependencies, checked, claim, { amount, available: held.available });
@@ -175,9 +175,12 @@ function createGrant(
   };
 }
 
-function claimLimits(dependencies: GenerateDependencies, checked: CheckedRequest): Claim {
+async function claimLimits(
+  dependencies: GenerateDependencies,
+  checked: CheckedRequest,
+): Promise<Claim> {
   const { call, facts, plan, model, promptTokens, outputBound } = checked;
-  const result = dependencies.limits.claim({
+  const result = await dependencies.limits.claim({
     requestId: call.requestId,
     startedAt: call.startedAt,
     accountId: facts.accountId,
@@ -218,14 +221,14 @@ async function holdMoney(
       nowMs: call.startedAt,
     });
   } catch (error) {
-    claim.cancel();
+    await claim.cancel();
     if (error instanceof LedgerSilent) releaseUnconfirmed(dependencies, checked);
     throw new GatewayError('provider_unavailable', {
       message: 'The service cannot reserve money at the moment. Retry with back-off.',
     });
   }
   if (result.ok) return result;
-  const limits = claim.cancel();
+  const limits = await claim.cancel();
   throw new GatewayError('insufficient_balance', {
     message: `The available balance is ${formatTokens(result.available)} service tokens, and this request has to reserve ${formatTokens(amount)}. Top up the account, or lower max_tokens.`,
     limits,

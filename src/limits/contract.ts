@@ -2,6 +2,7 @@
 // implementation. test/limits/contract.ts is the suite that each of them has to pass.
 
 import type { LimitCode } from '../core/admit.ts';
+import type { Awaitable } from '../core/awaitable.ts';
 import type { Span } from '../core/calendar.ts';
 import type { IncidentLimits, LimitView, Plan } from '../core/plan.ts';
 
@@ -27,8 +28,11 @@ export type Claim = {
   readonly freeSlot: () => void;
   /** Ends the claim: frees the slot and corrects the caps to the tokens that were really used. */
   readonly settle: (usedTokens: number) => void;
-  /** Ends the claim as if it had never been made, and says what is left: a later stage refuses. */
-  readonly cancel: () => LimitView;
+  /**
+   * Ends the claim as if it had never been made, at once, and says what is left: a later stage
+   * refuses. Never rejects.
+   */
+  readonly cancel: () => Awaitable<LimitView>;
 };
 
 export type ClaimResult =
@@ -49,12 +53,13 @@ export type LimitUsage = {
   readonly monthTokens: number;
 };
 
+/** What the books or other nodes have to be asked for first is promised; the rest is known at once. */
 export type AccountLimits = {
   /** Decides all five limits together. A refusal consumes nothing. */
-  readonly claim: (request: ClaimRequest) => ClaimResult;
+  readonly claim: (request: ClaimRequest) => Awaitable<ClaimResult>;
   /** The request window of count_tokens, which is apart from generation's. Seconds when refused. */
-  readonly claimCount: (accountId: string, plan: Plan) => number | undefined;
-  readonly usage: (accountId: string, plan: Plan) => LimitUsage;
+  readonly claimCount: (accountId: string, plan: Plan) => Awaitable<number | undefined>;
+  readonly usage: (accountId: string, plan: Plan) => Awaitable<LimitUsage>;
   /** Every claim that has not ended, for the audit; one whose request is long gone, for once. */
   readonly claims: () => OpenClaimRecord[];
 };
@@ -75,11 +80,11 @@ export type PastAdmission = {
 /** What the books know of requests, so that a restart opens neither windows nor caps. */
 export type AdmissionHistory = {
   /** What started at or after an instant, newest first; asked once, when the limits begin. */
-  readonly admittedSince: (sinceMs: number) => readonly PastAdmission[];
+  readonly admittedSince: (sinceMs: number) => Awaitable<readonly PastAdmission[]>;
   /** Names the present state of the books. */
-  readonly mark: () => number;
+  readonly mark: () => Awaitable<number>;
   /** Tokens of the requests that started within a span, as the books had them at a mark. */
-  readonly usedBefore: (accountId: string, span: Span, mark: number) => number;
+  readonly usedBefore: (accountId: string, span: Span, mark: number) => Awaitable<number>;
 };
 
 export type LimitsDependencies = {

@@ -1,8 +1,9 @@
 // The limits of one process: request and token windows, concurrency leases, daily and monthly caps.
-// All five are decided together and synchronously; a refusal consumes nothing. `generate` claims
+// All five are decided together, in one go; a refusal consumes nothing. `generate` claims
 // before it holds money, and ends every claim exactly once.
 
 import { refusedByLimits } from '../core/admit.ts';
+import type { Awaitable } from '../core/awaitable.ts';
 import { secondsToUtcMidnight, utcDay, utcMonth } from '../core/calendar.ts';
 import { effectiveLimits, type IncidentLimits, type LimitView, type Plan } from '../core/plan.ts';
 import { SLICE_TOKENS } from '../core/price.ts';
@@ -30,10 +31,12 @@ import type {
   AdmissionHistory,
   Claim,
   ClaimRequest,
+  ClaimResult,
   LimitsDependencies,
+  LimitUsage,
   PastAdmission,
 } from './contract.ts';
-import { type Period, periodAt, usedIn } from './period.ts';
+import { learn, type Period, periodAt, usedIn } from './period.ts';
 import { remainders, retryAfter, type Scope, viewOf } from './scope.ts';
 
 export type { AccountLimits } from './contract.ts';
@@ -58,13 +61,13 @@ type Taken = {
 export function createLimits(dependencies: LimitsDependencies): AccountLimits {
   const { clock, monotonic, isLive, history } = dependencies;
   const accounts = createAccountStates(ACCOUNTS_MAX, isLive);
-  const pastOf = lastMinute(history, clock(), monotonic());
+  const past = createPast(history, clock, monotonic);
 
-  /** The account as it is now. */
+  /** The account as it is now; the past has to be known. */
   function stateOf(accountId: string, plan: Plan, nowMs: number): AccountState {
     let state = accounts.find(accountId);
     if (state === undefined) {
-      state = createAccountState(pastOf(accountId, nowMs), plan, nowMs);
+      state = createAccountState(past.of(accountId, nowMs), plan, nowMs);
       accounts.add(accountId, state, nowMs);
     }
     rollAccount(state, nowMs, isLive);
@@ -103,66 +106,86 @@ export function createLimits(dependencies: LimitsDependencies): AccountLimits {
     };
   }
 
+  /** Decides when all is known that it takes; from then on nothing else comes between. */
+  function claim(request: ClaimRequest): Awaitable<ClaimResult> {
+    const { accountId, plan, startedAt } = request;
+    let unknown = past.load();
+    if (unknown !== undefined) return unknown.then(() => claim(request));
+    const nowMs = monotonic();
+    const state = stateOf(accountId, plan, nowMs);
+    const day = periodAt(state.days, startedAt, utcDay);
+    const month = periodAt(state.months, startedAt, utcMonth);
+    unknown =
+      learn(day, accountId, history, plan.dailyTokens !== undefined) ??
+      learn(month, accountId, history, plan.monthlyTokens !== undefined);
+    if (unknown !== undefined) return unknown.then(() => claim(request));
+    return decide(request, state, [day, month], nowMs);
+  }
+
+  function decide(
+    request: ClaimRequest,
+    state: AccountState,
+    periods: readonly [Period, Period],
+    nowMs: number,
+  ): ClaimResult {
+    const { requestId, plan, model, startedAt } = request;
+    const modelWindow = modelWindowOf(state, model, nowMs);
+    const scopes = scopesOf(state, modelWindow, request);
+    const tokens = request.promptTokens + Math.min(request.outputBound, SLICE_TOKENS);
+    const left = (cap: number | undefined, period: Period): number =>
+      cap === undefined ? Infinity : cap - usedIn(period);
+    const code = refusedByLimits({
+      ...remainders(scopes),
+      freeDayTokens: left(plan.dailyTokens, periods[0]),
+      freeMonthTokens: left(plan.monthlyTokens, periods[1]),
+      tokens,
+    });
+    if (code !== undefined) {
+      const midnightSeconds = secondsToUtcMidnight(startedAt, clock());
+      const retryAfterSeconds = retryAfter(code, scopes, tokens, { nowMs, midnightSeconds });
+      return { kind: 'refused', code, retryAfterSeconds, view: viewNow(state, request, nowMs) };
+    }
+    const open = { requestId, startedAt, model, hasSlot: true, leaseUntil: nowMs + LEASE_MS };
+    const windows = [state.plan, modelWindow] as const;
+    const claim = admit({ request, state, open, tokens, windows, periods }, nowMs);
+    return { kind: 'claimed', claim };
+  }
+
+  function claimCount(accountId: string, plan: Plan): Awaitable<number | undefined> {
+    const unknown = past.load();
+    if (unknown !== undefined) return unknown.then(() => claimCount(accountId, plan));
+    const nowMs = monotonic();
+    const state = stateOf(accountId, plan, nowMs);
+    if (state.counts.requests >= plan.requestsPerMinute) return resetSeconds(state.counts, nowMs);
+    takeFrom(state.counts, 0, nowMs);
+    keep(state, nowMs);
+    return undefined;
+  }
+
+  function usage(accountId: string, plan: Plan): Awaitable<LimitUsage> {
+    let unknown = past.load();
+    if (unknown !== undefined) return unknown.then(() => usage(accountId, plan));
+    const nowMs = monotonic();
+    const timeMs = clock();
+    const state = stateOf(accountId, plan, nowMs);
+    const day = periodAt(state.days, timeMs, utcDay);
+    const month = periodAt(state.months, timeMs, utcMonth);
+    unknown = learn(day, accountId, history, true) ?? learn(month, accountId, history, true);
+    if (unknown !== undefined) return unknown.then(() => usage(accountId, plan));
+    return {
+      requestsUsed: state.plan.requests,
+      tokensUsed: state.plan.tokens,
+      resetSeconds: resetSeconds(state.plan, nowMs),
+      inFlight: slotsUsed(state),
+      dayTokens: usedIn(day),
+      monthTokens: usedIn(month),
+    };
+  }
+
   return {
-    claim(request) {
-      const nowMs = monotonic();
-      const { requestId, accountId, plan, model, startedAt } = request;
-      const state = stateOf(accountId, plan, nowMs);
-      const modelWindow = modelWindowOf(state, model, nowMs);
-      const scopes = scopesOf(state, modelWindow, request);
-      const day = periodAt(state.days, startedAt, utcDay, history);
-      const month = periodAt(state.months, startedAt, utcMonth, history);
-      const tokens = request.promptTokens + Math.min(request.outputBound, SLICE_TOKENS);
-      const left = (cap: number | undefined, period: Period): number =>
-        cap === undefined ? Infinity : cap - usedIn(period, accountId, history);
-      const code = refusedByLimits({
-        ...remainders(scopes),
-        freeDayTokens: left(plan.dailyTokens, day),
-        freeMonthTokens: left(plan.monthlyTokens, month),
-        tokens,
-      });
-      if (code !== undefined) {
-        const midnightSeconds = secondsToUtcMidnight(startedAt, clock());
-        const retryAfterSeconds = retryAfter(code, scopes, tokens, { nowMs, midnightSeconds });
-        return { kind: 'refused', code, retryAfterSeconds, view: viewNow(state, request, nowMs) };
-      }
-      const open = { requestId, startedAt, model, hasSlot: true, leaseUntil: nowMs + LEASE_MS };
-      const taken: Taken = {
-        request,
-        state,
-        open,
-        tokens,
-        windows: [state.plan, modelWindow],
-        periods: [day, month],
-      };
-      return { kind: 'claimed', claim: admit(taken, nowMs) };
-    },
-
-    claimCount(accountId, plan) {
-      const nowMs = monotonic();
-      const state = stateOf(accountId, plan, nowMs);
-      if (state.counts.requests >= plan.requestsPerMinute) return resetSeconds(state.counts, nowMs);
-      takeFrom(state.counts, 0, nowMs);
-      keep(state, nowMs);
-      return undefined;
-    },
-
-    usage(accountId, plan) {
-      const nowMs = monotonic();
-      const timeMs = clock();
-      const state = stateOf(accountId, plan, nowMs);
-      const used = (periods: Period[], spanOf: typeof utcDay): number =>
-        usedIn(periodAt(periods, timeMs, spanOf, history), accountId, history);
-      return {
-        requestsUsed: state.plan.requests,
-        tokensUsed: state.plan.tokens,
-        resetSeconds: resetSeconds(state.plan, nowMs),
-        inFlight: slotsUsed(state),
-        dayTokens: used(state.days, utcDay),
-        monthTokens: used(state.months, utcMonth),
-      };
-    },
-
+    claim,
+    claimCount,
+    usage,
     claims() {
       const nowMs = monotonic();
       return [...accounts.entries()].flatMap(([accountId, state]) => {
@@ -201,15 +224,45 @@ function viewNow(state: AccountState, request: ClaimRequest, nowMs: number): Lim
  * What the process before this one has admitted within the last minute, account by account, on the
  * clock of this one. After a minute none of it counts any more.
  */
-function lastMinute(history: AdmissionHistory, timeMs: number, startedMs: number) {
-  const past = history.admittedSince(timeMs - WINDOW_MS + 1).map((each) => ({
-    ...each,
+function createPast(history: AdmissionHistory, clock: () => number, monotonic: () => number) {
+  const startedMs = monotonic();
+  type Past = readonly (PastAdmission & { readonly atMs: number })[];
+  let byAccount: Map<string, Past> | undefined;
+  let loading: Promise<void> | undefined;
+
+  const know = (timeMs: number, past: readonly PastAdmission[]): void => {
     // What seems to come from the future was admitted before the clock was set back.
-    atMs: startedMs - Math.max(0, timeMs - each.startedAt),
-  }));
-  const byAccount = Map.groupBy(past, (each) => each.accountId);
-  return (accountId: string, nowMs: number): readonly (PastAdmission & { atMs: number })[] => {
-    if (nowMs - startedMs >= WINDOW_MS) byAccount.clear();
-    return byAccount.get(accountId) ?? [];
+    const aged = past.map((each) => ({
+      ...each,
+      atMs: startedMs - Math.max(0, timeMs - each.startedAt),
+    }));
+    byAccount = Map.groupBy(aged, (each) => each.accountId);
+  };
+
+  /** Undefined when it is known; else ask again when the promise is kept. */
+  function load(): Promise<void> | undefined {
+    if (byAccount !== undefined || loading !== undefined) return loading;
+    const timeMs = clock();
+    const past = history.admittedSince(timeMs - WINDOW_MS + 1);
+    if (!(past instanceof Promise)) {
+      know(timeMs, past);
+      return undefined;
+    }
+    loading = past
+      .then((known) => know(timeMs, known))
+      .finally(() => {
+        loading = undefined;
+      });
+    return loading;
+  }
+
+  // Whoever has to know it hears of a failure, and asks again.
+  load()?.catch(() => {});
+  return {
+    load,
+    of(accountId: string, nowMs: number): Past {
+      if (nowMs - startedMs >= WINDOW_MS) byAccount?.clear();
+      return byAccount?.get(accountId) ?? [];
+    },
   };
 }

@@ -58,12 +58,12 @@ function describeWindows(open: OpenLimits): void {
 
     test('a cancelled claim does not start it: the first admitted request does', async () => {
       const { usage, claimed, wait } = await createWorld(open);
-      (await claimed()).cancel();
+      await (await claimed()).cancel();
       wait(30_000);
       expect((await usage()).resetSeconds).toBe(60);
       await claimed();
       wait(10_000);
-      (await claimed()).cancel();
+      await (await claimed()).cancel();
       expect((await usage()).resetSeconds).toBe(50);
     });
 
@@ -72,7 +72,7 @@ function describeWindows(open: OpenLimits): void {
       const late = await claimed();
       wait(60_000);
       await claimed({ prompt: 5 });
-      expect(late.cancel()).toMatchObject({ remainingRequests: 2, remainingTokens: 9_985 });
+      expect(await late.cancel()).toMatchObject({ remainingRequests: 2, remainingTokens: 9_985 });
       expect(await usage()).toMatchObject({ requestsUsed: 1, tokensUsed: 15, inFlight: 1 });
     });
 
@@ -81,7 +81,7 @@ function describeWindows(open: OpenLimits): void {
       (await claimed()).settle(0);
       const late = await claimed();
       wait(60_000);
-      expect(late.cancel()).toEqual({
+      expect(await late.cancel()).toEqual({
         limitRequests: 3,
         remainingRequests: 3,
         limitTokens: 10_000,
@@ -168,8 +168,8 @@ function describeSlots(open: OpenLimits): void {
       first.claim.settle(1);
       await claimed({ plan });
       expect(await refusal({ plan })).toEqual(['concurrency_limit_exceeded', 2]);
-      second.cancel();
-      second.claim.cancel();
+      await second.cancel();
+      await second.claim.cancel();
       second.claim.settle(9);
       await claimed({ plan });
       expect(await refusal({ plan })).toEqual(['concurrency_limit_exceeded', 2]);
@@ -207,7 +207,7 @@ function describeSlots(open: OpenLimits): void {
       await claimed({ plan });
       await claimed({ plan });
       lost[0]?.settle(7);
-      lost[1]?.cancel();
+      await lost[1]?.cancel();
       expect(await refusal({ plan })).toEqual(['concurrency_limit_exceeded', 2]);
       expect(await usage()).toMatchObject({ inFlight: 2, requestsUsed: 3, dayTokens: 47 });
     });
@@ -472,7 +472,7 @@ function describeRestarts(open: OpenLimits): void {
       wait(20_000);
       const cancelled = await claimed();
       await claimed();
-      cancelled.cancel();
+      await cancelled.cancel();
       wait(10_500);
       await restart();
       expect(await usage()).toEqual({

@@ -147,7 +147,7 @@ async function play(open: OpenLimits, steps: Iterable<Step>): Promise<number> {
     expect(started.claim.view).toEqual(model.view(request, times.nowMs));
   }
 
-  function playEnd({ index, how, used }: Extract<Step, { kind: 'end' }>): void {
+  async function playEnd({ index, how, used }: Extract<Step, { kind: 'end' }>): Promise<void> {
     const chosen = running[index % Math.max(1, running.length)];
     if (chosen === undefined) return;
     const { each, modelled } = chosen;
@@ -168,12 +168,12 @@ async function play(open: OpenLimits, steps: Iterable<Step>): Promise<number> {
       return;
     }
     model.cancel(modelled);
-    expect(each.cancel()).toEqual(model.view(each.request, world.nowMs()));
+    expect(await each.cancel()).toEqual(model.view(each.request, world.nowMs()));
   }
 
   for (const each of steps) {
     if (each.kind === 'claim') await playClaim(each);
-    else if (each.kind === 'end') playEnd(each);
+    else if (each.kind === 'end') await playEnd(each);
     else if (each.kind === 'wait') world.wait(each.ms);
     else if (each.kind === 'set wall') world.setWall(each.aheadMs);
     else if (each.kind === 'plan') plans[each.account] = PLANS[each.plan] ?? PLAN;
@@ -317,7 +317,7 @@ export function describeLaws(open: OpenLimits): void {
             const asked = { ...each, account: 'acct_1', model: 'm', plan, lagMs: 0 };
             const { started } = await world.ask(asked);
             if (each.bound % 3 === 0) started?.settle(each.prompt);
-            else if (each.bound % 7 === 1) started?.cancel();
+            else if (each.bound % 7 === 1) await started?.cancel();
             world.wait(ms + each.lagMs);
           }
           const before = await world.usage('acct_1', plan);

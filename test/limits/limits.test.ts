@@ -16,6 +16,17 @@ import { createWorld, NOON, PLAN } from './world.ts';
 
 describeLimits('of one process', createLimits);
 
+describeLimits('of one process whose books answer later', ({ history, ...dependencies }) =>
+  createLimits({
+    ...dependencies,
+    history: {
+      admittedSince: async (sinceMs) => history.admittedSince(sinceMs),
+      mark: async () => history.mark(),
+      usedBefore: async (...of) => history.usedBefore(...of),
+    },
+  }),
+);
+
 test('idle accounts are forgotten a few at a time; those in use never are', () => {
   const live = new Set(['req_1']);
   const states = createAccountStates(100, (requestId) => live.has(requestId));
@@ -114,10 +125,9 @@ test('the books are asked once for a day and a month, and not at all without cap
 });
 
 test('of the days that have gone by, the latest are kept', () => {
-  const history = { admittedSince: () => [], mark: () => 0, usedBefore: () => 0 };
   const days: Period[] = [];
-  const first = periodAt(days, NOON, utcDay, history);
-  for (let day = 1; day < 20; day += 1) periodAt(days, NOON + day * 86_400_000, utcDay, history);
+  const first = periodAt(days, NOON, utcDay);
+  for (let day = 1; day < 20; day += 1) periodAt(days, NOON + day * 86_400_000, utcDay);
   expect(days.map(({ fromMs }) => (fromMs - first.fromMs) / 86_400_000)).toEqual([
     19, 18, 17, 16, 15, 14, 13, 12,
   ]);

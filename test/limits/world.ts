@@ -1,6 +1,7 @@
 // A world for limits under test: two clocks, the requests that live, and books that remember what
 // was admitted and what it used, as the ledger's would. A gateway in it claims and ends.
 
+import type { Awaitable } from '../../src/core/awaitable.ts';
 import type { IncidentLimits, Plan } from '../../src/core/plan.ts';
 import type {
   AccountLimits,
@@ -11,16 +12,8 @@ import type {
   PastAdmission,
 } from '../../src/limits/contract.ts';
 
-export type Answer<T> = T | Promise<T>;
-
-/** Any implementation of the contract; one that has to ask elsewhere may answer later. */
-export type TestedLimits = {
-  readonly [Name in keyof AccountLimits]: (
-    ...asked: Parameters<AccountLimits[Name]>
-  ) => Answer<ReturnType<AccountLimits[Name]>>;
-};
-
-export type OpenLimits = (dependencies: LimitsDependencies) => Answer<TestedLimits>;
+/** Any implementation of the contract. */
+export type OpenLimits = (dependencies: LimitsDependencies) => Awaitable<AccountLimits>;
 
 export type Asked = {
   readonly account?: string;

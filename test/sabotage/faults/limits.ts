@@ -74,8 +74,8 @@ export const LIMIT_FAULTS: readonly Fault[] = [
     edits: [
       {
         file: 'src/limits/limits.ts',
-        find: '      if (code !== undefined) {\n',
-        put: '      if (code !== undefined) {\n        takeFrom(state.plan, 0, nowMs);\n',
+        find: '    if (code !== undefined) {\n',
+        put: '    if (code !== undefined) {\n      takeFrom(state.plan, 0, nowMs);\n',
       },
     ],
     tests: LIMITS,
@@ -159,8 +159,8 @@ export const LIMIT_FAULTS: readonly Fault[] = [
       {
         file: 'src/limits/limits.ts',
         find: '      for (const period of periods) period.since += usedTokens - tokens;',
-        put: `      periodAt(state.days, clock(), utcDay, history).since += usedTokens - tokens;
-      periodAt(state.months, clock(), utcMonth, history).since += usedTokens - tokens;`,
+        put: `      periodAt(state.days, clock(), utcDay).since += usedTokens - tokens;
+      periodAt(state.months, clock(), utcMonth).since += usedTokens - tokens;`,
       },
     ],
     tests: LIMITS,
@@ -195,8 +195,8 @@ export const LIMIT_FAULTS: readonly Fault[] = [
     edits: [
       {
         file: 'src/limits/period.ts',
-        find: 'return period.before + period.since;',
-        put: 'return period.before * 0 + period.since;',
+        find: 'return before + since;',
+        put: 'return before * 0 + since;',
       },
     ],
     tests: LIMITS,
@@ -219,7 +219,7 @@ export const LIMIT_FAULTS: readonly Fault[] = [
     edits: [
       {
         file: 'src/generate/grant.ts',
-        find: 'const limits = claim.cancel();',
+        find: 'const limits = await claim.cancel();',
         put: 'const limits = claim.view;',
       },
     ],
@@ -231,7 +231,7 @@ export const LIMIT_FAULTS: readonly Fault[] = [
     edits: [
       {
         file: 'src/generate/grant.ts',
-        find: '    claim.cancel();\n',
+        find: '    await claim.cancel();\n',
         put: '',
       },
     ],
