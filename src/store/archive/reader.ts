@@ -1,0 +1,116 @@
+// Reads a file of `tollgate export`: unpacks it, checks every count and every digest, and hands out
+// the rows table by table. Bounded in memory, however long the file is. Throws `ArchiveError` for
+// whatever is wrong with it; only who has read it to its end knows that nothing is.
+
+import { createHash } from 'node:crypto';
+import { createReadStream } from 'node:fs';
+import { pipeline } from 'node:stream';
+import { createGunzip } from 'node:zlib';
+import {
+  ArchiveError,
+  damaged,
+  type LedgerFacts,
+  parseLine,
+  type Row,
+  rowOf,
+  type TableShape,
+} from './format.ts';
+
+/** Rows that are handed out together: so many, or so much text. */
+const ROWS_AT_ONCE = 500;
+const CHARACTERS_AT_ONCE = 1_000_000;
+
+/** No row of ours is as long; a line without an end must not fill the memory. */
+const LINE_CHARACTERS_MAX = 64 * 1_024 * 1_024;
+
+export type Portion =
+  | { readonly kind: 'header'; readonly madeBy: string; readonly tables: readonly TableShape[] }
+  | { readonly kind: 'rows'; readonly table: string; readonly rows: readonly Row[] }
+  | { readonly kind: 'end'; readonly rows: number; readonly ledger: LedgerFacts };
+
+/** The whole file, portion by portion: a header, rows in the order of the file, an end. */
+export async function* readArchive(path: string): AsyncGenerator<Portion> {
+  const whole = createHash('sha256');
+  let shapes: ReadonlyMap<string, TableShape> | undefined;
+  let open: { shape: TableShape; rows: number; digest: ReturnType<typeof createHash> } | undefined;
+  let portion: Row[] = [];
+  let characters = 0;
+  let total = 0;
+  let ended = false;
+  for await (const text of linesOf(path)) {
+    if (ended) throw damaged('something stands behind its end');
+    const line = parseLine(text);
+    if (shapes === undefined && line.kind !== 'header') {
+      throw new ArchiveError('The file was not made by tollgate export.');
+    }
+    switch (line.kind) {
+      case 'header':
+        if (shapes !== undefined) throw damaged('it has two headers');
+        shapes = new Map(line.tables.map((shape) => [shape.name, shape]));
+        yield line;
+        break;
+      case 'table': {
+        const shape = shapes?.get(line.name);
+        if (shape === undefined || open !== undefined) throw damaged('its tables are out of order');
+        open = { shape, rows: 0, digest: createHash('sha256') };
+        break;
+      }
+      case 'row':
+        if (open === undefined) throw damaged('a row belongs to no table');
+        open.rows += 1;
+        open.digest.update(`${text}\n`);
+        portion.push(rowOf(line.cells, open.shape));
+        characters += text.length;
+        if (portion.length < ROWS_AT_ONCE && characters < CHARACTERS_AT_ONCE) break;
+        yield { kind: 'rows', table: open.shape.name, rows: portion };
+        portion = [];
+        characters = 0;
+        break;
+      case 'table-end':
+        if (open?.shape.name !== line.name) throw damaged('its tables are out of order');
+        if (open.rows !== line.rows) throw damaged(`rows of ${line.name} are missing`);
+        if (open.digest.digest('hex') !== line.sha256) {
+          throw damaged(`rows of ${line.name} were changed`);
+        }
+        if (portion.length > 0) yield { kind: 'rows', table: line.name, rows: portion };
+        portion = [];
+        total += open.rows;
+        open = undefined;
+        break;
+      case 'end':
+        if (open !== undefined || total !== line.rows) throw damaged('tables are missing');
+        if (whole.digest('hex') !== line.sha256) throw damaged('it was changed');
+        ended = true;
+        yield { kind: 'end', rows: line.rows, ledger: line.ledger };
+        break;
+    }
+    if (!ended) whole.update(`${text}\n`);
+  }
+  if (!ended) throw damaged('its end is missing');
+}
+
+async function* linesOf(path: string): AsyncGenerator<string> {
+  let rest = '';
+  try {
+    const decoder = new TextDecoder('utf-8', { fatal: true });
+    const unpacked = createGunzip();
+    // What is wrong with the file ends the unpacking, which is where it is caught.
+    pipeline(createReadStream(path), unpacked, () => undefined);
+    for await (const bytes of unpacked) {
+      const lines = (rest + decoder.decode(bytes, { stream: true })).split('\n');
+      rest = lines.pop() ?? '';
+      if (rest.length > LINE_CHARACTERS_MAX) throw damaged('a line has no end');
+      yield* lines;
+    }
+  } catch (cause) {
+    throw cause instanceof ArchiveError ? cause : unreadable(cause);
+  }
+  if (rest !== '') throw damaged('its end is missing');
+}
+
+function unreadable(cause: unknown): ArchiveError {
+  const code = cause instanceof Error && 'code' in cause ? String(cause.code) : '';
+  if (code === 'ENOENT') return new ArchiveError('There is no such file.');
+  if (code === 'EACCES') return new ArchiveError('The file cannot be read by this user.');
+  return damaged('it cannot be unpacked to its end');
+}

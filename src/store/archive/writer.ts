@@ -1,0 +1,88 @@
+// Writes a file of `tollgate export`, packed, as fast as the disk takes it and never more of it in
+// memory. The file is new and its owner's alone; one that could not be finished is removed.
+
+import { createHash } from 'node:crypto';
+import { chmodSync, closeSync, createWriteStream, fsyncSync, openSync, rmSync } from 'node:fs';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { createGzip } from 'node:zlib';
+import {
+  endLine,
+  headerLine,
+  type LedgerFacts,
+  type Row,
+  rowLine,
+  type TableShape,
+  tableEndLine,
+  tableLine,
+} from './format.ts';
+
+export type ArchiveSource = {
+  readonly madeBy: string;
+  /** As people write an instant. */
+  readonly madeAt: string;
+  readonly tables: readonly TableShape[];
+  readonly rowsOf: (table: TableShape) => AsyncIterable<readonly Row[]>;
+  readonly ledger: LedgerFacts;
+};
+
+/** Digests are worth little, and take little, at a higher level than this. */
+const COMPRESSION_LEVEL = 6;
+
+/** Creates the file and answers how many rows are in each table. Throws what the system says. */
+export async function writeArchive(
+  path: string,
+  source: ArchiveSource,
+): Promise<ReadonlyMap<string, number>> {
+  const counts = new Map<string, number>();
+  createFile(path);
+  try {
+    const packed = createGzip({ level: COMPRESSION_LEVEL });
+    await pipeline(Readable.from(pieces(source, counts)), packed, createWriteStream(path));
+    syncFile(path);
+    return counts;
+  } catch (error) {
+    rmSync(path, { force: true });
+    throw error;
+  }
+}
+
+function createFile(path: string): void {
+  closeSync(openSync(path, 'wx', 0o600));
+  // Whatever the user takes away from or gives to other new files.
+  chmodSync(path, 0o600);
+}
+
+/** It is safe from a power cut when the command says that it is written. */
+function syncFile(path: string): void {
+  const file = openSync(path, 'r');
+  fsyncSync(file);
+  closeSync(file);
+}
+
+/** The text of the file; a piece is some rows. */
+async function* pieces(source: ArchiveSource, counts: Map<string, number>): AsyncGenerator<string> {
+  const whole = createHash('sha256');
+  const counted = (...lines: readonly string[]): string => {
+    const text = lines.map((line) => `${line}\n`).join('');
+    whole.update(text);
+    return text;
+  };
+  yield counted(headerLine(source.madeBy, source.madeAt, source.tables));
+  let total = 0;
+  for (const table of source.tables) {
+    const digest = createHash('sha256');
+    let count = 0;
+    yield counted(tableLine(table.name));
+    for await (const rows of source.rowsOf(table)) {
+      const text = counted(...rows.map(rowLine));
+      digest.update(text);
+      count += rows.length;
+      if (text !== '') yield text;
+    }
+    counts.set(table.name, count);
+    total += count;
+    yield counted(tableEndLine(table.name, count, digest.digest('hex')));
+  }
+  yield `${endLine(total, whole.digest('hex'), source.ledger)}\n`;
+}
