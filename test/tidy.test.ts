@@ -84,6 +84,10 @@ const LAYERS: Readonly<Record<string, Layer>> = {
   },
   observe: { folders: ['core'], packages: [...PLATFORM, 'pino', 'prom-client'] },
   mail: { folders: [], packages: [...PLATFORM, 'nodemailer'] },
+  cluster: {
+    folders: ['identity', 'catalog', 'limits', 'ledger', 'reasoning', 'store', 'core'],
+    packages: [...PLATFORM, 'drizzle-orm'],
+  },
   // What the command line and the console do alike: steps over several domains.
   operations: {
     folders: ['identity', 'catalog', 'limits', 'ledger', 'reasoning', 'store', 'core'],

@@ -10,7 +10,18 @@ const KEY_LENGTH = 48;
 
 export type RandomBytes = (length: number) => Uint8Array;
 
-type IdPrefix = 'req_' | 'acct_' | 'key_' | 'blk_' | 'op_' | 'cred_' | 'user_' | 'sess_' | 'inv_';
+type IdPrefix =
+  | 'req_'
+  | 'acct_'
+  | 'key_'
+  | 'blk_'
+  | 'op_'
+  | 'cred_'
+  | 'user_'
+  | 'sess_'
+  | 'inv_'
+  | 'node_'
+  | 'boot_';
 
 /** `length` letters and digits, each equally likely. */
 export function randomText(length: number, randomBytes: RandomBytes): string {
