@@ -1,0 +1,206 @@
+// Opens PostgreSQL as the database of a process. Each transaction has a session of its own, and what
+// the same task asks meanwhile belongs to it; all else takes a session for one statement. Before
+// anything is committed or believed, the session has to answer a question that only it was asked.
+
+import { AsyncLocalStorage } from 'node:async_hooks';
+import type { SQL } from 'drizzle-orm';
+import { SQLiteAsyncDialect } from 'drizzle-orm/sqlite-core';
+import { drizzle } from 'drizzle-orm/sqlite-proxy';
+import type { Database, Queries } from '../contract.ts';
+import { StoreError } from '../error.ts';
+import '../plain-errors.ts';
+import { fromDriver, PostgresRefusal, TRANSACTION_ABORTED, UnknownOutcome } from './error.ts';
+import { numberPlaceholders } from './placeholders.ts';
+import { createPool } from './pool.ts';
+import type { Reply, Session } from './session.ts';
+import { prepareOn } from './statement.ts';
+
+export type PostgresOptions = {
+  readonly url: string;
+  /** Connections at most; 10 where absent. */
+  readonly max?: number;
+  /** How long one statement may take; longer than the two seconds of a request for reports. */
+  readonly statementTimeoutMs?: number;
+  readonly connectTimeoutMs?: number;
+};
+
+const STATEMENT_TIMEOUT_MS = 2_000;
+const LOCK_TIMEOUT_MS = 1_000;
+const CONNECT_TIMEOUT_MS = 5_000;
+
+type Transaction = {
+  readonly session: Session;
+  state: 'open' | 'committed' | 'undone';
+  /** Why PostgreSQL refuses every further statement of it. */
+  failure: unknown;
+  savepoints: number;
+};
+
+/** Connects when the first statement comes. Throws `StoreError` for a URL of something else. */
+export function openPostgres(options: PostgresOptions): Database {
+  const { url } = options;
+  if (!/^postgres(ql)?:\/\//.test(url)) {
+    throw new StoreError(
+      'DATABASE_URL does not name a PostgreSQL database. Write it as postgres://user:password@host/database.',
+    );
+  }
+  const pool = createPool({
+    url,
+    max: options.max ?? 10,
+    statementTimeoutMs: options.statementTimeoutMs ?? STATEMENT_TIMEOUT_MS,
+    lockTimeoutMs: LOCK_TIMEOUT_MS,
+    connectTimeoutMs: options.connectTimeoutMs ?? CONNECT_TIMEOUT_MS,
+  });
+  const ambient = new AsyncLocalStorage<Transaction>();
+  const dialect = new SQLiteAsyncDialect();
+  const db: Queries = drizzle(async (text, values, method) => {
+    const { rows, count } = await ask(numberPlaceholders(text), values);
+    return { rows: (method === 'get' ? rows[0] : rows) as unknown[], changes: count };
+  });
+
+  /** Sent before this returns, so that statements of one transaction keep their order. */
+  function ask(text: string, values: readonly unknown[]): Promise<Reply> {
+    const transaction = ambient.getStore();
+    if (transaction?.state === 'open') return askWithin(transaction, text, values);
+    // What is left over of work that was undone must not be written on its own.
+    if (transaction?.state === 'undone') {
+      return Promise.reject(new StoreError('This transaction was undone already.'));
+    }
+    return askAlone(text, values);
+  }
+
+  async function askAlone(text: string, values: readonly unknown[]): Promise<Reply> {
+    const session = await pool.acquire();
+    try {
+      const [reply, checked] = await Promise.allSettled([
+        session.query(text, values),
+        session.check(),
+      ]);
+      if (checked.status === 'rejected') throw checked.reason;
+      if (reply.status === 'rejected') throw reply.reason;
+      return reply.value;
+    } finally {
+      pool.release(session);
+    }
+  }
+
+  async function inTransaction<T>(
+    opening: readonly string[],
+    work: (tx: Queries) => Promise<T>,
+  ): Promise<T> {
+    if (ambient.getStore()?.state === 'open') {
+      throw new StoreError('A transaction is already open.');
+    }
+    const session = await pool.acquire();
+    const transaction: Transaction = { session, state: 'open', failure: undefined, savepoints: 0 };
+    try {
+      // Not waited for: the first statement of the work travels along.
+      const opened = Promise.all(opening.map((text) => session.query(text)));
+      opened.catch(() => undefined);
+      const result = await ambient.run(transaction, () => work(db));
+      await opened;
+      await session.check();
+      await commit(transaction);
+      transaction.state = 'committed';
+      return result;
+    } catch (cause) {
+      transaction.state = 'undone';
+      await undo(session);
+      throw isEcho(cause) ? (transaction.failure ?? cause) : cause;
+    } finally {
+      pool.release(session);
+    }
+  }
+
+  return {
+    dialect: 'postgres',
+    db,
+    async rows<Row>(query: SQL) {
+      const { sql, params } = dialect.sqlToQuery(query);
+      const { rows, columns } = await ask(numberPlaceholders(sql), params);
+      return rows.map(
+        (row) => Object.fromEntries(columns.map((name, index) => [name, row[index]])) as Row,
+      );
+    },
+    prepare: (query) => prepareOn(ask, query),
+    transaction: (work) => inTransaction(['begin'], work),
+    quickly: (work) => inTransaction(['begin', 'set local synchronous_commit = off'], work),
+    snapshot: (read) => inTransaction(['begin isolation level repeatable read read only'], read),
+    async savepoint(work) {
+      const transaction = ambient.getStore();
+      if (transaction?.state !== 'open') throw new StoreError('No transaction is open.');
+      return atSavepoint(transaction, work);
+    },
+    // Sequences of other nodes' commits are not told to anybody.
+    foreignCommits: undefined,
+    ping: async () => void (await ask('select 1', [])),
+    close: async () => pool.close(),
+  };
+}
+
+async function askWithin(
+  transaction: Transaction,
+  text: string,
+  values: readonly unknown[],
+): Promise<Reply> {
+  try {
+    return await transaction.session.query(text, values);
+  } catch (cause) {
+    transaction.failure ??= cause;
+    throw isEcho(cause) ? transaction.failure : cause;
+  }
+}
+
+/** PostgreSQL refuses what comes after a statement that failed, and says no more than that. */
+function isEcho(cause: unknown): boolean {
+  return cause instanceof PostgresRefusal && cause.code === TRANSACTION_ABORTED;
+}
+
+/** Throws `UnknownOutcome` where nobody can tell whether it is written. */
+async function commit({ session, failure }: Transaction): Promise<void> {
+  let command: string;
+  try {
+    ({ command } = await session.query('commit'));
+  } catch (cause) {
+    if (cause instanceof PostgresRefusal) throw cause;
+    const { code, message } = fromDriver(cause);
+    const unknown = new UnknownOutcome(code, `Nobody knows what a commit did. ${message}`, {
+      cause,
+    });
+    session.end(unknown);
+    throw unknown;
+  }
+  if (command === 'COMMIT') return;
+  throw failure ?? new StoreError('The transaction was not committed: a statement of it failed.');
+}
+
+/** A session that cannot be brought back to rest is not used again. */
+async function undo(session: Session): Promise<void> {
+  if (!session.isOpen()) return;
+  const [undone, checked] = await Promise.allSettled([session.query('rollback'), session.check()]);
+  if (undone.status === 'rejected') session.end(fromDriver(undone.reason));
+  else if (checked.status === 'rejected') session.end(fromDriver(checked.reason));
+}
+
+async function atSavepoint<T>(transaction: Transaction, work: () => Promise<T>): Promise<T> {
+  const { session } = transaction;
+  const name = `inner_${transaction.savepoints}`;
+  transaction.savepoints += 1;
+  const opened = session.query(`savepoint ${name}`);
+  opened.catch(() => undefined);
+  try {
+    const result = await work();
+    await opened;
+    await session.query(`release savepoint ${name}`);
+    return result;
+  } catch (cause) {
+    if (session.isOpen()) {
+      transaction.failure = undefined;
+      await session.query(`rollback to savepoint ${name}`);
+      await session.query(`release savepoint ${name}`);
+    }
+    throw cause;
+  } finally {
+    transaction.savepoints -= 1;
+  }
+}

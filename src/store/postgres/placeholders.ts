@@ -1,0 +1,30 @@
+// Turns the SQL of Drizzle's builder for SQLite into PostgreSQL's: parameters get numbers, and a
+// column that the database counts takes its next number. Called for every statement, once a text.
+
+/**
+ * What a `serial` column is written with: SQLite gives a null the next number, and PostgreSQL does
+ * so for `default`, which SQLite does not know.
+ */
+export const NEXT_NUMBER = 'null /* next number */';
+
+/** Texts differ by how many values a list has; more than these are not worth their memory. */
+const KNOWN_MAX = 2_000;
+
+const known = new Map<string, string>();
+
+/** Strings and quoted names stay as they are, whatever is in them. */
+export function numberPlaceholders(text: string): string {
+  const found = known.get(text);
+  if (found !== undefined) return found;
+  let count = 0;
+  const numbered = text.replaceAll(/'[^']*'|"[^"]*"|null \/\* next number \*\/|\?/g, (part) => {
+    if (part === '?') {
+      count += 1;
+      return `$${count}`;
+    }
+    return part === NEXT_NUMBER ? 'default' : part;
+  });
+  if (known.size >= KNOWN_MAX) known.clear();
+  known.set(text, numbered);
+  return numbered;
+}

@@ -1,0 +1,106 @@
+// Sessions to PostgreSQL for whoever needs one: opened when they are asked for, given out one at a
+// time, and closed when they broke or have grown old. A database has one pool.
+
+import { PostgresFailure } from './error.ts';
+import { openSession, type Session, type SessionOptions } from './session.ts';
+
+export type Pool = {
+  /** Rejects with `PostgresFailure` where none comes free, or can be opened, in time. */
+  readonly acquire: () => Promise<Session>;
+  /** Every session that was given out comes back, a broken one too. */
+  readonly release: (session: Session) => void;
+  /** Ends the sessions at once. */
+  readonly close: () => void;
+};
+
+export type PoolOptions = SessionOptions & { readonly max: number };
+
+/** How long somebody waits for a session of others; a statement may take as long. */
+const ACQUIRE_TIMEOUT_MS = 2_000;
+
+/** An old session is closed: its statements and its server's memory of them have piled up. */
+const AGE_MAX_MS = 30 * 60_000;
+
+type Waiter = {
+  /** Undefined: there is room for a session of its own. */
+  readonly take: (session: Session | undefined) => void;
+};
+
+export function createPool(options: PoolOptions): Pool {
+  const { max } = options;
+  const idle: Session[] = [];
+  const all = new Set<Session>();
+  const waiters: Waiter[] = [];
+  let opening = 0;
+  let closed = false;
+
+  async function acquire(): Promise<Session> {
+    if (closed) throw failure('The database was closed.');
+    for (let session = idle.pop(); session !== undefined; session = idle.pop()) {
+      if (session.isOpen()) return session;
+    }
+    if (all.size + opening < max) return open();
+    const given = await wait();
+    return given?.isOpen() === true ? given : acquire();
+  }
+
+  async function open(): Promise<Session> {
+    opening += 1;
+    let opened: Session | undefined;
+    try {
+      const session = await openSession(options, () => {
+        if (opened !== undefined) all.delete(opened);
+        makeRoom();
+      });
+      opened = session;
+      all.add(session);
+      if (closed) session.end(failure('The database was closed.'));
+      return session;
+    } finally {
+      opening -= 1;
+      makeRoom();
+    }
+  }
+
+  /** A session that ended, or could not be opened, leaves its place to the next in line. */
+  function makeRoom(): void {
+    if (all.size + opening < max) waiters.shift()?.take(undefined);
+  }
+
+  function wait(): Promise<Session | undefined> {
+    return new Promise((resolve, reject) => {
+      const waiter: Waiter = {
+        take(session) {
+          clearTimeout(timer);
+          resolve(session);
+        },
+      };
+      const timer = setTimeout(() => {
+        waiters.splice(waiters.indexOf(waiter), 1);
+        reject(failure(`All ${max} connections to PostgreSQL are busy.`));
+      }, ACQUIRE_TIMEOUT_MS);
+      waiters.push(waiter);
+    });
+  }
+
+  function release(session: Session): void {
+    if (!session.isOpen()) return;
+    if (closed || performance.now() - session.openedAt > AGE_MAX_MS) {
+      session.end(failure('The connection to PostgreSQL has grown old.'));
+      return;
+    }
+    const waiter = waiters.shift();
+    if (waiter === undefined) idle.push(session);
+    else waiter.take(session);
+  }
+
+  function close(): void {
+    closed = true;
+    for (const session of [...all]) session.end(failure('The database was closed.'));
+    for (const waiter of waiters.splice(0)) waiter.take(undefined);
+  }
+
+  return { acquire, release, close };
+}
+
+const failure = (message: string): PostgresFailure => new PostgresFailure('POOL', message);

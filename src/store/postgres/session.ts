@@ -1,0 +1,282 @@
+// One connection to PostgreSQL, from its first byte to its last: a connection that breaks is never
+// made anew behind a transaction's back. The pool opens them; nobody else talks to postgres.js.
+// Statements that are not waited for one by one travel together and are carried out in their order.
+
+import { connect, type Socket } from 'node:net';
+import postgres from 'postgres';
+import { fromDriver, PostgresFailure } from './error.ts';
+import { createReplyCount } from './reply-count.ts';
+
+export type SessionOptions = {
+  /** `postgres://user:password@host:port/database`, with `?sslmode=verify-full` where it is far. */
+  readonly url: string;
+  readonly connectTimeoutMs: number;
+  /** PostgreSQL ends a statement after this; a second later we no longer wait for it to do so. */
+  readonly statementTimeoutMs: number;
+  readonly lockTimeoutMs: number;
+};
+
+export type Reply = {
+  readonly rows: readonly (readonly unknown[])[];
+  readonly columns: readonly string[];
+  /** Rows that were written or read. */
+  readonly count: number;
+  /** What PostgreSQL has done: `COMMIT`, `UPDATE`. */
+  readonly command: string;
+};
+
+export type Session = {
+  /** Rejects with `PostgresFailure` or `PostgresRefusal`. Must be called to be sent, not awaited. */
+  readonly query: (text: string, values?: readonly unknown[]) => Promise<Reply>;
+  /**
+   * Asks for a number that is asked for once. A reply that was lost or doubled before gives the
+   * answer of another question, and the session ends: nothing that it said can be relied on.
+   */
+  readonly check: () => Promise<void>;
+  readonly isOpen: () => boolean;
+  readonly openedAt: number;
+  /** At once; whoever waits for a reply is told that there will be none. */
+  readonly end: (cause: PostgresFailure) => void;
+};
+
+/** A transaction whose process is away holds its locks for no longer. */
+const IDLE_TRANSACTION_MS = 5_000;
+
+/** How long a reply may take beyond the time that PostgreSQL itself allows a statement, at most. */
+const GRACE_MS = 1_000;
+
+/** Statements that wait for their turn while these are on their way. */
+const PIPELINE_MAX = 1_000;
+
+const ended = (why: string): PostgresFailure =>
+  new PostgresFailure('CONNECTION_CLOSED', `The connection to PostgreSQL has ended: ${why}`);
+
+/** `onEnd` is called once, whichever way it ends. */
+export async function openSession(options: SessionOptions, onEnd: () => void): Promise<Session> {
+  const { url, connectTimeoutMs, statementTimeoutMs } = options;
+  const patienceMs = statementTimeoutMs + Math.min(statementTimeoutMs, GRACE_MS);
+  const waiting = new Set<(cause: PostgresFailure) => void>();
+  let socket: Socket | undefined;
+  let isOpen = true;
+  let sent = 0;
+  let asked = 0n;
+  let repliedAt = performance.now();
+  let watch: Timer | undefined;
+
+  const settings = {
+    max: 1,
+    max_pipeline: PIPELINE_MAX,
+    prepare: true,
+    fetch_types: false,
+    idle_timeout: 0,
+    max_lifetime: 0,
+    connect_timeout: connectTimeoutMs / 1_000,
+    types: TYPES,
+    onnotice: () => undefined,
+    onclose: () => end(ended('it was closed.')),
+    connection: {
+      application_name: 'tollgate',
+      statement_timeout: statementTimeoutMs,
+      lock_timeout: options.lockTimeoutMs,
+      idle_in_transaction_session_timeout: IDLE_TRANSACTION_MS,
+    },
+    /** Called again after the connection broke, for what was still to be sent: that is refused. */
+    async socket(target: Target) {
+      if (socket !== undefined) throw ended('it is used once.');
+      socket = await reach(target, connectTimeoutMs);
+      // What is encrypted cannot be counted, nor be lost or doubled on its way.
+      if (target.ssl === false) countReplies(socket);
+      return socket;
+    },
+  };
+  const client = postgres(url, settings);
+
+  function end(cause: PostgresFailure): void {
+    if (!isOpen) return;
+    isOpen = false;
+    clearTimeout(watch);
+    for (const reject of waiting) reject(cause);
+    waiting.clear();
+    socket?.destroy();
+    client.end({ timeout: 0 }).catch(() => undefined);
+    onEnd();
+  }
+
+  function countReplies(from: Socket): void {
+    const count = createReplyCount();
+    // One more than was asked for: the server says once that it is ready to be asked.
+    from.on('data', (bytes) => {
+      if (count(bytes) > sent + 1) end(ended('there was a reply that nobody asked for.'));
+    });
+  }
+
+  function query(text: string, values: readonly unknown[] = []): Promise<Reply> {
+    if (!isOpen) return Promise.reject(ended('nothing more can be asked.'));
+    return new Promise((resolve, reject) => {
+      if (waiting.size === 0) repliedAt = performance.now();
+      waiting.add(reject);
+      sent += 1;
+      watch ??= setTimeout(look, patienceMs);
+      client
+        .unsafe(text, values.map(toDriver), { prepare: true, ...NOT_SIMPLE })
+        .values()
+        .then(
+          (result) => {
+            heard(reject);
+            if (isReplyTo(text, result.command)) resolve(replyOf(result));
+            else reject(outOfStep());
+          },
+          (cause: unknown) => {
+            heard(reject);
+            reject(fromDriver(cause));
+          },
+        );
+    });
+  }
+
+  function heard(reject: (cause: PostgresFailure) => void): void {
+    waiting.delete(reject);
+    repliedAt = performance.now();
+  }
+
+  /** A network that swallows everything says nothing at all, so the clock has to. */
+  function look(): void {
+    watch = undefined;
+    if (waiting.size === 0) return;
+    const leftMs = repliedAt + patienceMs - performance.now();
+    if (leftMs > 0) {
+      watch = setTimeout(look, leftMs);
+      return;
+    }
+    // What has come while this process was busy is read first.
+    watch = setTimeout(() => {
+      if (performance.now() - repliedAt < patienceMs) look();
+      else end(ended('it did not answer in time.'));
+    }, 50);
+  }
+
+  async function check(): Promise<void> {
+    asked += 1n;
+    const number = asked;
+    const reply = await query('select $1::int8', [number]);
+    if (reply.rows[0]?.[0] !== number) throw outOfStep();
+  }
+
+  function outOfStep(): PostgresFailure {
+    const cause = ended('a reply was the one to another question.');
+    end(cause);
+    return cause;
+  }
+
+  try {
+    await check();
+  } catch (cause) {
+    const failure = fromDriver(cause);
+    end(failure);
+    throw failure;
+  }
+  return { query, check, isOpen: () => isOpen, openedAt: performance.now(), end };
+}
+
+/** The types of postgres.js lack the option that keeps a statement without values prepared. */
+const NOT_SIMPLE: object = { simple: false };
+
+type Target = {
+  readonly host: readonly string[];
+  readonly port: readonly number[];
+  readonly path: string | false;
+  readonly ssl: unknown;
+};
+
+/** PostgreSQL names in each reply what it has done. A commit may end as a rollback. */
+const KINDS: Readonly<Record<string, readonly string[]>> = {
+  select: ['SELECT'],
+  insert: ['INSERT'],
+  update: ['UPDATE'],
+  delete: ['DELETE'],
+  begin: ['BEGIN'],
+  commit: ['COMMIT', 'ROLLBACK'],
+  rollback: ['ROLLBACK'],
+  savepoint: ['SAVEPOINT'],
+  release: ['RELEASE'],
+};
+
+function isReplyTo(text: string, command: string): boolean {
+  const [word = ''] = text.split(' ', 1);
+  return KINDS[word]?.includes(command) ?? true;
+}
+
+/** The first server of the URL that takes a connection. */
+async function reach({ host, port, path }: Target, timeoutMs: number): Promise<Socket> {
+  if (path !== false) return dial({ path }, timeoutMs);
+  let failure: unknown = ended('its URL names no server.');
+  for (const [index, name] of host.entries()) {
+    try {
+      const socket = await dial({ host: name, port: port[index] ?? 5432 }, timeoutMs);
+      // Where the connection is encrypted, the certificate has to be of this server.
+      return Object.assign(socket, { host: name });
+    } catch (cause) {
+      failure = cause;
+    }
+  }
+  throw failure;
+}
+
+function dial(
+  target: { path: string } | { host: string; port: number },
+  timeoutMs: number,
+): Promise<Socket> {
+  return new Promise((resolve, reject) => {
+    const socket = connect({ ...target, noDelay: true, keepAlive: true });
+    const timer = setTimeout(() => fail(ended('the server did not take it in time.')), timeoutMs);
+    const fail = (cause: unknown): void => {
+      clearTimeout(timer);
+      socket.destroy();
+      reject(cause);
+    };
+    socket.once('error', fail);
+    socket.once('connect', () => {
+      clearTimeout(timer);
+      socket.off('error', fail);
+      resolve(socket);
+    });
+  });
+}
+
+/** Flags are numbers in both databases. */
+function toDriver(value: unknown): postgres.ParameterOrJSON<never> {
+  return (typeof value === 'boolean' ? Number(value) : value) as postgres.ParameterOrJSON<never>;
+}
+
+function replyOf(result: {
+  readonly length: number;
+  readonly columns: readonly { readonly name: string }[] | null;
+  readonly count: number | null;
+  readonly command: string;
+}): Reply {
+  return {
+    rows: result as unknown as readonly (readonly unknown[])[],
+    columns: (result.columns ?? []).map(({ name }) => name),
+    count: result.count ?? 0,
+    command: result.command,
+  };
+}
+
+const integer = (text: string): bigint => BigInt(text);
+
+/** As SQLite answers: every integer is a bigint, what is true is 1, a fraction is a number. */
+const TYPES = {
+  integer: { to: 20, from: [20, 21, 23], serialize: String, parse: integer },
+  numeric: {
+    to: 1700,
+    from: [1700],
+    serialize: String,
+    parse: (text: string) => (text.includes('.') ? Number(text) : integer(text)),
+  },
+  flag: {
+    to: 16,
+    from: [16],
+    serialize: (value: unknown) => (value ? 't' : 'f'),
+    parse: (text: string) => (text === 't' ? 1n : 0n),
+  },
+};
