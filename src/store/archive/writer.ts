@@ -2,8 +2,8 @@
 // memory. The file is new and its owner's alone; one that could not be finished is removed.
 
 import { createHash } from 'node:crypto';
+import { once } from 'node:events';
 import { chmodSync, closeSync, createWriteStream, fsyncSync, openSync, rmSync } from 'node:fs';
-import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createGzip } from 'node:zlib';
 import {
@@ -37,14 +37,34 @@ export async function writeArchive(
   const counts = new Map<string, number>();
   createFile(path);
   try {
-    const packed = createGzip({ level: COMPRESSION_LEVEL });
-    await pipeline(Readable.from(pieces(source, counts)), packed, createWriteStream(path));
+    await pack(pieces(source, counts), path);
     syncFile(path);
     return counts;
   } catch (error) {
     rmSync(path, { force: true });
     throw error;
   }
+}
+
+/**
+ * The pieces are asked for by the task that called, one after the other: its reads belong to a
+ * transaction, which a stream that asks for itself would be outside of.
+ */
+async function pack(text: AsyncIterable<string>, path: string): Promise<void> {
+  const packer = createGzip({ level: COMPRESSION_LEVEL });
+  const written = pipeline(packer, createWriteStream(path));
+  written.catch(() => undefined);
+  try {
+    for await (const piece of text) {
+      // A disk that is full ends the waiting as well.
+      if (!packer.write(piece)) await Promise.race([once(packer, 'drain'), written]);
+    }
+    packer.end();
+  } catch (error) {
+    packer.destroy();
+    throw error;
+  }
+  await written;
 }
 
 function createFile(path: string): void {
