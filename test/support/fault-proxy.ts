@@ -1,0 +1,226 @@
+// A TCP proxy between a gateway and a server that it needs (PostgreSQL, Redis, an upstream), which
+// breaks the connection in ways that a test chooses and changes while it runs. It passes on what it is
+// told to, in order, and counts what it did.
+
+import { connect, createServer, type Socket } from 'node:net';
+import { anyBytes, postgresReply, type ReplyLength, redisReply } from './replies.ts';
+
+/**
+ * none       everything passes
+ * latency    every byte comes so many milliseconds late, in both directions
+ * stall      nothing passes until the next fault is set; then all of it does, as after a partition
+ * refuse     open connections are reset, new ones too
+ * reset      instead of a reply the connection is reset
+ * drop       a reply is missing, what comes after it passes
+ * duplicate  a reply comes twice
+ * cut        half of a reply, then the end of the connection
+ *
+ * The last four hit as many replies as they say, one unless told otherwise; then everything passes.
+ */
+export type Fault =
+  | { readonly kind: 'none' | 'stall' | 'refuse' }
+  | { readonly kind: 'latency'; readonly ms: number }
+  | { readonly kind: ReplyFault; readonly replies?: number };
+
+export type ReplyFault = 'reset' | 'drop' | 'duplicate' | 'cut';
+
+export type FaultCounts = {
+  readonly connections: number;
+  /** Now. */
+  readonly open: number;
+  readonly refused: number;
+  readonly replies: number;
+  /** How many replies each kind of fault hit. */
+  readonly hits: Readonly<Record<ReplyFault, number>>;
+};
+
+export type FaultProxy = {
+  readonly port: number;
+  /** `url` with this proxy as its host and port. */
+  readonly through: (url: string) => string;
+  readonly set: (fault: Fault) => void;
+  readonly clear: () => void;
+  readonly counts: () => FaultCounts;
+  readonly close: () => Promise<void>;
+  readonly [Symbol.asyncDispose]: () => Promise<void>;
+};
+
+/** What a reply is: bytes that came together, or what the server's protocol calls one. */
+export type Protocol = 'bytes' | 'postgres' | 'redis';
+
+const REPLY_LENGTH: Readonly<Record<Protocol, ReplyLength>> = {
+  bytes: anyBytes,
+  postgres: postgresReply,
+  redis: redisReply,
+};
+
+/** Bytes on their way, or the end of one side. */
+type Step = { readonly dueMs: number; readonly take: () => void };
+
+/** One direction of a connection. */
+type Lane = { readonly push: (take: () => void) => void; readonly pump: () => void };
+
+/** Starts a proxy before `target`, such as `{ port: 5432 }`. */
+export function startFaultProxy(
+  target: { readonly host?: string; readonly port: number },
+  protocol: Protocol = 'bytes',
+): Promise<FaultProxy> {
+  const replyLength = REPLY_LENGTH[protocol];
+  const lanes = new Set<Lane>();
+  const sockets = new Set<Socket>();
+  const hits = { reset: 0, drop: 0, duplicate: 0, cut: 0 };
+  let [connections, refused, replies] = [0, 0, 0];
+  let fault: Fault = { kind: 'none' };
+  let left = 0;
+
+  function set(next: Fault): void {
+    fault = next;
+    left = 'replies' in next ? (next.replies ?? 1) : 1;
+    if (next.kind === 'refuse') for (const socket of sockets) socket.resetAndDestroy();
+    for (const lane of lanes) lane.pump();
+  }
+
+  /** The fault that hits this reply, counted; none where it passes. */
+  function hit(): ReplyFault | 'none' {
+    replies += 1;
+    const { kind } = fault;
+    if (kind !== 'reset' && kind !== 'drop' && kind !== 'duplicate' && kind !== 'cut')
+      return 'none';
+    hits[kind] += 1;
+    left -= 1;
+    if (left === 0) fault = { kind: 'none' };
+    return kind;
+  }
+
+  function createLane(): Lane {
+    const steps: Step[] = [];
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    function pump(): void {
+      clearTimeout(timer);
+      timer = undefined;
+      while (fault.kind !== 'stall') {
+        const [first] = steps;
+        if (first === undefined) return;
+        const waitMs = first.dueMs - performance.now();
+        if (waitMs > 0) {
+          timer = setTimeout(pump, waitMs);
+          return;
+        }
+        steps.shift();
+        first.take();
+      }
+    }
+    function push(take: () => void): void {
+      const lateMs = fault.kind === 'latency' ? fault.ms : 0;
+      steps.push({ dueMs: performance.now() + lateMs, take });
+      pump();
+    }
+    const lane = { push, pump };
+    lanes.add(lane);
+    return lane;
+  }
+
+  function join(client: Socket): void {
+    connections += 1;
+    if (fault.kind === 'refuse') {
+      refused += 1;
+      client.resetAndDestroy();
+      return;
+    }
+    const server = connect({ host: target.host ?? '127.0.0.1', ...target, allowHalfOpen: true });
+    pipe(client, server, createLane(), (bytes) => write(client, server, bytes));
+    pipe(server, client, createLane(), createAnswering(client, server));
+  }
+
+  /** What passes on the server's bytes, reply by reply where a fault waits for one. */
+  function createAnswering(client: Socket, server: Socket): (bytes: Buffer) => void {
+    let begun: Buffer = Buffer.alloc(0);
+    return (bytes) => {
+      begun = Buffer.concat([begun, bytes]);
+      for (;;) {
+        const length = replyLength(begun);
+        if (length === undefined) return;
+        const reply = begun.subarray(0, length);
+        begun = begun.subarray(length);
+        answer(reply, client, server);
+      }
+    };
+  }
+
+  function answer(reply: Buffer, client: Socket, server: Socket): void {
+    switch (hit()) {
+      case 'none':
+        write(server, client, reply);
+        return;
+      case 'drop':
+        return;
+      case 'duplicate':
+        write(server, client, Buffer.concat([reply, reply]));
+        return;
+      case 'reset':
+        client.resetAndDestroy();
+        server.resetAndDestroy();
+        return;
+      case 'cut':
+        client.end(reply.subarray(0, Math.floor(reply.length / 2)));
+        server.resetAndDestroy();
+    }
+  }
+
+  function pipe(from: Socket, to: Socket, lane: Lane, take: (bytes: Buffer) => void): void {
+    sockets.add(from);
+    from.on('data', (data) => {
+      const bytes = Buffer.from(data);
+      lane.push(() => take(bytes));
+    });
+    from.on('end', () => lane.push(() => to.end()));
+    from.on('error', () => lane.push(() => to.resetAndDestroy()));
+    from.on('close', () => {
+      sockets.delete(from);
+      // Nothing comes after this, and it waits with the rest while all is stalled.
+      lane.push(() => {
+        to.destroy();
+        lanes.delete(lane);
+      });
+    });
+  }
+
+  const listener = createServer({ allowHalfOpen: true, noDelay: true }, join);
+  async function close(): Promise<void> {
+    set({ kind: 'refuse' });
+    await new Promise<void>((resolve) => listener.close(() => resolve()));
+  }
+  return new Promise((resolve, reject) => {
+    listener.on('error', reject);
+    listener.listen(0, '127.0.0.1', () => {
+      const address = listener.address();
+      const port = typeof address === 'object' ? (address?.port ?? 0) : 0;
+      resolve({
+        port,
+        through(url) {
+          const changed = new URL(url);
+          changed.host = `127.0.0.1:${port}`;
+          return changed.href;
+        },
+        set,
+        clear: () => set({ kind: 'none' }),
+        counts: () => ({
+          connections,
+          open: sockets.size / 2,
+          refused,
+          replies,
+          hits: { ...hits },
+        }),
+        close,
+        [Symbol.asyncDispose]: close,
+      });
+    });
+  });
+}
+
+/** Waits with reading where the other side does not take what there is. */
+function write(from: Socket, to: Socket, bytes: Buffer): void {
+  if (to.destroyed || to.write(bytes)) return;
+  from.pause();
+  to.once('drain', () => from.resume());
+}
