@@ -117,7 +117,7 @@ export async function openStage(dialect: Format, keep: boolean): Promise<Stage> 
 
   async function close(): Promise<void> {
     await tap.stop();
-    books.close();
+    await books.close();
     await gateway[Symbol.asyncDispose]();
     await upstream.close();
   }

@@ -32,9 +32,9 @@ export async function benchDashboard(prefix: readonly string[], requests: number
   const url = `sqlite:${join(directory, 'data/tollgate.db')}`;
   const writing = Bun.nanoseconds();
   const database = openDatabase({ url, sync: 'normal' });
-  migrate(database);
-  writeHistory(database, { requests, accounts: ACCOUNTS, days: DAYS, nowMs });
-  database.close();
+  await migrate(database);
+  await writeHistory(database, { requests, accounts: ACCOUNTS, days: DAYS, nowMs });
+  await database.close();
   say(`${requests} requests of the past were written in ${seconds(writing)}`);
 
   await using mailbox = await openMailbox();
@@ -57,9 +57,9 @@ async function addUp(gateway: Gateway, url: string): Promise<void> {
   const { behind } = createRollUp(database);
   const startedAt = Bun.nanoseconds();
   const stallMs = await watch(gateway, async () => {
-    while (behind() > 0) await Bun.sleep(100);
+    while ((await behind()) > 0) await Bun.sleep(100);
   });
-  database.close();
+  await database.close();
   say(
     `they were added up in ${seconds(startedAt)}; longest stall of the loop ${stallMs.toFixed(0)} ms`,
   );

@@ -49,15 +49,15 @@ function createRandom(seed: number): (below: number) => number {
 }
 
 /** `database` is migrated and empty. */
-export function writeHistory(database: Database, options: HistoryOptions): void {
+export async function writeHistory(database: Database, options: HistoryOptions): Promise<void> {
   const { requests, days, nowMs } = options;
   const startMs = nowMs - days * DAY_MS;
-  addAccounts(database, options.accounts, startMs);
+  await addAccounts(database, options.accounts, startMs);
   const write = createWriter(database);
   const random = createRandom(1);
   const bytes = (length: number) => Uint8Array.from({ length }, () => random(248));
   const stepMs = (days * DAY_MS) / requests;
-  write(
+  await write(
     Array.from({ length: options.accounts }, (_, index) => ({
       name: 'credit',
       command: {
@@ -75,27 +75,29 @@ export function writeHistory(database: Database, options: HistoryOptions): void 
       const at = Math.floor(startMs + (done + index) * stepMs);
       return requestOf(createRequestId(at, bytes), at, options.accounts, random);
     });
-    const answers = write(batch.flat());
+    const answers = await write(batch.flat());
     const failed = answers.find(({ ok }) => !ok);
     if (failed !== undefined)
       throw new Error(`the past could not be written: ${JSON.stringify(failed)}`);
   }
 }
 
-function addAccounts(database: Database, count: number, atMs: number): void {
+async function addAccounts(database: Database, count: number, atMs: number): Promise<void> {
   const { openBalance } = createBooks(database);
-  database.transaction((tx) => {
+  await database.transaction(async (tx) => {
     for (let index = 0; index < count; index += 1) {
       const id = accountName(index);
       const facts = { plan: 'pro', planSince: atMs, standing: 'active' as const };
-      tx.insert(accounts)
+      await tx
+        .insert(accounts)
         .values({ id, email: `${id}@example.org`, ...facts, emailVerified: true, createdAt: atMs })
         .run();
-      openBalance(tx, id);
+      await openBalance(tx, id);
       for (let key = 0; key < KEYS; key += 1) {
         const digest = new Bun.CryptoHasher('sha256').update(`${id} ${key}`).digest('hex');
         const masked = 'sk-benc…mark';
-        tx.insert(apiKeys)
+        await tx
+          .insert(apiKeys)
           .values({ id: `key_${id}_${key}`, accountId: id, digest, masked, createdAt: atMs })
           .run();
       }

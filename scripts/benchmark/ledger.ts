@@ -78,12 +78,12 @@ export async function benchLedger({ rounds, seconds }: LedgerBenchOptions): Prom
 async function ledgerSubject(folder: string, name: 'in process' | 'in its thread') {
   const url = `sqlite:${join(folder, `${name.replaceAll(' ', '-')}.db`)}`;
   const database = openDatabase({ url, sync: 'full' });
-  migrate(database);
+  await migrate(database);
   const ledger =
     name === 'in process' ? createLedger({ database }) : createRemoteLedger({ url, sync: 'full' });
   const books = createBooks(database);
   for (let n = 0; n < ACCOUNTS; n += 1) {
-    addAccount({ database, ledger, books }, accountOf(n));
+    await addAccount({ database, ledger, books }, accountOf(n));
     await ledger.credit(creditOf(`credit-${n}`, accountOf(n), CREDIT));
   }
   return {
@@ -92,9 +92,9 @@ async function ledgerSubject(folder: string, name: 'in process' | 'in its thread
     saturate: (lanes: number, seconds: number) => saturate(ledger, lanes, seconds),
     async close() {
       await ledger.close();
-      const differences = books.audit().filter(({ kind }) => kind !== 'chain');
+      const differences = (await books.audit()).filter(({ kind }) => kind !== 'chain');
       if (differences.length > 0) throw new Error(`the ledger ${name} has differences`);
-      database.close();
+      await database.close();
     },
   } satisfies Subject;
 }
@@ -157,10 +157,10 @@ type Row = Record<string, SQLQueryBindings>;
 async function rawSubject(folder: string): Promise<Subject> {
   const path = join(folder, 'raw.db');
   const database = openDatabase({ url: `sqlite:${path}`, sync: 'full' });
-  migrate(database);
+  await migrate(database);
   const ledger = createLedger({ database });
   for (let n = 0; n < ACCOUNTS; n += 1) {
-    addAccount({ database, ledger, books: createBooks(database) }, accountOf(n));
+    await addAccount({ database, ledger, books: createBooks(database) }, accountOf(n));
     await ledger.credit(creditOf(`credit-${n}`, accountOf(n), CREDIT));
   }
   const first = nextId();
@@ -168,7 +168,7 @@ async function rawSubject(folder: string): Promise<Subject> {
   const open = database.connection.query<Row, []>('SELECT * FROM holds').get();
   await ledger.settle(settleCommand(first));
   const record = database.connection.query<Row, []>('SELECT * FROM usage_records').get();
-  database.close();
+  await database.close();
   if (open === null || record === null) throw new Error('the ledger wrote no rows');
 
   const connection = new Connection(path, { readwrite: true, strict: true, safeIntegers: true });

@@ -21,16 +21,16 @@ export type DisabledPlace = Place & {
 };
 
 /** Of what requests ask, as the database has it now. */
-export function readDisabled(database: Database): OperatorState['isDisabled'] {
-  const names = new Set(rows(database).map(({ name }) => name));
+export async function readDisabled(database: Database): Promise<OperatorState['isDisabled']> {
+  const names = new Set((await rows(database)).map(({ name }) => name));
   if (names.size === 0) return () => false;
   return (upstream, model) =>
     names.has(nameOf({ upstream })) || names.has(nameOf({ upstream, model }));
 }
 
 /** Everything that is out of service, by upstream and model. */
-export function listDisabled(database: Database): DisabledPlace[] {
-  return rows(database)
+export async function listDisabled(database: Database): Promise<DisabledPlace[]> {
+  return (await rows(database))
     .map(({ name, value, updatedAt }) => ({
       ...placeOf(name),
       reason: value,
@@ -40,14 +40,23 @@ export function listDisabled(database: Database): DisabledPlace[] {
 }
 
 /** The caller checks that the catalog has the place, and writes the audit event beside it. */
-export function disable({ db }: Database, place: Place, reason: string, nowMs: number): void {
+export async function disable(
+  { db }: Database,
+  place: Place,
+  reason: string,
+  nowMs: number,
+): Promise<void> {
   const row = { name: nameOf(place), value: reason, updatedAt: nowMs };
-  db.insert(settings).values(row).onConflictDoUpdate({ target: settings.name, set: row }).run();
+  await db
+    .insert(settings)
+    .values(row)
+    .onConflictDoUpdate({ target: settings.name, set: row })
+    .run();
 }
 
 /** `false` where it was in service. */
-export function enable({ db }: Database, place: Place): boolean {
-  const removed = db
+export async function enable({ db }: Database, place: Place): Promise<boolean> {
+  const removed = await db
     .delete(settings)
     .where(eq(settings.name, nameOf(place)))
     .returning({ name: settings.name })

@@ -13,8 +13,8 @@ export type Incident = typeof incidentLimits.$inferSelect;
 export type Incidents = ReturnType<typeof createIncidents>;
 
 /** The limits in force for a model's slug, as the database has them now; of none: `undefined`. */
-export function readIncidents(database: Database): OperatorState['incidentOf'] {
-  const rows = database.db.select().from(incidentLimits).all();
+export async function readIncidents(database: Database): Promise<OperatorState['incidentOf']> {
+  const rows = await database.db.select().from(incidentLimits).all();
   const byModel = new Map(rows.map((row) => [row.model, Object.freeze(presentLimits(row))]));
   return (modelSlug) => byModel.get(modelSlug);
 }
@@ -29,13 +29,13 @@ export function createIncidents(dependencies: {
 
   return {
     /** All incidents, by model, as the database has them now. */
-    list: (): Incident[] =>
+    list: async (): Promise<Incident[]> =>
       db.select().from(incidentLimits).orderBy(asc(incidentLimits.model)).all(),
     /**
      * Replaces the limits of a model. At least one has to be given, each a whole number of at
      * least 1; throws `RangeError` otherwise. The caller checks that the model exists.
      */
-    set(model: string, limits: IncidentLimits, reason: string): Incident {
+    async set(model: string, limits: IncidentLimits, reason: string): Promise<Incident> {
       const values = LIMIT_NAMES.flatMap((field) => limits[field] ?? []);
       if (
         values.length === 0 ||
@@ -51,15 +51,16 @@ export function createIncidents(dependencies: {
         reason,
         updatedAt: clock(),
       };
-      db.insert(incidentLimits)
+      await db
+        .insert(incidentLimits)
         .values(row)
         .onConflictDoUpdate({ target: incidentLimits.model, set: row })
         .run();
       return row;
     },
     /** Ends the incident of a model; `false` when there was none. */
-    clear(model: string): boolean {
-      const removed = db
+    async clear(model: string): Promise<boolean> {
+      const removed = await db
         .delete(incidentLimits)
         .where(eq(incidentLimits.model, model))
         .returning({ model: incidentLimits.model })

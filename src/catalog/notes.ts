@@ -29,24 +29,32 @@ const CatalogNote = Type.Object({
 export type CatalogNote = Static<typeof CatalogNote>;
 
 /** What the server that runs, or the last one that did, has served; `undefined` before the first. */
-export function readCatalogNote(database: Database): CatalogNote | undefined {
-  const text = readNote(database, 'catalog');
+export async function readCatalogNote(database: Database): Promise<CatalogNote | undefined> {
+  const text = await readNote(database, 'catalog');
   const note: unknown = text === undefined ? undefined : parse(text);
   return Value.Check(CatalogNote, note) ? note : undefined;
 }
 
-export function writeCatalogNote(database: Database, note: CatalogNote, nowMs: number): void {
-  writeNote(database, 'catalog', JSON.stringify(note), nowMs);
+export async function writeCatalogNote(
+  database: Database,
+  note: CatalogNote,
+  nowMs: number,
+): Promise<void> {
+  await writeNote(database, 'catalog', JSON.stringify(note), nowMs);
 }
 
 /** The id of the last request for a reload. */
-export function readReloadRequest(database: Database): string | undefined {
+export async function readReloadRequest(database: Database): Promise<string | undefined> {
   return readNote(database, 'catalog_reload');
 }
 
 /** Call inside the transaction with its audit event, by which a server notices it. */
-export function writeReloadRequest(database: Database, id: string, nowMs: number): void {
-  writeNote(database, 'catalog_reload', id, nowMs);
+export async function writeReloadRequest(
+  database: Database,
+  id: string,
+  nowMs: number,
+): Promise<void> {
+  await writeNote(database, 'catalog_reload', id, nowMs);
 }
 
 function parse(text: string): unknown {

@@ -53,29 +53,29 @@ export function addAccountCommands(program: Command, perform: Perform): void {
   addMovementCommands(group, perform);
   perform(
     addCommand(group, 'plan <account> <plan>', 'change the plan, at once'),
-    (context, _options, account = '', plan = '') => {
-      const parts = openAccounts(context);
+    async (context, _options, account = '', plan = '') => {
+      const parts = await openAccounts(context);
       const { accounts } = parts;
-      const changed = accounts.changePlan(accounts.find(account).id, plan, OPERATOR);
+      const changed = await accounts.changePlan((await accounts.find(account)).id, plan, OPERATOR);
       return changedOutput(parts, changed, `is on the plan ${changed.plan}`);
     },
   );
   perform(
     addCommand(group, 'verify <account>', 'take the e-mail address for verified'),
-    (context, _options, account = '') => {
-      const parts = openAccounts(context);
+    async (context, _options, account = '') => {
+      const parts = await openAccounts(context);
       const { accounts } = parts;
-      const changed = accounts.verifyEmail(accounts.find(account).id, OPERATOR);
+      const changed = await accounts.verifyEmail((await accounts.find(account)).id, OPERATOR);
       return changedOutput(parts, changed, 'has a verified e-mail address');
     },
   );
   perform(
     addCommand(group, 'second-factor-off <account>', 'for who has lost it; ends all sessions'),
-    (context, _options, account = '') => {
-      const parts = openAccounts(context);
-      const { id } = parts.accounts.find(account);
-      openPeople(context).dropSecondFactor(id, OPERATOR);
-      return changedOutput(parts, parts.accounts.get(id), 'has no second factor');
+    async (context, _options, account = '') => {
+      const parts = await openAccounts(context);
+      const { id } = await parts.accounts.find(account);
+      await (await openPeople(context)).dropSecondFactor(id, OPERATOR);
+      return changedOutput(parts, await parts.accounts.get(id), 'has no second factor');
     },
   );
   addStandingCommand(group, perform, 'suspend', 'suspended', 'refuse its requests');
@@ -101,10 +101,10 @@ function addStandingCommand(
       '--reason <text>',
       'why, for the audit trail',
     ),
-    (context, { reason }, account = '') => {
-      const parts = openAccounts(context);
-      const { id } = parts.accounts.find(account);
-      const changed = changeStanding(parts, id, standing, OPERATOR, reason);
+    async (context, { reason }, account = '') => {
+      const parts = await openAccounts(context);
+      const { id } = await parts.accounts.find(account);
+      const changed = await changeStanding(parts, id, standing, OPERATOR, reason);
       return changedOutput(parts, changed, `is ${standing.replace('_', ' ')}`);
     },
   );
@@ -119,11 +119,11 @@ type CreateOptions = {
 };
 
 async function create(context: Context, options: CreateOptions): Promise<Output> {
-  const parts = openAccounts(context);
+  const parts = await openAccounts(context);
   const { email, plan, credit, name: keyName } = options;
   const request = { email, plan, emailVerified: options.verified === true, credit, keyName };
   const { account, key } = await createAccount(parts, request, OPERATOR);
-  const record = accountRecord(parts, account);
+  const record = await accountRecord(parts, account);
   return {
     json: { account: record, key },
     text: `Account ${account.id} (${account.email}) is on the plan ${account.plan} with ${record.balance.available} service tokens.\nIts key, shown only now: ${key}`,
@@ -137,11 +137,16 @@ type ListOptions = {
 };
 
 /** Oldest first. */
-function listAccounts(context: Context, { search: text, plan, standing }: ListOptions): Output {
-  const parts = openAccounts(context);
+async function listAccounts(
+  context: Context,
+  { search: text, plan, standing }: ListOptions,
+): Promise<Output> {
+  const parts = await openAccounts(context);
   const page = { limit: Number.MAX_SAFE_INTEGER, before: undefined, nowMs: context.clock() };
-  const found = searchAccounts(parts.database, { text, plan, standing }, page);
-  const records = found.map(({ account }) => accountRecord(parts, account)).toReversed();
+  const found = await searchAccounts(parts.database, { text, plan, standing }, page);
+  const records = (
+    await Promise.all(found.map(async ({ account }) => accountRecord(parts, account)))
+  ).toReversed();
   const rows = records.map((each) => [
     each.id,
     each.email,
@@ -156,11 +161,11 @@ function listAccounts(context: Context, { search: text, plan, standing }: ListOp
   };
 }
 
-function showAccount(context: Context, _options: object, name = ''): Output {
-  const parts = openAccounts(context);
-  const account = parts.accounts.find(name);
-  const record = accountRecord(parts, account);
-  const records = parts.keys.list(account.id).map((row) => keyRecord(row, context.clock()));
+async function showAccount(context: Context, _options: object, name = ''): Promise<Output> {
+  const parts = await openAccounts(context);
+  const account = await parts.accounts.find(name);
+  const record = await accountRecord(parts, account);
+  const records = (await parts.keys.list(account.id)).map((row) => keyRecord(row, context.clock()));
   const facts = [
     ['id', record.id],
     ['e-mail', `${record.email}${record.email_verified ? '' : ' (not verified)'}`],
@@ -177,9 +182,9 @@ function showAccount(context: Context, _options: object, name = ''): Output {
   };
 }
 
-function changedOutput(parts: Parts, account: Account, words: string): Output {
+async function changedOutput(parts: Parts, account: Account, words: string): Promise<Output> {
   return {
-    json: { account: accountRecord(parts, account) },
+    json: { account: await accountRecord(parts, account) },
     text: `Account ${account.id} ${words}.`,
   };
 }

@@ -27,14 +27,14 @@ export function addAuditCommand(program: Command, perform: Perform): void {
   );
 }
 
-function listEvents(context: Context, options: Options): Output {
+async function listEvents(context: Context, options: Options): Promise<Output> {
   const { account, actor, action, subject } = options;
   const page = {
     limit: parseCount(options.limit, '--limit') ?? 1,
     before: parseCount(options.before, '--before'),
   };
   const filter = { account, actor, action, subject };
-  const records = readTrail(context.openStore(), filter, page).map(auditEventRecord);
+  const records = (await readTrail(await context.openStore(), filter, page)).map(auditEventRecord);
   const rows = records.map((event) => [
     String(event.id),
     shortTime(Date.parse(event.at)),

@@ -15,20 +15,20 @@ export function addBackupCommand(program: Command, perform: Perform): void {
   );
 }
 
-function backup(context: Context, _options: object, file = ''): Output {
+async function backup(context: Context, _options: object, file = ''): Promise<Output> {
   const path = resolve(context.directory, file);
   const source = context.openDatabase({ readonly: true });
   try {
     createTarget(path);
     try {
       source.connection.run('VACUUM INTO ?', [path]);
-      checkCopy(path);
+      await checkCopy(path);
     } catch (error) {
       rmSync(path, { force: true });
       throw error;
     }
   } finally {
-    source.close();
+    await source.close();
   }
   const bytes = statSync(path).size;
   return {
@@ -56,7 +56,7 @@ function createTarget(path: string): void {
   }
 }
 
-function checkCopy(path: string): void {
+async function checkCopy(path: string): Promise<void> {
   const copy = openDatabase({ url: `sqlite:${path}`, sync: 'full', readonly: true });
   try {
     const rows = copy.connection
@@ -69,7 +69,7 @@ function checkCopy(path: string): void {
       );
     }
   } finally {
-    copy.close();
+    await copy.close();
   }
   const descriptor = openSync(path, 'r');
   fsyncSync(descriptor);

@@ -38,11 +38,11 @@ function addTarget(command: Command): Command {
 
 type AddOptions = { readonly reason: string; readonly for?: string };
 
-function add(context: Context, options: AddOptions, kind = '', value = ''): Output {
+async function add(context: Context, options: AddOptions, kind = '', value = ''): Promise<Output> {
   const { reason } = options;
   const forMs = options.for === undefined ? undefined : parseDuration(options.for, '--for');
   const target = { kind: kind as Block['kind'], value };
-  const block = addBlock(context.openStore(), target, { reason, forMs }, OPERATOR);
+  const block = await addBlock(await context.openStore(), target, { reason, forMs }, OPERATOR);
   const until = block.expiresAt === null ? '' : ` until ${shortTime(block.expiresAt)} UTC`;
   return {
     json: { block: blockRecord(block) },
@@ -50,17 +50,17 @@ function add(context: Context, options: AddOptions, kind = '', value = ''): Outp
   };
 }
 
-function remove(context: Context, _options: object, kind = '', value = ''): Output {
+async function remove(context: Context, _options: object, kind = '', value = ''): Promise<Output> {
   const target = { kind: kind as Block['kind'], value };
-  const block = removeBlock(context.openStore(), target, OPERATOR);
+  const block = await removeBlock(await context.openStore(), target, OPERATOR);
   return {
     json: { removed: blockRecord(block) },
     text: `The ${block.kind} ${block.value} is no longer blocked.`,
   };
 }
 
-function list(context: Context): Output {
-  const blocks = context.openStore().blocks.list();
+async function list(context: Context): Promise<Output> {
+  const blocks = await (await context.openStore()).blocks.list();
   const rows = blocks.map((block) => [
     block.kind,
     block.value,

@@ -45,10 +45,10 @@ function load(context: Context, file: string | undefined): LoadedCatalog {
   return loadFound(found, context.clock());
 }
 
-function status(context: Context): Output {
-  const { database } = context.openStore();
+async function status(context: Context): Promise<Output> {
+  const { database } = await context.openStore();
   const serving = isServed(databaseUrl(context));
-  const note = readCatalogNote(database);
+  const note = await readCatalogNote(database);
   const onDisk = digestOnDisk(context);
   const json = { serving, catalog: note === undefined ? null : record(note), on_disk: onDisk };
   if (note === undefined) return { json, text: 'No server has run on this database yet.' };
@@ -68,7 +68,7 @@ function status(context: Context): Output {
 /** Waits until the server has said what became of it. */
 async function reload(context: Context): Promise<Output> {
   requireServer(context);
-  return reloaded(await reloadedNote(context, requestReload(changeOf(context))));
+  return reloaded(await reloadedNote(context, await requestReload(await changeOf(context))));
 }
 
 function requireServer(context: Context): void {
@@ -80,12 +80,12 @@ function requireServer(context: Context): void {
 }
 
 async function reloadedNote(context: Context, id: string): Promise<CatalogNote> {
-  const { database } = context.openStore();
+  const { database } = await context.openStore();
   const deadline = performance.now() + ANSWER_MS;
   while (performance.now() < deadline) {
-    const note = readCatalogNote(database);
+    const note = await readCatalogNote(database);
     // A later request is answered by a reload that came after this one too.
-    const answered = note?.request === id || note?.request === readReloadRequest(database);
+    const answered = note?.request === id || note?.request === (await readReloadRequest(database));
     if (note !== undefined && answered) return note;
     await Bun.sleep(ANSWER_LOOK_MS);
   }

@@ -4,7 +4,7 @@ import type { Change } from '../operations/change.ts';
 import { OPERATOR } from './command.ts';
 import type { Context } from './context.ts';
 
-export function changeOf(context: Context): Change {
+export async function changeOf(context: Context): Promise<Change> {
   const { clock, randomBytes } = context;
-  return { database: context.openStore().database, clock, randomBytes, actor: OPERATOR };
+  return { database: (await context.openStore()).database, clock, randomBytes, actor: OPERATOR };
 }

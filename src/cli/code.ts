@@ -58,14 +58,18 @@ type CreateOptions = {
   readonly expires?: string;
 };
 
-function create(context: Context, options: CreateOptions): Output {
+async function create(context: Context, options: CreateOptions): Promise<Output> {
   const count = parseCount(options.count, '--count') ?? 1;
   if (count > CODE_COUNT_MAX) {
     throw new CommandError('invalid_number', `--count needs a number from 1 to ${CODE_COUNT_MAX}.`);
   }
   const expiresAt = options.expires === undefined ? undefined : parseExpiry(options.expires);
   const { amount, reason } = options;
-  const made = createNewCodes(openParts(context), { amount, reason, count, expiresAt }, OPERATOR);
+  const made = await createNewCodes(
+    await openParts(context),
+    { amount, reason, count, expiresAt },
+    OPERATOR,
+  );
   const texts = made.map(({ text }) => text);
   const data = made.map(({ text, code }) => ({ code: text, ...codeRecord(code, context.clock()) }));
   const each = data[0]?.amount ?? amount;
@@ -75,9 +79,9 @@ function create(context: Context, options: CreateOptions): Output {
   return { json: { object: 'list', data }, text: [heading, ...texts].join('\n') };
 }
 
-function list(context: Context): Output {
+async function list(context: Context): Promise<Output> {
   const nowMs = context.clock();
-  const records = listCodes(context.openStore().database);
+  const records = await listCodes((await context.openStore()).database);
   const rows = records.map((code) => [
     codeId(code),
     code.masked,
@@ -97,8 +101,8 @@ function list(context: Context): Output {
   };
 }
 
-function revoke(context: Context, _options: object, name = ''): Output {
-  const revoked = revokeCode(openParts(context), name, OPERATOR);
+async function revoke(context: Context, _options: object, name = ''): Promise<Output> {
+  const revoked = await revokeCode(await openParts(context), name, OPERATOR);
   return {
     json: { code: codeRecord(revoked, context.clock()) },
     text: `Code ${codeId(revoked)} (${revoked.masked}) is revoked.`,
@@ -108,8 +112,8 @@ function revoke(context: Context, _options: object, name = ''): Output {
 type RedeemOptions = { readonly account: string };
 
 async function redeem(context: Context, options: RedeemOptions, typed = ''): Promise<Output> {
-  const parts = openAccounts(context);
-  const account = parts.accounts.find(options.account);
+  const parts = await openAccounts(context);
+  const account = await parts.accounts.find(options.account);
   const { id, amount, available } = await redeemCode(
     parts,
     { accountId: account.id, typed },
@@ -117,7 +121,7 @@ async function redeem(context: Context, options: RedeemOptions, typed = ''): Pro
   );
   const worth = formatTokens(amount);
   return {
-    json: { redemption: { id, amount: worth }, account: accountRecord(parts, account) },
+    json: { redemption: { id, amount: worth }, account: await accountRecord(parts, account) },
     text: `The code is redeemed for account ${account.id}: ${worth} service tokens. ${formatTokens(available)} are available.`,
   };
 }

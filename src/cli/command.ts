@@ -10,7 +10,7 @@ export type Output = {
   readonly json: unknown;
   readonly text: string;
   /** In place of both, where it is too much to have in memory. */
-  readonly pieces?: Iterable<string>;
+  readonly pieces?: AsyncIterable<string>;
   /** 0 where absent. */
   readonly exitCode?: number;
 };

@@ -9,7 +9,7 @@ import type { Environment } from '../core/environment.ts';
 import type { RandomBytes } from '../core/id.ts';
 import type { Catalog } from '../core/model.ts';
 import { createLedger } from '../ledger/ledger.ts';
-import { type Database, openDatabase } from '../store/database.ts';
+import { openDatabase, type SqliteDatabase } from '../store/database.ts';
 import { migrate } from '../store/migrate.ts';
 import { environmentPath, type LoadedEnvironment, readEnvironment } from './environment.ts';
 import { createStore, type Store } from './store.ts';
@@ -32,9 +32,9 @@ export type Context = {
   /** The same, with where it comes from. Throws `CatalogError`. */
   readonly loadedCatalog: () => LoadedCatalog;
   /** Opens the database as it is; the caller closes it. Throws `StoreError`. */
-  readonly openDatabase: (options: { readonly readonly: boolean }) => Database;
+  readonly openDatabase: (options: { readonly readonly: boolean }) => SqliteDatabase;
   /** Opens the database once, migrated first. Throws `StoreError`. */
-  readonly openStore: () => Store;
+  readonly openStore: () => Promise<Store>;
   readonly close: () => Promise<void>;
 };
 
@@ -54,7 +54,7 @@ export function createContext(processEnvironment: Environment, directory: string
   const catalog = (): Catalog => loadedCatalog().catalog;
   let store: Store | undefined;
 
-  function open(options: { readonly readonly: boolean }): Database {
+  function open(options: { readonly readonly: boolean }): SqliteDatabase {
     const { databasePath, ledgerSync } = config();
     return openDatabase({ url: `sqlite:${databasePath}`, sync: ledgerSync, ...options });
   }
@@ -70,23 +70,27 @@ export function createContext(processEnvironment: Environment, directory: string
     catalog,
     loadedCatalog,
     openDatabase: open,
-    openStore() {
-      store ??= buildStore(open({ readonly: false }), clock, () => catalog().plans);
+    async openStore() {
+      store ??= await buildStore(open({ readonly: false }), clock, () => catalog().plans);
       return store;
     },
     async close() {
       await store?.ledger.close();
-      store?.database.close();
+      await store?.database.close();
       store = undefined;
     },
   };
 }
 
-function buildStore(database: Database, clock: () => number, plans: () => Catalog['plans']): Store {
+async function buildStore(
+  database: SqliteDatabase,
+  clock: () => number,
+  plans: () => Catalog['plans'],
+): Promise<Store> {
   try {
-    migrate(database);
+    await migrate(database);
   } catch (error) {
-    database.close();
+    await database.close();
     throw error;
   }
   const ledger = createLedger({ database });

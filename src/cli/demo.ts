@@ -38,9 +38,12 @@ export async function welcomeDemo(
   baseUrl: string,
 ): Promise<string[]> {
   const { settings, accounts } = dependencies;
-  const known = settings.get('demo_account');
+  const known = await settings.get('demo_account');
   const key = known === undefined ? await createDemoAccount(dependencies) : undefined;
-  const password = await createDemoPassword(dependencies, known ?? accounts.find(DEMO_EMAIL).id);
+  const password = await createDemoPassword(
+    dependencies,
+    known ?? (await accounts.find(DEMO_EMAIL)).id,
+  );
   const shownOnce = [
     ...(key === undefined ? [] : [`  key                ${key}`]),
     ...(password === undefined ? [] : [`  password           ${password}`]),
@@ -72,15 +75,15 @@ async function createDemoPassword(
   { accounts, people, randomBytes }: DemoDependencies,
   accountId: string,
 ): Promise<string | undefined> {
-  if (people.ofAccount(accountId) !== undefined) return undefined;
+  if ((await people.ofAccount(accountId)) !== undefined) return undefined;
   const password = randomText(PASSWORD_LENGTH, randomBytes);
-  await people.addCustomer(accounts.get(accountId), password, OPERATOR);
+  await people.addCustomer(await accounts.get(accountId), password, OPERATOR);
   return password;
 }
 
 async function createDemoAccount(dependencies: DemoDependencies): Promise<string> {
   const { accounts, keys, ledger, settings } = dependencies;
-  const account = accounts.create(
+  const account = await accounts.create(
     { email: DEMO_EMAIL, plan: DEMO_PLAN, emailVerified: true },
     OPERATOR,
   );
@@ -93,8 +96,8 @@ async function createDemoAccount(dependencies: DemoDependencies): Promise<string
     by: authorOf(OPERATOR, `demo:${account.id}`),
     nowMs: account.createdAt,
   });
-  const { key } = keys.create({ accountId: account.id, name: 'demo' }, OPERATOR);
-  settings.set('demo_account', account.id, OPERATOR);
+  const { key } = await keys.create({ accountId: account.id, name: 'demo' }, OPERATOR);
+  await settings.set('demo_account', account.id, OPERATOR);
   return key;
 }
 

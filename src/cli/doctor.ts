@@ -5,11 +5,12 @@ import { readFileSync } from 'node:fs';
 import type { Command } from 'commander';
 import { sql } from 'drizzle-orm';
 import { httpUrl } from '../config.ts';
+import type { Awaitable } from '../core/awaitable.ts';
 import { isoTime } from '../core/calendar.ts';
 import { accountsByPlan } from '../identity/accounts.ts';
 import { findDifferences } from '../ledger/audit.ts';
 import { keptThinking } from '../reasoning/reasoning.ts';
-import type { Database } from '../store/database.ts';
+import type { SqliteDatabase } from '../store/database.ts';
 import { droppedTriggers, migrationStatus } from '../store/migrate.ts';
 import { holds, ledgerEntries } from '../store/money-tables.ts';
 import { accounts } from '../store/tables.ts';
@@ -31,32 +32,20 @@ export function addDoctorCommand(program: Command, perform: Perform): void {
 async function doctor(context: Context): Promise<Output> {
   const checks: Check[] = [];
   const add = (name: string, finding: Finding): void => void checks.push({ name, ...finding });
-  add(
-    'configuration',
-    attempt(() => checkConfig(context)),
-  );
-  const database = openForChecks(context);
+  add('configuration', await attempt(() => checkConfig(context)));
+  const database = await openForChecks(context);
   try {
     for (const [name, check] of databaseChecks(context)) {
-      add(name, 'db' in database ? attempt(() => check(database)) : database);
+      add(name, 'db' in database ? await attempt(() => check(database)) : database);
     }
   } finally {
-    if ('db' in database) database.close();
+    if ('db' in database) await database.close();
   }
-  add(
-    'catalog',
-    attempt(() => checkCatalog(context)),
-  );
-  add(
-    'upstream profiles',
-    attempt(() => checkProfiles(context)),
-  );
-  add(
-    'upstream secrets',
-    attempt(() => checkSecrets(context)),
-  );
-  add('open files', attempt(checkOpenFiles));
-  add('port', await attemptAsync(() => checkPort(context)));
+  add('catalog', await attempt(() => checkCatalog(context)));
+  add('upstream profiles', await attempt(() => checkProfiles(context)));
+  add('upstream secrets', await attempt(() => checkSecrets(context)));
+  add('open files', await attempt(checkOpenFiles));
+  add('port', await attempt(() => checkPort(context)));
   const ok = checks.every((check) => check.ok);
   const width = Math.max(...checks.map((check) => check.name.length));
   const text = checks
@@ -70,15 +59,7 @@ function failed(error: unknown): Finding {
   return { ok: false, detail: detail.replaceAll('\n', '; ') };
 }
 
-function attempt(check: () => Finding): Finding {
-  try {
-    return check();
-  } catch (error) {
-    return failed(error);
-  }
-}
-
-async function attemptAsync(check: () => Promise<Finding>): Promise<Finding> {
+async function attempt(check: () => Awaitable<Finding>): Promise<Finding> {
   try {
     return await check();
   } catch (error) {
@@ -91,17 +72,19 @@ function checkConfig(context: Context): Finding {
   return { ok: true, detail: 'all settings are valid' };
 }
 
-function openForChecks(context: Context): Database | Finding {
+async function openForChecks(context: Context): Promise<SqliteDatabase | Finding> {
   try {
     // Looked at without the right to create: a missing file is a finding, not a new database.
-    context.openDatabase({ readonly: true }).close();
+    await context.openDatabase({ readonly: true }).close();
     return context.openDatabase({ readonly: false });
   } catch (error) {
     return failed(error);
   }
 }
 
-function databaseChecks(context: Context): [string, (database: Database) => Finding][] {
+function databaseChecks(
+  context: Context,
+): [string, (database: SqliteDatabase) => Awaitable<Finding>][] {
   return [
     ['database', checkDatabase],
     ['migrations', checkMigrations],
@@ -112,16 +95,16 @@ function databaseChecks(context: Context): [string, (database: Database) => Find
   ];
 }
 
-function checkDatabase(database: Database): Finding {
+async function checkDatabase(database: SqliteDatabase): Promise<Finding> {
   const rows = database.connection.query<{ quick_check: string }, []>('PRAGMA quick_check').all();
   if (rows.length !== 1 || rows[0]?.quick_check !== 'ok') {
     return { ok: false, detail: 'the file is damaged; keep a copy of it and restore a backup' };
   }
-  database.transaction(() => undefined);
+  await database.transaction(async () => undefined);
   return { ok: true, detail: 'intact and writable' };
 }
 
-function checkMigrations(database: Database): Finding {
+function checkMigrations(database: SqliteDatabase): Finding {
   const { applied, pending } = migrationStatus(database);
   const dropped = pending.length === 0 ? droppedTriggers(database) : [];
   if (dropped.length > 0) {
@@ -138,10 +121,10 @@ function checkMigrations(database: Database): Finding {
 /** Differences that are told one by one; the rest is counted. */
 const TOLD_DIFFERENCES_MAX = 50;
 
-function checkLedger(database: Database): Finding {
+async function checkLedger(database: SqliteDatabase): Promise<Finding> {
   const told: string[] = [];
   let count = 0;
-  for (const { kind, subject, accountId, detail } of findDifferences(database)) {
+  for await (const { kind, subject, accountId, detail } of findDifferences(database)) {
     count += 1;
     if (count > TOLD_DIFFERENCES_MAX) continue;
     const owner = accountId === null || accountId === subject ? '' : ` (account ${accountId})`;
@@ -152,8 +135,8 @@ function checkLedger(database: Database): Finding {
   return { ok: false, detail: `${count} differences: ${told.join('; ')}` };
 }
 
-function checkClock(database: Database, nowMs: number): Finding {
-  const newest = database.db
+async function checkClock(database: SqliteDatabase, nowMs: number): Promise<Finding> {
+  const newest = await database.db
     .select({
       at: sql<number>`max(
         coalesce((select max(${accounts.createdAt}) from ${accounts}), 0),
@@ -169,9 +152,9 @@ function checkClock(database: Database, nowMs: number): Finding {
 }
 
 /** An operator may take a plan out of the catalog while accounts are on it. */
-function checkPlans(database: Database, context: Context): Finding {
+async function checkPlans(database: SqliteDatabase, context: Context): Promise<Finding> {
   const { plans } = context.catalog();
-  const missing = accountsByPlan(database).filter(([plan]) => !plans.has(plan));
+  const missing = (await accountsByPlan(database)).filter(([plan]) => !plans.has(plan));
   if (missing.length === 0) return { ok: true, detail: 'all in the catalog' };
   const words = missing.map(([plan, count]) => `${plan} (${count} accounts)`).join(', ');
   return {
@@ -180,9 +163,9 @@ function checkPlans(database: Database, context: Context): Finding {
   };
 }
 
-function checkThinking(database: Database, context: Context): Finding {
+async function checkThinking(database: SqliteDatabase, context: Context): Promise<Finding> {
   const { reasoningStore, sessionSecret } = context.config();
-  const { entries, bytes } = keptThinking(database);
+  const { entries, bytes } = await keptThinking(database);
   const kept = `${entries} entries of ${bytes} bytes in all`;
   if (reasoningStore === 'off') return { ok: true, detail: `off; ${kept}, until the next start` };
   if (sessionSecret !== undefined) return { ok: true, detail: `${kept}, sealed by SESSION_SECRET` };

@@ -14,8 +14,8 @@ export function addExplainCommand(program: Command, perform: Perform): void {
   );
 }
 
-function explain(context: Context, _options: object, requestId = ''): Output {
-  const { books } = context.openStore();
-  const facts = explainRequest(books, context.catalog(), requestId);
+async function explain(context: Context, _options: object, requestId = ''): Promise<Output> {
+  const { books } = await context.openStore();
+  const facts = await explainRequest(books, context.catalog(), requestId);
   return { json: facts, text: explanationText(facts) };
 }

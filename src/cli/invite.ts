@@ -29,8 +29,8 @@ export function addInviteCommands(program: Command, perform: Perform): void {
   perform(addCommand(group, 'list', 'list all invitations, without their links'), list);
   perform(
     addCommand(group, 'revoke <id>', 'make an invitation worthless'),
-    (context, _options, id = '') => {
-      const invite = openPeople(context).invites.revoke(id, OPERATOR);
+    async (context, _options, id = '') => {
+      const invite = await (await openPeople(context)).invites.revoke(id, OPERATOR);
       const record = inviteRecord(invite, context.clock());
       return { json: { invite: record }, text: `Invitation ${invite.id} is ${record.status}.` };
     },
@@ -39,10 +39,10 @@ export function addInviteCommands(program: Command, perform: Perform): void {
 
 type CreateOptions = { readonly email?: string; readonly expires?: string };
 
-function create(context: Context, options: CreateOptions): Output {
+async function create(context: Context, options: CreateOptions): Promise<Output> {
   const expiresAt = options.expires === undefined ? undefined : parseExpiry(options.expires);
   const facts = { email: options.email, expiresAt };
-  const { invite, token } = openPeople(context).invites.create(facts, OPERATOR);
+  const { invite, token } = await (await openPeople(context)).invites.create(facts, OPERATOR);
   const config = context.config();
   const link = `${publicUrl(config, config.port)}/dashboard/signup?invite=${token}`;
   const whom = invite.email === null ? 'Whoever has this link' : invite.email;
@@ -52,9 +52,9 @@ function create(context: Context, options: CreateOptions): Output {
   };
 }
 
-function list(context: Context): Output {
+async function list(context: Context): Promise<Output> {
   const now = context.clock();
-  const invites = openPeople(context).invites.list();
+  const invites = await (await openPeople(context)).invites.list();
   const rows = invites.map((invite) => [
     invite.id,
     invite.email ?? 'anybody',

@@ -43,32 +43,32 @@ export function addKeyCommands(program: Command, perform: Perform): void {
 
 type CreateOptions = { readonly name?: string; readonly expires?: string };
 
-function createKey(context: Context, options: CreateOptions, account = ''): Output {
+async function createKey(context: Context, options: CreateOptions, account = ''): Promise<Output> {
   const expiresAt = options.expires === undefined ? undefined : parseExpiry(options.expires);
-  const { accounts, keys } = context.openStore();
-  const accountId = accounts.find(account).id;
-  const { row, key } = keys.create({ accountId, name: options.name, expiresAt }, OPERATOR);
+  const { accounts, keys } = await context.openStore();
+  const accountId = (await accounts.find(account)).id;
+  const { row, key } = await keys.create({ accountId, name: options.name, expiresAt }, OPERATOR);
   return {
     json: { api_key: keyRecord(row, context.clock()), key },
     text: `Key ${row.id}, shown only now: ${key}`,
   };
 }
 
-function listKeys(context: Context, _options: object, name = ''): Output {
-  const { accounts, keys } = context.openStore();
-  const account = accounts.find(name);
-  const records = keys.list(account.id).map((row) => keyRecord(row, context.clock()));
+async function listKeys(context: Context, _options: object, name = ''): Promise<Output> {
+  const { accounts, keys } = await context.openStore();
+  const account = await accounts.find(name);
+  const records = (await keys.list(account.id)).map((row) => keyRecord(row, context.clock()));
   const json = {
     object: 'list',
     data: records,
-    active_count: keys.countActive(account.id),
+    active_count: await keys.countActive(account.id),
     active_limit: context.catalog().plans.get(account.plan)?.maxApiKeys ?? 0,
   };
   return { json, text: keyTable(records) };
 }
 
-function showKey(context: Context, _options: object, name = ''): Output {
-  const { key, account, block } = findKey(openParts(context), name);
+async function showKey(context: Context, _options: object, name = ''): Promise<Output> {
+  const { key, account, block } = await findKey(await openParts(context), name);
   const whose = `Account ${account.id} (${account.email}), ${account.standing}`;
   const blocked = block === null ? [] : [`Blocked until ${block.expires_at ?? 'it is removed'}`];
   return {
@@ -79,18 +79,18 @@ function showKey(context: Context, _options: object, name = ''): Output {
 
 type RevokeOptions = { readonly reason: KeyRevocation };
 
-function revokeKey(context: Context, options: RevokeOptions, name = ''): Output {
-  const { keys } = context.openStore();
-  const row = keys.revoke(name, options.reason, OPERATOR);
+async function revokeKey(context: Context, options: RevokeOptions, name = ''): Promise<Output> {
+  const { keys } = await context.openStore();
+  const row = await keys.revoke(name, options.reason, OPERATOR);
   return {
     json: { api_key: keyRecord(row, context.clock()) },
     text: `Key ${row.id} (${row.masked}) is revoked.`,
   };
 }
 
-function rotateKey(context: Context, _options: object, name = ''): Output {
-  const { keys } = context.openStore();
-  const { revoked, created } = keys.rotate(name, OPERATOR);
+async function rotateKey(context: Context, _options: object, name = ''): Promise<Output> {
+  const { keys } = await context.openStore();
+  const { revoked, created } = await keys.rotate(name, OPERATOR);
   const now = context.clock();
   return {
     json: {

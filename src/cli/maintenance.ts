@@ -23,13 +23,13 @@ export function addMaintenanceCommands(program: Command, perform: Perform): void
   perform(addCommand(group, 'status', 'say whether it is on'), statusOutput);
 }
 
-function change(context: Context, maintenance: Maintenance): Output {
-  context.openStore().settings.setMaintenance(maintenance, OPERATOR);
+async function change(context: Context, maintenance: Maintenance): Promise<Output> {
+  await (await context.openStore()).settings.setMaintenance(maintenance, OPERATOR);
   return statusOutput(context);
 }
 
-function statusOutput(context: Context): Output {
-  const { on, message } = context.openStore().settings.maintenance();
+async function statusOutput(context: Context): Promise<Output> {
+  const { on, message } = await (await context.openStore()).settings.maintenance();
   const words = message === undefined ? '' : ` Callers are told: ${message}`;
   return {
     json: { maintenance: on, message: message ?? null },

@@ -18,7 +18,7 @@ export function addMigrateCommand(program: Command, perform: Perform): void {
   );
 }
 
-function showStatus(context: Context): Output {
+async function showStatus(context: Context): Promise<Output> {
   const database = context.openDatabase({ readonly: true });
   try {
     const status = migrationStatus(database);
@@ -28,20 +28,20 @@ function showStatus(context: Context): Output {
     ];
     return { json: status, text: lines.join('\n') };
   } finally {
-    database.close();
+    await database.close();
   }
 }
 
-function applyPending(context: Context): Output {
+async function applyPending(context: Context): Promise<Output> {
   const database = context.openDatabase({ readonly: false });
   try {
-    const applied = migrate(database);
+    const applied = await migrate(database);
     const text =
       applied.length === 0
         ? 'The database is up to date.'
         : `Applied ${applied.length} migrations: ${applied.join(', ')}.`;
     return { json: { applied }, text };
   } finally {
-    database.close();
+    await database.close();
   }
 }

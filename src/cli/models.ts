@@ -25,9 +25,9 @@ export function addModelCommands(program: Command, perform: Perform): void {
   );
 }
 
-function listModels(context: Context): Output {
+async function listModels(context: Context): Promise<Output> {
   const catalog = context.catalog();
-  const incidentOf = readIncidents(context.openStore().database);
+  const incidentOf = await readIncidents((await context.openStore()).database);
   const price = (amount: bigint): string => formatDecimal(amount, PICO_DECIMALS);
   const nowMs = context.clock();
   const rows = catalog.models.map((model) => {
@@ -76,10 +76,10 @@ type LimitOptions = {
   readonly clear?: true;
 };
 
-function limitModel(context: Context, options: LimitOptions, name = ''): Output {
-  const change = changeOf(context);
+async function limitModel(context: Context, options: LimitOptions, name = ''): Promise<Output> {
+  const change = await changeOf(context);
   if (options.clear === true) {
-    const { model, cleared } = clearIncident(change, context.catalog, name);
+    const { model, cleared } = await clearIncident(change, context.catalog, name);
     const words = cleared ? "has its plan's limits again." : 'had no lower limits.';
     return { json: { cleared }, text: `${model} ${words}` };
   }
@@ -91,7 +91,7 @@ function limitModel(context: Context, options: LimitOptions, name = ''): Output 
     ...(tokensPerMinute === undefined ? {} : { tokensPerMinute }),
     ...(concurrentRequests === undefined ? {} : { concurrentRequests }),
   };
-  const incident = setIncident(change, context.catalog(), name, limits, options.reason);
+  const incident = await setIncident(change, context.catalog(), name, limits, options.reason);
   return {
     json: { incident: incidentRecord(incident) },
     text: `${incident.model} is limited to ${incidentWords(incident)} where the plan allows more.`,

@@ -68,7 +68,7 @@ async function move(
   account = '',
   amount = '',
 ): Promise<Output> {
-  const parts = openAccounts(context);
+  const parts = await openAccounts(context);
   const { id, reason } = options;
   const moved = await moveMoney(parts, { kind, account, amount, reason, id }, OPERATOR);
   const { applied } = moved;
@@ -83,16 +83,18 @@ async function move(
   const text = applied
     ? `${WORDS[kind]} ${movement.amount} service tokens under the id ${moved.id}; ${left}.`
     : `The ${kind} ${moved.id} was booked before; nothing has changed now. ${left}.`;
-  return { json: { [kind]: movement, account: accountRecord(parts, moved.account) }, text };
+  return { json: { [kind]: movement, account: await accountRecord(parts, moved.account) }, text };
 }
 
 type ListOptions = { readonly limit: string };
 
-function list(context: Context, options: ListOptions, name = ''): Output {
+async function list(context: Context, options: ListOptions, name = ''): Promise<Output> {
   const limit = parseCount(options.limit, '--limit') ?? 1;
-  const { accounts, database } = openParts(context);
-  const { id } = accounts.find(name);
-  const records = listMovements(database, id, { limit, before: undefined }).map(movementRecord);
+  const { accounts, database } = await openParts(context);
+  const { id } = await accounts.find(name);
+  const records = (await listMovements(database, id, { limit, before: undefined })).map(
+    movementRecord,
+  );
   const rows = records.map((each) => [
     shortTime(Date.parse(each.at)),
     each.kind,

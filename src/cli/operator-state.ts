@@ -14,27 +14,27 @@ export type OperatorStateHolder = {
   /** From when on (Unix milliseconds) it is another one without anybody's doing: a block ends. */
   readonly changesAt: () => number;
   /** Swaps it for what is set now. Where that cannot be read it throws, and the old one stays. */
-  readonly refresh: () => void;
+  readonly refresh: () => Promise<void>;
 };
 
-export function createOperatorState(dependencies: {
+export async function createOperatorState(dependencies: {
   readonly database: Database;
   readonly catalog: () => Catalog;
   /** Unix milliseconds. */
   readonly clock: () => number;
-}): OperatorStateHolder {
+}): Promise<OperatorStateHolder> {
   const { database, catalog, clock } = dependencies;
-  let held = read();
+  let held = await read();
 
-  function read(): { readonly state: OperatorState; readonly changesAt: number } {
-    return database.snapshot(() => {
-      const { blocklist, changesAt } = readBlocklist(database, clock());
+  async function read(): Promise<{ readonly state: OperatorState; readonly changesAt: number }> {
+    return database.snapshot(async () => {
+      const { blocklist, changesAt } = await readBlocklist(database, clock());
       const state = {
         catalog: catalog(),
-        incidentOf: readIncidents(database),
-        isDisabled: readDisabled(database),
+        incidentOf: await readIncidents(database),
+        isDisabled: await readDisabled(database),
         blocklist,
-        maintenance: readMaintenance(database),
+        maintenance: await readMaintenance(database),
       };
       return { state: Object.freeze(state), changesAt };
     });
@@ -43,8 +43,8 @@ export function createOperatorState(dependencies: {
   return {
     current: () => held.state,
     changesAt: () => held.changesAt,
-    refresh() {
-      held = read();
+    async refresh() {
+      held = await read();
     },
   };
 }

@@ -38,31 +38,31 @@ export function addOperatorCommands(program: Command, perform: Perform): void {
       'reset <email>',
       'take away password and second factor, and print the link for a new password',
     ),
-    (context, _options, email = '') => {
-      const url = consoleUrl(context);
-      const reset = openPeople(context).operators.reset(email, OPERATOR);
+    async (context, _options, email = '') => {
+      const url = await consoleUrl(context);
+      const reset = await (await openPeople(context)).operators.reset(email, OPERATOR);
       return linkOutput(url, reset, 'has no password now');
     },
   );
   perform(
     addCommand(group, 'remove <email>', 'end all sessions of an operator, and let them in no more'),
-    (context, _options, given = '') => {
-      const email = openPeople(context).operators.remove(given, OPERATOR);
+    async (context, _options, given = '') => {
+      const email = await (await openPeople(context)).operators.remove(given, OPERATOR);
       return { json: { removed: { email } }, text: `${email} is no operator any more.` };
     },
   );
 }
 
-export function openPeople(context: Context) {
-  const { database } = context.openStore();
+export async function openPeople(context: Context) {
+  const { database } = await context.openStore();
   return createPeople({ database, clock: context.clock, randomBytes: context.randomBytes });
 }
 
 type CreateOptions = { readonly passwordStdin?: true };
 
 async function create(context: Context, options: CreateOptions, email = ''): Promise<Output> {
-  const url = consoleUrl(context);
-  const { operators } = openPeople(context);
+  const url = await consoleUrl(context);
+  const { operators } = await openPeople(context);
   if (options.passwordStdin === true) {
     const user = await operators.create(email, await readPassword(), OPERATOR);
     return {
@@ -70,11 +70,11 @@ async function create(context: Context, options: CreateOptions, email = ''): Pro
       text: `${user.email} is an operator and signs in at ${url} with that password.`,
     };
   }
-  return linkOutput(url, operators.invite(email, OPERATOR), 'is going to be an operator');
+  return linkOutput(url, await operators.invite(email, OPERATOR), 'is going to be an operator');
 }
 
-function list(context: Context): Output {
-  const users = openPeople(context).operators.list();
+async function list(context: Context): Promise<Output> {
+  const users = await (await openPeople(context)).operators.list();
   const rows = users.map((user) => [
     user.email,
     user.twoFactorEnabled ? 'yes' : 'no',
@@ -100,7 +100,7 @@ function linkOutput(
  * Where the server that runs, or the last one that did, has its console: options of its command line
  * are in no setting. Before the first one, where a server with these settings will have it.
  */
-function consoleUrl(context: Context): string {
+async function consoleUrl(context: Context): Promise<string> {
   const config = context.config();
   const port = consolePortOf(config);
   if (port === undefined) {
@@ -109,7 +109,7 @@ function consoleUrl(context: Context): string {
       'OPERATOR_PORT is off, so there is no console to sign in to. Set it to a port first.',
     );
   }
-  const told = readNote(context.openStore().database, 'console');
+  const told = await readNote((await context.openStore()).database, 'console');
   if (told !== undefined && URL.canParse(told)) return told;
   return port === 0 ? '/operator' : urlOf(config.operatorHost, port);
 }

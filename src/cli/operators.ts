@@ -27,9 +27,9 @@ export type Operators = {
   /** What is wrong with the catalog, in words for everybody; empty when nothing is. */
   readonly warnings: () => readonly string[];
   /** Loads the catalog anew, because an operator asked for it in the console. */
-  readonly reloadCatalog: () => void;
+  readonly reloadCatalog: () => Promise<void>;
   /** Takes up what has changed now, and not with the next look. */
-  readonly look: () => void;
+  readonly look: () => Promise<void>;
   /**
    * Begins to look for changes and to listen to SIGHUP. Returns the function that ends both.
    * `resetUpstream` is told of each upstream that an operator says is mended.
@@ -49,58 +49,61 @@ export type OperatorsOptions = {
   readonly onChange: () => void;
 };
 
-export function createOperators(options: OperatorsOptions): Operators {
+export async function createOperators(options: OperatorsOptions): Promise<Operators> {
   const { database, live, file, clock, log, alert, onChange } = options;
   const files = createFileWatch(file.paths);
-  const operator = createOperatorState({ database, catalog: live.current, clock });
-  let commits = database.foreignCommits();
-  let change = lastAuditEvent(database);
+  const operator = await createOperatorState({ database, catalog: live.current, clock });
+  let commits = database.foreignCommits?.();
+  let change = await lastAuditEvent(database);
   let taken = change;
   let reset: (upstream: string) => void = () => undefined;
-  let request = readReloadRequest(database);
-  let strandedPlans = plansWithout();
+  let request = await readReloadRequest(database);
+  let strandedPlans = await plansWithout();
   /** What is still to be done where it has failed. */
   let stale = false;
   let untold = true;
   let failing = false;
+  let looking: Promise<void> = Promise.resolve();
 
-  function look(): void {
-    const commitsNow = database.foreignCommits();
+  async function look(): Promise<void> {
+    const commitsNow = database.foreignCommits?.();
     // The ledger commits all the time; what an operator changes is in the audit trail.
-    const changeNow = commitsNow === commits ? change : lastAuditEvent(database);
+    const unchanged = commitsNow !== undefined && commitsNow === commits;
+    const changeNow = unchanged ? change : await lastAuditEvent(database);
     if (changeNow !== change) stale = true;
     commits = commitsNow;
     change = changeNow;
-    if (files.hasChanged()) reload('a file has changed');
-    if (stale || clock() >= operator.changesAt()) takeUp();
-    if (untold) tell();
+    if (files.hasChanged()) await reload('a file has changed');
+    if (stale || clock() >= operator.changesAt()) await takeUp();
+    if (untold) await tell();
   }
 
-  function takeUp(): void {
-    const asked = readReloadRequest(database);
+  async function takeUp(): Promise<void> {
+    const asked = await readReloadRequest(database);
     if (asked !== request) {
       request = asked;
-      reload('the command line asked for it');
+      await reload('the command line asked for it');
     }
-    operator.refresh();
+    await operator.refresh();
     onChange();
-    for (const upstream of auditedSubjects(database, 'upstream.reset', taken)) reset(upstream);
+    for (const upstream of await auditedSubjects(database, 'upstream.reset', taken))
+      reset(upstream);
     taken = change;
     if (strandedPlans.length > 0) {
-      strandedPlans = plansWithout();
+      strandedPlans = await plansWithout();
       untold = true;
     }
     stale = false;
   }
 
-  function reload(cause: string): void {
+  async function reload(cause: string): Promise<void> {
     files.settle();
     const before = live.status().version;
     const { version, digest, refused } = live.reload();
     stale = true;
     untold = true;
     if (version !== before) {
-      strandedPlans = plansWithout();
+      strandedPlans = await plansWithout();
       log.info(
         `catalog: version ${version} (${digest.slice(0, 12)}) is in force, because ${cause}`,
       );
@@ -115,9 +118,9 @@ export function createOperators(options: OperatorsOptions): Operators {
   }
 
   /** Plans that accounts are on and that the catalog lacks, with how many accounts. */
-  function plansWithout(): readonly (readonly [plan: string, accounts: number])[] {
+  async function plansWithout(): Promise<readonly (readonly [plan: string, accounts: number])[]> {
     const { plans } = live.current();
-    return accountsByPlan(database).filter(([plan]) => !plans.has(plan));
+    return (await accountsByPlan(database)).filter(([plan]) => !plans.has(plan));
   }
 
   function sentences(): string[] {
@@ -135,16 +138,24 @@ export function createOperators(options: OperatorsOptions): Operators {
     ];
   }
 
-  function tell(): void {
+  async function tell(): Promise<void> {
     const note = noteOf(live.status(), live.current(), sentences(), request);
-    writeCatalogNote(database, note, clock());
+    await writeCatalogNote(database, note, clock());
     untold = false;
   }
 
-  /** A database that cannot be read for a moment is logged once, and looked at again. */
-  function guarded(work: () => void): void {
+  /**
+   * One after the other. A database that cannot be read for a moment is logged once, and looked at
+   * again.
+   */
+  function guarded(work: () => Promise<void>): Promise<void> {
+    looking = looking.then(() => attempt(work));
+    return looking;
+  }
+
+  async function attempt(work: () => Promise<void>): Promise<void> {
     try {
-      work();
+      await work();
       failing = false;
     } catch (error) {
       if (!failing) log.error('what operators have changed could not be taken up', error);
@@ -165,21 +176,22 @@ export function createOperators(options: OperatorsOptions): Operators {
           : ['accounts are on plans that the catalog does not have']),
       ];
     },
-    reloadCatalog() {
-      reload('the console asked for it');
-      look();
-    },
+    reloadCatalog: () =>
+      guarded(async () => {
+        await reload('the console asked for it');
+        await look();
+      }),
     look: () => guarded(look),
     watch(resetUpstream = () => undefined) {
       reset = resetUpstream;
       const hangUp = (): void =>
-        guarded(() => {
-          reload('of SIGHUP');
-          look();
+        void guarded(async () => {
+          await reload('of SIGHUP');
+          await look();
         });
-      guarded(look);
+      void guarded(look);
       process.on('SIGHUP', hangUp);
-      const timer = setInterval(() => guarded(look), LOOK_MS);
+      const timer = setInterval(() => void guarded(look), LOOK_MS);
       return () => {
         clearInterval(timer);
         process.off('SIGHUP', hangUp);

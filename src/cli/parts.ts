@@ -4,13 +4,13 @@ import type { Parts } from '../operations/parts.ts';
 import type { Context } from './context.ts';
 
 /** The catalog is read when an operation first asks for it. */
-export function openParts(context: Context): Parts {
+export async function openParts(context: Context): Promise<Parts> {
   const { catalog, clock, randomBytes } = context;
-  return { ...context.openStore(), catalog, clock, randomBytes };
+  return { ...(await context.openStore()), catalog, clock, randomBytes };
 }
 
 /** The catalog first: a broken one refuses the command before it has changed anything. */
-export function openAccounts(context: Context): Parts {
+export async function openAccounts(context: Context): Promise<Parts> {
   context.catalog();
   return openParts(context);
 }

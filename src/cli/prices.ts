@@ -87,14 +87,15 @@ type PreviewOptions = {
   readonly pricesAt?: string;
 };
 
-function previewPrices(context: Context, options: PreviewOptions): Output {
+async function previewPrices(context: Context, options: PreviewOptions): Promise<Output> {
   const { candidate, pricesAt } = loadCandidate(context, options);
   const span = readSpan(options) ?? utcMonth(utcMonth(context.clock()).fromMs - 1);
   const pricesAtMs = parseTime(options.pricesAt, '--prices-at') ?? pricesAt;
-  const { database, accounts } = context.openStore();
-  const accountId = options.account === undefined ? undefined : accounts.find(options.account).id;
+  const { database, accounts } = await context.openStore();
+  const accountId =
+    options.account === undefined ? undefined : (await accounts.find(options.account)).id;
   const requests = eachUsedRequest(database, { ...span, accountId });
-  const result = preview(requests, candidatePrices(candidate, pricesAtMs));
+  const result = await preview(requests, candidatePrices(candidate, pricesAtMs));
   const later = pricesAtMs === undefined ? laterModels(candidate, span.untilMs) : [];
   return {
     json: {
@@ -153,7 +154,11 @@ function readDraftFile(path: string): PriceDraft {
   }
 }
 
-function publish(context: Context, options: { readonly dryRun?: true }, path = ''): Output {
+async function publish(
+  context: Context,
+  options: { readonly dryRun?: true },
+  path = '',
+): Promise<Output> {
   const draft = readDraftFile(path);
   const found = findOwn(context);
   const prepared = preparePrices(found, draft, context.clock());
@@ -161,7 +166,12 @@ function publish(context: Context, options: { readonly dryRun?: true }, path = '
     const { text, basedOn } = prepared;
     return { json: { based_on: basedOn, text }, text: text.trimEnd() };
   }
-  const published = publishPrices(changeOf(context), found, prepared, draftSummary(draft));
+  const published = await publishPrices(
+    await changeOf(context),
+    found,
+    prepared,
+    draftSummary(draft),
+  );
   return {
     json: { ...published },
     text: `${published.path} is written. What was there before is in ${published.backup}. A running server takes it up within a second; tollgate catalog status says so.`,

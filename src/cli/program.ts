@@ -98,8 +98,8 @@ function print(text: string): void {
 }
 
 /** One after the other has left: whoever reads may be slower than the disk. */
-async function printPieces(pieces: Iterable<string>): Promise<void> {
-  for (const piece of pieces) {
+async function printPieces(pieces: AsyncIterable<string>): Promise<void> {
+  for await (const piece of pieces) {
     await new Promise((resolve) => process.stdout.write(piece, resolve));
   }
 }

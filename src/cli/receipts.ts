@@ -41,14 +41,14 @@ export function addReceiptCommands(program: Command, perform: Perform): void {
 
 type ExportOptions = SpanOptions & { readonly account: string; readonly out?: string };
 
-function exportToFile(context: Context, options: ExportOptions): Output {
+async function exportToFile(context: Context, options: ExportOptions): Promise<Output> {
   const span = readSpan(options);
-  const { database, accounts } = context.openStore();
-  const { id } = accounts.find(options.account);
-  const { slice, pieces } = exportReceipts(database, id, span);
+  const { database, accounts } = await context.openStore();
+  const { id } = await accounts.find(options.account);
+  const { slice, pieces } = await exportReceipts(database, id, span);
   if (options.out === undefined) return { json: null, text: '', pieces };
   const file = resolve(context.directory, options.out);
-  writeNewFile(file, pieces);
+  await writeNewFile(file, pieces);
   const receipts = slice.last - slice.first + 1;
   return {
     json: { export: { file, account_id: id, ...slice, receipts } },
@@ -56,7 +56,7 @@ function exportToFile(context: Context, options: ExportOptions): Output {
   };
 }
 
-function writeNewFile(path: string, pieces: Iterable<string>): void {
+async function writeNewFile(path: string, pieces: AsyncIterable<string>): Promise<void> {
   let descriptor: number;
   try {
     descriptor = openSync(path, 'wx', 0o600);
@@ -70,7 +70,7 @@ function writeNewFile(path: string, pieces: Iterable<string>): void {
         );
   }
   try {
-    for (const piece of pieces) writeAll(descriptor, Buffer.from(piece));
+    for await (const piece of pieces) writeAll(descriptor, Buffer.from(piece));
     fsyncSync(descriptor);
   } catch (error) {
     rmSync(path, { force: true });
@@ -99,12 +99,16 @@ async function verify(
     throw new CommandError('invalid_arguments', 'Give files, or --account, or --all.');
   }
   if (files.length > 0) return verifiedOutput(await verifyFiles(context.directory, files));
-  const store = context.openStore();
+  const store = await context.openStore();
   const ids =
     account === undefined
-      ? store.accounts.list().map(({ id }) => id)
-      : [store.accounts.find(account).id];
-  return verifiedOutput(ids.map((id) => ({ name: id, ...verifyReceipts(store.database, id) })));
+      ? (await store.accounts.list()).map(({ id }) => id)
+      : [(await store.accounts.find(account)).id];
+  return verifiedOutput(
+    await Promise.all(
+      ids.map(async (id) => ({ name: id, ...(await verifyReceipts(store.database, id)) })),
+    ),
+  );
 }
 
 async function verifyFiles(directory: string, files: readonly string[]): Promise<Verified[]> {
@@ -171,8 +175,8 @@ function verifiedText(verified: Verified): string {
   ].join('\n');
 }
 
-function show(context: Context, _options: object, subject = ''): Output {
-  const { receipt, hash } = showReceipt(context.openStore().database, subject);
+async function show(context: Context, _options: object, subject = ''): Promise<Output> {
+  const { receipt, hash } = await showReceipt((await context.openStore()).database, subject);
   return {
     json: { receipt, hash },
     text: `${JSON.stringify(receipt, undefined, 2)}\nhash  ${hash}`,

@@ -22,23 +22,23 @@ const KEPT_MAX = 20;
 
 declare const self: Worker;
 
-self.onmessage = ({ data }: MessageEvent<AuditRequest>) => {
+self.onmessage = async ({ data }: MessageEvent<AuditRequest>) => {
   try {
-    self.postMessage(audit(data));
+    self.postMessage(await audit(data));
   } catch (error) {
     const cause = error instanceof Error ? error.message : String(error);
     self.postMessage({ ok: false, cause } satisfies AuditReport);
   }
 };
 
-function audit({ url, live, accountIds }: AuditRequest): AuditReport {
+async function audit({ url, live, accountIds }: AuditRequest): Promise<AuditReport> {
   const database = openDatabase({ url, sync: 'normal', readonly: true });
   const kept = new Map<string | null, Difference[]>();
   let count = 0;
   try {
     const scopes = accountIds?.map((accountId) => ({ live, accountId })) ?? [{ live }];
     for (const scope of scopes) {
-      for (const difference of findDifferences(database, scope)) {
+      for await (const difference of findDifferences(database, scope)) {
         count += 1;
         const own = kept.get(difference.accountId) ?? [];
         if (own.length < KEPT_MAX) own.push(difference);
@@ -46,7 +46,7 @@ function audit({ url, live, accountIds }: AuditRequest): AuditReport {
       }
     }
   } finally {
-    database.close();
+    await database.close();
   }
   return { ok: true, differences: [...kept.values()].flat(), count };
 }

@@ -23,7 +23,7 @@ self.onmessage = async ({ data }: MessageEvent<CatchUpRequest>) => {
     const database = openDatabase({ url: data.url, sync: 'normal' });
     const monotonic = () => performance.now();
     await catchUp(createRollUp(database), { ...STEP, monotonic, isStopped: () => false });
-    database.close();
+    await database.close();
     self.postMessage({ ok: true } satisfies CatchUpReport);
   } catch (error) {
     const cause = error instanceof Error ? error.message : String(error);

@@ -62,14 +62,14 @@ export async function serve(context: Context, options: ServeOptions): Promise<nu
   const { live, store, books, accounts, keys, settings, activity, reasoning, operators } = domains;
   const { ledger } = store;
   const shared = { config, clock, monotonic, randomBytes, observation };
-  const pipeline = createServingPipeline({ ...shared, domains, tokenizer });
+  const pipeline = await createServingPipeline({ ...shared, domains, tokenizer });
   const { generation, limits, inFlight, deadlines, health, client, selfAudit } = pipeline;
   const lists: ListDependencies = {
     limits,
     books,
     clock,
-    keyRecords: ({ accountId, keyId }) =>
-      keys.list(accountId).map((row) => keyRecord(row, clock(), keyId)),
+    keyRecords: async ({ accountId, keyId }) =>
+      (await keys.list(accountId)).map((row) => keyRecord(row, clock(), keyId)),
   };
 
   // The server, until it is told to stop.
@@ -124,7 +124,7 @@ export async function serve(context: Context, options: ServeOptions): Promise<nu
     dashboard: pages.dashboard,
   };
   const { server, console } = await listen();
-  if (console !== undefined) writeNote(store.database, 'console', console.url, clock());
+  if (console !== undefined) await writeNote(store.database, 'console', console.url, clock());
   const ticking = setInterval(() => deadlines.sweep(), DEADLINE_SWEEP_MS);
   const sweeping = setInterval(reasoning.sweep, REASONING_SWEEP_MS);
   const stopEndingHolds = store.endLostHolds(inFlight);
@@ -160,7 +160,7 @@ export async function serve(context: Context, options: ServeOptions): Promise<nu
   await drain({ server, inFlight, log, drainMs: config.drainMs });
   await console?.server.close();
   await within(MAIL_GRACE_MS, mailer.close());
-  pages.close();
+  await pages.close();
   client.close();
   stopWatching();
   clearInterval(ticking);
@@ -168,7 +168,7 @@ export async function serve(context: Context, options: ServeOptions): Promise<nu
   stopEndingHolds();
   stopAddingUp();
   selfAudit.close();
-  activity.flush();
+  await activity.flush();
   const unsettled = await store.close();
   await observation.close();
   log.info(unsettled === 0 ? 'stopped' : `stopped with ${unsettled} commands unsettled`);
@@ -179,7 +179,7 @@ export async function serve(context: Context, options: ServeOptions): Promise<nu
     try {
       return await openListeners(config, dependencies, pages.console);
     } catch (error) {
-      pages.close();
+      await pages.close();
       await store.close();
       throw error;
     }

@@ -37,7 +37,7 @@ export type ServingDashboardOptions = {
   readonly randomBytes: RandomBytes;
   readonly observation: Pick<Observation, 'log' | 'alert' | 'activity'>;
   readonly domains: ServingDomains;
-  readonly pipeline: ReturnType<typeof createServingPipeline>;
+  readonly pipeline: Awaited<ReturnType<typeof createServingPipeline>>;
   readonly trustedProxies: NetworkSet;
   readonly draining: () => boolean;
   readonly answerPlayground: DashboardDependencies['answerPlayground'];
@@ -55,7 +55,7 @@ export type ServingDashboardOptions = {
 export type ServingDashboard = {
   readonly dashboard: Mount;
   readonly console: Mount;
-  readonly close: () => void;
+  readonly close: () => Promise<void>;
 };
 
 export function createServingDashboard(options: ServingDashboardOptions): ServingDashboard {
@@ -96,16 +96,16 @@ export function createServingDashboard(options: ServingDashboardOptions): Servin
     };
   }
 
-  function standingOf({ accountId }: SignedInCustomer): RouteStanding | undefined {
-    const { standing } = store.get().accounts.get(accountId);
+  async function standingOf({ accountId }: SignedInCustomer): Promise<RouteStanding | undefined> {
+    const { standing } = await store.get().accounts.get(accountId);
     if (domains.operators.current().blocklist.accountBlocked(accountId)) return 'blocked';
     return standing === 'active' ? undefined : standing;
   }
 
   /** What was asked for on an earlier run may be due, whether anybody opens a page or not. */
-  function sweep(): void {
+  async function sweep(): Promise<void> {
     try {
-      signIn.get().sweep();
+      await signIn.get().sweep();
     } catch (error) {
       observation.log.error('sign-in could not be swept', error);
     }
@@ -118,7 +118,7 @@ export function createServingDashboard(options: ServingDashboardOptions): Servin
       import('../dashboard/rim/files.ts'),
     ]);
     return createDashboardApp({
-      ...guard<SignedInCustomer>(signIn.get().readCustomer, standingOf, () => true),
+      ...guard<SignedInCustomer>(signIn.get().readCustomer, standingOf, async () => true),
       prefix: '/dashboard',
       routes: customerRoutes(dependencies.get()),
       files: createPageFiles('customer'),
@@ -134,7 +134,7 @@ export function createServingDashboard(options: ServingDashboardOptions): Servin
     return createDashboardApp({
       ...guard<SignedInOperator>(
         signIn.get().readOperator,
-        () => undefined,
+        async () => undefined,
         signIn.get().operators.exist,
       ),
       prefix: '/operator',
@@ -148,9 +148,9 @@ export function createServingDashboard(options: ServingDashboardOptions): Servin
   return {
     dashboard: mounted(loadCustomer, onError),
     console: mounted(loadOperator, onError),
-    close() {
+    async close() {
       clearInterval(sweeping);
-      store.made()?.database.close();
+      await store.made()?.database.close();
     },
   };
 }
@@ -192,8 +192,8 @@ function dependenciesOf(
     randomBytes,
     catalog: live.current,
     catalogStatus: live.status,
-    reloadCatalog() {
-      operators.reloadCatalog();
+    async reloadCatalog() {
+      await operators.reloadCatalog();
       return live.status();
     },
     upstreams: options.upstreams,

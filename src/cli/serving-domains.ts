@@ -40,14 +40,14 @@ export async function openServingDomains(options: {
   const { openBalance } = books;
   const plans = () => live.current().plans;
   const authenticator = createAuthenticator({ database, clock });
-  const reasoning = createReasoningStore({
+  const reasoning = await createReasoningStore({
     database,
     clock,
     randomBytes,
     secret: config.sessionSecret,
     onTrouble: (error) => log.error('the reasoning store could not be used', error),
   });
-  if (config.reasoningStore === 'off') forgetThinking(database);
+  if (config.reasoningStore === 'off') await forgetThinking(database);
   return {
     live,
     file,
@@ -62,7 +62,7 @@ export async function openServingDomains(options: {
       onError: (error) => log.error('the last use of keys could not be written', error),
     }),
     reasoning,
-    operators: createOperators({
+    operators: await createOperators({
       ...{ database, live, file, clock, log, alert },
       onChange() {
         authenticator.invalidate();

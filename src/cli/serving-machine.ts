@@ -15,7 +15,7 @@ export type MachineOptions = {
   readonly randomBytes: RandomBytes;
   readonly observation: Pick<Observation, 'activity'>;
   readonly domains: ServingDomains;
-  readonly pipeline: ReturnType<typeof createServingPipeline>;
+  readonly pipeline: Awaited<ReturnType<typeof createServingPipeline>>;
   readonly streamsOpen: () => number;
   /** The addresses that the server listens on. */
   readonly addresses: () => readonly string[];

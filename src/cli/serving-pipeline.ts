@@ -36,14 +36,14 @@ export type ServingPipelineOptions = {
   readonly tokenizer: Tokenizer;
 };
 
-export function createServingPipeline(options: ServingPipelineOptions) {
+export async function createServingPipeline(options: ServingPipelineOptions) {
   const { config, clock, monotonic, randomBytes, observation, domains, tokenizer } = options;
   const { live, store, reasoning } = domains;
   const { database, ledger } = store;
   const { log, alert } = observation;
   const deadlines = createDeadlines(monotonic);
   const inFlight = createInFlight();
-  const limits = createLimits({
+  const limits = await createLimits({
     clock,
     monotonic,
     isLive: inFlight.isLive,

@@ -39,7 +39,7 @@ export function startServingSeries(options: ServingSeriesOptions): () => void {
 
   async function tick(): Promise<void> {
     try {
-      const behind = rollUp.behind();
+      const behind = await rollUp.behind();
       if (behind >= threadFrom) await runThread(behind);
       else await catchUp(rollUp, { ...STEP, monotonic, isStopped: () => stopped });
     } catch (error) {

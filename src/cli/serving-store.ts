@@ -19,7 +19,7 @@ export type ServingStore = {
   readonly database: Database;
   readonly ledger: RemoteLedger;
   /** What keeps new requests from being served; empty where nothing does. */
-  readonly problems: () => readonly string[];
+  readonly problems: () => Promise<readonly string[]>;
   /** From now on, ends holds whose request is gone. Returns the function that stops it. */
   readonly endLostHolds: (inFlight: Pick<InFlight, 'live'>) => () => void;
   /** Answers how many commands could not be written. */
@@ -56,14 +56,14 @@ export async function openServingStore(options: ServingStoreOptions): Promise<Se
 
   async function close(): Promise<number> {
     const left = (await ledger?.close()) ?? 0;
-    database.close();
+    await database.close();
     release();
     return left;
   }
 
   try {
     release = ownDatabase(url);
-    migrate(database);
+    await migrate(database);
     ledger = createRemoteLedger({
       url,
       sync: config.ledgerSync,
@@ -129,9 +129,9 @@ function startSweep(
 }
 
 /** Checked when asked, never on the request path. */
-function problemsOf(database: Database, ledger: RemoteLedger): readonly string[] {
+async function problemsOf(database: Database, ledger: RemoteLedger): Promise<readonly string[]> {
   try {
-    database.connection.query('SELECT 1').get();
+    await database.ping();
   } catch {
     return ['the database cannot be read'];
   }

@@ -21,9 +21,14 @@ export function addUpstreamCommands(program: Command, perform: Perform): void {
     addCommand(group, 'disable <upstream>', 'send no new requests there until it is enabled')
       .option('--model <model>', 'only those for this model')
       .option('--reason <text>', 'why', ''),
-    (context, { model, reason }, upstream = '') => {
+    async (context, { model, reason }, upstream = '') => {
       const place = { upstream, model };
-      const disabled = disablePlace(changeOf(context), context.catalog(), place, reason);
+      const disabled = await disablePlace(
+        await changeOf(context),
+        context.catalog(),
+        place,
+        reason,
+      );
       return {
         json: { disabled: placeRecord(disabled) },
         text: `${nameOf(disabled)} is out of service. Requests under way there end as they began.`,
@@ -35,17 +40,17 @@ export function addUpstreamCommands(program: Command, perform: Perform): void {
       '--model <model>',
       'this model at it',
     ),
-    (context, { model }, upstream = '') => {
+    async (context, { model }, upstream = '') => {
       const place = { upstream, model };
-      const enabled = enablePlace(changeOf(context), context.catalog(), place);
+      const enabled = await enablePlace(await changeOf(context), context.catalog(), place);
       const words = enabled ? 'is in service again.' : 'was in service.';
       return { json: { enabled }, text: `${nameOf(place)} ${words}` };
     },
   );
   perform(
     addCommand(group, 'reset <upstream>', 'forget its failures, so that it is asked at once'),
-    (context, _options, upstream = '') => {
-      resetUpstream(changeOf(context), context.catalog(), upstream);
+    async (context, _options, upstream = '') => {
+      await resetUpstream(await changeOf(context), context.catalog(), upstream);
       return {
         json: { reset: upstream },
         text: `A running server forgets the failures of ${upstream} within a second.`,
@@ -56,9 +61,9 @@ export function addUpstreamCommands(program: Command, perform: Perform): void {
 
 type DisableOptions = { readonly model?: string; readonly reason: string };
 
-function list(context: Context): Output {
+async function list(context: Context): Promise<Output> {
   const catalog = context.catalog();
-  const disabled = disabledPlaces(context.openStore(), catalog);
+  const disabled = await disabledPlaces(await context.openStore(), catalog);
   const upstreams = [...catalog.upstreams.values()].map((upstream) => ({
     ...placeFacts(upstream),
     models: modelsAt(catalog, upstream.id),
@@ -90,7 +95,7 @@ function modelsAt({ models }: Catalog, id: string): string[] {
   );
 }
 
-type Listed = ReturnType<typeof disabledPlaces>[number];
+type Listed = Awaited<ReturnType<typeof disabledPlaces>>[number];
 
 function placeRecord({ upstream, model, reason, since }: Omit<Listed, 'known'>) {
   return { upstream, model: model ?? null, reason, since: isoTime(since) } as const;

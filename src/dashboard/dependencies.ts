@@ -69,10 +69,10 @@ export type ConsoleDependencies = DashboardDependencies & {
   readonly catalog: () => Catalog;
   readonly catalogStatus: () => CatalogStatus;
   /** Loads the catalog anew; where it is refused, the status has the reasons. */
-  readonly reloadCatalog: () => CatalogStatus;
+  readonly reloadCatalog: () => Promise<CatalogStatus>;
   readonly upstreams: () => readonly UpstreamState[];
   readonly warnings: () => readonly string[];
-  readonly problems: () => readonly string[];
+  readonly problems: () => Promise<readonly string[]>;
   readonly machine: Machine;
 };
 

@@ -52,7 +52,7 @@ export type GenerationCall = {
   /** What operators had set when the request began; all of the request is served by it. */
   readonly operator: OperatorState;
   /** Checks the key and the account's standing, or throws. */
-  readonly authorize: () => KeyFacts;
+  readonly authorize: () => Promise<KeyFacts>;
   readonly readBody: () => Promise<ParsedBody>;
   readonly observer: RequestObserver;
   /** Fires when the client leaves before its answer is complete. */

@@ -24,13 +24,13 @@ export async function countTokens(
   dependencies: CountDependencies,
   call: {
     readonly operator: OperatorState;
-    readonly authorize: () => KeyFacts;
+    readonly authorize: () => Promise<KeyFacts>;
     readonly readBody: () => Promise<ParsedBody>;
     readonly observer: Pick<RequestObserver, 'understood'>;
     readonly parse: (body: ParsedBody) => GenerationRequest;
   },
 ): Promise<number> {
-  const facts = call.authorize();
+  const facts = await call.authorize();
   const request = call.parse(await call.readBody());
   const { catalog } = call.operator;
   const plan = requirePlan(catalog, facts.plan);
@@ -41,6 +41,6 @@ export async function countTokens(
   if (retryAfterSeconds !== undefined) {
     throw new GatewayError('rate_limit_exceeded', { retryAfterSeconds });
   }
-  const restored = restoreThinking(dependencies, { facts, request, catalog, model });
+  const restored = await restoreThinking(dependencies, { facts, request, catalog, model });
   return estimatePrompt(restored, dependencies.tokenizer.countText);
 }

@@ -79,7 +79,7 @@ async function check(
   dependencies: GenerateDependencies,
   call: GenerationCall,
 ): Promise<CheckedRequest> {
-  const facts = call.authorize();
+  const facts = await call.authorize();
   const body = await call.readBody();
   if (dependencies.inFlight.aborted()) throw new GatewayError('provider_unavailable');
   const parsed = call.format.parse(body);
@@ -88,7 +88,7 @@ async function check(
   const model = requireModel(catalog, parsed.model);
   call.observer.understood({ model: model.slug, stream: parsed.stream });
   requireInPlan(plan, model);
-  const request = restoreThinking(dependencies, { facts, request: parsed, catalog, model });
+  const request = await restoreThinking(dependencies, { facts, request: parsed, catalog, model });
   const promptTokens = await estimatePrompt(request, dependencies.tokenizer.countText);
   const { maxOutputTokens } = request;
   const { name: format } = call.format;
@@ -171,7 +171,7 @@ async function foldAnswer(
       thinking.push(event);
       fold.push(event);
     }
-    thinking.keep(candidate.upstream);
+    await thinking.keep(candidate.upstream);
     return fold.answer();
   } catch (error) {
     await end(dependencies, admitted, 'gateway');
@@ -235,7 +235,7 @@ async function deliver(
     });
     const attempt = answer.attempt();
     // Before the last words leave: the client's next request may come right behind them.
-    if (attempt !== undefined) thinking.keep(attempt.candidate.upstream);
+    if (attempt !== undefined) await thinking.keep(attempt.candidate.upstream);
     if (pumped.kind === 'client_left') {
       if (attempt !== undefined && !pumped.over && lifetime.isDraining()) await readToEnd(attempt);
       answer.note(undefined);

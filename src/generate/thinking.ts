@@ -42,10 +42,10 @@ type Dependencies = { readonly reasoning: ReasoningStore | undefined };
  * upstream takes it. A text that the client did send stays: it may have been edited. The last turns
  * go first, because they are the ones that upstreams insist on.
  */
-export function restoreThinking(
+export async function restoreThinking(
   { reasoning: store }: Dependencies,
   { facts, request, catalog, model }: Asked,
-): GenerationRequest {
+): Promise<GenerationRequest> {
   if (store === undefined || !request.turns.some(hasCalls)) return request;
   const forms = formsTaken(request, catalog, model);
   if (forms === undefined) return request;
@@ -57,7 +57,7 @@ export function restoreThinking(
     const turn = turns[at];
     if (turn === undefined || !lacksThinking(turn, forms)) continue;
     const { toolCalls } = turn;
-    const found = store.find({ accountId, toolCalls, preceding: () => preceding(at) });
+    const found = await store.find({ accountId, toolCalls, preceding: () => preceding(at) });
     if (found === undefined) continue;
     const { reasoning, signed } = found;
     room -= reasoning.length + signedLength(signed?.blocks ?? []);
@@ -79,10 +79,10 @@ function signedLength(blocks: readonly ThinkingBlock[]): number {
 export type ThinkingRecorder = {
   readonly push: (event: GenerationEvent) => void;
   /** Keeps the thinking of the answer that has passed, if that was all of it and led to a call. */
-  readonly keep: (upstream: Upstream) => void;
+  readonly keep: (upstream: Upstream) => Promise<void>;
 };
 
-const NO_RECORDER: ThinkingRecorder = { push: () => {}, keep: () => {} };
+const NO_RECORDER: ThinkingRecorder = { push: () => {}, keep: async () => {} };
 
 /** Follows one answer: to be told of every event, and to `keep` once there are no more. */
 export function recordThinking(
@@ -110,7 +110,7 @@ export function recordThinking(
         finish = event.reason;
       }
     },
-    keep(upstream) {
+    async keep(upstream) {
       if (call === undefined || finish === undefined) return;
       if (thinking.length() > THINKING_LENGTH_MAX) return;
       const written = callArguments.text();
@@ -122,7 +122,7 @@ export function recordThinking(
       const toolCalls = [{ id: call.id, name: call.name, arguments: written }];
       const preceding = (): string => precedingDigests(request)(request.turns.length);
       const turn = { accountId: facts.accountId, toolCalls, preceding };
-      store.keep(turn, { reasoning, ...(signed === undefined ? {} : { signed }) });
+      await store.keep(turn, { reasoning, ...(signed === undefined ? {} : { signed }) });
     },
   };
 }

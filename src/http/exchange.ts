@@ -29,7 +29,7 @@ export type HandlerDependencies = {
   readonly deadlines: Deadlines;
   readonly trustedProxies: NetworkSet;
   /** Why this process cannot serve at the moment; empty when it can. */
-  readonly problems: () => readonly string[];
+  readonly problems: () => Promise<readonly string[]>;
   /** What is wrong and keeps nobody but single accounts from being served. Says nothing of them. */
   readonly warnings: () => readonly string[];
   /** Whether the books of an account differ, so that nothing new may be sold to it. */
@@ -59,7 +59,7 @@ export type Exchange = {
   readonly operator: OperatorState;
   readonly tally: Tally;
   /** Who asks. Throws the refusal of a key or of its account. */
-  readonly authorize: () => KeyFacts;
+  readonly authorize: () => Promise<KeyFacts>;
 };
 
 /** What the dashboard hands over: a request whose body nobody has read, and who is signed in. */
@@ -80,13 +80,13 @@ export function openExchange(
   const { access, clock, randomBytes, touchKey, trustedProxies } = dependencies;
   const requestId = createRequestId(clock(), randomBytes);
   const asked = { request, server, requestId, format };
-  return open(dependencies, asked, route, (operator) => {
+  return open(dependencies, asked, route, async (operator) => {
     const presented = {
       authorization: request.headers.get('authorization'),
       xApiKey: request.headers.get('x-api-key'),
       address: () => addressOf(request, server, trustedProxies),
     };
-    const facts = access(presented, operator);
+    const facts = await access(presented, operator);
     touchKey(facts.keyId);
     return facts;
   });
@@ -107,7 +107,7 @@ function open(
   { operator: current, tallies }: HandlerDependencies,
   asked: Pick<Exchange, 'request' | 'server' | 'requestId' | 'format'>,
   route: Route,
-  identify: (operator: OperatorState) => KeyFacts,
+  identify: (operator: OperatorState) => Promise<KeyFacts>,
 ): Exchange {
   const operator = current();
   const { requestId, format } = asked;
@@ -116,8 +116,8 @@ function open(
     ...asked,
     operator,
     tally,
-    authorize() {
-      const who = identify(operator);
+    async authorize() {
+      const who = await identify(operator);
       tally.identified(who);
       return who;
     },

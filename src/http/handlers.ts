@@ -32,8 +32,8 @@ export function answerGeneration(
       requestId,
       startedAt: dependencies.clock(),
       operator,
-      authorize() {
-        const facts = authorize();
+      async authorize() {
+        const facts = await authorize();
         if (dependencies.isStopped(facts.accountId)) throw accountStopped();
         return facts;
       },
@@ -80,8 +80,11 @@ export function answerList(
   record: (dependencies: ListDependencies, facts: KeyFacts, operator: OperatorState) => unknown,
 ): Promise<Response> {
   const { requestId, operator, tally, authorize } = exchange;
-  return answer(dependencies, exchange, () => {
-    const response = respondJson(requestId, record(dependencies.lists, authorize(), operator));
+  return answer(dependencies, exchange, async () => {
+    const response = respondJson(
+      requestId,
+      await record(dependencies.lists, await authorize(), operator),
+    );
     tally.answered(response.status);
     return response;
   });
@@ -90,16 +93,16 @@ export function answerList(
 const SHOWN_PATH_LENGTH_MAX = 200;
 
 /** Whatever no route takes: key management, wrong methods, unknown paths. */
-export function answerElsewhere(
+export async function answerElsewhere(
   dependencies: HandlerDependencies,
   request: Request,
   server: RuntimeServer | null,
-): Response {
+): Promise<Response> {
   const path = pathOf(request.url);
   const exchange = openExchange(dependencies, request, server, formatOfPath(path), 'elsewhere');
   if (isKeyManagement(path, request.method)) {
     try {
-      exchange.authorize();
+      await exchange.authorize();
     } catch (error) {
       return refuse(dependencies, exchange, error);
     }

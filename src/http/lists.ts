@@ -14,7 +14,7 @@ export type ListDependencies = {
   readonly books: Books;
   readonly clock: () => number;
   /** Records of the account's keys, newest first. */
-  readonly keyRecords: (facts: KeyFacts) => readonly { readonly status: string }[];
+  readonly keyRecords: (facts: KeyFacts) => Promise<readonly { readonly status: string }[]>;
 };
 
 export function listModels(
@@ -36,12 +36,12 @@ export function showModel(
   return modelRecord(model, catalog, catalog.plans.get(facts.plan), incident, clock());
 }
 
-export function listKeys(
+export async function listKeys(
   dependencies: ListDependencies,
   facts: KeyFacts,
   { catalog }: OperatorState,
-): unknown {
-  const data = dependencies.keyRecords(facts);
+): Promise<unknown> {
+  const data = await dependencies.keyRecords(facts);
   const plan = catalog.plans.get(facts.plan);
   return {
     object: 'list',
@@ -52,12 +52,12 @@ export function listKeys(
   };
 }
 
-export function showAccount(
+export async function showAccount(
   dependencies: ListDependencies,
   facts: KeyFacts,
   operator: OperatorState,
-): unknown {
-  const keys = dependencies.keyRecords(facts);
+): Promise<unknown> {
+  const keys = await dependencies.keyRecords(facts);
   const active = keys.filter((key) => key.status === 'active').length;
   return accountView(dependencies, facts, active, operator);
 }

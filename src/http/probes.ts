@@ -13,12 +13,12 @@ import {
 } from './exchange.ts';
 
 /** GET /readyz: whether new requests should be sent here. Warnings do not keep them away. */
-export function answerReady(
+export async function answerReady(
   dependencies: HandlerDependencies,
   request: Request,
   server: RuntimeServer | null,
-): Response {
-  const problems = dependencies.draining() ? ['draining'] : dependencies.problems();
+): Promise<Response> {
+  const problems = dependencies.draining() ? ['draining'] : await dependencies.problems();
   const status = problems.length === 0 ? 200 : 503;
   const states = dependencies.upstreams();
   const isOperator = mayOperate(dependencies, request, server);

@@ -24,12 +24,12 @@ type Presented = {
 };
 
 /** The door of the API. Throws the refusal as a `GatewayError`. */
-export type Access = (presented: Presented, operator: Settings) => KeyFacts;
+export type Access = (presented: Presented, operator: Settings) => Promise<KeyFacts>;
 
 export function createAccess(dependencies: { readonly authenticator: Authenticator }): Access {
   const { authenticator } = dependencies;
-  return ({ authorization, xApiKey, address }, operator) => {
-    const facts = authenticator.authenticate(authorization, xApiKey);
+  return async ({ authorization, xApiKey, address }, operator) => {
+    const facts = await authenticator.authenticate(authorization, xApiKey);
     requireStanding(facts, operator, address);
     return facts;
   };
@@ -39,7 +39,7 @@ export function createAccess(dependencies: { readonly authenticator: Authenticat
 type SignedIn = { readonly accountId: string; readonly address: string };
 
 /** The door of the playground. Throws the refusal as a `GatewayError`. */
-export type PlaygroundAccess = (who: SignedIn, operator: Settings) => KeyFacts;
+export type PlaygroundAccess = (who: SignedIn, operator: Settings) => Promise<KeyFacts>;
 
 /** Reads the account anew for every request: a session is no proof of its standing. */
 export function createPlaygroundAccess(database: Database): PlaygroundAccess {
@@ -54,8 +54,8 @@ export function createPlaygroundAccess(database: Database): PlaygroundAccess {
     .from(accounts)
     .where(eq(accounts.id, sql.placeholder('accountId')))
     .prepare();
-  return ({ accountId, address }, operator) => {
-    const account = query.get({ accountId });
+  return async ({ accountId, address }, operator) => {
+    const account = await query.get({ accountId });
     if (account === undefined) throw new GatewayError('account_inactive');
     const facts = { ...account, keyId: PLAYGROUND_KEY_ID };
     requireStanding(facts, operator, () => address);

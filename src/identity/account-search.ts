@@ -21,11 +21,11 @@ export type AccountFilter = {
 export type NumberedAccount = { readonly account: Account; readonly number: number };
 
 /** At most `limit` accounts; those before the number `before` where it is given. */
-export function searchAccounts(
+export async function searchAccounts(
   { db }: Database,
   filter: AccountFilter,
   { limit, before, nowMs }: { limit: number; before: number | undefined; nowMs: number },
-): readonly NumberedAccount[] {
+): Promise<readonly NumberedAccount[]> {
   const number = sql<number>`${accounts}.rowid`.mapWith(Number);
   const { text, plan, standing, emailVerified } = filter;
   return db

@@ -41,7 +41,7 @@ export function createAccounts(dependencies: {
   /** The catalog's plans as they are now. */
   readonly plans: () => ReadonlyMap<string, Plan>;
   /** Gives the new account its balance of zero, in the transaction that creates it. */
-  readonly openBalance: (tx: Queries, accountId: string) => void;
+  readonly openBalance: (tx: Queries, accountId: string) => Promise<void>;
 }) {
   const { database, clock, randomBytes, plans, openBalance } = dependencies;
   const { db } = database;
@@ -54,22 +54,22 @@ export function createAccounts(dependencies: {
     );
   }
 
-  function get(id: string): Account {
-    const account = db.select().from(accounts).where(eq(accounts.id, id)).get();
+  async function get(id: string): Promise<Account> {
+    const account = await db.select().from(accounts).where(eq(accounts.id, id)).get();
     if (account !== undefined) return account;
     throw new IdentityError('account_not_found', 'There is no account with this id.');
   }
 
   /** Finds by id or by e-mail address. Throws `account_not_found`. */
-  function find(idOrEmail: string): Account {
+  async function find(idOrEmail: string): Promise<Account> {
     if (!idOrEmail.includes('@')) return get(idOrEmail);
     const email = normaliseEmail(idOrEmail);
-    const account = db.select().from(accounts).where(eq(accounts.email, email)).get();
+    const account = await db.select().from(accounts).where(eq(accounts.email, email)).get();
     if (account !== undefined) return account;
     throw new IdentityError('account_not_found', 'There is no account with this e-mail address.');
   }
 
-  function create(facts: NewAccount, actor: Actor): Account {
+  async function create(facts: NewAccount, actor: Actor): Promise<Account> {
     const email = normaliseEmail(facts.email);
     requirePlan(facts.plan);
     const now = clock();
@@ -82,17 +82,17 @@ export function createAccounts(dependencies: {
       emailVerified: facts.emailVerified,
       createdAt: now,
     };
-    return database.transaction((tx) => {
-      const taken = db.select().from(accounts).where(eq(accounts.email, email)).get();
+    return database.transaction(async (tx) => {
+      const taken = await db.select().from(accounts).where(eq(accounts.email, email)).get();
       if (taken !== undefined) {
         throw new IdentityError(
           'email_taken',
           `An account with this e-mail address exists already: ${taken.id}.`,
         );
       }
-      db.insert(accounts).values(account).run();
-      openBalance(tx, account.id);
-      writeAuditEvent(database, {
+      await db.insert(accounts).values(account).run();
+      await openBalance(tx, account.id);
+      await writeAuditEvent(database, {
         operationId: createId('op_', randomBytes),
         at: now,
         actor,
@@ -106,20 +106,20 @@ export function createAccounts(dependencies: {
   }
 
   /** Writes what differs and its audit event; a change that changes nothing writes nothing. */
-  function change(
+  async function change(
     id: string,
     action: AuditAction,
     field: 'plan' | 'standing' | 'emailVerified',
     changes: Partial<Account>,
     actor: Actor,
     reason?: string,
-  ): Account {
-    return database.transaction(() => {
-      const before = get(id);
+  ): Promise<Account> {
+    return database.transaction(async () => {
+      const before = await get(id);
       const after = { ...before, ...changes };
       if (before[field] === after[field]) return before;
-      db.update(accounts).set(changes).where(eq(accounts.id, id)).run();
-      writeAuditEvent(database, {
+      await db.update(accounts).set(changes).where(eq(accounts.id, id)).run();
+      await writeAuditEvent(database, {
         operationId: createId('op_', randomBytes),
         at: clock(),
         actor,
@@ -141,28 +141,36 @@ export function createAccounts(dependencies: {
     get,
     find,
     /** All accounts, oldest first. */
-    list: (): Account[] =>
+    list: async (): Promise<Account[]> =>
       db.select().from(accounts).orderBy(asc(accounts.createdAt), sql`rowid`).all(),
     /** Takes effect at once; `planSince` starts anew. */
-    changePlan(id: string, plan: string, actor: Actor): Account {
+    async changePlan(id: string, plan: string, actor: Actor): Promise<Account> {
       requirePlan(plan);
       return change(id, 'account.plan_changed', 'plan', { plan, planSince: clock() }, actor);
     },
     /** `pending_deletion` keeps the keys: they are refused, and work again when it is undone. */
-    changeStanding: (id: string, standing: Standing, actor: Actor, reason?: string): Account =>
+    changeStanding: async (
+      id: string,
+      standing: Standing,
+      actor: Actor,
+      reason?: string,
+    ): Promise<Account> =>
       change(id, 'account.standing_changed', 'standing', { standing }, actor, reason),
-    verifyEmail: (id: string, actor: Actor): Account =>
+    verifyEmail: async (id: string, actor: Actor): Promise<Account> =>
       change(id, 'account.email_verified', 'emailVerified', { emailVerified: true }, actor),
   };
 }
 
 /** The plans that accounts are on, with how many accounts, in the order of their slugs. */
-export function accountsByPlan({ db }: Database): readonly (readonly [string, number])[] {
-  return db
-    .select({ plan: accounts.plan, accounts: count() })
-    .from(accounts)
-    .groupBy(accounts.plan)
-    .orderBy(asc(accounts.plan))
-    .all()
-    .map((row) => [row.plan, Number(row.accounts)]);
+export async function accountsByPlan({
+  db,
+}: Database): Promise<readonly (readonly [string, number])[]> {
+  return (
+    await db
+      .select({ plan: accounts.plan, accounts: count() })
+      .from(accounts)
+      .groupBy(accounts.plan)
+      .orderBy(asc(accounts.plan))
+      .all()
+  ).map((row) => [row.plan, Number(row.accounts)]);
 }

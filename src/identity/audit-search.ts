@@ -17,11 +17,11 @@ export type AuditFilter = {
 };
 
 /** At most `limit` events; those before the event `before` where it is given. */
-export function searchAuditEvents(
+export async function searchAuditEvents(
   { db }: Database,
   { accountId, actor, action, subject }: AuditFilter,
   { limit, before }: { limit: number; before: number | undefined },
-): readonly StoredAuditEvent[] {
+): Promise<readonly StoredAuditEvent[]> {
   return db
     .select()
     .from(auditEvents)

@@ -67,9 +67,9 @@ type AuditEvent = {
 };
 
 /** Call inside the transaction of the change. Events of money are the ledger's own to write. */
-export function writeAuditEvent(database: Database, event: AuditEvent): void {
+export async function writeAuditEvent(database: Database, event: AuditEvent): Promise<void> {
   const { actor, operationId, detail = {}, ...facts } = event;
-  database.db
+  await database.db
     .insert(auditEvents)
     .values({ ...facts, ...authorOf(actor, operationId), detail: JSON.stringify(detail) })
     .run();
@@ -99,8 +99,8 @@ export function listAuditEvents(
 }
 
 /** The number of the newest event, which rises with every change; zero where there is none. */
-export function lastAuditEvent({ db }: Database): number {
-  const [row] = db
+export async function lastAuditEvent({ db }: Database): Promise<number> {
+  const [row] = await db
     .select({ id: max(auditEvents.id) })
     .from(auditEvents)
     .all();
@@ -108,15 +108,16 @@ export function lastAuditEvent({ db }: Database): number {
 }
 
 /** What the events of one action after a number of `lastAuditEvent` are about. */
-export function auditedSubjects(
+export async function auditedSubjects(
   { db }: Database,
   action: AuditAction,
   afterId: number,
-): readonly string[] {
-  return db
-    .selectDistinct({ subject: auditEvents.subject })
-    .from(auditEvents)
-    .where(and(gt(auditEvents.id, afterId), eq(auditEvents.action, action)))
-    .all()
-    .map(({ subject }) => subject);
+): Promise<readonly string[]> {
+  return (
+    await db
+      .selectDistinct({ subject: auditEvents.subject })
+      .from(auditEvents)
+      .where(and(gt(auditEvents.id, afterId), eq(auditEvents.action, action)))
+      .all()
+  ).map(({ subject }) => subject);
 }

@@ -59,10 +59,10 @@ export function createAuthenticator(dependencies: {
     .where(eq(apiKeys.digest, sql.placeholder('digest')))
     .prepare();
 
-  function load(digest: string, now: number): Entry {
+  async function load(digest: string, now: number): Promise<Entry> {
     known.delete(digest);
     unknown.delete(digest);
-    const row = query.get({ digest });
+    const row = await query.get({ digest });
     if (row === undefined || row.revokedAt !== null) {
       const entry = { loadedAt: now, facts: undefined, expiresAt: Infinity };
       remember(unknown, digest, entry);
@@ -79,14 +79,14 @@ export function createAuthenticator(dependencies: {
      * Who makes this request. Throws `GatewayError`: `missing_api_key`, or `invalid_api_key` for
      * a key that is malformed, unknown, revoked or expired. Standing is not judged here.
      */
-    authenticate(authorization: string | null, xApiKey: string | null): KeyFacts {
+    async authenticate(authorization: string | null, xApiKey: string | null): Promise<KeyFacts> {
       const presented = readPresentedKey(authorization, xApiKey);
       if (presented.kind === 'missing') throw new GatewayError('missing_api_key');
       if (presented.kind === 'malformed') throw new GatewayError('invalid_api_key');
       const now = clock();
       const digest = digestKey(presented.key);
       let entry = known.get(digest) ?? unknown.get(digest);
-      if (entry === undefined || !isFresh(entry, now)) entry = load(digest, now);
+      if (entry === undefined || !isFresh(entry, now)) entry = await load(digest, now);
       if (entry.facts === undefined || entry.expiresAt <= now) {
         throw new GatewayError('invalid_api_key');
       }

@@ -18,11 +18,11 @@ export type ListedBlock = {
 };
 
 /** At most `limit` blocks; those before the number `before` where it is given. */
-export function listBlocks(
+export async function listBlocks(
   { db }: Database,
   kind: BlockKind | undefined,
   { limit, before, nowMs }: { limit: number; before: number | undefined; nowMs: number },
-): readonly ListedBlock[] {
+): Promise<readonly ListedBlock[]> {
   const number = sql<number>`${blocks}.rowid`.mapWith(Number);
   return db
     .select({
@@ -54,12 +54,12 @@ export function listBlocks(
 }
 
 /** The block in force of one account, key or network; `undefined` where there is none. */
-export function findBlock(
+export async function findBlock(
   { db }: Database,
   kind: BlockKind,
   value: string,
   nowMs: number,
-): Block | undefined {
+): Promise<Block | undefined> {
   return db
     .select()
     .from(blocks)

@@ -15,13 +15,13 @@ export type Block = typeof blocks.$inferSelect;
 export type Blocks = ReturnType<typeof createBlocks>;
 
 /** The blocks in force at `nowMs`, and when the first of them ends (Unix milliseconds). */
-export function readBlocklist(
+export async function readBlocklist(
   database: Database,
   nowMs: number,
-): { readonly blocklist: Blocklist; readonly changesAt: number } {
+): Promise<{ readonly blocklist: Blocklist; readonly changesAt: number }> {
   const { kind, value, expiresAt } = blocks;
   const inForce = database.db.select({ kind, value, expiresAt }).from(blocks);
-  const rows = inForce.where(isInForce(nowMs)).all();
+  const rows = await inForce.where(isInForce(nowMs)).all();
   const values = (of: BlockKind): string[] =>
     rows.flatMap((row) => (row.kind === of ? [row.value] : []));
   const accounts = new Set(values('account'));
@@ -53,8 +53,12 @@ export function createBlocks(dependencies: {
   const { database, clock, randomBytes } = dependencies;
   const { db } = database;
 
-  function audit(action: 'block.added' | 'block.removed', block: Block, actor: Actor): void {
-    writeAuditEvent(database, {
+  async function audit(
+    action: 'block.added' | 'block.removed',
+    block: Block,
+    actor: Actor,
+  ): Promise<void> {
+    await writeAuditEvent(database, {
       operationId: createId('op_', randomBytes),
       at: clock(),
       actor,
@@ -70,7 +74,7 @@ export function createBlocks(dependencies: {
     });
   }
 
-  function lookUp(kind: BlockKind, value: string): Block | undefined {
+  async function lookUp(kind: BlockKind, value: string): Promise<Block | undefined> {
     return db
       .select()
       .from(blocks)
@@ -83,12 +87,12 @@ export function createBlocks(dependencies: {
      * `forMs` is how long the block lasts; absent: until it is removed. Throws `invalid_block` for
      * text that is no network and `already_blocked`.
      */
-    add(
+    async add(
       kind: BlockKind,
       value: string,
       { reason, forMs }: { readonly reason: string; readonly forMs?: number | undefined },
       actor: Actor,
-    ): Block {
+    ): Promise<Block> {
       const now = clock();
       const block: Block = {
         id: createId('blk_', randomBytes),
@@ -98,36 +102,36 @@ export function createBlocks(dependencies: {
         createdAt: now,
         expiresAt: forMs === undefined ? null : now + forMs,
       };
-      return database.transaction(() => {
+      return database.transaction(async () => {
         // What has ended is told by the audit trail alone.
-        db.delete(blocks).where(lte(blocks.expiresAt, now)).run();
-        if (lookUp(kind, block.value) !== undefined) {
+        await db.delete(blocks).where(lte(blocks.expiresAt, now)).run();
+        if ((await lookUp(kind, block.value)) !== undefined) {
           throw new IdentityError(
             'already_blocked',
             `This ${kind} is blocked already. To change how long, remove the block first.`,
           );
         }
-        db.insert(blocks).values(block).run();
-        audit('block.added', block, actor);
+        await db.insert(blocks).values(block).run();
+        await audit('block.added', block, actor);
         return block;
       });
     },
 
     /** Throws `block_not_found`. */
-    remove(kind: BlockKind, value: string, actor: Actor): Block {
-      return database.transaction(() => {
-        const block = lookUp(kind, canonicalValue(kind, value));
+    async remove(kind: BlockKind, value: string, actor: Actor): Promise<Block> {
+      return database.transaction(async () => {
+        const block = await lookUp(kind, canonicalValue(kind, value));
         if (block === undefined) {
           throw new IdentityError('block_not_found', `This ${kind} is not blocked.`);
         }
-        db.delete(blocks).where(eq(blocks.id, block.id)).run();
-        audit('block.removed', block, actor);
+        await db.delete(blocks).where(eq(blocks.id, block.id)).run();
+        await audit('block.removed', block, actor);
         return block;
       });
     },
 
     /** The blocks in force, by kind and value. */
-    list: (): Block[] =>
+    list: async (): Promise<Block[]> =>
       db
         .select()
         .from(blocks)

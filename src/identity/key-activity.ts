@@ -20,7 +20,7 @@ export function createKeyActivity(dependencies: {
   let pending = new Map<string, number>();
   let timer: ReturnType<typeof setTimeout> | undefined;
 
-  function flush(): void {
+  async function flush(): Promise<void> {
     clearTimeout(timer);
     timer = undefined;
     if (pending.size === 0) return;
@@ -30,9 +30,9 @@ export function createKeyActivity(dependencies: {
     for (const at of batch.values()) newest = Math.max(newest, at);
     for (const [keyId, at] of touched) if (newest - at >= GRAIN_MS) touched.delete(keyId);
     try {
-      database.transaction(() => {
+      await database.transaction(async () => {
         for (const [keyId, lastUsedAt] of batch) {
-          db.update(apiKeys).set({ lastUsedAt }).where(eq(apiKeys.id, keyId)).run();
+          await db.update(apiKeys).set({ lastUsedAt }).where(eq(apiKeys.id, keyId)).run();
         }
       });
     } catch (error) {

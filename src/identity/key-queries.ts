@@ -36,11 +36,11 @@ export function createKeyQueries(dependencies: {
 
   return {
     /** Finds by key id, or by the whole key as a customer pasted it. Throws `key_not_found`. */
-    find(idOrKey: string): ApiKey {
+    async find(idOrKey: string): Promise<ApiKey> {
       const where = isWellFormedKey(idOrKey)
         ? eq(apiKeys.digest, digestKey(idOrKey))
         : eq(apiKeys.id, idOrKey);
-      const row = db.select().from(apiKeys).where(where).get();
+      const row = await db.select().from(apiKeys).where(where).get();
       if (row !== undefined) return row;
       throw new IdentityError(
         'key_not_found',
@@ -49,25 +49,27 @@ export function createKeyQueries(dependencies: {
     },
 
     /** Finds a key of this account by its id; one of another account is as unknown as none. */
-    findOwn(accountId: string, id: string): ApiKey {
+    async findOwn(accountId: string, id: string): Promise<ApiKey> {
       const own = and(eq(apiKeys.id, id), eq(apiKeys.accountId, accountId));
-      const row = db.select().from(apiKeys).where(own).get();
+      const row = await db.select().from(apiKeys).where(own).get();
       if (row !== undefined) return row;
       throw new IdentityError('key_not_found', 'There is no such key.');
     },
 
-    countActive(accountId: string): number {
+    async countActive(accountId: string): Promise<number> {
       const active = and(
         eq(apiKeys.accountId, accountId),
         isNull(apiKeys.revokedAt),
         or(isNull(apiKeys.expiresAt), gt(apiKeys.expiresAt, clock())),
       );
-      return Number(db.select({ keys: count() }).from(apiKeys).where(active).get()?.keys ?? 0);
+      return Number(
+        (await db.select({ keys: count() }).from(apiKeys).where(active).get())?.keys ?? 0,
+      );
     },
 
-    creations(accountId: string): KeyCreations {
+    async creations(accountId: string): Promise<KeyCreations> {
       const recent = gt(apiKeys.createdAt, clock() - HOUR_MS);
-      const made = newestFirst(and(eq(apiKeys.accountId, accountId), recent)).all();
+      const made = await newestFirst(and(eq(apiKeys.accountId, accountId), recent)).all();
       // The one that has to be an hour old before there is room for another.
       const last = made[KEY_CREATIONS_PER_HOUR - 1];
       const nextAt = last === undefined ? undefined : last.createdAt + HOUR_MS;
@@ -75,7 +77,7 @@ export function createKeyQueries(dependencies: {
     },
 
     /** The active keys of an account that expire before an instant, the next one first. */
-    endingBefore: (accountId: string, untilMs: number): ApiKey[] =>
+    endingBefore: async (accountId: string, untilMs: number): Promise<ApiKey[]> =>
       db
         .select()
         .from(apiKeys)
@@ -91,16 +93,17 @@ export function createKeyQueries(dependencies: {
         .all(),
 
     /** All keys of an account in every state, newest first. */
-    list: (accountId: string): ApiKey[] => newestFirst(eq(apiKeys.accountId, accountId)).all(),
+    list: async (accountId: string): Promise<ApiKey[]> =>
+      newestFirst(eq(apiKeys.accountId, accountId)).all(),
 
     /**
      * The keys that follow the key `after`, or the newest, and one more than `limit` where there are
      * more. Nothing follows a key that the account does not have.
      */
-    page(
+    async page(
       accountId: string,
       { limit, after }: { readonly limit: number; readonly after: string | undefined },
-    ): ApiKey[] {
+    ): Promise<ApiKey[]> {
       const own = eq(apiKeys.accountId, accountId);
       const place = sql`(select created_at, rowid from ${apiKeys}
         where id = ${after} and account_id = ${accountId})`;

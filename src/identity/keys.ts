@@ -45,8 +45,8 @@ export function createKeys(dependencies: {
   const queries = createKeyQueries({ database, clock });
 
   /** The most active keys that the account's plan allows. Throws `account_not_found`, `unknown_plan`. */
-  function activeLimit(accountId: string): number {
-    const account = db.select().from(accounts).where(eq(accounts.id, accountId)).get();
+  async function activeLimit(accountId: string): Promise<number> {
+    const account = await db.select().from(accounts).where(eq(accounts.id, accountId)).get();
     if (account === undefined) {
       throw new IdentityError('account_not_found', 'There is no account with this id.');
     }
@@ -58,8 +58,8 @@ export function createKeys(dependencies: {
     );
   }
 
-  function requireCreations(accountId: string): void {
-    if (queries.creations(accountId).nextAt === undefined) return;
+  async function requireCreations(accountId: string): Promise<void> {
+    if ((await queries.creations(accountId)).nextAt === undefined) return;
     throw new IdentityError(
       'key_creation_limit_reached',
       `The account has created ${KEY_CREATIONS_PER_HOUR} keys within the last hour, rotations included. Try again later.`,
@@ -67,12 +67,12 @@ export function createKeys(dependencies: {
   }
 
   /** Inserts a fresh key and its audit event. Call inside a transaction. */
-  function insert(
+  async function insert(
     facts: Pick<ApiKey, 'accountId' | 'name' | 'expiresAt' | 'rotatedFrom'>,
     at: number,
     actor: Actor,
     operationId: string,
-  ): CreatedKey {
+  ): Promise<CreatedKey> {
     const key = createKey(randomBytes);
     const row: ApiKey = {
       ...facts,
@@ -85,8 +85,8 @@ export function createKeys(dependencies: {
       replacedBy: null,
       lastUsedAt: null,
     };
-    db.insert(apiKeys).values(row).run();
-    writeAuditEvent(database, {
+    await db.insert(apiKeys).values(row).run();
+    await writeAuditEvent(database, {
       operationId,
       at,
       actor,
@@ -99,17 +99,17 @@ export function createKeys(dependencies: {
   }
 
   /** Revokes an active or expired key, with its audit event. Call inside a transaction. */
-  function markRevoked(
+  async function markRevoked(
     row: ApiKey,
     reason: KeyRevocation,
     replacedBy: string | null,
     at: number,
     actor: Actor,
     operationId: string,
-  ): ApiKey {
+  ): Promise<ApiKey> {
     const changes = { revokedAt: at, revokedReason: reason, replacedBy };
-    db.update(apiKeys).set(changes).where(eq(apiKeys.id, row.id)).run();
-    writeAuditEvent(database, {
+    await db.update(apiKeys).set(changes).where(eq(apiKeys.id, row.id)).run();
+    await writeAuditEvent(database, {
       operationId,
       at,
       actor,
@@ -125,19 +125,19 @@ export function createKeys(dependencies: {
     ...queries,
 
     /** Creates a key within the plan's cap and the hourly limit. Throws `IdentityError`. */
-    create(facts: NewKey, actor: Actor): CreatedKey {
+    async create(facts: NewKey, actor: Actor): Promise<CreatedKey> {
       const now = clock();
       const name = normaliseKeyName(facts.name);
       const expiresAt = checkExpiry(facts.expiresAt, now);
-      return database.transaction(() => {
-        const limit = activeLimit(facts.accountId);
-        if (queries.countActive(facts.accountId) >= limit) {
+      return database.transaction(async () => {
+        const limit = await activeLimit(facts.accountId);
+        if ((await queries.countActive(facts.accountId)) >= limit) {
           throw new IdentityError(
             'key_limit_reached',
             `The account has ${limit} active keys, which is the most that its plan allows. Revoke one, or change the plan.`,
           );
         }
-        requireCreations(facts.accountId);
+        await requireCreations(facts.accountId);
         const row = { accountId: facts.accountId, name, expiresAt, rotatedFrom: null };
         return insert(row, now, actor, createId('op_', randomBytes));
       });
@@ -147,43 +147,43 @@ export function createKeys(dependencies: {
      * Creates the replacement and revokes the old key in one step (specification, authentication,
      * rule 5). Name and expiry carry over. Only an active key has a replacement, and only one.
      */
-    rotate(id: string, actor: Actor): { revoked: ApiKey; created: CreatedKey } {
-      return database.transaction(() => {
+    async rotate(id: string, actor: Actor): Promise<{ revoked: ApiKey; created: CreatedKey }> {
+      return database.transaction(async () => {
         const now = clock();
-        const old = queries.find(id);
+        const old = await queries.find(id);
         if (!isActive(old, now)) {
           throw new IdentityError(
             'key_not_active',
             'Only an active key can be rotated; this one is revoked or expired. Create a new key.',
           );
         }
-        requireCreations(old.accountId);
+        await requireCreations(old.accountId);
         const operationId = createId('op_', randomBytes);
         const { accountId, name, expiresAt } = old;
         const facts = { accountId, name, expiresAt, rotatedFrom: old.id };
-        const created = insert(facts, now, actor, operationId);
-        const revoked = markRevoked(old, 'rotated', created.row.id, now, actor, operationId);
+        const created = await insert(facts, now, actor, operationId);
+        const revoked = await markRevoked(old, 'rotated', created.row.id, now, actor, operationId);
         return { revoked, created };
       });
     },
 
     /** Revokes at once. A key that is revoked already stays as it is. */
-    revoke(id: string, reason: KeyRevocation, actor: Actor): ApiKey {
-      return database.transaction(() => {
-        const row = queries.find(id);
+    async revoke(id: string, reason: KeyRevocation, actor: Actor): Promise<ApiKey> {
+      return database.transaction(async () => {
+        const row = await queries.find(id);
         if (row.revokedAt !== null) return row;
         return markRevoked(row, reason, null, clock(), actor, createId('op_', randomBytes));
       });
     },
 
     /** A name that is the same already changes nothing. Throws `invalid_key_name`. */
-    rename(id: string, newName: string | null, actor: Actor): ApiKey {
+    async rename(id: string, newName: string | null, actor: Actor): Promise<ApiKey> {
       const name = normaliseKeyName(newName);
-      return database.transaction(() => {
-        const row = queries.find(id);
+      return database.transaction(async () => {
+        const row = await queries.find(id);
         if (row.name === name) return row;
-        db.update(apiKeys).set({ name }).where(eq(apiKeys.id, row.id)).run();
-        writeAuditEvent(database, {
+        await db.update(apiKeys).set({ name }).where(eq(apiKeys.id, row.id)).run();
+        await writeAuditEvent(database, {
           operationId: createId('op_', randomBytes),
           at: clock(),
           actor,

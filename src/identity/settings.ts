@@ -16,14 +16,14 @@ export type Settings = ReturnType<typeof createSettings>;
 const MESSAGE_LENGTH_MAX = 200;
 
 /** Whether requests are refused, and in which words, as the database has it now. */
-export function readMaintenance(database: Database): Maintenance {
-  if (readSetting(database, 'maintenance') !== 'on') return { on: false };
-  const message = readSetting(database, 'maintenance_message');
+export async function readMaintenance(database: Database): Promise<Maintenance> {
+  if ((await readSetting(database, 'maintenance')) !== 'on') return { on: false };
+  const message = await readSetting(database, 'maintenance_message');
   return Object.freeze(message === undefined ? { on: true } : { on: true, message });
 }
 
-function readSetting({ db }: Database, name: SettingName): string | undefined {
-  return db.select().from(settings).where(eq(settings.name, name)).get()?.value;
+async function readSetting({ db }: Database, name: SettingName): Promise<string | undefined> {
+  return (await db.select().from(settings).where(eq(settings.name, name)).get())?.value;
 }
 
 export function createSettings(dependencies: {
@@ -36,19 +36,19 @@ export function createSettings(dependencies: {
   const { db } = database;
 
   /** Writes settings, or removes them, at once; what stays as it is writes nothing. */
-  function change(
+  async function change(
     changes: readonly (readonly [SettingName, string | undefined])[],
     actor: Actor,
-  ): void {
+  ): Promise<void> {
     const operationId = createId('op_', randomBytes);
-    database.transaction(() => {
+    await database.transaction(async () => {
       const updatedAt = clock();
       for (const [name, value] of changes) {
-        const before = readSetting(database, name);
+        const before = await readSetting(database, name);
         if (before === value) continue;
-        db.delete(settings).where(eq(settings.name, name)).run();
-        if (value !== undefined) db.insert(settings).values({ name, value, updatedAt }).run();
-        writeAuditEvent(database, {
+        await db.delete(settings).where(eq(settings.name, name)).run();
+        if (value !== undefined) await db.insert(settings).values({ name, value, updatedAt }).run();
+        await writeAuditEvent(database, {
           operationId,
           at: updatedAt,
           actor,
@@ -61,13 +61,14 @@ export function createSettings(dependencies: {
   }
 
   return {
-    get: (name: SettingName): string | undefined => readSetting(database, name),
-    set: (name: SettingName, value: string, actor: Actor): void => change([[name, value]], actor),
-    maintenance: (): Maintenance => readMaintenance(database),
+    get: async (name: SettingName): Promise<string | undefined> => readSetting(database, name),
+    set: async (name: SettingName, value: string, actor: Actor): Promise<void> =>
+      change([[name, value]], actor),
+    maintenance: async (): Promise<Maintenance> => readMaintenance(database),
     /** Throws `invalid_message` for words that do not fit on a line. */
-    setMaintenance({ on, message }: Maintenance, actor: Actor): void {
+    async setMaintenance({ on, message }: Maintenance, actor: Actor): Promise<void> {
       const words = message === undefined ? undefined : normaliseMessage(message);
-      change(
+      await change(
         [
           ['maintenance', on ? 'on' : 'off'],
           ['maintenance_message', on ? words : undefined],

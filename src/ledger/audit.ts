@@ -14,21 +14,20 @@ import { requestDifferences } from './audit/requests.ts';
 export type { AuditState, Difference, LiveRequests } from './audit/difference.ts';
 
 /** Differences as they are found; whoever reads them decides how many to keep. */
-export function* findDifferences(
+export async function* findDifferences(
   database: Database,
   scope: AuditScope = {},
-): Generator<Difference> {
-  const { db } = database;
+): AsyncGenerator<Difference> {
   const sums = createEntrySums();
-  yield* entryDifferences(db, scope, sums);
+  yield* entryDifferences(database, scope, sums);
   yield* accountDifferences(database, scope, sums);
-  yield* requestDifferences(db, scope);
-  yield* redemptionDifferences(db, scope);
-  yield* receiptDifferences(db, scope);
-  yield* liveDifferences(db, scope);
+  yield* requestDifferences(database, scope);
+  yield* redemptionDifferences(database, scope);
+  yield* receiptDifferences(database, scope);
+  yield* liveDifferences(database, scope);
 }
 
 /** All differences of the books by themselves; an empty list is a healthy ledger. */
-export function audit(database: Database): readonly Difference[] {
-  return [...findDifferences(database)];
+export async function audit(database: Database): Promise<readonly Difference[]> {
+  return await Array.fromAsync(findDifferences(database));
 }

@@ -5,7 +5,6 @@ import { and, eq, sql } from 'drizzle-orm';
 import { AMOUNT_MAX, type Micro } from '../core/money.ts';
 import type { Database } from '../store/database.ts';
 import { balances } from '../store/money-tables.ts';
-import { prepareStatement } from '../store/statement.ts';
 import type { Balance } from './contract.ts';
 import { LedgerRefusal } from './error.ts';
 
@@ -16,8 +15,7 @@ export function prepareBalanceStatements(database: Database) {
   const available = sql<bigint>`${balances.posted} - ${balances.held}`;
   const ofAccount = eq(balances.accountId, value('accountId'));
 
-  const reserve = prepareStatement<{ accountId: string; amount: Micro }, [Micro]>(
-    database,
+  const reserve = database.prepare<{ accountId: string; amount: Micro }, [Micro]>(
     database.db
       .update(balances)
       .set({ held: sql`${balances.held} + ${value('amount')}` })
@@ -25,11 +23,10 @@ export function prepareBalanceStatements(database: Database) {
       .returning({ available }),
   );
 
-  const spend = prepareStatement<
+  const spend = database.prepare<
     { accountId: string; held: Micro; debited: Micro },
     [posted: Micro, available: Micro]
   >(
-    database,
     database.db
       .update(balances)
       .set({
@@ -40,11 +37,10 @@ export function prepareBalanceStatements(database: Database) {
       .returning({ posted: balances.posted, available }),
   );
 
-  const move = prepareStatement<
+  const move = database.prepare<
     { accountId: string; amount: Micro },
     [posted: Micro, available: Micro]
   >(
-    database,
     database.db
       .update(balances)
       .set({ posted: sql`${balances.posted} + ${value('amount')}` })
@@ -66,15 +62,16 @@ export function prepareBalanceStatements(database: Database) {
 
   return {
     /** Raises what is held, if the available balance covers it. Answers what is available then. */
-    reserve: (accountId: string, amount: Micro) => reserve.get({ accountId, amount })?.[0],
+    reserve: async (accountId: string, amount: Micro) =>
+      (await reserve.get({ accountId, amount }))?.[0],
     /** Ends a hold of `held` and takes `debited`. */
-    spend: (accountId: string, held: Micro, debited: Micro) =>
-      change(spend.get({ accountId, held, debited })),
+    spend: async (accountId: string, held: Micro, debited: Micro) =>
+      change(await spend.get({ accountId, held, debited })),
     /** Adds to the balance, or takes from what is available, within the bounds that there are. */
-    move: (accountId: string, amount: Micro) => change(move.get({ accountId, amount })),
+    move: async (accountId: string, amount: Micro) => change(await move.get({ accountId, amount })),
     /** Throws `LedgerRefusal` for an unknown account. */
-    balance(accountId: string): Balance {
-      const found = find.get({ accountId });
+    async balance(accountId: string): Promise<Balance> {
+      const found = await find.get({ accountId });
       if (found === undefined) throw new LedgerRefusal('There is no account with this id.');
       return found;
     },

@@ -11,15 +11,15 @@ import { explain, type RequestStory } from './explain.ts';
 
 export type Books = {
   /** Throws `LedgerRefusal` for an unknown account. */
-  readonly balance: (accountId: string) => Balance;
+  readonly balance: (accountId: string) => Promise<Balance>;
   /** Gives a new account its balance of zero, inside the transaction that creates it. */
-  readonly openBalance: (tx: Queries, accountId: string) => void;
+  readonly openBalance: (tx: Queries, accountId: string) => Promise<void>;
   /** The holds that have not ended, and what they reserve in 10⁻⁶ service token, for graphs. */
-  readonly openHolds: () => { readonly count: number; readonly amount: number };
+  readonly openHolds: () => Promise<{ readonly count: number; readonly amount: number }>;
   /** All that is known of one request, or `undefined` where nothing is. */
-  readonly explain: (requestId: string) => RequestStory | undefined;
+  readonly explain: (requestId: string) => Promise<RequestStory | undefined>;
   /** Recomputes every balance and transfer; an empty list is a healthy ledger. */
-  readonly audit: () => readonly Difference[];
+  readonly audit: () => Promise<readonly Difference[]>;
 };
 
 /** `database` is open and migrated. */
@@ -32,11 +32,11 @@ export function createBooks(database: Database): Books {
     .prepare();
   return {
     balance,
-    openHolds() {
-      return openHolds.get() ?? { count: 0, amount: 0 };
+    async openHolds() {
+      return (await openHolds.get()) ?? { count: 0, amount: 0 };
     },
-    openBalance(tx, accountId) {
-      tx.insert(balances).values({ accountId, posted: 0n, held: 0n }).run();
+    async openBalance(tx, accountId) {
+      await tx.insert(balances).values({ accountId, posted: 0n, held: 0n }).run();
     },
     explain: (requestId) => explain(database, requestId),
     audit: () => audit(database),

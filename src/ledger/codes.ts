@@ -34,7 +34,7 @@ export function codeStatus(code: CodeRecord, nowMs: number): CodeStatus {
 }
 
 /** All codes, oldest first. */
-export function listCodes({ db }: Database): readonly CodeRecord[] {
+export async function listCodes({ db }: Database): Promise<readonly CodeRecord[]> {
   return db
     .select()
     .from(redemptionCodes)
@@ -46,11 +46,11 @@ export function listCodes({ db }: Database): readonly CodeRecord[] {
 export type NumberedCode = { readonly code: CodeRecord; readonly number: number };
 
 /** At most `limit` codes, newest first; those before the number `before` where it is given. */
-export function pageCodes(
+export async function pageCodes(
   { db }: Database,
   limit: number,
   before: number | undefined,
-): readonly NumberedCode[] {
+): Promise<readonly NumberedCode[]> {
   const number = sql<number>`${redemptionCodes}.rowid`.mapWith(Number);
   return db
     .select({ code: redemptionCodes, number })
@@ -67,11 +67,11 @@ export function createCodes({
 }: {
   readonly database: Database;
   /** Called inside the transaction of the change, for the audit trail. */
-  readonly onChange: (action: 'code.created' | 'code.revoked', code: CodeRecord) => void;
+  readonly onChange: (action: 'code.created' | 'code.revoked', code: CodeRecord) => Promise<void>;
 }) {
   return {
     /** Adds all of these codes, in their normal form, or none. */
-    add(
+    async add(
       codes: readonly string[],
       terms: {
         readonly amount: Micro;
@@ -79,7 +79,7 @@ export function createCodes({
         readonly expiresAt: number | undefined;
         readonly nowMs: number;
       },
-    ): readonly CodeRecord[] {
+    ): Promise<readonly CodeRecord[]> {
       const { amount, reason, expiresAt = null, nowMs } = terms;
       const rows = codes.map((code) => ({
         digest: codeDigest(code),
@@ -92,10 +92,10 @@ export function createCodes({
         redeemedAt: null,
         redeemedBy: null,
       }));
-      database.transaction((tx) => {
+      await database.transaction(async (tx) => {
         for (const row of rows) {
-          tx.insert(redemptionCodes).values(row).run();
-          onChange('code.created', row);
+          await tx.insert(redemptionCodes).values(row).run();
+          await onChange('code.created', row);
         }
       });
       return rows;
@@ -105,9 +105,9 @@ export function createCodes({
      * Makes a code worthless, by its id or its digest. One that was revoked before stays as it is.
      * Throws `LedgerRefusal` where there is none, or where it was redeemed already.
      */
-    revoke(name: string, nowMs: number): CodeRecord {
-      return database.transaction((tx) => {
-        const found = tx
+    async revoke(name: string, nowMs: number): Promise<CodeRecord> {
+      return database.transaction(async (tx) => {
+        const found = await tx
           .select()
           .from(redemptionCodes)
           .where(
@@ -126,12 +126,13 @@ export function createCodes({
           );
         }
         if (code.revokedAt !== null) return code;
-        tx.update(redemptionCodes)
+        await tx
+          .update(redemptionCodes)
           .set({ revokedAt: nowMs })
           .where(and(eq(redemptionCodes.digest, code.digest), isNull(redemptionCodes.redeemedAt)))
           .run();
         const revoked = { ...code, revokedAt: nowMs };
-        onChange('code.revoked', revoked);
+        await onChange('code.revoked', revoked);
         return revoked;
       });
     },

@@ -4,6 +4,7 @@
 
 import { assert } from '../core/assert.ts';
 import { AMOUNT_MAX, type Micro } from '../core/money.ts';
+import type { Database } from '../store/database.ts';
 import { isStoreFailure } from '../store/error.ts';
 import type {
   CheckpointCommand,
@@ -32,15 +33,15 @@ import { createRecover } from './recover.ts';
 import type { Statements } from './statements.ts';
 
 export type Commands = {
-  readonly hold: (command: HoldCommand) => HoldResult;
-  readonly dispatch: (command: DispatchCommand) => void;
-  readonly extend: (command: ExtendCommand) => HoldResult;
-  readonly checkpoint: (command: CheckpointCommand) => void;
-  readonly settle: (command: SettleCommand) => Settlement;
-  readonly release: (command: ReleaseCommand) => Settlement;
-  readonly recover: (command: RecoverCommand) => readonly Recovered[];
-  readonly credit: (command: CreditCommand) => CreditResult;
-  readonly redeem: (command: RedeemCommand) => RedeemResult;
+  readonly hold: (command: HoldCommand) => Promise<HoldResult>;
+  readonly dispatch: (command: DispatchCommand) => Promise<void>;
+  readonly extend: (command: ExtendCommand) => Promise<HoldResult>;
+  readonly checkpoint: (command: CheckpointCommand) => Promise<void>;
+  readonly settle: (command: SettleCommand) => Promise<Settlement>;
+  readonly release: (command: ReleaseCommand) => Promise<Settlement>;
+  readonly recover: (command: RecoverCommand) => Promise<readonly Recovered[]>;
+  readonly credit: (command: CreditCommand) => Promise<CreditResult>;
+  readonly redeem: (command: RedeemCommand) => Promise<RedeemResult>;
   /** At the beginning of each transaction, inside it: somebody else may have written since. */
   readonly begin: () => void;
   /** After a rollback: what was written may be gone, so nothing counts as known any more. */
@@ -48,10 +49,7 @@ export type Commands = {
 };
 
 /** `savepoint` undoes what is written inside it when that throws. */
-export function createCommands(
-  statements: Statements,
-  savepoint: <T>(work: () => T) => T,
-): Commands {
+export function createCommands(statements: Statements, savepoint: Database['savepoint']): Commands {
   const prices = createPrices(statements);
   const receipts = createReceipts(statements);
   const openHolds = createOpenHolds(statements);
@@ -66,45 +64,48 @@ export function createCommands(
   /** What is known is what this writer has written, for as long as nobody else has. */
   function begin(): void {
     const now = statements.foreignCommits();
-    if (now !== commits) forget();
+    if (now === undefined || now !== commits) forget();
     commits = now;
   }
 
-  function hold(command: HoldCommand): HoldResult {
+  async function hold(command: HoldCommand): Promise<HoldResult> {
     const { requestId, accountId, amount, nowMs } = command;
-    const left = statements.reserve(accountId, amount);
+    const left = await statements.reserve(accountId, amount);
     if (left === undefined) {
       return (
-        firstHold(command) ?? { ok: false, available: statements.balance(accountId).available }
+        (await firstHold(command)) ?? {
+          ok: false,
+          available: (await statements.balance(accountId)).available,
+        }
       );
     }
     const opened = newHold(command);
-    if (statements.insertHold(opened)) {
+    if (await statements.insertHold(opened)) {
       openHolds.opened(requestId, opened);
-      prices.remember(command.price, command.model, nowMs);
+      await prices.remember(command.price, command.model, nowMs);
       return { ok: true, available: left };
     }
-    statements.reserve(accountId, -amount);
-    const first = firstHold(command);
+    await statements.reserve(accountId, -amount);
+    const first = await firstHold(command);
     assert(first !== undefined, `the hold of ${requestId} is there`);
     return first;
   }
 
   /** The answer to a hold that is given once more; nothing is reserved for it again. */
-  function firstHold(command: HoldCommand): HoldResult | undefined {
-    const found = statements.findHold(command.requestId);
+  async function firstHold(command: HoldCommand): Promise<HoldResult | undefined> {
+    const found = await statements.findHold(command.requestId);
     if (found === undefined) return undefined;
     if (found.endedAt !== null) throw new LedgerRefusal('This request has ended already.');
     if (!isRepeated(command, found)) {
       throw new LedgerRefusal('This request id was used before, for another hold.');
     }
-    return { ok: true, available: statements.balance(found.accountId).available };
+    return { ok: true, available: (await statements.balance(found.accountId)).available };
   }
 
-  function dispatch({ requestId, served, nowMs }: DispatchCommand): void {
+  async function dispatch({ requestId, served, nowMs }: DispatchCommand): Promise<void> {
     const { model, upstream, price } = served;
-    prices.remember(price, model, nowMs);
-    statements.dispatchHold({
+    await prices.remember(price, model, nowMs);
+    await statements.dispatchHold({
       requestId,
       upstream,
       modelServed: model,
@@ -113,16 +114,16 @@ export function createCommands(
     });
   }
 
-  function extend({ requestId, amount }: ExtendCommand): HoldResult {
-    const open = openHolds.find(requestId);
+  async function extend({ requestId, amount }: ExtendCommand): Promise<HoldResult> {
+    const open = await openHolds.find(requestId);
     if (open === undefined) throw new LedgerRefusal('There is no open hold with this request id.');
     const { accountId } = open;
     const more = amount - open.amount;
-    const left = more > 0n ? statements.reserve(accountId, more) : undefined;
+    const left = more > 0n ? await statements.reserve(accountId, more) : undefined;
     if (left === undefined) {
-      return { ok: more <= 0n, available: statements.balance(accountId).available };
+      return { ok: more <= 0n, available: (await statements.balance(accountId)).available };
     }
-    statements.raiseHold(requestId, amount);
+    await statements.raiseHold(requestId, amount);
     openHolds.raised(requestId, amount);
     return { ok: true, available: left };
   }
@@ -134,9 +135,9 @@ export function createCommands(
   }
 
   /** What `work` wrote is undone where the books contradict it; a database that fails is one. */
-  function attempt<T>(work: () => T): T | undefined {
+  async function attempt<T>(work: () => Promise<T>): Promise<T | undefined> {
     try {
-      return savepoint(work);
+      return await savepoint(work);
     } catch (cause) {
       forget();
       if (isStoreFailure(cause)) throw cause;

@@ -50,29 +50,29 @@ export function createCredits(parts: {
 }) {
   const { statements, appendReceipt } = parts;
 
-  function credit(command: CreditCommand): CreditResult {
+  async function credit(command: CreditCommand): Promise<CreditResult> {
     const { creditId, accountId, kind, amount } = command;
     const transferId = `credit:${creditId}`;
-    const booked = statements.findEntries(transferId);
+    const booked = await statements.findEntries(transferId);
     if (booked.length > 0) {
       const leg = booked.find((entry) => entry.ledgerAccount === `customer:${accountId}`);
       if (leg?.amount === amount && leg.kind === kind) {
-        return { available: statements.balance(accountId).available, applied: false };
+        return { available: (await statements.balance(accountId)).available, applied: false };
       }
       throw new LedgerRefusal(
         'This credit id was used before, for another account, kind or amount.',
       );
     }
     if (amount === 0n) throw new LedgerRefusal('An adjustment by nothing is not booked.');
-    return { available: move({ ...command, transferId, subject: creditId }), applied: true };
+    return { available: await move({ ...command, transferId, subject: creditId }), applied: true };
   }
 
-  function redeem({ digest, accountId, by, nowMs }: RedeemCommand): RedeemResult {
-    const code = statements.findCode(digest);
+  async function redeem({ digest, accountId, by, nowMs }: RedeemCommand): Promise<RedeemResult> {
+    const code = await statements.findCode(digest);
     if (code === undefined) return { kind: 'refused', why: 'unknown' };
     const { amount, reason } = code;
     if (code.redeemedBy === accountId) {
-      const { available } = statements.balance(accountId);
+      const { available } = await statements.balance(accountId);
       return { kind: 'redeemed', amount, available };
     }
     if (code.redeemedBy !== null) return { kind: 'refused', why: 'used' };
@@ -81,7 +81,7 @@ export function createCredits(parts: {
       return { kind: 'refused', why: 'expired' };
     }
     const transferId = `redemption:${digest}`;
-    const available = move({
+    const available = await move({
       transferId,
       subject: codeId(code),
       accountId,
@@ -91,23 +91,23 @@ export function createCredits(parts: {
       ...(by === undefined ? {} : { by }),
       nowMs,
     });
-    assert(statements.redeemCode(digest, accountId, nowMs), 'an open code can be used');
+    assert(await statements.redeemCode(digest, accountId, nowMs), 'an open code can be used');
     return { kind: 'redeemed', amount, available };
   }
 
   /** Books one movement, its receipt and its event. Answers what is available then. */
-  function move(movement: Movement): Micro {
+  async function move(movement: Movement): Promise<Micro> {
     const { transferId, accountId, kind, amount, reason, nowMs } = movement;
-    const left = statements.move(accountId, amount);
+    const left = await statements.move(accountId, amount);
     if (left === undefined) {
-      statements.balance(accountId);
+      await statements.balance(accountId);
       throw new LedgerRefusal(
         amount < 0n
           ? 'The adjustment would take more than what is available.'
           : 'The credit would take the balance above the largest amount.',
       );
     }
-    statements.insertTransfer({
+    await statements.insertTransfer({
       transferId,
       ledgerAccount: `customer:${accountId}`,
       counterAccount: COUNTER_ACCOUNTS[kind],
@@ -116,9 +116,9 @@ export function createCredits(parts: {
       at: nowMs,
       reason,
     });
-    appendReceipt({ kind, accountId, transferId, at: nowMs, amount, ...left });
+    await appendReceipt({ kind, accountId, transferId, at: nowMs, amount, ...left });
     if (movement.by !== undefined) {
-      statements.insertAuditEvent({
+      await statements.insertAuditEvent({
         ...movement.by,
         at: nowMs,
         action: ACTIONS[kind],

@@ -21,7 +21,7 @@ export type EndHold = (
   command: ReleaseCommand & Pick<SettleCommand, 'withinHold'>,
   charge: Micro,
   phase: EndPhase,
-) => Settlement;
+) => Promise<Settlement>;
 
 export function createEndHold(parts: {
   readonly statements: Statements;
@@ -31,22 +31,22 @@ export function createEndHold(parts: {
 }): EndHold {
   const { statements, prices, openHolds, appendReceipt } = parts;
 
-  const endHold: EndHold = (command, charge, phase) => {
+  const endHold: EndHold = async (command, charge, phase) => {
     const { requestId, served, nowMs } = command;
-    const ended = openHolds.find(requestId);
+    const ended = await openHolds.find(requestId);
     if (ended === undefined) return firstResult(requestId);
     const { amount } = ended;
-    const isEnded = statements.endHold({ requestId, amount, phase, endedAt: nowMs });
+    const isEnded = await statements.endHold({ requestId, amount, phase, endedAt: nowMs });
     assert(isEnded, 'a hold that is known to be open is open');
     openHolds.ended(requestId);
-    if (served !== undefined) prices.remember(served.price, served.model, nowMs);
-    const debited = payable(ended, charge, command.withinHold);
+    if (served !== undefined) await prices.remember(served.price, served.model, nowMs);
+    const debited = await payable(ended, charge, command.withinHold);
     const amounts = { charge, debited, loss: charge - debited };
-    const left = statements.spend(ended.accountId, ended.amount, debited);
+    const left = await statements.spend(ended.accountId, ended.amount, debited);
     assert(left !== undefined, 'a hold has an account with a balance');
-    book(requestId, ended.accountId, amounts, nowMs);
-    record(ended, command, amounts);
-    receipt(ended, command, amounts, left);
+    await book(requestId, ended.accountId, amounts, nowMs);
+    await record(ended, command, amounts);
+    await receipt(ended, command, amounts, left);
     return { debited, loss: amounts.loss, available: left.available };
   };
 
@@ -54,16 +54,21 @@ export function createEndHold(parts: {
    * A charge within the hold is always covered; above it, the available balance pays down to zero,
    * or, where the ending stays within its hold, nothing does.
    */
-  function payable(ended: OpenHold, charge: Micro, withinHold = false): Micro {
+  async function payable(ended: OpenHold, charge: Micro, withinHold = false): Promise<Micro> {
     if (charge <= ended.amount) return charge;
     if (withinHold) return ended.amount;
-    const most = statements.balance(ended.accountId).available + ended.amount;
+    const most = (await statements.balance(ended.accountId)).available + ended.amount;
     return charge < most ? charge : most;
   }
 
-  function book(requestId: string, accountId: string, amounts: Amounts, at: number): void {
+  async function book(
+    requestId: string,
+    accountId: string,
+    amounts: Amounts,
+    at: number,
+  ): Promise<void> {
     if (amounts.debited > 0n) {
-      statements.insertTransfer({
+      await statements.insertTransfer({
         transferId: `settle:${requestId}`,
         ledgerAccount: 'operator:revenue',
         counterAccount: `customer:${accountId}`,
@@ -74,7 +79,7 @@ export function createEndHold(parts: {
       });
     }
     if (amounts.loss > 0n) {
-      statements.insertTransfer({
+      await statements.insertTransfer({
         transferId: `loss:${requestId}`,
         ledgerAccount: 'operator:revenue',
         counterAccount: 'operator:loss',
@@ -86,9 +91,9 @@ export function createEndHold(parts: {
     }
   }
 
-  function record(ended: OpenHold, command: ReleaseCommand, amounts: Amounts): void {
+  async function record(ended: OpenHold, command: ReleaseCommand, amounts: Amounts): Promise<void> {
     const { served, usage } = command;
-    statements.insertUsageRecord({
+    await statements.insertUsageRecord({
       requestId: command.requestId,
       accountId: ended.accountId,
       keyId: ended.keyId,
@@ -120,15 +125,15 @@ export function createEndHold(parts: {
     });
   }
 
-  function receipt(
+  async function receipt(
     ended: OpenHold,
     command: ReleaseCommand,
     amounts: Amounts,
     left: { readonly posted: Micro; readonly available: Micro },
-  ): void {
-    const price = prices.read(ended.priceVersion);
+  ): Promise<void> {
+    const price = await prices.read(ended.priceVersion);
     const servedPrice = command.served?.price;
-    appendReceipt({
+    await appendReceipt({
       kind: 'request',
       accountId: ended.accountId,
       requestId: command.requestId,
@@ -151,11 +156,11 @@ export function createEndHold(parts: {
   }
 
   /** What the settle or release that came first had booked. */
-  function firstResult(requestId: string): Settlement {
-    const found = statements.findUsageRecord(requestId);
+  async function firstResult(requestId: string): Promise<Settlement> {
+    const found = await statements.findUsageRecord(requestId);
     if (found === undefined) throw new LedgerRefusal('There is no hold with this request id.');
     const { debited, loss, accountId } = found;
-    return { debited, loss, available: statements.balance(accountId).available };
+    return { debited, loss, available: (await statements.balance(accountId)).available };
   }
 
   return endHold;

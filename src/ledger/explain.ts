@@ -26,17 +26,20 @@ export type RequestStory = {
 };
 
 /** One consistent look: all parts belong to the same state of the books. */
-export function explain(database: Database, requestId: string): RequestStory | undefined {
-  return database.snapshot((tx) => {
-    const hold = tx.select().from(holds).where(eq(holds.requestId, requestId)).get();
+export async function explain(
+  database: Database,
+  requestId: string,
+): Promise<RequestStory | undefined> {
+  return database.snapshot(async (tx) => {
+    const hold = await tx.select().from(holds).where(eq(holds.requestId, requestId)).get();
     if (hold === undefined) return undefined;
-    const record = tx
+    const record = await tx
       .select()
       .from(usageRecords)
       .where(eq(usageRecords.requestId, requestId))
       .get();
     const transfers = [`settle:${requestId}`, `loss:${requestId}`];
-    const entries = tx
+    const entries = await tx
       .select()
       .from(ledgerEntries)
       .where(inArray(ledgerEntries.transferId, transfers))
@@ -44,7 +47,7 @@ export function explain(database: Database, requestId: string): RequestStory | u
       .all();
     const served = record?.priceVersionServed ?? hold.priceVersionServed ?? hold.priceVersion;
     const versions = [hold.priceVersion, served];
-    const prices = tx
+    const prices = await tx
       .select()
       .from(priceVersions)
       .where(inArray(priceVersions.version, versions))
@@ -52,8 +55,8 @@ export function explain(database: Database, requestId: string): RequestStory | u
       .all();
     const customer = `customer:${hold.accountId}`;
     const last = entries.findLast((entry) => entry.ledgerAccount === customer);
-    const balanceAfter = last === undefined ? undefined : postedUpTo(tx, customer, last.id);
-    const receipt = tx
+    const balanceAfter = last === undefined ? undefined : await postedUpTo(tx, customer, last.id);
+    const receipt = await tx
       .select({ sequence: receipts.sequence, hash: receipts.hash })
       .from(receipts)
       .where(eq(receipts.subject, requestId))
@@ -63,8 +66,8 @@ export function explain(database: Database, requestId: string): RequestStory | u
 }
 
 /** The sum of an account's entries up to one of them; open holds are not counted. */
-function postedUpTo(tx: Queries, ledgerAccount: string, entryId: number): Micro {
-  const row = tx
+async function postedUpTo(tx: Queries, ledgerAccount: string, entryId: number): Promise<Micro> {
+  const row = await tx
     .select({ total: sql<bigint>`coalesce(sum(${ledgerEntries.amount}), 0)` })
     .from(ledgerEntries)
     .where(and(eq(ledgerEntries.ledgerAccount, ledgerAccount), lte(ledgerEntries.id, entryId)))

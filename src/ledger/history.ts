@@ -20,15 +20,15 @@ export type Admission = {
 
 export type History = {
   /** What started at or after an instant, newest first. */
-  readonly admittedSince: (sinceMs: number) => readonly Admission[];
+  readonly admittedSince: (sinceMs: number) => Promise<readonly Admission[]>;
   /** Names the present state of the usage records: later ones come after it. */
-  readonly mark: () => number;
+  readonly mark: () => Promise<number>;
   /** Input and output tokens of requests that started within a span, as they were at a mark. */
   readonly usedBefore: (
     accountId: string,
     span: { readonly fromMs: number; readonly untilMs: number },
     mark: number,
-  ) => number;
+  ) => Promise<number>;
 };
 
 export function createHistory({ db }: Database): History {
@@ -78,8 +78,8 @@ export function createHistory({ db }: Database): History {
 
   return {
     admittedSince: (sinceMs) => admitted.all({ sinceMs }),
-    mark: () => latest.get()?.mark ?? 0,
-    usedBefore: (accountId, { fromMs, untilMs }, mark) =>
-      used.get({ accountId, fromMs, untilMs, mark })?.tokens ?? 0,
+    mark: async () => (await latest.get())?.mark ?? 0,
+    usedBefore: async (accountId, { fromMs, untilMs }, mark) =>
+      (await used.get({ accountId, fromMs, untilMs, mark }))?.tokens ?? 0,
   };
 }

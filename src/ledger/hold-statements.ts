@@ -6,7 +6,7 @@ import type { ClientFormatName } from '../core/admit.ts';
 import type { Micro } from '../core/money.ts';
 import type { Database } from '../store/database.ts';
 import { type HoldPhase, holds } from '../store/money-tables.ts';
-import { placeholders, prepareStatement } from '../store/statement.ts';
+import { placeholders } from '../store/statement.ts';
 import type { CheckpointCommand } from './contract.ts';
 
 export type Hold = typeof holds.$inferSelect;
@@ -60,13 +60,11 @@ export function prepareHoldStatements(database: Database) {
   const value = sql.placeholder;
   const isOpen = and(eq(holds.requestId, value('requestId')), isNull(holds.endedAt));
 
-  const insert = prepareStatement<Hold>(
-    database,
+  const insert = database.prepare<Hold>(
     db.insert(holds).values(placeholders(holds)).onConflictDoNothing(),
   );
 
-  const dispatch = prepareStatement<Dispatch>(
-    database,
+  const dispatch = database.prepare<Dispatch>(
     db
       .update(holds)
       .set({
@@ -79,8 +77,7 @@ export function prepareHoldStatements(database: Database) {
       .where(isOpen),
   );
 
-  const checkpoint = prepareStatement<CheckpointCommand>(
-    database,
+  const checkpoint = database.prepare<CheckpointCommand>(
     db
       .update(holds)
       .set({
@@ -91,24 +88,21 @@ export function prepareHoldStatements(database: Database) {
       .where(and(isOpen, sql`${holds.phase} = 'dispatched'`)),
   );
 
-  const raise = prepareStatement<{ requestId: string; amount: Micro }>(
-    database,
+  const raise = database.prepare<{ requestId: string; amount: Micro }>(
     db
       .update(holds)
       .set({ amount: sql`${value('amount')}` })
       .where(isOpen),
   );
 
-  const end = prepareStatement<HoldEnd>(
-    database,
+  const end = database.prepare<HoldEnd>(
     db
       .update(holds)
       .set({ phase: sql`${value('phase')}`, endedAt: sql`${value('endedAt')}` })
       .where(and(isOpen, eq(holds.amount, value('amount')))),
   );
 
-  const findOpen = prepareStatement<{ requestId: string }, OpenHoldRow>(
-    database,
+  const findOpen = database.prepare<{ requestId: string }, OpenHoldRow>(
     db
       .select({
         accountId: holds.accountId,
@@ -142,14 +136,16 @@ export function prepareHoldStatements(database: Database) {
 
   return {
     /** Answers whether the hold is new; one with this request id stays as it is. */
-    insertHold: (hold: Hold): boolean => insert.run(hold) === 1,
+    insertHold: async (hold: Hold): Promise<boolean> => (await insert.run(hold)) === 1,
     dispatchHold: dispatch.run,
-    checkpointHold: (command: CheckpointCommand) => void checkpoint.run(command),
+    checkpointHold: async (command: CheckpointCommand) => {
+      await checkpoint.run(command);
+    },
     raiseHold: (requestId: string, amount: Micro) => raise.run({ requestId, amount }),
     /** Ends a hold that is still open and of that amount; answers whether there was one. */
-    endHold: (command: HoldEnd): boolean => end.run(command) === 1,
-    findOpenHold(requestId: string): OpenHold | undefined {
-      const row = findOpen.get({ requestId });
+    endHold: async (command: HoldEnd): Promise<boolean> => (await end.run(command)) === 1,
+    async findOpenHold(requestId: string): Promise<OpenHold | undefined> {
+      const row = await findOpen.get({ requestId });
       if (row === undefined) return undefined;
       const [accountId, keyId, format, stream, endUser, model, priceVersion, amount] = row;
       return {
@@ -167,7 +163,7 @@ export function prepareHoldStatements(database: Database) {
     },
     findHold: (requestId: string) => find.get({ requestId }),
     /** The requests whose hold is open and older than an instant. */
-    openHoldsBefore: (createdBefore: number) =>
-      openBefore.all({ createdBefore }).map(({ requestId }) => requestId),
+    openHoldsBefore: async (createdBefore: number) =>
+      (await openBefore.all({ createdBefore })).map(({ requestId }) => requestId),
   };
 }

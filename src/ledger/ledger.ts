@@ -14,6 +14,9 @@ export type LedgerOptions = {
 
 export function createLedger({ database, onTrouble }: LedgerOptions): Ledger {
   const write = createWriter(database);
-  const queue = createQueue({ post: (batch) => queue.answered(write(batch)), onTrouble });
+  const queue = createQueue({
+    post: (batch) => void write(batch).then(queue.answered),
+    onTrouble,
+  });
   return queue.ledger;
 }

@@ -13,12 +13,12 @@ export type ListedMovement = {
 };
 
 /** At most `limit` movements; those before the receipt `before` of the account where it is given. */
-export function listMovements(
+export async function listMovements(
   { db }: Database,
   accountId: string,
   { limit, before }: { readonly limit: number; readonly before: number | undefined },
-): readonly ListedMovement[] {
-  const bodies = db
+): Promise<readonly ListedMovement[]> {
+  const bodies = await db
     .select({ body: receipts.body })
     .from(receipts)
     .where(
@@ -36,7 +36,7 @@ export function listMovements(
     const receipt = readReceipt(body);
     return receipt === undefined || receipt.kind === 'request' ? [] : [receipt];
   });
-  const reasons = reasonsOf(
+  const reasons = await reasonsOf(
     { db },
     movements.map(({ transferId }) => transferId),
   );
@@ -46,11 +46,11 @@ export function listMovements(
   }));
 }
 
-function reasonsOf(
+async function reasonsOf(
   { db }: Pick<Database, 'db'>,
   transferIds: readonly string[],
-): ReadonlyMap<string, string | null> {
-  const rows = db
+): Promise<ReadonlyMap<string, string | null>> {
+  const rows = await db
     .select({ transferId: ledgerEntries.transferId, reason: ledgerEntries.reason })
     .from(ledgerEntries)
     .where(

@@ -8,7 +8,7 @@ import type { Statements } from './statements.ts';
 
 export type OpenHolds = {
   /** As it is known, or as the books have it; `undefined` where there is none that is open. */
-  readonly find: (requestId: string) => OpenHold | undefined;
+  readonly find: (requestId: string) => Promise<OpenHold | undefined>;
   readonly opened: (requestId: string, hold: OpenHold) => void;
   readonly raised: (requestId: string, amount: Micro) => void;
   readonly ended: (requestId: string) => void;
@@ -22,7 +22,7 @@ const KNOWN_MAX = 10_000;
 export function createOpenHolds(statements: Statements): OpenHolds {
   const known = new Map<string, OpenHold>();
   return {
-    find: (requestId) => known.get(requestId) ?? statements.findOpenHold(requestId),
+    find: async (requestId) => known.get(requestId) ?? (await statements.findOpenHold(requestId)),
     opened(requestId, hold) {
       if (known.size >= KNOWN_MAX) known.clear();
       known.set(requestId, hold);

@@ -7,9 +7,9 @@ import type { Statements } from './statements.ts';
 
 export type Prices = {
   /** Writes a version down when it is first used, and refuses another meaning for its name. */
-  readonly remember: (price: Price, model: string, nowMs: number) => void;
+  readonly remember: (price: Price, model: string, nowMs: number) => Promise<void>;
   /** The numbers of a version that a hold names. */
-  readonly read: (version: string) => Price;
+  readonly read: (version: string) => Promise<Price>;
   /** After a rollback: what was written may be gone, so nothing counts as known any more. */
   readonly forget: () => void;
 };
@@ -17,10 +17,10 @@ export type Prices = {
 export function createPrices(statements: Statements): Prices {
   const known = new Map<string, Price>();
 
-  function remember(price: Price, model: string, nowMs: number): void {
+  async function remember(price: Price, model: string, nowMs: number): Promise<void> {
     const { version, input, cachedInput, cacheWrite, output } = price;
     if (known.has(version)) return;
-    statements.insertPriceVersion({
+    await statements.insertPriceVersion({
       version,
       model,
       input,
@@ -29,7 +29,7 @@ export function createPrices(statements: Statements): Prices {
       output,
       firstUsedAt: nowMs,
     });
-    const found = find(version);
+    const found = await find(version);
     const same =
       found.input === input &&
       found.cachedInput === cachedInput &&
@@ -39,14 +39,14 @@ export function createPrices(statements: Statements): Prices {
     known.set(version, found);
   }
 
-  function read(version: string): Price {
-    const price = known.get(version) ?? find(version);
+  async function read(version: string): Promise<Price> {
+    const price = known.get(version) ?? (await find(version));
     known.set(version, price);
     return price;
   }
 
-  function find(version: string): Price {
-    const found = statements.findPriceVersion(version);
+  async function find(version: string): Promise<Price> {
+    const found = await statements.findPriceVersion(version);
     assert(found !== undefined, `price version ${version} is not in the books`);
     const { input, cachedInput, cacheWrite, output } = found;
     return { version, input, cachedInput, cacheWrite, output };

@@ -18,11 +18,11 @@ export type ReceiptListOptions = {
   readonly only: 'everything' | 'movements';
 };
 
-export function listReceipts(
+export async function listReceipts(
   db: Queries,
   accountId: string,
   { limit, before, only }: ReceiptListOptions,
-): readonly ListedReceipt[] {
+): Promise<readonly ListedReceipt[]> {
   // Letter for letter the condition of the index of movements, which is found by it.
   const isMovement = sql`${receipts.subject} not glob 'req_*'`;
   return db

@@ -21,41 +21,45 @@ export function findReceipt(db: Queries, subject: string) {
  * with the first receipt that is not before the span, and the next one where the next span does: so
  * each receipt is in one month, even where the clock was set back.
  */
-export function findSlice(
+export async function findSlice(
   db: Queries,
   accountId: string,
   span: Span | undefined,
-): Slice | undefined {
+): Promise<Slice | undefined> {
   const ofAccount = eq(receipts.accountId, accountId);
-  const last = db
-    .select({ last: max(receipts.sequence) })
-    .from(receipts)
-    .where(ofAccount)
-    .get()?.last;
-  if (last === undefined || last === null) return undefined;
-  const firstSince = (ms: number): number =>
-    db
-      .select({ first: min(receipts.sequence) })
+  const last = (
+    await db
+      .select({ last: max(receipts.sequence) })
       .from(receipts)
-      .where(and(ofAccount, gte(receipts.at, ms)))
-      .get()?.first ?? last + 1;
+      .where(ofAccount)
+      .get()
+  )?.last;
+  if (last === undefined || last === null) return undefined;
+  const firstSince = async (ms: number): Promise<number> =>
+    (
+      await db
+        .select({ first: min(receipts.sequence) })
+        .from(receipts)
+        .where(and(ofAccount, gte(receipts.at, ms)))
+        .get()
+    )?.first ?? last + 1;
   const slice =
     span === undefined
       ? { first: 1, last }
-      : { first: firstSince(span.fromMs), last: firstSince(span.untilMs) - 1 };
+      : { first: await firstSince(span.fromMs), last: (await firstSince(span.untilMs)) - 1 };
   return slice.first > slice.last ? undefined : slice;
 }
 
 /** The bodies of a slice in the order of the chain, a page at a time. */
-export function* receiptPages(
+export async function* receiptPages(
   db: Queries,
   accountId: string,
   { first, last }: Slice,
   page = PAGE,
-): Generator<readonly string[], void, undefined> {
+): AsyncGenerator<readonly string[], void, undefined> {
   for (let from = first; from <= last; from += page) {
     const to = Math.min(last, from + page - 1);
-    const rows = db
+    const rows = await db
       .select({ body: receipts.body })
       .from(receipts)
       .where(and(eq(receipts.accountId, accountId), between(receipts.sequence, from, to)))

@@ -22,7 +22,7 @@ type Link = 'sequence' | 'previous';
 /** What a receipt says, but for its place in the chain. */
 export type ReceiptFacts = Omit<RequestReceipt, Link> | Omit<MovementReceipt, Link>;
 
-export type AppendReceipt = (facts: ReceiptFacts) => void;
+export type AppendReceipt = (facts: ReceiptFacts) => Promise<void>;
 
 type Head = {
   readonly sequence: number;
@@ -40,19 +40,19 @@ export function createReceipts(statements: Statements): {
 } {
   const heads = new Map<string, Head>();
 
-  function headOf(accountId: string): Head {
+  async function headOf(accountId: string): Promise<Head> {
     if (heads.size >= HEADS_MAX) heads.clear();
     const known = heads.get(accountId);
     if (known !== undefined) return known;
-    const last = statements.lastReceipt(accountId);
+    const last = await statements.lastReceipt(accountId);
     if (last === undefined) return { sequence: 0, hash: NO_PREVIOUS_RECEIPT, posted: undefined };
     const { sequence, hash, body } = last;
     return { sequence, hash, posted: readReceipt(body)?.posted };
   }
 
-  function append(facts: ReceiptFacts): void {
+  async function append(facts: ReceiptFacts): Promise<void> {
     const { accountId } = facts;
-    const head = headOf(accountId);
+    const head = await headOf(accountId);
     const sequence = head.sequence + 1;
     const posted = head.posted === undefined ? facts.posted : head.posted + movedBy(facts);
     const available = facts.available < posted ? facts.available : posted;
@@ -60,7 +60,7 @@ export function createReceipts(statements: Statements): {
     const receipt: AccountReceipt = { ...facts, ...link };
     const body = receiptBody(receipt);
     const digest = hash('sha256', body, 'hex');
-    statements.insertReceipt({
+    await statements.insertReceipt({
       accountId,
       sequence,
       subject: receipt.kind === 'request' ? receipt.requestId : receipt.transferId,

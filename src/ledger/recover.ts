@@ -24,14 +24,14 @@ export function createRecover(parts: {
   readonly prices: Prices;
   readonly endHold: EndHold;
   /** Undoes what the work wrote, and answers nothing, where it cannot be done. */
-  readonly attempt: <T>(work: () => T) => T | undefined;
-}): (command: RecoverCommand) => readonly Recovered[] {
+  readonly attempt: <T>(work: () => Promise<T>) => Promise<T | undefined>;
+}): (command: RecoverCommand) => Promise<readonly Recovered[]> {
   const { statements, prices, endHold, attempt } = parts;
 
-  function recoverHold(hold: Hold, command: RecoverCommand): Settlement {
+  async function recoverHold(hold: Hold, command: RecoverCommand): Promise<Settlement> {
     const { requestId } = hold;
     const expired = command.phase === 'expired';
-    const served = hold.phase === 'held' ? undefined : servedOf(hold);
+    const served = hold.phase === 'held' ? undefined : await servedOf(hold);
     const end: Omit<ReleaseCommand, 'usage' | 'served'> = {
       requestId,
       outcome: 'gateway_failed',
@@ -52,36 +52,39 @@ export function createRecover(parts: {
       reasoningTokens: Math.min(hold.reasoningTokens, outputTokens),
       basis: 'recovered',
     } as const;
-    const charge = chargeServed(usage, prices.read(hold.priceVersion), served.price);
+    const charge = chargeServed(usage, await prices.read(hold.priceVersion), served.price);
     const settle = { ...end, served, usage, withinHold: true };
     return endHold(settle, charge, expired ? 'expired' : 'settled');
   }
 
   /** Holds of versions before there were dispatches do not say who was asked. */
-  function servedOf(hold: Hold): Served {
+  async function servedOf(hold: Hold): Promise<Served> {
     return {
       model: hold.modelServed ?? hold.model,
       upstream: hold.upstream ?? 'unknown',
-      price: prices.read(hold.priceVersionServed ?? hold.priceVersion),
+      price: await prices.read(hold.priceVersionServed ?? hold.priceVersion),
     };
   }
 
-  function recoverOne(requestId: string, command: RecoverCommand): Recovered | undefined {
-    const hold = statements.findHold(requestId);
+  async function recoverOne(
+    requestId: string,
+    command: RecoverCommand,
+  ): Promise<Recovered | undefined> {
+    const hold = await statements.findHold(requestId);
     if (hold === undefined) return undefined;
-    const { debited } = recoverHold(hold, command);
+    const { debited } = await recoverHold(hold, command);
     return { requestId, accountId: hold.accountId, debited };
   }
 
-  return (command) => {
+  return async (command) => {
     const live = new Set(command.live);
     const recovered: Recovered[] = [];
-    for (const requestId of statements.openHoldsBefore(command.createdBefore)) {
+    for (const requestId of await statements.openHoldsBefore(command.createdBefore)) {
       if (recovered.length === RECOVER_MAX) break;
       if (live.has(requestId)) continue;
       // A hold that the books contradict stays as it is: the audit names it and stops its account,
       // and everybody else is served.
-      const one = attempt(() => recoverOne(requestId, command));
+      const one = await attempt(() => recoverOne(requestId, command));
       if (one !== undefined) recovered.push(one);
     }
     return recovered;

@@ -97,7 +97,7 @@ export function createRequestList(database: Database, monotonic = () => performa
     const deadline = monotonic() + SEARCH_MS_MAX;
     const pause = createPause(monotonic);
     const { fromMs = 0, untilMs = EVER_MS, ...kind } = filter;
-    const nextStretch = candidates(accountId, kind);
+    const nextStretch = await candidates(accountId, kind);
     const read = prepareRead(accountId, kind, after);
     // Hours begin within the span, or the span begins within the first of them.
     const firstHour = fromMs - (fromMs % HOUR_MS);
@@ -107,10 +107,10 @@ export function createRequestList(database: Database, monotonic = () => performa
     let until = Math.min(untilMs, place);
     while (until > fromMs) {
       const span = { fromMs: firstHour, untilMs: until };
-      const found = nextStretch === undefined ? span : nextStretch(span);
+      const found = nextStretch === undefined ? span : await nextStretch(span);
       if (found === undefined) break;
       const within = { ...found, fromMs: Math.max(fromMs, found.fromMs) };
-      rows.push(...read.all({ ...within, limit: limit + 1 - rows.length }));
+      rows.push(...(await read.all({ ...within, limit: limit + 1 - rows.length })));
       if (rows.length > limit) return { rows: rows.slice(0, limit), next: rows[limit - 1] };
       until = found.fromMs;
       if (monotonic() > deadline) return { rows, next: { startedAt: until, row: 0 } };
@@ -139,7 +139,11 @@ export function createRequestList(database: Database, monotonic = () => performa
   }
 
   /** The newest ones whose id begins like this. A prefix has `REQUEST_PREFIX_MIN` characters. */
-  function search(accountId: string, prefix: string, limit: number): readonly ListedRequest[] {
+  async function search(
+    accountId: string,
+    prefix: string,
+    limit: number,
+  ): Promise<readonly ListedRequest[]> {
     return db
       .select(COLUMNS)
       .from(usageRecords)

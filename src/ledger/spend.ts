@@ -26,9 +26,9 @@ export type Spend = {
   /** Of whole days, oldest first; those without a request are left out. */
   readonly byDay: (accountId: string, days: Span) => Promise<readonly DaySpend[]>;
   /** Whether a request of the account was ever booked. */
-  readonly isAny: (accountId: string) => boolean;
+  readonly isAny: (accountId: string) => Promise<boolean>;
   /** Newest first. */
-  readonly open: (accountId: string, limit: number) => readonly OpenRequest[];
+  readonly open: (accountId: string, limit: number) => Promise<readonly OpenRequest[]>;
 };
 
 export function createSpend(database: Database): Spend {
@@ -65,7 +65,7 @@ export function createSpend(database: Database): Spend {
         .map(({ bucket, figures }) => ({ dayMs: fromMs + bucket * DAY_MS, ...figures }))
         .sort((one, other) => one.dayMs - other.dayMs);
     },
-    isAny: (accountId) => first.get({ accountId }) !== undefined,
+    isAny: async (accountId) => (await first.get({ accountId })) !== undefined,
     open: (accountId, limit) => open.all({ accountId, limit }),
   };
 }

@@ -11,7 +11,7 @@ import {
   redemptionCodes,
   usageRecords,
 } from '../store/money-tables.ts';
-import { placeholders, prepareStatement } from '../store/statement.ts';
+import { placeholders } from '../store/statement.ts';
 import { auditEvents } from '../store/tables.ts';
 import { prepareBalanceStatements } from './balance-statements.ts';
 import { prepareHoldStatements } from './hold-statements.ts';
@@ -48,8 +48,7 @@ function prepareEntryStatements(database: Database) {
     at: value('at'),
     reason: value('reason'),
   };
-  const insertTransfer = prepareStatement<Transfer & { opposite: Micro }>(
-    database,
+  const insertTransfer = database.prepare<Transfer & { opposite: Micro }>(
     database.db.insert(ledgerEntries).values([
       { ...leg, ledgerAccount: value('ledgerAccount'), amount: value('amount') },
       { ...leg, ledgerAccount: value('counterAccount'), amount: value('opposite') },
@@ -64,16 +63,16 @@ function prepareEntryStatements(database: Database) {
     insertTransfer: (row: Transfer) => insertTransfer.run({ ...row, opposite: -row.amount }),
     findEntries: (transferId: string) => findEntries.all({ transferId }),
     /** Rare: people move money, requests do not come here. */
-    insertAuditEvent: (row: typeof auditEvents.$inferInsert) =>
-      void database.db.insert(auditEvents).values(row).run(),
+    insertAuditEvent: async (row: typeof auditEvents.$inferInsert) => {
+      await database.db.insert(auditEvents).values(row).run();
+    },
   };
 }
 
 function prepareRecordStatements(database: Database) {
   const { db } = database;
   const value = sql.placeholder;
-  const insertUsageRecord = prepareStatement<UsageRecord>(
-    database,
+  const insertUsageRecord = database.prepare<UsageRecord>(
     db.insert(usageRecords).values(placeholders(usageRecords)),
   );
   const findUsageRecord = db
@@ -91,16 +90,13 @@ function prepareRecordStatements(database: Database) {
     .from(priceVersions)
     .where(eq(priceVersions.version, value('version')))
     .prepare();
-  const insertReceipt = prepareStatement<ReceiptRow>(
-    database,
+  const insertReceipt = database.prepare<ReceiptRow>(
     db.insert(receipts).values(placeholders(receipts)),
   );
-  const version = database.connection.prepare<[bigint], []>('PRAGMA data_version');
-  const lastReceipt = prepareStatement<
+  const lastReceipt = database.prepare<
     { accountId: string; limit: number },
     [sequence: bigint, hash: string, body: string]
   >(
-    database,
     db
       .select({ sequence: receipts.sequence, hash: receipts.hash, body: receipts.body })
       .from(receipts)
@@ -111,18 +107,20 @@ function prepareRecordStatements(database: Database) {
   return {
     insertUsageRecord: insertUsageRecord.run,
     findUsageRecord: (requestId: string) => findUsageRecord.get({ requestId }),
-    insertPriceVersion: (row: PriceVersion) => void insertPriceVersion.run(row),
+    insertPriceVersion: async (row: PriceVersion) => {
+      await insertPriceVersion.run(row);
+    },
     findPriceVersion: (version: string) => findPriceVersion.get({ version }),
     insertReceipt: insertReceipt.run,
     /** An account's newest receipt. */
-    lastReceipt(accountId: string) {
-      const row = lastReceipt.get({ accountId, limit: 1 });
+    async lastReceipt(accountId: string) {
+      const row = await lastReceipt.get({ accountId, limit: 1 });
       return row === undefined
         ? undefined
         : { sequence: Number(row[0]), hash: row[1], body: row[2] };
     },
-    /** Changes when another connection or process commits; asked inside a transaction. */
-    foreignCommits: () => Number(version.values()[0]?.[0]),
+    /** Changes when somebody else commits, where the database can tell; asked inside a transaction. */
+    foreignCommits: () => database.foreignCommits?.(),
   };
 }
 
@@ -148,7 +146,7 @@ function prepareCodeStatements({ db }: Database) {
   return {
     findCode: (digest: string) => findCode.get({ digest }),
     /** Marks a code as used, unless it is used or revoked already. */
-    redeemCode: (digest: string, accountId: string, at: number) =>
-      redeemCode.get({ digest, accountId, at }) !== undefined,
+    redeemCode: async (digest: string, accountId: string, at: number) =>
+      (await redeemCode.get({ digest, accountId, at })) !== undefined,
   };
 }

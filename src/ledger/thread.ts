@@ -15,8 +15,8 @@ export type ToThread =
 export type FromThread = readonly Answer[];
 
 type Opened = {
-  readonly write: (batch: readonly Request[]) => FromThread;
-  readonly close: () => void;
+  readonly write: (batch: readonly Request[]) => Promise<FromThread>;
+  readonly close: () => Promise<void>;
 };
 
 declare const self: Worker;
@@ -24,15 +24,15 @@ declare const self: Worker;
 let opened: Opened | undefined;
 
 // An error that nobody catches ends the thread, and with it this opening and all that was posted.
-self.onmessage = ({ data }: MessageEvent<ToThread>) => {
+self.onmessage = async ({ data }: MessageEvent<ToThread>) => {
   if (data.kind === 'open') {
     opened = open(data.url, data.sync);
     self.postMessage([]);
   } else if (data.kind === 'close') {
-    opened?.close();
+    await opened?.close();
     process.exit(0);
   } else if (opened !== undefined) {
-    self.postMessage(opened.write(data.batch));
+    self.postMessage(await opened.write(data.batch));
   }
 };
 

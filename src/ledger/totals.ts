@@ -32,16 +32,16 @@ export type AccountAmount = {
 
 export type Totals = {
   /** Reads the balance of every account: not for every second. */
-  readonly balances: () => BalanceTotals;
+  readonly balances: () => Promise<BalanceTotals>;
   /** The open holds that are the oldest. */
-  readonly oldestHolds: (limit: number) => readonly OldHold[];
+  readonly oldestHolds: (limit: number) => Promise<readonly OldHold[]>;
   /** Who has spent the most in the whole hours of a span, as far as they have been added up. */
   readonly spenders: (
     fromMs: number,
     untilMs: number,
     limit: number,
   ) => Promise<readonly AccountAmount[]>;
-  readonly largestBalances: (limit: number) => readonly AccountAmount[];
+  readonly largestBalances: (limit: number) => Promise<readonly AccountAmount[]>;
 };
 
 const ACCOUNTS_AT_ONCE = 200;
@@ -99,25 +99,25 @@ export function createTotals({ db }: Database, monotonic: () => number): Totals 
     .limit(value('limit'))
     .prepare();
   return {
-    balances: () => all.get() ?? { accounts: 0, posted: 0n, held: 0n },
+    balances: async () => (await all.get()) ?? { accounts: 0, posted: 0n, held: 0n },
     oldestHolds: (limit) => oldest.all({ limit }),
     async spenders(fromMs, untilMs, limit) {
       const pause = createPause(monotonic);
       let most: AccountAmount[] = [];
-      let rows = page.all({ after: '' });
+      let rows = await page.all({ after: '' });
       while (rows.length > 0) {
         for (const account of rows) {
           let sum = 0n;
           // One account may have made half of all requests: not all of it at once.
           for (let at = fromMs; at < untilMs; at += STRETCH_MS) {
             const stretch = { fromMs: at, untilMs: Math.min(at + STRETCH_MS, untilMs) };
-            sum += spent.get({ accountId: account.accountId, ...stretch })?.amount ?? 0n;
+            sum += (await spent.get({ accountId: account.accountId, ...stretch }))?.amount ?? 0n;
             await pause();
           }
           if (sum > 0n) most.push({ ...account, amount: sum });
         }
         most = most.toSorted((a, b) => (a.amount > b.amount ? -1 : 1)).slice(0, limit);
-        rows = page.all({ after: rows.at(-1)?.accountId ?? '' });
+        rows = await page.all({ after: rows.at(-1)?.accountId ?? '' });
       }
       return most;
     },

@@ -32,80 +32,72 @@ export type UsageSpan = {
 };
 
 /** The number of the last record; 0 where there is none. Later ones have higher numbers. */
-export function lastUsageRow({ db }: Database): number {
-  const [last] = db
+export async function lastUsageRow({ db }: Database): Promise<number> {
+  const [last] = await db
     .select({ row: max(rowOfRecord).mapWith(Number) })
     .from(usageRecords)
     .all();
   return last?.row ?? 0;
 }
 
-/** A row as SQLite gives it, under the names that the columns have there. */
-type Row = {
-  readonly started_at: bigint;
-  readonly model_requested: string;
-  readonly model_served: string | null;
-  readonly price_version_requested: string;
-  readonly price_version_served: string | null;
-  readonly input_tokens: bigint;
-  readonly cached_input_tokens: bigint;
-  readonly cache_write_tokens: bigint;
-  readonly output_tokens: bigint;
-  readonly reasoning_tokens: bigint;
-  readonly usage_basis: Usage['basis'];
-  readonly charged: bigint;
-  readonly loss: bigint;
+/** Records that are read at once. */
+const PAGE_ROWS = 2_000;
+
+/** One after the other, in the order of their numbers, up to the last that there is at first. */
+export async function* eachUsedRequest(
+  database: Database,
+  { fromMs, untilMs, accountId, rows }: UsageSpan,
+): AsyncGenerator<UsedRequest, void, undefined> {
+  const until = rows?.until ?? (await lastUsageRow(database));
+  for (let after = rows?.after ?? 0; after < until; after += PAGE_ROWS) {
+    yield* await database.db
+      .select(USED)
+      .from(usageRecords)
+      .where(
+        and(
+          gt(rowOfRecord, after),
+          lte(rowOfRecord, Math.min(after + PAGE_ROWS, until)),
+          gte(usageRecords.startedAt, fromMs),
+          lt(usageRecords.startedAt, untilMs),
+          accountId === undefined ? undefined : eq(usageRecords.accountId, accountId),
+        ),
+      )
+      .then((page) => page.map(fromRow));
+  }
+}
+
+const USED = {
+  startedAt: usageRecords.startedAt,
+  modelRequested: usageRecords.modelRequested,
+  modelServed: usageRecords.modelServed,
+  priceVersionRequested: usageRecords.priceVersionRequested,
+  priceVersionServed: usageRecords.priceVersionServed,
+  inputTokens: usageRecords.inputTokens,
+  cachedInputTokens: usageRecords.cachedInputTokens,
+  cacheWriteTokens: usageRecords.cacheWriteTokens,
+  outputTokens: usageRecords.outputTokens,
+  reasoningTokens: usageRecords.reasoningTokens,
+  usageBasis: usageRecords.usageBasis,
+  charged: usageRecords.charged,
+  loss: usageRecords.loss,
 };
 
-/** One after the other, in no particular order, all as they were when the first was read. */
-export function* eachUsedRequest(
-  { db, connection }: Database,
-  { fromMs, untilMs, accountId, rows }: UsageSpan,
-): Generator<UsedRequest, void, undefined> {
-  const { sql, params } = db
-    .select({
-      startedAt: usageRecords.startedAt,
-      modelRequested: usageRecords.modelRequested,
-      modelServed: usageRecords.modelServed,
-      priceVersionRequested: usageRecords.priceVersionRequested,
-      priceVersionServed: usageRecords.priceVersionServed,
-      inputTokens: usageRecords.inputTokens,
-      cachedInputTokens: usageRecords.cachedInputTokens,
-      cacheWriteTokens: usageRecords.cacheWriteTokens,
-      outputTokens: usageRecords.outputTokens,
-      reasoningTokens: usageRecords.reasoningTokens,
-      usageBasis: usageRecords.usageBasis,
-      charged: usageRecords.charged,
-      loss: usageRecords.loss,
-    })
-    .from(usageRecords)
-    .where(
-      and(
-        gte(usageRecords.startedAt, fromMs),
-        lt(usageRecords.startedAt, untilMs),
-        accountId === undefined ? undefined : eq(usageRecords.accountId, accountId),
-        rows && and(gt(rowOfRecord, rows.after), lte(rowOfRecord, rows.until)),
-      ),
-    )
-    .toSQL();
-  const statement = connection.prepare<Row, (number | string)[]>(sql);
-  for (const row of statement.iterate(...(params as (number | string)[]))) yield fromRow(row);
-}
+type Row = Pick<typeof usageRecords.$inferSelect, keyof typeof USED>;
 
 function fromRow(row: Row): UsedRequest {
   return {
-    startedAt: Number(row.started_at),
-    modelRequested: row.model_requested,
-    modelServed: row.model_served ?? undefined,
-    priceVersionRequested: row.price_version_requested,
-    priceVersionServed: row.price_version_served ?? undefined,
+    startedAt: row.startedAt,
+    modelRequested: row.modelRequested,
+    modelServed: row.modelServed ?? undefined,
+    priceVersionRequested: row.priceVersionRequested,
+    priceVersionServed: row.priceVersionServed ?? undefined,
     usage: {
-      inputTokens: Number(row.input_tokens),
-      cachedInputTokens: Number(row.cached_input_tokens),
-      cacheWriteTokens: Number(row.cache_write_tokens),
-      outputTokens: Number(row.output_tokens),
-      reasoningTokens: Number(row.reasoning_tokens),
-      basis: row.usage_basis,
+      inputTokens: row.inputTokens,
+      cachedInputTokens: row.cachedInputTokens,
+      cacheWriteTokens: row.cacheWriteTokens,
+      outputTokens: row.outputTokens,
+      reasoningTokens: row.reasoningTokens,
+      basis: row.usageBasis,
     },
     charged: row.charged,
     loss: row.loss,

@@ -2,6 +2,7 @@
 // the batch is on disk. Synchronous. Runs wherever the ledger's connection is: in the thread of a
 // server (`thread.ts`), or in the process of a command or a test (`ledger.ts`).
 
+import type { Awaitable } from '../core/awaitable.ts';
 import type { Database } from '../store/database.ts';
 import { isStoreFailure } from '../store/error.ts';
 import { type Commands, createCommands } from './commands.ts';
@@ -21,7 +22,7 @@ export type Answer =
   | { readonly ok: true; readonly result: unknown }
   | { readonly ok: false; readonly error: PackedError };
 
-export type Writer = (batch: readonly Request[]) => readonly Answer[];
+export type Writer = (batch: readonly Request[]) => Promise<readonly Answer[]>;
 
 /** Bounds how long one transaction keeps everybody else waiting. */
 export const BATCH_MAX = 256;
@@ -30,12 +31,14 @@ export const BATCH_MAX = 256;
 export function createWriter(database: Database): Writer {
   const commands = createCommands(prepareStatements(database), database.savepoint);
 
-  const apply = (request: Request): Answer => ({ ok: true, result: perform(commands, request) });
+  const apply = async (request: Request): Promise<Answer> => {
+    return { ok: true, result: await perform(commands, request) };
+  };
 
   /** A command that is refused takes back what it wrote, and the others stay. */
-  function applyAlone(request: Request): Answer {
+  async function applyAlone(request: Request): Promise<Answer> {
     try {
-      return database.savepoint(() => apply(request));
+      return await database.savepoint(() => apply(request));
     } catch (cause) {
       commands.forget();
       if (isStoreFailure(cause)) throw cause;
@@ -43,23 +46,25 @@ export function createWriter(database: Database): Writer {
     }
   }
 
-  function write(batch: readonly Request[], one: typeof apply): readonly Answer[] {
-    return database.transaction(() => {
+  async function write(batch: readonly Request[], one: typeof apply): Promise<readonly Answer[]> {
+    return database.transaction(async () => {
       commands.begin();
-      return batch.map(one);
+      const answers: Answer[] = [];
+      for (const request of batch) answers.push(await one(request));
+      return answers;
     });
   }
 
-  return (batch) => {
+  return async (batch) => {
     try {
-      return write(batch, apply);
+      return await write(batch, apply);
     } catch (cause) {
       commands.forget();
       if (isStoreFailure(cause)) return unavailable(batch, cause);
     }
     // Refusals are rare, so only a batch that has one pays for keeping its commands apart.
     try {
-      return write(batch, applyAlone);
+      return await write(batch, applyAlone);
     } catch (cause) {
       commands.forget();
       return unavailable(batch, cause);
@@ -72,7 +77,7 @@ function unavailable(batch: readonly Request[], cause: unknown): readonly Answer
   return batch.map(() => ({ ok: false, error }));
 }
 
-function perform(commands: Commands, request: Request): unknown {
+function perform(commands: Commands, request: Request): Awaitable<unknown> {
   switch (request.name) {
     case 'hold':
       return commands.hold(request.command);

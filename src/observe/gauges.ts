@@ -11,7 +11,7 @@ export type GaugeSources = {
   readonly upstreams: () => readonly UpstreamState[];
   readonly ledgerPending: () => number;
   /** The open holds, and what they reserve in 10⁻⁶ service token. */
-  readonly openHolds: () => { readonly count: number; readonly amount: number };
+  readonly openHolds: () => Promise<{ readonly count: number; readonly amount: number }>;
   readonly auditDifferences: () => number;
   readonly catalog: () => CatalogState;
   /** How often a changed catalog was refused. */
@@ -101,8 +101,8 @@ function registerHolds(registers: Registry[], openHolds: GaugeSources['openHolds
     name: 'tollgate_holds_open',
     help: 'Holds on money that have not ended.',
     registers,
-    collect() {
-      const { count, amount } = openHolds();
+    async collect() {
+      const { count, amount } = await openHolds();
       this.set(count);
       reserved.set(amount / MICRO);
     },

@@ -21,7 +21,7 @@ export type AccountViewDependencies = {
 type AccountFacts = Omit<KeyFacts, 'keyId'>;
 
 /** Throws the refusal of an account whose plan the catalog lacks, as a request of it would. */
-export function accountView(
+export async function accountView(
   dependencies: AccountViewDependencies,
   facts: AccountFacts,
   activeKeys: number,
@@ -35,7 +35,10 @@ export function accountView(
     email_verified: facts.emailVerified,
     standing: facts.standing,
     plan: { slug: plan.slug, name: plan.name, since: isoTime(facts.planSince) },
-    balance: balanceRecord(dependencies.books.balance(facts.accountId), catalog.usdPerMillion),
+    balance: balanceRecord(
+      await dependencies.books.balance(facts.accountId),
+      catalog.usdPerMillion,
+    ),
     limits: {
       requests_per_minute: plan.requestsPerMinute,
       tokens_per_minute: plan.tokensPerMinute,
@@ -45,20 +48,20 @@ export function accountView(
       daily_tokens: plan.dailyTokens ?? null,
       monthly_tokens: plan.monthlyTokens ?? null,
     },
-    usage: limitUsage(dependencies, facts.accountId, plan),
+    usage: await limitUsage(dependencies, facts.accountId, plan),
     model_limits: modelLimits(operator),
     api_keys: { active: activeKeys, limit: plan.maxApiKeys },
   } as const;
 }
 
 /** What is used of the limits at this moment. */
-export function limitUsage(
+export async function limitUsage(
   { limits, clock }: Pick<AccountViewDependencies, 'limits' | 'clock'>,
   accountId: string,
   plan: Plan,
 ) {
   const nowMs = clock();
-  const used = limits.usage(accountId, plan);
+  const used = await limits.usage(accountId, plan);
   const remaining = (limit: number | undefined, taken: number): number | null =>
     limit === undefined ? null : Math.max(0, limit - taken);
   return {

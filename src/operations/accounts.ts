@@ -16,7 +16,10 @@ import { parseAmount, requireReason } from './amounts.ts';
 import type { Parts } from './parts.ts';
 
 /** The account as the operator sees it, e-mail address included. */
-export function accountRecord(parts: Pick<Parts, 'keys' | 'books' | 'catalog'>, account: Account) {
+export async function accountRecord(
+  parts: Pick<Parts, 'keys' | 'books' | 'catalog'>,
+  account: Account,
+) {
   const catalog = parts.catalog();
   const plan = catalog.plans.get(account.plan);
   return {
@@ -30,8 +33,8 @@ export function accountRecord(parts: Pick<Parts, 'keys' | 'books' | 'catalog'>, 
       name: plan?.name ?? account.plan,
       since: isoTime(account.planSince),
     },
-    balance: balanceRecord(parts.books.balance(account.id), catalog.usdPerMillion),
-    api_keys: { active: parts.keys.countActive(account.id), limit: plan?.maxApiKeys ?? 0 },
+    balance: balanceRecord(await parts.books.balance(account.id), catalog.usdPerMillion),
+    api_keys: { active: await parts.keys.countActive(account.id), limit: plan?.maxApiKeys ?? 0 },
     created_at: isoTime(account.createdAt),
   } as const;
 }
@@ -56,7 +59,7 @@ export async function createAccount(
   const credit = request.credit === undefined ? undefined : parseAmount(request.credit);
   const name = normaliseKeyName(request.keyName);
   const { email, plan, emailVerified } = request;
-  const account = parts.accounts.create({ email, plan, emailVerified }, actor);
+  const account = await parts.accounts.create({ email, plan, emailVerified }, actor);
   if (credit !== undefined) {
     await parts.ledger.credit({
       creditId: createId('cred_', parts.randomBytes),
@@ -69,7 +72,7 @@ export async function createAccount(
     });
   }
   // The key comes last: who has it knows that all the rest is done.
-  const { key } = parts.keys.create({ accountId: account.id, name }, actor);
+  const { key } = await parts.keys.create({ accountId: account.id, name }, actor);
   return { account, key };
 }
 
@@ -77,28 +80,31 @@ export async function createAccount(
  * To be deleted: its keys and books are kept and refused, what was kept of its thinking is not. To be
  * active again: also what its owner has asked, to have it deleted, is taken back.
  */
-export function changeStanding(
+export async function changeStanding(
   { accounts, database }: Pick<Parts, 'accounts' | 'database'>,
   accountId: string,
   standing: Standing,
   actor: Actor,
   reason?: string,
-): Account {
+): Promise<Account> {
   const words = reason === undefined || reason.trim() === '' ? undefined : requireReason(reason);
   // Before it is active: nothing may come to delete what is served.
   if (standing === 'active') {
-    database.db.delete(accountDeletions).where(eq(accountDeletions.accountId, accountId)).run();
+    await database.db
+      .delete(accountDeletions)
+      .where(eq(accountDeletions.accountId, accountId))
+      .run();
   }
-  const changed = accounts.changeStanding(accountId, standing, actor, words);
-  if (standing === 'pending_deletion') forgetThinking(database, changed.id);
+  const changed = await accounts.changeStanding(accountId, standing, actor, words);
+  if (standing === 'pending_deletion') await forgetThinking(database, changed.id);
   return changed;
 }
 
 /** Who may sign in to an account; `undefined` where its owner has not signed up. */
-export function findOwner(
+export async function findOwner(
   { db }: Database,
   accountId: string,
-): { readonly twoFactor: boolean; readonly createdAt: number } | undefined {
+): Promise<{ readonly twoFactor: boolean; readonly createdAt: number } | undefined> {
   return db
     .select({ twoFactor: users.twoFactorEnabled, createdAt: users.createdAt })
     .from(users)
@@ -107,10 +113,10 @@ export function findOwner(
 }
 
 /** What the owner of an account has asked; `undefined` where nobody has. Unix milliseconds. */
-export function askedDeletion(
+export async function askedDeletion(
   { db }: Database,
   accountId: string,
-): { readonly askedAt: number; readonly dueAt: number } | undefined {
+): Promise<{ readonly askedAt: number; readonly dueAt: number } | undefined> {
   return db
     .select({ askedAt: accountDeletions.askedAt, dueAt: accountDeletions.dueAt })
     .from(accountDeletions)

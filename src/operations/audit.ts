@@ -14,13 +14,13 @@ export type TrailFilter = Omit<AuditFilter, 'accountId'> & {
 };
 
 /** At most `limit` events, newest first; those before an event. Throws `account_not_found`. */
-export function readTrail(
+export async function readTrail(
   { accounts, database }: Pick<Parts, 'accounts' | 'database'>,
   { account, ...filter }: TrailFilter,
   page: { readonly limit: number; readonly before: number | undefined },
-): readonly StoredAuditEvent[] {
+): Promise<readonly StoredAuditEvent[]> {
   // By its id also where there is none any more: its events are kept.
-  const accountId = account?.includes('@') ? accounts.find(account).id : account;
+  const accountId = account?.includes('@') ? (await accounts.find(account)).id : account;
   return searchAuditEvents(database, { ...filter, accountId }, page);
 }
 

@@ -15,19 +15,23 @@ export type BlockTarget = {
 };
 
 /** `forMs` is how long it lasts; absent: until it is removed. Throws `IdentityError`. */
-export function addBlock(
+export async function addBlock(
   parts: Targets,
   target: BlockTarget,
   terms: { readonly reason: string; readonly forMs?: number | undefined },
   actor: Actor,
-): Block {
-  const { kind, value } = findTarget(parts, target);
+): Promise<Block> {
+  const { kind, value } = await findTarget(parts, target);
   return parts.blocks.add(kind, value, terms, actor);
 }
 
 /** Throws `IdentityError`. */
-export function removeBlock(parts: Targets, target: BlockTarget, actor: Actor): Block {
-  const { kind, value } = findTarget(parts, target);
+export async function removeBlock(
+  parts: Targets,
+  target: BlockTarget,
+  actor: Actor,
+): Promise<Block> {
+  const { kind, value } = await findTarget(parts, target);
   return parts.blocks.remove(kind, value, actor);
 }
 
@@ -51,8 +55,11 @@ export function blockSummary(block: Block | undefined) {
 }
 
 /** The ids that blocks are kept under; throws where there is no such account or key. */
-function findTarget({ accounts, keys }: Targets, { kind, value }: BlockTarget): BlockTarget {
-  if (kind === 'account') return { kind, value: accounts.find(value).id };
-  if (kind === 'key') return { kind, value: keys.find(value).id };
+async function findTarget(
+  { accounts, keys }: Targets,
+  { kind, value }: BlockTarget,
+): Promise<BlockTarget> {
+  if (kind === 'account') return { kind, value: (await accounts.find(value)).id };
+  if (kind === 'key') return { kind, value: (await keys.find(value)).id };
   return { kind, value };
 }

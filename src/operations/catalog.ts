@@ -39,12 +39,12 @@ export function checkCatalog(load: () => LoadedCatalog): CatalogCheck {
 }
 
 /** Asks the server that runs on this database to read its catalog again; answers the request's id. */
-export function requestReload(change: Change): string {
+export async function requestReload(change: Change): Promise<string> {
   const { database, clock, randomBytes } = change;
   const id = createId('op_', randomBytes);
-  database.transaction(() => {
-    writeReloadRequest(database, id, clock());
-    auditChange(change, 'catalog.reload_requested', 'catalog');
+  await database.transaction(async () => {
+    await writeReloadRequest(database, id, clock());
+    await auditChange(change, 'catalog.reload_requested', 'catalog');
   });
   return id;
 }

@@ -14,12 +14,12 @@ export type Change = {
 };
 
 /** Call inside the transaction of the change. */
-export function auditChange(
+export async function auditChange(
   { database, clock, randomBytes, actor }: Change,
   action: AuditAction,
   subject: string,
   detail: Readonly<Record<string, string | number | boolean | null>> = {},
-): void {
+): Promise<void> {
   const operationId = createId('op_', randomBytes);
-  writeAuditEvent(database, { operationId, at: clock(), actor, action, subject, detail });
+  await writeAuditEvent(database, { operationId, at: clock(), actor, action, subject, detail });
 }

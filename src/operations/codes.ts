@@ -38,11 +38,11 @@ export type CodesRequest = {
 export type NewCode = { readonly text: string; readonly code: CodeRecord };
 
 /** Throws `invalid_amount`, `invalid_reason` and `invalid_expiry`. */
-export function createNewCodes(
+export async function createNewCodes(
   books: Books,
   request: CodesRequest,
   actor: Actor,
-): readonly NewCode[] {
+): Promise<readonly NewCode[]> {
   const amount = parseAmount(request.amount);
   const reason = requireReason(request.reason);
   const { count, expiresAt } = request;
@@ -51,7 +51,7 @@ export function createNewCodes(
     throw new OperationError('invalid_expiry', 'The expiry date is over. Give a later one.');
   }
   const texts = Array.from({ length: count }, () => createRedemptionCode(books.randomBytes));
-  const codes = openCodes(books, actor).add(texts, { amount, reason, expiresAt, nowMs });
+  const codes = await openCodes(books, actor).add(texts, { amount, reason, expiresAt, nowMs });
   return texts.flatMap((text, index) => {
     const code = codes[index];
     return code === undefined ? [] : [{ text, code }];
@@ -59,7 +59,7 @@ export function createNewCodes(
 }
 
 /** By its id, or by its text as somebody typed it. Throws `LedgerRefusal`. */
-export function revokeCode(books: Books, name: string, actor: Actor): CodeRecord {
+export async function revokeCode(books: Books, name: string, actor: Actor): Promise<CodeRecord> {
   const typed = readRedemptionCode(name);
   const digest = typed === undefined ? name.toLowerCase() : codeDigest(typed);
   return openCodes(books, actor).revoke(digest, books.clock());

@@ -12,13 +12,13 @@ import { OperationError } from './error.ts';
  * Replaces the limits of a model. Throws `model_not_found`, and `no_limits` where none is given;
  * each is a whole number of at least 1.
  */
-export function setIncident(
+export async function setIncident(
   change: Change,
   catalog: Catalog,
   name: string,
   limits: IncidentLimits,
   reason: string,
-): Incident {
+): Promise<Incident> {
   const model = catalog.resolve(name)?.slug;
   if (model === undefined) {
     throw new OperationError(
@@ -32,24 +32,24 @@ export function setIncident(
       'Give at least one limit: requests per minute, tokens per minute, or concurrent requests.',
     );
   }
-  return change.database.transaction(() => {
-    auditChange(change, 'incident.set', model, { ...limits, reason });
+  return change.database.transaction(async () => {
+    await auditChange(change, 'incident.set', model, { ...limits, reason });
     return createIncidents(change).set(model, limits, reason);
   });
 }
 
 /** By slug also where the catalog no longer has the model. `cleared` is false where there was none. */
-export function clearIncident(
+export async function clearIncident(
   change: Change,
   catalog: () => Catalog,
   name: string,
-): { readonly model: string; readonly cleared: boolean } {
+): Promise<{ readonly model: string; readonly cleared: boolean }> {
   const incidents = createIncidents(change);
-  const known = incidents.list().some((incident) => incident.model === name);
+  const known = (await incidents.list()).some((incident) => incident.model === name);
   const model = known ? name : (catalog().resolve(name)?.slug ?? name);
-  const cleared = change.database.transaction(() => {
-    const found = incidents.clear(model);
-    if (found) auditChange(change, 'incident.cleared', model);
+  const cleared = await change.database.transaction(async () => {
+    const found = await incidents.clear(model);
+    if (found) await auditChange(change, 'incident.cleared', model);
     return found;
   });
   return { model, cleared };

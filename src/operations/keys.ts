@@ -7,14 +7,14 @@ import { blockSummary } from './blocks.ts';
 import type { Parts } from './parts.ts';
 
 /** Throws `key_not_found`. Nothing of what is answered holds the key itself. */
-export function findKey(
+export async function findKey(
   { keys, accounts, database, clock }: Pick<Parts, 'keys' | 'accounts' | 'database' | 'clock'>,
   idOrKey: string,
 ) {
-  const row = keys.find(idOrKey.trim());
+  const row = await keys.find(idOrKey.trim());
   return {
     key: keyRecord(row, clock()),
-    account: accounts.get(row.accountId),
-    block: blockSummary(findBlock(database, 'key', row.id, clock())),
+    account: await accounts.get(row.accountId),
+    block: blockSummary(await findBlock(database, 'key', row.id, clock())),
   } as const;
 }

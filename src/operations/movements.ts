@@ -50,7 +50,7 @@ export async function moveMoney(
   const amount = kind === 'adjustment' ? parseAdjustment(text) : parseAmount(text);
   if (given !== undefined) requireId(given);
   const reason = requireReason(words);
-  const account = parts.accounts.find(name);
+  const account = await parts.accounts.find(name);
   const id = given ?? createId('cred_', parts.randomBytes);
   const { applied, available } = await parts.ledger.credit({
     creditId: id,

@@ -45,9 +45,12 @@ export function chargeAgain(request: UsedRequest, priceOf: PriceOf): Micro | str
   return chargeServed(usage, requested, served);
 }
 
-export function preview(requests: Iterable<UsedRequest>, priceOf: PriceOf): Preview {
+export async function preview(
+  requests: AsyncIterable<UsedRequest>,
+  priceOf: PriceOf,
+): Promise<Preview> {
   const sums = createPreview(priceOf);
-  for (const request of requests) sums.add(request);
+  for await (const request of requests) sums.add(request);
   return sums.result();
 }
 

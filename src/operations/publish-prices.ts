@@ -88,12 +88,12 @@ export type Published = {
  * Writes the file. Throws `catalog_not_writable`, and `catalog_changed` where what the draft was
  * prepared on is no longer there; then nothing is changed.
  */
-export function publishPrices(
+export async function publishPrices(
   change: Change,
   found: FoundCatalog,
   prepared: PreparedPrices,
   summary: Readonly<Record<string, string | number>>,
-): Published {
+): Promise<Published> {
   const refused = whyNotWritable(found);
   if (refused !== undefined || found.path === undefined) {
     throw new OperationError('catalog_not_writable', refused ?? 'There is no catalog file.');
@@ -114,8 +114,8 @@ export function publishPrices(
   try {
     writeDurably(backup, found.text, mode);
     writeDurably(next, prepared.text, mode);
-    change.database.transaction(() => {
-      auditChange(change, 'prices.published', 'catalog', { ...summary, digest });
+    await change.database.transaction(async () => {
+      await auditChange(change, 'prices.published', 'catalog', { ...summary, digest });
       renameSync(next, file);
       isWritten = true;
     });

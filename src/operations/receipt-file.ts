@@ -21,11 +21,11 @@ export function sha256(text: string): string {
 }
 
 /** The lines of an export, each with its end, a page at a time. */
-export function* exportLines(
-  pages: Iterable<readonly string[]>,
-): Generator<string, void, undefined> {
+export async function* exportLines(
+  pages: AsyncIterable<readonly string[]>,
+): AsyncGenerator<string, void, undefined> {
   const check = createChainCheck(sha256);
-  for (const bodies of pages) {
+  for await (const bodies of pages) {
     for (const body of bodies) check.take(body);
     yield bodies.map((body) => `${body}\n`).join('');
   }

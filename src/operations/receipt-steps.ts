@@ -23,17 +23,21 @@ export type ReceiptStep = {
 const STEP = 250;
 
 /** Checks the receipts that follow `after`; 0 begins the chain. */
-export function checkReceipts(database: Database, accountId: string, after: number): ReceiptStep {
+export async function checkReceipts(
+  database: Database,
+  accountId: string,
+  after: number,
+): Promise<ReceiptStep> {
   const { balance } = createBooks(database);
-  return database.snapshot((db) => {
-    const end = findSlice(db, accountId, undefined)?.last ?? 0;
+  return database.snapshot(async (db) => {
+    const end = (await findSlice(db, accountId, undefined))?.last ?? 0;
     const last = Math.min(end, after + STEP);
     const check = createChainCheck(sha256);
     const problems: ChainProblem[] = [];
     // The one before was checked already: it is here for what follows it.
     let isFirst = after > 0;
     const slice = { first: Math.max(1, after), last };
-    for (const bodies of last > after ? receiptPages(db, accountId, slice) : []) {
+    for await (const bodies of last > after ? receiptPages(db, accountId, slice) : []) {
       for (const body of bodies) {
         const found = check.take(body);
         if (!isFirst) problems.push(...found);
@@ -41,7 +45,7 @@ export function checkReceipts(database: Database, accountId: string, after: numb
       }
     }
     const { head, closingBalance } = check.totals();
-    const { posted } = balance(accountId);
+    const { posted } = await balance(accountId);
     if (last === end && end > after && closingBalance !== posted) {
       const detail = `The last receipt leaves ${formatTokens(closingBalance)}, and the account has ${formatTokens(posted)}.`;
       problems.push({ kind: 'balance', sequence: end, detail });

@@ -16,8 +16,12 @@ export type ShownReceipt = { readonly receipt: unknown; readonly hash: string };
  * The receipt of a request, by its id, or of a movement, by its transfer id. With an account, only
  * its own: another one's is not found like one that does not exist. Throws `receipt_not_found`.
  */
-export function showReceipt(database: Database, subject: string, accountId?: string): ShownReceipt {
-  const found = findReceipt(database.db, subject);
+export async function showReceipt(
+  database: Database,
+  subject: string,
+  accountId?: string,
+): Promise<ShownReceipt> {
+  const found = await findReceipt(database.db, subject);
   if (found === undefined || (accountId !== undefined && found.accountId !== accountId)) {
     throw new OperationError(
       'receipt_not_found',
@@ -28,16 +32,16 @@ export function showReceipt(database: Database, subject: string, accountId?: str
 }
 
 /** What is written and the text of it, a page at a time, each line with its end. */
-export type ReceiptExport = { readonly slice: Slice; readonly pieces: Iterable<string> };
+export type ReceiptExport = { readonly slice: Slice; readonly pieces: AsyncIterable<string> };
 
 /** The receipts of a span, or all of them, one a line. Throws `no_receipts` where there are none. */
-export function exportReceipts(
+export async function exportReceipts(
   database: Database,
   accountId: string,
   span: Span | undefined,
   pieceReceipts?: number,
-): ReceiptExport {
-  const slice = findSlice(database.db, accountId, span);
+): Promise<ReceiptExport> {
+  const slice = await findSlice(database.db, accountId, span);
   if (slice === undefined) {
     throw new OperationError('no_receipts', 'This account has no receipts of that time.');
   }
@@ -57,13 +61,15 @@ export type VerifiedReceipts = {
 };
 
 /** The whole chain of an account, and what it says against the rest of the books. */
-export function verifyReceipts(database: Database, accountId: string): VerifiedReceipts {
+export async function verifyReceipts(
+  database: Database,
+  accountId: string,
+): Promise<VerifiedReceipts> {
   const check = createChainCheck(sha256);
-  const slice = findSlice(database.db, accountId, undefined);
+  const slice = await findSlice(database.db, accountId, undefined);
   const pages = slice === undefined ? [] : receiptPages(database.db, accountId, slice);
-  for (const bodies of pages) for (const body of bodies) check.take(body);
-  const problems = [...receiptDifferences(database.db, { accountId })].map(
-    ({ subject, kind, detail }) => ({ of: subject, kind, detail }),
-  );
+  for await (const bodies of pages) for (const body of bodies) check.take(body);
+  const differences = await Array.fromAsync(receiptDifferences(database, { accountId }));
+  const problems = differences.map(({ subject, kind, detail }) => ({ of: subject, kind, detail }));
   return { totals: check.totals(), problems };
 }

@@ -7,20 +7,24 @@ import { OperationError } from './error.ts';
 import { type Explanation, explanation, type Terms } from './explanation.ts';
 
 /** Throws `request_not_found`. */
-export function explainRequest(books: Books, terms: Terms, requestId: string): Explanation {
-  const story = books.explain(requestId);
+export async function explainRequest(
+  books: Books,
+  terms: Terms,
+  requestId: string,
+): Promise<Explanation> {
+  const story = await books.explain(requestId);
   if (story === undefined) throw notFound();
   return explanation(story, terms);
 }
 
 /** Throws `request_not_found`, also for what another account has asked. */
-export function explainToCustomer(
+export async function explainToCustomer(
   books: Books,
   terms: Terms,
   accountId: string,
   requestId: string,
-): CustomerExplanation {
-  const story = books.explain(requestId);
+): Promise<CustomerExplanation> {
+  const story = await books.explain(requestId);
   if (story === undefined || story.hold.accountId !== accountId) throw notFound();
   return customerExplanation(story, terms);
 }

@@ -18,12 +18,12 @@ const REASON_LENGTH_MAX = 200;
  * From now on no request begins there. Throws `upstream_not_found`, `model_not_found` where the
  * model has no place there, and `invalid_reason`.
  */
-export function disablePlace(
+export async function disablePlace(
   change: Change,
   catalog: Catalog,
   place: Place,
   reason: string,
-): DisabledPlace {
+): Promise<DisabledPlace> {
   const found = findPlace(catalog, place);
   const words = reason.trim();
   if (words.length > REASON_LENGTH_MAX || /[\p{Cc}\p{Zl}\p{Zp}]/u.test(words)) {
@@ -34,25 +34,29 @@ export function disablePlace(
   }
   const { database } = change;
   const since = change.clock();
-  database.transaction(() => {
-    auditChange(change, 'upstream.disabled', found.upstream, {
+  await database.transaction(async () => {
+    await auditChange(change, 'upstream.disabled', found.upstream, {
       model: found.model ?? null,
       reason: words,
     });
-    disable(database, found, words, since);
+    await disable(database, found, words, since);
   });
   return { ...found, reason: words, since };
 }
 
 /** Also where the catalog no longer has the place. `false` where it was in service. */
-export function enablePlace(change: Change, catalog: Catalog, place: Place): boolean {
+export async function enablePlace(
+  change: Change,
+  catalog: Catalog,
+  place: Place,
+): Promise<boolean> {
   const { database } = change;
   const { upstream, model } = place;
   const slug = model === undefined ? undefined : (catalog.resolve(model)?.slug ?? model);
   const found = slug === undefined ? { upstream } : { upstream, model: slug };
-  return database.transaction(() => {
-    const enabled = enable(database, found);
-    if (enabled) auditChange(change, 'upstream.enabled', upstream, { model: slug ?? null });
+  return database.transaction(async () => {
+    const enabled = await enable(database, found);
+    if (enabled) await auditChange(change, 'upstream.enabled', upstream, { model: slug ?? null });
     return enabled;
   });
 }
@@ -61,17 +65,24 @@ export function enablePlace(change: Change, catalog: Catalog, place: Place): boo
  * Has a running server forget the breakers and the refused credentials of an upstream, so that it is
  * asked again at once. The server learns of it by the audit trail. Throws `upstream_not_found`.
  */
-export function resetUpstream(change: Change, catalog: Catalog, upstream: string): void {
+export async function resetUpstream(
+  change: Change,
+  catalog: Catalog,
+  upstream: string,
+): Promise<void> {
   const found = findPlace(catalog, { upstream });
-  change.database.transaction(() => auditChange(change, 'upstream.reset', found.upstream));
+  await change.database.transaction(() => auditChange(change, 'upstream.reset', found.upstream));
 }
 
 /** What is out of service; `known` is false where the catalog has no such place. */
-export function disabledPlaces(
+export async function disabledPlaces(
   { database }: Pick<Change, 'database'>,
   catalog: Catalog,
-): readonly (DisabledPlace & { readonly known: boolean })[] {
-  return listDisabled(database).map((place) => ({ ...place, known: isKnown(catalog, place) }));
+): Promise<readonly (DisabledPlace & { readonly known: boolean })[]> {
+  return (await listDisabled(database)).map((place) => ({
+    ...place,
+    known: isKnown(catalog, place),
+  }));
 }
 
 function isKnown(catalog: Catalog, { upstream, model }: Place): boolean {

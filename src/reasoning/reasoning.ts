@@ -28,11 +28,11 @@ export type CallingTurn = {
 
 export type ReasoningStore = {
   /** Keeps the thinking of an answer under its first call, in place of what was there. */
-  readonly keep: (turn: CallingTurn, thinking: Thinking) => void;
+  readonly keep: (turn: CallingTurn, thinking: Thinking) => Promise<void>;
   /** What was kept under the first of the turn's calls that has something. */
-  readonly find: (turn: CallingTurn) => Thinking | undefined;
+  readonly find: (turn: CallingTurn) => Promise<Thinking | undefined>;
   /** Removes a few rows that are too old; called now and then. */
-  readonly sweep: () => void;
+  readonly sweep: () => Promise<void>;
   /** To be called when another process may have removed rows. */
   readonly recount: () => void;
 };
@@ -52,7 +52,7 @@ export const BOUNDS: Bounds = {
 const CALLS_LOOKED_UP_MAX = 8;
 
 /** Without a secret, what is kept can be opened until the process ends. */
-export function createReasoningStore(dependencies: {
+export async function createReasoningStore(dependencies: {
   readonly database: Database;
   /** Unix milliseconds. */
   readonly clock: () => number;
@@ -61,13 +61,13 @@ export function createReasoningStore(dependencies: {
   /** Told of a database that refuses; the answer goes on without it. */
   readonly onTrouble: (error: unknown) => void;
   readonly bounds?: Bounds;
-}): ReasoningStore {
+}): Promise<ReasoningStore> {
   const { database, clock, randomBytes, onTrouble, bounds = BOUNDS } = dependencies;
   const secret = dependencies.secret ?? randomBytes(32);
   const lookupKey = deriveKey(secret, 'tollgate reasoning store: lookup, version 1');
   const sealKey = deriveKey(secret, 'tollgate reasoning store: sealing, version 1');
   const sealer = createSealer(sealKey, randomBytes);
-  const rows = createRows({ database, clock, bounds });
+  const rows = await createRows({ database, clock, bounds });
 
   const digest = ({ accountId, preceding }: CallingTurn, call: ToolCall): Uint8Array =>
     digestCall(lookupKey, accountId, call, preceding);
@@ -82,18 +82,18 @@ export function createReasoningStore(dependencies: {
   }
 
   return {
-    keep(turn, thinking) {
+    async keep(turn, thinking) {
       const { accountId, toolCalls } = turn;
       const [first] = toolCalls;
       if (first === undefined) return;
       const key = digest(turn, first);
       const sealed = sealer.seal(JSON.stringify(thinking), contextOf(accountId, key));
-      attempt(() => rows.put(accountId, key, sealed));
+      await attempt(() => rows.put(accountId, key, sealed));
     },
-    find(turn) {
+    async find(turn) {
       for (const call of turn.toolCalls.slice(0, CALLS_LOOKED_UP_MAX)) {
         const key = digest(turn, call);
-        const sealed = attempt(() => rows.get(key));
+        const sealed = await attempt(() => rows.get(key));
         if (sealed === undefined) continue;
         const text = sealer.open(sealed, contextOf(turn.accountId, key));
         // It was sealed here, so it is what was kept.
@@ -101,24 +101,26 @@ export function createReasoningStore(dependencies: {
       }
       return undefined;
     },
-    sweep: () => void attempt(rows.sweep),
+    sweep: async () => {
+      await attempt(rows.sweep);
+    },
     recount: rows.recount,
   };
 }
 
 /** Removes what is kept of an account, or of all of them. */
-export function forgetThinking({ db }: Database, accountId?: string): void {
+export async function forgetThinking({ db }: Database, accountId?: string): Promise<void> {
   const ofAccount = accountId === undefined ? undefined : eq(reasoning.accountId, accountId);
-  db.delete(reasoning).where(ofAccount).run();
+  await db.delete(reasoning).where(ofAccount).run();
 }
 
 /** How much is kept, for an operator. */
-export function keptThinking({ db }: Database): {
+export async function keptThinking({ db }: Database): Promise<{
   readonly entries: number;
   readonly bytes: number;
-} {
+}> {
   const sum = sql<number>`coalesce(sum(${reasoning.size}), 0)`.mapWith(Number);
-  const row = db.select({ entries: count(), bytes: sum }).from(reasoning).get();
+  const row = await db.select({ entries: count(), bytes: sum }).from(reasoning).get();
   return { entries: Number(row?.entries ?? 0), bytes: row?.bytes ?? 0 };
 }
 

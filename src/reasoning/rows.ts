@@ -17,7 +17,7 @@ const ROW_BYTES = 256;
 /** Rows that one sweep removes at most, in about a millisecond. */
 const SWEEP_ROWS = 32;
 
-export function createRows(dependencies: {
+export async function createRows(dependencies: {
   readonly database: Database;
   /** Unix milliseconds. */
   readonly clock: () => number;
@@ -27,7 +27,7 @@ export function createRows(dependencies: {
   const statements = prepareStatements(database);
   /** Sums of sizes, so that no answer has to make them: of all, and of the accounts that came by. */
   const accountSums = new Map<string, number>();
-  let totalSum: number | undefined = statements.size();
+  let totalSum: number | undefined = await statements.size();
 
   /** A sum that is not known will be read when it is needed, with this row in it or not. */
   function count(accountId: string, change: number): void {
@@ -41,14 +41,14 @@ export function createRows(dependencies: {
     return row !== undefined;
   }
 
-  function accountBytes(accountId: string): number {
-    const sum = accountSums.get(accountId) ?? statements.sizeOf(accountId);
+  async function accountBytes(accountId: string): Promise<number> {
+    const sum = accountSums.get(accountId) ?? (await statements.sizeOf(accountId));
     accountSums.set(accountId, sum);
     return sum;
   }
 
-  function totalBytes(): number {
-    totalSum ??= statements.size();
+  async function totalBytes(): Promise<number> {
+    totalSum ??= await statements.size();
     return totalSum;
   }
 
@@ -58,9 +58,12 @@ export function createRows(dependencies: {
   }
 
   /** Sums that speak of rows where there are none are wrong, and made anew. */
-  function evict(isFull: () => boolean, removeOne: () => Removed | undefined): void {
-    while (isFull()) {
-      if (countOut(removeOne())) continue;
+  async function evict(
+    isFull: () => Promise<boolean>,
+    removeOne: () => Promise<Removed | undefined>,
+  ): Promise<void> {
+    while (await isFull()) {
+      if (countOut(await removeOne())) continue;
       forgetSums();
       return;
     }
@@ -68,35 +71,38 @@ export function createRows(dependencies: {
 
   return {
     /** Puts a row in place of the one with the same digest, unless it is too large for one. */
-    put(accountId: string, digest: Uint8Array, sealed: Uint8Array): void {
+    async put(accountId: string, digest: Uint8Array, sealed: Uint8Array): Promise<void> {
       if (sealed.length > bounds.entryBytes) return;
       const size = sealed.length + ROW_BYTES;
       try {
-        countOut(statements.removeSame(digest));
-        statements.insert({ accountId, digest, createdAt: clock(), size, sealed });
+        countOut(await statements.removeSame(digest));
+        await statements.insert({ accountId, digest, createdAt: clock(), size, sealed });
         count(accountId, size);
-        evict(
-          () => accountBytes(accountId) > bounds.accountBytes,
+        await evict(
+          async () => (await accountBytes(accountId)) > bounds.accountBytes,
           () => statements.removeOldestOf(accountId),
         );
-        evict(() => totalBytes() > bounds.totalBytes, statements.removeOldest);
+        await evict(async () => (await totalBytes()) > bounds.totalBytes, statements.removeOldest);
       } catch (error) {
         forgetSums();
         throw error;
       }
     },
-    get(digest: Uint8Array): Uint8Array | undefined {
-      const row = statements.find(digest);
+    async get(digest: Uint8Array): Promise<Uint8Array | undefined> {
+      const row = await statements.find(digest);
       return row !== undefined && row.createdAt > clock() - bounds.ageMs ? row.sealed : undefined;
     },
     /** Rows may have been removed elsewhere: sums are read anew when they are needed. */
     recount: forgetSums,
     /** Removes a few of the rows that are too old. */
-    sweep(): void {
+    async sweep(): Promise<void> {
       const now = clock();
       for (let left = SWEEP_ROWS; left > 0; left -= 1) {
         // What a wrong clock has dated into the future would stay in the way of all others.
-        const row = statements.removeOldestOutside(now - bounds.ageMs + 1, now + bounds.ageMs);
+        const row = await statements.removeOldestOutside(
+          now - bounds.ageMs + 1,
+          now + bounds.ageMs,
+        );
         if (!countOut(row)) return;
       }
     },

@@ -3,7 +3,6 @@
 
 import { and, eq, notBetween, sql } from 'drizzle-orm';
 import type { Database } from '../store/database.ts';
-import { prepareStatement } from '../store/statement.ts';
 import { reasoning } from '../store/tables.ts';
 
 type Row = Omit<typeof reasoning.$inferInsert, 'id'>;
@@ -22,8 +21,7 @@ export function prepareStatements(database: Database) {
   const gone = { accountId: reasoning.accountId, size: reasoning.size };
   const sum = { size: sql<bigint>`coalesce(sum(${reasoning.size}), 0)` };
 
-  const insert = prepareStatement<Row>(
-    database,
+  const insert = database.prepare<Row>(
     db.insert(reasoning).values({
       accountId: value('accountId'),
       digest: value('digest'),
@@ -32,57 +30,52 @@ export function prepareStatements(database: Database) {
       sealed: value('sealed'),
     }),
   );
-  const find = prepareStatement<{ digest: Uint8Array }, [createdAt: bigint, sealed: Uint8Array]>(
-    database,
+  const find = database.prepare<{ digest: Uint8Array }, [createdAt: bigint, sealed: Uint8Array]>(
     db
       .select({ createdAt: reasoning.createdAt, sealed: reasoning.sealed })
       .from(reasoning)
       .where(eq(reasoning.digest, value('digest'))),
   );
-  const removeSame = prepareStatement<{ digest: Uint8Array }, RemovedRow>(
-    database,
+  const removeSame = database.prepare<{ digest: Uint8Array }, RemovedRow>(
     db
       .delete(reasoning)
       .where(eq(reasoning.digest, value('digest')))
       .returning(gone),
   );
-  const removeOldest = prepareStatement<object, RemovedRow>(
-    database,
+  const removeOldest = database.prepare<object, RemovedRow>(
     db.delete(reasoning).where(isOldest).returning(gone),
   );
-  const removeOldestOf = prepareStatement<{ accountId: string }, RemovedRow>(
-    database,
+  const removeOldestOf = database.prepare<{ accountId: string }, RemovedRow>(
     db
       .delete(reasoning)
       .where(sql`${reasoning.id} = (${lowest} where ${ofAccount})`)
       .returning(gone),
   );
-  const removeOutside = prepareStatement<{ from: number; to: number }, RemovedRow>(
-    database,
+  const removeOutside = database.prepare<{ from: number; to: number }, RemovedRow>(
     db
       .delete(reasoning)
       .where(and(isOldest, notBetween(reasoning.createdAt, value('from'), value('to'))))
       .returning(gone),
   );
-  const size = prepareStatement<object, [bigint]>(database, db.select(sum).from(reasoning));
-  const sizeOf = prepareStatement<{ accountId: string }, [bigint]>(
-    database,
+  const size = database.prepare<object, [bigint]>(db.select(sum).from(reasoning));
+  const sizeOf = database.prepare<{ accountId: string }, [bigint]>(
     db.select(sum).from(reasoning).where(ofAccount),
   );
 
   return {
     insert: insert.run,
-    find(digest: Uint8Array) {
-      const row = find.get({ digest });
+    async find(digest: Uint8Array) {
+      const row = await find.get({ digest });
       return row === undefined ? undefined : { createdAt: Number(row[0]), sealed: row[1] };
     },
-    removeSame: (digest: Uint8Array) => removed(removeSame.get({ digest })),
-    removeOldest: () => removed(removeOldest.get({})),
-    removeOldestOf: (accountId: string) => removed(removeOldestOf.get({ accountId })),
+    removeSame: async (digest: Uint8Array) => removed(await removeSame.get({ digest })),
+    removeOldest: async () => removed(await removeOldest.get({})),
+    removeOldestOf: async (accountId: string) => removed(await removeOldestOf.get({ accountId })),
     /** Removes the oldest row where its time lies outside these, in Unix milliseconds. */
-    removeOldestOutside: (from: number, to: number) => removed(removeOutside.get({ from, to })),
-    size: () => Number(size.get({})?.[0] ?? 0),
-    sizeOf: (accountId: string) => Number(sizeOf.get({ accountId })?.[0] ?? 0),
+    removeOldestOutside: async (from: number, to: number) =>
+      removed(await removeOutside.get({ from, to })),
+    size: async () => Number((await size.get({}))?.[0] ?? 0),
+    sizeOf: async (accountId: string) => Number((await sizeOf.get({ accountId }))?.[0] ?? 0),
   };
 }
 

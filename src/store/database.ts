@@ -1,17 +1,20 @@
-// Opens the SQLite file. A thread has one connection: a server one for its requests and one for the
-// ledger, a command a single one. Transactions are synchronous and immediate: an asynchronous one
-// would commit at its first await.
+// Opens a SQLite file as the store's contract has it. A thread has one connection for each purpose:
+// a server one for its requests and one for the ledger, a command a single one. SQLite answers at
+// once; what is asynchronous here is only that queries of others wait while a transaction is open.
 
-import { Database as Connection } from 'bun:sqlite';
+import { Database as Connection, type SQLQueryBindings } from 'bun:sqlite';
 import { chmodSync, closeSync, existsSync, mkdirSync, openSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
-import { type BunSQLiteDatabase, drizzle } from 'drizzle-orm/bun-sqlite';
+import type { SQL } from 'drizzle-orm';
+import { SQLiteAsyncDialect } from 'drizzle-orm/sqlite-core';
+import { drizzle } from 'drizzle-orm/sqlite-proxy';
+import type { Awaitable } from '../core/awaitable.ts';
+import type { Database, Query, Statement, SyncMode } from './contract.ts';
 import { StoreError, sqliteCode } from './error.ts';
+import { createBinder } from './statement.ts';
+import { createTransactions } from './transactions.ts';
 
-/** Queries on the connection; inside a transaction, part of it. */
-export type Queries = BunSQLiteDatabase;
-
-export type SyncMode = 'full' | 'normal';
+export type { Database, Queries, SyncMode } from './contract.ts';
 
 export type DatabaseOptions = {
   /** `sqlite:./data/tollgate.db`; relative to the working directory. */
@@ -27,27 +30,10 @@ export type DatabaseOptions = {
   readonly checkpoints?: boolean;
 };
 
-export type Database = {
-  readonly db: Queries;
-  readonly connection: Connection;
-  /**
-   * Runs `work` in one immediate transaction: committed when it returns, rolled back when it
-   * throws. `work` must not be asynchronous, and transactions do not nest; both are refused.
-   */
-  readonly transaction: <T>(work: (tx: Queries) => T) => T;
-  /**
-   * A transaction that waits for no disk, however the connection syncs: for what strangers make us
-   * write, and what may be lost with the power. It survives the death of the process.
-   */
-  readonly quickly: <T>(work: (tx: Queries) => T) => T;
-  /** Inside a transaction: undoes what `work` wrote when it throws, and nothing else. */
-  readonly savepoint: <T>(work: () => T) => T;
-  /** Runs reads that see one state of the database, without keeping writers out. */
-  readonly snapshot: <T>(read: (tx: Queries) => T) => T;
-  /** Changes when another connection or process commits; says nothing about our own commits. */
-  readonly foreignCommits: () => number;
-  readonly close: () => void;
-};
+/** A database in a file, with the connection itself for what only SQLite has. */
+export type SqliteDatabase = Database & { readonly connection: Connection };
+
+const DIALECT = new SQLiteAsyncDialect();
 
 /** The indexes' upper pages stay in memory; it is filled as it is needed. */
 const CACHE_KILOBYTES = 32_768;
@@ -60,7 +46,7 @@ const BUSY_TIMEOUT_MS = 5_000;
 const BUSY_RETRY_MS = 10;
 
 /** Opens the database, and creates directory and file where they are missing. Throws `StoreError`. */
-export function openDatabase(options: DatabaseOptions): Database {
+export function openDatabase(options: DatabaseOptions): SqliteDatabase {
   const path = databasePath(options.url);
   const readonly = options.readonly ?? false;
   if (!readonly) createFile(path);
@@ -71,17 +57,61 @@ export function openDatabase(options: DatabaseOptions): Database {
   } catch (cause) {
     throw openFailure(path, cause);
   }
-  const db: Queries = drizzle(connection);
+  const transactions = createTransactions(connection, options.sync, (mode) =>
+    useSync(connection, mode),
+  );
+  const { whenFree } = transactions;
+  const ask = (text: string, params: unknown[]): unknown[][] =>
+    connection.query(text).values(...(params as SQLQueryBindings[])) as unknown[][];
+  const db = drizzle(async (text, params, method) => {
+    await whenFree();
+    const rows = ask(text, params);
+    // The builder wants one row where it asks for one.
+    return { rows: method === 'get' ? (rows[0] as unknown[]) : rows };
+  });
   const version = connection.query<{ data_version: bigint }, []>('PRAGMA data_version');
   return {
+    dialect: 'sqlite',
     db,
     connection,
-    transaction: (work) => inTransaction(connection, 'IMMEDIATE', () => work(db)),
-    quickly: (work) => withoutSync(connection, options.sync, () => work(db)),
-    savepoint: (work) => atSavepoint(connection, work),
-    snapshot: (read) => inTransaction(connection, 'DEFERRED', () => read(db)),
+    async rows<Row>(query: SQL): Promise<Row[]> {
+      await whenFree();
+      const { sql, params } = DIALECT.sqlToQuery(query);
+      return connection.query<Row, SQLQueryBindings[]>(sql).all(...(params as SQLQueryBindings[]));
+    },
+    prepare: (query) => prepareStatement(connection, whenFree, query),
+    transaction: (work) => transactions.run('IMMEDIATE', options.sync, () => work(db)),
+    quickly: (work) => transactions.run('IMMEDIATE', 'normal', () => work(db)),
+    savepoint: transactions.savepoint,
+    snapshot: (read) => transactions.run('DEFERRED', options.sync, () => read(db)),
     foreignCommits: () => Number(version.get()?.data_version ?? 0),
-    close: () => connection.close(),
+    async ping() {
+      connection.query('SELECT 1').get();
+    },
+    async close() {
+      await whenFree();
+      connection.close();
+    },
+  };
+}
+
+/** Waits for nothing while no transaction is open, and then for the statement alone. */
+function prepareStatement<Values extends object, Row extends readonly unknown[]>(
+  connection: Connection,
+  whenFree: () => Promise<void> | undefined,
+  query: Query,
+): Statement<Values, Row> {
+  const { sql: text, params } = query.toSQL();
+  const bind = createBinder(params) as (values: Values) => SQLQueryBindings[];
+  const statement = connection.prepare<Row, SQLQueryBindings[]>(text);
+  function once<Answer>(ask: () => Answer): Awaitable<Answer> {
+    const busy = whenFree();
+    return busy === undefined ? ask() : busy.then(ask);
+  }
+  return {
+    run: (values) => once(() => Number(statement.run(...bind(values)).changes)),
+    get: (values) => once(() => statement.values(...bind(values))[0] as Row | undefined),
+    all: (values) => once(() => statement.values(...bind(values)) as unknown as readonly Row[]),
   };
 }
 
@@ -176,53 +206,6 @@ function openFailure(path: string, cause: unknown): StoreError {
   );
 }
 
-function inTransaction<T>(
-  connection: Connection,
-  mode: 'IMMEDIATE' | 'DEFERRED',
-  work: () => T,
-): T {
-  if (connection.inTransaction) throw new StoreError('A transaction is already open.');
-  connection.run(`BEGIN ${mode}`);
-  try {
-    const result = work();
-    if (result instanceof Promise) {
-      result.catch(() => undefined);
-      throw new StoreError('A transaction must not be asynchronous.');
-    }
-    connection.run('COMMIT');
-    return result;
-  } catch (cause) {
-    // A failed write may have ended the transaction already.
-    if (connection.inTransaction) connection.run('ROLLBACK');
-    throw cause;
-  }
-}
-
-function withoutSync<T>(connection: Connection, sync: SyncMode, work: () => T): T {
-  useSync(connection, 'normal');
-  try {
-    return inTransaction(connection, 'IMMEDIATE', work);
-  } finally {
-    useSync(connection, sync);
-  }
-}
-
 function useSync(connection: Connection, sync: SyncMode): void {
   connection.run(`PRAGMA synchronous = ${sync === 'full' ? 'FULL' : 'NORMAL'}`);
-}
-
-function atSavepoint<T>(connection: Connection, work: () => T): T {
-  connection.run('SAVEPOINT inner_work');
-  try {
-    const result = work();
-    connection.run('RELEASE inner_work');
-    return result;
-  } catch (cause) {
-    // A failed write may have ended the whole transaction already.
-    if (connection.inTransaction) {
-      connection.run('ROLLBACK TO inner_work');
-      connection.run('RELEASE inner_work');
-    }
-    throw cause;
-  }
 }

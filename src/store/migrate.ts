@@ -2,7 +2,7 @@
 // transaction and takes no lock; two processes that start together would both apply everything.
 
 import { createHash } from 'node:crypto';
-import type { Database } from './database.ts';
+import type { SqliteDatabase } from './database.ts';
 import { StoreError } from './error.ts';
 import { MIGRATIONS, type Migration } from './migrations.ts';
 
@@ -19,15 +19,15 @@ const BREAKPOINT = '--> statement-breakpoint';
  * Applies what is missing, all of it or nothing, and returns the tags that were applied. Throws
  * `StoreError` when the database was made by a newer build, or from different migrations.
  */
-export function migrate(
-  database: Database,
+export async function migrate(
+  database: SqliteDatabase,
   migrations: readonly Migration[] = MIGRATIONS,
-): readonly string[] {
+): Promise<readonly string[]> {
   const { connection } = database;
   // A migration that rebuilds a table drops the old one, which enforced references would refuse.
   connection.run('PRAGMA foreign_keys = OFF');
   try {
-    return database.transaction(() => {
+    return await database.transaction(async () => {
       createBookkeeping(database);
       const pending = pendingMigrations(appliedRows(database), migrations);
       for (const migration of pending) apply(database, migration);
@@ -41,7 +41,7 @@ export function migrate(
 
 /** What is applied and what is not; changes nothing. Throws `StoreError` as `migrate` does. */
 export function migrationStatus(
-  database: Database,
+  database: SqliteDatabase,
   migrations: readonly Migration[] = MIGRATIONS,
 ): MigrationStatus {
   const rows = hasBookkeeping(database) ? appliedRows(database) : [];
@@ -53,7 +53,7 @@ export function migrationStatus(
 }
 
 /** Triggers that the migrations made and somebody has dropped: they keep the books append-only. */
-export function droppedTriggers({ connection }: Database): readonly string[] {
+export function droppedTriggers({ connection }: SqliteDatabase): readonly string[] {
   const made = MIGRATIONS.flatMap(({ sql }) =>
     [...sql.matchAll(/CREATE TRIGGER (\w+)/g)].flatMap(([, name]) => name ?? []),
   );
@@ -83,7 +83,7 @@ function pendingMigrations(
   return migrations.slice(applied.length);
 }
 
-function apply(database: Database, migration: Migration): void {
+function apply(database: SqliteDatabase, migration: Migration): void {
   for (const statement of migration.sql.split(BREAKPOINT)) database.connection.run(statement);
   database.connection.run('INSERT INTO __drizzle_migrations (hash, created_at) VALUES (?, ?)', [
     hashOf(migration),
@@ -97,20 +97,20 @@ function hashOf(migration: Migration): string {
 }
 
 /** Letter for letter the table that Drizzle's tools make. */
-function createBookkeeping(database: Database): void {
+function createBookkeeping(database: SqliteDatabase): void {
   database.connection.run(
     'CREATE TABLE IF NOT EXISTS __drizzle_migrations (id SERIAL PRIMARY KEY, hash text NOT NULL, created_at numeric)',
   );
 }
 
-function hasBookkeeping(database: Database): boolean {
+function hasBookkeeping(database: SqliteDatabase): boolean {
   const found = database.connection
     .query("SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = '__drizzle_migrations'")
     .get();
   return found !== null;
 }
 
-function appliedRows(database: Database): readonly AppliedRow[] {
+function appliedRows(database: SqliteDatabase): readonly AppliedRow[] {
   return database.connection
     .query<{ hash: string; created_at: bigint }, []>(
       'SELECT hash, created_at FROM __drizzle_migrations ORDER BY created_at, rowid',
@@ -119,7 +119,7 @@ function appliedRows(database: Database): readonly AppliedRow[] {
     .map((row) => ({ hash: row.hash, createdAt: Number(row.created_at) }));
 }
 
-function checkReferences(database: Database): void {
+function checkReferences(database: SqliteDatabase): void {
   const broken = database.connection.query('PRAGMA foreign_key_check').all().length;
   if (broken === 0) return;
   throw new StoreError(

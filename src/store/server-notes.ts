@@ -7,12 +7,18 @@ import { serverNotes } from './tables.ts';
 
 type NoteName = typeof serverNotes.$inferSelect.name;
 
-export function readNote({ db }: Database, name: NoteName): string | undefined {
-  return db.select().from(serverNotes).where(eq(serverNotes.name, name)).get()?.value;
+export async function readNote({ db }: Database, name: NoteName): Promise<string | undefined> {
+  return (await db.select().from(serverNotes).where(eq(serverNotes.name, name)).get())?.value;
 }
 
-export function writeNote({ db }: Database, name: NoteName, value: string, nowMs: number): void {
-  db.insert(serverNotes)
+export async function writeNote(
+  { db }: Database,
+  name: NoteName,
+  value: string,
+  nowMs: number,
+): Promise<void> {
+  await db
+    .insert(serverNotes)
     .values({ name, value, updatedAt: nowMs })
     .onConflictDoUpdate({ target: serverNotes.name, set: { value, updatedAt: nowMs } })
     .run();

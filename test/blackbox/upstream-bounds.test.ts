@@ -78,7 +78,7 @@ beforeAll(async () => {
 });
 
 afterAll(async () => {
-  books.close();
+  await books.close();
   await gateway[Symbol.asyncDispose]();
   await upstream.close();
 });

@@ -5,16 +5,16 @@ import { afterAll, expect, test } from 'bun:test';
 import { disable, enable, listDisabled, readDisabled } from '../../src/catalog/disabled.ts';
 import { newDatabase, temporaryDirectory } from '../support/database.ts';
 
-const database = newDatabase(temporaryDirectory());
+const database = await newDatabase(temporaryDirectory());
 afterAll(() => database.close());
 
-test('an upstream is out of service for all models, or for one of them, until it is put back', () => {
-  const before = readDisabled(database);
-  disable(database, { upstream: 'b.x', model: 'swift-1' }, 'slow', 1);
-  disable(database, { upstream: 'a' }, 'down', 2);
-  disable(database, { upstream: 'a' }, 'still down', 3);
+test('an upstream is out of service for all models, or for one of them, until it is put back', async () => {
+  const before = await readDisabled(database);
+  await disable(database, { upstream: 'b.x', model: 'swift-1' }, 'slow', 1);
+  await disable(database, { upstream: 'a' }, 'down', 2);
+  await disable(database, { upstream: 'a' }, 'still down', 3);
   expect(before('a', 'swift-1')).toBe(false);
-  const now = readDisabled(database);
+  const now = await readDisabled(database);
   expect([
     now('a', 'swift-1'),
     now('a', 'swift-2'),
@@ -30,6 +30,6 @@ test('an upstream is out of service for all models, or for one of them, until it
     false,
     true,
   ]);
-  expect(readDisabled(database)('a', 'swift-1')).toBe(false);
+  expect((await readDisabled(database))('a', 'swift-1')).toBe(false);
   expect(listDisabled(database)).toHaveLength(1);
 });

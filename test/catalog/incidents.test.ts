@@ -4,17 +4,17 @@ import { afterAll, expect, test } from 'bun:test';
 import { createIncidents, readIncidents } from '../../src/catalog/incidents.ts';
 import { newDatabase, temporaryDirectory } from '../support/database.ts';
 
-const database = newDatabase(temporaryDirectory());
+const database = await newDatabase(temporaryDirectory());
 afterAll(() => database.close());
 const clock = (): number => 1_000;
 
-test('an incident replaces the one before, and what was read before it stays', () => {
+test('an incident replaces the one before, and what was read before it stays', async () => {
   const incidents = createIncidents({ database, clock });
-  const before = readIncidents(database);
-  incidents.set('swift-1', { requestsPerMinute: 30, concurrentRequests: 2 }, 'capacity');
-  incidents.set('swift-1', { tokensPerMinute: 9_000 }, 'still capacity');
+  const before = await readIncidents(database);
+  await incidents.set('swift-1', { requestsPerMinute: 30, concurrentRequests: 2 }, 'capacity');
+  await incidents.set('swift-1', { tokensPerMinute: 9_000 }, 'still capacity');
   expect(before('swift-1')).toBeUndefined();
-  expect(readIncidents(database)('swift-1')).toEqual({ tokensPerMinute: 9_000 });
+  expect((await readIncidents(database))('swift-1')).toEqual({ tokensPerMinute: 9_000 });
   expect(incidents.list()).toEqual([
     {
       model: 'swift-1',
@@ -26,14 +26,17 @@ test('an incident replaces the one before, and what was read before it stays', (
     },
   ]);
   expect([incidents.clear('swift-1'), incidents.clear('swift-1')]).toEqual([true, false]);
-  expect([readIncidents(database)('swift-1'), incidents.list()]).toEqual([undefined, []]);
+  expect([(await readIncidents(database))('swift-1'), await incidents.list()]).toEqual([
+    undefined,
+    [],
+  ]);
 });
 
 test.each([{}, { requestsPerMinute: 0 }, { tokensPerMinute: 1.5 }, { concurrentRequests: -1 }])(
   'the limits %p are refused and nothing is stored',
-  (limits) => {
+  async (limits) => {
     const incidents = createIncidents({ database, clock });
-    expect(() => incidents.set('swift-1', limits, '')).toThrow(RangeError);
+    await expect(incidents.set('swift-1', limits, '')).rejects.toThrow(RangeError);
     expect(incidents.list()).toEqual([]);
   },
 );

@@ -11,7 +11,7 @@ import {
 } from '../../src/catalog/notes.ts';
 import { newDatabase, temporaryDirectory } from '../support/database.ts';
 
-const database = newDatabase(temporaryDirectory());
+const database = await newDatabase(temporaryDirectory());
 afterAll(() => database.close());
 
 const NOTE: CatalogNote = {
@@ -28,19 +28,19 @@ const NOTE: CatalogNote = {
   refused: { at: '2026-11-21T12:01:00Z', problems: ['two'] },
 };
 
-test('a note is read as it was written, and the next takes its place', () => {
+test('a note is read as it was written, and the next takes its place', async () => {
   expect(readCatalogNote(database)).toBeUndefined();
-  writeCatalogNote(database, NOTE, 1);
+  await writeCatalogNote(database, NOTE, 1);
   expect(readCatalogNote(database)).toEqual(NOTE);
   const next = { ...NOTE, request: 'op_1', refused: null };
-  writeCatalogNote(database, next, 2);
+  await writeCatalogNote(database, next, 2);
   expect(readCatalogNote(database)).toEqual(next);
 });
 
-test('a request for a reload is the last one', () => {
+test('a request for a reload is the last one', async () => {
   expect(readReloadRequest(database)).toBeUndefined();
-  writeReloadRequest(database, 'op_1', 1);
-  writeReloadRequest(database, 'op_2', 2);
+  await writeReloadRequest(database, 'op_1', 1);
+  await writeReloadRequest(database, 'op_2', 2);
   expect(readReloadRequest(database)).toBe('op_2');
 });
 

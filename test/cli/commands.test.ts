@@ -193,7 +193,7 @@ describe('refusals', () => {
     database.connection.run(
       "INSERT INTO __drizzle_migrations (hash, created_at) VALUES ('later', 9999999999999)",
     );
-    database.close();
+    await database.close();
     const { exitCode, stderr } = await newer.run('account', 'list');
     expect([exitCode, stderr]).toEqual([1, expect.stringContaining('newer version of tollgate')]);
   });

@@ -78,7 +78,7 @@ test('explain shows how a charge came about, and doctor finds nothing wrong', as
     charge: 15_600_000n,
   });
   await ledger.close();
-  database.close();
+  await database.close();
 
   const story = await tollgate.json('explain', 'req_one');
   expect(story).toMatchObject({
@@ -126,7 +126,7 @@ test('doctor names a trigger that somebody has dropped', async () => {
     'triggers were dropped (ledger_entries_no_update); restore a backup',
   ]);
   connection.run(sql);
-  close();
+  await close();
 });
 
 test('doctor names a missing database and does not make one', async () => {
@@ -191,7 +191,7 @@ test('doctor names what is pending and every difference in the books', async () 
   const database = openDatabase({ url: `sqlite:${path}`, sync: 'normal' });
   database.connection.run('UPDATE balances SET posted = posted + 1500000');
   database.connection.run('UPDATE accounts SET created_at = created_at + 3600000');
-  database.close();
+  await database.close();
   expect(await wrongChecks()).toEqual([
     [
       'ledger',

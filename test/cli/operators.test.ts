@@ -16,9 +16,9 @@ import { newDatabase, temporaryDirectory } from '../support/database.ts';
 import { waitUntil } from '../support/upstream.ts';
 
 const directory = temporaryDirectory();
-const ends: (() => void)[] = [];
-afterEach(() => {
-  for (const end of ends.splice(0)) end();
+const ends: (() => Promise<void>)[] = [];
+afterEach(async () => {
+  for (const end of ends.splice(0)) await end();
 });
 
 const found = {
@@ -29,14 +29,14 @@ const found = {
 } as const;
 
 /** A server's side with everything that it has said, and the operator's side of the same file. */
-function start(read: () => LoadedCatalog = () => loadFound(found, 0)) {
+async function start(read: () => LoadedCatalog = () => loadFound(found, 0)) {
   const name = crypto.randomUUID();
-  const database = newDatabase(directory, name);
-  const beside = newDatabase(directory, name);
+  const database = await newDatabase(directory, name);
+  const beside = await newDatabase(directory, name);
   const errors: string[] = [];
   const alerts: Alert[] = [];
   let changes = 0;
-  const operators = createOperators({
+  const operators = await createOperators({
     database,
     live: createLiveCatalog({ first: loadFound(found, 0), read, clock: Date.now }),
     file: { paths: [], changedSettings: () => [] },
@@ -62,12 +62,12 @@ function start(read: () => LoadedCatalog = () => loadFound(found, 0)) {
 }
 
 test('one change of an operator is one new state, and the old one stays as it was', async () => {
-  const { operators, blocks, settings, changes } = start();
+  const { operators, blocks, settings, changes } = await start();
   const before = operators.current();
-  blocks.add('account', 'acct_a', { reason: '' }, 'operator');
+  await blocks.add('account', 'acct_a', { reason: '' }, 'operator');
   await waitUntil(() => changes() === 1);
   const between = operators.current();
-  settings.setMaintenance({ on: true, message: 'Soon.' }, 'operator');
+  await settings.setMaintenance({ on: true, message: 'Soon.' }, 'operator');
   await waitUntil(() => changes() === 2);
   const after = operators.current();
   const blocked = [before, between, after].map(({ blocklist }) =>
@@ -83,32 +83,32 @@ test('one change of an operator is one new state, and the old one stays as it wa
 });
 
 test('each upstream that is said to be mended is told once', async () => {
-  const { operators, beside } = start();
+  const { operators, beside } = await start();
   const mended: string[] = [];
   ends.push(operators.watch((upstream) => mended.push(upstream)));
   const change = { database: beside, clock: Date.now, randomBytes, actor: 'operator' };
-  resetUpstream(change, operators.current().catalog, 'demo');
+  await resetUpstream(change, operators.current().catalog, 'demo');
   await waitUntil(() => mended.length > 0);
-  operators.look();
-  resetUpstream(change, operators.current().catalog, 'demo');
-  operators.look();
+  await operators.look();
+  await resetUpstream(change, operators.current().catalog, 'demo');
+  await operators.look();
   expect(mended).toEqual(['demo', 'demo']);
 });
 
 test('a commit that changes nothing of an operator changes nothing here', async () => {
-  const { operators, beside, blocks, changes } = start();
+  const { operators, beside, blocks, changes } = await start();
   const before = operators.current();
   // As the ledger does all the time.
   beside.connection.run("INSERT INTO server_notes VALUES ('other', '', 1)");
   await Bun.sleep(600);
   expect([changes(), operators.current() === before]).toEqual([0, true]);
-  blocks.add('account', 'acct_a', { reason: '' }, 'operator');
+  await blocks.add('account', 'acct_a', { reason: '' }, 'operator');
   await waitUntil(() => changes() === 1);
 });
 
 test('what cannot be read is logged once, and taken up as soon as it can be', async () => {
-  const { operators, beside, blocks, errors } = start();
-  blocks.add('account', 'acct_a', { reason: '' }, 'operator');
+  const { operators, beside, blocks, errors } = await start();
+  await blocks.add('account', 'acct_a', { reason: '' }, 'operator');
   beside.connection.run('ALTER TABLE blocks RENAME TO gone');
   await waitUntil(() => errors.length > 0);
   const { blocklist } = operators.current();
@@ -121,14 +121,14 @@ test('what cannot be read is logged once, and taken up as soon as it can be', as
 
 test('a refused catalog is an alert, a line of the log and a note, with the first of its problems', async () => {
   const problems = Array.from({ length: 60 }, (_, at) => `problem ${at}`);
-  const { operators, database, errors, alerts } = start(() => {
+  const { operators, database, errors, alerts } = await start(() => {
     throw new CatalogError(problems);
   });
   const { catalog } = operators.current();
   process.kill(process.pid, 'SIGHUP');
   await waitUntil(() => alerts.length > 0);
   expect(alerts).toEqual([{ kind: 'catalog_refused', problems: 60 }]);
-  await waitUntil(() => readCatalogNote(database)?.refused !== null);
+  await waitUntil(async () => (await readCatalogNote(database))?.refused !== null);
   expect(readCatalogNote(database)).toMatchObject({
     version: 1,
     refused: {

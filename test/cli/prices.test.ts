@@ -147,13 +147,9 @@ const anySale = fc
 const ALWAYS = { fromMs: 0, untilMs: Date.parse('2027-01-01T00:00:00Z') };
 
 /** The prices that were booked, by the versions on the records. */
-function bookedPrices({ db }: Database): PriceOf {
+async function bookedPrices({ db }: Database): Promise<PriceOf> {
   const versions = new Map<string, Price>(
-    db
-      .select()
-      .from(priceVersions)
-      .all()
-      .map((row) => [row.version, row]),
+    (await db.select().from(priceVersions).all()).map((row) => [row.version, row]),
   );
   return ({ priceVersionRequested, priceVersionServed }, role) =>
     versions.get((role === 'served' ? priceVersionServed : undefined) ?? priceVersionRequested);
@@ -163,14 +159,14 @@ test('law: charges come out again from the versions on the records, and from the
   const seen = { fallbacks: 0, losses: 0, recovered: 0 };
   await fc.assert(
     fc.asyncProperty(fc.array(anySale, { minLength: 1, maxLength: 25 }), async (sales) => {
-      const open = booksOver(newDatabase(directory));
+      const open = booksOver(await newDatabase(directory));
       try {
         await fundAccount(open, 'rich', 10n ** 15n);
         await fundAccount(open, 'poor', 20_000_000_000n);
         for (const [index, sale] of sales.entries()) await book(open, { ...sale, id: `r${index}` });
         const { database } = open;
-        const booked = bookedPrices(database);
-        const records = [...eachUsedRequest(database, ALWAYS)];
+        const booked = await bookedPrices(database);
+        const records = await Array.fromAsync(eachUsedRequest(database, ALWAYS));
         for (const record of records) {
           expect(chargeAgain(record, booked)).toBe(record.charged);
           if (record.modelServed !== undefined && record.modelServed !== record.modelRequested)
@@ -183,7 +179,7 @@ test('law: charges come out again from the versions on the records, and from the
             modelOf(role === 'served' ? (modelServed ?? '') : modelRequested).prices,
             startedAt,
           );
-        const { totals, unpriced } = preview(records, present);
+        const { totals, unpriced } = await preview(records, present);
         expect([totals.requests, unpriced.size]).toEqual([records.length, 0]);
         expect(totals.wouldBe).toBe(totals.booked);
         expect(totals.booked).toBe(records.reduce((sum, { charged }) => sum + charged, 0n));
@@ -267,7 +263,7 @@ describe('the commands', () => {
       '1000000',
     );
     ann = (made['account'] as { id: string }).id;
-    const open = booksOver(openHome());
+    const open = booksOver(await openHome());
     await fundAccount(open, 'ben', 10n ** 12n);
     const sale = (id: string, startedAt: string, more: Partial<Sale> = {}): Sale => ({
       ...{ id, accountId: ann, requested: 'swift-1', served: 'swift-1' },
@@ -283,7 +279,7 @@ describe('the commands', () => {
     await closeBooks(open);
   });
 
-  function openHome(): Database {
+  async function openHome(): Promise<Database> {
     return newDatabase(join(home, 'data'), 'tollgate');
   }
 

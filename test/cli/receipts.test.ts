@@ -38,7 +38,7 @@ beforeAll(async () => {
     url: `sqlite:${join(directory, 'data', 'tollgate.db')}`,
     sync: 'normal',
   });
-  migrate(database);
+  await migrate(database);
   open = booksOver(database);
   for (const id of ['ada', 'bob', 'eve'])
     await fundAccount(open, id, id === 'eve' ? 0n : 1_000_000n);

@@ -36,7 +36,7 @@ function liveInTurn(...looks: readonly (readonly string[])[]) {
 /** Books in which ada has an open hold, for `r1`, and bob has none. */
 async function audited(...looks: readonly (readonly string[])[]) {
   const name = crypto.randomUUID();
-  const open = booksOver(newDatabase(directory, name));
+  const open = booksOver(await newDatabase(directory, name));
   for (const id of ['ada', 'bob']) await fundAccount(open, id, 100n);
   await open.ledger.hold(holdOf('r1', 'ada', 30n));
   const told: string[] = [];

@@ -4,7 +4,7 @@
 import { expect, test } from 'bun:test';
 import { type ServingSeriesOptions, startServingSeries } from '../../src/cli/serving-series.ts';
 import { createRollUp } from '../../src/ledger/series/roll-up.ts';
-import type { Database } from '../../src/store/database.ts';
+import type { SqliteDatabase } from '../../src/store/database.ts';
 import { newDatabase, temporaryDirectory } from '../support/database.ts';
 import { waitUntil } from '../support/upstream.ts';
 import { addRecords, usageRecord } from '../support/usage.ts';
@@ -12,15 +12,18 @@ import { addRecords, usageRecord } from '../support/usage.ts';
 const directory = temporaryDirectory();
 
 type Started = {
-  readonly database: Database;
+  readonly database: SqliteDatabase;
   readonly lines: string[];
   readonly stop: () => void;
 };
 
-function start(records: number, options: Partial<ServingSeriesOptions> = {}): Started {
+async function start(
+  records: number,
+  options: Partial<ServingSeriesOptions> = {},
+): Promise<Started> {
   const name = crypto.randomUUID();
-  const database = newDatabase(directory, name);
-  database.transaction(() =>
+  const database = await newDatabase(directory, name);
+  await database.transaction(() =>
     addRecords(
       database,
       Array.from({ length: records }, () => usageRecord()),
@@ -39,30 +42,30 @@ function start(records: number, options: Partial<ServingSeriesOptions> = {}): St
 }
 
 test('new records are added up again and again', async () => {
-  const { database, lines, stop } = start(250);
+  const { database, lines, stop } = await start(250);
   const rollUp = createRollUp(database);
-  await waitUntil(() => rollUp.behind() === 0);
-  addRecords(database, [usageRecord()]);
-  await waitUntil(() => rollUp.behind() === 0);
+  await waitUntil(async () => (await rollUp.behind()) === 0);
+  await addRecords(database, [usageRecord()]);
+  await waitUntil(async () => (await rollUp.behind()) === 0);
   stop();
   expect(lines).toEqual([]);
-  database.close();
+  await database.close();
 });
 
 test('a thread adds up a long past', async () => {
-  const { database, lines, stop } = start(3_000, { threadFrom: 1_000 });
+  const { database, lines, stop } = await start(3_000, { threadFrom: 1_000 });
   const rollUp = createRollUp(database);
-  await waitUntil(() => rollUp.behind() === 0 && lines.length === 2);
+  await waitUntil(async () => (await rollUp.behind()) === 0 && lines.length === 2);
   stop();
   expect(lines).toEqual([
     'adding up 3000 usage records of the past',
     'the usage records of the past are added up',
   ]);
-  database.close();
+  await database.close();
 });
 
 test('a failure is told, and what is behind is added up later', async () => {
-  const { database, lines, stop } = start(10);
+  const { database, lines, stop } = await start(10);
   database.connection.run(
     "create temp trigger full before update on usage_mark begin select raise(abort, 'full'); end",
   );
@@ -70,15 +73,15 @@ test('a failure is told, and what is behind is added up later', async () => {
   expect(lines[0]).toBe('usage could not be added up; it is tried again');
   database.connection.run('drop trigger full');
   const rollUp = createRollUp(database);
-  await waitUntil(() => rollUp.behind() === 0);
+  await waitUntil(async () => (await rollUp.behind()) === 0);
   stop();
-  database.close();
+  await database.close();
 });
 
 test('a thread that cannot open the database is tried again too', async () => {
-  const { database, lines, stop } = start(10, { threadFrom: 1, url: 'sqlite:/' });
+  const { database, lines, stop } = await start(10, { threadFrom: 1, url: 'sqlite:/' });
   await waitUntil(() => lines.filter((line) => line.startsWith('usage could not')).length > 1);
   stop();
   expect(createRollUp(database).behind()).toBe(10);
-  database.close();
+  await database.close();
 });

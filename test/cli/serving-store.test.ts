@@ -24,7 +24,7 @@ test('a hold whose request is gone is ended after a minute, one under way and a 
   });
   const { database, ledger } = store;
   const books = createBooks(database);
-  addAccount({ database, ledger, books }, 'ada');
+  await addAccount({ database, ledger, books }, 'ada');
   await ledger.credit(creditOf('c1', 'ada', 1_000n));
   await ledger.hold(holdOf('lost', 'ada', 100n));
   await ledger.hold(holdOf('under-way', 'ada', 100n));
@@ -39,8 +39,8 @@ test('a hold whose request is gone is ended after a minute, one under way and a 
   nowMs = NOW + MINUTE + 1;
   for (const tick of ticks) tick();
 
-  const phase = (requestId: string) => books.explain(requestId)?.hold.phase;
-  await waitUntil(() => phase('lost') === 'expired');
+  const phase = async (requestId: string) => (await books.explain(requestId))?.hold.phase;
+  await waitUntil(async () => (await phase('lost')) === 'expired');
   expect({ underWay: phase('under-way'), young: phase('young') }).toEqual({
     underWay: 'held',
     young: 'held',

@@ -34,7 +34,7 @@ beforeAll(async () => {
 });
 
 afterAll(async () => {
-  books.close();
+  await books.close();
   await gateway[Symbol.asyncDispose]();
   await upstream.close();
 });

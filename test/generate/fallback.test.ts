@@ -63,8 +63,8 @@ const CATALOG: Catalog = {
 
 let open: OpenBooks;
 
-beforeAll(() => {
-  open = openBooks(directory);
+beforeAll(async () => {
+  open = await openBooks(directory);
 });
 
 afterAll(() => closeBooks(open));
@@ -106,7 +106,7 @@ async function ask(accountId: string, reason: FinishReason, fails: readonly stri
       monotonic: clock,
       random: () => 0,
       randomBytes: (length) => new Uint8Array(length),
-      limits: createLimits({
+      limits: await createLimits({
         clock,
         monotonic: clock,
         isLive: inFlight.isLive,

@@ -90,8 +90,8 @@ const ANSWER: readonly GenerationEvent[] = [
 let open: OpenBooks;
 let nowMs = NOW;
 
-beforeAll(() => {
-  open = openBooks(directory);
+beforeAll(async () => {
+  open = await openBooks(directory);
 });
 
 afterAll(() => closeBooks(open));
@@ -101,7 +101,7 @@ async function rig(accountId: string, changes: Partial<GenerateDependencies> = {
   await fundAccount(open, accountId, 10_000n * TOKEN);
   nowMs = NOW;
   const inFlight = createInFlight();
-  const limits = createLimits({
+  const limits = await createLimits({
     clock: () => nowMs,
     monotonic: () => nowMs,
     isLive: inFlight.isLive,
@@ -181,7 +181,7 @@ describe('a request costs the prices of the moment when it started', () => {
     };
     const generated = await generate(dependencies, call('late-1', { readBody }));
     expect(generated).toMatchObject({ receipt: { tokensDebited: '45' } });
-    expect(open.books.explain('late-1')?.record).toMatchObject({
+    expect((await open.books.explain('late-1'))?.record).toMatchObject({
       priceVersionRequested: 'first@3',
       priceVersionServed: 'first@3',
       debited: 45n * TOKEN,
@@ -201,7 +201,7 @@ describe('a request costs the prices of the moment when it started', () => {
     });
     const generated = await generate(dependencies, call('fallback-1'));
     expect(generated).toMatchObject({ modelServed: 'second', receipt: { tokensDebited: '30' } });
-    expect(open.books.explain('fallback-1')?.record).toMatchObject({
+    expect((await open.books.explain('fallback-1'))?.record).toMatchObject({
       priceVersionRequested: 'first@3',
       priceVersionServed: 'second@2',
     });
@@ -226,7 +226,7 @@ describe('a request that is refused for its money leaves nothing behind', () => 
     // Whatever is given to the ledger now is done after all that was given before.
     const nothing = { outputTokens: 0, reasoningTokens: 0, nowMs };
     await open.ledger.checkpoint({ requestId: 'unconfirmed-1', ...nothing });
-    expect(open.books.explain('unconfirmed-1')?.hold).toMatchObject({ phase: 'released' });
+    expect((await open.books.explain('unconfirmed-1'))?.hold).toMatchObject({ phase: 'released' });
     expect(open.books.balance('unconfirmed')).toMatchObject({ held: 0n, posted: 10_000n * TOKEN });
   });
 
@@ -309,7 +309,7 @@ test('the ledger hears of every attempt before it is made, and of what has passe
     '400 have passed',
     '800 have passed',
   ]);
-  expect(open.books.explain('heard-1')?.hold).toMatchObject({
+  expect((await open.books.explain('heard-1'))?.hold).toMatchObject({
     modelServed: 'second',
     dispatchedAt: NOW,
     outputTokens: 800,
@@ -330,7 +330,9 @@ describe('a client that leaves', () => {
     expect(used()).toMatchObject({ inFlight: 0, dayTokens: 0 });
     expect(inFlight.count()).toBe(0);
     expect(open.books.balance('gone')).toMatchObject({ held: 0n, posted: 10_000n * TOKEN });
-    expect(open.books.explain('gone-1')?.record).toMatchObject({ outcome: 'client_cancelled' });
+    expect((await open.books.explain('gone-1'))?.record).toMatchObject({
+      outcome: 'client_cancelled',
+    });
   });
 
   test('an upstream that bills to the end pays its report from the hold, and not beyond', async () => {
@@ -353,7 +355,7 @@ describe('a client that leaves', () => {
       },
     });
     await generate(dependencies, call('drained-1', { signal: client.signal }));
-    const story = open.books.explain('drained-1');
+    const story = await open.books.explain('drained-1');
     const held = story?.hold.amount ?? 0n;
     expect(held).toBeGreaterThan(0n);
     expect(story?.record).toMatchObject({

@@ -51,11 +51,11 @@ const catalog = loadCatalog({
   nowMs: 0,
 });
 
-const database = newDatabase(temporaryDirectory());
+const database = await newDatabase(temporaryDirectory());
 afterAll(() => database.close());
 
 let finds = 0;
-const store = createReasoningStore({
+const store = await createReasoningStore({
   database,
   clock: () => 1_000,
   randomBytes: (length) => crypto.getRandomValues(new Uint8Array(length)),
@@ -120,12 +120,16 @@ function setUp(slug: string, accountId = crypto.randomUUID()) {
   const facts = { accountId };
   const asked = (of: GenerationRequest) => ({ facts, request: of, catalog, model: model(slug) });
   return {
-    answer(of: GenerationRequest, events: readonly GenerationEvent[], upstream = slug): void {
+    async answer(
+      of: GenerationRequest,
+      events: readonly GenerationEvent[],
+      upstream = slug,
+    ): Promise<void> {
       const recorder = recordThinking({ reasoning }, asked(of));
       for (const event of events) recorder.push(event);
       const served = catalog.upstreams.get(upstream);
       if (served === undefined) throw new Error(upstream);
-      recorder.keep(served);
+      await recorder.keep(served);
     },
     restore: (of: GenerationRequest) => restoreThinking({ reasoning }, asked(of)),
   };
@@ -135,9 +139,9 @@ const HELLO = [user('Hello?')];
 const LOST = [...HELLO, assistant(), RESULT];
 
 describe('put back is', () => {
-  test('the text that the client lost', () => {
+  test('the text that the client lost', async () => {
     const { answer, restore } = setUp('chat');
-    answer(request(HELLO), [think('H'), think('m.'), ...called(CALL), finish()]);
+    await answer(request(HELLO), [think('H'), think('m.'), ...called(CALL), finish()]);
     const again = request(LOST);
     expect(restore(again)).toEqual({
       ...again,
@@ -145,39 +149,43 @@ describe('put back is', () => {
     });
   });
 
-  test('the same where the client prints the input anew', () => {
+  test('the same where the client prints the input anew', async () => {
     const { answer, restore } = setUp('chat');
-    answer(request(HELLO), [think('Hm.'), ...called(CALL), finish()]);
+    await answer(request(HELLO), [think('Hm.'), ...called(CALL), finish()]);
     const toolCalls = [{ ...CALL, arguments: '{"path":"a"}' }];
-    const { turns } = restore(request([...HELLO, assistant({ toolCalls }), RESULT]));
+    const { turns } = await restore(request([...HELLO, assistant({ toolCalls }), RESULT]));
     expect(turns[1]).toEqual(assistant({ toolCalls, reasoning: 'Hm.' }));
   });
 
-  test('nothing where the client sent its own text, which may be edited', () => {
+  test('nothing where the client sent its own text, which may be edited', async () => {
     const { answer, restore } = setUp('chat');
-    answer(request(HELLO), [think('Hm.'), ...called(CALL), finish()]);
+    await answer(request(HELLO), [think('Hm.'), ...called(CALL), finish()]);
     const own = request([...HELLO, assistant({ reasoning: 'Edited.' }), RESULT]);
     finds = 0;
     expect(restore(own)).toEqual(own);
     expect(finds).toBe(0);
   });
 
-  test('the signed form beside whatever text the client has', () => {
+  test('the signed form beside whatever text the client has', async () => {
     const { answer, restore } = setUp('signing');
-    answer(request(HELLO), [think('Hm.'), ...called(CALL), SIGNED]);
+    await answer(request(HELLO), [think('Hm.'), ...called(CALL), SIGNED]);
     const signed = { upstream: 'signing', blocks: BLOCKS };
-    expect(restore(request(LOST)).turns[1]).toEqual(assistant({ reasoning: 'Hm.', signed }));
+    expect((await restore(request(LOST))).turns[1]).toEqual(
+      assistant({ reasoning: 'Hm.', signed }),
+    );
     const own = [...HELLO, assistant({ reasoning: 'Edited.' }), RESULT];
-    expect(restore(request(own)).turns[1]).toEqual(assistant({ reasoning: 'Edited.', signed }));
+    expect((await restore(request(own))).turns[1]).toEqual(
+      assistant({ reasoning: 'Edited.', signed }),
+    );
   });
 
-  test('both forms, by whoever served, where several kinds of upstreams may serve', () => {
+  test('both forms, by whoever served, where several kinds of upstreams may serve', async () => {
     const { answer, restore } = setUp('both');
-    answer(request(HELLO), [think('Hm.'), ...called(CALL), finish()], 'chat');
+    await answer(request(HELLO), [think('Hm.'), ...called(CALL), finish()], 'chat');
     const second = { ...CALL, id: 'call_1' };
-    const soFar = restore(request(LOST));
-    answer(soFar, [think('Ah.'), ...called(second), SIGNED], 'signing');
-    const { turns } = restore(request([...LOST, assistant({ toolCalls: [second] })]));
+    const soFar = await restore(request(LOST));
+    await answer(soFar, [think('Ah.'), ...called(second), SIGNED], 'signing');
+    const { turns } = await restore(request([...LOST, assistant({ toolCalls: [second] })]));
     expect([turns[1], turns[3]]).toEqual([
       assistant({ reasoning: 'Hm.' }),
       assistant({
@@ -188,31 +196,37 @@ describe('put back is', () => {
     ]);
   });
 
-  test('what only a fallback takes', () => {
+  test('what only a fallback takes', async () => {
     const { answer, restore } = setUp('plain-then-signing');
-    answer(request(HELLO), [think('Hm.'), ...called(CALL), SIGNED], 'signing');
-    expect(restore(request(LOST)).turns[1]).toMatchObject({ signed: { upstream: 'signing' } });
+    await answer(request(HELLO), [think('Hm.'), ...called(CALL), SIGNED], 'signing');
+    expect((await restore(request(LOST))).turns[1]).toMatchObject({
+      signed: { upstream: 'signing' },
+    });
   });
 
-  test('what was thought before a turn without calls: never', () => {
+  test('what was thought before a turn without calls: never', async () => {
     const { answer, restore } = setUp('chat');
-    answer(request(HELLO), [think('Hm.'), { kind: 'text-delta', text: 'A' }, finish('stop')]);
+    await answer(request(HELLO), [think('Hm.'), { kind: 'text-delta', text: 'A' }, finish('stop')]);
     const turns = [...HELLO, assistant({ text: 'A', toolCalls: [] }), user('And?')];
     finds = 0;
-    expect(restore(request(turns)).turns).toEqual(turns);
+    expect((await restore(request(turns))).turns).toEqual(turns);
     expect(finds).toBe(0);
   });
 
-  test('the newest turns first, up to what a body could have brought', () => {
+  test('the newest turns first, up to what a body could have brought', async () => {
     const { answer, restore } = setUp('chat');
     const long = 'x'.repeat(250_000);
     let turns: Turn[] = [...HELLO];
     for (let n = 0; n < 12; n += 1) {
       const toolCalls = [{ ...CALL, id: `call_${n}` }];
-      answer(request(turns), [think(long), ...toolCalls.flatMap((each) => called(each)), finish()]);
+      await answer(request(turns), [
+        think(long),
+        ...toolCalls.flatMap((each) => called(each)),
+        finish(),
+      ]);
       turns = [...turns, assistant({ toolCalls }), { ...RESULT, toolCallId: `call_${n}` }];
     }
-    const lengths = restore(request(turns)).turns.flatMap((turn) =>
+    const lengths = (await restore(request(turns))).turns.flatMap((turn) =>
       turn.role === 'assistant' ? [turn.reasoning.length] : [],
     );
     expect(lengths).toEqual([...Array(3).fill(0), ...Array(9).fill(250_000)]);
@@ -261,25 +275,25 @@ describe('kept is', () => {
     ['the demonstration', 'demo', [think('H'), ...called(CALL), finish()], false],
   ];
 
-  test.each(cases)('%s (%s)', (_name, slug, events, kept) => {
+  test.each(cases)('%s (%s)', async (_name, slug, events, kept) => {
     const accountId = crypto.randomUUID();
     const upstream = slug === 'plain' ? 'chat' : slug;
-    setUp(slug, accountId).answer(request(HELLO), events, upstream);
+    await setUp(slug, accountId).answer(request(HELLO), events, upstream);
     const rows = database.connection
       .query('SELECT count(*) AS count FROM reasoning WHERE account_id = ?')
       .get(accountId);
     expect(rows).toEqual({ count: kept ? 1n : 0n });
   });
 
-  test('nothing of a request that turns thinking off, and nothing is put back into one', () => {
+  test('nothing of a request that turns thinking off, and nothing is put back into one', async () => {
     const { answer, restore } = setUp('chat');
     const off = { reasoning: 'off' } as const;
     const events = [think('Hm.'), ...called(CALL), finish()];
-    answer(request(HELLO, off), events);
-    expect(restore(request(LOST)).turns).toEqual(LOST);
-    answer(request(HELLO), events);
-    expect(restore(request(LOST, off)).turns).toEqual(LOST);
-    expect(restore(request(LOST)).turns).not.toEqual(LOST);
+    await answer(request(HELLO, off), events);
+    expect((await restore(request(LOST))).turns).toEqual(LOST);
+    await answer(request(HELLO), events);
+    expect((await restore(request(LOST, off))).turns).toEqual(LOST);
+    expect((await restore(request(LOST))).turns).not.toEqual(LOST);
   });
 
   test('nothing where the store is switched off', () => {
@@ -297,17 +311,17 @@ describe('kept is', () => {
 });
 
 describe('one conversation never gets the thoughts of another', () => {
-  test('where calls are numbered alike and have the same input', () => {
+  test('where calls are numbered alike and have the same input', async () => {
     const { answer, restore } = setUp('chat');
     const list: ToolCall = { id: 'functions.list:0', name: 'list', arguments: '{}' };
     const events = (text: string) => [think(text), ...called(list), finish()];
     const ann = { system: 'The user is Ann.' };
     const bob = { system: 'The user is Bob.' };
-    answer(request(HELLO, ann), events('Ann owes me.'));
-    answer(request(HELLO, bob), events('Bob is rich.'));
+    await answer(request(HELLO, ann), events('Ann owes me.'));
+    await answer(request(HELLO, bob), events('Bob is rich.'));
     const lost = [...HELLO, assistant({ toolCalls: [list] })];
-    const restored = (more: Partial<GenerationRequest>): unknown => {
-      const turn = restore(request(lost, more)).turns[1];
+    const restored = async (more: Partial<GenerationRequest>): unknown => {
+      const turn = (await restore(request(lost, more))).turns[1];
       return turn?.role === 'assistant' ? turn.reasoning : undefined;
     };
     expect([restored(ann), restored(bob), restored({})]).toEqual([
@@ -317,12 +331,12 @@ describe('one conversation never gets the thoughts of another', () => {
     ]);
   });
 
-  test('and an id that is random is found in a history that was shortened', () => {
+  test('and an id that is random is found in a history that was shortened', async () => {
     const { answer, restore } = setUp('chat');
     const unique = { ...CALL, id: 'call_00_Xk2Lq8Zp0aVbT3mNwR5yQ1' };
-    answer(request(LOST), [think('Hm.'), ...called(unique), finish()]);
+    await answer(request(LOST), [think('Hm.'), ...called(unique), finish()]);
     const toolCalls = [{ ...unique, arguments: '{"path": "a", "trimmed": true}' }];
-    const { turns } = restore(request([user('Summary.'), assistant({ toolCalls })]));
+    const { turns } = await restore(request([user('Summary.'), assistant({ toolCalls })]));
     expect(turns[1]).toEqual(assistant({ toolCalls, reasoning: 'Hm.' }));
   });
 });

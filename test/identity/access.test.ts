@@ -13,7 +13,7 @@ import { addAccount, createIdentity } from './parts.ts';
 
 const ADDRESS = '203.0.113.7';
 
-const database = newDatabase(temporaryDirectory());
+const database = await newDatabase(temporaryDirectory());
 const identity = createIdentity(database);
 const blocks = createBlocks(identity);
 afterAll(() => database.close());
@@ -21,9 +21,9 @@ afterAll(() => database.close());
 type Customer = { readonly accountId: string; readonly keyId: string };
 
 /** What makes a good key refused, and takes that back. */
-const REFUSALS: Partial<Record<ErrorCode, (customer: Customer) => () => void>> = {
-  account_inactive({ accountId }) {
-    identity.accounts.changeStanding(accountId, 'suspended', 'operator');
+const REFUSALS: Partial<Record<ErrorCode, (customer: Customer) => Promise<() => Promise<void>>>> = {
+  async account_inactive({ accountId }) {
+    await identity.accounts.changeStanding(accountId, 'suspended', 'operator');
     return () => identity.accounts.changeStanding(accountId, 'active', 'operator');
   },
   account_blocked: ({ accountId }) => block('account', accountId),
@@ -31,9 +31,14 @@ const REFUSALS: Partial<Record<ErrorCode, (customer: Customer) => () => void>> =
   ip_blocked: () => block('network', '203.0.113.0/24'),
 };
 
-function block(kind: 'account' | 'key' | 'network', value: string): () => void {
-  blocks.add(kind, value, { reason: 'test' }, 'operator');
-  return () => void blocks.remove(kind, value, 'operator');
+async function block(
+  kind: 'account' | 'key' | 'network',
+  value: string,
+): Promise<() => Promise<void>> {
+  await blocks.add(kind, value, { reason: 'test' }, 'operator');
+  return async () => {
+    await blocks.remove(kind, value, 'operator');
+  };
 }
 
 const FORMS = {
@@ -42,17 +47,22 @@ const FORMS = {
   both: (key: string) => ({ authorization: `Bearer ${key}`, xApiKey: key }),
 };
 
-const account = addAccount(identity);
-const { row, key } = identity.keys.create({ accountId: account.id }, 'operator');
+const account = await addAccount(identity);
+const { row, key } = await identity.keys.create({ accountId: account.id }, 'operator');
 let maintenance: Maintenance = { on: false };
 
 /** `ok`, or the code of the refusal. */
-function enter(presented: { authorization: string | null; xApiKey: string | null }): string {
+async function enter(presented: {
+  authorization: string | null;
+  xApiKey: string | null;
+}): Promise<string> {
   const access = createAccess({ authenticator: createAuthenticator(identity) });
-  const { blocklist } = readBlocklist(database, identity.clock());
+  const { blocklist } = await readBlocklist(database, identity.clock());
   const asked = { ...presented, address: () => ADDRESS };
   try {
-    return access(asked, { blocklist, maintenance }).keyId === row.id ? 'ok' : 'another key';
+    return (await access(asked, { blocklist, maintenance })).keyId === row.id
+      ? 'ok'
+      : 'another key';
   } catch (error) {
     if (error instanceof GatewayError) return error.code;
     throw error;
@@ -60,11 +70,11 @@ function enter(presented: { authorization: string | null; xApiKey: string | null
 }
 
 describe.each(Object.entries(FORMS))('a key in %s', (_name, present) => {
-  test.each(Object.entries(REFUSALS))('is refused with %s, and only then', (code, refuse) => {
+  test.each(Object.entries(REFUSALS))('is refused with %s, and only then', async (code, refuse) => {
     expect(enter(present(key))).toBe('ok');
-    const undo = refuse({ accountId: account.id, keyId: row.id });
+    const undo = await refuse({ accountId: account.id, keyId: row.id });
     expect(enter(present(key))).toBe(code);
-    undo();
+    await undo();
     expect(enter(present(key))).toBe('ok');
   });
 
@@ -79,10 +89,10 @@ describe('whoever is signed in', () => {
   const access = createPlaygroundAccess(database);
 
   /** What the pipeline is told, or the code of the refusal. */
-  function enterSignedIn(accountId: string): unknown {
-    const { blocklist } = readBlocklist(database, identity.clock());
+  async function enterSignedIn(accountId: string): unknown {
+    const { blocklist } = await readBlocklist(database, identity.clock());
     try {
-      return access({ accountId, address: ADDRESS }, { blocklist, maintenance });
+      return await access({ accountId, address: ADDRESS }, { blocklist, maintenance });
     } catch (error) {
       if (error instanceof GatewayError) return error.code;
       throw error;
@@ -94,28 +104,28 @@ describe('whoever is signed in', () => {
 
   test.each(Object.entries(REFUSALS).filter(([code]) => code !== 'api_key_blocked'))(
     'is refused with %s, and only then',
-    (code, refuse) => {
+    async (code, refuse) => {
       expect(enterSignedIn(accountId)).toEqual(facts);
-      const undo = refuse({ accountId, keyId: row.id });
+      const undo = await refuse({ accountId, keyId: row.id });
       expect(enterSignedIn(accountId)).toBe(code);
-      undo();
+      await undo();
       expect(enterSignedIn(accountId)).toEqual(facts);
     },
   );
 
-  test('is refused in maintenance, with an address that is not verified, and without an account', () => {
+  test('is refused in maintenance, with an address that is not verified, and without an account', async () => {
     maintenance = { on: true };
     expect(enterSignedIn(accountId)).toBe('maintenance_mode');
     maintenance = { on: false };
     const facts = { email: 'new@example.com', plan: 'pro', emailVerified: false };
-    const unverified = identity.accounts.create(facts, 'operator');
+    const unverified = await identity.accounts.create(facts, 'operator');
     expect(enterSignedIn(unverified.id)).toBe('email_not_verified');
     expect(enterSignedIn('acct_of_nobody')).toBe('account_inactive');
   });
 
-  test('has no key that could be blocked', () => {
-    const undo = REFUSALS.api_key_blocked?.({ accountId, keyId: row.id });
+  test('has no key that could be blocked', async () => {
+    const undo = await REFUSALS.api_key_blocked?.({ accountId, keyId: row.id });
     expect(enterSignedIn(accountId)).toEqual(facts);
-    undo?.();
+    await undo?.();
   });
 });

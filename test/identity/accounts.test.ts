@@ -11,15 +11,15 @@ import { auditEvents } from '../../src/store/tables.ts';
 import { newDatabase, temporaryDirectory } from '../support/database.ts';
 import { addAccount, createIdentity, START_MS } from './parts.ts';
 
-const database = newDatabase(temporaryDirectory());
+const database = await newDatabase(temporaryDirectory());
 const identity = createIdentity(database);
 const { accounts } = identity;
 afterAll(() => database.close());
 
 describe('accounts', () => {
-  test('are created in good standing, found by id and by e-mail in any case', () => {
+  test('are created in good standing, found by id and by e-mail in any case', async () => {
     const facts = { email: ' Ann@Example.COM ', plan: 'pay-as-you-go', emailVerified: false };
-    const account = accounts.create(facts, 'operator');
+    const account = await accounts.create(facts, 'operator');
     expect(account).toEqual({
       id: account.id,
       email: 'ann@example.com',
@@ -32,49 +32,51 @@ describe('accounts', () => {
     expect(account.id).toMatch(/^acct_[A-Za-z0-9]{24}$/);
     expect(accounts.find(account.id)).toEqual(account);
     expect(accounts.find('ANN@example.com')).toEqual(account);
-    expect(() => accounts.create(facts, 'operator')).toThrow(
+    await expect(accounts.create(facts, 'operator')).rejects.toThrow(
       `An account with this e-mail address exists already: ${account.id}.`,
     );
     expect(accounts.list()).toEqual([account]);
   });
 
-  test('refuse an unknown plan by naming the plans, and anything that is no e-mail', () => {
-    const before = accounts.list();
+  test('refuse an unknown plan by naming the plans, and anything that is no e-mail', async () => {
+    const before = await accounts.list();
     const facts = { email: 'bob@example.com', plan: 'gold', emailVerified: true };
-    expect(() => accounts.create(facts, 'operator')).toThrow(
+    await expect(accounts.create(facts, 'operator')).rejects.toThrow(
       'There is no plan with this slug. The plans are pay-as-you-go, starter, pro, power, business.',
     );
     for (const email of ['', 'bob', '@example.com', 'bob@', 'bob@host', 'b b@example.com']) {
       expect(() => normaliseEmail(email)).toThrow('The e-mail address is not valid.');
     }
     expect(() => normaliseEmail(`${'b'.repeat(250)}@a.de`)).toThrow('at most 254 characters');
-    expect(() => accounts.find('nobody@example.com')).toThrow('no account with this e-mail');
-    expect(() => accounts.find('acct_nobody')).toThrow('no account with this id');
+    await expect(accounts.find('nobody@example.com')).rejects.toThrow(
+      'no account with this e-mail',
+    );
+    await expect(accounts.find('acct_nobody')).rejects.toThrow('no account with this id');
     expect(accounts.list()).toEqual(before);
   });
 
-  test('change with one audit event each, and without one when nothing changes', () => {
-    const account = addAccount(identity, 'pro');
+  test('change with one audit event each, and without one when nothing changes', async () => {
+    const account = await addAccount(identity, 'pro');
     identity.advance(1_000);
-    const changed = accounts.changePlan(account.id, 'power', 'operator');
+    const changed = await accounts.changePlan(account.id, 'power', 'operator');
     expect(changed).toEqual({ ...account, plan: 'power', planSince: account.planSince + 1_000 });
     identity.advance(1_000);
     expect(accounts.changePlan(account.id, 'power', 'operator')).toEqual(changed);
-    accounts.changeStanding(account.id, 'suspended', 'operator');
-    accounts.verifyEmail(account.id, 'operator');
+    await accounts.changeStanding(account.id, 'suspended', 'operator');
+    await accounts.verifyEmail(account.id, 'operator');
     expect(accounts.get(account.id)).toEqual({ ...changed, standing: 'suspended' });
-    const events = listAuditEvents(database, account.id, 10).map((event) => event.action);
+    const events = (await listAuditEvents(database, account.id, 10)).map((event) => event.action);
     expect(events).toEqual(['account.standing_changed', 'account.plan_changed', 'account.created']);
   });
 });
 
-test('a blocklist is of its moment, and a later one has the changes', () => {
+test('a blocklist is of its moment, and a later one has the changes', async () => {
   const blocks = createBlocks({ ...identity, randomBytes });
   const now = () => readBlocklist(database, identity.clock());
-  const before = now();
-  blocks.add('account', 'acct_a', { reason: 'abuse' }, 'operator');
-  blocks.add('key', 'key_a', { reason: '' }, 'operator');
-  blocks.add('network', '203.0.113.9/24', { reason: 'scan' }, 'operator');
+  const before = await now();
+  await blocks.add('account', 'acct_a', { reason: 'abuse' }, 'operator');
+  await blocks.add('key', 'key_a', { reason: '' }, 'operator');
+  await blocks.add('network', '203.0.113.9/24', { reason: 'scan' }, 'operator');
   const answers = ({ blocklist }: ReturnType<typeof now>) => [
     blocklist.accountBlocked('acct_a'),
     blocklist.keyBlocked('key_a'),
@@ -83,66 +85,70 @@ test('a blocklist is of its moment, and a later one has the changes', () => {
     blocklist.addressBlocked('203.0.114.1'),
   ];
   expect(answers(before)).toEqual([false, false, false, false, false]);
-  const between = now();
+  const between = await now();
   expect(answers(between)).toEqual([true, true, true, false, false]);
-  expect(() => blocks.add('network', '203.0.113.77/24', { reason: '' }, 'operator')).toThrow(
-    'This network is blocked already.',
-  );
-  expect(() => blocks.add('network', 'example.com', { reason: '' }, 'operator')).toThrow(
+  await expect(
+    blocks.add('network', '203.0.113.77/24', { reason: '' }, 'operator'),
+  ).rejects.toThrow('This network is blocked already.');
+  await expect(blocks.add('network', 'example.com', { reason: '' }, 'operator')).rejects.toThrow(
     'CIDR notation',
   );
-  blocks.remove('network', '203.0.113.1/24', 'operator');
-  expect(() => blocks.remove('network', '203.0.113.1/24', 'operator')).toThrow('is not blocked');
+  await blocks.remove('network', '203.0.113.1/24', 'operator');
+  await expect(blocks.remove('network', '203.0.113.1/24', 'operator')).rejects.toThrow(
+    'is not blocked',
+  );
   expect([answers(now()), answers(between)]).toEqual([
     [true, true, false, false, false],
     [true, true, true, false, false],
   ]);
-  expect(blocks.list().map(({ kind, value, reason }) => [kind, value, reason])).toEqual([
+  expect((await blocks.list()).map(({ kind, value, reason }) => [kind, value, reason])).toEqual([
     ['account', 'acct_a', 'abuse'],
     ['key', 'key_a', ''],
   ]);
 });
 
-test('a block for a while ends by itself, and then may be set again', () => {
+test('a block for a while ends by itself, and then may be set again', async () => {
   const blocks = createBlocks({ ...identity, randomBytes });
-  const now = () => {
-    const { blocklist, changesAt } = readBlocklist(database, identity.clock());
+  const now = async () => {
+    const { blocklist, changesAt } = await readBlocklist(database, identity.clock());
     return [blocklist.accountBlocked('acct_b'), changesAt] as const;
   };
   const hour = { reason: 'scan', forMs: 3_600_000 };
-  const block = blocks.add('account', 'acct_b', hour, 'operator');
+  const block = await blocks.add('account', 'acct_b', hour, 'operator');
   expect(block.expiresAt).toBe(identity.clock() + 3_600_000);
   expect(now()).toEqual([true, identity.clock() + 3_600_000]);
   identity.advance(3_599_999);
-  expect(now()[0]).toBe(true);
-  expect(() => blocks.add('account', 'acct_b', hour, 'operator')).toThrow('blocked already');
+  expect((await now())[0]).toBe(true);
+  await expect(blocks.add('account', 'acct_b', hour, 'operator')).rejects.toThrow(
+    'blocked already',
+  );
   identity.advance(1);
   expect(now()).toEqual([false, Infinity]);
-  expect(blocks.list().some(({ value }) => value === 'acct_b')).toBe(false);
-  expect(() => blocks.remove('account', 'acct_b', 'operator')).toThrow('is not blocked');
-  blocks.add('account', 'acct_b', { reason: 'for good' }, 'operator');
+  expect((await blocks.list()).some(({ value }) => value === 'acct_b')).toBe(false);
+  await expect(blocks.remove('account', 'acct_b', 'operator')).rejects.toThrow('is not blocked');
+  await blocks.add('account', 'acct_b', { reason: 'for good' }, 'operator');
   expect(now()).toEqual([true, Infinity]);
-  blocks.remove('account', 'acct_b', 'operator');
+  await blocks.remove('account', 'acct_b', 'operator');
 });
 
-test('maintenance has words of its own for as long as it is on, and each change is audited once', () => {
+test('maintenance has words of its own for as long as it is on, and each change is audited once', async () => {
   const settings = createSettings({ ...identity, randomBytes });
   expect(settings.maintenance()).toEqual({ on: false });
-  settings.setMaintenance({ on: true }, 'operator');
-  settings.setMaintenance({ on: true }, 'operator');
+  await settings.setMaintenance({ on: true }, 'operator');
+  await settings.setMaintenance({ on: true }, 'operator');
   expect(readMaintenance(database)).toEqual({ on: true });
-  settings.setMaintenance({ on: true, message: '  Back at noon. ' }, 'operator');
+  await settings.setMaintenance({ on: true, message: '  Back at noon. ' }, 'operator');
   expect(readMaintenance(database)).toEqual({ on: true, message: 'Back at noon.' });
   for (const message of ['', ' ', 'a\nb', 'a\u2028b', 'a\u0007b', '\ud800', 'x'.repeat(201)]) {
-    expect(() => settings.setMaintenance({ on: true, message }, 'operator')).toThrow('one line');
+    await expect(settings.setMaintenance({ on: true, message }, 'operator')).rejects.toThrow(
+      'one line',
+    );
   }
-  settings.setMaintenance({ on: false }, 'operator');
+  await settings.setMaintenance({ on: false }, 'operator');
   expect(readMaintenance(database)).toEqual({ on: false });
-  const events = database.db
-    .select()
-    .from(auditEvents)
-    .all()
-    .filter((event) => event.action === 'setting.changed');
+  const events = (await database.db.select().from(auditEvents).all()).filter(
+    (event) => event.action === 'setting.changed',
+  );
   expect(events.map((event) => [event.subject, JSON.parse(event.detail)])).toEqual([
     ['maintenance', { from: null, to: 'on' }],
     ['maintenance_message', { from: null, to: 'Back at noon.' }],
@@ -151,21 +157,21 @@ test('maintenance has words of its own for as long as it is on, and each change 
   ]);
 });
 
-test('the last use of a key is written at a flush, at most once a minute', () => {
-  const account = addAccount(identity);
-  const { row } = identity.keys.create({ accountId: account.id }, 'operator');
+test('the last use of a key is written at a flush, at most once a minute', async () => {
+  const account = await addAccount(identity);
+  const { row } = await identity.keys.create({ accountId: account.id }, 'operator');
   const failures: unknown[] = [];
   const activity = createKeyActivity({ database, onError: (error) => failures.push(error) });
-  const lastUsed = () => identity.keys.find(row.id).lastUsedAt;
+  const lastUsed = async () => (await identity.keys.find(row.id)).lastUsedAt;
   activity.touch(row.id, 1_000_000);
   expect(lastUsed()).toBeNull();
-  activity.flush();
+  await activity.flush();
   expect(lastUsed()).toBe(1_000_000);
   activity.touch(row.id, 1_059_999);
-  activity.flush();
+  await activity.flush();
   expect(lastUsed()).toBe(1_000_000);
   activity.touch(row.id, 1_060_000);
-  activity.flush();
+  await activity.flush();
   expect(lastUsed()).toBe(1_060_000);
   expect(failures).toEqual([]);
 });

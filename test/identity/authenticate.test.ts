@@ -12,25 +12,28 @@ import {
 import { newDatabase, temporaryDirectory } from '../support/database.ts';
 import { addAccount, createIdentity } from './parts.ts';
 
-const database = newDatabase(temporaryDirectory());
+const database = await newDatabase(temporaryDirectory());
 const identity = createIdentity(database);
 afterAll(() => database.close());
 
 /** The key id that authentication answers with, or the code that it throws. */
-function ask(authenticator: Authenticator, key: string | null): string {
+async function ask(authenticator: Authenticator, key: string | null): Promise<string> {
   try {
-    return authenticator.authenticate(null, key).keyId;
+    return (await authenticator.authenticate(null, key)).keyId;
   } catch (error) {
     if (error instanceof GatewayError) return error.code;
     throw error;
   }
 }
 
-test('gives frozen facts of key and account, by either header', () => {
-  const account = addAccount(identity, 'power');
-  const { row, key } = identity.keys.create({ accountId: account.id, name: 'ci' }, 'operator');
+test('gives frozen facts of key and account, by either header', async () => {
+  const account = await addAccount(identity, 'power');
+  const { row, key } = await identity.keys.create(
+    { accountId: account.id, name: 'ci' },
+    'operator',
+  );
   const authenticator = createAuthenticator(identity);
-  const facts = authenticator.authenticate(`Bearer ${key}`, null);
+  const facts = await authenticator.authenticate(`Bearer ${key}`, null);
   expect(facts).toEqual({
     keyId: row.id,
     accountId: account.id,
@@ -52,36 +55,36 @@ test('refuses missing, malformed and unknown keys, each with its code', () => {
   expect(authenticator.cachedKeys()).toBe(1);
 });
 
-test('takes a change up after the cache time, or at once when invalidated', () => {
-  const account = addAccount(identity);
-  const { row, key } = identity.keys.create({ accountId: account.id }, 'operator');
+test('takes a change up after the cache time, or at once when invalidated', async () => {
+  const account = await addAccount(identity);
+  const { row, key } = await identity.keys.create({ accountId: account.id }, 'operator');
   const authenticator = createAuthenticator(identity);
   expect(ask(authenticator, key)).toBe(row.id);
-  identity.accounts.changeStanding(account.id, 'suspended', 'operator');
+  await identity.accounts.changeStanding(account.id, 'suspended', 'operator');
   identity.advance(CACHE_TIME_MS - 1);
-  expect(authenticator.authenticate(null, key).standing).toBe('active');
+  expect((await authenticator.authenticate(null, key)).standing).toBe('active');
   identity.advance(1);
-  expect(authenticator.authenticate(null, key).standing).toBe('suspended');
-  identity.keys.revoke(row.id, 'operator', 'operator');
+  expect((await authenticator.authenticate(null, key)).standing).toBe('suspended');
+  await identity.keys.revoke(row.id, 'operator', 'operator');
   expect(ask(authenticator, key)).toBe(row.id);
   authenticator.invalidate();
   expect(ask(authenticator, key)).toBe('invalid_api_key');
 });
 
-test('a clock that was set back does not keep an entry alive', () => {
-  const account = addAccount(identity);
-  const { row, key } = identity.keys.create({ accountId: account.id }, 'operator');
+test('a clock that was set back does not keep an entry alive', async () => {
+  const account = await addAccount(identity);
+  const { row, key } = await identity.keys.create({ accountId: account.id }, 'operator');
   const authenticator = createAuthenticator(identity);
   expect(ask(authenticator, key)).toBe(row.id);
-  identity.keys.revoke(row.id, 'operator', 'operator');
+  await identity.keys.revoke(row.id, 'operator', 'operator');
   identity.advance(-1_000);
   expect(ask(authenticator, key)).toBe('invalid_api_key');
   identity.advance(1_000);
 });
 
-test('an unknown key is remembered as such, and for no longer than a known one', () => {
-  const account = addAccount(identity);
-  const old = identity.keys.create({ accountId: account.id }, 'operator');
+test('an unknown key is remembered as such, and for no longer than a known one', async () => {
+  const account = await addAccount(identity);
+  const old = await identity.keys.create({ accountId: account.id }, 'operator');
   const authenticator = createAuthenticator(identity);
   database.connection.run('UPDATE api_keys SET digest = ? WHERE id = ?', ['hidden', old.row.id]);
   expect(ask(authenticator, old.key)).toBe('invalid_api_key');
@@ -94,10 +97,10 @@ test('an unknown key is remembered as such, and for no longer than a known one',
   expect(ask(authenticator, old.key)).toBe(old.row.id);
 });
 
-test('a key ends at its expiry, inside the cache time too', () => {
-  const account = addAccount(identity);
+test('a key ends at its expiry, inside the cache time too', async () => {
+  const account = await addAccount(identity);
   const expiresAt = identity.clock() + 1_000;
-  const { row, key } = identity.keys.create({ accountId: account.id, expiresAt }, 'operator');
+  const { row, key } = await identity.keys.create({ accountId: account.id, expiresAt }, 'operator');
   const authenticator = createAuthenticator(identity);
   expect(ask(authenticator, key)).toBe(row.id);
   identity.advance(999);
@@ -106,13 +109,13 @@ test('a key ends at its expiry, inside the cache time too', () => {
   expect(ask(authenticator, key)).toBe('invalid_api_key');
 });
 
-test('a flood of unknown keys neither grows the cache nor pushes a real key out', () => {
-  const account = addAccount(identity);
-  const { row, key } = identity.keys.create({ accountId: account.id }, 'operator');
+test('a flood of unknown keys neither grows the cache nor pushes a real key out', async () => {
+  const account = await addAccount(identity);
+  const { row, key } = await identity.keys.create({ accountId: account.id }, 'operator');
   const authenticator = createAuthenticator(identity);
   expect(ask(authenticator, key)).toBe(row.id);
   for (let guess = 0; guess < 10_050; guess += 1) {
-    ask(authenticator, `sk-${guess.toString().padStart(48, '0')}`);
+    await ask(authenticator, `sk-${guess.toString().padStart(48, '0')}`);
   }
   expect(authenticator.cachedKeys()).toBe(10_001);
   // Gone from the database, so this answer can only come from the cache.
@@ -120,10 +123,10 @@ test('a flood of unknown keys neither grows the cache nor pushes a real key out'
   expect(ask(authenticator, key)).toBe(row.id);
 });
 
-test('two keys that differ in their last character alone are two keys', () => {
+test('two keys that differ in their last character alone are two keys', async () => {
   const authenticator = createAuthenticator(identity);
-  const account = addAccount(identity);
-  const { row, key } = identity.keys.create({ accountId: account.id }, 'operator');
+  const account = await addAccount(identity);
+  const { row, key } = await identity.keys.create({ accountId: account.id }, 'operator');
   const other = `${key.slice(0, -1)}${key.endsWith('a') ? 'b' : 'a'}`;
   expect(ask(authenticator, key)).toBe(row.id);
   expect(ask(authenticator, other)).toBe('invalid_api_key');

@@ -14,7 +14,7 @@ import { newDatabase, temporaryDirectory } from '../support/database.ts';
 import { addAccount, createIdentity, START_MS } from './parts.ts';
 
 const directory = temporaryDirectory();
-const database = newDatabase(directory, 'keys');
+const database = await newDatabase(directory, 'keys');
 const identity = createIdentity(database);
 const { keys } = identity;
 afterAll(() => database.close());
@@ -32,9 +32,9 @@ function codeOf(work: () => unknown): unknown {
 }
 
 describe('creation', () => {
-  test('stores a digest and a masked form, and writes one audit event', () => {
-    const account = addAccount(identity);
-    const { row, key } = keys.create({ accountId: account.id, name: ' laptop ' }, 'operator');
+  test('stores a digest and a masked form, and writes one audit event', async () => {
+    const account = await addAccount(identity);
+    const { row, key } = await keys.create({ accountId: account.id, name: ' laptop ' }, 'operator');
     expect(isWellFormedKey(key)).toBe(true);
     expect(row).toEqual({
       id: row.id,
@@ -51,13 +51,13 @@ describe('creation', () => {
       lastUsedAt: null,
     });
     expect(keys.list(account.id)).toEqual([row]);
-    const [event] = listAuditEvents(database, account.id, 1);
+    const [event] = await listAuditEvents(database, account.id, 1);
     expect(event).toMatchObject({ action: 'api_key.created', actor: 'operator', subject: row.id });
   });
 
-  test('the key is nowhere in the files of the database', () => {
-    const account = addAccount(identity);
-    const { key, row } = keys.create({ accountId: account.id }, 'operator');
+  test('the key is nowhere in the files of the database', async () => {
+    const account = await addAccount(identity);
+    const { key, row } = await keys.create({ accountId: account.id }, 'operator');
     const bytes = ['keys.db', 'keys.db-wal'].map((name) =>
       readFileSync(join(directory, name)).toString('latin1'),
     );
@@ -66,37 +66,38 @@ describe('creation', () => {
     expect(bytes.some((text) => text.includes(key.slice(8, 24)))).toBe(false);
   });
 
-  test('is refused beyond the plan, and a revoked or expired key makes room', () => {
-    const account = addAccount(identity, 'starter');
+  test('is refused beyond the plan, and a revoked or expired key makes room', async () => {
+    const account = await addAccount(identity, 'starter');
     const create = (expiresAt?: number) =>
       keys.create({ accountId: account.id, ...(expiresAt ? { expiresAt } : {}) }, 'operator');
-    const [first] = [1, 2, 3, 4].map(() => create());
-    create(identity.clock() + 1_000);
+    const [first] = await Promise.all([1, 2, 3, 4].map(async () => create()));
+    await create(identity.clock() + 1_000);
     expect(codeOf(create)).toBe('key_limit_reached');
-    keys.revoke(first?.row.id ?? '', 'operator', 'operator');
-    create();
+    await keys.revoke(first?.row.id ?? '', 'operator', 'operator');
+    await create();
     expect(codeOf(create)).toBe('key_limit_reached');
     identity.advance(1_000);
-    create();
+    await create();
     expect(codeOf(create)).toBe('key_limit_reached');
     expect(keys.countActive(account.id)).toBe(5);
   });
 
-  test('is refused from the 21st within an hour on, rotations counted', () => {
-    const account = addAccount(identity);
+  test('is refused from the 21st within an hour on, rotations counted', async () => {
+    const account = await addAccount(identity);
     const create = () => keys.create({ accountId: account.id }, 'operator');
-    let id = create().row.id;
-    for (let made = 1; made < 20; made += 1) id = keys.rotate(id, 'operator').created.row.id;
+    let id = (await create()).row.id;
+    for (let made = 1; made < 20; made += 1)
+      id = (await keys.rotate(id, 'operator')).created.row.id;
     expect(codeOf(create)).toBe('key_creation_limit_reached');
     expect(codeOf(() => keys.rotate(id, 'operator'))).toBe('key_creation_limit_reached');
     identity.advance(HOUR_MS - 1);
     expect(codeOf(create)).toBe('key_creation_limit_reached');
     identity.advance(1);
-    expect(create().row.accountId).toBe(account.id);
+    expect((await create()).row.accountId).toBe(account.id);
   });
 
-  test('refuses a bad name, a past expiry and an unknown account, and stores nothing', () => {
-    const account = addAccount(identity);
+  test('refuses a bad name, a past expiry and an unknown account, and stores nothing', async () => {
+    const account = await addAccount(identity);
     const create = (facts: object) => () =>
       keys.create({ accountId: account.id, ...facts }, 'operator');
     expect(codeOf(create({ name: 'x'.repeat(101) }))).toBe('invalid_key_name');
@@ -108,16 +109,17 @@ describe('creation', () => {
     expect(codeOf(create({ expiresAt: Date.UTC(9999, 11, 31) }))).toBe('invalid_expiry');
     expect(codeOf(create({ accountId: 'acct_nobody' }))).toBe('account_not_found');
     expect(keys.list(account.id)).toEqual([]);
-    expect(create({ name: 'x'.repeat(100) })().row.name).toHaveLength(100);
+    expect((await create({ name: 'x'.repeat(100) })()).row.name).toHaveLength(100);
   });
 });
 
 describe('rotation', () => {
-  test('revokes and creates in one operation that the audit trail shows as a pair', () => {
-    const account = addAccount(identity);
+  test('revokes and creates in one operation that the audit trail shows as a pair', async () => {
+    const account = await addAccount(identity);
     const expiresAt = identity.clock() + HOUR_MS;
-    const old = keys.create({ accountId: account.id, name: 'ci', expiresAt }, 'operator').row;
-    const { revoked, created } = keys.rotate(old.id, 'user-session');
+    const old = (await keys.create({ accountId: account.id, name: 'ci', expiresAt }, 'operator'))
+      .row;
+    const { revoked, created } = await keys.rotate(old.id, 'user-session');
     const now = identity.clock();
     expect(revoked).toEqual({
       ...old,
@@ -127,13 +129,14 @@ describe('rotation', () => {
     });
     expect(created.row).toMatchObject({ name: 'ci', expiresAt, rotatedFrom: old.id });
     expect(keys.find(created.key)).toEqual(created.row);
-    const events = database.db
-      .select()
-      .from(auditEvents)
-      .where(eq(auditEvents.accountId, account.id))
-      .orderBy(asc(auditEvents.id))
-      .all()
-      .slice(-2);
+    const events = (
+      await database.db
+        .select()
+        .from(auditEvents)
+        .where(eq(auditEvents.accountId, account.id))
+        .orderBy(asc(auditEvents.id))
+        .all()
+    ).slice(-2);
     expect(events.map(({ action, subject, actor }) => ({ action, subject, actor }))).toEqual([
       { action: 'api_key.created', subject: created.row.id, actor: 'user-session' },
       { action: 'api_key.revoked', subject: old.id, actor: 'user-session' },
@@ -141,41 +144,43 @@ describe('rotation', () => {
     expect(new Set(events.map((event) => event.operationId)).size).toBe(1);
   });
 
-  test('is possible at the cap, and refused for keys that are revoked or expired', () => {
-    const account = addAccount(identity, 'starter');
-    const made = [1, 2, 3, 4, 5].map(
-      () => keys.create({ accountId: account.id }, 'operator').row.id,
+  test('is possible at the cap, and refused for keys that are revoked or expired', async () => {
+    const account = await addAccount(identity, 'starter');
+    const made = await Promise.all(
+      [1, 2, 3, 4, 5].map(
+        async () => (await keys.create({ accountId: account.id }, 'operator')).row.id,
+      ),
     );
     const first = made[0] ?? '';
-    keys.rotate(first, 'operator');
+    await keys.rotate(first, 'operator');
     expect(codeOf(() => keys.rotate(first, 'operator'))).toBe('key_not_active');
     expect(keys.countActive(account.id)).toBe(5);
-    const other = addAccount(identity);
+    const other = await addAccount(identity);
     const expiresAt = identity.clock() + 1;
-    const short = keys.create({ accountId: other.id, expiresAt }, 'operator').row.id;
+    const short = (await keys.create({ accountId: other.id, expiresAt }, 'operator')).row.id;
     identity.advance(1);
     expect(codeOf(() => keys.rotate(short, 'operator'))).toBe('key_not_active');
   });
 
-  test('whatever the order of operations, every rotated key has exactly one successor', () => {
+  test('whatever the order of operations, every rotated key has exactly one successor', async () => {
     const operation = fc.record({
       kind: fc.constantFrom('create', 'rotate', 'revoke'),
       pick: fc.nat(30),
     });
-    fc.assert(
-      fc.property(fc.array(operation, { maxLength: 25 }), (operations) => {
-        const account = addAccount(identity, 'starter');
+    await fc.assert(
+      fc.asyncProperty(fc.array(operation, { maxLength: 25 }), async (operations) => {
+        const account = await addAccount(identity, 'starter');
         const ids: string[] = [];
         for (const { kind, pick } of operations) {
           const id = ids[pick % Math.max(1, ids.length)] ?? '';
-          codeOf(() => {
-            if (kind === 'revoke') keys.revoke(id, 'user', 'operator');
-            if (kind === 'rotate') ids.push(keys.rotate(id, 'operator').created.row.id);
+          codeOf(async () => {
+            if (kind === 'revoke') await keys.revoke(id, 'user', 'operator');
+            if (kind === 'rotate') ids.push((await keys.rotate(id, 'operator')).created.row.id);
             if (kind === 'create')
-              ids.push(keys.create({ accountId: account.id }, 'operator').row.id);
+              ids.push((await keys.create({ accountId: account.id }, 'operator')).row.id);
           });
         }
-        const rows = keys.list(account.id);
+        const rows = await keys.list(account.id);
         expect(rows.map((row) => row.id).sort()).toEqual([...ids].sort());
         expect(rows.filter((row) => row.revokedAt === null).length).toBeLessThanOrEqual(5);
         expect(rows.length).toBeLessThanOrEqual(20);
@@ -192,16 +197,16 @@ describe('rotation', () => {
 });
 
 describe('revocation', () => {
-  test('counts once: the second changes nothing and leaves no event', () => {
-    const account = addAccount(identity);
-    const { row, key } = keys.create({ accountId: account.id }, 'operator');
-    const revoked = keys.revoke(key, 'leak_report', 'operator');
+  test('counts once: the second changes nothing and leaves no event', async () => {
+    const account = await addAccount(identity);
+    const { row, key } = await keys.create({ accountId: account.id }, 'operator');
+    const revoked = await keys.revoke(key, 'leak_report', 'operator');
     expect(revoked).toEqual({
       ...row,
       revokedAt: identity.clock(),
       revokedReason: 'leak_report',
     });
-    const events = listAuditEvents(database, account.id, 100);
+    const events = await listAuditEvents(database, account.id, 100);
     identity.advance(1_000);
     expect(keys.revoke(row.id, 'user', 'operator')).toEqual(revoked);
     expect(listAuditEvents(database, account.id, 100)).toEqual(events);
@@ -211,16 +216,16 @@ describe('revocation', () => {
 });
 
 describe('renaming', () => {
-  test('changes the name alone, with one audit event, and the same name changes nothing', () => {
-    const account = addAccount(identity);
-    const { row } = keys.create({ accountId: account.id, name: 'laptop' }, 'operator');
-    const renamed = keys.rename(row.id, '  desktop ', account.id);
+  test('changes the name alone, with one audit event, and the same name changes nothing', async () => {
+    const account = await addAccount(identity);
+    const { row } = await keys.create({ accountId: account.id, name: 'laptop' }, 'operator');
+    const renamed = await keys.rename(row.id, '  desktop ', account.id);
     expect(renamed).toEqual({ ...row, name: 'desktop' });
     expect(keys.list(account.id)).toEqual([renamed]);
-    keys.rename(row.id, 'desktop', account.id);
-    expect(keys.rename(row.id, null, account.id).name).toBeNull();
+    await keys.rename(row.id, 'desktop', account.id);
+    expect((await keys.rename(row.id, null, account.id)).name).toBeNull();
     expect(codeOf(() => keys.rename(row.id, 'two\nlines', account.id))).toBe('invalid_key_name');
-    const events = listAuditEvents(database, account.id, 2);
+    const events = await listAuditEvents(database, account.id, 2);
     expect(events.map(({ action, actor, detail }) => [action, actor, JSON.parse(detail)])).toEqual([
       ['api_key.renamed', account.id, { masked: row.masked, from: 'desktop', to: null }],
       ['api_key.renamed', account.id, { masked: row.masked, from: 'laptop', to: 'desktop' }],
@@ -229,30 +234,30 @@ describe('renaming', () => {
 });
 
 describe('what belongs to an account', () => {
-  test('a key of another account is as unknown as none, and so is a whole key', () => {
-    const [mine, other] = [addAccount(identity), addAccount(identity)];
-    const { row, key } = keys.create({ accountId: mine.id }, 'operator');
+  test('a key of another account is as unknown as none, and so is a whole key', async () => {
+    const [mine, other] = [await addAccount(identity), await addAccount(identity)];
+    const { row, key } = await keys.create({ accountId: mine.id }, 'operator');
     expect(keys.findOwn(mine.id, row.id)).toEqual(row);
-    const refusal = (accountId: string, id: string): string => {
+    const refusal = async (accountId: string, id: string): Promise<string> => {
       try {
-        return keys.findOwn(accountId, id).id;
+        return (await keys.findOwn(accountId, id)).id;
       } catch (error) {
         return String(error);
       }
     };
-    const unknown = refusal(mine.id, 'key_nobody');
+    const unknown = await refusal(mine.id, 'key_nobody');
     expect(unknown).toStartWith('IdentityError: There is no such key.');
     expect([refusal(other.id, row.id), refusal(mine.id, key)]).toEqual([unknown, unknown]);
   });
 
-  test('the creations of the last hour say when there is room again', () => {
-    const account = addAccount(identity, 'business');
+  test('the creations of the last hour say when there is room again', async () => {
+    const account = await addAccount(identity, 'business');
     const create = () => keys.create({ accountId: account.id }, 'operator');
     expect(keys.creations(account.id)).toEqual({ made: 0, limit: 20, nextAt: undefined });
     const first = identity.clock();
-    create();
+    await create();
     identity.advance(60_000);
-    for (let made = 1; made < 20; made += 1) create();
+    for (let made = 1; made < 20; made += 1) await create();
     expect(keys.creations(account.id)).toEqual({ made: 20, limit: 20, nextAt: first + HOUR_MS });
     identity.advance(HOUR_MS - 60_001);
     expect(codeOf(create)).toBe('key_creation_limit_reached');
@@ -262,18 +267,18 @@ describe('what belongs to an account', () => {
 });
 
 describe('pages', () => {
-  test('of any size have every key once, newest first, also where many are of one instant', () => {
-    const [mine, other] = [addAccount(identity, 'business'), addAccount(identity)];
-    const stranger = keys.create({ accountId: other.id }, 'operator').row;
+  test('of any size have every key once, newest first, also where many are of one instant', async () => {
+    const [mine, other] = [await addAccount(identity, 'business'), await addAccount(identity)];
+    const stranger = (await keys.create({ accountId: other.id }, 'operator')).row;
     for (let made = 0; made < 20; made += 1) {
-      keys.create({ accountId: mine.id }, 'operator');
+      await keys.create({ accountId: mine.id }, 'operator');
       if (made % 7 === 0) identity.advance(1);
     }
-    const all = keys.list(mine.id);
+    const all = await keys.list(mine.id);
     for (const limit of [1, 3, 19, 20, 50]) {
       const seen = [];
       for (let after: string | undefined; ; after = seen.at(-1)?.id) {
-        const page = keys.page(mine.id, { limit, after });
+        const page = await keys.page(mine.id, { limit, after });
         seen.push(...page.slice(0, limit));
         if (page.length <= limit) break;
       }

@@ -12,49 +12,49 @@ import { addAccount, createIdentity, START_MS } from './parts.ts';
 
 const directory = temporaryDirectory();
 
-function open() {
-  const database = newDatabase(directory);
+async function open() {
+  const database = await newDatabase(directory);
   return { database, identity: createIdentity(database) };
 }
 
 /** Turns all pages, and calls `between` after each. */
-function turn<Row>(
-  page: (limit: number, before: number | undefined) => readonly Row[],
+async function turn<Row>(
+  page: (limit: number, before: number | undefined) => Promise<readonly Row[]>,
   numberOf: (row: Row) => number,
   limit: number,
-  between: () => void = () => undefined,
-): Row[] {
+  between: () => Promise<void> = () => undefined,
+): Promise<Row[]> {
   const seen: Row[] = [];
   for (let before: number | undefined; ; ) {
-    const rows = page(limit, before);
+    const rows = await page(limit, before);
     seen.push(...rows);
     const last = rows.at(-1);
     if (last === undefined) return seen;
     // A page that begins where it ended before would be turned for ever.
     expect(before).not.toBe(numberOf(last));
     before = numberOf(last);
-    between();
+    await between();
   }
 }
 
 describe('accounts', () => {
-  const { database, identity } = open();
+  const { database, identity } = await open();
   const create = (email: string, plan = 'pro', emailVerified = true) =>
     identity.accounts.create({ email, plan, emailVerified }, 'operator');
-  const ann = create('ann@example.com');
-  const bob = create('bob_smith@example.com', 'starter', false);
-  const cat = create('cat%100@shop.example', 'starter');
-  const dan = create('dan@sub.example.org');
-  identity.accounts.changeStanding(dan.id, 'suspended', 'operator');
+  const ann = await create('ann@example.com');
+  const bob = await create('bob_smith@example.com', 'starter', false);
+  const cat = await create('cat%100@shop.example', 'starter');
+  const dan = await create('dan@sub.example.org');
+  await identity.accounts.changeStanding(dan.id, 'suspended', 'operator');
   const blocks = createBlocks(identity);
-  blocks.add('account', ann.id, { reason: '' }, 'operator');
-  blocks.add('account', bob.id, { reason: '', forMs: 1_000 }, 'operator');
+  await blocks.add('account', ann.id, { reason: '' }, 'operator');
+  await blocks.add('account', bob.id, { reason: '', forMs: 1_000 }, 'operator');
 
-  const found = (filter: AccountFilter, nowMs = START_MS) =>
-    searchAccounts(database, filter, { limit: 10, before: undefined, nowMs }).map(
+  const found = async (filter: AccountFilter, nowMs = START_MS) =>
+    (await searchAccounts(database, filter, { limit: 10, before: undefined, nowMs })).map(
       ({ account }) => account,
     );
-  const emails = (filter: AccountFilter) => found(filter).map(({ email }) => email);
+  const emails = async (filter: AccountFilter) => (await found(filter)).map(({ email }) => email);
 
   test.each([
     ['all, newest first', {}, [dan.email, cat.email, bob.email, ann.email]],
@@ -79,79 +79,79 @@ describe('accounts', () => {
     expect(found({ standing: 'blocked' }, START_MS + 1_000)).toEqual([ann]);
   });
 
-  test('a search for nothing that exists stays quick among a hundred thousand', () => {
-    const many = open();
+  test('a search for nothing that exists stays quick among a hundred thousand', async () => {
+    const many = await open();
     const insert = many.database.connection.prepare(
       `insert into accounts (id, email, plan, plan_since, standing, email_verified, created_at)
        values (?, ?, 'pro', 0, 'active', 1, 0)`,
     );
-    many.database.transaction(() => {
+    await many.database.transaction(() => {
       for (let index = 0; index < 100_000; index += 1) {
         insert.run(`acct_${index}`, `customer-${index}@example.com`);
       }
     });
-    const search = (filter: AccountFilter) => {
+    const search = async (filter: AccountFilter) => {
       const startedAt = performance.now();
       const page = { limit: 50, before: undefined, nowMs: START_MS };
-      const rows = searchAccounts(many.database, filter, page);
+      const rows = await searchAccounts(many.database, filter, page);
       return { rows: rows.length, ms: performance.now() - startedAt };
     };
     const looks = [{}, { text: 'customer-9' }, { text: 'nobody' }, { plan: 'none' }].map(search);
     expect(looks.map(({ rows }) => rows)).toEqual([50, 50, 0, 0]);
     // A read of them all takes some 30 ms; the bound is for a machine that is busy with other things.
     expect(Math.max(...looks.map(({ ms }) => ms))).toBeLessThan(1_000);
-    many.database.close();
+    await many.database.close();
   });
 });
 
 describe('pages', () => {
-  test('accounts: each that was there is seen once, in order, while others are created', () => {
-    fc.assert(
-      fc.property(
+  test('accounts: each that was there is seen once, in order, while others are created', async () => {
+    await fc.assert(
+      fc.asyncProperty(
         fc.integer({ min: 0, max: 12 }),
         fc.integer({ min: 1, max: 5 }),
-        (size, limit) => {
-          const { database, identity } = open();
-          const made = Array.from({ length: size }, () => addAccount(identity).id);
-          const seen = turn(
+        async (size, limit) => {
+          const { database, identity } = await open();
+          const made = Array.from({ length: size }, async () => (await addAccount(identity)).id);
+          const seen = await turn(
             (count, before) =>
               searchAccounts(database, {}, { limit: count, before, nowMs: START_MS }),
             ({ number }) => number,
             limit,
-            () => void addAccount(identity),
+            async () => { await addAccount(identity); },
           );
           expect(seen.map(({ account }) => account.id)).toEqual(made.toReversed());
-          database.close();
+          await database.close();
         },
       ),
       { numRuns: 30 },
     );
   });
 
-  test('the trail: by account, actor, action and subject, each event once', () => {
-    const { database, identity } = open();
+  test('the trail: by account, actor, action and subject, each event once', async () => {
+    const { database, identity } = await open();
     const ops = { name: 'operator:ops@example.com', address: '203.0.113.9' };
-    const accounts = Array.from({ length: 3 }, () => addAccount(identity));
+    const accounts = Array.from({ length: 3 }, async () => addAccount(identity));
     for (const { id } of accounts) {
-      identity.accounts.changePlan(id, 'starter', ops);
-      identity.accounts.changeStanding(id, 'suspended', 'operator');
+      await identity.accounts.changePlan(id, 'starter', ops);
+      await identity.accounts.changeStanding(id, 'suspended', 'operator');
     }
     const read = (filter: Parameters<typeof searchAuditEvents>[1], limit = 2) =>
       turn(
         (count, before) => searchAuditEvents(database, filter, { limit: count, before }),
         ({ id }) => id,
         limit,
-        () => void addAccount(identity),
+        async () => { await addAccount(identity); },
       );
     const [first] = accounts;
     if (first === undefined) throw new Error('no account');
-    expect(read({ accountId: first.id }).map(({ action }) => action)).toEqual([
+    expect((await read({ accountId: first.id })).map(({ action }) => action)).toEqual([
       'account.standing_changed',
       'account.plan_changed',
       'account.created',
     ]);
     expect(read({ subject: first.id })).toEqual(read({ accountId: first.id }));
-    const byOps = read({ actor: ops.name });
+    const byOps = await read({ actor: ops.name });
     expect(byOps.map(({ address, accountId }) => [address, accountId])).toEqual(
       accounts.toReversed().map(({ id }) => [ops.address, id]),
     );
@@ -159,33 +159,33 @@ describe('pages', () => {
     expect(read({ action: 'account.plan_changed' })).toEqual(byOps);
     expect(read({ action: 'account.plan_changed', accountId: first.id })).toHaveLength(1);
     expect(read({ actor: 'nobody' })).toEqual([]);
-    database.close();
+    await database.close();
   });
 
-  test('blocks: with whom they concern, and only those in force', () => {
-    const { database, identity } = open();
+  test('blocks: with whom they concern, and only those in force', async () => {
+    const { database, identity } = await open();
     const blocks = createBlocks(identity);
-    const account = addAccount(identity);
-    const { row: key } = identity.keys.create({ accountId: account.id }, 'operator');
-    blocks.add('account', account.id, { reason: 'fraud' }, 'operator');
-    blocks.add('key', key.id, { reason: 'leak', forMs: 1_000 }, 'operator');
-    blocks.add('network', '203.0.113.0/24', { reason: '' }, 'operator');
-    const read = (kind: 'account' | 'key' | 'network' | undefined, nowMs = START_MS) =>
-      turn(
+    const account = await addAccount(identity);
+    const { row: key } = await identity.keys.create({ accountId: account.id }, 'operator');
+    await blocks.add('account', account.id, { reason: 'fraud' }, 'operator');
+    await blocks.add('key', key.id, { reason: 'leak', forMs: 1_000 }, 'operator');
+    await blocks.add('network', '203.0.113.0/24', { reason: '' }, 'operator');
+    const read = async (kind: 'account' | 'key' | 'network' | undefined, nowMs = START_MS) =>
+      (await turn(
         (count, before) => listBlocks(database, kind, { limit: count, before, nowMs }),
         ({ number }) => number,
         1,
-      ).map(({ block, number: _number, ...whom }) => [block.kind, block.value, whom]);
+      )).map(({ block, number: _number, ...whom }) => [block.kind, block.value, whom]);
     const { id: accountId, email } = account;
     const ofNetwork = ['network', '203.0.113.0/24', { accountId: null, email: null, masked: null }];
     const ofKey = ['key', key.id, { accountId, email, masked: key.masked }];
     const ofAccount = ['account', accountId, { accountId, email, masked: null }];
-    expect<unknown>(read(undefined)).toEqual([ofNetwork, ofKey, ofAccount]);
-    expect<unknown>(read(undefined, START_MS + 1_000)).toEqual([ofNetwork, ofAccount]);
-    expect<unknown>(read('account')).toEqual([ofAccount]);
-    expect(findBlock(database, 'key', key.id, START_MS)?.reason).toBe('leak');
+    expect<unknown>(await read(undefined)).toEqual([ofNetwork, ofKey, ofAccount]);
+    expect<unknown>(await read(undefined, START_MS + 1_000)).toEqual([ofNetwork, ofAccount]);
+    expect<unknown>(await read('account')).toEqual([ofAccount]);
+    expect((await findBlock(database, 'key', key.id, START_MS))?.reason).toBe('leak');
     expect(findBlock(database, 'key', key.id, START_MS + 1_000)).toBeUndefined();
     expect(findBlock(database, 'key', accountId, START_MS)).toBeUndefined();
-    database.close();
+    await database.close();
   });
 });

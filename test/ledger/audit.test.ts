@@ -28,10 +28,10 @@ const DIGEST = 'd1';
 
 /** Two customers: one of everything that the books know, and one who must not be touched by it. */
 async function storyBooks(): Promise<OpenBooks> {
-  const open = openBooks(directory);
+  const open = await openBooks(directory);
   const { ledger, database } = open;
   for (const id of ['ada', 'bob']) await fundAccount(open, id, 1_000n);
-  addAccount(open, 'eve');
+  await addAccount(open, 'eve');
   for (const id of ['ada', 'bob']) {
     await ledger.hold(holdOf(`${id}-settled`, id, 30n));
     await ledger.settle(settleOf(`${id}-settled`, 15n));
@@ -65,8 +65,8 @@ async function damaged(...statements: string[]): Promise<unknown[]> {
   expect(audit(open.database)).toEqual([]);
   dropTriggers(open);
   for (const statement of statements) open.database.connection.run(statement);
-  const differences = audit(open.database);
-  const ofAda = [...findDifferences(open.database, { accountId: 'ada' })];
+  const differences = await audit(open.database);
+  const ofAda = await Array.fromAsync(findDifferences(open.database, { accountId: 'ada' }));
   // Looked at alone, an account shows what is its own.
   expect(ofAda).toEqual(differences.filter(({ accountId }) => accountId === 'ada'));
   await closeBooks(open);
@@ -275,7 +275,7 @@ describe('against what is under way', () => {
   async function live(live: LiveRequests, accountId?: string): Promise<unknown[]> {
     const open = await storyBooks();
     const scope = accountId === undefined ? { live } : { live, accountId };
-    const differences = [...findDifferences(open.database, scope)];
+    const differences = await Array.fromAsync(findDifferences(open.database, scope));
     await closeBooks(open);
     return differences.map(lineOf);
   }
@@ -330,17 +330,16 @@ test('a balance that was wrong for a while leaves no mark on the receipts of tha
   connection.run("UPDATE balances SET posted = posted + 5 WHERE account_id = 'bob'");
   await open.ledger.hold(holdOf('meanwhile', 'bob', 30n));
   await open.ledger.settle(settleOf('meanwhile', 15n));
-  expect(audit(open.database).map(({ kind, accountId }) => `${kind} ${accountId}`)).toEqual([
-    'posted bob',
-    'chain bob',
-  ]);
+  expect((await audit(open.database)).map(({ kind, accountId }) => `${kind} ${accountId}`)).toEqual(
+    ['posted bob', 'chain bob'],
+  );
   connection.run("UPDATE balances SET posted = posted - 5 WHERE account_id = 'bob'");
   expect(audit(open.database)).toEqual([]);
   await closeBooks(open);
 });
 
 test('a table that is longer than one look, while others write', async () => {
-  const open = openBooks(directory);
+  const open = await openBooks(directory);
   await fundAccount(open, 'ada', 10n ** 9n);
   const ends: Promise<unknown>[] = [];
   for (let at = 0; at < 1_200; at += 1) {
@@ -362,7 +361,7 @@ test('a table that is longer than one look, while others write', async () => {
 });
 
 test('what is wrong behind the first look at a long table', async () => {
-  const open = openBooks(directory);
+  const open = await openBooks(directory);
   await fundAccount(open, 'ada', 10n ** 9n);
   const ends: Promise<unknown>[] = [];
   for (let at = 0; at < 2_100; at += 1) {
@@ -375,7 +374,7 @@ test('what is wrong behind the first look at a long table', async () => {
   );
   await open.ledger.hold(holdOf('late', 'ada', 30n));
   const live = { requests: [], claims: [], createdBefore: NOW + 1 };
-  const found = [...findDifferences(open.database, { live })];
+  const found = await Array.fromAsync(findDifferences(open.database, { live }));
   expect(found.map(({ kind, subject }) => `${kind} ${subject}`)).toEqual([
     'transfer settle:r2090',
     'orphan late',
@@ -384,9 +383,9 @@ test('what is wrong behind the first look at a long table', async () => {
 });
 
 test('a number of accounts that fills its pages to the last row is read once', async () => {
-  const open = openBooks(directory);
-  for (let n = 0; n < ACCOUNTS_PAGE; n += 1) addAccount(open, `a${n}`);
-  const pages = [...accountPages(open.database.db, undefined)];
+  const open = await openBooks(directory);
+  for (let n = 0; n < ACCOUNTS_PAGE; n += 1) await addAccount(open, `a${n}`);
+  const pages = await Array.fromAsync(accountPages(open.database.db, undefined));
   expect(pages.map((page) => page.length)).toEqual([ACCOUNTS_PAGE]);
   await closeBooks(open);
 });

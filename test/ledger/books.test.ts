@@ -18,7 +18,7 @@ import {
 const directory = temporaryDirectory();
 
 test('open holds are counted and added up, those that have ended are not', async () => {
-  const open = openBooks(directory);
+  const open = await openBooks(directory);
   const { ledger, books } = open;
   expect(books.openHolds()).toEqual({ count: 0, amount: 0 });
   await fundAccount(open, 'ada', 100n);
@@ -35,7 +35,7 @@ test('open holds are counted and added up, those that have ended are not', async
 
 describe('the story of a request', () => {
   test('is the hold alone while it is under way, and everything afterwards', async () => {
-    const open = openBooks(directory);
+    const open = await openBooks(directory);
     const { ledger } = open;
     await fundAccount(open, 'ada', 100n);
     expect(open.books.explain('r1')).toBeUndefined();
@@ -129,11 +129,11 @@ describe('the story of a request', () => {
   });
 
   test('of a request that nothing answered has no serving model', async () => {
-    const open = openBooks(directory);
+    const open = await openBooks(directory);
     await fundAccount(open, 'ada', 100n);
     await open.ledger.hold(holdOf('r1', 'ada', 30n));
     await open.ledger.release(releaseOf('r1'));
-    const story = open.books.explain('r1');
+    const story = await open.books.explain('r1');
     expect(story?.hold.phase).toBe('released');
     expect(story?.entries).toEqual([]);
     expect(story?.record).toMatchObject({
@@ -264,7 +264,7 @@ describe('the tables refuse', () => {
     ['a changed price', 'UPDATE price_versions SET input = 0', 'never changed'],
     ['a deleted price', 'DELETE FROM price_versions', 'never changed'],
   ])('%s', async (_name, statement, reason) => {
-    const open = openBooks(directory);
+    const open = await openBooks(directory);
     await fundAccount(open, 'ada', 100n);
     await bookOneOfEach(open);
     await open.ledger.hold(holdOf('r1', 'ada', 30n));

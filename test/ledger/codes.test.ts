@@ -15,25 +15,25 @@ const [FIRST, SECOND, THIRD] = [
 ] as const;
 
 test('codes are listed with what became of them', async () => {
-  const open = openBooks(directory);
+  const open = await openBooks(directory);
   const { database, ledger } = open;
   const codes = createCodes({ database, onChange: () => {} });
-  addAccount(open, 'ada');
-  const made = codes.add([FIRST, SECOND, THIRD], TERMS);
+  await addAccount(open, 'ada');
+  const made = await codes.add([FIRST, SECOND, THIRD], TERMS);
   expect(made.map(({ digest }) => digest)).toEqual([FIRST, SECOND, THIRD].map(codeDigest));
-  expect(new Set(listCodes(database))).toEqual(new Set(made));
+  expect(new Set(await listCodes(database))).toEqual(new Set(made));
   const [first, second, third] = made;
   if (first === undefined || second === undefined || third === undefined) throw new Error('none');
   await ledger.redeem({ digest: first.digest, accountId: 'ada', nowMs: NOW + 2 });
-  codes.revoke(codeId(second), NOW + 3);
-  expect(new Set(listCodes(database))).toEqual(
+  await codes.revoke(codeId(second), NOW + 3);
+  expect(new Set(await listCodes(database))).toEqual(
     new Set([
       { ...first, redeemedAt: NOW + 2, redeemedBy: 'ada' },
       { ...second, revokedAt: NOW + 3 },
       third,
     ]),
   );
-  const byDigest = new Map(listCodes(database).map((code) => [code.digest, code]));
+  const byDigest = new Map((await listCodes(database)).map((code) => [code.digest, code]));
   const statuses = made.map(({ digest }) => {
     const code = byDigest.get(digest);
     return code === undefined ? [] : [NOW, NOW + 10].map((now) => codeStatus(code, now));
@@ -43,54 +43,58 @@ test('codes are listed with what became of them', async () => {
     ['revoked', 'revoked'],
     ['open', 'expired'],
   ]);
-  const forever = codes.add(['DDDDDDDDDDDDDDDD'], { ...TERMS, expiresAt: undefined });
+  const forever = await codes.add(['DDDDDDDDDDDDDDDD'], { ...TERMS, expiresAt: undefined });
   expect(forever.map((code) => codeStatus(code, Number.MAX_SAFE_INTEGER))).toEqual(['open']);
   await closeBooks(open);
 });
 
 test('a code is taken back once, and not from whoever used it', async () => {
-  const open = openBooks(directory);
+  const open = await openBooks(directory);
   const { database, ledger } = open;
   const codes = createCodes({ database, onChange: () => {} });
-  addAccount(open, 'ada');
-  codes.add([FIRST, SECOND], TERMS);
+  await addAccount(open, 'ada');
+  await codes.add([FIRST, SECOND], TERMS);
   await ledger.redeem({ digest: codeDigest(FIRST), accountId: 'ada', nowMs: NOW });
-  expect(() => codes.revoke(codeDigest(FIRST), NOW)).toThrow('redeemed already');
-  expect(codes.revoke(codeDigest(SECOND), NOW + 1).revokedAt).toBe(NOW + 1);
-  expect(codes.revoke(codeDigest(SECOND), NOW + 2).revokedAt).toBe(NOW + 1);
-  expect(() => codes.revoke(codeDigest(THIRD), NOW)).toThrow('There is no code with this id');
-  expect(() => codes.revoke('000000000000', NOW)).toThrow('There is no code with this id');
+  await expect(codes.revoke(codeDigest(FIRST), NOW)).rejects.toThrow('redeemed already');
+  expect((await codes.revoke(codeDigest(SECOND), NOW + 1)).revokedAt).toBe(NOW + 1);
+  expect((await codes.revoke(codeDigest(SECOND), NOW + 2)).revokedAt).toBe(NOW + 1);
+  await expect(codes.revoke(codeDigest(THIRD), NOW)).rejects.toThrow(
+    'There is no code with this id',
+  );
+  await expect(codes.revoke('000000000000', NOW)).rejects.toThrow('There is no code with this id');
   await closeBooks(open);
 });
 
-test('of codes that are made together, one that cannot be made refuses all', () => {
-  const database = newDatabase(directory);
+test('of codes that are made together, one that cannot be made refuses all', async () => {
+  const database = await newDatabase(directory);
   const codes = createCodes({ database, onChange: () => {} });
-  codes.add([FIRST], TERMS);
-  expect(() => codes.add([SECOND, FIRST], TERMS)).toThrow('UNIQUE');
+  await codes.add([FIRST], TERMS);
+  await expect(codes.add([SECOND, FIRST], TERMS)).rejects.toThrow('UNIQUE');
   for (const amount of [0n, -1n]) {
-    expect(() => codes.add([SECOND], { ...TERMS, amount })).toThrow('redemption_codes_amount');
+    await expect(codes.add([SECOND], { ...TERMS, amount })).rejects.toThrow(
+      'redemption_codes_amount',
+    );
   }
-  expect(listCodes(database).map(({ digest }) => digest)).toEqual([codeDigest(FIRST)]);
-  database.close();
+  expect((await listCodes(database)).map(({ digest }) => digest)).toEqual([codeDigest(FIRST)]);
+  await database.close();
 });
 
 test('a redemption and a revocation at the same time: one of them wins', async () => {
   const name = crypto.randomUUID();
-  const open = booksOver(newDatabase(directory, name));
-  const operator = newDatabase(directory, name);
+  const open = booksOver(await newDatabase(directory, name));
+  const operator = await newDatabase(directory, name);
   const codes = createCodes({ database: operator, onChange: () => {} });
-  addAccount(open, 'ada');
+  await addAccount(open, 'ada');
   const seen = new Set<string>();
   for (let round = 0; round < 40; round += 1) {
     const code = `RACE${String(round).padStart(12, '0')}`;
-    codes.add([code], TERMS);
+    await codes.add([code], TERMS);
     const digest = codeDigest(code);
     const redeemed = open.ledger.redeem({ digest, accountId: 'ada', nowMs: NOW });
     if (round % 2 === 1) await new Promise((next) => setImmediate(next));
     let revoked = true;
     try {
-      codes.revoke(digest, NOW);
+      await codes.revoke(digest, NOW);
     } catch {
       revoked = false;
     }
@@ -99,8 +103,8 @@ test('a redemption and a revocation at the same time: one of them wins', async (
     seen.add(kind);
   }
   expect(seen).toEqual(new Set(['refused', 'redeemed']));
-  const used = listCodes(operator).filter(({ redeemedAt }) => redeemedAt !== null);
-  expect(open.books.balance('ada').posted).toBe(BigInt(used.length) * 5n);
-  operator.close();
+  const used = (await listCodes(operator)).filter(({ redeemedAt }) => redeemedAt !== null);
+  expect((await open.books.balance('ada')).posted).toBe(BigInt(used.length) * 5n);
+  await operator.close();
   await closeBooks(open);
 });

@@ -19,8 +19,8 @@ const directory = temporaryDirectory();
 
 let open: OpenBooks;
 
-beforeAll(() => {
-  open = openBooks(directory);
+beforeAll(async () => {
+  open = await openBooks(directory);
 });
 
 afterAll(() => closeBooks(open));
@@ -68,11 +68,11 @@ test('what was used is summed by account and span, as it was at the mark', async
   const history = createHistory(database);
   const used = (fromMs: number, untilMs: number, mark: number, account = 'ada') =>
     history.usedBefore(account, { fromMs, untilMs }, mark);
-  const before = history.mark();
+  const before = await history.mark();
   expect(used(0, NOW + 99, before)).toBe(100);
   await ledger.settle(settleOf('r2', 15n));
   await ledger.settle(settleOf('r3', 15n));
-  const after = history.mark();
+  const after = await history.mark();
   expect(after).toBeGreaterThan(before);
   expect(used(0, NOW + 99, before)).toBe(100);
   expect(used(0, NOW + 99, after)).toBe(200);

@@ -21,7 +21,7 @@ const directory = temporaryDirectory();
 /** Two writers over one file, each with its own connection, and 1,000 in the account of Ada. */
 async function twoWriters() {
   const name = crypto.randomUUID();
-  const open = booksOver(newDatabase(directory, name));
+  const open = booksOver(await newDatabase(directory, name));
   await fundAccount(open, 'ada', 1_000n);
   const url = `sqlite:${join(directory, `${name}.db`)}`;
   const other = openDatabase({ url, sync: 'normal' });
@@ -30,7 +30,7 @@ async function twoWriters() {
     first: createWriter(open.database),
     second: createWriter(other),
     async close() {
-      other.close();
+      await other.close();
       await closeBooks(open);
     },
   };
@@ -38,8 +38,8 @@ async function twoWriters() {
 
 const hold: Request = { name: 'hold', command: holdOf('r1', 'ada', 600n) };
 
-function resultOf(write: Writer, request: Request): unknown {
-  const [answer] = write([request]);
+async function resultOf(write: Writer, request: Request): unknown {
+  const [answer] = await write([request]);
   return answer?.ok === true ? answer.result : answer?.error;
 }
 
@@ -83,7 +83,7 @@ test('a raise, an end and a hold that were undone are not remembered', async () 
     [extend, refused],
     [settle, refused, settle],
   ]) {
-    const answers = write(batch);
+    const answers = await write(batch);
     expect(answers.map(({ ok }) => ok)).toEqual(batch.map((request) => request !== refused));
     expect(open.books.audit()).toEqual([]);
   }

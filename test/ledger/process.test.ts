@@ -22,7 +22,7 @@ function opening(name: string, sync: 'full' | 'normal'): string {
 }
 
 async function fundedFile(name: string, amount: bigint): Promise<void> {
-  const database = newDatabase(directory, name);
+  const database = await newDatabase(directory, name);
   const open = booksOver(database);
   await fundAccount(open, 'ada', amount);
   await closeBooks(open);
@@ -65,9 +65,9 @@ describe.each(['full', 'normal'] as const)('kill -9 with sync %s', (sync) => {
     }
 
     const open = reopen(name);
-    const lost = seen.filter((line) => {
+    const lost = seen.filter(async (line) => {
       const [kind, id = ''] = line.split(' ');
-      const story = open.books.explain(id);
+      const story = await open.books.explain(id);
       return kind === 'settled' ? story?.record?.debited !== 3n : story === undefined;
     });
     expect(lost).toEqual([]);

@@ -5,7 +5,7 @@ import { createBooks } from '../../src/ledger/books.ts';
 import { createLedger } from '../../src/ledger/ledger.ts';
 import { createQueue, type LedgerTrouble, WAITING_MAX } from '../../src/ledger/queue.ts';
 import type { Request } from '../../src/ledger/writer.ts';
-import type { Database } from '../../src/store/database.ts';
+import type { SqliteDatabase } from '../../src/store/database.ts';
 import { newDatabase, temporaryDirectory } from '../support/database.ts';
 import {
   booksOver,
@@ -25,10 +25,10 @@ const directory = temporaryDirectory();
 const UNAVAILABLE = 'LedgerUnavailable: The ledger could not be written.';
 
 /** Books that count their transactions. */
-function countedBooks(): OpenBooks & { readonly commits: () => number } {
-  const database = newDatabase(directory);
+async function countedBooks(): Promise<OpenBooks & { readonly commits: () => number }> {
+  const database = await newDatabase(directory);
   let count = 0;
-  const counted: Database = {
+  const counted: SqliteDatabase = {
     ...database,
     transaction: (work) => {
       count += 1;
@@ -61,7 +61,7 @@ test('each batch that was answered is told with its size and its time', async ()
 
 describe('group commit', () => {
   test('what comes in one turn shares a transaction, up to 256 commands', async () => {
-    const open = countedBooks();
+    const open = await countedBooks();
     await fundAccount(open, 'ada', 1_000n);
     const before = open.commits();
     const holds = Array.from({ length: 600 }, (_, n) =>
@@ -78,7 +78,7 @@ describe('group commit', () => {
   });
 
   test('commands that wait for each other do not share one', async () => {
-    const open = countedBooks();
+    const open = await countedBooks();
     await fundAccount(open, 'ada', 10n);
     const before = open.commits();
     for (const id of ['r1', 'r2', 'r3']) await open.ledger.hold(holdOf(id, 'ada', 1n));
@@ -89,7 +89,7 @@ describe('group commit', () => {
 
 describe('a command that fails', () => {
   test('does not touch the others of its batch, nor leave half of itself', async () => {
-    const open = openBooks(directory);
+    const open = await openBooks(directory);
     await fundAccount(open, 'ada', 100n);
     const { ledger } = open;
     const other = { ...PRICE, output: PRICE.output + 1n };
@@ -115,7 +115,7 @@ describe('a command that fails', () => {
   });
 
   test('costs its batch one more transaction, not one for each command', async () => {
-    const open = countedBooks();
+    const open = await countedBooks();
     await fundAccount(open, 'ada', 100n);
     const before = open.commits();
     const holds = Array.from({ length: 50 }, (_, n) =>
@@ -131,13 +131,13 @@ describe('a command that fails', () => {
   });
 
   test('a price version is written again when the batch that first wrote it was undone', async () => {
-    const open = openBooks(directory);
+    const open = await openBooks(directory);
     await fundAccount(open, 'ada', 100n);
     await Promise.all([
       outcomeOf(open.ledger.hold(holdOf('r1', 'ada', 1n))),
       outcomeOf(open.ledger.hold(holdOf('r1', 'ada', 1n))),
     ]);
-    expect(open.books.explain('r1')?.prices).toEqual([
+    expect((await open.books.explain('r1'))?.prices).toEqual([
       { ...PRICE, model: 'swift-1', firstUsedAt: expect.any(Number) },
     ]);
     await closeBooks(open);
@@ -145,7 +145,7 @@ describe('a command that fails', () => {
 });
 
 test('of many settles and releases of one request at once, one counts', async () => {
-  const open = openBooks(directory);
+  const open = await openBooks(directory);
   await fundAccount(open, 'ada', 1_000n);
   const { ledger } = open;
   await ledger.hold(holdOf('r1', 'ada', 100n));
@@ -158,13 +158,13 @@ test('of many settles and releases of one request at once, one counts', async ()
     new Set(['40 0 960']),
   );
   expect(open.books.balance('ada')).toEqual({ posted: 960n, held: 0n, available: 960n });
-  expect(open.books.explain('r1')?.entries.length).toBe(2);
+  expect((await open.books.explain('r1'))?.entries.length).toBe(2);
   await closeBooks(open);
 });
 
 describe('when the database cannot be written', () => {
   test('holds and credits are refused, settles and releases are kept until it can', async () => {
-    const database = newDatabase(directory);
+    const database = await newDatabase(directory);
     const troubles: string[] = [];
     const onTrouble = ({ kind, requestId }: LedgerTrouble) => troubles.push(`${kind} ${requestId}`);
     const ledger = createLedger({ database, onTrouble });
@@ -201,8 +201,8 @@ describe('when the database cannot be written', () => {
 
   test('a lock that another process keeps counts as that too', async () => {
     const name = crypto.randomUUID();
-    const database = newDatabase(directory, name);
-    const other = newDatabase(directory, name);
+    const database = await newDatabase(directory, name);
+    const other = await newDatabase(directory, name);
     const open = booksOver(database);
     await fundAccount(open, 'ada', 100n);
     database.connection.run('PRAGMA busy_timeout = 1');
@@ -213,12 +213,12 @@ describe('when the database cannot be written', () => {
       ok: true,
       available: 99n,
     });
-    other.close();
+    await other.close();
     await closeBooks(open);
   });
 
   test('a full disk undoes the batch and loses no settle', async () => {
-    const open = openBooks(directory);
+    const open = await openBooks(directory);
     await fundAccount(open, 'ada', 100n);
     await open.ledger.hold(holdOf('r1', 'ada', 10n));
     const { connection } = open.database;
@@ -235,7 +235,7 @@ describe('when the database cannot be written', () => {
   });
 
   test('closing tries once more and says what is left', async () => {
-    const open = openBooks(directory);
+    const open = await openBooks(directory);
     await fundAccount(open, 'ada', 100n);
     await open.ledger.hold(holdOf('r1', 'ada', 10n));
     open.database.connection.run('PRAGMA query_only = ON');

@@ -12,17 +12,17 @@ test.each([
   ['one connection, where nobody can tell', false],
 ])('writers in turn keep one chain: %s', async (_name, apart) => {
   const name = crypto.randomUUID();
-  const open = booksOver(newDatabase(directory, name));
-  const database = apart ? newDatabase(directory, name) : open.database;
+  const open = booksOver(await newDatabase(directory, name));
+  const database = apart ? await newDatabase(directory, name) : open.database;
   const other = createLedger({ database });
-  addAccount(open, 'ada');
+  await addAccount(open, 'ada');
   for (let n = 0; n < 30; n += 1) {
     const ledger = n % 3 === 0 ? other : open.ledger;
     await ledger.credit(creditOf(`c${n}`, 'ada', 1n));
   }
-  expect(open.books.balance('ada').posted).toBe(30n);
+  expect((await open.books.balance('ada')).posted).toBe(30n);
   expect(open.books.audit()).toEqual([]);
   await other.close();
-  if (apart) database.close();
+  if (apart) await database.close();
   await closeBooks(open);
 });

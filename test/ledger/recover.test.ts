@@ -10,7 +10,7 @@ import { closeBooks, fundAccount, holdOf, NOW, openBooks } from '../support/ledg
 const directory = temporaryDirectory();
 
 test('a hold that contradicts its balance is left to the audit, and every other one ends', async () => {
-  const open = openBooks(directory);
+  const open = await openBooks(directory);
   const { ledger, books, database } = open;
   for (const id of ['ada', 'bob', 'eve']) {
     await fundAccount(open, id, 100n);
@@ -24,7 +24,7 @@ test('a hold that contradicts its balance is left to the audit, and every other 
     { requestId: 'r-ada', accountId: 'ada', debited: 0n },
     { requestId: 'r-eve', accountId: 'eve', debited: 0n },
   ]);
-  expect(books.explain('r-bob')?.hold).toMatchObject({ phase: 'held', endedAt: null });
+  expect((await books.explain('r-bob'))?.hold).toMatchObject({ phase: 'held', endedAt: null });
   expect(books.audit()).toEqual([expect.objectContaining({ kind: 'held', accountId: 'bob' })]);
 
   // Put right, it is recovered like any other, and the chains go on.
@@ -37,7 +37,7 @@ test('a hold that contradicts its balance is left to the audit, and every other 
 });
 
 test('a hold of a version that did not say who was asked is charged as its own model', async () => {
-  const open = openBooks(directory);
+  const open = await openBooks(directory);
   await fundAccount(open, 'ada', 1_000_000_000n);
   await open.ledger.hold(holdOf('r1', 'ada', 1_000_000_000n));
   open.database.connection.run("UPDATE holds SET phase = 'dispatched' WHERE request_id = 'r1'");
@@ -49,7 +49,7 @@ test('a hold of a version that did not say who was asked is charged as its own m
   });
   // A hundred tokens of the prompt, and nothing that was written down of an answer.
   expect(recovered).toEqual({ requestId: 'r1', accountId: 'ada', debited: 15n });
-  expect(open.books.explain('r1')?.record).toMatchObject({
+  expect((await open.books.explain('r1'))?.record).toMatchObject({
     modelServed: 'swift-1',
     upstream: 'unknown',
   });
@@ -58,7 +58,7 @@ test('a hold of a version that did not say who was asked is charged as its own m
 });
 
 test('a disk that fails ends a recovery, which leaves nothing half done', async () => {
-  const open = openBooks(directory);
+  const open = await openBooks(directory);
   await fundAccount(open, 'ada', 100n);
   await open.ledger.hold(holdOf('r1', 'ada', 30n));
   const failing = { ...open.database, savepoint: failStore };
@@ -69,6 +69,6 @@ test('a disk that fails ends a recovery, which leaves nothing half done', async 
   expect(createWriter(failing)([recover])).toMatchObject([
     { ok: false, error: { name: 'LedgerUnavailable' } },
   ]);
-  expect(open.books.explain('r1')?.hold).toMatchObject({ phase: 'held', endedAt: null });
+  expect((await open.books.explain('r1'))?.hold).toMatchObject({ phase: 'held', endedAt: null });
   await closeBooks(open);
 });

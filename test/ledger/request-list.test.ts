@@ -63,10 +63,10 @@ test('pages of a list are the records that match, newest first, each once', asyn
       // Whether each search is ended at once, after an hour of what there is.
       fc.boolean(),
       async (usage, added, filter, limit, hasty) => {
-        const database = newDatabase(directory);
+        const database = await newDatabase(directory);
         const records = usage.map(usageRecord);
-        addRecords(database, records);
-        createRollUp(database).step(added + 1);
+        await addRecords(database, records);
+        await createRollUp(database).step(added + 1);
         let time = 0;
         const monotonic = () => (time += hasty ? 1_000 : 0);
         const { list } = createRequestList(database, monotonic);
@@ -83,7 +83,7 @@ test('pages of a list are the records that match, newest first, each once', asyn
           .filter((record) => matches(record, filter))
           .sort((a, b) => b.startedAt - a.startedAt || b.row - a.row);
         expect([seen, after]).toEqual([expected.map(({ requestId }) => requestId), undefined]);
-        database.close();
+        await database.close();
       },
     ),
     { numRuns: 100 },
@@ -91,30 +91,31 @@ test('pages of a list are the records that match, newest first, each once', asyn
 }, 60_000);
 
 test('a list shows what was booked', async () => {
-  const database = newDatabase(directory);
+  const database = await newDatabase(directory);
   const record = usageRecord({ endUser: 'ann', loss: 3n });
-  addRecords(database, [record]);
+  await addRecords(database, [record]);
   const { rows, next } = await createRequestList(database).list('acct_ada', {}, 10);
   const { accountId, upstream, rawUsage, usageDoubt, attempts, held, ...shown } = record;
   const { priceVersionRequested, priceVersionServed, estimatedPromptTokens, ...facts } = shown;
   expect(rows).toEqual([{ ...facts, row: 1 } as (typeof rows)[number]]);
   expect(next).toBeUndefined();
-  database.close();
+  await database.close();
 });
 
-test('a search finds the own requests whose id begins so, newest first', () => {
-  const database = newDatabase(directory);
+test('a search finds the own requests whose id begins so, newest first', async () => {
+  const database = await newDatabase(directory);
   const ids = ['req_AAAAAA01', 'req_AAAAAA02', 'req_AAAAAB01'];
-  addRecords(
+  await addRecords(
     database,
     ids.map((requestId) => usageRecord({ requestId })),
   );
-  addRecords(database, [usageRecord({ requestId: 'req_AAAAAA03', accountId: 'acct_bob' })]);
+  await addRecords(database, [usageRecord({ requestId: 'req_AAAAAA03', accountId: 'acct_bob' })]);
   const { search } = createRequestList(database);
-  const found = (prefix: string) => search('acct_ada', prefix, 2).map(({ requestId }) => requestId);
+  const found = async (prefix: string) =>
+    (await search('acct_ada', prefix, 2)).map(({ requestId }) => requestId);
   expect(found('req_AAAAAA')).toEqual(['req_AAAAAA02', 'req_AAAAAA01']);
   expect(found('req_AAAAAA01')).toEqual(['req_AAAAAA01']);
   expect(found('req_AAAAAA03')).toEqual([]);
   expect(found('req_AAAA')).toEqual(['req_AAAAAB01', 'req_AAAAAA02']);
-  database.close();
+  await database.close();
 });

@@ -46,7 +46,7 @@ type Remote = AsyncDisposable & {
 async function openRemote(options: Partial<RemoteLedgerOptions> = {}): Promise<Remote> {
   const name = crypto.randomUUID();
   const url = `sqlite:${join(directory, `${name}.db`)}`;
-  const database = newDatabase(directory, name);
+  const database = await newDatabase(directory, name);
   const threads: Worker[] = [];
   const told: string[] = [];
   const ledger = createRemoteLedger({
@@ -73,7 +73,7 @@ async function openRemote(options: Partial<RemoteLedgerOptions> = {}): Promise<R
     settled: () => until(() => ledger.pending() === 0),
     async [Symbol.asyncDispose]() {
       await ledger.close();
-      database.close();
+      await database.close();
     },
   };
 }
@@ -215,7 +215,7 @@ describe('a thread that dies', () => {
     running = false;
     await Promise.all(lanes);
     await remote.settled();
-    const { posted, held } = books.balance('ada');
+    const { posted, held } = await books.balance('ada');
     expect([held, 1_001_000n - posted]).toEqual([0n, BigInt(promised)]);
     expect(books.audit()).toEqual([]);
   });

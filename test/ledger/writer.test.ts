@@ -30,10 +30,10 @@ const STEPS: readonly Request[] = [
 ];
 
 test('the books are whole when a batch is answered, before anything else has a turn', async () => {
-  const open = openBooks(directory);
+  const open = await openBooks(directory);
   // Books without any receipt pass for books from before there were some.
   await fundAccount(open, 'bob', 1n);
-  addAccount(open, 'ada');
+  await addAccount(open, 'ada');
   const write = createWriter(open.database);
   for (const step of STEPS) {
     expect(write([step])).toMatchObject([{ ok: true }]);
@@ -44,12 +44,12 @@ test('the books are whole when a batch is answered, before anything else has a t
 });
 
 test('a batch in which a command is refused leaves whole chains, of the others alone', async () => {
-  const open = openBooks(directory);
-  addAccount(open, 'ada');
+  const open = await openBooks(directory);
+  await addAccount(open, 'ada');
   const write = createWriter(open.database);
   const tooMuch = { ...creditOf('c9', 'ada', -5_000n), kind: 'adjustment' } as const;
   for (let batch = 0; batch < 3; batch += 1) {
-    const answers = write([
+    const answers = await write([
       { name: 'credit', command: creditOf(`a${batch}`, 'ada', 10n) },
       { name: 'credit', command: tooMuch },
       { name: 'credit', command: creditOf(`b${batch}`, 'ada', 1n) },
@@ -57,12 +57,12 @@ test('a batch in which a command is refused leaves whole chains, of the others a
     expect(answers.map(({ ok }) => ok)).toEqual([true, false, true]);
     expect(open.books.audit()).toEqual([]);
   }
-  expect(open.books.balance('ada').posted).toBe(33n);
+  expect((await open.books.balance('ada')).posted).toBe(33n);
   await closeBooks(open);
 });
 
 test('a disk that fails in the middle of a batch undoes all of it, whatever else was refused', async () => {
-  const open = openBooks(directory);
+  const open = await openBooks(directory);
   await fundAccount(open, 'ada', 10n);
   const write = createWriter({ ...open.database, savepoint: failStore });
   const tooMuch = { ...creditOf('c9', 'ada', -5_000n), kind: 'adjustment' } as const;
@@ -72,22 +72,22 @@ test('a disk that fails in the middle of a batch undoes all of it, whatever else
   ];
   const failed = { ok: false, error: { name: 'LedgerUnavailable' } };
   expect(write(batch)).toMatchObject([failed, failed]);
-  expect(open.books.balance('ada').posted).toBe(10n);
+  expect((await open.books.balance('ada')).posted).toBe(10n);
   await closeBooks(open);
 });
 
 test('more accounts and more open holds than are remembered are looked up again', async () => {
-  const open = openBooks(directory);
+  const open = await openBooks(directory);
   const write = createWriter(open.database);
   const ids = Array.from({ length: 10_001 }, (_, n) => `a${n}`);
-  for (const id of ids) addAccount(open, id);
-  const inAll = (request: (id: string) => Request) => {
-    const answers = write(ids.map(request));
+  for (const id of ids) await addAccount(open, id);
+  const inAll = async (request: (id: string) => Request) => {
+    const answers = await write(ids.map(request));
     expect(answers.filter(({ ok }) => !ok)).toEqual([]);
   };
-  inAll((id) => ({ name: 'credit', command: creditOf(`c-${id}`, id, 100n) }));
-  inAll((id) => ({ name: 'hold', command: holdOf(`r-${id}`, id, 60n) }));
-  inAll((id) => ({ name: 'settle', command: settleOf(`r-${id}`, 15n) }));
+  await inAll((id) => ({ name: 'credit', command: creditOf(`c-${id}`, id, 100n) }));
+  await inAll((id) => ({ name: 'hold', command: holdOf(`r-${id}`, id, 60n) }));
+  await inAll((id) => ({ name: 'settle', command: settleOf(`r-${id}`, 15n) }));
   expect(open.books.audit()).toEqual([]);
   expect(open.books.balance('a0')).toEqual({ posted: 85n, held: 0n, available: 85n });
   await closeBooks(open);

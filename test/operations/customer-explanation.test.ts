@@ -130,9 +130,9 @@ test('an answer that was settled without a time of its first content has none', 
 
 test('of a request of another account nobody hears more than of one that never was', () => {
   const books = { explain: (id: string) => (id === 'req_1' ? SETTLED : undefined) } as Books;
-  const codeOf = (accountId: string, requestId: string) => {
+  const codeOf = async (accountId: string, requestId: string) => {
     try {
-      return explainToCustomer(books, TERMS, accountId, requestId).request_id;
+      return (await explainToCustomer(books, TERMS, accountId, requestId)).request_id;
     } catch (error) {
       return error instanceof OperationError ? [error.code, error.message] : error;
     }

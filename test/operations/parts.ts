@@ -27,13 +27,11 @@ export function createParts(
 }
 
 /** Every event of the trail in the order in which they were written, without its random ids. */
-export function readTrail({ db }: Database) {
-  return db
-    .select()
-    .from(auditEvents)
-    .all()
-    .map(({ id: _id, operationId: _operationId, detail, ...event }) => ({
+export async function readTrail({ db }: Database) {
+  return (await db.select().from(auditEvents).all()).map(
+    ({ id: _id, operationId: _operationId, detail, ...event }) => ({
       ...event,
       detail: JSON.parse(detail) as Record<string, unknown>,
-    }));
+    }),
+  );
 }

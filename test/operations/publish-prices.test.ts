@@ -21,7 +21,7 @@ import { auditEvents } from '../../src/store/tables.ts';
 import { newDatabase, temporaryDirectory } from '../support/database.ts';
 
 const directory = temporaryDirectory();
-const database = newDatabase(directory);
+const database = await newDatabase(directory);
 afterAll(() => database.close());
 const NOW = Date.parse('2026-11-21T12:00:00Z');
 const change = { database, clock: () => NOW, randomBytes, actor: 'operator' };
@@ -56,7 +56,7 @@ test('the file is replaced whole, its rights stay, and what was there is beside 
   chmodSync(path, 0o640);
   const prepared = preparePrices(found, DRAFT, NOW);
   expect(prepared.catalog.resolve('demo-chat')?.prices).toHaveLength(3);
-  const published = publishPrices(change, found, prepared, draftSummary(DRAFT));
+  const published = await publishPrices(change, found, prepared, draftSummary(DRAFT));
   expect(published).toEqual({
     path,
     backup: `${path}.20261121T120000Z-${catalogDigest(DEMO_CATALOG).slice(0, 8)}.bak`,
@@ -66,7 +66,7 @@ test('the file is replaced whole, its rights stay, and what was there is beside 
   expect(readFileSync(published.backup, 'utf8')).toBe(DEMO_CATALOG);
   expect(statSync(path).mode & 0o777).toBe(0o640);
   expect(readdirSync(join(directory, 'plain'))).toHaveLength(2);
-  const [event] = database.db.select().from(auditEvents).all();
+  const [event] = await database.db.select().from(auditEvents).all();
   expect([event?.action, JSON.parse(event?.detail ?? '')]).toEqual([
     'prices.published',
     { added: 2, withdrawn: 0, models: 'demo', digest: published.digest },
@@ -81,7 +81,7 @@ test('a link stays a link, and the file that it leads to is written', async () =
   symlinkSync(real.path ?? '', join(linked, 'catalog.toml'));
   const found = findCatalog({ environment: {}, directory: linked });
   const prepared = preparePrices(found, DRAFT, NOW);
-  expect(publishPrices(change, found, prepared, {}).path).toBe(real.path ?? '');
+  expect((await publishPrices(change, found, prepared, {})).path).toBe(real.path ?? '');
   expect(readFileSync(real.path ?? '', 'utf8')).toBe(prepared.text);
 });
 
@@ -104,10 +104,12 @@ test('the built-in catalog has no file, and says so', () => {
 test('where the audit event cannot be written, the file is not either', async () => {
   const found = await fileOf('unaudited');
   const prepared = preparePrices(found, DRAFT, NOW);
-  const closed = newDatabase(directory, 'closed');
+  const closed = await newDatabase(directory, 'closed');
   closed.connection.run('ALTER TABLE audit_events RENAME TO gone');
-  expect(() => publishPrices({ ...change, database: closed }, found, prepared, {})).toThrow();
-  closed.close();
+  await expect(
+    publishPrices({ ...change, database: closed }, found, prepared, {}),
+  ).rejects.toThrow();
+  await closed.close();
   expect(readFileSync(found.path ?? '', 'utf8')).toBe(DEMO_CATALOG);
   expect(readdirSync(join(directory, 'unaudited'))).toEqual(['catalog.toml']);
 });
@@ -115,12 +117,12 @@ test('where the audit event cannot be written, the file is not either', async ()
 test('where the event is lost after the file was written, the file is put back', async () => {
   const found = await fileOf('undone');
   const prepared = preparePrices(found, DRAFT, NOW);
-  const failing = newDatabase(directory, 'failing');
+  const failing = await newDatabase(directory, 'failing');
   const lost = {
     ...failing,
-    transaction: <T>(work: Parameters<typeof failing.transaction<T>>[0]): T =>
-      failing.transaction((tx) => {
-        work(tx);
+    transaction: async <T>(work: Parameters<typeof failing.transaction<T>>[0]): Promise<T> =>
+      failing.transaction(async (tx) => {
+        await work(tx);
         throw new Error('the disk is full');
       }),
   };
@@ -129,7 +131,7 @@ test('where the event is lost after the file was written, the file is put back',
   expect(readFileSync(found.path ?? '', 'utf8')).toBe(DEMO_CATALOG);
   expect(readdirSync(join(directory, 'undone'))).toEqual(['catalog.toml']);
   expect(failing.db.select().from(auditEvents).all()).toEqual([]);
-  failing.close();
+  await failing.close();
 });
 
 test('a draft that makes the catalog invalid is refused with its reasons', async () => {

@@ -17,7 +17,7 @@ import {
 import { auditEvents } from '../../src/store/tables.ts';
 import { newDatabase, temporaryDirectory } from '../support/database.ts';
 
-const database = newDatabase(temporaryDirectory());
+const database = await newDatabase(temporaryDirectory());
 afterAll(() => database.close());
 const change = { database, clock: () => 7_000, randomBytes, actor: 'operator' };
 const catalog = loadCatalog({ text: DEMO_CATALOG, environment: {}, nowMs: 0 });
@@ -33,7 +33,7 @@ function codeOf(work: () => unknown): string {
   }
 }
 
-test('a place is found by the alias of its model; unknown ones and bad reasons change nothing', () => {
+test('a place is found by the alias of its model; unknown ones and bad reasons change nothing', async () => {
   const out = (place: { upstream: string; model?: string }, reason = '') =>
     codeOf(() => disablePlace(change, catalog, place, reason));
   expect([
@@ -47,22 +47,22 @@ test('a place is found by the alias of its model; unknown ones and bad reasons c
   expect(disabledPlaces({ database }, catalog)).toEqual([
     { upstream: 'demo', model: 'demo-chat', reason: 'slow', since: 7_000, known: true },
   ]);
-  expect(disabledPlaces({ database }, empty).map(({ known }) => known)).toEqual([false]);
+  expect((await disabledPlaces({ database }, empty)).map(({ known }) => known)).toEqual([false]);
   expect(enablePlace(change, empty, { upstream: 'demo', model: 'demo-chat' })).toBe(true);
   expect(enablePlace(change, catalog, { upstream: 'demo', model: 'demo' })).toBe(false);
-  expect(readDisabled(database)('demo', 'demo-chat')).toBe(false);
-  const events = database.db.select().from(auditEvents).all();
+  expect((await readDisabled(database))('demo', 'demo-chat')).toBe(false);
+  const events = await database.db.select().from(auditEvents).all();
   expect(events.map(({ action, subject, detail }) => [action, subject, detail])).toEqual([
     ['upstream.disabled', 'demo', '{"model":"demo-chat","reason":"slow"}'],
     ['upstream.enabled', 'demo', '{"model":"demo-chat"}'],
   ]);
 });
 
-test('a reset is in the audit trail, where the server reads it', () => {
+test('a reset is in the audit trail, where the server reads it', async () => {
   expect(codeOf(() => resetUpstream(change, catalog, 'gone'))).toBe('upstream_not_found');
-  resetUpstream(change, catalog, 'demo');
-  resetUpstream(change, catalog, 'demo');
+  await resetUpstream(change, catalog, 'demo');
+  await resetUpstream(change, catalog, 'demo');
   expect(auditedSubjects(database, 'upstream.reset', 0)).toEqual(['demo']);
-  const last = database.db.select().from(auditEvents).all().at(-1)?.id ?? 0;
+  const last = (await database.db.select().from(auditEvents).all()).at(-1)?.id ?? 0;
   expect(auditedSubjects(database, 'upstream.reset', last)).toEqual([]);
 });

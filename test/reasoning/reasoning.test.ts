@@ -12,7 +12,7 @@ import {
   type Thinking,
 } from '../../src/reasoning/reasoning.ts';
 import type { Bounds } from '../../src/reasoning/rows.ts';
-import type { Database } from '../../src/store/database.ts';
+import type { SqliteDatabase } from '../../src/store/database.ts';
 import { newDatabase, temporaryDirectory } from '../support/database.ts';
 
 const directory = temporaryDirectory();
@@ -23,7 +23,7 @@ const randomBytes = (length: number): Uint8Array => crypto.getRandomValues(new U
 const BOUNDS: Bounds = { entryBytes: 800, accountBytes: 3_000, totalBytes: 7_000, ageMs: HOUR };
 
 type Options = {
-  readonly database: Database;
+  readonly database: SqliteDatabase;
   readonly clock?: () => number;
   readonly secret?: string | undefined;
   readonly onTrouble?: (error: unknown) => void;
@@ -49,11 +49,11 @@ function turn(accountId: string, id: string, ...moreIds: string[]): CallingTurn 
 
 const thought = (reasoning: string): Thinking => ({ reasoning });
 
-const shared = newDatabase(directory);
+const shared = await newDatabase(directory);
 afterAll(() => shared.close());
 
 describe('what is found', () => {
-  test('is what was kept, signed blocks included, after a restart too', () => {
+  test('is what was kept, signed blocks included, after a restart too', async () => {
     const thinking: Thinking = {
       reasoning: 'Hm. ¿Qué? 🤔',
       signed: {
@@ -64,28 +64,28 @@ describe('what is found', () => {
         ],
       },
     };
-    open({ database: shared }).keep(turn('acct_a', 'call_0', 'call_1'), thinking);
-    expect(open({ database: shared }).find(turn('acct_a', 'call_0'))).toEqual(thinking);
+    await (await open({ database: shared })).keep(turn('acct_a', 'call_0', 'call_1'), thinking);
+    expect((await open({ database: shared })).find(turn('acct_a', 'call_0'))).toEqual(thinking);
   });
 
-  test('is looked for under each call of the turn', () => {
-    const store = open({ database: shared });
-    store.keep(turn('acct_calls', 'call_3', 'call_4'), thought('T'));
+  test('is looked for under each call of the turn', async () => {
+    const store = await open({ database: shared });
+    await store.keep(turn('acct_calls', 'call_3', 'call_4'), thought('T'));
     expect(store.find(turn('acct_calls', 'call_9', 'call_3'))).toEqual(thought('T'));
     expect(store.find(turn('acct_calls', 'call_4'))).toBeUndefined();
     expect(store.find({ ...turn('acct_calls', 'call_3'), toolCalls: [] })).toBeUndefined();
   });
 
-  test('is the newest', () => {
-    const store = open({ database: shared });
-    store.keep(turn('acct_newest', 'call_0'), thought('one'));
-    store.keep(turn('acct_newest', 'call_0'), thought('two'));
+  test('is the newest', async () => {
+    const store = await open({ database: shared });
+    await store.keep(turn('acct_newest', 'call_0'), thought('one'));
+    await store.keep(turn('acct_newest', 'call_0'), thought('two'));
     expect(store.find(turn('acct_newest', 'call_0'))).toEqual(thought('two'));
   });
 
-  test('is nobody else’s: not of another account, another call, another conversation', () => {
-    const store = open({ database: shared });
-    store.keep(turn('acct_own', 'call_0'), thought('T'));
+  test('is nobody else’s: not of another account, another call, another conversation', async () => {
+    const store = await open({ database: shared });
+    await store.keep(turn('acct_own', 'call_0'), thought('T'));
     const own = turn('acct_own', 'call_0');
     expect(store.find(own)).toEqual(thought('T'));
     expect(store.find(turn('acct_other', 'call_0'))).toBeUndefined();
@@ -93,21 +93,21 @@ describe('what is found', () => {
     expect(store.find({ ...own, preceding: () => 'something else' })).toBeUndefined();
   });
 
-  test('cannot be found with another secret, nor with the next one that was made up', () => {
-    open({ database: shared }).keep(turn('acct_secret', 'call_0'), thought('T'));
-    const other = open({ database: shared, secret: 'other'.repeat(8) });
+  test('cannot be found with another secret, nor with the next one that was made up', async () => {
+    await (await open({ database: shared })).keep(turn('acct_secret', 'call_0'), thought('T'));
+    const other = await open({ database: shared, secret: 'other'.repeat(8) });
     expect(other.find(turn('acct_secret', 'call_0'))).toBeUndefined();
-    const made = { ...openMadeUp(), again: openMadeUp() };
-    made.keep(turn('acct_made', 'call_0'), thought('T'));
+    const made = { ...(await openMadeUp()), again: await openMadeUp() };
+    await made.keep(turn('acct_made', 'call_0'), thought('T'));
     expect(made.find(turn('acct_made', 'call_0'))).toEqual(thought('T'));
     expect(made.again.find(turn('acct_made', 'call_0'))).toBeUndefined();
   });
 
-  test('is nothing where a row was changed, or moved under another digest or account', () => {
-    const database = newDatabase(directory);
-    const store = open({ database });
-    store.keep(turn('acct_a', 'call_0'), thought('A'));
-    store.keep(turn('acct_b', 'call_0'), thought('B'));
+  test('is nothing where a row was changed, or moved under another digest or account', async () => {
+    const database = await newDatabase(directory);
+    const store = await open({ database });
+    await store.keep(turn('acct_a', 'call_0'), thought('A'));
+    await store.keep(turn('acct_b', 'call_0'), thought('B'));
     const swap = (id: number, with_: number): void =>
       void database.connection.run(
         'UPDATE reasoning SET sealed = (SELECT sealed FROM reasoning WHERE id = ?) WHERE id = ?',
@@ -118,11 +118,11 @@ describe('what is found', () => {
     expect(store.find(turn('acct_a', 'call_0'))).toEqual(thought('A'));
     database.connection.run("UPDATE reasoning SET sealed = x'00' WHERE id = 1");
     expect(store.find(turn('acct_a', 'call_0'))).toBeUndefined();
-    database.close();
+    await database.close();
   });
 });
 
-function openMadeUp(): ReasoningStore {
+async function openMadeUp(): Promise<ReasoningStore> {
   const clock = () => 1_000;
   const onTrouble = (): void => {};
   return createReasoningStore({
@@ -134,39 +134,39 @@ function openMadeUp(): ReasoningStore {
   });
 }
 
-test('age: an entry is found until its time is over, and swept behind it', () => {
-  const database = newDatabase(directory);
+test('age: an entry is found until its time is over, and swept behind it', async () => {
+  const database = await newDatabase(directory);
   let now = 10 * HOUR;
-  const store = open({ database, clock: () => now });
-  store.keep(turn('acct_a', 'call_0'), thought('T'));
+  const store = await open({ database, clock: () => now });
+  await store.keep(turn('acct_a', 'call_0'), thought('T'));
   now += HOUR - 1;
-  store.sweep();
+  await store.sweep();
   expect(store.find(turn('acct_a', 'call_0'))).toEqual(thought('T'));
   now += 1;
   expect(store.find(turn('acct_a', 'call_0'))).toBeUndefined();
-  expect(keptThinking(database).entries).toBe(1);
-  store.sweep();
+  expect((await keptThinking(database)).entries).toBe(1);
+  await store.sweep();
   expect(keptThinking(database)).toEqual({ entries: 0, bytes: 0 });
-  database.close();
+  await database.close();
 });
 
-test('age: what a wrong clock has dated into the future does not stay for ever', () => {
-  const database = newDatabase(directory);
+test('age: what a wrong clock has dated into the future does not stay for ever', async () => {
+  const database = await newDatabase(directory);
   let now = 1_000 * HOUR;
-  const store = open({ database, clock: () => now });
-  store.keep(turn('acct_a', 'call_0'), thought('T'));
+  const store = await open({ database, clock: () => now });
+  await store.keep(turn('acct_a', 'call_0'), thought('T'));
   now = 10 * HOUR;
-  store.keep(turn('acct_a', 'call_1'), thought('T'));
-  store.sweep();
+  await store.keep(turn('acct_a', 'call_1'), thought('T'));
+  await store.sweep();
   expect(store.find(turn('acct_a', 'call_1'))).toEqual(thought('T'));
-  expect(keptThinking(database).entries).toBe(1);
-  database.close();
+  expect((await keptThinking(database)).entries).toBe(1);
+  await database.close();
 });
 
-test('a sweep removes a few rows only, and the next ones the rest', () => {
-  const database = newDatabase(directory);
+test('a sweep removes a few rows only, and the next ones the rest', async () => {
+  const database = await newDatabase(directory);
   let now = 10 * HOUR;
-  const store = open({ database, clock: () => now });
+  const store = await open({ database, clock: () => now });
   for (let n = 0; n < 100; n += 1) {
     database.connection.run("INSERT INTO reasoning VALUES (null, 'acct_a', ?, ?, 300, x'00')", [
       randomBytes(32),
@@ -174,11 +174,11 @@ test('a sweep removes a few rows only, and the next ones the rest', () => {
     ]);
   }
   now += 2 * HOUR;
-  store.sweep();
-  expect(keptThinking(database).entries).toBeGreaterThan(50);
-  for (let n = 0; n < 10; n += 1) store.sweep();
-  expect(keptThinking(database).entries).toBe(0);
-  database.close();
+  await store.sweep();
+  expect((await keptThinking(database)).entries).toBeGreaterThan(50);
+  for (let n = 0; n < 10; n += 1) await store.sweep();
+  expect((await keptThinking(database)).entries).toBe(0);
+  await database.close();
 });
 
 type Entry = { readonly account: string; readonly id: string; readonly at: number; text: string };
@@ -213,20 +213,20 @@ const commands = fc.array(
   { minLength: 40, maxLength: 120, size: 'max' },
 );
 
-test('law: whatever is done, the bounds hold, the oldest go first, and what is left is found', () => {
-  const database = newDatabase(directory);
-  fc.assert(
-    fc.property(commands, (all) => {
-      forgetThinking(database);
+test('law: whatever is done, the bounds hold, the oldest go first, and what is left is found', async () => {
+  const database = await newDatabase(directory);
+  await fc.assert(
+    fc.asyncProperty(commands, async (all) => {
+      await forgetThinking(database);
       let now = 10 * HOUR;
       let model: Entry[] = [];
-      let store = open({ database, clock: () => now });
+      let store = await open({ database, clock: () => now });
       for (const command of all) {
         switch (command.do) {
           case 'keep': {
             const { account, id, length } = command;
             const text = 'x'.repeat(length);
-            store.keep(turn(account, id), thought(text));
+            await store.keep(turn(account, id), thought(text));
             if (sizeOf(text) - 256 > BOUNDS.entryBytes) break;
             model = model.filter((entry) => entry.account !== account || entry.id !== id);
             model.push({ account, id, at: now, text });
@@ -242,14 +242,14 @@ test('law: whatever is done, the bounds hold, the oldest go first, and what is l
             now += command.ms;
             break;
           case 'sweep':
-            store.sweep();
+            await store.sweep();
             model = model.filter((entry) => entry.at > now - HOUR);
             break;
           case 'restart':
-            store = open({ database, clock: () => now });
+            store = await open({ database, clock: () => now });
             break;
           case 'forget':
-            forgetThinking(database, command.account);
+            await forgetThinking(database, command.account);
             model = model.filter((entry) => entry.account !== command.account);
             store.recount();
             break;
@@ -263,48 +263,51 @@ test('law: whatever is done, the bounds hold, the oldest go first, and what is l
     }),
     { numRuns: 60 },
   );
-  database.close();
+  await database.close();
 });
 
-test('rows that another process has removed are no longer counted', () => {
-  const database = newDatabase(directory);
-  const store = open({ database });
+test('rows that another process has removed are no longer counted', async () => {
+  const database = await newDatabase(directory);
+  const store = await open({ database });
   const text = 'x'.repeat(400);
-  for (let n = 0; n < 4; n += 1) store.keep(turn('acct_a', `call_${n}`), thought(text));
-  forgetThinking(database, 'acct_a');
+  for (let n = 0; n < 4; n += 1) await store.keep(turn('acct_a', `call_${n}`), thought(text));
+  await forgetThinking(database, 'acct_a');
   store.recount();
-  for (let n = 0; n < 4; n += 1) store.keep(turn('acct_a', `call_${n}`), thought(text));
-  expect(keptThinking(database).entries).toBe(4);
-  database.close();
+  for (let n = 0; n < 4; n += 1) await store.keep(turn('acct_a', `call_${n}`), thought(text));
+  expect((await keptThinking(database)).entries).toBe(4);
+  await database.close();
 });
 
-test('a database that refuses is told of once a call, and nothing throws', () => {
-  const database = newDatabase(directory);
+test('a database that refuses is told of once a call, and nothing throws', async () => {
+  const database = await newDatabase(directory);
   const troubles: unknown[] = [];
-  const store = open({ database, onTrouble: (error) => troubles.push(error) });
-  store.keep(turn('acct_a', 'call_0'), thought('a secret thought'));
+  const store = await open({ database, onTrouble: (error) => troubles.push(error) });
+  await store.keep(turn('acct_a', 'call_0'), thought('a secret thought'));
   database.connection.run('PRAGMA query_only = ON');
-  store.keep(turn('acct_a', 'call_1'), thought('a secret thought'));
+  await store.keep(turn('acct_a', 'call_1'), thought('a secret thought'));
   expect(store.find(turn('acct_a', 'call_0'))).toEqual(thought('a secret thought'));
   database.connection.run('PRAGMA query_only = OFF');
   database.connection.run('DROP TABLE reasoning');
-  store.keep(turn('acct_a', 'call_1'), thought('a secret thought'));
+  await store.keep(turn('acct_a', 'call_1'), thought('a secret thought'));
   expect(store.find(turn('acct_a', 'call_0'))).toBeUndefined();
-  store.sweep();
+  await store.sweep();
   expect(troubles).toHaveLength(4);
   expect(Bun.inspect(troubles)).not.toContain('a secret thought');
-  database.close();
+  await database.close();
 });
 
 test('neither the file nor the log beside it has a readable thought', async () => {
   const path = `${directory}/clear.db`;
-  const database = newDatabase(directory, 'clear');
-  open({ database }).keep(turn('acct_a', 'call_readable_id'), thought('a readable thought'));
+  const database = await newDatabase(directory, 'clear');
+  await (await open({ database })).keep(
+    turn('acct_a', 'call_readable_id'),
+    thought('a readable thought'),
+  );
   for (const file of [path, `${path}-wal`]) {
     const content = Buffer.from(await Bun.file(file).arrayBuffer());
     for (const word of ['readable', 'thought', 'call_']) {
       expect([file, word, content.includes(word)]).toEqual([file, word, false]);
     }
   }
-  database.close();
+  await database.close();
 });

@@ -31,41 +31,41 @@ function hold(invariant: string, holds: boolean, story: () => unknown): void {
 }
 
 /** After every step: what must be true at any instant. */
-export function checkInstant({ database }: Gateway): void {
-  for (const row of database.db.select().from(balances).all()) {
+export async function checkInstant({ database }: Gateway): Promise<void> {
+  for (const row of await database.db.select().from(balances).all()) {
     hold('I-03 nobody has less than nothing', row.posted - row.held >= 0n, () => row);
   }
 }
 
 /** When nothing is under way any more. */
-export function checkEnd(facts: Facts): void {
+export async function checkEnd(facts: Facts): Promise<void> {
   const { gateway, told, book } = facts;
   const { db } = gateway.database;
-  const open = db.select().from(holds).where(isNull(holds.endedAt)).all();
+  const open = await db.select().from(holds).where(isNull(holds.endedAt)).all();
   hold('I-08 every hold has ended', open.length === 0, () => open);
   hold('I-12 nothing is in flight', gateway.inFlight() === 0, () => gateway.inFlight());
   for (const accountId of facts.paidIn.keys()) {
-    const { inFlight } = gateway.limits.usage(accountId, facts.planOf(accountId));
+    const { inFlight } = await gateway.limits.usage(accountId, facts.planOf(accountId));
     hold('I-12 no slot has leaked', inFlight === 0, () => ({ accountId, inFlight }));
   }
-  const differences = gateway.books.audit();
+  const differences = await gateway.books.audit();
   hold('I-01 the books agree', differences.length === 0, () => differences);
-  const total = db
+  const total = await db
     .select({ sum: sql<bigint>`coalesce(sum(${ledgerEntries.amount}), 0)` })
     .from(ledgerEntries)
     .get();
   hold('I-01 all legs sum to zero', total?.sum === 0n, () => total);
-  checkCredits(facts);
+  await checkCredits(facts);
   const served = Map.groupBy(book, (each) => each.marker);
-  for (const memory of told) checkRequest(facts, memory, served.get(memory.marker) ?? []);
+  for (const memory of told) await checkRequest(facts, memory, served.get(memory.marker) ?? []);
   checkSlots(facts);
-  checkWindows(facts);
+  await checkWindows(facts);
 }
 
-function checkCredits({ gateway, paidIn }: Facts): void {
+async function checkCredits({ gateway, paidIn }: Facts): Promise<void> {
   const { db } = gateway.database;
   for (const [accountId, expected] of paidIn) {
-    const row = db
+    const row = await db
       .select({ sum: sql<bigint>`coalesce(sum(${ledgerEntries.amount}), 0)` })
       .from(ledgerEntries)
       .where(
@@ -80,9 +80,13 @@ function checkCredits({ gateway, paidIn }: Facts): void {
   }
 }
 
-function checkRequest({ gateway }: Facts, memory: Told, served: readonly Served[]): void {
+async function checkRequest(
+  { gateway }: Facts,
+  memory: Told,
+  served: readonly Served[],
+): Promise<void> {
   const { db } = gateway.database;
-  const record = db
+  const record = await db
     .select()
     .from(usageRecords)
     .where(eq(usageRecords.requestId, memory.requestId))
@@ -160,14 +164,10 @@ function checkSlots({ told, book, planOf }: Facts): void {
 const SPAN_MS = 60_000;
 
 /** A span as long as a window meets two windows at most. */
-function checkWindows({ gateway, told, planOf }: Facts): void {
+async function checkWindows({ gateway, told, planOf }: Facts): Promise<void> {
   const { db } = gateway.database;
   const admitted = new Set(
-    db
-      .select({ id: holds.requestId })
-      .from(holds)
-      .all()
-      .map(({ id }) => id),
+    (await db.select({ id: holds.requestId }).from(holds).all()).map(({ id }) => id),
   );
   for (const [accountId, asked] of Map.groupBy(told, (memory) => memory.accountId)) {
     const times = asked

@@ -13,7 +13,7 @@ import type { Ledger } from '../../src/ledger/contract.ts';
 import { createHistory } from '../../src/ledger/history.ts';
 import { createLedger } from '../../src/ledger/ledger.ts';
 import { type AccountLimits, createLimits } from '../../src/limits/limits.ts';
-import { type Database, openDatabase } from '../../src/store/database.ts';
+import { openDatabase, type SqliteDatabase } from '../../src/store/database.ts';
 import { migrate } from '../../src/store/migrate.ts';
 import { createAttempts } from '../../src/upstream/attempt.ts';
 import { createHealth } from '../../src/upstream/health.ts';
@@ -39,12 +39,12 @@ export type Gateway = {
   readonly ledger: Ledger;
   readonly books: Books;
   readonly limits: AccountLimits;
-  readonly database: Database;
+  readonly database: SqliteDatabase;
   readonly inFlight: () => number;
   /** Fails every write from now on, or lets them through again. */
   readonly breakDisk: (broken: boolean) => void;
   readonly isAlive: () => boolean;
-  readonly kill: () => void;
+  readonly kill: () => Promise<void>;
 };
 
 export type GatewayParts = {
@@ -64,14 +64,14 @@ const FOUR_CHARACTERS = 4;
 export async function startGateway(parts: GatewayParts): Promise<Gateway> {
   const { world, faults, upstreams, catalog } = parts;
   const database = openDatabase({ url: `sqlite:${parts.path}`, sync: 'normal' });
-  migrate(database);
+  await migrate(database);
   const books = createBooks(database);
   let alive = true;
   const ledger = slow(createLedger({ database }), world, faults, () => alive);
   await recover(ledger, catalog, world);
   const deadlines = createDeadlines(world.monotonic);
   const inFlight = createInFlight();
-  const limits = createLimits({
+  const limits = await createLimits({
     clock: world.wall,
     monotonic: world.monotonic,
     isLive: inFlight.isLive,
@@ -134,11 +134,11 @@ export async function startGateway(parts: GatewayParts): Promise<Gateway> {
       }),
     breakDisk: (broken) => database.connection.run(`PRAGMA query_only = ${broken ? 'ON' : 'OFF'}`),
     isAlive: () => alive,
-    kill() {
+    async kill() {
       alive = false;
       world.endLife();
       upstreams.dropAll();
-      database.close();
+      await database.close();
     },
   };
 }

@@ -120,12 +120,12 @@ function redemption(
     });
     if (result.kind === 'refused') throw new Error(`${digest} was refused: ${result.why}`);
   });
-  const create = (): void => {
+  const create = async (): Promise<void> => {
     const node = stage.gateway();
     try {
       if (node === undefined) throw new Error('nobody is there');
       const code = { digest, masked: '', amount, reason: 'simulated', createdAt: 0 };
-      node.database.db.insert(redemptionCodes).values(code).run();
+      await node.database.db.insert(redemptionCodes).values(code).run();
     } catch {
       stage.world.after(AGAIN_MS, create);
       return;

@@ -115,7 +115,7 @@ async function play(world: World, minutes: number, path: string): Promise<Report
   };
 
   gateway = await complete(startGateway(parts));
-  openAccounts(gateway, paidIn);
+  await openAccounts(gateway, paidIn);
   const customers = createCustomers(world, faults, () => gateway);
 
   const endsAt = world.monotonic() + minutes * 60_000;
@@ -134,9 +134,9 @@ async function play(world: World, minutes: number, path: string): Promise<Report
   repeat(stage, 7_000, () => jumpClock(stage));
   repeat(stage, 9_000, () => changeIncident(stage, incidents));
   repeat(stage, 15_000, () => breakDisk(stage));
-  repeat(stage, 20_000, () => {
+  repeat(stage, 20_000, async () => {
     faults.count('kill');
-    gateway?.kill();
+    await gateway?.kill();
     gateway = undefined;
     world.after(world.between(0, 400), () => {
       startGateway(parts).then(
@@ -150,17 +150,17 @@ async function play(world: World, minutes: number, path: string): Promise<Report
     });
   });
 
-  const look = (): void => {
+  const look = async (): Promise<void> => {
     if (trouble !== undefined) throw trouble;
-    if (gateway !== undefined) checkInstant(gateway);
+    if (gateway !== undefined) await checkInstant(gateway);
   };
   await world.run(endsAt, look);
   // Everybody finishes: the longest timeout is an upstream that stalls.
   await world.run(endsAt + 15 * 60_000, look);
   if (gateway === undefined) throw new Violation('the gateway did not come back');
-  checkEnd({ gateway, told: customers.told, book: upstreams.book, paidIn, planOf });
-  const report = reportOf(gateway, customers.told, faults);
-  gateway.kill();
+  await checkEnd({ gateway, told: customers.told, book: upstreams.book, paidIn, planOf });
+  const report = await reportOf(gateway, customers.told, faults);
+  await gateway.kill();
   return report;
 
   function planOf(accountId: string): Plan {
@@ -170,10 +170,13 @@ async function play(world: World, minutes: number, path: string): Promise<Report
   }
 }
 
-function openAccounts({ database, books }: Gateway, paidIn: Map<string, bigint>): void {
+async function openAccounts(
+  { database, books }: Gateway,
+  paidIn: Map<string, bigint>,
+): Promise<void> {
   for (const { id, plan } of ACCOUNTS) {
     paidIn.set(id, 0n);
-    database.transaction((tx) => {
+    await database.transaction(async (tx) => {
       const facts = {
         id,
         email: `${id}@example.org`,
@@ -183,18 +186,18 @@ function openAccounts({ database, books }: Gateway, paidIn: Map<string, bigint>)
         emailVerified: true,
         createdAt: 0,
       } as const;
-      tx.insert(accounts).values(facts).run();
-      books.openBalance(tx, id);
+      await tx.insert(accounts).values(facts).run();
+      await books.openBalance(tx, id);
     });
   }
 }
 
-function reportOf(
+async function reportOf(
   { database }: Gateway,
   told: readonly { readonly refused?: string }[],
   faults: FaultCounter,
-): Report {
-  const records = database.db.select().from(usageRecords).all();
+): Promise<Report> {
+  const records = await database.db.select().from(usageRecords).all();
   const outcomes: Record<string, number> = {};
   const add = (name: string): void => {
     outcomes[name] = (outcomes[name] ?? 0) + 1;
@@ -211,11 +214,7 @@ function reportOf(
     if (Object.hasOwn(refusals, refused)) faults.count(refusals[refused as keyof typeof refusals]);
   }
   const firstSlices = new Map(
-    database.db
-      .select()
-      .from(holds)
-      .all()
-      .map((row) => [row.requestId, row]),
+    (await database.db.select().from(holds).all()).map((row) => [row.requestId, row]),
   );
   for (const record of records) {
     add(record.usageBasis === 'recovered' ? 'recovered' : record.outcome);

@@ -14,9 +14,9 @@ function setting(name: string) {
   return { name, value: 'on', updatedAt: 1_795_248_274_894 };
 }
 
-function failureOf(url: string, readonly = false): string {
+async function failureOf(url: string, readonly = false): Promise<string> {
   try {
-    openDatabase({ url, sync: 'full', readonly }).close();
+    await openDatabase({ url, sync: 'full', readonly }).close();
   } catch (error) {
     if (error instanceof StoreError) return error.message;
     throw error;
@@ -25,20 +25,20 @@ function failureOf(url: string, readonly = false): string {
 }
 
 describe('opening', () => {
-  test('creates directory and file for their owner alone', () => {
+  test('creates directory and file for their owner alone', async () => {
     const path = join(directory, 'new', 'deep', 'tollgate.db');
-    openDatabase({ url: `sqlite:${path}`, sync: 'full' }).close();
+    await openDatabase({ url: `sqlite:${path}`, sync: 'full' }).close();
     expect(statSync(path).mode & 0o777).toBe(0o600);
     expect(statSync(join(directory, 'new')).mode & 0o777).toBe(0o700);
     expect(statSync(join(directory, 'new', 'deep')).mode & 0o777).toBe(0o700);
   });
 
   test('sets the connection up', () => {
-    const read = (sync: 'full' | 'normal') => {
+    const read = async (sync: 'full' | 'normal') => {
       const { connection, close } = openDatabase({ url: `sqlite:${join(directory, sync)}`, sync });
       const pragma = (name: string) => connection.query(`PRAGMA ${name}`).values()[0]?.[0];
       const found = ['journal_mode', 'synchronous', 'busy_timeout', 'foreign_keys'].map(pragma);
-      close();
+      await close();
       return found;
     };
     expect(read('full')).toEqual(['wal', 2n, 5_000n, 1n]);
@@ -79,21 +79,21 @@ describe('opening', () => {
     chmodSync(locked, 0o700);
   });
 
-  test('a read-only connection reads and does not write', () => {
-    const database = newDatabase(directory, 'readonly');
-    database.db.insert(settings).values(setting('maintenance')).run();
+  test('a read-only connection reads and does not write', async () => {
+    const database = await newDatabase(directory, 'readonly');
+    await database.db.insert(settings).values(setting('maintenance')).run();
     const url = `sqlite:${join(directory, 'readonly.db')}`;
     const reader = openDatabase({ url, sync: 'full', readonly: true });
     expect(reader.db.select().from(settings).all()).toEqual([setting('maintenance')]);
-    expect(() => reader.db.delete(settings).run()).toThrow('readonly');
-    reader.close();
-    database.close();
+    await expect(reader.db.delete(settings).run()).rejects.toThrow('readonly');
+    await reader.close();
+    await database.close();
   });
 });
 
 describe('values', () => {
-  test('amounts are exact bigints beyond 2^53, everything else is a number', () => {
-    const database = newDatabase(directory);
+  test('amounts are exact bigints beyond 2^53, everything else is a number', async () => {
+    const database = await newDatabase(directory);
     const account = {
       id: 'acct_1',
       email: 'a@b.c',
@@ -104,107 +104,107 @@ describe('values', () => {
       createdAt: 1_795_248_274_894,
     };
     const balance = { accountId: 'acct_1', posted: 2n ** 53n + 1n, held: 10n ** 15n + 1n };
-    database.db.insert(accounts).values(account).run();
-    database.db.insert(balances).values(balance).run();
+    await database.db.insert(accounts).values(account).run();
+    await database.db.insert(balances).values(balance).run();
     expect(database.db.select().from(accounts).all()).toEqual([account]);
     expect(database.db.select().from(balances).all()).toEqual([balance]);
-    database.close();
+    await database.close();
   });
 });
 
 describe('transactions', () => {
-  test('commit what returned, roll back what threw', () => {
-    const database = newDatabase(directory);
+  test('commit what returned, roll back what threw', async () => {
+    const database = await newDatabase(directory);
     expect(
-      database.transaction((tx) => {
-        tx.insert(settings).values(setting('kept')).run();
+      database.transaction(async (tx) => {
+        await tx.insert(settings).values(setting('kept')).run();
         return 'result';
       }),
     ).toBe('result');
     expect(() =>
-      database.transaction((tx) => {
-        tx.insert(settings).values(setting('dropped')).run();
+      database.transaction(async (tx) => {
+        await tx.insert(settings).values(setting('dropped')).run();
         throw new Error('no');
       }),
     ).toThrow('no');
     expect(database.db.select().from(settings).all()).toEqual([setting('kept')]);
-    database.close();
+    await database.close();
   });
 
   test('refuse asynchronous work, and keep nothing of it', async () => {
-    const database = newDatabase(directory);
+    const database = await newDatabase(directory);
     const work = async () => {
-      database.db.insert(settings).values(setting('early')).run();
+      await database.db.insert(settings).values(setting('early')).run();
       throw new Error('later');
     };
     expect(() => database.transaction(work)).toThrow('A transaction must not be asynchronous.');
     expect(database.db.select().from(settings).all()).toEqual([]);
-    database.close();
+    await database.close();
   });
 
-  test('do not nest, and the outer one goes on', () => {
-    const database = newDatabase(directory);
-    database.transaction((tx) => {
+  test('do not nest, and the outer one goes on', async () => {
+    const database = await newDatabase(directory);
+    database.transaction(async (tx) => {
       expect(() => database.transaction(() => 1)).toThrow('A transaction is already open.');
-      tx.insert(settings).values(setting('outer')).run();
+      await tx.insert(settings).values(setting('outer')).run();
     });
     expect(database.db.select().from(settings).all()).toEqual([setting('outer')]);
-    database.close();
+    await database.close();
   });
 });
 
-test('a quick transaction waits for no disk, and all others do afterwards', () => {
+test('a quick transaction waits for no disk, and all others do afterwards', async () => {
   const path = join(directory, `${crypto.randomUUID()}.db`);
   const database = openDatabase({ url: `sqlite:${path}`, sync: 'full' });
-  migrate(database);
+  await migrate(database);
   const mode = () => database.connection.query('PRAGMA synchronous').values()[0]?.[0];
   expect([mode(), database.quickly(mode), mode()]).toEqual([2n, 1n, 2n]);
   const failing = () =>
-    database.quickly((tx) => {
-      tx.insert(settings).values(setting('undone')).run();
+    database.quickly(async (tx) => {
+      await tx.insert(settings).values(setting('undone')).run();
       throw new Error('undo');
     });
   expect(failing).toThrow('undo');
   expect([mode(), database.db.select().from(settings).all()]).toEqual([2n, []]);
   expect(database.quickly((tx) => tx.insert(settings).values(setting('kept')).run())).toBeDefined();
   expect(database.db.select().from(settings).all()).toEqual([setting('kept')]);
-  database.close();
+  await database.close();
 });
 
-test('a snapshot sees one state and keeps no writer out', () => {
+test('a snapshot sees one state and keeps no writer out', async () => {
   const name = crypto.randomUUID();
-  const ours = newDatabase(directory, name);
-  const theirs = newDatabase(directory, name);
-  const names = () => ours.db.select().from(settings).all().length;
-  ours.snapshot(() => {
+  const ours = await newDatabase(directory, name);
+  const theirs = await newDatabase(directory, name);
+  const names = async () => (await ours.db.select().from(settings).all()).length;
+  await ours.snapshot(async () => {
     expect(names()).toBe(0);
-    theirs.db.insert(settings).values(setting('theirs')).run();
+    await theirs.db.insert(settings).values(setting('theirs')).run();
     expect(names()).toBe(0);
   });
   expect(names()).toBe(1);
-  ours.close();
-  theirs.close();
+  await ours.close();
+  await theirs.close();
 });
 
 describe('changes made elsewhere', () => {
-  test('are seen, our own are not', () => {
+  test('are seen, our own are not', async () => {
     const name = crypto.randomUUID();
-    const ours = newDatabase(directory, name);
-    const theirs = newDatabase(directory, name);
+    const ours = await newDatabase(directory, name);
+    const theirs = await newDatabase(directory, name);
     const before = ours.foreignCommits();
-    ours.db.insert(settings).values(setting('ours')).run();
+    await ours.db.insert(settings).values(setting('ours')).run();
     expect(ours.foreignCommits()).toBe(before);
-    theirs.db.insert(settings).values(setting('theirs')).run();
+    await theirs.db.insert(settings).values(setting('theirs')).run();
     expect(ours.foreignCommits()).not.toBe(before);
-    ours.close();
-    theirs.close();
+    await ours.close();
+    await theirs.close();
   });
 });
 
-test('a refused statement is not a failure of the store, a locked file is', () => {
+test('a refused statement is not a failure of the store, a locked file is', async () => {
   const name = crypto.randomUUID();
-  const ours = newDatabase(directory, name);
-  const theirs = newDatabase(directory, name);
+  const ours = await newDatabase(directory, name);
+  const theirs = await newDatabase(directory, name);
   const failure = (work: () => unknown) => {
     try {
       work();
@@ -218,9 +218,9 @@ test('a refused statement is not a failure of the store, a locked file is', () =
   expect(failure(insert)).toBe(false);
   expect(failure(() => ours.connection.run('SELECT nonsense'))).toBe(false);
   ours.connection.run('PRAGMA busy_timeout = 1');
-  theirs.transaction(() => {
+  await theirs.transaction(() => {
     expect(failure(() => ours.transaction(() => 1))).toBe(true);
   });
-  ours.close();
-  theirs.close();
+  await ours.close();
+  await theirs.close();
 });

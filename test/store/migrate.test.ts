@@ -33,7 +33,7 @@ test('the list is the folder and its journal', () => {
 });
 
 describe('migrate', () => {
-  test('applies what is missing, once, and says what it was', () => {
+  test('applies what is missing, once, and says what it was', async () => {
     const database = emptyDatabase();
     expect(migrationStatus(database)).toEqual({ applied: [], pending: TAGS });
     expect(migrate(database, MIGRATIONS.slice(0, 1))).toEqual(TAGS.slice(0, 1));
@@ -44,12 +44,12 @@ describe('migrate', () => {
     expect(migrate(database)).toEqual(TAGS.slice(1));
     expect(migrate(database)).toEqual([]);
     expect(migrationStatus(database)).toEqual({ applied: TAGS, pending: [] });
-    database.close();
+    await database.close();
   });
 
-  test("keeps books that Drizzle's own runner understands, and the other way round", () => {
+  test("keeps books that Drizzle's own runner understands, and the other way round", async () => {
     const ours = emptyDatabase();
-    migrate(ours);
+    await migrate(ours);
     drizzleMigrate(drizzle(ours.connection), { migrationsFolder: FOLDER });
     expect(migrate(ours)).toEqual([]);
     const theirs = emptyDatabase();
@@ -58,52 +58,52 @@ describe('migrate', () => {
     const books = (database: typeof ours) =>
       database.connection.query('SELECT hash, created_at FROM __drizzle_migrations').all();
     expect(books(ours)).toEqual(books(theirs));
-    ours.close();
-    theirs.close();
+    await ours.close();
+    await theirs.close();
   });
 
-  test('refuses a database that is newer than the build', () => {
+  test('refuses a database that is newer than the build', async () => {
     const database = emptyDatabase();
-    migrate(database, [...MIGRATIONS, LATER]);
-    expect(() => migrate(database)).toThrow('made by a newer version of tollgate');
+    await migrate(database, [...MIGRATIONS, LATER]);
+    await expect(migrate(database)).rejects.toThrow('made by a newer version of tollgate');
     expect(() => migrationStatus(database)).toThrow('made by a newer version of tollgate');
-    database.close();
+    await database.close();
   });
 
-  test('refuses a database that was made from other migrations', () => {
+  test('refuses a database that was made from other migrations', async () => {
     const database = emptyDatabase();
-    migrate(database, [{ ...LATER, tag: '0000_other' }]);
-    expect(() => migrate(database)).toThrow('its migration 1 is not 0000_initial');
-    database.close();
+    await migrate(database, [{ ...LATER, tag: '0000_other' }]);
+    await expect(migrate(database)).rejects.toThrow('its migration 1 is not 0000_initial');
+    await database.close();
   });
 
-  test('leaves nothing behind when a statement fails', () => {
+  test('leaves nothing behind when a statement fails', async () => {
     const database = emptyDatabase();
     const broken = { ...LATER, sql: `${LATER.sql};\n--> statement-breakpoint\nCREATE nonsense` };
-    expect(() => migrate(database, [...MIGRATIONS, broken])).toThrow('nonsense');
+    await expect(migrate(database, [...MIGRATIONS, broken])).rejects.toThrow('nonsense');
     const tables = database.connection.query('SELECT name FROM sqlite_schema').all();
     expect(tables).toEqual([]);
     expect(database.connection.query('PRAGMA foreign_keys').values()).toEqual([[1n]]);
-    database.close();
+    await database.close();
   });
 
-  test('refuses a migration that breaks references, and undoes it', () => {
+  test('refuses a migration that breaks references, and undoes it', async () => {
     const database = emptyDatabase();
-    migrate(database);
+    await migrate(database);
     const orphan = { ...LATER, sql: "INSERT INTO balances VALUES ('acct_none', 0, 0)" };
-    expect(() => migrate(database, [...MIGRATIONS, orphan])).toThrow(
+    await expect(migrate(database, [...MIGRATIONS, orphan])).rejects.toThrow(
       '1 rows that refer to missing',
     );
     expect(database.connection.query('SELECT * FROM balances').all()).toEqual([]);
-    database.close();
+    await database.close();
   });
 
   test.each([0, 1])('of several processes that start at %d applied, one applies', async (done) => {
     const name = `race-${done}.db`;
     if (done > 0) {
       const database = emptyDatabase(name);
-      migrate(database, MIGRATIONS.slice(0, done));
-      database.close();
+      await migrate(database, MIGRATIONS.slice(0, done));
+      await database.close();
     }
     const url = JSON.stringify(`sqlite:${join(directory, name)}`);
     const scripts = Array.from({ length: 4 }, () =>
@@ -121,14 +121,14 @@ describe('migrate', () => {
     expect(results.sort((a, b) => b.length - a.length)).toEqual(expected);
   });
 
-  test('holds the lock before it looks', () => {
+  test('holds the lock before it looks', async () => {
     const name = crypto.randomUUID();
     const [ours, theirs] = [emptyDatabase(name), emptyDatabase(name)];
-    migrate(ours, MIGRATIONS.slice(0, 1));
+    await migrate(ours, MIGRATIONS.slice(0, 1));
     theirs.connection.run('PRAGMA busy_timeout = 1');
-    ours.transaction(() => expect(() => migrate(theirs)).toThrow('locked'));
+    await ours.transaction(async () => await expect(migrate(theirs)).rejects.toThrow('locked'));
     expect(migrate(theirs)).toEqual(TAGS.slice(1));
-    ours.close();
-    theirs.close();
+    await ours.close();
+    await theirs.close();
   });
 });

@@ -9,9 +9,13 @@ import { runScript } from '../support/process.ts';
 
 const directory = temporaryDirectory();
 
-function newFile(): { readonly path: string; readonly url: string; readonly name: string } {
+async function newFile(): Promise<{
+  readonly path: string;
+  readonly url: string;
+  readonly name: string;
+}> {
   const name = crypto.randomUUID();
-  newDatabase(directory, name).close();
+  await (await newDatabase(directory, name)).close();
   const path = join(directory, `${name}.db`);
   return { path, url: `sqlite:${path}`, name };
 }
@@ -40,7 +44,7 @@ function ownerScript(url: string) {
 
 describe('owning a database', () => {
   test('is for one process at a time, however that ends', async () => {
-    const { path, url } = newFile();
+    const { path, url } = await newFile();
     const first = ownerScript(url);
     expect(await first.line()).toBe('taken');
     expect(refusal(url)).toBe(inUse(path));
@@ -53,16 +57,16 @@ describe('owning a database', () => {
     third.kill();
   });
 
-  test('ends with its release', () => {
-    const { path, url } = newFile();
+  test('ends with its release', async () => {
+    const { path, url } = await newFile();
     const release = ownDatabase(url);
     expect(refusal(url)).toBe(inUse(path));
     release();
     expect(refusal(url)).toBe('taken');
   });
 
-  test('holds under every name of the file', () => {
-    const { path, url } = newFile();
+  test('holds under every name of the file', async () => {
+    const { path, url } = await newFile();
     const other = join(directory, 'other-name.db');
     symlinkSync(path, other);
     const release = ownDatabase(`sqlite:${other}`);
@@ -70,22 +74,22 @@ describe('owning a database', () => {
     release();
   });
 
-  test('keeps nobody from reading and writing, and leaves one empty file', () => {
-    const { path, url, name } = newFile();
+  test('keeps nobody from reading and writing, and leaves one empty file', async () => {
+    const { path, url, name } = await newFile();
     const release = ownDatabase(url);
-    const beside = newDatabase(directory, name);
+    const beside = await newDatabase(directory, name);
     expect(beside.transaction(() => 'written')).toBe('written');
-    beside.close();
+    await beside.close();
     release();
     const files = readdirSync(directory).filter((file) => file.startsWith(`${name}.db.owner`));
     expect(files).toEqual([`${name}.db.owner`]);
     expect(existsSync(path)).toBe(true);
   });
 
-  test('says so where the side file cannot be made', () => {
-    const { url, path } = newFile();
+  test('says so where the side file cannot be made', async () => {
+    const { url, path } = await newFile();
     // A directory in its place: root may write anywhere, so permissions tell nothing.
-    newDatabase(join(directory, `${path.split('/').at(-1)}.owner`), 'x').close();
+    await (await newDatabase(join(directory, `${path.split('/').at(-1)}.owner`), 'x')).close();
     expect(refusal(url)).toBe(
       `StoreError: The file ${path}.owner cannot be locked. Check that it and its directory can be written by this user.`,
     );

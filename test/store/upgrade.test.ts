@@ -30,14 +30,14 @@ const OLD_BOOKS = [
 test('books of 0003 are whole after the upgrade, and what was under way is recovered', async () => {
   const database = openDatabase({ url: `sqlite:${directory}/old.db`, sync: 'normal' });
   const old = MIGRATIONS.findIndex(({ tag }) => tag === '0003_reasoning') + 1;
-  migrate(database, MIGRATIONS.slice(0, old));
+  await migrate(database, MIGRATIONS.slice(0, old));
   for (const statement of OLD_BOOKS) database.connection.run(statement);
   expect(migrate(database)).toEqual(MIGRATIONS.slice(old).map(({ tag }) => tag));
 
   const books = createBooks(database);
   const ledger = createLedger({ database });
   expect(books.balance('ada')).toEqual({ posted: 80n, held: 30n, available: 50n });
-  expect(books.explain('r1')?.prices).toEqual([
+  expect((await books.explain('r1'))?.prices).toEqual([
     {
       version: 'p1',
       model: 'swift-1',
@@ -60,7 +60,7 @@ test('books of 0003 are whole after the upgrade, and what was under way is recov
     { requestId: 'r2', accountId: 'ada', debited: 15n },
   ]);
   expect(books.balance('ada')).toEqual({ posted: 65n, held: 0n, available: 65n });
-  expect(books.explain('r2')?.record).toMatchObject({
+  expect((await books.explain('r2'))?.record).toMatchObject({
     usageBasis: 'recovered',
     outcome: 'gateway_failed',
     modelServed: 'swift-1',
@@ -73,15 +73,15 @@ test('books of 0003 are whole after the upgrade, and what was under way is recov
   expect(audit(database)).toEqual([]);
   expect(() => database.connection.run('DELETE FROM usage_records')).toThrow('append-only');
   await ledger.close();
-  database.close();
+  await database.close();
 });
 
 test('a clock that is set back at the upgrade makes no difference of what was booked before', async () => {
   const database = openDatabase({ url: `sqlite:${directory}/back.db`, sync: 'normal' });
   const old = MIGRATIONS.findIndex(({ tag }) => tag === '0003_reasoning') + 1;
-  migrate(database, MIGRATIONS.slice(0, old));
+  await migrate(database, MIGRATIONS.slice(0, old));
   for (const statement of OLD_BOOKS) database.connection.run(statement);
-  migrate(database);
+  await migrate(database);
   const ledger = createLedger({ database });
   const command = { live: [], createdBefore: 5, phase: 'ended', usdPerMillion: 1n } as const;
   // Before all that the old books say.
@@ -90,5 +90,5 @@ test('a clock that is set back at the upgrade makes no difference of what was bo
   await ledger.credit({ ...credit, reason: 'gift', nowMs: 0 });
   expect(audit(database)).toEqual([]);
   await ledger.close();
-  database.close();
+  await database.close();
 });

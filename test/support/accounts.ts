@@ -14,11 +14,11 @@ export async function createAccounts(
 ): Promise<TestAccount[]> {
   const environment = { DATABASE_URL: `sqlite:${gateway.databasePath}` };
   const context = createContext(environment, gateway.directory);
-  const { accounts, keys, ledger } = openAccounts(context);
+  const { accounts, keys, ledger } = await openAccounts(context);
   const made: TestAccount[] = [];
   for (let index = 0; index < count; index += 1) {
     const email = `${crypto.randomUUID()}@example.com`;
-    const { id } = accounts.create({ email, plan, emailVerified: true }, 'operator');
+    const { id } = await accounts.create({ email, plan, emailVerified: true }, 'operator');
     await ledger.credit({
       creditId: createId('cred_', context.randomBytes),
       accountId: id,
@@ -27,7 +27,7 @@ export async function createAccounts(
       reason: 'for a test',
       nowMs: Date.now(),
     });
-    const { key } = keys.create({ accountId: id, name: null }, 'operator');
+    const { key } = await keys.create({ accountId: id, name: null }, 'operator');
     made.push({ url: gateway.url, id, email, key });
   }
   await context.close();

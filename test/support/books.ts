@@ -14,17 +14,17 @@ const USD_PER_MILLION = 1_000_000n;
 export type Books = {
   /** The story of a request, once it has ended; undefined for one that was refused. */
   readonly story: (requestId: string | null) => Promise<Story | undefined>;
-  readonly close: () => void;
+  readonly close: () => Promise<void>;
 };
 
 export function openBooks(gateway: Gateway): Books {
   const database = openDatabase({ url: `sqlite:${gateway.databasePath}`, sync: 'normal' });
   return {
     async story(requestId) {
-      let story = explain(database, String(requestId));
+      let story = await explain(database, String(requestId));
       if (story === undefined) return undefined;
-      await waitUntil(() => {
-        story = explain(database, String(requestId));
+      await waitUntil(async () => {
+        story = await explain(database, String(requestId));
         return story?.record !== undefined;
       });
       return explanation(story, { usdPerMillion: USD_PER_MILLION, minimumHold: 0n }) as Story;

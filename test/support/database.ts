@@ -5,7 +5,7 @@ import { afterAll } from 'bun:test';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type Database, openDatabase } from '../../src/store/database.ts';
+import { openDatabase, type SqliteDatabase } from '../../src/store/database.ts';
 import { migrate } from '../../src/store/migrate.ts';
 
 /** A directory that is removed when the calling test file ends. Call it at the top of the file. */
@@ -16,9 +16,12 @@ export function temporaryDirectory(): string {
 }
 
 /** A new migrated database in `directory`; the caller closes it. */
-export function newDatabase(directory: string, name: string = crypto.randomUUID()): Database {
+export async function newDatabase(
+  directory: string,
+  name: string = crypto.randomUUID(),
+): Promise<SqliteDatabase> {
   const database = openDatabase({ url: `sqlite:${join(directory, `${name}.db`)}`, sync: 'normal' });
-  migrate(database);
+  await migrate(database);
   return database;
 }
 

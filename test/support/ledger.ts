@@ -31,8 +31,8 @@ export type OpenBooks = {
   readonly books: Books;
 };
 
-export function openBooks(directory: string): OpenBooks {
-  return booksOver(newDatabase(directory));
+export async function openBooks(directory: string): Promise<OpenBooks> {
+  return booksOver(await newDatabase(directory));
 }
 
 export function booksOver(database: Database): OpenBooks {
@@ -41,12 +41,13 @@ export function booksOver(database: Database): OpenBooks {
 
 export async function closeBooks({ database, ledger }: OpenBooks): Promise<void> {
   await ledger.close();
-  database.close();
+  await database.close();
 }
 
-export function addAccount({ database, books }: OpenBooks, id: string): void {
-  database.transaction((tx) => {
-    tx.insert(accounts)
+export async function addAccount({ database, books }: OpenBooks, id: string): Promise<void> {
+  await database.transaction(async (tx) => {
+    await tx
+      .insert(accounts)
       .values({
         id,
         email: `${id}@example.org`,
@@ -57,13 +58,13 @@ export function addAccount({ database, books }: OpenBooks, id: string): void {
         createdAt: NOW,
       })
       .run();
-    books.openBalance(tx, id);
+    await books.openBalance(tx, id);
   });
 }
 
 /** An account with `amount` in it. */
 export async function fundAccount(open: OpenBooks, id: string, amount: bigint): Promise<void> {
-  addAccount(open, id);
+  await addAccount(open, id);
   if (amount > 0n) await open.ledger.credit(creditOf(`opening-${id}`, id, amount));
 }
 

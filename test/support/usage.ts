@@ -53,8 +53,8 @@ export function usageRecord(facts: Partial<UsageRecord> = {}): UsageRecord {
   };
 }
 
-export function addRecords({ db }: Database, records: readonly UsageRecord[]): void {
-  for (const record of records) db.insert(usageRecords).values(record).run();
+export async function addRecords({ db }: Database, records: readonly UsageRecord[]): Promise<void> {
+  for (const record of records) await db.insert(usageRecords).values(record).run();
 }
 
 const OUTCOMES: readonly Outcome[] = [

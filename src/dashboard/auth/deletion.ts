@@ -12,9 +12,9 @@ export function deletionRoutes({ customer }: SignIn): readonly Route<SignedInCus
     stepUpRoute<SignedInCustomer>({
       method: 'POST',
       path: '/auth/deletion',
-      handle: (call): DeletionRecord => ({
+      handle: async (call): Promise<DeletionRecord> => ({
         object: 'deletion',
-        due_at: isoTime(customer.askDeletion(call.who, visitOf(call))),
+        due_at: isoTime(await customer.askDeletion(call.who, visitOf(call))),
       }),
     }),
     sessionRoute<SignedInCustomer>({

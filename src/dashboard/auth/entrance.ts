@@ -45,7 +45,7 @@ export function entranceRoutes<Who extends SignedIn>({
     publicRoute({
       method: 'POST',
       path: '/auth/logout',
-      handle: (call) => withCookies(realm.signOut(visitOf(call))),
+      handle: async (call) => withCookies(await realm.signOut(visitOf(call))),
     }),
     sessionRoute<Who, { password: typeof PASSWORD }>({
       method: 'POST',

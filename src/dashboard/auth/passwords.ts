@@ -16,8 +16,8 @@ export function passwordRoutes<Who extends SignedIn>({
       method: 'POST',
       path: '/auth/password/forgot',
       body: { email: EMAIL },
-      handle(call): MailedRecord {
-        realm.forgotPassword(call.body.email, visitOf(call));
+      async handle(call): Promise<MailedRecord> {
+        await realm.forgotPassword(call.body.email, visitOf(call));
         return { object: 'mailed', mail: mailMode };
       },
     }),

@@ -22,9 +22,9 @@ export function customerAuthRoutes(
   const { signIn, mailMode, store, operator } = dependencies;
   const parts: AuthDependencies<SignedInCustomer> = { signIn, realm: signIn.customer, mailMode };
 
-  function accountOf({ accountId }: SignedInCustomer): SessionAccountRecord {
-    const account = store.accounts.get(accountId);
-    const dueAt = signIn.customer.deletionDueAt(accountId);
+  async function accountOf({ accountId }: SignedInCustomer): Promise<SessionAccountRecord> {
+    const account = await store.accounts.get(accountId);
+    const dueAt = await signIn.customer.deletionDueAt(accountId);
     return {
       id: account.id,
       plan: planOf(account),
@@ -51,7 +51,7 @@ export function operatorAuthRoutes(
 ): readonly (Route<SignedInOperator> | Route<undefined>)[] {
   const { signIn, mailMode } = dependencies;
   const parts: AuthDependencies<SignedInOperator> = { signIn, realm: signIn.operator, mailMode };
-  return [...shared(parts), ...whoRoutes(parts, 'operator', () => null)];
+  return [...shared(parts), ...whoRoutes(parts, 'operator', async () => null)];
 }
 
 function shared<Who extends SignedIn>(

@@ -14,9 +14,9 @@ export function sessionRoutes<Who extends SignedIn>({
       method: 'GET',
       path: '/auth/sessions',
       standings: EVERY_STANDING,
-      handle: ({ who }): SessionListRecord => ({
+      handle: async ({ who }): Promise<SessionListRecord> => ({
         object: 'list',
-        data: realm.sessions(who).map((row) => ({
+        data: (await realm.sessions(who)).map((row) => ({
           id: row.id,
           object: 'listed_session',
           current: row.id === who.sessionId,

@@ -37,7 +37,7 @@ export function twoFactorRoutes<Who extends SignedIn>({
       method: 'DELETE',
       path: '/auth/two-factor',
       standings: EVERY_STANDING,
-      handle: (call) => withCookies(realm.disableTwoFactor(call.who, visitOf(call))),
+      handle: async (call) => withCookies(await realm.disableTwoFactor(call.who, visitOf(call))),
     }),
     stepUpRoute<Who>({
       method: 'POST',

@@ -9,10 +9,10 @@ import { type AuthDependencies, provenUntil } from './parts.ts';
 export function whoRoutes<Who extends SignedIn>(
   { signIn, realm, mailMode }: AuthDependencies<Who>,
   name: Who['realm'],
-  accountOf: (who: Who) => SessionAccountRecord | null,
+  accountOf: (who: Who) => Promise<SessionAccountRecord | null>,
 ): readonly Route<undefined>[] {
   async function userRecord(who: Who): Promise<SessionUserRecord> {
-    const session = realm.sessions(who).find(({ id }) => id === who.sessionId);
+    const session = (await realm.sessions(who)).find(({ id }) => id === who.sessionId);
     return {
       email: who.email,
       session_id: who.sessionId,
@@ -20,7 +20,7 @@ export function whoRoutes<Who extends SignedIn>(
       recovery_codes_left: (await realm.recoveryCodesLeft(who)) ?? null,
       proven_until: provenUntil(who.provenAt),
       expires_at: isoTime(session?.expiresAt ?? who.provenAt),
-      account: accountOf(who),
+      account: await accountOf(who),
     };
   }
 

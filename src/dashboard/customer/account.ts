@@ -27,22 +27,23 @@ export function accountRoutes(dependencies: OwnDependencies): readonly Route<Sig
       method: 'GET',
       path: '/account',
       standings: WHILE_INACTIVE,
-      handle: ({ who }) => ownAccount(dependencies, dependencies.store.accounts.get(who.accountId)),
+      handle: async ({ who }) =>
+        ownAccount(dependencies, await dependencies.store.accounts.get(who.accountId)),
     }),
   ];
 }
 
-export function ownAccount(
+export async function ownAccount(
   { store, limits, operator, clock }: OwnDependencies,
   account: Account,
-): OwnAccountRecord {
+): Promise<OwnAccountRecord> {
   const state = operator();
   planOf(state, account);
   const { id, plan, planSince, standing, emailVerified } = account;
-  const view = accountView(
+  const view = await accountView(
     { limits, books: store.books, clock },
     { accountId: id, plan, planSince, standing, emailVerified },
-    store.keys.countActive(id),
+    await store.keys.countActive(id),
     state,
   );
   return { ...view, email: account.email, created_at: isoTime(account.createdAt) };

@@ -10,7 +10,7 @@ import { type Route, sessionRoute } from '../rim/route.ts';
 import { type OwnDependencies, WHILE_INACTIVE } from './account.ts';
 import { auditWords } from './audit-words.ts';
 
-type AuditEvent = ReturnType<typeof listAuditEvents>[number];
+type AuditEvent = Awaited<ReturnType<typeof listAuditEvents>>[number];
 
 export function auditRoutes({ store }: OwnDependencies): readonly Route<SignedInCustomer>[] {
   return [
@@ -19,10 +19,10 @@ export function auditRoutes({ store }: OwnDependencies): readonly Route<SignedIn
       path: '/audit',
       standings: WHILE_INACTIVE,
       query: PAGE_QUERY,
-      handle({ who: { accountId }, query }): List<AuditRecord> {
+      async handle({ who: { accountId }, query }): Promise<List<AuditRecord>> {
         const page = readPage(query);
         const before = numberAfter(page);
-        const events = listAuditEvents(store.database, accountId, page.limit + 1, before);
+        const events = await listAuditEvents(store.database, accountId, page.limit + 1, before);
         return listOf(events, page, auditRecord, ({ id }) => String(id));
       },
     }),

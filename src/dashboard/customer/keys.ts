@@ -34,13 +34,13 @@ export function keyRoutes(dependencies: OwnDependencies): readonly Route<SignedI
       path: '/keys',
       standings: WHILE_INACTIVE,
       query: PAGE_QUERY,
-      handle({ who: { accountId }, query }): KeyListRecord {
+      async handle({ who: { accountId }, query }): Promise<KeyListRecord> {
         const page = readPage(query);
-        const { made, limit, nextAt } = keys.creations(accountId);
-        const plan = operator().catalog.plans.get(accounts.get(accountId).plan);
+        const { made, limit, nextAt } = await keys.creations(accountId);
+        const plan = operator().catalog.plans.get((await accounts.get(accountId)).plan);
         return {
-          ...listOf(keys.page(accountId, page), page, record, ({ id }) => id),
-          active_count: keys.countActive(accountId),
+          ...listOf(await keys.page(accountId, page), page, record, ({ id }) => id),
+          active_count: await keys.countActive(accountId),
           active_limit: plan?.maxApiKeys ?? 0,
           creations: {
             last_hour: made,
@@ -54,7 +54,7 @@ export function keyRoutes(dependencies: OwnDependencies): readonly Route<SignedI
       method: 'GET',
       path: '/connection',
       standings: WHILE_INACTIVE,
-      handle: ({ who }) => connectionOf(dependencies, accounts.get(who.accountId)),
+      handle: async ({ who }) => connectionOf(dependencies, await accounts.get(who.accountId)),
     }),
     sessionRoute({
       method: 'POST',
@@ -63,26 +63,26 @@ export function keyRoutes(dependencies: OwnDependencies): readonly Route<SignedI
         name: Type.Optional(Type.Union([Type.String({ maxLength: 400 }), Type.Null()])),
         expires_at: Type.Optional(Type.Union([Type.String({ maxLength: 40 }), Type.Null()])),
       },
-      handle({ who: { accountId }, body, actor }): CreatedKeyRecord {
+      async handle({ who: { accountId }, body, actor }): Promise<CreatedKeyRecord> {
         const expiresAt = readExpiry(body.expires_at);
-        return created(keys.create({ accountId, name: body.name, expiresAt }, actor));
+        return created(await keys.create({ accountId, name: body.name, expiresAt }, actor));
       },
     }),
     sessionRoute({
       method: 'PATCH',
       path: '/keys/:id',
       body: { name: Type.Union([Type.String({ maxLength: 400 }), Type.Null()]) },
-      handle({ who, param, body, actor }): KeyRecord {
-        const { id } = keys.findOwn(who.accountId, param('id'));
-        return record(keys.rename(id, body.name, actor));
+      async handle({ who, param, body, actor }): Promise<KeyRecord> {
+        const { id } = await keys.findOwn(who.accountId, param('id'));
+        return record(await keys.rename(id, body.name, actor));
       },
     }),
     sessionRoute({
       method: 'POST',
       path: '/keys/:id/rotate',
-      handle({ who, param, actor }): RotatedKeyRecord {
-        const { id } = keys.findOwn(who.accountId, param('id'));
-        const rotated = keys.rotate(id, actor);
+      async handle({ who, param, actor }): Promise<RotatedKeyRecord> {
+        const { id } = await keys.findOwn(who.accountId, param('id'));
+        const rotated = await keys.rotate(id, actor);
         return { revoked: record(rotated.revoked), created: created(rotated.created) };
       },
     }),
@@ -90,9 +90,9 @@ export function keyRoutes(dependencies: OwnDependencies): readonly Route<SignedI
       method: 'POST',
       path: '/keys/:id/revoke',
       standings: WHILE_INACTIVE,
-      handle({ who, param, actor }): KeyRecord {
-        const { id } = keys.findOwn(who.accountId, param('id'));
-        return record(keys.revoke(id, 'user', actor));
+      async handle({ who, param, actor }): Promise<KeyRecord> {
+        const { id } = await keys.findOwn(who.accountId, param('id'));
+        return record(await keys.revoke(id, 'user', actor));
       },
     }),
   ];

@@ -26,10 +26,10 @@ export function ledgerRoutes({
         /** `movements` are those that no request made: top-ups, codes and corrections. */
         only: Type.Optional(Type.Literal('movements')),
       },
-      handle({ who: { accountId }, query }): List<LedgerEntryRecord> {
+      async handle({ who: { accountId }, query }): Promise<List<LedgerEntryRecord>> {
         const page = readPage(query);
         const { usdPerMillion } = operator().catalog;
-        const rows = listReceipts(store.database.db, accountId, {
+        const rows = await listReceipts(store.database.db, accountId, {
           limit: page.limit + 1,
           before: numberAfter(page),
           only: query.only ?? 'everything',

@@ -33,24 +33,26 @@ export function liveReader(
 
   async function readStored(day: Span): Promise<Stored> {
     return {
-      account: store.accounts.get(accountId),
-      balance: store.books.balance(accountId),
+      account: await store.accounts.get(accountId),
+      balance: await store.books.balance(accountId),
       today: await spend.byDay(accountId, day),
-      open: spend.open(accountId, OPEN_REQUESTS_MAX),
+      open: await spend.open(accountId, OPEN_REQUESTS_MAX),
     };
   }
 
   return async () => {
     const day = utcDay(clock());
     // Asked before the rest, so that what is committed meanwhile is read the next time.
-    const mark = `${day.fromMs} ${store.database.foreignCommits()}`;
-    if (read?.mark !== mark) read = { mark, stored: await readStored(day) };
+    const commits = store.database.foreignCommits?.();
+    const mark = `${day.fromMs} ${commits}`;
+    if (commits === undefined || read?.mark !== mark)
+      read = { mark, stored: await readStored(day) };
     const { account, balance, today, open } = read.stored;
     const state = operator();
     const { usdPerMillion } = state.catalog;
     const data: LiveRecord = {
       balance: balanceRecord(balance, usdPerMillion),
-      usage: limitUsage(dependencies, accountId, planOf(state, account)),
+      usage: await limitUsage(dependencies, accountId, planOf(state, account)),
       today: spendRecord(today, usdPerMillion),
       open_requests: open.map(openRecord),
     };

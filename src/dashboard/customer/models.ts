@@ -18,13 +18,13 @@ export function modelRoutes(dependencies: OwnDependencies): readonly Route<Signe
   ];
 }
 
-function listModels(
+async function listModels(
   { store, operator, clock }: OwnDependencies,
   accountId: string,
-): ModelListRecord {
+): Promise<ModelListRecord> {
   const state = operator();
   const { catalog, incidentOf } = state;
-  const plan = planOf(state, store.accounts.get(accountId));
+  const plan = planOf(state, await store.accounts.get(accountId));
   const nowMs = clock();
   const data = catalog.models.map((model): CustomerModelRecord => {
     const incident = incidentOf(model.slug);

@@ -37,15 +37,15 @@ export function overviewRoutes(dependencies: OwnDependencies): readonly Route<Si
         const fromMs = Math.min(shownFrom, monthFrom);
         const days = await spend.byDay(accountId, { fromMs, untilMs: today + DAY_MS });
         const { data: live } = await liveReader(dependencies, spend, accountId)();
-        const account = store.accounts.get(accountId);
+        const account = await store.accounts.get(accountId);
         const state = operator();
         const { usdPerMillion, minimumHold } = state.catalog;
         const since = (ms: number) => days.filter(({ dayMs }) => dayMs >= ms);
-        const { available } = store.books.balance(accountId);
+        const { available } = await store.books.balance(accountId);
         const lastsDays = daysLeft(available, since(today - (PACE_DAYS - 1) * DAY_MS), today);
         const hasBalance = available >= minimumHold;
         return {
-          account: ownAccount(dependencies, account),
+          account: await ownAccount(dependencies, account),
           live,
           spend: {
             today: spendRecord(since(today), usdPerMillion),
@@ -55,16 +55,16 @@ export function overviewRoutes(dependencies: OwnDependencies): readonly Route<Si
           days: everyDay(shownFrom, days, usdPerMillion),
           lasts_days: lastsDays,
           first_steps: {
-            has_key: store.keys.countActive(accountId) > 0,
+            has_key: (await store.keys.countActive(accountId)) > 0,
             has_balance: hasBalance,
-            has_request: days.length > 0 || spend.isAny(accountId),
+            has_request: days.length > 0 || (await spend.isAny(accountId)),
           },
           connection: connectionOf(dependencies, account),
           notices: [
             ...standingNotices(account, dependencies),
             ...operatorNotices(state),
             ...balanceNotices(hasBalance, lastsDays),
-            ...keyNotices(dependencies, accountId, nowMs),
+            ...(await keyNotices(dependencies, accountId, nowMs)),
           ],
         };
       },
@@ -122,9 +122,12 @@ function balanceNotices(hasBalance: boolean, lastsDays: number | null): NoticeRe
   return [{ kind: 'balance_low', lasts_days: lastsDays }];
 }
 
-function keyNotices({ store }: OwnDependencies, accountId: string, nowMs: number): NoticeRecord[] {
-  const keys = store.keys
-    .endingBefore(accountId, nowMs + KEY_ENDS_WITHIN_DAYS * DAY_MS)
+async function keyNotices(
+  { store }: OwnDependencies,
+  accountId: string,
+  nowMs: number,
+): Promise<NoticeRecord[]> {
+  const keys = (await store.keys.endingBefore(accountId, nowMs + KEY_ENDS_WITHIN_DAYS * DAY_MS))
     .map((row) => keyRecord(row, nowMs))
     .map(({ id, name, masked, expires_at }) => ({
       id,

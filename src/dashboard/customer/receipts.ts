@@ -30,8 +30,8 @@ export function receiptRoutes(
       path: '/receipts/check',
       standings: WHILE_INACTIVE,
       query: { after: Type.Optional(Type.String({ pattern: '^\\d{1,15}$' })) },
-      handle({ who: { accountId }, query }): ReceiptCheckRecord {
-        const step = checkReceipts(database, accountId, Number(query.after ?? 0));
+      async handle({ who: { accountId }, query }): Promise<ReceiptCheckRecord> {
+        const step = await checkReceipts(database, accountId, Number(query.after ?? 0));
         const { first, last, end, problems, balance, head } = step;
         return {
           ...{ first, last, end, problems, head },
@@ -48,7 +48,7 @@ export function receiptRoutes(
         from: Type.Optional(Type.String({ maxLength: 40 })),
         to: Type.Optional(Type.String({ maxLength: 40 })),
       },
-      handle({ who: { accountId }, query, request, server }): Response {
+      async handle({ who: { accountId }, query, request, server }): Promise<Response> {
         const span =
           query.from === undefined && query.to === undefined
             ? undefined
@@ -56,25 +56,30 @@ export function receiptRoutes(
                 fromMs: query.from === undefined ? 0 : readTime(query.from, 'from'),
                 untilMs: query.to === undefined ? clock() : readTime(query.to, 'to'),
               };
-        const { pieces } = exportReceipts(database, accountId, span, PIECE_RECEIPTS);
+        const { pieces } = await exportReceipts(database, accountId, span, PIECE_RECEIPTS);
         const onEnd = exports.begin(accountId);
         server?.timeout(request, 0);
         const filename = `receipts-${isoTime(clock()).slice(0, 10)}.jsonl`;
-        return fileResponse(pieces[Symbol.iterator](), { type: RECEIPTS_TYPE, filename, onEnd });
+        return fileResponse(pieces[Symbol.asyncIterator](), {
+          type: RECEIPTS_TYPE,
+          filename,
+          onEnd,
+        });
       },
     }),
     sessionRoute({
       method: 'GET',
       path: '/receipts/:id',
       standings: WHILE_INACTIVE,
-      handle: ({ who, param }): ReceiptRecord => showReceipt(database, param('id'), who.accountId),
+      handle: async ({ who, param }): Promise<ReceiptRecord> =>
+        showReceipt(database, param('id'), who.accountId),
     }),
     sessionRoute({
       method: 'GET',
       path: '/receipts/:id/file',
       standings: WHILE_INACTIVE,
-      handle({ who: { accountId }, param }): Response {
-        const { sequence } = showReceipt(database, param('id'), accountId).receipt as {
+      async handle({ who: { accountId }, param }): Promise<Response> {
+        const { sequence } = (await showReceipt(database, param('id'), accountId)).receipt as {
           readonly sequence: number;
         };
         const slice = { first: sequence, last: sequence };

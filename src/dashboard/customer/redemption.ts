@@ -39,7 +39,7 @@ export function redemptionRoutes({
       async handle({ who: { accountId }, body, address, actor }): Promise<RedeemedRecord> {
         const code = readRedemptionCode(body.code);
         if (code === undefined) throw refused('This is no code: a character is wrong or missing.');
-        const attempt = throttle.enter({
+        const attempt = await throttle.enter({
           realm: 'customer',
           kind: 'redemption',
           name: accountId,
@@ -49,7 +49,7 @@ export function redemptionRoutes({
         const by = authorOf(actor, createId('op_', randomBytes));
         const result = await store.ledger.redeem({ digest, accountId, by, nowMs: clock() });
         if (result.kind === 'refused') throw refused(REFUSED[result.why]);
-        attempt.succeeded();
+        await attempt.succeeded();
         return {
           amount: formatTokens(result.amount),
           amount_usd: formatUsd(result.amount, operator().catalog.usdPerMillion),

@@ -52,7 +52,7 @@ export function requestRoutes(
       async handle({ who: { accountId }, query }): Promise<RequestListRecord> {
         const page = readPage(query);
         if (query.id !== undefined) {
-          const found = requests.search(accountId, readPrefix(query.id), page.limit);
+          const found = await requests.search(accountId, readPrefix(query.id), page.limit);
           return { object: 'list', data: found.map(shown), next: null };
         }
         const place = readRequestPlace(page);
@@ -69,11 +69,15 @@ export function requestRoutes(
       method: 'GET',
       path: '/requests/filters',
       standings: WHILE_INACTIVE,
-      handle({ who: { accountId } }): RequestFiltersRecord {
+      async handle({ who: { accountId } }): Promise<RequestFiltersRecord> {
         return {
           models: operator().catalog.models.map(({ slug }) => slug),
           keys: [
-            ...store.keys.list(accountId).map(({ id, name, masked }) => ({ id, name, masked })),
+            ...(await store.keys.list(accountId)).map(({ id, name, masked }) => ({
+              id,
+              name,
+              masked,
+            })),
             { id: PLAYGROUND_KEY_ID, name: 'Playground', masked: 'no key' },
           ],
         };
@@ -98,7 +102,7 @@ export function requestRoutes(
       method: 'GET',
       path: '/requests/:id',
       standings: WHILE_INACTIVE,
-      handle: ({ who, param }): RequestStoryRecord =>
+      handle: async ({ who, param }): Promise<RequestStoryRecord> =>
         explainToCustomer(store.books, operator().catalog, who.accountId, param('id')),
     }),
   ];

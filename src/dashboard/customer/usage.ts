@@ -66,7 +66,8 @@ export function usageRoutes({
         );
         const series = await readSeries({ accountId, edges, groupBy });
         const { usdPerMillion } = operator().catalog;
-        const nameOf = groupBy === 'key' ? keyNames(store, accountId) : (group: string) => group;
+        const nameOf =
+          groupBy === 'key' ? await keyNames(store, accountId) : (group: string) => group;
         const groups = groupsOf(series);
         const total = sumFigures(groups.map(({ figures }) => figures));
         return {
@@ -182,8 +183,13 @@ function figuresRecord(figures: Figures, usdPerMillion: UsdRate): UsageFiguresRe
   };
 }
 
-function keyNames({ keys }: OwnDependencies['store'], accountId: string): (id: string) => string {
-  const names = new Map(keys.list(accountId).map(({ id, name, masked }) => [id, name ?? masked]));
+async function keyNames(
+  { keys }: OwnDependencies['store'],
+  accountId: string,
+): Promise<(id: string) => string> {
+  const names = new Map(
+    (await keys.list(accountId)).map(({ id, name, masked }) => [id, name ?? masked]),
+  );
   names.set(PLAYGROUND_KEY_ID, 'Playground');
   return (id) => names.get(id) ?? id;
 }

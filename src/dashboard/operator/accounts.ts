@@ -58,7 +58,7 @@ export function accountRoutes(
         standing: Type.Optional(oneOf([...STANDINGS, 'blocked'])),
         verified: Type.Optional(oneOf(['yes', 'no'])),
       },
-      handle({ query }): List<OperatorAccountRecord> {
+      async handle({ query }): Promise<List<OperatorAccountRecord>> {
         const page = readPage(query);
         const { text, plan, standing, verified } = query;
         const filter = {
@@ -67,13 +67,22 @@ export function accountRoutes(
           standing,
           emailVerified: verified === undefined ? undefined : verified === 'yes',
         };
-        const rows = searchAccounts(database, filter, {
+        const rows = await searchAccounts(database, filter, {
           limit: page.limit + 1,
           before: numberAfter(page),
           nowMs: clock(),
         });
-        const show = ({ account }: (typeof rows)[number]) => operatorAccount(parts, account);
-        return listOf(rows, page, show, ({ number }) => String(number));
+        const records = await Promise.all(
+          rows.map(async ({ account, number }) => {
+            return { record: await operatorAccount(parts, account), number };
+          }),
+        );
+        return listOf(
+          records,
+          page,
+          ({ record }) => record,
+          ({ number }) => String(number),
+        );
       },
     }),
     sessionRoute({
@@ -89,23 +98,23 @@ export function accountRoutes(
         const { email, plan, email_verified: emailVerified, key_name: keyName } = body;
         const request = { email, plan, emailVerified, keyName };
         const { account, key } = await createAccount(parts, request, actor);
-        return { account: operatorAccount(parts, account), key };
+        return { account: await operatorAccount(parts, account), key };
       },
     }),
     sessionRoute({
       method: 'GET',
       path: '/accounts/:id',
-      handle: ({ param }): AccountDetailRecord => detail(dependencies, param('id')),
+      handle: async ({ param }): Promise<AccountDetailRecord> => detail(dependencies, param('id')),
     }),
     sessionRoute({
       method: 'GET',
       path: '/accounts/:id/keys',
       query: PAGE_QUERY,
-      handle({ param, query }): List<KeyRecord> {
+      async handle({ param, query }): Promise<List<KeyRecord>> {
         const page = readPage(query);
-        const { id } = accounts.get(param('id'));
+        const { id } = await accounts.get(param('id'));
         return listOf(
-          keys.page(id, page),
+          await keys.page(id, page),
           page,
           (row) => keyRecord(row, clock()),
           ({ id: keyId }) => keyId,
@@ -117,14 +126,14 @@ export function accountRoutes(
       method: 'POST',
       path: '/accounts/:id/plan',
       body: { plan: Type.String({ maxLength: 100 }) },
-      handle: ({ param, body, actor }): OperatorAccountRecord =>
-        operatorAccount(parts, accounts.changePlan(param('id'), body.plan, actor)),
+      handle: async ({ param, body, actor }): Promise<OperatorAccountRecord> =>
+        operatorAccount(parts, await accounts.changePlan(param('id'), body.plan, actor)),
     }),
     sessionRoute({
       method: 'POST',
       path: '/accounts/:id/verify',
-      handle: ({ param, actor }): OperatorAccountRecord =>
-        operatorAccount(parts, accounts.verifyEmail(param('id'), actor)),
+      handle: async ({ param, actor }): Promise<OperatorAccountRecord> =>
+        operatorAccount(parts, await accounts.verifyEmail(param('id'), actor)),
     }),
     stepUpRoute({
       method: 'POST',
@@ -133,22 +142,22 @@ export function accountRoutes(
         standing: oneOf(STANDINGS),
         reason: Type.Optional(Type.String({ maxLength: 1_000 })),
       },
-      handle({ param, body: { standing, reason }, actor }): OperatorAccountRecord {
-        const { id } = accounts.get(param('id'));
-        return operatorAccount(parts, changeStanding(parts, id, standing, actor, reason));
+      async handle({ param, body: { standing, reason }, actor }): Promise<OperatorAccountRecord> {
+        const { id } = await accounts.get(param('id'));
+        return operatorAccount(parts, await changeStanding(parts, id, standing, actor, reason));
       },
     }),
   ];
 }
 
-function detail(dependencies: PeopleDependencies, id: string): AccountDetailRecord {
+async function detail(dependencies: PeopleDependencies, id: string): Promise<AccountDetailRecord> {
   const parts = partsOf(dependencies);
-  const account = parts.accounts.get(id);
+  const account = await parts.accounts.get(id);
   const plan = parts.catalog().plans.get(account.plan);
-  const asked = askedDeletion(parts.database, id);
-  const owner = findOwner(parts.database, id);
+  const asked = await askedDeletion(parts.database, id);
+  const owner = await findOwner(parts.database, id);
   return {
-    ...operatorAccount(parts, account),
+    ...(await operatorAccount(parts, account)),
     limits:
       plan === undefined
         ? null
@@ -159,8 +168,8 @@ function detail(dependencies: PeopleDependencies, id: string): AccountDetailReco
             daily_tokens: plan.dailyTokens ?? null,
             monthly_tokens: plan.monthlyTokens ?? null,
           },
-    usage: plan === undefined ? null : limitUsage(dependencies, id, plan),
-    block: blockSummary(findBlock(parts.database, 'account', id, parts.clock())),
+    usage: plan === undefined ? null : await limitUsage(dependencies, id, plan),
+    block: blockSummary(await findBlock(parts.database, 'account', id, parts.clock())),
     owner:
       owner === undefined
         ? null

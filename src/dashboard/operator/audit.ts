@@ -16,10 +16,10 @@ export function auditRoutes({ store }: PeopleDependencies): readonly Route<Signe
       method: 'GET',
       path: '/audit',
       query: { ...PAGE_QUERY, account: TEXT, actor: TEXT, action: TEXT, subject: TEXT },
-      handle({ query }): List<AuditEventRecord> {
+      async handle({ query }): Promise<List<AuditEventRecord>> {
         const page = readPage(query);
         const { account, actor, action, subject } = query;
-        const rows = readTrail(
+        const rows = await readTrail(
           store,
           { account, actor, action, subject },
           { limit: page.limit + 1, before: numberAfter(page) },

@@ -23,9 +23,9 @@ export function blockRoutes(dependencies: PeopleDependencies): readonly Route<Si
       method: 'GET',
       path: '/blocks',
       query: { ...PAGE_QUERY, kind: Type.Optional(KIND) },
-      handle({ query }): List<ListedBlockRecord> {
+      async handle({ query }): Promise<List<ListedBlockRecord>> {
         const page = readPage(query);
-        const rows = listBlocks(database, query.kind, {
+        const rows = await listBlocks(database, query.kind, {
           limit: page.limit + 1,
           before: numberAfter(page),
           nowMs: clock(),
@@ -41,12 +41,15 @@ export function blockRoutes(dependencies: PeopleDependencies): readonly Route<Si
         reason: Type.String({ maxLength: 500 }),
         expires_at: Type.Optional(Type.String({ maxLength: 40 })),
       },
-      handle({ body: { kind, value, reason, expires_at: text }, actor }): BlockRecord {
+      async handle({
+        body: { kind, value, reason, expires_at: text },
+        actor,
+      }): Promise<BlockRecord> {
         const nowMs = clock();
         const until = readFuture(text, 'expires_at', nowMs);
         const forMs = until === undefined ? undefined : until - nowMs;
         return blockRecord(
-          addBlock(parts, { kind, value: value.trim() }, { reason, forMs }, actor),
+          await addBlock(parts, { kind, value: value.trim() }, { reason, forMs }, actor),
         );
       },
     }),
@@ -54,8 +57,8 @@ export function blockRoutes(dependencies: PeopleDependencies): readonly Route<Si
       method: 'POST',
       path: '/blocks/remove',
       body: TARGET,
-      handle: ({ body: { kind, value }, actor }): BlockRecord =>
-        blockRecord(removeBlock(parts, { kind, value: value.trim() }, actor)),
+      handle: async ({ body: { kind, value }, actor }): Promise<BlockRecord> =>
+        blockRecord(await removeBlock(parts, { kind, value: value.trim() }, actor)),
     }),
   ];
 }

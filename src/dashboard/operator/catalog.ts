@@ -35,23 +35,23 @@ export function catalogRoutes(
     stepUpRoute({
       method: 'POST',
       path: '/catalog/reload',
-      handle({ actor }): CatalogRecord {
+      async handle({ actor }): Promise<CatalogRecord> {
         const change = changeOf(dependencies, actor);
-        store.database.transaction(() => {
-          auditChange(change, 'catalog.reload_requested', 'catalog');
+        await store.database.transaction(async () => {
+          await auditChange(change, 'catalog.reload_requested', 'catalog');
         });
-        dependencies.reloadCatalog();
+        await dependencies.reloadCatalog();
         return catalogRecord(dependencies);
       },
     }),
   ];
 }
 
-function catalogRecord(dependencies: MachineDependencies): CatalogRecord {
+async function catalogRecord(dependencies: MachineDependencies): Promise<CatalogRecord> {
   const { catalogStatus, catalog, store } = dependencies;
   const { version, origin, path, digest, loadedAt, refused } = catalogStatus();
   const { models, upstreams, plans } = catalog();
-  const accounts = new Map(accountsByPlan(store.database));
+  const accounts = new Map(await accountsByPlan(store.database));
   return {
     version,
     origin,

@@ -18,9 +18,9 @@ export function codeRoutes(dependencies: PeopleDependencies): readonly Route<Sig
       method: 'GET',
       path: '/codes',
       query: PAGE_QUERY,
-      handle({ query }): List<CodeRecord> {
+      async handle({ query }): Promise<List<CodeRecord>> {
         const page = readPage(query);
-        const rows = pageCodes(database, page.limit + 1, numberAfter(page));
+        const rows = await pageCodes(database, page.limit + 1, numberAfter(page));
         const nowMs = clock();
         return listOf(
           rows,
@@ -39,9 +39,12 @@ export function codeRoutes(dependencies: PeopleDependencies): readonly Route<Sig
         count: Type.Integer({ minimum: 1, maximum: CODE_COUNT_MAX }),
         expires_at: Type.Optional(Type.String({ maxLength: 40 })),
       },
-      handle({ body: { amount, reason, count, expires_at: text }, actor }): CreatedCodesRecord {
+      async handle({
+        body: { amount, reason, count, expires_at: text },
+        actor,
+      }): Promise<CreatedCodesRecord> {
         const expiresAt = readFuture(text, 'expires_at', clock());
-        const made = createNewCodes(parts, { amount, reason, count, expiresAt }, actor);
+        const made = await createNewCodes(parts, { amount, reason, count, expiresAt }, actor);
         const nowMs = clock();
         return {
           object: 'list',
@@ -52,8 +55,8 @@ export function codeRoutes(dependencies: PeopleDependencies): readonly Route<Sig
     stepUpRoute({
       method: 'POST',
       path: '/codes/:id/revoke',
-      handle: ({ param, actor }): CodeRecord =>
-        codeRecord(revokeCode(parts, param('id'), actor), clock()),
+      handle: async ({ param, actor }): Promise<CodeRecord> =>
+        codeRecord(await revokeCode(parts, param('id'), actor), clock()),
     }),
   ];
 }

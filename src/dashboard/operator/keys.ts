@@ -21,9 +21,9 @@ export function keyRoutes(dependencies: PeopleDependencies): readonly Route<Sign
       method: 'POST',
       path: '/keys/find',
       body: { key: Type.String({ maxLength: 200 }) },
-      handle({ body }): FoundKeyRecord {
-        const { account, ...found } = findKey(parts, body.key);
-        return { ...found, account: operatorAccount(parts, account) };
+      async handle({ body }): Promise<FoundKeyRecord> {
+        const { account, ...found } = await findKey(parts, body.key);
+        return { ...found, account: await operatorAccount(parts, account) };
       },
     }),
     stepUpRoute({
@@ -33,10 +33,10 @@ export function keyRoutes(dependencies: PeopleDependencies): readonly Route<Sign
         name: Type.Optional(Type.String({ maxLength: 400 })),
         expires_at: Type.Optional(Type.String({ maxLength: 40 })),
       },
-      handle({ param, body, actor }): CreatedKeyRecord {
-        const accountId = accounts.get(param('id')).id;
+      async handle({ param, body, actor }): Promise<CreatedKeyRecord> {
+        const accountId = (await accounts.get(param('id'))).id;
         const expiresAt = readFuture(body.expires_at, 'expires_at', clock());
-        const { row, key } = keys.create({ accountId, name: body.name, expiresAt }, actor);
+        const { row, key } = await keys.create({ accountId, name: body.name, expiresAt }, actor);
         return { ...keyRecord(row, clock()), key };
       },
     }),
@@ -51,14 +51,14 @@ export function keyRoutes(dependencies: PeopleDependencies): readonly Route<Sign
           Type.Literal('account_closed'),
         ]),
       },
-      handle: ({ param, body, actor }): KeyRecord =>
-        keyRecord(keys.revoke(param('id'), body.reason, actor), clock()),
+      handle: async ({ param, body, actor }): Promise<KeyRecord> =>
+        keyRecord(await keys.revoke(param('id'), body.reason, actor), clock()),
     }),
     stepUpRoute({
       method: 'POST',
       path: '/keys/:id/rotate',
-      handle({ param, actor }): RotatedKeyRecord {
-        const { revoked, created } = keys.rotate(param('id'), actor);
+      async handle({ param, actor }): Promise<RotatedKeyRecord> {
+        const { revoked, created } = await keys.rotate(param('id'), actor);
         return {
           revoked: keyRecord(revoked, clock()),
           created: { ...keyRecord(created.row, clock()), key: created.key },

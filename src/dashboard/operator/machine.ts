@@ -43,30 +43,30 @@ export function machineReader(dependencies: MachineDependencies): ReadMachine {
         (a, b) => (a === undefined ? b : addModelFigures(a, b)),
         undefined,
       );
-    const read = { balances: totals.balances(), today };
+    const read = { balances: await totals.balances(), today };
     sums = { until: nowMs + SUMS_MS, read };
     return read;
   }
 
   return async () => {
     const read = await readSums();
-    const data = machineRecord(dependencies, read);
+    const data = await machineRecord(dependencies, read);
     // The lag moves all the time, and nobody looks for that alone.
     return { data, changes: JSON.stringify({ ...data, loop_lag_ms: 0 }) };
   };
 }
 
-function machineRecord(
+async function machineRecord(
   dependencies: MachineDependencies,
   { balances, today }: Sums,
-): MachineRecord {
+): Promise<MachineRecord> {
   const { store, machine, operator, catalogStatus } = dependencies;
   const { maintenance, catalog } = operator();
   const { usdPerMillion } = catalog;
   const states = dependencies.upstreams();
   const status = catalogStatus();
-  const problems = dependencies.draining() ? ['draining'] : dependencies.problems();
-  const holds = store.books.openHolds();
+  const problems = dependencies.draining() ? ['draining'] : await dependencies.problems();
+  const holds = await store.books.openHolds();
   const reserved = BigInt(holds.amount);
   return {
     status: problems.length === 0 ? 'ready' : 'not_ready',

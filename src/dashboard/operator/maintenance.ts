@@ -9,8 +9,8 @@ import type { PeopleDependencies } from './parts.ts';
 export function maintenanceRoutes({
   store: { settings },
 }: PeopleDependencies): readonly Route<SignedInOperator>[] {
-  const read = (): MaintenanceRecord => {
-    const { on, message = null } = settings.maintenance();
+  const read = async (): Promise<MaintenanceRecord> => {
+    const { on, message = null } = await settings.maintenance();
     return { maintenance: on, message };
   };
   return [
@@ -22,8 +22,8 @@ export function maintenanceRoutes({
         maintenance: Type.Boolean(),
         message: Type.Optional(Type.String({ maxLength: 1_000 })),
       },
-      handle({ body: { maintenance: on, message }, actor }): MaintenanceRecord {
-        settings.setMaintenance(message === undefined ? { on } : { on, message }, actor);
+      async handle({ body: { maintenance: on, message }, actor }): Promise<MaintenanceRecord> {
+        await settings.setMaintenance(message === undefined ? { on } : { on, message }, actor);
         return read();
       },
     }),

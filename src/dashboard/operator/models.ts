@@ -41,7 +41,7 @@ export function modelRoutes(dependencies: MachineDependencies): readonly Route<S
       async handle(): Promise<OperatorModelsRecord> {
         const used = await lastDay();
         const current = catalog();
-        const incidents = store.incidents.list().map(incidentRecord);
+        const incidents = (await store.incidents.list()).map(incidentRecord);
         const states = dependencies.upstreams();
         const models = current.models.map((model) =>
           modelRecord(current, model, {
@@ -66,21 +66,23 @@ export function modelRoutes(dependencies: MachineDependencies): readonly Route<S
         concurrent_requests: LIMIT,
         reason: Type.String({ maxLength: 200 }),
       },
-      handle({ param, body, actor }): IncidentRecord {
+      async handle({ param, body, actor }): Promise<IncidentRecord> {
         const limits = {
           ...(body.requests_per_minute && { requestsPerMinute: body.requests_per_minute }),
           ...(body.tokens_per_minute && { tokensPerMinute: body.tokens_per_minute }),
           ...(body.concurrent_requests && { concurrentRequests: body.concurrent_requests }),
         };
         const change = changeOf(dependencies, actor);
-        return incidentRecord(setIncident(change, catalog(), param('id'), limits, body.reason));
+        return incidentRecord(
+          await setIncident(change, catalog(), param('id'), limits, body.reason),
+        );
       },
     }),
     stepUpRoute({
       method: 'DELETE',
       path: '/models/:id/incident',
-      handle({ param, actor }): void {
-        clearIncident(changeOf(dependencies, actor), catalog, param('id'));
+      async handle({ param, actor }): Promise<void> {
+        await clearIncident(changeOf(dependencies, actor), catalog, param('id'));
       },
     }),
   ];

@@ -55,7 +55,7 @@ export function moneyRoutes(dependencies: MachineDependencies): readonly Route<S
         }
         const [fromMs = 0] = edges;
         const untilMs = edges.at(-1) ?? 0;
-        const balances = totals.balances();
+        const balances = await totals.balances();
         return {
           from: isoTime(fromMs),
           to: isoTime(untilMs),
@@ -78,10 +78,10 @@ export function moneyRoutes(dependencies: MachineDependencies): readonly Route<S
             at: isoTime(edges[bucket] ?? 0),
             ...figuresRecord(figures, usdPerMillion),
           })),
-          holds: { open: store.books.openHolds().count, oldest: oldestHolds() },
-          largest_balances: totals
-            .largestBalances(LISTED)
-            .map((row) => accountRecord(row, usdPerMillion)),
+          holds: { open: (await store.books.openHolds()).count, oldest: await oldestHolds() },
+          largest_balances: (await totals.largestBalances(LISTED)).map((row) =>
+            accountRecord(row, usdPerMillion),
+          ),
           behind,
         };
       },
@@ -111,8 +111,8 @@ export function moneyRoutes(dependencies: MachineDependencies): readonly Route<S
     return rows;
   }
 
-  function oldestHolds(): MoneyRecord['holds']['oldest'] {
-    return totals.oldestHolds(LISTED).map((hold) => ({
+  async function oldestHolds(): Promise<MoneyRecord['holds']['oldest']> {
+    return (await totals.oldestHolds(LISTED)).map((hold) => ({
       request_id: hold.requestId,
       account_id: hold.accountId,
       model: hold.model,

@@ -20,10 +20,10 @@ export function movementRoutes(
       method: 'GET',
       path: '/accounts/:id/movements',
       query: PAGE_QUERY,
-      handle({ param, query }): List<MovementRecord> {
+      async handle({ param, query }): Promise<List<MovementRecord>> {
         const page = readPage(query);
-        const { id } = parts.accounts.get(param('id'));
-        const rows = listMovements(parts.database, id, {
+        const { id } = await parts.accounts.get(param('id'));
+        const rows = await listMovements(parts.database, id, {
           limit: page.limit + 1,
           before: numberAfter(page),
         });
@@ -44,7 +44,7 @@ export function movementRoutes(
         reason: Type.String({ maxLength: 1_000 }),
       },
       async handle({ param, body, actor }): Promise<MovedRecord> {
-        const account = parts.accounts.get(param('id')).id;
+        const account = (await parts.accounts.get(param('id'))).id;
         const moved = await moveMoney(parts, { ...body, account }, actor);
         const { id, kind, reason, applied } = moved;
         return {
@@ -53,7 +53,7 @@ export function movementRoutes(
           amount: formatTokens(moved.amount),
           reason,
           applied,
-          account: operatorAccount(parts, moved.account),
+          account: await operatorAccount(parts, moved.account),
         };
       },
     }),

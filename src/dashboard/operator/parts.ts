@@ -18,7 +18,10 @@ export function partsOf({ store, catalog, clock, randomBytes }: PeopleDependenci
   return { ...store, catalog, clock, randomBytes };
 }
 
-export function operatorAccount(parts: Parts, account: Account): OperatorAccountRecord {
-  const block = findBlock(parts.database, 'account', account.id, parts.clock());
-  return { ...accountRecord(parts, account), blocked: block !== undefined };
+export async function operatorAccount(
+  parts: Parts,
+  account: Account,
+): Promise<OperatorAccountRecord> {
+  const block = await findBlock(parts.database, 'account', account.id, parts.clock());
+  return { ...(await accountRecord(parts, account)), blocked: block !== undefined };
 }

@@ -31,10 +31,10 @@ function inviteRoutes({ signIn, clock }: Dependencies): readonly Route<SignedInO
       method: 'GET',
       path: '/invites',
       query: PAGE_QUERY,
-      handle({ query }): List<InviteRecord> {
+      async handle({ query }): Promise<List<InviteRecord>> {
         const page = readPage(query);
         return listOf(
-          invites.page(page.limit + 1, numberAfter(page)),
+          await invites.page(page.limit + 1, numberAfter(page)),
           page,
           ({ invite }) => inviteRecord(invite, clock()),
           ({ number }) => String(number),
@@ -45,17 +45,17 @@ function inviteRoutes({ signIn, clock }: Dependencies): readonly Route<SignedInO
       method: 'POST',
       path: '/invites',
       body: { email: Type.Optional(EMAIL), expires_at: Type.Optional(Type.String()) },
-      handle({ body: { email, expires_at: text }, actor }): CreatedInviteRecord {
+      async handle({ body: { email, expires_at: text }, actor }): Promise<CreatedInviteRecord> {
         const expiresAt = readFuture(text, 'expires_at', clock());
-        const { invite, token } = invites.create({ email, expiresAt }, actor);
+        const { invite, token } = await invites.create({ email, expiresAt }, actor);
         return { ...inviteRecord(invite, clock()), link: links.invite(token) };
       },
     }),
     stepUpRoute({
       method: 'POST',
       path: '/invites/:id/revoke',
-      handle: ({ param, actor }): InviteRecord =>
-        inviteRecord(invites.revoke(param('id'), actor), clock()),
+      handle: async ({ param, actor }): Promise<InviteRecord> =>
+        inviteRecord(await invites.revoke(param('id'), actor), clock()),
     }),
   ];
 }
@@ -63,8 +63,8 @@ function inviteRoutes({ signIn, clock }: Dependencies): readonly Route<SignedInO
 function operatorRoutes({ signIn }: Dependencies): readonly Route<SignedInOperator>[] {
   const { operators, links } = signIn;
 
-  function emailOf(id: string): string {
-    const user = operators.list().find((each) => each.id === id);
+  async function emailOf(id: string): Promise<string> {
+    const user = (await operators.list()).find((each) => each.id === id);
     if (user === undefined) throw notFound('operator');
     return user.email;
   }
@@ -77,9 +77,9 @@ function operatorRoutes({ signIn }: Dependencies): readonly Route<SignedInOperat
     sessionRoute({
       method: 'GET',
       path: '/operators',
-      handle: (): List<OperatorRecord> => ({
+      handle: async (): Promise<List<OperatorRecord>> => ({
         object: 'list',
-        data: operators.list().map(operatorRecord),
+        data: (await operators.list()).map(operatorRecord),
         next: null,
       }),
     }),
@@ -87,24 +87,25 @@ function operatorRoutes({ signIn }: Dependencies): readonly Route<SignedInOperat
       method: 'POST',
       path: '/operators',
       body: { email: EMAIL },
-      handle: ({ body, actor }) => linkRecord(operators.invite(body.email, actor)),
+      handle: async ({ body, actor }) => linkRecord(await operators.invite(body.email, actor)),
     }),
     stepUpRoute({
       method: 'POST',
       path: '/operators/:id/reset',
-      handle: ({ param, actor }) => linkRecord(operators.reset(emailOf(param('id')), actor)),
+      handle: async ({ param, actor }) =>
+        linkRecord(await operators.reset(await emailOf(param('id')), actor)),
     }),
     stepUpRoute<SignedInOperator>({
       method: 'DELETE',
       path: '/operators/:id',
-      handle({ param, actor, who }) {
+      async handle({ param, actor, who }) {
         if (param('id') === who.userId) {
           throw new DashboardError(
             'conflict',
             'Nobody removes themselves, or there might be nobody left. Another operator does, or the command line.',
           );
         }
-        operators.remove(emailOf(param('id')), actor);
+        await operators.remove(await emailOf(param('id')), actor);
       },
     }),
   ];
@@ -114,7 +115,7 @@ function lostFactor({ signIn, store }: Dependencies): Route<SignedInOperator> {
   return stepUpRoute({
     method: 'DELETE',
     path: '/accounts/:id/second-factor',
-    handle: ({ param, actor }) =>
-      signIn.dropSecondFactor(store.accounts.get(param('id')).id, actor),
+    handle: async ({ param, actor }) =>
+      signIn.dropSecondFactor((await store.accounts.get(param('id'))).id, actor),
   });
 }

@@ -57,13 +57,13 @@ export function priceRoutes(dependencies: MachineDependencies): readonly Route<S
       method: 'POST',
       path: '/prices/publish',
       body: { ...DRAFT, based_on: Type.String({ maxLength: 64 }) },
-      handle({ body: { based_on, ...draft }, actor }): PublishedRecord {
+      async handle({ body: { based_on, ...draft }, actor }): Promise<PublishedRecord> {
         const found = orRefused(machine.findCatalog);
         const prepared = orRefused(() => preparePrices(found, draft, clock()));
         const seen = { ...prepared, basedOn: based_on };
         const change = changeOf(dependencies, actor);
-        const published = publishPrices(change, found, seen, draftSummary(draft));
-        const { digest, refused } = dependencies.reloadCatalog();
+        const published = await publishPrices(change, found, seen, draftSummary(draft));
+        const { digest, refused } = await dependencies.reloadCatalog();
         return {
           ...published,
           in_force: digest === published.digest,

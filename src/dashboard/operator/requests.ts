@@ -29,7 +29,7 @@ export function requestRoutes({
       query: PAGE_QUERY,
       async handle({ param, query }): Promise<List<AccountRequestRecord>> {
         const { limit, after } = readPage(query);
-        const { id } = store.accounts.get(param('id'));
+        const { id } = await store.accounts.get(param('id'));
         const { rows, next } = await requests.list(id, {}, limit, readPlace(after));
         return {
           object: 'list',
@@ -41,7 +41,7 @@ export function requestRoutes({
     sessionRoute({
       method: 'GET',
       path: '/requests/:id',
-      handle: ({ param }): OperatorRequestRecord =>
+      handle: async ({ param }): Promise<OperatorRequestRecord> =>
         explainRequest(store.books, catalog(), param('id')),
     }),
   ];

@@ -27,7 +27,7 @@ import { changeOf } from './change.ts';
 const MINUTES = 60;
 const PLACE = { model: Type.Optional(Type.String({ minLength: 1, maxLength: 64 })) };
 
-type Disabled = ReturnType<typeof disabledPlaces>;
+type Disabled = Awaited<ReturnType<typeof disabledPlaces>>;
 
 export function upstreamRoutes(
   dependencies: MachineDependencies,
@@ -35,8 +35,11 @@ export function upstreamRoutes(
   const { store, catalog, machine } = dependencies;
   const { activity } = machine;
 
-  function read(): { readonly records: UpstreamRecord[]; readonly disabled: Disabled } {
-    const disabled = disabledPlaces(store, catalog());
+  async function read(): Promise<{
+    readonly records: UpstreamRecord[];
+    readonly disabled: Disabled;
+  }> {
+    const disabled = await disabledPlaces(store, catalog());
     const records = dependencies
       .upstreams()
       .map((state) => upstreamRecord(catalog(), state, disabled, minutesOf(state.upstream)));
@@ -50,8 +53,8 @@ export function upstreamRoutes(
       method: 'GET',
       path: '/upstreams',
       quiet: true,
-      handle(): UpstreamsRecord {
-        const { records, disabled } = read();
+      async handle(): Promise<UpstreamsRecord> {
+        const { records, disabled } = await read();
         const gone = disabled.filter(({ known }) => !known);
         const forgotten = gone.map(({ upstream, model, reason, since }) => ({
           upstream,
@@ -66,8 +69,8 @@ export function upstreamRoutes(
       method: 'GET',
       path: '/upstreams/:id',
       quiet: true,
-      handle({ param }): UpstreamDetailRecord {
-        const record = read().records.find(({ id }) => id === param('id'));
+      async handle({ param }): Promise<UpstreamDetailRecord> {
+        const record = (await read()).records.find(({ id }) => id === param('id'));
         if (record === undefined) throw notFound('upstream');
         return {
           ...record,
@@ -92,24 +95,27 @@ export function upstreamRoutes(
       method: 'POST',
       path: '/upstreams/:id/disable',
       body: { ...PLACE, reason: Type.String({ maxLength: 200 }) },
-      handle({ param, body: { model, reason }, actor }): void {
+      async handle({ param, body: { model, reason }, actor }): Promise<void> {
         const place = { upstream: param('id'), model };
-        disablePlace(changeOf(dependencies, actor), catalog(), place, reason);
+        await disablePlace(changeOf(dependencies, actor), catalog(), place, reason);
       },
     }),
     stepUpRoute({
       method: 'POST',
       path: '/upstreams/:id/enable',
       body: PLACE,
-      handle({ param, body: { model }, actor }): void {
-        enablePlace(changeOf(dependencies, actor), catalog(), { upstream: param('id'), model });
+      async handle({ param, body: { model }, actor }): Promise<void> {
+        await enablePlace(changeOf(dependencies, actor), catalog(), {
+          upstream: param('id'),
+          model,
+        });
       },
     }),
     stepUpRoute({
       method: 'POST',
       path: '/upstreams/:id/reset',
-      handle({ param, actor }): void {
-        resetUpstream(changeOf(dependencies, actor), catalog(), param('id'));
+      async handle({ param, actor }): Promise<void> {
+        await resetUpstream(changeOf(dependencies, actor), catalog(), param('id'));
       },
     }),
   ];

@@ -45,10 +45,10 @@ export function createWhatIf({
       const pricesAtMs = lastStart(draft);
       const sums = createPreview(candidatePrices(candidate, pricesAtMs));
       const pause = createPause(() => performance.now());
-      const last = lastUsageRow(reader);
+      const last = await lastUsageRow(reader);
       for (let after = 0; after < last && !aborted.aborted; after += ROWS_AT_ONCE) {
         const rows = { after, until: after + ROWS_AT_ONCE };
-        for (const request of eachUsedRequest(reader, { ...span, rows })) sums.add(request);
+        for await (const request of eachUsedRequest(reader, { ...span, rows })) sums.add(request);
         await pause();
       }
       return {
@@ -58,7 +58,7 @@ export function createWhatIf({
         ...previewRecord(sums.result()),
       };
     } finally {
-      reader.close();
+      await reader.close();
       asking = false;
     }
   };

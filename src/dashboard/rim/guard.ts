@@ -12,9 +12,9 @@ import type { Route, RouteServer, RouteStanding } from './route.ts';
 export type GuardDependencies<Who extends SignedIn> = {
   readonly session: ReadSession<Who>;
   /** Whether there is anybody who could sign in; else all of it is as if it were not there. */
-  readonly isOpen: () => boolean;
+  readonly isOpen: () => Promise<boolean>;
   /** The standing of who is signed in, where it is not an active one. */
-  readonly standing: (who: Who) => RouteStanding | undefined;
+  readonly standing: (who: Who) => Promise<RouteStanding | undefined>;
   readonly address: (request: Request, server: RouteServer | null) => string;
   /** Where pages of ours come from, beside the host that was asked; such as https://example.com. */
   readonly origin: string | undefined;
@@ -45,7 +45,7 @@ export async function runRoute<Who extends SignedIn>(
   const isHttps = dependencies.isHttps(request);
   const writes = route.method !== 'GET';
   try {
-    if (!dependencies.isOpen()) throw new DashboardError('not_found', CLOSED);
+    if (!(await dependencies.isOpen())) throw new DashboardError('not_found', CLOSED);
     refuseKeys(request.headers);
     if (writes) refuseForeign(request, dependencies.origin);
     let who = await admit(dependencies, route, request.headers);
@@ -139,7 +139,7 @@ async function admit<Who extends SignedIn>(
   if (who === undefined) {
     throw new DashboardError('not_signed_in', 'Nobody is signed in, or not any more. Sign in.');
   }
-  const held = standing(who);
+  const held = await standing(who);
   if (held !== undefined && !route.standings.includes(held)) throw refusedStanding(held);
   if (route.access === 'step-up' && clock() - who.provenAt >= STEP_UP_MS) {
     throw new DashboardError('step_up_required', 'Enter your password again to do this.');

@@ -90,13 +90,17 @@ export function createSignInAdapter(dependencies: {
     }
   }
 
-  function find(model: string, where?: readonly CleanedWhere[]): Row[] {
-    const rows: Row[] = db.select().from(tableOf(model)).where(filter(model, where)).all();
+  async function find(model: string, where?: readonly CleanedWhere[]): Promise<Row[]> {
+    const rows: Row[] = await db.select().from(tableOf(model)).where(filter(model, where)).all();
     return rows.map((row) => toLibrary(row, where));
   }
 
-  function change(model: string, where: readonly CleanedWhere[], update: Row): Row[] {
-    const rows: Row[] = db
+  async function change(
+    model: string,
+    where: readonly CleanedWhere[],
+    update: Row,
+  ): Promise<Row[]> {
+    const rows: Row[] = await db
       .update(tableOf(model))
       .set(stored(update))
       .where(filter(model, where))
@@ -105,8 +109,12 @@ export function createSignInAdapter(dependencies: {
     return rows.map((row) => toLibrary(row, where));
   }
 
-  function remove(model: string, where: readonly CleanedWhere[]): Row[] {
-    const rows: Row[] = db.delete(tableOf(model)).where(filter(model, where)).returning().all();
+  async function remove(model: string, where: readonly CleanedWhere[]): Promise<Row[]> {
+    const rows: Row[] = await db
+      .delete(tableOf(model))
+      .where(filter(model, where))
+      .returning()
+      .all();
     return rows.map((row) => toLibrary(row, where));
   }
 
@@ -114,14 +122,15 @@ export function createSignInAdapter(dependencies: {
     config: { adapterId: 'tollgate', supportsNumericIds: false },
     adapter: () => ({
       async create({ model, data }) {
-        db.insert(tableOf(model))
+        await db
+          .insert(tableOf(model))
           .values({ ...stored(data), realm })
           .run();
         return data;
       },
       // The library's own types are generic over rows that it checks by itself.
       findOne: async <T>({ model, where }: { model: string; where: CleanedWhere[] }) =>
-        (find(model, where)[0] ?? null) as T | null,
+        ((await find(model, where))[0] ?? null) as T | null,
       async findMany<T>(asked: {
         model: string;
         where?: CleanedWhere[] | undefined;
@@ -130,7 +139,7 @@ export function createSignInAdapter(dependencies: {
       }) {
         const { model, where, limit, sortBy } = asked;
         const order = sortBy?.direction === 'desc' ? desc : asc;
-        const rows: Row[] = db
+        const rows: Row[] = await db
           .select()
           .from(tableOf(model))
           .where(filter(model, where))
@@ -140,13 +149,13 @@ export function createSignInAdapter(dependencies: {
         return rows.map((row) => toLibrary(row, where)) as T[];
       },
       update: async <T>(asked: { model: string; where: CleanedWhere[]; update: T }) =>
-        (change(asked.model, asked.where, asked.update as Row)[0] ?? null) as T | null,
-      updateMany: async ({ model, where, update }) => change(model, where, update).length,
+        ((await change(asked.model, asked.where, asked.update as Row))[0] ?? null) as T | null,
+      updateMany: async ({ model, where, update }) => (await change(model, where, update)).length,
       async delete({ model, where }) {
-        remove(model, where);
+        await remove(model, where);
       },
-      deleteMany: async ({ model, where }) => remove(model, where).length,
-      count: async ({ model, where }) => find(model, where).length,
+      deleteMany: async ({ model, where }) => (await remove(model, where)).length,
+      count: async ({ model, where }) => (await find(model, where)).length,
     }),
   });
 }

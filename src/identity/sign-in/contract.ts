@@ -39,9 +39,9 @@ export type RealmSignIn<Who extends SignedIn> = {
   ) => Promise<SignInOutcome>;
   /** The second step, where the first asked for it. */
   readonly secondFactor: (code: string, visit: Visit) => Promise<SignInOutcome>;
-  readonly signOut: (visit: Visit) => Cookies;
+  readonly signOut: (visit: Visit) => Promise<Cookies>;
   /** Says nothing about whether there is such a user; the mail leaves after the answer. */
-  readonly forgotPassword: (email: string, visit: Visit) => void;
+  readonly forgotPassword: (email: string, visit: Visit) => Promise<void>;
   /** With the token of a mailed or printed link. */
   readonly resetPassword: (
     given: { readonly token: string; readonly password: string },
@@ -57,10 +57,10 @@ export type RealmSignIn<Who extends SignedIn> = {
     password: string,
     visit: Visit,
   ) => Promise<{ readonly provenAt: number; readonly cookies: Cookies }>;
-  readonly sessions: (who: Who) => readonly ListedSession[];
-  readonly endSession: (who: Who, id: string, visit: Visit) => void;
+  readonly sessions: (who: Who) => Promise<readonly ListedSession[]>;
+  readonly endSession: (who: Who, id: string, visit: Visit) => Promise<void>;
   /** Ends all but the one that asks. */
-  readonly endOtherSessions: (who: Who, visit: Visit) => void;
+  readonly endOtherSessions: (who: Who, visit: Visit) => Promise<void>;
   readonly startTwoFactor: (who: Who) => Promise<{ readonly uri: string; readonly secret: string }>;
   /** Answers the recovery codes, which are seen now and never again; ends the other sessions. */
   readonly confirmTwoFactor: (
@@ -68,7 +68,7 @@ export type RealmSignIn<Who extends SignedIn> = {
     code: string,
     visit: Visit,
   ) => Promise<{ readonly codes: readonly string[]; readonly cookies: Cookies }>;
-  readonly disableTwoFactor: (who: Who, visit: Visit) => Cookies;
+  readonly disableTwoFactor: (who: Who, visit: Visit) => Promise<Cookies>;
   readonly renewRecoveryCodes: (who: Who, visit: Visit) => Promise<readonly string[]>;
   /** `undefined` without a second factor. */
   readonly recoveryCodesLeft: (who: Who) => Promise<number | undefined>;
@@ -89,10 +89,10 @@ export type CustomerSignIn = RealmSignIn<SignedInCustomer> & {
     visit: Visit,
   ) => Promise<SignInOutcome>;
   /** Unix milliseconds of the deletion that its owner has asked for. */
-  readonly deletionDueAt: (accountId: string) => number | undefined;
+  readonly deletionDueAt: (accountId: string) => Promise<number | undefined>;
   /** Answers when it is due. */
-  readonly askDeletion: (who: SignedInCustomer, visit: Visit) => number;
-  readonly takeDeletionBack: (who: SignedInCustomer, visit: Visit) => void;
+  readonly askDeletion: (who: SignedInCustomer, visit: Visit) => Promise<number>;
+  readonly takeDeletionBack: (who: SignedInCustomer, visit: Visit) => Promise<void>;
 };
 
 export type SignIn = {
@@ -110,7 +110,7 @@ export type SignIn = {
     readonly welcome: (token: string) => string;
   };
   /** Forgets what is over and finishes deletions that are due; call it every minute. */
-  readonly sweep: () => void;
+  readonly sweep: () => Promise<void>;
   /** Resolves once all that was put off until after an answer is done. */
   readonly settled: () => Promise<void>;
 };

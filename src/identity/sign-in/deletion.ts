@@ -19,7 +19,7 @@ const SYSTEM = 'system';
 
 type Deletion = Pick<CustomerSignIn, 'deletionDueAt' | 'askDeletion' | 'takeDeletionBack'> & {
   /** Closes the accounts that are due. */
-  readonly sweep: () => void;
+  readonly sweep: () => Promise<void>;
 };
 
 export function createDeletion(
@@ -31,48 +31,52 @@ export function createDeletion(
   const find = (accountId: string) =>
     db.select().from(accountDeletions).where(eq(accountDeletions.accountId, accountId)).get();
 
-  function forget(accountId: string): void {
-    db.delete(accountDeletions).where(eq(accountDeletions.accountId, accountId)).run();
+  async function forget(accountId: string): Promise<void> {
+    await db.delete(accountDeletions).where(eq(accountDeletions.accountId, accountId)).run();
   }
 
   /** Ends in an account that nobody owns. Each step may be done again after a crash. */
-  function close(accountId: string): void {
-    const { email } = accounts.get(accountId);
-    const user = users.ofAccount(accountId);
-    const live = db.select().from(apiKeys).where(eq(apiKeys.accountId, accountId)).all();
-    for (const { id } of live) keys.revoke(id, 'account_closed', SYSTEM);
-    parts.onDeletion(accountId);
-    database.transaction(() => {
-      tokens.removeFor('customer', email, ['sign-up', 'reset']);
-      parts.invites.forgetEmail(email);
-      if (user !== undefined) users.remove(user.id);
+  async function close(accountId: string): Promise<void> {
+    const { email } = await accounts.get(accountId);
+    const user = await users.ofAccount(accountId);
+    const live = await db.select().from(apiKeys).where(eq(apiKeys.accountId, accountId)).all();
+    for (const { id } of live) await keys.revoke(id, 'account_closed', SYSTEM);
+    await parts.onDeletion(accountId);
+    await database.transaction(async () => {
+      await tokens.removeFor('customer', email, ['sign-up', 'reset']);
+      await parts.invites.forgetEmail(email);
+      if (user !== undefined) await users.remove(user.id);
       const nobody = { email: `deleted-${accountId}@deleted.invalid`.toLowerCase() };
-      db.update(accountTable)
+      await db
+        .update(accountTable)
         .set({ ...nobody, emailVerified: false })
         .where(eq(accountTable.id, accountId))
         .run();
-      forget(accountId);
-      audit({ id: accountId, accountId }, 'account.closed', SYSTEM);
+      await forget(accountId);
+      await audit({ id: accountId, accountId }, 'account.closed', SYSTEM);
     });
     parts.mail({ to: email, ...deletedMail() });
   }
 
   return {
-    deletionDueAt: (accountId) => find(accountId)?.dueAt,
+    deletionDueAt: async (accountId) => (await find(accountId))?.dueAt,
 
-    askDeletion(who, { address }) {
+    async askDeletion(who, { address }) {
       const askedAt = clock();
       const dueAt = askedAt + GRACE_MS;
       const actor = actorOf(who, address);
-      database.transaction(() => {
-        forget(who.accountId);
-        db.insert(accountDeletions).values({ accountId: who.accountId, askedAt, dueAt }).run();
-        audit(subjectOf(who), 'account.deletion_asked', actor, {
+      await database.transaction(async () => {
+        await forget(who.accountId);
+        await db
+          .insert(accountDeletions)
+          .values({ accountId: who.accountId, askedAt, dueAt })
+          .run();
+        await audit(subjectOf(who), 'account.deletion_asked', actor, {
           due_at: new Date(dueAt).toISOString(),
         });
       });
-      accounts.changeStanding(who.accountId, 'pending_deletion', actor);
-      parts.onDeletion(who.accountId);
+      await accounts.changeStanding(who.accountId, 'pending_deletion', actor);
+      await parts.onDeletion(who.accountId);
       const day = new Date(dueAt).toISOString().slice(0, 10);
       parts.later(() =>
         parts.mail({ to: who.email, ...deletionMail(parts.pages.customer(), day) }),
@@ -80,29 +84,29 @@ export function createDeletion(
       return dueAt;
     },
 
-    takeDeletionBack(who, { address }) {
-      if (find(who.accountId) === undefined) {
+    async takeDeletionBack(who, { address }) {
+      if ((await find(who.accountId)) === undefined) {
         throw new IdentityError(
           'deletion_not_asked',
           'You have not asked for the deletion of this account, so there is nothing to take back. Ask the operator.',
         );
       }
       const actor = actorOf(who, address);
-      database.transaction(() => {
-        forget(who.accountId);
-        audit(subjectOf(who), 'account.deletion_taken_back', actor);
+      await database.transaction(async () => {
+        await forget(who.accountId);
+        await audit(subjectOf(who), 'account.deletion_taken_back', actor);
       });
-      if (accounts.get(who.accountId).standing === 'pending_deletion') {
-        accounts.changeStanding(who.accountId, 'active', actor);
+      if ((await accounts.get(who.accountId)).standing === 'pending_deletion') {
+        await accounts.changeStanding(who.accountId, 'active', actor);
       }
     },
 
-    sweep() {
+    async sweep() {
       const due = db.select().from(accountDeletions).where(lte(accountDeletions.dueAt, clock()));
-      for (const { accountId } of due.all()) {
+      for (const { accountId } of await due.all()) {
         // The operator may have decided otherwise meanwhile.
-        if (accounts.get(accountId).standing === 'pending_deletion') close(accountId);
-        else forget(accountId);
+        if ((await accounts.get(accountId)).standing === 'pending_deletion') await close(accountId);
+        else await forget(accountId);
       }
     },
   };

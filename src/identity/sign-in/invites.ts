@@ -33,8 +33,12 @@ export function createInvites(dependencies: {
   const { database, clock, randomBytes } = dependencies;
   const { db } = database;
 
-  function audit(action: 'invite.created' | 'invite.revoked', invite: Invite, actor: Actor): void {
-    writeAuditEvent(database, {
+  async function audit(
+    action: 'invite.created' | 'invite.revoked',
+    invite: Invite,
+    actor: Actor,
+  ): Promise<void> {
+    await writeAuditEvent(database, {
       operationId: createId('op_', randomBytes),
       at: clock(),
       actor,
@@ -46,17 +50,17 @@ export function createInvites(dependencies: {
   }
 
   /** Throws `invalid_invite`. */
-  function requireOpen(id: string): void {
-    const invite = db.select().from(invites).where(eq(invites.id, id)).get();
+  async function requireOpen(id: string): Promise<void> {
+    const invite = await db.select().from(invites).where(eq(invites.id, id)).get();
     if (invite === undefined || inviteStatus(invite, clock()) !== 'open') throw invalid();
   }
 
   return {
     /** For one address where `email` is given; two weeks where no end is. Throws `invalid_expiry`. */
-    create(
+    async create(
       facts: { readonly email?: string | undefined; readonly expiresAt?: number | undefined },
       actor: Actor,
-    ): { readonly invite: Invite; readonly token: string } {
+    ): Promise<{ readonly invite: Invite; readonly token: string }> {
       const now = clock();
       const { expiresAt = now + LIFETIME_MS } = facts;
       if (expiresAt <= now) {
@@ -76,9 +80,9 @@ export function createInvites(dependencies: {
         usedAt: null,
         usedBy: null,
       };
-      return database.transaction(() => {
-        db.insert(invites).values(invite).run();
-        audit('invite.created', invite, actor);
+      return database.transaction(async () => {
+        await db.insert(invites).values(invite).run();
+        await audit('invite.created', invite, actor);
         return { invite, token };
       });
     },
@@ -96,28 +100,29 @@ export function createInvites(dependencies: {
     },
 
     /** Newest first. */
-    list: (): readonly Invite[] => db.select().from(invites).orderBy(desc(invites.createdAt)).all(),
+    list: async (): Promise<readonly Invite[]> =>
+      db.select().from(invites).orderBy(desc(invites.createdAt)).all(),
 
     /** One that was used or revoked stays as it is. Throws `invite_not_found`. */
-    revoke(id: string, actor: Actor): Invite {
-      return database.transaction(() => {
-        const invite = db.select().from(invites).where(eq(invites.id, id)).get();
+    async revoke(id: string, actor: Actor): Promise<Invite> {
+      return database.transaction(async () => {
+        const invite = await db.select().from(invites).where(eq(invites.id, id)).get();
         if (invite === undefined) {
           throw new IdentityError('invite_not_found', 'There is no invitation with this id.');
         }
         if (invite.usedAt !== null || invite.revokedAt !== null) return invite;
         const revokedAt = clock();
-        db.update(invites).set({ revokedAt }).where(eq(invites.id, id)).run();
+        await db.update(invites).set({ revokedAt }).where(eq(invites.id, id)).run();
         const revoked = { ...invite, revokedAt };
-        audit('invite.revoked', revoked, actor);
+        await audit('invite.revoked', revoked, actor);
         return revoked;
       });
     },
 
     /** The invitation that opens sign-up to this address. Throws `invalid_invite`. */
-    find(token: string, email: string): Invite {
+    async find(token: string, email: string): Promise<Invite> {
       const invite = isWellFormedSecret(token)
-        ? db
+        ? await db
             .select()
             .from(invites)
             .where(eq(invites.digest, digestOf(token)))
@@ -131,17 +136,19 @@ export function createInvites(dependencies: {
     requireOpen,
 
     /** Uses it up. Call inside the transaction that makes the user. Throws `invalid_invite`. */
-    use(id: string, userId: string): void {
-      requireOpen(id);
-      db.update(invites)
+    async use(id: string, userId: string): Promise<void> {
+      await requireOpen(id);
+      await db
+        .update(invites)
         .set({ usedAt: clock(), usedBy: userId })
         .where(and(eq(invites.id, id), isNull(invites.usedAt)))
         .run();
     },
 
     /** Whose account is deleted is named nowhere. Call inside a transaction. */
-    forgetEmail(email: string): void {
-      db.update(invites)
+    async forgetEmail(email: string): Promise<void> {
+      await db
+        .update(invites)
         .set({ email: null, revokedAt: clock() })
         .where(eq(invites.email, email))
         .run();

@@ -17,52 +17,60 @@ export function createOperators(
   const { database, users, tokens, passwords, audit } = parts;
   const { db } = database;
 
-  function find(email: string): User {
-    const user = users.find('operator', signInEmail(email));
+  async function find(email: string): Promise<User> {
+    const user = await users.find('operator', signInEmail(email));
     if (user !== undefined) return user;
     throw new IdentityError('operator_not_found', 'There is no operator with this e-mail address.');
   }
 
-  function requireNew(email: string): void {
-    if (users.find('operator', email) === undefined) return;
+  async function requireNew(email: string): Promise<void> {
+    if ((await users.find('operator', email)) === undefined) return;
     throw new IdentityError(
       'operator_exists',
       'There is an operator with this e-mail address already. A lost password is reset.',
     );
   }
 
-  function token(email: string): string {
-    tokens.removeFor('operator', email, ['operator', 'reset']);
+  async function token(email: string): Promise<string> {
+    await tokens.removeFor('operator', email, ['operator', 'reset']);
     const facts = { realm: 'operator', purpose: 'operator', email } as const;
     return tokens.create({ ...facts, password: null, invite: null });
   }
 
   return {
     /** Whether there is one, or one who has not chosen a password yet. */
-    exist: (): boolean =>
-      users.list('operator').length > 0 || tokens.isWaiting('operator', 'operator'),
+    exist: async (): Promise<boolean> =>
+      (await users.list('operator')).length > 0 || (await tokens.isWaiting('operator', 'operator')),
 
-    list: (): readonly User[] => users.list('operator'),
+    list: async (): Promise<readonly User[]> => users.list('operator'),
 
     /** Answers the token with which the operator chooses a password. Throws `operator_exists`. */
-    invite(given: string, actor: Actor): { readonly email: string; readonly token: string } {
+    async invite(
+      given: string,
+      actor: Actor,
+    ): Promise<{ readonly email: string; readonly token: string }> {
       const email = signInEmail(given);
-      requireNew(email);
-      const text = token(email);
-      audit({ id: email, accountId: null }, 'operator.invited', actor);
+      await requireNew(email);
+      const text = await token(email);
+      await audit({ id: email, accountId: null }, 'operator.invited', actor);
       return { email, token: text };
     },
 
     /** Makes one with a password at once. Throws `operator_exists`, `invalid_password`. */
     async create(given: string, password: string, actor: Actor): Promise<User> {
       const email = signInEmail(given);
-      requireNew(email);
+      await requireNew(email);
       const hash = await passwords.hash(requirePassword(password));
-      return database.transaction(() => {
-        requireNew(email);
-        tokens.removeFor('operator', email, ['operator', 'reset']);
-        const user = users.create({ realm: 'operator', email, accountId: null, password: hash });
-        audit(user, 'user.created', actor, { email });
+      return database.transaction(async () => {
+        await requireNew(email);
+        await tokens.removeFor('operator', email, ['operator', 'reset']);
+        const user = await users.create({
+          realm: 'operator',
+          email,
+          accountId: null,
+          password: hash,
+        });
+        await audit(user, 'user.created', actor, { email });
         return user;
       });
     },
@@ -71,26 +79,31 @@ export function createOperators(
      * For whoever has lost the password or the second factor: both are gone, as all sessions are,
      * and the token chooses a new password. Throws `operator_not_found`.
      */
-    reset(given: string, actor: Actor): { readonly email: string; readonly token: string } {
-      const user = find(given);
-      database.transaction(() => {
-        users.setPassword(user.id, null);
-        users.dropSecondFactor(user.id);
-        db.delete(sessions).where(eq(sessions.userId, user.id)).run();
-        audit(user, 'operator.reset', actor, { email: user.email });
+    async reset(
+      given: string,
+      actor: Actor,
+    ): Promise<{ readonly email: string; readonly token: string }> {
+      const user = await find(given);
+      await database.transaction(async () => {
+        await users.setPassword(user.id, null);
+        await users.dropSecondFactor(user.id);
+        await db.delete(sessions).where(eq(sessions.userId, user.id)).run();
+        await audit(user, 'operator.reset', actor, { email: user.email });
       });
-      return { email: user.email, token: token(user.email) };
+      return { email: user.email, token: await token(user.email) };
     },
 
     /** Their sessions end at once. Answers the address. Throws `operator_not_found`. */
-    remove(given: string, actor: Actor): string {
+    async remove(given: string, actor: Actor): Promise<string> {
       const email = signInEmail(given);
-      const isInvited = tokens.isWaiting('operator', 'operator', email);
-      const user = isInvited ? users.find('operator', email) : find(email);
-      database.transaction(() => {
-        tokens.removeFor('operator', email, ['operator', 'reset']);
-        if (user !== undefined) users.remove(user.id);
-        audit({ id: user?.id ?? email, accountId: null }, 'operator.removed', actor, { email });
+      const isInvited = await tokens.isWaiting('operator', 'operator', email);
+      const user = isInvited ? await users.find('operator', email) : await find(email);
+      await database.transaction(async () => {
+        await tokens.removeFor('operator', email, ['operator', 'reset']);
+        if (user !== undefined) await users.remove(user.id);
+        await audit({ id: user?.id ?? email, accountId: null }, 'operator.removed', actor, {
+          email,
+        });
       });
       return email;
     },

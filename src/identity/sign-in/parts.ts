@@ -1,6 +1,7 @@
 // What the parts of sign-in share: the stores of one database, the audit trail, and work that is put
 // off until the answer has left, so that no answer tells by its time whether an address is known.
 
+import type { Awaitable } from '../../core/awaitable.ts';
 import { createId, type RandomBytes } from '../../core/id.ts';
 import type { Database } from '../../store/database.ts';
 import { type Accounts, normaliseEmail } from '../accounts.ts';
@@ -29,7 +30,7 @@ export type SignInDependencies = {
   /** Where the pages are, without a trailing slash: `https://example.com/dashboard`. */
   readonly pages: Readonly<Record<Realm, () => string>>;
   /** An account is about to be closed, or is: what is kept for it elsewhere may go. */
-  readonly onDeletion: (accountId: string) => void;
+  readonly onDeletion: (accountId: string) => Promise<void>;
   /** What went wrong after an answer had left. */
   readonly onTrouble: (message: string, error: unknown) => void;
 };
@@ -46,7 +47,7 @@ export type Parts = SignInDependencies & {
     action: AuditAction,
     actor: Actor,
     detail?: Readonly<Record<string, string | number | boolean | null>>,
-  ) => void;
+  ) => Promise<void>;
 };
 
 export function createAudit(
@@ -91,18 +92,20 @@ export type Later = ReturnType<typeof createLater>;
 
 export function createLater(onTrouble: SignInDependencies['onTrouble']) {
   const waiting = new Set<Promise<void>>();
+
+  async function attempt(work: () => Awaitable<void>): Promise<void> {
+    try {
+      await work();
+    } catch (error) {
+      onTrouble('sign-in: what a visitor asked for could not be done', error);
+    }
+  }
+
   return {
     /** Runs `work` once the answer has left. */
-    later(work: () => void): void {
+    later(work: () => Awaitable<void>): void {
       const done = new Promise<void>((resolve) => {
-        setTimeout(() => {
-          try {
-            work();
-          } catch (error) {
-            onTrouble('sign-in: what a visitor asked for could not be done', error);
-          }
-          resolve();
-        }, 0);
+        setTimeout(() => resolve(attempt(work)), 0);
       });
       waiting.add(done);
       void done.then(() => waiting.delete(done));

@@ -16,7 +16,7 @@ export type People = {
   readonly operators: Operators;
   readonly invites: Invites;
   readonly dropSecondFactor: DropSecondFactor;
-  readonly ofAccount: (accountId: string) => User | undefined;
+  readonly ofAccount: (accountId: string) => Promise<User | undefined>;
   /** Gives an account a user with a password. Throws `invalid_password`. */
   readonly addCustomer: (
     account: { readonly id: string; readonly email: string },
@@ -44,9 +44,9 @@ export function createPeople(dependencies: {
     async addCustomer({ id: accountId, email: given }, password, actor) {
       const email = signInEmail(given);
       const hash = await passwords.hash(password);
-      return database.transaction(() => {
-        const user = users.create({ realm: 'customer', email, accountId, password: hash });
-        audit(user, 'user.created', actor, { with: 'command line' });
+      return database.transaction(async () => {
+        const user = await users.create({ realm: 'customer', email, accountId, password: hash });
+        await audit(user, 'user.created', actor, { with: 'command line' });
         return user;
       });
     },

@@ -48,35 +48,44 @@ export function createEntrance<Who extends SignedIn>(parts: RealmParts): Entranc
   const { realm, database, clock, passwords, throttle, tokens, users, sessions, audit } = parts;
 
   /** A browser has one session: whatever it had before ends with a right password. */
-  function leaveBefore({ headers }: Visit): void {
-    const before = sessions.read(headers);
-    if (before !== undefined) sessions.end(before.userId, before.id);
+  async function leaveBefore({ headers }: Visit): Promise<void> {
+    const before = await sessions.read(headers);
+    if (before !== undefined) await sessions.end(before.userId, before.id);
   }
 
   /** Whoever knew a password that was changed while it was looked at is let in nowhere. */
-  function requireUnchanged(user: User, hash: string | undefined, entered: Headers): void {
-    if (users.passwordOf(user.id) === hash) return;
-    const session = sessions.read(cookiesBack(passedCookies(entered, realm)));
-    if (session !== undefined) sessions.end(session.userId, session.id);
-    users.forgetChallenges(user.id);
+  async function requireUnchanged(
+    user: User,
+    hash: string | undefined,
+    entered: Headers,
+  ): Promise<void> {
+    if ((await users.passwordOf(user.id)) === hash) return;
+    const session = await sessions.read(cookiesBack(passedCookies(entered, realm)));
+    if (session !== undefined) await sessions.end(session.userId, session.id);
+    await users.forgetChallenges(user.id);
     throw wrongCredentials();
   }
 
-  function admitted(user: User, headers: Headers, visit: Visit, how: string): SignInOutcome {
-    database.transaction(() => {
-      leaveBefore(visit);
-      audit(user, 'user.signed_in', actorOfUser(user, visit.address), { with: how });
+  async function admitted(
+    user: User,
+    headers: Headers,
+    visit: Visit,
+    how: string,
+  ): Promise<SignInOutcome> {
+    await database.transaction(async () => {
+      await leaveBefore(visit);
+      await audit(user, 'user.signed_in', actorOfUser(user, visit.address), { with: how });
     });
     return { status: 'signed_in', cookies: passedCookies(headers, realm) };
   }
 
   /** Whose sign-in waits for a code, by the cookie of the challenge. */
-  function challenged({ headers }: Visit): User {
+  async function challenged({ headers }: Visit): Promise<User> {
     const identifier = cookieOf(headers, challengeCookieName(realm))?.replace(/\.[^.]*$/, '');
     const row =
       identifier === undefined
         ? undefined
-        : parts.database.db
+        : await parts.database.db
             .select()
             .from(challenges)
             .where(
@@ -88,18 +97,18 @@ export function createEntrance<Who extends SignedIn>(parts: RealmParts): Entranc
               ),
             )
             .get();
-    const user = row === undefined ? undefined : users.get(row.value);
+    const user = row === undefined ? undefined : await users.get(row.value);
     if (user === undefined) throw challengeOver();
     return user;
   }
 
   /** Answers the hash that was right. Throws `invalid_credentials` and `too_many_attempts`. */
   async function prove({ userId, email }: Who, password: string, { address }: Visit) {
-    const entry = throttle.enter({ realm, kind: 'password', name: email, address });
-    const hash = users.passwordOf(userId);
+    const entry = await throttle.enter({ realm, kind: 'password', name: email, address });
+    const hash = await users.passwordOf(userId);
     if (hash === undefined || !(await passwords.verify(password, hash))) throw wrongPassword();
-    if (users.passwordOf(userId) !== hash) throw wrongPassword();
-    entry.succeeded();
+    if ((await users.passwordOf(userId)) !== hash) throw wrongPassword();
+    await entry.succeeded();
     return hash;
   }
 
@@ -107,10 +116,10 @@ export function createEntrance<Who extends SignedIn>(parts: RealmParts): Entranc
     async signIn(given, visit) {
       const email = signInEmail(given.email);
       const { address } = visit;
-      const entry = throttle.enter({ realm, kind: 'password', name: email, address });
+      const entry = await throttle.enter({ realm, kind: 'password', name: email, address });
       if (!mayBePassword(given.password)) throw wrongCredentials();
-      const before = users.find(realm, email);
-      const hash = before === undefined ? undefined : users.passwordOf(before.id);
+      const before = await users.find(realm, email);
+      const hash = before === undefined ? undefined : await users.passwordOf(before.id);
       const library = await parts.library();
       const { headers, response } = await library.api
         .signInEmail({
@@ -118,28 +127,28 @@ export function createEntrance<Who extends SignedIn>(parts: RealmParts): Entranc
           headers: shownHeaders(visit),
           returnHeaders: true,
         })
-        .catch((error: unknown) => {
+        .catch(async (error: unknown) => {
           const refusal = refusalOfLibrary(error);
-          if (refusal === error) entry.dropped();
+          if (refusal === error) await entry.dropped();
           throw refusal;
         });
-      entry.succeeded();
-      const user = users.find(realm, email);
+      await entry.succeeded();
+      const user = await users.find(realm, email);
       if (user === undefined) throw wrongCredentials();
-      requireUnchanged(user, hash, headers);
+      await requireUnchanged(user, hash, headers);
       if ('twoFactorRedirect' in response) {
-        leaveBefore(visit);
+        await leaveBefore(visit);
         return { status: 'second_factor_required', cookies: passedCookies(headers, realm) };
       }
       return admitted(user, headers, visit, 'password');
     },
 
     async secondFactor(given, visit) {
-      const user = challenged(visit);
-      const hash = users.passwordOf(user.id);
+      const user = await challenged(visit);
+      const hash = await users.passwordOf(user.id);
       const code = normaliseCode(given);
       const { address } = visit;
-      const entry = throttle.enter({ realm, kind: 'code', name: user.id, address });
+      const entry = await throttle.enter({ realm, kind: 'code', name: user.id, address });
       const isTotp = /^\d{6}$/.test(code);
       const library = await parts.library();
       const asked = {
@@ -149,33 +158,33 @@ export function createEntrance<Who extends SignedIn>(parts: RealmParts): Entranc
       } as const;
       let headers: Headers;
       try {
-        if (isTotp && !tokens.claimCode(realm, user.id, code)) throw wrongCode();
+        if (isTotp && !(await tokens.claimCode(realm, user.id, code))) throw wrongCode();
         ({ headers } = isTotp
           ? await library.api.verifyTOTP(asked)
           : await library.api.verifyBackupCode(asked));
-        entry.succeeded();
+        await entry.succeeded();
       } catch (error) {
         const refusal = refusalOfLibrary(error);
-        if (isTotp && error !== refusal) tokens.releaseCode(user.id, code);
-        if (!(refusal instanceof IdentityError)) entry.dropped();
+        if (isTotp && error !== refusal) await tokens.releaseCode(user.id, code);
+        if (!(refusal instanceof IdentityError)) await entry.dropped();
         else if (refusal.code === 'invalid_code') {
-          database.transaction(() =>
+          await database.transaction(() =>
             audit(user, 'user.second_factor_failed', actorOfUser(user, address)),
           );
         }
         throw refusal;
       }
-      requireUnchanged(user, hash, headers);
+      await requireUnchanged(user, hash, headers);
       return admitted(user, headers, visit, isTotp ? 'password and code' : 'recovery code');
     },
 
-    signOut(visit) {
-      const row = sessions.read(visit.headers);
+    async signOut(visit) {
+      const row = await sessions.read(visit.headers);
       if (row !== undefined) {
-        database.transaction(() => {
-          sessions.end(row.userId, row.id);
+        await database.transaction(async () => {
+          await sessions.end(row.userId, row.id);
           const user = { id: row.userId, accountId: row.accountId, email: row.email };
-          audit(user, 'user.signed_out', actorOfUser(user, visit.address));
+          await audit(user, 'user.signed_out', actorOfUser(user, visit.address));
         });
       }
       return [sessions.farewell()];
@@ -184,23 +193,23 @@ export function createEntrance<Who extends SignedIn>(parts: RealmParts): Entranc
     async stepUp(who, password, visit) {
       await prove(who, password, visit);
       const provenAt = clock();
-      return { provenAt, cookies: [sessions.renew(who.sessionId, { provenAt })] };
+      return { provenAt, cookies: [await sessions.renew(who.sessionId, { provenAt })] };
     },
 
     async changePassword(who, { current, password }, visit) {
       const wanted = requirePassword(password);
       const before = await prove(who, current, visit);
       const hash = await passwords.hash(wanted);
-      const cookies = database.transaction((): Cookies => {
+      const cookies = await database.transaction(async (): Promise<Cookies> => {
         // The owner may have set another one, because somebody else knows this one.
-        if (users.passwordOf(who.userId) !== before) throw wrongPassword();
-        users.setPassword(who.userId, hash);
-        tokens.removeFor(realm, who.email, ['reset']);
-        const ended = sessions.endAll(who.userId, who.sessionId);
-        audit(subjectOf(who), 'user.password_changed', actorOf(who, visit.address), {
+        if ((await users.passwordOf(who.userId)) !== before) throw wrongPassword();
+        await users.setPassword(who.userId, hash);
+        await tokens.removeFor(realm, who.email, ['reset']);
+        const ended = await sessions.endAll(who.userId, who.sessionId);
+        await audit(subjectOf(who), 'user.password_changed', actorOf(who, visit.address), {
           sessions_ended: ended,
         });
-        return [sessions.renew(who.sessionId, { provenAt: clock() })];
+        return [await sessions.renew(who.sessionId, { provenAt: clock() })];
       });
       parts.later(() =>
         parts.mail({ to: who.email, ...changedMail('Your password was changed', realm) }),
@@ -210,20 +219,22 @@ export function createEntrance<Who extends SignedIn>(parts: RealmParts): Entranc
 
     sessions: ({ userId }) => sessions.list(userId),
 
-    endSession(who, id, visit) {
-      database.transaction(() => {
-        if (!sessions.end(who.userId, id)) {
+    async endSession(who, id, visit) {
+      await database.transaction(async () => {
+        if (!(await sessions.end(who.userId, id))) {
           throw new IdentityError('session_not_found', 'There is no such session.');
         }
-        audit(subjectOf(who), 'user.sessions_ended', actorOf(who, visit.address), { ended: 1 });
+        await audit(subjectOf(who), 'user.sessions_ended', actorOf(who, visit.address), {
+          ended: 1,
+        });
       });
     },
 
-    endOtherSessions(who, visit) {
-      database.transaction(() => {
-        const ended = sessions.endAll(who.userId, who.sessionId);
+    async endOtherSessions(who, visit) {
+      await database.transaction(async () => {
+        const ended = await sessions.endAll(who.userId, who.sessionId);
         if (ended === 0) return;
-        audit(subjectOf(who), 'user.sessions_ended', actorOf(who, visit.address), { ended });
+        await audit(subjectOf(who), 'user.sessions_ended', actorOf(who, visit.address), { ended });
       });
     },
   };

@@ -16,56 +16,63 @@ type Recovery<Who extends SignedIn> = Pick<RealmSignIn<Who>, 'forgotPassword' | 
 export function createRecovery<Who extends SignedIn>(
   parts: RealmParts & {
     /** The account without a user that this address owns, if any; of customers alone. */
-    readonly ownerless: (email: string) => string | undefined;
+    readonly ownerless: (email: string) => Promise<string | undefined>;
     /** Makes its owner a user of that account. Call inside no transaction. */
-    readonly adopt: (email: string, address: string) => string;
+    readonly adopt: (email: string, address: string) => Promise<string>;
   },
 ): Recovery<Who> {
   const { realm, database, passwords, throttle, tokens, users, sessions, audit } = parts;
 
   /** Sets the password of a user who exists, or makes the one that the token is for. */
-  function settle({ email }: Token, accountId: string | null, password: string, address: string) {
-    const user = users.find(realm, email);
+  async function settle(
+    { email }: Token,
+    accountId: string | null,
+    password: string,
+    address: string,
+  ) {
+    const user = await users.find(realm, email);
     if (user !== undefined) {
-      users.setPassword(user.id, password);
-      const ended = sessions.endAll(user.id);
+      await users.setPassword(user.id, password);
+      const ended = await sessions.endAll(user.id);
       const actor = actorOfUser(user, address);
-      audit(user, 'user.password_reset', actor, { sessions_ended: ended });
+      await audit(user, 'user.password_reset', actor, { sessions_ended: ended });
       return;
     }
-    const created: User = users.create({ realm, email, accountId, password });
-    audit(created, 'user.created', actorOfUser(created, address), { with: 'link' });
+    const created: User = await users.create({ realm, email, accountId, password });
+    await audit(created, 'user.created', actorOfUser(created, address), { with: 'link' });
   }
 
   return {
-    forgotPassword(given, { address }) {
+    async forgotPassword(given, { address }) {
       const email = signInEmail(given);
-      throttle.limitNetwork(address);
-      parts.later(() => {
-        if (!throttle.mayMail(realm, email, address)) return;
+      await throttle.limitNetwork(address);
+      parts.later(async () => {
+        if (!(await throttle.mayMail(realm, email, address))) return;
         // Kept for unknown addresses as well: what comes next must not have to wait longer for one.
         const facts = { realm, purpose: 'reset', email } as const;
-        const token = tokens.create({ ...facts, password: null, invite: null });
+        const token = await tokens.create({ ...facts, password: null, invite: null });
         const isKnown =
-          users.find(realm, email) !== undefined || parts.ownerless(email) !== undefined;
+          (await users.find(realm, email)) !== undefined ||
+          (await parts.ownerless(email)) !== undefined;
         if (isKnown) parts.mail({ to: email, ...resetMail(parts.pages[realm](), token) });
       });
     },
 
     async resetPassword(given, { address }) {
-      throttle.limitNetwork(address);
+      await throttle.limitNetwork(address);
       const purposes =
         realm === 'operator' ? (['reset', 'operator'] as const) : (['reset'] as const);
-      const token = tokens.find(realm, purposes, given.token);
+      const token = await tokens.find(realm, purposes, given.token);
       const hash = await passwords.hash(requirePassword(given.password));
       // It may have been taken while the password was hashed.
-      tokens.find(realm, purposes, given.token);
-      const isNew = users.find(realm, token.email) === undefined;
-      const accountId = isNew && realm === 'customer' ? parts.adopt(token.email, address) : null;
-      database.transaction(() => {
-        tokens.take(token);
-        tokens.removeFor(realm, token.email, ['reset', 'operator', 'sign-up']);
-        settle(token, accountId, hash, address);
+      await tokens.find(realm, purposes, given.token);
+      const isNew = (await users.find(realm, token.email)) === undefined;
+      const accountId =
+        isNew && realm === 'customer' ? await parts.adopt(token.email, address) : null;
+      await database.transaction(async () => {
+        await tokens.take(token);
+        await tokens.removeFor(realm, token.email, ['reset', 'operator', 'sign-up']);
+        await settle(token, accountId, hash, address);
       });
     },
   };

@@ -75,25 +75,26 @@ export function createSessions(dependencies: {
 
   return {
     /** The session of a request's cookie while it lasts. Notes once a minute that it was seen. */
-    read(headers: Headers, { quiet = false }: SessionLook = {}) {
+    async read(headers: Headers, { quiet = false }: SessionLook = {}) {
       const value = cookieOf(headers, name);
       const text = value?.split('.')[0] ?? '';
       if (!isWellFormedSecret(text) || value !== sign(text)) return undefined;
-      const row = reading.get({ digest: digestOf(text) });
+      const row = await reading.get({ digest: digestOf(text) });
       if (row === undefined) return undefined;
       const now = clock();
       if (now >= row.expiresAt || now - row.lastSeenAt >= IDLE_MS) return undefined;
       if (!quiet && now - row.lastSeenAt >= SEEN_EVERY_MS) {
-        db.update(sessions).set({ lastSeenAt: now }).where(eq(sessions.id, row.id)).run();
+        await db.update(sessions).set({ lastSeenAt: now }).where(eq(sessions.id, row.id)).run();
       }
       return row;
     },
 
     /** A session for somebody whose password was right just now; answers its cookie. */
-    start(userId: string, { headers, address }: Visit): string {
+    async start(userId: string, { headers, address }: Visit): Promise<string> {
       const text = createSecret(randomBytes);
       const now = clock();
-      db.insert(sessions)
+      await db
+        .insert(sessions)
         .values({
           id: createId('sess_', randomBytes),
           ...{ realm, userId, address, digest: digestOf(text), userAgent: shownUserAgent(headers) },
@@ -105,10 +106,11 @@ export function createSessions(dependencies: {
     },
 
     /** Gives a session a new secret, and with it a new cookie; the old one opens nothing any more. */
-    renew(id: string, changes: { readonly provenAt?: number } = {}): string {
+    async renew(id: string, changes: { readonly provenAt?: number } = {}): Promise<string> {
       const text = createSecret(randomBytes);
       const now = clock();
-      db.update(sessions)
+      await db
+        .update(sessions)
         .set({ ...changes, digest: digestOf(text), updatedAt: now, lastSeenAt: now })
         .where(eq(sessions.id, id))
         .run();
@@ -116,44 +118,49 @@ export function createSessions(dependencies: {
     },
 
     /** Those of a user that last, the one seen last first. */
-    list: (userId: string): readonly SessionRow[] => {
+    list: async (userId: string): Promise<readonly SessionRow[]> => {
       const now = clock();
-      return db
-        .select()
-        .from(sessions)
-        .where(eq(sessions.userId, userId))
-        .orderBy(desc(sessions.lastSeenAt), desc(sessions.createdAt))
-        .all()
-        .filter((row) => now < row.expiresAt && now - row.lastSeenAt < IDLE_MS);
+      return (
+        await db
+          .select()
+          .from(sessions)
+          .where(eq(sessions.userId, userId))
+          .orderBy(desc(sessions.lastSeenAt), desc(sessions.createdAt))
+          .all()
+      ).filter((row) => now < row.expiresAt && now - row.lastSeenAt < IDLE_MS);
     },
 
     /** Whether there was one of this user's with this id. */
-    end: (userId: string, id: string): boolean =>
-      db
-        .delete(sessions)
-        .where(and(eq(sessions.userId, userId), eq(sessions.id, id)))
-        .returning({ id: sessions.id })
-        .all().length > 0,
+    end: async (userId: string, id: string): Promise<boolean> =>
+      (
+        await db
+          .delete(sessions)
+          .where(and(eq(sessions.userId, userId), eq(sessions.id, id)))
+          .returning({ id: sessions.id })
+          .all()
+      ).length > 0,
 
     /** Ends all of a user's but one; answers how many. */
-    endAll: (userId: string, exceptId?: string): number =>
-      db
-        .delete(sessions)
-        .where(
-          and(
-            eq(sessions.userId, userId),
-            exceptId === undefined ? undefined : ne(sessions.id, exceptId),
-          ),
-        )
-        .returning({ id: sessions.id })
-        .all().length,
+    endAll: async (userId: string, exceptId?: string): Promise<number> =>
+      (
+        await db
+          .delete(sessions)
+          .where(
+            and(
+              eq(sessions.userId, userId),
+              exceptId === undefined ? undefined : ne(sessions.id, exceptId),
+            ),
+          )
+          .returning({ id: sessions.id })
+          .all()
+      ).length,
 
     /** The `Set-Cookie` that makes the browser forget it. */
     farewell: (): string => `${name}=; Max-Age=0; Path=/; HttpOnly; Secure; SameSite=Lax`,
 
     /** Removes what is over. */
-    sweep(): void {
-      db.delete(sessions).where(isOver(clock())).run();
+    async sweep(): Promise<void> {
+      await db.delete(sessions).where(isOver(clock())).run();
     },
   };
 }

@@ -55,13 +55,13 @@ export function createSignIn(
   const staff = ofRealm('operator');
 
   const readCustomer: ReadSession<SignedInCustomer> = async (headers, look) => {
-    const row = customers.sessions.read(headers, look);
+    const row = await customers.sessions.read(headers, look);
     if (row === undefined || row.accountId === null) return undefined;
     const { id: sessionId, userId, email, accountId, twoFactor, provenAt } = row;
     return { realm: 'customer', sessionId, userId, email, accountId, twoFactor, provenAt };
   };
   const readOperator: ReadSession<SignedInOperator> = async (headers, look) => {
-    const row = staff.sessions.read(headers, look);
+    const row = await staff.sessions.read(headers, look);
     if (row === undefined) return undefined;
     const { id: sessionId, userId, email, twoFactor, provenAt } = row;
     return { realm: 'operator', sessionId, userId, email, twoFactor, provenAt };
@@ -79,7 +79,7 @@ export function createSignIn(
     ...createTwoFactor<SignedInOperator>(staff),
     ...createRecovery<SignedInOperator>({
       ...staff,
-      ownerless: () => undefined,
+      ownerless: async () => undefined,
       adopt: adoption.adopt,
     }),
   };
@@ -103,12 +103,12 @@ export function createSignIn(
       invite: (token) => `${dependencies.pages.customer()}/signup?invite=${token}`,
       welcome: (token) => `${dependencies.pages.operator()}/welcome?token=${token}`,
     },
-    sweep() {
-      deletion.sweep();
-      customers.sessions.sweep();
-      parts.users.sweep();
-      parts.tokens.sweep();
-      parts.throttle.sweep();
+    async sweep() {
+      await deletion.sweep();
+      await customers.sessions.sweep();
+      await parts.users.sweep();
+      await parts.tokens.sweep();
+      await parts.throttle.sweep();
     },
     settled,
   };

@@ -24,16 +24,16 @@ type SignUp = Pick<CustomerSignIn, 'signUp' | 'verifyEmail'>;
 export function createSignUp(
   parts: RealmParts & {
     readonly invites: Invites;
-    readonly adopt: (email: string, address: string) => string;
+    readonly adopt: (email: string, address: string) => Promise<string>;
   },
 ): SignUp {
   const { realm, database, mode, passwords, throttle, tokens, users, invites, audit } = parts;
   const { sessions } = parts;
 
   /** The invitation that is used up, where one is needed. Throws. */
-  function requireOpen(email: string, invite: string | undefined): string | null {
+  async function requireOpen(email: string, invite: string | undefined): Promise<string | null> {
     if (mode === 'open') return null;
-    if (mode === 'invite' && invite !== undefined) return invites.find(invite, email).id;
+    if (mode === 'invite' && invite !== undefined) return (await invites.find(invite, email)).id;
     throw new IdentityError(
       'sign_up_closed',
       mode === 'invite'
@@ -46,17 +46,17 @@ export function createSignUp(
     async signUp(given, { address }) {
       const email = signInEmail(given.email);
       const wanted = requirePassword(given.password);
-      throttle.limitNetwork(address);
-      const invite = requireOpen(email, given.invite);
+      await throttle.limitNetwork(address);
+      const invite = await requireOpen(email, given.invite);
       // Hashed for addresses that are taken as well, so that both take the same time.
       const password = await passwords.hash(wanted);
-      parts.later(() => {
-        if (!throttle.mayMail(realm, email, address)) return;
+      parts.later(async () => {
+        if (!(await throttle.mayMail(realm, email, address))) return;
         // Kept for addresses that are taken as well, where nobody gets it: the same work for both.
         const facts = { realm, purpose: 'sign-up', email } as const;
-        const token = tokens.create({ ...facts, password, invite });
+        const token = await tokens.create({ ...facts, password, invite });
         const pages = parts.pages[realm]();
-        const isTaken = users.find(realm, email) !== undefined;
+        const isTaken = (await users.find(realm, email)) !== undefined;
         const words = isTaken ? alreadySignedUpMail(pages) : verificationMail(pages, token);
         parts.mail({ to: email, ...words });
       });
@@ -64,31 +64,31 @@ export function createSignUp(
 
     async verifyEmail({ token: text, password }, visit) {
       const { address } = visit;
-      throttle.limitNetwork(address);
-      const token = tokens.find(realm, ['sign-up'], text);
+      await throttle.limitNetwork(address);
+      const token = await tokens.find(realm, ['sign-up'], text);
       const { email, password: hash, invite } = token;
-      const entry = throttle.enter({ realm, kind: 'token', name: email, address });
+      const entry = await throttle.enter({ realm, kind: 'token', name: email, address });
       if (hash === null || !(await passwords.verify(password, hash))) throw wrongPasswordOfSignUp();
-      entry.succeeded();
+      await entry.succeeded();
       // Before there is an account, which alone would let its address in by "forgot password".
       if (mode === 'closed' || (mode === 'invite' && invite === null))
-        requireOpen(email, undefined);
-      if (invite !== null) invites.requireOpen(invite);
+        await requireOpen(email, undefined);
+      if (invite !== null) await invites.requireOpen(invite);
       // It may have been taken while the password was looked at.
-      tokens.find(realm, ['sign-up'], text);
-      if (users.find(realm, email) !== undefined) throw taken();
-      const accountId = parts.adopt(email, address);
-      return database.transaction((): SignInOutcome => {
-        tokens.take(token);
-        tokens.removeFor(realm, email, ['sign-up', 'reset']);
-        const user = users.create({ realm, email, accountId, password: hash });
-        if (invite !== null) invites.use(invite, user.id);
+      await tokens.find(realm, ['sign-up'], text);
+      if ((await users.find(realm, email)) !== undefined) throw taken();
+      const accountId = await parts.adopt(email, address);
+      return database.transaction(async (): Promise<SignInOutcome> => {
+        await tokens.take(token);
+        await tokens.removeFor(realm, email, ['sign-up', 'reset']);
+        const user = await users.create({ realm, email, accountId, password: hash });
+        if (invite !== null) await invites.use(invite, user.id);
         const actor = actorOfUser(user, address);
-        audit(user, 'user.created', actor, { with: 'sign-up' });
-        const before = sessions.read(visit.headers);
-        if (before !== undefined) sessions.end(before.userId, before.id);
-        audit(user, 'user.signed_in', actor, { with: 'sign-up' });
-        return { status: 'signed_in', cookies: [sessions.start(user.id, visit)] };
+        await audit(user, 'user.created', actor, { with: 'sign-up' });
+        const before = await sessions.read(visit.headers);
+        if (before !== undefined) await sessions.end(before.userId, before.id);
+        await audit(user, 'user.signed_in', actor, { with: 'sign-up' });
+        return { status: 'signed_in', cookies: [await sessions.start(user.id, visit)] };
       });
     },
   };
@@ -107,9 +107,9 @@ function taken(): IdentityError {
 
 /** The account of a verified address: the one that the operator has made for it, or a new one. */
 export function createAdoption({ accounts, users }: Pick<RealmParts, 'accounts' | 'users'>) {
-  function find(email: string): string | undefined {
+  async function find(email: string): Promise<string | undefined> {
     try {
-      return accounts.find(email).id;
+      return (await accounts.find(email)).id;
     } catch (error) {
       if (error instanceof IdentityError && error.code === 'account_not_found') return undefined;
       throw error;
@@ -117,17 +117,17 @@ export function createAdoption({ accounts, users }: Pick<RealmParts, 'accounts' 
   }
 
   return {
-    ownerless(email: string): string | undefined {
-      const id = find(email);
-      return id === undefined || users.ofAccount(id) !== undefined ? undefined : id;
+    async ownerless(email: string): Promise<string | undefined> {
+      const id = await find(email);
+      return id === undefined || (await users.ofAccount(id)) !== undefined ? undefined : id;
     },
-    adopt(email: string, address: string): string {
-      const found = find(email);
+    async adopt(email: string, address: string): Promise<string> {
+      const found = await find(email);
       if (found !== undefined) {
-        return accounts.verifyEmail(found, { name: found, address }).id;
+        return (await accounts.verifyEmail(found, { name: found, address })).id;
       }
       const actor = { name: 'visitor', address };
-      return accounts.create({ email, plan: DEFAULT_PLAN, emailVerified: true }, actor).id;
+      return (await accounts.create({ email, plan: DEFAULT_PLAN, emailVerified: true }, actor)).id;
     },
   };
 }

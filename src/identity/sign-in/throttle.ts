@@ -54,9 +54,9 @@ type Attempt = {
 
 type Entry = {
   /** It was right: from this network the name starts afresh. */
-  readonly succeeded: () => void;
+  readonly succeeded: () => Promise<void>;
   /** It was not looked at, for a reason that is not the caller's. */
-  readonly dropped: () => void;
+  readonly dropped: () => Promise<void>;
 };
 
 export type Throttle = ReturnType<typeof createThrottle>;
@@ -69,37 +69,47 @@ export function createThrottle(dependencies: {
   const { database, clock } = dependencies;
   const { db } = database;
 
-  function read(name: string, now: number) {
-    const row = db.select().from(attempts).where(eq(attempts.name, name)).get();
+  async function read(name: string, now: number) {
+    const row = await db.select().from(attempts).where(eq(attempts.name, name)).get();
     return row !== undefined && row.endsAt > now ? row : undefined;
   }
 
-  function write(name: string, failures: number, nextAt: number, endsAt: number): void {
+  async function write(
+    name: string,
+    failures: number,
+    nextAt: number,
+    endsAt: number,
+  ): Promise<void> {
     const facts = { failures, nextAt, endsAt };
-    db.insert(attempts)
+    await db
+      .insert(attempts)
       .values({ name, ...facts })
       .onConflictDoUpdate({ target: attempts.name, set: facts })
       .run();
   }
 
-  function count(name: string, rule: Rule, now: number): void {
-    const before = read(name, now);
+  async function count(name: string, rule: Rule, now: number): Promise<void> {
+    const before = await read(name, now);
     const failures = (before?.failures ?? 0) + 1;
     if (failures < rule.free) {
-      write(name, failures, now, before?.endsAt ?? now + rule.windowMs);
+      await write(name, failures, now, before?.endsAt ?? now + rule.windowMs);
       return;
     }
     const doublings = Math.min(failures - rule.free, 30);
     const delay = Math.min(rule.firstDelayMs * 2 ** doublings, rule.delayMaxMs);
-    write(name, failures, now + delay, now + delay + rule.memoryMs);
+    await write(name, failures, now + delay, now + delay + rule.memoryMs);
+  }
+
+  async function nextAt(name: string, now: number): Promise<number> {
+    return (await read(name, now))?.nextAt ?? 0;
   }
 
   /** An attempt that was right is none that failed. */
-  function uncount(name: string, rule: Rule, now: number): void {
-    const row = read(name, now);
+  async function uncount(name: string, rule: Rule, now: number): Promise<void> {
+    const row = await read(name, now);
     if (row === undefined) return;
     const failures = row.failures - 1;
-    write(name, failures, failures < rule.free ? now : row.nextAt, row.endsAt);
+    await write(name, failures, failures < rule.free ? now : row.nextAt, row.endsAt);
   }
 
   return {
@@ -107,7 +117,7 @@ export function createThrottle(dependencies: {
      * Counts an attempt as failed, until `succeeded` says otherwise. Throws `too_many_attempts`,
      * which counts nothing and makes no delay longer.
      */
-    enter(attempt: Attempt): Entry {
+    async enter(attempt: Attempt): Promise<Entry> {
       const { realm, kind, name, address } = attempt;
       const network = networkGroup(address);
       const who = `${realm} ${kind} ${name}`;
@@ -115,41 +125,42 @@ export function createThrottle(dependencies: {
       const anywhere = digestOf(`name ${who}`);
       const from = digestOf(`network ${realm} ${network}`);
       const known = digestOf(`known ${who} ${network}`);
-      database.quickly(() => {
+      await database.quickly(async () => {
         const now = clock();
-        const isKnown = read(known, now) !== undefined;
+        const isKnown = (await read(known, now)) !== undefined;
         const counters = isKnown ? [here, from] : [here, anywhere, from];
-        refuse(Math.max(...counters.map((each) => read(each, now)?.nextAt ?? 0)), now);
-        count(here, HERE, now);
-        count(anywhere, NAME, now);
-        count(from, NETWORK, now);
+        const next = await Promise.all(counters.map((each) => nextAt(each, now)));
+        refuse(Math.max(...next), now);
+        await count(here, HERE, now);
+        await count(anywhere, NAME, now);
+        await count(from, NETWORK, now);
       });
       return {
         dropped: () =>
-          database.quickly(() => {
+          database.quickly(async () => {
             const now = clock();
-            uncount(here, HERE, now);
-            uncount(anywhere, NAME, now);
-            uncount(from, NETWORK, now);
+            await uncount(here, HERE, now);
+            await uncount(anywhere, NAME, now);
+            await uncount(from, NETWORK, now);
           }),
         succeeded: () =>
-          database.quickly(() => {
+          database.quickly(async () => {
             const now = clock();
-            db.delete(attempts).where(eq(attempts.name, here)).run();
-            uncount(anywhere, NAME, now);
-            uncount(from, NETWORK, now);
-            write(known, 0, 0, now + KNOWN_MS);
+            await db.delete(attempts).where(eq(attempts.name, here)).run();
+            await uncount(anywhere, NAME, now);
+            await uncount(from, NETWORK, now);
+            await write(known, 0, 0, now + KNOWN_MS);
           }),
       };
     },
 
     /** Counts something that costs us work, such as a mail that is asked for. Throws as `enter`. */
-    limitNetwork(address: string): void {
+    async limitNetwork(address: string): Promise<void> {
       const from = digestOf(`asking ${networkGroup(address)}`);
-      database.quickly(() => {
+      await database.quickly(async () => {
         const now = clock();
-        refuse(read(from, now)?.nextAt ?? 0, now);
-        count(from, NETWORK, now);
+        refuse(await nextAt(from, now), now);
+        await count(from, NETWORK, now);
       });
     },
 
@@ -157,22 +168,22 @@ export function createThrottle(dependencies: {
      * Whether one more mail may go to this address; counts it. Five an hour for one network and ten
      * for all, so that a stranger alone cannot keep an owner from a mail of their own.
      */
-    mayMail(realm: Realm, email: string, address: string): boolean {
+    async mayMail(realm: Realm, email: string, address: string): Promise<boolean> {
       const here = digestOf(`mail ${realm} ${email} ${networkGroup(address)}`);
       const anywhere = digestOf(`mail ${realm} ${email}`);
-      return database.quickly(() => {
+      return database.quickly(async () => {
         const now = clock();
-        const isOver = [here, anywhere].some((name) => (read(name, now)?.nextAt ?? 0) > now);
-        if (isOver) return false;
-        count(here, MAIL_HERE, now);
-        count(anywhere, MAIL, now);
+        const next = await Promise.all([here, anywhere].map((each) => nextAt(each, now)));
+        if (next.some((at) => at > now)) return false;
+        await count(here, MAIL_HERE, now);
+        await count(anywhere, MAIL, now);
         return true;
       });
     },
 
     /** Forgets what is over. */
-    sweep(): void {
-      db.delete(attempts).where(lt(attempts.endsAt, clock())).run();
+    async sweep(): Promise<void> {
+      await db.delete(attempts).where(lt(attempts.endsAt, clock())).run();
     },
   };
 }

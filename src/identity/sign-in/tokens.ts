@@ -30,9 +30,13 @@ export function createTokens(dependencies: {
   const { database, clock, randomBytes } = dependencies;
   const { db } = database;
 
-  function find(realm: Realm, purposes: readonly TokenPurpose[], text: string): Token {
+  async function find(
+    realm: Realm,
+    purposes: readonly TokenPurpose[],
+    text: string,
+  ): Promise<Token> {
     const row = isWellFormedSecret(text)
-      ? db
+      ? await db
           .select()
           .from(signInTokens)
           .where(
@@ -52,23 +56,29 @@ export function createTokens(dependencies: {
     );
   }
 
-  function removeFor(realm: Realm, email: string, purposes: readonly TokenPurpose[]): void {
+  async function removeFor(
+    realm: Realm,
+    email: string,
+    purposes: readonly TokenPurpose[],
+  ): Promise<void> {
     const theirs = and(
       eq(signInTokens.realm, realm),
       eq(signInTokens.email, email),
       inArray(signInTokens.purpose, [...purposes]),
     );
-    db.delete(signInTokens).where(theirs).run();
+    await db.delete(signInTokens).where(theirs).run();
   }
 
   return {
     /** Answers the text, which is seen now and never again. */
-    create(facts: Pick<Token, 'realm' | 'purpose' | 'email' | 'password' | 'invite'>): string {
+    async create(
+      facts: Pick<Token, 'realm' | 'purpose' | 'email' | 'password' | 'invite'>,
+    ): Promise<string> {
       const text = createSecret(randomBytes);
-      database.quickly(() => {
+      await database.quickly(async () => {
         const now = clock();
         const { realm, purpose, email } = facts;
-        const live = db
+        const live = await db
           .select({ digest: signInTokens.digest })
           .from(signInTokens)
           .where(
@@ -82,10 +92,11 @@ export function createTokens(dependencies: {
           .all();
         const oldest = live.slice(0, Math.max(0, live.length - LIVE_MAX + 1));
         for (const { digest } of oldest) {
-          db.delete(signInTokens).where(eq(signInTokens.digest, digest)).run();
+          await db.delete(signInTokens).where(eq(signInTokens.digest, digest)).run();
         }
         const times = { createdAt: now, expiresAt: now + LIFETIME_MS };
-        db.insert(signInTokens)
+        await db
+          .insert(signInTokens)
           .values({ ...facts, ...times, digest: digestOf(text) })
           .run();
       });
@@ -96,8 +107,8 @@ export function createTokens(dependencies: {
     find,
 
     /** Takes it; throws `invalid_token` where somebody else has. Call inside a transaction. */
-    take({ digest }: Token): void {
-      const taken = db
+    async take({ digest }: Token): Promise<void> {
+      const taken = await db
         .delete(signInTokens)
         .where(eq(signInTokens.digest, digest))
         .returning()
@@ -110,18 +121,18 @@ export function createTokens(dependencies: {
     removeFor,
 
     /** Whether there is one for this address, or for any. */
-    isWaiting(realm: Realm, purpose: TokenPurpose, email?: string): boolean {
+    async isWaiting(realm: Realm, purpose: TokenPurpose, email?: string): Promise<boolean> {
       const theirs = and(
         eq(signInTokens.realm, realm),
         eq(signInTokens.purpose, purpose),
         gt(signInTokens.expiresAt, clock()),
         email === undefined ? undefined : eq(signInTokens.email, email),
       );
-      return db.select().from(signInTokens).where(theirs).limit(1).get() !== undefined;
+      return (await db.select().from(signInTokens).where(theirs).limit(1).get()) !== undefined;
     },
 
     /** False where this user has had this code taken already (or somebody is trying it now). */
-    claimCode(realm: Realm, userId: string, code: string): boolean {
+    async claimCode(realm: Realm, userId: string, code: string): Promise<boolean> {
       const now = clock();
       const row = {
         digest: digestOf(`code ${userId} ${code}`),
@@ -133,25 +144,27 @@ export function createTokens(dependencies: {
         createdAt: now,
         expiresAt: now + USED_CODE_MS,
       };
-      return database.quickly(() => {
-        db.delete(signInTokens)
+      return database.quickly(async () => {
+        await db
+          .delete(signInTokens)
           .where(and(eq(signInTokens.digest, row.digest), lt(signInTokens.expiresAt, now)))
           .run();
         return (
-          db.insert(signInTokens).values(row).onConflictDoNothing().returning().all().length > 0
+          (await db.insert(signInTokens).values(row).onConflictDoNothing().returning().all())
+            .length > 0
         );
       });
     },
 
     /** It was wrong after all. */
-    releaseCode(userId: string, code: string): void {
+    async releaseCode(userId: string, code: string): Promise<void> {
       const digest = digestOf(`code ${userId} ${code}`);
-      db.delete(signInTokens).where(eq(signInTokens.digest, digest)).run();
+      await db.delete(signInTokens).where(eq(signInTokens.digest, digest)).run();
     },
 
     /** Forgets what is over. */
-    sweep(): void {
-      db.delete(signInTokens).where(lt(signInTokens.expiresAt, clock())).run();
+    async sweep(): Promise<void> {
+      await db.delete(signInTokens).where(lt(signInTokens.expiresAt, clock())).run();
     },
   };
 }

@@ -51,8 +51,12 @@ export function createTwoFactor<Who extends SignedIn>(parts: RealmParts): TwoFac
     return { codes, sealed: await seal(JSON.stringify(codes)) };
   }
 
-  function keepCodes(userId: string, recoveryCodes: string): void {
-    db.update(secondFactors).set({ recoveryCodes }).where(eq(secondFactors.userId, userId)).run();
+  async function keepCodes(userId: string, recoveryCodes: string): Promise<void> {
+    await db
+      .update(secondFactors)
+      .set({ recoveryCodes })
+      .where(eq(secondFactors.userId, userId))
+      .run();
   }
 
   return {
@@ -60,11 +64,12 @@ export function createTwoFactor<Who extends SignedIn>(parts: RealmParts): TwoFac
       if (twoFactor) throw alreadyOn();
       const secret = randomText(SECRET_LENGTH, randomBytes);
       const sealed = { secret: await seal(secret), recoveryCodes: await seal('[]') };
-      database.transaction(() => {
-        if (users.get(userId)?.twoFactorEnabled !== false) throw alreadyOn();
-        db.delete(secondFactors).where(eq(secondFactors.userId, userId)).run();
+      await database.transaction(async () => {
+        if ((await users.get(userId))?.twoFactorEnabled !== false) throw alreadyOn();
+        await db.delete(secondFactors).where(eq(secondFactors.userId, userId)).run();
         const id = createId('cred_', randomBytes);
-        db.insert(secondFactors)
+        await db
+          .insert(secondFactors)
           .values({ ...sealed, id, realm, userId, verified: false, failures: 0, lockedUntil: null })
           .run();
       });
@@ -78,36 +83,36 @@ export function createTwoFactor<Who extends SignedIn>(parts: RealmParts): TwoFac
       if (who.twoFactor) throw alreadyOn();
       const code = normaliseCode(given);
       const { address } = visit;
-      const entry = throttle.enter({ realm, kind: 'code', name: who.userId, address });
+      const entry = await throttle.enter({ realm, kind: 'code', name: who.userId, address });
       const { codes, sealed } = await makeCodes();
-      const before = sessions.list(who.userId);
+      const before = await sessions.list(who.userId);
       const library = await parts.library();
-      if (!tokens.claimCode(realm, who.userId, code)) throw wrongCode();
+      if (!(await tokens.claimCode(realm, who.userId, code))) throw wrongCode();
       const { headers } = await library.api
         .verifyTOTP({
           body: { code },
           headers: shownHeaders(visit, sessionCookieName(realm)),
           returnHeaders: true,
         })
-        .catch((error: unknown) => {
-          tokens.releaseCode(who.userId, code);
+        .catch(async (error: unknown) => {
+          await tokens.releaseCode(who.userId, code);
           throw refusalOfLibrary(error);
         });
-      entry.succeeded();
-      database.transaction(() => {
-        keepCodes(who.userId, sealed);
-        for (const { id } of before) sessions.end(who.userId, id);
-        audit(subjectOf(who), 'user.two_factor_enabled', actorOf(who, address));
+      await entry.succeeded();
+      await database.transaction(async () => {
+        await keepCodes(who.userId, sealed);
+        for (const { id } of before) await sessions.end(who.userId, id);
+        await audit(subjectOf(who), 'user.two_factor_enabled', actorOf(who, address));
       });
       return { codes, cookies: passedCookies(headers, realm) };
     },
 
-    disableTwoFactor(who, { address }) {
+    async disableTwoFactor(who, { address }) {
       if (!who.twoFactor) throw isOff();
-      const cookies = database.transaction(() => {
-        users.dropSecondFactor(who.userId);
-        audit(subjectOf(who), 'user.two_factor_disabled', actorOf(who, address));
-        return [sessions.renew(who.sessionId)];
+      const cookies = await database.transaction(async () => {
+        await users.dropSecondFactor(who.userId);
+        await audit(subjectOf(who), 'user.two_factor_disabled', actorOf(who, address));
+        return [await sessions.renew(who.sessionId)];
       });
       const words = 'The second factor of your account was turned off';
       parts.later(() => parts.mail({ to: who.email, ...changedMail(words, realm) }));
@@ -117,9 +122,9 @@ export function createTwoFactor<Who extends SignedIn>(parts: RealmParts): TwoFac
     async renewRecoveryCodes(who, { address }) {
       if (!who.twoFactor) throw isOff();
       const { codes, sealed } = await makeCodes();
-      database.transaction(() => {
-        keepCodes(who.userId, sealed);
-        audit(subjectOf(who), 'user.recovery_codes_made', actorOf(who, address));
+      await database.transaction(async () => {
+        await keepCodes(who.userId, sealed);
+        await audit(subjectOf(who), 'user.recovery_codes_made', actorOf(who, address));
       });
       return codes;
     },

@@ -33,40 +33,42 @@ export function createUsers(dependencies: {
     and(eq(credentials.userId, userId), eq(credentials.provider, PROVIDER));
 
   /** Sign-ins that wait for their second factor are over. */
-  function forgetChallenges(userId: string): void {
-    db.delete(challenges).where(eq(challenges.value, userId)).run();
+  async function forgetChallenges(userId: string): Promise<void> {
+    await db.delete(challenges).where(eq(challenges.value, userId)).run();
   }
 
   return {
     forgetChallenges,
 
-    find: (realm: Realm, email: string): User | undefined =>
+    find: async (realm: Realm, email: string): Promise<User | undefined> =>
       db
         .select()
         .from(users)
         .where(and(eq(users.realm, realm), eq(users.email, email)))
         .get(),
 
-    get: (id: string): User | undefined => db.select().from(users).where(eq(users.id, id)).get(),
+    get: async (id: string): Promise<User | undefined> =>
+      db.select().from(users).where(eq(users.id, id)).get(),
 
-    ofAccount: (accountId: string): User | undefined =>
+    ofAccount: async (accountId: string): Promise<User | undefined> =>
       db.select().from(users).where(eq(users.accountId, accountId)).get(),
 
     /** Oldest first. */
-    list: (realm: Realm): readonly User[] =>
+    list: async (realm: Realm): Promise<readonly User[]> =>
       db.select().from(users).where(eq(users.realm, realm)).orderBy(sql`rowid`).all(),
 
     /** Call inside a transaction, once the address is verified. `password` is hashed. */
-    create(
+    async create(
       facts: Pick<User, 'realm' | 'email' | 'accountId'> & { readonly password: string },
-    ): User {
+    ): Promise<User> {
       const now = clock();
       const { password, ...known } = facts;
       const times = { createdAt: now, updatedAt: now };
       const id = createId('user_', randomBytes);
       const user: User = { ...known, ...times, id, emailVerified: true, twoFactorEnabled: false };
-      db.insert(users).values(user).run();
-      db.insert(credentials)
+      await db.insert(users).values(user).run();
+      await db
+        .insert(credentials)
         .values({
           ...times,
           id: createId('cred_', randomBytes),
@@ -81,33 +83,37 @@ export function createUsers(dependencies: {
     },
 
     /** The hash; `undefined` where the user has none (any more). */
-    passwordOf: (userId: string): string | undefined =>
-      db.select().from(credentials).where(byUser(userId)).get()?.password ?? undefined,
+    passwordOf: async (userId: string): Promise<string | undefined> =>
+      (await db.select().from(credentials).where(byUser(userId)).get())?.password ?? undefined,
 
     /**
      * Sets the hash; `null`: nothing opens until there is one. Sign-ins with the old one that wait
      * for their second factor are over; sessions are not.
      */
-    setPassword(userId: string, password: string | null): void {
-      db.update(credentials).set({ password, updatedAt: clock() }).where(byUser(userId)).run();
-      forgetChallenges(userId);
+    async setPassword(userId: string, password: string | null): Promise<void> {
+      await db
+        .update(credentials)
+        .set({ password, updatedAt: clock() })
+        .where(byUser(userId))
+        .run();
+      await forgetChallenges(userId);
     },
 
-    dropSecondFactor(userId: string): void {
-      db.delete(secondFactors).where(eq(secondFactors.userId, userId)).run();
-      db.update(users).set({ twoFactorEnabled: false }).where(eq(users.id, userId)).run();
+    async dropSecondFactor(userId: string): Promise<void> {
+      await db.delete(secondFactors).where(eq(secondFactors.userId, userId)).run();
+      await db.update(users).set({ twoFactorEnabled: false }).where(eq(users.id, userId)).run();
     },
 
     /** Forgets sign-ins that have waited too long for their second factor. */
-    sweep(): void {
-      db.delete(challenges).where(lt(challenges.expiresAt, clock())).run();
+    async sweep(): Promise<void> {
+      await db.delete(challenges).where(lt(challenges.expiresAt, clock())).run();
     },
 
     /** Everything of the user goes: sessions, password, second factor. */
-    remove(userId: string): void {
-      forgetChallenges(userId);
-      db.delete(sessions).where(eq(sessions.userId, userId)).run();
-      db.delete(users).where(eq(users.id, userId)).run();
+    async remove(userId: string): Promise<void> {
+      await forgetChallenges(userId);
+      await db.delete(sessions).where(eq(sessions.userId, userId)).run();
+      await db.delete(users).where(eq(users.id, userId)).run();
     },
   };
 }

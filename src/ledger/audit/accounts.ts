@@ -2,7 +2,7 @@
 
 import { sql } from 'drizzle-orm';
 import { formatTokens, type Micro } from '../../core/money.ts';
-import type { Database, Queries } from '../../store/database.ts';
+import type { Database } from '../../store/database.ts';
 import type { AuditScope, Difference } from './difference.ts';
 import { addNewEntries, type EntrySums } from './entries.ts';
 import { accountPages, all, one } from './pages.ts';
@@ -15,18 +15,17 @@ type Row = {
 };
 
 /** `sums` has the entries up to some moment; the rest is added here. */
-export function* accountDifferences(
+export async function* accountDifferences(
   database: Database,
   scope: AuditScope,
   sums: EntrySums,
-): Generator<Difference> {
-  const { db } = database;
+): AsyncGenerator<Difference> {
   const seen = new Set<string>();
-  for (const page of accountPages(db, scope.accountId)) {
+  for await (const page of accountPages(database, scope.accountId)) {
     // One look for the new entries and the balances: a movement is in both or in neither.
-    const rows = database.snapshot((tx) => {
-      addNewEntries(tx, scope, sums);
-      return balancesOf(tx, page);
+    const rows = await database.snapshot(async () => {
+      await addNewEntries(database, scope, sums);
+      return balancesOf(database, page);
     });
     for (const row of rows) {
       seen.add(row.accountId);
@@ -34,27 +33,27 @@ export function* accountDifferences(
     }
   }
   for (const [accountId, sum] of sums.byAccount) {
-    if (seen.has(accountId) || hasBalance(db, accountId)) continue;
+    if (seen.has(accountId) || (await hasBalance(database, accountId))) continue;
     const detail = `its entries sum to ${formatTokens(sum)}, and it has no balance`;
     yield { kind: 'posted', accountId, subject: accountId, detail };
   }
 }
 
-function balancesOf(db: Queries, accountIds: readonly string[]): Row[] {
+async function balancesOf(database: Database, accountIds: readonly string[]): Promise<Row[]> {
   const first = accountIds[0] ?? '';
   const last = accountIds.at(-1) ?? '';
   return all<Row>(
-    db,
-    sql`select b.account_id as accountId, b.posted, b.held,
+    database,
+    sql`select b.account_id as "accountId", b.posted, b.held,
           (select coalesce(sum(h.amount), 0) from holds h
             where h.account_id = b.account_id and h.ended_at is null) as open
         from balances b where b.account_id between ${first} and ${last}`,
   );
 }
 
-function hasBalance(db: Queries, accountId: string): boolean {
+async function hasBalance(database: Database, accountId: string): Promise<boolean> {
   const query = sql`select 1 as found from balances where account_id = ${accountId}`;
-  return one(db, query) !== undefined;
+  return (await one(database, query)) !== undefined;
 }
 
 function* balanceDifferences(row: Row, sum: Micro): Generator<Difference> {

@@ -3,7 +3,7 @@
 
 import { sql } from 'drizzle-orm';
 import { formatTokens, type Micro } from '../../core/money.ts';
-import type { Queries } from '../../store/database.ts';
+import type { Database } from '../../store/database.ts';
 import type { EntryKind } from '../../store/money-tables.ts';
 import type { AuditScope, Difference } from './difference.ts';
 import { all, one, windowsOf } from './pages.ts';
@@ -28,18 +28,18 @@ type Row = {
 };
 
 /** Fills `sums` up to the last entry there was at the start. */
-export function* entryDifferences(
-  db: Queries,
+export async function* entryDifferences(
+  database: Database,
   { accountId }: AuditScope,
   sums: EntrySums,
-): Generator<Difference> {
+): AsyncGenerator<Difference> {
   const unbalanced = new Set<string>();
   const ofAccount =
     accountId === undefined ? sql`` : sql`and e.ledger_account = ${`customer:${accountId}`}`;
-  for (const { after, to } of windowsOf(db, 'ledger_entries')) {
-    const rows = all<Row>(
-      db,
-      sql`select e.id, e.transfer_id as transferId, e.ledger_account as ledgerAccount, e.amount,
+  for await (const { after, to } of windowsOf(database, 'ledger_entries')) {
+    const rows = await all<Row>(
+      database,
+      sql`select e.id, e.transfer_id as "transferId", e.ledger_account as "ledgerAccount", e.amount,
             e.kind,
             (select sum(t.amount) from ledger_entries t where t.transfer_id = e.transfer_id) as total,
             case e.kind
@@ -57,18 +57,22 @@ export function* entryDifferences(
     );
     for (const row of rows) {
       add(sums, row);
-      yield* rowDifferences(db, row, unbalanced);
+      yield* rowDifferences(database, row, unbalanced);
     }
   }
 }
 
 /** Adds the entries that came since; called where a balance is read in the same look. */
-export function addNewEntries(db: Queries, { accountId }: AuditScope, sums: EntrySums): void {
+export async function addNewEntries(
+  database: Database,
+  { accountId }: AuditScope,
+  sums: EntrySums,
+): Promise<void> {
   const ofAccount =
     accountId === undefined ? sql`` : sql`and ledger_account = ${`customer:${accountId}`}`;
-  const rows = all<Pick<Row, 'id' | 'ledgerAccount' | 'amount'>>(
-    db,
-    sql`select id, ledger_account as ledgerAccount, amount from ledger_entries
+  const rows = await all<Pick<Row, 'id' | 'ledgerAccount' | 'amount'>>(
+    database,
+    sql`select id, ledger_account as "ledgerAccount", amount from ledger_entries
         where id > ${sums.lastId} ${ofAccount} order by id`,
   );
   for (const row of rows) add(sums, row);
@@ -84,14 +88,18 @@ function add(
   sums.byAccount.set(accountId, (sums.byAccount.get(accountId) ?? 0n) + amount);
 }
 
-function* rowDifferences(db: Queries, row: Row, unbalanced: Set<string>): Generator<Difference> {
+async function* rowDifferences(
+  database: Database,
+  row: Row,
+  unbalanced: Set<string>,
+): AsyncGenerator<Difference> {
   const { transferId, amount } = row;
   if (row.total !== 0n && !unbalanced.has(transferId)) {
     unbalanced.add(transferId);
     const detail = `its legs sum to ${formatTokens(row.total)}`;
     yield {
       kind: 'transfer',
-      accountId: customerOfTransfer(db, transferId),
+      accountId: await customerOfTransfer(database, transferId),
       subject: transferId,
       detail,
     };
@@ -120,10 +128,10 @@ export function customerOf(ledgerAccount: string): string | undefined {
     : undefined;
 }
 
-function customerOfTransfer(db: Queries, transferId: string): string | null {
-  const leg = one<{ ledgerAccount: string }>(
-    db,
-    sql`select ledger_account as ledgerAccount from ledger_entries
+async function customerOfTransfer(database: Database, transferId: string): Promise<string | null> {
+  const leg = await one<{ ledgerAccount: string }>(
+    database,
+    sql`select ledger_account as "ledgerAccount" from ledger_entries
         where transfer_id = ${transferId} and ledger_account like 'customer:%'`,
   );
   return customerOf(leg?.ledgerAccount ?? '') ?? null;

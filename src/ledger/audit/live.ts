@@ -2,14 +2,14 @@
 // answered, and who is being answered has a hold of its own account.
 
 import { sql } from 'drizzle-orm';
-import type { Queries } from '../../store/database.ts';
+import type { Database } from '../../store/database.ts';
 import type { AuditScope, Difference } from './difference.ts';
 import { one } from './pages.ts';
 
-export function* liveDifferences(
-  db: Queries,
+export async function* liveDifferences(
+  database: Database,
   { accountId: only, live }: AuditScope,
-): Generator<Difference> {
+): AsyncGenerator<Difference> {
   if (live === undefined) return;
   const requests = new Set(live.requests);
   for (const { requestId, accountId, startedAt } of live.claims) {
@@ -18,18 +18,18 @@ export function* liveDifferences(
       const detail = 'it has a claim on the limits, and it is not under way any more';
       yield { kind: 'lease', accountId, subject: requestId, detail };
     } else if (startedAt < live.createdBefore) {
-      yield* holdDifferences(db, requestId, accountId);
+      yield* holdDifferences(database, requestId, accountId);
     }
   }
 }
 
-function* holdDifferences(
-  db: Queries,
+async function* holdDifferences(
+  database: Database,
   requestId: string,
   accountId: string,
-): Generator<Difference> {
-  const query = sql`select account_id as accountId from holds where request_id = ${requestId}`;
-  const hold = one<{ accountId: string }>(db, query);
+): AsyncGenerator<Difference> {
+  const query = sql`select account_id as "accountId" from holds where request_id = ${requestId}`;
+  const hold = await one<{ accountId: string }>(database, query);
   if (hold?.accountId === accountId) return;
   const detail =
     hold === undefined

@@ -2,7 +2,7 @@
 // own. A transaction over the whole of a table would keep the log from shrinking.
 
 import { type SQL, sql } from 'drizzle-orm';
-import type { Queries } from '../../store/database.ts';
+import type { Database } from '../../store/database.ts';
 
 const WINDOW_ROWS = 2_000n;
 
@@ -15,10 +15,12 @@ type AuditedTable = 'ledger_entries' | 'holds' | 'usage_records' | 'redemption_c
 export type Window = { readonly after: bigint; readonly to: bigint };
 
 /** Windows over the rows that a table has now; tables only grow at their end. */
-export function* windowsOf(db: Queries, table: AuditedTable): Generator<Window> {
-  const last = one<{ last: bigint | null }>(
-    db,
-    sql`select max(rowid) as last from ${sql.identifier(table)}`,
+export async function* windowsOf(database: Database, table: AuditedTable): AsyncGenerator<Window> {
+  const last = (
+    await one<{ last: bigint | null }>(
+      database,
+      sql`select max(rowid) as last from ${sql.identifier(table)}`,
+    )
   )?.last;
   for (let after = 0n; after < (last ?? 0n); after += WINDOW_ROWS) {
     yield { after, to: after + WINDOW_ROWS };
@@ -26,13 +28,18 @@ export function* windowsOf(db: Queries, table: AuditedTable): Generator<Window> 
 }
 
 /** All accounts, in pages, or the one that is asked for. */
-export function* accountPages(db: Queries, accountId: string | undefined): Generator<string[]> {
+export async function* accountPages(
+  database: Database,
+  accountId: string | undefined,
+): AsyncGenerator<string[]> {
   if (accountId !== undefined) return yield [accountId];
   let after = '';
   for (;;) {
-    const page = all<{ id: string }>(
-      db,
-      sql`select id from accounts where id > ${after} order by id limit ${ACCOUNTS_PAGE}`,
+    const page = (
+      await all<{ id: string }>(
+        database,
+        sql`select id from accounts where id > ${after} order by id limit ${ACCOUNTS_PAGE}`,
+      )
     ).map(({ id }) => id);
     if (page.length > 0) yield page;
     if (page.length < ACCOUNTS_PAGE) return;
@@ -41,10 +48,11 @@ export function* accountPages(db: Queries, accountId: string | undefined): Gener
 }
 
 /** Runs a query that is written out, for the reads that join what no foreign key joins. */
-export function all<Row>(db: Queries, query: SQL): Row[] {
-  return db.all<Row>(query);
+export async function all<Row>(database: Database, query: SQL): Promise<Row[]> {
+  return database.rows<Row>(query);
 }
 
-export function one<Row>(db: Queries, query: SQL): Row | undefined {
-  return db.all<Row>(query)[0];
+export async function one<Row>(database: Database, query: SQL): Promise<Row | undefined> {
+  const [row] = await database.rows<Row>(query);
+  return row;
 }

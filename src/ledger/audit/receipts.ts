@@ -6,7 +6,7 @@ import { sql } from 'drizzle-orm';
 import { formatTokens, type Micro } from '../../core/money.ts';
 import type { AccountReceipt } from '../../core/receipt.ts';
 import { createChainCheck } from '../../core/receipt-chain.ts';
-import type { Queries } from '../../store/database.ts';
+import type { Database } from '../../store/database.ts';
 import type { AuditScope, Difference } from './difference.ts';
 import { accountPages, all } from './pages.ts';
 
@@ -23,20 +23,26 @@ type Row = {
   readonly moved: Micro | null;
 };
 
-export function* receiptDifferences(db: Queries, scope: AuditScope): Generator<Difference> {
-  for (const page of accountPages(db, scope.accountId)) {
-    for (const accountId of page) yield* chainDifferences(db, accountId);
+export async function* receiptDifferences(
+  database: Database,
+  scope: AuditScope,
+): AsyncGenerator<Difference> {
+  for await (const page of accountPages(database, scope.accountId)) {
+    for (const accountId of page) yield* chainDifferences(database, accountId);
   }
 }
 
-function* chainDifferences(db: Queries, accountId: string): Generator<Difference> {
+async function* chainDifferences(
+  database: Database,
+  accountId: string,
+): AsyncGenerator<Difference> {
   const check = createChainCheck((body) => hash('sha256', body, 'hex'));
   const wrong = (detail: string): Difference => {
     return { kind: 'chain', accountId, subject: accountId, detail };
   };
   let last: Row | undefined;
   for (;;) {
-    const rows = receiptsAfter(db, accountId, last?.sequence ?? 0n);
+    const rows = await receiptsAfter(database, accountId, last?.sequence ?? 0n);
     for (const row of rows) {
       const problems = check.take(row.body);
       for (const { kind, sequence, detail } of problems) {
@@ -59,9 +65,9 @@ function* chainDifferences(db: Queries, accountId: string): Generator<Difference
   yield wrong(`its last receipt leaves ${end}, and ${posted} is posted`);
 }
 
-function receiptsAfter(db: Queries, accountId: string, after: bigint): Row[] {
+async function receiptsAfter(database: Database, accountId: string, after: bigint): Promise<Row[]> {
   return all<Row>(
-    db,
+    database,
     sql`select r.sequence, r.subject, r.body, r.hash, b.posted, u.debited, e.amount as moved
         from receipts r
         left join balances b on b.account_id = r.account_id

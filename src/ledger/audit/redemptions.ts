@@ -2,21 +2,21 @@
 // entry has its code is looked at with the entries.
 
 import { sql } from 'drizzle-orm';
-import type { Queries } from '../../store/database.ts';
+import type { Database } from '../../store/database.ts';
 import type { AuditScope, Difference } from './difference.ts';
 import { all, windowsOf } from './pages.ts';
 
 type Row = { readonly digest: string; readonly redeemedBy: string | null };
 
-export function* redemptionDifferences(
-  db: Queries,
+export async function* redemptionDifferences(
+  database: Database,
   { accountId }: AuditScope,
-): Generator<Difference> {
+): AsyncGenerator<Difference> {
   const ofAccount = accountId === undefined ? sql`` : sql`and c.redeemed_by = ${accountId}`;
-  for (const { after, to } of windowsOf(db, 'redemption_codes')) {
-    const rows = all<Row>(
-      db,
-      sql`select c.digest, c.redeemed_by as redeemedBy from redemption_codes c
+  for await (const { after, to } of windowsOf(database, 'redemption_codes')) {
+    const rows = await all<Row>(
+      database,
+      sql`select c.digest, c.redeemed_by as "redeemedBy" from redemption_codes c
           where c.rowid > ${after} and c.rowid <= ${to} ${ofAccount}
           and (c.redeemed_at is null) <> (c.redeemed_by is null)
             or c.rowid > ${after} and c.rowid <= ${to} ${ofAccount}

@@ -2,7 +2,7 @@
 
 import { sql } from 'drizzle-orm';
 import { formatTokens, type Micro } from '../../core/money.ts';
-import type { Queries } from '../../store/database.ts';
+import type { Database } from '../../store/database.ts';
 import type { HoldPhase } from '../../store/money-tables.ts';
 import type { AuditScope, Difference, DifferenceKind } from './difference.ts';
 import { all, type Window, windowsOf } from './pages.ts';
@@ -26,10 +26,13 @@ type Row = {
   readonly receipted: bigint;
 };
 
-export function* requestDifferences(db: Queries, scope: AuditScope): Generator<Difference> {
+export async function* requestDifferences(
+  database: Database,
+  scope: AuditScope,
+): AsyncGenerator<Difference> {
   const isOrphan = orphanTest(scope);
-  for (const window of windowsOf(db, 'holds')) {
-    for (const row of storiesOf(db, window, scope.accountId)) {
+  for await (const window of windowsOf(database, 'holds')) {
+    for (const row of await storiesOf(database, window, scope.accountId)) {
       for (const [kind, detail] of differencesOf(row)) {
         yield { kind, accountId: row.accountId, subject: row.requestId, detail };
       }
@@ -39,24 +42,32 @@ export function* requestDifferences(db: Queries, scope: AuditScope): Generator<D
       }
     }
   }
-  for (const window of windowsOf(db, 'usage_records')) {
-    for (const { requestId, accountId } of recordsWithoutHold(db, window, scope.accountId)) {
+  for await (const window of windowsOf(database, 'usage_records')) {
+    for (const { requestId, accountId } of await recordsWithoutHold(
+      database,
+      window,
+      scope.accountId,
+    )) {
       const detail = 'there is a usage record, and there was no hold';
       yield { kind: 'record', accountId, subject: requestId, detail };
     }
   }
 }
 
-function storiesOf(db: Queries, { after, to }: Window, accountId: string | undefined): Row[] {
+async function storiesOf(
+  database: Database,
+  { after, to }: Window,
+  accountId: string | undefined,
+): Promise<Row[]> {
   const ofAccount = accountId === undefined ? sql`` : sql`and h.account_id = ${accountId}`;
   // A hold that was dispatched is of a version that writes receipts; of the others, the first record
   // with a receipt tells since when they are written. Rows are in order, whatever the clock did.
   return all<Row>(
-    db,
-    sql`select h.request_id as requestId, h.account_id as accountId, h.phase,
-          h.created_at as createdAt, h.dispatched_at as dispatchedAt,
-          h.checkpoint_at as checkpointAt, h.ended_at as endedAt,
-          u.charged, u.debited, u.loss, u.account_id as recordAccount,
+    database,
+    sql`select h.request_id as "requestId", h.account_id as "accountId", h.phase,
+          h.created_at as "createdAt", h.dispatched_at as "dispatchedAt",
+          h.checkpoint_at as "checkpointAt", h.ended_at as "endedAt",
+          u.charged, u.debited, u.loss, u.account_id as "recordAccount",
           coalesce(-s.amount, 0) as taken, coalesce(-l.amount, 0) as lost,
           h.ended_at is null
             or exists (select 1 from receipts r where r.subject = h.request_id)
@@ -120,15 +131,15 @@ function orphanTest({ live }: AuditScope): (row: Row) => boolean {
     endedAt === null && Number(createdAt) < live.createdBefore && !requests.has(requestId);
 }
 
-function recordsWithoutHold(
-  db: Queries,
+async function recordsWithoutHold(
+  database: Database,
   { after, to }: Window,
   accountId: string | undefined,
-): { readonly requestId: string; readonly accountId: string }[] {
+): Promise<{ readonly requestId: string; readonly accountId: string }[]> {
   const ofAccount = accountId === undefined ? sql`` : sql`and u.account_id = ${accountId}`;
   return all(
-    db,
-    sql`select u.request_id as requestId, u.account_id as accountId from usage_records u
+    database,
+    sql`select u.request_id as "requestId", u.account_id as "accountId" from usage_records u
         where u.rowid > ${after} and u.rowid <= ${to} ${ofAccount}
         and not exists (select 1 from holds h where h.request_id = u.request_id)`,
   );

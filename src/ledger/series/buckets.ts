@@ -26,11 +26,11 @@ export type Buckets<Figures> = {
 /** What is read of which tables. */
 export type BucketSource<Figures> = {
   /** At most `limit` groups of a stretch of time, out of the series. */
-  readonly groups: (range: BucketRange) => Iterable<Grouped<Figures>>;
+  readonly groups: (range: BucketRange) => Promise<Iterable<Grouped<Figures>>>;
   /** Records from the one after `after` to the one at `until`. */
   readonly tail: (
     rows: TailRange,
-  ) => Iterable<Grouped<Figures> & { row: number; startedAt: number }>;
+  ) => AsyncIterable<Grouped<Figures> & { row: number; startedAt: number }>;
   readonly add: (a: Figures, b: Figures) => Figures;
 };
 
@@ -76,21 +76,21 @@ export function createBucketReader(
     let isFull = false;
     while (firstBucket > 0 && !isFull) {
       // As many buckets as there is time for are of one moment.
-      database.snapshot(() => {
-        const seen = mark();
+      await database.snapshot(async () => {
+        const seen = await mark();
         const startedAt = monotonic();
-        do isFull = !readBucket(firstBucket - 1, seen);
+        do isFull = !(await readBucket(firstBucket - 1, seen));
         while (!isFull && firstBucket > 0 && monotonic() - startedAt < SNAPSHOT_MS_MAX);
       });
       await pause();
     }
-    return { behind: addTail(), cells: cells.all(), firstBucket };
+    return { behind: await addTail(), cells: cells.all(), firstBucket };
 
     /** Answers whether there was room for it. */
-    function readBucket(bucket: number, seen: number): boolean {
+    async function readBucket(bucket: number, seen: number): Promise<boolean> {
       const [fromMs = 0, untilMs = 0] = edges.slice(bucket, bucket + 2);
       const limit = CELLS_MAX - cells.size() + 1;
-      const groups = [...source.groups({ fromMs, untilMs, limit })];
+      const groups = [...(await source.groups({ fromMs, untilMs, limit }))];
       if (groups.length === limit) return false;
       for (const { group, figures } of groups) cells.add(bucket, group, figures);
       marks.set(bucket, seen);
@@ -99,12 +99,12 @@ export function createBucketReader(
     }
 
     /** Answers how many records were left out. */
-    function addTail(): number {
+    async function addTail(): Promise<number> {
       if (marks.size === 0) return 0;
       const after = Math.min(...marks.values());
-      const until = last();
+      const until = await last();
       if (until - after > TAIL_MAX) return until - after;
-      for (const { row, startedAt, group, figures } of source.tail({ after, until })) {
+      for await (const { row, startedAt, group, figures } of source.tail({ after, until })) {
         const bucket = bucketOf(edges, startedAt);
         // What the series held of it already when its bucket was read is not counted again.
         if (row > (marks.get(bucket) ?? until)) cells.add(bucket, group, figures);

@@ -24,10 +24,10 @@ export type RequestKind = {
 };
 
 /** The latest hour or day that begins within a span, as far as it is before the span's end. */
-export type NextStretch = (span: Span) => Span | undefined;
+export type NextStretch = (span: Span) => Promise<Span | undefined>;
 
 /** `undefined` where every instant is as good as any other. */
-export type Candidates = (accountId: string, kind: RequestKind) => NextStretch | undefined;
+export type Candidates = (accountId: string, kind: RequestKind) => Promise<NextStretch | undefined>;
 
 /** `database` is migrated. */
 export function createCandidates(database: Database): Candidates {
@@ -35,32 +35,33 @@ export function createCandidates(database: Database): Candidates {
   const { mark, last } = prepareSeriesStatements(database);
 
   /** The hours of the records that are not in the series yet. */
-  function hoursBehind(accountId: string, after: number): readonly number[] {
-    return db
-      .selectDistinct({ hour: hourOfRecord })
-      .from(usageRecords)
-      .where(
-        and(
-          gt(rowOfRecord, after),
-          // With the plus, the index by account is not taken: the last rows are fewer than its own.
-          eq(sql`+${usageRecords.accountId}`, accountId),
-        ),
-      )
-      .all()
-      .map(({ hour }) => hour);
+  async function hoursBehind(accountId: string, after: number): Promise<readonly number[]> {
+    return (
+      await db
+        .selectDistinct({ hour: hourOfRecord })
+        .from(usageRecords)
+        .where(
+          and(
+            gt(rowOfRecord, after),
+            // With the plus, the index by account is not taken: the last rows are fewer than its own.
+            eq(sql`+${usageRecords.accountId}`, accountId),
+          ),
+        )
+        .all()
+    ).map(({ hour }) => hour);
   }
 
-  return (accountId, kind) => {
+  return async (accountId, kind) => {
     const isAny = Object.values(kind).every((wanted) => wanted === undefined);
-    const after = mark();
-    if (isAny || last() - after > TAIL_MAX) return undefined;
-    const behind = hoursBehind(accountId, after);
+    const after = await mark();
+    if (isAny || (await last()) - after > TAIL_MAX) return undefined;
+    const behind = await hoursBehind(accountId, after);
     const known = prepareKnown(database, accountId, kind);
-    return (span) => {
+    return async (span) => {
       const hours = behind.filter((hour) => hour >= span.fromMs && hour < span.untilMs);
       const hour = Math.max(...hours);
       const newest = hours.length === 0 ? undefined : stretch(hour, HOUR_MS, span);
-      return later(known(span), newest);
+      return later(await known(span), newest);
     };
   };
 }
@@ -97,8 +98,8 @@ function prepareKnown({ db }: Database, accountId: string, kind: RequestKind): N
     .prepare();
   const { endUser, ...others } = kind;
   if (endUser === undefined) {
-    return (span) => {
-      const hour = hours.get(span)?.hour;
+    return async (span) => {
+      const hour = (await hours.get(span))?.hour;
       return hour === undefined ? undefined : stretch(hour, HOUR_MS, span);
     };
   }
@@ -114,12 +115,12 @@ function prepareKnown({ db }: Database, accountId: string, kind: RequestKind): N
     )
     .prepare();
   const isWholeDay = Object.values(others).every((wanted) => wanted === undefined);
-  return (span) => {
+  return async (span) => {
     for (let untilMs = span.untilMs; ; ) {
-      const hour = hours.get({ fromMs: span.fromMs, untilMs })?.hour;
+      const hour = (await hours.get({ fromMs: span.fromMs, untilMs }))?.hour;
       if (hour === undefined) return undefined;
       const day = hour - (hour % DAY_MS);
-      if (days.get({ day }) === undefined) untilMs = day;
+      if ((await days.get({ day })) === undefined) untilMs = day;
       else if (isWholeDay) return stretch(day, DAY_MS, { ...span, untilMs });
       else return stretch(hour, HOUR_MS, { ...span, untilMs });
     }

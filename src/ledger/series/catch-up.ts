@@ -23,7 +23,7 @@ export async function catchUp(rollUp: RollUp, options: CatchUpOptions): Promise<
   let size = FIRST_RECORDS;
   while (!isStopped()) {
     const startedAt = monotonic();
-    const added = rollUp.step(size);
+    const added = await rollUp.step(size);
     // Fewer than were allowed are all that there were.
     if (added < size) return;
     const tookMs = Math.max(0.01, monotonic() - startedAt);

@@ -50,9 +50,10 @@ export function createModelSeriesReader(
   return (edges) =>
     readBuckets<ModelFigures>(edges, {
       add: addModelFigures,
-      groups: (range) => groups.all(range).map(({ group, ...figures }) => ({ group, figures })),
-      *tail(rows) {
-        for (const { row, startedAt, group, attempts, ...sums } of tail.all(rows)) {
+      groups: async (range) =>
+        (await groups.all(range)).map(({ group, ...figures }) => ({ group, figures })),
+      async *tail(rows) {
+        for (const { row, startedAt, group, attempts, ...sums } of await tail.all(rows)) {
           const { total, isComplete } = upstreamCost(attempts);
           const margin = isComplete ? sums.debited - total : 0n;
           const uncosted = isComplete ? 0 : 1;

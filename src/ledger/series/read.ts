@@ -7,7 +7,6 @@ import { DAY_MS } from '../../core/calendar.ts';
 import type { Database } from '../../store/database.ts';
 import { usageRecords } from '../../store/money-tables.ts';
 import { usageDays, usageEndUsers, usageHours } from '../../store/series-tables.ts';
-import { prepareStatement } from '../../store/statement.ts';
 import { type BucketRange, type Buckets, createBucketReader, type TailRange } from './buckets.ts';
 import {
   addFigures,
@@ -47,13 +46,13 @@ export function createSeriesReader(database: Database, monotonic?: () => number)
   return ({ accountId, edges, groupBy }) =>
     readBuckets<Figures>(edges, {
       add: addFigures,
-      groups: (range) =>
-        groups(groupBy, { accountId, ...range }).map((row) => ({
+      groups: async (range) =>
+        (await groups(groupBy, { accountId, ...range })).map((row) => ({
           group: row[0],
           figures: figuresAt(row, 1),
         })),
-      *tail(rows) {
-        for (const record of tail({ accountId, ...rows })) {
+      async *tail(rows) {
+        for (const record of await tail({ accountId, ...rows })) {
           const { row, startedAt, model, key, endUser, ...figures } = record;
           const group = { total: '', model, key, end_user: endUser ?? '' }[groupBy];
           yield { row, startedAt, group, figures };
@@ -70,7 +69,7 @@ function prepareGroups(database: Database) {
   const byHour = prepareSpans(database, usageHours, usageHours.hour);
   const byDay = prepareSpans(database, usageDays, usageDays.day);
   const endUsers = prepareEndUsers(database);
-  return (groupBy: SeriesGroup, range: OfAccount & BucketRange): readonly Row[] => {
+  return async (groupBy: SeriesGroup, range: OfAccount & BucketRange): Promise<readonly Row[]> => {
     if (groupBy === 'end_user') return endUsers.all(range);
     const isDays = range.fromMs % DAY_MS === 0 && range.untilMs % DAY_MS === 0;
     return (isDays ? byDay : byHour)[groupBy].all(range);
@@ -86,8 +85,7 @@ function prepareSpans(
   start: SQLiteColumn,
 ) {
   const by = (group: SQLiteColumn | SQL<string>) =>
-    prepareStatement<OfAccount & BucketRange, Row>(
-      database,
+    database.prepare<OfAccount & BucketRange, Row>(
       database.db
         .select({ group: sql<string>`${group}`, ...sumsOf(table) })
         .from(table)
@@ -117,7 +115,7 @@ function prepareEndUsers(database: Database) {
     )
     // Row by row, in the order of the key: a day of very many end users is left at the limit.
     .limit(value('limit'));
-  return prepareStatement<OfAccount & BucketRange, Row>(database, query);
+  return database.prepare<OfAccount & BucketRange, Row>(query);
 }
 
 function prepareTail({ db }: Database) {

@@ -28,9 +28,9 @@ import { prepareSeriesStatements, theMark } from './statements.ts';
 
 export type RollUp = {
   /** How many records are not in the series yet. */
-  readonly behind: () => number;
+  readonly behind: () => Promise<number>;
   /** Adds up at most so many records. Answers how many it were. */
-  readonly step: (recordsMax: number) => number;
+  readonly step: (recordsMax: number) => Promise<number>;
 };
 
 /** `database` is migrated, and its connection may write. */
@@ -43,18 +43,18 @@ export function createRollUp(database: Database): RollUp {
     .prepare();
   const inserts = prepareInserts(database);
 
-  const behind = (): number => last() - mark();
+  const behind = async (): Promise<number> => (await last()) - (await mark());
 
   return {
     behind,
-    step(recordsMax) {
-      if (behind() === 0) return 0;
-      return database.transaction(() => {
-        const after = mark();
-        const until = Math.min(last(), after + recordsMax);
+    async step(recordsMax) {
+      if ((await behind()) === 0) return 0;
+      return database.transaction(async () => {
+        const after = await mark();
+        const until = Math.min(await last(), after + recordsMax);
         if (until === after) return 0;
-        inserts.run({ after, until });
-        moveMark.run({ until });
+        await inserts.run({ after, until });
+        await moveMark.run({ until });
         return until - after;
       });
     },
@@ -75,9 +75,9 @@ function prepareInserts({ db }: Database) {
   // Last: it adds to the rows of the models.
   const addCosts = prepareCosts(db, inRange);
   return {
-    run(range: Range): void {
-      for (const insert of inserts) insert.run(range);
-      addCosts(range);
+    async run(range: Range): Promise<void> {
+      for (const insert of inserts) await insert.run(range);
+      await addCosts(range);
     },
   };
 }
@@ -202,9 +202,9 @@ function prepareCosts(db: Database['db'], inRange: Condition) {
     })
     .where(and(eq(usageModels.hour, value('hour')), eq(usageModels.model, value('model'))))
     .prepare();
-  return (range: Range): void => {
+  return async (range: Range): Promise<void> => {
     const groups = new Map<string, Costs>();
-    for (const { hour, model, debited, attempts: text } of attempts.all(range)) {
+    for (const { hour, model, debited, attempts: text } of await attempts.all(range)) {
       const name = `${hour} ${model}`;
       const sums = groups.get(name) ?? { hour, model, cost: 0n, margin: 0n, uncosted: 0 };
       groups.set(name, sums);
@@ -213,6 +213,6 @@ function prepareCosts(db: Database['db'], inRange: Condition) {
       if (isComplete) sums.margin += debited - total;
       else sums.uncosted += 1;
     }
-    for (const sums of groups.values()) update.run(sums);
+    for (const sums of groups.values()) await update.run(sums);
   };
 }

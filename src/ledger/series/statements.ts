@@ -16,8 +16,8 @@ export function prepareSeriesStatements({ db }: Database) {
     .prepare();
   return {
     /** The row of the last record that the series hold. */
-    mark: () => mark.get()?.row ?? 0,
+    mark: async () => (await mark.get())?.row ?? 0,
     /** The row of the last record there is. */
-    last: () => last.get()?.row ?? 0,
+    last: async () => (await last.get())?.row ?? 0,
   };
 }

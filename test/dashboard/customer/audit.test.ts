@@ -76,8 +76,8 @@ test('comes page by page, each event once, and nothing of another account', asyn
   const account = await app.customer();
   const other = await app.customer();
   for (let made = 0; made < 5; made += 1) {
-    app.keys.create({ accountId: account }, account);
-    app.keys.create({ accountId: other }, other);
+    await app.keys.create({ accountId: account }, account);
+    await app.keys.create({ accountId: other }, other);
   }
   const all = await trailOf(account);
   const seen: AuditRecord[] = [];

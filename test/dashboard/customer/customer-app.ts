@@ -43,10 +43,10 @@ export type Answer = { readonly status: number; readonly json: Record<string, un
 export type CustomerApp = ReturnType<typeof openCustomerApp>;
 
 /** `catalog` is added to the demonstration catalog. Everything is closed by `close`. */
-export function openCustomerApp(directory: string, { catalog = '' } = {}) {
+export async function openCustomerApp(directory: string, { catalog = '' } = {}) {
   const url = `sqlite:${directory}/${crypto.randomUUID()}.db`;
   const database = openDatabase({ url, sync: 'normal' });
-  migrate(database);
+  await migrate(database);
   // The ledger of a server has a connection of its own, too.
   const booksDatabase = openDatabase({ url, sync: 'normal' });
   const ledger = createLedger({ database: booksDatabase });
@@ -63,7 +63,7 @@ export function openCustomerApp(directory: string, { catalog = '' } = {}) {
   let seen = 0;
   let address = '203.0.113.7';
   let draining = false;
-  const limits = createLimits({
+  const limits = await createLimits({
     clock,
     monotonic: clock,
     isLive: () => true,
@@ -92,13 +92,13 @@ export function openCustomerApp(directory: string, { catalog = '' } = {}) {
       if (look?.quiet !== true) seen += 1;
       const accountId = headers.get('cookie') ?? '';
       if (accountId === '' || signedOut.has(accountId)) return undefined;
-      const { email } = accounts.get(accountId);
+      const { email } = await accounts.get(accountId);
       const facts = { realm: 'customer', accountId, email, twoFactor: false } as const;
       return { ...facts, userId: 'user_1', sessionId: 'session_1', provenAt: now };
     },
     isOpen: () => true,
-    standing: ({ accountId }) => {
-      const { standing } = accounts.get(accountId);
+    standing: async ({ accountId }) => {
+      const { standing } = await accounts.get(accountId);
       return standing === 'active' ? undefined : standing;
     },
     address: () => address,
@@ -186,7 +186,7 @@ export function openCustomerApp(directory: string, { catalog = '' } = {}) {
     async customer({ plan = 'pro', credit = 0n, verified = true } = {}): Promise<string> {
       emails += 1;
       const email = `customer-${emails}@example.com`;
-      const { id } = accounts.create({ email, plan, emailVerified: verified }, 'operator');
+      const { id } = await accounts.create({ email, plan, emailVerified: verified }, 'operator');
       if (credit > 0n) {
         await ledger.credit({
           ...creditOf(`credit-${emails}`, id, credit * 1_000_000n),
@@ -214,8 +214,8 @@ export function openCustomerApp(directory: string, { catalog = '' } = {}) {
     seen: () => seen,
     async close(): Promise<void> {
       await ledger.close();
-      booksDatabase.close();
-      database.close();
+      await booksDatabase.close();
+      await database.close();
     },
   };
 }

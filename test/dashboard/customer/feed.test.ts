@@ -99,7 +99,7 @@ test('ends with the session, and a sixth of an account is refused', async () => 
 });
 
 test('ends when the server is about to stop', async () => {
-  const own = openCustomerApp(directory);
+  const own = await openCustomerApp(directory);
   const feed = await watch(await own.customer(), own);
   own.drain();
   await feed.done;

@@ -77,7 +77,7 @@ describe('creation', () => {
       created_at: new Date(NOW_MS).toISOString(),
     });
     expect(app.changes()).toBe(before + 1);
-    const [event] = listAuditEvents(app.dependencies.store.database, account, 1);
+    const [event] = await listAuditEvents(app.dependencies.store.database, account, 1);
     expect(event).toMatchObject({
       action: 'api_key.created',
       actor: account,
@@ -140,7 +140,7 @@ describe('rotation', () => {
     expect(created).toMatchObject({ name: 'ci', status: 'active', rotated_from: old['id'] });
     expect(created?.['key']).toMatch(/^sk-/);
     expect(revoked).not.toHaveProperty('key');
-    const events = listAuditEvents(app.dependencies.store.database, account, 2);
+    const events = await listAuditEvents(app.dependencies.store.database, account, 2);
     expect(new Set(events.map(({ operationId }) => operationId)).size).toBe(1);
     expect(events.map(({ action }) => action)).toEqual(['api_key.revoked', 'api_key.created']);
   });
@@ -205,7 +205,7 @@ describe('the key of another account', () => {
     async (method, action, body) => {
       const [mine, theirs] = [await app.customer(), await app.customer()];
       const { id, key } = await create(theirs);
-      const before = app.keys.list(theirs);
+      const before = await app.keys.list(theirs);
       const shown = async (name: unknown) => {
         const { status, json } = await app.ask(mine, method, `/keys/${name}${action}`, body);
         const { request_id: _id, ...error } = json['error'] as Record<string, unknown>;

@@ -130,14 +130,14 @@ describe('the check of the chain', () => {
     connection.run('drop trigger receipts_no_update');
     const change = 'update receipts set body = replace(body, \'"balance"\', \'"balanc"\')';
     connection.run(`${change} where account_id = ? and sequence = 250`, [eve]);
-    const found = checkReceipts(database, eve, 0).problems;
+    const found = (await checkReceipts(database, eve, 0)).problems;
     expect(found).toMatchObject([{ kind: 'unreadable', sequence: 250 }]);
   });
 
   test('finds a balance that is not what the last receipt leaves', async () => {
     const { database } = app.dependencies.store;
     database.connection.run('update balances set posted = posted + 1 where account_id = ?', [bob]);
-    expect(checkReceipts(database, bob, 0).problems).toEqual([
+    expect((await checkReceipts(database, bob, 0)).problems).toEqual([
       {
         kind: 'balance',
         sequence: 2,
@@ -151,11 +151,11 @@ describe('the check of the chain', () => {
 describe('a code', () => {
   const bytes = (length: number) => crypto.getRandomValues(new Uint8Array(length));
 
-  function makeCode(expiresAt?: number): string {
+  async function makeCode(expiresAt?: number): Promise<string> {
     const { database } = app.dependencies.store;
     const code = createRedemptionCode(bytes);
     const terms = { amount: 2_000_000n, reason: 'test', expiresAt, nowMs: NOW_MS };
-    createCodes({ database, onChange: () => undefined }).add([code], terms);
+    await createCodes({ database, onChange: () => undefined }).add([code], terms);
     return code;
   }
 
@@ -163,7 +163,7 @@ describe('a code', () => {
 
   test('brings what it is worth, once, however it is typed', async () => {
     const zoe = await app.customer();
-    const code = makeCode();
+    const code = await makeCode();
     const brought = { amount: '2', amount_usd: '0.000002', available: '2' };
     expect(await redeem(zoe, ` ${code.toLowerCase()} `)).toEqual({ status: 200, json: brought });
     expect((await redeem(zoe, code)).json).toEqual(brought);
@@ -179,7 +179,11 @@ describe('a code', () => {
 
   test('that is over is told apart from one that never was', async () => {
     const messages: unknown[] = [];
-    for (const code of [makeCode(NOW_MS), createRedemptionCode(bytes), 'TG-0000-0000-0000-0001']) {
+    for (const code of [
+      await makeCode(NOW_MS),
+      createRedemptionCode(bytes),
+      'TG-0000-0000-0000-0001',
+    ]) {
       const { status, json } = await redeem(ada, code);
       messages.push([status, (json['error'] as { message: string }).message]);
     }
@@ -200,7 +204,7 @@ describe('a code', () => {
     expect(await guess(mal)).toBe(429);
     // A typing mistake is told as before, and a good code waits like any other try.
     expect((await redeem(mal, 'TG-1')).status).toBe(400);
-    const code = makeCode();
+    const code = await makeCode();
     expect((await redeem(mal, code)).status).toBe(429);
     app.advance(3_600_000);
     expect((await redeem(mal, code)).status).toBe(200);

@@ -35,7 +35,7 @@ test('of a new account has zeros, thirty days of them, and the first steps', asy
   const overview = await overviewOf(account);
   expect(overview.account).toMatchObject({
     id: account,
-    email: app.accounts.get(account).email,
+    email: (await app.accounts.get(account)).email,
     plan: { slug: 'starter', name: 'Starter', since: new Date(NOW_MS).toISOString() },
     api_keys: { active: 0, limit: 5 },
   });
@@ -60,7 +60,7 @@ test('of a new account has zeros, thirty days of them, and the first steps', asy
 });
 
 test('adds up days, months and the pace from the books, exactly', async () => {
-  const own = openCustomerApp(directory);
+  const own = await openCustomerApp(directory);
   const account = await own.customer({ credit: 1_000n });
   const other = await own.customer({ credit: 1_000n });
   own.advance(-25 * DAY_MS);
@@ -128,12 +128,12 @@ describe('it warns', () => {
 
   test('of keys that are about to expire, the next one first', async () => {
     const account = await app.customer({ credit: 1n });
-    const key = (name: string, inMs: number) =>
-      app.keys.create({ accountId: account, name, expiresAt: NOW_MS + inMs }, account).row;
-    key('later', 8 * DAY_MS);
-    const second = key('second', 6 * DAY_MS);
-    const first = key('first', DAY_MS);
-    app.keys.revoke(key('revoked', DAY_MS).id, 'user', account);
+    const key = async (name: string, inMs: number) =>
+      (await app.keys.create({ accountId: account, name, expiresAt: NOW_MS + inMs }, account)).row;
+    await key('later', 8 * DAY_MS);
+    const second = await key('second', 6 * DAY_MS);
+    const first = await key('first', DAY_MS);
+    await app.keys.revoke((await key('revoked', DAY_MS)).id, 'user', account);
     const shown = [first, second].map(({ id, name, masked, expiresAt }) => {
       return { id, name, masked, expires_at: new Date(expiresAt ?? 0).toISOString() };
     });
@@ -161,7 +161,7 @@ describe('it warns', () => {
 
 test('an account whose plan is gone is told so, and its keys can still be revoked', async () => {
   const account = await app.customer();
-  const { row } = app.keys.create({ accountId: account }, account);
+  const { row } = await app.keys.create({ accountId: account }, account);
   const { catalog } = app.dependencies.operator();
   app.operate({ catalog: { ...catalog, plans: new Map() } });
   const answer = await app.get(account, '/overview');
@@ -179,7 +179,7 @@ test('the account is what /v1 shows a key of it, with the e-mail address', async
   const { email, created_at, ...shown } = (await app.get(own, '/account')).json;
   expect(Object.keys(shown)).toEqual(Object.keys(json));
   expect([email, created_at]).toEqual([
-    app.accounts.get(own).email,
+    (await app.accounts.get(own)).email,
     new Date(NOW_MS).toISOString(),
   ]);
 });

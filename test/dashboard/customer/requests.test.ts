@@ -24,7 +24,7 @@ beforeAll(async () => {
   app = openCustomerApp(directory);
   ada = await app.customer({ credit: 100n });
   bob = await app.customer({ credit: 100n });
-  addRecords(app.dependencies.store.database, [
+  await addRecords(app.dependencies.store.database, [
     usageRecord({ requestId: 'req_Old0000001', accountId: ada, startedAt: DAY, endUser: '=1+1' }),
     usageRecord({
       requestId: 'req_Old0000002',
@@ -109,7 +109,7 @@ describe('the list', () => {
   });
 
   test('can be filtered by the models that there are, the own keys and the playground', async () => {
-    const { row } = app.keys.create({ accountId: bob, name: 'Bot' }, 'operator');
+    const { row } = await app.keys.create({ accountId: bob, name: 'Bot' }, 'operator');
     const { json } = await app.get(bob, '/requests/filters');
     expect(json['keys']).toEqual([
       { id: row.id, name: 'Bot', masked: row.masked },

@@ -17,18 +17,18 @@ beforeAll(async () => {
   app = openCustomerApp(directory);
   ada = await app.customer();
   const other = await app.customer();
-  key = app.keys.create({ accountId: ada, name: 'Laptop' }, 'operator').row;
+  key = (await app.keys.create({ accountId: ada, name: 'Laptop' }, 'operator')).row;
   const { database } = app.dependencies.store;
   const own = (facts: Parameters<typeof usageRecord>[0]) =>
     usageRecord({ accountId: ada, keyId: key.id, ...facts });
-  addRecords(database, [
+  await addRecords(database, [
     own({ startedAt: DAY, debited: 1_500_000n, endUser: 'ann' }),
     own({ startedAt: DAY + 2 * HOUR_MS, debited: 500_000n, outcome: 'upstream_failed' }),
     own({ startedAt: DAY + 30 * HOUR_MS, modelServed: 'deep-1', debited: 2n, loss: 5n }),
     own({ startedAt: DAY + 80 * HOUR_MS, debited: 9_000_000n }),
     usageRecord({ accountId: other, startedAt: DAY, debited: 7_000_000n }),
   ]);
-  createRollUp(database).step(2);
+  await createRollUp(database).step(2);
 });
 
 afterAll(() => app.close());
@@ -120,7 +120,7 @@ test('hours are hours, and a span that begins within one has all of it', async (
 test('many groups are a few series and the rest', async () => {
   const carl = await app.customer();
   const names = [...Array(9).keys()].map((number) => `model-${number}`);
-  addRecords(
+  await addRecords(
     app.dependencies.store.database,
     names.map((modelServed, index) =>
       usageRecord({ accountId: carl, modelServed, debited: BigInt(9 - index) }),

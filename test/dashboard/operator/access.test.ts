@@ -5,12 +5,12 @@ import { readTrail } from '../../operations/parts.ts';
 import { temporaryDirectory } from '../../support/database.ts';
 import { ADDRESS, OPERATOR, openConsole, ROUTES } from './console.ts';
 
-const open = openConsole(temporaryDirectory());
+const open = await openConsole(temporaryDirectory());
 afterAll(open.close);
 
 test('a key is found by its id and as a customer pasted it, and nothing repeats it', async () => {
-  const id = open.account('owner@example.com');
-  const { row, key } = open.keys.create({ accountId: id, name: 'leaked' }, id);
+  const id = await open.account('owner@example.com');
+  const { row, key } = await open.keys.create({ accountId: id, name: 'leaked' }, id);
   for (const typed of [row.id, key, ` ${key}\n`]) {
     const { status, json, text } = await open.post('/keys/find', { key: typed });
     expect([status, json]).toEqual([
@@ -34,18 +34,18 @@ test('a key is found by its id and as a customer pasted it, and nothing repeats 
     reason: 'leak',
     expires_at: null,
   });
-  expect(JSON.stringify(readTrail(open.database))).not.toContain(key);
+  expect(JSON.stringify(await readTrail(open.database))).not.toContain(key);
 });
 
 test('a key is revoked once with its reason, and rotated into another one', async () => {
-  const id = open.account();
-  const { row, key } = open.keys.create({ accountId: id }, id);
+  const id = await open.account();
+  const { row, key } = await open.keys.create({ accountId: id }, id);
   const revoke = () => open.post(`/keys/${row.id}/revoke`, { reason: 'leak_report' });
   const answers = await Promise.all(Array.from({ length: 20 }, revoke));
   expect(new Set(answers.map(({ json }) => json['revoked_reason']))).toEqual(
     new Set(['leak_report']),
   );
-  const events = readTrail(open.database).filter(({ subject }) => subject === row.id);
+  const events = (await readTrail(open.database)).filter(({ subject }) => subject === row.id);
   expect(events.map(({ action, actor, address }) => [action, actor, address])).toEqual([
     ['api_key.created', id, null],
     ['api_key.revoked', `operator:${OPERATOR}`, ADDRESS],
@@ -60,7 +60,7 @@ test('a key is revoked once with its reason, and rotated into another one', asyn
   const { json: rotated } = await open.post(`/keys/${created['id']}/rotate`);
   const successor = rotated['created'] as { id: string; key: string; name: string };
   expect(successor.name).toBe('new');
-  expect(open.keys.find(successor.key).id).toBe(successor.id);
+  expect((await open.keys.find(successor.key)).id).toBe(successor.id);
   expect(new Set([key, created['key'], successor.key]).size).toBe(3);
   const past = { expires_at: '2026-11-21T11:00:00Z' };
   expect(await open.refusal('POST', `/accounts/${id}/keys`, past)).toEqual([
@@ -70,7 +70,7 @@ test('a key is revoked once with its reason, and rotated into another one', asyn
 });
 
 test('accounts, keys and networks are blocked until a date, listed with whom, and let in again', async () => {
-  const id = open.account('blocked@example.com');
+  const id = await open.account('blocked@example.com');
   const until = '2026-11-22T12:00:00.000Z';
   const body = { kind: 'account', value: 'blocked@example.com', reason: 'fraud' };
   expect((await open.post('/blocks', { ...body, expires_at: until })).json).toMatchObject({
@@ -120,7 +120,7 @@ test('maintenance is turned on with words and off again', async () => {
 });
 
 test('the trail has everything that was done here, with who and from where, by filter', async () => {
-  const id = open.account();
+  const id = await open.account();
   await open.post(`/accounts/${id}/plan`, { plan: 'starter' });
   const { json } = await open.get(`/audit?account=${id}&action=account.plan_changed`);
   expect(json).toEqual({
@@ -157,7 +157,7 @@ test('whatever takes or gives money or access needs the password again, and noth
     .map(({ method, path }) => `${method} ${path}`);
   expect(new Set(writes)).toEqual(new Set([...guarded, ...free]));
   open.forgetProof();
-  const before = readTrail(open.database).length;
+  const before = (await readTrail(open.database)).length;
   for (const line of guarded) {
     const [method = '', path = ''] = line.split(' ');
     const refused = await open.refusal(method, path.replace(':id', 'any'));

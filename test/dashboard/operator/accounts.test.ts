@@ -6,20 +6,20 @@ import { readTrail } from '../../operations/parts.ts';
 import { temporaryDirectory } from '../../support/database.ts';
 import { ADDRESS, OPERATOR, openConsole } from './console.ts';
 
-const open = openConsole(temporaryDirectory());
+const open = await openConsole(temporaryDirectory());
 afterAll(open.close);
 
 const rowsOf = (json: Record<string, unknown>) => json['data'] as { id: string; email: string }[];
-const eventsOf = (id: string) =>
-  readTrail(open.database)
+const eventsOf = async (id: string) =>
+  (await readTrail(open.database))
     .filter(({ accountId }) => accountId === id)
     .map(({ action, actor, address, detail }) => ({ action, actor, address, detail }));
 
 test('the list is turned page by page, and filtered', async () => {
-  const ids = Array.from({ length: 5 }, () => open.account());
+  const ids = Array.from({ length: 5 }, async () => open.account());
   const first = await open.get('/accounts?limit=2');
   expect(rowsOf(first.json).map(({ id }) => id)).toEqual(ids.toReversed().slice(0, 2));
-  open.account();
+  await open.account();
   const second = await open.get(`/accounts?limit=2&after=${first.json['next']}`);
   expect(rowsOf(second.json).map(({ id }) => id)).toEqual(ids.toReversed().slice(2, 4));
   const third = await open.get(`/accounts?limit=2&after=${second.json['next']}`);
@@ -28,7 +28,7 @@ test('the list is turned page by page, and filtered', async () => {
     null,
   ]);
   const [id = ''] = ids;
-  const { email } = open.accounts.get(id);
+  const { email } = await open.accounts.get(id);
   expect(rowsOf((await open.get(`/accounts?text=${encodeURIComponent(email)}`)).json)).toEqual([
     {
       id,
@@ -83,8 +83,8 @@ test('an account is created with its first key, which no later answer has', asyn
     expect.objectContaining({ email: 'new@example.com', email_verified: false }),
     expect.stringMatching(/^sk-[A-Za-z0-9]{48}$/),
   ]);
-  const [row] = open.keys.list(account.id);
-  expect([row?.name, open.keys.find(key).id]).toEqual(['first', String(row?.id)]);
+  const [row] = await open.keys.list(account.id);
+  expect([row?.name, (await open.keys.find(key)).id]).toEqual(['first', String(row?.id)]);
   const shown = await open.get(`/accounts/${account.id}/keys`);
   expect(shown.text).toContain(String(row?.masked));
   for (const path of ['', '/keys', '/movements']) {
@@ -104,7 +104,7 @@ test('an account is created with its first key, which no later answer has', asyn
 });
 
 test('everything about one account, its limits in use included', async () => {
-  const id = open.account('shown@example.com');
+  const id = await open.account('shown@example.com');
   const { json } = await open.get(`/accounts/${id}`);
   expect(json).toMatchObject({
     id,
@@ -121,7 +121,7 @@ test('everything about one account, its limits in use included', async () => {
     deletion: null,
   });
   const createdAt = open.identity.clock();
-  open.database.db
+  await open.database.db
     .insert(users)
     .values({
       id: 'user_shown',
@@ -146,9 +146,11 @@ test('everything about one account, its limits in use included', async () => {
 });
 
 test('plan, address and standing are changed, each with its event and the reason', async () => {
-  const id = open.identity.accounts.create(
-    { email: 'change@example.com', plan: 'pro', emailVerified: false },
-    'operator',
+  const id = (
+    await open.identity.accounts.create(
+      { email: 'change@example.com', plan: 'pro', emailVerified: false },
+      'operator',
+    )
   ).id;
   const before = open.changes();
   expect((await open.post(`/accounts/${id}/plan`, { plan: 'starter' })).json).toMatchObject({
@@ -163,7 +165,7 @@ test('plan, address and standing are changed, each with its event and the reason
   await open.post(`/accounts/${id}/standing`, { standing: 'active' });
   expect(open.changes() - before).toBe(5);
   const by = { actor: `operator:${OPERATOR}`, address: ADDRESS };
-  expect(eventsOf(id).slice(1)).toEqual([
+  expect((await eventsOf(id)).slice(1)).toEqual([
     { action: 'account.plan_changed', ...by, detail: { from: 'pro', to: 'starter' } },
     { action: 'account.email_verified', ...by, detail: { from: false, to: true } },
     {
@@ -184,10 +186,10 @@ test('plan, address and standing are changed, each with its event and the reason
 });
 
 test('a deletion that its owner has asked for is shown, and taken back with the standing', async () => {
-  const id = open.account();
+  const id = await open.account();
   const at = open.identity.clock();
-  open.accounts.changeStanding(id, 'pending_deletion', id);
-  open.database.db
+  await open.accounts.changeStanding(id, 'pending_deletion', id);
+  await open.database.db
     .insert(accountDeletions)
     .values({ accountId: id, askedAt: at, dueAt: at + 86_400_000 })
     .run();

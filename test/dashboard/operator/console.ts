@@ -50,10 +50,10 @@ export type Answer = {
 };
 
 /** Everything is closed by `close`. */
-export function openConsole(directory: string) {
+export async function openConsole(directory: string) {
   const url = `sqlite:${directory}/${crypto.randomUUID()}.db`;
   const database = openDatabase({ url, sync: 'normal' });
-  migrate(database);
+  await migrate(database);
   // The ledger of a server has a connection of its own, too.
   const booksDatabase = openDatabase({ url, sync: 'normal' });
   const ledger = createLedger({ database: booksDatabase });
@@ -73,7 +73,7 @@ export function openConsole(directory: string) {
       settings: createSettings(identity),
       incidents: createIncidents(identity),
     },
-    limits: createLimits({
+    limits: await createLimits({
       clock,
       monotonic: clock,
       isLive: () => true,
@@ -141,10 +141,10 @@ export function openConsole(directory: string) {
       return [status, (json['error'] as { code?: string } | undefined)?.code];
     },
     /** A new account on `pro`; answers its id. */
-    account(email?: string): string {
+    async account(email?: string): Promise<string> {
       emails += 1;
       const facts = { email: email ?? `customer-${emails}@example.com`, plan: 'pro' };
-      return identity.accounts.create({ ...facts, emailVerified: true }, 'operator').id;
+      return (await identity.accounts.create({ ...facts, emailVerified: true }, 'operator')).id;
     },
     advance: identity.advance,
     /** The password was last proven too long ago. */
@@ -157,8 +157,8 @@ export function openConsole(directory: string) {
     changes: () => changes,
     async close(): Promise<void> {
       await ledger.close();
-      booksDatabase.close();
-      database.close();
+      await booksDatabase.close();
+      await database.close();
     },
   };
 }

@@ -85,19 +85,19 @@ export type Answer = {
 };
 
 /** `file: false` is the built-in catalog. Everything is closed by `close`. */
-export function openMachineConsole(root: string, { file: hasFile = true } = {}) {
+export async function openMachineConsole(root: string, { file: hasFile = true } = {}) {
   const directory = join(root, crypto.randomUUID());
   mkdirSync(directory);
   const path = join(directory, 'catalog.toml');
   if (hasFile) writeFileSync(path, CATALOG);
   const url = `sqlite:${join(directory, 'data.db')}`;
   const context = createContext({ DATABASE_URL: url, FAR_KEY: SECRETS[0] ?? '' }, directory);
-  const store = context.openStore();
+  const store = await context.openStore();
   const serving = openDatabase({ url, sync: 'normal' });
   const clock = Date.now;
   const file = createCatalogFile(context);
   const live = createLiveCatalog({ first: context.loadedCatalog(), read: file.read, clock });
-  const operators = createOperators({
+  const operators = await createOperators({
     ...{ database: serving, live, file, clock },
     log: { info: () => undefined, error: () => undefined },
     alert: () => undefined,
@@ -124,8 +124,8 @@ export function openMachineConsole(root: string, { file: hasFile = true } = {}) 
     randomBytes,
     catalog: live.current,
     catalogStatus: live.status,
-    reloadCatalog() {
-      operators.reloadCatalog();
+    async reloadCatalog() {
+      await operators.reloadCatalog();
       return live.status();
     },
     upstreams: () => withDisabled(health.states(), operators.current().isDisabled),
@@ -217,7 +217,7 @@ export function openMachineConsole(root: string, { file: hasFile = true } = {}) 
     },
     async close(): Promise<void> {
       stopWatching();
-      serving.close();
+      await serving.close();
       await context.close();
     },
   };

@@ -13,7 +13,7 @@ import { temporaryDirectory } from '../../support/database.ts';
 import { creditOf, holdOf } from '../../support/ledger.ts';
 import { OPERATOR, openMachineConsole, SECRETS } from './machine-console.ts';
 
-const open = openMachineConsole(temporaryDirectory());
+const open = await openMachineConsole(temporaryDirectory());
 afterAll(open.close);
 
 const SERVER_ERROR: UpstreamFailure = { class: 'server_error', detail: 'no' };
@@ -30,7 +30,7 @@ const upstreams = async () => (await open.get<UpstreamsRecord>('/upstreams')).up
 const statesOf = async () => (await upstreams()).map(({ state }) => state);
 
 test('what operators change needs the password again', async () => {
-  const locked = openMachineConsole(temporaryDirectory());
+  const locked = await openMachineConsole(temporaryDirectory());
   locked.forgetProof();
   const writes: readonly (readonly [string, string, object?])[] = [
     ['POST', '/upstreams/far/disable', { reason: '' }],
@@ -81,7 +81,7 @@ test('an upstream is taken out of service and put back, wholly and for one model
   });
   await open.post('/upstreams/far/enable', { model: 'swift-1' });
   expect(await statesOf()).toEqual(['healthy', 'healthy']);
-  const trail = open.events().map(({ action, actor, address }) => [action, actor, address]);
+  const trail = (await open.events()).map(({ action, actor, address }) => [action, actor, address]);
   const who = [`operator:${OPERATOR}`, '203.0.113.7'];
   expect(trail).toEqual([
     ['upstream.disabled', ...who],
@@ -170,14 +170,14 @@ test('failed attempts are listed with their upstream, by minute and one by one',
 
 test('the overview has what is under way, what is owed and what is wrong, and its feed the same', async () => {
   const { accounts, ledger } = open.store;
-  const { id } = accounts.create(
+  const { id } = await accounts.create(
     { email: 'a@example.com', plan: 'pro', emailVerified: true },
     'operator',
   );
   await ledger.credit(creditOf('c', id, 5_000_000n));
   await ledger.hold({ ...holdOf('req_1', id, 2_000_000n), nowMs: Date.now() });
   open.trouble(['the ledger is behind']);
-  const fresh = openMachineConsole(temporaryDirectory());
+  const fresh = await openMachineConsole(temporaryDirectory());
   expect((await fresh.get<OperatorOverviewRecord>('/overview')).live.status).toBe('ready');
   await fresh.close();
   const { version, live } = await open.get<OperatorOverviewRecord>('/overview');

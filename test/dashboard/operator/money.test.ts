@@ -7,7 +7,7 @@ import { temporaryDirectory } from '../../support/database.ts';
 import { holdOf, settleOf } from '../../support/ledger.ts';
 import { ADDRESS, OPERATOR, openConsole } from './console.ts';
 
-const open = openConsole(temporaryDirectory());
+const open = await openConsole(temporaryDirectory());
 afterAll(open.close);
 
 const credit = (more: object = {}) => ({
@@ -19,7 +19,7 @@ const credit = (more: object = {}) => ({
 });
 
 test('fifty posts of one dialog book once; one of them says so, and so does the trail', async () => {
-  const id = open.account();
+  const id = await open.account();
   const body = credit();
   const answers = await Promise.all(
     Array.from({ length: 50 }, () => open.post(`/accounts/${id}/movements`, body)),
@@ -33,7 +33,7 @@ test('fifty posts of one dialog book once; one of them says so, and so does the 
     reason: 'invoice 7',
     account: { id, balance: { available: '10.5' } },
   });
-  const events = readTrail(open.database).filter(({ subject }) => subject === body.id);
+  const events = (await readTrail(open.database)).filter(({ subject }) => subject === body.id);
   expect(events).toEqual([
     {
       at: open.identity.clock(),
@@ -48,7 +48,7 @@ test('fifty posts of one dialog book once; one of them says so, and so does the 
 });
 
 test('the movements of an account, newest first, with the reason and what was left', async () => {
-  const id = open.account();
+  const id = await open.account();
   open.advance(1_000);
   await open.post(`/accounts/${id}/movements`, credit({ id: 'a' }));
   await open.post(`/accounts/${id}/movements`, credit({ id: 'b', kind: 'grant', amount: '2' }));
@@ -86,7 +86,7 @@ test('the movements of an account, newest first, with the reason and what was le
 });
 
 test('what is wrong with a movement is said, and nothing is booked', async () => {
-  const id = open.account();
+  const id = await open.account();
   const refusal = (more: object) => open.refusal('POST', `/accounts/${id}/movements`, credit(more));
   expect(await refusal({ amount: '-1' })).toEqual([400, 'invalid_amount']);
   expect(await refusal({ amount: 5 })).toEqual([400, 'invalid_request']);
@@ -103,11 +103,11 @@ test('what is wrong with a movement is said, and nothing is booked', async () =>
   const booked = credit();
   await open.post(`/accounts/${id}/movements`, booked);
   expect(await refusal({ id: booked.id, amount: '11' })).toEqual([409, 'ledger_refused']);
-  expect(open.books.balance(id).posted).toBe(10_500_000n);
+  expect((await open.books.balance(id)).posted).toBe(10_500_000n);
 });
 
 test('codes are shown once, listed without their text, and revoked', async () => {
-  const id = open.account();
+  const id = await open.account();
   const terms = { amount: '5', reason: 'spring', count: 2, expires_at: '2026-12-01T00:00:00Z' };
   const made = (await open.post('/codes', terms)).json['data'] as Record<string, string>[];
   expect(made.map(({ amount, status, expires_at }) => [amount, status, expires_at])).toEqual([
@@ -136,7 +136,7 @@ test('codes are shown once, listed without their text, and revoked', async () =>
     [first?.['id'], 'redeemed', id],
   ]);
   expect(rest.json['next']).toBeNull();
-  const everything = `${listed.text}${rest.text}${JSON.stringify(readTrail(open.database))}`;
+  const everything = `${listed.text}${rest.text}${JSON.stringify(await readTrail(open.database))}`;
   for (const { code } of made) expect(everything).not.toContain(String(code));
   for (const bad of [{ count: 0 }, { count: 10_001 }, { count: 1.5 }, { expires_at: 'soon' }]) {
     const refused = await open.refusal('POST', '/codes', { ...terms, ...bad });
@@ -147,8 +147,8 @@ test('codes are shown once, listed without their text, and revoked', async () =>
 });
 
 test('the requests of an account, and the whole story of one, its upstream included', async () => {
-  const id = open.account();
-  const other = open.account();
+  const id = await open.account();
+  const other = await open.account();
   await open.post(`/accounts/${id}/movements`, credit({ amount: '100' }));
   const nowMs = open.identity.clock();
   for (const name of ['req_one', 'req_two', 'req_three']) {

@@ -13,9 +13,9 @@ const visit = createBrowser().visit();
 
 /** The console's people over real sign-in, asked by an operator who has just signed in. */
 async function open() {
-  const rig = createRig(directory, 'invite');
+  const rig = await createRig(directory, 'invite');
   const { signIn, accounts, clock, database } = rig;
-  const { token } = signIn.operators.invite('op@example.com', 'operator');
+  const { token } = await signIn.operators.invite('op@example.com', 'operator');
   await signIn.operator.resetPassword({ token, password: PASSWORD }, visit);
   const browser = createBrowser();
   const given = { email: 'op@example.com', password: PASSWORD };
@@ -122,7 +122,7 @@ describe('operators', () => {
 test("a customer's lost second factor is turned off, and their sessions end", async () => {
   const rig = await open();
   const { ask, signIn } = rig;
-  const { token: invite } = signIn.invites.create({}, 'operator');
+  const { token: invite } = await signIn.invites.create({}, 'operator');
   const browser = createBrowser();
   const given = { email: 'c@example.com', password: PASSWORD };
   await signIn.customer.signUp({ ...given, invite }, visit);

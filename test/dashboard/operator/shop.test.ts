@@ -20,8 +20,8 @@ import { creditOf, holdOf, settleOf } from '../../support/ledger.ts';
 import { CATALOG, openMachineConsole } from './machine-console.ts';
 
 const root = temporaryDirectory();
-const open = openMachineConsole(root);
-const builtIn = openMachineConsole(root, { file: false });
+const open = await openMachineConsole(root);
+const builtIn = await openMachineConsole(root, { file: false });
 afterAll(async () => {
   await open.close();
   await builtIn.close();
@@ -55,7 +55,7 @@ async function sell(ledger: Ledger, requestId: string, nowMs: number): Promise<v
 beforeAll(async () => {
   const { accounts, ledger } = open.store;
   const account = { email: 'a@example.com', plan: 'pro', emailVerified: true };
-  accountId = accounts.create(account, 'operator').id;
+  accountId = (await accounts.create(account, 'operator')).id;
   await ledger.credit({ ...creditOf('c', accountId, 100_000_000n), nowMs: Date.now() });
   await sell(ledger, 'req_1', Date.now());
   await sell(ledger, 'req_2', Date.now());
@@ -126,7 +126,7 @@ test('money: what is owed, earned and left, with who spends it', async () => {
   const spenders = await open.get<{ data: unknown }>('/money/spenders?days=7');
   // What is not added up yet is not in it.
   expect(spenders.data).toEqual([]);
-  createRollUp(open.store.database).step(100);
+  await createRollUp(open.store.database).step(100);
   const later = await open.get<{ data: unknown }>('/money/spenders?days=90');
   expect(later.data).toEqual([
     { account_id: accountId, email: 'a@example.com', amount: '42', amount_usd: '0.000084' },
@@ -197,7 +197,9 @@ describe('prices', () => {
     ]);
     const other = { add: [{ ...ADD, model: 'swift-0' }], based_on };
     expect(await open.refusal('POST', '/prices/publish', other)).toEqual([409, 'catalog_changed']);
-    expect(open.events().filter(({ action }) => action === 'prices.published')).toHaveLength(1);
+    expect(
+      (await open.events()).filter(({ action }) => action === 'prices.published'),
+    ).toHaveLength(1);
     const withdraw = [{ model: 'swift-1', valid_from: LATER }];
     const back = { withdraw, based_on: book.file.digest };
     expect((await open.post('/prices/publish', back)).json['in_force']).toBe(true);
@@ -239,6 +241,6 @@ describe('the catalog', () => {
     expect(good['digest']).toBe(good['digest_on_disk']);
     const plans = good['plans'] as CatalogRecord['plans'];
     expect(plans.find(({ slug }) => slug === 'pro')?.accounts).toBe(1);
-    expect(open.events().at(-1)?.action).toBe('catalog.reload_requested');
+    expect((await open.events()).at(-1)?.action).toBe('catalog.reload_requested');
   });
 });

@@ -192,8 +192,8 @@ test.each([...DASHBOARD, ...CONSOLE, ...BAD_INPUT].map(([what, tests]) => [what,
   },
 );
 
-test('nothing of the audit trail is altered or removed', () => {
-  const { connection } = newDatabase(temporaryDirectory());
+test('nothing of the audit trail is altered or removed', async () => {
+  const { connection } = await newDatabase(temporaryDirectory());
   connection.run(
     "INSERT INTO audit_events (operation_id, at, actor, action, subject, detail) VALUES ('op_1', 1, 'a', 'b', 'c', '{}')",
   );

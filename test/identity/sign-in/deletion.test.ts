@@ -9,7 +9,7 @@ const EMAIL = 'a@example.com';
 const DAY_MS = 86_400_000;
 
 async function open() {
-  const rig = createRig(directory);
+  const rig = await createRig(directory);
   const browser = await rig.customer(EMAIL);
   const { customer } = rig.signIn;
   const who = await customer.read(browser.visit().headers);
@@ -23,15 +23,15 @@ async function open() {
 describe('a deletion', () => {
   test('that is asked for refuses the account for two weeks, and its owner still signs in', async () => {
     const rig = await open();
-    const dueAt = rig.ask();
+    const dueAt = await rig.ask();
     expect(dueAt).toBe(rig.clock() + 14 * DAY_MS);
-    expect(rig.account().standing).toBe('pending_deletion');
+    expect((await rig.account()).standing).toBe('pending_deletion');
     expect(rig.customer.deletionDueAt(rig.who.accountId)).toBe(dueAt);
     expect(rig.deletions).toEqual([rig.who.accountId]);
     await rig.signIn.settled();
     expect(rig.mails.at(-1)?.subject).toBe('Your account is going to be deleted');
     rig.advance(14 * DAY_MS - 1);
-    rig.signIn.sweep();
+    await rig.signIn.sweep();
     const outcome = await rig.customer.signIn(
       { email: EMAIL, password: PASSWORD },
       createBrowser().visit(),
@@ -41,15 +41,15 @@ describe('a deletion', () => {
 
   test('can be taken back', async () => {
     const rig = await open();
-    const { key } = rig.keys.create({ accountId: rig.who.accountId }, 'operator');
-    rig.ask();
-    rig.takeBack();
+    const { key } = await rig.keys.create({ accountId: rig.who.accountId }, 'operator');
+    await rig.ask();
+    await rig.takeBack();
     expect(rig.account()).toMatchObject({ standing: 'active', email: EMAIL });
     expect(rig.customer.deletionDueAt(rig.who.accountId)).toBeUndefined();
     rig.advance(15 * DAY_MS);
-    rig.signIn.sweep();
+    await rig.signIn.sweep();
     expect(rig.account()).toMatchObject({ standing: 'active', email: EMAIL });
-    expect(rig.keys.find(key).revokedAt).toBeNull();
+    expect((await rig.keys.find(key)).revokedAt).toBeNull();
     expect(rig.trail()).toContain('account.deletion_taken_back');
     expect(rig.takeBack).toThrow('You have not asked for the deletion');
   });
@@ -57,14 +57,14 @@ describe('a deletion', () => {
   test('that is due leaves an account that nobody owns, and its books', async () => {
     const rig = await open();
     const { signIn, database, who, browser } = rig;
-    const { key } = rig.keys.create({ accountId: who.accountId }, 'operator');
-    signIn.invites.create({ email: EMAIL }, 'operator');
-    rig.ask();
+    const { key } = await rig.keys.create({ accountId: who.accountId }, 'operator');
+    await signIn.invites.create({ email: EMAIL }, 'operator');
+    await rig.ask();
     await signIn.settled();
     rig.advance(14 * DAY_MS);
-    signIn.sweep();
-    signIn.sweep();
-    expect(rig.keys.find(key).revokedReason).toBe('account_closed');
+    await signIn.sweep();
+    await signIn.sweep();
+    expect((await rig.keys.find(key)).revokedReason).toBe('account_closed');
     expect(rig.account()).toMatchObject({
       email: `deleted-${who.accountId.toLowerCase()}@deleted.invalid`,
       emailVerified: false,
@@ -76,7 +76,7 @@ describe('a deletion', () => {
     expect(rig.mails.filter(({ subject }) => subject === 'Your account is deleted')).toHaveLength(
       1,
     );
-    expect(rig.trail().filter((action) => action === 'account.closed')).toHaveLength(1);
+    expect((await rig.trail()).filter((action) => action === 'account.closed')).toHaveLength(1);
     const everything = database.connection
       .query<{ name: string }, []>("SELECT name FROM sqlite_schema WHERE type = 'table'")
       .all()
@@ -88,9 +88,9 @@ describe('a deletion', () => {
 
   test('leaves the address free for another account', async () => {
     const rig = await open();
-    rig.ask();
+    await rig.ask();
     rig.advance(14 * DAY_MS);
-    rig.signIn.sweep();
+    await rig.signIn.sweep();
     const again = await rig.customerOf(EMAIL);
     const who = await rig.signIn.readCustomer(again.visit().headers);
     expect(who?.accountId).not.toBe(rig.who.accountId);
@@ -98,20 +98,20 @@ describe('a deletion', () => {
 
   test('is not done where the operator has decided otherwise', async () => {
     const rig = await open();
-    rig.ask();
-    rig.accounts.changeStanding(rig.who.accountId, 'suspended', 'operator');
+    await rig.ask();
+    await rig.accounts.changeStanding(rig.who.accountId, 'suspended', 'operator');
     rig.advance(14 * DAY_MS);
-    rig.signIn.sweep();
+    await rig.signIn.sweep();
     expect(rig.account()).toMatchObject({ standing: 'suspended', email: EMAIL });
   });
 
   test('that the operator has begun is not the owner to take back', async () => {
     const rig = await open();
-    rig.accounts.changeStanding(rig.who.accountId, 'pending_deletion', 'operator');
+    await rig.accounts.changeStanding(rig.who.accountId, 'pending_deletion', 'operator');
     expect(rig.takeBack).toThrow('You have not asked for the deletion');
-    expect(rig.account().standing).toBe('pending_deletion');
+    expect((await rig.account()).standing).toBe('pending_deletion');
     rig.advance(15 * DAY_MS);
-    rig.signIn.sweep();
-    expect(rig.account().email).toBe(EMAIL);
+    await rig.signIn.sweep();
+    expect((await rig.account()).email).toBe(EMAIL);
   });
 });

@@ -31,9 +31,9 @@ async function resetToken(rig: Rig): Promise<string> {
 
 describe('an invitation', () => {
   test('that is used up leaves no account behind, by which another address comes in', async () => {
-    const rig = createRig(directory, 'invite');
+    const rig = await createRig(directory, 'invite');
     const { customer, invites } = rig.signIn;
-    const { token: invite } = invites.create({}, 'operator');
+    const { token: invite } = await invites.create({}, 'operator');
     const visit = createBrowser().visit();
     const tokens: string[] = [];
     for (const email of [EMAIL, 'b@example.com']) {
@@ -45,17 +45,17 @@ describe('an invitation', () => {
     await expect(
       customer.verifyEmail({ token: second, password: PASSWORD }, visit),
     ).rejects.toEqual(refused('invalid_invite'));
-    expect(rig.accounts.list().map(({ email }) => email)).toEqual([EMAIL]);
+    expect((await rig.accounts.list()).map(({ email }) => email)).toEqual([EMAIL]);
     rig.mails.length = 0;
-    customer.forgotPassword('b@example.com', visit);
+    await customer.forgotPassword('b@example.com', visit);
     await rig.signIn.settled();
     expect(rig.mails).toEqual([]);
   });
 
   test('lets one in of all who use it at once', async () => {
-    const rig = createRig(directory, 'invite');
+    const rig = await createRig(directory, 'invite');
     const { customer, invites } = rig.signIn;
-    const { token: invite } = invites.create({}, 'operator');
+    const { token: invite } = await invites.create({}, 'operator');
     const visit = createBrowser().visit();
     const tokens: string[] = [];
     for (let each = 0; each < 5; each += 1) {
@@ -102,7 +102,7 @@ function slowPasswords() {
 describe('a sign-in with the old password that is under way when it is set anew', () => {
   test('opens nothing afterwards', async () => {
     const { passwords, asked, hold, letGo } = slowPasswords();
-    const rig = createRig(directory, 'open', passwords);
+    const rig = await createRig(directory, 'open', passwords);
     await rig.customer(EMAIL);
     const token = await resetToken(rig);
     const { customer } = rig.signIn;
@@ -122,7 +122,7 @@ describe('a sign-in with the old password that is under way when it is set anew'
 
   test('asks for no second factor either', async () => {
     const { passwords, asked, hold, letGo } = slowPasswords();
-    const rig = createRig(directory, 'open', passwords);
+    const rig = await createRig(directory, 'open', passwords);
     const browser = await rig.customer(EMAIL);
     const { customer } = rig.signIn;
     const who = await customer.read(browser.visit().headers);
@@ -139,14 +139,14 @@ describe('a sign-in with the old password that is under way when it is set anew'
     await customer.resetPassword({ token, password: OTHER }, createBrowser().visit());
     letGo();
     expect(await entering).toBe('invalid_credentials');
-    const waiting = rig.database.db.select().from(challenges).all();
+    const waiting = await rig.database.db.select().from(challenges).all();
     expect(waiting.map(({ value }) => value)).not.toContain(who.userId);
   });
 });
 
 describe('a change of the password by whoever has a stolen session', () => {
   test('does not undo that the owner has set it anew meanwhile', async () => {
-    const rig = createRig(directory);
+    const rig = await createRig(directory);
     const stolen = await rig.customer(EMAIL);
     const token = await resetToken(rig);
     const who = await rig.signIn.readCustomer(stolen.visit().headers);

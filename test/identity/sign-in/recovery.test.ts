@@ -12,7 +12,7 @@ const visit = createBrowser('192.0.2.1').visit();
 const refused = (code: string) => expect.objectContaining({ code });
 
 async function open() {
-  const rig = createRig(directory);
+  const rig = await createRig(directory);
   const browser = await rig.customer(EMAIL);
   const { customer } = rig.signIn;
   return {
@@ -21,7 +21,7 @@ async function open() {
     customer,
     customerOf: rig.customer,
     async forget(email = EMAIL) {
-      customer.forgotPassword(email, visit);
+      await customer.forgotPassword(email, visit);
       return rig.mailedToken(email);
     },
   };
@@ -130,18 +130,18 @@ describe('the token', () => {
 test('five mails an hour go to one address for one network, and a stranger cannot tell', async () => {
   const { customer, mails, signIn } = await open();
   const before = mails.length;
-  for (let count = 0; count < 8; count += 1) customer.forgotPassword(EMAIL, visit);
+  for (let count = 0; count < 8; count += 1) await customer.forgotPassword(EMAIL, visit);
   await signIn.settled();
   expect(mails.slice(before).map(({ to }) => to)).toEqual(Array(5).fill(EMAIL));
 });
 
 test('an unknown address is as much work as a known one', async () => {
   const { customer, signIn, database } = await open();
-  const rows = () => database.db.select().from(signInTokens).all().length;
-  customer.forgotPassword(EMAIL, visit);
+  const rows = async () => (await database.db.select().from(signInTokens).all()).length;
+  await customer.forgotPassword(EMAIL, visit);
   await signIn.settled();
-  const known = rows();
-  customer.forgotPassword('nobody@example.com', visit);
+  const known = await rows();
+  await customer.forgotPassword('nobody@example.com', visit);
   await signIn.settled();
-  expect([known, rows()]).toEqual([1, 2]);
+  expect([known, await rows()]).toEqual([1, 2]);
 });

@@ -18,12 +18,12 @@ export type Mail = Parameters<SendMail>[0];
 
 export type Rig = ReturnType<typeof createRig>;
 
-export function createRig(
+export async function createRig(
   directory: string,
   mode: SignUpMode = 'open',
   passwords = createPasswords({ memoryCost: 8, timeCost: 1 }),
 ) {
-  const database = newDatabase(directory);
+  const database = await newDatabase(directory);
   const identity = createIdentity(database);
   // The library knows the real time alone, so the clock of the test begins there.
   identity.advance(Date.now() - identity.clock());
@@ -59,12 +59,8 @@ export function createRig(
     troubles,
     mailedToken,
     /** The actions of the audit trail, oldest first. */
-    trail: () =>
-      database.db
-        .select()
-        .from(auditEvents)
-        .all()
-        .map((event) => event.action),
+    trail: async () =>
+      (await database.db.select().from(auditEvents).all()).map((event) => event.action),
     /** Signs up, verifies, and leaves a signed-in browser. */
     async customer(email: string, browser = createBrowser()) {
       await signIn.customer.signUp({ email, password: PASSWORD }, browser.visit());

@@ -10,7 +10,7 @@ const HOUR_MS = 3_600_000;
 const EMAIL = 'a@example.com';
 
 async function open() {
-  const rig = createRig(directory);
+  const rig = await createRig(directory);
   const browser = await rig.customer(EMAIL);
   const { customer } = rig.signIn;
   return {
@@ -48,7 +48,7 @@ describe('a session', () => {
       /^__Host-tollgate=[\w-]{43}\.[\w%]+; Max-Age=604800; Path=\/; HttpOnly; Secure; SameSite=Lax$/,
     );
     const secret = /=([\w-]{43})/.exec(cookies[0] ?? '')?.[1] ?? '';
-    const rows = database.db.select().from(sessions).all();
+    const rows = await database.db.select().from(sessions).all();
     expect(JSON.stringify(rows)).not.toContain(secret);
     expect(rows.map((row) => row.digest)).toContain(
       new Bun.CryptoHasher('sha256').update(secret).digest('hex'),
@@ -62,7 +62,7 @@ describe('a session', () => {
       sessionId: expect.stringMatching(/^sess_\w{24}$/),
       userId: expect.stringMatching(/^user_\w{24}$/),
       email: EMAIL,
-      accountId: accounts.find(EMAIL).id,
+      accountId: (await accounts.find(EMAIL)).id,
       twoFactor: false,
       provenAt: clock(),
     });
@@ -88,8 +88,8 @@ describe('a session', () => {
 
   test('is noted as seen once a minute', async () => {
     const { who, advance, database } = await open();
-    const seen = () => database.db.select().from(sessions).get()?.lastSeenAt ?? 0;
-    const first = seen();
+    const seen = async () => (await database.db.select().from(sessions).get())?.lastSeenAt ?? 0;
+    const first = await seen();
     advance(59_999);
     await who();
     expect(seen()).toBe(first);
@@ -109,10 +109,10 @@ describe('a session', () => {
 
   test('is forgotten once it is over', async () => {
     const rig = await open();
-    const rows = () => rig.database.db.select().from(sessions).all().length;
+    const rows = async () => (await rig.database.db.select().from(sessions).all()).length;
     expect(rows()).toBe(1);
     rig.advance(12 * HOUR_MS);
-    rig.sweep();
+    await rig.sweep();
     expect(rows()).toBe(0);
   });
 
@@ -204,7 +204,7 @@ describe('sessions', () => {
   test('are listed with what they are', async () => {
     const { signIn, customer, me, clock } = await open();
     await signIn(createBrowser('2001:db8::7'));
-    const rows = customer.sessions(await me());
+    const rows = await customer.sessions(await me());
     expect(rows.map(({ address }) => address).sort()).toEqual(['2001:db8::7', '203.0.113.7']);
     expect(rows[0]).toMatchObject({
       userAgent: 'Browser/1.0',
@@ -218,17 +218,17 @@ describe('sessions', () => {
     const { browser, signIn, customer, me, trail } = await open();
     const [first, second, third] = [await signIn(), await signIn(), await signIn()];
     const who = await me();
-    customer.endSession(who, (await me(first)).sessionId, browser.visit());
+    await customer.endSession(who, (await me(first)).sessionId, browser.visit());
     expect(await customer.read(first.visit().headers)).toBeUndefined();
     expect(await customer.read(second.visit().headers)).toBeDefined();
-    customer.endOtherSessions(who, browser.visit());
+    await customer.endOtherSessions(who, browser.visit());
     expect(await customer.read(third.visit().headers)).toBeUndefined();
     expect(await customer.read(browser.visit().headers)).toBeDefined();
     const old = browser.visit();
-    browser.take(customer.signOut(old));
+    browser.take(await customer.signOut(old));
     expect(browser.cookies.size).toBe(0);
     expect(await customer.read(old.headers)).toBeUndefined();
-    expect(trail().slice(-3)).toEqual([
+    expect((await trail()).slice(-3)).toEqual([
       'user.sessions_ended',
       'user.sessions_ended',
       'user.signed_out',

@@ -25,9 +25,9 @@ const usersOf = (rig: Rig) => rig.database.db.select().from(users).all();
 
 describe('a stranger', () => {
   test('becomes a customer by the mailed link and the password, signed in at once', async () => {
-    const rig = createRig(directory);
+    const rig = await createRig(directory);
     const token = await signUp(rig, EMAIL, PASSWORD);
-    expect([usersOf(rig), rig.accounts.list()]).toEqual([[], []]);
+    expect([usersOf(rig), await rig.accounts.list()]).toEqual([[], []]);
     const browser = createBrowser();
     const outcome = await rig.signIn.customer.verifyEmail(
       { token, password: PASSWORD },
@@ -35,7 +35,7 @@ describe('a stranger', () => {
     );
     browser.take(outcome.cookies);
     const who = await rig.signIn.readCustomer(browser.visit().headers);
-    const account = rig.accounts.find(EMAIL);
+    const account = await rig.accounts.find(EMAIL);
     expect(account).toMatchObject({
       id: who?.accountId,
       plan: 'pay-as-you-go',
@@ -46,7 +46,7 @@ describe('a stranger', () => {
   });
 
   test('gets a mail with one link to a page, in plain words', async () => {
-    const rig = createRig(directory);
+    const rig = await createRig(directory);
     const token = await signUp(rig, EMAIL, PASSWORD);
     expect(rig.mails).toHaveLength(1);
     expect(rig.mails[0]).toMatchObject({
@@ -58,7 +58,7 @@ describe('a stranger', () => {
   });
 
   test('has one address, however it is written', async () => {
-    const rig = createRig(directory);
+    const rig = await createRig(directory);
     await verify(rig, await signUp(rig, EMAIL, PASSWORD), PASSWORD);
     await rig.signIn.customer.signUp({ email: ' A@EXAMPLE.com ', password: PASSWORD }, visit);
     await rig.signIn.settled();
@@ -75,7 +75,7 @@ describe('a stranger', () => {
     'a b@example.com',
     'a@example.com\r\nBcc: b@example.com',
   ])('is refused with an address that is none: %#', async (email) => {
-    const rig = createRig(directory);
+    const rig = await createRig(directory);
     const given = { email, password: PASSWORD };
     await expect(rig.signIn.customer.signUp(given, visit)).rejects.toEqual(
       refused('invalid_email'),
@@ -88,7 +88,7 @@ describe('a stranger', () => {
 
 describe('a taken address', () => {
   test('is answered as a free one is, and its owner gets a mail that changes nothing', async () => {
-    const rig = createRig(directory);
+    const rig = await createRig(directory);
     await verify(rig, await signUp(rig, EMAIL, PASSWORD), PASSWORD);
     const answer = await rig.signIn.customer.signUp(
       { email: EMAIL, password: OTHER_PASSWORD },
@@ -111,14 +111,14 @@ describe('a taken address', () => {
 
 describe('an address that somebody else signed up with first', () => {
   test('is not theirs when its owner follows the link: that takes their password', async () => {
-    const rig = createRig(directory);
+    const rig = await createRig(directory);
     const theirs = await signUp(rig, EMAIL, OTHER_PASSWORD);
     await expect(verify(rig, theirs, PASSWORD)).rejects.toEqual(refused('invalid_credentials'));
     expect(usersOf(rig)).toEqual([]);
   });
 
   test('leaves nothing of theirs when its owner signs up as well', async () => {
-    const rig = createRig(directory);
+    const rig = await createRig(directory);
     const theirs = await signUp(rig, EMAIL, OTHER_PASSWORD);
     const own = await signUp(rig, EMAIL, PASSWORD);
     await verify(rig, own, PASSWORD);
@@ -131,7 +131,7 @@ describe('an address that somebody else signed up with first', () => {
   });
 
   test('opens nothing before it is verified', async () => {
-    const rig = createRig(directory);
+    const rig = await createRig(directory);
     await signUp(rig, EMAIL, OTHER_PASSWORD);
     const given = { email: EMAIL, password: OTHER_PASSWORD };
     await expect(rig.signIn.customer.signIn(given, visit)).rejects.toEqual(
@@ -142,7 +142,7 @@ describe('an address that somebody else signed up with first', () => {
 
 describe('a mailed token', () => {
   test('is taken once, also by two at the same time', async () => {
-    const rig = createRig(directory);
+    const rig = await createRig(directory);
     const token = await signUp(rig, EMAIL, PASSWORD);
     const results = await Promise.allSettled([
       verify(rig, token, PASSWORD),
@@ -154,7 +154,7 @@ describe('a mailed token', () => {
   });
 
   test('is worth nothing after half an hour, and to another purpose or realm', async () => {
-    const rig = createRig(directory);
+    const rig = await createRig(directory);
     const token = await signUp(rig, EMAIL, PASSWORD);
     const reset = { token, password: PASSWORD };
     await expect(rig.signIn.customer.resetPassword(reset, visit)).rejects.toEqual(
@@ -170,13 +170,13 @@ describe('a mailed token', () => {
   test.each(['', 'x', 'x'.repeat(43), "' OR 1=1 --"])(
     'is nothing that was made up: %#',
     async (text) => {
-      const rig = createRig(directory);
+      const rig = await createRig(directory);
       await expect(verify(rig, text, PASSWORD)).rejects.toEqual(refused('invalid_token'));
     },
   );
 
   test('is nowhere in the database, and neither is a password', async () => {
-    const rig = createRig(directory);
+    const rig = await createRig(directory);
     const token = await signUp(rig, EMAIL, PASSWORD);
     rig.database.connection.run('PRAGMA wal_checkpoint(TRUNCATE)');
     const files = readdirSync(directory).map((file) => readFileSync(join(directory, file)));
@@ -190,8 +190,8 @@ describe('an account that the operator has made', () => {
     rig.accounts.create({ email: EMAIL, plan: 'pro', emailVerified: false }, 'operator');
 
   test('goes to who verifies its address', async () => {
-    const rig = createRig(directory);
-    const { id } = make(rig);
+    const rig = await createRig(directory);
+    const { id } = await make(rig);
     await verify(rig, await signUp(rig, EMAIL, PASSWORD), PASSWORD);
     expect(rig.accounts.list()).toEqual([
       expect.objectContaining({ id, plan: 'pro', emailVerified: true }),
@@ -200,15 +200,15 @@ describe('an account that the operator has made', () => {
   });
 
   test('gets its first password by "forgot password", where sign-up is closed too', async () => {
-    const rig = createRig(directory, 'closed');
-    const { id } = make(rig);
-    rig.signIn.customer.forgotPassword(EMAIL, visit);
+    const rig = await createRig(directory, 'closed');
+    const { id } = await make(rig);
+    await rig.signIn.customer.forgotPassword(EMAIL, visit);
     const token = await rig.mailedToken(EMAIL);
     await rig.signIn.customer.resetPassword({ token, password: PASSWORD }, visit);
     const outcome = await rig.signIn.customer.signIn({ email: EMAIL, password: PASSWORD }, visit);
     expect(outcome.status).toBe('signed_in');
     expect(usersOf(rig)).toEqual([expect.objectContaining({ accountId: id })]);
-    expect(rig.accounts.get(id).emailVerified).toBe(true);
+    expect((await rig.accounts.get(id)).emailVerified).toBe(true);
   });
 });
 
@@ -216,8 +216,8 @@ describe('sign-up', () => {
   const given = { email: EMAIL, password: PASSWORD };
 
   test('that is closed is closed to everybody', async () => {
-    const rig = createRig(directory, 'closed');
-    const { token: invite } = rig.signIn.invites.create({}, 'operator');
+    const rig = await createRig(directory, 'closed');
+    const { token: invite } = await rig.signIn.invites.create({}, 'operator');
     await expect(rig.signIn.customer.signUp(given, visit)).rejects.toEqual(
       refused('sign_up_closed'),
     );
@@ -227,29 +227,29 @@ describe('sign-up', () => {
   });
 
   test('by invitation takes one that is open, once', async () => {
-    const rig = createRig(directory, 'invite');
+    const rig = await createRig(directory, 'invite');
     await expect(rig.signIn.customer.signUp(given, visit)).rejects.toEqual(
       refused('sign_up_closed'),
     );
-    const { token: invite, invite: row } = rig.signIn.invites.create({}, 'operator');
+    const { token: invite, invite: row } = await rig.signIn.invites.create({}, 'operator');
     const first = await signUp(rig, EMAIL, PASSWORD, invite);
     const second = await signUp(rig, 'b@example.com', PASSWORD, invite);
     await verify(rig, first, PASSWORD);
     await expect(verify(rig, second, PASSWORD)).rejects.toEqual(refused('invalid_invite'));
     expect(usersOf(rig)).toHaveLength(1);
     expect(rig.signIn.invites.list()).toEqual([
-      expect.objectContaining({ id: row.id, usedBy: usersOf(rig)[0]?.id }),
+      expect.objectContaining({ id: row.id, usedBy: (await usersOf(rig))[0]?.id }),
     ]);
   });
 
   test('refuses an invitation that is over, revoked, made up, or of another address', async () => {
-    const rig = createRig(directory, 'invite');
+    const rig = await createRig(directory, 'invite');
     const { invites, customer } = rig.signIn;
     const expiresAt = rig.clock() + 1_000;
-    const over = invites.create({ expiresAt }, 'operator').token;
-    const named = invites.create({ email: 'b@example.com' }, 'operator').token;
-    const revoked = invites.create({}, 'operator');
-    invites.revoke(revoked.invite.id, 'operator');
+    const over = (await invites.create({ expiresAt }, 'operator')).token;
+    const named = (await invites.create({ email: 'b@example.com' }, 'operator')).token;
+    const revoked = await invites.create({}, 'operator');
+    await invites.revoke(revoked.invite.id, 'operator');
     rig.advance(1_000);
     for (const invite of [over, named, revoked.token, 'x'.repeat(43), '']) {
       await expect(customer.signUp({ ...given, invite }, visit)).rejects.toEqual(

@@ -8,8 +8,8 @@ const directory = temporaryDirectory();
 
 const MINUTE_MS = 60_000;
 
-function open() {
-  const database = newDatabase(directory);
+async function open() {
+  const database = await newDatabase(directory);
   let now = 1_800_000_000_000;
   const throttle = createThrottle({ database, clock: () => now });
   const enter = (name: string, address: string) =>
@@ -42,8 +42,8 @@ const times = <T>(count: number, work: (index: number) => T): T[] =>
   Array.from({ length: count }, (_, index) => work(index));
 
 describe('one name from one network', () => {
-  test('is free ten times, then waits 15 seconds, then twice as long each time, to 15 minutes', () => {
-    const { fail, advance } = open();
+  test('is free ten times, then waits 15 seconds, then twice as long each time, to 15 minutes', async () => {
+    const { fail, advance } = await open();
     expect(times(10, () => fail('a@b.example'))).toEqual(times(10, () => 0));
     const waits = times(8, () => {
       const wait = fail('a@b.example');
@@ -54,34 +54,34 @@ describe('one name from one network', () => {
     expect(waits).toEqual([15, 30, 60, 120, 240, 480, 900, 900]);
   });
 
-  test('is not delayed further by what is refused', () => {
-    const { fail, advance } = open();
+  test('is not delayed further by what is refused', async () => {
+    const { fail, advance } = await open();
     times(10, () => fail('a@b.example'));
     advance(5_000);
     expect(times(50, () => fail('a@b.example'))).toEqual(times(50, () => 10));
   });
 
-  test('counts what is tried at once before any of it is answered', () => {
-    const { enter, fail } = open();
+  test('counts what is tried at once before any of it is answered', async () => {
+    const { enter, fail } = await open();
     const entries = times(10, () => enter('a@b.example', '203.0.113.7'));
     expect(fail('a@b.example')).toBe(15);
     entries[0]?.succeeded();
     expect(fail('a@b.example')).toBe(0);
   });
 
-  test('forgets within a quarter of an hour', () => {
-    const { fail, advance, throttle, database } = open();
+  test('forgets within a quarter of an hour', async () => {
+    const { fail, advance, throttle, database } = await open();
     times(9, () => fail('a@b.example'));
     advance(15 * MINUTE_MS);
     expect(times(9, () => fail('a@b.example'))).toEqual(times(9, () => 0));
     advance(15 * MINUTE_MS + 1);
-    throttle.sweep();
+    await throttle.sweep();
     expect(database.db.select().from(attempts).all()).toEqual([]);
   });
 
-  test('is not charged for what was never looked at', () => {
-    const { enter, fail } = open();
-    times(40, () => enter('a@b.example', '203.0.113.7').dropped());
+  test('is not charged for what was never looked at', async () => {
+    const { enter, fail } = await open();
+    times(40, async () => (await enter('a@b.example', '203.0.113.7')).dropped());
     expect(fail('a@b.example')).toBe(0);
   });
 });
@@ -89,8 +89,8 @@ describe('one name from one network', () => {
 describe('one name from everywhere', () => {
   const stranger = (index: number) => `198.51.${Math.floor(index / 200)}.${index % 200}`;
 
-  test('is slowed by at most a minute, however many networks fail', () => {
-    const { fail, advance } = open();
+  test('is slowed by at most a minute, however many networks fail', async () => {
+    const { fail, advance } = await open();
     const waits = times(400, (index) => {
       const wait = fail('a@b.example', stranger(index));
       advance(wait * 1_000);
@@ -99,16 +99,16 @@ describe('one name from everywhere', () => {
     expect(Math.max(...waits)).toBe(60);
   });
 
-  test('is not slowed at all where its owner has signed in from before', () => {
-    const { enter, fail } = open();
-    enter('a@b.example', '203.0.113.7').succeeded();
+  test('is not slowed at all where its owner has signed in from before', async () => {
+    const { enter, fail } = await open();
+    await (await enter('a@b.example', '203.0.113.7')).succeeded();
     times(400, (index) => fail('a@b.example', stranger(index)));
     expect(fail('a@b.example', '192.0.2.1')).toBeGreaterThan(0);
     expect(fail('a@b.example', '203.0.113.7')).toBe(0);
   });
 
-  test('is told apart from the same name elsewhere', () => {
-    const { throttle, fail } = open();
+  test('is told apart from the same name elsewhere', async () => {
+    const { throttle, fail } = await open();
     times(400, (index) => fail('a@b.example', stranger(index)));
     const other = { realm: 'operator', kind: 'password', name: 'a@b.example' } as const;
     expect(waitOf(() => throttle.enter({ ...other, address: '192.0.2.1' }))).toBe(0);
@@ -117,22 +117,22 @@ describe('one name from everywhere', () => {
 });
 
 describe('one network', () => {
-  test('is free sixty times, whatever the names', () => {
-    const { fail } = open();
+  test('is free sixty times, whatever the names', async () => {
+    const { fail } = await open();
     expect(times(60, (index) => fail(`${index}@b.example`))).toEqual(times(60, () => 0));
     expect(fail('new@b.example')).toBe(15);
     expect(fail('new@b.example', '203.0.113.8')).toBe(0);
   });
 
-  test('is a whole /64 of IPv6', () => {
-    const { fail } = open();
+  test('is a whole /64 of IPv6', async () => {
+    const { fail } = await open();
     times(60, (index) => fail(`${index}@b.example`, `2001:db8:1:2::${index.toString(16)}`));
     expect(fail('new@b.example', '2001:db8:1:2:ffff:ffff:ffff:ffff')).toBe(15);
     expect(fail('new@b.example', '2001:db8:1:3::1')).toBe(0);
   });
 
-  test('may ask for mails sixty times in a quarter of an hour', () => {
-    const { throttle, advance } = open();
+  test('may ask for mails sixty times in a quarter of an hour', async () => {
+    const { throttle, advance } = await open();
     const ask = () => waitOf(() => throttle.limitNetwork('203.0.113.7'));
     expect(times(60, ask)).toEqual(times(60, () => 0));
     expect(ask()).toBe(15);
@@ -141,8 +141,8 @@ describe('one network', () => {
   });
 });
 
-test('ten mails an hour go to one address, five of them for one network', () => {
-  const { throttle, advance } = open();
+test('ten mails an hour go to one address, five of them for one network', async () => {
+  const { throttle, advance } = await open();
   const mails = (from: string) =>
     times(7, () => throttle.mayMail('customer', 'a@b.example', from)).filter(Boolean).length;
   expect(['203.0.113.7', '203.0.113.8', '203.0.113.9'].map(mails)).toEqual([5, 5, 0]);
@@ -152,16 +152,16 @@ test('ten mails an hour go to one address, five of them for one network', () => 
   expect(mails('203.0.113.7')).toBe(5);
 });
 
-test('the table tells nobody who it is about', () => {
-  const { enter, throttle, database } = open();
-  enter('a@b.example', '203.0.113.7').succeeded();
-  throttle.mayMail('customer', 'a@b.example', '203.0.113.7');
-  const rows = JSON.stringify(database.db.select().from(attempts).all());
+test('the table tells nobody who it is about', async () => {
+  const { enter, throttle, database } = await open();
+  await (await enter('a@b.example', '203.0.113.7')).succeeded();
+  await throttle.mayMail('customer', 'a@b.example', '203.0.113.7');
+  const rows = JSON.stringify(await database.db.select().from(attempts).all());
   expect(rows).not.toMatch(/a@b|203\.0/);
 });
 
-test('customers who fail on one network keep no operator out of it', () => {
-  const { fail, throttle } = open();
+test('customers who fail on one network keep no operator out of it', async () => {
+  const { fail, throttle } = await open();
   for (let count = 0; count < 100; count += 1) fail(`${count}@example.com`);
   expect(fail('another@example.com')).toBeGreaterThan(0);
   const operator = {
@@ -173,15 +173,15 @@ test('customers who fail on one network keep no operator out of it', () => {
   expect(waitOf(() => throttle.enter(operator))).toBe(0);
 });
 
-test('what strangers ask for never waits for the disk', () => {
-  const { database } = open();
+test('what strangers ask for never waits for the disk', async () => {
+  const { database } = await open();
   const transaction = () => {
     throw new Error('this waits for the disk');
   };
   const throttle = createThrottle({ database: { ...database, transaction }, clock: () => 1 });
   const attempt = { realm: 'customer', kind: 'password', name: 'a', address: '::1' } as const;
-  throttle.enter(attempt).succeeded();
-  throttle.enter(attempt).dropped();
-  throttle.limitNetwork('::1');
+  await (await throttle.enter(attempt)).succeeded();
+  await (await throttle.enter(attempt)).dropped();
+  await throttle.limitNetwork('::1');
   expect(throttle.mayMail('customer', 'a@example.com', '::1')).toBe(true);
 });

@@ -11,7 +11,7 @@ const CREDENTIALS = { email: EMAIL, password: PASSWORD };
 const refused = (code: string) => expect.objectContaining({ code });
 
 async function open() {
-  const rig = createRig(directory);
+  const rig = await createRig(directory);
   const browser = await rig.customer(EMAIL);
   const { customer } = rig.signIn;
   async function me(at = browser) {
@@ -81,7 +81,7 @@ describe('turning it on', () => {
 
   test('keeps secret and codes sealed', async () => {
     const { database, secret, codes } = await turnedOn();
-    const text = JSON.stringify(database.db.select().from(secondFactors).all());
+    const text = JSON.stringify(await database.db.select().from(secondFactors).all());
     const plain = Buffer.from(
       (
         [...secret]
@@ -104,7 +104,7 @@ describe('turning it on', () => {
 describe('signing in with it', () => {
   test('makes no session before the code is right', async () => {
     const { halfway, customer, database, secret } = await turnedOn();
-    const rows = () => database.db.select().from(sessions).all().length;
+    const rows = async () => (await database.db.select().from(sessions).all()).length;
     expect(rows()).toBe(1);
     const next = await halfway();
     expect(rows()).toBe(1);
@@ -156,7 +156,9 @@ describe('signing in with it', () => {
     const more = [];
     for (let count = 0; count < 5; count += 1) more.push(await attempt(other));
     expect(more).toEqual([...Array(4).fill('invalid_code'), 'too_many_attempts']);
-    expect(trail().filter((action) => action === 'user.second_factor_failed')).toHaveLength(9);
+    expect((await trail()).filter((action) => action === 'user.second_factor_failed')).toHaveLength(
+      9,
+    );
   });
 
   test('needs the first step, and not too long ago or with an old password', async () => {
@@ -181,7 +183,7 @@ describe('signing in with it', () => {
   test('is not left out by a new password', async () => {
     const { customer, mailedToken } = await turnedOn();
     const visit = createBrowser().visit();
-    customer.forgotPassword(EMAIL, visit);
+    await customer.forgotPassword(EMAIL, visit);
     const token = await mailedToken(EMAIL);
     await customer.resetPassword({ token, password: 'another long password' }, visit);
     const outcome = await customer.signIn(
@@ -196,7 +198,7 @@ describe('turning it off, and new codes', () => {
   test('off: a password is enough, the owner gets a mail, and the session has a new id', async () => {
     const { customer, me, browser, mails, signIn, trail } = await turnedOn();
     const old = browser.visit();
-    browser.take(customer.disableTwoFactor(await me(), old));
+    browser.take(await customer.disableTwoFactor(await me(), old));
     expect(await customer.read(old.headers)).toBeUndefined();
     expect(await me()).toMatchObject({ twoFactor: false });
     expect(await customer.recoveryCodesLeft(await me())).toBeUndefined();

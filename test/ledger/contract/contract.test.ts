@@ -7,7 +7,7 @@ import { overSqlite } from './sqlite.ts';
 
 const directory = temporaryDirectory();
 
-describeLedger('the ledger in this process', () => {
-  const database = newDatabase(directory);
+describeLedger('the ledger in this process', async () => {
+  const database = await newDatabase(directory);
   return overSqlite(database, createLedger({ database }));
 });

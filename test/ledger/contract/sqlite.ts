@@ -15,8 +15,8 @@ export function overSqlite(database: Database, ledger: Ledger): LedgerUnderTest 
     ledger,
     balance: books.balance,
     story: books.explain,
-    differences: () =>
-      books.audit().map(({ kind, subject, detail }) => `${kind} ${subject}: ${detail}`),
+    differences: async () =>
+      (await books.audit()).map(({ kind, subject, detail }) => `${kind} ${subject}: ${detail}`),
     legs: () =>
       database.db
         .select({
@@ -27,16 +27,17 @@ export function overSqlite(database: Database, ledger: Ledger): LedgerUnderTest 
         .from(ledgerEntries)
         .orderBy(asc(ledgerEntries.id))
         .all(),
-    receipts: (accountId) =>
-      database.db
-        .select({ body: receipts.body })
-        .from(receipts)
-        .where(eq(receipts.accountId, accountId))
-        .orderBy(asc(receipts.sequence))
-        .all()
-        .map(({ body }) => body),
+    receipts: async (accountId) =>
+      (
+        await database.db
+          .select({ body: receipts.body })
+          .from(receipts)
+          .where(eq(receipts.accountId, accountId))
+          .orderBy(asc(receipts.sequence))
+          .all()
+      ).map(({ body }) => body),
     addAccount: (accountId) => addAccount({ database, ledger, books }, accountId),
-    addCode({ code, amount, state }) {
+    async addCode({ code, amount, state }) {
       const row = {
         digest: code,
         masked: code,
@@ -46,11 +47,11 @@ export function overSqlite(database: Database, ledger: Ledger): LedgerUnderTest 
         expiresAt: state === 'expired' ? NOW : NOW + 1,
         revokedAt: state === 'revoked' ? NOW : null,
       };
-      database.db.insert(redemptionCodes).values(row).run();
+      await database.db.insert(redemptionCodes).values(row).run();
     },
     async close() {
       await ledger.close();
-      database.close();
+      await database.close();
     },
   };
 }

@@ -8,9 +8,9 @@ import { overSqlite } from './sqlite.ts';
 
 const directory = temporaryDirectory();
 
-describeLedger('the ledger in its thread', () => {
+describeLedger('the ledger in its thread', async () => {
   const name = crypto.randomUUID();
-  const database = newDatabase(directory, name);
+  const database = await newDatabase(directory, name);
   const url = `sqlite:${join(directory, `${name}.db`)}`;
   return overSqlite(database, createRemoteLedger({ url, sync: 'normal' }));
 });

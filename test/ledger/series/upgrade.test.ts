@@ -15,8 +15,8 @@ const directory = temporaryDirectory();
 test('days are the sums of the hours that were there before', async () => {
   const database = openDatabase({ url: `sqlite:${join(directory, 'books.db')}`, sync: 'normal' });
   const before = MIGRATIONS.findIndex(({ tag }) => tag === '0011_usage_days');
-  migrate(database, MIGRATIONS.slice(0, before));
-  addRecords(database, [
+  await migrate(database, MIGRATIONS.slice(0, before));
+  await addRecords(database, [
     usageRecord({ startedAt: DAY, debited: 1n }),
     usageRecord({ startedAt: DAY + 23 * HOUR_MS, debited: 2n, outcome: 'upstream_failed' }),
     usageRecord({ startedAt: DAY + 24 * HOUR_MS, debited: 4n, keyId: 'key_2' }),
@@ -26,9 +26,9 @@ test('days are the sums of the hours that were there before', async () => {
   connection.run('create temp table usage_days as select * from usage_hours');
   connection.run('alter table usage_days rename column hour to day');
   connection.run('create unique index temp.days on usage_days (account_id, day, model, key_id)');
-  createRollUp(database).step(10);
+  await createRollUp(database).step(10);
   connection.run('drop table temp.usage_days');
-  migrate(database);
+  await migrate(database);
   const edges = [DAY, DAY + 24 * HOUR_MS, DAY + 48 * HOUR_MS];
   const { cells } = await createSeriesReader(database)({
     accountId: 'acct_ada',
@@ -42,5 +42,5 @@ test('days are the sums of the hours that were there before', async () => {
     { bucket: 1, group: 'key_2', requests: 1, failed: 0, debited: 4n },
     { bucket: 0, group: 'key_1', requests: 2, failed: 1, debited: 3n },
   ]);
-  database.close();
+  await database.close();
 });
