@@ -1,0 +1,62 @@
+// Which tables an installation is made of, in an order in which each comes after those that it refers
+// to, and what their columns are. What the next server makes anew stays behind: usage that is added up
+// from the records, who serves at the moment, and notes between a server and its commands.
+
+import { is } from 'drizzle-orm';
+import { getTableConfig, SQLiteTable } from 'drizzle-orm/sqlite-core';
+import * as money from '../money-tables.ts';
+import * as signIn from '../sign-in-tables.ts';
+import * as plain from '../tables.ts';
+import type { ColumnKind, TableShape } from './format.ts';
+
+export type ArchiveTable = TableShape & {
+  /** What its rows are read by, in this order: it names each row once. */
+  readonly key: readonly string[];
+  /** The column that the database counts by itself; absent where there is none. */
+  readonly numbered: string | undefined;
+};
+
+const KINDS: Readonly<Record<string, ColumnKind>> = {
+  integer: 'integer',
+  text: 'text',
+  blob: 'bytes',
+};
+
+const STAYS: readonly unknown[] = [plain.serverNotes];
+
+/** Every table that is moved, in the order in which they are filled. */
+export function archiveTables(): readonly ArchiveTable[] {
+  const all = [plain, money, signIn]
+    .flatMap((file) => Object.values<unknown>(file))
+    .filter((value): value is SQLiteTable => is(value, SQLiteTable))
+    .filter((table) => !STAYS.includes(table));
+  const placed = new Set<SQLiteTable>();
+  const place = (table: SQLiteTable): void => {
+    if (placed.has(table)) return;
+    for (const { reference } of getTableConfig(table).foreignKeys) {
+      place(reference().foreignTable as SQLiteTable);
+    }
+    placed.add(table);
+  };
+  all.forEach(place);
+  return [...placed].map(archiveTable);
+}
+
+function archiveTable(table: SQLiteTable): ArchiveTable {
+  const { name, columns, primaryKeys } = getTableConfig(table);
+  const single = columns.find(({ primary }) => primary);
+  const key = single === undefined ? (primaryKeys[0]?.columns ?? []) : [single];
+  return {
+    name,
+    columns: columns.map((column) => ({ name: column.name, kind: kindOf(column.getSQLType()) })),
+    key: key.map((column) => column.name),
+    numbered:
+      single !== undefined && kindOf(single.getSQLType()) === 'integer' ? single.name : undefined,
+  };
+}
+
+function kindOf(type: string): ColumnKind {
+  const kind = KINDS[type];
+  if (kind === undefined) throw new TypeError(`Columns of type ${type} cannot be moved.`);
+  return kind;
+}
