@@ -32,6 +32,19 @@ export type Burst = {
   readonly refusal: string;
 };
 
+/**
+ * What kept a cluster from its work for a while, and was no kill. `database`: a node could not reach
+ * the books in time. `limits`: it did not know what the others had let in.
+ */
+export type Trouble = {
+  readonly name: string;
+  readonly keepsFrom: 'database' | 'limits';
+  /** The start of the node that was hit; undefined where all were. */
+  readonly generation: number | undefined;
+  readonly fromMs: number;
+  readonly toMs: number;
+};
+
 /** A command that judges the books by itself. */
 export type Verdict = { readonly command: string; readonly ok: boolean; readonly said: string };
 
@@ -40,12 +53,14 @@ export type Books = {
   readonly clients: readonly ClientEntry[];
   readonly upstream: readonly Served[];
   readonly kills: readonly Kill[];
+  readonly troubles: readonly Trouble[];
   readonly credits: readonly Credit[];
   readonly samples: readonly Sample[];
   readonly bursts: readonly Burst[];
   readonly verdicts: readonly Verdict[];
   /** From the last start until no hold was open; undefined where one stayed open. */
   readonly quiescentAfterMs: number | undefined;
+  /** The first of all exit codes that was not 0. */
   readonly exitCode: number;
   /** How late the rig's own timers were at most: what it cannot tell apart. */
   readonly lagMs: number;
@@ -62,6 +77,8 @@ export type Story = {
   readonly entries: readonly Entry[];
   /** The kill that ended the process that had this request, where one did. */
   readonly kill: Kill | undefined;
+  /** What kept its node from the books while it was under way. */
+  readonly trouble: Trouble | undefined;
 };
 
 /** The books joined by mark, in the order in which the clients asked. */
@@ -84,8 +101,15 @@ export function joinBooks(books: Books): Story[] {
       kill: books.kills.find(
         ({ generation, atMs }) => generation === client.generation && atMs >= client.sentAtMs,
       ),
+      trouble: books.troubles.find((each) => each.keepsFrom === 'database' && hits(each, client)),
     };
   });
+}
+
+/** Whether a request was under way on a node while something kept it from its work. */
+export function hits({ generation, fromMs, toMs }: Trouble, client: ClientEntry): boolean {
+  const isThere = generation === undefined || generation === client.generation;
+  return isThere && client.sentAtMs <= toMs && client.endedAtMs >= fromMs;
 }
 
 /** `settle:req_…` and `loss:req_…` belong to a request; any other transfer to none. */

@@ -18,6 +18,12 @@ export type Credit = {
   readonly complaint: string;
 };
 
+/** Where commands run beside the servers, and with which settings. */
+export type CommandPlace = {
+  readonly directory: string;
+  readonly environment: Readonly<Record<string, string>>;
+};
+
 type Sending = {
   readonly accountId: string;
   readonly code: number;
@@ -27,7 +33,7 @@ type Sending = {
 
 /** Sends one top-up again and again. */
 export async function sendCredit(
-  directory: string,
+  place: CommandPlace,
   random: Random,
   accountId: string,
   amount: bigint,
@@ -36,7 +42,7 @@ export async function sendCredit(
   const command = ['account', 'credit', accountId, writeTokens(amount), '--id', id, '--json'];
   const send = async (killAfterMs?: number): Promise<Sending> => ({
     accountId,
-    ...(await runCommand(directory, command, killAfterMs)),
+    ...(await runCommand(place, command, killAfterMs)),
   });
   const sendings = [...(await Promise.all([send(drawKill(random)), send()])), await send()];
   return creditOf('credit', amount, sendings);
@@ -44,17 +50,17 @@ export async function sendCredit(
 
 /** Makes a code, which two accounts want at the same time, and want again. */
 export async function redeemCode(
-  directory: string,
+  place: CommandPlace,
   random: Random,
   rivals: readonly string[],
   amount: bigint,
 ): Promise<Credit> {
   const create = ['code', 'create', '--amount', writeTokens(amount), '--reason', 'torture'];
-  const created = await runCommand(directory, [...create, '--json']);
+  const created = await runCommand(place, [...create, '--json']);
   const code = /"code": *"([^"]+)"/.exec(created.said)?.[1] ?? 'none';
   const send = async (accountId: string, killAfterMs?: number): Promise<Sending> => {
     const command = ['code', 'redeem', code, '--account', accountId, '--json'];
-    return { accountId, ...(await runCommand(directory, command, killAfterMs)) };
+    return { accountId, ...(await runCommand(place, command, killAfterMs)) };
   };
   const first = await Promise.all(rivals.map((accountId) => send(accountId, drawKill(random))));
   const again = await Promise.all(rivals.map((accountId) => send(accountId)));
@@ -81,13 +87,13 @@ function creditOf(kind: Credit['kind'], amount: bigint, sendings: readonly Sendi
 }
 
 export async function runCommand(
-  directory: string,
+  { directory, environment }: CommandPlace,
   command: readonly string[],
   killAfterMs?: number,
 ): Promise<Omit<Sending, 'accountId'>> {
   const child = Bun.spawn([...gatewayCommand(), ...command], {
     cwd: directory,
-    env: { PATH: process.env['PATH'] ?? '', HOME: directory },
+    env: { PATH: process.env['PATH'] ?? '', HOME: directory, ...environment },
     stdin: 'ignore',
     stdout: 'pipe',
     stderr: 'pipe',

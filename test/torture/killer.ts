@@ -2,7 +2,7 @@
 // chose, starts it again on the same files. The moment is a time, or the next event of a kind after
 // that time: the most is to be learnt right behind a dispatch, a first word, a bill, a leaving.
 
-import { type Gateway, startGateway } from '../support/gateway.ts';
+import { type Gateway, type GatewayOptions, startGateway } from '../support/gateway.ts';
 import type { Target } from './client.ts';
 
 export const TRIGGERS = ['now', 'ask', 'dispatch', 'content', 'bill', 'leave'] as const;
@@ -10,7 +10,7 @@ export const TRIGGERS = ['now', 'ask', 'dispatch', 'content', 'bill', 'leave'] a
 export type Trigger = (typeof TRIGGERS)[number];
 
 export type Kill = {
-  /** Which start of the gateway was killed, from 1 on. */
+  /** Which start of a gateway was killed, from 1 on. */
   readonly generation: number;
   readonly trigger: Trigger;
   readonly atMs: number;
@@ -24,18 +24,23 @@ export type Moment = {
   readonly trigger: Trigger;
   /** From the event to the kill; at 0 it comes before anything else can. */
   readonly delayMs: number;
+  /** How long it stays dead; it starts again at once unless told otherwise. */
+  readonly downMs?: number;
 };
 
 export type Killer = {
   readonly kills: Kill[];
   readonly generation: () => number;
   readonly gateway: () => Gateway;
+  readonly isUp: () => boolean;
   /** Where to ask now; waits while the gateway is down. */
   readonly target: () => Promise<Target>;
   /** Something happened; kills, at once, if that was what it waited for. */
   readonly happened: (trigger: Trigger) => void;
   /** Waits for the moment, kills, and starts again. Resolves when the next one listens. */
   readonly killOnce: (moment: Moment) => Promise<void>;
+  /** Sends nobody there any more, stops it as an operator does, and starts it again. */
+  readonly restart: () => Promise<number>;
 };
 
 /** Half of the kills that wait for an event come at once: what is told has to be on disk by then. */
@@ -44,13 +49,19 @@ export const KILL_DELAYS_MS = [0, 0, 0, 1, 2, 4] as const;
 /** How long a killer waits for its event before any moment will do. */
 const IMPATIENCE_MS = 500;
 
+/** How long whoever spreads the load may go on sending after a server was taken out. */
+const TAKEN_OUT_MS = 300;
+
+/** `nextGeneration` counts the starts of all gateways that it is shared by. */
 export async function startKiller(
   start: (directory?: string) => Promise<Gateway>,
+  nextGeneration: () => number = countStarts(),
 ): Promise<Killer> {
   const kills: Kill[] = [];
   let gateway = await start();
-  let generation = 1;
+  let generation = nextGeneration();
   let up = Promise.resolve();
+  let isUp = true;
   let armed: { readonly trigger: Trigger; readonly fire: () => void } | undefined;
 
   function kill(trigger: Trigger): Kill {
@@ -60,9 +71,22 @@ export async function startKiller(
     return killed;
   }
 
-  async function killOnce({ afterMs, trigger, delayMs }: Moment): Promise<void> {
+  /** From now on nobody asks it; the answer lets them again, once it has started. */
+  function takeOut(): () => Promise<void> {
+    const back = Promise.withResolvers<void>();
+    up = back.promise;
+    isUp = false;
+    return async () => {
+      gateway = await start(gateway.directory);
+      generation = nextGeneration();
+      isUp = true;
+      back.resolve();
+    };
+  }
+
+  async function killOnce({ afterMs, trigger, delayMs, downMs = 0 }: Moment): Promise<void> {
     await Bun.sleep(afterMs);
-    const restart = Promise.withResolvers<void>();
+    let bringBack = async () => {};
     const killed = await new Promise<Kill>((resolve) => {
       const moment = {
         trigger,
@@ -70,7 +94,7 @@ export async function startKiller(
           if (armed !== moment) return;
           armed = undefined;
           const now = () => {
-            up = restart.promise;
+            bringBack = takeOut();
             resolve(kill(trigger));
           };
           if (delayMs === 0) now();
@@ -82,16 +106,24 @@ export async function startKiller(
       else setTimeout(moment.fire, IMPATIENCE_MS);
     });
     await gateway.kill();
-    gateway = await start(gateway.directory);
-    generation += 1;
+    await Bun.sleep(downMs);
+    await bringBack();
     killed.backAtMs = Date.now();
-    restart.resolve();
+  }
+
+  async function restart(): Promise<number> {
+    const bringBack = takeOut();
+    await Bun.sleep(TAKEN_OUT_MS);
+    const code = await gateway.stop();
+    await bringBack();
+    return code;
   }
 
   return {
     kills,
     generation: () => generation,
     gateway: () => gateway,
+    isUp: () => isUp,
     async target() {
       await up;
       return { url: gateway.url, generation };
@@ -100,15 +132,24 @@ export async function startKiller(
       if (armed?.trigger === trigger) armed.fire();
     },
     killOnce,
+    restart,
+  };
+}
+
+export function countStarts(): () => number {
+  let starts = 0;
+  return () => {
+    starts += 1;
+    return starts;
   };
 }
 
 /** The gateway of the rig over a catalog: quiet, and in a folder of its own until it is killed. */
-export function gatewayOf(catalog: string) {
+export function gatewayOf(catalog: string, environment: GatewayOptions['environment'] = {}) {
   return (directory?: string): Promise<Gateway> =>
     startGateway({
       catalog,
-      environment: { LOG_LEVEL: 'warn', REASONING_STORE: 'off' },
+      environment: { LOG_LEVEL: 'warn', REASONING_STORE: 'off', ...environment },
       ...(directory === undefined ? {} : { directory }),
     });
 }

@@ -1,7 +1,8 @@
-// The gateway's books as they lie in its database file: read with plain SQL, so that nothing of the
-// code that wrote them is needed to read them.
+// The gateway's books as they lie in its database, a file or a PostgreSQL: read with plain SQL, so
+// that nothing of the code that wrote them is needed to read them.
 
 import { Database } from 'bun:sqlite';
+import postgres from 'postgres';
 
 export type Hold = {
   readonly requestId: string;
@@ -62,37 +63,66 @@ export type LedgerBook = {
 /** Columns as they come: integers as bigint, text as text. */
 type Row = Readonly<Record<string, unknown>>;
 
-export function readLedger(path: string): LedgerBook {
-  using database = new Database(path, { readonly: true, safeIntegers: true });
-  const rows = (table: string) => database.query<Row, []>(`SELECT * FROM ${table}`).all();
+/** `url` is `sqlite:` and a path, or that of a PostgreSQL. */
+export function readLedger(url: string): Promise<LedgerBook> {
+  return withQuery(url, async (query) => {
+    const rows = (table: string) => query(`SELECT * FROM ${table}`);
+    return bookOf({
+      holds: await rows('holds'),
+      records: await rows('usage_records'),
+      entries: await rows('ledger_entries'),
+      balances: await rows('balances'),
+      receipts: await rows('receipts'),
+    });
+  });
+}
+
+/** How many holds nobody has ended. */
+export function openHolds(url: string): Promise<number> {
+  return withQuery(url, async (query) => {
+    const [row] = await query('SELECT count(*) AS open FROM holds WHERE ended_at IS NULL');
+    return Number(row?.['open'] ?? 0);
+  });
+}
+
+type Query = (text: string) => Promise<readonly Row[]>;
+
+async function withQuery<T>(url: string, read: (query: Query) => Promise<T>): Promise<T> {
+  if (url.startsWith('sqlite:')) {
+    const path = url.slice('sqlite:'.length);
+    using database = new Database(path, { readonly: true, safeIntegers: true });
+    return await read(async (text) => database.query<Row, []>(text).all());
+  }
+  const sql = postgres(url, { max: 1, types: { bigint: postgres.BigInt } });
+  try {
+    return await read(async (text) => await sql.unsafe<Row[]>(text));
+  } finally {
+    await sql.end();
+  }
+}
+
+function bookOf(rows: Readonly<Record<keyof LedgerBook, readonly Row[]>>): LedgerBook {
   return {
-    holds: rows('holds').map(holdOf),
-    records: rows('usage_records').map(recordOf),
-    entries: rows('ledger_entries').map((row) => ({
+    holds: rows.holds.map(holdOf),
+    records: rows.records.map(recordOf),
+    entries: rows.entries.map((row) => ({
       transferId: text(row, 'transfer_id'),
       ledgerAccount: text(row, 'ledger_account'),
       amount: amount(row, 'amount'),
       kind: text(row, 'kind'),
     })),
-    balances: rows('balances').map((row) => ({
+    balances: rows.balances.map((row) => ({
       accountId: text(row, 'account_id'),
       posted: amount(row, 'posted'),
       held: amount(row, 'held'),
     })),
-    receipts: rows('receipts').map((row) => ({
+    receipts: rows.receipts.map((row) => ({
       accountId: text(row, 'account_id'),
       sequence: count(row, 'sequence'),
       subject: text(row, 'subject'),
       body: text(row, 'body'),
     })),
   };
-}
-
-/** How many holds nobody has ended. */
-export function openHolds(path: string): number {
-  using database = new Database(path, { readonly: true });
-  const sql = 'SELECT count(*) AS open FROM holds WHERE ended_at IS NULL';
-  return database.query<{ open: number }, []>(sql).get()?.open ?? 0;
 }
 
 function holdOf(row: Row): Hold {

@@ -2,12 +2,8 @@
 // killer, all at once; then recovery, rest, and the books. It judges nothing.
 
 import { rm } from 'node:fs/promises';
-import { waitUntil } from '../support/upstream.ts';
-import type { Books, RoundAccount, Sample, Verdict } from './books.ts';
+import type { Books, RoundAccount } from './books.ts';
 import { burst } from './burst.ts';
-import { ask, type ClientEntry, readAnswer } from './client.ts';
-import { type Credit, redeemCode, runCommand, sendCredit } from './credits.ts';
-import { type Drawn, drawRequest } from './draw.ts';
 import {
   gatewayOf,
   KILL_DELAYS_MS,
@@ -17,6 +13,16 @@ import {
   type Trigger,
 } from './killer.ts';
 import { openHolds, readLedger } from './ledger.ts';
+import {
+  askAs,
+  askForVerdicts,
+  funded,
+  playClients,
+  playCredits,
+  playSamples,
+  type Stage,
+  watchLag,
+} from './parties.ts';
 import { createRandom, type Random } from './random.ts';
 import { ACCOUNTS, sceneCatalog } from './scene.ts';
 import { startTortureUpstream, type TortureUpstream } from './upstream.ts';
@@ -36,74 +42,47 @@ export type RoundResult = {
   readonly discard: () => Promise<void>;
 };
 
-const SAMPLE_EVERY_MS = 100;
 const REST_WITHIN_MS = 30_000;
-
-/** What the parties of a round share. */
-type Stage = {
-  readonly random: Random;
-  readonly killer: Killer;
-  readonly upstream: TortureUpstream;
-  readonly accounts: readonly RoundAccount[];
-  readonly clients: ClientEntry[];
-  readonly over: () => boolean;
-};
 
 export async function playRound({ seed, seconds, killEvery }: RoundOptions): Promise<RoundResult> {
   const random = createRandom(seed);
   let killer: Killer | undefined;
-  await using upstream = await openUpstream(() => killer);
+  await using upstream = await startTortureUpstream((trigger) => killer?.happened(trigger));
   killer = await startKiller(gatewayOf(sceneCatalog(upstream.upstream)));
+  const { target, happened } = killer;
+  const { directory, databasePath } = killer.gateway();
+  const database = `sqlite:${databasePath}`;
   const accounts = await createAccounts(killer);
   const lag = watchLag();
   let over = false;
   const stage: Stage = {
-    random,
-    killer,
-    upstream,
-    accounts,
+    ...{ random, upstream, accounts, target, happened },
     clients: [],
+    commands: { directory, environment: {} },
     over: () => over,
   };
   const parties = [playClients(stage), playCredits(stage), playSamples(stage)] as const;
-  await playKills(stage, seconds, killEvery);
+  await playKills(random, killer, seconds, killEvery);
   over = true;
   const [, credits, samples] = await Promise.all(parties);
-  const quiescentAfterMs = await rest(stage);
-  const bursts = await burst(await funded(stage), upstream, (account, drawn) =>
-    askAs(stage, account, drawn),
-  );
-  const gateway = killer.gateway();
-  const verdicts = await askForVerdicts(gateway.directory);
-  const exitCode = await gateway.stop();
+  const quiescentAfterMs = await rest(database, upstream, REST_WITHIN_MS);
+  const rich = funded(accounts, await readLedger(database));
+  const bursts = await burst(rich, upstream, (account, drawn) => askAs(stage, account, drawn));
+  const verdicts = await askForVerdicts(stage.commands);
+  const exitCode = await killer.gateway().stop();
   const books: Books = {
-    accounts,
+    ...{ accounts, credits, samples, bursts, verdicts, quiescentAfterMs, exitCode },
     clients: stage.clients,
     upstream: upstream.book,
     kills: killer.kills,
-    credits,
-    samples,
-    bursts,
-    verdicts,
-    quiescentAfterMs,
-    exitCode,
+    troubles: [],
     lagMs: lag.stop(),
-    ledger: readLedger(gateway.databasePath),
+    ledger: await readLedger(database),
   };
-  const { directory } = gateway;
   return { books, directory, discard: () => rm(directory, { recursive: true, force: true }) };
 }
 
-async function openUpstream(killer: () => Killer | undefined) {
-  const upstream = await startTortureUpstream({
-    generation: () => killer()?.generation() ?? 0,
-    onRequest: () => killer()?.happened('dispatch'),
-    onContent: () => killer()?.happened('content'),
-  });
-  return { ...upstream, [Symbol.asyncDispose]: () => upstream.upstream.close() };
-}
-
-async function createAccounts(killer: Killer): Promise<RoundAccount[]> {
+export async function createAccounts(killer: Killer): Promise<RoundAccount[]> {
   return Promise.all(
     ACCOUNTS.map(async ({ name, concurrency, credit }) => {
       const { id, key } = await killer.gateway().createAccount({ plan: name, credit });
@@ -112,83 +91,13 @@ async function createAccounts(killer: Killer): Promise<RoundAccount[]> {
   );
 }
 
-/** Every client asks again and again until the round is over. */
-async function playClients(stage: Stage): Promise<void> {
-  const clients = ACCOUNTS.flatMap(({ name, clients }) =>
-    stage.accounts
-      .filter((account) => account.name === name)
-      .flatMap((account) => Array.from({ length: clients }, (_, lane) => ({ account, lane }))),
-  );
-  await Promise.all(
-    clients.map(async ({ account, lane }) => {
-      const random = stage.random.fork(`client ${account.name} ${lane}`);
-      for (let turn = 0; !stage.over(); turn += 1) {
-        const drawn = drawRequest(random, account.name, `${account.name}-${lane}-${turn}`);
-        const entry = await askAs(stage, account, drawn);
-        const refused = (readAnswer(entry).status ?? 503) >= 400;
-        await Bun.sleep(refused ? random.whole(20, 150) : random.whole(0, 30));
-      }
-    }),
-  );
-}
-
-async function askAs(stage: Stage, account: RoundAccount, drawn: Drawn): Promise<ClientEntry> {
-  const { killer, clients } = stage;
-  const entry = await ask(await killer.target(), account.key, drawn, {
-    onAsk: () => killer.happened('ask'),
-    onBill: () => killer.happened('bill'),
-    onLeave: () => killer.happened('leave'),
-  });
-  clients.push(entry);
-  return entry;
-}
-
-/** Tops up the accounts that are always short of money, and lets two of them race for codes. */
-async function playCredits({ random, killer, accounts, over }: Stage): Promise<Credit[]> {
-  const own = random.fork('credits');
-  const short = accounts.filter(({ name }) => name !== 'roomy' && name !== 'narrow');
-  const { directory } = killer.gateway();
-  const credits: Credit[] = [];
-  while (!over()) {
-    const account = own.pick(short);
-    const tokens = account.name === 'growing' ? own.whole(5_000, 25_000) : own.whole(100, 1_500);
-    const amount = BigInt(tokens) * 1_000_000n + BigInt(credits.length + 1);
-    const rivals = [account.id, own.pick(short.filter(({ id }) => id !== account.id)).id];
-    credits.push(
-      own.chance(0.4)
-        ? await redeemCode(directory, own, rivals, amount)
-        : await sendCredit(directory, own, account.id, amount),
-    );
-    await Bun.sleep(own.whole(100, 500));
-  }
-  return credits;
-}
-
-/** What `/v1/account` says, again and again. */
-async function playSamples({ killer, accounts, over }: Stage): Promise<Sample[]> {
-  const samples: Sample[] = [];
-  while (!over()) {
-    const { url } = await killer.target();
-    for (const { id, key } of accounts) {
-      const answer = await fetch(`${url}/v1/account`, { headers: { 'x-api-key': key } })
-        .then((response) => response.json())
-        // A gateway that has just been killed says nothing.
-        .catch(() => undefined);
-      const available = availableOf(answer);
-      if (available !== undefined) samples.push({ accountId: id, atMs: Date.now(), available });
-    }
-    await Bun.sleep(SAMPLE_EVERY_MS);
-  }
-  return samples;
-}
-
-function availableOf(answer: unknown): string | undefined {
-  const record = answer as { readonly balance?: { readonly available?: string } } | undefined;
-  return record?.balance?.available;
-}
-
 /** Kills until the time is over. Half of the rounds end with a kill, the others with clients at rest. */
-async function playKills({ random, killer }: Stage, seconds: number, every: number): Promise<void> {
+async function playKills(
+  random: Random,
+  killer: Killer,
+  seconds: number,
+  every: number,
+): Promise<void> {
   const own = random.fork('kills');
   const endsWithAKill = own.chance(0.5);
   const endAtMs = Date.now() + seconds * 1_000;
@@ -209,59 +118,15 @@ async function playKills({ random, killer }: Stage, seconds: number, every: numb
 }
 
 /** Waits until nothing is open. Answers how long that took; undefined where it took too long. */
-async function rest({ killer, upstream }: Stage): Promise<number | undefined> {
+export async function rest(
+  database: string,
+  { upstream }: TortureUpstream,
+  withinMs: number,
+): Promise<number | undefined> {
   const fromMs = Date.now();
-  const { databasePath } = killer.gateway();
-  try {
-    await waitUntil(
-      () => openHolds(databasePath) === 0 && upstream.upstream.active() === 0,
-      REST_WITHIN_MS,
-    );
-    return Date.now() - fromMs;
-  } catch {
-    return undefined;
+  while (upstream.active() > 0 || (await openHolds(database)) > 0) {
+    if (Date.now() - fromMs > withinMs) return undefined;
+    await Bun.sleep(20);
   }
-}
-
-/** The accounts that can pay for a burst. */
-async function funded({ killer, accounts }: Stage): Promise<RoundAccount[]> {
-  const { balances } = readLedger(killer.gateway().databasePath);
-  return accounts.filter(({ id, concurrency }) => {
-    const balance = balances.find(({ accountId }) => accountId === id);
-    const available = (balance?.posted ?? 0n) - (balance?.held ?? 0n);
-    return available > BigInt(concurrency + 1) * 200_000_000n;
-  });
-}
-
-/** The gateway's own judges. One that this executable does not have gives no verdict. */
-async function askForVerdicts(directory: string): Promise<Verdict[]> {
-  const commands = [
-    ['doctor', '--json'],
-    ['receipts', 'verify', '--all', '--json'],
-  ];
-  const verdicts = await Promise.all(
-    commands.map(async (command): Promise<Verdict[]> => {
-      const { code, said } = await runCommand(directory, command);
-      if (code === 2 && said.includes('unknown command')) return [];
-      return [{ command: command.join(' '), ok: code === 0, said: said.slice(0, 1_000) }];
-    }),
-  );
-  return verdicts.flat();
-}
-
-/** How late this process is with its own timers, at most: it cannot measure finer than that. */
-function watchLag(): { readonly stop: () => number } {
-  let worstMs = 0;
-  let lastMs = performance.now();
-  const timer = setInterval(() => {
-    const nowMs = performance.now();
-    worstMs = Math.max(worstMs, nowMs - lastMs - 10);
-    lastMs = nowMs;
-  }, 10);
-  return {
-    stop() {
-      clearInterval(timer);
-      return Math.ceil(worstMs);
-    },
-  };
+  return Date.now() - fromMs;
 }

@@ -25,8 +25,6 @@ export type Served = {
   readonly mark: string;
   readonly account: AccountName;
   readonly model: string;
-  /** Which start of the gateway asked. */
-  readonly generation: number;
   readonly atMs: number;
   readonly sent: Sent[];
   /** Absent where none was reported, or none that the gateway may believe. */
@@ -39,28 +37,25 @@ export type TortureUpstream = {
   readonly book: Served[];
   /** Lets the exchanges of the mark `burst` end; see `burst.ts`. */
   readonly openGate: () => void;
+  readonly [Symbol.asyncDispose]: () => Promise<void>;
 };
 
-export type UpstreamWatch = {
-  readonly generation: () => number;
-  readonly onRequest: () => void;
-  readonly onContent: () => void;
-};
-
-export async function startTortureUpstream(watch: UpstreamWatch): Promise<TortureUpstream> {
+/** `happened` is told of each request and of each piece of content. */
+export async function startTortureUpstream(
+  happened: (trigger: 'dispatch' | 'content') => void,
+): Promise<TortureUpstream> {
   const book: Served[] = [];
   let gate = Promise.withResolvers<void>();
 
   async function serve(exchange: Exchange): Promise<void> {
     const asked = readPrompt(exchange.request.text);
     const { mark, account } = asked;
-    const generation = watch.generation();
     const { model } = exchange.request;
-    const served: Served = { mark, account, model, generation, atMs: Date.now(), sent: [] };
+    const served: Served = { mark, account, model, atMs: Date.now(), sent: [] };
     book.push(served);
-    watch.onRequest();
+    happened('dispatch');
     if (mark.startsWith('burst')) await Promise.race([gate.promise, exchange.untilGone()]);
-    const how = await answer(exchange, asked, served, watch.onContent);
+    const how = await answer(exchange, asked, served, () => happened('content'));
     served.ended = { how: exchange.gone() && how !== 'broke' ? 'gone' : how, atMs: Date.now() };
   }
 
@@ -72,6 +67,7 @@ export async function startTortureUpstream(watch: UpstreamWatch): Promise<Tortur
       gate.resolve();
       gate = Promise.withResolvers<void>();
     },
+    [Symbol.asyncDispose]: () => upstream.close(),
   };
 }
 

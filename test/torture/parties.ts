@@ -1,0 +1,157 @@
+// Who plays in a round beside whoever breaks things: clients that ask again and again, operators who
+// top accounts up, and an observer of balances. They know servers by where to ask alone.
+
+import { readTokens } from './amounts.ts';
+import type { Books, RoundAccount, Sample, Verdict } from './books.ts';
+import { ask, type ClientEntry, readAnswer, type Target } from './client.ts';
+import { type CommandPlace, type Credit, redeemCode, runCommand, sendCredit } from './credits.ts';
+import { type Drawn, drawRequest } from './draw.ts';
+import type { Trigger } from './killer.ts';
+import type { Random } from './random.ts';
+import { ACCOUNTS } from './scene.ts';
+import type { TortureUpstream } from './upstream.ts';
+
+/** What the parties of a round share. */
+export type Stage = {
+  readonly random: Random;
+  readonly upstream: TortureUpstream;
+  readonly accounts: readonly RoundAccount[];
+  readonly clients: ClientEntry[];
+  readonly commands: CommandPlace;
+  /** Where to ask now; waits while nobody serves. */
+  readonly target: () => Promise<Target>;
+  /** Something happened to a request that was sent to that target. */
+  readonly happened: (trigger: Trigger, target: Target) => void;
+  readonly over: () => boolean;
+};
+
+const SAMPLE_EVERY_MS = 100;
+
+/** Every client asks again and again until the round is over. */
+export async function playClients(stage: Stage): Promise<void> {
+  const clients = ACCOUNTS.flatMap(({ name, clients }) =>
+    stage.accounts
+      .filter((account) => account.name === name)
+      .flatMap((account) => Array.from({ length: clients }, (_, lane) => ({ account, lane }))),
+  );
+  await Promise.all(
+    clients.map(async ({ account, lane }) => {
+      const random = stage.random.fork(`client ${account.name} ${lane}`);
+      for (let turn = 0; !stage.over(); turn += 1) {
+        const drawn = drawRequest(random, account.name, `${account.name}-${lane}-${turn}`);
+        const entry = await askAs(stage, account, drawn);
+        const refused = (readAnswer(entry).status ?? 503) >= 400;
+        await Bun.sleep(refused ? random.whole(20, 150) : random.whole(0, 30));
+      }
+    }),
+  );
+}
+
+export async function askAs(
+  stage: Stage,
+  account: RoundAccount,
+  drawn: Drawn,
+): Promise<ClientEntry> {
+  const { happened, clients } = stage;
+  const target = await stage.target();
+  const entry = await ask(target, account.key, drawn, {
+    onAsk: () => happened('ask', target),
+    onBill: () => happened('bill', target),
+    onLeave: () => happened('leave', target),
+  });
+  clients.push(entry);
+  return entry;
+}
+
+/** Tops up the accounts that are always short of money, and lets two of them race for codes. */
+export async function playCredits({ random, commands, accounts, over }: Stage): Promise<Credit[]> {
+  const own = random.fork('credits');
+  const short = accounts.filter(({ name }) => name !== 'roomy' && name !== 'narrow');
+  const credits: Credit[] = [];
+  while (!over()) {
+    const account = own.pick(short);
+    const tokens = account.name === 'growing' ? own.whole(5_000, 25_000) : own.whole(100, 1_500);
+    const amount = BigInt(tokens) * 1_000_000n + BigInt(credits.length + 1);
+    const rivals = [account.id, own.pick(short.filter(({ id }) => id !== account.id)).id];
+    credits.push(
+      own.chance(0.4)
+        ? await redeemCode(commands, own, rivals, amount)
+        : await sendCredit(commands, own, account.id, amount),
+    );
+    await Bun.sleep(own.whole(100, 500));
+  }
+  return credits;
+}
+
+/** What `/v1/account` says, again and again. */
+export async function playSamples({ target, accounts, over }: Stage): Promise<Sample[]> {
+  const samples: Sample[] = [];
+  while (!over()) {
+    const { url } = await target();
+    for (const { id, key } of accounts) {
+      const answer = await fetch(`${url}/v1/account`, {
+        headers: { 'x-api-key': key },
+        signal: AbortSignal.timeout(SAMPLE_PATIENCE_MS),
+      })
+        .then((response) => response.json())
+        // A gateway that has just been killed says nothing.
+        .catch(() => undefined);
+      const available = availableOf(answer);
+      if (available !== undefined) samples.push({ accountId: id, atMs: Date.now(), available });
+    }
+    await Bun.sleep(SAMPLE_EVERY_MS);
+  }
+  return samples;
+}
+
+const SAMPLE_PATIENCE_MS = 2_000;
+
+function availableOf(answer: unknown): string | undefined {
+  const record = answer as { readonly balance?: { readonly available?: string } } | undefined;
+  return record?.balance?.available;
+}
+
+/** The accounts that can pay for a burst. */
+export function funded(
+  accounts: readonly RoundAccount[],
+  { balances }: Books['ledger'],
+): RoundAccount[] {
+  return accounts.filter(({ id, concurrency }) => {
+    const balance = balances.find(({ accountId }) => accountId === id);
+    const available = (balance?.posted ?? 0n) - (balance?.held ?? 0n);
+    return available > BigInt(concurrency + 1) * readTokens('200');
+  });
+}
+
+/** The gateway's own judges. One that this executable does not have gives no verdict. */
+export async function askForVerdicts(place: CommandPlace): Promise<Verdict[]> {
+  const commands = [
+    ['doctor', '--json'],
+    ['receipts', 'verify', '--all', '--json'],
+  ];
+  const verdicts = await Promise.all(
+    commands.map(async (command): Promise<Verdict[]> => {
+      const { code, said } = await runCommand(place, command);
+      if (code === 2 && said.includes('unknown command')) return [];
+      return [{ command: command.join(' '), ok: code === 0, said: said.slice(0, 1_000) }];
+    }),
+  );
+  return verdicts.flat();
+}
+
+/** How late this process is with its own timers, at most: it cannot measure finer than that. */
+export function watchLag(): { readonly stop: () => number } {
+  let worstMs = 0;
+  let lastMs = performance.now();
+  const timer = setInterval(() => {
+    const nowMs = performance.now();
+    worstMs = Math.max(worstMs, nowMs - lastMs - 10);
+    lastMs = nowMs;
+  }, 10);
+  return {
+    stop() {
+      clearInterval(timer);
+      return Math.ceil(worstMs);
+    },
+  };
+}
