@@ -61,7 +61,7 @@ const LAYERS: Readonly<Record<string, Layer>> = {
       },
     ],
   },
-  store: { folders: ['core'], packages: [...PLATFORM, 'drizzle-orm', 'ioredis'] },
+  store: { folders: ['core'], packages: [...PLATFORM, 'drizzle-orm', 'ioredis', 'postgres'] },
   identity: {
     ...domain,
     packagesIn: [{ path: /^src\/identity\/sign-in\//, packages: ['better-auth', '@better-auth'] }],

@@ -10,7 +10,7 @@ import { isoTime } from '../core/calendar.ts';
 import { accountsByPlan } from '../identity/accounts.ts';
 import { findDifferences } from '../ledger/audit.ts';
 import { keptThinking } from '../reasoning/reasoning.ts';
-import type { SqliteDatabase } from '../store/database.ts';
+import { type Database, isSqlite, type SqliteDatabase } from '../store/database.ts';
 import { droppedTriggers, migrationStatus } from '../store/migrate.ts';
 import { holds, ledgerEntries } from '../store/money-tables.ts';
 import { accounts } from '../store/tables.ts';
@@ -72,7 +72,7 @@ function checkConfig(context: Context): Finding {
   return { ok: true, detail: 'all settings are valid' };
 }
 
-async function openForChecks(context: Context): Promise<SqliteDatabase | Finding> {
+async function openForChecks(context: Context): Promise<Database | Finding> {
   try {
     // Looked at without the right to create: a missing file is a finding, not a new database.
     await context.openDatabase({ readonly: true }).close();
@@ -82,9 +82,7 @@ async function openForChecks(context: Context): Promise<SqliteDatabase | Finding
   }
 }
 
-function databaseChecks(
-  context: Context,
-): [string, (database: SqliteDatabase) => Awaitable<Finding>][] {
+function databaseChecks(context: Context): [string, (database: Database) => Awaitable<Finding>][] {
   return [
     ['database', checkDatabase],
     ['migrations', checkMigrations],
@@ -95,18 +93,23 @@ function databaseChecks(
   ];
 }
 
-async function checkDatabase(database: SqliteDatabase): Promise<Finding> {
-  const rows = database.connection.query<{ quick_check: string }, []>('PRAGMA quick_check').all();
-  if (rows.length !== 1 || rows[0]?.quick_check !== 'ok') {
+async function checkDatabase(database: Database): Promise<Finding> {
+  if (isSqlite(database) && !isIntact(database)) {
     return { ok: false, detail: 'the file is damaged; keep a copy of it and restore a backup' };
   }
   await database.transaction(async () => undefined);
   return { ok: true, detail: 'intact and writable' };
 }
 
-function checkMigrations(database: SqliteDatabase): Finding {
-  const { applied, pending } = migrationStatus(database);
-  const dropped = pending.length === 0 ? droppedTriggers(database) : [];
+/** PostgreSQL looks after its own files. */
+function isIntact({ connection }: SqliteDatabase): boolean {
+  const rows = connection.query<{ quick_check: string }, []>('PRAGMA quick_check').all();
+  return rows.length === 1 && rows[0]?.quick_check === 'ok';
+}
+
+async function checkMigrations(database: Database): Promise<Finding> {
+  const { applied, pending } = await migrationStatus(database);
+  const dropped = pending.length === 0 ? await droppedTriggers(database) : [];
   if (dropped.length > 0) {
     const names = dropped.join(', ');
     return { ok: false, detail: `triggers were dropped (${names}); restore a backup` };
@@ -121,7 +124,7 @@ function checkMigrations(database: SqliteDatabase): Finding {
 /** Differences that are told one by one; the rest is counted. */
 const TOLD_DIFFERENCES_MAX = 50;
 
-async function checkLedger(database: SqliteDatabase): Promise<Finding> {
+async function checkLedger(database: Database): Promise<Finding> {
   const told: string[] = [];
   let count = 0;
   for await (const { kind, subject, accountId, detail } of findDifferences(database)) {
@@ -135,7 +138,7 @@ async function checkLedger(database: SqliteDatabase): Promise<Finding> {
   return { ok: false, detail: `${count} differences: ${told.join('; ')}` };
 }
 
-async function checkClock(database: SqliteDatabase, nowMs: number): Promise<Finding> {
+async function checkClock(database: Database, nowMs: number): Promise<Finding> {
   const newest = await database.db
     .select({
       at: sql<number>`max(
@@ -152,7 +155,7 @@ async function checkClock(database: SqliteDatabase, nowMs: number): Promise<Find
 }
 
 /** An operator may take a plan out of the catalog while accounts are on it. */
-async function checkPlans(database: SqliteDatabase, context: Context): Promise<Finding> {
+async function checkPlans(database: Database, context: Context): Promise<Finding> {
   const { plans } = context.catalog();
   const missing = (await accountsByPlan(database)).filter(([plan]) => !plans.has(plan));
   if (missing.length === 0) return { ok: true, detail: 'all in the catalog' };
@@ -163,7 +166,7 @@ async function checkPlans(database: SqliteDatabase, context: Context): Promise<F
   };
 }
 
-async function checkThinking(database: SqliteDatabase, context: Context): Promise<Finding> {
+async function checkThinking(database: Database, context: Context): Promise<Finding> {
   const { reasoningStore, sessionSecret } = context.config();
   const { entries, bytes } = await keptThinking(database);
   const kept = `${entries} entries of ${bytes} bytes in all`;

@@ -21,7 +21,7 @@ export function addMigrateCommand(program: Command, perform: Perform): void {
 async function showStatus(context: Context): Promise<Output> {
   const database = context.openDatabase({ readonly: true });
   try {
-    const status = migrationStatus(database);
+    const status = await migrationStatus(database);
     const lines = [
       ...status.applied.map((tag) => `applied  ${tag}`),
       ...status.pending.map((tag) => `pending  ${tag}`),

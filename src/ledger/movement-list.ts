@@ -25,7 +25,7 @@ export async function listMovements(
       and(
         eq(receipts.accountId, accountId),
         // Word for word the condition of the index receipts_movements.
-        sql`${receipts.subject} not glob 'req_*'`,
+        sql`substr(${receipts.subject}, 1, 4) <> 'req_'`,
         before === undefined ? undefined : lt(receipts.sequence, before),
       ),
     )

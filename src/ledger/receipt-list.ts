@@ -24,7 +24,7 @@ export async function listReceipts(
   { limit, before, only }: ReceiptListOptions,
 ): Promise<readonly ListedReceipt[]> {
   // Letter for letter the condition of the index of movements, which is found by it.
-  const isMovement = sql`${receipts.subject} not glob 'req_*'`;
+  const isMovement = sql`substr(${receipts.subject}, 1, 4) <> 'req_'`;
   return db
     .select({ sequence: receipts.sequence, body: receipts.body })
     .from(receipts)

@@ -4,6 +4,7 @@
 
 import { sql } from 'drizzle-orm';
 import { customType } from 'drizzle-orm/sqlite-core';
+import { NEXT_NUMBER } from './postgres/placeholders.ts';
 
 /** Unix milliseconds. */
 export const instant = customType<{ data: number; driverData: number | bigint }>({
@@ -27,7 +28,7 @@ export const amount = customType<{ data: bigint; driverData: number | bigint }>(
 export const serial = () =>
   count('id')
     .primaryKey()
-    .$defaultFn(() => sql<number>`null`);
+    .$defaultFn(() => sql<number>`${sql.raw(NEXT_NUMBER)}`);
 
 /** Bytes that mean something elsewhere only. */
 export const bytes = customType<{ data: Uint8Array; driverData: Uint8Array }>({

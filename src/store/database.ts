@@ -11,6 +11,7 @@ import { drizzle } from 'drizzle-orm/sqlite-proxy';
 import type { Awaitable } from '../core/awaitable.ts';
 import type { Database, Query, Statement, SyncMode } from './contract.ts';
 import { StoreError, sqliteCode } from './error.ts';
+import './plain-errors.ts';
 import { createBinder } from './statement.ts';
 import { createTransactions } from './transactions.ts';
 
@@ -44,6 +45,11 @@ const CHECKPOINT_PAGES = 4_000;
 /** How long a statement waits for the lock of another process. */
 const BUSY_TIMEOUT_MS = 5_000;
 const BUSY_RETRY_MS = 10;
+
+/** Whether it is a file, and not a server's. */
+export function isSqlite(database: Database): database is SqliteDatabase {
+  return database.dialect === 'sqlite';
+}
 
 /** Opens the database, and creates directory and file where they are missing. Throws `StoreError`. */
 export function openDatabase(options: DatabaseOptions): SqliteDatabase {

@@ -2,6 +2,7 @@
 // happened and what to do next, and may name the path of the file, which the operator chose.
 
 import { SQLiteError } from 'bun:sqlite';
+import { PostgresFailure, PostgresRefusal } from './postgres/error.ts';
 
 export class StoreError extends Error {
   override readonly name = 'StoreError';
@@ -17,6 +18,16 @@ export function sqliteCode(cause: unknown): string | undefined {
  * as opposed to having refused one statement for what it said.
  */
 export function isStoreFailure(cause: unknown): boolean {
+  if (cause instanceof PostgresFailure) return true;
   const code = sqliteCode(cause);
   return code !== undefined && !/^SQLITE_(CONSTRAINT|MISMATCH|RANGE|TOOBIG|ERROR)/.test(code);
 }
+
+/** Whether a row was refused because another one has its name, its id or its address already. */
+export function isUniqueViolation(cause: unknown): boolean {
+  if (cause instanceof PostgresRefusal) return cause.code === UNIQUE_VIOLATION;
+  const code = sqliteCode(cause);
+  return code === 'SQLITE_CONSTRAINT_UNIQUE' || code === 'SQLITE_CONSTRAINT_PRIMARYKEY';
+}
+
+const UNIQUE_VIOLATION = '23505';

@@ -2,7 +2,8 @@
 // transaction and takes no lock; two processes that start together would both apply everything.
 
 import { createHash } from 'node:crypto';
-import type { SqliteDatabase } from './database.ts';
+import { type SQL, sql } from 'drizzle-orm';
+import type { Database, Dialect } from './contract.ts';
 import { StoreError } from './error.ts';
 import { MIGRATIONS, type Migration } from './migrations.ts';
 
@@ -15,51 +16,105 @@ type AppliedRow = { readonly hash: string; readonly createdAt: number };
 
 const BREAKPOINT = '--> statement-breakpoint';
 
+/** What differs between the two databases. */
+type Ground = {
+  /** Outside the transaction, before it and after it. */
+  readonly open: readonly SQL[];
+  readonly close: readonly SQL[];
+  /** First in the transaction: keeps every other process out, for as long as it takes. */
+  readonly lock: readonly SQL[];
+  readonly hasBookkeeping: SQL;
+  /** Letter for letter the table that Drizzle's tools make. */
+  readonly createBookkeeping: readonly SQL[];
+  readonly bookkeeping: SQL;
+  /** One row for each reference to a row that is not there. */
+  readonly brokenReferences: SQL | undefined;
+  readonly triggers: SQL;
+};
+
+const GROUNDS: Readonly<Record<Dialect, Ground>> = {
+  sqlite: {
+    // A migration that rebuilds a table drops the old one, which enforced references would refuse.
+    open: [sql`PRAGMA foreign_keys = OFF`],
+    close: [sql`PRAGMA foreign_keys = ON`],
+    // An immediate transaction is the lock.
+    lock: [],
+    hasBookkeeping: sql`SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = '__drizzle_migrations'`,
+    createBookkeeping: [
+      sql`CREATE TABLE IF NOT EXISTS __drizzle_migrations (id SERIAL PRIMARY KEY, hash text NOT NULL, created_at numeric)`,
+    ],
+    bookkeeping: sql`__drizzle_migrations`,
+    brokenReferences: sql`PRAGMA foreign_key_check`,
+    triggers: sql`SELECT name FROM sqlite_schema WHERE type = 'trigger'`,
+  },
+  postgres: {
+    open: [],
+    close: [],
+    lock: [
+      sql`SET LOCAL lock_timeout = 0`,
+      sql`SET LOCAL statement_timeout = 0`,
+      sql`SELECT pg_advisory_xact_lock(7480, 1)`,
+    ],
+    hasBookkeeping: sql`SELECT 1 FROM pg_tables WHERE schemaname = 'drizzle' AND tablename = '__drizzle_migrations'`,
+    createBookkeeping: [
+      sql`CREATE SCHEMA IF NOT EXISTS drizzle`,
+      sql`CREATE TABLE IF NOT EXISTS drizzle.__drizzle_migrations (id SERIAL PRIMARY KEY, hash text NOT NULL, created_at bigint)`,
+    ],
+    bookkeeping: sql`drizzle.__drizzle_migrations`,
+    brokenReferences: undefined,
+    triggers: sql`SELECT tgname AS name FROM pg_trigger WHERE NOT tgisinternal`,
+  },
+};
+
 /**
  * Applies what is missing, all of it or nothing, and returns the tags that were applied. Throws
  * `StoreError` when the database was made by a newer build, or from different migrations.
  */
 export async function migrate(
-  database: SqliteDatabase,
-  migrations: readonly Migration[] = MIGRATIONS,
+  database: Database,
+  migrations: readonly Migration[] = MIGRATIONS[database.dialect],
 ): Promise<readonly string[]> {
-  const { connection } = database;
-  // A migration that rebuilds a table drops the old one, which enforced references would refuse.
-  connection.run('PRAGMA foreign_keys = OFF');
+  const ground = GROUNDS[database.dialect];
+  await runAll(database, ground.open);
   try {
     return await database.transaction(async () => {
-      createBookkeeping(database);
-      const pending = pendingMigrations(appliedRows(database), migrations);
-      for (const migration of pending) apply(database, migration);
-      if (pending.length > 0) checkReferences(database);
-      return pending.map((migration) => migration.tag);
+      await runAll(database, ground.lock);
+      if (!(await hasBookkeeping(database))) await runAll(database, ground.createBookkeeping);
+      const pending = pendingMigrations(await appliedRows(database), migrations);
+      for (const migration of pending) await apply(database, migration);
+      if (pending.length > 0) await checkReferences(database);
+      return pending.map(({ tag }) => tag);
     });
   } finally {
-    connection.run('PRAGMA foreign_keys = ON');
+    await runAll(database, ground.close);
   }
 }
 
 /** What is applied and what is not; changes nothing. Throws `StoreError` as `migrate` does. */
-export function migrationStatus(
-  database: SqliteDatabase,
-  migrations: readonly Migration[] = MIGRATIONS,
-): MigrationStatus {
-  const rows = hasBookkeeping(database) ? appliedRows(database) : [];
-  const pending = pendingMigrations(rows, migrations);
-  return {
-    applied: migrations.slice(0, rows.length).map((migration) => migration.tag),
-    pending: pending.map((migration) => migration.tag),
-  };
+export async function migrationStatus(
+  database: Database,
+  migrations: readonly Migration[] = MIGRATIONS[database.dialect],
+): Promise<MigrationStatus> {
+  const pending = await migrationPlan(database, migrations);
+  const applied = migrations.slice(0, migrations.length - pending.length);
+  return { applied: applied.map(({ tag }) => tag), pending: pending.map(({ tag }) => tag) };
+}
+
+/** The migrations that `migrate` would apply, with their SQL. Throws `StoreError` as it does. */
+export async function migrationPlan(
+  database: Database,
+  migrations: readonly Migration[] = MIGRATIONS[database.dialect],
+): Promise<readonly Migration[]> {
+  const rows = (await hasBookkeeping(database)) ? await appliedRows(database) : [];
+  return pendingMigrations(rows, migrations);
 }
 
 /** Triggers that the migrations made and somebody has dropped: they keep the books append-only. */
-export function droppedTriggers({ connection }: SqliteDatabase): readonly string[] {
-  const made = MIGRATIONS.flatMap(({ sql }) =>
-    [...sql.matchAll(/CREATE TRIGGER (\w+)/g)].flatMap(([, name]) => name ?? []),
+export async function droppedTriggers(database: Database): Promise<readonly string[]> {
+  const made = MIGRATIONS[database.dialect].flatMap(({ sql: text }) =>
+    [...text.matchAll(/CREATE TRIGGER (\w+)/g)].flatMap(([, name]) => name ?? []),
   );
-  const rows = connection
-    .query<{ name: string }, []>("SELECT name FROM sqlite_schema WHERE type = 'trigger'")
-    .all();
+  const rows = await database.rows<{ name: string }>(GROUNDS[database.dialect].triggers);
   return made.filter((name) => !rows.some((row) => row.name === name));
 }
 
@@ -83,12 +138,11 @@ function pendingMigrations(
   return migrations.slice(applied.length);
 }
 
-function apply(database: SqliteDatabase, migration: Migration): void {
-  for (const statement of migration.sql.split(BREAKPOINT)) database.connection.run(statement);
-  database.connection.run('INSERT INTO __drizzle_migrations (hash, created_at) VALUES (?, ?)', [
-    hashOf(migration),
-    migration.when,
-  ]);
+async function apply(database: Database, migration: Migration): Promise<void> {
+  const { bookkeeping } = GROUNDS[database.dialect];
+  const statements = migration.sql.split(BREAKPOINT).map((text) => sql.raw(text));
+  const booked = sql`INSERT INTO ${bookkeeping} (hash, created_at) VALUES (${hashOf(migration)}, ${migration.when})`;
+  await runAll(database, [...statements, booked]);
 }
 
 /** As Drizzle's tools compute it. */
@@ -96,33 +150,29 @@ function hashOf(migration: Migration): string {
   return createHash('sha256').update(migration.sql).digest('hex');
 }
 
-/** Letter for letter the table that Drizzle's tools make. */
-function createBookkeeping(database: SqliteDatabase): void {
-  database.connection.run(
-    'CREATE TABLE IF NOT EXISTS __drizzle_migrations (id SERIAL PRIMARY KEY, hash text NOT NULL, created_at numeric)',
+async function hasBookkeeping(database: Database): Promise<boolean> {
+  return (await database.rows(GROUNDS[database.dialect].hasBookkeeping)).length > 0;
+}
+
+async function appliedRows(database: Database): Promise<readonly AppliedRow[]> {
+  const { bookkeeping } = GROUNDS[database.dialect];
+  const order = database.dialect === 'sqlite' ? sql`rowid` : sql`id`;
+  const rows = await database.rows<{ hash: string; created_at: bigint }>(
+    sql`SELECT hash, created_at FROM ${bookkeeping} ORDER BY created_at, ${order}`,
   );
+  return rows.map((row) => ({ hash: row.hash, createdAt: Number(row.created_at) }));
 }
 
-function hasBookkeeping(database: SqliteDatabase): boolean {
-  const found = database.connection
-    .query("SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = '__drizzle_migrations'")
-    .get();
-  return found !== null;
-}
-
-function appliedRows(database: SqliteDatabase): readonly AppliedRow[] {
-  return database.connection
-    .query<{ hash: string; created_at: bigint }, []>(
-      'SELECT hash, created_at FROM __drizzle_migrations ORDER BY created_at, rowid',
-    )
-    .all()
-    .map((row) => ({ hash: row.hash, createdAt: Number(row.created_at) }));
-}
-
-function checkReferences(database: SqliteDatabase): void {
-  const broken = database.connection.query('PRAGMA foreign_key_check').all().length;
+async function checkReferences(database: Database): Promise<void> {
+  const { brokenReferences } = GROUNDS[database.dialect];
+  if (brokenReferences === undefined) return;
+  const broken = (await database.rows(brokenReferences)).length;
   if (broken === 0) return;
   throw new StoreError(
     `The migration would leave ${broken} rows that refer to missing ones, so nothing was changed. Run tollgate doctor, and restore a backup where it finds damage.`,
   );
+}
+
+async function runAll(database: Database, statements: readonly SQL[]): Promise<void> {
+  for (const statement of statements) await database.db.run(statement);
 }

@@ -1,6 +1,8 @@
-// The migrations that this build knows, oldest first, as text inside the executable. A test holds
-// the list against the folder's journal.
+// The migrations that this build knows, oldest first, as text inside the executable: one list a
+// database. A test holds the lists against the journals of their folders.
 
+import postgresInitial from '../../drizzle/postgres/0000_initial.sql' with { type: 'text' };
+import postgresAppendOnly from '../../drizzle/postgres/0001_append_only.sql' with { type: 'text' };
 import initial from '../../drizzle/sqlite/0000_initial.sql' with { type: 'text' };
 import appendOnly from '../../drizzle/sqlite/0001_append_only.sql' with { type: 'text' };
 import fewerIndexes from '../../drizzle/sqlite/0002_fewer_indexes.sql' with { type: 'text' };
@@ -13,6 +15,10 @@ import signIn from '../../drizzle/sqlite/0008_sign_in.sql' with { type: 'text' }
 import usageSeries from '../../drizzle/sqlite/0009_usage_series.sql' with { type: 'text' };
 import auditFilters from '../../drizzle/sqlite/0010_audit_filters.sql' with { type: 'text' };
 import usageDays from '../../drizzle/sqlite/0011_usage_days.sql' with { type: 'text' };
+import portableMovements from '../../drizzle/sqlite/0012_portable_movements.sql' with {
+  type: 'text',
+};
+import type { Dialect } from './contract.ts';
 
 export type Migration = {
   readonly tag: string;
@@ -21,7 +27,7 @@ export type Migration = {
   readonly sql: string;
 };
 
-export const MIGRATIONS: readonly Migration[] = [
+const SQLITE: readonly Migration[] = [
   { tag: '0000_initial', when: 1795247810762, sql: initial },
   { tag: '0001_append_only', when: 1795247927826, sql: appendOnly },
   { tag: '0002_fewer_indexes', when: 1795254102371, sql: fewerIndexes },
@@ -34,4 +40,15 @@ export const MIGRATIONS: readonly Migration[] = [
   { tag: '0009_usage_series', when: 1795292200104, sql: usageSeries },
   { tag: '0010_audit_filters', when: 1795292577738, sql: auditFilters },
   { tag: '0011_usage_days', when: 1795296149509, sql: usageDays },
+  { tag: '0012_portable_movements', when: 1795304694470, sql: portableMovements },
 ];
+
+const POSTGRES: readonly Migration[] = [
+  { tag: '0000_initial', when: 1795304693731, sql: postgresInitial },
+  { tag: '0001_append_only', when: 1795304694098, sql: postgresAppendOnly },
+];
+
+export const MIGRATIONS: Readonly<Record<Dialect, readonly Migration[]>> = {
+  sqlite: SQLITE,
+  postgres: POSTGRES,
+};

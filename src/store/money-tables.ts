@@ -178,7 +178,7 @@ export const receipts = sqliteTable(
     // The few that no request made; those of requests are not in it, so that they cost nothing more.
     index('receipts_movements')
       .on(table.accountId, table.sequence)
-      .where(sql`${table.subject} not glob 'req_*'`),
+      .where(sql`substr(${table.subject}, 1, 4) <> 'req_'`),
   ],
 );
 

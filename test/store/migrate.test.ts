@@ -10,7 +10,7 @@ import { temporaryDirectory } from '../support/database.ts';
 import { runScript, startTogether } from '../support/process.ts';
 
 const FOLDER = join(import.meta.dir, '../../drizzle/sqlite');
-const TAGS = MIGRATIONS.map((migration) => migration.tag);
+const TAGS = MIGRATIONS.sqlite.map((migration) => migration.tag);
 const LATER = { tag: '9999_later', when: 9_999_999_999_999, sql: 'CREATE TABLE later (id text)' };
 
 const directory = temporaryDirectory();
@@ -21,7 +21,7 @@ test('the list is the folder and its journal', () => {
   const journal = JSON.parse(readFileSync(join(FOLDER, 'meta/_journal.json'), 'utf8')) as {
     entries: { tag: string; when: number }[];
   };
-  expect([...MIGRATIONS]).toEqual(
+  expect([...MIGRATIONS.sqlite]).toEqual(
     journal.entries.map(({ tag, when }) => ({
       tag,
       when,
@@ -36,7 +36,7 @@ describe('migrate', () => {
   test('applies what is missing, once, and says what it was', async () => {
     const database = emptyDatabase();
     expect(migrationStatus(database)).toEqual({ applied: [], pending: TAGS });
-    expect(migrate(database, MIGRATIONS.slice(0, 1))).toEqual(TAGS.slice(0, 1));
+    expect(migrate(database, MIGRATIONS.sqlite.slice(0, 1))).toEqual(TAGS.slice(0, 1));
     expect(migrationStatus(database)).toEqual({
       applied: TAGS.slice(0, 1),
       pending: TAGS.slice(1),
@@ -64,7 +64,7 @@ describe('migrate', () => {
 
   test('refuses a database that is newer than the build', async () => {
     const database = emptyDatabase();
-    await migrate(database, [...MIGRATIONS, LATER]);
+    await migrate(database, [...MIGRATIONS.sqlite, LATER]);
     await expect(migrate(database)).rejects.toThrow('made by a newer version of tollgate');
     expect(() => migrationStatus(database)).toThrow('made by a newer version of tollgate');
     await database.close();
@@ -80,7 +80,7 @@ describe('migrate', () => {
   test('leaves nothing behind when a statement fails', async () => {
     const database = emptyDatabase();
     const broken = { ...LATER, sql: `${LATER.sql};\n--> statement-breakpoint\nCREATE nonsense` };
-    await expect(migrate(database, [...MIGRATIONS, broken])).rejects.toThrow('nonsense');
+    await expect(migrate(database, [...MIGRATIONS.sqlite, broken])).rejects.toThrow('nonsense');
     const tables = database.connection.query('SELECT name FROM sqlite_schema').all();
     expect(tables).toEqual([]);
     expect(database.connection.query('PRAGMA foreign_keys').values()).toEqual([[1n]]);
@@ -91,7 +91,7 @@ describe('migrate', () => {
     const database = emptyDatabase();
     await migrate(database);
     const orphan = { ...LATER, sql: "INSERT INTO balances VALUES ('acct_none', 0, 0)" };
-    await expect(migrate(database, [...MIGRATIONS, orphan])).rejects.toThrow(
+    await expect(migrate(database, [...MIGRATIONS.sqlite, orphan])).rejects.toThrow(
       '1 rows that refer to missing',
     );
     expect(database.connection.query('SELECT * FROM balances').all()).toEqual([]);
@@ -102,7 +102,7 @@ describe('migrate', () => {
     const name = `race-${done}.db`;
     if (done > 0) {
       const database = emptyDatabase(name);
-      await migrate(database, MIGRATIONS.slice(0, done));
+      await migrate(database, MIGRATIONS.sqlite.slice(0, done));
       await database.close();
     }
     const url = JSON.stringify(`sqlite:${join(directory, name)}`);
@@ -124,7 +124,7 @@ describe('migrate', () => {
   test('holds the lock before it looks', async () => {
     const name = crypto.randomUUID();
     const [ours, theirs] = [emptyDatabase(name), emptyDatabase(name)];
-    await migrate(ours, MIGRATIONS.slice(0, 1));
+    await migrate(ours, MIGRATIONS.sqlite.slice(0, 1));
     theirs.connection.run('PRAGMA busy_timeout = 1');
     await ours.transaction(async () => await expect(migrate(theirs)).rejects.toThrow('locked'));
     expect(migrate(theirs)).toEqual(TAGS.slice(1));

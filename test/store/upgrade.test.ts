@@ -29,10 +29,10 @@ const OLD_BOOKS = [
 
 test('books of 0003 are whole after the upgrade, and what was under way is recovered', async () => {
   const database = openDatabase({ url: `sqlite:${directory}/old.db`, sync: 'normal' });
-  const old = MIGRATIONS.findIndex(({ tag }) => tag === '0003_reasoning') + 1;
-  await migrate(database, MIGRATIONS.slice(0, old));
+  const old = MIGRATIONS.sqlite.findIndex(({ tag }) => tag === '0003_reasoning') + 1;
+  await migrate(database, MIGRATIONS.sqlite.slice(0, old));
   for (const statement of OLD_BOOKS) database.connection.run(statement);
-  expect(migrate(database)).toEqual(MIGRATIONS.slice(old).map(({ tag }) => tag));
+  expect(migrate(database)).toEqual(MIGRATIONS.sqlite.slice(old).map(({ tag }) => tag));
 
   const books = createBooks(database);
   const ledger = createLedger({ database });
@@ -78,8 +78,8 @@ test('books of 0003 are whole after the upgrade, and what was under way is recov
 
 test('a clock that is set back at the upgrade makes no difference of what was booked before', async () => {
   const database = openDatabase({ url: `sqlite:${directory}/back.db`, sync: 'normal' });
-  const old = MIGRATIONS.findIndex(({ tag }) => tag === '0003_reasoning') + 1;
-  await migrate(database, MIGRATIONS.slice(0, old));
+  const old = MIGRATIONS.sqlite.findIndex(({ tag }) => tag === '0003_reasoning') + 1;
+  await migrate(database, MIGRATIONS.sqlite.slice(0, old));
   for (const statement of OLD_BOOKS) database.connection.run(statement);
   await migrate(database);
   const ledger = createLedger({ database });

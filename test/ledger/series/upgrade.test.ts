@@ -14,8 +14,8 @@ const directory = temporaryDirectory();
 
 test('days are the sums of the hours that were there before', async () => {
   const database = openDatabase({ url: `sqlite:${join(directory, 'books.db')}`, sync: 'normal' });
-  const before = MIGRATIONS.findIndex(({ tag }) => tag === '0011_usage_days');
-  await migrate(database, MIGRATIONS.slice(0, before));
+  const before = MIGRATIONS.sqlite.findIndex(({ tag }) => tag === '0011_usage_days');
+  await migrate(database, MIGRATIONS.sqlite.slice(0, before));
   await addRecords(database, [
     usageRecord({ startedAt: DAY, debited: 1n }),
     usageRecord({ startedAt: DAY + 23 * HOUR_MS, debited: 2n, outcome: 'upstream_failed' }),
