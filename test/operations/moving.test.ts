@@ -1,0 +1,213 @@
+// An installation that is moved: every row is there, the books come out as they were, the target's
+// triggers held for each of them, and whatever goes wrong leaves the target as it was: empty.
+
+import { afterAll, describe, expect, test } from 'bun:test';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { sql } from 'drizzle-orm';
+import { exportInstallation, importInstallation } from '../../src/operations/moving.ts';
+import { archiveTables } from '../../src/store/archive/tables.ts';
+import type { Database } from '../../src/store/database.ts';
+import {
+  auditEvents,
+  blocks,
+  incidentLimits,
+  reasoning,
+  serverNotes,
+  settings,
+} from '../../src/store/tables.ts';
+import { newDatabase, temporaryDirectory } from '../support/database.ts';
+import {
+  booksOver,
+  creditOf,
+  fundAccount,
+  holdOf,
+  NOW,
+  releaseOf,
+  settleOf,
+} from '../support/ledger.ts';
+
+const directory = temporaryDirectory();
+const BY = { version: '1.2.3', nowMs: NOW };
+
+let files = 0;
+const newFile = (): string => {
+  files += 1;
+  return join(directory, `export-${files}`);
+};
+
+/** Accounts with money, requests that ended in every way and one that runs, and rows of other tables. */
+async function fill(database: Database): Promise<void> {
+  const open = booksOver(database);
+  const { ledger } = open;
+  await fundAccount(open, 'acct_1', 10n ** 18n);
+  await fundAccount(open, 'acct_2', 5_000n);
+  await fundAccount(open, 'acct_empty', 0n);
+  for (let request = 0; request < 120; request += 1) {
+    const id = `req_${String(request).padStart(3, '0')}`;
+    await ledger.hold(holdOf(id, request % 3 === 0 ? 'acct_2' : 'acct_1', 20n));
+    if (request % 10 === 0) await ledger.release(releaseOf(id));
+    else await ledger.settle(settleOf(id, 15n));
+  }
+  await ledger.hold(holdOf('req_open', 'acct_1', 77n));
+  await ledger.credit(creditOf('later', 'acct_2', 1n));
+  const { db } = database;
+  await db.insert(settings).values({ name: 'maintenance', value: 'off', updatedAt: NOW }).run();
+  await db.insert(blocks).values({
+    ...{ id: 'block_1', kind: 'network', value: '10.0.0.0/8', reason: 'ü "\n\'', createdAt: NOW },
+  });
+  await db.insert(incidentLimits).values({ model: 'm', reason: 'r', updatedAt: NOW }).run();
+  await db.insert(serverNotes).values({ name: 'catalog', value: 'v', updatedAt: NOW }).run();
+  await db.insert(auditEvents).values({
+    ...{ operationId: 'op', at: NOW, actor: 'operator', action: 'a', subject: 's', detail: '{}' },
+  });
+  await db.insert(reasoning).values({
+    ...{ accountId: 'acct_1', createdAt: NOW, size: 3 },
+    ...{ digest: Uint8Array.of(0, 1, 255), sealed: Uint8Array.of(9) },
+  });
+}
+
+async function allRows(database: Database): Promise<Record<string, unknown[]>> {
+  const all: Record<string, unknown[]> = {};
+  for (const { name, key } of archiveTables()) {
+    const order = sql.join(
+      key.map((column) => sql.identifier(column)),
+      sql`, `,
+    );
+    const rows = await database.rows(sql`select * from ${sql.identifier(name)} order by ${order}`);
+    all[name] = rows;
+  }
+  return all;
+}
+
+const source = await newDatabase(directory, 'source');
+await fill(source);
+const exported = newFile();
+const out = await exportInstallation(source, exported, BY);
+afterAll(() => source.close());
+
+test('every table of the database is moved, or known to stay', async () => {
+  const found = await source.rows<{ readonly name: string }>(
+    sql`select name from sqlite_schema where type = 'table' and name not like 'sqlite%'`,
+  );
+  const moved = archiveTables().map(({ name }) => name);
+  const stays = ['__drizzle_migrations', 'server_notes'];
+  const derived = ['usage_days', 'usage_end_users', 'usage_hours', 'usage_mark', 'usage_models'];
+  expect(found.map(({ name }) => name).sort()).toEqual([...moved, ...stays, ...derived].sort());
+});
+
+test('a table comes after those that it refers to', () => {
+  const names = archiveTables().map(({ name }) => name);
+  const before = (first: string, second: string) =>
+    expect([first, second, names.indexOf(first) < names.indexOf(second)]).toEqual([
+      first,
+      second,
+      true,
+    ]);
+  before('accounts', 'api_keys');
+  before('accounts', 'balances');
+  before('accounts', 'sign_in_users');
+  before('sign_in_users', 'sign_in_sessions');
+});
+
+describe('an export and an import', () => {
+  test('bring every row and the same books', async () => {
+    const target = await newDatabase(directory);
+    const moved = await importInstallation(target, exported);
+    expect(await allRows(target)).toEqual(await allRows(source));
+    expect(moved).toEqual({ ...out, madeBy: '1.2.3', exported: out.ledger });
+    expect(out.tables).toMatchObject({ accounts: 3, holds: 121, usage_records: 120, settings: 1 });
+    expect(out.ledger).toMatchObject({
+      ...{ accounts: '3', open_holds: '1', open_holds_amount: '77', entries_of_all: '0' },
+      ...{ held: '77', differences: '0', posted: String(10n ** 18n + 5_001n - 15n * 108n) },
+    });
+    await target.close();
+  });
+
+  test('of what was imported give the same file again', async () => {
+    const target = await newDatabase(directory);
+    await importInstallation(target, exported);
+    const again = newFile();
+    await exportInstallation(target, again, BY);
+    expect(unpacked(again)).toEqual(unpacked(exported));
+    await target.close();
+  });
+
+  test('leave a database that counts on and lets the open request end', async () => {
+    const target = await newDatabase(directory);
+    await importInstallation(target, exported);
+    const { ledger } = booksOver(target);
+    await ledger.settle(settleOf('req_open', 15n));
+    await ledger.credit(creditOf('after', 'acct_empty', 3n));
+    const ids = await target.rows<{ readonly id: bigint }>(
+      sql`select id from ledger_entries order by id`,
+    );
+    expect(new Set(ids.map(({ id }) => id)).size).toBe(ids.length);
+    await expect(target.rows(sql`update audit_events set actor = 'me'`)).rejects.toThrow();
+    await expect(target.rows(sql`update ledger_entries set amount = 1`)).rejects.toThrow();
+    await ledger.close();
+    await target.close();
+  });
+});
+
+describe('nothing is imported', () => {
+  const refused = async (path: string, target: Database): Promise<string> => {
+    try {
+      await importInstallation(target, path);
+      return 'imported';
+    } catch (error) {
+      return error instanceof Error ? error.message : String(error);
+    }
+  };
+
+  test('into a database that holds something', async () => {
+    const target = await newDatabase(directory);
+    await target.db.insert(settings).values({ name: 'a', value: 'b', updatedAt: NOW }).run();
+    expect(await refused(exported, target)).toStartWith('The database is not empty (settings).');
+    await target.close();
+  });
+
+  test('of a file that is cut off, anywhere', async () => {
+    const bytes = readFileSync(exported);
+    const target = await newDatabase(directory);
+    const path = newFile();
+    for (const share of [0, 0.1, 0.5, 0.9, 0.999]) {
+      writeFileSync(path, bytes.subarray(0, Math.floor(bytes.length * share)));
+      expect(await refused(path, target)).toStartWith('The file is damaged');
+    }
+    const empty = await newDatabase(directory);
+    expect(await allRows(target)).toEqual(await allRows(empty));
+    await Promise.all([target.close(), empty.close()]);
+  });
+
+  test('of a build with other tables', async () => {
+    const target = await newDatabase(directory);
+    const path = newFile();
+    writeFileSync(path, Bun.gzipSync(unpacked(exported).replace('"email":"text",', '')));
+    expect(await refused(path, target)).toStartWith(
+      'The file was made by version 1.2.3, whose tables are others.',
+    );
+    await target.close();
+  });
+
+  test('where the books would come out otherwise', async () => {
+    const target = await newDatabase(directory);
+    const path = newFile();
+    const lines = unpacked(exported).trimEnd().split('\n');
+    const end = JSON.parse(lines.at(-1) ?? '') as { ledger: Record<string, string> };
+    end.ledger['posted'] = '1';
+    writeFileSync(
+      path,
+      Bun.gzipSync(`${[...lines.slice(0, -1), JSON.stringify(end)].join('\n')}\n`),
+    );
+    expect(await refused(path, target)).toBe(
+      'The books do not come out as they were exported (posted). Nothing was imported.',
+    );
+    expect(await target.rows(sql`select 1 from accounts`)).toEqual([]);
+    await target.close();
+  });
+});
+
+function unpacked(path: string): string {
+  return new TextDecoder().decode(Bun.gunzipSync(readFileSync(path)));
+}
