@@ -8,7 +8,7 @@ import type { Alert } from '../core/alert.ts';
 import { isoTime } from '../core/calendar.ts';
 import type { OperatorState } from '../core/operator.ts';
 import { accountsByPlan } from '../identity/accounts.ts';
-import { auditedSubjects, lastAuditEvent } from '../identity/audit.ts';
+import { createAuditTail } from '../identity/audit-tail.ts';
 import type { Log } from '../observe/log.ts';
 import type { Database } from '../store/database.ts';
 import type { CatalogFile } from './catalog-file.ts';
@@ -32,9 +32,13 @@ export type Operators = {
   readonly look: () => Promise<void>;
   /**
    * Begins to look for changes and to listen to SIGHUP. Returns the function that ends both.
-   * `resetUpstream` is told of each upstream that an operator says is mended.
+   * `resetUpstream` is told of each upstream that an operator says is mended; `onSeen` until when,
+   * by the database's clock, everything has taken effect here, and whether anything was new.
    */
-  readonly watch: (resetUpstream?: (upstream: string) => void) => () => void;
+  readonly watch: (
+    resetUpstream?: (upstream: string) => void,
+    onSeen?: (atMs: number, isNews: boolean) => Promise<void>,
+  ) => () => void;
 };
 
 export type OperatorsOptions = {
@@ -52,11 +56,14 @@ export type OperatorsOptions = {
 export async function createOperators(options: OperatorsOptions): Promise<Operators> {
   const { database, live, file, clock, log, alert, onChange } = options;
   const files = createFileWatch(file.paths);
+  // Before what it tells of is read for the first time, so that nothing falls in between.
+  const tail = createAuditTail(database);
+  await tail.read();
   const operator = await createOperatorState({ database, catalog: live.current, clock });
-  let commits = database.foreignCommits?.();
-  let change = await lastAuditEvent(database);
-  let taken = change;
+  /** Upstreams that are mended and were not told so yet. */
+  const mended = new Set<string>();
   let reset: (upstream: string) => void = () => undefined;
+  let seen: (atMs: number, isNews: boolean) => Promise<void> = async () => undefined;
   let request = await readReloadRequest(database);
   let strandedPlans = await plansWithout();
   /** What is still to be done where it has failed. */
@@ -66,16 +73,15 @@ export async function createOperators(options: OperatorsOptions): Promise<Operat
   let looking: Promise<void> = Promise.resolve();
 
   async function look(): Promise<void> {
-    const commitsNow = database.foreignCommits?.();
     // The ledger commits all the time; what an operator changes is in the audit trail.
-    const unchanged = commitsNow !== undefined && commitsNow === commits;
-    const changeNow = unchanged ? change : await lastAuditEvent(database);
-    if (changeNow !== change) stale = true;
-    commits = commitsNow;
-    change = changeNow;
+    const { at, news } = await tail.read();
+    for (const { action, subject } of news) if (action === 'upstream.reset') mended.add(subject);
+    if (news.length > 0) stale = true;
     if (files.hasChanged()) await reload('a file has changed');
+    const isNews = stale;
     if (stale || clock() >= operator.changesAt()) await takeUp();
     if (untold) await tell();
+    await seen(at, isNews);
   }
 
   async function takeUp(): Promise<void> {
@@ -86,9 +92,8 @@ export async function createOperators(options: OperatorsOptions): Promise<Operat
     }
     await operator.refresh();
     onChange();
-    for (const upstream of await auditedSubjects(database, 'upstream.reset', taken))
-      reset(upstream);
-    taken = change;
+    for (const upstream of mended) reset(upstream);
+    mended.clear();
     if (strandedPlans.length > 0) {
       strandedPlans = await plansWithout();
       untold = true;
@@ -160,6 +165,8 @@ export async function createOperators(options: OperatorsOptions): Promise<Operat
     } catch (error) {
       if (!failing) log.error('what operators have changed could not be taken up', error);
       failing = true;
+      // Whatever was missed meanwhile: what is remembered is forgotten with the next look.
+      stale = true;
     }
   }
 
@@ -182,8 +189,10 @@ export async function createOperators(options: OperatorsOptions): Promise<Operat
         await look();
       }),
     look: () => guarded(look),
-    watch(resetUpstream = () => undefined) {
+    watch(resetUpstream = () => undefined, onSeen = async () => undefined) {
       reset = resetUpstream;
+      seen = onSeen;
+      let isLooking = false;
       const hangUp = (): void =>
         void guarded(async () => {
           await reload('of SIGHUP');
@@ -191,7 +200,13 @@ export async function createOperators(options: OperatorsOptions): Promise<Operat
         });
       void guarded(look);
       process.on('SIGHUP', hangUp);
-      const timer = setInterval(() => void guarded(look), LOOK_MS);
+      const timer = setInterval(() => {
+        if (isLooking) return;
+        isLooking = true;
+        void guarded(look).then(() => {
+          isLooking = false;
+        });
+      }, LOOK_MS);
       return () => {
         clearInterval(timer);
         process.off('SIGHUP', hangUp);

@@ -11,7 +11,7 @@ import { DEAD_MS, type NodeIdentity, type NodeReport, type NodeRow, type Nodes }
 const BEAT_MS = 1_000;
 
 /** The lease of the leader. Who finds it untaken takes it with the next heartbeat. */
-const LEADER = 'leader';
+export const LEADER = 'leader';
 export const LEASE_MS = 10_000;
 
 /** A node stops before the others may act without it: statements need time, and clocks differ. */
@@ -29,6 +29,8 @@ export type MemberOptions = {
   readonly identity: NodeIdentity;
   readonly report: () => Omit<NodeReport, 'seenAt' | 'clockOffsetMs'>;
   readonly createBoot: () => string;
+  /** Nobody else can serve this database: nothing has to be proved to anybody. */
+  readonly isAlone: boolean;
   /** Learns the database's time. */
   readonly clock: DatabaseClock;
   /** Milliseconds of a clock that never jumps. */
@@ -43,7 +45,7 @@ export type MemberOptions = {
 export type Member = ReturnType<typeof createMember>;
 
 export function createMember(options: MemberOptions) {
-  const { nodes, leases, identity, report, createBoot, clock, monotonic, log } = options;
+  const { nodes, leases, identity, report, createBoot, isAlone, clock, monotonic, log } = options;
   let boot = '';
   let isRegistered = false;
   /** When the last heartbeat that was heard had been sent. */
@@ -131,10 +133,12 @@ export function createMember(options: MemberOptions) {
 
   /** Whether the others may hold this node for dead, or soon will. */
   function isFenced(): boolean {
+    if (isAlone) return false;
     return heardAt === undefined || monotonic() - heardAt >= DEAD_MS - MARGIN_MS;
   }
 
   function isLeader(): boolean {
+    if (isAlone) return isWilling;
     return lease !== undefined && !isFenced() && monotonic() - lease.takenAt < LEASE_MS - MARGIN_MS;
   }
 

@@ -42,6 +42,8 @@ export function createAuthenticator(dependencies: {
   // Unknown keys have a map of their own: a flood of guesses must not push the real keys out.
   const known = new Map<string, Entry>();
   const unknown = new Map<string, Entry>();
+  /** How often everything was forgotten. */
+  let epoch = 0;
 
   const query = database.db
     .select({
@@ -62,15 +64,18 @@ export function createAuthenticator(dependencies: {
   async function load(digest: string, now: number): Promise<Entry> {
     known.delete(digest);
     unknown.delete(digest);
+    const begunIn = epoch;
     const row = await query.get({ digest });
+    // What was read before everything was forgotten may be what was to be forgotten.
+    const isKept = epoch === begunIn;
     if (row === undefined || row.revokedAt !== null) {
       const entry = { loadedAt: now, facts: undefined, expiresAt: Infinity };
-      remember(unknown, digest, entry);
+      if (isKept) remember(unknown, digest, entry);
       return entry;
     }
     const { expiresAt, revokedAt: _, ...facts } = row;
     const entry = { loadedAt: now, facts: Object.freeze(facts), expiresAt: expiresAt ?? Infinity };
-    remember(known, digest, entry);
+    if (isKept) remember(known, digest, entry);
     return entry;
   }
 
@@ -94,6 +99,7 @@ export function createAuthenticator(dependencies: {
     },
     /** Forgets everything at once: after a change to keys or accounts. */
     invalidate(): void {
+      epoch += 1;
       known.clear();
       unknown.clear();
     },

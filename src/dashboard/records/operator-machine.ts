@@ -163,19 +163,50 @@ export type AuditStateRecord = {
   readonly stopped: readonly string[];
 };
 
+/**
+ * serving    takes requests
+ * draining   is about to end
+ * silent     has not been heard for too long, and nobody has ended its holds yet
+ * dead       was not heard for too long, and its holds were ended by others
+ */
+export type NodeState = 'serving' | 'draining' | 'silent' | 'dead';
+
+/** One start of a process that serves this database; instants by the database's clock. */
 export type NodeRecord = {
   readonly id: string;
   readonly object: 'node';
-  readonly version: string;
-  readonly runtime: string;
+  /** Names this start of it. */
+  readonly boot: string;
+  readonly host: string;
   readonly pid: number;
-  readonly state: 'serving' | 'draining';
-  readonly started_at: string;
+  readonly version: string;
   readonly addresses: readonly string[];
-  readonly resident_bytes: number;
-  readonly heap_bytes: number;
-  readonly cpu_seconds: number;
-  readonly threads: number;
-  readonly loop_lag_ms: number;
+  readonly workers: number;
+  readonly state: NodeState;
+  /** Whether it does what one node does for all of them. */
+  readonly leader: boolean;
   readonly in_flight: number;
+  /** What it says of Redis and of how it shares limits. */
+  readonly redis: string;
+  readonly limits: string;
+  readonly catalog_version: number;
+  readonly catalog_digest: string;
+  /** By how much its clock is ahead of the database's. */
+  readonly clock_offset_ms: number;
+  readonly started_at: string;
+  readonly heartbeat_at: string;
+  /** How long ago that was. */
+  readonly silent_ms: number;
+  /** Everything that was committed before has taken effect there. */
+  readonly seen_at: string;
+  readonly dead_at: string | null;
+  /** Of the process that answers; null for all others. */
+  readonly process: {
+    readonly runtime: string;
+    readonly resident_bytes: number;
+    readonly heap_bytes: number;
+    readonly cpu_seconds: number;
+    readonly threads: number;
+    readonly loop_lag_ms: number;
+  } | null;
 };

@@ -1,7 +1,9 @@
-// The processes that serve: where they listen and how they do.
+// The processes that serve: which of them leads, where they listen and how they do.
 
-import type { NodeRecord } from '../../../records/operator-machine.ts';
+import type { NodeRecord, NodeState } from '../../../records/operator-machine.ts';
 import {
+  Alert,
+  Badge,
   Card,
   Facts,
   formatCompact,
@@ -11,25 +13,61 @@ import {
   Page,
   StateBadge,
   Time,
+  type Tone,
   useResource,
 } from '../../ui/index.ts';
 import { useRefresh } from '../refresh.ts';
+
+const TONES: Readonly<Record<NodeState, Tone>> = {
+  serving: 'good',
+  draining: 'warning',
+  silent: 'danger',
+  dead: 'neutral',
+};
+
+/** A clock that is further away is worth a look. */
+const OFFSET_MS_MAX = 2_000;
 
 export function NodesPage() {
   const nodes = useResource<{ readonly data: readonly NodeRecord[] }>('/nodes');
   useRefresh(nodes.reload);
   return (
-    <Page title="Nodes" lead="The processes that answer requests. This version runs one.">
+    <Page
+      title="Nodes"
+      lead="The processes that answer requests over this database. One of them leads: it does what only one may do."
+    >
       <Loaded resource={nodes}>
         {({ data }) => (
-          <div class="grid">
-            {data.map((node) => (
-              <NodeCard key={node.id} node={node} />
-            ))}
-          </div>
+          <>
+            <Differences nodes={data.filter(({ state }) => state !== 'dead')} />
+            <div class="grid">
+              {data.map((node) => (
+                <NodeCard key={node.boot} node={node} />
+              ))}
+            </div>
+          </>
         )}
       </Loaded>
     </Page>
+  );
+}
+
+function Differences({ nodes }: { readonly nodes: readonly NodeRecord[] }) {
+  const catalogs = new Set(nodes.map((node) => node.catalog_digest)).size;
+  const versions = new Set(nodes.map((node) => node.version)).size;
+  return (
+    <>
+      {catalogs > 1 && (
+        <Alert tone="warning" title={`The nodes serve ${catalogs} different catalogs`}>
+          Give all of them the same file.
+        </Alert>
+      )}
+      {versions > 1 && (
+        <Alert tone="warning" title={`The nodes run ${versions} different versions`}>
+          That is as it should be while they are being replaced one by one.
+        </Alert>
+      )}
+    </>
   );
 }
 
@@ -40,32 +78,54 @@ function NodeCard({ node }: { readonly node: NodeRecord }) {
         items={[
           [
             'State',
-            <StateBadge
-              key="state"
-              state={node.state}
-              tone={node.state === 'serving' ? 'good' : 'warning'}
-            />,
+            <span key="state">
+              <StateBadge state={node.state} tone={TONES[node.state]} />{' '}
+              {node.leader && <Badge tone="accent">Leads</Badge>}
+            </span>,
           ],
+          ['Machine', `${node.host}, process ${node.pid}`],
           ['Version', node.version],
-          ['Runtime', node.runtime],
-          ['Process', String(node.pid)],
           [
             'Started',
             <span key="started">
               <Time at={node.started_at} /> (<Time at={node.started_at} relative />)
             </span>,
           ],
+          [
+            'Last heard',
+            <span key="heard">
+              {formatMilliseconds(node.silent_ms)} ago{clockWords(node.clock_offset_ms)}
+            </span>,
+          ],
           ['Listens on', node.addresses.join(', ')],
           ['In flight', formatCount(node.in_flight)],
-          ['Threads', `${formatCount(node.threads)}, one of them the ledger's`],
-          [
-            'Memory',
-            `${formatCompact(node.resident_bytes)}B resident, ${formatCompact(node.heap_bytes)}B heap`,
-          ],
-          ['CPU used', `${formatCount(node.cpu_seconds)} s since the start`],
-          ['Event loop', `${formatMilliseconds(node.loop_lag_ms)} late at most in the last minute`],
+          ['Server threads', formatCount(node.workers)],
+          ['Redis', node.redis],
+          ['Limits', node.limits],
+          ['Catalog', `version ${node.catalog_version} (${node.catalog_digest.slice(0, 12)})`],
+          ...processItems(node.process),
         ]}
       />
     </Card>
   );
+}
+
+function processItems(process: NodeRecord['process']): [string, string][] {
+  if (process === null) return [];
+  return [
+    ['Runtime', process.runtime],
+    ['Threads', `${formatCount(process.threads)}, one of them the ledger's`],
+    [
+      'Memory',
+      `${formatCompact(process.resident_bytes)}B resident, ${formatCompact(process.heap_bytes)}B heap`,
+    ],
+    ['CPU used', `${formatCount(process.cpu_seconds)} s since the start`],
+    ['Event loop', `${formatMilliseconds(process.loop_lag_ms)} late at most in the last minute`],
+  ];
+}
+
+function clockWords(offsetMs: number): string {
+  if (Math.abs(offsetMs) <= OFFSET_MS_MAX) return '';
+  const side = offsetMs > 0 ? 'ahead of' : 'behind';
+  return `; its clock is ${formatMilliseconds(Math.abs(offsetMs))} ${side} the database's`;
 }

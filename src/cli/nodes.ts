@@ -1,0 +1,57 @@
+// `tollgate nodes`: who serves this database, who leads, and how each of them does.
+
+import type { Command } from 'commander';
+import { createLeases } from '../cluster/leases.ts';
+import { LEADER } from '../cluster/member.ts';
+import { createNodes } from '../cluster/nodes.ts';
+import { type ClusterNodeRecord, nodeRecord } from '../cluster/record.ts';
+import { addCommand, type Output, type Perform, table } from './command.ts';
+import type { Context } from './context.ts';
+
+export function addNodesCommand(program: Command, perform: Perform): void {
+  perform(addCommand(program, 'nodes', 'list the nodes that serve, and say which one leads'), list);
+}
+
+async function list(context: Context): Promise<Output> {
+  const { database } = await context.openStore();
+  const leader = await createLeases(database).holderOf(LEADER);
+  const nodes = (await createNodes(database).list()).map((row) => nodeRecord(row, leader));
+  return { json: { object: 'list', data: nodes }, text: textOf(nodes) };
+}
+
+const HEADER = [
+  ...['NODE', 'HOST', 'STATE', 'LEADER', 'VERSION', 'WORKERS', 'ADDRESS', 'HEARTBEAT', 'IN FLIGHT'],
+  ...['REDIS', 'LIMITS', 'CATALOG', 'CLOCK'],
+];
+
+function textOf(nodes: readonly ClusterNodeRecord[]): string {
+  if (nodes.length === 0) return 'No node serves this database.';
+  const rows = nodes.map((node) => [
+    node.id,
+    `${node.host} (${node.pid})`,
+    node.state,
+    node.leader ? 'yes' : '-',
+    node.version,
+    String(node.workers),
+    node.addresses[0] ?? '-',
+    `${(node.silent_ms / 1_000).toFixed(1)} s ago`,
+    String(node.in_flight),
+    node.redis,
+    node.limits,
+    node.catalog_digest.slice(0, 12),
+    `${node.clock_offset_ms < 0 ? '-' : '+'}${Math.abs(node.clock_offset_ms)} ms`,
+  ]);
+  return [table(HEADER, rows), ...warningsOf(nodes)].join('\n');
+}
+
+function warningsOf(nodes: readonly ClusterNodeRecord[]): string[] {
+  const live = nodes.filter(({ state }) => state === 'serving' || state === 'draining');
+  const versions = new Set(live.map(({ version }) => version));
+  const catalogs = new Set(live.map(({ catalog_digest }) => catalog_digest));
+  return [
+    ...(catalogs.size > 1
+      ? [`The nodes serve ${catalogs.size} different catalogs; give all of them the same file.`]
+      : []),
+    ...(versions.size > 1 ? [`The nodes run ${versions.size} different versions.`] : []),
+  ];
+}

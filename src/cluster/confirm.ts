@@ -1,0 +1,59 @@
+// Whether every node that lives has taken up a change: each of them writes until when it has seen
+// everything, by the database's clock. Asked by commands that must be able to say so.
+
+import type { Database } from '../store/contract.ts';
+import { readDatabaseTime } from '../store/database-time.ts';
+import { createNodes, DEAD_MS, type NodeRow } from './nodes.ts';
+
+export type Confirmation = {
+  readonly node: string;
+  readonly host: string;
+  /** How long after the question it was known that the node has seen it; null: not in time. */
+  readonly afterMs: number | null;
+};
+
+export type ConfirmOptions = {
+  /** Milliseconds of a clock that never jumps. */
+  readonly monotonic: () => number;
+  readonly timeoutMs?: number;
+  /** Makes the nodes look sooner; they look by themselves too. */
+  readonly announce?: () => Promise<void>;
+};
+
+const TIMEOUT_MS = 5_000;
+const POLL_MS = 25;
+
+/**
+ * Waits until every live node has seen what was committed before, and answers for each of them. One
+ * that ends or dies meanwhile has nothing to confirm and is left out.
+ */
+export async function confirmSeen(
+  database: Database,
+  { monotonic, timeoutMs = TIMEOUT_MS, announce }: ConfirmOptions,
+): Promise<readonly Confirmation[]> {
+  const nodes = createNodes(database);
+  const askedAt = monotonic();
+  const since = await readDatabaseTime(database);
+  await announce?.();
+  const asked = (await nodes.list()).filter(isLive);
+  const after = new Map<string, number>();
+  let left: readonly NodeRow[] = asked;
+  for (;;) {
+    const rows = new Map((await nodes.list()).map((row) => [row.boot, row]));
+    left = left.flatMap(({ boot }) => rows.get(boot) ?? []).filter((row) => row.deadAt === null);
+    for (const { boot, seenAt } of left) {
+      if (seenAt > since) after.set(boot, Math.round(monotonic() - askedAt));
+    }
+    left = left.filter(({ boot }) => !after.has(boot));
+    if (left.length === 0 || monotonic() - askedAt >= timeoutMs) break;
+    await Bun.sleep(POLL_MS);
+  }
+  const late = new Set(left.map(({ boot }) => boot));
+  return asked
+    .filter(({ boot }) => after.has(boot) || late.has(boot))
+    .map(({ boot, node, host }) => ({ node, host, afterMs: after.get(boot) ?? null }));
+}
+
+function isLive({ deadAt, silentMs }: NodeRow): boolean {
+  return deadAt === null && silentMs < DEAD_MS;
+}
