@@ -79,17 +79,26 @@ export const mailFrom: Parser<string> = (text) =>
     ? { value: text }
     : { problem: 'must be an address, such as Gateway <gateway@example.com>.' };
 
-export const databasePath: Parser<string> = (text) => {
+/** A file of SQLite's as `sqlite:PATH`, or the URL of a PostgreSQL database as it is. */
+export const databaseUrl: Parser<string> = (text) => {
   if (/^postgres(ql)?:/i.test(text)) {
-    return { problem: 'names a Postgres server, which is not in this version; use sqlite:PATH.' };
+    const url = URL.canParse(text) ? new URL(text) : undefined;
+    if (url !== undefined && url.hostname !== '' && /^\/[^/]+$/.test(url.pathname)) {
+      return { value: text };
+    }
+    return {
+      problem:
+        'must name a host and a database of PostgreSQL, such as postgres://user:password@host/tollgate.',
+    };
   }
   const path = /^sqlite:(?:\/\/)?([^?#]+)$/i.exec(text)?.[1];
   if (path === undefined || path.endsWith('/') || path === ':memory:') {
     return {
-      problem: 'must be sqlite: and the path of a file, such as sqlite:./data/tollgate.db.',
+      problem:
+        'must be sqlite: and the path of a file, such as sqlite:./data/tollgate.db, or the URL of a PostgreSQL database, such as postgres://user:password@host/tollgate.',
     };
   }
-  return { value: path };
+  return { value: `sqlite:${path}` };
 };
 
 export const secret: Parser<string> = (text) =>

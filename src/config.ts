@@ -5,7 +5,7 @@
 import {
   accept,
   baseUrl,
-  databasePath,
+  databaseUrl,
   host,
   mailFrom,
   networks,
@@ -33,8 +33,8 @@ export type Config = {
   readonly port: number;
   /** The public address without a trailing slash; absent: see `publicUrl`. */
   readonly baseUrl: string | undefined;
-  /** The path of the SQLite file. */
-  readonly databasePath: string;
+  /** `sqlite:` and a path, or the URL of a PostgreSQL database, which may hold a password. */
+  readonly databaseUrl: string;
   /** The catalog's path where one is set; absent: `./catalog.toml` or the built-in one. */
   readonly catalogPath: string | undefined;
   /** Absent: kept thinking ends with the server, and sign-in has a secret of its own in a file. */
@@ -101,7 +101,8 @@ export const VARIABLES = [
   {
     name: 'DATABASE_URL',
     fallback: 'sqlite:./data/tollgate.db',
-    about: 'Where accounts and money are kept: sqlite: and the path of a file.',
+    about:
+      'Where accounts and money are kept: sqlite: and the path of a file, or postgres:// and a database.',
   },
   {
     name: 'CATALOG',
@@ -228,7 +229,7 @@ export function readConfig(environment: Environment, namesInFile: readonly strin
     operatorHost: read('OPERATOR_HOST', host),
     operatorPort: read('OPERATOR_PORT', optional(portOrOff)),
     baseUrl: read('BASE_URL', optional(baseUrl)),
-    databasePath: read('DATABASE_URL', databasePath),
+    databaseUrl: read('DATABASE_URL', databaseUrl),
     catalogPath: read('CATALOG', optional(accept)),
     sessionSecret: read('SESSION_SECRET', optional(secret)),
     reasoningStore: read('REASONING_STORE', oneOf(['on', 'off'])),

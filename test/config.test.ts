@@ -10,7 +10,7 @@ const DEFAULTS: Config = {
   operatorHost: '127.0.0.1',
   operatorPort: undefined,
   baseUrl: undefined,
-  databasePath: './data/tollgate.db',
+  databaseUrl: 'sqlite:./data/tollgate.db',
   catalogPath: undefined,
   sessionSecret: undefined,
   reasoningStore: 'on',
@@ -85,7 +85,7 @@ describe('readConfig', () => {
       operatorHost: '10.0.0.1',
       operatorPort: 'off',
       baseUrl: 'https://gateway.example/sub',
-      databasePath: '/var/lib/tollgate/a.db',
+      databaseUrl: 'sqlite:/var/lib/tollgate/a.db',
       catalogPath: 'models.toml',
       sessionSecret: 's'.repeat(32),
       reasoningStore: 'off',
@@ -108,13 +108,14 @@ describe('readConfig', () => {
 
   test('reads the paths of a database', () => {
     const paths = ['sqlite:a.db', 'sqlite:///abs/a.db', 'sqlite://./a.db'].map(
-      (url) => readConfig({ DATABASE_URL: url }).databasePath,
+      (url) => readConfig({ DATABASE_URL: url }).databaseUrl,
     );
-    expect(paths).toEqual(['a.db', '/abs/a.db', './a.db']);
+    expect(paths).toEqual(['sqlite:a.db', 'sqlite:/abs/a.db', 'sqlite:./a.db']);
   });
 
   const address = 'must be an http or https address without a user, query or fragment.';
-  const file = 'must be sqlite: and the path of a file, such as sqlite:./data/tollgate.db.';
+  const file =
+    'must be sqlite: and the path of a file, such as sqlite:./data/tollgate.db, or the URL of a PostgreSQL database, such as postgres://user:password@host/tollgate.';
   const network = 'must be an IP address or a CIDR range such as 10.0.0.0/8.';
   const mistakes: readonly (readonly [string, readonly string[], string])[] = [
     ['OPERATOR_PORT', ['on', '-1', '65536'], 'must be a port from 0 to 65535, or off.'],
@@ -136,8 +137,8 @@ describe('readConfig', () => {
     ],
     [
       'DATABASE_URL',
-      ['postgres://u:p@h/d', 'postgresql://h'],
-      'names a Postgres server, which is not in this version; use sqlite:PATH.',
+      ['postgres://', 'postgresql://h', 'postgres:/d'],
+      'must name a host and a database of PostgreSQL, such as postgres://user:password@host/tollgate.',
     ],
     [
       'DATABASE_URL',

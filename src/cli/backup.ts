@@ -4,7 +4,7 @@
 import { closeSync, fsyncSync, openSync, rmSync, statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { Command } from 'commander';
-import { openDatabase } from '../store/database.ts';
+import { isSqlite, openDatabase } from '../store/database.ts';
 import { addCommand, CommandError, type Output, type Perform } from './command.ts';
 import type { Context } from './context.ts';
 
@@ -19,6 +19,12 @@ async function backup(context: Context, _options: object, file = ''): Promise<Ou
   const path = resolve(context.directory, file);
   const source = context.openDatabase({ readonly: true });
   try {
+    if (!isSqlite(source)) {
+      throw new CommandError(
+        'backup_unsupported',
+        'The database is PostgreSQL, which is copied with its own tools: pg_dump for a copy of now, and its archive of the log for every moment.',
+      );
+    }
     createTarget(path);
     try {
       source.connection.run('VACUUM INTO ?', [path]);

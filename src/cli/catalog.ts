@@ -136,7 +136,7 @@ function digestOnDisk(context: Context): string | null {
 }
 
 function databaseUrl(context: Context): string {
-  return `sqlite:${context.config().databasePath}`;
+  return context.config().databaseUrl;
 }
 
 type Counts = Readonly<Record<'models' | 'upstreams' | 'plans', number>>;

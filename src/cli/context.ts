@@ -9,7 +9,8 @@ import type { Environment } from '../core/environment.ts';
 import type { RandomBytes } from '../core/id.ts';
 import type { Catalog } from '../core/model.ts';
 import { createLedger } from '../ledger/ledger.ts';
-import { openDatabase, type SqliteDatabase } from '../store/database.ts';
+import { connectDatabase } from '../store/connect.ts';
+import type { Database } from '../store/database.ts';
 import { migrate } from '../store/migrate.ts';
 import { environmentPath, type LoadedEnvironment, readEnvironment } from './environment.ts';
 import { createStore, type Store } from './store.ts';
@@ -32,7 +33,7 @@ export type Context = {
   /** The same, with where it comes from. Throws `CatalogError`. */
   readonly loadedCatalog: () => LoadedCatalog;
   /** Opens the database as it is; the caller closes it. Throws `StoreError`. */
-  readonly openDatabase: (options: { readonly readonly: boolean }) => SqliteDatabase;
+  readonly openDatabase: (options: { readonly readonly: boolean }) => Database;
   /** Opens the database once, migrated first. Throws `StoreError`. */
   readonly openStore: () => Promise<Store>;
   readonly close: () => Promise<void>;
@@ -54,9 +55,9 @@ export function createContext(processEnvironment: Environment, directory: string
   const catalog = (): Catalog => loadedCatalog().catalog;
   let store: Store | undefined;
 
-  function open(options: { readonly readonly: boolean }): SqliteDatabase {
-    const { databasePath, ledgerSync } = config();
-    return openDatabase({ url: `sqlite:${databasePath}`, sync: ledgerSync, ...options });
+  function open(options: { readonly readonly: boolean }): Database {
+    const { databaseUrl, ledgerSync } = config();
+    return connectDatabase({ url: databaseUrl, sync: ledgerSync, ...options });
   }
 
   return {
@@ -83,7 +84,7 @@ export function createContext(processEnvironment: Environment, directory: string
 }
 
 async function buildStore(
-  database: SqliteDatabase,
+  database: Database,
   clock: () => number,
   plans: () => Catalog['plans'],
 ): Promise<Store> {

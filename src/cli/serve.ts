@@ -130,7 +130,7 @@ export async function serve(context: Context, options: ServeOptions): Promise<nu
   const stopEndingHolds = store.endLostHolds(inFlight);
   const stopAddingUp = startServingSeries({
     database: store.database,
-    url: `sqlite:${config.databasePath}`,
+    url: config.databaseUrl,
     ...{ monotonic, log },
   });
   // From before the address is told: who knows it may change things, or stop the server, at once.

@@ -19,7 +19,7 @@ import { clientAddress, type NetworkSet } from '../identity/address.ts';
 import type { SignedIn, SignedInCustomer, SignedInOperator } from '../identity/session.ts';
 import type { SignIn } from '../identity/sign-in/contract.ts';
 import type { Mailer } from '../mail/mail.ts';
-import { openDatabase } from '../store/database.ts';
+import { connectDatabase } from '../store/connect.ts';
 import { mounted } from './mounted.ts';
 import type { Observation } from './observation.ts';
 import type { ServingDomains } from './serving-domains.ts';
@@ -162,8 +162,8 @@ export function createServingDashboard(options: ServingDashboardOptions): Servin
 function openDashboardStore(options: ServingDashboardOptions): DashboardStore {
   const { config, clock, randomBytes, domains } = options;
   const { live, store } = domains;
-  const database = openDatabase({
-    url: `sqlite:${config.databasePath}`,
+  const database = connectDatabase({
+    url: config.databaseUrl,
     sync: config.ledgerSync,
     checkpoints: false,
   });

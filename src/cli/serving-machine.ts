@@ -4,7 +4,7 @@
 import type { Config } from '../config.ts';
 import type { RandomBytes } from '../core/id.ts';
 import type { Machine } from '../dashboard/dependencies.ts';
-import { openDatabase } from '../store/database.ts';
+import { connectDatabase } from '../store/connect.ts';
 import { VERSION } from '../version.ts';
 import type { Observation } from './observation.ts';
 import type { ServingDomains } from './serving-domains.ts';
@@ -32,8 +32,7 @@ export function createMachine(options: MachineOptions): Machine {
     ledgerPending: domains.store.ledger.pending,
     streamsOpen,
     findCatalog: domains.file.find,
-    openReader: () =>
-      openDatabase({ url: `sqlite:${config.databasePath}`, sync: 'normal', readonly: true }),
+    openReader: () => connectDatabase({ url: config.databaseUrl, sync: 'normal', readonly: true }),
     node: () => ({
       id,
       version: VERSION,

@@ -78,7 +78,7 @@ export async function createServingPipeline(options: ServingPipelineOptions) {
     silentCommitMs: config.silentCommitMs,
   };
   const selfAudit = createSelfAudit({
-    url: `sqlite:${config.databasePath}`,
+    url: config.databaseUrl,
     everyMs: config.auditMs,
     clock,
     live() {

@@ -33,7 +33,7 @@ export function createServingSignIn(
     ...{ database, accounts, keys, clock, randomBytes, mail },
     secret: signInSecret({
       sessionSecret: config.sessionSecret,
-      databasePath: config.databasePath,
+      databaseUrl: config.databaseUrl,
       randomBytes,
     }),
     mode: config.signUp,

@@ -10,7 +10,8 @@ import { recoverAll } from '../ledger/recover.ts';
 import { createRemoteLedger, type RemoteLedger } from '../ledger/remote.ts';
 import type { RaiseAlert } from '../observe/alerts.ts';
 import type { Log } from '../observe/log.ts';
-import { type Database, openDatabase } from '../store/database.ts';
+import { connectDatabase, isSqliteUrl } from '../store/connect.ts';
+import type { Database } from '../store/database.ts';
 import { migrate } from '../store/migrate.ts';
 import { ownDatabase } from '../store/owner.ts';
 
@@ -27,7 +28,7 @@ export type ServingStore = {
 };
 
 export type ServingStoreOptions = {
-  readonly config: Pick<Config, 'databasePath' | 'ledgerSync'>;
+  readonly config: Pick<Config, 'databaseUrl' | 'ledgerSync'>;
   readonly log: Log;
   readonly alert: RaiseAlert;
   /** Told of each batch that the ledger has written. */
@@ -47,10 +48,10 @@ const LOST_AGE_MS = 60_000;
  */
 export async function openServingStore(options: ServingStoreOptions): Promise<ServingStore> {
   const { config, log, alert, onBatch, clock, usdPerMillion } = options;
-  const url = `sqlite:${config.databasePath}`;
+  const url = config.databaseUrl;
   // Requests wait for this connection, so it never waits for the disk: no money goes through it,
   // and the ledger's next commit syncs the log with all that is in it.
-  const database = openDatabase({ url, sync: 'normal', checkpoints: false });
+  const database = connectDatabase({ url, sync: 'normal', checkpoints: false });
   let release: () => void = () => undefined;
   let ledger: RemoteLedger | undefined;
 
@@ -62,7 +63,7 @@ export async function openServingStore(options: ServingStoreOptions): Promise<Se
   }
 
   try {
-    release = ownDatabase(url);
+    release = isSqliteUrl(url) ? ownDatabase(url) : release;
     await migrate(database);
     ledger = createRemoteLedger({
       url,

@@ -16,7 +16,7 @@ const MINUTE = 60_000;
 test('a hold whose request is gone is ended after a minute, one under way and a young one are not', async () => {
   let nowMs = NOW;
   const store = await openServingStore({
-    config: { databasePath: join(directory, 'tollgate.db'), ledgerSync: 'normal' },
+    config: { databaseUrl: `sqlite:${join(directory, 'tollgate.db')}`, ledgerSync: 'normal' },
     log: createLog('silent'),
     alert: () => undefined,
     clock: () => nowMs,

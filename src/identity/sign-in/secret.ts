@@ -6,6 +6,8 @@ import { createHmac } from 'node:crypto';
 import { closeSync, fsyncSync, openSync, readFileSync, statSync, writeSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { RandomBytes } from '../../core/id.ts';
+import { isSqliteUrl } from '../../store/connect.ts';
+import { databasePath } from '../../store/database.ts';
 import { StoreError } from '../../store/error.ts';
 
 const FILE = 'session-secret';
@@ -13,12 +15,20 @@ const FILE = 'session-secret';
 /** What sign-in works with, derived from the secret so that nothing else of it is ever shared. */
 export function signInSecret(options: {
   readonly sessionSecret: string | undefined;
-  readonly databasePath: string;
+  readonly databaseUrl: string;
   readonly randomBytes: RandomBytes;
 }): string {
-  const { sessionSecret, databasePath, randomBytes } = options;
-  const secret = sessionSecret ?? keptSecret(join(dirname(databasePath), FILE), randomBytes);
+  const { sessionSecret, databaseUrl, randomBytes } = options;
+  const secret = sessionSecret ?? keptSecret(fileBeside(databaseUrl), randomBytes);
   return createHmac('sha256', secret).update('tollgate sign-in').digest('base64url');
+}
+
+/** Throws `StoreError` where the database is no file: its nodes have to be told the secret. */
+function fileBeside(databaseUrl: string): string {
+  if (isSqliteUrl(databaseUrl)) return join(dirname(databasePath(databaseUrl)), FILE);
+  throw new StoreError(
+    'SESSION_SECRET is not set. With PostgreSQL every node needs the same one, of at least 32 characters.',
+  );
 }
 
 /** Reads the file, and makes it where there is none. Throws `StoreError`. */

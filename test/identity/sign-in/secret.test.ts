@@ -12,7 +12,11 @@ function place() {
   mkdirSync(folder);
   const file = join(folder, 'session-secret');
   const read = (sessionSecret?: string) =>
-    signInSecret({ sessionSecret, databasePath: join(folder, 'tollgate.db'), randomBytes });
+    signInSecret({
+      sessionSecret,
+      databaseUrl: `sqlite:${join(folder, 'tollgate.db')}`,
+      randomBytes,
+    });
   return { file, read };
 }
 

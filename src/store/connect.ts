@@ -1,0 +1,15 @@
+// Opens whichever database a URL names. Everybody who is told a URL comes through here; what only
+// one of them can do (copy a file, own it) asks for that one.
+
+import type { Database } from './contract.ts';
+import { type DatabaseOptions, openDatabase } from './database.ts';
+import { openPostgres } from './postgres/database.ts';
+
+/** `sqlite:PATH` or `postgres://…`; how commits sync is up to the server of PostgreSQL. */
+export function connectDatabase(options: DatabaseOptions): Database {
+  return isSqliteUrl(options.url) ? openDatabase(options) : openPostgres({ url: options.url });
+}
+
+export function isSqliteUrl(url: string): boolean {
+  return url.startsWith('sqlite:');
+}
