@@ -13,7 +13,6 @@ import {
   resetSeconds,
   rollWindow,
   takeFrom,
-  WINDOW_MS,
   type Window,
 } from '../core/window.ts';
 import {
@@ -28,14 +27,13 @@ import {
 } from './account.ts';
 import type {
   AccountLimits,
-  AdmissionHistory,
   Claim,
   ClaimRequest,
   ClaimResult,
   LimitsDependencies,
   LimitUsage,
-  PastAdmission,
 } from './contract.ts';
+import { createPast } from './past.ts';
 import { learn, type Period, periodAt, usedIn } from './period.ts';
 import { remainders, retryAfter, type Scope, viewOf } from './scope.ts';
 
@@ -218,51 +216,4 @@ function scopesOf(state: AccountState, modelWindow: Window, request: ClaimReques
 function viewNow(state: AccountState, request: ClaimRequest, nowMs: number): LimitView {
   const scopes = scopesOf(state, modelWindowOf(state, request.model, nowMs), request);
   return viewOf(scopes, effectiveLimits(request.plan, request.incident), nowMs);
-}
-
-/**
- * What the process before this one has admitted within the last minute, account by account, on the
- * clock of this one. After a minute none of it counts any more.
- */
-function createPast(history: AdmissionHistory, clock: () => number, monotonic: () => number) {
-  const startedMs = monotonic();
-  type Past = readonly (PastAdmission & { readonly atMs: number })[];
-  let byAccount: Map<string, Past> | undefined;
-  let loading: Promise<void> | undefined;
-
-  const know = (timeMs: number, past: readonly PastAdmission[]): void => {
-    // What seems to come from the future was admitted before the clock was set back.
-    const aged = past.map((each) => ({
-      ...each,
-      atMs: startedMs - Math.max(0, timeMs - each.startedAt),
-    }));
-    byAccount = Map.groupBy(aged, (each) => each.accountId);
-  };
-
-  /** Undefined when it is known; else ask again when the promise is kept. */
-  function load(): Promise<void> | undefined {
-    if (byAccount !== undefined || loading !== undefined) return loading;
-    const timeMs = clock();
-    const past = history.admittedSince(timeMs - WINDOW_MS + 1);
-    if (!(past instanceof Promise)) {
-      know(timeMs, past);
-      return undefined;
-    }
-    loading = past
-      .then((known) => know(timeMs, known))
-      .finally(() => {
-        loading = undefined;
-      });
-    return loading;
-  }
-
-  // Whoever has to know it hears of a failure, and asks again.
-  load()?.catch(() => {});
-  return {
-    load,
-    of(accountId: string, nowMs: number): Past {
-      if (nowMs - startedMs >= WINDOW_MS) byAccount?.clear();
-      return byAccount?.get(accountId) ?? [];
-    },
-  };
 }
