@@ -2,7 +2,7 @@
 // with what it found, and is ended then. Started by `self-audit.ts`; an entry point of the build.
 
 import { type Difference, findDifferences, type LiveRequests } from '../ledger/audit.ts';
-import { openDatabase } from '../store/database.ts';
+import { connectDatabase } from '../store/connect.ts';
 
 /** Posted to the thread, once. */
 export type AuditRequest = {
@@ -32,7 +32,7 @@ self.onmessage = async ({ data }: MessageEvent<AuditRequest>) => {
 };
 
 async function audit({ url, live, accountIds }: AuditRequest): Promise<AuditReport> {
-  const database = openDatabase({ url, sync: 'normal', readonly: true });
+  const database = connectDatabase({ url, sync: 'normal', readonly: true });
   const kept = new Map<string | null, Difference[]>();
   let count = 0;
   try {

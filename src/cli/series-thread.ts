@@ -4,7 +4,7 @@
 
 import { catchUp } from '../ledger/series/catch-up.ts';
 import { createRollUp } from '../ledger/series/roll-up.ts';
-import { openDatabase } from '../store/database.ts';
+import { connectDatabase } from '../store/connect.ts';
 
 /** Posted to the thread, once. */
 export type CatchUpRequest = { readonly url: string };
@@ -20,7 +20,7 @@ declare const self: Worker;
 self.onmessage = async ({ data }: MessageEvent<CatchUpRequest>) => {
   try {
     // A power cut may take steps back, each of them whole; they are taken again.
-    const database = openDatabase({ url: data.url, sync: 'normal' });
+    const database = connectDatabase({ url: data.url, sync: 'normal' });
     const monotonic = () => performance.now();
     await catchUp(createRollUp(database), { ...STEP, monotonic, isStopped: () => false });
     await database.close();

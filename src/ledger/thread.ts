@@ -2,7 +2,8 @@
 // answers it. Started by `remote.ts`, which says there what happens when this ends; an entry point
 // of the build.
 
-import { openDatabase, type SyncMode } from '../store/database.ts';
+import { connectDatabase } from '../store/connect.ts';
+import type { SyncMode } from '../store/database.ts';
 import { type Answer, createWriter, type Request } from './writer.ts';
 
 /** Posted to the thread: first what to open, then batches, at last that it shall end. */
@@ -37,6 +38,6 @@ self.onmessage = async ({ data }: MessageEvent<ToThread>) => {
 };
 
 function open(url: string, sync: SyncMode): Opened {
-  const database = openDatabase({ url, sync });
+  const database = connectDatabase({ url, sync });
   return { write: createWriter(database), close: database.close };
 }
