@@ -1,12 +1,19 @@
-// Real SQLite files in a directory of their own, which goes when the test file ends.
+// Real databases: SQLite files in a directory of their own, which goes when the test file ends, or,
+// where TOLLGATE_TEST_DATABASE is `postgres`, databases of one PostgreSQL that this process starts.
 
 import { Database as Connection } from 'bun:sqlite';
-import { afterAll } from 'bun:test';
+import { afterAll, test } from 'bun:test';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { Dialect } from '../../src/store/contract.ts';
 import { openDatabase, type SqliteDatabase } from '../../src/store/database.ts';
 import { migrate } from '../../src/store/migrate.ts';
+import { newPostgresDatabase } from './postgres-database.ts';
+
+/** What `newDatabase` makes in this run. */
+export const TEST_DIALECT: Dialect =
+  process.env['TOLLGATE_TEST_DATABASE'] === 'postgres' ? 'postgres' : 'sqlite';
 
 /** A directory that is removed when the calling test file ends. Call it at the top of the file. */
 export function temporaryDirectory(): string {
@@ -15,14 +22,28 @@ export function temporaryDirectory(): string {
   return directory;
 }
 
-/** A new migrated database in `directory`; the caller closes it. */
+/**
+ * A new migrated database in `directory`; the caller closes it. One of PostgreSQL's has no
+ * `connection`: a test that needs one is about SQLite, and `sqliteTest` says so.
+ */
 export async function newDatabase(
   directory: string,
   name: string = crypto.randomUUID(),
 ): Promise<SqliteDatabase> {
+  if (TEST_DIALECT === 'postgres') return newPostgresDatabase();
   const database = openDatabase({ url: `sqlite:${join(directory, `${name}.db`)}`, sync: 'normal' });
   await migrate(database);
   return database;
+}
+
+/** A test of what only SQLite has: `why` is the reason that a run on PostgreSQL skips it. */
+export function sqliteTest(why: string): typeof test {
+  if (TEST_DIALECT === 'sqlite') return test;
+  return ((name: string, ...rest: never[]) =>
+    (test.skip as (name: string, ...rest: never[]) => void)(
+      `${name} (${why})`,
+      ...rest,
+    )) as typeof test;
 }
 
 /** Fails as a database does that cannot be written. */
