@@ -54,6 +54,10 @@ export type Books = {
   readonly upstream: readonly Served[];
   readonly kills: readonly Kill[];
   readonly troubles: readonly Trouble[];
+  /** What was done to a cluster, in order. */
+  readonly played: readonly string[];
+  /** How many gateways there were. */
+  readonly nodes: number;
   readonly credits: readonly Credit[];
   readonly samples: readonly Sample[];
   readonly bursts: readonly Burst[];

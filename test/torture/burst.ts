@@ -10,30 +10,45 @@ const ADMITTED_WITHIN_MS = 5_000;
 
 type Ask = (account: RoundAccount, drawn: Drawn) => Promise<ClientEntry>;
 
-/** Asks for all `accounts` at once; each needs a few hundred service tokens. */
+/**
+ * Asks for all `accounts` at once; each needs a few hundred service tokens. Slots that a node died
+ * with lapse by themselves: whoever is refused asks again for `patienceMs`.
+ */
 export async function burst(
   accounts: readonly RoundAccount[],
   upstream: TortureUpstream,
   ask: Ask,
+  patienceMs = 0,
 ): Promise<Burst[]> {
-  const results = accounts.map((account) => burstOf(account, upstream, ask));
+  const results = accounts.map((account) => burstOf(account, upstream, ask, patienceMs));
   const lastOnes = await Promise.all(results.map(async (result) => (await result).tried));
   upstream.openGate();
   await Promise.all(lastOnes);
   return Promise.all(results.map(async (result) => (await result).finish()));
 }
 
-async function burstOf(account: RoundAccount, upstream: TortureUpstream, ask: Ask) {
+async function burstOf(
+  account: RoundAccount,
+  upstream: TortureUpstream,
+  ask: Ask,
+  patienceMs: number,
+) {
   const { name, concurrency } = account;
-  const asked = Array.from({ length: concurrency }, (_, index) =>
-    ask(account, drawBurst(account, index)),
-  );
+  const impatientAtMs = Date.now() + patienceMs;
+  const askUntilAdmitted = async (index: number): Promise<void> => {
+    for (let attempt = 0; ; attempt += 1) {
+      const entry = await ask(account, drawBurst(account, `${index}-${attempt}`));
+      if (readAnswer(entry).status !== 429 || Date.now() > impatientAtMs) return;
+      await Bun.sleep(100);
+    }
+  };
+  const asked = Array.from({ length: concurrency }, (_, index) => askUntilAdmitted(index));
   const admitted = () =>
     upstream.book.filter(({ mark }) => mark.startsWith(`burst-${name}-`)).length;
-  const deadline = Date.now() + ADMITTED_WITHIN_MS;
+  const deadline = Date.now() + ADMITTED_WITHIN_MS + patienceMs;
   while (admitted() < concurrency && Date.now() < deadline) await Bun.sleep(5);
   const inTime = admitted();
-  const extra = ask(account, drawBurst(account, concurrency));
+  const extra = ask(account, drawBurst(account, 'last'));
   // It either is refused at once or stands at the gate with the others.
   let refused: ClientEntry | undefined;
   extra.then((entry) => {
@@ -50,9 +65,9 @@ async function burstOf(account: RoundAccount, upstream: TortureUpstream, ask: As
   };
 }
 
-function drawBurst({ name }: RoundAccount, index: number): Drawn {
+function drawBurst({ name }: RoundAccount, which: string): Drawn {
   return {
-    mark: `burst-${name}-${index}`,
+    mark: `burst-${name}-${which}`,
     account: name,
     model: 'swift',
     format: 'chat',

@@ -101,6 +101,12 @@ export const FAULTS: readonly Fault[] = [
   },
 ];
 
+/** A fault that a cluster is played; each comes up in every other round or so. */
+export function playedFault(name: string): Fault {
+  const count = ({ played }: Books) => played.filter((each) => each === name).length;
+  return { name, least: 0.3, count };
+}
+
 function stories(name: string, least: number, holds: (story: Story) => unknown): Fault {
   return { name, least, count: (_books, all) => all.filter(holds).length };
 }

@@ -76,6 +76,8 @@ export async function playRound({ seed, seconds, killEvery }: RoundOptions): Pro
     upstream: upstream.book,
     kills: killer.kills,
     troubles: [],
+    played: [],
+    nodes: 1,
     lagMs: lag.stop(),
     ledger: await readLedger(database),
   };

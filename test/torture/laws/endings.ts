@@ -53,7 +53,9 @@ const refusedForAReason = eachRequest('refused for a reason', (story) => {
   const { status, text } = readAnswer(story.client);
   if (status === undefined || status < 400 || [402, 429].includes(status)) return undefined;
   const failed = story.served.some(({ ended }) => ended?.how !== 'finished');
-  return status === 503 && failed ? undefined : `status ${status}: ${text.slice(0, 300)}`;
+  return status === 503 && (failed || story.trouble !== undefined)
+    ? undefined
+    : `status ${status}: ${text.slice(0, 300)}`;
 });
 
 const deliveredIsPaid = eachRequest('what was delivered is paid', (story) => {
@@ -113,7 +115,7 @@ const leftPaysWhatWas = eachRequest('who leaves pays what was produced', (story)
 
 const abortedInTime = eachRequest('who leaves stops the upstream', (story, { lagMs }) => {
   const { left, drawn } = story.client;
-  if (left === undefined || drawn.model === 'steady') return undefined;
+  if (left === undefined || drawn.model === 'steady' || story.trouble) return undefined;
   for (const { atMs, ended } of story.served) {
     const lateMs = (ended?.atMs ?? Number.POSITIVE_INFINITY) - Math.max(left.atMs, atMs);
     if (lateMs > ABORT_MS + lagMs) {
@@ -124,8 +126,8 @@ const abortedInTime = eachRequest('who leaves stops the upstream', (story, { lag
 });
 
 const billedIsRead = eachRequest('what is billed to its end is read to its end', (story) => {
-  const { client, served, kill } = story;
-  if (client.drawn.model !== 'steady' || client.left === undefined || kill !== undefined) return;
+  const { client, served, kill, trouble } = story;
+  if (client.drawn.model !== 'steady' || client.left === undefined || kill || trouble) return;
   // A longer one may go on as far as the money does.
   if (client.drawn.words > SLICE_WORDS) return undefined;
   if (served.every(({ ended }) => ended?.how !== 'gone')) return undefined;
@@ -162,7 +164,9 @@ const outcomeHasACause = eachRequest('an outcome has its cause', (story) => {
         ? undefined
         : `no upstream broke: ${served.map(({ ended }) => ended?.how).join(', ')}`;
     default:
-      return story.kill === undefined ? `${record.outcome} without a kill` : undefined;
+      return story.kill === undefined && story.trouble === undefined
+        ? `${record.outcome} without a kill`
+        : undefined;
   }
 });
 
@@ -170,8 +174,8 @@ function isGarbage({ client }: Story): boolean {
   return client.drawn.behaviour === 'garbage';
 }
 
-const everybodyIsAnswered = eachRequest('nobody waits forever', ({ client, kill }) => {
-  if (client.complete || client.left !== undefined || kill !== undefined) return undefined;
+const everybodyIsAnswered = eachRequest('nobody waits forever', ({ client, kill, trouble }) => {
+  if (client.complete || client.left !== undefined || kill || trouble) return undefined;
   const waitedMs = client.endedAtMs - client.sentAtMs;
   return `no complete answer and no kill, after ${waitedMs} ms; ${readAnswer(client).status ?? 'no head'}`;
 });

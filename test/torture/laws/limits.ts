@@ -1,6 +1,8 @@
 // Slots neither leak nor are given out twice (I-12), told from what the upstream saw at one time.
+// While the nodes of a cluster do not know of each other, each has a share, and their sum with what
+// had been let in before may be above the limit; what is let in afterwards may not.
 
-import type { Books, Story } from '../books.ts';
+import { type Books, hits, type Story } from '../books.ts';
 import type { Law } from './law.ts';
 
 /** A slot is free before the rig sees the end of its request; only what lasts longer is an excess. */
@@ -12,13 +14,23 @@ const neverAboveTheLimit: Law = {
   name: 'never above the concurrency limit',
   breaches: (books, stories) =>
     books.accounts.flatMap(({ name, concurrency }) => {
+      const unseen = books.troubles.filter(({ keepsFrom }) => keepsFrom === 'limits');
       const own = stories.filter(({ client }) => client.drawn.account === name);
-      const crowd = largestCrowd(own.flatMap((story) => intervalOf(story, books)));
-      if (crowd.length <= concurrency) return [];
-      const detail = `${crowd.length} at the upstream at once, ${concurrency} allowed: ${crowd.join(', ')}`;
-      return [{ subject: name, detail }];
+      const seen = own.filter(({ client }) => !unseen.some((trouble) => hits(trouble, client)));
+      const most = unseen.length === 0 ? concurrency : 2 * concurrency + books.nodes;
+      return [
+        ...crowdAbove(concurrency, name, seen, books),
+        ...crowdAbove(most, name, own, books),
+      ].slice(0, 1);
     }),
 };
+
+function crowdAbove(most: number, subject: string, stories: readonly Story[], books: Books) {
+  const crowd = largestCrowd(stories.flatMap((story) => intervalOf(story, books)));
+  if (crowd.length <= most) return [];
+  const detail = `${crowd.length} at the upstream at once, ${most} allowed: ${crowd.join(', ')}`;
+  return [{ subject, detail }];
+}
 
 /** While this request was certainly in flight: until its client, its upstream or its process ended. */
 function intervalOf({ mark, client, served, kill }: Story, { lagMs }: Books): Interval[] {

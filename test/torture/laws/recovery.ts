@@ -1,4 +1,4 @@
-// What the next start makes of the requests that a kill cut off (I-08): never more than the hold,
+// What the next start, or another node, makes of the requests that a kill cut off (I-08): never more than the hold,
 // never less than the prompt of what an upstream saw, and close to what had passed.
 
 import { promptCost } from '../amounts.ts';
@@ -20,7 +20,9 @@ const COUNTING_SEAM_TOKENS = 200;
 const isRecovered = ({ record }: Story) => record?.basis === 'recovered';
 
 const recoveredAfterAKill = eachRequest('recovered only after a kill', (story) =>
-  isRecovered(story) && story.kill === undefined ? 'its gateway was not killed' : undefined,
+  isRecovered(story) && story.kill === undefined && story.trouble === undefined
+    ? 'its gateway was neither killed nor kept from the books'
+    : undefined,
 );
 
 const withinTheHold = eachRequest('recovered within the hold', (story) => {
