@@ -1,0 +1,295 @@
+// What Redis makes of a call about an account: decide.lua again, in TypeScript, so that a simulation
+// needs no Redis and knows its own time. server.test.ts holds it against the script on a real one.
+// Keys never run out here, because no simulation lasts an hour.
+
+import type {
+  Call,
+  Decided,
+  Missing,
+  Pair,
+  PeriodAsked,
+  Reply,
+  SlotsAsked,
+  WindowAsked,
+} from '../../../src/limits/leased/script.ts';
+
+const WINDOW_MS = 60_000;
+const LEASE_MS = 30_000;
+
+type WindowRecord = readonly [start: number, count: number, tokens: number];
+
+/** What a holder has. */
+type Holder = {
+  seq: number;
+  ends: number;
+  readonly windows: Map<string, WindowRecord>;
+  readonly slots: Map<string, number>;
+};
+
+type Account = {
+  epoch: string | undefined;
+  starts: Map<string, number>;
+  readonly holders: Map<string, Holder>;
+};
+
+type Period = {
+  mark: number | undefined;
+  before: number | undefined;
+  total: number;
+  readonly used: Map<string, number>;
+};
+
+export type Server = {
+  /** `keys` are those of the account and of the periods that the call asks for. */
+  readonly decide: (keys: readonly string[], call: Call) => Reply & { readonly seq: number };
+  /** Forgets everything, as a server does that is started again. */
+  readonly forget: () => void;
+};
+
+/** `clock` is the server's, in Unix milliseconds; `run` names the run of the server. */
+export function createServer(clock: () => number, run = 'run'): Server {
+  const accounts = new Map<string, Account>();
+  const periods = new Map<string, Period>();
+  return {
+    decide([accountKey = '', ...periodKeys], call) {
+      const now = call.now ?? Math.floor(clock());
+      const account = found(accounts, accountKey, newAccount);
+      const kept = periodKeys.map((key) => found(periods, key, newPeriod));
+      return decide({ account, kept, call, now, run });
+    },
+    forget() {
+      accounts.clear();
+      periods.clear();
+    },
+  };
+}
+
+const newAccount = (): Account => ({ epoch: undefined, starts: new Map(), holders: new Map() });
+const newHolder = (): Holder => ({ seq: 0, ends: 0, windows: new Map(), slots: new Map() });
+const copyOf = (holder: Holder): Holder => ({
+  ...holder,
+  windows: new Map(holder.windows),
+  slots: new Map(holder.slots),
+});
+const newPeriod = (): Period => ({
+  mark: undefined,
+  before: undefined,
+  total: 0,
+  used: new Map(),
+});
+
+function found<T>(all: Map<string, T>, key: string, make: () => T): T {
+  const value = all.get(key) ?? make();
+  all.set(key, value);
+  return value;
+}
+
+type Deciding = {
+  readonly account: Account;
+  readonly kept: readonly Period[];
+  readonly call: Call;
+  readonly now: number;
+  readonly run: string;
+};
+
+function decide(deciding: Deciding): Reply & { readonly seq: number } {
+  const { account, kept, call, now, run } = deciding;
+  const periods = call.periods.map((asked, index) => lookedUp(asked, kept[index], call.holder));
+  const missing = missingOf(account, call, periods);
+  if (missing !== undefined) return { seq: call.seq, ...missing };
+  if (account.epoch === undefined) begin(account, call, now, run);
+  // Copies, because a call that is repeated changes nothing.
+  const starts = new Map([...account.starts].filter(([, start]) => now - start < WINDOW_MS));
+  const own = copyOf(account.holders.get(call.holder) ?? newHolder());
+  const repeated = own.seq >= call.seq;
+  const windows = call.windows.map((asked) => lookAtWindow(account, starts, call, asked));
+  const slots = call.slots.map((asked) => lookAtSlots(account, call, asked, now));
+  const used = call.periods.map((asked, index) => lookAtPeriod(asked, periods[index]));
+  const fits = [...windows, ...slots, ...used].every((each) => each.fits);
+  const extra = (wish: number, left: number): number =>
+    Math.max(0, Math.min(wish, Math.floor(left / (2 * call.nodes))));
+
+  const decided: Decided & { readonly seq: number } = {
+    seq: call.seq,
+    epoch: account.epoch ?? '',
+    fits,
+    windows: windows.map(({ asked, start: begun, count, tokens, keep, freeCount, freeTokens }) => {
+      let mine = keep;
+      if (repeated) {
+        const record = own.windows.get(asked.name);
+        mine = record !== undefined && record[0] === begun ? [record[1], record[2]] : [0, 0];
+      } else if (fits && (asked.need[0] > 0 || asked.wish[0] > 0) && freeCount >= 0) {
+        mine = [
+          keep[0] + asked.need[0] + extra(asked.wish[0], freeCount),
+          keep[1] + asked.need[1] + extra(asked.wish[1], freeTokens),
+        ];
+      }
+      const start = startOf(begun, count + mine[0], keep, asked.age, now);
+      setOrDelete(starts, asked.name, start);
+      setOrDelete(own.windows, asked.name, start === undefined ? undefined : [start, ...mine]);
+      const left = start === undefined ? 0 : start + WINDOW_MS - now;
+      return [start ?? 0, left, count, tokens, ...mine];
+    }),
+    slots: slots.map(({ asked, others, left }) => {
+      let mine = asked.keep;
+      if (repeated) mine = own.slots.get(asked.name) ?? 0;
+      else if (fits && (asked.need > 0 || asked.wish > 0) && left >= 0) {
+        mine = asked.keep + asked.need + extra(asked.wish, left);
+      }
+      setOrDelete(own.slots, asked.name, mine > 0 ? mine : undefined);
+      return [others, mine];
+    }),
+    periods: used.map(({ asked, period, others, keep, left }, index) => {
+      let mine = keep;
+      if (repeated) mine = period.own;
+      else if (fits && (asked.need > 0 || asked.wish > 0) && left >= 0) {
+        mine = keep + asked.need + extra(asked.wish, left);
+      }
+      if (!repeated) write(kept[index], call.holder, period, others + mine, mine);
+      return [period.mark, period.before ?? -1, others, mine];
+    }),
+  };
+  if (!repeated) keepHolders(account, call, { own, starts, now });
+  return decided;
+}
+
+type LookedUp = {
+  readonly mark: number;
+  readonly before: number | undefined;
+  readonly total: number;
+  readonly own: number;
+};
+
+function lookedUp(asked: PeriodAsked, kept: Period | undefined, holder: string): LookedUp {
+  const mark = kept?.mark ?? asked.mark;
+  const told = asked.before >= 0 && asked.known === mark ? asked.before : undefined;
+  return {
+    mark,
+    before: kept?.before ?? told,
+    total: kept?.total ?? 0,
+    own: kept?.used.get(holder) ?? 0,
+  };
+}
+
+function missingOf(
+  { epoch }: Account,
+  { seed, periods: asked }: Call,
+  periods: readonly LookedUp[],
+): Missing | undefined {
+  const missing: Missing['missing'][number][] = [];
+  if (epoch === undefined && seed === undefined) missing.push('account');
+  periods.forEach(({ mark, before }, index) => {
+    if (mark < 0) missing.push('mark');
+    else if (before === undefined && asked[index]?.counts === true) missing.push('before');
+  });
+  return missing.length === 0 ? undefined : { missing, marks: periods.map(({ mark }) => mark) };
+}
+
+function begin(account: Account, { seed = [], holder, seq }: Call, now: number, run: string): void {
+  account.epoch = `${run}/${now}/${holder}/${seq}`;
+  account.starts.clear();
+  account.holders.clear();
+  const books = newHolder();
+  for (const { name, age, count, tokens } of seed) {
+    account.starts.set(name, now - age);
+    books.windows.set(name, [now - age, count, tokens]);
+  }
+  account.holders.set('books', books);
+}
+
+/** Of a limit below zero there is none. */
+const free = (limit: number, others: number, keep: number): number =>
+  limit < 0 ? Infinity : limit - others - keep;
+
+function lookAtWindow(
+  account: Account,
+  starts: ReadonlyMap<string, number>,
+  call: Call,
+  asked: WindowAsked,
+) {
+  const start = starts.get(asked.name);
+  let count = 0;
+  let tokens = 0;
+  for (const [holder, { windows }] of account.holders) {
+    const window = windows.get(asked.name);
+    if (holder === call.holder || window === undefined || window[0] !== start) continue;
+    count += window[1];
+    tokens += window[2];
+  }
+  const other = asked.start > 0 && (asked.start !== start || call.epoch !== account.epoch);
+  const keep: Pair = other ? [0, 0] : asked.keep;
+  const freeCount = free(asked.limit[0], count, keep[0]) - asked.need[0];
+  const freeTokens = free(asked.limit[1], tokens, keep[1]) - asked.need[1];
+  const fits = asked.need[0] <= 0 || (freeCount >= 0 && freeTokens >= 0);
+  return { asked, start, count, tokens, keep, freeCount, freeTokens, fits };
+}
+
+function lookAtSlots(account: Account, call: Call, asked: SlotsAsked, now: number) {
+  let others = 0;
+  for (const [holder, { ends, slots }] of account.holders) {
+    if (holder !== call.holder && ends > now) others += slots.get(asked.name) ?? 0;
+  }
+  const left = free(asked.limit, others, asked.keep) - asked.need;
+  return { asked, others, left, fits: asked.need <= 0 || left >= 0 };
+}
+
+function lookAtPeriod(asked: PeriodAsked, period: LookedUp = NOTHING) {
+  const others = period.total - period.own;
+  const keep = asked.known === period.mark ? asked.keep : period.own;
+  const left = free(asked.limit, (period.before ?? 0) + others, keep) - asked.need;
+  return { asked, period, others, keep, left, fits: asked.need <= 0 || left >= 0 };
+}
+
+const NOTHING: LookedUp = { mark: -1, before: undefined, total: 0, own: 0 };
+
+/** A window that nothing is left in has not started. */
+function startOf(
+  begun: number | undefined,
+  count: number,
+  keep: Pair,
+  age: number,
+  now: number,
+): number | undefined {
+  if (count === 0) return undefined;
+  return begun ?? now - (keep[0] > 0 ? Math.min(age, WINDOW_MS - 1) : 0);
+}
+
+function setOrDelete<T>(map: Map<string, T>, name: string, value: T | undefined): void {
+  if (value === undefined) map.delete(name);
+  else map.set(name, value);
+}
+
+function write(
+  kept: Period | undefined,
+  holder: string,
+  { mark, before }: LookedUp,
+  total: number,
+  own: number,
+): void {
+  if (kept === undefined) return;
+  kept.mark = mark;
+  kept.total = total;
+  kept.used.set(holder, own);
+  if (before !== undefined) kept.before = before;
+}
+
+/** Of the others, those are forgotten who have nothing any more. */
+function keepHolders(
+  account: Account,
+  { holder, seq }: Call,
+  {
+    own,
+    starts,
+    now,
+  }: { readonly own: Holder; readonly starts: Map<string, number>; readonly now: number },
+): void {
+  own.seq = seq;
+  own.ends = now + LEASE_MS;
+  account.holders.set(holder, own);
+  account.starts = starts;
+  for (const [name, { ends, windows }] of account.holders) {
+    const lives = ends > now || name === holder;
+    const counts = [...windows].some(([window, [start]]) => start === starts.get(window));
+    if (!lives && !counts) account.holders.delete(name);
+  }
+}
