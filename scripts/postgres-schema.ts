@@ -3,7 +3,7 @@
 // their bytes and integers have 64 bits, as in SQLite; a table whose rows are told apart by when they
 // were added gets the row number that SQLite has of itself. A test finds a table that is missing.
 
-import { is } from 'drizzle-orm';
+import { is, sql } from 'drizzle-orm';
 import {
   type AnyPgColumn,
   type AnyPgTable,
@@ -25,6 +25,7 @@ import {
   type IndexColumn as SQLiteIndexColumn,
   type SQLiteTable,
 } from 'drizzle-orm/sqlite-core';
+import * as cluster from '../src/store/cluster-tables.ts';
 import * as money from '../src/store/money-tables.ts';
 import * as series from '../src/store/series-tables.ts';
 import * as signIn from '../src/store/sign-in-tables.ts';
@@ -83,7 +84,7 @@ function toPostgres(table: SQLiteTable, numbered: 'numbered' | 'plain' = 'plain'
 
 function columnOf(column: AnySQLiteColumn) {
   const { name, notNull, primary } = column;
-  // The one default there is: a `serial`, of which the database counts the numbers.
+  // A `serial`, of which the database counts the numbers.
   if (column.defaultFn !== undefined) {
     return bigint(name, { mode: 'bigint' }).primaryKey().generatedByDefaultAsIdentity();
   }
@@ -95,6 +96,8 @@ function columnOf(column: AnySQLiteColumn) {
         ? bytes(name)
         : text(name);
   const required = notNull ? plain.notNull() : plain;
+  // What rows of earlier versions have in a column that they lacked.
+  if (typeof column.default === 'string') required.default(sql`${sql.raw(`'${column.default}'`)}`);
   return primary ? required.primaryKey() : required;
 }
 
@@ -146,3 +149,6 @@ export const signInTokens = toPostgres(signIn.signInTokens);
 export const attempts = toPostgres(signIn.attempts);
 export const invites = toPostgres(signIn.invites, 'numbered');
 export const accountDeletions = toPostgres(signIn.accountDeletions);
+
+export const nodes = toPostgres(cluster.nodes);
+export const leases = toPostgres(cluster.leases);

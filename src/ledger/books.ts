@@ -26,7 +26,7 @@ export type Books = {
 export function createBooks(database: Database): Books {
   const { balance } = prepareBalanceStatements(database);
   const openHolds = database.db
-    .select({ count: count(), amount: sql`total(${holds.amount})`.mapWith(Number) })
+    .select({ count: count(), amount: sql`coalesce(sum(${holds.amount}), 0)`.mapWith(Number) })
     .from(holds)
     .where(isNull(holds.endedAt))
     .prepare();

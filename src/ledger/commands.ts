@@ -182,6 +182,7 @@ function newHold(command: HoldCommand): Hold {
     dispatchedAt: null,
     checkpointAt: null,
     endedAt: null,
+    boot: command.boot ?? '',
   };
 }
 

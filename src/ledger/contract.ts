@@ -20,6 +20,8 @@ export type HoldCommand = {
   readonly amount: Micro;
   readonly promptTokens: number;
   readonly outputBound: number;
+  /** Of the node that will end it; absent: of nobody who is known to live. */
+  readonly boot?: string;
   /** When the request started. */
   readonly nowMs: number;
 };
@@ -86,6 +88,8 @@ export type Settlement = {
  * later those whose request is gone. `live` are the requests that are under way.
  */
 export type RecoverCommand = {
+  /** Whose holds, by the boot that made them; absent: everybody's, as who is alone may say. */
+  readonly boots?: readonly string[];
   readonly live: readonly string[];
   /** Holds that are younger are left alone: their request may be about to become live. */
   readonly createdBefore: number;

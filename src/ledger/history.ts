@@ -5,6 +5,7 @@ import { and, desc, eq, gt, gte, lt, lte, sql } from 'drizzle-orm';
 import { SLICE_TOKENS } from '../core/price.ts';
 import type { Database } from '../store/database.ts';
 import { holds, usageRecords } from '../store/money-tables.ts';
+import { smaller } from '../store/portable.ts';
 
 /** Holds that are looked through for those of the last minute, latest first: 4,000 a second. */
 const RECENT_HOLDS_MAX = 240_000;
@@ -38,9 +39,10 @@ export function createHistory({ db }: Database): History {
       accountId: holds.accountId,
       model: holds.model,
       startedAt: holds.createdAt,
-      tokens: sql`${holds.promptTokens} + min(${holds.outputBound}, ${SLICE_TOKENS})`.mapWith(
-        Number,
-      ),
+      tokens:
+        sql`${holds.promptTokens} + ${smaller(holds.outputBound, sql.raw(String(SLICE_TOKENS)))}`.mapWith(
+          Number,
+        ),
     })
     .from(holds)
     .where(

@@ -6,6 +6,7 @@ import type { ClientFormatName } from '../core/admit.ts';
 import type { Micro } from '../core/money.ts';
 import type { Database } from '../store/database.ts';
 import { type HoldPhase, holds } from '../store/money-tables.ts';
+import { larger } from '../store/portable.ts';
 import { placeholders } from '../store/statement.ts';
 import type { CheckpointCommand } from './contract.ts';
 
@@ -81,8 +82,8 @@ export function prepareHoldStatements(database: Database) {
     db
       .update(holds)
       .set({
-        outputTokens: sql`max(${holds.outputTokens}, ${value('outputTokens')})`,
-        reasoningTokens: sql`max(${holds.reasoningTokens}, ${value('reasoningTokens')})`,
+        outputTokens: larger(holds.outputTokens, sql`${value('outputTokens')}`),
+        reasoningTokens: larger(holds.reasoningTokens, sql`${value('reasoningTokens')}`),
         checkpointAt: sql`${value('nowMs')}`,
       })
       .where(and(isOpen, sql`${holds.phase} = 'dispatched'`)),
@@ -128,7 +129,7 @@ export function prepareHoldStatements(database: Database) {
 
   // By account, because the index of the open holds is: never a walk over all that there were.
   const openBefore = db
-    .select({ requestId: holds.requestId })
+    .select({ requestId: holds.requestId, boot: holds.boot })
     .from(holds)
     .where(and(isNull(holds.endedAt), sql`${holds.createdAt} < ${value('createdBefore')}`))
     .orderBy(holds.accountId, holds.createdAt, holds.requestId)
@@ -162,8 +163,7 @@ export function prepareHoldStatements(database: Database) {
       };
     },
     findHold: (requestId: string) => find.get({ requestId }),
-    /** The requests whose hold is open and older than an instant. */
-    openHoldsBefore: async (createdBefore: number) =>
-      (await openBefore.all({ createdBefore })).map(({ requestId }) => requestId),
+    /** The requests whose hold is open and older than an instant, with whose it is. */
+    openHoldsBefore: (createdBefore: number) => openBefore.all({ createdBefore }),
   };
 }

@@ -71,17 +71,18 @@ export function createRecover(parts: {
     command: RecoverCommand,
   ): Promise<Recovered | undefined> {
     const hold = await statements.findHold(requestId);
-    if (hold === undefined) return undefined;
+    if (hold === undefined || hold.endedAt !== null) return undefined;
     const { debited } = await recoverHold(hold, command);
     return { requestId, accountId: hold.accountId, debited };
   }
 
   return async (command) => {
     const live = new Set(command.live);
+    const boots = command.boots && new Set(command.boots);
     const recovered: Recovered[] = [];
-    for (const requestId of await statements.openHoldsBefore(command.createdBefore)) {
+    for (const { requestId, boot } of await statements.openHoldsBefore(command.createdBefore)) {
       if (recovered.length === RECOVER_MAX) break;
-      if (live.has(requestId)) continue;
+      if (live.has(requestId) || boots?.has(boot) === false) continue;
       // A hold that the books contradict stays as it is: the audit names it and stops its account,
       // and everybody else is served.
       const one = await attempt(() => recoverOne(requestId, command));

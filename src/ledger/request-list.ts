@@ -6,6 +6,7 @@ import { and, desc, eq, gte, inArray, lt, or, type SQL, sql } from 'drizzle-orm'
 import type { Outcome } from '../core/generation.ts';
 import type { Database } from '../store/database.ts';
 import { usageRecords } from '../store/money-tables.ts';
+import { unindexed } from '../store/portable.ts';
 import { createPause } from './pauses.ts';
 import { createCandidates, type RequestEnding, type RequestKind } from './series/candidates.ts';
 import { endUserOfRecord, HOUR_MS, modelOfRecord, rowOfRecord } from './series/figures.ts';
@@ -151,9 +152,9 @@ export function createRequestList(database: Database, monotonic = () => performa
         and(
           gte(usageRecords.requestId, prefix),
           lt(usageRecords.requestId, `${prefix}\u{10ffff}`),
-          // With the plus, the index by account is not taken: ids begin with their time, so that
+          // Unindexed, the index by account is not taken: ids begin with their time, so that
           // few requests of anybody begin like this.
-          eq(sql`+${usageRecords.accountId}`, accountId),
+          eq(unindexed(usageRecords.accountId), accountId),
         ),
       )
       .orderBy(desc(usageRecords.requestId))

@@ -3,6 +3,7 @@
 
 import postgresInitial from '../../drizzle/postgres/0000_initial.sql' with { type: 'text' };
 import postgresAppendOnly from '../../drizzle/postgres/0001_append_only.sql' with { type: 'text' };
+import postgresNodes from '../../drizzle/postgres/0002_nodes.sql' with { type: 'text' };
 import initial from '../../drizzle/sqlite/0000_initial.sql' with { type: 'text' };
 import appendOnly from '../../drizzle/sqlite/0001_append_only.sql' with { type: 'text' };
 import fewerIndexes from '../../drizzle/sqlite/0002_fewer_indexes.sql' with { type: 'text' };
@@ -18,6 +19,7 @@ import usageDays from '../../drizzle/sqlite/0011_usage_days.sql' with { type: 't
 import portableMovements from '../../drizzle/sqlite/0012_portable_movements.sql' with {
   type: 'text',
 };
+import nodes from '../../drizzle/sqlite/0013_nodes.sql' with { type: 'text' };
 import type { Dialect } from './contract.ts';
 
 export type Migration = {
@@ -41,11 +43,13 @@ const SQLITE: readonly Migration[] = [
   { tag: '0010_audit_filters', when: 1795292577738, sql: auditFilters },
   { tag: '0011_usage_days', when: 1795296149509, sql: usageDays },
   { tag: '0012_portable_movements', when: 1795304694470, sql: portableMovements },
+  { tag: '0013_nodes', when: 1795304949242, sql: nodes },
 ];
 
 const POSTGRES: readonly Migration[] = [
   { tag: '0000_initial', when: 1795304693731, sql: postgresInitial },
   { tag: '0001_append_only', when: 1795304694098, sql: postgresAppendOnly },
+  { tag: '0002_nodes', when: 1795304949676, sql: postgresNodes },
 ];
 
 export const MIGRATIONS: Readonly<Record<Dialect, readonly Migration[]>> = {

@@ -71,6 +71,8 @@ export const holds = sqliteTable(
     dispatchedAt: instant('dispatched_at'),
     checkpointAt: instant('checkpoint_at'),
     endedAt: instant('ended_at'),
+    /** Of the node that made it and will end it; empty: of nobody who is known to live. */
+    boot: text().notNull().default(''),
   },
   (table) => [
     index('holds_open').on(table.accountId).where(sql`${table.endedAt} is null`),

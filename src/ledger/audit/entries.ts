@@ -49,7 +49,7 @@ export async function* entryDifferences(
               when 'redemption' then exists (select 1 from redemption_codes c
                 where c.digest = substr(e.transfer_id, 12) and c.amount = e.amount
                 and 'customer:' || c.redeemed_by = e.ledger_account)
-              else 1 end as known,
+              else 1 = 1 end as known,
             e.kind = 'settle' or e.id < (select f.id from receipts r join ledger_entries f
                 on f.transfer_id in (r.subject, 'settle:' || r.subject) order by r.rowid limit 1)
               or exists (select 1 from receipts r where r.subject = e.transfer_id) as receipted

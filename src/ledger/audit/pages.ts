@@ -16,10 +16,12 @@ export type Window = { readonly after: bigint; readonly to: bigint };
 
 /** Windows over the rows that a table has now; tables only grow at their end. */
 export async function* windowsOf(database: Database, table: AuditedTable): AsyncGenerator<Window> {
+  // The entries are numbered by a column of their own.
+  const number = sql.identifier(table === 'ledger_entries' ? 'id' : 'rowid');
   const last = (
     await one<{ last: bigint | null }>(
       database,
-      sql`select max(rowid) as last from ${sql.identifier(table)}`,
+      sql`select max(${number}) as last from ${sql.identifier(table)}`,
     )
   )?.last;
   for (let after = 0n; after < (last ?? 0n); after += WINDOW_ROWS) {

@@ -6,6 +6,7 @@ import { and, desc, eq, gt, gte, lt, type SQL, sql } from 'drizzle-orm';
 import { DAY_MS, type Span } from '../../core/calendar.ts';
 import type { Database } from '../../store/database.ts';
 import { usageRecords } from '../../store/money-tables.ts';
+import { unindexed } from '../../store/portable.ts';
 import { usageEndUsers, usageHours } from '../../store/series-tables.ts';
 import { TAIL_MAX } from './buckets.ts';
 import { HOUR_MS, hourOfRecord, rowOfRecord } from './figures.ts';
@@ -43,8 +44,8 @@ export function createCandidates(database: Database): Candidates {
         .where(
           and(
             gt(rowOfRecord, after),
-            // With the plus, the index by account is not taken: the last rows are fewer than its own.
-            eq(sql`+${usageRecords.accountId}`, accountId),
+            // Unindexed, the index by account is not taken: the last rows are fewer than its own.
+            eq(unindexed(usageRecords.accountId), accountId),
           ),
         )
         .all()

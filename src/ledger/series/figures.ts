@@ -101,7 +101,8 @@ function startOf(lengthMs: number) {
   return sql`${usageRecords.startedAt} - ${usageRecords.startedAt} % ${length}`.mapWith(Number);
 }
 
-const isOutcome = (outcomes: string) => sql`${usageRecords.outcome} in (${sql.raw(outcomes)})`;
+const isOutcome = (outcomes: string) =>
+  sql`case when ${usageRecords.outcome} in (${sql.raw(outcomes)}) then 1 else 0 end`;
 
 /** What one record adds to each figure. */
 const EACH: Readonly<Record<keyof Figures, SQL>> = {

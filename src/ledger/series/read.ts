@@ -6,6 +6,7 @@ import type { SQLiteColumn } from 'drizzle-orm/sqlite-core';
 import { DAY_MS } from '../../core/calendar.ts';
 import type { Database } from '../../store/database.ts';
 import { usageRecords } from '../../store/money-tables.ts';
+import { unindexed } from '../../store/portable.ts';
 import { usageDays, usageEndUsers, usageHours } from '../../store/series-tables.ts';
 import { type BucketRange, type Buckets, createBucketReader, type TailRange } from './buckets.ts';
 import {
@@ -99,7 +100,9 @@ function prepareSpans(
         .groupBy(group)
         .limit(value('limit')),
     );
-  return { total: by(sql<string>`''`), model: by(table.model), key: by(table.keyId) };
+  // PostgreSQL groups by no constant: of one account, this is one.
+  const nothing = sql<string>`substr(${table.accountId}, 1, 0)`;
+  return { total: by(nothing), model: by(table.model), key: by(table.keyId) };
 }
 
 function prepareEndUsers(database: Database) {
@@ -133,8 +136,8 @@ function prepareTail({ db }: Database) {
       and(
         gt(rowOfRecord, value('after')),
         lte(rowOfRecord, value('until')),
-        // With the plus, the index by account is not taken: the last rows are fewer than its own.
-        eq(sql`+${usageRecords.accountId}`, value('accountId')),
+        // Unindexed, the index by account is not taken: the last rows are fewer than its own.
+        eq(unindexed(usageRecords.accountId), value('accountId')),
       ),
     )
     .prepare();
