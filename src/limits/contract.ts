@@ -79,8 +79,14 @@ export type PastAdmission = {
 
 /** What the books know of requests, so that a restart opens neither windows nor caps. */
 export type AdmissionHistory = {
-  /** What started at or after an instant, newest first; asked once, when the limits begin. */
-  readonly admittedSince: (sinceMs: number) => Awaitable<readonly PastAdmission[]>;
+  /**
+   * What started at or after an instant, newest first. Asked once, when the limits begin, and for
+   * one account where a Redis has forgotten it; others' may be among the answer.
+   */
+  readonly admittedSince: (
+    sinceMs: number,
+    accountId?: string,
+  ) => Awaitable<readonly PastAdmission[]>;
   /** Names the present state of the books. */
   readonly mark: () => Awaitable<number>;
   /** Tokens of the requests that started within a span, as the books had them at a mark. */

@@ -9,7 +9,8 @@ const DAY = 86_400_000;
 
 const HOUR = 3_600_000;
 
-export function describeLimits(name: string, open: OpenLimits): void {
+/** `lawShare`: the share of the laws' runs that are made. */
+export function describeLimits(name: string, open: OpenLimits, lawShare = 1): void {
   describe(`limits ${name}`, () => {
     describeWindows(open);
     describeSlots(open);
@@ -17,7 +18,7 @@ export function describeLimits(name: string, open: OpenLimits): void {
     describeIncidents(open);
     describePlans(open);
     describeRestarts(open);
-    describeLaws(open);
+    describeLaws(open, lawShare);
   });
 }
 

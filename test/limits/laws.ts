@@ -238,7 +238,10 @@ const ESSENTIALS: readonly Step[] = [
   { kind: 'wait', ms: 30_000 },
 ];
 
-export function describeLaws(open: OpenLimits): void {
+/** `share` of the runs are made: an implementation that asks elsewhere has no time for all. */
+export function describeLaws(open: OpenLimits, share = 1): void {
+  const runs = (all: number): number => Math.ceil(all * share);
+
   describe('laws', () => {
     test('whatever happens, they answer what the model answers', async () => {
       let admitted = 0;
@@ -246,10 +249,10 @@ export function describeLaws(open: OpenLimits): void {
         fc.asyncProperty(fc.array(step, { minLength: 10, maxLength: 60 }), async (steps) => {
           admitted += await play(open, steps);
         }),
-        { numRuns: 400 },
+        { numRuns: runs(400) },
       );
       // A run in which nothing is let in would say little.
-      expect(admitted).toBeGreaterThan(1_000);
+      expect(admitted).toBeGreaterThan(1_000 * share);
     }, 30_000);
 
     test.each([
@@ -259,11 +262,15 @@ export function describeLaws(open: OpenLimits): void {
       'in every sequence of %s',
       async (_, steps, length) => {
         let admitted = 0;
+        let turn = 0;
+        const every = Math.round(1 / share);
         for (const sequence of sequences(steps, length)) {
+          turn += 1;
+          if (turn % every !== 0) continue;
           // Two claims before, so that every short sequence has something to end.
           admitted += await play(open, [CLAIM, CLAIM, ...sequence]);
         }
-        expect(admitted).toBeGreaterThan(steps.length ** length * 2);
+        expect(admitted).toBeGreaterThan((steps.length ** length / every - 1) * 2);
       },
       60_000,
     );
@@ -298,7 +305,7 @@ export function describeLaws(open: OpenLimits): void {
             expect(windows[3]?.length ?? 0).toBeLessThanOrEqual(requestsPerMinute);
           },
         ),
-        { numRuns: 30 },
+        { numRuns: runs(30) },
       );
     }, 30_000);
 
@@ -334,7 +341,7 @@ export function describeLaws(open: OpenLimits): void {
           const fresh = await world.usage('acct_1', plan);
           expect([fresh.requestsUsed, fresh.tokensUsed]).toEqual([0, 0]);
         }),
-        { numRuns: 200 },
+        { numRuns: runs(200) },
       );
     }, 30_000);
 
@@ -359,7 +366,7 @@ export function describeLaws(open: OpenLimits): void {
             }
           },
         ),
-        { numRuns: 300 },
+        { numRuns: runs(300) },
       );
     }, 30_000);
   });

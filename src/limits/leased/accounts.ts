@@ -1,0 +1,222 @@
+// The accounts that this holder leases for, and the order in which their requests are decided: one
+// exchange with Redis at a time for each, for all who wait. What is not used goes back by itself.
+
+import { LEASE_MS } from '../account.ts';
+import { type Counters, createCounters, hasUnused, rollWindows, slotsUsed } from './counters.ts';
+import type { Asked } from './exchange.ts';
+
+/** How often it is looked what has to be told. */
+const SWEEP_MS = 250;
+
+/** What has changed, or is not used, waits so long for the next call. Less than permits last. */
+const TELL_MS = 500;
+
+/** Slots in use are renewed long before they would be lost. */
+const RENEW_MS = LEASE_MS / 3;
+
+/** An account that is not used for so long is forgotten: Redis knows it all. */
+const FORGET_MS = 120_000;
+
+/** Calls that one sweep makes at most: after an outage everything is told, but not at once. */
+const CALLS_A_SWEEP = 500;
+
+/** Nobody waits for more exchanges: numbers that change under a request's eyes are nobody's mistake. */
+const EXCHANGES_MAX = 8;
+
+export type LeasedAccount = {
+  readonly counters: Counters;
+  readonly queue: Waiting[];
+  isBusy: boolean;
+  /** Exchanges that have begun, and the latest of them that was answered. */
+  begun: number;
+  answered: number;
+  /** Something scarce was given back while an exchange was under way. */
+  tellAgain: boolean;
+  usedAtMs: number;
+};
+
+type Waiting = {
+  readonly asked: Asked;
+  /** `begun` when it came: only a later exchange may refuse it. */
+  readonly since: number;
+  exchanges: number;
+  /** Whether it is decided. */
+  readonly decide: (nowMs: number, isFresh: boolean) => boolean;
+  readonly giveUp: () => void;
+};
+
+type AccountsDependencies = {
+  readonly isUp: () => boolean;
+  readonly monotonic: () => number;
+  readonly isLive: (requestId: string) => boolean;
+  readonly liveNodes: () => number;
+  readonly exchange: (counters: Counters, asked: Asked) => Promise<void>;
+};
+
+export function createAccounts(dependencies: AccountsDependencies) {
+  const { isUp, monotonic, isLive, liveNodes, exchange } = dependencies;
+  const accounts = new Map<string, LeasedAccount>();
+  /** Those that Redis may have to be told about. */
+  const active = new Set<LeasedAccount>();
+  let exchanges = 0;
+  let sweeps = 0;
+
+  /** Lets go of windows that have run out and of slots whose request is gone. */
+  function roll({ counters }: LeasedAccount, nowMs: number): void {
+    rollWindows(counters, nowMs);
+    for (const claim of counters.claims) {
+      if (claim.leaseUntil > nowMs) continue;
+      if (isLive(claim.requestId)) claim.leaseUntil = nowMs + LEASE_MS;
+      else {
+        counters.claims.delete(claim);
+        counters.changes += 1;
+      }
+    }
+  }
+
+  function of(accountId: string, nowMs: number): LeasedAccount {
+    let account = accounts.get(accountId);
+    if (account === undefined) {
+      const counters = createCounters(accountId);
+      const fresh = { isBusy: false, begun: 0, answered: 0, tellAgain: false, usedAtMs: nowMs };
+      account = { counters, queue: [], ...fresh };
+      accounts.set(accountId, account);
+    }
+    account.usedAtMs = nowMs;
+    active.add(account);
+    roll(account, nowMs);
+    return account;
+  }
+
+  async function ask(account: LeasedAccount, asked: Asked): Promise<boolean> {
+    account.begun += 1;
+    const begun = account.begun;
+    exchanges += 1;
+    try {
+      await exchange(account.counters, asked);
+      account.answered = begun;
+      return true;
+    } catch {
+      // Redis is away, or the books are: the breaker and the ledger tell the operator.
+      return false;
+    }
+  }
+
+  /** Decides for those who wait, one after the other, and asks Redis in between. */
+  async function serve(account: LeasedAccount, tell: boolean): Promise<void> {
+    if (account.isBusy) return;
+    account.isBusy = true;
+    let telling = tell;
+    for (;;) {
+      const nowMs = monotonic();
+      roll(account, nowMs);
+      const next = account.queue[0];
+      if (next === undefined && !telling) break;
+      if (next?.decide(nowMs, next.since < account.answered) === true) {
+        account.queue.shift();
+        continue;
+      }
+      telling = false;
+      const asked = next === undefined ? PRESENT : withWaiting(next, account.queue);
+      const isAnswered = (next?.exchanges ?? 0) < EXCHANGES_MAX && (await ask(account, asked));
+      if (next !== undefined) next.exchanges += 1;
+      if (!isAnswered) for (const each of account.queue.splice(0)) each.giveUp();
+      if (account.tellAgain && isAnswered) telling = true;
+      account.tellAgain = false;
+    }
+    account.isBusy = false;
+  }
+
+  /** Something was used or given back. Where it is scarce, others may be waiting for it. */
+  function changed(account: LeasedAccount): void {
+    account.counters.changes += 1;
+    active.add(account);
+    if (!isUp() || !isScarce(account.counters)) return;
+    if (account.isBusy) account.tellAgain = true;
+    else void serve(account, true);
+  }
+
+  function isScarce({ slots }: Counters): boolean {
+    for (const { limit, others, given } of slots.values()) {
+      if (limit > 0 && limit - others - given < liveNodes()) return true;
+    }
+    return false;
+  }
+
+  function sweep(): void {
+    const nowMs = monotonic();
+    let calls = 0;
+    for (const account of active) {
+      if (account.isBusy) continue;
+      roll(account, nowMs);
+      const { counters } = account;
+      const isTold = counters.changes === counters.told && !hasUnused(counters);
+      if (isTold && counters.claims.size === 0) active.delete(account);
+      const silentMs = nowMs - counters.knownAtMs;
+      const renews = silentMs >= RENEW_MS && slotsUsed(counters, 'all') > 0;
+      if (!isUp() || !(renews || (!isTold && silentMs >= TELL_MS))) continue;
+      calls += 1;
+      if (calls > CALLS_A_SWEEP) break;
+      void serve(account, true);
+    }
+    sweeps += 1;
+    if (sweeps % (FORGET_MS / SWEEP_MS) !== 0) return;
+    for (const [accountId, account] of accounts) {
+      const idle = !account.isBusy && !active.has(account) && nowMs - account.usedAtMs > FORGET_MS;
+      if (idle) accounts.delete(accountId);
+    }
+  }
+
+  const sweeping = setInterval(sweep, SWEEP_MS);
+  sweeping.unref();
+
+  return {
+    of,
+    roll,
+    changed,
+    isIdle: ({ isBusy, queue }: LeasedAccount): boolean => !isBusy && queue.length === 0,
+    exchanges: () => exchanges,
+    /**
+     * Resolves to what `decide` makes of it, which is called until it decides: at first with what is
+     * known, then with what Redis has answered. Undefined where there is no answer.
+     */
+    wait<T extends object>(
+      account: LeasedAccount,
+      asked: Asked,
+      decide: (nowMs: number, isFresh: boolean) => T | undefined,
+    ): Promise<T | undefined> {
+      return new Promise((resolve) => {
+        account.queue.push({
+          asked,
+          since: account.begun,
+          exchanges: 0,
+          decide(nowMs, isFresh) {
+            const outcome = decide(nowMs, isFresh);
+            if (outcome !== undefined) resolve(outcome);
+            return outcome !== undefined;
+          },
+          giveUp: () => resolve(undefined),
+        });
+        void serve(account, false);
+      });
+    },
+    async stop(): Promise<void> {
+      clearInterval(sweeping);
+      await Promise.all([...active].map((account) => serve(account, true)));
+    },
+  };
+}
+
+/** Tells what is used, and asks for nothing. */
+const PRESENT: Asked = { periods: [] };
+
+/** What others behind the first one wait for is asked for with it, as far as there is plenty. */
+function withWaiting({ asked }: Waiting, queue: readonly Waiting[]): Asked {
+  let count = 0;
+  let tokens = 0;
+  for (const { asked: other } of queue.slice(1)) {
+    count += other.need?.take[0] ?? 0;
+    tokens += other.need?.take[1] ?? 0;
+  }
+  return { ...asked, waiting: [count, tokens] };
+}

@@ -1,0 +1,238 @@
+-- One decision about one account, whole or not at all. A holder (a node, or a thread of one) says
+-- what it keeps of each counter, what it needs and what it wishes beyond; the reply says what it
+-- has. Everything is said in absolute numbers, and an older call never follows a newer one, so a
+-- call that arrives twice takes once. script.ts describes the call and the reply.
+--
+-- KEYS[1] the account: epoch, the starts of its windows, and a record for each holder
+-- KEYS[2] … its days and months: mark, before, total, and what each holder has used
+-- ARGV[1] the call
+
+local WINDOW_MS = 60000
+-- A holder that is not heard of for so long has lost its slots.
+local LEASE_MS = 30000
+local ACCOUNT_KEPT_MS = 3600000
+local PERIOD_KEPT_MS = 40 * 86400000
+
+local call = cjson.decode(ARGV[1])
+local now = call.now
+if not now then
+  local time = redis.call('TIME')
+  now = time[1] * 1000 + math.floor(time[2] / 1000)
+end
+
+-- What another server wrote, or this one before it was started again, may be older than what
+-- holders were told since.
+local server = redis.pcall('INFO', 'server')
+local run = type(server) == 'string' and server:match('run_id:(%x+)') or ''
+
+local epoch, starts, holders = nil, {}, {}
+local fields = redis.call('HGETALL', KEYS[1])
+for index = 1, #fields, 2 do
+  local name, value = fields[index], fields[index + 1]
+  if name == 'epoch' then
+    epoch = value
+  elseif name == 'starts' then
+    starts = cjson.decode(value)
+  else
+    holders[name] = cjson.decode(value)
+  end
+end
+if epoch and epoch:match('^[^/]*') ~= run then
+  epoch = nil
+end
+
+-- What nobody has told Redis yet has to come from the books first.
+local missing, marks, periods = {}, {}, {}
+if not epoch and not call.seed then
+  missing[#missing + 1] = 'account'
+end
+for index, asked in ipairs(call.periods) do
+  local key = KEYS[index + 1]
+  local values = redis.call('HMGET', key, 'mark', 'before', 'total', call.holder)
+  local mark, before = tonumber(values[1] or nil), tonumber(values[2] or nil)
+  local period = { key = key, mark = mark or asked.mark, before = before }
+  period.total = tonumber(values[3] or nil) or 0
+  period.own = tonumber(values[4] or nil) or 0
+  if period.before == nil and asked.before >= 0 and asked.known == period.mark then
+    period.before = asked.before
+  end
+  if period.mark < 0 then
+    missing[#missing + 1] = 'mark'
+  elseif period.before == nil and asked.counts then
+    missing[#missing + 1] = 'before'
+  end
+  marks[index] = period.mark
+  periods[index] = period
+end
+if #missing > 0 then
+  return cjson.encode({ seq = call.seq, missing = missing, marks = marks })
+end
+
+if not epoch then
+  redis.call('DEL', KEYS[1])
+  epoch = run .. '/' .. now .. '/' .. call.holder .. '/' .. call.seq
+  starts, holders = {}, {}
+  local books = { seq = 0, ends = 0, windows = {}, slots = {} }
+  for _, window in ipairs(call.seed) do
+    local start = now - window.age
+    starts[window.name] = start
+    books.windows[window.name] = { start, window.count, window.tokens }
+  end
+  holders.books = books
+  redis.call('HSET', KEYS[1], 'epoch', epoch, 'books', cjson.encode(books))
+end
+
+for name, start in pairs(starts) do
+  if now - start >= WINDOW_MS then
+    starts[name] = nil
+  end
+end
+
+local own = holders[call.holder] or { seq = 0, ends = 0, windows = {}, slots = {} }
+local repeated = own.seq >= call.seq
+
+-- Of a limit below zero there is none.
+local function free(limit, others, keep)
+  return limit < 0 and math.huge or limit - others - keep
+end
+
+-- Beyond what is needed, a holder gets at most its part of half of what is left then.
+local function extra(wish, left)
+  return math.max(0, math.min(wish, math.floor(left / (2 * call.nodes))))
+end
+
+local fits = true
+
+local windows = {}
+for index, asked in ipairs(call.windows) do
+  local start = starts[asked.name]
+  local count, tokens = 0, 0
+  for holder, record in pairs(holders) do
+    local window = record.windows[asked.name]
+    if holder ~= call.holder and window and window[1] == start then
+      count, tokens = count + window[2], tokens + window[3]
+    end
+  end
+  local keep = asked.keep
+  -- What was admitted in a window that is over, or that the books have told of, is not of this one.
+  if asked.start > 0 and (asked.start ~= start or call.epoch ~= epoch) then
+    keep = { 0, 0 }
+  end
+  local freeCount = free(asked.limit[1], count, keep[1]) - asked.need[1]
+  local freeTokens = free(asked.limit[2], tokens, keep[2]) - asked.need[2]
+  if asked.need[1] > 0 and (freeCount < 0 or freeTokens < 0) then
+    fits = false
+  end
+  windows[index] = {
+    start = start,
+    count = count,
+    tokens = tokens,
+    keep = keep,
+    freeCount = freeCount,
+    freeTokens = freeTokens,
+  }
+end
+
+local slots = {}
+for index, asked in ipairs(call.slots) do
+  local others = 0
+  for holder, record in pairs(holders) do
+    if holder ~= call.holder and record.ends > now then
+      others = others + (record.slots[asked.name] or 0)
+    end
+  end
+  local left = free(asked.limit, others, asked.keep) - asked.need
+  if asked.need > 0 and left < 0 then
+    fits = false
+  end
+  slots[index] = { others = others, left = left }
+end
+
+for index, asked in ipairs(call.periods) do
+  local period = periods[index]
+  period.others = period.total - period.own
+  -- What a holder has used is said from a mark on; from another one it says nothing.
+  period.keep = asked.known == period.mark and asked.keep or period.own
+  period.left = free(asked.limit, (period.before or 0) + period.others, period.keep) - asked.need
+  if asked.need > 0 and period.left < 0 then
+    fits = false
+  end
+end
+
+local reply = { seq = call.seq, epoch = epoch, fits = fits, windows = {}, slots = {}, periods = {} }
+
+for index, asked in ipairs(call.windows) do
+  local window = windows[index]
+  local mine = window.keep
+  if repeated then
+    local record = own.windows[asked.name]
+    mine = record and record[1] == window.start and { record[2], record[3] } or { 0, 0 }
+  elseif fits and (asked.need[1] > 0 or asked.wish[1] > 0) and window.freeCount >= 0 then
+    mine = {
+      window.keep[1] + asked.need[1] + extra(asked.wish[1], window.freeCount),
+      window.keep[2] + asked.need[2] + extra(asked.wish[2], window.freeTokens),
+    }
+  end
+  local count, tokens = window.count + mine[1], window.tokens + mine[2]
+  local start = window.start
+  if count == 0 then
+    -- A window that nothing is left in has not started.
+    start = nil
+  elseif not start then
+    start = now - (window.keep[1] > 0 and math.min(asked.age, WINDOW_MS - 1) or 0)
+  end
+  starts[asked.name] = start
+  own.windows[asked.name] = start and { start, mine[1], mine[2] } or nil
+  local left = start and start + WINDOW_MS - now or 0
+  reply.windows[index] = { start or 0, left, window.count, window.tokens, mine[1], mine[2] }
+end
+
+for index, asked in ipairs(call.slots) do
+  local slot = slots[index]
+  local mine = asked.keep
+  if repeated then
+    mine = own.slots[asked.name] or 0
+  elseif fits and (asked.need > 0 or asked.wish > 0) and slot.left >= 0 then
+    mine = asked.keep + asked.need + extra(asked.wish, slot.left)
+  end
+  own.slots[asked.name] = mine > 0 and mine or nil
+  reply.slots[index] = { slot.others, mine }
+end
+
+for index, asked in ipairs(call.periods) do
+  local period = periods[index]
+  local mine = period.keep
+  if repeated then
+    mine = period.own
+  elseif fits and (asked.need > 0 or asked.wish > 0) and period.left >= 0 then
+    mine = period.keep + asked.need + extra(asked.wish, period.left)
+  end
+  reply.periods[index] = { period.mark, period.before or -1, period.others, mine }
+  if not repeated then
+    local key = period.key
+    redis.call('HSET', key, 'mark', period.mark, 'total', period.others + mine, call.holder, mine)
+    if period.before then
+      redis.call('HSET', key, 'before', period.before)
+    end
+    redis.call('PEXPIRE', key, PERIOD_KEPT_MS)
+  end
+end
+
+if repeated then
+  return cjson.encode(reply)
+end
+
+own.seq = call.seq
+own.ends = now + LEASE_MS
+redis.call('HSET', KEYS[1], call.holder, cjson.encode(own), 'starts', cjson.encode(starts))
+for holder, record in pairs(holders) do
+  local used = record.ends > now or holder == call.holder
+  for name, window in pairs(record.windows) do
+    used = used or window[1] == starts[name]
+  end
+  if not used then
+    redis.call('HDEL', KEYS[1], holder)
+  end
+end
+redis.call('PEXPIRE', KEYS[1], ACCOUNT_KEPT_MS)
+return cjson.encode(reply)

@@ -1,0 +1,188 @@
+// What a request takes of an account's counters, and what is left of them: between the words of the
+// contract and those of the counters. Pure; leased.ts calls it.
+
+import { type LimitCode, refusedByLimits } from '../../core/admit.ts';
+import { isoTime, secondsToUtcMidnight, utcDay, utcMonth } from '../../core/calendar.ts';
+import { effectiveLimits, type LimitView, type Plan } from '../../core/plan.ts';
+import { SLICE_TOKENS } from '../../core/price.ts';
+import { resetSeconds, type Window } from '../../core/window.ts';
+import type { ClaimRequest, LimitUsage } from '../contract.ts';
+import { remainders, retryAfter, type Scope, viewOf } from '../scope.ts';
+import {
+  type Counters,
+  modelName,
+  type Need,
+  periodOf,
+  slotsOf,
+  slotsUsed,
+  windowOf,
+} from './counters.ts';
+import type { Asked, PeriodAskedFor } from './exchange.ts';
+import { UNLIMITED } from './script.ts';
+
+export type Wanted = Asked & { readonly need: Need };
+
+export function tokensOf({ promptTokens, outputBound }: ClaimRequest): number {
+  return promptTokens + Math.min(outputBound, SLICE_TOKENS);
+}
+
+export function wantedBy(request: ClaimRequest): Wanted {
+  const { plan, incident = {}, model, startedAt } = request;
+  const name = modelName(model);
+  const [day, month] = periodsAt(startedAt, plan);
+  return {
+    plan,
+    periods: [day, month],
+    need: {
+      take: [1, tokensOf(request)],
+      windows: [
+        { name: 'plan', limit: [plan.requestsPerMinute, plan.tokensPerMinute] },
+        {
+          name,
+          limit: [incident.requestsPerMinute ?? UNLIMITED, incident.tokensPerMinute ?? UNLIMITED],
+        },
+      ],
+      slots: [
+        { name: 'all', limit: plan.concurrentRequests },
+        { name, limit: incident.concurrentRequests ?? UNLIMITED },
+      ],
+      periods: [
+        { name: day.name, limit: plan.dailyTokens ?? UNLIMITED },
+        { name: month.name, limit: plan.monthlyTokens ?? UNLIMITED },
+      ],
+    },
+  };
+}
+
+/** The request window of count_tokens. */
+export function wantedByCount(plan: Plan): Wanted {
+  const windows = [{ name: 'counts', limit: [plan.requestsPerMinute, UNLIMITED] }] as const;
+  return { plan, periods: [], need: { take: [1, 0], windows, slots: [], periods: [] } };
+}
+
+/** Takes nothing, and so learns what all have used. */
+export function wantedByUsage(plan: Plan, timeMs: number): Wanted {
+  const { requestsPerMinute, tokensPerMinute, concurrentRequests, dailyTokens, monthlyTokens } =
+    plan;
+  const [day, month] = periodsAt(timeMs, plan, true);
+  return {
+    plan,
+    periods: [day, month],
+    need: {
+      take: [0, 0],
+      windows: [{ name: 'plan', limit: [requestsPerMinute, tokensPerMinute] }],
+      slots: [{ name: 'all', limit: concurrentRequests }],
+      periods: [
+        { name: day.name, limit: dailyTokens ?? UNLIMITED },
+        { name: month.name, limit: monthlyTokens ?? UNLIMITED },
+      ],
+    },
+  };
+}
+
+/** The day and the month of an instant; of a capped one, what the books have counts too. */
+function periodsAt(
+  timeMs: number,
+  plan: Plan,
+  counts = false,
+): readonly [day: PeriodAskedFor, month: PeriodAskedFor] {
+  const [day, month] = [utcDay(timeMs), utcMonth(timeMs)];
+  return [
+    {
+      name: isoTime(day.fromMs).slice(0, 10),
+      span: day,
+      counts: counts || plan.dailyTokens !== undefined,
+    },
+    {
+      name: isoTime(month.fromMs).slice(0, 7),
+      span: month,
+      counts: counts || plan.monthlyTokens !== undefined,
+    },
+  ];
+}
+
+export type Refusal = {
+  readonly kind: 'refused';
+  readonly code: LimitCode;
+  readonly retryAfterSeconds: number;
+  readonly view: LimitView;
+};
+
+/** What refuses a request, if anything does, going by what is known of all holders. */
+export function refusalOf(
+  counters: Counters,
+  request: ClaimRequest,
+  { nowMs, timeMs }: { readonly nowMs: number; readonly timeMs: number },
+): Refusal | undefined {
+  const { plan, startedAt } = request;
+  const tokens = tokensOf(request);
+  const scopes = scopesOf(counters, request);
+  const [day, month] = periodsAt(startedAt, plan);
+  const code = refusedByLimits({
+    ...remainders(scopes),
+    freeDayTokens: (plan.dailyTokens ?? Infinity) - usedIn(counters, day.name),
+    freeMonthTokens: (plan.monthlyTokens ?? Infinity) - usedIn(counters, month.name),
+    tokens,
+  });
+  if (code === undefined) return undefined;
+  const midnightSeconds = secondsToUtcMidnight(startedAt, timeMs);
+  const retryAfterSeconds = retryAfter(code, scopes, tokens, { nowMs, midnightSeconds });
+  return { kind: 'refused', code, retryAfterSeconds, view: viewAt(counters, request, nowMs) };
+}
+
+/** What is left in the cluster, as far as this holder knows. */
+export function viewAt(counters: Counters, request: ClaimRequest, nowMs: number): LimitView {
+  const limits = effectiveLimits(request.plan, request.incident);
+  return viewOf(scopesOf(counters, request), limits, nowMs);
+}
+
+/** Seconds until the window of count_tokens resets, where it is full. */
+export function countRefusal(counters: Counters, plan: Plan, nowMs: number): number | undefined {
+  const window = windowAt(counters, 'counts');
+  return window.requests >= plan.requestsPerMinute ? resetSeconds(window, nowMs) : undefined;
+}
+
+/** What all have used, in the day and the month of `timeMs` too. */
+export function usageAt(
+  counters: Counters,
+  plan: Plan,
+  { nowMs, timeMs }: { readonly nowMs: number; readonly timeMs: number },
+): LimitUsage {
+  const [day, month] = periodsAt(timeMs, plan);
+  const window = windowAt(counters, 'plan');
+  return {
+    requestsUsed: window.requests,
+    tokensUsed: window.tokens,
+    resetSeconds: resetSeconds(window, nowMs),
+    inFlight: slotsAt(counters, 'all'),
+    dayTokens: usedIn(counters, day.name),
+    monthTokens: usedIn(counters, month.name),
+  };
+}
+
+function scopesOf(counters: Counters, { plan, incident = {}, model }: ClaimRequest): Scope[] {
+  const name = modelName(model);
+  return [
+    { window: windowAt(counters, 'plan'), slotsUsed: slotsAt(counters, 'all'), limits: plan },
+    { window: windowAt(counters, name), slotsUsed: slotsAt(counters, name), limits: incident },
+  ];
+}
+
+function windowAt(counters: Counters, name: string): Window {
+  const { startedAtMs, count, tokens, others } = windowOf(counters, name);
+  const requests = count + others[0];
+  return {
+    startedAt: requests === 0 ? undefined : startedAtMs,
+    requests,
+    tokens: tokens + others[1],
+  };
+}
+
+function slotsAt(counters: Counters, name: string): number {
+  return slotsUsed(counters, name) + slotsOf(counters, name).others;
+}
+
+function usedIn(counters: Counters, name: string): number {
+  const { before = 0, used, others } = periodOf(counters, name);
+  return before + used + others;
+}

@@ -1,0 +1,123 @@
+// The call that a holder makes about one account, and the reply: what decide.lua reads and writes.
+// A reply that is not the one to its call is refused, whatever brought it here.
+
+import type { Redis } from '../../store/redis/client.ts';
+import { redisScript } from '../../store/redis/client.ts';
+import lua from './decide.lua' with { type: 'text' };
+
+/** Requests and tokens. */
+export type Pair = readonly [count: number, tokens: number];
+
+/** No limit. */
+export const UNLIMITED = -1;
+
+export type WindowAsked = {
+  readonly name: string;
+  /** When the window began whose numbers these are, by the clock of Redis; 0 for none yet. */
+  readonly start: number;
+  /** How long ago the first of what is kept was admitted, in milliseconds. */
+  readonly age: number;
+  readonly keep: Pair;
+  readonly need: Pair;
+  readonly wish: Pair;
+  readonly limit: Pair;
+};
+
+export type SlotsAsked = {
+  readonly name: string;
+  readonly keep: number;
+  readonly need: number;
+  readonly wish: number;
+  readonly limit: number;
+};
+
+export type PeriodAsked = {
+  /** Tells its key from others: `2026-11-21` or `2026-11`. */
+  readonly name: string;
+  /** The mark from which `keep` counts; -1: none yet. */
+  readonly known: number;
+  /** A mark for a period that has none; -1: not looked up. */
+  readonly mark: number;
+  /** What the books had at the known mark; -1: not looked up. */
+  readonly before: number;
+  /** Whether that has to be known. */
+  readonly counts: boolean;
+  readonly keep: number;
+  readonly need: number;
+  readonly wish: number;
+  readonly limit: number;
+};
+
+/** A window as the books know it, for a Redis that knows nothing. */
+export type SeedWindow = {
+  readonly name: string;
+  readonly age: number;
+  readonly count: number;
+  readonly tokens: number;
+};
+
+export type Call = {
+  /** Rises with every call of a holder. */
+  readonly seq: number;
+  readonly holder: string;
+  /** How many holders share what is left. */
+  readonly nodes: number;
+  readonly epoch: string;
+  /** In the place of the clock of Redis, in tests. */
+  readonly now?: number;
+  readonly seed?: readonly SeedWindow[];
+  readonly windows: readonly WindowAsked[];
+  readonly slots: readonly SlotsAsked[];
+  readonly periods: readonly PeriodAsked[];
+};
+
+/** What has to be looked up in the books before anything can be decided. */
+export type Missing = {
+  readonly missing: readonly ('account' | 'mark' | 'before')[];
+  /** The mark of each period that was asked for; -1 where there is none. */
+  readonly marks: readonly number[];
+};
+
+export type Decided = {
+  /** Changes when the counters are begun anew from the books. */
+  readonly epoch: string;
+  /** Whether all needs are met; else none is. */
+  readonly fits: boolean;
+  readonly windows: readonly (readonly [
+    start: number,
+    leftMs: number,
+    othersCount: number,
+    othersTokens: number,
+    count: number,
+    tokens: number,
+  ])[];
+  readonly slots: readonly (readonly [others: number, count: number])[];
+  readonly periods: readonly (readonly [
+    mark: number,
+    before: number,
+    others: number,
+    tokens: number,
+  ])[];
+};
+
+export type Reply = Missing | Decided;
+
+export type Decide = (accountId: string, call: Call) => Promise<Reply>;
+
+const SCRIPT = redisScript(lua);
+
+/** Every key of an account lies in one slot of a cluster. */
+export function createDecide(redis: Pick<Redis, 'run'>, prefix: string): Decide {
+  return async (accountId, call) => {
+    const key = (name: string): string => `${prefix}{${accountId}}:${name}`;
+    const keys = [key('limits'), ...call.periods.map(({ name }) => key(name))];
+    const text = await redis.run(SCRIPT, keys, [JSON.stringify(call)]);
+    const reply: unknown = typeof text === 'string' ? JSON.parse(text) : undefined;
+    if (typeof reply !== 'object' || reply === null || !('seq' in reply)) {
+      throw new Error('Redis returned something else than a decision.');
+    }
+    if (reply.seq !== call.seq) throw new Error('Redis answered a call that was not asked.');
+    // An empty list of Lua is an object in JSON; then none was asked for, and nobody looks.
+    return reply as unknown as Reply;
+  };
+}

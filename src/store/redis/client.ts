@@ -1,0 +1,216 @@
+// Redis as the rest of the program sees it: scripts, messages, and whether it can be asked at all.
+// Limits and the fan-out of changes stand on it, money never does. A breaker keeps requests from
+// waiting for a server that does not answer; nothing here ever says a password.
+
+import { createHash } from 'node:crypto';
+import type { Redis as Subscriber } from 'ioredis';
+import { type Connection, connectCommands, connectSubscriber } from './connection.ts';
+import type { RedisTarget } from './target.ts';
+
+export type RedisScript = { readonly lua: string; readonly sha: string };
+
+export type Redis = {
+  /**
+   * Runs a script, and resolves to what it returns. Whether it has run is not known when the promise
+   * is rejected, so it has to be one that may run twice. Rejects at once while Redis is down.
+   */
+  readonly run: (
+    script: RedisScript,
+    keys: readonly string[],
+    args: readonly string[],
+  ) => Promise<unknown>;
+  /** Tells every subscriber of a channel. Rejects where Redis is away; nobody else hears of it. */
+  readonly publish: (channel: string, message: string) => Promise<void>;
+  /**
+   * Hears a channel until the function that it returns is called. `onConnect` is called at each
+   * beginning: whatever was published before it may have been missed.
+   */
+  readonly subscribe: (
+    channel: string,
+    onMessage: (message: string) => void,
+    onConnect: () => void,
+  ) => () => void;
+  readonly isUp: () => boolean;
+  readonly counts: () => RedisCounts;
+  /** Resolves when Redis can be asked, or after so many milliseconds. */
+  readonly waitUntilUp: (timeoutMs: number) => Promise<void>;
+  readonly close: () => void;
+};
+
+export type RedisCounts = {
+  /** Commands that were sent, each of them one way there and back. */
+  readonly roundTrips: number;
+  /** Those that failed or took too long. */
+  readonly failures: number;
+};
+
+export type RedisDependencies = {
+  readonly target: RedisTarget;
+  /** `reason` is a word such as ECONNREFUSED or WRONGPASS; absent when Redis is up again. */
+  readonly onChange: (isUp: boolean, reason: string | undefined) => void;
+};
+
+/** So many failures in a row, and nobody asks any more until a probe was answered. */
+const FAILURES_IN_ROW = 5;
+const PROBE_EVERY_MS = 2_000;
+
+export function redisScript(lua: string): RedisScript {
+  return { lua, sha: createHash('sha1').update(lua).digest('hex') };
+}
+
+export function createRedis({ target, onChange }: RedisDependencies): Redis {
+  const connection = connectCommands(target);
+  const waiting = new Set<() => void>();
+  const subscriptions = new Set<() => void>();
+  let up = false;
+  let closed = false;
+  let failuresInRow = 0;
+  let roundTrips = 0;
+  let failures = 0;
+  let reason = 'not connected';
+
+  function change(isUp: boolean): void {
+    failuresInRow = 0;
+    if (up === isUp || closed) return;
+    up = isUp;
+    onChange(isUp, isUp ? undefined : reason);
+    if (!isUp) return;
+    for (const resolve of waiting) resolve();
+    waiting.clear();
+  }
+
+  /** One command; its failure counts. */
+  async function ask<T>(command: () => Promise<T>): Promise<T> {
+    roundTrips += 1;
+    try {
+      const reply = await command();
+      failuresInRow = 0;
+      return reply;
+    } catch (error) {
+      if (wordOf(error) === 'NOSCRIPT') throw error;
+      failures += 1;
+      failuresInRow += 1;
+      reason = wordOf(error);
+      if (failuresInRow >= FAILURES_IN_ROW) change(false);
+      throw error;
+    }
+  }
+
+  async function probe(): Promise<void> {
+    if (connection.status !== 'ready') return;
+    try {
+      roundTrips += 1;
+      await connection.ping();
+      change(true);
+    } catch (error) {
+      failures += 1;
+      reason = wordOf(error);
+      // A server that was cut off without a word answers only on a new connection.
+      if (reason === 'timeout') connection.disconnect(true);
+    }
+  }
+
+  connection.on('error', (error: unknown) => {
+    reason = wordOf(error);
+  });
+  connection.on('ready', () => void probe());
+  connection.on('close', () => change(false));
+  const probing = setInterval(() => {
+    if (!up) void probe();
+  }, PROBE_EVERY_MS);
+  probing.unref();
+
+  return {
+    async run({ lua, sha }, keys, args) {
+      if (!up) throw new Error(`Redis cannot be asked (${reason}).`);
+      const rest = [keys.length, ...keys, ...args] as const;
+      try {
+        return await ask(() => connection.evalsha(sha, ...rest));
+      } catch (error) {
+        // It has not run: the server forgot it, or has never seen it.
+        if (wordOf(error) !== 'NOSCRIPT') throw error;
+        return ask(() => connection.eval(lua, ...rest));
+      }
+    },
+    async publish(channel, message) {
+      if (!up) throw new Error(`Redis cannot be asked (${reason}).`);
+      await ask(() => connection.publish(channel, message));
+    },
+    subscribe(channel, onMessage, onConnect) {
+      const end = keepSubscribed(target, { channel, onMessage, onConnect });
+      subscriptions.add(end);
+      return () => {
+        subscriptions.delete(end);
+        end();
+      };
+    },
+    isUp: () => up,
+    counts: () => ({ roundTrips, failures }),
+    async waitUntilUp(timeoutMs) {
+      if (up) return;
+      await new Promise<void>((resolve) => {
+        waiting.add(resolve);
+        setTimeout(resolve, timeoutMs);
+      });
+    },
+    close() {
+      closed = true;
+      clearInterval(probing);
+      for (const end of subscriptions) end();
+      endConnection(connection);
+    },
+  };
+}
+
+type Subscription = {
+  readonly channel: string;
+  readonly onMessage: (message: string) => void;
+  readonly onConnect: () => void;
+};
+
+const RESUBSCRIBE_MS = 200;
+
+/** One connection after the other, each until it breaks or no longer answers. */
+function keepSubscribed(target: RedisTarget, subscription: Subscription): () => void {
+  const { channel, onMessage, onConnect } = subscription;
+  let current: Subscriber | undefined;
+  let again: ReturnType<typeof setTimeout> | undefined;
+  let ended = false;
+
+  function begin(attempt: number): void {
+    const connection = connectSubscriber(target, attempt);
+    current = connection;
+    const checking = setInterval(() => {
+      if (connection.status === 'ready') connection.ping().catch(() => connection.disconnect());
+    }, PROBE_EVERY_MS);
+    connection.on('error', () => {});
+    connection.on('message', (_channel: string, message: string) => onMessage(message));
+    connection.on('ready', () => {
+      connection.subscribe(channel).then(onConnect, () => connection.disconnect());
+    });
+    connection.on('end', () => {
+      clearInterval(checking);
+      if (!ended) again = setTimeout(() => begin(attempt + 1), RESUBSCRIBE_MS);
+    });
+  }
+
+  begin(0);
+  return () => {
+    ended = true;
+    clearTimeout(again);
+    if (current !== undefined) endConnection(current);
+  };
+}
+
+function endConnection(connection: Connection): void {
+  connection.on('error', () => {});
+  connection.disconnect();
+}
+
+/** A word for what went wrong. The error itself may carry the command, and so a password. */
+function wordOf(error: unknown): string {
+  if (!(error instanceof Error)) return 'unknown';
+  if ('code' in error && typeof error.code === 'string') return error.code;
+  if (error.message === 'Command timed out') return 'timeout';
+  return /^[A-Z]{3,30}(?= )/.exec(error.message)?.[0] ?? 'disconnected';
+}
