@@ -13,7 +13,7 @@ import { anyBytes, postgresReply, type ReplyLength, redisReply } from './replies
  * reset      instead of a reply the connection is reset
  * drop       a reply is missing, what comes after it passes
  * duplicate  a reply comes twice
- * cut        half of a reply, then the end of the connection
+ * cut        half of what has come of a reply, then the end of the connection
  *
  * The last four hit as many replies as they say, one unless told otherwise; then everything passes.
  */
@@ -132,37 +132,40 @@ export function startFaultProxy(
     pipe(server, client, createLane(), createAnswering(client, server));
   }
 
-  /** What passes on the server's bytes, reply by reply where a fault waits for one. */
+  /** Passes on the server's bytes as they come, but for a reply that a fault hits. */
   function createAnswering(client: Socket, server: Socket): (bytes: Buffer) => void {
     let begun: Buffer = Buffer.alloc(0);
+    let kind: ReplyFault | 'none' = 'none';
     return (bytes) => {
-      begun = Buffer.concat([begun, bytes]);
-      for (;;) {
-        const length = replyLength(begun);
-        if (length === undefined) return;
-        const reply = begun.subarray(0, length);
-        begun = begun.subarray(length);
-        answer(reply, client, server);
+      for (let left = bytes; left.length > 0 && !client.destroyed; ) {
+        if (begun.length === 0) kind = hit();
+        const whole = Buffer.concat([begun, left]);
+        const length = replyLength(whole);
+        const part = left.subarray(0, length === undefined ? left.length : length - begun.length);
+        left = left.subarray(part.length);
+        begun = length === undefined ? whole : Buffer.alloc(0);
+        answer(kind, part, client, server);
+        if (kind === 'duplicate' && length !== undefined) {
+          write(server, client, whole.subarray(0, length));
+        }
       }
     };
   }
 
-  function answer(reply: Buffer, client: Socket, server: Socket): void {
-    switch (hit()) {
+  function answer(kind: ReplyFault | 'none', part: Buffer, client: Socket, server: Socket): void {
+    switch (kind) {
       case 'none':
-        write(server, client, reply);
+      case 'duplicate':
+        write(server, client, part);
         return;
       case 'drop':
-        return;
-      case 'duplicate':
-        write(server, client, Buffer.concat([reply, reply]));
         return;
       case 'reset':
         client.resetAndDestroy();
         server.resetAndDestroy();
         return;
       case 'cut':
-        client.end(reply.subarray(0, Math.floor(reply.length / 2)));
+        client.end(part.subarray(0, Math.floor(part.length / 2)));
         server.resetAndDestroy();
     }
   }
