@@ -1,13 +1,14 @@
 // An installation that is moved: every row is there, the books come out as they were, the target's
 // triggers held for each of them, and whatever goes wrong leaves the target as it was: empty.
 
-import { afterAll, describe, expect, test } from 'bun:test';
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { sql } from 'drizzle-orm';
 import { exportInstallation, importInstallation } from '../../src/operations/moving.ts';
 import { archiveTables } from '../../src/store/archive/tables.ts';
 import type { Database } from '../../src/store/database.ts';
+import { openPostgres } from '../../src/store/postgres/database.ts';
 import {
   auditEvents,
   blocks,
@@ -26,6 +27,8 @@ import {
   releaseOf,
   settleOf,
 } from '../support/ledger.ts';
+import { newPostgresUrl } from '../support/postgres-database.ts';
+import { describeWithServices } from '../support/services.ts';
 
 const directory = temporaryDirectory();
 const BY = { version: '1.2.3', nowMs: NOW };
@@ -69,18 +72,29 @@ async function fill(database: Database): Promise<void> {
 
 async function allRows(database: Database): Promise<Record<string, unknown[]>> {
   const all: Record<string, unknown[]> = {};
-  for (const { name, key } of archiveTables()) {
-    const order = sql.join(
-      key.map((column) => sql.identifier(column)),
+  const list = (names: readonly string[]) =>
+    sql.join(
+      names.map((name) => sql.identifier(name)),
       sql`, `,
     );
-    const rows = await database.rows(sql`select * from ${sql.identifier(name)} order by ${order}`);
-    all[name] = rows;
+  for (const { name, key, columns } of archiveTables()) {
+    const asked = list(columns.map((column) => column.name));
+    const rows = await database.rows<Record<string, unknown>>(
+      sql`select ${asked} from ${sql.identifier(name)} order by ${list(key)}`,
+    );
+    // Bytes of PostgreSQL come in a class of their own.
+    all[name] = rows.map((row) =>
+      Object.values(row).map((value) =>
+        value instanceof Uint8Array ? Uint8Array.from(value) : value,
+      ),
+    );
   }
   return all;
 }
 
-const source = await newDatabase(directory, 'source');
+const openSqlite = async (): Promise<Database> => newDatabase(directory);
+
+const source = await openSqlite();
 await fill(source);
 const exported = newFile();
 const out = await exportInstallation(source, exported, BY);
@@ -91,7 +105,7 @@ test('every table of the database is moved, or known to stay', async () => {
     sql`select name from sqlite_schema where type = 'table' and name not like 'sqlite%'`,
   );
   const moved = archiveTables().map(({ name }) => name);
-  const stays = ['__drizzle_migrations', 'server_notes'];
+  const stays = ['__drizzle_migrations', 'server_notes', 'nodes', 'leases'];
   const derived = ['usage_days', 'usage_end_users', 'usage_hours', 'usage_mark', 'usage_models'];
   expect(found.map(({ name }) => name).sort()).toEqual([...moved, ...stays, ...derived].sort());
 });
@@ -110,100 +124,131 @@ test('a table comes after those that it refers to', () => {
   before('sign_in_users', 'sign_in_sessions');
 });
 
-describe('an export and an import', () => {
-  test('bring every row and the same books', async () => {
-    const target = await newDatabase(directory);
-    const moved = await importInstallation(target, exported);
-    expect(await allRows(target)).toEqual(await allRows(source));
-    expect(moved).toEqual({ ...out, madeBy: '1.2.3', exported: out.ledger });
-    expect(out.tables).toMatchObject({ accounts: 3, holds: 121, usage_records: 120, settings: 1 });
-    expect(out.ledger).toMatchObject({
-      ...{ accounts: '3', open_holds: '1', open_holds_amount: '77', entries_of_all: '0' },
-      ...{ held: '77', differences: '0', posted: String(10n ** 18n + 5_001n - 15n * 108n) },
+function describeTarget(name: string, open: () => Promise<Database>): void {
+  describe(`from SQLite to ${name}`, () => {
+    test('an import brings every row and the same books', async () => {
+      const target = await open();
+      const moved = await importInstallation(target, exported);
+      expect(await allRows(target)).toEqual(await allRows(source));
+      expect(moved).toEqual({ ...out, madeBy: '1.2.3', exported: out.ledger });
+      expect(out.tables).toMatchObject({
+        accounts: 3,
+        holds: 121,
+        usage_records: 120,
+        settings: 1,
+      });
+      expect(out.ledger).toMatchObject({
+        ...{ accounts: '3', open_holds: '1', open_holds_amount: '77', entries_of_all: '0' },
+        ...{ held: '77', differences: '0', posted: String(10n ** 18n + 5_001n - 15n * 108n) },
+      });
+      await target.close();
     });
-    await target.close();
-  });
 
-  test('of what was imported give the same file again', async () => {
-    const target = await newDatabase(directory);
-    await importInstallation(target, exported);
-    const again = newFile();
-    await exportInstallation(target, again, BY);
-    expect(unpacked(again)).toEqual(unpacked(exported));
-    await target.close();
-  });
+    test('what was imported, exported again, is the same file, and so the way back', async () => {
+      const target = await open();
+      await importInstallation(target, exported);
+      const again = newFile();
+      await exportInstallation(target, again, BY);
+      expect(unpacked(again)).toEqual(unpacked(exported));
+      await target.close();
+      const home = await openSqlite();
+      await importInstallation(home, again);
+      expect(await allRows(home)).toEqual(await allRows(source));
+      await home.close();
+    });
 
-  test('leave a database that counts on and lets the open request end', async () => {
-    const target = await newDatabase(directory);
-    await importInstallation(target, exported);
-    const { ledger } = booksOver(target);
-    await ledger.settle(settleOf('req_open', 15n));
-    await ledger.credit(creditOf('after', 'acct_empty', 3n));
-    const ids = await target.rows<{ readonly id: bigint }>(
-      sql`select id from ledger_entries order by id`,
+    test('the target counts on, ends the open request, and keeps its triggers', async () => {
+      const target = await open();
+      await importInstallation(target, exported);
+      const { ledger } = booksOver(target);
+      await ledger.settle(settleOf('req_open', 15n));
+      await ledger.credit(creditOf('after', 'acct_empty', 3n));
+      await ledger.close();
+      const entries = await target.rows<{ readonly id: bigint; readonly transfer: string }>(
+        sql`select id, transfer_id as transfer from ledger_entries order by id`,
+      );
+      expect(new Set(entries.map(({ id }) => id)).size).toBe(entries.length);
+      expect(entries.at(-1)?.transfer).toBe('credit:after');
+      await expect(target.rows(sql`update audit_events set actor = 'me'`)).rejects.toThrow();
+      await expect(target.rows(sql`update ledger_entries set amount = 1`)).rejects.toThrow();
+      await target.close();
+    });
+
+    test('a target that holds something is refused', async () => {
+      const target = await open();
+      await target.db.insert(settings).values({ name: 'a', value: 'b', updatedAt: NOW }).run();
+      expect(await refusal(exported, target)).toStartWith('The database is not empty (settings).');
+      await target.close();
+    });
+
+    test('where the books would come out otherwise, nothing is imported', async () => {
+      const target = await open();
+      const path = newFile();
+      const lines = unpacked(exported).trimEnd().split('\n');
+      const end = JSON.parse(lines.at(-1) ?? '') as { ledger: Record<string, string> };
+      end.ledger['posted'] = '1';
+      const changed = [...lines.slice(0, -1), JSON.stringify(end)];
+      writeFileSync(path, Bun.gzipSync(`${changed.join('\n')}\n`));
+      expect(await refusal(path, target)).toBe(
+        'The books do not come out as they were exported (posted). Nothing was imported.',
+      );
+      expect(await target.rows(sql`select 1 from accounts`)).toEqual([]);
+      await target.close();
+    });
+  });
+}
+
+describeTarget('SQLite', openSqlite);
+
+describeWithServices('an installation that moves to PostgreSQL', ['PostgreSQL'], () => {
+  const openNew = async (): Promise<Database> => openPostgres({ url: await newPostgresUrl() });
+
+  // The server starts with its first database.
+  beforeAll(() => newPostgresUrl(), 60_000);
+
+  describeTarget('PostgreSQL', openNew);
+
+  test('its tables are numbered where their rows are read in order', async () => {
+    const target = await openNew();
+    const found = await target.rows<{ readonly name: string }>(
+      sql`select table_name as name from information_schema.columns where column_name = 'rowid'`,
     );
-    expect(new Set(ids.map(({ id }) => id)).size).toBe(ids.length);
-    await expect(target.rows(sql`update audit_events set actor = 'me'`)).rejects.toThrow();
-    await expect(target.rows(sql`update ledger_entries set amount = 1`)).rejects.toThrow();
-    await ledger.close();
+    const inOrder = archiveTables().filter(({ key }) => key[0] === 'rowid');
+    expect(found.map(({ name }) => name).sort()).toEqual(inOrder.map(({ name }) => name).sort());
     await target.close();
   });
 });
 
+async function refusal(path: string, target: Database): Promise<string> {
+  try {
+    await importInstallation(target, path);
+    return 'imported';
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error);
+  }
+}
+
 describe('nothing is imported', () => {
-  const refused = async (path: string, target: Database): Promise<string> => {
-    try {
-      await importInstallation(target, path);
-      return 'imported';
-    } catch (error) {
-      return error instanceof Error ? error.message : String(error);
-    }
-  };
-
-  test('into a database that holds something', async () => {
-    const target = await newDatabase(directory);
-    await target.db.insert(settings).values({ name: 'a', value: 'b', updatedAt: NOW }).run();
-    expect(await refused(exported, target)).toStartWith('The database is not empty (settings).');
-    await target.close();
-  });
-
   test('of a file that is cut off, anywhere', async () => {
     const bytes = readFileSync(exported);
-    const target = await newDatabase(directory);
+    const target = await openSqlite();
     const path = newFile();
     for (const share of [0, 0.1, 0.5, 0.9, 0.999]) {
       writeFileSync(path, bytes.subarray(0, Math.floor(bytes.length * share)));
-      expect(await refused(path, target)).toStartWith('The file is damaged');
+      expect(await refusal(path, target)).toStartWith('The file is damaged');
     }
-    const empty = await newDatabase(directory);
+    const empty = await openSqlite();
     expect(await allRows(target)).toEqual(await allRows(empty));
     await Promise.all([target.close(), empty.close()]);
   });
 
   test('of a build with other tables', async () => {
-    const target = await newDatabase(directory);
+    const target = await openSqlite();
     const path = newFile();
     writeFileSync(path, Bun.gzipSync(unpacked(exported).replace('"email":"text",', '')));
-    expect(await refused(path, target)).toStartWith(
+    expect(await refusal(path, target)).toStartWith(
       'The file was made by version 1.2.3, whose tables are others.',
     );
-    await target.close();
-  });
-
-  test('where the books would come out otherwise', async () => {
-    const target = await newDatabase(directory);
-    const path = newFile();
-    const lines = unpacked(exported).trimEnd().split('\n');
-    const end = JSON.parse(lines.at(-1) ?? '') as { ledger: Record<string, string> };
-    end.ledger['posted'] = '1';
-    writeFileSync(
-      path,
-      Bun.gzipSync(`${[...lines.slice(0, -1), JSON.stringify(end)].join('\n')}\n`),
-    );
-    expect(await refused(path, target)).toBe(
-      'The books do not come out as they were exported (posted). Nothing was imported.',
-    );
-    expect(await target.rows(sql`select 1 from accounts`)).toEqual([]);
     await target.close();
   });
 });

@@ -70,7 +70,7 @@ export type RowWriter = {
 export function createRowWriter(database: Database, table: ArchiveTable): RowWriter {
   const insert = new Map<number, Statement<Values, []>>();
   const insertOf = (count: number): Statement<Values, []> => {
-    const known = insert.get(count) ?? database.prepare<Values>(insertion(database, table, count));
+    const known = insert.get(count) ?? database.prepare<Values>(insertion(table, count));
     insert.set(count, known);
     return known;
   };
@@ -104,12 +104,10 @@ const named = (values: Row): Values => Object.fromEntries(values.map((value, at)
 
 const place = (at: number): Placeholder => new Placeholder(String(at));
 
-function insertion({ dialect }: Database, { name, columns }: ArchiveTable, count: number) {
+function insertion({ name, columns }: ArchiveTable, count: number) {
   const names = columns.map((column) => `"${column.name}"`).join(', ');
   const row = `(${columns.map(() => '?').join(', ')})`;
-  // Numbers that the database would count by itself are those of the archive.
-  const overriding = dialect === 'postgres' ? ' overriding system value' : '';
-  const text = `insert into "${name}" (${names})${overriding} values ${Array(count).fill(row).join(', ')}`;
+  const text = `insert into "${name}" (${names}) values ${Array(count).fill(row).join(', ')}`;
   const params = Array.from({ length: count * columns.length }, (_, at) => place(at));
   return { toSQL: () => ({ sql: text, params }) };
 }

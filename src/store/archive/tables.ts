@@ -24,6 +24,19 @@ const KINDS: Readonly<Record<string, ColumnKind>> = {
 
 const STAYS: readonly unknown[] = [plain.serverNotes];
 
+/** Whose rows are told apart by when they were added: SQLite numbers them, as PostgreSQL does these. */
+const IN_ORDER: ReadonlySet<SQLiteTable> = new Set<SQLiteTable>([
+  plain.accounts,
+  plain.apiKeys,
+  plain.blocks,
+  money.holds,
+  money.usageRecords,
+  money.receipts,
+  money.redemptionCodes,
+  signIn.users,
+  signIn.invites,
+]);
+
 /** Every table that is moved, in the order in which they are filled. */
 export function archiveTables(): readonly ArchiveTable[] {
   const all = [plain, money, signIn]
@@ -49,7 +62,7 @@ function archiveTable(table: SQLiteTable): ArchiveTable {
   return {
     name,
     columns: columns.map((column) => ({ name: column.name, kind: kindOf(column.getSQLType()) })),
-    key: key.map((column) => column.name),
+    key: IN_ORDER.has(table) ? ['rowid'] : key.map((column) => column.name),
     numbered:
       single !== undefined && kindOf(single.getSQLType()) === 'integer' ? single.name : undefined,
   };
