@@ -1,4 +1,4 @@
-// What each command does, inside the transaction of its batch: synchronous, and complete or thrown.
+// What each command does, inside the transaction of its batch: complete or thrown, one after another.
 // A `LedgerRefusal` is thrown before anything is written; after any other error the transaction must
 // be undone. The ledger calls these and nobody else; there is no other writer of money.
 

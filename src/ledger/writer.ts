@@ -1,6 +1,6 @@
 // Where commands become transactions: takes a batch and answers each of its requests, in order, once
-// the batch is on disk. Synchronous. Runs wherever the ledger's connection is: in the thread of a
-// server (`thread.ts`), or in the process of a command or a test (`ledger.ts`).
+// the batch is on disk; one batch after the other. Runs wherever the ledger's connection is: in the
+// thread of a server (`thread.ts`), or in the process of a command or a test (`ledger.ts`).
 
 import type { Awaitable } from '../core/awaitable.ts';
 import type { Database } from '../store/database.ts';
@@ -55,7 +55,7 @@ export function createWriter(database: Database): Writer {
     });
   }
 
-  return async (batch) => {
+  async function writeWhole(batch: readonly Request[]): Promise<readonly Answer[]> {
     try {
       return await write(batch, apply);
     } catch (cause) {
@@ -69,6 +69,14 @@ export function createWriter(database: Database): Writer {
       commands.forget();
       return unavailable(batch, cause);
     }
+  }
+
+  /** What is known of the books belongs to one batch at a time, until it is written or undone. */
+  let last: Promise<unknown> = Promise.resolve();
+  return (batch) => {
+    const written = last.then(() => writeWhole(batch));
+    last = written;
+    return written;
   };
 }
 

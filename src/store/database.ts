@@ -8,12 +8,11 @@ import { dirname, resolve } from 'node:path';
 import type { SQL } from 'drizzle-orm';
 import { SQLiteAsyncDialect } from 'drizzle-orm/sqlite-core';
 import { drizzle } from 'drizzle-orm/sqlite-proxy';
-import type { Awaitable } from '../core/awaitable.ts';
 import type { Database, Query, Statement, SyncMode } from './contract.ts';
 import { StoreError, sqliteCode } from './error.ts';
 import './plain-errors.ts';
 import { createBinder } from './statement.ts';
-import { createTransactions } from './transactions.ts';
+import { createTransactions, type Transactions } from './transactions.ts';
 
 export type { Database, Queries, SyncMode } from './contract.ts';
 
@@ -63,15 +62,13 @@ export function openDatabase(options: DatabaseOptions): SqliteDatabase {
   } catch (cause) {
     throw openFailure(path, cause);
   }
-  const transactions = createTransactions(connection, options.sync, (mode) =>
-    useSync(connection, mode),
-  );
+  const { sync } = options;
+  const transactions = createTransactions(connection, sync, (mode) => useSync(connection, mode));
   const { whenFree } = transactions;
   const ask = (text: string, params: unknown[]): unknown[][] =>
     connection.query(text).values(...(params as SQLQueryBindings[])) as unknown[][];
   const db = drizzle(async (text, params, method) => {
-    await whenFree();
-    const rows = ask(text, params);
+    const rows = await whenFree(() => ask(text, params));
     // The builder wants one row where it asks for one.
     return { rows: method === 'get' ? (rows[0] as unknown[]) : rows };
   });
@@ -81,22 +78,22 @@ export function openDatabase(options: DatabaseOptions): SqliteDatabase {
     db,
     connection,
     async rows<Row>(query: SQL): Promise<Row[]> {
-      await whenFree();
       const { sql, params } = DIALECT.sqlToQuery(query);
-      return connection.query<Row, SQLQueryBindings[]>(sql).all(...(params as SQLQueryBindings[]));
+      return whenFree(() =>
+        connection.query<Row, SQLQueryBindings[]>(sql).all(...(params as SQLQueryBindings[])),
+      );
     },
     prepare: (query) => prepareStatement(connection, whenFree, query),
-    transaction: (work) => transactions.run('IMMEDIATE', options.sync, () => work(db)),
-    quickly: (work) => transactions.run('IMMEDIATE', 'normal', () => work(db)),
+    transaction: (work) => transactions.run({ mode: 'IMMEDIATE', sync }, () => work(db)),
+    quickly: (work) => transactions.run({ mode: 'IMMEDIATE', sync: 'normal' }, () => work(db)),
     savepoint: transactions.savepoint,
-    snapshot: (read) => transactions.run('DEFERRED', options.sync, () => read(db)),
+    snapshot: (read) => transactions.run({ mode: 'DEFERRED', sync }, () => read(db)),
     foreignCommits: () => Number(version.get()?.data_version ?? 0),
     async ping() {
       connection.query('SELECT 1').get();
     },
     async close() {
-      await whenFree();
-      connection.close();
+      await whenFree(() => connection.close());
     },
   };
 }
@@ -104,20 +101,16 @@ export function openDatabase(options: DatabaseOptions): SqliteDatabase {
 /** Waits for nothing while no transaction is open, and then for the statement alone. */
 function prepareStatement<Values extends object, Row extends readonly unknown[]>(
   connection: Connection,
-  whenFree: () => Promise<void> | undefined,
+  whenFree: Transactions['whenFree'],
   query: Query,
 ): Statement<Values, Row> {
   const { sql: text, params } = query.toSQL();
   const bind = createBinder(params) as (values: Values) => SQLQueryBindings[];
   const statement = connection.prepare<Row, SQLQueryBindings[]>(text);
-  function once<Answer>(ask: () => Answer): Awaitable<Answer> {
-    const busy = whenFree();
-    return busy === undefined ? ask() : busy.then(ask);
-  }
   return {
-    run: (values) => once(() => Number(statement.run(...bind(values)).changes)),
-    get: (values) => once(() => statement.values(...bind(values))[0] as Row | undefined),
-    all: (values) => once(() => statement.values(...bind(values)) as unknown as readonly Row[]),
+    run: (values) => whenFree(() => Number(statement.run(...bind(values)).changes)),
+    get: (values) => whenFree(() => statement.values(...bind(values))[0] as Row | undefined),
+    all: (values) => whenFree(() => statement.values(...bind(values)) as unknown as readonly Row[]),
   };
 }
 

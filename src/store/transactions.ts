@@ -1,23 +1,25 @@
 // Transactions on the one connection of a SQLite file: one after the other, and whoever is not part
-// of the open one waits until it has ended. Which task is part of it is known from the context that
-// promises carry along, so that no function has to be handed the transaction.
+// of the open one waits until it has ended, in the order of asking. Which task is part of it is known
+// from the context that promises carry along, so that no function has to be handed the transaction.
 
 import type { Database as Connection } from 'bun:sqlite';
 import { AsyncLocalStorage } from 'node:async_hooks';
+import type { Awaitable } from '../core/awaitable.ts';
 import type { SyncMode } from './contract.ts';
 import { StoreError } from './error.ts';
 
-type Transaction = { readonly ended: Promise<void> };
+type Kind = {
+  readonly mode: 'IMMEDIATE' | 'DEFERRED';
+  readonly sync: SyncMode;
+};
+
+type Transaction = Kind & { undone: boolean };
 
 export type Transactions = {
-  readonly run: <T>(
-    mode: 'IMMEDIATE' | 'DEFERRED',
-    sync: SyncMode,
-    work: () => Promise<T>,
-  ) => Promise<T>;
+  readonly run: <T>(kind: Kind, work: () => Promise<T>) => Promise<T>;
   readonly savepoint: <T>(work: () => Promise<T>) => Promise<T>;
-  /** Absent where the connection may be asked at once; else to be waited for. */
-  readonly whenFree: () => Promise<void> | undefined;
+  /** Asks the connection: at once where this task may, else when the open transaction has ended. */
+  readonly whenFree: <T>(ask: () => T) => Awaitable<T>;
 };
 
 /** `usual` is how the connection syncs its commits; `useSync` changes that. */
@@ -27,62 +29,91 @@ export function createTransactions(
   useSync: (mode: SyncMode) => void,
 ): Transactions {
   const current = new AsyncLocalStorage<Transaction>();
+  /** Each asks, or begins a transaction, in its turn: nobody else comes in between. */
+  const waiting: (() => void)[] = [];
   let open: Transaction | undefined;
 
-  function whenFree(): Promise<void> | undefined {
-    if (open === undefined || current.getStore() === open) return undefined;
-    return othersEnd();
+  function isWithin(): boolean {
+    const own = current.getStore();
+    // What is left over of work that was undone must not be written on its own.
+    if (own?.undone === true) throw new StoreError('This transaction was undone already.');
+    return own !== undefined && own === open;
   }
 
-  async function othersEnd(): Promise<void> {
-    // Whoever waited longer may have begun the next one.
-    while (open !== undefined && current.getStore() !== open) await open.ended;
+  function whenFree<T>(ask: () => T): Awaitable<T> {
+    if (isWithin() || open === undefined) return ask();
+    return new Promise((resolve, reject) => {
+      waiting.push(() => {
+        try {
+          resolve(ask());
+        } catch (cause) {
+          reject(cause);
+        }
+      });
+    });
   }
 
-  async function run<T>(
-    mode: 'IMMEDIATE' | 'DEFERRED',
-    sync: SyncMode,
-    work: () => Promise<T>,
-  ): Promise<T> {
-    if (open !== undefined && current.getStore() === open) {
-      throw new StoreError('A transaction is already open.');
-    }
-    // Nothing may come between the last look and our own transaction.
-    while (open !== undefined) await open.ended;
-    const { promise: ended, resolve: end } = Promise.withResolvers<void>();
-    const transaction: Transaction = { ended };
-    open = transaction;
+  async function run<T>(kind: Kind, work: () => Promise<T>): Promise<T> {
+    if (isWithin()) throw new StoreError('A transaction is already open.');
+    const transaction: Transaction = { ...kind, undone: false };
+    await whenFree(() => begin(transaction));
+    let result: T;
     try {
-      return await current.run(transaction, () => inTransaction(mode, sync, work));
+      result = await current.run(transaction, work);
+    } catch (cause) {
+      undo(transaction);
+      throw cause;
+    }
+    commit(transaction);
+    return result;
+  }
+
+  function begin(transaction: Transaction): void {
+    try {
+      if (transaction.sync !== usual) useSync(transaction.sync);
+      connection.run(`BEGIN ${transaction.mode}`);
+      open = transaction;
     } finally {
-      open = undefined;
-      end();
+      if (open === undefined && transaction.sync !== usual) useSync(usual);
     }
   }
 
-  async function inTransaction<T>(
-    mode: 'IMMEDIATE' | 'DEFERRED',
-    sync: SyncMode,
-    work: () => Promise<T>,
-  ): Promise<T> {
-    if (sync !== usual) useSync(sync);
+  function commit(transaction: Transaction): void {
     try {
-      connection.run(`BEGIN ${mode}`);
-      try {
-        const result = await work();
-        connection.run('COMMIT');
-        return result;
-      } catch (cause) {
-        // A failed write may have ended the transaction already.
-        if (connection.inTransaction) connection.run('ROLLBACK');
-        throw cause;
-      }
+      connection.run('COMMIT');
+    } catch (cause) {
+      undo(transaction);
+      throw cause;
+    }
+    end(transaction);
+  }
+
+  function undo(transaction: Transaction): void {
+    transaction.undone = true;
+    try {
+      // A failed write may have ended the transaction already.
+      if (connection.inTransaction) connection.run('ROLLBACK');
     } finally {
-      if (sync !== usual) useSync(usual);
+      end(transaction);
+    }
+  }
+
+  function end({ sync }: Transaction): void {
+    if (sync !== usual) useSync(usual);
+    open = undefined;
+    goOn();
+  }
+
+  function goOn(): void {
+    while (open === undefined) {
+      const next = waiting.shift();
+      if (next === undefined) return;
+      next();
     }
   }
 
   async function savepoint<T>(work: () => Promise<T>): Promise<T> {
+    if (!isWithin()) throw new StoreError('No transaction is open.');
     connection.run('SAVEPOINT inner_work');
     try {
       const result = await work();

@@ -78,7 +78,7 @@ describe('owning a database', () => {
     const { path, url, name } = await newFile();
     const release = ownDatabase(url);
     const beside = await newDatabase(directory, name);
-    expect(beside.transaction(() => 'written')).toBe('written');
+    expect(await beside.transaction(async () => 'written')).toBe('written');
     await beside.close();
     release();
     const files = readdirSync(directory).filter((file) => file.startsWith(`${name}.db.owner`));

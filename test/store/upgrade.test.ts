@@ -32,11 +32,11 @@ test('books of 0003 are whole after the upgrade, and what was under way is recov
   const old = MIGRATIONS.sqlite.findIndex(({ tag }) => tag === '0003_reasoning') + 1;
   await migrate(database, MIGRATIONS.sqlite.slice(0, old));
   for (const statement of OLD_BOOKS) database.connection.run(statement);
-  expect(migrate(database)).toEqual(MIGRATIONS.sqlite.slice(old).map(({ tag }) => tag));
+  expect(await migrate(database)).toEqual(MIGRATIONS.sqlite.slice(old).map(({ tag }) => tag));
 
   const books = createBooks(database);
   const ledger = createLedger({ database });
-  expect(books.balance('ada')).toEqual({ posted: 80n, held: 30n, available: 50n });
+  expect(await books.balance('ada')).toEqual({ posted: 80n, held: 30n, available: 50n });
   expect((await books.explain('r1'))?.prices).toEqual([
     {
       version: 'p1',
@@ -59,7 +59,7 @@ test('books of 0003 are whole after the upgrade, and what was under way is recov
   expect(await recoverAll(ledger, command)).toEqual([
     { requestId: 'r2', accountId: 'ada', debited: 15n },
   ]);
-  expect(books.balance('ada')).toEqual({ posted: 65n, held: 0n, available: 65n });
+  expect(await books.balance('ada')).toEqual({ posted: 65n, held: 0n, available: 65n });
   expect((await books.explain('r2'))?.record).toMatchObject({
     usageBasis: 'recovered',
     outcome: 'gateway_failed',
@@ -70,7 +70,7 @@ test('books of 0003 are whole after the upgrade, and what was under way is recov
   });
   const credit = { creditId: 'c2', accountId: 'ada', kind: 'credit', amount: 5n } as const;
   await ledger.credit({ ...credit, reason: 'gift', nowMs: 10 });
-  expect(audit(database)).toEqual([]);
+  expect(await audit(database)).toEqual([]);
   expect(() => database.connection.run('DELETE FROM usage_records')).toThrow('append-only');
   await ledger.close();
   await database.close();
@@ -88,7 +88,7 @@ test('a clock that is set back at the upgrade makes no difference of what was bo
   await recoverAll(ledger, { ...command, nowMs: 0 });
   const credit = { creditId: 'c2', accountId: 'ada', kind: 'credit', amount: 5n } as const;
   await ledger.credit({ ...credit, reason: 'gift', nowMs: 0 });
-  expect(audit(database)).toEqual([]);
+  expect(await audit(database)).toEqual([]);
   await ledger.close();
   await database.close();
 });
