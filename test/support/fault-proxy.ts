@@ -2,7 +2,7 @@
 // breaks the connection in ways that a test chooses and changes while it runs. It passes on what it is
 // told to, in order, and counts what it did.
 
-import { connect, createServer, type Socket } from 'node:net';
+import { connect, createServer, type Server, type Socket } from 'node:net';
 import { anyBytes, postgresReply, type ReplyLength, redisReply } from './replies.ts';
 
 /**
@@ -54,123 +54,37 @@ const REPLY_LENGTH: Readonly<Record<Protocol, ReplyLength>> = {
   redis: redisReply,
 };
 
-/** Bytes on their way, or the end of one side. */
-type Step = { readonly dueMs: number; readonly take: () => void };
-
-/** One direction of a connection. */
-type Lane = { readonly push: (take: () => void) => void; readonly pump: () => void };
-
 /** Starts a proxy before `target`, such as `{ port: 5432 }`. */
-export function startFaultProxy(
+export async function startFaultProxy(
   target: { readonly host?: string; readonly port: number },
   protocol: Protocol = 'bytes',
 ): Promise<FaultProxy> {
-  const replyLength = REPLY_LENGTH[protocol];
+  const faults = createFaults();
   const lanes = new Set<Lane>();
   const sockets = new Set<Socket>();
-  const hits = { reset: 0, drop: 0, duplicate: 0, cut: 0 };
-  let [connections, refused, replies] = [0, 0, 0];
-  let fault: Fault = { kind: 'none' };
-  let left = 0;
+  let [connections, refused] = [0, 0];
 
-  function set(next: Fault): void {
-    fault = next;
-    left = 'replies' in next ? (next.replies ?? 1) : 1;
-    if (next.kind === 'refuse') for (const socket of sockets) socket.resetAndDestroy();
+  function set(fault: Fault): void {
+    faults.set(fault);
+    if (fault.kind === 'refuse') for (const socket of sockets) socket.resetAndDestroy();
     for (const lane of lanes) lane.pump();
-  }
-
-  /** The fault that hits this reply, counted; none where it passes. */
-  function hit(): ReplyFault | 'none' {
-    replies += 1;
-    const { kind } = fault;
-    if (kind !== 'reset' && kind !== 'drop' && kind !== 'duplicate' && kind !== 'cut')
-      return 'none';
-    hits[kind] += 1;
-    left -= 1;
-    if (left === 0) fault = { kind: 'none' };
-    return kind;
-  }
-
-  function createLane(): Lane {
-    const steps: Step[] = [];
-    let timer: ReturnType<typeof setTimeout> | undefined;
-    function pump(): void {
-      clearTimeout(timer);
-      timer = undefined;
-      while (fault.kind !== 'stall') {
-        const [first] = steps;
-        if (first === undefined) return;
-        const waitMs = first.dueMs - performance.now();
-        if (waitMs > 0) {
-          timer = setTimeout(pump, waitMs);
-          return;
-        }
-        steps.shift();
-        first.take();
-      }
-    }
-    function push(take: () => void): void {
-      const lateMs = fault.kind === 'latency' ? fault.ms : 0;
-      steps.push({ dueMs: performance.now() + lateMs, take });
-      pump();
-    }
-    const lane = { push, pump };
-    lanes.add(lane);
-    return lane;
   }
 
   function join(client: Socket): void {
     connections += 1;
-    if (fault.kind === 'refuse') {
+    if (faults.current().kind === 'refuse') {
       refused += 1;
       client.resetAndDestroy();
       return;
     }
     const server = connect({ host: target.host ?? '127.0.0.1', ...target, allowHalfOpen: true });
-    pipe(client, server, createLane(), (bytes) => write(client, server, bytes));
-    pipe(server, client, createLane(), createAnswering(client, server));
+    pipe(client, server, (bytes) => write(client, server, bytes));
+    pipe(server, client, createAnswering(client, server, faults, REPLY_LENGTH[protocol]));
   }
 
-  /** Passes on the server's bytes as they come, but for a reply that a fault hits. */
-  function createAnswering(client: Socket, server: Socket): (bytes: Buffer) => void {
-    let begun: Buffer = Buffer.alloc(0);
-    let kind: ReplyFault | 'none' = 'none';
-    return (bytes) => {
-      for (let left = bytes; left.length > 0 && !client.destroyed; ) {
-        if (begun.length === 0) kind = hit();
-        const whole = Buffer.concat([begun, left]);
-        const length = replyLength(whole);
-        const part = left.subarray(0, length === undefined ? left.length : length - begun.length);
-        left = left.subarray(part.length);
-        begun = length === undefined ? whole : Buffer.alloc(0);
-        answer(kind, part, client, server);
-        if (kind === 'duplicate' && length !== undefined) {
-          write(server, client, whole.subarray(0, length));
-        }
-      }
-    };
-  }
-
-  function answer(kind: ReplyFault | 'none', part: Buffer, client: Socket, server: Socket): void {
-    switch (kind) {
-      case 'none':
-      case 'duplicate':
-        write(server, client, part);
-        return;
-      case 'drop':
-        return;
-      case 'reset':
-        client.resetAndDestroy();
-        server.resetAndDestroy();
-        return;
-      case 'cut':
-        client.end(part.subarray(0, Math.floor(part.length / 2)));
-        server.resetAndDestroy();
-    }
-  }
-
-  function pipe(from: Socket, to: Socket, lane: Lane, take: (bytes: Buffer) => void): void {
+  function pipe(from: Socket, to: Socket, take: (bytes: Buffer) => void): void {
+    const lane = createLane(faults);
+    lanes.add(lane);
     sockets.add(from);
     from.on('data', (data) => {
       const bytes = Buffer.from(data);
@@ -193,32 +107,129 @@ export function startFaultProxy(
     set({ kind: 'refuse' });
     await new Promise<void>((resolve) => listener.close(() => resolve()));
   }
-  return new Promise((resolve, reject) => {
-    listener.on('error', reject);
-    listener.listen(0, '127.0.0.1', () => {
-      const address = listener.address();
-      const port = typeof address === 'object' ? (address?.port ?? 0) : 0;
-      resolve({
-        port,
-        through(url) {
-          const changed = new URL(url);
-          changed.host = `127.0.0.1:${port}`;
-          return changed.href;
-        },
-        set,
-        clear: () => set({ kind: 'none' }),
-        counts: () => ({
-          connections,
-          open: sockets.size / 2,
-          refused,
-          replies,
-          hits: { ...hits },
-        }),
-        close,
-        [Symbol.asyncDispose]: close,
-      });
-    });
-  });
+  const port = await listen(listener);
+  return {
+    port,
+    through(url) {
+      const changed = new URL(url);
+      changed.host = `127.0.0.1:${port}`;
+      return changed.href;
+    },
+    set,
+    clear: () => set({ kind: 'none' }),
+    counts: () => ({ connections, open: sockets.size / 2, refused, ...faults.counts() }),
+    close,
+    [Symbol.asyncDispose]: close,
+  };
+}
+
+/** What is wrong now, and what was. */
+type Faults = {
+  readonly current: () => Fault;
+  readonly set: (fault: Fault) => void;
+  /** The fault that hits the reply that begins, counted; `none` where it passes. */
+  readonly hit: () => ReplyFault | 'none';
+  readonly counts: () => Pick<FaultCounts, 'replies' | 'hits'>;
+};
+
+function createFaults(): Faults {
+  const hits = { reset: 0, drop: 0, duplicate: 0, cut: 0 };
+  let replies = 0;
+  let fault: Fault = { kind: 'none' };
+  let left = 0;
+  return {
+    current: () => fault,
+    set(next) {
+      fault = next;
+      left = 'replies' in next ? (next.replies ?? 1) : 1;
+    },
+    hit() {
+      replies += 1;
+      const { kind } = fault;
+      if (kind === 'none' || kind === 'stall' || kind === 'refuse' || kind === 'latency') {
+        return 'none';
+      }
+      hits[kind] += 1;
+      left -= 1;
+      if (left === 0) fault = { kind: 'none' };
+      return kind;
+    },
+    counts: () => ({ replies, hits: { ...hits } }),
+  };
+}
+
+/** One direction of a connection: what is on its way there, in order, late or held back. */
+type Lane = { readonly push: (take: () => void) => void; readonly pump: () => void };
+
+function createLane({ current }: Faults): Lane {
+  const steps: { readonly dueMs: number; readonly take: () => void }[] = [];
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  function pump(): void {
+    clearTimeout(timer);
+    while (current().kind !== 'stall') {
+      const [first] = steps;
+      if (first === undefined) return;
+      const waitMs = first.dueMs - performance.now();
+      if (waitMs > 0) {
+        timer = setTimeout(pump, waitMs);
+        return;
+      }
+      steps.shift();
+      first.take();
+    }
+  }
+  return {
+    pump,
+    push(take) {
+      const fault = current();
+      const lateMs = fault.kind === 'latency' ? fault.ms : 0;
+      steps.push({ dueMs: performance.now() + lateMs, take });
+      pump();
+    },
+  };
+}
+
+/** Passes on the server's bytes as they come, but for a reply that a fault hits. */
+function createAnswering(
+  client: Socket,
+  server: Socket,
+  { hit }: Faults,
+  replyLength: ReplyLength,
+): (bytes: Buffer) => void {
+  let begun: Buffer = Buffer.alloc(0);
+  let kind: ReplyFault | 'none' = 'none';
+  return (bytes) => {
+    for (let left = bytes; left.length > 0 && !client.destroyed; ) {
+      if (begun.length === 0) kind = hit();
+      const whole = Buffer.concat([begun, left]);
+      const length = replyLength(whole);
+      const part = left.subarray(0, length === undefined ? left.length : length - begun.length);
+      left = left.subarray(part.length);
+      begun = length === undefined ? whole : Buffer.alloc(0);
+      answer(kind, part, client, server);
+      if (kind === 'duplicate' && length !== undefined) {
+        write(server, client, whole.subarray(0, length));
+      }
+    }
+  };
+}
+
+function answer(kind: ReplyFault | 'none', part: Buffer, client: Socket, server: Socket): void {
+  switch (kind) {
+    case 'none':
+    case 'duplicate':
+      write(server, client, part);
+      return;
+    case 'drop':
+      return;
+    case 'reset':
+      client.resetAndDestroy();
+      server.resetAndDestroy();
+      return;
+    case 'cut':
+      client.end(part.subarray(0, Math.floor(part.length / 2)));
+      server.resetAndDestroy();
+  }
 }
 
 /** Waits with reading where the other side does not take what there is. */
@@ -226,4 +237,14 @@ function write(from: Socket, to: Socket, bytes: Buffer): void {
   if (to.destroyed || to.write(bytes)) return;
   from.pause();
   to.once('drain', () => from.resume());
+}
+
+function listen(listener: Server): Promise<number> {
+  return new Promise((resolve, reject) => {
+    listener.on('error', reject);
+    listener.listen(0, '127.0.0.1', () => {
+      const address = listener.address();
+      resolve(typeof address === 'object' ? (address?.port ?? 0) : 0);
+    });
+  });
 }
