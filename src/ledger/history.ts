@@ -1,7 +1,7 @@
 // What the books know of requests that an earlier process admitted, so that a restart opens neither
 // the windows nor the caps of an account. The limits ask; nothing here writes.
 
-import { and, desc, eq, gt, gte, lt, lte, sql } from 'drizzle-orm';
+import { and, desc, eq, gt, gte, inArray, isNull, lt, lte, or, sql } from 'drizzle-orm';
 import { SLICE_TOKENS } from '../core/price.ts';
 import type { Database } from '../store/database.ts';
 import { holds, usageRecords } from '../store/money-tables.ts';
@@ -20,8 +20,8 @@ export type Admission = {
 };
 
 export type History = {
-  /** What started at or after an instant, newest first. */
-  readonly admittedSince: (sinceMs: number) => Promise<readonly Admission[]>;
+  /** What started at or after an instant, newest first: of all accounts, or of one. */
+  readonly admittedSince: (sinceMs: number, accountId?: string) => Promise<readonly Admission[]>;
   /** Names the present state of the usage records: later ones come after it. */
   readonly mark: () => Promise<number>;
   /** Input and output tokens of requests that started within a span, as they were at a mark. */
@@ -34,21 +34,48 @@ export type History = {
 
 export function createHistory({ db }: Database): History {
   const latestHold = sql`(select coalesce(max(rowid), 0) from ${holds})`;
+  const admission = {
+    accountId: holds.accountId,
+    model: holds.model,
+    startedAt: holds.createdAt,
+    tokens:
+      sql`${holds.promptTokens} + ${smaller(holds.outputBound, sql.raw(String(SLICE_TOKENS)))}`.mapWith(
+        Number,
+      ),
+  };
   const admitted = db
-    .select({
-      accountId: holds.accountId,
-      model: holds.model,
-      startedAt: holds.createdAt,
-      tokens:
-        sql`${holds.promptTokens} + ${smaller(holds.outputBound, sql.raw(String(SLICE_TOKENS)))}`.mapWith(
-          Number,
-        ),
-    })
+    .select(admission)
     .from(holds)
     .where(
       and(
         // No index leads to an instant; the rows of the last minute are the last ones.
         gt(sql`${holds}.rowid`, sql`${latestHold} - ${RECENT_HOLDS_MAX}`),
+        gte(holds.createdAt, sql.placeholder('sinceMs')),
+      ),
+    )
+    .orderBy(desc(holds.createdAt))
+    .prepare();
+
+  // Open ones have an index by account, and so have the records of those that have ended.
+  const account = sql.placeholder('accountId');
+  const ended = db
+    .select({ requestId: usageRecords.requestId })
+    .from(usageRecords)
+    .where(
+      and(
+        eq(usageRecords.accountId, account),
+        gte(usageRecords.startedAt, sql.placeholder('sinceMs')),
+      ),
+    );
+  const admittedOne = db
+    .select(admission)
+    .from(holds)
+    .where(
+      and(
+        or(
+          and(eq(holds.accountId, account), isNull(holds.endedAt)),
+          inArray(holds.requestId, ended),
+        ),
         gte(holds.createdAt, sql.placeholder('sinceMs')),
       ),
     )
@@ -79,7 +106,8 @@ export function createHistory({ db }: Database): History {
     .prepare();
 
   return {
-    admittedSince: (sinceMs) => admitted.all({ sinceMs }),
+    admittedSince: (sinceMs, accountId) =>
+      accountId === undefined ? admitted.all({ sinceMs }) : admittedOne.all({ sinceMs, accountId }),
     mark: async () => (await latest.get())?.mark ?? 0,
     usedBefore: async (accountId, { fromMs, untilMs }, mark) =>
       (await used.get({ accountId, fromMs, untilMs, mark }))?.tokens ?? 0,

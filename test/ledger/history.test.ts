@@ -25,11 +25,11 @@ beforeAll(async () => {
 
 afterAll(() => closeBooks(open));
 
-test('a database without requests has no past', () => {
+test('a database without requests has no past', async () => {
   const history = createHistory(open.database);
-  expect(history.admittedSince(0)).toEqual([]);
-  expect(history.mark()).toBe(0);
-  expect(history.usedBefore('ada', { fromMs: 0, untilMs: NOW }, 0)).toBe(0);
+  expect(await history.admittedSince(0)).toEqual([]);
+  expect(await history.mark()).toBe(0);
+  expect(await history.usedBefore('ada', { fromMs: 0, untilMs: NOW }, 0)).toBe(0);
 });
 
 test('what was admitted is there however it ended, newest first, as its window was charged', async () => {
@@ -56,11 +56,17 @@ test('what was admitted is there however it ended, newest first, as its window w
     of('bob', NOW, 100 + SLICE_TOKENS),
     of('ada', NOW - 1, 100 + SLICE_TOKENS),
   ];
-  expect(admittedSince(NOW - 1)).toEqual(recent);
-  expect(admittedSince(NOW - 2)).toEqual([...recent, of('ada', NOW - 2, 100 + SLICE_TOKENS)]);
+  expect(await admittedSince(NOW - 1)).toEqual(recent);
+  const all = [...recent, of('ada', NOW - 2, 100 + SLICE_TOKENS)];
+  expect(await admittedSince(NOW - 2)).toEqual(all);
+  for (const accountId of ['ada', 'bob', 'eve']) {
+    const own = (each: { readonly accountId: string }) => each.accountId === accountId;
+    expect(await admittedSince(NOW - 2, accountId)).toEqual(all.filter(own));
+    expect(await admittedSince(NOW - 1, accountId)).toEqual(recent.filter(own));
+  }
   // What was refused for its price was never let in.
   await ledger.hold({ ...holdOf('r5', 'ada', 10_000n), nowMs: NOW });
-  expect(admittedSince(NOW - 1)).toEqual(recent);
+  expect(await admittedSince(NOW - 1)).toEqual(recent);
 });
 
 test('what was used is summed by account and span, as it was at the mark', async () => {
@@ -69,14 +75,20 @@ test('what was used is summed by account and span, as it was at the mark', async
   const used = (fromMs: number, untilMs: number, mark: number, account = 'ada') =>
     history.usedBefore(account, { fromMs, untilMs }, mark);
   const before = await history.mark();
-  expect(used(0, NOW + 99, before)).toBe(100);
+  expect(await used(0, NOW + 99, before)).toBe(100);
   await ledger.settle(settleOf('r2', 15n));
   await ledger.settle(settleOf('r3', 15n));
   const after = await history.mark();
   expect(after).toBeGreaterThan(before);
-  expect(used(0, NOW + 99, before)).toBe(100);
-  expect(used(0, NOW + 99, after)).toBe(200);
-  expect([used(NOW - 2, NOW + 5, after), used(NOW - 2, NOW + 6, after)]).toEqual([100, 200]);
-  expect([used(NOW - 1, NOW + 99, after), used(NOW - 2, NOW - 2, after)]).toEqual([100, 0]);
-  expect([used(0, NOW + 99, after, 'bob'), used(0, NOW + 99, after, 'eve')]).toEqual([100, 0]);
+  expect(await used(0, NOW + 99, before)).toBe(100);
+  expect(await used(0, NOW + 99, after)).toBe(200);
+  expect([await used(NOW - 2, NOW + 5, after), await used(NOW - 2, NOW + 6, after)]).toEqual([
+    100, 200,
+  ]);
+  expect([await used(NOW - 1, NOW + 99, after), await used(NOW - 2, NOW - 2, after)]).toEqual([
+    100, 0,
+  ]);
+  expect([await used(0, NOW + 99, after, 'bob'), await used(0, NOW + 99, after, 'eve')]).toEqual([
+    100, 0,
+  ]);
 });
