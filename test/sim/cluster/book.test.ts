@@ -4,7 +4,7 @@
 import { describe, expect, test } from 'bun:test';
 import { inWorld } from '../world.ts';
 import { type Admission, leastLimit } from './book.ts';
-import { arrivals, type Bound, planOf } from './demand.ts';
+import { arrivals, type Bound, limitOf, planOf } from './demand.ts';
 import { play } from './play.ts';
 import { processLimits } from './process.ts';
 
@@ -50,13 +50,7 @@ test.each(BOUNDS)('%s: one process is exact, and two that do not talk are not', 
   const one = await leastOf(bound, 1);
   const two = await leastOf(bound, 2);
   const plan = planOf(bound, 60);
-  const limit = {
-    requests: plan.requestsPerMinute,
-    tokens: plan.tokensPerMinute,
-    slots: plan.concurrentRequests,
-    day: plan.dailyTokens ?? 0,
-    month: plan.monthlyTokens ?? 0,
-  }[bound];
+  const limit = limitOf(plan, bound);
   expect(one).toBeLessThanOrEqual(limit);
   expect(two).toBeGreaterThan(1.5 * limit);
 });

@@ -67,6 +67,22 @@ export function planOf(bound: Bound, size: number): Plan {
   }
 }
 
+/** The limit itself, in its own unit. */
+export function limitOf(plan: Plan, bound: Bound): number {
+  switch (bound) {
+    case 'requests':
+      return plan.requestsPerMinute;
+    case 'tokens':
+      return plan.tokensPerMinute;
+    case 'slots':
+      return plan.concurrentRequests;
+    case 'day':
+      return plan.dailyTokens ?? Infinity;
+    case 'month':
+      return plan.monthlyTokens ?? Infinity;
+  }
+}
+
 /** The built-in plans have a slot for each thirty requests a minute, about. */
 function slotsOf(size: number): number {
   return Math.max(4, Math.round(size / 30));

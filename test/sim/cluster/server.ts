@@ -39,9 +39,15 @@ type Period = {
   readonly used: Map<string, number>;
 };
 
+export type Counter = 'requests' | 'tokens' | 'slots' | 'day' | 'month';
+
+export type Given = { readonly amount: number; readonly sinceMs: number };
+
 export type Server = {
   /** `keys` are those of the account and of the periods that the call asks for. */
   readonly decide: (keys: readonly string[], call: Call) => Reply & { readonly seq: number };
+  /** What all holders have of a counter, and since when it counts by the server's clock. */
+  readonly given: (counter: Counter) => Given;
   /** Forgets everything, as a server does that is started again. */
   readonly forget: () => void;
 };
@@ -57,12 +63,47 @@ export function createServer(clock: () => number, run = 'run'): Server {
       const kept = periodKeys.map((key) => found(periods, key, newPeriod));
       return decide({ account, kept, call, now, run });
     },
+    given(counter) {
+      const amounts = [...accounts.values()].map((account) => givenOf(account, counter, clock()));
+      // Keys of periods end in a day or a month.
+      const length = { requests: 0, tokens: 0, slots: 0, day: 10, month: 7 }[counter];
+      const totals = [...periods]
+        .filter(([key]) => key.slice(key.lastIndexOf(':') + 1).length === length)
+        .map(([, { total }]) => ({ amount: total, sinceMs: 0 }));
+      return [...amounts, ...totals].reduce(
+        (sum, { amount, sinceMs }) => ({
+          amount: sum.amount + amount,
+          sinceMs: Math.max(sum.sinceMs, sinceMs),
+        }),
+        { amount: 0, sinceMs: 0 },
+      );
+    },
     forget() {
       accounts.clear();
       periods.clear();
     },
   };
 }
+
+function givenOf({ starts, holders }: Account, counter: Counter, nowMs: number): Given {
+  const all = [...holders.values()];
+  if (counter === 'slots') {
+    const living = all.filter(({ ends }) => ends > nowMs);
+    return { amount: sumOf(living.map(({ slots }) => slots.get('all') ?? 0)), sinceMs: 0 };
+  }
+  const sinceMs = starts.get('plan') ?? Infinity;
+  if (counter === 'day' || counter === 'month' || nowMs - sinceMs >= WINDOW_MS) {
+    return { amount: 0, sinceMs: 0 };
+  }
+  const amounts = all.map(({ windows }) => {
+    const [start, count, tokens] = windows.get('plan') ?? [0, 0, 0];
+    if (start !== sinceMs) return 0;
+    return counter === 'requests' ? count : tokens;
+  });
+  return { amount: sumOf(amounts), sinceMs };
+}
+
+const sumOf = (values: readonly number[]): number => values.reduce((sum, value) => sum + value, 0);
 
 const newAccount = (): Account => ({ epoch: undefined, starts: new Map(), holders: new Map() });
 const newHolder = (): Holder => ({ seq: 0, ends: 0, windows: new Map(), slots: new Map() });

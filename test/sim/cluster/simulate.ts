@@ -1,0 +1,167 @@
+// One simulated cluster: nodes that lease permits from one Redis, under a demand, with what may go
+// wrong. It answers what was admitted, what that cost, and what one process would have admitted.
+
+import { createLeasedLimits, type LeasedLimits } from '../../../src/limits/leased/leased.ts';
+import type { Call } from '../../../src/limits/leased/script.ts';
+import { inWorld, type World } from '../world.ts';
+import { type Admission, chargedTokens, leastLimit, weightOf } from './book.ts';
+import { arrivals, type Bound, type Demand, limitOf, planOf } from './demand.ts';
+import { createNetwork } from './network.ts';
+import { play, WAITED_MS } from './play.ts';
+import { NO_PAST, processLimits } from './process.ts';
+import { createSimulatedRedis, type SimulatedRedis } from './redis.ts';
+import { createServer, type Server } from './server.ts';
+
+export type Scenario = Demand & {
+  readonly seed: number;
+  readonly nodes: number;
+  /** About how many requests a minute the limit allows. */
+  readonly size: number;
+  readonly minutes: number;
+  /** Redis answers nobody for so long, in the middle. */
+  readonly redisAwayMs?: number;
+  /** So many nodes die in the middle, with all that they hold. */
+  readonly deaths?: number;
+};
+
+export type Report = {
+  readonly offered: number;
+  readonly admitted: number;
+  /** By how much the smallest limit that would have admitted this is above the plan's. */
+  readonly overAdmitted: number;
+  /** Admitted, over what one process admits of the same demand; in the limit's own unit. */
+  readonly share: number;
+  /** Permits that lie at nodes unused, on average over time, over the limit. */
+  readonly stranded: number;
+  /** Requests that waited for Redis, over all. */
+  readonly waited: number;
+  /** Commands to Redis, over all requests. */
+  readonly commands: number;
+  readonly commandsPerSecond: number;
+  /** What limits add to a request at the 99th percentile, in milliseconds. */
+  readonly p99Ms: number;
+};
+
+type Node = {
+  readonly limits: LeasedLimits;
+  readonly redis: SimulatedRedis;
+};
+
+const SAMPLE_MS = 100;
+
+/** Everything that runs ends, and everything that was given lapses. */
+const AFTER_MS = 90_000;
+
+export function simulateCluster(scenario: Scenario): Promise<Report> {
+  // No promise of a simulated cluster is a native one.
+  return inWorld(scenario.seed, (world) => playCluster(world, scenario), 1);
+}
+
+async function playCluster(world: World, scenario: Scenario): Promise<Report> {
+  const { bound, size, minutes } = scenario;
+  const plan = planOf(bound, size);
+  const forMs = minutes * 60_000;
+  const demand = arrivals(world, scenario, { nodes: scenario.nodes, size, forMs });
+  const network = createNetwork(world);
+  const server = createServer(world.wall);
+  const nodes = new Map<number, Node>();
+  for (let node = 0; node < scenario.nodes; node += 1) nodes.set(node, openNode(node));
+
+  function openNode(node: number): Node {
+    const redis = createSimulatedRedis(world, network.connect(), (_script, keys, [call = '']) =>
+      JSON.stringify(server.decide(keys, JSON.parse(call) as Call)),
+    );
+    const limits = createLeasedLimits({
+      ...{ redis, local: processLimits(world), holder: `node_${node}`, history: NO_PAST },
+      ...{ clock: world.wall, monotonic: world.monotonic, sleep: world.sleep },
+      liveNodes: () => nodes.size,
+      isLive: () => true,
+    });
+    return { limits, redis };
+  }
+
+  const cluster = play(world, demand, plan, (node) => nodes.get(node)?.limits);
+  const one = processLimits(world);
+  const alone = play(world, demand, plan, () => one);
+
+  const endsMs = world.monotonic() + forMs;
+  const { redisAwayMs = 0, deaths = 0 } = scenario;
+  if (redisAwayMs > 0) {
+    world.after(forMs / 2, () => network.setAway(true));
+    world.after(forMs / 2 + redisAwayMs, () => network.setAway(false));
+  }
+  for (let node = 0; node < deaths; node += 1) {
+    world.after(forMs / 2, () => {
+      cluster.kill(node);
+      nodes.get(node)?.redis.kill();
+      nodes.delete(node);
+    });
+  }
+
+  const unused: number[] = [];
+  const sample = (): void => {
+    if (world.monotonic() >= endsMs) return;
+    unused.push(unusedNow(server, cluster.played().admissions, scenario, world));
+    world.after(SAMPLE_MS, sample);
+  };
+  world.after(SAMPLE_MS, sample);
+
+  await world.run(world.monotonic() + forMs, () => undefined);
+  const { operations } = network.traffic();
+  await world.run(world.monotonic() + AFTER_MS, () => undefined);
+
+  const { admissions, decidedMs } = cluster.played();
+  const limit = limitOf(plan, bound);
+  const sorted = decidedMs.toSorted((left, right) => left - right);
+  const weigh = (all: readonly Admission[]): number =>
+    all.reduce((sum, { arrival }) => sum + weightOf(bound)(arrival), 0);
+  return {
+    offered: demand.length,
+    admitted: admissions.length,
+    overAdmitted: Math.max(0, leastLimit(bound, admissions) - limit),
+    share: weigh(admissions) / weigh(alone.played().admissions),
+    stranded: mean(unused) / limit,
+    waited: decidedMs.filter((ms) => ms > WAITED_MS).length / decidedMs.length,
+    commands: operations / decidedMs.length,
+    commandsPerSecond: operations / (forMs / 1_000),
+    p99Ms: sorted[Math.floor(sorted.length * 0.99)] ?? 0,
+  };
+}
+
+/** Permits that Redis has given and nobody has used, at this instant. */
+function unusedNow(
+  server: Server,
+  admissions: readonly Admission[],
+  { bound }: Scenario,
+  world: World,
+): number {
+  const { amount, sinceMs } = server.given(bound);
+  const fromMs = sinceMs - (world.wall() - world.monotonic());
+  let used = 0;
+  // The newest come last.
+  for (let index = admissions.length - 1; index >= 0; index -= 1) {
+    const admission = admissions[index];
+    if (admission === undefined || admission.atMs < fromMs) break;
+    used += usedOf(bound, admission);
+  }
+  return Math.max(0, amount - used);
+}
+
+/** What a request takes at this instant. */
+function usedOf(bound: Bound, { arrival, endedMs, settled }: Admission): number {
+  switch (bound) {
+    case 'requests':
+      return 1;
+    case 'tokens':
+      return chargedTokens(arrival);
+    case 'slots':
+      return endedMs === undefined ? 1 : 0;
+    case 'day':
+    case 'month':
+      return settled ? arrival.usedTokens : chargedTokens(arrival);
+  }
+}
+
+function mean(values: readonly number[]): number {
+  return values.reduce((sum, value) => sum + value, 0) / Math.max(1, values.length);
+}
