@@ -90,6 +90,8 @@ export type Settlement = {
 export type RecoverCommand = {
   /** Whose holds, by the boot that made them; absent: everybody's, as who is alone may say. */
   readonly boots?: readonly string[];
+  /** Of these requests alone: of a thread that has died. */
+  readonly requestIds?: readonly string[];
   readonly live: readonly string[];
   /** Holds that are younger are left alone: their request may be about to become live. */
   readonly createdBefore: number;

@@ -79,10 +79,12 @@ export function createRecover(parts: {
   return async (command) => {
     const live = new Set(command.live);
     const boots = command.boots && new Set(command.boots);
+    const only = command.requestIds && new Set(command.requestIds);
     const recovered: Recovered[] = [];
     for (const { requestId, boot } of await statements.openHoldsBefore(command.createdBefore)) {
       if (recovered.length === RECOVER_MAX) break;
-      if (live.has(requestId) || boots?.has(boot) === false) continue;
+      if (live.has(requestId) || boots?.has(boot) === false || only?.has(requestId) === false)
+        continue;
       // A hold that the books contradict stays as it is: the audit names it and stops its account,
       // and everybody else is served.
       const one = await attempt(() => recoverOne(requestId, command));

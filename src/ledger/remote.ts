@@ -5,6 +5,7 @@
 import type { SyncMode } from '../store/database.ts';
 import type { Ledger } from './contract.ts';
 import { LedgerUnavailable } from './error.ts';
+import type { LedgerLink } from './linked.ts';
 import { createQueue, type LedgerTrouble } from './queue.ts';
 import type { FromThread, ToThread } from './thread.ts';
 
@@ -21,7 +22,22 @@ export type RemoteLedgerOptions = {
   readonly startThread?: () => Worker;
 };
 
-export type RemoteLedger = Ledger & {
+/** A thread of the process that has a ledger of its own, linked to this one (`linked.ts`). */
+export type LedgerClient = Pick<LedgerLink, 'unlink'> & {
+  /** There is a way to the ledger, until it is told to be lost. The port is to be transferred. */
+  readonly link: (port: MessagePort) => void;
+};
+
+export type RemoteLedger = ServingLedger & {
+  /**
+   * Lets another thread write too. The function that is returned is called when that thread has
+   * died, and answers the requests whose holds it has left open.
+   */
+  readonly connect: (client: LedgerClient) => () => Promise<readonly string[]>;
+};
+
+/** The ledger as a server has it, in its main thread or in one of its others. */
+export type ServingLedger = Ledger & {
   /** Why it takes no new promises at the moment; absent where it does. */
   readonly problem: () => 'stopped' | 'failing' | undefined;
   /** Requests whose hold, or the end of it, is not on disk yet: the books know less of them. */
@@ -43,7 +59,18 @@ export function createRemoteLedger(options: RemoteLedgerOptions): RemoteLedger {
   let restartTimer: Timer | undefined;
   let restartMs = RESTART_FIRST_MS;
 
-  const tell = (message: ToThread): void => thread?.postMessage(message);
+  const clients = new Map<number, LedgerClient>();
+  const leaving = new Map<number, (requestIds: readonly string[]) => void>();
+  let lastClient = 0;
+
+  const tell = (message: ToThread, transfer: MessagePort[] = []): void =>
+    thread?.postMessage(message, transfer);
+
+  function link(client: number, { link: give }: LedgerClient): void {
+    const { port1, port2 } = new MessageChannel();
+    tell({ kind: 'client', client, port: port1 }, [port1]);
+    give(port2);
+  }
 
   const queue = createQueue({
     post(batch) {
@@ -60,6 +87,11 @@ export function createRemoteLedger(options: RemoteLedgerOptions): RemoteLedger {
     let cause: unknown;
     thread = started;
     started.onmessage = ({ data }: MessageEvent<FromThread>) => {
+      if ('client' in data) {
+        leaving.get(data.client)?.(data.requestIds);
+        return;
+      }
+      if (!open) for (const [number, client] of clients) link(number, client);
       open = true;
       restartMs = RESTART_FIRST_MS;
       queue.answered(data);
@@ -83,6 +115,27 @@ export function createRemoteLedger(options: RemoteLedgerOptions): RemoteLedger {
     restartTimer = setTimeout(start, restartMs);
     restartMs = Math.min(restartMs * 2, RESTART_LAST_MS);
     queue.lost(cause, wasOpen);
+    if (wasOpen) for (const client of clients.values()) client.unlink(cause, true);
+    // What they have left is found by the next look at all that is open.
+    for (const answer of leaving.values()) answer([]);
+  }
+
+  function connect(client: LedgerClient): () => Promise<readonly string[]> {
+    lastClient += 1;
+    const number = lastClient;
+    clients.set(number, client);
+    if (open) link(number, client);
+    return () => {
+      clients.delete(number);
+      if (!open) return Promise.resolve([]);
+      return new Promise((resolve) => {
+        leaving.set(number, (requestIds) => {
+          leaving.delete(number);
+          resolve(requestIds);
+        });
+        tell({ kind: 'gone', client: number });
+      });
+    };
   }
 
   function end(): Promise<void> {
@@ -103,6 +156,7 @@ export function createRemoteLedger(options: RemoteLedgerOptions): RemoteLedger {
   start();
   return {
     ...queue.ledger,
+    connect,
     async close() {
       const left = await queue.ledger.close();
       await end();

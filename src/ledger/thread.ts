@@ -1,43 +1,90 @@
 // The thread of the ledger: opens its own connection, writes each batch that it is posted and
 // answers it. Started by `remote.ts`, which says there what happens when this ends; an entry point
-// of the build.
+// of the build. Other threads of the process post batches through ports of their own.
 
 import { connectDatabase } from '../store/connect.ts';
 import type { SyncMode } from '../store/database.ts';
+import { createGroup, type Group } from './group.ts';
 import { type Answer, createWriter, type Request } from './writer.ts';
 
 /** Posted to the thread: first what to open, then batches, at last that it shall end. */
 export type ToThread =
   | { readonly kind: 'open'; readonly url: string; readonly sync: SyncMode }
   | { readonly kind: 'write'; readonly batch: readonly Request[] }
+  /** Batches come through this port too, and are answered there. */
+  | { readonly kind: 'client'; readonly client: number; readonly port: MessagePort }
+  /** Nobody is left at the other end of a port. */
+  | { readonly kind: 'gone'; readonly client: number }
   | { readonly kind: 'close' };
 
 /** Posted back: the answers to a batch. None at all say that the database is open. */
-export type FromThread = readonly Answer[];
+export type FromThread = readonly Answer[] | LeftBehind;
+
+/** What a client that is gone had begun and did not end. */
+export type LeftBehind = { readonly client: number; readonly requestIds: readonly string[] };
 
 type Opened = {
-  readonly write: (batch: readonly Request[]) => Promise<FromThread>;
+  readonly group: Group;
   readonly close: () => Promise<void>;
+};
+
+type Client = {
+  readonly port: MessagePort;
+  /** The requests whose hold it has taken and not ended. */
+  readonly open: Set<string>;
 };
 
 declare const self: Worker;
 
 let opened: Opened | undefined;
+const clients = new Map<number, Client>();
 
 // An error that nobody catches ends the thread, and with it this opening and all that was posted.
 self.onmessage = async ({ data }: MessageEvent<ToThread>) => {
   if (data.kind === 'open') {
     opened = open(data.url, data.sync);
     self.postMessage([]);
+  } else if (data.kind === 'client') {
+    add(data.client, data.port);
+  } else if (data.kind === 'gone') {
+    remove(data.client);
   } else if (data.kind === 'close') {
     await opened?.close();
     process.exit(0);
-  } else if (opened !== undefined) {
-    self.postMessage(await opened.write(data.batch));
+  } else {
+    opened?.group(data.batch, (answers) => self.postMessage(answers));
   }
 };
 
 function open(url: string, sync: SyncMode): Opened {
   const database = connectDatabase({ url, sync });
-  return { write: createWriter(database), close: database.close };
+  const group = createGroup(createWriter(database), () => clients.size > 0);
+  return { group, close: database.close };
+}
+
+function add(number: number, port: MessagePort): void {
+  const client: Client = { port, open: new Set() };
+  clients.set(number, client);
+  port.onmessage = ({ data }) => {
+    const batch: readonly Request[] = data;
+    opened?.group(batch, (answers) => {
+      for (const [index, { name, command }] of batch.entries()) {
+        if (answers[index]?.ok !== true) continue;
+        if (name === 'hold') client.open.add(command.requestId);
+        else if (name === 'settle' || name === 'release') client.open.delete(command.requestId);
+      }
+      port.postMessage(answers);
+    });
+  };
+}
+
+/** After all that it has posted is written. */
+function remove(number: number): void {
+  const client = clients.get(number);
+  clients.delete(number);
+  client?.port.close();
+  opened?.group([], () => {
+    const requestIds = [...(client?.open ?? [])];
+    self.postMessage({ client: number, requestIds } satisfies LeftBehind);
+  });
 }

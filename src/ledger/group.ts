@@ -1,0 +1,52 @@
+// Joins what several clients of the ledger's thread have written at about the same time into one
+// transaction: a sync to disk is what a batch costs. Called by the thread alone.
+
+import { type Answer, BATCH_MAX, type Request, type Writer } from './writer.ts';
+
+/** Has a batch written and answers it, in the order in which batches came. Never for two at once. */
+export type Group = (
+  batch: readonly Request[],
+  answer: (answers: readonly Answer[]) => void,
+) => void;
+
+type Waiting = {
+  readonly batch: readonly Request[];
+  readonly answer: (answers: readonly Answer[]) => void;
+};
+
+/** `isShared` says whether there are others whose batch may come in the same turn. */
+export function createGroup(write: Writer, isShared: () => boolean): Group {
+  const waiting: Waiting[] = [];
+  let writing = false;
+
+  /** At least one, and as many more as one transaction takes. */
+  function takeNext(): readonly Waiting[] {
+    let size = 0;
+    const count = waiting.findIndex(({ batch }, index) => {
+      size += batch.length;
+      return index > 0 && size > BATCH_MAX;
+    });
+    return waiting.splice(0, count < 0 ? waiting.length : count);
+  }
+
+  async function writeAll(): Promise<void> {
+    writing = true;
+    if (isShared()) await new Promise<void>((resolve) => setImmediate(resolve));
+    while (waiting.length > 0) {
+      const group = takeNext();
+      const answers = await write(group.flatMap(({ batch }) => batch));
+      let from = 0;
+      for (const { batch, answer } of group) {
+        answer(answers.slice(from, from + batch.length));
+        from += batch.length;
+      }
+    }
+    writing = false;
+  }
+
+  return (batch, answer) => {
+    waiting.push({ batch, answer });
+    // What it throws ends the thread.
+    if (!writing) void writeAll();
+  };
+}
