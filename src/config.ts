@@ -49,6 +49,8 @@ export type Config = {
   readonly trustedProxies: readonly string[];
   readonly logLevel: LogLevel;
   readonly ledgerSync: SyncMode;
+  /** For how long a server that stops is not ready, and takes requests all the same. */
+  readonly drainDelayMs: number;
   readonly drainMs: number;
   readonly heartbeatMs: number;
   readonly silentCommitMs: number;
@@ -131,6 +133,12 @@ export const VARIABLES = [
     name: 'LEDGER_SYNC',
     fallback: 'full',
     about: 'full survives a power cut; normal is faster and survives a killed process only.',
+  },
+  {
+    name: 'DRAIN_DELAY_SECONDS',
+    fallback: '0',
+    about:
+      'How long a server that stops still takes requests, until load balancers have seen /readyz.',
   },
   {
     name: 'DRAIN_SECONDS',
@@ -236,6 +244,7 @@ export function readConfig(environment: Environment, namesInFile: readonly strin
     trustedProxies: read('TRUSTED_PROXIES', networks),
     logLevel: read('LOG_LEVEL', oneOf(['debug', 'info', 'warn', 'error', 'silent'])),
     ledgerSync: read('LEDGER_SYNC', oneOf(['full', 'normal'])),
+    drainDelayMs: read('DRAIN_DELAY_SECONDS', seconds(0, 3_600)),
     drainMs: read('DRAIN_SECONDS', seconds(0, 3_600)),
     heartbeatMs: read('HEARTBEAT_SECONDS', seconds(0.01, 3_600)),
     silentCommitMs: read('SILENT_COMMIT_SECONDS', seconds(0.01, 3_600)),

@@ -24,6 +24,8 @@ import { addKeyCommands } from './key.ts';
 import { addMaintenanceCommands } from './maintenance.ts';
 import { addMigrateCommand } from './migrate.ts';
 import { addModelCommands } from './models.ts';
+import { addMovingCommands } from './moving.ts';
+import { addNodesCommand } from './nodes.ts';
 import { addOperatorCommands } from './operator.ts';
 import { addPriceCommands } from './prices.ts';
 import { addReceiptCommands } from './receipts.ts';
@@ -63,6 +65,7 @@ function createProgram(perform: Perform): Command {
   addCodeCommands(program, perform);
   addKeyCommands(program, perform);
   addBlockCommands(program, perform);
+  addNodesCommand(program, perform);
   addMaintenanceCommands(program, perform);
   addAuditCommand(program, perform);
   addOperatorCommands(program, perform);
@@ -74,6 +77,7 @@ function createProgram(perform: Perform): Command {
   addExplainCommand(program, perform);
   addReceiptCommands(program, perform);
   addBackupCommand(program, perform);
+  addMovingCommands(program, perform);
   return program;
 }
 

@@ -1,6 +1,7 @@
-// The audit that a server makes of its own books, every hour and shortly after its start. An account
+// The audit that servers make of their own books, every hour and shortly after the start. An account
 // with a difference gets no new answers until a later audit finds it clean; nobody else notices.
-// Each audit runs in a thread, so that neither the event loop nor the ledger waits for it.
+// Each audit runs in a thread, so that neither the event loop nor the ledger waits for it. Of several
+// nodes the leader looks, and the others take over what it has found.
 
 import type { Alert } from '../core/alert.ts';
 import type { AuditState, Difference, LiveRequests } from '../ledger/audit.ts';
@@ -17,9 +18,22 @@ export type SelfAuditOptions = {
   readonly live: () => LiveRequests;
   readonly log: Pick<Log, 'info' | 'error'>;
   readonly alert: (alert: Alert) => void;
+  /** Told of what was found, for the other nodes. */
+  readonly onFound?: (found: SharedAudit) => void;
+};
+
+/** What nodes tell each other of an audit, as plain data. */
+export type SharedAudit = {
+  readonly failure: string | undefined;
+  readonly last: AuditState['last'];
+  readonly differences: readonly Difference[];
 };
 
 export type SelfAudit = {
+  /** From now on, looks as often as it shall. Returns what ends that. */
+  readonly begin: () => () => void;
+  /** Takes over what another node has found. */
+  readonly adopt: (found: SharedAudit) => void;
   /** Whether the books of this account differ, so that no new request of it is answered. */
   readonly isStopped: (accountId: string) => boolean;
   /** What is wrong, in words that say nothing of any account; empty when nothing is. */
@@ -38,7 +52,7 @@ const FIRST_MS = 5_000;
 const RECHECK_MS = 60_000;
 
 export function createSelfAudit(options: SelfAuditOptions): SelfAudit {
-  const { url, everyMs, clock, live, log, alert } = options;
+  const { url, everyMs, clock, live, log, alert, onFound = () => undefined } = options;
   /** By account, and under null what is of no account. */
   let found = new Map<string | null, readonly Difference[]>();
   /** What was seen in one look only, with its account. */
@@ -77,6 +91,11 @@ export function createSelfAudit(options: SelfAuditOptions): SelfAudit {
   }
 
   function take(report: AuditReport, accountIds: readonly string[] | undefined): void {
+    judge(report, accountIds);
+    onFound({ failure, last, differences: [...found.values()].flat() });
+  }
+
+  function judge(report: AuditReport, accountIds: readonly string[] | undefined): void {
     if (!report.ok) {
       failure = report.cause;
       log.error(`audit: the books could not be looked at: ${report.cause}`);
@@ -146,11 +165,25 @@ export function createSelfAudit(options: SelfAuditOptions): SelfAudit {
     if (accountIds.size > 0) start([...accountIds]);
   }
 
-  const first = setTimeout(() => start(), Math.min(FIRST_MS, everyMs));
-  const hourly = setInterval(() => start(), everyMs);
-  const rechecking = setInterval(recheck, Math.min(RECHECK_MS, everyMs));
-  for (const timer of [first, hourly, rechecking]) timer.unref();
+  function begin(): () => void {
+    const first = setTimeout(() => start(), Math.min(FIRST_MS, everyMs));
+    const hourly = setInterval(() => start(), everyMs);
+    const rechecking = setInterval(recheck, Math.min(RECHECK_MS, everyMs));
+    for (const timer of [first, hourly, rechecking]) timer.unref();
+    return () => {
+      clearTimeout(first);
+      clearInterval(hourly);
+      clearInterval(rechecking);
+    };
+  }
+
   return {
+    begin,
+    adopt(shared) {
+      failure = shared.failure;
+      last = shared.last;
+      found = Map.groupBy(shared.differences, ({ accountId }) => accountId);
+    },
     isStopped: (accountId) => found.has(accountId),
     differences: () => [...found.values()].reduce((sum, { length }) => sum + length, 0),
     state: () => ({
@@ -163,9 +196,6 @@ export function createSelfAudit(options: SelfAuditOptions): SelfAudit {
     run: () => start(),
     warnings: () => (failure === undefined ? warningsOf(found) : [FAILED, ...warningsOf(found)]),
     close() {
-      clearTimeout(first);
-      clearInterval(hourly);
-      clearInterval(rechecking);
       thread?.terminate();
       thread = undefined;
     },

@@ -1,6 +1,7 @@
 // `tollgate serve`: the one place that constructs everything, from the settings to the listening
 // server, and the order in which it ends.
 
+import { createDatabaseClock } from '../cluster/clock.ts';
 import { type Config, httpUrl, publicUrl } from '../config.ts';
 import { withDisabled } from '../core/health.ts';
 import type { RandomBytes } from '../core/id.ts';
@@ -16,6 +17,7 @@ import { createNetworkSet } from '../identity/address.ts';
 import { keyRecord } from '../identity/key-record.ts';
 import { createPeople } from '../identity/sign-in/people.ts';
 import { createMailer } from '../mail/mail.ts';
+import { isSqliteUrl } from '../store/connect.ts';
 import { writeNote } from '../store/server-notes.ts';
 import { VERSION } from '../version.ts';
 import type { Context } from './context.ts';
@@ -24,6 +26,7 @@ import { type Listeners, openListeners } from './listeners.ts';
 import { createObservation } from './observation.ts';
 import { createServingDashboard } from './serving-dashboard.ts';
 import { openServingDomains } from './serving-domains.ts';
+import type { ServingReport } from './serving-node.ts';
 import { createServingPipeline } from './serving-pipeline.ts';
 import { startServingSeries } from './serving-series.ts';
 import { drain, stopSignal } from './shutdown.ts';
@@ -52,16 +55,18 @@ export async function serve(context: Context, options: ServeOptions): Promise<nu
   process.on('SIGHUP', () => {});
   // What is wrong with it is told before anything is open.
   context.catalog();
-  const { clock } = context;
-  const randomBytes: RandomBytes = (length) => crypto.getRandomValues(new Uint8Array(length));
   const monotonic = (): number => performance.now();
+  const databaseClock = createDatabaseClock({ wall: context.clock, monotonic });
+  // Nodes agree on the time of their database; beside a file it is the same clock anyway.
+  const clock = isSqliteUrl(config.databaseUrl) ? context.clock : databaseClock.now;
+  const randomBytes: RandomBytes = (length) => crypto.getRandomValues(new Uint8Array(length));
   const observation = createObservation({ config, clock, monotonic });
   const { log, metrics } = observation;
   const tokenizer = await loadTokenizer();
-  const domains = await openServingDomains({ context, config, randomBytes, observation });
-  const { live, store, books, accounts, keys, settings, activity, reasoning, operators } = domains;
-  const { ledger } = store;
   const shared = { config, clock, monotonic, randomBytes, observation };
+  const domains = await openServingDomains({ context, databaseClock, ...shared });
+  const { live, store, books, accounts, keys, settings, activity, reasoning, operators } = domains;
+  const { ledger, node } = store;
   const pipeline = await createServingPipeline({ ...shared, domains, tokenizer });
   const { generation, limits, inFlight, deadlines, health, client, selfAudit } = pipeline;
   const lists: ListDependencies = {
@@ -73,6 +78,7 @@ export async function serve(context: Context, options: ServeOptions): Promise<nu
   };
 
   // The server, until it is told to stop.
+  let leaving = false;
   let draining = false;
   const upstreams = () => withDisabled(health.states(), operators.current().isDisabled);
   const tallies = createTallies({ monotonic, tell: observation.request });
@@ -85,7 +91,6 @@ export async function serve(context: Context, options: ServeOptions): Promise<nu
     port: () => server.port,
     upstreams,
     streamsOpen: tallies.openStreams,
-    addresses: () => [httpUrl(config.host, server.port), ...(console ? [console.url] : [])],
     answerPlayground: (format, call) => answerPlayground(dependencies, format, call),
   });
   metrics.watch({
@@ -108,9 +113,10 @@ export async function serve(context: Context, options: ServeOptions): Promise<nu
     deadlines,
     trustedProxies,
     problems: store.problems,
-    warnings: () => [...selfAudit.warnings(), ...operators.warnings()],
+    warnings: () => [...selfAudit.warnings(), ...operators.warnings(), ...node.member.warnings()],
     isStopped: selfAudit.isStopped,
-    draining: () => draining,
+    draining: () => leaving,
+    isRefusing: () => draining || node.member.isFenced(),
     touchKey: (keyId) => activity.touch(keyId, clock()),
     onInternal: generation.onInternal,
     tallies,
@@ -126,15 +132,20 @@ export async function serve(context: Context, options: ServeOptions): Promise<nu
   const { server, console } = await listen();
   if (console !== undefined) await writeNote(store.database, 'console', console.url, clock());
   const ticking = setInterval(() => deadlines.sweep(), DEADLINE_SWEEP_MS);
-  const sweeping = setInterval(reasoning.sweep, REASONING_SWEEP_MS);
   const stopEndingHolds = store.endLostHolds(inFlight);
-  const stopAddingUp = startServingSeries({
-    database: store.database,
-    url: config.databaseUrl,
-    ...{ monotonic, log },
-  });
+  const stopFollowing = selfAudit.follow();
+  const stopNode = await node.start(reportNode, [
+    store.recoverNodes,
+    selfAudit.begin,
+    pages.sweepSignIn,
+    sweepReasoning,
+    () =>
+      startServingSeries({
+        ...{ database: store.database, url: config.databaseUrl, monotonic, log },
+      }),
+  ]);
   // From before the address is told: who knows it may change things, or stop the server, at once.
-  const stopWatching = operators.watch(health.reset);
+  const stopWatching = operators.watch(health.reset, node.member.seen);
   const stopped = stopSignal();
   const welcome = options.demo
     ? await welcomeDemo(
@@ -155,6 +166,12 @@ export async function serve(context: Context, options: ServeOptions): Promise<nu
   log.info(`serving version ${VERSION}`);
 
   const signal = await stopped;
+  leaving = true;
+  await node.drain();
+  if (config.drainDelayMs > 0) {
+    log.info(`${signal}: not ready any more; requests are taken for ${config.drainDelayMs} ms`);
+    await Promise.race([Bun.sleep(config.drainDelayMs), stopSignal()]);
+  }
   draining = true;
   log.info(`${signal}: draining ${inFlight.count()} requests`);
   await drain({ server, inFlight, log, drainMs: config.drainMs });
@@ -164,9 +181,9 @@ export async function serve(context: Context, options: ServeOptions): Promise<nu
   client.close();
   stopWatching();
   clearInterval(ticking);
-  clearInterval(sweeping);
   stopEndingHolds();
-  stopAddingUp();
+  stopFollowing();
+  stopNode();
   selfAudit.close();
   await activity.flush();
   const unsettled = await store.close();
@@ -174,6 +191,23 @@ export async function serve(context: Context, options: ServeOptions): Promise<nu
   log.info(unsettled === 0 ? 'stopped' : `stopped with ${unsettled} commands unsettled`);
   log.flush();
   return unsettled === 0 ? 0 : 1;
+
+  function sweepReasoning(): () => void {
+    const timer = setInterval(reasoning.sweep, REASONING_SWEEP_MS);
+    return () => clearInterval(timer);
+  }
+
+  function reportNode(): ServingReport {
+    const { version, digest } = live.status();
+    return {
+      addresses: [httpUrl(config.host, server.port), ...(console ? [console.url] : [])],
+      redis: 'off',
+      limits: 'own',
+      catalogVersion: version,
+      catalogDigest: digest,
+      inFlight: inFlight.count(),
+    };
+  }
 
   async function listen(): Promise<Listeners> {
     try {

@@ -48,13 +48,13 @@ export type ServingDashboardOptions = {
   readonly mailer: Pick<Mailer, 'send' | 'mode'>;
   /** Where the console is; absent where there is none. */
   readonly consoleUrl: () => string | undefined;
-  /** The addresses that the server listens on. */
-  readonly addresses: () => readonly string[];
 };
 
 export type ServingDashboard = {
   readonly dashboard: Mount;
   readonly console: Mount;
+  /** A job of the leader: forgets what is over. Returns what ends it. */
+  readonly sweepSignIn: () => () => void;
   readonly close: () => Promise<void>;
 };
 
@@ -68,7 +68,6 @@ export function createServingDashboard(options: ServingDashboardOptions): Servin
     ),
   );
   const dependencies = lazily(() => dependenciesOf(options, store.get(), signIn.get()));
-  const sweeping = setInterval(sweep, SWEEP_MS);
   const origin = config.baseUrl === undefined ? undefined : new URL(config.baseUrl).origin;
 
   function guard<Who extends SignedIn>(
@@ -148,8 +147,11 @@ export function createServingDashboard(options: ServingDashboardOptions): Servin
   return {
     dashboard: mounted(loadCustomer, onError),
     console: mounted(loadOperator, onError),
+    sweepSignIn() {
+      const sweeping = setInterval(sweep, SWEEP_MS);
+      return () => clearInterval(sweeping);
+    },
     async close() {
-      clearInterval(sweeping);
       await store.made()?.database.close();
     },
   };

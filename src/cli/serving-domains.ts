@@ -2,6 +2,7 @@
 // operators change in it. Made by serve before there is a pipeline, closed by it last.
 
 import { createLiveCatalog, type LiveCatalog } from '../catalog/live.ts';
+import type { DatabaseClock } from '../cluster/clock.ts';
 import type { Config } from '../config.ts';
 import type { RandomBytes } from '../core/id.ts';
 import { createAccounts } from '../identity/accounts.ts';
@@ -23,18 +24,25 @@ export type ServingDomains = Awaited<ReturnType<typeof openServingDomains>>;
 export async function openServingDomains(options: {
   readonly context: Context;
   readonly config: Config;
+  /** Unix milliseconds. */
+  readonly clock: () => number;
+  /** Learns the database's time. */
+  readonly databaseClock: DatabaseClock;
+  /** Milliseconds of a clock that never jumps. */
+  readonly monotonic: () => number;
   readonly randomBytes: RandomBytes;
   readonly observation: Pick<Observation, 'log' | 'metrics' | 'alert'>;
 }) {
-  const { context, config, randomBytes, observation } = options;
-  const { clock } = context;
+  const { context, config, clock, databaseClock, monotonic, randomBytes, observation } = options;
   const { log, metrics, alert } = observation;
   const first = context.loadedCatalog();
   const file = createCatalogFile(context);
   const live: LiveCatalog = createLiveCatalog({ first, read: file.read, clock });
   const usdPerMillion = () => live.current().usdPerMillion;
   const onBatch = metrics.batch;
-  const store = await openServingStore({ config, log, alert, clock, usdPerMillion, onBatch });
+  const store = await openServingStore({
+    ...{ config, log, alert, clock, databaseClock, monotonic, randomBytes, usdPerMillion, onBatch },
+  });
   const { database } = store;
   const books = createBooks(database);
   const { openBalance } = books;

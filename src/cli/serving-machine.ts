@@ -2,7 +2,6 @@
 // catalog file, the process. Made with the console's other dependencies, by serving-dashboard.
 
 import type { Config } from '../config.ts';
-import type { RandomBytes } from '../core/id.ts';
 import type { Machine } from '../dashboard/dependencies.ts';
 import { connectDatabase } from '../store/connect.ts';
 import { VERSION } from '../version.ts';
@@ -12,19 +11,16 @@ import type { createServingPipeline } from './serving-pipeline.ts';
 
 export type MachineOptions = {
   readonly config: Config;
-  readonly randomBytes: RandomBytes;
   readonly observation: Pick<Observation, 'activity'>;
   readonly domains: ServingDomains;
   readonly pipeline: Awaited<ReturnType<typeof createServingPipeline>>;
   readonly streamsOpen: () => number;
-  /** The addresses that the server listens on. */
-  readonly addresses: () => readonly string[];
 };
 
 export function createMachine(options: MachineOptions): Machine {
-  const { config, randomBytes, observation, domains, pipeline, streamsOpen, addresses } = options;
+  const { config, observation, domains, pipeline, streamsOpen } = options;
   const { selfAudit } = pipeline;
-  const id = `node_${Buffer.from(randomBytes(6)).toString('hex')}`;
+  const { node } = domains.store;
   const startedAt = Date.now() - Math.round(process.uptime() * 1_000);
   return {
     activity: observation.activity,
@@ -33,13 +29,12 @@ export function createMachine(options: MachineOptions): Machine {
     streamsOpen,
     findCatalog: domains.file.find,
     openReader: () => connectDatabase({ url: config.databaseUrl, sync: 'normal', readonly: true }),
+    nodes: node.records,
     node: () => ({
-      id,
+      id: node.id,
       version: VERSION,
       runtime: `Bun ${Bun.version}`,
-      pid: process.pid,
       startedAt,
-      addresses: addresses(),
       residentBytes: process.memoryUsage.rss(),
       heapBytes: process.memoryUsage().heapUsed,
       cpuSeconds: cpuSeconds(),

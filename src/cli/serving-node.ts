@@ -1,12 +1,14 @@
 // This server as a node: its heartbeat, whether it leads, and what only the leader does. On SQLite it
-// is the only node there can be, and says that it lives for `tollgate nodes` alone. Made by serve.
+// is the only node there can be, and says that it lives for `tollgate nodes` alone. Made with the
+// database of a server (`serving-store.ts`), because what it holds carries the node's boot.
 
 import { hostname } from 'node:os';
 import type { DatabaseClock } from '../cluster/clock.ts';
 import { createDuties } from '../cluster/duties.ts';
 import { createLeases } from '../cluster/leases.ts';
-import { createMember, type Member } from '../cluster/member.ts';
+import { createMember, LEADER, type Member } from '../cluster/member.ts';
 import { createNodes, type NodeReport, type Nodes } from '../cluster/nodes.ts';
+import { type ClusterNodeRecord, nodeRecord } from '../cluster/record.ts';
 import { createId, type RandomBytes } from '../core/id.ts';
 import { within } from '../generate/within.ts';
 import type { Log } from '../observe/log.ts';
@@ -16,19 +18,37 @@ import { VERSION } from '../version.ts';
 /** For the last words to a database that may be gone. */
 const FAREWELL_MS = 2_000;
 
+/** What a server tells of itself with every heartbeat. */
+export type ServingReport = Omit<NodeReport, 'seenAt' | 'clockOffsetMs' | 'state'>;
+
 export type ServingNode = {
   readonly id: string;
   readonly member: Member;
   readonly nodes: Nodes;
-  /** Beats from now on, and begins and ends jobs as the lead comes and goes. Returns what ends it. */
-  readonly start: (jobs: readonly (() => () => void)[]) => () => void;
-  /** It is about to end: gives up the lead, and says that it drains. */
+  /** All nodes, as they are shown. */
+  readonly records: () => Promise<readonly ClusterNodeRecord[]>;
+  /**
+   * Beats from now on, and begins and ends the jobs as the lead comes and goes. Returns what ends
+   * both.
+   */
+  readonly start: (
+    report: () => ServingReport,
+    jobs: readonly (() => () => void)[],
+  ) => Promise<() => void>;
+  /** It is about to end: gives up the lead and says that it drains. */
   readonly drain: () => Promise<void>;
   /** Its last word, once nothing is left. */
   readonly leave: () => Promise<void>;
 };
 
-export function createServingNode(options: {
+/** Before `start`, nothing is known of it but that it is there. */
+const NOTHING: ServingReport = {
+  ...{ addresses: [], redis: 'off', limits: 'own', catalogVersion: 0, catalogDigest: '' },
+  inFlight: 0,
+};
+
+/** Registers the node; where that fails, it is fenced until a later heartbeat is heard. */
+export async function openServingNode(options: {
   readonly database: Database;
   readonly workers: number;
   readonly clock: DatabaseClock;
@@ -36,21 +56,25 @@ export function createServingNode(options: {
   readonly monotonic: () => number;
   readonly randomBytes: RandomBytes;
   readonly log: Pick<Log, 'info' | 'warn' | 'error'>;
-  readonly report: () => Omit<NodeReport, 'seenAt' | 'clockOffsetMs' | 'state'>;
-}): ServingNode {
-  const { database, workers, clock, monotonic, randomBytes, log, report } = options;
+}): Promise<ServingNode> {
+  const { database, workers, clock, monotonic, randomBytes, log } = options;
+  const isAlone = database.dialect === 'sqlite';
   const nodes = createNodes(database);
+  const leases = createLeases(database);
   const id = createId('node_', randomBytes);
   let state: NodeReport['state'] = 'serving';
+  let tell = (): ServingReport => NOTHING;
   const member = createMember({
-    ...{ nodes, clock, monotonic, log },
-    leases: createLeases(database),
+    ...{ nodes, leases, clock, monotonic, log, isAlone },
     identity: { node: id, host: hostname(), pid: process.pid, version: VERSION, workers },
-    report: () => ({ ...report(), state }),
+    report: () => ({ ...tell(), state }),
     createBoot: () => createId('boot_', randomBytes),
-    isAlone: database.dialect === 'sqlite',
   });
-  let close: (() => void) | undefined;
+  let endDuties = (): void => undefined;
+
+  // Whoever owns the file knows that nobody else is alive.
+  if (isAlone) await Promise.all([nodes.removeAll(), leases.removeAll()]);
+  await member.beat();
 
   /** A node that cannot say goodbye is held for dead after a while, and that does as well. */
   async function farewell(work: () => Promise<void>): Promise<void> {
@@ -63,11 +87,17 @@ export function createServingNode(options: {
 
   return {
     ...{ id, member, nodes },
-    start(jobs) {
+    async records() {
+      const leader = await leases.holderOf(LEADER);
+      return (await nodes.list()).map((row) => nodeRecord(row, leader));
+    },
+    async start(report, jobs) {
+      tell = report;
       const duties = createDuties(member.isLeader, jobs);
-      const stop = member.start(duties.settle);
+      endDuties = duties.close;
+      await member.beat();
       duties.settle();
-      close = duties.close;
+      const stop = member.start(duties.settle);
       return () => {
         stop();
         duties.close();
@@ -75,7 +105,7 @@ export function createServingNode(options: {
     },
     async drain() {
       state = 'draining';
-      close?.();
+      endDuties();
       await farewell(async () => {
         await member.resign();
         await member.beat();

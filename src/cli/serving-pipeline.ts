@@ -18,7 +18,7 @@ import { startTimer } from '../upstream/timer.ts';
 import { VERSION } from '../version.ts';
 import type { Observation } from './observation.ts';
 import { proxiedSchemes } from './runtime.ts';
-import { createSelfAudit } from './self-audit.ts';
+import { createServingAudit } from './serving-audit.ts';
 import type { ServingDomains } from './serving-domains.ts';
 
 /** Younger requests may be about to get their hold, or to lose it: the audit leaves them alone. */
@@ -77,7 +77,8 @@ export async function createServingPipeline(options: ServingPipelineOptions) {
     heartbeatMs: config.heartbeatMs,
     silentCommitMs: config.silentCommitMs,
   };
-  const selfAudit = createSelfAudit({
+  const selfAudit = createServingAudit({
+    store,
     url: config.databaseUrl,
     everyMs: config.auditMs,
     clock,

@@ -1,7 +1,11 @@
-// What a server has of its database: the file for itself, a connection for its requests, and the
-// ledger in a thread of its own. Opened by serve before it listens, and closed after its last answer.
+// What a server has of its database: a connection for its requests, itself as a node, and the ledger
+// in a thread of its own; of SQLite, the file for itself. Opened by serve before it listens, and
+// closed after its last answer.
 
+import type { DatabaseClock } from '../cluster/clock.ts';
+import { type RecoveryOptions, startRecovery } from '../cluster/recovery.ts';
 import type { Config } from '../config.ts';
+import type { RandomBytes } from '../core/id.ts';
 import type { Micro } from '../core/money.ts';
 import type { InFlight } from '../generate/in-flight.ts';
 import type { RecoverCommand } from '../ledger/contract.ts';
@@ -14,26 +18,37 @@ import { connectDatabase, isSqliteUrl } from '../store/connect.ts';
 import type { Database } from '../store/database.ts';
 import { migrate } from '../store/migrate.ts';
 import { ownDatabase } from '../store/owner.ts';
+import { openServingNode, type ServingNode } from './serving-node.ts';
 
 export type ServingStore = {
   /** Not for money: its commits survive the process, and a power cut once the ledger commits. */
   readonly database: Database;
+  /** What it holds carries the boot of this node. */
   readonly ledger: RemoteLedger;
+  readonly node: ServingNode;
   /** What keeps new requests from being served; empty where nothing does. */
   readonly problems: () => Promise<readonly string[]>;
   /** From now on, ends holds whose request is gone. Returns the function that stops it. */
   readonly endLostHolds: (inFlight: Pick<InFlight, 'live'>) => () => void;
+  /** A job of the leader: ends what dead nodes have left. Returns the function that stops it. */
+  readonly recoverNodes: () => () => void;
   /** Answers how many commands could not be written. */
   readonly close: () => Promise<number>;
 };
 
 export type ServingStoreOptions = {
-  readonly config: Pick<Config, 'databaseUrl' | 'ledgerSync'>;
+  readonly config: Pick<Config, 'databaseUrl' | 'ledgerSync' | 'workers'>;
   readonly log: Log;
   readonly alert: RaiseAlert;
   /** Told of each batch that the ledger has written. */
   readonly onBatch?: (size: number, durationMs: number) => void;
+  /** Unix milliseconds. */
   readonly clock: () => number;
+  /** Learns the database's time. */
+  readonly databaseClock: DatabaseClock;
+  /** Milliseconds of a clock that never jumps. */
+  readonly monotonic: () => number;
+  readonly randomBytes: RandomBytes;
   /** What a million service tokens cost now: for requests that no longer know it themselves. */
   readonly usdPerMillion: () => Micro;
 };
@@ -43,27 +58,31 @@ const LOST_SWEEP_MS = 10_000;
 const LOST_AGE_MS = 60_000;
 
 /**
- * Takes the database for this process and ends every hold that a dead one has left. Throws
- * `StoreError` where another server has it, and `LedgerUnavailable` where it cannot be written.
+ * Takes a file of SQLite's for this process and ends every hold that a dead one has left; of
+ * PostgreSQL it becomes one node, and leaves the holds of others to the leader. Throws `StoreError`
+ * where another server has the file, and `LedgerUnavailable` where it cannot be written.
  */
 export async function openServingStore(options: ServingStoreOptions): Promise<ServingStore> {
   const { config, log, alert, onBatch, clock, usdPerMillion } = options;
   const url = config.databaseUrl;
+  const isAlone = isSqliteUrl(url);
   // Requests wait for this connection, so it never waits for the disk: no money goes through it,
   // and the ledger's next commit syncs the log with all that is in it.
   const database = connectDatabase({ url, sync: 'normal', checkpoints: false });
   let release: () => void = () => undefined;
   let ledger: RemoteLedger | undefined;
+  let node: ServingNode | undefined;
 
   async function close(): Promise<number> {
     const left = (await ledger?.close()) ?? 0;
+    await node?.leave();
     await database.close();
     release();
     return left;
   }
 
   try {
-    release = isSqliteUrl(url) ? ownDatabase(url) : release;
+    release = isAlone ? ownDatabase(url) : release;
     await migrate(database);
     ledger = createRemoteLedger({
       url,
@@ -73,37 +92,54 @@ export async function openServingStore(options: ServingStoreOptions): Promise<Se
       onDeath: (cause) => alert({ kind: 'ledger_stopped' }, cause),
       ...(onBatch === undefined ? {} : { onBatch }),
     });
-    const everything = {
-      live: [],
-      createdBefore: Number.MAX_SAFE_INTEGER,
-      phase: 'ended',
-    } as const;
-    const recovered = await recoverAll(ledger, {
-      ...everything,
-      usdPerMillion: usdPerMillion(),
-      nowMs: clock(),
+    if (isAlone) {
+      const recovered = await recoverAll(ledger, {
+        live: [],
+        createdBefore: Number.MAX_SAFE_INTEGER,
+        phase: 'ended',
+        usdPerMillion: usdPerMillion(),
+        nowMs: clock(),
+      });
+      if (recovered.length > 0) log.warn(`ledger: recovered ${recovered.length} open holds`);
+    }
+    const { databaseClock, monotonic, randomBytes } = options;
+    const clocks = { clock: databaseClock, monotonic };
+    node = await openServingNode({
+      ...{ database, workers: config.workers, ...clocks, randomBytes, log },
     });
-    if (recovered.length > 0) log.warn(`ledger: recovered ${recovered.length} open holds`);
   } catch (error) {
     await close();
     throw error;
   }
 
-  const serving = ledger;
+  const own = node;
+  const { member, nodes } = own;
+  const serving = stamped(ledger, member.boot);
+  const recovery: RecoveryOptions = {
+    ...{ database, nodes, member, ledger, clock, usdPerMillion, log },
+  };
   return {
     database,
     ledger: serving,
-    problems: () => problemsOf(database, serving),
+    node: own,
+    problems: async () => [...member.problems(), ...(await problemsOf(database, serving))],
     endLostHolds: ({ live }) =>
       startSweep(serving, { log, alert }, () => ({
+        ...(isAlone ? {} : { boots: [member.boot()] }),
         live: live(),
         createdBefore: clock() - LOST_AGE_MS,
         phase: 'expired',
         usdPerMillion: usdPerMillion(),
         nowMs: clock(),
       })),
+    recoverNodes: () => (isAlone ? () => undefined : startRecovery(recovery)),
     close,
   };
+}
+
+/** The same ledger, whose holds say which node will end them. */
+function stamped(ledger: RemoteLedger, boot: () => string): RemoteLedger {
+  return { ...ledger, hold: (command) => ledger.hold({ ...command, boot: boot() }) };
 }
 
 /** There must never be such a hold, so each of them is an error in the log. */

@@ -59,5 +59,10 @@ export function createLeases(database: Database, now: SQL<number> = databaseNow(
     return row?.holder;
   }
 
-  return { take, release, holderOf };
+  /** For whoever has the database to itself: nobody else can hold any. */
+  async function removeAll(): Promise<void> {
+    await db.delete(leases);
+  }
+
+  return { take, release, holderOf, removeAll };
 }

@@ -20,6 +20,7 @@ import type { Ledger } from '../ledger/contract.ts';
 import type { AccountLimits } from '../limits/limits.ts';
 import type { Database } from '../store/database.ts';
 import type { MailMode } from './records/auth.ts';
+import type { NodeRecord } from './records/operator-machine.ts';
 import type { RouteServer } from './rim/route.ts';
 
 /** The domains over a connection of the dashboard's own, which syncs what it commits. */
@@ -98,17 +99,17 @@ export type Machine = {
   /** A connection that cannot write, for one long read; who opens it closes it. */
   readonly openReader: () => Database;
   readonly node: () => NodeFacts;
+  /** All that serve this database, the dead of the last day too. */
+  readonly nodes: () => Promise<readonly Omit<NodeRecord, 'process'>[]>;
 };
 
-/** One process; a cluster will have several. */
+/** The process that answers. */
 export type NodeFacts = {
   readonly id: string;
   readonly version: string;
   readonly runtime: string;
-  readonly pid: number;
   /** Unix milliseconds. */
   readonly startedAt: number;
-  readonly addresses: readonly string[];
   readonly residentBytes: number;
   readonly heapBytes: number;
   readonly cpuSeconds: number;

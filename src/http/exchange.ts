@@ -34,7 +34,10 @@ export type HandlerDependencies = {
   readonly warnings: () => readonly string[];
   /** Whether the books of an account differ, so that nothing new may be sold to it. */
   readonly isStopped: (accountId: string) => boolean;
+  /** It is about to end: nothing new should be sent here. */
   readonly draining: () => boolean;
+  /** Whether what is sent here all the same is refused. */
+  readonly isRefusing: () => boolean;
   readonly touchKey: (keyId: string) => void;
   readonly onInternal: (requestId: string, error: unknown) => void;
   readonly tallies: Tallies;
@@ -131,7 +134,7 @@ export async function answer(
   work: () => Response | Promise<Response>,
 ): Promise<Response> {
   try {
-    if (dependencies.draining()) throw stopping();
+    if (dependencies.isRefusing()) throw stopping();
     return await work();
   } catch (error) {
     return refuse(dependencies, exchange, error);

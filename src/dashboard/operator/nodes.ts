@@ -1,6 +1,6 @@
-// The processes that serve, in the console: one, in the shape in which a cluster will have several.
+// The processes that serve, in the console: what each of them says of itself, and more of the one that
+// answers.
 
-import { isoTime } from '../../core/calendar.ts';
 import type { SignedInOperator } from '../../identity/session.ts';
 import type { MachineDependencies } from '../dependencies.ts';
 import type { NodeRecord } from '../records/operator-machine.ts';
@@ -8,32 +8,33 @@ import type { List } from '../rim/page.ts';
 import { type Route, sessionRoute } from '../rim/route.ts';
 
 export function nodeRoutes(dependencies: MachineDependencies): readonly Route<SignedInOperator>[] {
-  const { machine, draining, inFlight } = dependencies;
+  const { machine } = dependencies;
   return [
     sessionRoute({
       method: 'GET',
       path: '/nodes',
       quiet: true,
-      handle(): List<NodeRecord> {
-        const node = machine.node();
-        const record: NodeRecord = {
-          id: node.id,
-          object: 'node',
-          version: node.version,
-          runtime: node.runtime,
-          pid: node.pid,
-          state: draining() ? 'draining' : 'serving',
-          started_at: isoTime(node.startedAt),
-          addresses: node.addresses,
-          resident_bytes: node.residentBytes,
-          heap_bytes: node.heapBytes,
-          cpu_seconds: Math.round(node.cpuSeconds * 10) / 10,
-          threads: node.threads,
-          loop_lag_ms: Math.round(machine.activity.loopLagMs() * 10) / 10,
-          in_flight: inFlight(),
+      async handle(): Promise<List<NodeRecord>> {
+        const own = machine.node();
+        const process = {
+          runtime: own.runtime,
+          resident_bytes: own.residentBytes,
+          heap_bytes: own.heapBytes,
+          cpu_seconds: tenths(own.cpuSeconds),
+          threads: own.threads,
+          loop_lag_ms: tenths(machine.activity.loopLagMs()),
         };
-        return { object: 'list', data: [record], next: null };
+        const nodes = await machine.nodes();
+        const data = nodes.map((node) => ({
+          ...node,
+          process: node.id === own.id ? process : null,
+        }));
+        return { object: 'list', data, next: null };
       },
     }),
   ];
+}
+
+function tenths(value: number): number {
+  return Math.round(value * 10) / 10;
 }

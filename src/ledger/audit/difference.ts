@@ -51,6 +51,8 @@ export type AuditScope = {
 
 /** What a server is doing, all of it seen at the same moment, before the books are looked at. */
 export type LiveRequests = {
+  /** Of the node whose requests these are; absent where all open holds should be among them. */
+  readonly boot?: string;
   readonly requests: readonly string[];
   /** Of the limits; `startedAt` in Unix milliseconds. */
   readonly claims: readonly {

@@ -10,6 +10,7 @@ import { all, type Window, windowsOf } from './pages.ts';
 type Row = {
   readonly requestId: string;
   readonly accountId: string;
+  readonly boot: string;
   readonly phase: HoldPhase;
   readonly createdAt: bigint;
   readonly dispatchedAt: bigint | null;
@@ -64,7 +65,7 @@ async function storiesOf(
   // with a receipt tells since when they are written. Rows are in order, whatever the clock did.
   return all<Row>(
     database,
-    sql`select h.request_id as "requestId", h.account_id as "accountId", h.phase,
+    sql`select h.request_id as "requestId", h.account_id as "accountId", h.boot, h.phase,
           h.created_at as "createdAt", h.dispatched_at as "dispatchedAt",
           h.checkpoint_at as "checkpointAt", h.ended_at as "endedAt",
           u.charged, u.debited, u.loss, u.account_id as "recordAccount",
@@ -123,12 +124,18 @@ function phaseContradiction(row: Row): string | undefined {
   return undefined;
 }
 
-/** Whether an open hold is older than `createdBefore` and its request is not under way. */
+/**
+ * Whether an open hold is older than `createdBefore` and its request is not under way. Those of other
+ * nodes are known to them alone, and those of dead ones are ended by the leader.
+ */
 function orphanTest({ live }: AuditScope): (row: Row) => boolean {
   if (live === undefined) return () => false;
   const requests = new Set(live.requests);
-  return ({ requestId, createdAt, endedAt }) =>
-    endedAt === null && Number(createdAt) < live.createdBefore && !requests.has(requestId);
+  return ({ requestId, boot, createdAt, endedAt }) =>
+    endedAt === null &&
+    (live.boot ?? boot) === boot &&
+    Number(createdAt) < live.createdBefore &&
+    !requests.has(requestId);
 }
 
 async function recordsWithoutHold(

@@ -1,0 +1,78 @@
+// What the node that audited the books has found, for the other nodes: a row of the database. Whoever
+// reads it checks it, because another version may have written it.
+
+import { type Static, Type } from '@sinclair/typebox';
+import { Value } from '@sinclair/typebox/value';
+import type { Difference } from '../ledger/audit.ts';
+import type { Database } from '../store/contract.ts';
+import { readNote, writeNote } from '../store/server-notes.ts';
+import type { SharedAudit } from './self-audit.ts';
+
+const AuditNote = Type.Object({
+  boot: Type.String(),
+  failure: Type.Union([Type.String(), Type.Null()]),
+  last: Type.Union([
+    Type.Object({
+      startedAt: Type.Number(),
+      endedAt: Type.Number(),
+      ok: Type.Boolean(),
+      count: Type.Number(),
+    }),
+    Type.Null(),
+  ]),
+  differences: Type.Array(
+    Type.Object({
+      kind: Type.String(),
+      accountId: Type.Union([Type.String(), Type.Null()]),
+      subject: Type.String(),
+      detail: Type.String(),
+    }),
+  ),
+});
+
+/** Writes what this boot has found. */
+export async function writeAuditNote(
+  database: Database,
+  boot: string,
+  { failure, last, differences }: SharedAudit,
+  nowMs: number,
+): Promise<void> {
+  const note: Static<typeof AuditNote> = {
+    boot,
+    failure: failure ?? null,
+    last: last ?? null,
+    differences: differences.map((difference) => ({ ...difference })),
+  };
+  await writeNote(database, 'audit', JSON.stringify(note), nowMs);
+}
+
+export type AuditNoteReader = {
+  /** What another boot has found since this was asked before; `undefined` where that is nothing. */
+  readonly read: (ownBoot: string) => Promise<SharedAudit | undefined>;
+};
+
+export function createAuditNoteReader(database: Database): AuditNoteReader {
+  let known: string | undefined;
+  return {
+    async read(ownBoot) {
+      const text = await readNote(database, 'audit');
+      if (text === undefined || text === known) return undefined;
+      known = text;
+      const note = parse(text);
+      if (!Value.Check(AuditNote, note) || note.boot === ownBoot) return undefined;
+      return {
+        failure: note.failure ?? undefined,
+        last: note.last ?? undefined,
+        differences: note.differences as readonly Difference[],
+      };
+    },
+  };
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

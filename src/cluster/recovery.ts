@@ -1,0 +1,81 @@
+// What the leader does about nodes that are dead: it declares them so, and ends the holds that they
+// have left. Each hold has exactly one end, whoever else tries: the ledger sees to that.
+
+import type { UsdRate } from '../core/money.ts';
+import { holdingBoots } from '../ledger/boots.ts';
+import type { Ledger, Recovered } from '../ledger/contract.ts';
+import { recoverAll } from '../ledger/recover.ts';
+import type { Database } from '../store/contract.ts';
+import type { Member } from './member.ts';
+import type { Nodes } from './nodes.ts';
+
+/** How soon the leader notices; a dead node's holds are promised to end within 30 s. */
+const LOOK_MS = 1_000;
+
+/** Of people's memory of the dead. */
+const SWEEP_MS = 600_000;
+
+export type RecoveryOptions = {
+  readonly database: Database;
+  readonly nodes: Nodes;
+  readonly member: Pick<Member, 'silent'>;
+  readonly ledger: Ledger;
+  /** Unix milliseconds. */
+  readonly clock: () => number;
+  /** What a million service tokens cost now: for requests that no longer know it themselves. */
+  readonly usdPerMillion: () => UsdRate;
+  readonly log: {
+    readonly warn: (message: string) => void;
+    readonly error: (message: string, cause?: unknown) => void;
+  };
+};
+
+/** One look. Answers the holds that it ended. */
+export async function recoverDead(options: RecoveryOptions): Promise<readonly Recovered[]> {
+  const { database, nodes, member, ledger, clock, usdPerMillion, log } = options;
+  for (const row of member.silent()) {
+    const isDead = await nodes.bury(row);
+    if (isDead) log.warn(`cluster: ${row.node} (${row.host}) is dead: no heartbeat for too long`);
+  }
+  // In this order: a boot is registered before it holds anything, so one that is found here and is
+  // not alive afterwards is dead or gone.
+  const boots = await holdingBoots(database);
+  if (boots.length === 0) return [];
+  const rows = await nodes.list();
+  const alive = new Set(rows.filter((row) => row.deadAt === null).map((row) => row.boot));
+  const dead = boots.filter((boot) => !alive.has(boot));
+  if (dead.length === 0) return [];
+  const recovered = await recoverAll(ledger, {
+    boots: dead,
+    live: [],
+    createdBefore: Number.MAX_SAFE_INTEGER,
+    phase: 'ended',
+    usdPerMillion: usdPerMillion(),
+    nowMs: clock(),
+  });
+  if (recovered.length > 0) {
+    log.warn(`ledger: recovered ${recovered.length} open holds of ${dead.length} dead boots`);
+  }
+  return recovered;
+}
+
+/** A duty of the leader (`duties.ts`). Returns what ends it. */
+export function startRecovery(options: RecoveryOptions): () => void {
+  let isLooking = false;
+  const look = async (): Promise<void> => {
+    if (isLooking) return;
+    isLooking = true;
+    try {
+      await recoverDead(options);
+    } catch (error) {
+      options.log.error('cluster: dead nodes could not be looked for', error);
+    }
+    isLooking = false;
+  };
+  const looking = setInterval(() => void look(), LOOK_MS);
+  const sweeping = setInterval(() => void options.nodes.sweep().catch(() => undefined), SWEEP_MS);
+  return () => {
+    clearInterval(looking);
+    clearInterval(sweeping);
+  };
+}
