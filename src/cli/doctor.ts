@@ -139,15 +139,12 @@ async function checkLedger(database: Database): Promise<Finding> {
 }
 
 async function checkClock(database: Database, nowMs: number): Promise<Finding> {
-  const newest = await database.db
-    .select({
-      at: sql<number>`max(
-        coalesce((select max(${accounts.createdAt}) from ${accounts}), 0),
-        coalesce((select max(${holds.createdAt}) from ${holds}), 0),
-        coalesce((select max(${ledgerEntries.at}) from ${ledgerEntries}), 0))`,
-    })
-    .from(sql`(select 1)`)
-    .get();
+  const [newest] = await database.rows<{ at: bigint | null }>(
+    sql`select max(at) as at from (
+      select max(${accounts.createdAt}) as at from ${accounts}
+      union all select max(${holds.createdAt}) from ${holds}
+      union all select max(${ledgerEntries.at}) from ${ledgerEntries}) as newest`,
+  );
   const behindMs = Number(newest?.at ?? 0) - nowMs;
   if (behindMs <= 1_000) return { ok: true, detail: isoTime(nowMs) };
   const seconds = Math.ceil(behindMs / 1_000);

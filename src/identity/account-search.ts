@@ -4,6 +4,7 @@
 import { and, desc, eq, inArray, lt, or, type SQL, sql } from 'drizzle-orm';
 import type { Standing } from '../core/admit.ts';
 import type { Database } from '../store/database.ts';
+import { beginsWith, contains } from '../store/portable.ts';
 import { accounts, blocks } from '../store/tables.ts';
 import type { Account } from './accounts.ts';
 import { isInForce } from './blocks.ts';
@@ -34,7 +35,7 @@ export async function searchAccounts(
     .where(
       and(
         before === undefined ? undefined : lt(number, before),
-        text === undefined ? undefined : contains(text),
+        text === undefined ? undefined : isNamed(text),
         plan === undefined ? undefined : eq(accounts.plan, plan),
         emailVerified === undefined ? undefined : eq(accounts.emailVerified, emailVerified),
         standing === 'blocked' ? isBlocked() : undefined,
@@ -56,11 +57,7 @@ export async function searchAccounts(
   }
 }
 
-/** Not LIKE, in which some characters of an address would stand for any. */
-function contains(text: string): SQL | undefined {
+function isNamed(text: string): SQL | undefined {
   const email = text.trim().normalize('NFC').toLowerCase();
-  return or(
-    sql`instr(${accounts.email}, ${email}) > 0`,
-    sql`instr(${accounts.id}, ${text.trim()}) = 1`,
-  );
+  return or(contains(accounts.email, email), beginsWith(accounts.id, text.trim()));
 }

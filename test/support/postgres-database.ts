@@ -1,7 +1,9 @@
-// Databases of the one PostgreSQL of a test process, each a copy of one that was migrated once. The
-// server starts with the first of them, and is stopped by its guardian when the process has ended.
+// Databases of the one PostgreSQL of a test process, each a copy of one that was migrated once. To
+// copy takes as long as a test, so one that was closed is emptied and used again. The server starts
+// with the first of them, and is stopped by its guardian when the process has ended.
 
 import { sql } from 'drizzle-orm';
+import type { Database } from '../../src/store/contract.ts';
 import type { SqliteDatabase } from '../../src/store/database.ts';
 import { migrate } from '../../src/store/migrate.ts';
 import { openPostgres } from '../../src/store/postgres/database.ts';
@@ -9,14 +11,32 @@ import { type PostgresServer, startPostgres } from './services.ts';
 
 const TEMPLATE = 'migrated';
 
+/** As the administrator: the triggers that keep the books append-only are off in this session. */
+const EMPTY = `do $$ declare it record; begin
+  set local session_replication_role = replica;
+  for it in select tablename as name from pg_tables where schemaname = 'public' loop
+    execute format('delete from %I', it.name);
+  end loop;
+  for it in select sequencename as name from pg_sequences
+    where schemaname = 'public' and last_value is not null loop
+    execute format('alter sequence %I restart', it.name);
+  end loop;
+end $$`;
+
 let server: Promise<PostgresServer> | undefined;
 let databases = 0;
+const closed: string[] = [];
 
 /** A new migrated database; the caller closes it. */
 export async function newPostgresDatabase(): Promise<SqliteDatabase> {
-  const database = openPostgres({ url: await newPostgresUrl() });
+  const url = await newPostgresUrl();
+  const database = openPostgres({ url });
   return {
     ...database,
+    async close() {
+      await database.close();
+      closed.push(url);
+    },
     get connection(): never {
       throw new Error('This test needs the connection of SQLite: make it a sqliteTest.');
     },
@@ -27,6 +47,11 @@ export async function newPostgresDatabase(): Promise<SqliteDatabase> {
 export async function newPostgresUrl(): Promise<string> {
   server ??= startWithTemplate();
   const { url } = await server;
+  const used = closed.pop();
+  if (used !== undefined) {
+    await asAdministrator(used, EMPTY);
+    return used;
+  }
   databases += 1;
   const name = `copy_${databases}`;
   await asAdministrator(url, `create database ${name} template ${TEMPLATE} strategy file_copy`);
@@ -43,7 +68,7 @@ async function startWithTemplate(): Promise<PostgresServer> {
 }
 
 async function asAdministrator(url: string, statement: string): Promise<void> {
-  const database = openPostgres({ url, max: 1, statementTimeoutMs: 20_000 });
+  const database: Database = openPostgres({ url, max: 1, statementTimeoutMs: 20_000 });
   await database.db.run(sql.raw(statement)).finally(database.close);
 }
 

@@ -10,7 +10,7 @@ import type { Database, Queries } from '../contract.ts';
 import { StoreError } from '../error.ts';
 import '../plain-errors.ts';
 import { fromDriver, PostgresRefusal, TRANSACTION_ABORTED, UnknownOutcome } from './error.ts';
-import { numberPlaceholders } from './placeholders.ts';
+import { toPostgres } from './placeholders.ts';
 import { createPool } from './pool.ts';
 import type { Reply, Session } from './session.ts';
 import { prepareOn } from './statement.ts';
@@ -54,7 +54,7 @@ export function openPostgres(options: PostgresOptions): Database {
   const ambient = new AsyncLocalStorage<Transaction>();
   const dialect = new SQLiteAsyncDialect();
   const db: Queries = drizzle(async (text, values, method) => {
-    const { rows, count } = await ask(numberPlaceholders(text), values);
+    const { rows, count } = await ask(toPostgres(text), values);
     return { rows: (method === 'get' ? rows[0] : rows) as unknown[], changes: count };
   });
 
@@ -117,7 +117,7 @@ export function openPostgres(options: PostgresOptions): Database {
     db,
     async rows<Row>(query: SQL) {
       const { sql, params } = dialect.sqlToQuery(query);
-      const { rows, columns } = await ask(numberPlaceholders(sql), params);
+      const { rows, columns } = await ask(toPostgres(sql), params);
       return rows.map(
         (row) => Object.fromEntries(columns.map((name, index) => [name, row[index]])) as Row,
       );

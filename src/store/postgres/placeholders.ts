@@ -1,5 +1,6 @@
-// Turns the SQL of Drizzle's builder for SQLite into PostgreSQL's: parameters get numbers, and a
-// column that the database counts takes its next number. Called for every statement, once a text.
+// Turns the SQL of Drizzle's builder for SQLite into PostgreSQL's: parameters get numbers, a column
+// that the database counts takes its next number, and the columns of a conflict lose their table,
+// which PostgreSQL does not want to hear there. Called for every statement, once a text.
 
 /**
  * What a `serial` column is written with: SQLite gives a null the next number, and PostgreSQL does
@@ -10,10 +11,12 @@ export const NEXT_NUMBER = 'null /* next number */';
 /** Texts differ by how many values a list has; more than these are not worth their memory. */
 const KNOWN_MAX = 2_000;
 
+const CONFLICT = / on conflict \([^)]*\)/;
+
 const known = new Map<string, string>();
 
 /** Strings and quoted names stay as they are, whatever is in them. */
-export function numberPlaceholders(text: string): string {
+export function toPostgres(text: string): string {
   const found = known.get(text);
   if (found !== undefined) return found;
   let count = 0;
@@ -25,6 +28,7 @@ export function numberPlaceholders(text: string): string {
     return part === NEXT_NUMBER ? 'default' : part;
   });
   if (known.size >= KNOWN_MAX) known.clear();
-  known.set(text, numbered);
-  return numbered;
+  const portable = numbered.replace(CONFLICT, (target) => target.replaceAll(/"[^"]+"\./g, ''));
+  known.set(text, portable);
+  return portable;
 }

@@ -3,7 +3,7 @@
 
 import type { Query, Statement } from '../contract.ts';
 import { createBinder } from '../statement.ts';
-import { numberPlaceholders } from './placeholders.ts';
+import { toPostgres } from './placeholders.ts';
 import type { Reply } from './session.ts';
 
 export function prepareOn<Values extends object, Row extends readonly unknown[]>(
@@ -11,7 +11,7 @@ export function prepareOn<Values extends object, Row extends readonly unknown[]>
   query: Query,
 ): Statement<Values, Row> {
   const { sql, params } = query.toSQL();
-  const text = numberPlaceholders(sql);
+  const text = toPostgres(sql);
   const bind = createBinder(params);
   const run = (values: Values): Promise<Reply> => ask(text, bind(values));
   const rowsOf = (reply: Reply): readonly Row[] => reply.rows as unknown as readonly Row[];
