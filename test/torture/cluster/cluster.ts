@@ -1,5 +1,6 @@
 // Several gateways over one PostgreSQL and one Redis, each of them behind a proxy of its own, as one
-// round of the rig has them. Who starts one stops it: gateways, servers, proxies and folders go.
+// round of the rig has them. Who starts one stops it: gateways, servers and proxies end. The folders
+// of the gateways stay until they are discarded, for whoever has to find out what went wrong.
 
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -33,6 +34,7 @@ export type Cluster = {
   readonly target: (random: Random) => Promise<Target>;
   readonly nodeOf: (target: Target) => ClusterNode | undefined;
   readonly stop: () => Promise<void>;
+  readonly discard: () => Promise<void>;
 };
 
 /** Its clock is set an hour ahead on SIGUSR2; an executable takes a preloaded module, too. */
@@ -40,8 +42,12 @@ const JUMPING_CLOCK = join(import.meta.dir, '../../support/jumping-clock.ts');
 
 export async function startCluster(catalog: string, size: number): Promise<Cluster> {
   const started: (() => Promise<unknown>)[] = [];
+  const directories: string[] = [];
   const stop = async () => {
     for (const end of started.reverse().splice(0)) await end();
+  };
+  const discard = async () => {
+    for (const each of directories) await rm(each, { recursive: true, force: true });
   };
   try {
     const postgres = await startPostgres();
@@ -65,10 +71,8 @@ export async function startCluster(catalog: string, size: number): Promise<Clust
         }),
         nextGeneration,
       );
-      started.push(async () => {
-        await killer.gateway().kill();
-        await rm(killer.gateway().directory, { recursive: true, force: true });
-      });
+      started.push(() => killer.gateway().kill());
+      directories.push(killer.gateway().directory);
       return { killer, ...proxies };
     };
     // At once: that they make their tables once is a part of what is tried.
@@ -76,13 +80,14 @@ export async function startCluster(catalog: string, size: number): Promise<Clust
     const directory = nodes[0]?.killer.gateway().directory ?? '';
     const environment = { ...SHARED_SETTINGS, DATABASE_URL: database, REDIS_URL: redis.url };
     return {
-      ...{ nodes, postgres, redis, database, stop },
+      ...{ nodes, postgres, redis, database, stop, discard },
       commands: { directory, environment },
       target: (random) => chooseTarget(nodes, random),
       nodeOf: ({ url }) => nodes.find(({ killer }) => killer.gateway().url === url),
     };
   } catch (error) {
     await stop();
+    await discard();
     throw error;
   }
 }

@@ -89,7 +89,7 @@ export async function playClusterRound(options: ClusterRoundOptions): Promise<Ro
       lagMs: lag.stop(),
       ledger: await readLedger(database),
     };
-    return { books, directory: commands.directory, discard: async () => {} };
+    return { books, directory: commands.directory, discard: cluster.discard };
   } finally {
     await cluster.stop();
   }
