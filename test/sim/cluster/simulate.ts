@@ -74,6 +74,7 @@ async function playCluster(world: World, scenario: Scenario): Promise<Report> {
     const limits = createLeasedLimits({
       ...{ redis, local: processLimits(world), holder: `node_${node}`, history: NO_PAST },
       ...{ clock: world.wall, monotonic: world.monotonic, sleep: world.sleep },
+      every: (ms, work) => every(world, ms, work),
       liveNodes: () => nodes.size,
       isLive: () => true,
     });
@@ -160,6 +161,21 @@ function usedOf(bound: Bound, { arrival, endedMs, settled }: Admission): number 
     case 'month':
       return settled ? arrival.usedTokens : chargedTokens(arrival);
   }
+}
+
+/** Returns what ends it. */
+function every(world: World, ms: number, work: () => void): () => void {
+  let goesOn = true;
+  const again = (): void => {
+    if (!goesOn) return;
+    work();
+    world.after(ms, again);
+  };
+  // Nodes do not start at the same instant.
+  world.after(ms * world.random(), again);
+  return () => {
+    goesOn = false;
+  };
 }
 
 function mean(values: readonly number[]): number {
