@@ -87,7 +87,7 @@ async function ask(accountId: string, reason: FinishReason, fails: readonly stri
     format: chatFormat,
     requestId: `req_${accountId}`,
     startedAt: NOW,
-    authorize: () => ({
+    authorize: async () => ({
       keyId: 'key_1',
       accountId,
       plan: 'test',

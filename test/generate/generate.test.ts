@@ -136,7 +136,7 @@ async function rig(accountId: string, changes: Partial<GenerateDependencies> = {
     format: chatFormat,
     requestId,
     startedAt: NOW,
-    authorize: () => ({
+    authorize: async () => ({
       keyId: 'key_1',
       accountId,
       plan: 'test',
@@ -222,12 +222,15 @@ describe('a request that is refused for its money leaves nothing behind', () => 
     const error = await generate(dependencies, call('unconfirmed-1')).catch((cause) => cause);
     expect(error).toBeInstanceOf(GatewayError);
     expect(error.code).toBe('provider_unavailable');
-    expect(used()).toMatchObject(UNUSED);
+    expect(await used()).toMatchObject(UNUSED);
     // Whatever is given to the ledger now is done after all that was given before.
     const nothing = { outputTokens: 0, reasoningTokens: 0, nowMs };
     await open.ledger.checkpoint({ requestId: 'unconfirmed-1', ...nothing });
     expect((await open.books.explain('unconfirmed-1'))?.hold).toMatchObject({ phase: 'released' });
-    expect(open.books.balance('unconfirmed')).toMatchObject({ held: 0n, posted: 10_000n * TOKEN });
+    expect(await open.books.balance('unconfirmed')).toMatchObject({
+      held: 0n,
+      posted: 10_000n * TOKEN,
+    });
   });
 
   test('where the ledger took nothing, which then has nothing to give back', async () => {
@@ -244,7 +247,7 @@ describe('a request that is refused for its money leaves nothing behind', () => 
     });
     const error = await generate(dependencies, call('untaken-1')).catch((cause) => cause);
     expect(error).toMatchObject({ code: 'provider_unavailable' });
-    expect(used()).toMatchObject(UNUSED);
+    expect(await used()).toMatchObject(UNUSED);
     expect(released).toEqual([]);
   });
 
@@ -254,8 +257,8 @@ describe('a request that is refused for its money leaves nothing behind', () => 
     const poor = call('poor-1', { operator });
     const error = await generate(dependencies, poor).catch((cause) => cause);
     expect(error.code).toBe('insufficient_balance');
-    expect(used()).toMatchObject(UNUSED);
-    expect(open.books.balance('poor')).toMatchObject({ held: 0n });
+    expect(await used()).toMatchObject(UNUSED);
+    expect(await open.books.balance('poor')).toMatchObject({ held: 0n });
   });
 });
 
@@ -272,10 +275,10 @@ test('an error of our own behind a whole answer gives back its slot and its hold
       listedAttempt(of, [finished([...ANSWER.slice(0, 2), broken])]),
   });
   await expect(generate(dependencies, call('ours-1'))).rejects.toThrow('ours');
-  expect(used()).toMatchObject({ inFlight: 0 });
+  expect(await used()).toMatchObject({ inFlight: 0 });
   const record = { outcome: 'gateway_failed', debited: 0n };
-  expect(open.books.explain('ours-1')).toMatchObject({ hold: { phase: 'released' }, record });
-  expect(open.books.balance('ours')).toMatchObject({ held: 0n, posted: 10_000n * TOKEN });
+  expect(await open.books.explain('ours-1')).toMatchObject({ hold: { phase: 'released' }, record });
+  expect(await open.books.balance('ours')).toMatchObject({ held: 0n, posted: 10_000n * TOKEN });
 });
 
 test('the ledger hears of every attempt before it is made, and of what has passed', async () => {
@@ -327,9 +330,9 @@ describe('a client that leaves', () => {
     });
     const generated = await generate(dependencies, call('gone-1', { signal: client.signal }));
     expect(generated).toEqual({ kind: 'cancelled' });
-    expect(used()).toMatchObject({ inFlight: 0, dayTokens: 0 });
+    expect(await used()).toMatchObject({ inFlight: 0, dayTokens: 0 });
     expect(inFlight.count()).toBe(0);
-    expect(open.books.balance('gone')).toMatchObject({ held: 0n, posted: 10_000n * TOKEN });
+    expect(await open.books.balance('gone')).toMatchObject({ held: 0n, posted: 10_000n * TOKEN });
     expect((await open.books.explain('gone-1'))?.record).toMatchObject({
       outcome: 'client_cancelled',
     });
@@ -365,6 +368,6 @@ describe('a client that leaves', () => {
       debited: held,
       loss: 3n * 505n * TOKEN - held,
     });
-    expect(open.books.balance('drained')).toMatchObject({ posted: 10_000n * TOKEN - held });
+    expect(await open.books.balance('drained')).toMatchObject({ posted: 10_000n * TOKEN - held });
   });
 });

@@ -143,7 +143,7 @@ describe('put back is', () => {
     const { answer, restore } = setUp('chat');
     await answer(request(HELLO), [think('H'), think('m.'), ...called(CALL), finish()]);
     const again = request(LOST);
-    expect(restore(again)).toEqual({
+    expect(await restore(again)).toEqual({
       ...again,
       turns: [...HELLO, assistant({ reasoning: 'Hm.' }), RESULT],
     });
@@ -162,7 +162,7 @@ describe('put back is', () => {
     await answer(request(HELLO), [think('Hm.'), ...called(CALL), finish()]);
     const own = request([...HELLO, assistant({ reasoning: 'Edited.' }), RESULT]);
     finds = 0;
-    expect(restore(own)).toEqual(own);
+    expect(await restore(own)).toEqual(own);
     expect(finds).toBe(0);
   });
 
@@ -296,14 +296,14 @@ describe('kept is', () => {
     expect((await restore(request(LOST))).turns).not.toEqual(LOST);
   });
 
-  test('nothing where the store is switched off', () => {
+  test('nothing where the store is switched off', async () => {
     const asked = {
       facts: { accountId: 'a' },
       request: request(LOST),
       catalog,
       model: model('chat'),
     };
-    expect(restoreThinking({ reasoning: undefined }, asked)).toBe(asked.request);
+    expect(await restoreThinking({ reasoning: undefined }, asked)).toBe(asked.request);
     const recorder = recordThinking({ reasoning: undefined }, asked);
     recorder.push(think('Hm.'));
     expect(() => recorder.keep(demoUpstream('a'))).not.toThrow();
@@ -320,11 +320,11 @@ describe('one conversation never gets the thoughts of another', () => {
     await answer(request(HELLO, ann), events('Ann owes me.'));
     await answer(request(HELLO, bob), events('Bob is rich.'));
     const lost = [...HELLO, assistant({ toolCalls: [list] })];
-    const restored = async (more: Partial<GenerationRequest>): unknown => {
+    const restored = async (more: Partial<GenerationRequest>): Promise<unknown> => {
       const turn = (await restore(request(lost, more))).turns[1];
       return turn?.role === 'assistant' ? turn.reasoning : undefined;
     };
-    expect([restored(ann), restored(bob), restored({})]).toEqual([
+    expect([await restored(ann), await restored(bob), await restored({})]).toEqual([
       'Ann owes me.',
       'Bob is rich.',
       '',

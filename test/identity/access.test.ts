@@ -24,7 +24,9 @@ type Customer = { readonly accountId: string; readonly keyId: string };
 const REFUSALS: Partial<Record<ErrorCode, (customer: Customer) => Promise<() => Promise<void>>>> = {
   async account_inactive({ accountId }) {
     await identity.accounts.changeStanding(accountId, 'suspended', 'operator');
-    return () => identity.accounts.changeStanding(accountId, 'active', 'operator');
+    return async () => {
+      await identity.accounts.changeStanding(accountId, 'active', 'operator');
+    };
   },
   account_blocked: ({ accountId }) => block('account', accountId),
   api_key_blocked: ({ keyId }) => block('key', keyId),
@@ -71,16 +73,16 @@ async function enter(presented: {
 
 describe.each(Object.entries(FORMS))('a key in %s', (_name, present) => {
   test.each(Object.entries(REFUSALS))('is refused with %s, and only then', async (code, refuse) => {
-    expect(enter(present(key))).toBe('ok');
+    expect(await enter(present(key))).toBe('ok');
     const undo = await refuse({ accountId: account.id, keyId: row.id });
-    expect(enter(present(key))).toBe(code);
+    expect(await enter(present(key))).toBe(code);
     await undo();
-    expect(enter(present(key))).toBe('ok');
+    expect(await enter(present(key))).toBe('ok');
   });
 
-  test('is refused in maintenance', () => {
+  test('is refused in maintenance', async () => {
     maintenance = { on: true };
-    expect(enter(present(key))).toBe('maintenance_mode');
+    expect(await enter(present(key))).toBe('maintenance_mode');
     maintenance = { on: false };
   });
 });
@@ -89,7 +91,7 @@ describe('whoever is signed in', () => {
   const access = createPlaygroundAccess(database);
 
   /** What the pipeline is told, or the code of the refusal. */
-  async function enterSignedIn(accountId: string): unknown {
+  async function enterSignedIn(accountId: string): Promise<unknown> {
     const { blocklist } = await readBlocklist(database, identity.clock());
     try {
       return await access({ accountId, address: ADDRESS }, { blocklist, maintenance });
@@ -105,27 +107,27 @@ describe('whoever is signed in', () => {
   test.each(Object.entries(REFUSALS).filter(([code]) => code !== 'api_key_blocked'))(
     'is refused with %s, and only then',
     async (code, refuse) => {
-      expect(enterSignedIn(accountId)).toEqual(facts);
+      expect(await enterSignedIn(accountId)).toEqual(facts);
       const undo = await refuse({ accountId, keyId: row.id });
-      expect(enterSignedIn(accountId)).toBe(code);
+      expect(await enterSignedIn(accountId)).toBe(code);
       await undo();
-      expect(enterSignedIn(accountId)).toEqual(facts);
+      expect(await enterSignedIn(accountId)).toEqual(facts);
     },
   );
 
   test('is refused in maintenance, with an address that is not verified, and without an account', async () => {
     maintenance = { on: true };
-    expect(enterSignedIn(accountId)).toBe('maintenance_mode');
+    expect(await enterSignedIn(accountId)).toBe('maintenance_mode');
     maintenance = { on: false };
     const facts = { email: 'new@example.com', plan: 'pro', emailVerified: false };
     const unverified = await identity.accounts.create(facts, 'operator');
-    expect(enterSignedIn(unverified.id)).toBe('email_not_verified');
-    expect(enterSignedIn('acct_of_nobody')).toBe('account_inactive');
+    expect(await enterSignedIn(unverified.id)).toBe('email_not_verified');
+    expect(await enterSignedIn('acct_of_nobody')).toBe('account_inactive');
   });
 
   test('has no key that could be blocked', async () => {
     const undo = await REFUSALS.api_key_blocked?.({ accountId, keyId: row.id });
-    expect(enterSignedIn(accountId)).toEqual(facts);
+    expect(await enterSignedIn(accountId)).toEqual(facts);
     await undo?.();
   });
 });

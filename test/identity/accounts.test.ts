@@ -30,12 +30,12 @@ describe('accounts', () => {
       createdAt: START_MS,
     });
     expect(account.id).toMatch(/^acct_[A-Za-z0-9]{24}$/);
-    expect(accounts.find(account.id)).toEqual(account);
-    expect(accounts.find('ANN@example.com')).toEqual(account);
+    expect(await accounts.find(account.id)).toEqual(account);
+    expect(await accounts.find('ANN@example.com')).toEqual(account);
     await expect(accounts.create(facts, 'operator')).rejects.toThrow(
       `An account with this e-mail address exists already: ${account.id}.`,
     );
-    expect(accounts.list()).toEqual([account]);
+    expect(await accounts.list()).toEqual([account]);
   });
 
   test('refuse an unknown plan by naming the plans, and anything that is no e-mail', async () => {
@@ -52,7 +52,7 @@ describe('accounts', () => {
       'no account with this e-mail',
     );
     await expect(accounts.find('acct_nobody')).rejects.toThrow('no account with this id');
-    expect(accounts.list()).toEqual(before);
+    expect(await accounts.list()).toEqual(before);
   });
 
   test('change with one audit event each, and without one when nothing changes', async () => {
@@ -61,10 +61,10 @@ describe('accounts', () => {
     const changed = await accounts.changePlan(account.id, 'power', 'operator');
     expect(changed).toEqual({ ...account, plan: 'power', planSince: account.planSince + 1_000 });
     identity.advance(1_000);
-    expect(accounts.changePlan(account.id, 'power', 'operator')).toEqual(changed);
+    expect(await accounts.changePlan(account.id, 'power', 'operator')).toEqual(changed);
     await accounts.changeStanding(account.id, 'suspended', 'operator');
     await accounts.verifyEmail(account.id, 'operator');
-    expect(accounts.get(account.id)).toEqual({ ...changed, standing: 'suspended' });
+    expect(await accounts.get(account.id)).toEqual({ ...changed, standing: 'suspended' });
     const events = (await listAuditEvents(database, account.id, 10)).map((event) => event.action);
     expect(events).toEqual(['account.standing_changed', 'account.plan_changed', 'account.created']);
   });
@@ -77,7 +77,7 @@ test('a blocklist is of its moment, and a later one has the changes', async () =
   await blocks.add('account', 'acct_a', { reason: 'abuse' }, 'operator');
   await blocks.add('key', 'key_a', { reason: '' }, 'operator');
   await blocks.add('network', '203.0.113.9/24', { reason: 'scan' }, 'operator');
-  const answers = ({ blocklist }: ReturnType<typeof now>) => [
+  const answers = ({ blocklist }: Awaited<ReturnType<typeof now>>) => [
     blocklist.accountBlocked('acct_a'),
     blocklist.keyBlocked('key_a'),
     blocklist.addressBlocked('::ffff:203.0.113.200'),
@@ -97,7 +97,7 @@ test('a blocklist is of its moment, and a later one has the changes', async () =
   await expect(blocks.remove('network', '203.0.113.1/24', 'operator')).rejects.toThrow(
     'is not blocked',
   );
-  expect([answers(now()), answers(between)]).toEqual([
+  expect([answers(await now()), answers(between)]).toEqual([
     [true, true, false, false, false],
     [true, true, true, false, false],
   ]);
@@ -116,36 +116,36 @@ test('a block for a while ends by itself, and then may be set again', async () =
   const hour = { reason: 'scan', forMs: 3_600_000 };
   const block = await blocks.add('account', 'acct_b', hour, 'operator');
   expect(block.expiresAt).toBe(identity.clock() + 3_600_000);
-  expect(now()).toEqual([true, identity.clock() + 3_600_000]);
+  expect(await now()).toEqual([true, identity.clock() + 3_600_000]);
   identity.advance(3_599_999);
   expect((await now())[0]).toBe(true);
   await expect(blocks.add('account', 'acct_b', hour, 'operator')).rejects.toThrow(
     'blocked already',
   );
   identity.advance(1);
-  expect(now()).toEqual([false, Infinity]);
+  expect(await now()).toEqual([false, Infinity]);
   expect((await blocks.list()).some(({ value }) => value === 'acct_b')).toBe(false);
   await expect(blocks.remove('account', 'acct_b', 'operator')).rejects.toThrow('is not blocked');
   await blocks.add('account', 'acct_b', { reason: 'for good' }, 'operator');
-  expect(now()).toEqual([true, Infinity]);
+  expect(await now()).toEqual([true, Infinity]);
   await blocks.remove('account', 'acct_b', 'operator');
 });
 
 test('maintenance has words of its own for as long as it is on, and each change is audited once', async () => {
   const settings = createSettings({ ...identity, randomBytes });
-  expect(settings.maintenance()).toEqual({ on: false });
+  expect(await settings.maintenance()).toEqual({ on: false });
   await settings.setMaintenance({ on: true }, 'operator');
   await settings.setMaintenance({ on: true }, 'operator');
-  expect(readMaintenance(database)).toEqual({ on: true });
+  expect(await readMaintenance(database)).toEqual({ on: true });
   await settings.setMaintenance({ on: true, message: '  Back at noon. ' }, 'operator');
-  expect(readMaintenance(database)).toEqual({ on: true, message: 'Back at noon.' });
+  expect(await readMaintenance(database)).toEqual({ on: true, message: 'Back at noon.' });
   for (const message of ['', ' ', 'a\nb', 'a\u2028b', 'a\u0007b', '\ud800', 'x'.repeat(201)]) {
     await expect(settings.setMaintenance({ on: true, message }, 'operator')).rejects.toThrow(
       'one line',
     );
   }
   await settings.setMaintenance({ on: false }, 'operator');
-  expect(readMaintenance(database)).toEqual({ on: false });
+  expect(await readMaintenance(database)).toEqual({ on: false });
   const events = (await database.db.select().from(auditEvents).all()).filter(
     (event) => event.action === 'setting.changed',
   );
@@ -164,14 +164,14 @@ test('the last use of a key is written at a flush, at most once a minute', async
   const activity = createKeyActivity({ database, onError: (error) => failures.push(error) });
   const lastUsed = async () => (await identity.keys.find(row.id)).lastUsedAt;
   activity.touch(row.id, 1_000_000);
-  expect(lastUsed()).toBeNull();
+  expect(await lastUsed()).toBeNull();
   await activity.flush();
-  expect(lastUsed()).toBe(1_000_000);
+  expect(await lastUsed()).toBe(1_000_000);
   activity.touch(row.id, 1_059_999);
   await activity.flush();
-  expect(lastUsed()).toBe(1_000_000);
+  expect(await lastUsed()).toBe(1_000_000);
   activity.touch(row.id, 1_060_000);
   await activity.flush();
-  expect(lastUsed()).toBe(1_060_000);
+  expect(await lastUsed()).toBe(1_060_000);
   expect(failures).toEqual([]);
 });

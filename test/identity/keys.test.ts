@@ -22,9 +22,9 @@ afterAll(() => database.close());
 const HOUR_MS = 3_600_000;
 
 /** The `code` that `work` throws. */
-function codeOf(work: () => unknown): unknown {
+async function codeOf(work: () => Promise<unknown>): Promise<unknown> {
   try {
-    work();
+    await work();
   } catch (error) {
     return error instanceof Error && 'code' in error ? error.code : error;
   }
@@ -50,7 +50,7 @@ describe('creation', () => {
       replacedBy: null,
       lastUsedAt: null,
     });
-    expect(keys.list(account.id)).toEqual([row]);
+    expect(await keys.list(account.id)).toEqual([row]);
     const [event] = await listAuditEvents(database, account.id, 1);
     expect(event).toMatchObject({ action: 'api_key.created', actor: 'operator', subject: row.id });
   });
@@ -70,16 +70,16 @@ describe('creation', () => {
     const account = await addAccount(identity, 'starter');
     const create = (expiresAt?: number) =>
       keys.create({ accountId: account.id, ...(expiresAt ? { expiresAt } : {}) }, 'operator');
-    const [first] = await Promise.all([1, 2, 3, 4].map(async () => create()));
+    const [first] = await Promise.all([1, 2, 3, 4].map(() => create()));
     await create(identity.clock() + 1_000);
-    expect(codeOf(create)).toBe('key_limit_reached');
+    expect(await codeOf(create)).toBe('key_limit_reached');
     await keys.revoke(first?.row.id ?? '', 'operator', 'operator');
     await create();
-    expect(codeOf(create)).toBe('key_limit_reached');
+    expect(await codeOf(create)).toBe('key_limit_reached');
     identity.advance(1_000);
     await create();
-    expect(codeOf(create)).toBe('key_limit_reached');
-    expect(keys.countActive(account.id)).toBe(5);
+    expect(await codeOf(create)).toBe('key_limit_reached');
+    expect(await keys.countActive(account.id)).toBe(5);
   });
 
   test('is refused from the 21st within an hour on, rotations counted', async () => {
@@ -88,10 +88,10 @@ describe('creation', () => {
     let id = (await create()).row.id;
     for (let made = 1; made < 20; made += 1)
       id = (await keys.rotate(id, 'operator')).created.row.id;
-    expect(codeOf(create)).toBe('key_creation_limit_reached');
-    expect(codeOf(() => keys.rotate(id, 'operator'))).toBe('key_creation_limit_reached');
+    expect(await codeOf(create)).toBe('key_creation_limit_reached');
+    expect(await codeOf(() => keys.rotate(id, 'operator'))).toBe('key_creation_limit_reached');
     identity.advance(HOUR_MS - 1);
-    expect(codeOf(create)).toBe('key_creation_limit_reached');
+    expect(await codeOf(create)).toBe('key_creation_limit_reached');
     identity.advance(1);
     expect((await create()).row.accountId).toBe(account.id);
   });
@@ -100,15 +100,15 @@ describe('creation', () => {
     const account = await addAccount(identity);
     const create = (facts: object) => () =>
       keys.create({ accountId: account.id, ...facts }, 'operator');
-    expect(codeOf(create({ name: 'x'.repeat(101) }))).toBe('invalid_key_name');
+    expect(await codeOf(create({ name: 'x'.repeat(101) }))).toBe('invalid_key_name');
     for (const name of ['two\nlines', 'half \ud800', 'turned \u202e', 'two\u2028lines']) {
-      expect(codeOf(create({ name }))).toBe('invalid_key_name');
+      expect(await codeOf(create({ name }))).toBe('invalid_key_name');
     }
-    expect(codeOf(create({ expiresAt: identity.clock() }))).toBe('invalid_expiry');
-    expect(codeOf(create({ expiresAt: Number.NaN }))).toBe('invalid_expiry');
-    expect(codeOf(create({ expiresAt: Date.UTC(9999, 11, 31) }))).toBe('invalid_expiry');
-    expect(codeOf(create({ accountId: 'acct_nobody' }))).toBe('account_not_found');
-    expect(keys.list(account.id)).toEqual([]);
+    expect(await codeOf(create({ expiresAt: identity.clock() }))).toBe('invalid_expiry');
+    expect(await codeOf(create({ expiresAt: Number.NaN }))).toBe('invalid_expiry');
+    expect(await codeOf(create({ expiresAt: Date.UTC(9999, 11, 31) }))).toBe('invalid_expiry');
+    expect(await codeOf(create({ accountId: 'acct_nobody' }))).toBe('account_not_found');
+    expect(await keys.list(account.id)).toEqual([]);
     expect((await create({ name: 'x'.repeat(100) })()).row.name).toHaveLength(100);
   });
 });
@@ -128,7 +128,7 @@ describe('rotation', () => {
       replacedBy: created.row.id,
     });
     expect(created.row).toMatchObject({ name: 'ci', expiresAt, rotatedFrom: old.id });
-    expect(keys.find(created.key)).toEqual(created.row);
+    expect(await keys.find(created.key)).toEqual(created.row);
     const events = (
       await database.db
         .select()
@@ -153,13 +153,13 @@ describe('rotation', () => {
     );
     const first = made[0] ?? '';
     await keys.rotate(first, 'operator');
-    expect(codeOf(() => keys.rotate(first, 'operator'))).toBe('key_not_active');
-    expect(keys.countActive(account.id)).toBe(5);
+    expect(await codeOf(() => keys.rotate(first, 'operator'))).toBe('key_not_active');
+    expect(await keys.countActive(account.id)).toBe(5);
     const other = await addAccount(identity);
     const expiresAt = identity.clock() + 1;
     const short = (await keys.create({ accountId: other.id, expiresAt }, 'operator')).row.id;
     identity.advance(1);
-    expect(codeOf(() => keys.rotate(short, 'operator'))).toBe('key_not_active');
+    expect(await codeOf(() => keys.rotate(short, 'operator'))).toBe('key_not_active');
   });
 
   test('whatever the order of operations, every rotated key has exactly one successor', async () => {
@@ -173,7 +173,7 @@ describe('rotation', () => {
         const ids: string[] = [];
         for (const { kind, pick } of operations) {
           const id = ids[pick % Math.max(1, ids.length)] ?? '';
-          codeOf(async () => {
+          await codeOf(async () => {
             if (kind === 'revoke') await keys.revoke(id, 'user', 'operator');
             if (kind === 'rotate') ids.push((await keys.rotate(id, 'operator')).created.row.id);
             if (kind === 'create')
@@ -208,10 +208,10 @@ describe('revocation', () => {
     });
     const events = await listAuditEvents(database, account.id, 100);
     identity.advance(1_000);
-    expect(keys.revoke(row.id, 'user', 'operator')).toEqual(revoked);
-    expect(listAuditEvents(database, account.id, 100)).toEqual(events);
-    expect(codeOf(() => keys.revoke('key_nobody', 'user', 'operator'))).toBe('key_not_found');
-    expect(codeOf(() => keys.find(row.masked))).toBe('key_not_found');
+    expect(await keys.revoke(row.id, 'user', 'operator')).toEqual(revoked);
+    expect(await listAuditEvents(database, account.id, 100)).toEqual(events);
+    expect(await codeOf(() => keys.revoke('key_nobody', 'user', 'operator'))).toBe('key_not_found');
+    expect(await codeOf(() => keys.find(row.masked))).toBe('key_not_found');
   });
 });
 
@@ -221,10 +221,12 @@ describe('renaming', () => {
     const { row } = await keys.create({ accountId: account.id, name: 'laptop' }, 'operator');
     const renamed = await keys.rename(row.id, '  desktop ', account.id);
     expect(renamed).toEqual({ ...row, name: 'desktop' });
-    expect(keys.list(account.id)).toEqual([renamed]);
+    expect(await keys.list(account.id)).toEqual([renamed]);
     await keys.rename(row.id, 'desktop', account.id);
     expect((await keys.rename(row.id, null, account.id)).name).toBeNull();
-    expect(codeOf(() => keys.rename(row.id, 'two\nlines', account.id))).toBe('invalid_key_name');
+    expect(await codeOf(() => keys.rename(row.id, 'two\nlines', account.id))).toBe(
+      'invalid_key_name',
+    );
     const events = await listAuditEvents(database, account.id, 2);
     expect(events.map(({ action, actor, detail }) => [action, actor, JSON.parse(detail)])).toEqual([
       ['api_key.renamed', account.id, { masked: row.masked, from: 'desktop', to: null }],
@@ -237,7 +239,7 @@ describe('what belongs to an account', () => {
   test('a key of another account is as unknown as none, and so is a whole key', async () => {
     const [mine, other] = [await addAccount(identity), await addAccount(identity)];
     const { row, key } = await keys.create({ accountId: mine.id }, 'operator');
-    expect(keys.findOwn(mine.id, row.id)).toEqual(row);
+    expect(await keys.findOwn(mine.id, row.id)).toEqual(row);
     const refusal = async (accountId: string, id: string): Promise<string> => {
       try {
         return (await keys.findOwn(accountId, id)).id;
@@ -247,22 +249,27 @@ describe('what belongs to an account', () => {
     };
     const unknown = await refusal(mine.id, 'key_nobody');
     expect(unknown).toStartWith('IdentityError: There is no such key.');
-    expect([refusal(other.id, row.id), refusal(mine.id, key)]).toEqual([unknown, unknown]);
+    expect(await refusal(other.id, row.id)).toBe(unknown);
+    expect(await refusal(mine.id, key)).toBe(unknown);
   });
 
   test('the creations of the last hour say when there is room again', async () => {
     const account = await addAccount(identity, 'business');
     const create = () => keys.create({ accountId: account.id }, 'operator');
-    expect(keys.creations(account.id)).toEqual({ made: 0, limit: 20, nextAt: undefined });
+    expect(await keys.creations(account.id)).toEqual({ made: 0, limit: 20, nextAt: undefined });
     const first = identity.clock();
     await create();
     identity.advance(60_000);
     for (let made = 1; made < 20; made += 1) await create();
-    expect(keys.creations(account.id)).toEqual({ made: 20, limit: 20, nextAt: first + HOUR_MS });
+    expect(await keys.creations(account.id)).toEqual({
+      made: 20,
+      limit: 20,
+      nextAt: first + HOUR_MS,
+    });
     identity.advance(HOUR_MS - 60_001);
-    expect(codeOf(create)).toBe('key_creation_limit_reached');
+    expect(await codeOf(create)).toBe('key_creation_limit_reached');
     identity.advance(1);
-    expect(keys.creations(account.id)).toEqual({ made: 19, limit: 20, nextAt: undefined });
+    expect(await keys.creations(account.id)).toEqual({ made: 19, limit: 20, nextAt: undefined });
   });
 });
 
@@ -284,8 +291,8 @@ describe('pages', () => {
       }
       expect(seen).toEqual(all);
     }
-    expect(keys.page(mine.id, { limit: 5, after: stranger.id })).toEqual([]);
-    expect(keys.page(mine.id, { limit: 5, after: 'key_nobody' })).toEqual([]);
+    expect(await keys.page(mine.id, { limit: 5, after: stranger.id })).toEqual([]);
+    expect(await keys.page(mine.id, { limit: 5, after: 'key_nobody' })).toEqual([]);
   });
 });
 

@@ -4,6 +4,7 @@
 import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
 import { type AccountFilter, searchAccounts } from '../../src/identity/account-search.ts';
+import type { Account } from '../../src/identity/accounts.ts';
 import { searchAuditEvents } from '../../src/identity/audit-search.ts';
 import { findBlock, listBlocks } from '../../src/identity/block-list.ts';
 import { createBlocks } from '../../src/identity/blocks.ts';
@@ -22,7 +23,7 @@ async function turn<Row>(
   page: (limit: number, before: number | undefined) => Promise<readonly Row[]>,
   numberOf: (row: Row) => number,
   limit: number,
-  between: () => Promise<void> = () => undefined,
+  between: () => Promise<unknown> = async () => undefined,
 ): Promise<Row[]> {
   const seen: Row[] = [];
   for (let before: number | undefined; ; ) {
@@ -37,7 +38,7 @@ async function turn<Row>(
   }
 }
 
-describe('accounts', () => {
+describe('accounts', async () => {
   const { database, identity } = await open();
   const create = (email: string, plan = 'pro', emailVerified = true) =>
     identity.accounts.create({ email, plan, emailVerified }, 'operator');
@@ -70,13 +71,13 @@ describe('accounts', () => {
     ['a standing', { standing: 'suspended' }, [dan.email]],
     ['an unverified address', { emailVerified: false }, [bob.email]],
     ['several at once', { plan: 'starter', emailVerified: true }, [cat.email]],
-  ] as const)('%s', (_name, filter, expected) => {
-    expect(emails(filter)).toEqual([...expected]);
+  ] as const)('%s', async (_name, filter, expected) => {
+    expect(await emails(filter)).toEqual([...expected]);
   });
 
-  test('blocked are those whose block is in force', () => {
-    expect(emails({ standing: 'blocked' })).toEqual([bob.email, ann.email]);
-    expect(found({ standing: 'blocked' }, START_MS + 1_000)).toEqual([ann]);
+  test('blocked are those whose block is in force', async () => {
+    expect(await emails({ standing: 'blocked' })).toEqual([bob.email, ann.email]);
+    expect(await found({ standing: 'blocked' }, START_MS + 1_000)).toEqual([ann]);
   });
 
   test('a search for nothing that exists stays quick among a hundred thousand', async () => {
@@ -85,7 +86,7 @@ describe('accounts', () => {
       `insert into accounts (id, email, plan, plan_since, standing, email_verified, created_at)
        values (?, ?, 'pro', 0, 'active', 1, 0)`,
     );
-    await many.database.transaction(() => {
+    await many.database.transaction(async () => {
       for (let index = 0; index < 100_000; index += 1) {
         insert.run(`acct_${index}`, `customer-${index}@example.com`);
       }
@@ -96,7 +97,10 @@ describe('accounts', () => {
       const rows = await searchAccounts(many.database, filter, page);
       return { rows: rows.length, ms: performance.now() - startedAt };
     };
-    const looks = [{}, { text: 'customer-9' }, { text: 'nobody' }, { plan: 'none' }].map(search);
+    const looks = [];
+    for (const filter of [{}, { text: 'customer-9' }, { text: 'nobody' }, { plan: 'none' }]) {
+      looks.push(await search(filter));
+    }
     expect(looks.map(({ rows }) => rows)).toEqual([50, 50, 0, 0]);
     // A read of them all takes some 30 ms; the bound is for a machine that is busy with other things.
     expect(Math.max(...looks.map(({ ms }) => ms))).toBeLessThan(1_000);
@@ -112,13 +116,14 @@ describe('pages', () => {
         fc.integer({ min: 1, max: 5 }),
         async (size, limit) => {
           const { database, identity } = await open();
-          const made = Array.from({ length: size }, async () => (await addAccount(identity)).id);
+          const made: string[] = [];
+          while (made.length < size) made.push((await addAccount(identity)).id);
           const seen = await turn(
             (count, before) =>
               searchAccounts(database, {}, { limit: count, before, nowMs: START_MS }),
             ({ number }) => number,
             limit,
-            async () => { await addAccount(identity); },
+            () => addAccount(identity),
           );
           expect(seen.map(({ account }) => account.id)).toEqual(made.toReversed());
           await database.close();
@@ -131,7 +136,8 @@ describe('pages', () => {
   test('the trail: by account, actor, action and subject, each event once', async () => {
     const { database, identity } = await open();
     const ops = { name: 'operator:ops@example.com', address: '203.0.113.9' };
-    const accounts = Array.from({ length: 3 }, async () => addAccount(identity));
+    const accounts: Account[] = [];
+    while (accounts.length < 3) accounts.push(await addAccount(identity));
     for (const { id } of accounts) {
       await identity.accounts.changePlan(id, 'starter', ops);
       await identity.accounts.changeStanding(id, 'suspended', 'operator');
@@ -141,7 +147,7 @@ describe('pages', () => {
         (count, before) => searchAuditEvents(database, filter, { limit: count, before }),
         ({ id }) => id,
         limit,
-        async () => { await addAccount(identity); },
+        () => addAccount(identity),
       );
     const [first] = accounts;
     if (first === undefined) throw new Error('no account');
@@ -150,15 +156,15 @@ describe('pages', () => {
       'account.plan_changed',
       'account.created',
     ]);
-    expect(read({ subject: first.id })).toEqual(read({ accountId: first.id }));
+    expect(await read({ subject: first.id })).toEqual(await read({ accountId: first.id }));
     const byOps = await read({ actor: ops.name });
     expect(byOps.map(({ address, accountId }) => [address, accountId])).toEqual(
       accounts.toReversed().map(({ id }) => [ops.address, id]),
     );
-    expect(read({ actor: ' Ops@Example.com' })).toEqual(byOps);
-    expect(read({ action: 'account.plan_changed' })).toEqual(byOps);
-    expect(read({ action: 'account.plan_changed', accountId: first.id })).toHaveLength(1);
-    expect(read({ actor: 'nobody' })).toEqual([]);
+    expect(await read({ actor: ' Ops@Example.com' })).toEqual(byOps);
+    expect(await read({ action: 'account.plan_changed' })).toEqual(byOps);
+    expect(await read({ action: 'account.plan_changed', accountId: first.id })).toHaveLength(1);
+    expect(await read({ actor: 'nobody' })).toEqual([]);
     await database.close();
   });
 
@@ -170,12 +176,14 @@ describe('pages', () => {
     await blocks.add('account', account.id, { reason: 'fraud' }, 'operator');
     await blocks.add('key', key.id, { reason: 'leak', forMs: 1_000 }, 'operator');
     await blocks.add('network', '203.0.113.0/24', { reason: '' }, 'operator');
-    const read = async (kind: 'account' | 'key' | 'network' | undefined, nowMs = START_MS) =>
-      (await turn(
+    const read = async (kind: 'account' | 'key' | 'network' | undefined, nowMs = START_MS) => {
+      const listed = await turn(
         (count, before) => listBlocks(database, kind, { limit: count, before, nowMs }),
         ({ number }) => number,
         1,
-      )).map(({ block, number: _number, ...whom }) => [block.kind, block.value, whom]);
+      );
+      return listed.map(({ block, number: _, ...whom }) => [block.kind, block.value, whom]);
+    };
     const { id: accountId, email } = account;
     const ofNetwork = ['network', '203.0.113.0/24', { accountId: null, email: null, masked: null }];
     const ofKey = ['key', key.id, { accountId, email, masked: key.masked }];
@@ -184,8 +192,8 @@ describe('pages', () => {
     expect<unknown>(await read(undefined, START_MS + 1_000)).toEqual([ofNetwork, ofAccount]);
     expect<unknown>(await read('account')).toEqual([ofAccount]);
     expect((await findBlock(database, 'key', key.id, START_MS))?.reason).toBe('leak');
-    expect(findBlock(database, 'key', key.id, START_MS + 1_000)).toBeUndefined();
-    expect(findBlock(database, 'key', accountId, START_MS)).toBeUndefined();
+    expect(await findBlock(database, 'key', key.id, START_MS + 1_000)).toBeUndefined();
+    expect(await findBlock(database, 'key', accountId, START_MS)).toBeUndefined();
     await database.close();
   });
 });

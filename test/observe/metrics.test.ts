@@ -15,7 +15,7 @@ const SOURCES: Omit<GaugeSources, 'catalogsRefused'> = {
   streamsOpen: () => 2,
   upstreams: () => [],
   ledgerPending: () => 7,
-  openHolds: () => ({ count: 4, amount: 2_500_000 }),
+  openHolds: async () => ({ count: 4, amount: 2_500_000 }),
   auditDifferences: () => 1,
   catalog: () => ({ version: 3, loadedAt: 1_700_000_000_000 }),
 };

@@ -128,8 +128,10 @@ test('an answer that was settled without a time of its first content has none', 
   expect(customerExplanation(SETTLED, TERMS).request?.first_content_ms).toBeNull();
 });
 
-test('of a request of another account nobody hears more than of one that never was', () => {
-  const books = { explain: (id: string) => (id === 'req_1' ? SETTLED : undefined) } as Books;
+test('of a request of another account nobody hears more than of one that never was', async () => {
+  const books = {
+    explain: async (id: string) => (id === 'req_1' ? SETTLED : undefined),
+  } as Books;
   const codeOf = async (accountId: string, requestId: string) => {
     try {
       return (await explainToCustomer(books, TERMS, accountId, requestId)).request_id;
@@ -137,6 +139,6 @@ test('of a request of another account nobody hears more than of one that never w
       return error instanceof OperationError ? [error.code, error.message] : error;
     }
   };
-  expect(codeOf('acct_ann', 'req_1')).toBe('req_1');
-  expect(codeOf('acct_bob', 'req_1')).toEqual(codeOf('acct_bob', 'req_none'));
+  expect(await codeOf('acct_ann', 'req_1')).toBe('req_1');
+  expect(await codeOf('acct_bob', 'req_1')).toEqual(await codeOf('acct_bob', 'req_none'));
 });

@@ -41,7 +41,7 @@ test('fifty who ask for one movement at the same time book it once, with one eve
   );
   expect(moved.filter(({ applied }) => applied)).toHaveLength(1);
   expect(new Set(moved.map((each) => formatTokens(each.available)))).toEqual(new Set(['12.5']));
-  expect(available(account.id)).toBe('12.5');
+  expect(await available(account.id)).toBe('12.5');
   expect((await eventsOf(account.id)).slice(1)).toEqual([
     {
       at: parts.clock(),
@@ -63,7 +63,7 @@ test('each kind has its event; what is refused has none and moves nothing', asyn
   await move('adjustment', '-2.5', 'a1');
   await expect(move('adjustment', '-7.500001', 'a2')).rejects.toThrow(LedgerRefusal);
   await expect(move('credit', '10', 'g1')).rejects.toThrow(LedgerRefusal);
-  expect(available(account.id)).toBe('7.5');
+  expect(await available(account.id)).toBe('7.5');
   expect(
     (await eventsOf(account.id)).map(({ action, actor, address, detail }) => [
       action,
@@ -98,7 +98,7 @@ test.each(BAD)('%s is found before anything is asked of the books (%#)', async (
   const refused = moveMoney(parts, { ...request, ...change }, ACTOR);
   await expect(refused).rejects.toThrow(OperationError);
   await expect(refused).rejects.toMatchObject({ code });
-  expect(eventsOf(account.id)).toHaveLength(1);
+  expect(await eventsOf(account.id)).toHaveLength(1);
 });
 
 test('a movement without an id is a new one each time', async () => {
@@ -106,7 +106,7 @@ test('a movement without an id is a new one each time', async () => {
   const request = { kind: 'grant', account: account.id, amount: '1', reason: 'r' } as const;
   const ids = [await moveMoney(parts, request, ACTOR), await moveMoney(parts, request, ACTOR)];
   expect(new Set(ids.map(({ id }) => id)).size).toBe(2);
-  expect(available(account.id)).toBe('2');
+  expect(await available(account.id)).toBe('2');
 });
 
 test('a code is redeemed once, with the event of who did it', async () => {
@@ -118,7 +118,7 @@ test('a code is redeemed once, with the event of who did it', async () => {
   const byOwner = { name: account.id, address: '198.51.100.4' };
   const first = await redeemCode(parts, request, byOwner);
   expect(await redeemCode(parts, request, byOwner)).toEqual(first);
-  expect(available(account.id)).toBe('3');
+  expect(await available(account.id)).toBe('3');
   expect((await eventsOf(account.id)).slice(1)).toEqual([
     {
       at: parts.clock(),

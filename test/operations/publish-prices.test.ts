@@ -40,9 +40,9 @@ async function fileOf(name: string): Promise<FoundCatalog> {
   return findCatalog({ environment: {}, directory: folder });
 }
 
-function codeOf(work: () => unknown): string {
+async function codeOf(work: () => Promise<unknown>): Promise<string> {
   try {
-    work();
+    await work();
     return 'done';
   } catch (error) {
     if (error instanceof OperationError) return error.code;
@@ -90,15 +90,17 @@ test('a file that has changed in the meantime is not written', async () => {
   const prepared = preparePrices(found, DRAFT, NOW);
   await Bun.write(found.path ?? '', `${DEMO_CATALOG}# changed\n`);
   const now = findCatalog({ environment: {}, directory: join(directory, 'changed') });
-  expect(codeOf(() => publishPrices(change, now, prepared, {}))).toBe('catalog_changed');
+  expect(await codeOf(() => publishPrices(change, now, prepared, {}))).toBe('catalog_changed');
   expect(readdirSync(join(directory, 'changed'))).toEqual(['catalog.toml']);
 });
 
-test('the built-in catalog has no file, and says so', () => {
+test('the built-in catalog has no file, and says so', async () => {
   const found = findCatalog({ environment: {}, directory: join(directory, 'nowhere') });
   expect(whyNotWritable(found)).toStartWith('The built-in demonstration catalog');
   const prepared = preparePrices(found, DRAFT, NOW);
-  expect(codeOf(() => publishPrices(change, found, prepared, {}))).toBe('catalog_not_writable');
+  expect(await codeOf(() => publishPrices(change, found, prepared, {}))).toBe(
+    'catalog_not_writable',
+  );
 });
 
 test('where the audit event cannot be written, the file is not either', async () => {
@@ -130,7 +132,7 @@ test('where the event is lost after the file was written, the file is put back',
   expect(publish).toThrow('the disk is full');
   expect(readFileSync(found.path ?? '', 'utf8')).toBe(DEMO_CATALOG);
   expect(readdirSync(join(directory, 'undone'))).toEqual(['catalog.toml']);
-  expect(failing.db.select().from(auditEvents).all()).toEqual([]);
+  expect(await failing.db.select().from(auditEvents).all()).toEqual([]);
   await failing.close();
 });
 

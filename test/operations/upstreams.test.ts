@@ -23,9 +23,9 @@ const change = { database, clock: () => 7_000, randomBytes, actor: 'operator' };
 const catalog = loadCatalog({ text: DEMO_CATALOG, environment: {}, nowMs: 0 });
 const empty = { ...catalog, upstreams: new Map() };
 
-function codeOf(work: () => unknown): string {
+async function codeOf(work: () => Promise<unknown>): Promise<string> {
   try {
-    work();
+    await work();
     return 'done';
   } catch (error) {
     if (error instanceof OperationError) return error.code;
@@ -37,19 +37,19 @@ test('a place is found by the alias of its model; unknown ones and bad reasons c
   const out = (place: { upstream: string; model?: string }, reason = '') =>
     codeOf(() => disablePlace(change, catalog, place, reason));
   expect([
-    out({ upstream: 'gone' }),
-    out({ upstream: 'demo', model: 'gone' }),
-    out({ upstream: 'demo' }, 'two\nlines'),
-    out({ upstream: 'demo' }, 'x'.repeat(201)),
+    await out({ upstream: 'gone' }),
+    await out({ upstream: 'demo', model: 'gone' }),
+    await out({ upstream: 'demo' }, 'two\nlines'),
+    await out({ upstream: 'demo' }, 'x'.repeat(201)),
   ]).toEqual(['upstream_not_found', 'model_not_found', 'invalid_reason', 'invalid_reason']);
-  expect(disabledPlaces({ database }, catalog)).toEqual([]);
-  expect(out({ upstream: 'demo', model: 'demo' }, ' slow ')).toBe('done');
-  expect(disabledPlaces({ database }, catalog)).toEqual([
+  expect(await disabledPlaces({ database }, catalog)).toEqual([]);
+  expect(await out({ upstream: 'demo', model: 'demo' }, ' slow ')).toBe('done');
+  expect(await disabledPlaces({ database }, catalog)).toEqual([
     { upstream: 'demo', model: 'demo-chat', reason: 'slow', since: 7_000, known: true },
   ]);
   expect((await disabledPlaces({ database }, empty)).map(({ known }) => known)).toEqual([false]);
-  expect(enablePlace(change, empty, { upstream: 'demo', model: 'demo-chat' })).toBe(true);
-  expect(enablePlace(change, catalog, { upstream: 'demo', model: 'demo' })).toBe(false);
+  expect(await enablePlace(change, empty, { upstream: 'demo', model: 'demo-chat' })).toBe(true);
+  expect(await enablePlace(change, catalog, { upstream: 'demo', model: 'demo' })).toBe(false);
   expect((await readDisabled(database))('demo', 'demo-chat')).toBe(false);
   const events = await database.db.select().from(auditEvents).all();
   expect(events.map(({ action, subject, detail }) => [action, subject, detail])).toEqual([
@@ -59,10 +59,10 @@ test('a place is found by the alias of its model; unknown ones and bad reasons c
 });
 
 test('a reset is in the audit trail, where the server reads it', async () => {
-  expect(codeOf(() => resetUpstream(change, catalog, 'gone'))).toBe('upstream_not_found');
+  expect(await codeOf(() => resetUpstream(change, catalog, 'gone'))).toBe('upstream_not_found');
   await resetUpstream(change, catalog, 'demo');
   await resetUpstream(change, catalog, 'demo');
-  expect(auditedSubjects(database, 'upstream.reset', 0)).toEqual(['demo']);
+  expect(await auditedSubjects(database, 'upstream.reset', 0)).toEqual(['demo']);
   const last = (await database.db.select().from(auditEvents).all()).at(-1)?.id ?? 0;
-  expect(auditedSubjects(database, 'upstream.reset', last)).toEqual([]);
+  expect(await auditedSubjects(database, 'upstream.reset', last)).toEqual([]);
 });

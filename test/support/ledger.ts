@@ -10,7 +10,7 @@ import type {
   SettleCommand,
 } from '../../src/ledger/contract.ts';
 import { createLedger } from '../../src/ledger/ledger.ts';
-import type { Database } from '../../src/store/database.ts';
+import type { Database, SqliteDatabase } from '../../src/store/database.ts';
 import { accounts } from '../../src/store/tables.ts';
 import { newDatabase } from './database.ts';
 
@@ -25,8 +25,8 @@ export const PRICE = {
   output: 600_000n,
 };
 
-export type OpenBooks = {
-  readonly database: Database;
+export type OpenBooks<Kind extends Database = SqliteDatabase> = {
+  readonly database: Kind;
   readonly ledger: Ledger;
   readonly books: Books;
 };
@@ -35,16 +35,19 @@ export async function openBooks(directory: string): Promise<OpenBooks> {
   return booksOver(await newDatabase(directory));
 }
 
-export function booksOver(database: Database): OpenBooks {
+export function booksOver<Kind extends Database>(database: Kind): OpenBooks<Kind> {
   return { database, ledger: createLedger({ database }), books: createBooks(database) };
 }
 
-export async function closeBooks({ database, ledger }: OpenBooks): Promise<void> {
+export async function closeBooks({ database, ledger }: OpenBooks<Database>): Promise<void> {
   await ledger.close();
   await database.close();
 }
 
-export async function addAccount({ database, books }: OpenBooks, id: string): Promise<void> {
+export async function addAccount(
+  { database, books }: OpenBooks<Database>,
+  id: string,
+): Promise<void> {
   await database.transaction(async (tx) => {
     await tx
       .insert(accounts)
@@ -63,7 +66,11 @@ export async function addAccount({ database, books }: OpenBooks, id: string): Pr
 }
 
 /** An account with `amount` in it. */
-export async function fundAccount(open: OpenBooks, id: string, amount: bigint): Promise<void> {
+export async function fundAccount(
+  open: OpenBooks<Database>,
+  id: string,
+  amount: bigint,
+): Promise<void> {
   await addAccount(open, id);
   if (amount > 0n) await open.ledger.credit(creditOf(`opening-${id}`, id, amount));
 }

@@ -8,8 +8,8 @@ import { type CustomerApp, NOW_MS, openCustomerApp } from './customer-app.ts';
 
 const directory = temporaryDirectory();
 let app: CustomerApp;
-beforeAll(() => {
-  app = openCustomerApp(directory);
+beforeAll(async () => {
+  app = await openCustomerApp(directory);
 });
 afterAll(() => app.close());
 
@@ -24,8 +24,8 @@ test('tells what was done by whom, and where from only of its own people', async
   const created = (await app.ask(account, 'POST', '/keys', { name: 'ci' })).json;
   await app.ask(account, 'POST', `/keys/${created['id']}/revoke`);
   const address = '198.51.100.9';
-  app.accounts.changePlan(account, 'pro', { name: 'operator:ada@gate.example', address });
-  app.accounts.changeStanding(account, 'suspended', 'system');
+  await app.accounts.changePlan(account, 'pro', { name: 'operator:ada@gate.example', address });
+  await app.accounts.changeStanding(account, 'suspended', 'system');
   const trail = await trailOf(account);
   const at = new Date(NOW_MS).toISOString();
   const { masked } = created;

@@ -40,7 +40,7 @@ const ORIGIN = 'http://dashboard.test';
 
 export type Answer = { readonly status: number; readonly json: Record<string, unknown> };
 
-export type CustomerApp = ReturnType<typeof openCustomerApp>;
+export type CustomerApp = Awaited<ReturnType<typeof openCustomerApp>>;
 
 /** `catalog` is added to the demonstration catalog. Everything is closed by `close`. */
 export async function openCustomerApp(directory: string, { catalog = '' } = {}) {
@@ -96,7 +96,7 @@ export async function openCustomerApp(directory: string, { catalog = '' } = {}) 
       const facts = { realm: 'customer', accountId, email, twoFactor: false } as const;
       return { ...facts, userId: 'user_1', sessionId: 'session_1', provenAt: now };
     },
-    isOpen: () => true,
+    isOpen: async () => true,
     standing: async ({ accountId }) => {
       const { standing } = await accounts.get(accountId);
       return standing === 'active' ? undefined : standing;
@@ -172,6 +172,7 @@ export async function openCustomerApp(directory: string, { catalog = '' } = {}) 
 
   let emails = 0;
   return {
+    database,
     dependencies,
     handle,
     limits,

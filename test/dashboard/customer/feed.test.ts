@@ -13,8 +13,8 @@ import { type CustomerApp, openCustomerApp } from './customer-app.ts';
 
 const directory = temporaryDirectory();
 let app: CustomerApp;
-beforeAll(() => {
-  app = openCustomerApp(directory);
+beforeAll(async () => {
+  app = await openCustomerApp(directory);
 });
 afterAll(() => app.close());
 
@@ -50,7 +50,7 @@ test('begins with what is, and follows credit, spend and the windows', async () 
   expect(feed.records.at(-1)).toMatchObject({ balance: { available: '13' }, open_requests: [] });
 
   const plan = app.dependencies.operator().catalog.plans.get('pro') ?? fail();
-  const claim = app.limits.claim({
+  const claim = await app.limits.claim({
     ...{ requestId: 'req_live', accountId: account, model: 'demo-chat', plan },
     ...{ startedAt: app.dependencies.clock(), incident: undefined },
     ...{ promptTokens: 10, outputBound: 10 },

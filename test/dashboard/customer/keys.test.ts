@@ -8,8 +8,8 @@ import { type CustomerApp, NOW_MS, openCustomerApp } from './customer-app.ts';
 
 const directory = temporaryDirectory();
 let app: CustomerApp;
-beforeAll(() => {
-  app = openCustomerApp(directory);
+beforeAll(async () => {
+  app = await openCustomerApp(directory);
 });
 afterAll(() => app.close());
 
@@ -96,7 +96,7 @@ describe('creation', () => {
     const account = await app.customer();
     const answer = await app.ask(account, 'POST', '/keys', body);
     expect([answer.status, codeOf(answer)]).toEqual([status, code]);
-    expect(app.keys.list(account)).toEqual([]);
+    expect(await app.keys.list(account)).toEqual([]);
   });
 
   test('twenty at once, one below the cap, leave exactly the cap', async () => {
@@ -107,7 +107,7 @@ describe('creation', () => {
     );
     const statuses = answers.map(({ status }) => status).sort();
     expect(statuses).toEqual([200, ...Array.from({ length: 19 }, () => 409)]);
-    expect(app.keys.countActive(account)).toBe(5);
+    expect(await app.keys.countActive(account)).toBe(5);
   });
 
   test('the 21st within an hour is refused, and the list says when there is room again', async () => {
@@ -154,8 +154,8 @@ describe('rotation', () => {
     expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
     const others = answers.filter(({ status }) => status !== 200);
     expect(new Set(others.map(codeOf))).toEqual(new Set(['key_not_active']));
-    expect(app.keys.countActive(account)).toBe(5);
-    expect(app.keys.list(account)).toHaveLength(6);
+    expect(await app.keys.countActive(account)).toBe(5);
+    expect(await app.keys.list(account)).toHaveLength(6);
   });
 });
 
@@ -179,7 +179,7 @@ test('revocation is for good, and doing it again changes nothing', async () => {
 test('somebody who is suspended may look and revoke, and nothing else', async () => {
   const account = await app.customer();
   const { id } = await create(account);
-  app.accounts.changeStanding(account, 'suspended', 'operator');
+  await app.accounts.changeStanding(account, 'suspended', 'operator');
   const statuses = [];
   for (const [method, path] of [
     ['GET', '/keys'],
@@ -215,7 +215,7 @@ describe('the key of another account', () => {
       expect(unknown.status).toBe(404);
       expect(await shown(id)).toEqual(unknown);
       expect(await shown(key)).toEqual(unknown);
-      expect(app.keys.list(theirs)).toEqual(before);
+      expect(await app.keys.list(theirs)).toEqual(before);
     },
   );
 });

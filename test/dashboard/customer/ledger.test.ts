@@ -18,7 +18,7 @@ let ada: string;
 let bob: string;
 
 beforeAll(async () => {
-  app = openCustomerApp(directory);
+  app = await openCustomerApp(directory);
   ada = await app.customer({ credit: 100n });
   bob = await app.customer({ credit: 100n });
   await app.spend(ada, 15n);
@@ -56,7 +56,7 @@ describe('the ledger', () => {
     const movements = await app.get(ada, '/ledger?only=movements');
     expect(movements.json['data']).toEqual([gift, opening]);
     // The runtime leaves an explanation open, and with it the state of the database that it saw.
-    using explained = app.dependencies.store.database.connection.prepare<{ detail: string }, []>(
+    using explained = app.database.connection.prepare<{ detail: string }, []>(
       "explain query plan select body from receipts where account_id = 'a' and subject not glob 'req_*' order by sequence desc",
     );
     const plan = explained.all();
@@ -126,7 +126,7 @@ describe('the check of the chain', () => {
     expect(steps.at(-1)).toMatchObject({ balance: '1.0006', end: 601 });
 
     // A receipt that was changed is found where the one after it names another hash.
-    const { connection } = database;
+    const { connection } = app.database;
     connection.run('drop trigger receipts_no_update');
     const change = 'update receipts set body = replace(body, \'"balance"\', \'"balanc"\')';
     connection.run(`${change} where account_id = ? and sequence = 250`, [eve]);
@@ -136,7 +136,9 @@ describe('the check of the chain', () => {
 
   test('finds a balance that is not what the last receipt leaves', async () => {
     const { database } = app.dependencies.store;
-    database.connection.run('update balances set posted = posted + 1 where account_id = ?', [bob]);
+    app.database.connection.run('update balances set posted = posted + 1 where account_id = ?', [
+      bob,
+    ]);
     expect((await checkReceipts(database, bob, 0)).problems).toEqual([
       {
         kind: 'balance',
@@ -144,7 +146,9 @@ describe('the check of the chain', () => {
         detail: 'The last receipt leaves 99.999985, and the account has 99.999986.',
       },
     ]);
-    database.connection.run('update balances set posted = posted - 1 where account_id = ?', [bob]);
+    app.database.connection.run('update balances set posted = posted - 1 where account_id = ?', [
+      bob,
+    ]);
   });
 });
 
@@ -155,7 +159,7 @@ describe('a code', () => {
     const { database } = app.dependencies.store;
     const code = createRedemptionCode(bytes);
     const terms = { amount: 2_000_000n, reason: 'test', expiresAt, nowMs: NOW_MS };
-    await createCodes({ database, onChange: () => undefined }).add([code], terms);
+    await createCodes({ database, onChange: async () => undefined }).add([code], terms);
     return code;
   }
 

@@ -7,9 +7,9 @@ import { type CustomerApp, openCustomerApp } from './customer-app.ts';
 
 const directory = temporaryDirectory();
 let app: CustomerApp;
-beforeAll(() => {
+beforeAll(async () => {
   const catalog = '[plan.starter]\nmodels = ["demo-chat"]\nmax_context = 64000\n';
-  app = openCustomerApp(directory, { catalog });
+  app = await openCustomerApp(directory, { catalog });
 });
 afterAll(() => app.close());
 

@@ -12,8 +12,8 @@ import { type CustomerApp, NOW_MS, openCustomerApp } from './customer-app.ts';
 
 const directory = temporaryDirectory();
 let app: CustomerApp;
-beforeAll(() => {
-  app = openCustomerApp(directory);
+beforeAll(async () => {
+  app = await openCustomerApp(directory);
 });
 afterAll(() => app.close());
 
@@ -143,7 +143,7 @@ describe('it warns', () => {
   test('of an address that is not verified, of a suspension, of maintenance and of incidents', async () => {
     const account = await app.customer({ credit: 1n, verified: false });
     expect(await kindsOf(account)).toEqual(['email_unverified']);
-    app.accounts.changeStanding(account, 'suspended', 'operator');
+    await app.accounts.changeStanding(account, 'suspended', 'operator');
     const { incidentOf, maintenance } = app.dependencies.operator();
     app.operate({
       maintenance: { on: true, message: 'Back at noon.' },

@@ -21,7 +21,7 @@ let ada: string;
 let bob: string;
 
 beforeAll(async () => {
-  app = openCustomerApp(directory);
+  app = await openCustomerApp(directory);
   ada = await app.customer({ credit: 100n });
   bob = await app.customer({ credit: 100n });
   await addRecords(app.dependencies.store.database, [

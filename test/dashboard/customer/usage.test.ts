@@ -14,7 +14,7 @@ let ada: string;
 let key: { id: string };
 
 beforeAll(async () => {
-  app = openCustomerApp(directory);
+  app = await openCustomerApp(directory);
   ada = await app.customer();
   const other = await app.customer();
   key = (await app.keys.create({ accountId: ada, name: 'Laptop' }, 'operator')).row;

@@ -163,7 +163,7 @@ test('whatever takes or gives money or access needs the password again, and noth
     const refused = await open.refusal(method, path.replace(':id', 'any'));
     expect([line, ...refused]).toEqual([line, 403, 'step_up_required']);
   }
-  expect(readTrail(open.database)).toHaveLength(before);
+  expect(await readTrail(open.database)).toHaveLength(before);
   open.proveAgain();
 });
 

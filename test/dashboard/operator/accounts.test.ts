@@ -16,7 +16,8 @@ const eventsOf = async (id: string) =>
     .map(({ action, actor, address, detail }) => ({ action, actor, address, detail }));
 
 test('the list is turned page by page, and filtered', async () => {
-  const ids = Array.from({ length: 5 }, async () => open.account());
+  const ids: string[] = [];
+  for (let made = 0; made < 5; made += 1) ids.push(await open.account());
   const first = await open.get('/accounts?limit=2');
   expect(rowsOf(first.json).map(({ id }) => id)).toEqual(ids.toReversed().slice(0, 2));
   await open.account();

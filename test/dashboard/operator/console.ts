@@ -90,8 +90,8 @@ export async function openConsole(directory: string) {
       const facts = { realm: 'operator', email, twoFactor: false } as const;
       return { ...facts, userId: 'user_1', sessionId: 'session_1', provenAt };
     },
-    isOpen: () => true,
-    standing: () => undefined,
+    isOpen: async () => true,
+    standing: async () => undefined,
     address: () => ADDRESS,
     origin: ORIGIN,
     isHttps: () => false,

@@ -130,7 +130,7 @@ export async function openMachineConsole(root: string, { file: hasFile = true } 
     },
     upstreams: () => withDisabled(health.states(), operators.current().isDisabled),
     warnings: operators.warnings,
-    problems: () => problems,
+    problems: async () => problems,
     machine: {
       activity,
       audit: {
@@ -156,8 +156,8 @@ export async function openMachineConsole(root: string, { file: hasFile = true } 
       const facts = { realm: 'operator', email, twoFactor: false } as const;
       return { ...facts, userId: 'user_1', sessionId: 'session_1', provenAt };
     },
-    isOpen: () => true,
-    standing: () => undefined,
+    isOpen: async () => true,
+    standing: async () => undefined,
     address: () => '203.0.113.7',
     origin: ORIGIN,
     isHttps: () => false,

@@ -49,7 +49,7 @@ test('what operators change needs the password again', async () => {
       'step_up_required',
     ]);
   }
-  expect(locked.events()).toEqual([]);
+  expect(await locked.events()).toEqual([]);
   await locked.close();
 });
 

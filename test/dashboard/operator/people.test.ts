@@ -23,7 +23,7 @@ async function open() {
   const handle = createDashboardApp<SignedInOperator>({
     session: signIn.readOperator,
     isOpen: signIn.operators.exist,
-    standing: () => undefined,
+    standing: async () => undefined,
     address: () => '203.0.113.7',
     origin: ORIGIN,
     isHttps: () => false,

@@ -26,7 +26,7 @@ describe('a deletion', () => {
     const dueAt = await rig.ask();
     expect(dueAt).toBe(rig.clock() + 14 * DAY_MS);
     expect((await rig.account()).standing).toBe('pending_deletion');
-    expect(rig.customer.deletionDueAt(rig.who.accountId)).toBe(dueAt);
+    expect(await rig.customer.deletionDueAt(rig.who.accountId)).toBe(dueAt);
     expect(rig.deletions).toEqual([rig.who.accountId]);
     await rig.signIn.settled();
     expect(rig.mails.at(-1)?.subject).toBe('Your account is going to be deleted');
@@ -44,13 +44,13 @@ describe('a deletion', () => {
     const { key } = await rig.keys.create({ accountId: rig.who.accountId }, 'operator');
     await rig.ask();
     await rig.takeBack();
-    expect(rig.account()).toMatchObject({ standing: 'active', email: EMAIL });
-    expect(rig.customer.deletionDueAt(rig.who.accountId)).toBeUndefined();
+    expect(await rig.account()).toMatchObject({ standing: 'active', email: EMAIL });
+    expect(await rig.customer.deletionDueAt(rig.who.accountId)).toBeUndefined();
     rig.advance(15 * DAY_MS);
     await rig.signIn.sweep();
-    expect(rig.account()).toMatchObject({ standing: 'active', email: EMAIL });
+    expect(await rig.account()).toMatchObject({ standing: 'active', email: EMAIL });
     expect((await rig.keys.find(key)).revokedAt).toBeNull();
-    expect(rig.trail()).toContain('account.deletion_taken_back');
+    expect(await rig.trail()).toContain('account.deletion_taken_back');
     expect(rig.takeBack).toThrow('You have not asked for the deletion');
   });
 
@@ -65,14 +65,14 @@ describe('a deletion', () => {
     await signIn.sweep();
     await signIn.sweep();
     expect((await rig.keys.find(key)).revokedReason).toBe('account_closed');
-    expect(rig.account()).toMatchObject({
+    expect(await rig.account()).toMatchObject({
       email: `deleted-${who.accountId.toLowerCase()}@deleted.invalid`,
       emailVerified: false,
       standing: 'pending_deletion',
     });
     expect(await signIn.readCustomer(browser.visit().headers)).toBeUndefined();
-    expect(database.db.select().from(users).all()).toEqual([]);
-    expect(database.db.select().from(accountDeletions).all()).toEqual([]);
+    expect(await database.db.select().from(users).all()).toEqual([]);
+    expect(await database.db.select().from(accountDeletions).all()).toEqual([]);
     expect(rig.mails.filter(({ subject }) => subject === 'Your account is deleted')).toHaveLength(
       1,
     );
@@ -83,7 +83,7 @@ describe('a deletion', () => {
       .map(({ name }) => database.connection.query(`SELECT * FROM "${name}"`).values());
     const text = JSON.stringify(everything, (_, value) => (typeof value === 'bigint' ? 0 : value));
     expect(text).not.toContain(EMAIL);
-    expect(database.db.select().from(invites).all()).toHaveLength(1);
+    expect(await database.db.select().from(invites).all()).toHaveLength(1);
   });
 
   test('leaves the address free for another account', async () => {
@@ -102,7 +102,7 @@ describe('a deletion', () => {
     await rig.accounts.changeStanding(rig.who.accountId, 'suspended', 'operator');
     rig.advance(14 * DAY_MS);
     await rig.signIn.sweep();
-    expect(rig.account()).toMatchObject({ standing: 'suspended', email: EMAIL });
+    expect(await rig.account()).toMatchObject({ standing: 'suspended', email: EMAIL });
   });
 
   test('that the operator has begun is not the owner to take back', async () => {

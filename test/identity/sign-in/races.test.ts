@@ -25,7 +25,7 @@ const refused = (code: string) => expect.objectContaining({ code });
 const given = (email: string, password: string) => ({ email, password });
 
 async function resetToken(rig: Rig): Promise<string> {
-  rig.signIn.customer.forgotPassword(EMAIL, createBrowser('198.51.100.2').visit());
+  await rig.signIn.customer.forgotPassword(EMAIL, createBrowser('198.51.100.2').visit());
   return rig.mailedToken(EMAIL);
 }
 
@@ -67,7 +67,7 @@ describe('an invitation', () => {
       tokens.map((token) => customer.verifyEmail({ token, password: PASSWORD }, visit)),
     );
     expect(outcomes.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
-    expect(rig.accounts.list()).toHaveLength(1);
+    expect(await rig.accounts.list()).toHaveLength(1);
   });
 });
 
@@ -115,7 +115,7 @@ describe('a sign-in with the old password that is under way when it is set anew'
     await customer.resetPassword({ token, password: OTHER }, createBrowser().visit());
     letGo();
     expect(await entering).toBe('invalid_credentials');
-    expect(rig.database.db.select().from(sessions).all()).toEqual([]);
+    expect(await rig.database.db.select().from(sessions).all()).toEqual([]);
     const entered = await customer.signIn(given(EMAIL, OTHER), createBrowser().visit());
     expect(entered.status).toBe('signed_in');
   });

@@ -16,7 +16,7 @@ export const SECRET = 'a secret of the tests that is long enough';
 
 export type Mail = Parameters<SendMail>[0];
 
-export type Rig = ReturnType<typeof createRig>;
+export type Rig = Awaited<ReturnType<typeof createRig>>;
 
 export async function createRig(
   directory: string,
@@ -39,7 +39,9 @@ export async function createRig(
       customer: () => 'https://gateway.example/dashboard',
       operator: () => 'https://console.example/operator',
     },
-    onDeletion: (accountId) => deletions.push(accountId),
+    onDeletion: async (accountId) => {
+      deletions.push(accountId);
+    },
     onTrouble: (_message, error) => troubles.push(error),
   });
 

@@ -75,8 +75,8 @@ describe('turning it on', () => {
     expect(await customer.recoveryCodesLeft(await me())).toBe(10);
     expect(await customer.read(old.headers)).toBeUndefined();
     expect(await customer.read(elsewhere.visit().headers)).toBeUndefined();
-    expect(customer.sessions(await me())).toHaveLength(1);
-    expect(rig.trail()).toContain('user.two_factor_enabled');
+    expect(await customer.sessions(await me())).toHaveLength(1);
+    expect(await rig.trail()).toContain('user.two_factor_enabled');
   });
 
   test('keeps secret and codes sealed', async () => {
@@ -105,9 +105,9 @@ describe('signing in with it', () => {
   test('makes no session before the code is right', async () => {
     const { halfway, customer, database, secret } = await turnedOn();
     const rows = async () => (await database.db.select().from(sessions).all()).length;
-    expect(rows()).toBe(1);
+    expect(await rows()).toBe(1);
     const next = await halfway();
-    expect(rows()).toBe(1);
+    expect(await rows()).toBe(1);
     expect([...next.cookies.keys()]).toEqual(['__Host-tollgate-challenge']);
     expect(await customer.read(next.visit().headers)).toBeUndefined();
     const { status, cookies } = await customer.secondFactor(codeOf(secret, 1), next.visit());
@@ -205,7 +205,7 @@ describe('turning it off, and new codes', () => {
     expect((await customer.signIn(CREDENTIALS, createBrowser().visit())).status).toBe('signed_in');
     await signIn.settled();
     expect(mails.at(-1)?.subject).toBe('The second factor of your account was turned off');
-    expect(trail()).toContain('user.two_factor_disabled');
+    expect(await trail()).toContain('user.two_factor_disabled');
     const again = async () => customer.disableTwoFactor(await me(), browser.visit());
     await expect(again()).rejects.toEqual(refused('two_factor_off'));
   });
