@@ -22,14 +22,14 @@ test('an upstream is out of service for all models, or for one of them, until it
     now('b.x', 'swift-2'),
     now('b', 'swift-1'),
   ]).toEqual([true, true, true, false, false]);
-  expect(listDisabled(database)).toEqual([
+  expect(await listDisabled(database)).toEqual([
     { upstream: 'a', reason: 'still down', since: 3 },
     { upstream: 'b.x', model: 'swift-1', reason: 'slow', since: 1 },
   ]);
-  expect([enable(database, { upstream: 'b.x' }), enable(database, { upstream: 'a' })]).toEqual([
-    false,
-    true,
-  ]);
+  expect([
+    await enable(database, { upstream: 'b.x' }),
+    await enable(database, { upstream: 'a' }),
+  ]).toEqual([false, true]);
   expect((await readDisabled(database))('a', 'swift-1')).toBe(false);
-  expect(listDisabled(database)).toHaveLength(1);
+  expect(await listDisabled(database)).toHaveLength(1);
 });

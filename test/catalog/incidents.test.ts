@@ -15,7 +15,7 @@ test('an incident replaces the one before, and what was read before it stays', a
   await incidents.set('swift-1', { tokensPerMinute: 9_000 }, 'still capacity');
   expect(before('swift-1')).toBeUndefined();
   expect((await readIncidents(database))('swift-1')).toEqual({ tokensPerMinute: 9_000 });
-  expect(incidents.list()).toEqual([
+  expect(await incidents.list()).toEqual([
     {
       model: 'swift-1',
       requestsPerMinute: null,
@@ -25,7 +25,10 @@ test('an incident replaces the one before, and what was read before it stays', a
       updatedAt: 1_000,
     },
   ]);
-  expect([incidents.clear('swift-1'), incidents.clear('swift-1')]).toEqual([true, false]);
+  expect([await incidents.clear('swift-1'), await incidents.clear('swift-1')]).toEqual([
+    true,
+    false,
+  ]);
   expect([(await readIncidents(database))('swift-1'), await incidents.list()]).toEqual([
     undefined,
     [],
@@ -37,6 +40,6 @@ test.each([{}, { requestsPerMinute: 0 }, { tokensPerMinute: 1.5 }, { concurrentR
   async (limits) => {
     const incidents = createIncidents({ database, clock });
     await expect(incidents.set('swift-1', limits, '')).rejects.toThrow(RangeError);
-    expect(incidents.list()).toEqual([]);
+    expect(await incidents.list()).toEqual([]);
   },
 );

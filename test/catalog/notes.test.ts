@@ -29,25 +29,25 @@ const NOTE: CatalogNote = {
 };
 
 test('a note is read as it was written, and the next takes its place', async () => {
-  expect(readCatalogNote(database)).toBeUndefined();
+  expect(await readCatalogNote(database)).toBeUndefined();
   await writeCatalogNote(database, NOTE, 1);
-  expect(readCatalogNote(database)).toEqual(NOTE);
+  expect(await readCatalogNote(database)).toEqual(NOTE);
   const next = { ...NOTE, request: 'op_1', refused: null };
   await writeCatalogNote(database, next, 2);
-  expect(readCatalogNote(database)).toEqual(next);
+  expect(await readCatalogNote(database)).toEqual(next);
 });
 
 test('a request for a reload is the last one', async () => {
-  expect(readReloadRequest(database)).toBeUndefined();
+  expect(await readReloadRequest(database)).toBeUndefined();
   await writeReloadRequest(database, 'op_1', 1);
   await writeReloadRequest(database, 'op_2', 2);
-  expect(readReloadRequest(database)).toBe('op_2');
+  expect(await readReloadRequest(database)).toBe('op_2');
 });
 
 test.each(['', '{', '[]', '{"version":1}', JSON.stringify({ ...NOTE, warnings: 'none' })])(
   'the note %p is none',
-  (value) => {
+  async (value) => {
     database.connection.run("UPDATE server_notes SET value = ? WHERE name = 'catalog'", [value]);
-    expect(readCatalogNote(database)).toBeUndefined();
+    expect(await readCatalogNote(database)).toBeUndefined();
   },
 );

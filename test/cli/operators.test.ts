@@ -16,7 +16,7 @@ import { newDatabase, temporaryDirectory } from '../support/database.ts';
 import { waitUntil } from '../support/upstream.ts';
 
 const directory = temporaryDirectory();
-const ends: (() => Promise<void>)[] = [];
+const ends: (() => void | Promise<void>)[] = [];
 afterEach(async () => {
   for (const end of ends.splice(0)) await end();
 });
@@ -129,7 +129,7 @@ test('a refused catalog is an alert, a line of the log and a note, with the firs
   await waitUntil(() => alerts.length > 0);
   expect(alerts).toEqual([{ kind: 'catalog_refused', problems: 60 }]);
   await waitUntil(async () => (await readCatalogNote(database))?.refused !== null);
-  expect(readCatalogNote(database)).toMatchObject({
+  expect(await readCatalogNote(database)).toMatchObject({
     version: 1,
     refused: {
       problems: [...problems.slice(0, 50), 'and 10 more; tollgate catalog check has all'],

@@ -11,7 +11,7 @@ import { chargeServed, type Price } from '../../src/core/price.ts';
 import { priceAt } from '../../src/core/price-book.ts';
 import { eachUsedRequest, type UsedRequest } from '../../src/ledger/usage-records.ts';
 import { chargeAgain, type PriceOf, preview } from '../../src/operations/price-preview.ts';
-import type { Database } from '../../src/store/database.ts';
+import type { SqliteDatabase } from '../../src/store/database.ts';
 import { priceVersions } from '../../src/store/money-tables.ts';
 import { newDatabase, temporaryDirectory } from '../support/database.ts';
 import { booksOver, closeBooks, fundAccount, type OpenBooks } from '../support/ledger.ts';
@@ -147,7 +147,7 @@ const anySale = fc
 const ALWAYS = { fromMs: 0, untilMs: Date.parse('2027-01-01T00:00:00Z') };
 
 /** The prices that were booked, by the versions on the records. */
-async function bookedPrices({ db }: Database): Promise<PriceOf> {
+async function bookedPrices({ db }: SqliteDatabase): Promise<PriceOf> {
   const versions = new Map<string, Price>(
     (await db.select().from(priceVersions).all()).map((row) => [row.version, row]),
   );
@@ -179,7 +179,7 @@ test('law: charges come out again from the versions on the records, and from the
             modelOf(role === 'served' ? (modelServed ?? '') : modelRequested).prices,
             startedAt,
           );
-        const { totals, unpriced } = await preview(records, present);
+        const { totals, unpriced } = await preview(each(records), present);
         expect([totals.requests, unpriced.size]).toEqual([records.length, 0]);
         expect(totals.wouldBe).toBe(totals.booked);
         expect(totals.booked).toBe(records.reduce((sum, { charged }) => sum + charged, 0n));
@@ -191,6 +191,10 @@ test('law: charges come out again from the versions on the records, and from the
   );
   expect(Object.values(seen).every((count) => count > 20)).toBe(true);
 });
+
+async function* each<Item>(items: readonly Item[]): AsyncGenerator<Item> {
+  yield* items;
+}
 
 describe('preview adds up', () => {
   const price = (version: string, input: bigint): Price => {
@@ -206,7 +210,7 @@ describe('preview adds up', () => {
   const priceOf: PriceOf = ({ modelRequested, modelServed }, role) =>
     prices[(role === 'served' ? modelServed : undefined) ?? modelRequested];
 
-  test('by the model that was asked for, each request in one sum or named', () => {
+  test('by the model that was asked for, each request in one sum or named', async () => {
     const requests = [
       request({ charged: 1n, loss: 1n }),
       request({ modelServed: 'b', charged: 4n }),
@@ -222,7 +226,7 @@ describe('preview adds up', () => {
       ...{ requests: 3, input: 10, cachedInput: 6, cacheWrite: 4, output: 10 },
       ...{ booked: 5n, wouldBe: 45_000_000n, loss: 1n },
     };
-    expect(preview(requests, priceOf)).toEqual({
+    expect(await preview(each(requests), priceOf)).toEqual({
       models: new Map([
         ['a', a],
         ['b', b],
@@ -279,7 +283,7 @@ describe('the commands', () => {
     await closeBooks(open);
   });
 
-  async function openHome(): Promise<Database> {
+  async function openHome(): Promise<SqliteDatabase> {
     return newDatabase(join(home, 'data'), 'tollgate');
   }
 

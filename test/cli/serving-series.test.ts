@@ -82,6 +82,6 @@ test('a thread that cannot open the database is tried again too', async () => {
   const { database, lines, stop } = await start(10, { threadFrom: 1, url: 'sqlite:/' });
   await waitUntil(() => lines.filter((line) => line.startsWith('usage could not')).length > 1);
   stop();
-  expect(createRollUp(database).behind()).toBe(10);
+  expect(await createRollUp(database).behind()).toBe(10);
   await database.close();
 });

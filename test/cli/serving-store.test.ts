@@ -16,7 +16,11 @@ const MINUTE = 60_000;
 test('a hold whose request is gone is ended after a minute, one under way and a young one are not', async () => {
   let nowMs = NOW;
   const store = await openServingStore({
-    config: { databaseUrl: `sqlite:${join(directory, 'tollgate.db')}`, ledgerSync: 'normal' },
+    config: {
+      databaseUrl: `sqlite:${join(directory, 'tollgate.db')}`,
+      ledgerSync: 'normal',
+      workers: 1,
+    },
     log: createLog('silent'),
     alert: () => undefined,
     clock: () => nowMs,
@@ -41,10 +45,10 @@ test('a hold whose request is gone is ended after a minute, one under way and a 
 
   const phase = async (requestId: string) => (await books.explain(requestId))?.hold.phase;
   await waitUntil(async () => (await phase('lost')) === 'expired');
-  expect({ underWay: phase('under-way'), young: phase('young') }).toEqual({
+  expect({ underWay: await phase('under-way'), young: await phase('young') }).toEqual({
     underWay: 'held',
     young: 'held',
   });
-  expect(books.balance('ada')).toMatchObject({ held: 200n });
+  expect(await books.balance('ada')).toMatchObject({ held: 200n });
   expect(await store.close()).toBe(0);
 });

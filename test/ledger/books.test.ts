@@ -20,7 +20,7 @@ const directory = temporaryDirectory();
 test('open holds are counted and added up, those that have ended are not', async () => {
   const open = await openBooks(directory);
   const { ledger, books } = open;
-  expect(books.openHolds()).toEqual({ count: 0, amount: 0 });
+  expect(await books.openHolds()).toEqual({ count: 0, amount: 0 });
   await fundAccount(open, 'ada', 100n);
   for (const [id, amount] of [
     ['r1', 30n],
@@ -29,7 +29,7 @@ test('open holds are counted and added up, those that have ended are not', async
   ] as const)
     await ledger.hold(holdOf(id, 'ada', amount));
   await ledger.release(releaseOf('r3'));
-  expect(books.openHolds()).toEqual({ count: 2, amount: 42 });
+  expect(await books.openHolds()).toEqual({ count: 2, amount: 42 });
   await closeBooks(open);
 });
 
@@ -38,7 +38,7 @@ describe('the story of a request', () => {
     const open = await openBooks(directory);
     const { ledger } = open;
     await fundAccount(open, 'ada', 100n);
-    expect(open.books.explain('r1')).toBeUndefined();
+    expect(await open.books.explain('r1')).toBeUndefined();
 
     await ledger.hold(holdOf('r1', 'ada', 30n));
     const hold = {
@@ -63,9 +63,10 @@ describe('the story of a request', () => {
       dispatchedAt: null,
       checkpointAt: null,
       endedAt: null,
+      boot: '',
     };
     const asked = { ...PRICE, model: 'swift-1', firstUsedAt: NOW };
-    expect(open.books.explain('r1')).toEqual({
+    expect(await open.books.explain('r1')).toEqual({
       hold,
       record: undefined,
       entries: [],
@@ -84,7 +85,7 @@ describe('the story of a request', () => {
     const served = { model: 'swift-0', upstream: 'spare', price: cheaper };
     await ledger.settle({ ...settleOf('r1', 15n), served });
     const leg = { transferId: 'settle:r1', kind: 'settle' as const, at: NOW + 1, reason: null };
-    expect(open.books.explain('r1')).toEqual({
+    expect(await open.books.explain('r1')).toEqual({
       hold: { ...hold, phase: 'settled', endedAt: NOW + 1 },
       record: {
         requestId: 'r1',
@@ -269,7 +270,7 @@ describe('the tables refuse', () => {
     await bookOneOfEach(open);
     await open.ledger.hold(holdOf('r1', 'ada', 30n));
     expect(() => open.database.connection.run(statement)).toThrow(reason);
-    expect(open.books.balance('ada')).toEqual({ posted: 100n, held: 30n, available: 70n });
+    expect(await open.books.balance('ada')).toEqual({ posted: 100n, held: 30n, available: 70n });
     await closeBooks(open);
   });
 });

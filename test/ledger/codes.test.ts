@@ -17,7 +17,7 @@ const [FIRST, SECOND, THIRD] = [
 test('codes are listed with what became of them', async () => {
   const open = await openBooks(directory);
   const { database, ledger } = open;
-  const codes = createCodes({ database, onChange: () => {} });
+  const codes = createCodes({ database, onChange: async () => {} });
   await addAccount(open, 'ada');
   const made = await codes.add([FIRST, SECOND, THIRD], TERMS);
   expect(made.map(({ digest }) => digest)).toEqual([FIRST, SECOND, THIRD].map(codeDigest));
@@ -51,7 +51,7 @@ test('codes are listed with what became of them', async () => {
 test('a code is taken back once, and not from whoever used it', async () => {
   const open = await openBooks(directory);
   const { database, ledger } = open;
-  const codes = createCodes({ database, onChange: () => {} });
+  const codes = createCodes({ database, onChange: async () => {} });
   await addAccount(open, 'ada');
   await codes.add([FIRST, SECOND], TERMS);
   await ledger.redeem({ digest: codeDigest(FIRST), accountId: 'ada', nowMs: NOW });
@@ -67,7 +67,7 @@ test('a code is taken back once, and not from whoever used it', async () => {
 
 test('of codes that are made together, one that cannot be made refuses all', async () => {
   const database = await newDatabase(directory);
-  const codes = createCodes({ database, onChange: () => {} });
+  const codes = createCodes({ database, onChange: async () => {} });
   await codes.add([FIRST], TERMS);
   await expect(codes.add([SECOND, FIRST], TERMS)).rejects.toThrow('UNIQUE');
   for (const amount of [0n, -1n]) {
@@ -83,7 +83,7 @@ test('a redemption and a revocation at the same time: one of them wins', async (
   const name = crypto.randomUUID();
   const open = booksOver(await newDatabase(directory, name));
   const operator = await newDatabase(directory, name);
-  const codes = createCodes({ database: operator, onChange: () => {} });
+  const codes = createCodes({ database: operator, onChange: async () => {} });
   await addAccount(open, 'ada');
   const seen = new Set<string>();
   for (let round = 0; round < 40; round += 1) {

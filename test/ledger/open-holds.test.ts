@@ -38,34 +38,34 @@ async function twoWriters() {
 
 const hold: Request = { name: 'hold', command: holdOf('r1', 'ada', 600n) };
 
-async function resultOf(write: Writer, request: Request): unknown {
+async function resultOf(write: Writer, request: Request): Promise<unknown> {
   const [answer] = await write([request]);
   return answer?.ok === true ? answer.result : answer?.error;
 }
 
 test('a hold that another process has ended is not ended again', async () => {
   const { open, first, second, close } = await twoWriters();
-  resultOf(first, hold);
-  resultOf(second, { name: 'release', command: releaseOf('r1') });
-  expect(resultOf(first, { name: 'settle', command: settleOf('r1', 15n) })).toEqual({
+  await resultOf(first, hold);
+  await resultOf(second, { name: 'release', command: releaseOf('r1') });
+  expect(await resultOf(first, { name: 'settle', command: settleOf('r1', 15n) })).toEqual({
     debited: 0n,
     loss: 0n,
     available: 1_000n,
   });
-  expect(open.books.audit()).toEqual([]);
+  expect(await open.books.audit()).toEqual([]);
   await close();
 });
 
 test('a hold that another process has raised is freed as it is', async () => {
   const { open, first, second, close } = await twoWriters();
-  resultOf(first, hold);
-  resultOf(second, { name: 'extend', command: { requestId: 'r1', amount: 900n } });
-  expect(resultOf(first, { name: 'settle', command: settleOf('r1', 15n) })).toEqual({
+  await resultOf(first, hold);
+  await resultOf(second, { name: 'extend', command: { requestId: 'r1', amount: 900n } });
+  expect(await resultOf(first, { name: 'settle', command: settleOf('r1', 15n) })).toEqual({
     debited: 15n,
     loss: 0n,
     available: 985n,
   });
-  expect(open.books.audit()).toEqual([]);
+  expect(await open.books.audit()).toEqual([]);
   await close();
 });
 
@@ -85,8 +85,8 @@ test('a raise, an end and a hold that were undone are not remembered', async () 
   ]) {
     const answers = await write(batch);
     expect(answers.map(({ ok }) => ok)).toEqual(batch.map((request) => request !== refused));
-    expect(open.books.audit()).toEqual([]);
+    expect(await open.books.audit()).toEqual([]);
   }
-  expect(open.books.balance('ada')).toEqual({ posted: 985n, held: 0n, available: 985n });
+  expect(await open.books.balance('ada')).toEqual({ posted: 985n, held: 0n, available: 985n });
   await close();
 });

@@ -109,8 +109,8 @@ describe('a command that fails', () => {
       { ok: true, available: 85n },
       { applied: true, available: 92n },
     ]);
-    expect(open.books.balance('ada')).toEqual({ posted: 107n, held: 15n, available: 92n });
-    expect(open.books.audit()).toEqual([]);
+    expect(await open.books.balance('ada')).toEqual({ posted: 107n, held: 15n, available: 92n });
+    expect(await open.books.audit()).toEqual([]);
     await closeBooks(open);
   });
 
@@ -126,7 +126,7 @@ describe('a command that fails', () => {
     );
     await Promise.all(holds);
     expect(open.commits() - before).toBe(2);
-    expect(open.books.balance('ada')).toEqual({ posted: 100n, held: 50n, available: 50n });
+    expect(await open.books.balance('ada')).toEqual({ posted: 100n, held: 50n, available: 50n });
     await closeBooks(open);
   });
 
@@ -157,7 +157,7 @@ test('of many settles and releases of one request at once, one counts', async ()
   expect(new Set(results.map((result) => Object.values(result).join(' ')))).toEqual(
     new Set(['40 0 960']),
   );
-  expect(open.books.balance('ada')).toEqual({ posted: 960n, held: 0n, available: 960n });
+  expect(await open.books.balance('ada')).toEqual({ posted: 960n, held: 0n, available: 960n });
   expect((await open.books.explain('r1'))?.entries.length).toBe(2);
   await closeBooks(open);
 });
@@ -181,7 +181,7 @@ describe('when the database cannot be written', () => {
     ]);
     expect(results).toEqual([UNAVAILABLE, UNAVAILABLE]);
     expect(ledger.pending()).toBe(2);
-    expect(open.books.balance('ada')).toEqual({ posted: 100n, held: 20n, available: 80n });
+    expect(await open.books.balance('ada')).toEqual({ posted: 100n, held: 20n, available: 80n });
     await until(() => troubles.length >= 2);
     // Tried again and again, it is told of once.
     await new Promise((next) => setTimeout(next, 250));
@@ -193,9 +193,9 @@ describe('when the database cannot be written', () => {
       { debited: 0n, loss: 0n, available: 96n },
     ]);
     expect(ledger.pending()).toBe(0);
-    expect(open.books.balance('ada')).toEqual({ posted: 96n, held: 0n, available: 96n });
+    expect(await open.books.balance('ada')).toEqual({ posted: 96n, held: 0n, available: 96n });
     expect(troubles).toEqual(['kept r1', 'kept r2']);
-    expect(open.books.audit()).toEqual([]);
+    expect(await open.books.audit()).toEqual([]);
     await closeBooks(open);
   });
 
@@ -227,10 +227,10 @@ describe('when the database cannot be written', () => {
     const large = { ...settleOf('r1', 4n), attempts: ['x'.repeat(100_000)] };
     const settled = open.ledger.settle(large);
     await until(() => open.ledger.pending() === 1);
-    expect(open.books.balance('ada')).toEqual({ posted: 100n, held: 10n, available: 90n });
+    expect(await open.books.balance('ada')).toEqual({ posted: 100n, held: 10n, available: 90n });
     connection.run('PRAGMA max_page_count = 1000000');
     expect((await settled).debited).toBe(4n);
-    expect(open.books.balance('ada')).toEqual({ posted: 96n, held: 0n, available: 96n });
+    expect(await open.books.balance('ada')).toEqual({ posted: 96n, held: 0n, available: 96n });
     await closeBooks(open);
   });
 
@@ -246,7 +246,7 @@ describe('when the database cannot be written', () => {
     );
     open.database.connection.run('PRAGMA query_only = OFF');
     expect(await open.ledger.close()).toBe(0);
-    expect(open.books.balance('ada')).toEqual({ posted: 96n, held: 0n, available: 96n });
+    expect(await open.books.balance('ada')).toEqual({ posted: 96n, held: 0n, available: 96n });
     await closeBooks(open);
   });
 });

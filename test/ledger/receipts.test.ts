@@ -21,7 +21,7 @@ test.each([
     await ledger.credit(creditOf(`c${n}`, 'ada', 1n));
   }
   expect((await open.books.balance('ada')).posted).toBe(30n);
-  expect(open.books.audit()).toEqual([]);
+  expect(await open.books.audit()).toEqual([]);
   await other.close();
   if (apart) await database.close();
   await closeBooks(open);

@@ -25,14 +25,16 @@ test('a hold that contradicts its balance is left to the audit, and every other 
     { requestId: 'r-eve', accountId: 'eve', debited: 0n },
   ]);
   expect((await books.explain('r-bob'))?.hold).toMatchObject({ phase: 'held', endedAt: null });
-  expect(books.audit()).toEqual([expect.objectContaining({ kind: 'held', accountId: 'bob' })]);
+  expect(await books.audit()).toEqual([
+    expect.objectContaining({ kind: 'held', accountId: 'bob' }),
+  ]);
 
   // Put right, it is recovered like any other, and the chains go on.
   database.connection.run("UPDATE balances SET held = 30 WHERE account_id = 'bob'");
   expect(await recoverAll(ledger, { ...command, usdPerMillion: 1n, nowMs: NOW + 3 })).toEqual([
     { requestId: 'r-bob', accountId: 'bob', debited: 0n },
   ]);
-  expect(books.audit()).toEqual([]);
+  expect(await books.audit()).toEqual([]);
   await closeBooks(open);
 });
 
@@ -53,7 +55,7 @@ test('a hold of a version that did not say who was asked is charged as its own m
     modelServed: 'swift-1',
     upstream: 'unknown',
   });
-  expect(open.books.audit()).toEqual([]);
+  expect(await open.books.audit()).toEqual([]);
   await closeBooks(open);
 });
 
@@ -66,7 +68,7 @@ test('a disk that fails ends a recovery, which leaves nothing half done', async 
     name: 'recover',
     command: { live: [], createdBefore: NOW + 1, phase: 'ended', usdPerMillion: 1n, nowMs: NOW },
   } as const;
-  expect(createWriter(failing)([recover])).toMatchObject([
+  expect(await createWriter(failing)([recover])).toMatchObject([
     { ok: false, error: { name: 'LedgerUnavailable' } },
   ]);
   expect((await open.books.explain('r1'))?.hold).toMatchObject({ phase: 'held', endedAt: null });

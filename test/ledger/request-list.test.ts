@@ -113,9 +113,9 @@ test('a search finds the own requests whose id begins so, newest first', async (
   const { search } = createRequestList(database);
   const found = async (prefix: string) =>
     (await search('acct_ada', prefix, 2)).map(({ requestId }) => requestId);
-  expect(found('req_AAAAAA')).toEqual(['req_AAAAAA02', 'req_AAAAAA01']);
-  expect(found('req_AAAAAA01')).toEqual(['req_AAAAAA01']);
-  expect(found('req_AAAAAA03')).toEqual([]);
-  expect(found('req_AAAA')).toEqual(['req_AAAAAB01', 'req_AAAAAA02']);
+  expect(await found('req_AAAAAA')).toEqual(['req_AAAAAA02', 'req_AAAAAA01']);
+  expect(await found('req_AAAAAA01')).toEqual(['req_AAAAAA01']);
+  expect(await found('req_AAAAAA03')).toEqual([]);
+  expect(await found('req_AAAA')).toEqual(['req_AAAAAB01', 'req_AAAAAA02']);
   await database.close();
 });

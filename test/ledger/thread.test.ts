@@ -12,7 +12,7 @@ import {
   type RemoteLedger,
   type RemoteLedgerOptions,
 } from '../../src/ledger/remote.ts';
-import type { Database } from '../../src/store/database.ts';
+import type { SqliteDatabase } from '../../src/store/database.ts';
 import { newDatabase, temporaryDirectory } from '../support/database.ts';
 import {
   creditOf,
@@ -30,7 +30,7 @@ const LOST = 'LedgerUnavailable: The ledger did not answer.';
 const UNWRITTEN = 'LedgerUnavailable: The ledger could not be written.';
 
 type Remote = AsyncDisposable & {
-  readonly database: Database;
+  readonly database: SqliteDatabase;
   readonly books: Books;
   readonly ledger: RemoteLedger;
   readonly url: string;
@@ -110,7 +110,7 @@ describe('the thread', () => {
       { debited: 40n, loss: 0n, available: 960n },
       { applied: true, available: 960n + 2n ** 50n },
     ]);
-    expect(books.audit()).toEqual([]);
+    expect(await books.audit()).toEqual([]);
     expect([ledger.pending(), ledger.problem()]).toEqual([0, undefined]);
   });
 
@@ -139,7 +139,7 @@ describe('the thread', () => {
     }
     const available = (await Promise.all(waves)).map((result) => result.available);
     expect(available).toEqual(available.map((_left, n) => BigInt(999 - n)));
-    expect(books.balance('ada')).toMatchObject({ held: 800n });
+    expect(await books.balance('ada')).toMatchObject({ held: 800n });
   });
 
   test('closes when all that was given is on disk', async () => {
@@ -148,7 +148,7 @@ describe('the thread', () => {
     const holds = Array.from({ length: 600 }, (_, n) => ledger.hold(holdOf(`r${n}`, 'ada', 1n)));
     expect(await ledger.close()).toBe(0);
     expect((await Promise.all(holds)).every((result) => result.ok)).toBe(true);
-    expect(books.balance('ada')).toEqual({ posted: 1_000n, held: 600n, available: 400n });
+    expect(await books.balance('ada')).toEqual({ posted: 1_000n, held: 600n, available: 400n });
     expect(await outcomeOf(ledger.hold(holdOf('late', 'ada', 1n)))).toBe(LOST);
     expect(remote.told).toEqual([]);
   });
@@ -169,8 +169,8 @@ describe('a thread that dies', () => {
     expect(await outcomeOf(ledger.hold(holdOf('r4', 'ada', 10n)))).toBe(LOST);
     expect(ledger.problem()).toBe('stopped');
     expect((await ended).map(({ debited }) => debited)).toEqual([4n, 0n]);
-    expect(books.balance('ada')).toEqual({ posted: 996n, held: 0n, available: 996n });
-    expect(books.audit()).toEqual([]);
+    expect(await books.balance('ada')).toEqual({ posted: 996n, held: 0n, available: 996n });
+    expect(await books.audit()).toEqual([]);
     expect(told.toSorted()).toEqual(['died', 'kept r1', 'kept r2']);
     expect([threads.length, ledger.problem()]).toEqual([2, undefined]);
     expect(await ledger.hold(holdOf('r5', 'ada', 10n))).toEqual({ ok: true, available: 986n });
@@ -183,7 +183,7 @@ describe('a thread that dies', () => {
     threads[0]?.postMessage({ kind: 'write', batch: null });
     expect((await ledger.settle(settleOf('r1', 4n))).debited).toBe(4n);
     expect(told.toSorted()).toEqual(['died', 'kept r1']);
-    expect(remote.books.balance('ada')).toMatchObject({ posted: 996n, held: 0n });
+    expect(await remote.books.balance('ada')).toMatchObject({ posted: 996n, held: 0n });
   });
 
   test('again and again under load keeps every settle, and the books whole', async () => {
@@ -217,7 +217,7 @@ describe('a thread that dies', () => {
     await remote.settled();
     const { posted, held } = await books.balance('ada');
     expect([held, 1_001_000n - posted]).toEqual([0n, BigInt(promised)]);
-    expect(books.audit()).toEqual([]);
+    expect(await books.audit()).toEqual([]);
   });
 
   test('is started again until its database can be opened', async () => {
@@ -256,9 +256,9 @@ describe('a database that cannot be written refuses holds, and books settles whe
     expect([ledger.problem(), ledger.pending(), told]).toEqual(['failing', 1, ['kept r1']]);
     end();
     expect((await settled).debited).toBe(4n);
-    expect(books.balance('ada')).toEqual({ posted: 996n, held: 0n, available: 996n });
+    expect(await books.balance('ada')).toEqual({ posted: 996n, held: 0n, available: 996n });
     expect(await ledger.hold(holdOf('r3', 'ada', 10n))).toEqual({ ok: true, available: 986n });
-    expect([ledger.problem(), books.audit()]).toEqual([undefined, []]);
+    expect([ledger.problem(), await books.audit()]).toEqual([undefined, []]);
   }
 
   // The thread waits 5 seconds for the lock, and nobody waits for the thread.

@@ -36,10 +36,10 @@ test('the books are whole when a batch is answered, before anything else has a t
   await addAccount(open, 'ada');
   const write = createWriter(open.database);
   for (const step of STEPS) {
-    expect(write([step])).toMatchObject([{ ok: true }]);
-    expect(open.books.audit()).toEqual([]);
+    expect(await write([step])).toMatchObject([{ ok: true }]);
+    expect(await open.books.audit()).toEqual([]);
   }
-  expect(open.books.balance('ada')).toEqual({ posted: 0n, held: 0n, available: 0n });
+  expect(await open.books.balance('ada')).toEqual({ posted: 0n, held: 0n, available: 0n });
   await closeBooks(open);
 });
 
@@ -55,7 +55,7 @@ test('a batch in which a command is refused leaves whole chains, of the others a
       { name: 'credit', command: creditOf(`b${batch}`, 'ada', 1n) },
     ]);
     expect(answers.map(({ ok }) => ok)).toEqual([true, false, true]);
-    expect(open.books.audit()).toEqual([]);
+    expect(await open.books.audit()).toEqual([]);
   }
   expect((await open.books.balance('ada')).posted).toBe(33n);
   await closeBooks(open);
@@ -71,7 +71,7 @@ test('a disk that fails in the middle of a batch undoes all of it, whatever else
     { name: 'credit', command: tooMuch },
   ];
   const failed = { ok: false, error: { name: 'LedgerUnavailable' } };
-  expect(write(batch)).toMatchObject([failed, failed]);
+  expect(await write(batch)).toMatchObject([failed, failed]);
   expect((await open.books.balance('ada')).posted).toBe(10n);
   await closeBooks(open);
 });
@@ -88,7 +88,7 @@ test('more accounts and more open holds than are remembered are looked up again'
   await inAll((id) => ({ name: 'credit', command: creditOf(`c-${id}`, id, 100n) }));
   await inAll((id) => ({ name: 'hold', command: holdOf(`r-${id}`, id, 60n) }));
   await inAll((id) => ({ name: 'settle', command: settleOf(`r-${id}`, 15n) }));
-  expect(open.books.audit()).toEqual([]);
-  expect(open.books.balance('a0')).toEqual({ posted: 85n, held: 0n, available: 85n });
+  expect(await open.books.audit()).toEqual([]);
+  expect(await open.books.balance('a0')).toEqual({ posted: 85n, held: 0n, available: 85n });
   await closeBooks(open);
 }, 60_000);

@@ -65,42 +65,44 @@ describe('what is found', () => {
       },
     };
     await (await open({ database: shared })).keep(turn('acct_a', 'call_0', 'call_1'), thinking);
-    expect((await open({ database: shared })).find(turn('acct_a', 'call_0'))).toEqual(thinking);
+    expect(await (await open({ database: shared })).find(turn('acct_a', 'call_0'))).toEqual(
+      thinking,
+    );
   });
 
   test('is looked for under each call of the turn', async () => {
     const store = await open({ database: shared });
     await store.keep(turn('acct_calls', 'call_3', 'call_4'), thought('T'));
-    expect(store.find(turn('acct_calls', 'call_9', 'call_3'))).toEqual(thought('T'));
-    expect(store.find(turn('acct_calls', 'call_4'))).toBeUndefined();
-    expect(store.find({ ...turn('acct_calls', 'call_3'), toolCalls: [] })).toBeUndefined();
+    expect(await store.find(turn('acct_calls', 'call_9', 'call_3'))).toEqual(thought('T'));
+    expect(await store.find(turn('acct_calls', 'call_4'))).toBeUndefined();
+    expect(await store.find({ ...turn('acct_calls', 'call_3'), toolCalls: [] })).toBeUndefined();
   });
 
   test('is the newest', async () => {
     const store = await open({ database: shared });
     await store.keep(turn('acct_newest', 'call_0'), thought('one'));
     await store.keep(turn('acct_newest', 'call_0'), thought('two'));
-    expect(store.find(turn('acct_newest', 'call_0'))).toEqual(thought('two'));
+    expect(await store.find(turn('acct_newest', 'call_0'))).toEqual(thought('two'));
   });
 
   test('is nobody else’s: not of another account, another call, another conversation', async () => {
     const store = await open({ database: shared });
     await store.keep(turn('acct_own', 'call_0'), thought('T'));
     const own = turn('acct_own', 'call_0');
-    expect(store.find(own)).toEqual(thought('T'));
-    expect(store.find(turn('acct_other', 'call_0'))).toBeUndefined();
-    expect(store.find(turn('acct_own', 'call_1'))).toBeUndefined();
-    expect(store.find({ ...own, preceding: () => 'something else' })).toBeUndefined();
+    expect(await store.find(own)).toEqual(thought('T'));
+    expect(await store.find(turn('acct_other', 'call_0'))).toBeUndefined();
+    expect(await store.find(turn('acct_own', 'call_1'))).toBeUndefined();
+    expect(await store.find({ ...own, preceding: () => 'something else' })).toBeUndefined();
   });
 
   test('cannot be found with another secret, nor with the next one that was made up', async () => {
     await (await open({ database: shared })).keep(turn('acct_secret', 'call_0'), thought('T'));
     const other = await open({ database: shared, secret: 'other'.repeat(8) });
-    expect(other.find(turn('acct_secret', 'call_0'))).toBeUndefined();
+    expect(await other.find(turn('acct_secret', 'call_0'))).toBeUndefined();
     const made = { ...(await openMadeUp()), again: await openMadeUp() };
     await made.keep(turn('acct_made', 'call_0'), thought('T'));
-    expect(made.find(turn('acct_made', 'call_0'))).toEqual(thought('T'));
-    expect(made.again.find(turn('acct_made', 'call_0'))).toBeUndefined();
+    expect(await made.find(turn('acct_made', 'call_0'))).toEqual(thought('T'));
+    expect(await made.again.find(turn('acct_made', 'call_0'))).toBeUndefined();
   });
 
   test('is nothing where a row was changed, or moved under another digest or account', async () => {
@@ -114,10 +116,10 @@ describe('what is found', () => {
         [with_, id],
       );
     swap(2, 1);
-    expect(store.find(turn('acct_b', 'call_0'))).toBeUndefined();
-    expect(store.find(turn('acct_a', 'call_0'))).toEqual(thought('A'));
+    expect(await store.find(turn('acct_b', 'call_0'))).toBeUndefined();
+    expect(await store.find(turn('acct_a', 'call_0'))).toEqual(thought('A'));
     database.connection.run("UPDATE reasoning SET sealed = x'00' WHERE id = 1");
-    expect(store.find(turn('acct_a', 'call_0'))).toBeUndefined();
+    expect(await store.find(turn('acct_a', 'call_0'))).toBeUndefined();
     await database.close();
   });
 });
@@ -141,12 +143,12 @@ test('age: an entry is found until its time is over, and swept behind it', async
   await store.keep(turn('acct_a', 'call_0'), thought('T'));
   now += HOUR - 1;
   await store.sweep();
-  expect(store.find(turn('acct_a', 'call_0'))).toEqual(thought('T'));
+  expect(await store.find(turn('acct_a', 'call_0'))).toEqual(thought('T'));
   now += 1;
-  expect(store.find(turn('acct_a', 'call_0'))).toBeUndefined();
+  expect(await store.find(turn('acct_a', 'call_0'))).toBeUndefined();
   expect((await keptThinking(database)).entries).toBe(1);
   await store.sweep();
-  expect(keptThinking(database)).toEqual({ entries: 0, bytes: 0 });
+  expect(await keptThinking(database)).toEqual({ entries: 0, bytes: 0 });
   await database.close();
 });
 
@@ -158,7 +160,7 @@ test('age: what a wrong clock has dated into the future does not stay for ever',
   now = 10 * HOUR;
   await store.keep(turn('acct_a', 'call_1'), thought('T'));
   await store.sweep();
-  expect(store.find(turn('acct_a', 'call_1'))).toEqual(thought('T'));
+  expect(await store.find(turn('acct_a', 'call_1'))).toEqual(thought('T'));
   expect((await keptThinking(database)).entries).toBe(1);
   await database.close();
 });
@@ -254,11 +256,11 @@ test('law: whatever is done, the bounds hold, the oldest go first, and what is l
             store.recount();
             break;
         }
-        expect(keptThinking(database)).toEqual({ entries: model.length, bytes: sum(model) });
+        expect(await keptThinking(database)).toEqual({ entries: model.length, bytes: sum(model) });
       }
       for (const { account, id, at, text } of model) {
         const found = at > now - HOUR ? thought(text) : undefined;
-        expect(store.find(turn(account, id))).toEqual(found);
+        expect(await store.find(turn(account, id))).toEqual(found);
       }
     }),
     { numRuns: 60 },
@@ -285,11 +287,11 @@ test('a database that refuses is told of once a call, and nothing throws', async
   await store.keep(turn('acct_a', 'call_0'), thought('a secret thought'));
   database.connection.run('PRAGMA query_only = ON');
   await store.keep(turn('acct_a', 'call_1'), thought('a secret thought'));
-  expect(store.find(turn('acct_a', 'call_0'))).toEqual(thought('a secret thought'));
+  expect(await store.find(turn('acct_a', 'call_0'))).toEqual(thought('a secret thought'));
   database.connection.run('PRAGMA query_only = OFF');
   database.connection.run('DROP TABLE reasoning');
   await store.keep(turn('acct_a', 'call_1'), thought('a secret thought'));
-  expect(store.find(turn('acct_a', 'call_0'))).toBeUndefined();
+  expect(await store.find(turn('acct_a', 'call_0'))).toBeUndefined();
   await store.sweep();
   expect(troubles).toHaveLength(4);
   expect(Bun.inspect(troubles)).not.toContain('a secret thought');

@@ -119,7 +119,7 @@ export async function startGateway(parts: GatewayParts): Promise<Gateway> {
         format,
         requestId,
         startedAt: world.wall(),
-        authorize: () => ({
+        authorize: async () => ({
           keyId: `key_${accountId}`,
           accountId,
           plan,

@@ -7,7 +7,7 @@ import type { Figures } from '../../../src/ledger/series/figures.ts';
 import { createModelSeriesReader, type ModelFigures } from '../../../src/ledger/series/models.ts';
 import { createSeriesReader, type SeriesGroup } from '../../../src/ledger/series/read.ts';
 import { createRollUp } from '../../../src/ledger/series/roll-up.ts';
-import type { Database } from '../../../src/store/database.ts';
+import type { SqliteDatabase } from '../../../src/store/database.ts';
 import { newDatabase, temporaryDirectory } from '../../support/database.ts';
 import {
   addRecords,
@@ -146,7 +146,7 @@ const someStep: fc.Arbitrary<Step> = fc.oneof(
 );
 
 /** Whatever the step would have written is undone when the mark is to be moved. */
-async function dieInStep(database: Database, size: number): Promise<void> {
+async function dieInStep(database: SqliteDatabase, size: number): Promise<void> {
   const { connection } = database;
   connection.run(
     "create temp trigger dying before update on usage_mark begin select raise(abort, 'dead'); end",
@@ -202,7 +202,7 @@ test('series and what is behind them are always the sums of the records', async 
       await Promise.all(pending);
       const rollUp = createRollUp(database);
       while ((await rollUp.step(7)) > 0);
-      expect(rollUp.behind()).toBe(0);
+      expect(await rollUp.behind()).toBe(0);
       await read('key', 0);
       await database.close();
       await beside.close();
