@@ -14,6 +14,7 @@ import {
   parseExpiry,
   table,
 } from './command.ts';
+import { confirmed } from './confirmation.ts';
 import type { Context } from './context.ts';
 import { openParts } from './parts.ts';
 
@@ -82,9 +83,10 @@ type RevokeOptions = { readonly reason: KeyRevocation };
 async function revokeKey(context: Context, options: RevokeOptions, name = ''): Promise<Output> {
   const { keys } = await context.openStore();
   const row = await keys.revoke(name, options.reason, OPERATOR);
+  const nodes = await confirmed(context);
   return {
-    json: { api_key: keyRecord(row, context.clock()) },
-    text: `Key ${row.id} (${row.masked}) is revoked.`,
+    json: { api_key: keyRecord(row, context.clock()), nodes: nodes.json },
+    text: `Key ${row.id} (${row.masked}) is revoked. ${nodes.text}`,
   };
 }
 
@@ -92,12 +94,14 @@ async function rotateKey(context: Context, _options: object, name = ''): Promise
   const { keys } = await context.openStore();
   const { revoked, created } = await keys.rotate(name, OPERATOR);
   const now = context.clock();
+  const nodes = await confirmed(context);
   return {
     json: {
       revoked: keyRecord(revoked, now),
       created: { ...keyRecord(created.row, now), key: created.key },
+      nodes: nodes.json,
     },
-    text: `Key ${revoked.id} (${revoked.masked}) is revoked. Its replacement ${created.row.id}, shown only now: ${created.key}`,
+    text: `Key ${revoked.id} (${revoked.masked}) is revoked. ${nodes.text}\nIts replacement ${created.row.id}, shown only now: ${created.key}`,
   };
 }
 
