@@ -7,6 +7,7 @@ import { createBooks } from '../../src/ledger/books.ts';
 import { createLog } from '../../src/observe/log.ts';
 import { temporaryDirectory } from '../support/database.ts';
 import { addAccount, creditOf, holdOf, NOW } from '../support/ledger.ts';
+import { nodeClocks } from '../support/node.ts';
 import { waitUntil } from '../support/upstream.ts';
 
 const directory = temporaryDirectory();
@@ -24,6 +25,7 @@ test('a hold whose request is gone is ended after a minute, one under way and a 
     log: createLog('silent'),
     alert: () => undefined,
     clock: () => nowMs,
+    ...nodeClocks(),
     usdPerMillion: () => 1_000_000n,
   });
   const { database, ledger } = store;
@@ -38,7 +40,7 @@ test('a hold whose request is gone is ended after a minute, one under way and a 
   const timers = spyOn(globalThis, 'setInterval').mockImplementation(((tick: () => void) => {
     ticks.push(tick);
   }) as typeof setInterval);
-  store.endLostHolds({ live: () => ['under-way'] });
+  store.endLostHolds(async () => ['under-way']);
   timers.mockRestore();
   nowMs = NOW + MINUTE + 1;
   for (const tick of ticks) tick();

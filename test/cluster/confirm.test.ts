@@ -1,0 +1,86 @@
+// What a command hears of the nodes that have taken up its change.
+
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { confirmSeen } from '../../src/cluster/confirm.ts';
+import { createNodes, type NodeReport } from '../../src/cluster/nodes.ts';
+import { readDatabaseTime } from '../../src/store/database-time.ts';
+import { temporaryDirectory } from '../support/database.ts';
+import { DIALECTS, openDatabases } from './databases.ts';
+
+const REPORT: NodeReport = {
+  ...{ addresses: [], state: 'serving', redis: 'off', limits: 'own', catalogVersion: 1 },
+  ...{ catalogDigest: 'catalog', inFlight: 0, clockOffsetMs: 0, seenAt: 0 },
+};
+
+const directory = temporaryDirectory();
+
+describe.each(DIALECTS)('confirmations on %s', (dialect) => {
+  let opened: Awaited<ReturnType<typeof openDatabases>>;
+
+  beforeAll(async () => {
+    opened = await openDatabases(dialect, directory, 2);
+  });
+  afterAll(() => opened.close());
+
+  async function open(...names: readonly string[]) {
+    const [database, command] = opened.databases;
+    if (database === undefined || command === undefined) throw new Error('Two are needed.');
+    const nodes = createNodes(database);
+    await nodes.removeAll();
+    for (const name of names) {
+      const identity = { node: name, host: 'machine', pid: 1, version: '1.0.0', workers: 1 };
+      await nodes.register(`boot_${name}`, identity, REPORT);
+    }
+    const see = async (name: string) =>
+      nodes.seen(`boot_${name}`, (await readDatabaseTime(database)) + 1);
+    const ask = (options: { timeoutMs?: number; announce?: () => Promise<void> } = {}) =>
+      confirmSeen(command, { monotonic: () => performance.now(), ...options });
+    return { nodes, see, ask };
+  }
+
+  test('are none where nobody serves', async () => {
+    const { ask } = await open();
+    expect(await ask()).toEqual([]);
+  });
+
+  test('come from each node that has seen what was before the question', async () => {
+    const { see, ask } = await open('a', 'b');
+    const announce = async (): Promise<void> => {
+      setTimeout(() => void see('a'), 30);
+      setTimeout(() => void see('b'), 60);
+    };
+    const confirmed = await ask({ announce });
+    expect(confirmed.map(({ node, host }) => [node, host])).toEqual([
+      ['a', 'machine'],
+      ['b', 'machine'],
+    ]);
+    for (const { afterMs } of confirmed) expect(afterMs).toBeGreaterThanOrEqual(0);
+  });
+
+  test('are missing from a node that has seen less', async () => {
+    const { see, ask } = await open('a', 'b');
+    await see('b');
+    await Bun.sleep(5);
+    const confirmed = await ask({ timeoutMs: 150, announce: () => see('a') });
+    expect(confirmed.map(({ node, afterMs }) => [node, afterMs === null])).toEqual([
+      ['a', false],
+      ['b', true],
+    ]);
+  });
+
+  test('are not waited for from a node that is dead, or ends meanwhile', async () => {
+    const { nodes, see, ask } = await open('a', 'b', 'c');
+    const confirmed = await ask({
+      async announce() {
+        const [, second] = await nodes.list();
+        if (second === undefined || second.node !== 'b') throw new Error('b is the second.');
+        setTimeout(async () => {
+          await nodes.bury(second);
+          await nodes.remove('boot_c');
+          await see('a');
+        }, 30);
+      },
+    });
+    expect(confirmed.map(({ node }) => node)).toEqual(['a']);
+  });
+});

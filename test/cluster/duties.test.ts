@@ -1,0 +1,30 @@
+// Jobs that begin and end with the lead.
+
+import { expect, test } from 'bun:test';
+import { createDuties } from '../../src/cluster/duties.ts';
+
+test('jobs begin once with the lead, end with it, and begin anew', () => {
+  const told: string[] = [];
+  let leads = false;
+  const job = (name: string) => () => {
+    told.push(`begin ${name}`);
+    return () => void told.push(`end ${name}`);
+  };
+  const duties = createDuties(() => leads, [job('one'), job('two')]);
+  const settle = (): string[] => {
+    duties.settle();
+    return told.splice(0);
+  };
+  expect(settle()).toEqual([]);
+  leads = true;
+  expect(settle()).toEqual(['begin one', 'begin two']);
+  expect(settle()).toEqual([]);
+  leads = false;
+  expect(settle()).toEqual(['end one', 'end two']);
+  expect(settle()).toEqual([]);
+  leads = true;
+  expect(settle()).toEqual(['begin one', 'begin two']);
+  duties.close();
+  expect(told.splice(0)).toEqual(['end one', 'end two']);
+  expect(settle()).toEqual([]);
+});
