@@ -72,9 +72,9 @@ export async function createReasoningStore(dependencies: {
   const digest = ({ accountId, preceding }: CallingTurn, call: ToolCall): Uint8Array =>
     digestCall(lookupKey, accountId, call, preceding);
 
-  function attempt<T>(work: () => T): T | undefined {
+  async function attempt<T>(work: () => Promise<T>): Promise<T | undefined> {
     try {
-      return work();
+      return await work();
     } catch (error) {
       onTrouble(error);
       return undefined;

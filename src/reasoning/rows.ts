@@ -28,6 +28,14 @@ export async function createRows(dependencies: {
   /** Sums of sizes, so that no answer has to make them: of all, and of the accounts that came by. */
   const accountSums = new Map<string, number>();
   let totalSum: number | undefined = await statements.size();
+  let last: Promise<unknown> = Promise.resolve();
+
+  /** The sums are right between two changes, so no change begins while another is under way. */
+  function inTurn(work: () => Promise<void>): Promise<void> {
+    const done = last.then(work);
+    last = done.catch(() => undefined);
+    return done;
+  }
 
   /** A sum that is not known will be read when it is needed, with this row in it or not. */
   function count(accountId: string, change: number): void {
@@ -69,42 +77,50 @@ export async function createRows(dependencies: {
     }
   }
 
+  async function put(accountId: string, digest: Uint8Array, sealed: Uint8Array): Promise<void> {
+    const size = sealed.length + ROW_BYTES;
+    countOut(await statements.removeSame(digest));
+    await statements.insert({ accountId, digest, createdAt: clock(), size, sealed });
+    count(accountId, size);
+    await evict(
+      async () => (await accountBytes(accountId)) > bounds.accountBytes,
+      () => statements.removeOldestOf(accountId),
+    );
+    await evict(async () => (await totalBytes()) > bounds.totalBytes, statements.removeOldest);
+  }
+
+  async function sweep(): Promise<void> {
+    const now = clock();
+    for (let left = SWEEP_ROWS; left > 0; left -= 1) {
+      // What a wrong clock has dated into the future would stay in the way of all others.
+      const row = await statements.removeOldestOutside(now - bounds.ageMs + 1, now + bounds.ageMs);
+      if (!countOut(row)) return;
+    }
+  }
+
+  /** Whoever looks meanwhile finds the row of before or the one of after, and never none. */
+  async function changing(work: () => Promise<void>): Promise<void> {
+    try {
+      await database.transaction(work);
+    } catch (error) {
+      forgetSums();
+      throw error;
+    }
+  }
+
   return {
     /** Puts a row in place of the one with the same digest, unless it is too large for one. */
     async put(accountId: string, digest: Uint8Array, sealed: Uint8Array): Promise<void> {
       if (sealed.length > bounds.entryBytes) return;
-      const size = sealed.length + ROW_BYTES;
-      try {
-        countOut(await statements.removeSame(digest));
-        await statements.insert({ accountId, digest, createdAt: clock(), size, sealed });
-        count(accountId, size);
-        await evict(
-          async () => (await accountBytes(accountId)) > bounds.accountBytes,
-          () => statements.removeOldestOf(accountId),
-        );
-        await evict(async () => (await totalBytes()) > bounds.totalBytes, statements.removeOldest);
-      } catch (error) {
-        forgetSums();
-        throw error;
-      }
+      await inTurn(() => changing(() => put(accountId, digest, sealed)));
     },
     async get(digest: Uint8Array): Promise<Uint8Array | undefined> {
       const row = await statements.find(digest);
       return row !== undefined && row.createdAt > clock() - bounds.ageMs ? row.sealed : undefined;
     },
     /** Rows may have been removed elsewhere: sums are read anew when they are needed. */
-    recount: forgetSums,
+    recount: () => void inTurn(async () => forgetSums()),
     /** Removes a few of the rows that are too old. */
-    async sweep(): Promise<void> {
-      const now = clock();
-      for (let left = SWEEP_ROWS; left > 0; left -= 1) {
-        // What a wrong clock has dated into the future would stay in the way of all others.
-        const row = await statements.removeOldestOutside(
-          now - bounds.ageMs + 1,
-          now + bounds.ageMs,
-        );
-        if (!countOut(row)) return;
-      }
-    },
+    sweep: () => inTurn(() => changing(sweep)),
   };
 }
