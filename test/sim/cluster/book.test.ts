@@ -61,8 +61,9 @@ function leastOf(bound: Bound, processes: number): Promise<number> {
     async (world) => {
       const demand = { bound, spread: 'even', times: 20 } as const;
       const asked = arrivals(world, demand, { nodes: processes, size: 60, forMs: 130_000 });
-      const nodes = Array.from({ length: processes }, () => processLimits(world));
-      const { played } = play(world, asked, planOf(bound, 60), (node) => nodes[node]);
+      const first = processLimits(world);
+      const nodes = [first, processLimits(world)];
+      const { played } = play(world, asked, planOf(bound, 60), ({ node }) => nodes[node] ?? first);
       await world.run(world.monotonic() + 200_000, () => undefined);
       return leastLimit(bound, played().admissions);
     },

@@ -22,34 +22,31 @@ export type Play = {
   /** Ends when the virtual minutes are over. */
   readonly played: () => Played;
   /** What runs on a node ends at once, and nobody settles it. */
-  readonly kill: (node: number) => void;
+  readonly kill: (node: NodeLimits) => void;
 };
 
 /** An answer that takes longer than this went round Redis, not just through a turn of the loop. */
 export const WAITED_MS = 0.001;
 
-/**
- * Schedules every arrival. `nodeOf` is asked at the time of each: undefined where the node is dead,
- * whose clients are then sent nowhere.
- */
+/** Schedules every arrival. `nodeOf` is asked at the time of each where it is sent. */
 export function play(
   world: World,
   demand: readonly Arrival[],
   plan: Plan,
-  nodeOf: (node: number) => NodeLimits | undefined,
+  nodeOf: (arrival: Arrival) => NodeLimits,
 ): Play {
   const admissions: Admission[] = [];
   const decidedMs: number[] = [];
-  const running = new Map<Admission, Claim>();
+  const running = new Map<Admission, { readonly node: NodeLimits; readonly claim: Claim }>();
+  const dead = new Set<NodeLimits>();
   const startsMs = world.monotonic();
   let refused = 0;
 
   async function ask(arrival: Arrival): Promise<void> {
-    const node = nodeOf(arrival.node);
-    if (node === undefined) return;
+    const node = nodeOf(arrival);
     const askedMs = world.monotonic();
     const result = await node.claim(requestOf(arrival, world.wall(), plan));
-    if (nodeOf(arrival.node) !== node) return;
+    if (dead.has(node)) return;
     const atMs = world.monotonic();
     decidedMs.push(atMs - askedMs);
     if (result.kind === 'refused') {
@@ -58,7 +55,7 @@ export function play(
     }
     const admission: Admission = { arrival, atMs, endedMs: undefined, settled: false };
     admissions.push(admission);
-    running.set(admission, result.claim);
+    running.set(admission, { node, claim: result.claim });
     world.after(arrival.lastsMs, () => {
       if (!running.delete(admission)) return;
       admission.endedMs = world.monotonic();
@@ -73,8 +70,9 @@ export function play(
   return {
     played: () => ({ admissions, refused, decidedMs }),
     kill(node) {
-      for (const admission of [...running.keys()]) {
-        if (admission.arrival.node !== node) continue;
+      dead.add(node);
+      for (const [admission, run] of [...running]) {
+        if (run.node !== node) continue;
         running.delete(admission);
         admission.endedMs = world.monotonic();
       }

@@ -180,11 +180,11 @@ function decide(deciding: Deciding): Reply & { readonly seq: number } {
       setOrDelete(own.slots, asked.name, mine > 0 ? mine : undefined);
       return [others, mine];
     }),
-    periods: used.map(({ asked, period, others, keep, left }, index) => {
-      let mine = keep;
+    periods: used.map(({ asked, period, others, left }, index) => {
+      let mine = asked.keep;
       if (repeated) mine = period.own;
       else if (fits && (asked.need > 0 || asked.wish > 0) && left >= 0) {
-        mine = keep + asked.need + extra(asked.wish, left);
+        mine = asked.keep + asked.need + extra(asked.wish, left);
       }
       if (!repeated) write(kept[index], call.holder, period, others + mine, mine);
       return [period.mark, period.before ?? -1, others, mine];
@@ -220,10 +220,11 @@ function missingOf(
   const missing: Missing['missing'][number][] = [];
   if (epoch === undefined && seed === undefined) missing.push('account');
   periods.forEach(({ mark, before }, index) => {
-    if (mark < 0) missing.push('mark');
+    if (mark < 0 || asked[index]?.known !== mark) missing.push('mark');
     else if (before === undefined && asked[index]?.counts === true) missing.push('before');
   });
-  return missing.length === 0 ? undefined : { missing, marks: periods.map(({ mark }) => mark) };
+  if (missing.length === 0) return undefined;
+  return { missing, marks: periods.map(({ mark }) => mark), owns: periods.map(({ own }) => own) };
 }
 
 function begin(account: Account, { seed = [], holder, seq }: Call, now: number, run: string): void {
@@ -276,9 +277,8 @@ function lookAtSlots(account: Account, call: Call, asked: SlotsAsked, now: numbe
 
 function lookAtPeriod(asked: PeriodAsked, period: LookedUp = NOTHING) {
   const others = period.total - period.own;
-  const keep = asked.known === period.mark ? asked.keep : period.own;
-  const left = free(asked.limit, (period.before ?? 0) + others, keep) - asked.need;
-  return { asked, period, others, keep, left, fits: asked.need <= 0 || left >= 0 };
+  const left = free(asked.limit, (period.before ?? 0) + others, asked.keep) - asked.need;
+  return { asked, period, others, left, fits: asked.need <= 0 || left >= 0 };
 }
 
 const NOTHING: LookedUp = { mark: -1, before: undefined, total: 0, own: 0 };

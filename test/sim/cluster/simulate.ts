@@ -5,7 +5,7 @@ import { createLeasedLimits, type LeasedLimits } from '../../../src/limits/lease
 import type { Call } from '../../../src/limits/leased/script.ts';
 import { inWorld, type World } from '../world.ts';
 import { type Admission, chargedTokens, leastLimit, weightOf } from './book.ts';
-import { arrivals, type Bound, type Demand, limitOf, planOf } from './demand.ts';
+import { type Arrival, arrivals, type Bound, type Demand, limitOf, planOf } from './demand.ts';
 import { createNetwork } from './network.ts';
 import { play, WAITED_MS } from './play.ts';
 import { NO_PAST, processLimits } from './process.ts';
@@ -81,7 +81,14 @@ async function playCluster(world: World, scenario: Scenario): Promise<Report> {
     return { limits, redis };
   }
 
-  const cluster = play(world, demand, plan, (node) => nodes.get(node)?.limits);
+  /** The load balancer sends nothing to the dead. */
+  function nodeOf({ node }: Arrival): LeasedLimits {
+    const living = nodes.get(node) ?? [...nodes.values()][node % nodes.size];
+    if (living === undefined) throw new Error('All nodes are dead.');
+    return living.limits;
+  }
+
+  const cluster = play(world, demand, plan, nodeOf);
   const one = processLimits(world);
   const alone = play(world, demand, plan, () => one);
 
@@ -93,9 +100,11 @@ async function playCluster(world: World, scenario: Scenario): Promise<Report> {
   }
   for (let node = 0; node < deaths; node += 1) {
     world.after(forMs / 2, () => {
-      cluster.kill(node);
-      nodes.get(node)?.redis.kill();
+      const dying = nodes.get(node);
       nodes.delete(node);
+      if (dying === undefined) return;
+      cluster.kill(dying.limits);
+      dying.redis.kill();
     });
   }
 

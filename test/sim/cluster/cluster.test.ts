@@ -1,0 +1,46 @@
+// Short runs of the cluster simulation: no limit is ever exceeded, and what a limit allows is let in.
+
+import { describe, expect, test } from 'bun:test';
+import { type Scenario, simulateCluster } from './simulate.ts';
+
+const SMALL = { seed: 1, nodes: 3, size: 120, minutes: 2.1 } as const;
+
+const BUSY: readonly Omit<Scenario, keyof typeof SMALL>[] = (
+  ['requests', 'tokens', 'slots', 'day', 'month'] as const
+).flatMap((bound) => (['even', 'uneven'] as const).map((spread) => ({ bound, spread, times: 10 })));
+
+describe('ten times the limit, offered to three nodes', () => {
+  test.each(BUSY)('$bound, $spread', async (demand) => {
+    const { overAdmitted, share } = await simulateCluster({ ...SMALL, ...demand });
+    expect(overAdmitted).toBe(0);
+    expect(share).toBeGreaterThan(0.98);
+  });
+});
+
+test('a busy account far from its limit goes no way to Redis', async () => {
+  const demand = { bound: 'requests', spread: 'even', times: 0.3 } as const;
+  const far = await simulateCluster({ ...SMALL, ...demand, size: 6_000, minutes: 0.5 });
+  expect(far).toMatchObject({ overAdmitted: 0, share: 1 });
+  expect(far.waited).toBeLessThan(0.1);
+});
+
+test('nodes that die take nothing with them for longer than a lease', async () => {
+  const demand = { bound: 'slots', spread: 'even', times: 4 } as const;
+  const dying = await simulateCluster({ ...SMALL, ...demand, deaths: 1, minutes: 4 });
+  expect(dying.overAdmitted).toBe(0);
+  // Half a minute of one node's slots, in four.
+  expect(dying.share).toBeGreaterThan(0.93);
+});
+
+test('without Redis each node goes on with its share, and comes back to the limit', async () => {
+  const demand = { bound: 'requests', spread: 'uneven', times: 10 } as const;
+  const away = await simulateCluster({ ...SMALL, ...demand, redisAwayMs: 10_000 });
+  // What was admitted before counts on each node by itself: less than a share each comes on top.
+  expect(away.overAdmitted).toBeLessThan(SMALL.size);
+  expect(away.share).toBeGreaterThan(0.98);
+});
+
+test('the same seed plays the same cluster', async () => {
+  const scenario = { ...SMALL, bound: 'tokens', spread: 'uneven', times: 2, minutes: 1 } as const;
+  expect(await simulateCluster(scenario)).toEqual(await simulateCluster(scenario));
+});
