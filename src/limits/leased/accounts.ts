@@ -51,10 +51,14 @@ type AccountsDependencies = {
   readonly isLive: (requestId: string) => boolean;
   readonly liveNodes: () => number;
   readonly exchange: (counters: Counters, asked: Asked) => Promise<void>;
+  readonly every: Every;
 };
 
+/** Runs something again and again; what it returns ends that. */
+export type Every = (ms: number, run: () => void) => () => void;
+
 export function createAccounts(dependencies: AccountsDependencies) {
-  const { isUp, monotonic, isLive, liveNodes, exchange } = dependencies;
+  const { isUp, monotonic, isLive, liveNodes, exchange, every } = dependencies;
   const accounts = new Map<string, LeasedAccount>();
   /** Those that Redis may have to be told about. */
   const active = new Set<LeasedAccount>();
@@ -167,8 +171,7 @@ export function createAccounts(dependencies: AccountsDependencies) {
     }
   }
 
-  const sweeping = setInterval(sweep, SWEEP_MS);
-  sweeping.unref();
+  const stopSweeping = every(SWEEP_MS, sweep);
 
   return {
     of,
@@ -201,7 +204,7 @@ export function createAccounts(dependencies: AccountsDependencies) {
       });
     },
     async stop(): Promise<void> {
-      clearInterval(sweeping);
+      stopSweeping();
       await Promise.all([...active].map((account) => serve(account, true)));
     },
   };

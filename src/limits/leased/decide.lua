@@ -42,7 +42,7 @@ if epoch and epoch:match('^[^/]*') ~= run then
 end
 
 -- What nobody has told Redis yet has to come from the books first.
-local missing, marks, periods = {}, {}, {}
+local missing, marks, owns, periods = {}, {}, {}, {}
 if not epoch and not call.seed then
   missing[#missing + 1] = 'account'
 end
@@ -56,16 +56,17 @@ for index, asked in ipairs(call.periods) do
   if period.before == nil and asked.before >= 0 and asked.known == period.mark then
     period.before = asked.before
   end
-  if period.mark < 0 then
+  -- What a holder has used is said from a mark on; from another one it says nothing.
+  if period.mark < 0 or asked.known ~= period.mark then
     missing[#missing + 1] = 'mark'
   elseif period.before == nil and asked.counts then
     missing[#missing + 1] = 'before'
   end
-  marks[index] = period.mark
+  marks[index], owns[index] = period.mark, period.own
   periods[index] = period
 end
 if #missing > 0 then
-  return cjson.encode({ seq = call.seq, missing = missing, marks = marks })
+  return cjson.encode({ seq = call.seq, missing = missing, marks = marks, owns = owns })
 end
 
 if not epoch then
@@ -151,9 +152,7 @@ end
 for index, asked in ipairs(call.periods) do
   local period = periods[index]
   period.others = period.total - period.own
-  -- What a holder has used is said from a mark on; from another one it says nothing.
-  period.keep = asked.known == period.mark and asked.keep or period.own
-  period.left = free(asked.limit, (period.before or 0) + period.others, period.keep) - asked.need
+  period.left = free(asked.limit, (period.before or 0) + period.others, asked.keep) - asked.need
   if asked.need > 0 and period.left < 0 then
     fits = false
   end
@@ -201,11 +200,11 @@ end
 
 for index, asked in ipairs(call.periods) do
   local period = periods[index]
-  local mine = period.keep
+  local mine = asked.keep
   if repeated then
     mine = period.own
   elseif fits and (asked.need > 0 or asked.wish > 0) and period.left >= 0 then
-    mine = period.keep + asked.need + extra(asked.wish, period.left)
+    mine = asked.keep + asked.need + extra(asked.wish, period.left)
   end
   reply.periods[index] = { period.mark, period.before or -1, period.others, mine }
   if not repeated then

@@ -109,6 +109,7 @@ export function createExchange(dependencies: ExchangeDependencies) {
         marks.set(name, mark);
         countFrom(counters, period, mark);
       } else if (period.mark !== known) {
+        if (period.mark === undefined) period.used += reply.owns[index] ?? 0;
         countFrom(counters, period, known);
       }
       counters.periods.set(name, period);
@@ -272,11 +273,9 @@ function takeUp(counters: Counters, call: Call, reply: Decided, sentAtMs: number
     else counters.slots.set(asked.name, { name: asked.name, given, others, limit: asked.limit });
   }
   for (const [index, asked] of call.periods.entries()) {
-    const [mark, before, others, tokens] = reply.periods[index] ?? NOTHING;
+    const [, before, others, tokens] = reply.periods[index] ?? NOTHING;
     const period = periodOf(counters, asked.name);
     counters.periods.set(asked.name, period);
-    if (period.mark === undefined) period.used += tokens;
-    if (period.mark !== mark) countFrom(counters, period, mark);
     if (before >= 0) period.before = before;
     period.others = others;
     period.given = tokens;

@@ -14,7 +14,7 @@ import type {
   ClaimResult,
   LimitUsage,
 } from '../contract.ts';
-import { createAccounts, type LeasedAccount } from './accounts.ts';
+import { createAccounts, type Every, type LeasedAccount } from './accounts.ts';
 import { covers, giveBack, type LeasedClaim, take, type WindowCounter } from './counters.ts';
 import { createExchange } from './exchange.ts';
 import {
@@ -64,6 +64,7 @@ export type LeasedDependencies = {
   readonly history: AdmissionHistory;
   /** Waits as long as real time takes. */
   readonly sleep: (ms: number) => Promise<unknown>;
+  readonly every: Every;
   /** Before every key. */
   readonly prefix?: string;
   /** In the place of the clock of Redis, in tests. */
@@ -73,9 +74,9 @@ export type LeasedDependencies = {
 type Taken = { readonly open: LeasedClaim; readonly windows: readonly WindowCounter[] };
 
 export function createLeasedLimits(dependencies: LeasedDependencies): LeasedLimits {
-  const { redis, local, liveNodes, clock, monotonic, isLive, prefix = 'tollgate:' } = dependencies;
+  const { redis, local, liveNodes, clock, monotonic, prefix = 'tollgate:' } = dependencies;
   const exchange = createExchange({ ...dependencies, decide: createDecide(redis, prefix) });
-  const accounts = createAccounts({ isUp: redis.isUp, monotonic, isLive, liveNodes, exchange });
+  const accounts = createAccounts({ ...dependencies, isUp: redis.isUp, exchange });
   const counts = { local: 0, exchanged: 0, shared: 0 };
 
   /** Takes what was leased, or what the node's own limits gave. */

@@ -76,6 +76,8 @@ export type Missing = {
   readonly missing: readonly ('account' | 'mark' | 'before')[];
   /** The mark of each period that was asked for; -1 where there is none. */
   readonly marks: readonly number[];
+  /** What this holder has used of each since that mark, as Redis was told last. */
+  readonly owns: readonly number[];
 };
 
 export type Decided = {

@@ -4,7 +4,7 @@
 
 import { createHash } from 'node:crypto';
 import type { Redis as Subscriber } from 'ioredis';
-import { type Connection, connectCommands, connectSubscriber } from './connection.ts';
+import { COMMAND_MS, type Connection, connectCommands, connectSubscriber } from './connection.ts';
 import type { RedisTarget } from './target.ts';
 
 export type RedisScript = { readonly lua: string; readonly sha: string };
@@ -48,6 +48,8 @@ export type RedisDependencies = {
   readonly target: RedisTarget;
   /** `reason` is a word such as ECONNREFUSED or WRONGPASS; absent when Redis is up again. */
   readonly onChange: (isUp: boolean, reason: string | undefined) => void;
+  /** How long a command may take; by default as long as a request may wait for it. */
+  readonly timeoutMs?: number;
 };
 
 /** So many failures in a row, and nobody asks any more until a probe was answered. */
@@ -58,8 +60,9 @@ export function redisScript(lua: string): RedisScript {
   return { lua, sha: createHash('sha1').update(lua).digest('hex') };
 }
 
-export function createRedis({ target, onChange }: RedisDependencies): Redis {
-  const connection = connectCommands(target);
+export function createRedis(dependencies: RedisDependencies): Redis {
+  const { target, onChange, timeoutMs = COMMAND_MS } = dependencies;
+  const connection = connectCommands(target, timeoutMs);
   const waiting = new Set<() => void>();
   const subscriptions = new Set<() => void>();
   let up = false;

@@ -8,13 +8,15 @@ import type { RedisTarget } from './target.ts';
 export type Connection = Redis | Cluster;
 
 /** Longer than that, and a request is better served without Redis. */
-const COMMAND_MS = 150;
+export const COMMAND_MS = 150;
 const CONNECT_MS = 2_000;
+/** Nobody waits for a subscription. */
+const SUBSCRIBER_MS = 1_000;
 const RECONNECT_MS_MAX = 1_000;
 
 /** For commands. Connects by itself, again and again. */
-export function connectCommands(target: RedisTarget): Connection {
-  const options = optionsOf(target);
+export function connectCommands(target: RedisTarget, timeoutMs: number): Connection {
+  const options = optionsOf(target, timeoutMs);
   if (target.kind !== 'cluster') return new Redis({ ...options, ...placeOf(target) });
   return new Cluster(
     target.addresses.map(({ host, port }) => ({ host, port })),
@@ -42,20 +44,20 @@ export function connectSubscriber(target: RedisTarget, attempt: number): Redis {
   const address = addresses[attempt % addresses.length];
   const place = kind === 'cluster' ? { ...address } : placeOf(target);
   return new Redis({
-    ...optionsOf(target),
+    ...optionsOf(target, SUBSCRIBER_MS),
     ...place,
     autoResubscribe: false,
     retryStrategy: () => null,
   });
 }
 
-function optionsOf({ username, password, tls }: RedisTarget) {
+function optionsOf({ username, password, tls }: RedisTarget, commandTimeout: number) {
   return {
     ...(username === undefined ? {} : { username }),
     ...(password === undefined ? {} : { password }),
     ...(tls ? { tls: {} } : {}),
     connectTimeout: CONNECT_MS,
-    commandTimeout: COMMAND_MS,
+    commandTimeout,
     maxRetriesPerRequest: 1,
     enableOfflineQueue: false,
     autoResendUnfulfilledCommands: false,

@@ -3,11 +3,11 @@
 import { afterAll, beforeAll } from 'bun:test';
 import { createLeasedLimits, type LeasedLimits } from '../../../src/limits/leased/leased.ts';
 import { createLimits } from '../../../src/limits/limits.ts';
-import { createRedis, type Redis } from '../../../src/store/redis/client.ts';
-import { readRedisUrl } from '../../../src/store/redis/target.ts';
+import type { Redis } from '../../../src/store/redis/client.ts';
 import { describeWithServices, type RedisServer, startRedis } from '../../support/services.ts';
 import { describeLimits } from '../contract.ts';
 import type { OpenLimits } from '../world.ts';
+import { connectRedis } from './cluster.ts';
 
 describeWithServices('limits', ['Redis'], () => {
   let server: RedisServer;
@@ -17,10 +17,7 @@ describeWithServices('limits', ['Redis'], () => {
 
   beforeAll(async () => {
     server = await startRedis();
-    const target = readRedisUrl(server.url);
-    if ('problem' in target) throw new Error(target.problem);
-    redis = createRedis({ target: target.value, onChange: () => {} });
-    await redis.waitUntilUp(5_000);
+    redis = await connectRedis(server.url);
   });
 
   afterAll(async () => {
@@ -40,11 +37,12 @@ describeWithServices('limits', ['Redis'], () => {
       holder: `node_${opened}`,
       liveNodes: () => 1,
       sleep: Bun.sleep,
+      every: () => () => {},
       prefix: `tollgate:${opened}:`,
       redisClock: () => 1_700_000_000_000 + Math.floor(dependencies.monotonic()),
     });
     return last;
   };
 
-  describeLimits('leased from Redis', open, 0.04);
+  describeLimits('leased from Redis', open, 0.01);
 });
