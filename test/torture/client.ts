@@ -35,6 +35,7 @@ export function ask(
   key: string,
   drawn: Drawn,
   watch: ClientWatch,
+  patienceMs = PATIENCE_MS,
 ): Promise<ClientEntry> {
   const { hostname, port } = new URL(target.url);
   const socket = connect({ host: hostname, port: Number(port), noDelay: true });
@@ -58,7 +59,7 @@ export function ask(
     entry.endedAtMs = Date.now();
     resolve(entry);
   };
-  const patience = setTimeout(() => socket.destroy(), PATIENCE_MS);
+  const patience = setTimeout(() => socket.destroy(), patienceMs);
 
   socket.on('connect', () => {
     socket.write(requestBytes(key, drawn));

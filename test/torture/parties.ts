@@ -51,14 +51,16 @@ export async function askAs(
   stage: Stage,
   account: RoundAccount,
   drawn: Drawn,
+  patienceMs?: number,
 ): Promise<ClientEntry> {
   const { happened, clients } = stage;
   const target = await stage.target();
-  const entry = await ask(target, account.key, drawn, {
+  const watch = {
     onAsk: () => happened('ask', target),
     onBill: () => happened('bill', target),
     onLeave: () => happened('leave', target),
-  });
+  };
+  const entry = await ask(target, account.key, drawn, watch, patienceMs);
   clients.push(entry);
   return entry;
 }

@@ -51,7 +51,11 @@ export async function startCluster(catalog: string, size: number): Promise<Clust
   };
   try {
     const postgres = await startPostgres();
-    started.push(postgres.stop);
+    started.push(async () => {
+      const [directory] = directories;
+      if (directory !== undefined) await Bun.write(join(directory, 'postgres.log'), postgres.log());
+      await postgres.stop();
+    });
     const redis = await startRedis();
     started.push(redis.stop);
     const database = await postgres.createDatabase();

@@ -72,7 +72,7 @@ export async function playClusterRound(options: ClusterRoundOptions): Promise<Ro
     const bursts = await burst(
       rich,
       upstream,
-      (account, drawn) => askAs(stage, account, drawn),
+      (account, drawn) => askAs(stage, account, drawn, 2 * REST_WITHIN_MS),
       REST_WITHIN_MS,
     );
     const verdicts = [...ready, ...(await askForVerdicts(commands))];
