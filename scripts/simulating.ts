@@ -1,10 +1,11 @@
 // The long run of the simulation: one world a seed, then how often each fault fired in all of them.
 // A world that breaks an invariant is told with the command that plays it again; its seed belongs
-// into test/sim/seeds.ts, which the tests play from then on.
+// into test/sim/seeds.ts, which the tests play from then on. `--cluster`: see simulating-cluster.ts.
 
 import { parseArgs } from 'node:util';
 import { FAULTS, type FaultCounts } from '../test/sim/faults.ts';
 import { simulate } from '../test/sim/simulate.ts';
+import { simulateClusters } from './simulating-cluster.ts';
 
 /** A fault that fired less often proves nothing; a run with such a fault is not a pass. */
 const FIRED_LEAST = 50;
@@ -13,14 +14,15 @@ const { values: options } = parseArgs({
   options: {
     seed: { type: 'string' },
     seeds: { type: 'string' },
-    minutes: { type: 'string', default: '10' },
+    minutes: { type: 'string' },
+    cluster: { type: 'boolean', default: false },
   },
 });
 
 // One seed is played to look at it; many are played to prove something.
 const first = Number(options.seed ?? Math.floor(Math.random() * 2 ** 31));
 const count = Number(options.seeds ?? (options.seed === undefined ? 50 : 1));
-const minutes = Number(options.minutes);
+const minutes = Number(options.minutes ?? (options.cluster ? 3 : 10));
 
 process.exit(await run());
 
@@ -29,6 +31,7 @@ async function run(): Promise<number> {
     say('sim: --seed, --seeds and --minutes take whole numbers.');
     return 2;
   }
+  if (options.cluster) return simulateClusters(Number(options.seed ?? 1), minutes);
   const startedAt = performance.now();
   const fired = Object.fromEntries(FAULTS.map((fault) => [fault, 0])) as Record<string, number>;
   const outcomes: Record<string, number> = {};

@@ -27,6 +27,7 @@ export type Scenario = Demand & {
 export type Report = {
   readonly offered: number;
   readonly admitted: number;
+  readonly limit: number;
   /** By how much the smallest limit that would have admitted this is above the plan's. */
   readonly overAdmitted: number;
   /** Admitted, over what one process admits of the same demand; in the limit's own unit. */
@@ -128,6 +129,7 @@ async function playCluster(world: World, scenario: Scenario): Promise<Report> {
   return {
     offered: demand.length,
     admitted: admissions.length,
+    limit,
     overAdmitted: Math.max(0, leastLimit(bound, admissions) - limit),
     share: weigh(admissions) / weigh(alone.played().admissions),
     stranded: mean(unused) / limit,

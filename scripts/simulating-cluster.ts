@@ -1,0 +1,114 @@
+// `scripts/sim --cluster`: simulated clusters of 2 to 64 nodes as tables that README shows: how much
+// of a limit is let in, how much lies at nodes unused, and what Redis has to do for it. A limit that
+// is exceeded, other than without Redis, ends it with an error.
+
+import { type Report, type Scenario, simulateCluster } from '../test/sim/cluster/simulate.ts';
+
+type Varied = Omit<Scenario, 'seed' | 'minutes' | 'size'>;
+
+/** A larger plan of those that are built in: power. */
+const SIZE = 1_000;
+
+const NODES = [2, 4, 8, 16, 64];
+
+const DEMANDS = [
+  { times: 0.5, spread: 'even' },
+  { times: 1, spread: 'even' },
+  { times: 10, spread: 'even' },
+  { times: 10, spread: 'uneven' },
+] as const;
+
+const LIMITS = {
+  requests: 'requests a minute',
+  tokens: 'tokens a minute',
+  slots: 'concurrent requests',
+  day: 'tokens a day',
+  month: 'tokens a month',
+} as const;
+
+const FAULTS: readonly (Varied & { readonly name: string })[] = [
+  {
+    name: '2 of 8 nodes die, requests',
+    bound: 'requests',
+    nodes: 8,
+    times: 10,
+    spread: 'even',
+    deaths: 2,
+  },
+  {
+    name: '2 of 8 nodes die, slots',
+    bound: 'slots',
+    nodes: 8,
+    times: 10,
+    spread: 'even',
+    deaths: 2,
+  },
+  {
+    ...{ name: 'no Redis for 10 s, even', bound: 'requests', nodes: 8, times: 10 },
+    ...{ spread: 'even', redisAwayMs: 10_000 },
+  },
+  {
+    ...{ name: 'no Redis for 10 s, uneven', bound: 'requests', nodes: 8, times: 10 },
+    ...{ spread: 'uneven', redisAwayMs: 10_000 },
+  },
+];
+
+const HEADER = [
+  ...['above the limit', 'admitted', 'unused', 'waits for Redis'],
+  ...['commands/request', 'commands/s', 'p99 ms'],
+];
+
+/** Answers the exit code. */
+export async function simulateClusters(seed: number, minutes: number): Promise<number> {
+  let exceeded = 0;
+  const run = async (scenario: Varied): Promise<readonly string[]> => {
+    const report = await simulateCluster({ ...scenario, seed, minutes, size: SIZE });
+    if (scenario.redisAwayMs === undefined && report.overAdmitted > 0) exceeded += 1;
+    return cellsOf(report, scenario);
+  };
+  row(['nodes', 'demand', ...HEADER]);
+  row(Array(HEADER.length + 2).fill('---'));
+  for (const nodes of NODES) {
+    for (const demand of DEMANDS) {
+      const cells = await run({ ...demand, nodes, bound: 'requests' });
+      row([String(nodes), `${demand.times} × the limit, ${demand.spread}`, ...cells]);
+    }
+  }
+  say('');
+  row(['limit, 10 × on 4 nodes', ...HEADER]);
+  row(Array(HEADER.length + 1).fill('---'));
+  for (const bound of ['requests', 'tokens', 'slots', 'day', 'month'] as const) {
+    for (const spread of ['even', 'uneven'] as const) {
+      const cells = await run({ bound, spread, times: 10, nodes: 4 });
+      row([`${LIMITS[bound]}, ${spread}`, ...cells]);
+    }
+  }
+  say('');
+  row(['what happens', ...HEADER]);
+  row(Array(HEADER.length + 1).fill('---'));
+  for (const { name, ...scenario } of FAULTS) row([name, ...(await run(scenario))]);
+  if (exceeded === 0) return 0;
+  say(`\nEXCEEDED: ${exceeded} clusters let in more than a limit allows.`);
+  return 1;
+}
+
+function cellsOf(report: Report, { times }: Varied): readonly string[] {
+  const percent = (share: number, digits: number): string => `${(share * 100).toFixed(digits)} %`;
+  return [
+    report.overAdmitted === 0 ? '0' : percent(report.overAdmitted / report.limit, 1),
+    `${percent(report.share, 1)} of ${times < 1 ? 'the demand' : 'the limit'}`,
+    percent(report.stranded, 1),
+    percent(report.waited, 1),
+    report.commands.toFixed(2),
+    report.commandsPerSecond.toFixed(1),
+    report.p99Ms.toFixed(1),
+  ];
+}
+
+function row(cells: readonly string[]): void {
+  say(`| ${cells.join(' | ')} |`);
+}
+
+function say(line: string): void {
+  process.stdout.write(`${line}\n`);
+}
