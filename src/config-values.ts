@@ -8,9 +8,6 @@ export type Parser<T> = (text: string) => { readonly value: T } | { readonly pro
 
 export const accept: Parser<string> = (text) => ({ value: text });
 
-export const notInThisVersion: Parser<undefined> = (text) =>
-  text === '' ? { value: undefined } : { problem: 'is not in this version; leave it unset.' };
-
 export function optional<T>(parse: Parser<T>): Parser<T | undefined> {
   return (text) => (text === '' ? { value: undefined } : parse(text));
 }
@@ -128,5 +125,12 @@ function isNetwork(entry: string): boolean {
   return /^\d{1,3}$/.test(prefix) && Number(prefix) <= (family === 4 ? 32 : 128);
 }
 
-export const oneWorker: Parser<1> = (text) =>
-  text === '1' ? { value: 1 } : { problem: 'must be 1: more workers are not in this version.' };
+/** More threads than any machine has cores for are a mistake. */
+const WORKERS_MAX = 64;
+
+export const workers: Parser<number | 'auto'> = (text) => {
+  if (text === 'auto') return { value: 'auto' };
+  const count = /^\d{1,2}$/.test(text) ? Number(text) : 0;
+  if (count >= 1 && count <= WORKERS_MAX) return { value: count };
+  return { problem: `must be auto, or a whole number from 1 to ${WORKERS_MAX}.` };
+};

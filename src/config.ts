@@ -9,9 +9,7 @@ import {
   host,
   mailFrom,
   networks,
-  notInThisVersion,
   oneOf,
-  oneWorker,
   optional,
   type Parser,
   portOrOff,
@@ -21,11 +19,13 @@ import {
   token,
   webhookUrl,
   wholeNumber,
+  workers,
 } from './config-values.ts';
 import type { Environment } from './core/environment.ts';
 import { nearest } from './core/nearest.ts';
 import type { LogLevel } from './observe/log.ts';
 import type { SyncMode } from './store/database.ts';
+import { type RedisTarget, readRedisUrl } from './store/redis/target.ts';
 
 export type Config = {
   readonly host: string;
@@ -67,7 +67,10 @@ export type Config = {
   /** Where mails are handed over; may hold a password. Absent: links are in the log. */
   readonly smtpUrl: string | undefined;
   readonly mailFrom: string | undefined;
-  readonly workers: 1;
+  /** What limits are leased from, and changes are announced by; may hold a password. */
+  readonly redis: RedisTarget | undefined;
+  /** Server threads; `auto` is one for each core. */
+  readonly workers: number | 'auto';
 };
 
 type Variable = {
@@ -177,8 +180,17 @@ export const VARIABLES = [
     fallback: '',
     about: 'At least 32 characters that sign what is sent there, in the header tollgate-signature.',
   },
-  { name: 'WORKERS', fallback: '1', about: 'Server threads; this version runs one.' },
-  { name: 'REDIS_URL', fallback: '', about: 'Shared limits of a cluster; not in this version.' },
+  {
+    name: 'WORKERS',
+    fallback: '1',
+    about: 'Server threads, or auto for one a core; with 1 the main thread serves.',
+  },
+  {
+    name: 'REDIS_URL',
+    fallback: '',
+    about:
+      'Redis that nodes share their limits by: redis:, rediss:, redis+sentinel: or redis+cluster:.',
+  },
   {
     name: 'SIGNUP',
     fallback: 'invite',
@@ -230,7 +242,6 @@ export function readConfig(environment: Environment, namesInFile: readonly strin
     if ('value' in instead) return instead.value;
     throw new ConfigError(problems);
   };
-  read('REDIS_URL', notInThisVersion);
   const config: Config = {
     host: read('HOST', host),
     port: read('PORT', wholeNumber(0, 65_535)),
@@ -255,7 +266,8 @@ export function readConfig(environment: Environment, namesInFile: readonly strin
     signUp: read('SIGNUP', oneOf(['open', 'invite', 'closed'])),
     smtpUrl: read('SMTP_URL', optional(smtpUrl)),
     mailFrom: read('MAIL_FROM', optional(mailFrom)),
-    workers: read('WORKERS', oneWorker),
+    redis: read('REDIS_URL', optional(readRedisUrl)),
+    workers: read('WORKERS', workers),
   };
   if (config.smtpUrl !== undefined && config.mailFrom === undefined) {
     problems.push('MAIL_FROM is needed with SMTP_URL: mail servers refuse mails without a sender.');

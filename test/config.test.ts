@@ -28,6 +28,7 @@ const DEFAULTS: Config = {
   signUp: 'invite',
   smtpUrl: undefined,
   mailFrom: undefined,
+  redis: undefined,
   workers: 1,
 };
 
@@ -78,6 +79,7 @@ describe('readConfig', () => {
       SMTP_URL: 'smtps://user:pass@mail.example.com:465',
       MAIL_FROM: 'Gateway <gateway@example.com>',
       ALERT_WEBHOOK_SECRET: 'a'.repeat(32),
+      REDIS_URL: 'redis://:secret@cache:7000/1',
       WORKERS: '1',
       ANYTHING_ELSE: 'x',
     });
@@ -105,6 +107,15 @@ describe('readConfig', () => {
       smtpUrl: 'smtps://user:pass@mail.example.com:465',
       mailFrom: 'Gateway <gateway@example.com>',
       alertWebhookSecret: 'a'.repeat(32),
+      redis: {
+        kind: 'single',
+        addresses: [{ host: 'cache', port: 7000 }],
+        primary: undefined,
+        username: undefined,
+        password: 'secret',
+        database: 1,
+        tls: false,
+      },
       workers: 1,
     });
   });
@@ -171,8 +182,12 @@ describe('readConfig', () => {
     ['DRAIN_SECONDS', ['-1', '3601', '30s'], 'must be a number of seconds from 0 to 3600.'],
     ['HEARTBEAT_SECONDS', ['0', 'x'], 'must be a number of seconds from 0.01 to 3600.'],
     ['SILENT_COMMIT_SECONDS', ['0'], 'must be a number of seconds from 0.01 to 3600.'],
-    ['WORKERS', ['0', '2', 'auto'], 'must be 1: more workers are not in this version.'],
-    ['REDIS_URL', ['redis://:secret@h'], 'is not in this version; leave it unset.'],
+    ['WORKERS', ['0', '65', '1.5', 'all'], 'must be auto, or a whole number from 1 to 64.'],
+    [
+      'REDIS_URL',
+      ['redis:', 'http://:secret@h', 'redis://:secret@h:x', 'redis+sentinels://:secret@h/m'],
+      'must be redis://host:port, rediss:// for TLS, redis+sentinel://host:port,host:port/name, or redis+cluster://host:port,host:port.',
+    ],
     [
       'SMTP_URL',
       ['http://h', 'smtp://', 'smtp://h/path', 'smtp://h?pool=true', 'mail.example.com'],
@@ -199,9 +214,9 @@ describe('readConfig', () => {
   test('reports every problem at once', () => {
     expect(problemsOf({ PORT: 'x', LOG_LEVEL: 'x', REDIS_URL: 'x' }, ['PROT'])).toEqual([
       'PROT is not a known variable; did you mean PORT?',
-      'REDIS_URL is not in this version; leave it unset.',
       'PORT must be a whole number from 0 to 65535.',
       'LOG_LEVEL must be one of debug, info, warn, error, silent.',
+      'REDIS_URL must be redis://host:port, rediss:// for TLS, redis+sentinel://host:port,host:port/name, or redis+cluster://host:port,host:port.',
     ]);
   });
 

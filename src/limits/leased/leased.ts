@@ -29,7 +29,8 @@ import {
   wantedByUsage,
 } from './needs.ts';
 import { createDecide } from './script.ts';
-import { countingPlan, incidentShare, planShare } from './share.ts';
+import { countingPlan, planShare } from './share.ts';
+import { claimShare } from './share-limits.ts';
 
 export type LeasedLimits = AccountLimits & {
   /** Whether the whole cluster is counted, or each node for itself. */
@@ -152,24 +153,19 @@ export function createLeasedLimits(dependencies: LeasedDependencies): LeasedLimi
   }
 
   /** Without Redis: the share of this node. What it admits is told when Redis is back. */
-  async function claimShare(request: ClaimRequest): Promise<ClaimResult> {
+  async function claimAlone(request: ClaimRequest): Promise<ClaimResult> {
     counts.shared += 1;
-    const nodes = liveNodes();
-    const result = await local.claim({
-      ...request,
-      plan: planShare(request.plan, nodes),
-      incident: incidentShare(request.incident, nodes),
-    });
+    const result = await claimShare(local, request, liveNodes());
     if (result.kind === 'refused') return result;
     const account = accounts.of(request.accountId, monotonic());
     const taken = takeFor(account, request, wantedBy(request));
     accounts.changed(account);
-    const { view } = result.claim;
-    return { kind: 'claimed', claim: claimOf(account, request, taken, result.claim, view) };
+    const { claim: own } = result;
+    return { kind: 'claimed', claim: claimOf(account, request, taken, own, own.view) };
   }
 
   function claim(request: ClaimRequest): Awaitable<ClaimResult> {
-    if (!redis.isUp()) return claimShare(request);
+    if (!redis.isUp()) return claimAlone(request);
     const nowMs = monotonic();
     const account = accounts.of(request.accountId, nowMs);
     const wanted = wantedBy(request);
@@ -185,7 +181,7 @@ export function createLeasedLimits(dependencies: LeasedDependencies): LeasedLimi
         return isFresh ? refusalOf(counters, request, times) : undefined;
       })
       .then((outcome) => {
-        if (outcome === undefined) return claimShare(request);
+        if (outcome === undefined) return claimAlone(request);
         counts.exchanged += 1;
         return 'open' in outcome ? counted(account, request, outcome) : outcome;
       });

@@ -1,0 +1,54 @@
+// A node's share of the limits where several nodes serve one database and there is no Redis: each
+// decides for itself, and together they stay at the limit. As long as one is alone, it has all.
+
+import {
+  effectiveLimits,
+  type IncidentLimits,
+  type LimitView,
+  type Plan,
+} from '../../core/plan.ts';
+import type { AccountLimits, Claim, ClaimRequest, ClaimResult } from '../contract.ts';
+import { incidentShare, planShare } from './share.ts';
+
+export function createShareLimits(local: AccountLimits, liveNodes: () => number): AccountLimits {
+  const shareOf = (plan: Plan): Plan => (liveNodes() > 1 ? planShare(plan, liveNodes()) : plan);
+  return {
+    ...local,
+    claim: (request) =>
+      liveNodes() > 1 ? claimShare(local, request, liveNodes()) : local.claim(request),
+    claimCount: (accountId, plan) => local.claimCount(accountId, shareOf(plan)),
+  };
+}
+
+/** Decides by the share; what is told are the limits themselves, and what is left of the share. */
+export async function claimShare(
+  local: AccountLimits,
+  request: ClaimRequest,
+  nodes: number,
+): Promise<ClaimResult> {
+  const { plan, incident } = request;
+  const result = await local.claim({
+    ...request,
+    plan: planShare(plan, nodes),
+    incident: incidentShare(incident, nodes),
+  });
+  if (result.kind === 'refused') return { ...result, view: told(result.view, plan, incident) };
+  const { claim } = result;
+  return { kind: 'claimed', claim: { ...claim, ...withView(claim, plan, incident) } };
+}
+
+function withView(
+  claim: Claim,
+  plan: Plan,
+  incident: IncidentLimits | undefined,
+): Pick<Claim, 'view' | 'cancel'> {
+  return {
+    view: told(claim.view, plan, incident),
+    cancel: async () => told(await claim.cancel(), plan, incident),
+  };
+}
+
+function told(view: LimitView, plan: Plan, incident: IncidentLimits | undefined): LimitView {
+  const { requestsPerMinute, tokensPerMinute } = effectiveLimits(plan, incident);
+  return { ...view, limitRequests: requestsPerMinute, limitTokens: tokensPerMinute };
+}
