@@ -1,6 +1,7 @@
 // What stands between a browser and a route: where the request comes from, who is signed in, whether
 // this may be asked of this account now, and what the body holds. In this order, for every route.
 
+import type { Awaitable } from '../../core/awaitable.ts';
 import { createRequestId, type RandomBytes } from '../../core/id.ts';
 import { actorOf, type ReadSession, type SignedIn } from '../../identity/session.ts';
 import { nextTurn } from '../../ledger/pauses.ts';
@@ -23,7 +24,7 @@ export type GuardDependencies<Who extends SignedIn> = {
   readonly clock: () => number;
   readonly randomBytes: RandomBytes;
   /** Something may have been changed: the rest of the server is to take it up at once. */
-  readonly onChange: () => void;
+  readonly onChange: () => Awaitable<void>;
   readonly onInternal: (requestId: string, error: unknown) => void;
 };
 
@@ -76,7 +77,7 @@ export async function runRoute<Who extends SignedIn>(
       server,
       requestId,
     });
-    if (writes) dependencies.onChange();
+    if (writes) await dependencies.onChange();
     return finish(result, requestId, isHttps);
   } catch (error) {
     const refusal = refusalOf(error);

@@ -21,6 +21,7 @@ import { overviewRoutes } from '../../../src/dashboard/operator/overview.ts';
 import { priceRoutes } from '../../../src/dashboard/operator/prices.ts';
 import { selfAuditRoutes } from '../../../src/dashboard/operator/self-audit.ts';
 import { upstreamRoutes } from '../../../src/dashboard/operator/upstreams.ts';
+import type { NodeRecord } from '../../../src/dashboard/records/operator-machine.ts';
 import { createDashboardApp } from '../../../src/dashboard/rim/app.ts';
 import { STEP_UP_MS } from '../../../src/dashboard/rim/guard.ts';
 import type { SignedInOperator } from '../../../src/identity/session.ts';
@@ -147,6 +148,7 @@ export async function openMachineConsole(root: string, { file: hasFile = true } 
       findCatalog: file.find,
       openReader: () => openDatabase({ url, sync: 'normal', readonly: true }),
       node: () => NODE,
+      nodes: async () => NODES,
     },
   };
   const handle = createDashboardApp<SignedInOperator>({
@@ -235,11 +237,25 @@ const NODE = {
   id: 'node_1',
   version: '1.0.0+test',
   runtime: 'Bun',
-  pid: 7,
   startedAt: Date.UTC(2026, 10, 21),
-  addresses: ['http://127.0.0.1:1'],
   residentBytes: 5,
   heapBytes: 4,
   cpuSeconds: 1.23,
   threads: 2,
 };
+
+const AT = '2026-11-21T00:00:00.000Z';
+
+const OWN: Omit<NodeRecord, 'process'> = {
+  ...{ id: 'node_1', object: 'node', boot: 'boot_1', host: 'one', pid: 7, version: '1.0.0' },
+  ...{ addresses: ['http://127.0.0.1:1'], workers: 1, state: 'serving', leader: true },
+  ...{ in_flight: 3, redis: 'off', limits: 'own', catalog_version: 1, catalog_digest: 'abc' },
+  ...{ clock_offset_ms: 0, started_at: AT, heartbeat_at: AT, silent_ms: 0, seen_at: AT },
+  dead_at: null,
+};
+
+/** The process that answers, and another one that has died. */
+export const NODES: readonly Omit<NodeRecord, 'process'>[] = [
+  OWN,
+  { ...OWN, id: 'node_2', boot: 'boot_2', state: 'dead', leader: false, dead_at: AT },
+];

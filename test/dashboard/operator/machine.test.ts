@@ -11,7 +11,7 @@ import type {
 } from '../../../src/dashboard/records/operator-machine.ts';
 import { temporaryDirectory } from '../../support/database.ts';
 import { creditOf, holdOf } from '../../support/ledger.ts';
-import { OPERATOR, openMachineConsole, SECRETS } from './machine-console.ts';
+import { NODES, OPERATOR, openMachineConsole, SECRETS } from './machine-console.ts';
 
 const open = await openMachineConsole(temporaryDirectory());
 afterAll(open.close);
@@ -234,16 +234,17 @@ test('an audit is asked for once, and what the last one found is shown', async (
   });
 });
 
-test('the process is a list of one node', async () => {
+test('nodes are listed as they say, with more about the process that answers', async () => {
+  const [own, other] = NODES;
+  const process = {
+    ...{ runtime: 'Bun', resident_bytes: 5, heap_bytes: 4, cpu_seconds: 1.2, threads: 2 },
+    loop_lag_ms: 0,
+  };
   expect(await open.get<object>('/nodes')).toEqual({
     object: 'list',
     data: [
-      {
-        ...{ id: 'node_1', object: 'node', version: '1.0.0+test', runtime: 'Bun', pid: 7 },
-        ...{ state: 'serving', started_at: '2026-11-21T00:00:00.000Z' },
-        ...{ addresses: ['http://127.0.0.1:1'], resident_bytes: 5, heap_bytes: 4 },
-        ...{ cpu_seconds: 1.2, threads: 2, loop_lag_ms: 0, in_flight: 3 },
-      },
+      { ...own, process },
+      { ...other, process: null },
     ],
     next: null,
   });
