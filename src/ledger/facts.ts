@@ -3,6 +3,7 @@
 
 import { createHash } from 'node:crypto';
 import { type SQL, sql } from 'drizzle-orm';
+import { formatTokens } from '../core/money.ts';
 import type { Database } from '../store/contract.ts';
 import {
   balances,
@@ -24,7 +25,7 @@ const HALF = 1_000_000_000n;
 
 type Halves = { readonly rows: bigint; readonly high: bigint; readonly low: bigint };
 
-/** Amounts in 10⁻⁶ service token. Call it in a snapshot, or in the transaction that wrote. */
+/** Amounts are in service tokens. Call it in a snapshot, or in the transaction that wrote. */
 export async function ledgerFacts({ rows }: Pick<Database, 'rows'>): Promise<LedgerFacts> {
   const facts: Record<string, string> = {};
 
@@ -40,7 +41,7 @@ export async function ledgerFacts({ rows }: Pick<Database, 'rows'>): Promise<Led
     const [found] = await rows<Halves>(sql`select count(*) as rows,
       cast(coalesce(sum(${amount} / ${half}), 0) as bigint) as high,
       cast(coalesce(sum(${amount} % ${half}), 0) as bigint) as low from ${from}`);
-    facts[name] = String(BigInt(found?.high ?? 0n) * HALF + BigInt(found?.low ?? 0n));
+    facts[name] = formatTokens(BigInt(found?.high ?? 0n) * HALF + BigInt(found?.low ?? 0n));
   }
 
   const ofCustomers = sql`${ledgerEntries} where ledger_account like 'customer:%'`;

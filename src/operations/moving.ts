@@ -49,13 +49,18 @@ export async function exportInstallation(
 }
 
 /**
- * Fills a database that is migrated and empty, in one transaction. Throws `OperationError` where it
- * is not empty or the books do not come out as they were, and `ArchiveError` for a damaged file.
+ * Fills a database that is migrated and empty with a file that was checked, in one transaction, at
+ * whose beginning `guard` keeps others out. Throws `OperationError` where it is not empty or the books do not come out as they
+ * were, and `ArchiveError` for a damaged file.
  */
-export async function importInstallation(database: Database, path: string): Promise<Imported> {
-  await checkArchive(path);
+export async function importInstallation(
+  database: Database,
+  path: string,
+  guard: () => Promise<void>,
+): Promise<Imported> {
   const tables = archiveTables();
   return database.transaction(async () => {
+    await guard();
     await refuseFull(database, tables);
     const { counts, madeBy, exported } = await fill(database, tables, path);
     const ledger = await verifiedFacts(database);
@@ -72,8 +77,8 @@ export async function importInstallation(database: Database, path: string): Prom
   });
 }
 
-/** Reads the file to its end, so that a damaged one costs no database a thing. */
-async function checkArchive(path: string): Promise<void> {
+/** Reads a file to its end, so that a damaged one costs no database a thing. */
+export async function checkArchive(path: string): Promise<void> {
   for await (const portion of readArchive(path))
     if (portion.kind === 'header') checkTables(portion);
 }

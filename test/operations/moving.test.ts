@@ -7,7 +7,11 @@ import { join } from 'node:path';
 import { sql } from 'drizzle-orm';
 import { formatTokens } from '../../src/core/money.ts';
 import { createLedger } from '../../src/ledger/ledger.ts';
-import { exportInstallation, importInstallation } from '../../src/operations/moving.ts';
+import {
+  checkArchive,
+  exportInstallation,
+  importInstallation,
+} from '../../src/operations/moving.ts';
 import { archiveTables } from '../../src/store/archive/tables.ts';
 import type { Database, SqliteDatabase } from '../../src/store/database.ts';
 import { openPostgres } from '../../src/store/postgres/database.ts';
@@ -230,6 +234,7 @@ describeWithServices('an installation that moves to PostgreSQL', ['PostgreSQL'],
 
 async function refusal(path: string, target: Database): Promise<string> {
   try {
+    await checkArchive(path);
     await importInstallation(target, path, alone);
     return 'imported';
   } catch (error) {

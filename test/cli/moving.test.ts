@@ -1,0 +1,124 @@
+// `tollgate export` and `tollgate import` as an operator runs them: what they print, what they refuse,
+// and what is left behind then.
+
+import { beforeAll, describe, expect, test } from 'bun:test';
+import {
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import { temporaryDirectory } from '../support/database.ts';
+import { startGateway } from '../support/gateway.ts';
+import { newPostgresUrl } from '../support/postgres-database.ts';
+import { describeWithServices } from '../support/services.ts';
+import { createTollgate } from './tollgate.ts';
+
+const directory = temporaryDirectory();
+const source = createTollgate(directory);
+const into = (url: string) => createTollgate(directory, { DATABASE_URL: url });
+const ARCHIVE = join(directory, 'moved.gz');
+
+type Side = { readonly ledger: Readonly<Record<string, string>>; readonly rows: number };
+let exported: Side;
+
+beforeAll(async () => {
+  for (const email of ['a@b.c', 'd@e.f']) {
+    await source.json('account', 'create', '--email', email, '--credit', '12.5', '--verified');
+  }
+  const document = await source.json('export', 'moved.gz');
+  exported = document['export'] as Side;
+});
+
+test('an export says what it wrote, for its owner alone', async () => {
+  expect(exported).toMatchObject({
+    file: ARCHIVE,
+    tables: { accounts: 2, api_keys: 2, balances: 2 },
+    ledger: { accounts: '2', posted: '25', entries_of_all: '0', differences: '0' },
+  });
+  expect(statSync(ARCHIVE).mode & 0o777).toBe(0o600);
+  const { stdout } = await source.run('export', 'told.gz');
+  expect(stdout).toContain(`Wrote ${exported.rows} rows of `);
+  expect(stdout).toMatch(/^posted +25$/m);
+  expect(stdout).toContain('digests of keys and passwords');
+});
+
+test('an import prints both sides, and the keys go on', async () => {
+  const target = into('sqlite:./two.db');
+  const { stdout, exitCode } = await target.run('import', 'moved.gz');
+  expect(exitCode).toBe(0);
+  expect(stdout).toMatch(/^BOOKS +EXPORTED +IMPORTED$/m);
+  expect(stdout).toMatch(/^posted +25 +25$/m);
+  expect(stdout).toContain('The books are whole, and the same on both sides.');
+  const show = async (of: typeof source) => of.json('account', 'show', 'a@b.c');
+  expect(await show(target)).toEqual(await show(source));
+  expect(await target.refusal('import', 'moved.gz')).toEqual([1, 'database_not_empty']);
+});
+
+test('second factors stay readable: the secret that seals them is told of', async () => {
+  writeFileSync(join(directory, 'data/session-secret'), `${'s'.repeat(40)}\n`, { mode: 0o600 });
+  const { stdout } = await source.run('export', 'secret.gz');
+  expect(stdout).toContain('set SESSION_SECRET of the new installation');
+  expect(stdout).not.toContain('sss');
+});
+
+describe('what cannot be done is refused', () => {
+  test('a file that is there, a directory that is not', async () => {
+    expect(await source.refusal('export', 'moved.gz')).toEqual([1, 'file_exists']);
+    expect(await source.refusal('export', 'nowhere/moved.gz')).toEqual([1, 'file_not_writable']);
+    mkdirSync(join(directory, 'folder'));
+    expect(await into('sqlite:./no.db').refusal('import', 'folder')).toEqual([
+      1,
+      'file_not_usable',
+    ]);
+  });
+
+  test('a damaged file, before a database is made', async () => {
+    const path = join(directory, 'cut.gz');
+    writeFileSync(path, readFileSync(ARCHIVE));
+    truncateSync(path, statSync(path).size - 20);
+    const target = into('sqlite:./three.db');
+    expect(await target.refusal('import', 'cut.gz')).toEqual([1, 'file_not_usable']);
+    expect(await target.refusal('import', 'missing.gz')).toEqual([1, 'file_not_usable']);
+    expect(existsSync(join(directory, 'three.db'))).toBe(false);
+  });
+
+  test('a database that is served', async () => {
+    await using gateway = await startGateway();
+    const beside = createTollgate(gateway.directory);
+    expect(await beside.refusal('export', 'served.gz')).toEqual([1, 'database_unavailable']);
+    expect(await beside.refusal('import', ARCHIVE)).toEqual([1, 'database_unavailable']);
+    expect(existsSync(join(gateway.directory, 'served.gz'))).toBe(false);
+    await gateway.stop();
+    await beside.json('export', 'served.gz');
+  }, 30_000);
+});
+
+describeWithServices('to PostgreSQL', ['PostgreSQL'], () => {
+  let url = '';
+  beforeAll(async () => {
+    url = await newPostgresUrl();
+  }, 60_000);
+
+  test('an import and an export again', async () => {
+    const target = into(url);
+    const { import: imported } = await target.json('import', 'moved.gz');
+    expect(imported).toMatchObject({ exported: exported.ledger, ledger: exported.ledger });
+    const again = (await target.json('export', 'again.gz'))['export'];
+    expect(again).toMatchObject({ ledger: exported.ledger, rows: exported.rows });
+  });
+
+  test('a database that a node serves is refused by name', async () => {
+    const DATABASE_URL = await newPostgresUrl();
+    const environment = { DATABASE_URL, SESSION_SECRET: 's'.repeat(40) };
+    await using gateway = await startGateway({ environment });
+    const beside = createTollgate(gateway.directory, environment);
+    expect(await beside.refusal('export', 'served.gz')).toEqual([1, 'database_served']);
+    expect(await beside.refusal('import', ARCHIVE)).toEqual([1, 'database_served']);
+    await gateway.stop();
+    await beside.json('export', 'served.gz');
+  }, 30_000);
+});
