@@ -21,6 +21,7 @@ const threads = [
   'src/ledger/thread.ts',
   'src/cli/self-audit-thread.ts',
   'src/cli/series-thread.ts',
+  'src/cli/threads/server-thread.ts',
 ].map((path) => join(root, path));
 
 const webApps: readonly WebApp[] = ['customer', 'operator'];

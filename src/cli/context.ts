@@ -3,7 +3,7 @@
 
 import { randomBytes } from 'node:crypto';
 import { type LoadedCatalog, loadFound } from '../catalog/live.ts';
-import { findCatalog } from '../catalog/source.ts';
+import { type FoundCatalog, findCatalog } from '../catalog/source.ts';
 import { type Config, readConfig } from '../config.ts';
 import type { Environment } from '../core/environment.ts';
 import type { RandomBytes } from '../core/id.ts';
@@ -30,6 +30,8 @@ export type Context = {
   readonly config: () => Config;
   /** Throws `CatalogError`. */
   readonly catalog: () => Catalog;
+  /** Its text, as it was found when it was first asked for. Throws `CatalogError`. */
+  readonly foundCatalog: () => FoundCatalog;
   /** The same, with where it comes from. Throws `CatalogError`. */
   readonly loadedCatalog: () => LoadedCatalog;
   /** Opens the database as it is; the caller closes it. Throws `StoreError`. */
@@ -47,11 +49,11 @@ export function createContext(processEnvironment: Environment, directory: string
     const { variables, namesInFile } = environment();
     return readConfig(variables, namesInFile);
   });
-  const loadedCatalog = once(() => {
+  const foundCatalog = once(() => {
     const { variables } = environment();
-    const search = { path: config().catalogPath, environment: variables, directory };
-    return loadFound(findCatalog(search), clock());
+    return findCatalog({ path: config().catalogPath, environment: variables, directory });
   });
+  const loadedCatalog = once(() => loadFound(foundCatalog(), clock()));
   const catalog = (): Catalog => loadedCatalog().catalog;
   let store: Store | undefined;
 
@@ -69,6 +71,7 @@ export function createContext(processEnvironment: Environment, directory: string
     environmentPath: environmentPath(processEnvironment, directory),
     config,
     catalog,
+    foundCatalog,
     loadedCatalog,
     openDatabase: open,
     async openStore() {

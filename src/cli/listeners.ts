@@ -2,12 +2,12 @@
 // serve, which says what is answered there.
 
 import { type Config, httpUrl } from '../config.ts';
+import type { Awaitable } from '../core/awaitable.ts';
 import {
   type GatewayServer,
   type Mount,
   type ServerDependencies,
   startConsole,
-  startServer,
 } from '../http/server.ts';
 import { CommandError } from './command.ts';
 
@@ -17,22 +17,19 @@ export type Listeners = {
   readonly console: { readonly server: GatewayServer; readonly url: string } | undefined;
 };
 
-/** Opens both, or none. Throws `address_unavailable`. */
+/** Opens both, the public one by `listen`, or none. Throws `address_unavailable`. */
 export async function openListeners(
   config: Pick<Config, 'host' | 'port' | 'operatorHost' | 'operatorPort'>,
   dependencies: ServerDependencies,
   answerConsole: Mount,
+  listen: () => Awaitable<GatewayServer>,
 ): Promise<Listeners> {
   const { host, port, operatorHost } = config;
-  const server = open(
-    () => startServer(dependencies, { hostname: host, port }),
-    `port ${port} of ${host}`,
-    'with PORT or --port',
-  );
+  const server = await open(listen, `port ${port} of ${host}`, 'with PORT or --port');
   const consolePort = consolePortOf(config);
   if (consolePort === undefined) return { server, console: undefined };
   try {
-    const console = open(
+    const console = await open(
       () =>
         startConsole(dependencies, answerConsole, { hostname: operatorHost, port: consolePort }),
       `port ${consolePort} of ${operatorHost}, for the operator's console,`,
@@ -55,9 +52,13 @@ export function consolePortOf({
   return port === 0 || port === 65_535 ? 0 : port + 1;
 }
 
-function open(start: () => GatewayServer, where: string, how: string): GatewayServer {
+async function open(
+  start: () => Awaitable<GatewayServer>,
+  where: string,
+  how: string,
+): Promise<GatewayServer> {
   try {
-    return start();
+    return await start();
   } catch (cause) {
     const taken = cause instanceof Error && 'code' in cause && cause.code === 'EADDRINUSE';
     throw new CommandError(

@@ -21,6 +21,8 @@ export type Observation = {
   readonly activity: Activity;
   /** A request is over. */
   readonly request: (summary: RequestSummary) => void;
+  /** An event loop was so late. */
+  readonly loopLag: (seconds: number) => void;
   /** Sends what alerts are left, for a moment. */
   readonly close: () => Promise<void>;
 };
@@ -42,15 +44,17 @@ export function createObservation(dependencies: {
     activity.alert(raised);
   };
   const alert = createAlerts({ log, count, send: webhook?.send });
-  const stopLag = watchLoopLag(monotonic, (seconds) => {
+  const loopLag = (seconds: number): void => {
     metrics.loopLag(seconds);
     activity.loopLag(seconds);
-  });
+  };
+  const stopLag = watchLoopLag(monotonic, loopLag);
   return {
     log,
     metrics,
     alert,
     activity,
+    loopLag,
     request(summary) {
       metrics.request(summary);
       activity.request(summary);

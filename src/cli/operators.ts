@@ -51,10 +51,12 @@ export type OperatorsOptions = {
   readonly alert: (alert: Alert) => void;
   /** Something in the database has changed: what was remembered of it may be wrong now. */
   readonly onChange: () => void;
+  /** `false` in a server thread: the main thread writes down what is in force, and hears SIGHUP. */
+  readonly tells?: boolean;
 };
 
 export async function createOperators(options: OperatorsOptions): Promise<Operators> {
-  const { database, live, file, clock, log, alert, onChange } = options;
+  const { database, live, file, clock, log, alert, onChange, tells = true } = options;
   const files = createFileWatch(file.paths);
   // Before what it tells of is read for the first time, so that nothing falls in between.
   const tail = createAuditTail(database);
@@ -80,7 +82,7 @@ export async function createOperators(options: OperatorsOptions): Promise<Operat
     if (files.hasChanged()) await reload('a file has changed');
     const isNews = stale;
     if (stale || clock() >= operator.changesAt()) await takeUp();
-    if (untold) await tell();
+    if (untold && tells) await tell();
     await seen(at, isNews);
   }
 
@@ -199,7 +201,7 @@ export async function createOperators(options: OperatorsOptions): Promise<Operat
           await look();
         });
       void guarded(look);
-      process.on('SIGHUP', hangUp);
+      if (tells) process.on('SIGHUP', hangUp);
       const timer = setInterval(() => {
         if (isLooking) return;
         isLooking = true;

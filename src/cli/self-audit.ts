@@ -4,6 +4,7 @@
 // nodes the leader looks, and the others take over what it has found.
 
 import type { Alert } from '../core/alert.ts';
+import type { Awaitable } from '../core/awaitable.ts';
 import type { AuditState, Difference, LiveRequests } from '../ledger/audit.ts';
 import type { Log } from '../observe/log.ts';
 import type { AuditReport, AuditRequest } from './self-audit-thread.ts';
@@ -15,7 +16,7 @@ export type SelfAuditOptions = {
   /** Unix milliseconds. */
   readonly clock: () => number;
   /** Asked right before each audit. */
-  readonly live: () => LiveRequests;
+  readonly live: () => Awaitable<LiveRequests>;
   readonly log: Pick<Log, 'info' | 'error'>;
   readonly alert: (alert: Alert) => void;
   /** Told of what was found, for the other nodes. */
@@ -66,11 +67,6 @@ export function createSelfAudit(options: SelfAuditOptions): SelfAudit {
   function start(accountIds?: readonly string[]): boolean {
     if (thread !== undefined) return false;
     const startedAt = clock();
-    const request: AuditRequest = {
-      url,
-      live: live(),
-      ...(accountIds === undefined ? {} : { accountIds }),
-    };
     const started = startThread();
     thread = started;
     const end = (report: AuditReport): void => {
@@ -86,8 +82,19 @@ export function createSelfAudit(options: SelfAuditOptions): SelfAudit {
     started.onmessage = ({ data }: MessageEvent<AuditReport>) => end(data);
     started.onerror = ({ message }) => end({ ok: false, cause: message });
     started.addEventListener('close', () => end({ ok: false, cause: 'its thread has ended' }));
-    started.postMessage(request);
+    void ask(started, accountIds).catch((error: unknown) => {
+      end({ ok: false, cause: error instanceof Error ? error.message : String(error) });
+    });
     return true;
+  }
+
+  async function ask(started: Worker, accountIds?: readonly string[]): Promise<void> {
+    const request: AuditRequest = {
+      url,
+      live: await live(),
+      ...(accountIds === undefined ? {} : { accountIds }),
+    };
+    if (thread === started) started.postMessage(request);
   }
 
   function take(report: AuditReport, accountIds: readonly string[] | undefined): void {

@@ -7,15 +7,10 @@ import { withDisabled } from '../core/health.ts';
 import type { RandomBytes } from '../core/id.ts';
 import { loadTokenizer } from '../generate/tokenizer.ts';
 import { within } from '../generate/within.ts';
-import type { ListDependencies } from '../http/lists.ts';
-import { createOperatorAccess } from '../http/operator-access.ts';
 import { answerPlayground } from '../http/playground.ts';
 import type { ServerDependencies } from '../http/server.ts';
-import { createTallies } from '../http/tally.ts';
-import { createAccess, createPlaygroundAccess } from '../identity/access.ts';
-import { createNetworkSet } from '../identity/address.ts';
-import { keyRecord } from '../identity/key-record.ts';
 import { createPeople } from '../identity/sign-in/people.ts';
+import type { LiveRequests } from '../ledger/audit.ts';
 import { createMailer } from '../mail/mail.ts';
 import { isSqliteUrl } from '../store/connect.ts';
 import { writeNote } from '../store/server-notes.ts';
@@ -24,15 +19,31 @@ import type { Context } from './context.ts';
 import { welcomeDemo } from './demo.ts';
 import { type Listeners, openListeners } from './listeners.ts';
 import { createObservation } from './observation.ts';
+import { createServingAudit } from './serving-audit.ts';
 import { createServingDashboard } from './serving-dashboard.ts';
 import { openServingDomains } from './serving-domains.ts';
+import { createHandlers } from './serving-handlers.ts';
 import type { ServingReport } from './serving-node.ts';
 import { createServingPipeline } from './serving-pipeline.ts';
 import { startServingSeries } from './serving-series.ts';
-import { drain, stopSignal } from './shutdown.ts';
+import {
+  createOwnWorkers,
+  type OwnWork,
+  type ServingConfig,
+  type Workers,
+  workersOf,
+} from './serving-workers.ts';
+import { stopSignal } from './shutdown.ts';
+import { createLimitMemory, createThreadWorkers } from './threads/thread-workers.ts';
 
 /** How exact timeouts are. */
 const DEADLINE_SWEEP_MS = 250;
+
+/** How often slots are looked after whose request is gone. */
+const LEASE_SWEEP_MS = 1_000;
+
+/** Younger requests may be about to get their hold, or to lose it: the audit leaves them alone. */
+const AUDITED_AGE_MS = 60_000;
 
 /** How often a few old rows of kept thinking are removed. */
 const REASONING_SWEEP_MS = 1_000;
@@ -63,76 +74,75 @@ export async function serve(context: Context, options: ServeOptions): Promise<nu
   const observation = createObservation({ config, clock, monotonic });
   const { log, metrics } = observation;
   const tokenizer = await loadTokenizer();
+  const reasoningSecret = config.sessionSecret ?? Buffer.from(randomBytes(32)).toString('hex');
   const shared = { config, clock, monotonic, randomBytes, observation };
-  const domains = await openServingDomains({ context, databaseClock, ...shared });
+  const domains = await openServingDomains({
+    ...{ context, databaseClock, ...shared, reasoningSecret },
+    onTakenUp: () => workers.takeUp(),
+  });
   const { live, store, books, accounts, keys, settings, activity, reasoning, operators } = domains;
-  const { ledger, node } = store;
-  const pipeline = await createServingPipeline({ ...shared, domains, tokenizer });
-  const { generation, limits, inFlight, deadlines, health, client, selfAudit } = pipeline;
-  const lists: ListDependencies = {
-    limits,
-    books,
-    clock,
-    keyRecords: async ({ accountId, keyId }) =>
-      (await keys.list(accountId)).map((row) => keyRecord(row, clock(), keyId)),
-  };
+  const { ledger, node, database } = store;
+  const memory = config.workers === 1 ? undefined : createLimitMemory(config.workers);
+  const pipeline = await createServingPipeline({
+    ...{ ...shared, domains, database, ledger, tokenizer },
+    shared: memory && { memory, thread: 0 },
+  });
+  const { deadlines, health, client } = pipeline;
+  const selfAudit = createServingAudit({
+    ...{ store, url: config.databaseUrl, everyMs: config.auditMs, clock, log },
+    alert: observation.alert,
+    live: liveRequests,
+  });
+  const handlers = createHandlers({
+    ...{ ...shared, domains, database, pipeline, tell: observation.request },
+  });
 
   // The server, until it is told to stop.
   let leaving = false;
   let draining = false;
-  const upstreams = () => withDisabled(health.states(), operators.current().isDisabled);
-  const tallies = createTallies({ monotonic, tell: observation.request });
-  const trustedProxies = createNetworkSet(config.trustedProxies);
+  const workers = createWorkers();
+  const upstreams = () => withDisabled(workers.upstreams(), operators.current().isDisabled);
   const mailer = createMailer({ smtpUrl: config.smtpUrl, from: config.mailFrom, log });
   const pages = createServingDashboard({
-    ...{ ...shared, domains, pipeline, trustedProxies, mailer },
+    ...{ ...shared, domains, pipeline, selfAudit, workers, mailer, upstreams },
+    trustedProxies: handlers.trustedProxies,
     consoleUrl: () => console?.url,
     draining: () => draining,
     port: () => server.port,
-    upstreams,
-    streamsOpen: tallies.openStreams,
     answerPlayground: (format, call) => answerPlayground(dependencies, format, call),
   });
   metrics.watch({
-    requestsInFlight: inFlight.count,
-    streamsOpen: tallies.openStreams,
+    requestsInFlight: () => workers.load().requestsInFlight,
+    streamsOpen: () => workers.load().streamsOpen,
     upstreams,
-    ledgerPending: ledger.pending,
+    ledgerPending: () => workers.load().ledgerPending,
     openHolds: books.openHolds,
     auditDifferences: selfAudit.differences,
     catalog: live.status,
   });
   const dependencies: ServerDependencies = {
-    operator: operators.current,
-    access: createAccess({ authenticator: domains.authenticator }),
-    playgroundAccess: createPlaygroundAccess(store.database),
-    generation,
-    lists,
-    randomBytes,
-    clock,
-    deadlines,
-    trustedProxies,
-    problems: store.problems,
+    ...handlers,
+    problems: async () => {
+      await workers.refresh();
+      return store.problems();
+    },
     warnings: () => [...selfAudit.warnings(), ...operators.warnings(), ...node.member.warnings()],
     isStopped: selfAudit.isStopped,
     draining: () => leaving,
     isRefusing: () => draining || node.member.isFenced(),
-    touchKey: (keyId) => activity.touch(keyId, clock()),
-    onInternal: generation.onInternal,
-    tallies,
-    operatorAccess: createOperatorAccess({
-      token: config.metricsToken,
-      isPublished: config.baseUrl !== undefined || trustedProxies.contains('127.0.0.1'),
-    }),
-    metrics: metrics.print,
+    metrics: async () => {
+      await workers.refresh();
+      return metrics.print();
+    },
     upstreams,
-    version: VERSION,
+    load: workers.load,
     dashboard: pages.dashboard,
   };
   const { server, console } = await listen();
   if (console !== undefined) await writeNote(store.database, 'console', console.url, clock());
   const ticking = setInterval(() => deadlines.sweep(), DEADLINE_SWEEP_MS);
-  const stopEndingHolds = store.endLostHolds(inFlight);
+  const leases = setInterval(pipeline.sweepLimits, LEASE_SWEEP_MS);
+  const stopEndingHolds = store.endLostHolds(async () => (await workers.live()).requests);
   const stopFollowing = selfAudit.follow();
   const stopNode = await node.start(reportNode, [
     store.recoverNodes,
@@ -145,7 +155,9 @@ export async function serve(context: Context, options: ServeOptions): Promise<nu
       }),
   ]);
   // From before the address is told: who knows it may change things, or stop the server, at once.
-  const stopWatching = operators.watch(health.reset, node.member.seen);
+  const stopWatching = operators.watch(health.reset, (atMs, isNews) =>
+    node.member.seen(workers.seenAt(atMs), isNews),
+  );
   const stopped = stopSignal();
   const welcome = options.demo
     ? await welcomeDemo(
@@ -173,20 +185,21 @@ export async function serve(context: Context, options: ServeOptions): Promise<nu
     await Promise.race([Bun.sleep(config.drainDelayMs), stopSignal()]);
   }
   draining = true;
-  log.info(`${signal}: draining ${inFlight.count()} requests`);
-  await drain({ server, inFlight, log, drainMs: config.drainMs });
+  log.info(`${signal}: draining ${workers.load().requestsInFlight} requests`);
+  const lost = await workers.drain(stopSignal());
   await console?.server.close();
   await within(MAIL_GRACE_MS, mailer.close());
   await pages.close();
   client.close();
   stopWatching();
   clearInterval(ticking);
+  clearInterval(leases);
   stopEndingHolds();
   stopFollowing();
   stopNode();
   selfAudit.close();
   await activity.flush();
-  const unsettled = await store.close();
+  const unsettled = lost + (await store.close());
   await observation.close();
   log.info(unsettled === 0 ? 'stopped' : `stopped with ${unsettled} commands unsettled`);
   log.flush();
@@ -205,13 +218,36 @@ export async function serve(context: Context, options: ServeOptions): Promise<nu
       limits: 'own',
       catalogVersion: version,
       catalogDigest: digest,
-      inFlight: inFlight.count(),
+      inFlight: workers.load().requestsInFlight,
+    };
+  }
+
+  function createWorkers(): Workers {
+    const own: OwnWork = { load: handlers.ownLoad, pipeline, log, drainMs: config.drainMs };
+    if (memory === undefined) {
+      return createOwnWorkers(own, { hostname: config.host, port: config.port });
+    }
+    return createThreadWorkers(own, {
+      ...{ count: config.workers, config, context, memory, reasoningSecret, domains, selfAudit },
+      ...{ observation, clock },
+    });
+  }
+
+  async function liveRequests(): Promise<LiveRequests> {
+    const { requests, unwritten, claims } = await workers.live();
+    const young = new Set(unwritten);
+    return {
+      requests: [...requests, ...young],
+      claims: claims.filter(({ requestId }) => !young.has(requestId)),
+      createdBefore: clock() - AUDITED_AGE_MS,
     };
   }
 
   async function listen(): Promise<Listeners> {
     try {
-      return await openListeners(config, dependencies, pages.console);
+      return await openListeners(config, dependencies, pages.console, () =>
+        workers.listen(dependencies),
+      );
     } catch (error) {
       await pages.close();
       await store.close();
@@ -220,6 +256,7 @@ export async function serve(context: Context, options: ServeOptions): Promise<nu
   }
 }
 
-function withOverrides(config: Config, options: ServeOptions): Config {
-  return { ...config, port: options.port ?? config.port, host: options.host ?? config.host };
+function withOverrides(config: Config, options: ServeOptions): ServingConfig {
+  const { port = config.port, host = config.host } = options;
+  return { ...config, port, host, workers: workersOf(config) };
 }

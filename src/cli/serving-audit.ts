@@ -1,6 +1,7 @@
 // The audit of a server's books as one of several nodes: it looks at its own requests, tells the other
 // nodes what it has found, and takes over what they have. Made with the pipeline, by serve.
 
+import type { Awaitable } from '../core/awaitable.ts';
 import type { LiveRequests } from '../ledger/audit.ts';
 import type { Log } from '../observe/log.ts';
 import { createAuditNoteReader, writeAuditNote } from './audit-note.ts';
@@ -17,7 +18,7 @@ export type ServingAudit = SelfAudit & {
 
 export type ServingAuditOptions = Pick<SelfAuditOptions, 'url' | 'everyMs' | 'clock' | 'alert'> & {
   readonly store: Pick<ServingStore, 'database' | 'node'>;
-  readonly live: () => LiveRequests;
+  readonly live: () => Awaitable<LiveRequests>;
   readonly log: Log;
 };
 
@@ -32,7 +33,7 @@ export function createServingAudit(options: ServingAuditOptions): ServingAudit {
     log.error('audit: what was found could not be shared with the other nodes', error);
   const audit = createSelfAudit({
     ...options,
-    live: () => ({ ...live(), boot: boot() }),
+    live: async () => ({ ...(await live()), boot: boot() }),
     onFound: (found) => void writeAuditNote(database, boot(), found, clock()).catch(untold),
   });
   const notes = createAuditNoteReader(database);

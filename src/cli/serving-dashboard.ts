@@ -22,10 +22,12 @@ import type { Mailer } from '../mail/mail.ts';
 import { connectDatabase } from '../store/connect.ts';
 import { mounted } from './mounted.ts';
 import type { Observation } from './observation.ts';
+import type { ServingAudit } from './serving-audit.ts';
 import type { ServingDomains } from './serving-domains.ts';
 import { createMachine } from './serving-machine.ts';
-import type { createServingPipeline } from './serving-pipeline.ts';
+import type { ServingPipeline } from './serving-pipeline.ts';
 import { createServingSignIn } from './serving-sign-in.ts';
+import type { Workers } from './serving-workers.ts';
 import { createStore } from './store.ts';
 
 /** How often sessions and tokens that are over are forgotten, and deletions that are due are done. */
@@ -37,14 +39,15 @@ export type ServingDashboardOptions = {
   readonly randomBytes: RandomBytes;
   readonly observation: Pick<Observation, 'log' | 'alert' | 'activity'>;
   readonly domains: ServingDomains;
-  readonly pipeline: Awaited<ReturnType<typeof createServingPipeline>>;
+  readonly pipeline: Pick<ServingPipeline, 'limits'>;
+  readonly selfAudit: ServingAudit;
+  readonly workers: Workers;
   readonly trustedProxies: NetworkSet;
   readonly draining: () => boolean;
   readonly answerPlayground: DashboardDependencies['answerPlayground'];
   /** The port that the public listener really has. */
   readonly port: () => number;
   readonly upstreams: () => readonly UpstreamState[];
-  readonly streamsOpen: () => number;
   readonly mailer: Pick<Mailer, 'send' | 'mode'>;
   /** Where the console is; absent where there is none. */
   readonly consoleUrl: () => string | undefined;
@@ -186,7 +189,7 @@ function dependenciesOf(
     mailMode: options.mailer.mode,
     limits: pipeline.limits,
     operator: operators.current,
-    inFlight: pipeline.inFlight.count,
+    inFlight: () => options.workers.load().requestsInFlight,
     baseUrl: () => publicUrl(config, options.port()),
     answerPlayground: options.answerPlayground,
     draining,
@@ -199,7 +202,7 @@ function dependenciesOf(
       return live.status();
     },
     upstreams: options.upstreams,
-    warnings: () => [...pipeline.selfAudit.warnings(), ...operators.warnings()],
+    warnings: () => [...options.selfAudit.warnings(), ...operators.warnings()],
     problems: domains.store.problems,
     machine: createMachine(options),
   };

@@ -1,7 +1,8 @@
-// Everything of a server that lives in its database: the file itself, the domains over it, and what
-// operators change in it. Made by serve before there is a pipeline, closed by it last.
+// Everything of a server that lives in its database: the database itself, the domains over it, and
+// what operators change in it. Made by serve, and by each of its server threads over a connection of
+// its own, before there is a pipeline; closed last.
 
-import { createLiveCatalog, type LiveCatalog } from '../catalog/live.ts';
+import { createLiveCatalog } from '../catalog/live.ts';
 import type { DatabaseClock } from '../cluster/clock.ts';
 import type { Config } from '../config.ts';
 import type { RandomBytes } from '../core/id.ts';
@@ -12,38 +13,48 @@ import { createKeys } from '../identity/keys.ts';
 import { createSettings } from '../identity/settings.ts';
 import { createBooks } from '../ledger/books.ts';
 import { createReasoningStore, forgetThinking } from '../reasoning/reasoning.ts';
+import type { Database } from '../store/database.ts';
 import { createCatalogFile } from './catalog-file.ts';
 import type { Context } from './context.ts';
 import type { Observation } from './observation.ts';
 import { createOperators } from './operators.ts';
-import { openServingStore } from './serving-store.ts';
+import { openServingStore, type ServingStore } from './serving-store.ts';
+import type { ServingConfig } from './serving-workers.ts';
 
-export type ServingDomains = Awaited<ReturnType<typeof openServingDomains>>;
+/** Over one connection: the main thread's, or that of a server thread. */
+export type Domains = Awaited<ReturnType<typeof openDomains>>;
 
-/** Throws as `openServingStore` does. `config` has the options of the command line in it. */
-export async function openServingDomains(options: {
+export type ServingDomains = Domains & { readonly store: ServingStore };
+
+export type DomainsOptions = {
   readonly context: Context;
   readonly config: Config;
   /** Unix milliseconds. */
   readonly clock: () => number;
-  /** Learns the database's time. */
-  readonly databaseClock: DatabaseClock;
-  /** Milliseconds of a clock that never jumps. */
-  readonly monotonic: () => number;
   readonly randomBytes: RandomBytes;
-  readonly observation: Pick<Observation, 'log' | 'metrics' | 'alert'>;
-}) {
-  const { context, config, clock, databaseClock, monotonic, randomBytes, observation } = options;
-  const { log, metrics, alert } = observation;
+  readonly observation: Pick<Observation, 'log' | 'alert'>;
+  /** What kept thinking is sealed with. */
+  readonly reasoningSecret: string | undefined;
+  /** Whether it is this thread that tells of what operators have changed, and hears SIGHUP. */
+  readonly tells: boolean;
+  /** It was taken up. */
+  readonly onTakenUp?: () => void;
+};
+
+/** The catalog that is in force, and where it comes from. Throws `CatalogError`. */
+export function openCatalog({ context, clock }: Pick<DomainsOptions, 'context' | 'clock'>) {
   const first = context.loadedCatalog();
   const file = createCatalogFile(context);
-  const live: LiveCatalog = createLiveCatalog({ first, read: file.read, clock });
-  const usdPerMillion = () => live.current().usdPerMillion;
-  const onBatch = metrics.batch;
-  const store = await openServingStore({
-    ...{ config, log, alert, clock, databaseClock, monotonic, randomBytes, usdPerMillion, onBatch },
-  });
-  const { database } = store;
+  return { file, live: createLiveCatalog({ first, read: file.read, clock }) };
+}
+
+export async function openDomains(
+  options: DomainsOptions,
+  { live, file }: ReturnType<typeof openCatalog>,
+  database: Database,
+) {
+  const { config, clock, randomBytes, reasoningSecret, tells, onTakenUp } = options;
+  const { log, alert } = options.observation;
   const books = createBooks(database);
   const { openBalance } = books;
   const plans = () => live.current().plans;
@@ -52,14 +63,13 @@ export async function openServingDomains(options: {
     database,
     clock,
     randomBytes,
-    secret: config.sessionSecret,
+    secret: reasoningSecret,
     onTrouble: (error) => log.error('the reasoning store could not be used', error),
   });
-  if (config.reasoningStore === 'off') await forgetThinking(database);
+  if (config.reasoningStore === 'off' && tells) await forgetThinking(database);
   return {
     live,
     file,
-    store,
     books,
     accounts: createAccounts({ database, clock, randomBytes, plans, openBalance }),
     keys: createKeys({ database, clock, randomBytes, plans }),
@@ -71,11 +81,35 @@ export async function openServingDomains(options: {
     }),
     reasoning,
     operators: await createOperators({
-      ...{ database, live, file, clock, log, alert },
+      ...{ database, live, file, clock, log, alert, tells },
       onChange() {
         authenticator.invalidate();
         reasoning.recount();
+        onTakenUp?.();
       },
     }),
   };
+}
+
+/** Throws as `openServingStore` does. `config` has the options of the command line in it. */
+export async function openServingDomains(
+  options: Omit<DomainsOptions, 'tells' | 'observation' | 'config'> & {
+    readonly config: ServingConfig;
+    /** Learns the database's time. */
+    readonly databaseClock: DatabaseClock;
+    /** Milliseconds of a clock that never jumps. */
+    readonly monotonic: () => number;
+    readonly observation: Pick<Observation, 'log' | 'metrics' | 'alert'>;
+  },
+): Promise<ServingDomains> {
+  const { config, clock, databaseClock, monotonic, randomBytes, observation } = options;
+  const { log, metrics, alert } = observation;
+  const catalog = openCatalog(options);
+  const usdPerMillion = () => catalog.live.current().usdPerMillion;
+  const onBatch = metrics.batch;
+  const store = await openServingStore({
+    ...{ config, log, alert, clock, databaseClock, monotonic, randomBytes, usdPerMillion, onBatch },
+  });
+  const domains = await openDomains({ ...options, tells: true }, catalog, store.database);
+  return { ...domains, store };
 }

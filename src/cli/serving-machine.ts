@@ -6,27 +6,27 @@ import type { Machine } from '../dashboard/dependencies.ts';
 import { connectDatabase } from '../store/connect.ts';
 import { VERSION } from '../version.ts';
 import type { Observation } from './observation.ts';
+import type { ServingAudit } from './serving-audit.ts';
 import type { ServingDomains } from './serving-domains.ts';
-import type { createServingPipeline } from './serving-pipeline.ts';
+import type { Workers } from './serving-workers.ts';
 
 export type MachineOptions = {
   readonly config: Config;
   readonly observation: Pick<Observation, 'activity'>;
   readonly domains: ServingDomains;
-  readonly pipeline: Awaited<ReturnType<typeof createServingPipeline>>;
-  readonly streamsOpen: () => number;
+  readonly selfAudit: ServingAudit;
+  readonly workers: Workers;
 };
 
 export function createMachine(options: MachineOptions): Machine {
-  const { config, observation, domains, pipeline, streamsOpen } = options;
-  const { selfAudit } = pipeline;
+  const { config, observation, domains, selfAudit, workers } = options;
   const { node } = domains.store;
   const startedAt = Date.now() - Math.round(process.uptime() * 1_000);
   return {
     activity: observation.activity,
     audit: { state: selfAudit.state, run: selfAudit.run },
-    ledgerPending: domains.store.ledger.pending,
-    streamsOpen,
+    ledgerPending: () => workers.load().ledgerPending,
+    streamsOpen: () => workers.load().streamsOpen,
     findCatalog: domains.file.find,
     openReader: () => connectDatabase({ url: config.databaseUrl, sync: 'normal', readonly: true }),
     nodes: node.records,
@@ -38,8 +38,7 @@ export function createMachine(options: MachineOptions): Machine {
       residentBytes: process.memoryUsage.rss(),
       heapBytes: process.memoryUsage().heapUsed,
       cpuSeconds: cpuSeconds(),
-      // The event loop and the ledger's own.
-      threads: 2,
+      threads: workers.threads,
     }),
   };
 }

@@ -1,5 +1,5 @@
 // The way of a request through a server, from its domains to its upstreams: limits, the connections
-// to upstreams and their health, and the audit that looks at what is under way. Made by serve.
+// to upstreams and their health. Made by serve, and by each of its server threads.
 
 import type { Config } from '../config.ts';
 import { createDeadlines } from '../core/deadlines.ts';
@@ -8,7 +8,11 @@ import type { GenerateDependencies } from '../generate/call.ts';
 import { createInFlight } from '../generate/in-flight.ts';
 import type { Tokenizer } from '../generate/tokenizer.ts';
 import { createHistory } from '../ledger/history.ts';
+import type { ServingLedger } from '../ledger/remote.ts';
 import { createLimits } from '../limits/limits.ts';
+import { createSharedLimits } from '../limits/shared/limits.ts';
+import { openMemory } from '../limits/shared/memory.ts';
+import type { Database } from '../store/database.ts';
 import { createAttempts } from '../upstream/attempt.ts';
 import { createUpstreamClient } from '../upstream/client.ts';
 import { answerDemo } from '../upstream/demo.ts';
@@ -18,11 +22,7 @@ import { startTimer } from '../upstream/timer.ts';
 import { VERSION } from '../version.ts';
 import type { Observation } from './observation.ts';
 import { proxiedSchemes } from './runtime.ts';
-import { createServingAudit } from './serving-audit.ts';
-import type { ServingDomains } from './serving-domains.ts';
-
-/** Younger requests may be about to get their hold, or to lose it: the audit leaves them alone. */
-const AUDITED_AGE_MS = 60_000;
+import type { Domains } from './serving-domains.ts';
 
 export type ServingPipelineOptions = {
   readonly config: Config;
@@ -31,24 +31,30 @@ export type ServingPipelineOptions = {
   /** Milliseconds of a clock that never jumps. */
   readonly monotonic: () => number;
   readonly randomBytes: RandomBytes;
-  readonly observation: Pick<Observation, 'log' | 'alert'>;
-  readonly domains: ServingDomains;
+  readonly observation: Pick<Observation, 'alert'>;
+  readonly domains: Pick<Domains, 'live' | 'reasoning'>;
+  readonly database: Database;
+  readonly ledger: ServingLedger;
   readonly tokenizer: Tokenizer;
+  /** The memory of the limits where several threads share it, and the number of this one. */
+  readonly shared?: { readonly memory: SharedArrayBuffer; readonly thread: number } | undefined;
 };
+
+export type ServingPipeline = Awaited<ReturnType<typeof createServingPipeline>>;
 
 export async function createServingPipeline(options: ServingPipelineOptions) {
   const { config, clock, monotonic, randomBytes, observation, domains, tokenizer } = options;
-  const { live, store, reasoning } = domains;
-  const { database, ledger } = store;
-  const { log, alert } = observation;
+  const { database, ledger, shared } = options;
+  const { live, reasoning } = domains;
+  const { alert } = observation;
   const deadlines = createDeadlines(monotonic);
   const inFlight = createInFlight();
-  const limits = await createLimits({
-    clock,
-    monotonic,
-    isLive: inFlight.isLive,
-    history: createHistory(database),
-  });
+  const history = createHistory(database);
+  const limiting = { clock, monotonic, isLive: inFlight.isLive, history };
+  const sharedLimits =
+    shared &&
+    createSharedLimits({ ...limiting, memory: openMemory(shared.memory), thread: shared.thread });
+  const limits = sharedLimits ?? createLimits(limiting);
   const health = createHealth({ catalog: live.current, clock, monotonic, startTimer, alert });
   const client = createUpstreamClient({
     fetch,
@@ -77,22 +83,9 @@ export async function createServingPipeline(options: ServingPipelineOptions) {
     heartbeatMs: config.heartbeatMs,
     silentCommitMs: config.silentCommitMs,
   };
-  const selfAudit = createServingAudit({
-    store,
-    url: config.databaseUrl,
-    everyMs: config.auditMs,
-    clock,
-    live() {
-      const unwritten = new Set(ledger.unwritten());
-      return {
-        requests: [...inFlight.live(), ...unwritten],
-        claims: limits.claims().filter(({ requestId }) => !unwritten.has(requestId)),
-        createdBefore: clock() - AUDITED_AGE_MS,
-      };
-    },
-    log,
-    alert,
-  });
-
-  return { generation, limits, inFlight, deadlines, health, client, selfAudit };
+  return {
+    ...{ generation, limits, ledger, inFlight, deadlines, health, client },
+    /** Frees slots of this thread whose request is gone; of one thread alone, its claims do that. */
+    sweepLimits: sharedLimits?.sweep ?? (() => undefined),
+  };
 }

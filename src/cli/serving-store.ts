@@ -4,10 +4,9 @@
 
 import type { DatabaseClock } from '../cluster/clock.ts';
 import { type RecoveryOptions, startRecovery } from '../cluster/recovery.ts';
-import type { Config } from '../config.ts';
+import type { Awaitable } from '../core/awaitable.ts';
 import type { RandomBytes } from '../core/id.ts';
 import type { Micro } from '../core/money.ts';
-import type { InFlight } from '../generate/in-flight.ts';
 import type { RecoverCommand } from '../ledger/contract.ts';
 import { WAITING_MAX } from '../ledger/queue.ts';
 import { recoverAll } from '../ledger/recover.ts';
@@ -19,6 +18,7 @@ import type { Database } from '../store/database.ts';
 import { migrate } from '../store/migrate.ts';
 import { ownDatabase } from '../store/owner.ts';
 import { openServingNode, type ServingNode } from './serving-node.ts';
+import type { ServingConfig } from './serving-workers.ts';
 
 export type ServingStore = {
   /** Not for money: its commits survive the process, and a power cut once the ledger commits. */
@@ -29,7 +29,9 @@ export type ServingStore = {
   /** What keeps new requests from being served; empty where nothing does. */
   readonly problems: () => Promise<readonly string[]>;
   /** From now on, ends holds whose request is gone. Returns the function that stops it. */
-  readonly endLostHolds: (inFlight: Pick<InFlight, 'live'>) => () => void;
+  readonly endLostHolds: (live: () => Awaitable<readonly string[]>) => () => void;
+  /** Ends the holds of requests that a server thread had under way when it died. */
+  readonly endHoldsOf: (requestIds: readonly string[]) => Promise<void>;
   /** A job of the leader: ends what dead nodes have left. Returns the function that stops it. */
   readonly recoverNodes: () => () => void;
   /** Answers how many commands could not be written. */
@@ -37,7 +39,7 @@ export type ServingStore = {
 };
 
 export type ServingStoreOptions = {
-  readonly config: Pick<Config, 'databaseUrl' | 'ledgerSync' | 'workers'>;
+  readonly config: Pick<ServingConfig, 'databaseUrl' | 'ledgerSync' | 'workers'>;
   readonly log: Log;
   readonly alert: RaiseAlert;
   /** Told of each batch that the ledger has written. */
@@ -123,15 +125,27 @@ export async function openServingStore(options: ServingStoreOptions): Promise<Se
     ledger: serving,
     node: own,
     problems: async () => [...member.problems(), ...(await problemsOf(database, serving))],
-    endLostHolds: ({ live }) =>
-      startSweep(serving, { log, alert }, () => ({
+    endLostHolds: (live) =>
+      startSweep(serving, { log, alert }, async () => ({
         ...(isAlone ? {} : { boots: [member.boot()] }),
-        live: live(),
+        live: await live(),
         createdBefore: clock() - LOST_AGE_MS,
         phase: 'expired',
         usdPerMillion: usdPerMillion(),
         nowMs: clock(),
       })),
+    async endHoldsOf(requestIds) {
+      if (requestIds.length === 0) return;
+      const recovered = await recoverAll(serving, {
+        requestIds,
+        live: [],
+        createdBefore: Number.MAX_SAFE_INTEGER,
+        phase: 'ended',
+        usdPerMillion: usdPerMillion(),
+        nowMs: clock(),
+      });
+      log.warn(`ledger: recovered ${recovered.length} open holds of a server thread`);
+    },
     recoverNodes: () => (isAlone ? () => undefined : startRecovery(recovery)),
     close,
   };
@@ -146,14 +160,14 @@ function stamped(ledger: RemoteLedger, boot: () => string): RemoteLedger {
 function startSweep(
   ledger: RemoteLedger,
   { log, alert }: Pick<ServingStoreOptions, 'log' | 'alert'>,
-  command: () => RecoverCommand,
+  command: () => Promise<RecoverCommand>,
 ): () => void {
   let looking = false;
   const look = async (): Promise<void> => {
     if (looking) return;
     looking = true;
     try {
-      for (const { requestId } of await ledger.recover(command())) {
+      for (const { requestId } of await ledger.recover(await command())) {
         alert({ kind: 'hold_lost', requestId });
       }
     } catch (error) {

@@ -1,5 +1,5 @@
 // How a running server ends: on a signal, after what is under way has finished or has been ended.
-// Called by serve alone. It closes no database: whoever opened it does, once this is done.
+// Called by serve and its threads. It closes no database: whoever opened it does, once this is done.
 
 import type { InFlight } from '../generate/in-flight.ts';
 import { within } from '../generate/within.ts';
@@ -21,18 +21,19 @@ export function stopSignal(): Promise<NodeJS.Signals> {
 
 /**
  * Running requests get the drain time to finish; what is left then is ended like a stream that
- * broke, which settles it. A second signal ends the wait at once.
+ * broke, which settles it. `hurry`, a second signal, ends the wait at once.
  */
 export async function drain(dependencies: {
   readonly server: GatewayServer;
-  readonly inFlight: InFlight;
-  readonly log: Log;
+  readonly inFlight: Pick<InFlight, 'count' | 'abortAll' | 'idle'>;
+  readonly log: Pick<Log, 'warn'>;
   readonly drainMs: number;
+  readonly hurry: Promise<unknown>;
 }): Promise<void> {
-  const { server, inFlight, log, drainMs } = dependencies;
+  const { server, inFlight, log, drainMs, hurry } = dependencies;
   const stopped = server.stop();
   const idle = inFlight.idle().then(() => true);
-  const again = stopSignal().then(() => false);
+  const again = hurry.then(() => false);
   if ((await within(drainMs, Promise.race([idle, again]))) !== true) {
     log.warn(`ending ${inFlight.count()} requests that are still running`);
     inFlight.abortAll();

@@ -29,6 +29,8 @@ export type Alert =
       readonly requestId: string;
     }
   | { readonly kind: 'ledger_stopped' }
+  /** A server thread has died. */
+  | { readonly kind: 'thread_stopped'; readonly requests: number }
   /** There must never be such a hold. */
   | { readonly kind: 'hold_lost'; readonly requestId: string }
   | { readonly kind: 'audit_difference'; readonly count: number }
@@ -69,6 +71,8 @@ export function alertWords(alert: Alert): string {
         : `ledger: given_up ${alert.requestId}: its end is refused by the books; see tollgate explain and tollgate doctor`;
     case 'ledger_stopped':
       return 'ledger: its thread has died and is started again';
+    case 'thread_stopped':
+      return `a server thread has died with ${alert.requests} ${alert.requests === 1 ? 'request' : 'requests'} under way, whose holds are ended; it is started again`;
     case 'hold_lost':
       return `ledger: the hold of ${alert.requestId} had lost its request and was ended`;
     case 'audit_difference':

@@ -44,6 +44,15 @@ export type HandlerDependencies = {
   readonly operatorAccess: OperatorAccess;
   readonly metrics: () => Promise<{ readonly contentType: string; readonly text: string }>;
   readonly upstreams: () => readonly UpstreamState[];
+  /** What is under way, in all threads of this process. */
+  readonly load: () => Load;
+};
+
+export type Load = {
+  readonly requestsInFlight: number;
+  readonly streamsOpen: number;
+  /** Commands of the ledger that are not on disk yet. */
+  readonly ledgerPending: number;
 };
 
 /** What the handlers use of the runtime's server. */

@@ -27,10 +27,11 @@ export async function answerReady(
     ...upstreamWarnings(states, isOperator ? 'operator' : 'anybody'),
   ];
   const { upstreams, credentialsDisabled, breakersOpen } = upstreamCounts(states);
+  const { requestsInFlight, streamsOpen, ledgerPending } = dependencies.load();
   const detail = {
-    requests_in_flight: dependencies.generation.inFlight.count(),
-    streams_open: dependencies.tallies.openStreams(),
-    ledger_pending: dependencies.generation.ledger.pending(),
+    requests_in_flight: requestsInFlight,
+    streams_open: streamsOpen,
+    ledger_pending: ledgerPending,
     upstreams: isOperator ? upstreamRecords(states) : upstreams,
     credentials_disabled: credentialsDisabled,
     breakers_open: breakersOpen,

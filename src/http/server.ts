@@ -23,6 +23,8 @@ export type Mount = (request: Request, server: RuntimeServer | null) => Promise<
 export type ServerDependencies = HandlerDependencies & {
   readonly version: string;
   readonly dashboard: Mount;
+  /** In a server thread, who answers for all of them; absent where this thread does. */
+  readonly mainThread?: Mount;
 };
 
 export type GatewayServer = {
@@ -33,7 +35,12 @@ export type GatewayServer = {
   readonly close: () => Promise<void>;
 };
 
-type Address = { readonly hostname: string; readonly port: number };
+type Address = {
+  readonly hostname: string;
+  readonly port: number;
+  /** Whether other threads of this process listen there too. */
+  readonly isShared?: boolean;
+};
 
 /** Listens at once. Throws what the runtime throws where the address cannot be had. */
 export function startServer(dependencies: ServerDependencies, address: Address): GatewayServer {
@@ -63,10 +70,10 @@ export function startConsole(
   return listening(app, address);
 }
 
-function listening(app: AnyElysia, address: Address): GatewayServer {
+function listening(app: AnyElysia, { isShared = false, ...address }: Address): GatewayServer {
   app.listen({
     ...address,
-    reusePort: false,
+    reusePort: isShared,
     idleTimeout: IDLE_TIMEOUT_SECONDS,
     maxRequestBodySize: RUNTIME_BODY_BYTES_MAX,
     development: false,
@@ -83,7 +90,9 @@ function listening(app: AnyElysia, address: Address): GatewayServer {
 }
 
 function createApp(dependencies: ServerDependencies) {
-  const { version, dashboard } = dependencies;
+  const { version, dashboard, mainThread } = dependencies;
+  const ready: Mount = mainThread ?? ((...asked) => answerReady(dependencies, ...asked));
+  const metrics: Mount = mainThread ?? ((...asked) => answerMetrics(dependencies, ...asked));
   const openChat = (request: Request, server: RuntimeServer | null, route: Route) =>
     openExchange(dependencies, request, server, chatFormat, route);
   const openMessages = (request: Request, server: RuntimeServer | null, route: Route) =>
@@ -132,12 +141,22 @@ function createApp(dependencies: ServerDependencies) {
       .all('/dashboard', ({ request, server }) => dashboard(request, server), { parse: 'none' })
       .all('/dashboard/*', ({ request, server }) => dashboard(request, server), { parse: 'none' })
       .get('/healthz', () => Response.json({ status: 'ok', version }))
-      .get('/readyz', ({ request, server }) => answerReady(dependencies, request, server))
-      .get('/metrics', ({ request, server }) => answerMetrics(dependencies, request, server))
+      .get('/readyz', ({ request, server }) => ready(request, server))
+      .get('/metrics', ({ request, server }) => metrics(request, server))
       .get('/', () => Response.json({ service: 'tollgate', version }))
       .head('/', () => new Response(null))
       .all('/*', ({ request, server }) => answerElsewhere(dependencies, request, server), {
         parse: 'none',
       })
   );
+}
+
+/** What the main thread answers for its server threads, whose routes have let it through. */
+export function createMainThread(dependencies: ServerDependencies): Mount {
+  return (request, server) => {
+    const { pathname } = new URL(request.url);
+    if (pathname === '/readyz') return answerReady(dependencies, request, server);
+    if (pathname === '/metrics') return answerMetrics(dependencies, request, server);
+    return dependencies.dashboard(request, server);
+  };
 }

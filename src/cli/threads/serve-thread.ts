@@ -1,0 +1,190 @@
+// Constructs what a server thread is made of, in the order of `serve`, and ends it. Called by the
+// thread's entry point alone.
+
+import { loadFound } from '../../catalog/live.ts';
+import { createInFlight } from '../../generate/in-flight.ts';
+import { loadTokenizer } from '../../generate/tokenizer.ts';
+import { type ServerDependencies, startServer } from '../../http/server.ts';
+import { createLinkedLedger } from '../../ledger/linked.ts';
+import type { ServingLedger } from '../../ledger/remote.ts';
+import { connectDatabase } from '../../store/connect.ts';
+import { type Context, createContext } from '../context.ts';
+import { openCatalog, openDomains } from '../serving-domains.ts';
+import { createHandlers } from '../serving-handlers.ts';
+import { createServingPipeline } from '../serving-pipeline.ts';
+import { ownLive } from '../serving-workers.ts';
+import { drain } from '../shutdown.ts';
+import { agreeOnTime } from './clock.ts';
+import { createHop } from './hop.ts';
+import { createThreadObservation } from './news.ts';
+import type { FromServerThread, ThreadLoad, ThreadStart, ToServerThread } from './protocol.ts';
+
+/** How exact timeouts are. */
+const DEADLINE_SWEEP_MS = 250;
+
+/** How often slots are looked after whose request is gone, and the main thread is told of the load. */
+const LEASE_SWEEP_MS = 1_000;
+const LOAD_MS = 500;
+
+export type ServingThread = {
+  readonly hear: (message: Exclude<ToServerThread, { kind: 'start' }>) => void;
+};
+
+type Post = (message: FromServerThread) => void;
+
+export function serveThread(start: ThreadStart, post: Post): ServingThread {
+  let { state } = start;
+  let draining = false;
+  const time = agreeOnTime(() => post({ kind: 'time' }));
+  const hurried = Promise.withResolvers<void>();
+  const observation = createThreadObservation(time.monotonic, (news) =>
+    post({ kind: 'told', news, load: serving?.load() ?? NOTHING }),
+  );
+  // From the first moment on: the port of the ledger may come before anything else is ready.
+  const link = createLinkedLedger({
+    onTrouble: ({ kind, requestId, cause }) =>
+      observation.alert({ kind: 'ledger_failing', trouble: kind, requestId }, cause),
+    onBatch: observation.batch,
+  });
+  const ledger: ServingLedger = {
+    ...link,
+    hold: (command) => link.hold({ ...command, boot: state.boot }),
+  };
+  let serving: Awaited<ReturnType<typeof open>> | undefined;
+  // What it throws ends the thread.
+  void begin();
+
+  async function begin(): Promise<void> {
+    await time.agreed;
+    serving = await open();
+    post({ kind: 'listening', port: serving.server.port });
+  }
+
+  async function open() {
+    const { config, thread, memory, hopPath, reasoningSecret } = start;
+    const context = contextOf(start);
+    const clock = (): number => context.clock() + state.clockOffsetMs;
+    const { monotonic } = time;
+    const randomBytes = (length: number) => crypto.getRandomValues(new Uint8Array(length));
+    const tokenizer = await loadTokenizer();
+    const database = connectDatabase({
+      ...{ url: config.databaseUrl, sync: 'normal', checkpoints: false },
+    });
+    const shared = { config, context, clock, monotonic, randomBytes, observation, database };
+    const domains = await openDomains(
+      { ...shared, reasoningSecret, tells: false },
+      openCatalog({ context, clock }),
+      database,
+    );
+    const { operators } = domains;
+    const limited = { memory, thread };
+    const parts = { ...shared, domains, ledger, tokenizer };
+    const pipeline = await createServingPipeline({ ...parts, shared: limited });
+    const handlers = createHandlers({ ...shared, domains, pipeline, tell: observation.request });
+    const handedOver = createInFlight();
+    const mainThread = createHop(hopPath, handedOver);
+    const dependencies: ServerDependencies = {
+      ...handlers,
+      problems: async () => [],
+      warnings: () => [],
+      isStopped: (accountId) => state.stopped.includes(accountId),
+      draining: () => draining,
+      isRefusing: () => draining || state.isFenced,
+      metrics: async () => ({ contentType: '', text: '' }),
+      upstreams: pipeline.health.states,
+      load: handlers.ownLoad,
+      dashboard: mainThread,
+      mainThread,
+    };
+    const { host: hostname } = config;
+    const server = startServer(dependencies, { hostname, port: start.port, isShared: true });
+    const timers = [
+      setInterval(() => pipeline.deadlines.sweep(), DEADLINE_SWEEP_MS),
+      setInterval(() => pipeline.sweepLimits(), LEASE_SWEEP_MS),
+      setInterval(observation.flush, LOAD_MS),
+    ];
+    const stopWatching = operators.watch(pipeline.health.reset, async (atMs, isNews) =>
+      post({ kind: 'seen', atMs, isNews }),
+    );
+    const load = (): ThreadLoad => ({
+      ...handlers.ownLoad(),
+      upstreams: pipeline.health.states(),
+    });
+
+    async function end(): Promise<number> {
+      const inFlight = {
+        count: () => pipeline.inFlight.count() + handedOver.count(),
+        abortAll: pipeline.inFlight.abortAll,
+        idle: async () => {
+          await Promise.all([pipeline.inFlight.idle(), handedOver.idle()]);
+        },
+      };
+      const hurry = hurried.promise;
+      await drain({ server, inFlight, log: observation.log, drainMs: config.drainMs, hurry });
+      pipeline.client.close();
+      stopWatching();
+      for (const timer of timers) clearInterval(timer);
+      await domains.activity.flush();
+      const unsettled = await ledger.close();
+      await database.close();
+      observation.close();
+      return unsettled;
+    }
+
+    return { server, load, live: () => ownLive(pipeline), operators, end };
+  }
+
+  function hear(message: Exclude<ToServerThread, { kind: 'start' }>): void {
+    switch (message.kind) {
+      case 'time':
+        time.told(message.nowMs);
+        break;
+      case 'ledger':
+        link.link(message.port);
+        break;
+      case 'ledger lost':
+        link.unlink(new Error('The thread of the ledger has stopped.'), true);
+        break;
+      case 'state':
+        state = message.state;
+        break;
+      case 'look':
+        void (message.reload ? serving?.operators.reloadCatalog() : serving?.operators.look());
+        break;
+      case 'ask':
+        if (serving !== undefined) {
+          observation.flush();
+          post({ kind: 'status', load: serving.load(), live: serving.live() });
+        }
+        break;
+      case 'drain':
+        draining = true;
+        void serving?.end().then((unsettled) => post({ kind: 'drained', unsettled }));
+        break;
+      case 'hurry':
+        hurried.resolve();
+        break;
+    }
+  }
+
+  return { hear };
+}
+
+const NOTHING: ThreadLoad = {
+  requestsInFlight: 0,
+  streamsOpen: 0,
+  ledgerPending: 0,
+  upstreams: [],
+};
+
+/** What the main thread has read is not read again: it may have come through a pipe. */
+function contextOf({ config, directory, environment, catalog }: ThreadStart): Context {
+  const context = createContext(process.env, directory);
+  return {
+    ...context,
+    config: () => config,
+    environment: () => environment,
+    foundCatalog: () => catalog,
+    loadedCatalog: () => loadFound(catalog, context.clock()),
+  };
+}

@@ -1,0 +1,19 @@
+// A server thread: everything between a client and its upstream, over connections of its own, on the
+// port that all of them share. The money goes through the ledger's thread and the limits through
+// shared memory; what is not of one request alone is the main thread's, which started this
+// (`server-threads.ts`). An entry point of the build.
+
+import type { FromServerThread, ToServerThread } from './protocol.ts';
+import { type ServingThread, serveThread } from './serve-thread.ts';
+
+declare const self: Worker;
+
+const post = (message: FromServerThread): void => self.postMessage(message);
+
+let thread: ServingThread | undefined;
+
+// An error that nobody catches ends the thread; the main thread starts another one.
+self.onmessage = ({ data }: MessageEvent<ToServerThread>) => {
+  if (data.kind === 'start') thread = serveThread(data.start, post);
+  else thread?.hear(data);
+};

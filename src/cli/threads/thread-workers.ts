@@ -1,0 +1,164 @@
+// A server with several threads, as its main thread has it: the limits in shared memory, the port that
+// the threads listen on, the socket by which they hand over what is not theirs. Made by serve.
+
+import type { Config } from '../../config.ts';
+import {
+  createMainThread,
+  type GatewayServer,
+  type ServerDependencies,
+} from '../../http/server.ts';
+import { createMemory } from '../../limits/shared/memory.ts';
+import type { Context } from '../context.ts';
+import type { Observation } from '../observation.ts';
+import type { ServingAudit } from '../serving-audit.ts';
+import type { ServingDomains } from '../serving-domains.ts';
+import { type OwnWork, ownLive, type Workers } from '../serving-workers.ts';
+import { drain } from '../shutdown.ts';
+import { type Hop, openHop } from './hop.ts';
+import { observeNews } from './news.ts';
+import { createServerThreads, type ServerThreads } from './server-threads.ts';
+
+/** Accounts, and models of accounts, that may be in use within a minute. */
+const ACCOUNTS_MAX = 32_768;
+const MODELS_MAX = 65_536;
+
+/** The main thread claims too, for the playground. */
+export function createLimitMemory(workers: number): SharedArrayBuffer {
+  const seed = crypto.getRandomValues(new BigUint64Array(1))[0];
+  return createMemory({ threads: workers + 1, accounts: ACCOUNTS_MAX, models: MODELS_MAX }, seed);
+}
+
+/** The threads have the listeners, and end them when they have drained. */
+const NO_SERVER: GatewayServer = {
+  port: 0,
+  stop: async () => undefined,
+  close: async () => undefined,
+};
+
+export type ThreadWorkersOptions = {
+  readonly count: number;
+  readonly config: Config;
+  readonly context: Context;
+  readonly memory: SharedArrayBuffer;
+  readonly reasoningSecret: string;
+  readonly domains: Pick<ServingDomains, 'store' | 'live' | 'operators'>;
+  readonly selfAudit: ServingAudit;
+  readonly observation: Observation;
+  /** Unix milliseconds, of the database where it has its own. */
+  readonly clock: () => number;
+};
+
+export function createThreadWorkers(own: OwnWork, options: ThreadWorkersOptions): Workers {
+  const { count, config, context, domains, selfAudit, observation, clock } = options;
+  const { store, live } = domains;
+  const { member } = store.node;
+  let hop: Hop | undefined;
+  let threads: ServerThreads | undefined;
+  let catalogVersion = live.status().version;
+  let seenHere = 0;
+  let clockOffsetMs = 0;
+
+  const seenAt = (): number => Math.min(seenHere, threads?.seenAt() ?? seenHere);
+
+  /** Rounding alone is no news. */
+  function offsetNow(): number {
+    const offsetMs = clock() - context.clock();
+    if (Math.abs(offsetMs - clockOffsetMs) > 1) clockOffsetMs = offsetMs;
+    return clockOffsetMs;
+  }
+
+  async function listen(dependencies: ServerDependencies): Promise<GatewayServer> {
+    const { host: hostname, port } = config;
+    requireFree(hostname, port);
+    hop = openHop(createMainThread(dependencies));
+    threads = createServerThreads({
+      count,
+      port,
+      start: {
+        config,
+        directory: context.directory,
+        environment: context.environment(),
+        catalog: context.foundCatalog(),
+        memory: options.memory,
+        reasoningSecret: options.reasoningSecret,
+        hopPath: hop.path,
+      },
+      state: () => ({
+        boot: member.boot(),
+        isFenced: member.isFenced(),
+        clockOffsetMs: offsetNow(),
+        stopped: selfAudit.state().stopped,
+      }),
+      connectLedger: store.ledger.connect,
+      onNews: (news) => observeNews(observation, news),
+      onSeen: () => void member.seen(seenAt(), true).catch(() => undefined),
+      async onDeath(requestIds, cause) {
+        observation.alert({ kind: 'thread_stopped', requests: requestIds.length }, cause);
+        await store.endHoldsOf(requestIds).catch((error: unknown) => {
+          observation.log.error('ledger: holds of a server thread could not be ended', error);
+        });
+      },
+      log: observation.log,
+    });
+    const actual = await threads.open();
+    return { ...NO_SERVER, port: actual };
+  }
+
+  return {
+    // The main thread and the ledger's, and those that serve.
+    threads: 2 + count,
+    listen,
+    load() {
+      const [mine, theirs] = [own.load(), threads?.load()];
+      if (theirs === undefined) return mine;
+      return {
+        requestsInFlight: mine.requestsInFlight + theirs.requestsInFlight,
+        streamsOpen: mine.streamsOpen + theirs.streamsOpen,
+        ledgerPending: mine.ledgerPending + theirs.ledgerPending,
+      };
+    },
+    upstreams() {
+      const mine = own.pipeline.health.states();
+      return threads?.upstreams(mine) ?? mine;
+    },
+    async refresh() {
+      await threads?.ask();
+    },
+    async live() {
+      const mine = ownLive(own.pipeline);
+      const theirs = await threads?.ask();
+      if (theirs === undefined) return mine;
+      return {
+        requests: [...mine.requests, ...theirs.requests],
+        unwritten: [...mine.unwritten, ...theirs.unwritten],
+        claims: [...mine.claims, ...theirs.claims],
+      };
+    },
+    takeUp() {
+      const { version } = live.status();
+      threads?.look(version !== catalogVersion);
+      catalogVersion = version;
+    },
+    seenAt(atMs) {
+      seenHere = atMs;
+      return seenAt();
+    },
+    async drain(hurry) {
+      const { pipeline, log, drainMs } = own;
+      // The playground's requests are here, behind connections that the threads have.
+      const [unsettled = 0] = await Promise.all([
+        threads?.drain(hurry),
+        drain({ server: NO_SERVER, inFlight: pipeline.inFlight, log, drainMs, hurry }),
+      ]);
+      await hop?.close();
+      return unsettled;
+    },
+  };
+}
+
+/** Several may listen on a port that is shared; so that no other server does, it is taken alone first. */
+function requireFree(hostname: string, port: number): void {
+  if (port === 0) return;
+  const probe = Bun.serve({ hostname, port, reusePort: false, fetch: () => new Response(null) });
+  void probe.stop(true);
+}
