@@ -6,6 +6,7 @@ import { assert } from '../core/assert.ts';
 import { AMOUNT_MAX, type Micro } from '../core/money.ts';
 import type { Database } from '../store/database.ts';
 import { isStoreFailure } from '../store/error.ts';
+import type { BatchFacts } from './batch-facts.ts';
 import type {
   CheckpointCommand,
   CreditCommand,
@@ -42,8 +43,11 @@ export type Commands = {
   readonly recover: (command: RecoverCommand) => Promise<readonly Recovered[]>;
   readonly credit: (command: CreditCommand) => Promise<CreditResult>;
   readonly redeem: (command: RedeemCommand) => Promise<RedeemResult>;
-  /** At the beginning of each transaction, inside it: somebody else may have written since. */
-  readonly begin: () => void;
+  /**
+   * At the beginning of each transaction, inside it: somebody else may have written since. `facts`
+   * are what was read under its locks, where there are locks.
+   */
+  readonly begin: (facts: BatchFacts | undefined) => void;
   /** After a rollback: what was written may be gone, so nothing counts as known any more. */
   readonly forget: () => void;
 };
@@ -62,10 +66,20 @@ export function createCommands(statements: Statements, savepoint: Database['save
   let commits: number | undefined;
 
   /** What is known is what this writer has written, for as long as nobody else has. */
-  function begin(): void {
+  function begin(facts: BatchFacts | undefined): void {
     const now = statements.foreignCommits();
-    if (now === undefined || now !== commits) forget();
+    if (now === undefined || now !== commits) {
+      // What a version of prices means stays as it is, whoever wrote it down.
+      receipts.forget();
+      openHolds.forget();
+    }
     commits = now;
+    facts?.lastReceipts.forEach((last, accountId) => {
+      receipts.know(accountId, last);
+    });
+    facts?.openHolds.forEach((hold, requestId) => {
+      openHolds.opened(requestId, hold);
+    });
   }
 
   async function hold(command: HoldCommand): Promise<HoldResult> {

@@ -80,6 +80,8 @@ export function createCredits(parts: {
     if (code.expiresAt !== null && code.expiresAt <= nowMs) {
       return { kind: 'refused', why: 'expired' };
     }
+    // First, because whoever revokes a code has the code before the audit trail, too.
+    assert(await statements.redeemCode(digest, accountId, nowMs), 'an open code can be used');
     const transferId = `redemption:${digest}`;
     const available = await move({
       transferId,
@@ -91,7 +93,6 @@ export function createCredits(parts: {
       ...(by === undefined ? {} : { by }),
       nowMs,
     });
-    assert(await statements.redeemCode(digest, accountId, nowMs), 'an open code can be used');
     return { kind: 'redeemed', amount, available };
   }
 

@@ -19,6 +19,8 @@ export type PackedError = {
   readonly message: string;
   readonly stack?: string;
   readonly cause?: PackedError;
+  /** It is a `LedgerSilent`. */
+  readonly silent?: true;
 };
 
 /** An error becomes data with all of its causes. */
@@ -30,13 +32,15 @@ export function packError(error: unknown): PackedError {
     message,
     ...(stack === undefined ? {} : { stack }),
     ...(cause === undefined ? {} : { cause: packError(cause) }),
+    ...(error instanceof LedgerSilent ? { silent: true } : {}),
   };
 }
 
 /** The error again: the ledger's own are of their class, all others are errors of their name. */
-export function unpackError({ name, message, stack, cause }: PackedError): Error {
+export function unpackError({ name, message, stack, cause, silent }: PackedError): Error {
   const options = cause === undefined ? {} : { cause: unpackError(cause) };
-  const error = createError(name, message, options);
+  const error =
+    silent === true ? new LedgerSilent(message, options) : createError(name, message, options);
   if (stack !== undefined) error.stack = stack;
   return error;
 }

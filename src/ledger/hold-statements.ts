@@ -35,7 +35,21 @@ type HoldEnd = {
   readonly endedAt: number;
 };
 
-type OpenHoldRow = [
+/** The columns of an open hold that are read, in the order of `OpenHoldRow`. */
+export const OPEN_HOLD = {
+  accountId: holds.accountId,
+  keyId: holds.keyId,
+  format: holds.format,
+  stream: holds.stream,
+  endUser: holds.endUser,
+  model: holds.model,
+  priceVersion: holds.priceVersion,
+  amount: holds.amount,
+  promptTokens: holds.promptTokens,
+  createdAt: holds.createdAt,
+};
+
+export type OpenHoldRow = [
   accountId: string,
   keyId: string,
   format: ClientFormatName,
@@ -104,21 +118,7 @@ export function prepareHoldStatements(database: Database) {
   );
 
   const findOpen = database.prepare<{ requestId: string }, OpenHoldRow>(
-    db
-      .select({
-        accountId: holds.accountId,
-        keyId: holds.keyId,
-        format: holds.format,
-        stream: holds.stream,
-        endUser: holds.endUser,
-        model: holds.model,
-        priceVersion: holds.priceVersion,
-        amount: holds.amount,
-        promptTokens: holds.promptTokens,
-        createdAt: holds.createdAt,
-      })
-      .from(holds)
-      .where(isOpen),
+    db.select(OPEN_HOLD).from(holds).where(isOpen),
   );
 
   const find = db
@@ -147,23 +147,26 @@ export function prepareHoldStatements(database: Database) {
     endHold: async (command: HoldEnd): Promise<boolean> => (await end.run(command)) === 1,
     async findOpenHold(requestId: string): Promise<OpenHold | undefined> {
       const row = await findOpen.get({ requestId });
-      if (row === undefined) return undefined;
-      const [accountId, keyId, format, stream, endUser, model, priceVersion, amount] = row;
-      return {
-        accountId,
-        keyId,
-        format,
-        stream: stream === 1n,
-        endUser,
-        model,
-        priceVersion,
-        amount,
-        promptTokens: Number(row[8]),
-        createdAt: Number(row[9]),
-      };
+      return row === undefined ? undefined : openHoldOf(row);
     },
     findHold: (requestId: string) => find.get({ requestId }),
     /** The requests whose hold is open and older than an instant, with whose it is. */
     openHoldsBefore: (createdBefore: number) => openBefore.all({ createdBefore }),
+  };
+}
+
+export function openHoldOf(row: OpenHoldRow): OpenHold {
+  const [accountId, keyId, format, stream, endUser, model, priceVersion, amount] = row;
+  return {
+    accountId,
+    keyId,
+    format,
+    stream: stream === 1n,
+    endUser,
+    model,
+    priceVersion,
+    amount,
+    promptTokens: Number(row[8]),
+    createdAt: Number(row[9]),
   };
 }

@@ -15,6 +15,7 @@ import {
   readReceipt,
   receiptBody,
 } from '../core/receipt.ts';
+import type { LastReceipt } from './batch-facts.ts';
 import type { Statements } from './statements.ts';
 
 type Link = 'sequence' | 'previous';
@@ -35,6 +36,8 @@ const HEADS_MAX = 10_000;
 
 export function createReceipts(statements: Statements): {
   readonly append: AppendReceipt;
+  /** The newest receipt of an account, read under the lock of its balance. */
+  readonly know: (accountId: string, last: LastReceipt | undefined) => void;
   /** After a rollback, or where somebody else has written. */
   readonly forget: () => void;
 } {
@@ -44,10 +47,7 @@ export function createReceipts(statements: Statements): {
     if (heads.size >= HEADS_MAX) heads.clear();
     const known = heads.get(accountId);
     if (known !== undefined) return known;
-    const last = await statements.lastReceipt(accountId);
-    if (last === undefined) return { sequence: 0, hash: NO_PREVIOUS_RECEIPT, posted: undefined };
-    const { sequence, hash, body } = last;
-    return { sequence, hash, posted: readReceipt(body)?.posted };
+    return headAt(await statements.lastReceipt(accountId));
   }
 
   async function append(facts: ReceiptFacts): Promise<void> {
@@ -71,5 +71,15 @@ export function createReceipts(statements: Statements): {
     heads.set(accountId, { sequence, hash: digest, posted });
   }
 
-  return { append, forget: () => heads.clear() };
+  return {
+    append,
+    know: (accountId, last) => void heads.set(accountId, headAt(last)),
+    forget: () => heads.clear(),
+  };
+}
+
+function headAt(last: LastReceipt | undefined): Head {
+  if (last === undefined) return { sequence: 0, hash: NO_PREVIOUS_RECEIPT, posted: undefined };
+  const { sequence, hash, body } = last;
+  return { sequence, hash, posted: readReceipt(body)?.posted };
 }

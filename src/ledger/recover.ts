@@ -77,14 +77,10 @@ export function createRecover(parts: {
   }
 
   return async (command) => {
-    const live = new Set(command.live);
-    const boots = command.boots && new Set(command.boots);
-    const only = command.requestIds && new Set(command.requestIds);
     const recovered: Recovered[] = [];
-    for (const { requestId, boot } of await statements.openHoldsBefore(command.createdBefore)) {
+    const open = await statements.openHoldsBefore(command.createdBefore);
+    for (const requestId of recoverable(open, command)) {
       if (recovered.length === RECOVER_MAX) break;
-      if (live.has(requestId) || boots?.has(boot) === false || only?.has(requestId) === false)
-        continue;
       // A hold that the books contradict stays as it is: the audit names it and stops its account,
       // and everybody else is served.
       const one = await attempt(() => recoverOne(requestId, command));
@@ -92,6 +88,20 @@ export function createRecover(parts: {
     }
     return recovered;
   };
+}
+
+/** Those of the open holds that a command is about. */
+export function recoverable(
+  open: readonly { readonly requestId: string; readonly boot: string }[],
+  command: RecoverCommand,
+): readonly string[] {
+  const live = new Set(command.live);
+  const boots = command.boots && new Set(command.boots);
+  const only = command.requestIds && new Set(command.requestIds);
+  return open.flatMap(({ requestId, boot }) => {
+    const isMeant = boots?.has(boot) !== false && only?.has(requestId) !== false;
+    return isMeant && !live.has(requestId) ? requestId : [];
+  });
 }
 
 const NOTHING = {

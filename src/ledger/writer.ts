@@ -4,10 +4,11 @@
 
 import type { Awaitable } from '../core/awaitable.ts';
 import type { Database } from '../store/database.ts';
-import { isStoreFailure } from '../store/error.ts';
+import { isDeadlock, isStoreFailure, isUnknownOutcome } from '../store/error.ts';
+import { type BatchFacts, createLockBatch } from './batch-facts.ts';
 import { type Commands, createCommands } from './commands.ts';
 import type { Ledger } from './contract.ts';
-import { LedgerUnavailable, type PackedError, packError } from './error.ts';
+import { LedgerSilent, LedgerUnavailable, type PackedError, packError } from './error.ts';
 import { prepareStatements } from './statements.ts';
 
 export type RequestName = Exclude<keyof Ledger, 'pending' | 'close'>;
@@ -27,9 +28,15 @@ export type Writer = (batch: readonly Request[]) => Promise<readonly Answer[]>;
 /** Bounds how long one transaction keeps everybody else waiting. */
 export const BATCH_MAX = 256;
 
+/** A commit whose outcome nobody knows, and a deadlock, are resolved by writing once more. */
+const TRIES_MAX = 4;
+const RETRY_MS = 100;
+
 /** `database` is open and migrated. */
 export function createWriter(database: Database): Writer {
-  const commands = createCommands(prepareStatements(database), database.savepoint);
+  const statements = prepareStatements(database);
+  const commands = createCommands(statements, database.savepoint);
+  const lock = database.dialect === 'postgres' ? createLockBatch(database, statements) : undefined;
 
   const apply = async (request: Request): Promise<Answer> => {
     return { ok: true, result: await perform(commands, request) };
@@ -46,27 +53,65 @@ export function createWriter(database: Database): Writer {
     }
   }
 
-  async function write(batch: readonly Request[], one: typeof apply): Promise<readonly Answer[]> {
-    return database.transaction(async () => {
-      commands.begin();
-      const answers: Answer[] = [];
-      for (const request of batch) answers.push(await one(request));
-      return answers;
+  /** SQLite has one writer, and answers at once: one command after the other. */
+  async function performInTurn(batch: readonly Request[], one: typeof apply): Promise<Answer[]> {
+    const answers: Answer[] = [];
+    for (const request of batch) answers.push(await one(request));
+    return answers;
+  }
+
+  /** The commands of one account keep their order; those of others travel beside them. */
+  async function performTogether(
+    batch: readonly Request[],
+    facts: BatchFacts,
+  ): Promise<readonly Answer[]> {
+    const answers: Answer[] = [];
+    const lines = linesOf(batch, facts).map(async (line) => {
+      for (const [index, request] of line) answers[index] = await apply(request);
     });
+    // All of them come to an end before the transaction does: what is late would be written alone.
+    const ends = await Promise.allSettled(lines);
+    const failures = ends.flatMap((end) => (end.status === 'rejected' ? [end.reason] : []));
+    if (failures.length > 0) throw failures.find(isStoreFailure) ?? failures[0];
+    return answers;
+  }
+
+  function write(batch: readonly Request[], isWhole: boolean): Promise<readonly Answer[]> {
+    return database.transaction(async () => {
+      const facts = await lock?.(batch);
+      commands.begin(facts);
+      if (!isWhole) return performInTurn(batch, applyAlone);
+      return facts === undefined ? performInTurn(batch, apply) : performTogether(batch, facts);
+    });
+  }
+
+  /** The same commands again say what became of them: each is booked once, by its id. */
+  async function writeSurely(
+    batch: readonly Request[],
+    isWhole: boolean,
+  ): Promise<readonly Answer[]> {
+    for (let tries = 1; ; tries += 1) {
+      try {
+        return await write(batch, isWhole);
+      } catch (cause) {
+        commands.forget();
+        const isWorthMore = isDeadlock(cause) || isUnknownOutcome(cause);
+        if (!isWorthMore || tries === TRIES_MAX) throw cause;
+        await Bun.sleep(tries * RETRY_MS);
+      }
+    }
   }
 
   async function writeWhole(batch: readonly Request[]): Promise<readonly Answer[]> {
     try {
-      return await write(batch, apply);
+      return await writeSurely(batch, true);
     } catch (cause) {
-      commands.forget();
       if (isStoreFailure(cause)) return unavailable(batch, cause);
     }
     // Refusals are rare, so only a batch that has one pays for keeping its commands apart.
     try {
-      return await write(batch, applyAlone);
+      return await writeSurely(batch, false);
     } catch (cause) {
-      commands.forget();
       return unavailable(batch, cause);
     }
   }
@@ -81,8 +126,40 @@ export function createWriter(database: Database): Writer {
 }
 
 function unavailable(batch: readonly Request[], cause: unknown): readonly Answer[] {
-  const error = packError(new LedgerUnavailable('The ledger could not be written.', { cause }));
+  const Kind = isUnknownOutcome(cause) ? LedgerSilent : LedgerUnavailable;
+  const error = packError(new Kind('The ledger could not be written.', { cause }));
   return batch.map(() => ({ ok: false, error }));
+}
+
+type Line = (readonly [index: number, request: Request])[];
+
+/** Of each account its commands, with their places in the batch. */
+function linesOf(batch: readonly Request[], facts: BatchFacts): readonly Line[] {
+  // A hold that begins in this batch has an owner too, for what follows it.
+  const owners = new Map(facts.owners);
+  let isMixed = false;
+  for (const { name, command } of batch) {
+    if (name === 'recover') isMixed = true;
+    if (name !== 'hold') continue;
+    const owner = owners.get(command.requestId) ?? command.accountId;
+    if (owner !== command.accountId) isMixed = true;
+    owners.set(command.requestId, owner);
+  }
+  // A recovery is of many accounts, and so is a request that is said to be of two.
+  if (isMixed) return [[...batch.entries()]];
+  const lines = new Map<string, Line>();
+  for (const [index, request] of batch.entries()) {
+    const owner = ownerOf(request, owners);
+    const line = lines.get(owner);
+    if (line === undefined) lines.set(owner, [[index, request]]);
+    else line.push([index, request]);
+  }
+  return [...lines.values()];
+}
+
+function ownerOf({ command }: Request, owners: ReadonlyMap<string, string>): string {
+  if ('accountId' in command) return command.accountId;
+  return 'requestId' in command ? (owners.get(command.requestId) ?? command.requestId) : '';
 }
 
 function perform(commands: Commands, request: Request): Awaitable<unknown> {

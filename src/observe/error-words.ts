@@ -16,8 +16,11 @@ const PLAIN: ReadonlySet<string> = new Set([
   'GatewayError',
   'LedgerRefusal',
   'LedgerUnavailable',
+  'PostgresFailure',
+  'PostgresRefusal',
   'SQLiteError',
   'StoreError',
+  'UnknownOutcome',
 ]);
 
 /** The engine's own messages about code quote the code, and no value. */

@@ -2,7 +2,7 @@
 // happened and what to do next, and may name the path of the file, which the operator chose.
 
 import { SQLiteError } from 'bun:sqlite';
-import { PostgresFailure, PostgresRefusal } from './postgres/error.ts';
+import { PostgresFailure, PostgresRefusal, UnknownOutcome } from './postgres/error.ts';
 
 export class StoreError extends Error {
   override readonly name = 'StoreError';
@@ -21,6 +21,16 @@ export function isStoreFailure(cause: unknown): boolean {
   if (cause instanceof PostgresFailure) return true;
   const code = sqliteCode(cause);
   return code !== undefined && !/^SQLITE_(CONSTRAINT|MISMATCH|RANGE|TOOBIG|ERROR)/.test(code);
+}
+
+/** Whether nobody knows what became of a commit: all of it is written, or nothing. */
+export function isUnknownOutcome(cause: unknown): boolean {
+  return cause instanceof UnknownOutcome;
+}
+
+/** Whether two transactions waited for each other, and this one was undone to let the other go on. */
+export function isDeadlock(cause: unknown): boolean {
+  return cause instanceof PostgresFailure && ['40P01', '40001'].includes(cause.code);
 }
 
 /** Whether a row was refused because another one has its name, its id or its address already. */

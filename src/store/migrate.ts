@@ -6,6 +6,7 @@ import { type SQL, sql } from 'drizzle-orm';
 import type { Database, Dialect } from './contract.ts';
 import { StoreError } from './error.ts';
 import { MIGRATIONS, type Migration } from './migrations.ts';
+import { MIGRATING } from './postgres/locks.ts';
 
 type MigrationStatus = {
   readonly applied: readonly string[];
@@ -53,7 +54,7 @@ const GROUNDS: Readonly<Record<Dialect, Ground>> = {
     lock: [
       sql`SET LOCAL lock_timeout = 0`,
       sql`SET LOCAL statement_timeout = 0`,
-      sql`SELECT pg_advisory_xact_lock(7480, 1)`,
+      sql`SELECT pg_advisory_xact_lock(${sql.raw(MIGRATING)})`,
     ],
     hasBookkeeping: sql`SELECT 1 FROM pg_tables WHERE schemaname = 'drizzle' AND tablename = '__drizzle_migrations'`,
     createBookkeeping: [

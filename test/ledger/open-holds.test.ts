@@ -2,10 +2,8 @@
 // raise it, a transaction may be undone, and the books have the last word.
 
 import { expect, test } from 'bun:test';
-import { join } from 'node:path';
 import { createWriter, type Request, type Writer } from '../../src/ledger/writer.ts';
-import { openDatabase } from '../../src/store/database.ts';
-import { newDatabase, temporaryDirectory } from '../support/database.ts';
+import { connectAgain, newDatabase, temporaryDirectory } from '../support/database.ts';
 import {
   booksOver,
   closeBooks,
@@ -20,11 +18,10 @@ const directory = temporaryDirectory();
 
 /** Two writers over one file, each with its own connection, and 1,000 in the account of Ada. */
 async function twoWriters() {
-  const name = crypto.randomUUID();
-  const open = booksOver(await newDatabase(directory, name));
+  const database = await newDatabase(directory);
+  const open = booksOver(database);
   await fundAccount(open, 'ada', 1_000n);
-  const url = `sqlite:${join(directory, `${name}.db`)}`;
-  const other = openDatabase({ url, sync: 'normal' });
+  const other = connectAgain(database);
   return {
     open,
     first: createWriter(open.database),

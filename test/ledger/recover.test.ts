@@ -4,7 +4,7 @@
 import { expect, test } from 'bun:test';
 import { recoverAll } from '../../src/ledger/recover.ts';
 import { createWriter } from '../../src/ledger/writer.ts';
-import { failStore, temporaryDirectory } from '../support/database.ts';
+import { failStore, tamper, temporaryDirectory } from '../support/database.ts';
 import { closeBooks, fundAccount, holdOf, NOW, openBooks } from '../support/ledger.ts';
 
 const directory = temporaryDirectory();
@@ -16,7 +16,7 @@ test('a hold that contradicts its balance is left to the audit, and every other 
     await fundAccount(open, id, 100n);
     await ledger.hold(holdOf(`r-${id}`, id, 30n));
   }
-  database.connection.run("UPDATE balances SET held = 0 WHERE account_id = 'bob'");
+  await tamper(database, "UPDATE balances SET held = 0 WHERE account_id = 'bob'");
 
   const command = { live: [], createdBefore: NOW + 1, phase: 'ended' } as const;
   const all = await recoverAll(ledger, { ...command, usdPerMillion: 1n, nowMs: NOW + 2 });
@@ -30,7 +30,7 @@ test('a hold that contradicts its balance is left to the audit, and every other 
   ]);
 
   // Put right, it is recovered like any other, and the chains go on.
-  database.connection.run("UPDATE balances SET held = 30 WHERE account_id = 'bob'");
+  await tamper(database, "UPDATE balances SET held = 30 WHERE account_id = 'bob'");
   expect(await recoverAll(ledger, { ...command, usdPerMillion: 1n, nowMs: NOW + 3 })).toEqual([
     { requestId: 'r-bob', accountId: 'bob', debited: 0n },
   ]);
@@ -42,7 +42,7 @@ test('a hold of a version that did not say who was asked is charged as its own m
   const open = await openBooks(directory);
   await fundAccount(open, 'ada', 1_000_000_000n);
   await open.ledger.hold(holdOf('r1', 'ada', 1_000_000_000n));
-  open.database.connection.run("UPDATE holds SET phase = 'dispatched' WHERE request_id = 'r1'");
+  await tamper(open.database, "UPDATE holds SET phase = 'dispatched' WHERE request_id = 'r1'");
   const command = { live: [], createdBefore: NOW + 1, phase: 'ended' } as const;
   const [recovered] = await recoverAll(open.ledger, {
     ...command,

@@ -6,10 +6,12 @@ import { afterAll, test } from 'bun:test';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Dialect } from '../../src/store/contract.ts';
+import { sql } from 'drizzle-orm';
+import { connectDatabase } from '../../src/store/connect.ts';
+import type { Database, Dialect } from '../../src/store/contract.ts';
 import { openDatabase, type SqliteDatabase } from '../../src/store/database.ts';
 import { migrate } from '../../src/store/migrate.ts';
-import { newPostgresDatabase } from './postgres-database.ts';
+import { newPostgresDatabase, postgresUrlOf } from './postgres-database.ts';
 
 /** What `newDatabase` makes in this run. */
 export const TEST_DIALECT: Dialect =
@@ -34,6 +36,18 @@ export async function newDatabase(
   const database = openDatabase({ url: `sqlite:${join(directory, `${name}.db`)}`, sync: 'normal' });
   await migrate(database);
   return database;
+}
+
+/** A second connection to a database of `newDatabase`, as another process has it. */
+export function connectAgain(database: SqliteDatabase): Database {
+  return TEST_DIALECT === 'postgres'
+    ? connectDatabase({ url: postgresUrlOf(database), sync: 'normal' })
+    : connectDatabase({ url: `sqlite:${database.connection.filename}`, sync: 'normal' });
+}
+
+/** Writes past everything but the tables' own guards, as somebody with the database's tool may. */
+export async function tamper({ db }: Database, statement: string): Promise<void> {
+  await db.run(sql.raw(statement));
 }
 
 /** A test of what only SQLite has: `why` is the reason that a run on PostgreSQL skips it. */

@@ -26,21 +26,33 @@ end $$`;
 let server: Promise<PostgresServer> | undefined;
 let databases = 0;
 const closed: string[] = [];
+const urls = new WeakMap<Database, string>();
 
 /** A new migrated database; the caller closes it. */
 export async function newPostgresDatabase(): Promise<SqliteDatabase> {
   const url = await newPostgresUrl();
   const database = openPostgres({ url });
-  return {
+  const closing = {
     ...database,
     async close() {
       await database.close();
       closed.push(url);
     },
-    get connection(): never {
-      throw new Error('This test needs the connection of SQLite: make it a sqliteTest.');
-    },
   };
+  // Not enumerable, so that the rest of it can be spread.
+  const given: SqliteDatabase = Object.defineProperty(closing, 'connection', {
+    get: noConnection,
+  }) as never;
+  urls.set(given, url);
+  return given;
+}
+
+export function postgresUrlOf(database: Database): string {
+  return urls.get(database) ?? '';
+}
+
+function noConnection(): never {
+  throw new Error('This test needs the connection of SQLite: make it a sqliteTest.');
 }
 
 /** Where a new migrated database is. */

@@ -47,7 +47,7 @@ export async function startReplyProxy(target: string): Promise<ReplyProxy> {
     }
     client.on('data', (data) => upstream.write(data));
     upstream.on('data', (data) => {
-      pending = Buffer.concat([pending, data]);
+      pending = Buffer.concat([pending, Buffer.from(data)]);
       for (let end = endOfReply(pending); end > 0; end = endOfReply(pending)) {
         pass(pending.subarray(0, end), client);
         pending = pending.subarray(end);

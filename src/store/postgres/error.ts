@@ -45,7 +45,9 @@ export function fromDriver(cause: unknown): PostgresFailure | PostgresRefusal {
   if (cause instanceof PostgresFailure || cause instanceof PostgresRefusal) return cause;
   if (cause instanceof postgres.PostgresError) {
     const { code, message, severity } = cause;
-    const said = `PostgreSQL says: ${message} (${code}).`;
+    // Of a value that does not fit, PostgreSQL quotes the value.
+    const words = code.startsWith('22') ? 'a value does not fit' : message;
+    const said = `PostgreSQL says: ${words} (${code}).`;
     const isRefusal = REFUSALS.test(code) && severity === 'ERROR';
     return isRefusal
       ? new PostgresRefusal(code, said, cause.constraint_name)

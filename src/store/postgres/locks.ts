@@ -1,0 +1,8 @@
+// The advisory locks of a Tollgate database, by their two numbers. The one that keeps the audit trail
+// in order, (7480, 2), is taken by a trigger of the trail itself.
+
+/** Held over the migrations. */
+export const MIGRATING = '7480, 1';
+
+/** Shared by the transactions of the ledger; alone for an instant by who wants none of them open. */
+export const LEDGER_AT_WORK = '7480, 3';
