@@ -53,6 +53,7 @@ async function audited(...looks: readonly (readonly string[])[]) {
     },
     alert: (alert) => void alerts.push(alert),
   });
+  const end = selfAudit.begin();
   return {
     ...open,
     ...selfAudit,
@@ -60,6 +61,7 @@ async function audited(...looks: readonly (readonly string[])[]) {
     alerts,
     looks: (least: number) => waitUntil(() => count() >= least),
     async [Symbol.asyncDispose]() {
+      end();
       selfAudit.close();
       await closeBooks(open);
     },
