@@ -1,6 +1,7 @@
 // Top-ups and codes by the command line while the gateway serves and is killed: each is sent several
-// times, at once and one after the other, and some of the commands are killed. Its book says what
-// must have been booked, once. No two have the same amount, so that each is known by it.
+// times, at once and one after the other, and some of the commands are killed. Whoever finds no
+// database sends again until there is one. Its book says what must have been booked, once. No two
+// have the same amount, so that each is known by it.
 
 import { gatewayCommand } from '../support/gateway.ts';
 import { writeTokens } from './amounts.ts';
@@ -44,7 +45,8 @@ export async function sendCredit(
     accountId,
     ...(await runCommand(place, command, killAfterMs)),
   });
-  const sendings = [...(await Promise.all([send(drawKill(random)), send()])), await send()];
+  const first = await Promise.all([send(drawKill(random)), send()]);
+  const sendings = [...first, await untilAnswered(send)];
   return creditOf('credit', amount, sendings);
 }
 
@@ -56,14 +58,14 @@ export async function redeemCode(
   amount: bigint,
 ): Promise<Credit> {
   const create = ['code', 'create', '--amount', writeTokens(amount), '--reason', 'torture'];
-  const created = await runCommand(place, [...create, '--json']);
+  const created = await untilAnswered(() => runCommand(place, [...create, '--json']));
   const code = /"code": *"([^"]+)"/.exec(created.said)?.[1] ?? 'none';
   const send = async (accountId: string, killAfterMs?: number): Promise<Sending> => {
     const command = ['code', 'redeem', code, '--account', accountId, '--json'];
     return { accountId, ...(await runCommand(place, command, killAfterMs)) };
   };
   const first = await Promise.all(rivals.map((accountId) => send(accountId, drawKill(random))));
-  const again = await Promise.all(rivals.map((accountId) => send(accountId)));
+  const again = await Promise.all(rivals.map((id) => untilAnswered(() => send(id))));
   return creditOf('redemption', amount, [...first, ...again]);
 }
 
@@ -71,10 +73,28 @@ function drawKill(random: Random): number | undefined {
   return random.chance(0.4) ? random.whole(5, 90) : undefined;
 }
 
+/** A PostgreSQL that has crashed is back soon. */
+async function untilAnswered<T extends { readonly said: string }>(
+  send: () => Promise<T>,
+): Promise<T> {
+  for (let attempt = 1; ; attempt += 1) {
+    const answer = await send();
+    if (!isUnavailable(answer.said) || attempt === ATTEMPTS) return answer;
+    await Bun.sleep(200);
+  }
+}
+
+const ATTEMPTS = 50;
+
+function isUnavailable(said: string): boolean {
+  return said.includes('"database_unavailable"');
+}
+
 function creditOf(kind: Credit['kind'], amount: bigint, sendings: readonly Sending[]): Credit {
   const done = sendings.filter(({ code }) => code === 0).map(({ accountId }) => accountId);
   const wrong = sendings.find(
-    ({ code, killed, said }) => code !== 0 && !killed && !said.includes('code_used'),
+    ({ code, killed, said }) =>
+      code !== 0 && !killed && !said.includes('code_used') && !isUnavailable(said),
   );
   return {
     kind,
