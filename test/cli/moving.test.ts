@@ -1,6 +1,7 @@
 // `tollgate export` and `tollgate import` as an operator runs them: what they print, what they refuse,
 // and what is left behind then.
 
+import { Database as Connection } from 'bun:sqlite';
 import { beforeAll, describe, expect, test } from 'bun:test';
 import {
   existsSync,
@@ -10,12 +11,14 @@ import {
   truncateSync,
   writeFileSync,
 } from 'node:fs';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { temporaryDirectory } from '../support/database.ts';
 import { startGateway } from '../support/gateway.ts';
 import { newPostgresUrl } from '../support/postgres-database.ts';
 import { describeWithServices } from '../support/services.ts';
 import { createTollgate } from './tollgate.ts';
+
+const MAIN = resolve(import.meta.dir, '../../src/main.ts');
 
 const directory = temporaryDirectory();
 const source = createTollgate(directory);
@@ -64,6 +67,29 @@ test('second factors stay readable: the secret that seals them is told of', asyn
   expect(stdout).toContain('set SESSION_SECRET of the new installation');
   expect(stdout).not.toContain('sss');
 });
+
+test('memory does not grow with the database', async () => {
+  const url = 'sqlite:./large.db';
+  await into(url).json('migrate');
+  using connection = new Connection(join(directory, 'large.db'));
+  // 80 MB, of which a process that keeps what it has read would need more than twice as much.
+  connection.run(`insert into settings
+    with recursive count (number) as (select 1 union all select number + 1 from count limit 4000)
+    select 'name' || number, hex(zeroblob(10000)), 0 from count`);
+  expect(await memoryOf('export', url)).toBeLessThan(210);
+  expect(await memoryOf('import', 'sqlite:./large-too.db')).toBeLessThan(210);
+}, 60_000);
+
+/** The most that a command on the large file had in memory, in megabytes. */
+async function memoryOf(command: string, url: string): Promise<number> {
+  const child = Bun.spawn([process.execPath, MAIN, command, 'large.gz'], {
+    cwd: directory,
+    env: { DATABASE_URL: url },
+    stdio: ['ignore', 'ignore', 'inherit'],
+  });
+  expect(await child.exited).toBe(0);
+  return Number(child.resourceUsage()?.maxRSS ?? Infinity) / 1_048_576;
+}
 
 describe('what cannot be done is refused', () => {
   test('a file that is there, a directory that is not', async () => {

@@ -7,13 +7,13 @@ import type { Database, Statement } from '../contract.ts';
 import type { Row, Value } from './format.ts';
 import type { ArchiveTable } from './tables.ts';
 
-/** Rows that are read together, and written in one statement. */
+/** Rows that are read together: as many as make about so much text. */
+const FIRST_READ = 50;
 const ROWS_A_READ = 500;
-const ROWS_A_WRITE = 50;
+const CHARACTERS_A_READ = 500_000;
 
-/** Rows with much text in them are read fewer at a time. */
-const WIDE_ROWS_A_READ = 50;
-const WIDE: ReadonlySet<string> = new Set(['reasoning']);
+/** Rows that are written in one statement. */
+const ROWS_A_WRITE = 50;
 
 /** A hold is added open and ends later, as its triggers demand. */
 const HOLD_BEGINS: Readonly<Record<string, Value>> = { phase: 'held', ended_at: null };
@@ -23,7 +23,6 @@ export async function* readRows(
   database: Database,
   table: ArchiveTable,
 ): AsyncGenerator<readonly Row[]> {
-  const limit = WIDE.has(table.name) ? WIDE_ROWS_A_READ : ROWS_A_READ;
   const order = table.key;
   const names = sql.join(
     order.map((name) => sql.identifier(name)),
@@ -36,20 +35,33 @@ export async function* readRows(
     sql`, `,
   );
   let after: SQL = sql``;
+  let limit = FIRST_READ;
   for (;;) {
     const found = await database.rows<Readonly<Record<string, unknown>>>(
       sql`select ${columns} from ${sql.identifier(table.name)} ${after} order by ${names} limit ${limit}`,
     );
     const last = found.at(-1);
     if (last === undefined) return;
-    yield found.map((row) => table.columns.map(({ name }) => rawValue(row[name])));
-    if (found.length < limit) return;
+    const rows = found.map((row) => table.columns.map(({ name }) => rawValue(row[name])));
+    yield rows;
+    if (rows.length < limit) return;
+    limit = limitAfter(rows);
     const values = sql.join(
       order.map((name) => sql`${last[name]}`),
       sql`, `,
     );
     after = sql`where (${names}) > (${values})`;
   }
+}
+
+/** The next rows will be about as long as these. */
+function limitAfter(rows: readonly Row[]): number {
+  let characters = 1;
+  for (const row of rows) {
+    for (const value of row) characters += typeof value === 'bigint' ? 8 : (value?.length ?? 0);
+  }
+  const fitting = Math.floor((rows.length * CHARACTERS_A_READ) / characters);
+  return Math.min(ROWS_A_READ, Math.max(1, fitting));
 }
 
 export async function hasRows({ rows }: Database, { name }: ArchiveTable): Promise<boolean> {
