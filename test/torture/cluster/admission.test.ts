@@ -17,11 +17,11 @@ const USED_TOKENS = USED.prompt + USED.completion;
 const MAX_TOKENS = USED.completion;
 
 const LIMITS = {
-  requests_per_minute: 60,
-  tokens_per_minute: 900,
-  concurrent_requests: 20,
-  daily_tokens: 900,
-  monthly_tokens: 900,
+  requests_per_minute: 50,
+  tokens_per_minute: 450,
+  concurrent_requests: 10,
+  daily_tokens: 450,
+  monthly_tokens: 450,
 } as const;
 
 type LimitName = keyof typeof LIMITS;
