@@ -18,6 +18,8 @@ export type WindowCounter = {
   start: number;
   /** The same by our own clock, at the earliest: so it is never used after its end. */
   startedAtMs: number | undefined;
+  /** When something was taken last. */
+  takenAtMs: number | undefined;
   count: number;
   tokens: number;
   given: Pair;
@@ -98,6 +100,7 @@ export function windowOf({ windows }: Counters, name: string): WindowCounter {
       name,
       start: 0,
       startedAtMs: undefined,
+      takenAtMs: undefined,
       count: 0,
       tokens: 0,
       given: [0, 0],
@@ -184,6 +187,7 @@ export function take(counters: Counters, need: Need, nowMs: number) {
     const window = windowOf(counters, name);
     counters.windows.set(name, window);
     window.startedAtMs ??= nowMs;
+    window.takenAtMs = nowMs;
     window.count += count;
     window.tokens += tokens;
     return window;

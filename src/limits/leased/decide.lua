@@ -10,6 +10,8 @@
 local WINDOW_MS = 60000
 -- A holder that is not heard of for so long has lost its slots.
 local LEASE_MS = 30000
+-- What was admitted is in the books after so long.
+local BOOKED_MS = 500
 local ACCOUNT_KEPT_MS = 3600000
 local PERIOD_KEPT_MS = 40 * 86400000
 
@@ -83,6 +85,9 @@ if not epoch then
   redis.call('HSET', KEYS[1], 'epoch', epoch, 'books', cjson.encode(books))
 end
 
+-- When the books were asked last.
+local begun = tonumber(epoch:match('^[^/]*/([^/]*)'))
+
 for name, start in pairs(starts) do
   if now - start >= WINDOW_MS then
     starts[name] = nil
@@ -116,7 +121,10 @@ for index, asked in ipairs(call.windows) do
   end
   local keep = asked.keep
   -- What was admitted in a window that is over, or that the books have told of, is not of this one.
-  if asked.start > 0 and (asked.start ~= start or call.epoch ~= epoch) then
+  local isOld = call.epoch ~= epoch
+  if asked.start > 0 and (asked.start ~= start or isOld) then
+    keep = { 0, 0 }
+  elseif isOld and now - asked.latest <= begun - BOOKED_MS then
     keep = { 0, 0 }
   end
   local freeCount = free(asked.limit[1], count, keep[1]) - asked.need[1]

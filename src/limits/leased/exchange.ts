@@ -196,6 +196,7 @@ function callOf(
       name,
       start: window.start,
       age: Math.max(0, Math.floor(nowMs - (window.startedAtMs ?? nowMs))),
+      latest: Math.max(0, Math.floor(nowMs - (window.takenAtMs ?? nowMs))),
       keep: [window.count, window.tokens],
       need: needed === undefined || need === undefined ? [0, 0] : need.take,
       wish: [limit[0] === UNLIMITED ? 0 : wish[0], limit[1] === UNLIMITED ? 0 : wish[1]],

@@ -17,6 +17,8 @@ export type WindowAsked = {
   readonly start: number;
   /** How long ago the first of what is kept was admitted, in milliseconds. */
   readonly age: number;
+  /** The same of the last of it. */
+  readonly latest: number;
   readonly keep: Pair;
   readonly need: Pair;
   readonly wish: Pair;

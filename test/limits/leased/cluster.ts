@@ -42,11 +42,11 @@ export type Admitted = {
   lostAtMs: number;
 };
 
-export async function connectRedis(url: string): Promise<Redis> {
+export async function connectRedis(url: string, timeoutMs = 10_000): Promise<Redis> {
   const target = readRedisUrl(url);
   if ('problem' in target) throw new Error(target.problem);
   // However busy this machine is, what is slow here is not what is tested.
-  const redis = createRedis({ target: target.value, onChange: () => {}, timeoutMs: 10_000 });
+  const redis = createRedis({ target: target.value, onChange: () => {}, timeoutMs });
   await redis.waitUntilUp(5_000);
   return redis;
 }
@@ -109,7 +109,7 @@ export function createCluster(
     };
     const limits = createLeasedLimits({
       ...shared,
-      redis: { run, isUp: () => state.isUp },
+      redis: { run, isUp: () => state.isUp && redis.isUp() },
       local:
         options.alone === 'nothing'
           ? admittingNothingAlone(createLimits(shared))

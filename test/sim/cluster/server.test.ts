@@ -46,11 +46,17 @@ function callOf(given: Step, seq: number, now: number, last: Decided | undefined
     ...(given.seeded ? { seed: [{ name: 'plan', age: 30_000, count: 2, tokens: 20 }] } : {}),
     windows: [
       {
-        ...{ name: 'plan', start, age: 100, keep: [keep(count), keep(tokens)] },
+        ...{
+          name: 'plan',
+          start,
+          age: 100,
+          latest: back * 300,
+          keep: [keep(count), keep(tokens)],
+        },
         ...{ need: pair(need), wish: pair(wish), limit: pair(limit) },
       },
       {
-        ...{ name: 'model:m', start: 0, age: 0, keep: [0, 0] },
+        ...{ name: 'model:m', start: 0, age: 0, latest: 0, keep: [0, 0] },
         ...{ need: pair(need), wish: pair(0), limit: pair(-1) },
       },
     ],

@@ -15,6 +15,8 @@ import type {
 
 const WINDOW_MS = 60_000;
 const LEASE_MS = 30_000;
+/** What was admitted is in the books after so long. */
+const BOOKED_MS = 500;
 
 type WindowRecord = readonly [start: number, count: number, tokens: number];
 
@@ -143,7 +145,7 @@ function decide(deciding: Deciding): Reply & { readonly seq: number } {
   const starts = new Map([...account.starts].filter(([, start]) => now - start < WINDOW_MS));
   const own = copyOf(account.holders.get(call.holder) ?? newHolder());
   const repeated = own.seq >= call.seq;
-  const windows = call.windows.map((asked) => lookAtWindow(account, starts, call, asked));
+  const windows = call.windows.map((asked) => lookAtWindow(account, starts, call, asked, now));
   const slots = call.slots.map((asked) => lookAtSlots(account, call, asked, now));
   const used = call.periods.map((asked, index) => lookAtPeriod(asked, periods[index]));
   const fits = [...windows, ...slots, ...used].every((each) => each.fits);
@@ -248,6 +250,7 @@ function lookAtWindow(
   starts: ReadonlyMap<string, number>,
   call: Call,
   asked: WindowAsked,
+  now: number,
 ) {
   const start = starts.get(asked.name);
   let count = 0;
@@ -258,7 +261,10 @@ function lookAtWindow(
     count += window[1];
     tokens += window[2];
   }
-  const other = asked.start > 0 && (asked.start !== start || call.epoch !== account.epoch);
+  const old = call.epoch !== account.epoch;
+  const begun = Number(account.epoch?.split('/')[1]);
+  const other =
+    asked.start > 0 ? asked.start !== start || old : old && now - asked.latest <= begun - BOOKED_MS;
   const keep: Pair = other ? [0, 0] : asked.keep;
   const freeCount = free(asked.limit[0], count, keep[0]) - asked.need[0];
   const freeTokens = free(asked.limit[1], tokens, keep[1]) - asked.need[1];
