@@ -1,7 +1,7 @@
 // The audit trail: who did what to whom. Written in the transaction of the change that it is about,
 // so that there is never one without the other. Never holds a key, a digest or a secret.
 
-import { and, desc, eq, gt, lt, max } from 'drizzle-orm';
+import { and, desc, eq, lt } from 'drizzle-orm';
 import type { Database } from '../store/database.ts';
 import { auditEvents } from '../store/tables.ts';
 
@@ -96,28 +96,4 @@ export function listAuditEvents(
     .orderBy(desc(auditEvents.id))
     .limit(limit)
     .all();
-}
-
-/** The number of the newest event, which rises with every change; zero where there is none. */
-export async function lastAuditEvent({ db }: Database): Promise<number> {
-  const [row] = await db
-    .select({ id: max(auditEvents.id) })
-    .from(auditEvents)
-    .all();
-  return row?.id ?? 0;
-}
-
-/** What the events of one action after a number of `lastAuditEvent` are about. */
-export async function auditedSubjects(
-  { db }: Database,
-  action: AuditAction,
-  afterId: number,
-): Promise<readonly string[]> {
-  return (
-    await db
-      .selectDistinct({ subject: auditEvents.subject })
-      .from(auditEvents)
-      .where(and(gt(auditEvents.id, afterId), eq(auditEvents.action, action)))
-      .all()
-  ).map(({ subject }) => subject);
 }

@@ -5,7 +5,7 @@ import { confirmSeen } from '../../src/cluster/confirm.ts';
 import { createNodes, type NodeReport } from '../../src/cluster/nodes.ts';
 import { readDatabaseTime } from '../../src/store/database-time.ts';
 import { temporaryDirectory } from '../support/database.ts';
-import { DIALECTS, openDatabases } from './databases.ts';
+import { DIALECTS, openDatabases, START_MS } from './databases.ts';
 
 const REPORT: NodeReport = {
   ...{ addresses: [], state: 'serving', redis: 'off', limits: 'own', catalogVersion: 1 },
@@ -19,7 +19,7 @@ describe.each(DIALECTS)('confirmations on %s', (dialect) => {
 
   beforeAll(async () => {
     opened = await openDatabases(dialect, directory, 2);
-  });
+  }, START_MS);
   afterAll(() => opened.close());
 
   async function open(...names: readonly string[]) {

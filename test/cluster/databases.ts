@@ -31,3 +31,6 @@ export async function openDatabases(
 /** PostgreSQL where this machine has it; without it, the reason is said once. */
 export const DIALECTS: readonly Dialect[] =
   findPostgres() === undefined ? ['sqlite'] : ['sqlite', 'postgres'];
+
+/** For the hook that opens them: the first one of a process starts a server. */
+export const START_MS = 60_000;

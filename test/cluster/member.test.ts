@@ -4,7 +4,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
 import { temporaryDirectory } from '../support/database.ts';
-import { DIALECTS, openDatabases } from './databases.ts';
+import { DIALECTS, openDatabases, START_MS } from './databases.ts';
 import { openWorld, type World, type WorldNode } from './world.ts';
 
 const COUNT = 3;
@@ -49,34 +49,38 @@ describe.each(DIALECTS)('nodes on %s', (dialect) => {
 
   beforeAll(async () => {
     opened = await openDatabases(dialect, directory, COUNT);
-  });
+  }, START_MS);
   afterAll(() => opened.close());
 
-  test('have one leader at most, and none that serves is dead to the others', async () => {
-    await fc.assert(
-      fc.asyncProperty(fc.array(step, { minLength: 3, maxLength: 12 }), async (steps) => {
-        const world = await openWorld(opened.databases);
-        for (const action of steps) {
-          if (action.kind === 'pause') await world.pass(action.ms);
-          else if (action.kind === 'jump') world.nodes[action.node]?.jump(action.ms);
-          else {
-            for (let left = action.count; left > 0; left -= 1) {
-              await world.pass(1_000);
-              await Promise.all(action.awake.map((index) => beatAndBury(at(world, index))));
-              const leaders = world.nodes.filter(({ member }) => member.isLeader());
-              expect(leaders.length).toBeLessThanOrEqual(1);
+  test(
+    'have one leader at most, and none that serves is dead to the others',
+    async () => {
+      await fc.assert(
+        fc.asyncProperty(fc.array(step, { minLength: 3, maxLength: 12 }), async (steps) => {
+          const world = await openWorld(opened.databases);
+          for (const action of steps) {
+            if (action.kind === 'pause') await world.pass(action.ms);
+            else if (action.kind === 'jump') world.nodes[action.node]?.jump(action.ms);
+            else {
+              for (let left = action.count; left > 0; left -= 1) {
+                await world.pass(1_000);
+                await Promise.all(action.awake.map((index) => beatAndBury(at(world, index))));
+                const leaders = world.nodes.filter(({ member }) => member.isLeader());
+                expect(leaders.length).toBeLessThanOrEqual(1);
+              }
+            }
+            const rows = await at(world, 0).nodes.list();
+            for (const { member } of world.nodes) {
+              if (member.isFenced()) continue;
+              expect(rows.find((row) => row.boot === member.boot())?.deadAt).toBeNull();
             }
           }
-          const rows = await at(world, 0).nodes.list();
-          for (const { member } of world.nodes) {
-            if (member.isFenced()) continue;
-            expect(rows.find((row) => row.boot === member.boot())?.deadAt).toBeNull();
-          }
-        }
-      }),
-      { numRuns: 25 },
-    );
-  });
+        }),
+        { numRuns: 12 },
+      );
+    },
+    START_MS,
+  );
 
   test('hear of each other, and one leads', async () => {
     const world = await openWorld(opened.databases);

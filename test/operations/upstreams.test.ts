@@ -6,7 +6,6 @@ import { randomBytes } from 'node:crypto';
 import { loadCatalog } from '../../src/catalog/catalog.ts';
 import { DEMO_CATALOG } from '../../src/catalog/demo-catalog.ts';
 import { readDisabled } from '../../src/catalog/disabled.ts';
-import { auditedSubjects } from '../../src/identity/audit.ts';
 import { OperationError } from '../../src/operations/error.ts';
 import {
   disabledPlaces,
@@ -61,8 +60,6 @@ test('a place is found by the alias of its model; unknown ones and bad reasons c
 test('a reset is in the audit trail, where the server reads it', async () => {
   expect(await codeOf(() => resetUpstream(change, catalog, 'gone'))).toBe('upstream_not_found');
   await resetUpstream(change, catalog, 'demo');
-  await resetUpstream(change, catalog, 'demo');
-  expect(await auditedSubjects(database, 'upstream.reset', 0)).toEqual(['demo']);
-  const last = (await database.db.select().from(auditEvents).all()).at(-1)?.id ?? 0;
-  expect(await auditedSubjects(database, 'upstream.reset', last)).toEqual([]);
+  const last = (await database.db.select().from(auditEvents)).at(-1);
+  expect([last?.action, last?.subject]).toEqual(['upstream.reset', 'demo']);
 });
