@@ -12,7 +12,8 @@ import type { Database, Query, Statement, SyncMode } from './contract.ts';
 import { StoreError, sqliteCode } from './error.ts';
 import './plain-errors.ts';
 import { createBinder } from './statement.ts';
-import { createTransactions, type Transactions } from './transactions.ts';
+import { type Access, createTransactions, type Transactions } from './transactions.ts';
+import { joinTurns } from './turns.ts';
 
 export type { Database, Queries, SyncMode } from './contract.ts';
 
@@ -63,12 +64,14 @@ export function openDatabase(options: DatabaseOptions): SqliteDatabase {
     throw openFailure(path, cause);
   }
   const { sync } = options;
-  const transactions = createTransactions(connection, sync, (mode) => useSync(connection, mode));
+  const { turns, leave } = joinTurns(path);
+  const setSync = (mode: SyncMode): void => useSync(connection, mode);
+  const transactions = createTransactions(connection, sync, setSync, turns);
   const { whenFree } = transactions;
   const ask = (text: string, params: unknown[]): unknown[][] =>
     connection.query(text).values(...(params as SQLQueryBindings[])) as unknown[][];
   const db = drizzle(async (text, params, method) => {
-    const rows = await whenFree(() => ask(text, params));
+    const rows = await whenFree(accessOf(text), () => ask(text, params));
     // The builder wants one row where it asks for one.
     return { rows: method === 'get' ? (rows[0] as unknown[]) : rows };
   });
@@ -79,7 +82,7 @@ export function openDatabase(options: DatabaseOptions): SqliteDatabase {
     connection,
     async rows<Row>(query: SQL): Promise<Row[]> {
       const { sql, params } = DIALECT.sqlToQuery(query);
-      return whenFree(() =>
+      return whenFree(accessOf(sql), () =>
         connection.query<Row, SQLQueryBindings[]>(sql).all(...(params as SQLQueryBindings[])),
       );
     },
@@ -93,7 +96,8 @@ export function openDatabase(options: DatabaseOptions): SqliteDatabase {
       connection.query('SELECT 1').get();
     },
     async close() {
-      await whenFree(() => connection.close());
+      await whenFree('read', () => connection.close());
+      leave();
     },
   };
 }
@@ -107,11 +111,19 @@ function prepareStatement<Values extends object, Row extends readonly unknown[]>
   const { sql: text, params } = query.toSQL();
   const bind = createBinder(params) as (values: Values) => SQLQueryBindings[];
   const statement = connection.prepare<Row, SQLQueryBindings[]>(text);
+  const access = accessOf(text);
   return {
-    run: (values) => whenFree(() => Number(statement.run(...bind(values)).changes)),
-    get: (values) => whenFree(() => statement.values(...bind(values))[0] as Row | undefined),
-    all: (values) => whenFree(() => statement.values(...bind(values)) as unknown as readonly Row[]),
+    run: (values) => whenFree(access, () => Number(statement.run(...bind(values)).changes)),
+    get: (values) =>
+      whenFree(access, () => statement.values(...bind(values))[0] as Row | undefined),
+    all: (values) =>
+      whenFree(access, () => statement.values(...bind(values)) as unknown as readonly Row[]),
   };
+}
+
+/** Whatever is not plainly a read may write. */
+function accessOf(text: string): Access {
+  return /^\s*(select|explain)\b/i.test(text) ? 'read' : 'write';
 }
 
 /** The file that a URL names. Throws `StoreError`. */

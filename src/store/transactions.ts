@@ -1,5 +1,6 @@
-// Transactions on the one connection of a SQLite file: one after the other, and whoever is not part
-// of the open one waits until it has ended, in the order of asking. Which task is part of it is known
+// Transactions on one connection to a SQLite file: one after the other, and whoever is not part of
+// the open one waits until it has ended, in the order of asking. Whoever writes waits for the other
+// connections of this thread too. Which task is part of it is known
 // from the context that promises carry along, so that no function has to be handed the transaction.
 
 import type { Database as Connection } from 'bun:sqlite';
@@ -7,11 +8,14 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import type { Awaitable } from '../core/awaitable.ts';
 import type { SyncMode } from './contract.ts';
 import { StoreError } from './error.ts';
+import type { Turns } from './turns.ts';
 
 type Kind = {
   readonly mode: 'IMMEDIATE' | 'DEFERRED';
   readonly sync: SyncMode;
 };
+
+export type Access = 'read' | 'write';
 
 type Transaction = Kind & { undone: boolean };
 
@@ -19,7 +23,7 @@ export type Transactions = {
   readonly run: <T>(kind: Kind, work: () => Promise<T>) => Promise<T>;
   readonly savepoint: <T>(work: () => Promise<T>) => Promise<T>;
   /** Asks the connection: at once where this task may, else when the open transaction has ended. */
-  readonly whenFree: <T>(ask: () => T) => Awaitable<T>;
+  readonly whenFree: <T>(access: Access, ask: () => T) => Awaitable<T>;
 };
 
 /** `usual` is how the connection syncs its commits; `useSync` changes that. */
@@ -27,10 +31,9 @@ export function createTransactions(
   connection: Connection,
   usual: SyncMode,
   useSync: (mode: SyncMode) => void,
+  turns: Turns,
 ): Transactions {
   const current = new AsyncLocalStorage<Transaction>();
-  /** Each asks, or begins a transaction, in its turn: nobody else comes in between. */
-  const waiting: (() => void)[] = [];
   let open: Transaction | undefined;
 
   function isWithin(): boolean {
@@ -40,23 +43,19 @@ export function createTransactions(
     return own !== undefined && own === open;
   }
 
-  function whenFree<T>(ask: () => T): Awaitable<T> {
-    if (isWithin() || open === undefined) return ask();
-    return new Promise((resolve, reject) => {
-      waiting.push(() => {
-        try {
-          resolve(ask());
-        } catch (cause) {
-          reject(cause);
-        }
-      });
-    });
+  const isFree = (access: Access): boolean =>
+    open === undefined && (access === 'read' || turns.writer === undefined);
+
+  function whenFree<T>(access: Access, ask: () => T): Awaitable<T> {
+    if (isWithin() || isFree(access)) return ask();
+    return turns.wait(() => isFree(access), ask);
   }
 
   async function run<T>(kind: Kind, work: () => Promise<T>): Promise<T> {
     if (isWithin()) throw new StoreError('A transaction is already open.');
     const transaction: Transaction = { ...kind, undone: false };
-    await whenFree(() => begin(transaction));
+    const access = kind.mode === 'IMMEDIATE' ? 'write' : 'read';
+    await whenFree(access, () => begin(transaction));
     let result: T;
     try {
       result = await current.run(transaction, work);
@@ -73,6 +72,7 @@ export function createTransactions(
       if (transaction.sync !== usual) useSync(transaction.sync);
       connection.run(`BEGIN ${transaction.mode}`);
       open = transaction;
+      if (transaction.mode === 'IMMEDIATE') turns.writer = transaction;
     } finally {
       if (open === undefined && transaction.sync !== usual) useSync(usual);
     }
@@ -98,18 +98,11 @@ export function createTransactions(
     }
   }
 
-  function end({ sync }: Transaction): void {
-    if (sync !== usual) useSync(usual);
+  function end(transaction: Transaction): void {
+    if (transaction.sync !== usual) useSync(usual);
     open = undefined;
-    goOn();
-  }
-
-  function goOn(): void {
-    while (open === undefined) {
-      const next = waiting.shift();
-      if (next === undefined) return;
-      next();
-    }
+    if (turns.writer === transaction) turns.writer = undefined;
+    turns.goOn();
   }
 
   async function savepoint<T>(work: () => Promise<T>): Promise<T> {

@@ -188,11 +188,12 @@ test('one that cannot begin keeps nobody waiting', async () => {
     database.connection.filename.replace(/^.*\/|\.db$/g, ''),
   );
   database.connection.run('PRAGMA busy_timeout = 1');
-  await other.transaction(async () => {
-    const refused = database.transaction(() => add('refused'));
-    await expect(refused).rejects.toThrow('locked');
-    expect(await names()).toEqual([]);
-  });
+  // As one of another process would: those of this one take turns.
+  other.connection.run('BEGIN IMMEDIATE');
+  const refused = database.transaction(() => add('refused'));
+  await expect(refused).rejects.toThrow('locked');
+  expect(await names()).toEqual([]);
+  other.connection.run('COMMIT');
   await database.transaction(() => add('later'));
   expect(await names()).toEqual(['later']);
   await other.close();

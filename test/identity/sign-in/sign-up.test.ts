@@ -27,7 +27,7 @@ describe('a stranger', () => {
   test('becomes a customer by the mailed link and the password, signed in at once', async () => {
     const rig = await createRig(directory);
     const token = await signUp(rig, EMAIL, PASSWORD);
-    expect([usersOf(rig), await rig.accounts.list()]).toEqual([[], []]);
+    expect([await usersOf(rig), await rig.accounts.list()]).toEqual([[], []]);
     const browser = createBrowser();
     const outcome = await rig.signIn.customer.verifyEmail(
       { token, password: PASSWORD },

@@ -1,0 +1,62 @@
+// Whose turn it is to write to a SQLite file, among all connections of this thread. SQLite would let
+// the second one wait with its whole thread, and then the first, which is in a transaction there,
+// could never end it. Other threads and processes do wait in that way: their first one goes on.
+
+import type { Awaitable } from '../core/awaitable.ts';
+
+export type Turns = {
+  /** Whoever writes now; nobody else of this thread may. */
+  writer: object | undefined;
+  /** Does `go` once it may, in the order of asking. It must not begin anything here itself. */
+  readonly wait: <T>(mayGo: () => boolean, go: () => T) => Awaitable<T>;
+  /** A transaction has ended: whoever may go now goes. */
+  readonly goOn: () => void;
+};
+
+type Waiting = { readonly mayGo: () => boolean; readonly go: () => void };
+
+/** A lock of SQLite's is one of the file as well, whoever has opened it. */
+const turnsByPath = new Map<string, { readonly turns: Turns; connections: number }>();
+
+/** Joins the connections to a file; `leave` when the connection is closed. */
+export function joinTurns(path: string): { readonly turns: Turns; readonly leave: () => void } {
+  const known = turnsByPath.get(path) ?? { turns: createTurns(), connections: 0 };
+  known.connections += 1;
+  turnsByPath.set(path, known);
+  return {
+    turns: known.turns,
+    leave() {
+      known.connections -= 1;
+      if (known.connections === 0) turnsByPath.delete(path);
+    },
+  };
+}
+
+function createTurns(): Turns {
+  let waiting: Waiting[] = [];
+  return {
+    writer: undefined,
+    wait: (mayGo, go) =>
+      new Promise((resolve, reject) => {
+        waiting.push({
+          mayGo,
+          go() {
+            try {
+              resolve(go());
+            } catch (cause) {
+              reject(cause);
+            }
+          },
+        });
+      }),
+    goOn() {
+      // Whoever begins a transaction makes those behind it wait on.
+      const asked = waiting;
+      waiting = [];
+      for (const each of asked) {
+        if (each.mayGo()) each.go();
+        else waiting.push(each);
+      }
+    },
+  };
+}
