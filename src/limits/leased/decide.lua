@@ -121,10 +121,11 @@ for index, asked in ipairs(call.windows) do
   end
   local keep = asked.keep
   -- What was admitted in a window that is over, or that the books have told of, is not of this one.
-  local isOld = call.epoch ~= epoch
-  if asked.start > 0 and (asked.start ~= start or isOld) then
-    keep = { 0, 0 }
-  elseif isOld and now - asked.latest <= begun - BOOKED_MS then
+  local isOver = call.epoch ~= epoch and now - asked.latest <= begun - BOOKED_MS
+  if asked.start > 0 then
+    isOver = asked.start ~= start or call.epoch ~= epoch
+  end
+  if isOver then
     keep = { 0, 0 }
   end
   local freeCount = free(asked.limit[1], count, keep[1]) - asked.need[1]
@@ -137,6 +138,7 @@ for index, asked in ipairs(call.windows) do
     count = count,
     tokens = tokens,
     keep = keep,
+    isOver = isOver,
     freeCount = freeCount,
     freeTokens = freeTokens,
   }
@@ -191,7 +193,8 @@ for index, asked in ipairs(call.windows) do
   starts[asked.name] = start
   own.windows[asked.name] = start and { start, mine[1], mine[2] } or nil
   local left = start and start + WINDOW_MS - now or 0
-  reply.windows[index] = { start or 0, left, window.count, window.tokens, mine[1], mine[2] }
+  local over = window.isOver and 1 or 0
+  reply.windows[index] = { start or 0, left, window.count, window.tokens, mine[1], mine[2], over }
 end
 
 for index, asked in ipairs(call.slots) do

@@ -254,10 +254,9 @@ function withdrawUnused(counters: Counters): void {
 
 function takeUp(counters: Counters, call: Call, reply: Decided, sentAtMs: number): void {
   for (const [index, asked] of call.windows.entries()) {
-    const [start, leftMs, othersCount, othersTokens, count, tokens] =
+    const [start, leftMs, othersCount, othersTokens, count, tokens, over] =
       reply.windows[index] ?? NOTHING;
-    const isOver = asked.start > 0 && (asked.start !== start || call.epoch !== reply.epoch);
-    if (isOver || start === 0) counters.windows.delete(asked.name);
+    if (over === 1 || start === 0) counters.windows.delete(asked.name);
     if (start === 0) continue;
     const window: WindowCounter = windowOf(counters, asked.name);
     counters.windows.set(asked.name, window);
@@ -286,4 +285,4 @@ function takeUp(counters: Counters, call: Call, reply: Decided, sentAtMs: number
   counters.knownAtMs = sentAtMs;
 }
 
-const NOTHING = [0, 0, 0, 0, 0, 0] as const;
+const NOTHING = [0, 0, 0, 0, 0, 0, 0] as const;

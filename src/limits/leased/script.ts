@@ -94,6 +94,8 @@ export type Decided = {
     othersTokens: number,
     count: number,
     tokens: number,
+    /** 1 where what was kept is none of this window: it was another, or the books have it. */
+    over: number,
   ])[];
   readonly slots: readonly (readonly [others: number, count: number])[];
   readonly periods: readonly (readonly [

@@ -156,7 +156,8 @@ function decide(deciding: Deciding): Reply & { readonly seq: number } {
     seq: call.seq,
     epoch: account.epoch ?? '',
     fits,
-    windows: windows.map(({ asked, start: begun, count, tokens, keep, freeCount, freeTokens }) => {
+    windows: windows.map((window) => {
+      const { asked, start: begun, count, tokens, keep, freeCount, freeTokens, other } = window;
       let mine = keep;
       if (repeated) {
         const record = own.windows.get(asked.name);
@@ -171,7 +172,7 @@ function decide(deciding: Deciding): Reply & { readonly seq: number } {
       setOrDelete(starts, asked.name, start);
       setOrDelete(own.windows, asked.name, start === undefined ? undefined : [start, ...mine]);
       const left = start === undefined ? 0 : start + WINDOW_MS - now;
-      return [start ?? 0, left, count, tokens, ...mine];
+      return [start ?? 0, left, count, tokens, ...mine, other ? 1 : 0];
     }),
     slots: slots.map(({ asked, others, left }) => {
       let mine = asked.keep;
@@ -269,7 +270,7 @@ function lookAtWindow(
   const freeCount = free(asked.limit[0], count, keep[0]) - asked.need[0];
   const freeTokens = free(asked.limit[1], tokens, keep[1]) - asked.need[1];
   const fits = asked.need[0] <= 0 || (freeCount >= 0 && freeTokens >= 0);
-  return { asked, start, count, tokens, keep, freeCount, freeTokens, fits };
+  return { asked, start, count, tokens, keep, freeCount, freeTokens, other, fits };
 }
 
 function lookAtSlots(account: Account, call: Call, asked: SlotsAsked, now: number) {
