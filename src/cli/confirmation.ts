@@ -33,7 +33,7 @@ export async function confirmed(context: Context): Promise<Confirmed> {
 async function ask(context: Context): Promise<Confirmed> {
   const { database } = await context.openStore();
   const monotonic = (): number => performance.now();
-  const confirmations = await confirmSeen(database, { monotonic });
+  const confirmations = await confirmSeen(database, { monotonic, announce: context.announce });
   const json = confirmations.map(({ node, host, afterMs }) => ({
     node,
     host,

@@ -8,6 +8,7 @@ import { type Config, readConfig } from '../config.ts';
 import type { Environment } from '../core/environment.ts';
 import type { RandomBytes } from '../core/id.ts';
 import type { Catalog } from '../core/model.ts';
+import { type AuditTail, createAuditTail } from '../identity/audit-tail.ts';
 import { createLedger } from '../ledger/ledger.ts';
 import { connectDatabase } from '../store/connect.ts';
 import type { Database } from '../store/database.ts';
@@ -38,6 +39,8 @@ export type Context = {
   readonly openDatabase: (options: { readonly readonly: boolean }) => Database;
   /** Opens the database once, migrated first. Throws `StoreError`. */
   readonly openStore: () => Promise<Store>;
+  /** Tells the nodes to look at once where something was changed; `close` does so too. Never rejects. */
+  readonly announce: () => Promise<void>;
   readonly close: () => Promise<void>;
 };
 
@@ -56,6 +59,30 @@ export function createContext(processEnvironment: Environment, directory: string
   const loadedCatalog = once(() => loadFound(foundCatalog(), clock()));
   const catalog = (): Catalog => loadedCatalog().catalog;
   let store: Store | undefined;
+  /** Of what this command changes, where there is a Redis to tell others of it. */
+  let tail: AuditTail | undefined;
+
+  async function openStore(): Promise<Store> {
+    if (store !== undefined) return store;
+    store = await buildStore(open({ readonly: false }), clock, () => catalog().plans);
+    if (config().redis !== undefined) {
+      tail = createAuditTail(store.database);
+      await tail.read();
+    }
+    return store;
+  }
+
+  async function announce(): Promise<void> {
+    const { redis } = config();
+    try {
+      if (tail === undefined || redis === undefined) return;
+      if ((await tail.read()).news.length === 0) return;
+      const { announceOnce } = await import('./announcements.ts');
+      await announceOnce(redis);
+    } catch {
+      // They look by themselves all the same.
+    }
+  }
 
   function open(options: { readonly readonly: boolean }): Database {
     const { databaseUrl, ledgerSync } = config();
@@ -74,11 +101,10 @@ export function createContext(processEnvironment: Environment, directory: string
     foundCatalog,
     loadedCatalog,
     openDatabase: open,
-    async openStore() {
-      store ??= await buildStore(open({ readonly: false }), clock, () => catalog().plans);
-      return store;
-    },
+    openStore,
+    announce,
     async close() {
+      if (store !== undefined) await announce();
       await store?.ledger.close();
       await store?.database.close();
       store = undefined;

@@ -31,6 +31,11 @@ export type Operators = {
   /** Takes up what has changed now, and not with the next look. */
   readonly look: () => Promise<void>;
   /**
+   * Looks as soon as no other look is under way. `isAnew`: something may have been missed, so that
+   * nothing that is remembered counts.
+   */
+  readonly lookSoon: (isAnew: boolean) => void;
+  /**
    * Begins to look for changes and to listen to SIGHUP. Returns the function that ends both.
    * `resetUpstream` is told of each upstream that an operator says is mended; `onSeen` until when,
    * by the database's clock, everything has taken effect here, and whether anything was new.
@@ -73,6 +78,7 @@ export async function createOperators(options: OperatorsOptions): Promise<Operat
   let untold = true;
   let failing = false;
   let looking: Promise<void> = Promise.resolve();
+  let isLookWaiting = false;
 
   async function look(): Promise<void> {
     // The ledger commits all the time; what an operator changes is in the audit trail.
@@ -92,6 +98,8 @@ export async function createOperators(options: OperatorsOptions): Promise<Operat
       request = asked;
       await reload('the command line asked for it');
     }
+    // Where something of it fails, or more comes meanwhile, it is stale again.
+    stale = false;
     await operator.refresh();
     onChange();
     for (const upstream of mended) reset(upstream);
@@ -100,7 +108,6 @@ export async function createOperators(options: OperatorsOptions): Promise<Operat
       strandedPlans = await plansWithout();
       untold = true;
     }
-    stale = false;
   }
 
   async function reload(cause: string): Promise<void> {
@@ -109,6 +116,8 @@ export async function createOperators(options: OperatorsOptions): Promise<Operat
     const { version, digest, refused } = live.reload();
     stale = true;
     untold = true;
+    // The main thread has read the same file, and says so.
+    if (!tells) return;
     if (version !== before) {
       strandedPlans = await plansWithout();
       log.info(
@@ -172,6 +181,16 @@ export async function createOperators(options: OperatorsOptions): Promise<Operat
     }
   }
 
+  function lookSoon(isAnew: boolean): void {
+    if (isAnew) stale = true;
+    if (isLookWaiting) return;
+    isLookWaiting = true;
+    void guarded(async () => {
+      isLookWaiting = false;
+      await look();
+    });
+  }
+
   return {
     current: operator.current,
     warnings() {
@@ -191,10 +210,10 @@ export async function createOperators(options: OperatorsOptions): Promise<Operat
         await look();
       }),
     look: () => guarded(look),
+    lookSoon,
     watch(resetUpstream = () => undefined, onSeen = async () => undefined) {
       reset = resetUpstream;
       seen = onSeen;
-      let isLooking = false;
       const hangUp = (): void =>
         void guarded(async () => {
           await reload('of SIGHUP');
@@ -202,13 +221,7 @@ export async function createOperators(options: OperatorsOptions): Promise<Operat
         });
       void guarded(look);
       if (tells) process.on('SIGHUP', hangUp);
-      const timer = setInterval(() => {
-        if (isLooking) return;
-        isLooking = true;
-        void guarded(look).then(() => {
-          isLooking = false;
-        });
-      }, LOOK_MS);
+      const timer = setInterval(() => lookSoon(false), LOOK_MS);
       return () => {
         clearInterval(timer);
         process.off('SIGHUP', hangUp);
