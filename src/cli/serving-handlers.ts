@@ -11,6 +11,7 @@ import { createAccess, createPlaygroundAccess } from '../identity/access.ts';
 import { createNetworkSet } from '../identity/address.ts';
 import { keyRecord } from '../identity/key-record.ts';
 import type { Database } from '../store/database.ts';
+import { isStoreFailure } from '../store/error.ts';
 import { VERSION } from '../version.ts';
 import type { Domains } from './serving-domains.ts';
 import type { ServingPipeline } from './serving-pipeline.ts';
@@ -61,6 +62,7 @@ export function createHandlers(options: {
     trustedProxies,
     touchKey: (keyId) => activity.touch(keyId, clock()),
     onInternal: generation.onInternal,
+    isAway: isStoreFailure,
     tallies,
     operatorAccess: createOperatorAccess({
       token: config.metricsToken,

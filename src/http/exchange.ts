@@ -40,6 +40,8 @@ export type HandlerDependencies = {
   readonly isRefusing: () => boolean;
   readonly touchKey: (keyId: string) => void;
   readonly onInternal: (requestId: string, error: unknown) => void;
+  /** Whether an error says that the database could not do its work, and may do it later. */
+  readonly isAway: (error: unknown) => boolean;
   readonly tallies: Tallies;
   readonly operatorAccess: OperatorAccess;
   readonly metrics: () => Promise<{ readonly contentType: string; readonly text: string }>;
@@ -153,14 +155,17 @@ export async function answer(
 export function refuse(
   dependencies: HandlerDependencies,
   { requestId, format, tally }: Exchange,
-  error: unknown,
+  cause: unknown,
   allow?: string,
 ): Response {
+  const isAway = dependencies.isAway(cause);
+  if (isAway) dependencies.onInternal(requestId, cause);
+  const error = isAway ? away() : cause;
   const response = respondError({
     requestId,
     format,
     error,
-    onInternal: (cause) => dependencies.onInternal(requestId, cause),
+    onInternal: () => dependencies.onInternal(requestId, cause),
     ...(allow === undefined ? {} : { allow }),
   });
   tally.answered(response.status, error instanceof GatewayError ? error.code : 'internal_error');
@@ -187,5 +192,11 @@ function addressOf(
 function stopping(): GatewayError {
   return new GatewayError('provider_unavailable', {
     message: 'The service is restarting. Nothing was charged. Retry with back-off.',
+  });
+}
+
+function away(): GatewayError {
+  return new GatewayError('provider_unavailable', {
+    message: 'The service cannot reach its books at the moment. Retry with back-off.',
   });
 }

@@ -7,7 +7,7 @@ import type { Story } from '../books.ts';
 import { readAnswer } from '../client.ts';
 import { sentWords } from '../upstream.ts';
 import { eachRequest, type Law } from './law.ts';
-import { DISPATCH_SEAM_MS } from './recovery.ts';
+import { dispatchSeamMs } from './recovery.ts';
 
 /** Two percent, or a few tokens: words that were under way, and seams between counted pieces. */
 function seam(words: number): number {
@@ -25,14 +25,14 @@ const SLICE_WORDS = 4_096;
 /** After a client has left, the gateway has so long to stop the upstream. */
 const ABORT_MS = 500;
 
-const unseenIsFree = eachRequest('what no upstream saw costs nothing', (story) => {
+const unseenIsFree = eachRequest('what no upstream saw costs nothing', (story, books) => {
   const { served, record, hold, kill } = story;
   if (served.length > 0 || record === undefined || record.debited === 0n) return undefined;
   const dispatchedAtMs = hold?.dispatchedAtMs;
   const seamOfKill =
     kill !== undefined &&
     dispatchedAtMs !== undefined &&
-    kill.atMs - dispatchedAtMs < DISPATCH_SEAM_MS;
+    kill.atMs - dispatchedAtMs < dispatchSeamMs(books);
   return seamOfKill ? undefined : `debited ${record.debited}, ${record.outcome}`;
 });
 
@@ -58,13 +58,13 @@ const refusedForAReason = eachRequest('refused for a reason', (story) => {
     : `status ${status}: ${text.slice(0, 300)}`;
 });
 
-const deliveredIsPaid = eachRequest('what was delivered is paid', (story) => {
+const deliveredIsPaid = eachRequest('what was delivered is paid', (story, books) => {
   const { record, client } = story;
   const { words } = readAnswer(client);
   if (words === 0 || saysZero(story)) return undefined;
   if (record !== undefined && record.debited + record.loss > 0n) return undefined;
   const first = story.served[0];
-  if (story.kill !== undefined && first && story.kill.atMs - first.atMs < DISPATCH_SEAM_MS) return;
+  if (story.kill && first && story.kill.atMs - first.atMs < dispatchSeamMs(books)) return;
   return `${words} words were delivered, and ${record === undefined ? 'nothing was booked' : `${record.outcome} cost nothing`}`;
 });
 

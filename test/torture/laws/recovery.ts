@@ -2,13 +2,18 @@
 // never less than the prompt of what an upstream saw, and close to what had passed.
 
 import { promptCost } from '../amounts.ts';
-import type { Story } from '../books.ts';
+import type { Books, Story } from '../books.ts';
 import { readAnswer } from '../client.ts';
 import { sentWords } from '../upstream.ts';
 import { eachRequest, type Law } from './law.ts';
 
-/** A dispatch is written without waiting: this close to a kill it may be missing, or stand alone. */
-export const DISPATCH_SEAM_MS = 250;
+/**
+ * A dispatch is written without waiting: this close to a kill it may be missing, or stand alone. A
+ * machine that lets the rig wait lets the writer wait as well.
+ */
+export function dispatchSeamMs({ lagMs }: Books): number {
+  return 250 + lagMs;
+}
 
 /** A checkpoint is due after so many tokens or so much time, whichever comes first. */
 const CHECKPOINT_TOKENS = 256;
@@ -33,12 +38,12 @@ const withinTheHold = eachRequest('recovered within the hold', (story) => {
   return `${record.debited} debited, ${record.held} held`;
 });
 
-const atLeastThePrompt = eachRequest('recovered at the prompt at least', (story) => {
+const atLeastThePrompt = eachRequest('recovered at the prompt at least', (story, books) => {
   const { record, hold, served, kill } = story;
   const [first] = served;
   if (kill === undefined || first === undefined || hold === undefined) return undefined;
   const cutOff = record === undefined || isRecovered(story) || record.outcome === 'gateway_failed';
-  if (!cutOff || kill.atMs - first.atMs < DISPATCH_SEAM_MS) return undefined;
+  if (!cutOff || kill.atMs - first.atMs < dispatchSeamMs(books)) return undefined;
   const requested = record?.modelRequested ?? story.client.drawn.model;
   const prompt = promptCost(hold.promptTokens, requested, record?.modelServed);
   const least = prompt < hold.amount ? prompt : hold.amount;
@@ -46,7 +51,7 @@ const atLeastThePrompt = eachRequest('recovered at the prompt at least', (story)
   return `${record?.debited} debited, the prompt is worth ${least}; the upstream had it ${kill.atMs - first.atMs} ms before the kill`;
 });
 
-const closeToWhatPassed = eachRequest('recovered close to what had passed', (story) => {
+const closeToWhatPassed = eachRequest('recovered close to what had passed', (story, books) => {
   const { record, client, served, kill, hold } = story;
   if (!isRecovered(story) || record === undefined || kill === undefined) return undefined;
   const said = Math.max(0, ...served.map((each) => sentWords(each)));
@@ -54,8 +59,8 @@ const closeToWhatPassed = eachRequest('recovered close to what had passed', (sto
   // As far as the hold allows.
   if (record.debited === hold?.amount) return undefined;
   const passedBefore = (milliseconds: number) => readAnswer(client, kill.atMs - milliseconds).words;
-  const byCount = passedBefore(DISPATCH_SEAM_MS) - CHECKPOINT_TOKENS - COUNTING_SEAM_TOKENS;
-  const byTime = passedBefore(CHECKPOINT_MS + DISPATCH_SEAM_MS) - COUNTING_SEAM_TOKENS;
+  const byCount = passedBefore(dispatchSeamMs(books)) - CHECKPOINT_TOKENS - COUNTING_SEAM_TOKENS;
+  const byTime = passedBefore(CHECKPOINT_MS + dispatchSeamMs(books)) - COUNTING_SEAM_TOKENS;
   const least = Math.max(byCount, byTime);
   if (record.outputTokens >= least) return undefined;
   return `${record.outputTokens} booked, and at least ${least} had passed long before the kill`;
