@@ -83,3 +83,6 @@ BEGIN PERFORM pg_advisory_xact_lock(7480, 2); RETURN NULL; END $$;
 --> statement-breakpoint
 CREATE TRIGGER audit_events_one_by_one BEFORE INSERT ON audit_events
 FOR EACH STATEMENT EXECUTE FUNCTION tollgate_one_by_one();
+--> statement-breakpoint
+-- How far the usage records are added up: one row, which is there from the beginning.
+INSERT INTO usage_mark (id, last_record) VALUES (1, 0);

@@ -32,7 +32,8 @@ export type History = {
   ) => Promise<number>;
 };
 
-export function createHistory({ db }: Database): History {
+export function createHistory(database: Database): History {
+  const { db } = database;
   const latestHold = sql`(select coalesce(max(rowid), 0) from ${holds})`;
   const admission = {
     accountId: holds.accountId,
@@ -108,7 +109,7 @@ export function createHistory({ db }: Database): History {
   return {
     admittedSince: (sinceMs, accountId) =>
       accountId === undefined ? admitted.all({ sinceMs }) : admittedOne.all({ sinceMs, accountId }),
-    mark: async () => (await latest.get())?.mark ?? 0,
+    mark: async () => (await database.settled(() => latest.get()))?.mark ?? 0,
     usedBefore: async (accountId, { fromMs, untilMs }, mark) =>
       (await used.get({ accountId, fromMs, untilMs, mark }))?.tokens ?? 0,
   };

@@ -42,6 +42,13 @@ export type Database = {
   /** Reads that see one state of the database, without keeping writers out. */
   readonly snapshot: <T>(read: (tx: Queries) => Promise<T>) => Promise<T>;
   /**
+   * Reads at an instant when no batch of the ledger is open anywhere: every row number that is seen
+   * then has only higher ones after it, whoever commits when. For whoever goes on from the last row
+   * that there was. Not inside a transaction. PostgreSQL numbers rows before they are committed;
+   * SQLite has one writer, and reads at once.
+   */
+  readonly settled: <T>(read: () => Promise<T>) => Promise<T>;
+  /**
    * Changes when somebody else commits; says nothing about our own commits. Absent where the
    * database cannot tell: there, everything may have changed since the transaction before.
    */

@@ -91,6 +91,7 @@ export function openDatabase(options: DatabaseOptions): SqliteDatabase {
     quickly: (work) => transactions.run({ mode: 'IMMEDIATE', sync: 'normal' }, () => work(db)),
     savepoint: transactions.savepoint,
     snapshot: (read) => transactions.run({ mode: 'DEFERRED', sync }, () => read(db)),
+    settled: (read) => read(),
     foreignCommits: () => Number(version.get()?.data_version ?? 0),
     async ping() {
       connection.query('SELECT 1').get();

@@ -9,7 +9,7 @@ import {
   findDifferences,
   type LiveRequests,
 } from '../../src/ledger/audit.ts';
-import { temporaryDirectory } from '../support/database.ts';
+import { dropGuards, tamper, temporaryDirectory } from '../support/database.ts';
 import {
   addAccount,
   closeBooks,
@@ -38,9 +38,9 @@ async function storyBooks(): Promise<OpenBooks> {
     await ledger.hold(holdOf(`${id}-released`, id, 30n));
     await ledger.release(releaseOf(`${id}-released`));
   }
-  database.connection.run(
-    "INSERT INTO redemption_codes (digest, masked, amount, reason, created_at) VALUES (?, 'm', 50, 'gift', 1)",
-    [DIGEST],
+  await tamper(
+    database,
+    `INSERT INTO redemption_codes (digest, masked, amount, reason, created_at) VALUES ('${DIGEST}', 'm', 50, 'gift', 1)`,
   );
   await ledger.redeem({ digest: DIGEST, accountId: 'ada', nowMs: NOW });
   await ledger.hold(holdOf('ada-lost', 'ada', 800n));
@@ -49,13 +49,7 @@ async function storyBooks(): Promise<OpenBooks> {
   return open;
 }
 
-/** Takes away the triggers that would have refused the damage. */
-function dropTriggers({ database }: OpenBooks): void {
-  const triggers = database.connection
-    .query<{ name: string }, []>("SELECT name FROM sqlite_schema WHERE type = 'trigger'")
-    .all();
-  for (const { name } of triggers) database.connection.run(`DROP TRIGGER "${name}"`);
-}
+const ENTRY = 'transfer_id, ledger_account, amount, kind, at';
 
 const lineOf = ({ kind, accountId, subject, detail }: Difference): string =>
   `${kind} ${accountId} ${subject}: ${detail}`;
@@ -63,8 +57,8 @@ const lineOf = ({ kind, accountId, subject, detail }: Difference): string =>
 async function damaged(...statements: string[]): Promise<unknown[]> {
   const open = await storyBooks();
   expect(await audit(open.database)).toEqual([]);
-  dropTriggers(open);
-  for (const statement of statements) open.database.connection.run(statement);
+  await dropGuards(open.database);
+  for (const statement of statements) await tamper(open.database, statement);
   const differences = await audit(open.database);
   const ofAda = await Array.fromAsync(findDifferences(open.database, { accountId: 'ada' }));
   // Looked at alone, an account shows what is its own.
@@ -105,12 +99,12 @@ const DAMAGE: readonly (readonly [string, string | readonly string[], readonly s
   ],
   [
     'a transfer with a leg too much',
-    "INSERT INTO ledger_entries VALUES (null, 'settle:ada-settled', 'operator:gone', 3, 'settle', 1, null)",
+    `INSERT INTO ledger_entries (${ENTRY}) VALUES ('settle:ada-settled', 'operator:gone', 3, 'settle', 1)`,
     ['transfer ada settle:ada-settled: its legs sum to 0.000003'],
   ],
   [
     'a transfer of the operator alone',
-    "INSERT INTO ledger_entries VALUES (null, 'odd', 'operator:credits', 7, 'credit', 1, null)",
+    `INSERT INTO ledger_entries (${ENTRY}) VALUES ('odd', 'operator:credits', 7, 'credit', 1)`,
     ['transfer null odd: its legs sum to 0.000007'],
   ],
   [
@@ -315,8 +309,8 @@ describe('against what is under way', () => {
 
 test('books from before there were receipts are whole', async () => {
   const open = await storyBooks();
-  dropTriggers(open);
-  open.database.connection.run('DELETE FROM receipts');
+  await dropGuards(open.database);
+  await tamper(open.database, 'DELETE FROM receipts');
   expect(await audit(open.database)).toEqual([]);
   await open.ledger.hold({ ...holdOf('later', 'bob', 30n), nowMs: NOW + 10 });
   await open.ledger.settle({ ...settleOf('later', 15n), nowMs: NOW + 11 });
@@ -326,14 +320,13 @@ test('books from before there were receipts are whole', async () => {
 
 test('a balance that was wrong for a while leaves no mark on the receipts of that time', async () => {
   const open = await storyBooks();
-  const { connection } = open.database;
-  connection.run("UPDATE balances SET posted = posted + 5 WHERE account_id = 'bob'");
+  await tamper(open.database, "UPDATE balances SET posted = posted + 5 WHERE account_id = 'bob'");
   await open.ledger.hold(holdOf('meanwhile', 'bob', 30n));
   await open.ledger.settle(settleOf('meanwhile', 15n));
   expect((await audit(open.database)).map(({ kind, accountId }) => `${kind} ${accountId}`)).toEqual(
     ['posted bob', 'chain bob'],
   );
-  connection.run("UPDATE balances SET posted = posted - 5 WHERE account_id = 'bob'");
+  await tamper(open.database, "UPDATE balances SET posted = posted - 5 WHERE account_id = 'bob'");
   expect(await audit(open.database)).toEqual([]);
   await closeBooks(open);
 });
@@ -369,8 +362,9 @@ test('what is wrong behind the first look at a long table', async () => {
     ends.push(open.ledger.settle(settleOf(`r${at}`, 15n)));
   }
   await Promise.all(ends);
-  open.database.connection.run(
-    "INSERT INTO ledger_entries VALUES (null, 'settle:r2090', 'operator:gone', 3, 'settle', 1, null)",
+  await tamper(
+    open.database,
+    `INSERT INTO ledger_entries (${ENTRY}) VALUES ('settle:r2090', 'operator:gone', 3, 'settle', 1)`,
   );
   await open.ledger.hold(holdOf('late', 'ada', 30n));
   const live = { requests: [], claims: [], createdBefore: NOW + 1 };

@@ -2,7 +2,7 @@
 
 import { expect, test } from 'bun:test';
 import { createLedger } from '../../src/ledger/ledger.ts';
-import { newDatabase, temporaryDirectory } from '../support/database.ts';
+import { connectAgain, newDatabase, temporaryDirectory } from '../support/database.ts';
 import { addAccount, booksOver, closeBooks, creditOf } from '../support/ledger.ts';
 
 const directory = temporaryDirectory();
@@ -11,9 +11,9 @@ test.each([
   ['two connections', true],
   ['one connection, where nobody can tell', false],
 ])('writers in turn keep one chain: %s', async (_name, apart) => {
-  const name = crypto.randomUUID();
-  const open = booksOver(await newDatabase(directory, name));
-  const database = apart ? await newDatabase(directory, name) : open.database;
+  const first = await newDatabase(directory);
+  const open = booksOver(first);
+  const database = apart ? connectAgain(first) : open.database;
   const other = createLedger({ database });
   await addAccount(open, 'ada');
   for (let n = 0; n < 30; n += 1) {

@@ -14,9 +14,12 @@ const TEMPLATE = 'migrated';
 /** As the administrator: the triggers that keep the books append-only are off in this session. */
 const EMPTY = `do $$ declare it record; begin
   set local session_replication_role = replica;
-  for it in select tablename as name from pg_tables where schemaname = 'public' loop
+  for it in select tablename as name from pg_tables
+    where schemaname = 'public' and tablename <> 'usage_mark' loop
+    execute format('alter table %I enable trigger user', it.name);
     execute format('delete from %I', it.name);
   end loop;
+  update usage_mark set last_record = 0;
   for it in select sequencename as name from pg_sequences
     where schemaname = 'public' and last_value is not null loop
     execute format('alter sequence %I restart', it.name);

@@ -4,7 +4,7 @@ import { sql } from 'drizzle-orm';
 import { formatTokens, type Micro } from '../../core/money.ts';
 import type { Database } from '../../store/database.ts';
 import type { AuditScope, Difference } from './difference.ts';
-import { addNewEntries, type EntrySums } from './entries.ts';
+import { addSettledEntries, type EntrySums, newestSums } from './entries.ts';
 import { accountPages, all, one } from './pages.ts';
 
 type Row = {
@@ -22,14 +22,17 @@ export async function* accountDifferences(
 ): AsyncGenerator<Difference> {
   const seen = new Set<string>();
   for await (const page of accountPages(database, scope.accountId)) {
-    // One look for the new entries and the balances: a movement is in both or in neither.
-    const rows = await database.snapshot(async () => {
-      await addNewEntries(database, scope, sums);
-      return balancesOf(database, page);
-    });
+    await addSettledEntries(database, scope, sums);
+    // One look for the newest entries and the balances: a movement is in both or in neither.
+    const { rows, newest } = await database.snapshot(async () => ({
+      newest: await newestSums(database, scope, sums),
+      rows: await balancesOf(database, page),
+    }));
     for (const row of rows) {
-      seen.add(row.accountId);
-      yield* balanceDifferences(row, sums.byAccount.get(row.accountId) ?? 0n);
+      const { accountId } = row;
+      seen.add(accountId);
+      const sum = (sums.byAccount.get(accountId) ?? 0n) + (newest.get(accountId) ?? 0n);
+      yield* balanceDifferences(row, sum);
     }
   }
   for (const [accountId, sum] of sums.byAccount) {

@@ -8,7 +8,7 @@ import type { EntryKind } from '../../store/money-tables.ts';
 import type { AuditScope, Difference } from './difference.ts';
 import { all, one, windowsOf } from './pages.ts';
 
-/** What the entries up to `lastId` add up to, by account. */
+/** What the entries up to `lastId` add up to, by account: all of them are committed. */
 export type EntrySums = { readonly byAccount: Map<string, Micro>; lastId: bigint };
 
 export function createEntrySums(): EntrySums {
@@ -59,30 +59,55 @@ export async function* entryDifferences(
       add(sums, row);
       yield* rowDifferences(database, row, unbalanced);
     }
+    sums.lastId = to;
   }
 }
 
-/** Adds the entries that came since; called where a balance is read in the same look. */
-export async function addNewEntries(
+/** Adds the entries that came since, as far as none can come between them any more. */
+export async function addSettledEntries(
   database: Database,
-  { accountId }: AuditScope,
+  scope: AuditScope,
   sums: EntrySums,
 ): Promise<void> {
+  const query = sql`select max(id) as last from ledger_entries`;
+  const found = await database.settled(() => one<{ last: bigint | null }>(database, query));
+  const last = found?.last ?? 0n;
+  for (const row of await entriesAfter(database, scope, sums.lastId, last)) add(sums, row);
+  sums.lastId = last;
+}
+
+/** What came after those, by account; called where a balance is read in the same look. */
+export async function newestSums(
+  database: Database,
+  scope: AuditScope,
+  sums: EntrySums,
+): Promise<EntrySums['byAccount']> {
+  const newest = createEntrySums();
+  const rows = await entriesAfter(database, scope, sums.lastId, undefined);
+  for (const row of rows) add(newest, row);
+  return newest.byAccount;
+}
+
+function entriesAfter(
+  database: Database,
+  { accountId }: AuditScope,
+  after: bigint,
+  to: bigint | undefined,
+) {
+  const upTo = to === undefined ? sql`` : sql`and id <= ${to}`;
   const ofAccount =
     accountId === undefined ? sql`` : sql`and ledger_account = ${`customer:${accountId}`}`;
-  const rows = await all<Pick<Row, 'id' | 'ledgerAccount' | 'amount'>>(
+  return all<Pick<Row, 'ledgerAccount' | 'amount'>>(
     database,
-    sql`select id, ledger_account as "ledgerAccount", amount from ledger_entries
-        where id > ${sums.lastId} ${ofAccount} order by id`,
+    sql`select ledger_account as "ledgerAccount", amount from ledger_entries
+        where id > ${after} ${upTo} ${ofAccount} order by id`,
   );
-  for (const row of rows) add(sums, row);
 }
 
 function add(
   sums: EntrySums,
-  { id, ledgerAccount, amount }: Pick<Row, 'id' | 'ledgerAccount' | 'amount'>,
+  { ledgerAccount, amount }: Pick<Row, 'ledgerAccount' | 'amount'>,
 ): void {
-  sums.lastId = id;
   const accountId = customerOf(ledgerAccount);
   if (accountId === undefined) return;
   sums.byAccount.set(accountId, (sums.byAccount.get(accountId) ?? 0n) + amount);

@@ -14,18 +14,16 @@ type AuditedTable = 'ledger_entries' | 'holds' | 'usage_records' | 'redemption_c
 /** A window takes the rows above `after`, up to `to`. */
 export type Window = { readonly after: bigint; readonly to: bigint };
 
-/** Windows over the rows that a table has now; tables only grow at their end. */
+/** Windows over the rows that a table has now; it only grows behind them. */
 export async function* windowsOf(database: Database, table: AuditedTable): AsyncGenerator<Window> {
   // The entries are numbered by a column of their own.
   const number = sql.identifier(table === 'ledger_entries' ? 'id' : 'rowid');
-  const last = (
-    await one<{ last: bigint | null }>(
-      database,
-      sql`select max(${number}) as last from ${sql.identifier(table)}`,
-    )
-  )?.last;
-  for (let after = 0n; after < (last ?? 0n); after += WINDOW_ROWS) {
-    yield { after, to: after + WINDOW_ROWS };
+  const query = sql`select max(${number}) as last from ${sql.identifier(table)}`;
+  const found = await database.settled(() => one<{ last: bigint | null }>(database, query));
+  const last = found?.last ?? 0n;
+  for (let after = 0n; after < last; after += WINDOW_ROWS) {
+    const to = after + WINDOW_ROWS;
+    yield { after, to: to < last ? to : last };
   }
 }
 

@@ -36,6 +36,13 @@ export type RollUp = {
 /** `database` is migrated, and its connection may write. */
 export function createRollUp(database: Database): RollUp {
   const { mark, last } = prepareSeriesStatements(database);
+  // Writing it, as it is, keeps everybody else who adds up away until this step is done.
+  const takeMark = database.db
+    .update(usageMark)
+    .set({ lastRecord: sql`${usageMark.lastRecord}` })
+    .where(theMark)
+    .returning({ row: usageMark.lastRecord })
+    .prepare();
   const moveMark = database.db
     .update(usageMark)
     .set({ lastRecord: sql`${sql.placeholder('until')}` })
@@ -49,10 +56,11 @@ export function createRollUp(database: Database): RollUp {
     behind,
     async step(recordsMax) {
       if ((await behind()) === 0) return 0;
+      const settled = await database.settled(last);
       return database.transaction(async () => {
-        const after = await mark();
-        const until = Math.min(await last(), after + recordsMax);
-        if (until === after) return 0;
+        const after = (await takeMark.get())?.row ?? 0;
+        const until = Math.min(settled, after + recordsMax);
+        if (until <= after) return 0;
         await inserts.run({ after, until });
         await moveMark.run({ until });
         return until - after;

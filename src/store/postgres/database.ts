@@ -9,7 +9,14 @@ import { drizzle } from 'drizzle-orm/sqlite-proxy';
 import type { Database, Queries } from '../contract.ts';
 import { StoreError } from '../error.ts';
 import '../plain-errors.ts';
-import { fromDriver, PostgresRefusal, TRANSACTION_ABORTED, UnknownOutcome } from './error.ts';
+import {
+  fromDriver,
+  PostgresFailure,
+  PostgresRefusal,
+  TRANSACTION_ABORTED,
+  UnknownOutcome,
+} from './error.ts';
+import { LEDGER_AT_WORK } from './locks.ts';
 import { toPostgres } from './placeholders.ts';
 import { createPool } from './pool.ts';
 import type { Reply, Session } from './session.ts';
@@ -27,6 +34,13 @@ export type PostgresOptions = {
 const STATEMENT_TIMEOUT_MS = 2_000;
 const LOCK_TIMEOUT_MS = 1_000;
 const CONNECT_TIMEOUT_MS = 5_000;
+
+/** Whoever waits for the ledger makes its next batches wait. */
+const SHORT_WAIT = "set local lock_timeout = '250ms'";
+const SETTLED_TRIES = 10;
+const SETTLED_PAUSE_MS = 50;
+const LOCK_NOT_AVAILABLE = '55P03';
+const NO_LEDGER = `select pg_advisory_xact_lock(${LEDGER_AT_WORK})`;
 
 type Transaction = {
   readonly session: Session;
@@ -96,7 +110,9 @@ export function openPostgres(options: PostgresOptions): Database {
     try {
       // Not waited for: the first statement of the work travels along.
       const opened = Promise.all(opening.map((text) => session.query(text)));
-      opened.catch(() => undefined);
+      opened.catch((cause) => {
+        transaction.failure ??= cause;
+      });
       const result = await ambient.run(transaction, () => work(db));
       await opened;
       await session.check();
@@ -130,6 +146,17 @@ export function openPostgres(options: PostgresOptions): Database {
       const transaction = ambient.getStore();
       if (transaction?.state !== 'open') throw new StoreError('No transaction is open.');
       return atSavepoint(transaction, work);
+    },
+    async settled(read) {
+      for (let tries = 1; ; tries += 1) {
+        try {
+          return await inTransaction(['begin', SHORT_WAIT, NO_LEDGER], () => read());
+        } catch (cause) {
+          const isBusy = cause instanceof PostgresFailure && cause.code === LOCK_NOT_AVAILABLE;
+          if (!isBusy || tries === SETTLED_TRIES) throw cause;
+          await Bun.sleep(tries * SETTLED_PAUSE_MS);
+        }
+      }
     },
     // Sequences of other nodes' commits are not told to anybody.
     foreignCommits: undefined,
