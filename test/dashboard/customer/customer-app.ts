@@ -106,7 +106,7 @@ export async function openCustomerApp(directory: string, { catalog = '' } = {}) 
     isHttps: () => false,
     clock,
     randomBytes,
-    onChange: () => {
+    async onChange() {
       changes += 1;
     },
     onInternal: (_requestId, error) => {

@@ -57,7 +57,7 @@ describe('the ledger', () => {
     expect(movements.json['data']).toEqual([gift, opening]);
     // The runtime leaves an explanation open, and with it the state of the database that it saw.
     using explained = app.database.connection.prepare<{ detail: string }, []>(
-      "explain query plan select body from receipts where account_id = 'a' and subject not glob 'req_*' order by sequence desc",
+      "explain query plan select body from receipts where account_id = 'a' and substr(subject, 1, 4) <> 'req_' order by sequence desc",
     );
     const plan = explained.all();
     expect(plan[0]?.detail).toContain('USING INDEX receipts_movements');

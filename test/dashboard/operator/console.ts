@@ -97,7 +97,7 @@ export async function openConsole(directory: string) {
     isHttps: () => false,
     clock,
     randomBytes,
-    onChange() {
+    async onChange() {
       changes += 1;
     },
     onInternal: (_requestId, error) => {

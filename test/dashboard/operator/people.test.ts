@@ -28,7 +28,7 @@ async function open() {
     origin: ORIGIN,
     isHttps: () => false,
     ...{ clock, randomBytes },
-    onChange: () => undefined,
+    onChange: async () => undefined,
     onInternal(_requestId, error) {
       throw error;
     },
