@@ -15,6 +15,7 @@ import { createMailer } from '../mail/mail.ts';
 import { isSqliteUrl } from '../store/connect.ts';
 import { writeNote } from '../store/server-notes.ts';
 import { VERSION } from '../version.ts';
+import { openAnnouncements } from './announcements.ts';
 import type { Context } from './context.ts';
 import { welcomeDemo } from './demo.ts';
 import { type Listeners, openListeners } from './listeners.ts';
@@ -97,6 +98,8 @@ export async function serve(context: Context, options: ServeOptions): Promise<nu
     ...{ ...shared, domains, database, pipeline, tell: observation.request },
   });
 
+  const announcements = openAnnouncements(config.redis);
+
   // The server, until it is told to stop.
   let leaving = false;
   let draining = false;
@@ -106,6 +109,7 @@ export async function serve(context: Context, options: ServeOptions): Promise<nu
   const pages = createServingDashboard({
     ...{ ...shared, domains, pipeline, selfAudit, workers, mailer, upstreams },
     trustedProxies: handlers.trustedProxies,
+    announce: () => void announcements.announce(),
     consoleUrl: () => console?.url,
     draining: () => draining,
     port: () => server.port,
@@ -158,6 +162,7 @@ export async function serve(context: Context, options: ServeOptions): Promise<nu
   const stopWatching = operators.watch(health.reset, (atMs, isNews) =>
     node.member.seen(workers.seenAt(atMs), isNews),
   );
+  const stopListening = announcements.listen(operators.lookSoon);
   const stopped = stopSignal();
   const welcome = options.demo
     ? await welcomeDemo(
@@ -191,7 +196,9 @@ export async function serve(context: Context, options: ServeOptions): Promise<nu
   await within(MAIL_GRACE_MS, mailer.close());
   await pages.close();
   client.close();
+  stopListening();
   stopWatching();
+  announcements.close();
   clearInterval(ticking);
   clearInterval(leases);
   stopEndingHolds();

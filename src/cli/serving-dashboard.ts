@@ -49,6 +49,8 @@ export type ServingDashboardOptions = {
   readonly port: () => number;
   readonly upstreams: () => readonly UpstreamState[];
   readonly mailer: Pick<Mailer, 'send' | 'mode'>;
+  /** Tells the other nodes that something has changed. */
+  readonly announce: () => void;
   /** Where the console is; absent where there is none. */
   readonly consoleUrl: () => string | undefined;
 };
@@ -92,7 +94,10 @@ export function createServingDashboard(options: ServingDashboardOptions): Servin
       isHttps: () => config.baseUrl?.startsWith('https:') ?? false,
       clock,
       randomBytes,
-      onChange: domains.operators.look,
+      onChange() {
+        options.announce();
+        return domains.operators.look();
+      },
       onInternal: (requestId, error) =>
         observation.alert({ kind: 'internal_error', requestId }, error),
     };
@@ -202,7 +207,11 @@ function dependenciesOf(
       return live.status();
     },
     upstreams: options.upstreams,
-    warnings: () => [...options.selfAudit.warnings(), ...operators.warnings()],
+    warnings: () => [
+      ...options.selfAudit.warnings(),
+      ...operators.warnings(),
+      ...domains.store.node.member.warnings(),
+    ],
     problems: domains.store.problems,
     machine: createMachine(options),
   };
