@@ -86,7 +86,7 @@ export function createContext(processEnvironment: Environment, directory: string
 
   function open(options: { readonly readonly: boolean }): Database {
     const { databaseUrl, ledgerSync } = config();
-    return connectDatabase({ url: databaseUrl, sync: ledgerSync, ...options });
+    return connectDatabase({ url: databaseUrl, sync: ledgerSync, patient: true, ...options });
   }
 
   return {

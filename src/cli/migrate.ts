@@ -1,21 +1,36 @@
 // `tollgate migrate`: brings the database up to this version, or shows what that would do.
 
 import type { Command } from 'commander';
-import { migrate, migrationStatus } from '../store/migrate.ts';
+import { migrate, migrationPlan, migrationStatus } from '../store/migrate.ts';
 import { addCommand, type Output, type Perform } from './command.ts';
 import type { Context } from './context.ts';
 
-type MigrateOptions = { readonly status?: true };
+type MigrateOptions = { readonly status?: true; readonly plan?: true };
 
 export function addMigrateCommand(program: Command, perform: Perform): void {
   const command = addCommand(
     program,
     'migrate',
     'bring the database up to this version, all of it or nothing',
-  ).option('--status', 'only show what is applied and what is not');
-  perform<MigrateOptions>(command, (context, options) =>
-    options.status === true ? showStatus(context) : applyPending(context),
-  );
+  )
+    .option('--status', 'only show what is applied and what is not')
+    .option('--plan', 'only show the SQL that would be run');
+  perform<MigrateOptions>(command, (context, options) => {
+    if (options.status === true) return showStatus(context);
+    return options.plan === true ? showPlan(context) : applyPending(context);
+  });
+}
+
+async function showPlan(context: Context): Promise<Output> {
+  const database = context.openDatabase({ readonly: true });
+  try {
+    const pending = await migrationPlan(database);
+    const plan = pending.map(({ tag, sql }) => ({ tag, sql }));
+    const text = plan.map(({ tag, sql }) => `-- ${tag}\n${sql.trim()}\n`).join('\n');
+    return { json: { plan }, text: text === '' ? '-- The database is up to date.' : text };
+  } finally {
+    await database.close();
+  }
 }
 
 async function showStatus(context: Context): Promise<Output> {

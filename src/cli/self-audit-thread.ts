@@ -32,7 +32,7 @@ self.onmessage = async ({ data }: MessageEvent<AuditRequest>) => {
 };
 
 async function audit({ url, live, accountIds }: AuditRequest): Promise<AuditReport> {
-  const database = connectDatabase({ url, sync: 'normal', readonly: true });
+  const database = connectDatabase({ url, sync: 'normal', patient: true, readonly: true });
   const kept = new Map<string | null, Difference[]>();
   let count = 0;
   try {

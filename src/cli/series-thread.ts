@@ -20,7 +20,7 @@ declare const self: Worker;
 self.onmessage = async ({ data }: MessageEvent<CatchUpRequest>) => {
   try {
     // A power cut may take steps back, each of them whole; they are taken again.
-    const database = connectDatabase({ url: data.url, sync: 'normal' });
+    const database = connectDatabase({ url: data.url, sync: 'normal', patient: true });
     const monotonic = () => performance.now();
     await catchUp(createRollUp(database), { ...STEP, monotonic, isStopped: () => false });
     await database.close();

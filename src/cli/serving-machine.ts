@@ -28,7 +28,8 @@ export function createMachine(options: MachineOptions): Machine {
     ledgerPending: () => workers.load().ledgerPending,
     streamsOpen: () => workers.load().streamsOpen,
     findCatalog: domains.file.find,
-    openReader: () => connectDatabase({ url: config.databaseUrl, sync: 'normal', readonly: true }),
+    openReader: () =>
+      connectDatabase({ url: config.databaseUrl, sync: 'normal', patient: true, readonly: true }),
     nodes: node.records,
     node: () => ({
       id: node.id,

@@ -5,9 +5,14 @@ import type { Database } from './contract.ts';
 import { type DatabaseOptions, openDatabase } from './database.ts';
 import { openPostgres } from './postgres/database.ts';
 
+/** For a statement of a report. */
+const PATIENT_MS = 60_000;
+
 /** `sqlite:PATH` or `postgres://…`; how commits sync is up to the server of PostgreSQL. */
 export function connectDatabase(options: DatabaseOptions): Database {
-  return isSqliteUrl(options.url) ? openDatabase(options) : openPostgres({ url: options.url });
+  const { url, patient = false } = options;
+  if (isSqliteUrl(url)) return openDatabase(options);
+  return openPostgres({ url, ...(patient ? { statementTimeoutMs: PATIENT_MS } : {}) });
 }
 
 export function isSqliteUrl(url: string): boolean {

@@ -37,6 +37,11 @@ export type Database = {
    * with the power. It survives the death of the process.
    */
   readonly quickly: <T>(work: (tx: Queries) => Promise<T>) => Promise<T>;
+  /**
+   * A transaction whose statements and waits for locks may take many minutes: for migrations, and for
+   * what moves all rows.
+   */
+  readonly patiently: <T>(work: (tx: Queries) => Promise<T>) => Promise<T>;
   /** Inside a transaction: undoes what `work` wrote when it is rejected, and nothing else. */
   readonly savepoint: <T>(work: () => Promise<T>) => Promise<T>;
   /** Reads that see one state of the database, without keeping writers out. */

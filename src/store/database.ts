@@ -29,6 +29,8 @@ export type DatabaseOptions = {
    * where absent. A server leaves that to its ledger, so that its event loop never waits for it.
    */
   readonly checkpoints?: boolean;
+  /** Whether its statements may take long: for reports and audits. PostgreSQL ends the others. */
+  readonly patient?: boolean;
 };
 
 /** A database in a file, with the connection itself for what only SQLite has. */
@@ -88,6 +90,7 @@ export function openDatabase(options: DatabaseOptions): SqliteDatabase {
     },
     prepare: (query) => prepareStatement(connection, whenFree, query),
     transaction: (work) => transactions.run({ mode: 'IMMEDIATE', sync }, () => work(db)),
+    patiently: (work) => transactions.run({ mode: 'IMMEDIATE', sync }, () => work(db)),
     quickly: (work) => transactions.run({ mode: 'IMMEDIATE', sync: 'normal' }, () => work(db)),
     savepoint: transactions.savepoint,
     snapshot: (read) => transactions.run({ mode: 'DEFERRED', sync }, () => read(db)),

@@ -51,11 +51,7 @@ const GROUNDS: Readonly<Record<Dialect, Ground>> = {
   postgres: {
     open: [],
     close: [],
-    lock: [
-      sql`SET LOCAL lock_timeout = 0`,
-      sql`SET LOCAL statement_timeout = 0`,
-      sql`SELECT pg_advisory_xact_lock(${sql.raw(MIGRATING)})`,
-    ],
+    lock: [sql`SELECT pg_advisory_xact_lock(${sql.raw(MIGRATING)})`],
     hasBookkeeping: sql`SELECT 1 FROM pg_tables WHERE schemaname = 'drizzle' AND tablename = '__drizzle_migrations'`,
     createBookkeeping: [
       sql`CREATE SCHEMA IF NOT EXISTS drizzle`,
@@ -78,7 +74,7 @@ export async function migrate(
   const ground = GROUNDS[database.dialect];
   await runAll(database, ground.open);
   try {
-    return await database.transaction(async () => {
+    return await database.patiently(async () => {
       await runAll(database, ground.lock);
       if (!(await hasBookkeeping(database))) await runAll(database, ground.createBookkeeping);
       const pending = pendingMigrations(await appliedRows(database), migrations);

@@ -35,6 +35,10 @@ const STATEMENT_TIMEOUT_MS = 2_000;
 const LOCK_TIMEOUT_MS = 1_000;
 const CONNECT_TIMEOUT_MS = 5_000;
 
+/** Until here a statement of a patient transaction may take. */
+const PATIENT_MS = 60 * 60_000;
+const UNHURRIED = ['set local statement_timeout = 0', 'set local lock_timeout = 0'];
+
 /** Whoever waits for the ledger makes its next batches wait. */
 const SHORT_WAIT = "set local lock_timeout = '250ms'";
 const SETTLED_TRIES = 10;
@@ -101,12 +105,14 @@ export function openPostgres(options: PostgresOptions): Database {
   async function inTransaction<T>(
     opening: readonly string[],
     work: (tx: Queries) => Promise<T>,
+    patienceMs?: number,
   ): Promise<T> {
     if (ambient.getStore()?.state === 'open') {
       throw new StoreError('A transaction is already open.');
     }
     const session = await pool.acquire();
     const transaction: Transaction = { session, state: 'open', failure: undefined, savepoints: 0 };
+    session.wait(patienceMs);
     try {
       // Not waited for: the first statement of the work travels along.
       const opened = Promise.all(opening.map((text) => session.query(text)));
@@ -124,6 +130,7 @@ export function openPostgres(options: PostgresOptions): Database {
       await undo(session);
       throw isEcho(cause) ? (transaction.failure ?? cause) : cause;
     } finally {
+      session.wait();
       pool.release(session);
     }
   }
@@ -140,6 +147,7 @@ export function openPostgres(options: PostgresOptions): Database {
     },
     prepare: (query) => prepareOn(ask, query),
     transaction: (work) => inTransaction(['begin'], work),
+    patiently: (work) => inTransaction(['begin', ...UNHURRIED], work, PATIENT_MS),
     quickly: (work) => inTransaction(['begin', 'set local synchronous_commit = off'], work),
     snapshot: (read) => inTransaction(['begin isolation level repeatable read read only'], read),
     async savepoint(work) {

@@ -33,6 +33,8 @@ export type Session = {
    * answer of another question, and the session ends: nothing that it said can be relied on.
    */
   readonly check: () => Promise<void>;
+  /** How long a reply may take from now on; what it was at first where absent. */
+  readonly wait: (patienceMs?: number) => void;
   readonly isOpen: () => boolean;
   readonly openedAt: number;
   /** At once; whoever waits for a reply is told that there will be none. */
@@ -54,7 +56,8 @@ const ended = (why: string): PostgresFailure =>
 /** `onEnd` is called once, whichever way it ends. */
 export async function openSession(options: SessionOptions, onEnd: () => void): Promise<Session> {
   const { url, connectTimeoutMs, statementTimeoutMs } = options;
-  const patienceMs = statementTimeoutMs + Math.min(statementTimeoutMs, GRACE_MS);
+  const usualMs = statementTimeoutMs + Math.min(statementTimeoutMs, GRACE_MS);
+  let patienceMs = usualMs;
   const waiting = new Set<(cause: PostgresFailure) => void>();
   let socket: Socket | undefined;
   let isOpen = true;
@@ -176,7 +179,10 @@ export async function openSession(options: SessionOptions, onEnd: () => void): P
     end(failure);
     throw failure;
   }
-  return { query, check, isOpen: () => isOpen, openedAt: performance.now(), end };
+  const wait = (givenMs = usualMs): void => {
+    patienceMs = givenMs;
+  };
+  return { query, check, wait, isOpen: () => isOpen, openedAt: performance.now(), end };
 }
 
 /** The types of postgres.js lack the option that keeps a statement without values prepared. */
