@@ -24,6 +24,7 @@ import { createServingAudit } from './serving-audit.ts';
 import { createServingDashboard } from './serving-dashboard.ts';
 import { openServingDomains } from './serving-domains.ts';
 import { createHandlers } from './serving-handlers.ts';
+import { openServingRedis } from './serving-limits.ts';
 import type { ServingReport } from './serving-node.ts';
 import { createServingPipeline } from './serving-pipeline.ts';
 import { startServingSeries } from './serving-series.ts';
@@ -83,10 +84,11 @@ export async function serve(context: Context, options: ServeOptions): Promise<nu
   });
   const { live, store, books, accounts, keys, settings, activity, reasoning, operators } = domains;
   const { ledger, node, database } = store;
+  const redis = await openServingRedis(config.redis, log);
   const memory = config.workers === 1 ? undefined : createLimitMemory(config.workers);
   const pipeline = await createServingPipeline({
     ...{ ...shared, domains, database, ledger, tokenizer },
-    shared: memory && { memory, thread: 0 },
+    ...{ redis, liveNodes: node.member.liveNodes, shared: memory && { memory, thread: 0 } },
   });
   const { deadlines, health, client } = pipeline;
   const selfAudit = createServingAudit({
@@ -123,6 +125,7 @@ export async function serve(context: Context, options: ServeOptions): Promise<nu
     openHolds: books.openHolds,
     auditDifferences: selfAudit.differences,
     catalog: live.status,
+    limits: () => workers.load().limits,
   });
   const dependencies: ServerDependencies = {
     ...handlers,
@@ -196,6 +199,8 @@ export async function serve(context: Context, options: ServeOptions): Promise<nu
   await within(MAIL_GRACE_MS, mailer.close());
   await pages.close();
   client.close();
+  await pipeline.closeLimits();
+  redis?.close();
   stopListening();
   stopWatching();
   announcements.close();
@@ -219,13 +224,14 @@ export async function serve(context: Context, options: ServeOptions): Promise<nu
 
   function reportNode(): ServingReport {
     const { version, digest } = live.status();
+    const { limits, requestsInFlight } = workers.load();
     return {
       addresses: [httpUrl(config.host, server.port), ...(console ? [console.url] : [])],
-      redis: 'off',
-      limits: 'own',
+      redis: limits.redis,
+      limits: limits.mode,
       catalogVersion: version,
       catalogDigest: digest,
-      inFlight: workers.load().requestsInFlight,
+      inFlight: requestsInFlight,
     };
   }
 

@@ -73,6 +73,7 @@ export function createHandlers(options: {
       requestsInFlight: pipeline.inFlight.count(),
       streamsOpen: tallies.openStreams(),
       ledgerPending: generation.ledger.pending(),
+      limits: pipeline.limitsLoad(),
     }),
   };
 }

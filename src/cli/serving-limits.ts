@@ -3,31 +3,21 @@
 
 import { type RandomBytes, randomText } from '../core/id.ts';
 import type { AccountLimits, LimitsDependencies } from '../limits/contract.ts';
-import { createLeasedLimits, type LeasedCounts } from '../limits/leased/leased.ts';
+import { createLeasedLimits } from '../limits/leased/leased.ts';
 import { createShareLimits } from '../limits/leased/share-limits.ts';
+import { type LimitsLoad, OWN_LIMITS } from '../limits/load.ts';
 import type { Log } from '../observe/log.ts';
-import { createRedis, type Redis, type RedisCounts } from '../store/redis/client.ts';
+import { createRedis, type Redis } from '../store/redis/client.ts';
 import type { RedisTarget } from '../store/redis/target.ts';
 
 /** A server that starts waits so long for Redis, and then begins without it. */
 const START_MS = 2_000;
 
-/** own: this node is all there is; cluster: all nodes are counted; share: each for itself. */
-export type LimitsMode = 'own' | 'cluster' | 'share';
-
 export type ServingLimits = {
   readonly limits: AccountLimits;
-  readonly state: () => LimitsState;
-  /** Gives back what was leased and is not used, and lets go of Redis. */
+  readonly load: () => LimitsLoad;
+  /** Gives back what was leased and is not used. */
   readonly close: () => Promise<void>;
-};
-
-export type LimitsState = {
-  readonly mode: LimitsMode;
-  /** `off` where none is set. */
-  readonly redis: 'off' | 'up' | 'down';
-  readonly decisions: LeasedCounts;
-  readonly commands: RedisCounts;
 };
 
 export type ServingLimitsOptions = LimitsDependencies & {
@@ -38,8 +28,6 @@ export type ServingLimitsOptions = LimitsDependencies & {
   readonly liveNodes: () => number;
   readonly randomBytes: RandomBytes;
 };
-
-const NO_DECISIONS: LeasedCounts = { local: 0, exchanged: 0, shared: 0, exchanges: 0 };
 
 /**
  * A connection of this thread's own, for its limits, or to hear what other nodes have changed. Waits
@@ -67,12 +55,7 @@ export function createServingLimits(options: ServingLimitsOptions): ServingLimit
   if (redis === undefined) {
     return {
       limits: createShareLimits(local, liveNodes),
-      state: () => ({
-        mode: liveNodes() > 1 ? 'share' : 'own',
-        redis: 'off',
-        decisions: NO_DECISIONS,
-        commands: { roundTrips: 0, failures: 0 },
-      }),
+      load: () => ({ ...OWN_LIMITS, mode: liveNodes() > 1 ? 'share' : 'own' }),
       close: async () => undefined,
     };
   }
@@ -88,15 +71,12 @@ export function createServingLimits(options: ServingLimitsOptions): ServingLimit
   });
   return {
     limits,
-    state: () => ({
-      mode: limits.mode(),
-      redis: redis.isUp() ? 'up' : 'down',
-      decisions: limits.counts(),
-      commands: redis.counts(),
-    }),
-    async close() {
-      await limits.stop();
-      redis.close();
+    load() {
+      const { local: leased, exchanged, shared } = limits.counts();
+      const { roundTrips: commands, failures } = redis.counts();
+      const state = redis.isUp() ? 'up' : 'down';
+      return { mode: limits.mode(), redis: state, leased, exchanged, shared, commands, failures };
     },
+    close: limits.stop,
   };
 }

@@ -13,6 +13,7 @@ import { createLimits } from '../limits/limits.ts';
 import { createSharedLimits } from '../limits/shared/limits.ts';
 import { openMemory } from '../limits/shared/memory.ts';
 import type { Database } from '../store/database.ts';
+import type { Redis } from '../store/redis/client.ts';
 import { createAttempts } from '../upstream/attempt.ts';
 import { createUpstreamClient } from '../upstream/client.ts';
 import { answerDemo } from '../upstream/demo.ts';
@@ -23,6 +24,7 @@ import { VERSION } from '../version.ts';
 import type { Observation } from './observation.ts';
 import { proxiedSchemes } from './runtime.ts';
 import type { Domains } from './serving-domains.ts';
+import { createServingLimits } from './serving-limits.ts';
 
 export type ServingPipelineOptions = {
   readonly config: Config;
@@ -36,6 +38,10 @@ export type ServingPipelineOptions = {
   readonly database: Database;
   readonly ledger: ServingLedger;
   readonly tokenizer: Tokenizer;
+  /** What limits are leased from; undefined where none is set. */
+  readonly redis: Redis | undefined;
+  /** How many nodes share the limits. */
+  readonly liveNodes: () => number;
   /** The memory of the limits where several threads share it, and the number of this one. */
   readonly shared?: { readonly memory: SharedArrayBuffer; readonly thread: number } | undefined;
 };
@@ -44,7 +50,7 @@ export type ServingPipeline = Awaited<ReturnType<typeof createServingPipeline>>;
 
 export async function createServingPipeline(options: ServingPipelineOptions) {
   const { config, clock, monotonic, randomBytes, observation, domains, tokenizer } = options;
-  const { database, ledger, shared } = options;
+  const { database, ledger, shared, redis, liveNodes } = options;
   const { live, reasoning } = domains;
   const { alert } = observation;
   const deadlines = createDeadlines(monotonic);
@@ -54,7 +60,11 @@ export async function createServingPipeline(options: ServingPipelineOptions) {
   const sharedLimits =
     shared &&
     createSharedLimits({ ...limiting, memory: openMemory(shared.memory), thread: shared.thread });
-  const limits = sharedLimits ?? createLimits(limiting);
+  const serving = createServingLimits({
+    ...{ ...limiting, redis, liveNodes, randomBytes },
+    local: sharedLimits ?? createLimits(limiting),
+  });
+  const { limits } = serving;
   const health = createHealth({ catalog: live.current, clock, monotonic, startTimer, alert });
   const client = createUpstreamClient({
     fetch,
@@ -87,5 +97,7 @@ export async function createServingPipeline(options: ServingPipelineOptions) {
     ...{ generation, limits, ledger, inFlight, deadlines, health, client },
     /** Frees slots of this thread whose request is gone; of one thread alone, its claims do that. */
     sweepLimits: sharedLimits?.sweep ?? (() => undefined),
+    limitsLoad: serving.load,
+    closeLimits: serving.close,
   };
 }

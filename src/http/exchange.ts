@@ -11,6 +11,7 @@ import type { GenerateDependencies } from '../generate/call.ts';
 import type { Access, PlaygroundAccess } from '../identity/access.ts';
 import { clientAddress, type NetworkSet } from '../identity/address.ts';
 import type { KeyFacts } from '../identity/authenticate.ts';
+import type { LimitsLoad } from '../limits/load.ts';
 import type { ClientFormat } from '../wire/format.ts';
 import type { ListDependencies } from './lists.ts';
 import type { OperatorAccess } from './operator-access.ts';
@@ -55,6 +56,7 @@ export type Load = {
   readonly streamsOpen: number;
   /** Commands of the ledger that are not on disk yet. */
   readonly ledgerPending: number;
+  readonly limits: LimitsLoad;
 };
 
 /** What the handlers use of the runtime's server. */

@@ -27,10 +27,12 @@ export async function answerReady(
     ...upstreamWarnings(states, isOperator ? 'operator' : 'anybody'),
   ];
   const { upstreams, credentialsDisabled, breakersOpen } = upstreamCounts(states);
-  const { requestsInFlight, streamsOpen, ledgerPending } = dependencies.load();
+  const { requestsInFlight, streamsOpen, ledgerPending, limits } = dependencies.load();
   const detail = {
     requests_in_flight: requestsInFlight,
     streams_open: streamsOpen,
+    limits: limits.mode,
+    redis: limits.redis,
     ledger_pending: ledgerPending,
     upstreams: isOperator ? upstreamRecords(states) : upstreams,
     credentials_disabled: credentialsDisabled,

@@ -14,6 +14,7 @@ export type GaugeSources = {
   readonly openHolds: () => Promise<{ readonly count: number; readonly amount: number }>;
   readonly auditDifferences: () => number;
   readonly catalog: () => CatalogState;
+  readonly limits: () => LimitsState;
   /** How often a changed catalog was refused. */
   readonly catalogsRefused: () => number;
 };
@@ -25,6 +26,17 @@ type CatalogState = {
   readonly loadedAt: number;
   /** Present while a changed one is refused. */
   readonly refused?: object;
+};
+
+/** Who decides about limits, and what it took. */
+type LimitsState = {
+  readonly mode: string;
+  readonly redis: string;
+  readonly leased: number;
+  readonly exchanged: number;
+  readonly shared: number;
+  readonly commands: number;
+  readonly failures: number;
 };
 
 const MICRO = 1_000_000;
@@ -59,6 +71,7 @@ export function registerGauges(register: Registry, sources: GaugeSources): void 
   registerCatalog(registers, sources);
   registerHolds(registers, sources.openHolds);
   registerUpstreams(registers, sources.upstreams);
+  registerLimits(registers, sources.limits);
   registerProcess(registers);
 }
 
@@ -91,6 +104,54 @@ function registerCatalog(
       this.reset();
       this.inc({ result: 'accepted' }, catalog().version - 1);
       this.inc({ result: 'refused' }, catalogsRefused());
+    },
+  });
+}
+
+const LIMITS_MODES = ['own', 'cluster', 'share'];
+
+function registerLimits(registers: Registry[], limits: GaugeSources['limits']): void {
+  new Gauge({
+    name: 'tollgate_limits_mode',
+    help: '1 for who decides: own (one node), cluster (by way of Redis), share (each node for itself).',
+    labelNames: ['mode'],
+    registers,
+    collect() {
+      const now = limits().mode;
+      for (const mode of LIMITS_MODES) this.set({ mode }, mode === now ? 1 : 0);
+    },
+  });
+  new Counter({
+    name: 'tollgate_limits_decisions_total',
+    help: 'Claims decided by what was leased, after an exchange with Redis, or by the share of the node.',
+    labelNames: ['by'],
+    registers,
+    collect() {
+      const { leased, exchanged, shared } = limits();
+      this.reset();
+      this.inc({ by: 'lease' }, leased);
+      this.inc({ by: 'exchange' }, exchanged);
+      this.inc({ by: 'share' }, shared);
+    },
+  });
+  new Gauge({
+    name: 'tollgate_redis_up',
+    help: '1 while Redis can be asked, else 0; also 0 where none is set.',
+    registers,
+    collect() {
+      this.set(limits().redis === 'up' ? 1 : 0);
+    },
+  });
+  new Counter({
+    name: 'tollgate_redis_commands_total',
+    help: 'Commands to Redis, each one way there and back: answered, or failed.',
+    labelNames: ['result'],
+    registers,
+    collect() {
+      const { commands, failures } = limits();
+      this.reset();
+      this.inc({ result: 'answered' }, commands - failures);
+      this.inc({ result: 'failed' }, failures);
     },
   });
 }

@@ -18,6 +18,10 @@ const SOURCES: Omit<GaugeSources, 'catalogsRefused'> = {
   openHolds: async () => ({ count: 4, amount: 2_500_000 }),
   auditDifferences: () => 1,
   catalog: () => ({ version: 3, loadedAt: 1_700_000_000_000 }),
+  limits: () => ({
+    ...{ mode: 'cluster', redis: 'up', leased: 90, exchanged: 8, shared: 2 },
+    ...{ commands: 12, failures: 3 },
+  }),
 };
 
 async function scrape(metrics: Metrics): Promise<readonly Series[]> {
@@ -167,6 +171,21 @@ test('what is looked up is what is there when somebody asks', async () => {
     ledger_commit_seconds_sum: 0.004,
     event_loop_lag_seconds_count: 1,
   });
+  expect(seriesOf(all, 'tollgate_limits_mode')).toEqual([
+    ['own', 0],
+    ['cluster', 1],
+    ['share', 0],
+  ]);
+  expect(seriesOf(all, 'tollgate_limits_decisions_total')).toEqual([
+    ['lease', 90],
+    ['exchange', 8],
+    ['share', 2],
+  ]);
+  expect(seriesOf(all, 'tollgate_redis_up')).toEqual([[1]]);
+  expect(seriesOf(all, 'tollgate_redis_commands_total')).toEqual([
+    ['answered', 9],
+    ['failed', 3],
+  ]);
   expect(seriesOf(all, 'tollgate_catalog_reloads_total')).toEqual([
     ['accepted', 2],
     ['refused', 1],

@@ -7,6 +7,7 @@ import type { Alert } from '../../core/alert.ts';
 import type { UpstreamState } from '../../core/health.ts';
 import type { RequestSummary } from '../../core/request-summary.ts';
 import type { OpenClaimRecord } from '../../limits/contract.ts';
+import type { LimitsLoad } from '../../limits/load.ts';
 import type { ErrorWords } from '../../observe/error-words.ts';
 import type { LoadedEnvironment } from '../environment.ts';
 
@@ -36,6 +37,8 @@ export type SharedState = {
   readonly isFenced: boolean;
   /** By how much the time of the database is ahead of this machine's. */
   readonly clockOffsetMs: number;
+  /** How many nodes share the limits. */
+  readonly liveNodes: number;
   /** Accounts whose books differ. */
   readonly stopped: readonly string[];
 };
@@ -69,6 +72,7 @@ export type ThreadLoad = {
   readonly requestsInFlight: number;
   readonly streamsOpen: number;
   readonly ledgerPending: number;
+  readonly limits: LimitsLoad;
   readonly upstreams: readonly UpstreamState[];
 };
 

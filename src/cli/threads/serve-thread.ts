@@ -7,10 +7,12 @@ import { loadTokenizer } from '../../generate/tokenizer.ts';
 import { type ServerDependencies, startServer } from '../../http/server.ts';
 import { createLinkedLedger } from '../../ledger/linked.ts';
 import type { ServingLedger } from '../../ledger/remote.ts';
+import { OWN_LIMITS } from '../../limits/load.ts';
 import { connectDatabase } from '../../store/connect.ts';
 import { type Context, createContext } from '../context.ts';
 import { openCatalog, openDomains } from '../serving-domains.ts';
 import { createHandlers } from '../serving-handlers.ts';
+import { openServingRedis } from '../serving-limits.ts';
 import { createServingPipeline } from '../serving-pipeline.ts';
 import { ownLive } from '../serving-workers.ts';
 import { drain } from '../shutdown.ts';
@@ -52,12 +54,18 @@ export function serveThread(start: ThreadStart, post: Post): ServingThread {
   };
   let serving: Awaited<ReturnType<typeof open>> | undefined;
   // What it throws ends the thread.
-  void begin();
+  const begun = begin();
 
   async function begin(): Promise<void> {
     await time.agreed;
     serving = await open();
-    post({ kind: 'listening', port: serving.server.port });
+    if (serving !== undefined) post({ kind: 'listening', port: serving.server.port });
+  }
+
+  async function end(): Promise<void> {
+    // One that is told to end while it begins has nothing under way.
+    await begun;
+    post({ kind: 'drained', unsettled: (await serving?.end()) ?? 0 });
   }
 
   async function open() {
@@ -78,7 +86,9 @@ export function serveThread(start: ThreadStart, post: Post): ServingThread {
     );
     const { operators } = domains;
     const limited = { memory, thread };
-    const parts = { ...shared, domains, ledger, tokenizer };
+    const redis = await openServingRedis(config.redis, observation.log);
+    const liveNodes = () => state.liveNodes;
+    const parts = { ...shared, domains, ledger, tokenizer, redis, liveNodes };
     const pipeline = await createServingPipeline({ ...parts, shared: limited });
     const handlers = createHandlers({ ...shared, domains, pipeline, tell: observation.request });
     const handedOver = createInFlight();
@@ -97,6 +107,7 @@ export function serveThread(start: ThreadStart, post: Post): ServingThread {
       mainThread,
     };
     const { host: hostname } = config;
+    if (draining) return undefined;
     const server = startServer(dependencies, { hostname, port: start.port, isShared: true });
     const timers = [
       setInterval(() => pipeline.deadlines.sweep(), DEADLINE_SWEEP_MS),
@@ -122,6 +133,8 @@ export function serveThread(start: ThreadStart, post: Post): ServingThread {
       const hurry = hurried.promise;
       await drain({ server, inFlight, log: observation.log, drainMs: config.drainMs, hurry });
       pipeline.client.close();
+      await pipeline.closeLimits();
+      redis?.close();
       stopWatching();
       for (const timer of timers) clearInterval(timer);
       await domains.activity.flush();
@@ -159,7 +172,7 @@ export function serveThread(start: ThreadStart, post: Post): ServingThread {
         break;
       case 'drain':
         draining = true;
-        void serving?.end().then((unsettled) => post({ kind: 'drained', unsettled }));
+        void end();
         break;
       case 'hurry':
         hurried.resolve();
@@ -174,6 +187,7 @@ const NOTHING: ThreadLoad = {
   requestsInFlight: 0,
   streamsOpen: 0,
   ledgerPending: 0,
+  limits: OWN_LIMITS,
   upstreams: [],
 };
 

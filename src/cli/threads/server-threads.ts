@@ -3,8 +3,10 @@
 // gives back. Made by serve where there is more than one worker.
 
 import { joinUpstreams, type UpstreamState } from '../../core/health.ts';
+import { within } from '../../generate/within.ts';
 import type { LedgerClient } from '../../ledger/remote.ts';
 import type { OpenClaimRecord } from '../../limits/contract.ts';
+import { addLimitsLoads, OWN_LIMITS } from '../../limits/load.ts';
 import { openMemory } from '../../limits/shared/memory.ts';
 import { recoverThread } from '../../limits/shared/table.ts';
 import type { Log } from '../../observe/log.ts';
@@ -67,6 +69,9 @@ type Thread = {
 const RESTART_FIRST_MS = 100;
 const RESTART_LAST_MS = 5_000;
 
+/** For a thread to end what is left, to settle it and to close what it has open. */
+const END_GRACE_MS = 20_000;
+
 /** How soon threads know what the main thread has learned. */
 const STATE_MS = 100;
 
@@ -74,6 +79,7 @@ const NOTHING: ThreadLoad = {
   requestsInFlight: 0,
   streamsOpen: 0,
   ledgerPending: 0,
+  limits: OWN_LIMITS,
   upstreams: [],
 };
 
@@ -210,11 +216,12 @@ export function createServerThreads(options: ServerThreadsOptions): ServerThread
       return port;
     },
     load() {
-      const sum = { requestsInFlight: 0, streamsOpen: 0, ledgerPending: 0 };
+      const sum = { requestsInFlight: 0, streamsOpen: 0, ledgerPending: 0, limits: OWN_LIMITS };
       for (const { load } of threads.values()) {
         sum.requestsInFlight += load.requestsInFlight;
         sum.streamsOpen += load.streamsOpen;
         sum.ledgerPending += load.ledgerPending;
+        sum.limits = addLimitsLoads(sum.limits, load.limits);
       }
       return sum;
     },
@@ -243,7 +250,7 @@ export function createServerThreads(options: ServerThreadsOptions): ServerThread
       const drained = ending.map((thread) => heard(thread, 'drained'));
       tellAll({ kind: 'drain' });
       void hurry.then(() => tellAll({ kind: 'hurry' }));
-      await Promise.all(drained);
+      await within(options.start.config.drainMs + END_GRACE_MS, Promise.all(drained));
       for (const { worker } of ending) worker.terminate();
       return ending.reduce((sum, { unsettled }) => sum + (unsettled ?? 0), 0);
     },

@@ -7,6 +7,7 @@ import {
   type GatewayServer,
   type ServerDependencies,
 } from '../../http/server.ts';
+import { addLimitsLoads } from '../../limits/load.ts';
 import { createMemory } from '../../limits/shared/memory.ts';
 import type { Context } from '../context.ts';
 import type { Observation } from '../observation.ts';
@@ -86,6 +87,7 @@ export function createThreadWorkers(own: OwnWork, options: ThreadWorkersOptions)
       state: () => ({
         boot: member.boot(),
         isFenced: member.isFenced(),
+        liveNodes: member.liveNodes(),
         clockOffsetMs: offsetNow(),
         stopped: selfAudit.state().stopped,
       }),
@@ -115,6 +117,7 @@ export function createThreadWorkers(own: OwnWork, options: ThreadWorkersOptions)
         requestsInFlight: mine.requestsInFlight + theirs.requestsInFlight,
         streamsOpen: mine.streamsOpen + theirs.streamsOpen,
         ledgerPending: mine.ledgerPending + theirs.ledgerPending,
+        limits: addLimitsLoads(mine.limits, theirs.limits),
       };
     },
     upstreams() {
