@@ -1,0 +1,101 @@
+// The holds of dead nodes: ended once, by whoever leads, and by nobody while their node lives.
+
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { recoverDead } from '../../src/cluster/recovery.ts';
+import { createBooks } from '../../src/ledger/books.ts';
+import { createLedger } from '../../src/ledger/ledger.ts';
+import type { Dialect } from '../../src/store/contract.ts';
+import { temporaryDirectory } from '../support/database.ts';
+import { booksOver, fundAccount, holdOf, NOW, releaseOf, settleOf } from '../support/ledger.ts';
+import { DIALECTS, openDatabases, START_MS } from './databases.ts';
+import { openWorld, type World, type WorldNode } from './world.ts';
+
+const directory = temporaryDirectory();
+
+describe.each(DIALECTS)('dead nodes on %s', (dialect: Dialect) => {
+  let opened: Awaited<ReturnType<typeof openDatabases>>;
+
+  beforeAll(async () => {
+    opened = await openDatabases(dialect, directory, 3);
+  }, START_MS);
+  afterAll(() => opened.close());
+
+  /** Three nodes that live and hear of each other; account `id` has money. */
+  async function open(id: string) {
+    const world = await openWorld(opened.databases);
+    const nodes = world.nodes.map((node) => ({
+      ...node,
+      ledger: createLedger({ database: node.database }),
+    }));
+    const [first, second, third] = nodes;
+    if (first === undefined || second === undefined || third === undefined) {
+      throw new Error('There are three.');
+    }
+    const books = createBooks(first.database);
+    await fundAccount({ ...booksOver(first.database), books }, id, 1_000n);
+    await seconds(world, world.nodes, 3);
+    const hold = (requestId: string, node: typeof first) =>
+      node.ledger.hold({ ...holdOf(requestId, id, 100n), boot: node.member.boot() });
+    const phaseOf = async (requestId: string) => (await books.explain(requestId))?.hold.phase;
+    const look = async (node: typeof first) =>
+      (
+        await recoverDead({
+          ...node,
+          clock: () => NOW,
+          usdPerMillion: () => 1_000_000n,
+          log: { warn: () => undefined, error: () => undefined },
+        })
+      ).map(({ requestId }) => requestId);
+    return { world, nodes: [first, second, third] as const, books, hold, phaseOf, look };
+  }
+
+  test('are declared so, and their holds are ended, once, whoever looks', async () => {
+    const { world, nodes, books, hold, phaseOf, look } = await open(`ada-${dialect}`);
+    const [dead, one, two] = nodes;
+    const ids = [`dead-${dialect}`, `alive-${dialect}`] as const;
+    await hold(ids[0], dead);
+    await hold(ids[1], one);
+    expect(await look(one)).toEqual([]);
+    await seconds(world, [one, two], 12);
+    const [mine, theirs] = await Promise.all([look(one), look(two)]);
+    expect([...mine, ...theirs].sort()).toEqual([ids[0]]);
+    expect([await phaseOf(ids[0]), await phaseOf(ids[1])]).toEqual(['released', 'held']);
+    expect(await books.balance(`ada-${dialect}`)).toMatchObject({ posted: 1_000n, held: 100n });
+    expect(await look(two)).toEqual([]);
+  });
+
+  test('that come back find their holds ended, and each has one end', async () => {
+    const { world, nodes, books, hold, phaseOf, look } = await open(`bea-${dialect}`);
+    const [away, one] = nodes;
+    const id = `away-${dialect}`;
+    await hold(id, away);
+    await seconds(world, [one], 12);
+    expect(await look(one)).toEqual([id]);
+    expect(await away.ledger.settle(settleOf(id, 15n))).toMatchObject({ debited: 0n, loss: 0n });
+    expect(await phaseOf(id)).toBe('released');
+    expect(await books.balance(`bea-${dialect}`)).toMatchObject({ posted: 1_000n, held: 0n });
+    const before = away.member.boot();
+    await away.member.beat();
+    expect(away.member.boot()).not.toBe(before);
+    await hold(`new-${dialect}`, away);
+    expect(await look(one)).toEqual([]);
+    expect(await phaseOf(`new-${dialect}`)).toBe('held');
+    await away.ledger.release(releaseOf(`new-${dialect}`));
+  });
+
+  test('that ended by themselves leave nothing, and what they left all the same is ended', async () => {
+    const { nodes, hold, look } = await open(`cyd-${dialect}`);
+    const [leaving, one] = nodes;
+    const id = `left-${dialect}`;
+    await hold(id, leaving);
+    await leaving.member.leave();
+    expect(await look(one)).toEqual([id]);
+  });
+});
+
+async function seconds(world: World, awake: readonly WorldNode[], count: number): Promise<void> {
+  for (let second = 0; second < count; second += 1) {
+    await world.pass(1_000);
+    for (const { member } of awake) await member.beat();
+  }
+}
