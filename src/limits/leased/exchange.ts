@@ -131,10 +131,11 @@ type Told = { readonly marks: ReadonlyMap<string, number>; readonly seed?: reado
  * were given by a Redis that has forgotten it: nobody decides before that has lapsed.
  */
 async function seedOf(
-  { history, clock, liveNodes, sleep }: ExchangeDependencies,
+  { history, clock, monotonic, liveNodes, sleep }: ExchangeDependencies,
   counters: Counters,
   plan: Partial<Limits>,
 ): Promise<SeedWindow[]> {
+  const startedAtMs = counters.windows.get('plan')?.startedAtMs;
   const lastMinute = async () => {
     const timeMs = clock();
     const since = await history.admittedSince(timeMs - WINDOW_MS + 1, counters.accountId);
@@ -152,11 +153,27 @@ async function seedOf(
   );
   // What this holder has admitted is among it.
   counters.windows.clear();
-  return [['plan', resumeWindow(past, plan)] as const, ...models].flatMap(([name, window]) =>
+  const own = sinceBoundary(past, startedAtMs, monotonic());
+  return [['plan', resumeWindow(own, plan)] as const, ...models].flatMap(([name, window]) =>
     window.startedAt === undefined
       ? []
       : [{ name, age: -window.startedAt, count: window.requests, tokens: window.tokens }],
   );
+}
+
+/**
+ * Those of the window that runs, where a holder knew when the last one began or ended: two windows
+ * that are taken for one would end too early. What began up to a second before may still count.
+ */
+function sinceBoundary<Past extends { readonly atMs: number }>(
+  past: readonly Past[],
+  startedAtMs: number | undefined,
+  nowMs: number,
+): readonly Past[] {
+  if (startedAtMs === undefined) return past;
+  const startMs = startedAtMs - nowMs;
+  const boundaryMs = startMs > -WINDOW_MS ? startMs : startMs + WINDOW_MS;
+  return past.filter(({ atMs }) => atMs >= boundaryMs - LAPSE_MS);
 }
 
 /** From another mark on, what counts here is what is open: the books have the rest. */

@@ -32,6 +32,16 @@ test('nodes that die take nothing with them for longer than a lease', async () =
   expect(dying.share).toBeGreaterThan(0.93);
 });
 
+test.each(['requests', 'tokens'] as const)(
+  'a Redis that forgets in the middle of a window is told of it: %s',
+  async (bound) => {
+    const demand = { bound, spread: 'even', times: 10 } as const;
+    const told = await simulateCluster({ ...SMALL, ...demand, redisForgets: true });
+    expect(told.overAdmitted).toBe(0);
+    expect(told.share).toBeGreaterThan(0.98);
+  },
+);
+
 test('without Redis each node goes on with its share, and comes back to the limit', async () => {
   const demand = { bound: 'requests', spread: 'uneven', times: 10 } as const;
   const away = await simulateCluster({ ...SMALL, ...demand, redisAwayMs: 10_000 });

@@ -8,11 +8,16 @@ import type { World } from '../world.ts';
 import type { Admission } from './book.ts';
 import type { Arrival } from './demand.ts';
 
+export const ACCOUNT = 'acct_simulated';
+export const MODEL = 'simulated';
+
 /** What a node is asked; one that has to ask Redis answers later. */
 export type NodeLimits = { readonly claim: (request: ClaimRequest) => Awaitable<ClaimResult> };
 
 export type Played = {
   readonly admissions: readonly Admission[];
+  /** Those that have ended and were settled, in that order. */
+  readonly settled: readonly Admission[];
   readonly refused: number;
   /** Milliseconds until each claim was decided; most of them are zero. */
   readonly decidedMs: readonly number[];
@@ -36,6 +41,7 @@ export function play(
   nodeOf: (arrival: Arrival) => NodeLimits,
 ): Play {
   const admissions: Admission[] = [];
+  const ended: Admission[] = [];
   const decidedMs: number[] = [];
   const running = new Map<Admission, { readonly node: NodeLimits; readonly claim: Claim }>();
   const dead = new Set<NodeLimits>();
@@ -60,6 +66,7 @@ export function play(
       if (!running.delete(admission)) return;
       admission.endedMs = world.monotonic();
       admission.settled = true;
+      ended.push(admission);
       result.claim.settle(arrival.usedTokens);
     });
   }
@@ -68,7 +75,7 @@ export function play(
     world.after(startsMs + arrival.atMs - world.monotonic(), () => void ask(arrival));
   }
   return {
-    played: () => ({ admissions, refused, decidedMs }),
+    played: () => ({ admissions, settled: ended, refused, decidedMs }),
     kill(node) {
       dead.add(node);
       for (const [admission, run] of [...running]) {
@@ -84,8 +91,8 @@ function requestOf(arrival: Arrival, startedAt: number, plan: Plan): ClaimReques
   return {
     requestId: arrival.id,
     startedAt,
-    accountId: 'acct_simulated',
-    model: 'simulated',
+    accountId: ACCOUNT,
+    model: MODEL,
     plan,
     incident: undefined,
     promptTokens: arrival.promptTokens,

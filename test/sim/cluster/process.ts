@@ -6,7 +6,7 @@ import { createLimits } from '../../../src/limits/limits.ts';
 import type { World } from '../world.ts';
 
 /** Nothing was admitted before the world began. */
-export const NO_PAST: AdmissionHistory = {
+const NO_PAST: AdmissionHistory = {
   admittedSince: () => [],
   mark: () => 0,
   usedBefore: () => 0,

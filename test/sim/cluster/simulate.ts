@@ -6,9 +6,10 @@ import type { Call } from '../../../src/limits/leased/script.ts';
 import { inWorld, type World } from '../world.ts';
 import { type Admission, chargedTokens, leastLimit, weightOf } from './book.ts';
 import { type Arrival, arrivals, type Bound, type Demand, limitOf, planOf } from './demand.ts';
+import { createHistory } from './history.ts';
 import { createNetwork } from './network.ts';
 import { play, WAITED_MS } from './play.ts';
-import { NO_PAST, processLimits } from './process.ts';
+import { processLimits } from './process.ts';
 import { createSimulatedRedis, type SimulatedRedis } from './redis.ts';
 import { createServer, type Server } from './server.ts';
 
@@ -20,6 +21,8 @@ export type Scenario = Demand & {
   readonly minutes: number;
   /** Redis answers nobody for so long, in the middle. */
   readonly redisAwayMs?: number;
+  /** Redis is started again in the middle, and knows nothing. */
+  readonly redisForgets?: boolean;
   /** So many nodes die in the middle, with all that they hold. */
   readonly deaths?: number;
 };
@@ -65,6 +68,7 @@ async function playCluster(world: World, scenario: Scenario): Promise<Report> {
   const demand = arrivals(world, scenario, { nodes: scenario.nodes, size, forMs });
   const network = createNetwork(world);
   const server = createServer(world.wall);
+  const history = createHistory(world, () => cluster.played());
   const nodes = new Map<number, Node>();
   for (let node = 0; node < scenario.nodes; node += 1) nodes.set(node, openNode(node));
 
@@ -73,7 +77,7 @@ async function playCluster(world: World, scenario: Scenario): Promise<Report> {
       JSON.stringify(server.decide(keys, JSON.parse(call) as Call)),
     );
     const limits = createLeasedLimits({
-      ...{ redis, local: processLimits(world), holder: `node_${node}`, history: NO_PAST },
+      ...{ redis, local: processLimits(world), holder: `node_${node}`, history },
       ...{ clock: world.wall, monotonic: world.monotonic, sleep: world.sleep },
       every: (ms, work) => every(world, ms, work),
       liveNodes: () => nodes.size,
@@ -94,7 +98,8 @@ async function playCluster(world: World, scenario: Scenario): Promise<Report> {
   const alone = play(world, demand, plan, () => one);
 
   const endsMs = world.monotonic() + forMs;
-  const { redisAwayMs = 0, deaths = 0 } = scenario;
+  const { redisAwayMs = 0, redisForgets = false, deaths = 0 } = scenario;
+  if (redisForgets) world.after(forMs / 2, server.forget);
   if (redisAwayMs > 0) {
     world.after(forMs / 2, () => network.setAway(true));
     world.after(forMs / 2 + redisAwayMs, () => network.setAway(false));
