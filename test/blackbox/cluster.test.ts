@@ -1,0 +1,134 @@
+// Two servers over one PostgreSQL: each sees the other and what operators change, one leads, one may
+// be replaced without a refused request, and one that dies leaves nothing behind.
+
+import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
+import { catalogFor } from '../support/catalog.ts';
+import { type Caller, generate, openStream } from '../support/client.ts';
+import { type Gateway, startGateway, type TestAccount } from '../support/gateway.ts';
+import { newPostgresUrl } from '../support/postgres-database.ts';
+import { describeWithServices } from '../support/services.ts';
+import { startUpstream, type Upstream, waitUntil } from '../support/upstream.ts';
+
+setDefaultTimeout(90_000);
+
+type Node = {
+  readonly id: string;
+  readonly state: string;
+  readonly leader: boolean;
+  readonly catalog_digest: string;
+};
+
+type Confirmation = { readonly node: string; readonly confirmed_after_ms: number | null };
+
+describeWithServices('two servers over one database', ['PostgreSQL'], () => {
+  let upstream: Upstream;
+  let environment: Record<string, string>;
+  let catalog: string;
+  let one: Gateway;
+  let two: Gateway;
+  let account: TestAccount;
+
+  const start = (): Promise<Gateway> => startGateway({ catalog, environment });
+  const at = (gateway: Gateway, key = account.key): Caller => ({ url: gateway.url, key });
+  const status = async (gateway: Gateway, key = account.key): Promise<number> =>
+    (await generate(at(gateway, key), 'chat', 'ok')).status;
+
+  async function nodesOf(gateway: Gateway): Promise<readonly Node[]> {
+    return (await gateway.run('nodes'))['data'] as readonly Node[];
+  }
+
+  beforeAll(async () => {
+    upstream = await startUpstream();
+    catalog = catalogFor(upstream, ['ok', 'stall']);
+    environment = {
+      DATABASE_URL: await newPostgresUrl(),
+      OPERATOR_PORT: 'off',
+      DRAIN_DELAY_SECONDS: '1',
+    };
+    [one, two] = await Promise.all([start(), start()]);
+    account = await one.createAccount();
+  });
+
+  afterAll(async () => {
+    await Promise.all([one[Symbol.asyncDispose](), two[Symbol.asyncDispose]()]);
+    await upstream.close();
+  });
+
+  test('both are listed, one leads, and a key works at both', async () => {
+    const nodes = await nodesOf(one);
+    expect(nodes.map(({ state }) => state)).toEqual(['serving', 'serving']);
+    expect(nodes.filter(({ leader }) => leader)).toHaveLength(1);
+    expect(await nodesOf(two)).toHaveLength(2);
+    expect([await status(one), await status(two)]).toEqual([200, 200]);
+  });
+
+  test('the end of a key is confirmed by both, and refused by both from then on', async () => {
+    const { key, api_key } = (await one.run('key', 'create', account.id)) as {
+      key: string;
+      api_key: { id: string };
+    };
+    expect([await status(one, key), await status(two, key)]).toEqual([200, 200]);
+    const { nodes } = (await two.run('key', 'revoke', api_key.id)) as {
+      nodes: readonly Confirmation[];
+    };
+    expect([await status(one, key), await status(two, key)]).toEqual([401, 401]);
+    const ids = (await nodesOf(one)).map(({ id }) => id);
+    expect(nodes.map(({ node }) => node).sort()).toEqual(ids.sort());
+    for (const { confirmed_after_ms } of nodes) expect(confirmed_after_ms).toBeLessThan(5_000);
+  });
+
+  test('what operators set takes effect at both', async () => {
+    await one.run('maintenance', 'on');
+    await waitUntil(async () => (await status(one)) === 503 && (await status(two)) === 503);
+    await two.run('maintenance', 'off');
+    await waitUntil(async () => (await status(one)) === 200 && (await status(two)) === 200);
+  });
+
+  test('different catalogs are warned about', async () => {
+    const readiness = async (gateway: Gateway): Promise<unknown> => {
+      const answer = await fetch(`${gateway.url}/readyz`);
+      return ((await answer.json()) as { warnings: unknown }).warnings;
+    };
+    expect(await readiness(two)).toEqual([]);
+    await one.writeCatalog(`${catalog}\n# another\n`);
+    const expected = ['nodes serve 2 different catalogs'];
+    await waitUntil(async () => Bun.deepEquals(await readiness(two), expected));
+    const digests = (await nodesOf(one)).map(({ catalog_digest }) => catalog_digest);
+    expect(new Set(digests).size).toBe(2);
+    await one.writeCatalog(catalog);
+    await waitUntil(async () => Bun.deepEquals(await readiness(two), []));
+  });
+
+  test('one that is replaced is not ready first, and refuses nobody until then', async () => {
+    const leader = (await nodesOf(one)).find((node) => node.leader)?.id;
+    const leads = async (gateway: Gateway): Promise<boolean> =>
+      gateway.output().includes('this node leads');
+    const [leaving, staying] = (await leads(one)) ? [one, two] : [two, one];
+    const ready = async (): Promise<number> => (await fetch(`${leaving.url}/readyz`)).status;
+    const stopped = leaving.stop();
+    await waitUntil(async () => (await ready()) === 503);
+    expect(await status(leaving)).toBe(200);
+    expect(await stopped).toBe(0);
+    const left = await nodesOf(staying);
+    expect(left.map(({ id, leader: isLeader }) => [id === leader, isLeader])).toEqual([
+      [false, true],
+    ]);
+    const replaced = await start();
+    if (leaving === one) one = replaced;
+    else two = replaced;
+    expect(await nodesOf(staying)).toHaveLength(2);
+  });
+
+  test('one that dies leaves holds that the other one ends, and the lead', async () => {
+    const stream = await openStream(at(one), 'chat', 'stall');
+    expect(stream.status).toBe(200);
+    await one.kill();
+    await waitUntil(async () => two.output().includes('recovered 1 open holds'), 30_000);
+    await waitUntil(async () => {
+      const nodes = await nodesOf(two);
+      const [live] = nodes.filter(({ state }) => state === 'serving');
+      return live?.leader === true && nodes.some(({ state }) => state === 'dead');
+    }, 30_000);
+    expect(await status(two)).toBe(200);
+  });
+});
