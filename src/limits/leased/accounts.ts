@@ -2,8 +2,8 @@
 // exchange with Redis at a time for each, for all who wait. What is not used goes back by itself.
 
 import { LEASE_MS } from '../account.ts';
+import type { Asked } from './call.ts';
 import { type Counters, createCounters, hasUnused, rollWindows, slotsUsed } from './counters.ts';
-import type { Asked } from './exchange.ts';
 
 /** How often it is looked what has to be told. */
 const SWEEP_MS = 250;

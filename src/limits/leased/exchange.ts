@@ -2,66 +2,18 @@
 // needs and a little more, and takes the answer up. What Redis does not know it is told from the
 // books first. leased.ts sees to it that an account has one exchange at a time.
 
-import type { Span } from '../../core/calendar.ts';
-import type { Limits, Plan } from '../../core/plan.ts';
-import { resumeWindow, WINDOW_MS } from '../../core/window.ts';
-import type { AdmissionHistory } from '../contract.ts';
-import {
-  type Counters,
-  LAPSE_MS,
-  modelName,
-  type Need,
-  type PeriodCounter,
-  periodOf,
-  slotsOf,
-  slotsUsed,
-  type WindowCounter,
-  windowOf,
-} from './counters.ts';
-import {
-  type Call,
-  type Decide,
-  type Decided,
-  type Missing,
-  type Pair,
-  type PeriodAsked,
-  type SeedWindow,
-  type SlotsAsked,
-  UNLIMITED,
-  type WindowAsked,
-} from './script.ts';
+import { WINDOW_MS } from '../../core/window.ts';
+import { type Asked, callOf, periodNames, type Told } from './call.ts';
+import { type Counters, type PeriodCounter, periodOf, slotsUsed, windowOf } from './counters.ts';
+import type { Call, Decide, Decided, Missing } from './script.ts';
+import { type SeedDependencies, seedOf } from './seed.ts';
 
-export type ExchangeDependencies = {
+export type ExchangeDependencies = SeedDependencies & {
   readonly decide: Decide;
   /** Names this holder among all, and is new with each start. */
   readonly holder: string;
-  /** Unix milliseconds. */
-  readonly clock: () => number;
-  /** Milliseconds of a clock that never jumps. */
-  readonly monotonic: () => number;
-  readonly liveNodes: () => number;
-  readonly history: AdmissionHistory;
-  readonly sleep: (ms: number) => Promise<unknown>;
   /** In the place of the clock of Redis, in tests. */
   readonly redisClock?: () => number;
-};
-
-export type Asked = {
-  /** The plan that holds, where it is known: by it a window of the books is measured. */
-  readonly plan?: Plan;
-  /** Absent where only the present state is told and asked for. */
-  readonly need?: Need;
-  /** How many more like it wait. */
-  readonly waiting?: Pair;
-  /** The periods that have to be known. */
-  readonly periods: readonly PeriodAskedFor[];
-};
-
-export type PeriodAskedFor = {
-  readonly name: string;
-  readonly span: Span;
-  /** Whether what the books have of it counts too. */
-  readonly counts: boolean;
 };
 
 /** Telling Redis what it misses may show that more is missing. */
@@ -123,59 +75,6 @@ export function createExchange(dependencies: ExchangeDependencies) {
   }
 }
 
-/** What the books were asked for. */
-type Told = { readonly marks: ReadonlyMap<string, number>; readonly seed?: readonly SeedWindow[] };
-
-/**
- * What was admitted within the last minute, by all. Where others live they may still use what they
- * were given by a Redis that has forgotten it: nobody decides before that has lapsed.
- */
-async function seedOf(
-  { history, clock, monotonic, liveNodes, sleep }: ExchangeDependencies,
-  counters: Counters,
-  plan: Partial<Limits>,
-): Promise<SeedWindow[]> {
-  const startedAtMs = counters.windows.get('plan')?.startedAtMs;
-  const lastMinute = async () => {
-    const timeMs = clock();
-    const since = await history.admittedSince(timeMs - WINDOW_MS + 1, counters.accountId);
-    return since
-      .filter(({ accountId }) => accountId === counters.accountId)
-      .map((each) => ({ ...each, atMs: Math.min(0, each.startedAt - timeMs) }));
-  };
-  let past = await lastMinute();
-  if (past.length > 0 && liveNodes() > 1) {
-    await sleep(LAPSE_MS);
-    past = await lastMinute();
-  }
-  const models = [...Map.groupBy(past, ({ model }) => model)].map(
-    ([model, admitted]) => [modelName(model), resumeWindow(admitted, {})] as const,
-  );
-  // What this holder has admitted is among it.
-  counters.windows.clear();
-  const own = sinceBoundary(past, startedAtMs, monotonic());
-  return [['plan', resumeWindow(own, plan)] as const, ...models].flatMap(([name, window]) =>
-    window.startedAt === undefined
-      ? []
-      : [{ name, age: -window.startedAt, count: window.requests, tokens: window.tokens }],
-  );
-}
-
-/**
- * Those of the window that runs, where a holder knew when the last one began or ended: two windows
- * that are taken for one would end too early. What began up to a second before may still count.
- */
-function sinceBoundary<Past extends { readonly atMs: number }>(
-  past: readonly Past[],
-  startedAtMs: number | undefined,
-  nowMs: number,
-): readonly Past[] {
-  if (startedAtMs === undefined) return past;
-  const startMs = startedAtMs - nowMs;
-  const boundaryMs = startMs > -WINDOW_MS ? startMs : startMs + WINDOW_MS;
-  return past.filter(({ atMs }) => atMs >= boundaryMs - LAPSE_MS);
-}
-
 /** From another mark on, what counts here is what is open: the books have the rest. */
 function countFrom(counters: Counters, period: PeriodCounter, mark: number): void {
   if (period.mark !== undefined) {
@@ -187,79 +86,6 @@ function countFrom(counters: Counters, period: PeriodCounter, mark: number): voi
   }
   period.mark = mark;
   period.before = undefined;
-}
-
-/** Those that are asked for, and all others that something was taken from. */
-function periodNames({ periods }: Counters, { periods: asked }: Asked): readonly string[] {
-  return [...new Set([...asked.map(({ name }) => name), ...periods.keys()])];
-}
-
-function callOf(
-  counters: Counters,
-  asked: Asked,
-  { marks, seed }: Told,
-  nowMs: number,
-): Omit<Call, 'seq' | 'holder' | 'nodes' | 'now'> {
-  const { need } = asked;
-  const wish = wishOf(counters, asked, nowMs);
-  const names = (held: Iterable<string>, needed: readonly { readonly name: string }[] = []) => [
-    ...new Set([...held, ...needed.map(({ name }) => name)]),
-  ];
-  const windows = names(counters.windows.keys(), need?.windows).map((name): WindowAsked => {
-    const window = windowOf(counters, name);
-    const needed = need?.windows.find((each) => each.name === name);
-    const limit = needed?.limit ?? window.limit;
-    return {
-      name,
-      start: window.start,
-      age: Math.max(0, Math.floor(nowMs - (window.startedAtMs ?? nowMs))),
-      latest: Math.max(0, Math.floor(nowMs - (window.takenAtMs ?? nowMs))),
-      keep: [window.count, window.tokens],
-      need: needed === undefined || need === undefined ? [0, 0] : need.take,
-      wish: [limit[0] === UNLIMITED ? 0 : wish[0], limit[1] === UNLIMITED ? 0 : wish[1]],
-      limit,
-    };
-  });
-  const slots = names(counters.slots.keys(), need?.slots).map((name): SlotsAsked => {
-    const needed = need?.slots.find((each) => each.name === name);
-    const limit = needed?.limit ?? slotsOf(counters, name).limit;
-    return {
-      name,
-      keep: slotsUsed(counters, name),
-      need: needed === undefined || need === undefined ? 0 : need.take[0],
-      wish: limit === UNLIMITED ? 0 : wish[0],
-      limit,
-    };
-  });
-  const periods = periodNames(counters, asked).map((name): PeriodAsked => {
-    const period = periodOf(counters, name);
-    const needed = need?.periods.find((each) => each.name === name);
-    const limit = needed?.limit ?? period.limit;
-    return {
-      name,
-      known: period.mark ?? -1,
-      mark: marks.get(name) ?? -1,
-      before: period.before ?? -1,
-      counts: asked.periods.some((each) => each.name === name && each.counts),
-      keep: period.used,
-      need: needed === undefined || need === undefined ? 0 : need.take[1],
-      wish: limit === UNLIMITED ? 0 : wish[1],
-      limit,
-    };
-  });
-  return {
-    epoch: counters.epoch,
-    windows,
-    slots,
-    periods,
-    ...(seed === undefined ? {} : { seed }),
-  };
-}
-
-/** As much again as was taken since the last call, twice over, and what waits; nothing after a rest. */
-function wishOf({ taken, knownAtMs }: Counters, { waiting = [0, 0] }: Asked, nowMs: number): Pair {
-  const factor = nowMs - knownAtMs < LAPSE_MS ? 2 : 0;
-  return [waiting[0] + factor * taken.count, waiting[1] + factor * taken.tokens];
 }
 
 function withdrawUnused(counters: Counters): void {
@@ -275,7 +101,7 @@ function takeUp(counters: Counters, call: Call, reply: Decided, sentAtMs: number
       reply.windows[index] ?? NOTHING;
     if (over === 1 || start === 0) counters.windows.delete(asked.name);
     if (start === 0) continue;
-    const window: WindowCounter = windowOf(counters, asked.name);
+    const window = windowOf(counters, asked.name);
     counters.windows.set(asked.name, window);
     window.start = start;
     window.startedAtMs = sentAtMs + leftMs - WINDOW_MS;

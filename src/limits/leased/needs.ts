@@ -8,6 +8,7 @@ import { SLICE_TOKENS } from '../../core/price.ts';
 import { resetSeconds, type Window } from '../../core/window.ts';
 import type { ClaimRequest, LimitUsage } from '../contract.ts';
 import { remainders, retryAfter, type Scope, viewOf } from '../scope.ts';
+import type { Asked, PeriodAskedFor } from './call.ts';
 import {
   type Counters,
   modelName,
@@ -17,7 +18,6 @@ import {
   slotsUsed,
   windowOf,
 } from './counters.ts';
-import type { Asked, PeriodAskedFor } from './exchange.ts';
 import { UNLIMITED } from './script.ts';
 
 export type Wanted = Asked & { readonly need: Need };

@@ -1,0 +1,120 @@
+// The call of one exchange, out of what a holder has and what a request needs. Pure; exchange.ts sends
+// it.
+
+import type { Span } from '../../core/calendar.ts';
+import type { Plan } from '../../core/plan.ts';
+import {
+  type Counters,
+  LAPSE_MS,
+  type Need,
+  periodOf,
+  slotsOf,
+  slotsUsed,
+  windowOf,
+} from './counters.ts';
+import {
+  type Call,
+  type Pair,
+  type PeriodAsked,
+  type SeedWindow,
+  type SlotsAsked,
+  UNLIMITED,
+  type WindowAsked,
+} from './script.ts';
+
+export type Asked = {
+  /** The plan that holds, where it is known: by it a window of the books is measured. */
+  readonly plan?: Plan;
+  /** Absent where only the present state is told and asked for. */
+  readonly need?: Need;
+  /** How many more like it wait. */
+  readonly waiting?: Pair;
+  /** The periods that have to be known. */
+  readonly periods: readonly PeriodAskedFor[];
+};
+
+export type PeriodAskedFor = {
+  readonly name: string;
+  readonly span: Span;
+  /** Whether what the books have of it counts too. */
+  readonly counts: boolean;
+};
+
+/** What the books were asked for. */
+export type Told = {
+  readonly marks: ReadonlyMap<string, number>;
+  readonly seed?: readonly SeedWindow[];
+};
+
+/** Those that are asked for, and all others that something was taken from. */
+export function periodNames({ periods }: Counters, { periods: asked }: Asked): readonly string[] {
+  return [...new Set([...asked.map(({ name }) => name), ...periods.keys()])];
+}
+
+export function callOf(
+  counters: Counters,
+  asked: Asked,
+  { marks, seed }: Told,
+  nowMs: number,
+): Omit<Call, 'seq' | 'holder' | 'nodes' | 'now'> {
+  const { need } = asked;
+  const wish = wishOf(counters, asked, nowMs);
+  const names = (held: Iterable<string>, needed: readonly { readonly name: string }[] = []) => [
+    ...new Set([...held, ...needed.map(({ name }) => name)]),
+  ];
+  const windows = names(counters.windows.keys(), need?.windows).map((name): WindowAsked => {
+    const window = windowOf(counters, name);
+    const needed = need?.windows.find((each) => each.name === name);
+    const limit = needed?.limit ?? window.limit;
+    return {
+      name,
+      start: window.start,
+      age: Math.max(0, Math.floor(nowMs - (window.startedAtMs ?? nowMs))),
+      latest: Math.max(0, Math.floor(nowMs - (window.takenAtMs ?? nowMs))),
+      keep: [window.count, window.tokens],
+      need: needed === undefined || need === undefined ? [0, 0] : need.take,
+      wish: [limit[0] === UNLIMITED ? 0 : wish[0], limit[1] === UNLIMITED ? 0 : wish[1]],
+      limit,
+    };
+  });
+  const slots = names(counters.slots.keys(), need?.slots).map((name): SlotsAsked => {
+    const needed = need?.slots.find((each) => each.name === name);
+    const limit = needed?.limit ?? slotsOf(counters, name).limit;
+    return {
+      name,
+      keep: slotsUsed(counters, name),
+      need: needed === undefined || need === undefined ? 0 : need.take[0],
+      wish: limit === UNLIMITED ? 0 : wish[0],
+      limit,
+    };
+  });
+  const periods = periodNames(counters, asked).map((name): PeriodAsked => {
+    const period = periodOf(counters, name);
+    const needed = need?.periods.find((each) => each.name === name);
+    const limit = needed?.limit ?? period.limit;
+    return {
+      name,
+      known: period.mark ?? -1,
+      mark: marks.get(name) ?? -1,
+      before: period.before ?? -1,
+      counts: asked.periods.some((each) => each.name === name && each.counts),
+      keep: period.used,
+      need: needed === undefined || need === undefined ? 0 : need.take[1],
+      wish: limit === UNLIMITED ? 0 : wish[1],
+      limit,
+    };
+  });
+  return {
+    epoch: counters.epoch,
+    windows,
+    slots,
+    periods,
+    ...(seed === undefined ? {} : { seed }),
+  };
+}
+
+/** As much again as was taken since the last call, twice over, and what waits; nothing after a rest. */
+function wishOf({ taken, knownAtMs }: Counters, { waiting = [0, 0] }: Asked, nowMs: number): Pair {
+  const factor = nowMs - knownAtMs < LAPSE_MS ? 2 : 0;
+  return [waiting[0] + factor * taken.count, waiting[1] + factor * taken.tokens];
+}
