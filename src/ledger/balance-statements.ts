@@ -2,6 +2,7 @@
 // with what the row says then, or with `undefined` when its condition did not hold.
 
 import { and, eq, sql } from 'drizzle-orm';
+import { andThen } from '../core/awaitable.ts';
 import { AMOUNT_MAX, type Micro } from '../core/money.ts';
 import type { Database } from '../store/database.ts';
 import { balances } from '../store/money-tables.ts';
@@ -62,13 +63,13 @@ export function prepareBalanceStatements(database: Database) {
 
   return {
     /** Raises what is held, if the available balance covers it. Answers what is available then. */
-    reserve: async (accountId: string, amount: Micro) =>
-      (await reserve.get({ accountId, amount }))?.[0],
+    reserve: (accountId: string, amount: Micro) =>
+      andThen(reserve.get({ accountId, amount }), (row) => row?.[0]),
     /** Ends a hold of `held` and takes `debited`. */
-    spend: async (accountId: string, held: Micro, debited: Micro) =>
-      change(await spend.get({ accountId, held, debited })),
+    spend: (accountId: string, held: Micro, debited: Micro) =>
+      andThen(spend.get({ accountId, held, debited }), change),
     /** Adds to the balance, or takes from what is available, within the bounds that there are. */
-    move: async (accountId: string, amount: Micro) => change(await move.get({ accountId, amount })),
+    move: (accountId: string, amount: Micro) => andThen(move.get({ accountId, amount }), change),
     /** Throws `LedgerRefusal` for an unknown account. */
     async balance(accountId: string): Promise<Balance> {
       const found = await find.get({ accountId });

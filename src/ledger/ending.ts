@@ -2,6 +2,7 @@
 // and `recover.ts` call it inside their transaction.
 
 import { assert } from '../core/assert.ts';
+import { type Awaitable, andThen } from '../core/awaitable.ts';
 import type { Micro } from '../core/money.ts';
 import type { HoldPhase } from '../store/money-tables.ts';
 import type { ReleaseCommand, SettleCommand, Settlement } from './contract.ts';
@@ -54,11 +55,13 @@ export function createEndHold(parts: {
    * A charge within the hold is always covered; above it, the available balance pays down to zero,
    * or, where the ending stays within its hold, nothing does.
    */
-  async function payable(ended: OpenHold, charge: Micro, withinHold = false): Promise<Micro> {
+  function payable(ended: OpenHold, charge: Micro, withinHold = false): Awaitable<Micro> {
     if (charge <= ended.amount) return charge;
     if (withinHold) return ended.amount;
-    const most = (await statements.balance(ended.accountId)).available + ended.amount;
-    return charge < most ? charge : most;
+    return andThen(statements.balance(ended.accountId), ({ available }) => {
+      const most = available + ended.amount;
+      return charge < most ? charge : most;
+    });
   }
 
   async function book(
@@ -91,9 +94,9 @@ export function createEndHold(parts: {
     }
   }
 
-  async function record(ended: OpenHold, command: ReleaseCommand, amounts: Amounts): Promise<void> {
+  function record(ended: OpenHold, command: ReleaseCommand, amounts: Amounts): Awaitable<unknown> {
     const { served, usage } = command;
-    await statements.insertUsageRecord({
+    return statements.insertUsageRecord({
       requestId: command.requestId,
       accountId: ended.accountId,
       keyId: ended.keyId,

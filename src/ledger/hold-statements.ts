@@ -3,6 +3,7 @@
 
 import { and, eq, isNull, sql } from 'drizzle-orm';
 import type { ClientFormatName } from '../core/admit.ts';
+import { andThen } from '../core/awaitable.ts';
 import type { Micro } from '../core/money.ts';
 import type { Database } from '../store/database.ts';
 import { type HoldPhase, holds } from '../store/money-tables.ts';
@@ -137,14 +138,14 @@ export function prepareHoldStatements(database: Database) {
 
   return {
     /** Answers whether the hold is new; one with this request id stays as it is. */
-    insertHold: async (hold: Hold): Promise<boolean> => (await insert.run(hold)) === 1,
+    insertHold: (hold: Hold) => andThen(insert.run(hold), isOne),
     dispatchHold: dispatch.run,
     checkpointHold: async (command: CheckpointCommand) => {
       await checkpoint.run(command);
     },
     raiseHold: (requestId: string, amount: Micro) => raise.run({ requestId, amount }),
     /** Ends a hold that is still open and of that amount; answers whether there was one. */
-    endHold: async (command: HoldEnd): Promise<boolean> => (await end.run(command)) === 1,
+    endHold: (command: HoldEnd) => andThen(end.run(command), isOne),
     async findOpenHold(requestId: string): Promise<OpenHold | undefined> {
       const row = await findOpen.get({ requestId });
       return row === undefined ? undefined : openHoldOf(row);
@@ -153,6 +154,10 @@ export function prepareHoldStatements(database: Database) {
     /** The requests whose hold is open and older than an instant, with whose it is. */
     openHoldsBefore: (createdBefore: number) => openBefore.all({ createdBefore }),
   };
+}
+
+function isOne(count: number): boolean {
+  return count === 1;
 }
 
 export function openHoldOf(row: OpenHoldRow): OpenHold {

@@ -2,14 +2,15 @@
 // recovery compute charges again from these rows.
 
 import { assert } from '../core/assert.ts';
+import type { Awaitable } from '../core/awaitable.ts';
 import type { Price } from '../core/price.ts';
 import type { Statements } from './statements.ts';
 
 export type Prices = {
   /** Writes a version down when it is first used, and refuses another meaning for its name. */
-  readonly remember: (price: Price, model: string, nowMs: number) => Promise<void>;
+  readonly remember: (price: Price, model: string, nowMs: number) => Awaitable<void>;
   /** The numbers of a version that a hold names. */
-  readonly read: (version: string) => Promise<Price>;
+  readonly read: (version: string) => Awaitable<Price>;
   /** After a rollback: what was written may be gone, so nothing counts as known any more. */
   readonly forget: () => void;
 };
@@ -17,9 +18,8 @@ export type Prices = {
 export function createPrices(statements: Statements): Prices {
   const known = new Map<string, Price>();
 
-  async function remember(price: Price, model: string, nowMs: number): Promise<void> {
+  async function insert(price: Price, model: string, nowMs: number): Promise<void> {
     const { version, input, cachedInput, cacheWrite, output } = price;
-    if (known.has(version)) return;
     await statements.insertPriceVersion({
       version,
       model,
@@ -39,8 +39,8 @@ export function createPrices(statements: Statements): Prices {
     known.set(version, found);
   }
 
-  async function read(version: string): Promise<Price> {
-    const price = known.get(version) ?? (await find(version));
+  async function readAndKnow(version: string): Promise<Price> {
+    const price = await find(version);
     known.set(version, price);
     return price;
   }
@@ -52,5 +52,10 @@ export function createPrices(statements: Statements): Prices {
     return { version, input, cachedInput, cacheWrite, output };
   }
 
-  return { remember, read, forget: () => known.clear() };
+  return {
+    remember: (price, model, nowMs) =>
+      known.has(price.version) ? undefined : insert(price, model, nowMs),
+    read: (version) => known.get(version) ?? readAndKnow(version),
+    forget: () => known.clear(),
+  };
 }

@@ -5,6 +5,7 @@
 // while a balance is wrong, and the audit sees where the two part.
 
 import { hash } from 'node:crypto';
+import { type Awaitable, andThen } from '../core/awaitable.ts';
 import type { Micro } from '../core/money.ts';
 import {
   type AccountReceipt,
@@ -43,11 +44,9 @@ export function createReceipts(statements: Statements): {
 } {
   const heads = new Map<string, Head>();
 
-  async function headOf(accountId: string): Promise<Head> {
+  function headOf(accountId: string): Awaitable<Head> {
     if (heads.size >= HEADS_MAX) heads.clear();
-    const known = heads.get(accountId);
-    if (known !== undefined) return known;
-    return headAt(await statements.lastReceipt(accountId));
+    return heads.get(accountId) ?? andThen(statements.lastReceipt(accountId), headAt);
   }
 
   async function append(facts: ReceiptFacts): Promise<void> {

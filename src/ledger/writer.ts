@@ -38,9 +38,10 @@ export function createWriter(database: Database): Writer {
   const commands = createCommands(statements, database.savepoint);
   const lock = database.dialect === 'postgres' ? createLockBatch(database, statements) : undefined;
 
-  const apply = async (request: Request): Promise<Answer> => {
-    return { ok: true, result: await perform(commands, request) };
-  };
+  const apply = async (request: Request): Promise<Answer> => ({
+    ok: true,
+    result: await perform(commands, request),
+  });
 
   /** A command that is refused takes back what it wrote, and the others stay. */
   async function applyAlone(request: Request): Promise<Answer> {
@@ -77,7 +78,7 @@ export function createWriter(database: Database): Writer {
   }
 
   function write(batch: readonly Request[], isWhole: boolean): Promise<readonly Answer[]> {
-    return database.transaction(async () => {
+    return database.concurrently(async () => {
       const facts = await lock?.(batch);
       commands.begin(facts);
       if (!isWhole) return performInTurn(batch, applyAlone);

@@ -30,9 +30,9 @@ async function countedBooks(): Promise<OpenBooks & { readonly commits: () => num
   let count = 0;
   const counted: SqliteDatabase = {
     ...database,
-    transaction: (work) => {
+    concurrently: (work) => {
       count += 1;
-      return database.transaction(work);
+      return database.concurrently(work);
     },
   };
   return { ...booksOver(counted), commits: () => count };
