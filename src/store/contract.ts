@@ -28,8 +28,9 @@ export type Database = {
   /**
    * Runs `work` in one transaction: committed when its promise is fulfilled, rolled back when it is
    * rejected. Whatever the same task asks of this database meanwhile belongs to it, through `db` or
-   * a prepared statement; other tasks see nothing of it. Transactions do not nest. SQLite: immediate,
-   * one after the other. PostgreSQL: read committed, on a connection of its own, with timeouts.
+   * a prepared statement; other tasks see nothing of it. Transactions do not nest, and come one after
+   * the other, of all processes: what `work` has read stays so until it has written. PostgreSQL has
+   * them on a connection of their own, with timeouts.
    */
   readonly transaction: <T>(work: (tx: Queries) => Promise<T>) => Promise<T>;
   /**
@@ -37,6 +38,11 @@ export type Database = {
    * with the power. It survives the death of the process.
    */
   readonly quickly: <T>(work: (tx: Queries) => Promise<T>) => Promise<T>;
+  /**
+   * A transaction beside those of others, where there can be such: it locks by itself what it
+   * decides by. The ledger's.
+   */
+  readonly concurrently: <T>(work: (tx: Queries) => Promise<T>) => Promise<T>;
   /**
    * A transaction whose statements and waits for locks may take many minutes: for migrations, and for
    * what moves all rows.

@@ -90,6 +90,7 @@ export function openDatabase(options: DatabaseOptions): SqliteDatabase {
     },
     prepare: (query) => prepareStatement(connection, whenFree, query),
     transaction: (work) => transactions.run({ mode: 'IMMEDIATE', sync }, () => work(db)),
+    concurrently: (work) => transactions.run({ mode: 'IMMEDIATE', sync }, () => work(db)),
     patiently: (work) => transactions.run({ mode: 'IMMEDIATE', sync }, () => work(db)),
     quickly: (work) => transactions.run({ mode: 'IMMEDIATE', sync: 'normal' }, () => work(db)),
     savepoint: transactions.savepoint,

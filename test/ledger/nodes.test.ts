@@ -75,13 +75,13 @@ describeWithServices('several ledgers over one database', ['PostgreSQL'], () => 
   test.each(['drop', 'double', 'swallow'] as const)(
     'find out what a commit did whose replies went wrong: %s',
     async (fault) => {
-      const node = openPostgres({ url: proxy.url, max: 2, statementTimeoutMs: 60 });
+      const node = openPostgres({ url: proxy.url, max: 2, statementTimeoutMs: 100 });
       const write = createWriter(node);
       const books = createBooks(database);
       const account = `unsure-${fault}`;
       await addAccount({ database, ledger: undefined as never, books }, account);
       await write([{ name: 'credit', command: creditOf(account, account, 1_000n) }]);
-      for (let skipped = 0; skipped < 16; skipped += 1) {
+      for (let skipped = 0; skipped < 14; skipped += 1) {
         const id = `req_${fault}_${skipped}`;
         const batch: Request[] = [
           { name: 'hold', command: holdOf(id, account, 30n) },
@@ -93,9 +93,10 @@ describeWithServices('several ledgers over one database', ['PostgreSQL'], () => 
         clearTimeout(healing);
         proxy.heal();
         // What was not written then is now; what was written is not written again.
-        const again = await write([{ name: 'settle', command: settleOf(id, 15n) }]);
-        const sure = again[0]?.ok === true ? again : [(await write(batch))[1]];
-        expect(sure).toMatchObject([{ ok: true, result: { debited: 15n } }]);
+        let sure = await write(batch);
+        for (let tries = 0; tries < 5 && sure[1]?.ok !== true; tries += 1)
+          sure = await write(batch);
+        expect(sure[1]).toMatchObject({ ok: true, result: { debited: 15n } });
         if (first[1]?.ok === true) expect(first[1].result).toMatchObject({ debited: 15n });
         expect((await books.balance(account)).posted).toBe(1_000n - 15n * BigInt(skipped + 1));
       }

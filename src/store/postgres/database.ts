@@ -16,7 +16,7 @@ import {
   TRANSACTION_ABORTED,
   UnknownOutcome,
 } from './error.ts';
-import { LEDGER_AT_WORK } from './locks.ts';
+import { LEDGER_AT_WORK, WRITING } from './locks.ts';
 import { toPostgres } from './placeholders.ts';
 import { createPool } from './pool.ts';
 import type { Reply, Session } from './session.ts';
@@ -44,6 +44,8 @@ const SHORT_WAIT = "set local lock_timeout = '250ms'";
 const SETTLED_TRIES = 10;
 const SETTLED_PAUSE_MS = 50;
 const LOCK_NOT_AVAILABLE = '55P03';
+const NO_DISK = 'set local synchronous_commit = off';
+const ONE_BY_ONE = `select pg_advisory_xact_lock(${WRITING})`;
 const NO_LEDGER = `select pg_advisory_xact_lock(${LEDGER_AT_WORK})`;
 
 type Transaction = {
@@ -135,6 +137,16 @@ export function openPostgres(options: PostgresOptions): Database {
     }
   }
 
+  /** Those of this process wait here, and not each with a session of its own. */
+  let last: Promise<unknown> = Promise.resolve();
+  function inTurn<T>(run: () => Promise<T>): Promise<T> {
+    // One that is asked for inside another is refused, and waits for nobody.
+    if (ambient.getStore()?.state === 'open') return run();
+    const done = last.then(run);
+    last = done.catch(() => undefined);
+    return done;
+  }
+
   return {
     dialect: 'postgres',
     db,
@@ -146,9 +158,10 @@ export function openPostgres(options: PostgresOptions): Database {
       );
     },
     prepare: (query) => prepareOn(ask, query),
-    transaction: (work) => inTransaction(['begin'], work),
+    transaction: (work) => inTurn(() => inTransaction(['begin', ONE_BY_ONE], work)),
+    concurrently: (work) => inTransaction(['begin'], work),
     patiently: (work) => inTransaction(['begin', ...UNHURRIED], work, PATIENT_MS),
-    quickly: (work) => inTransaction(['begin', 'set local synchronous_commit = off'], work),
+    quickly: (work) => inTurn(() => inTransaction(['begin', NO_DISK, ONE_BY_ONE], work)),
     snapshot: (read) => inTransaction(['begin isolation level repeatable read read only'], read),
     async savepoint(work) {
       const transaction = ambient.getStore();
@@ -181,8 +194,9 @@ async function askWithin(
   try {
     return await transaction.session.query(text, values);
   } catch (cause) {
+    if (isEcho(cause)) throw transaction.failure ?? cause;
     transaction.failure ??= cause;
-    throw isEcho(cause) ? transaction.failure : cause;
+    throw cause;
   }
 }
 

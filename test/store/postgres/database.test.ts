@@ -263,8 +263,8 @@ describeWithServices('PostgreSQL', ['PostgreSQL'], () => {
     test('a commit that nobody answers is said to be unknown', async () => {
       const database = open({ url: proxy.url, max: 1, statementTimeoutMs: 100 });
       await database.transaction(() => Promise.resolve(add(database, 'known')));
-      // Of the transaction: begin, insert, the question; then the commit.
-      proxy.harm('swallow', 3);
+      // Of the transaction: begin, its turn, insert, the question; then the commit.
+      proxy.harm('swallow', 4);
       const unknown = await database
         .transaction(() => Promise.resolve(add(database, 'unknown')))
         .catch((cause: Error) => cause);
