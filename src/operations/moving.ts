@@ -59,7 +59,7 @@ export async function importInstallation(
   guard: () => Promise<void>,
 ): Promise<Imported> {
   const tables = archiveTables();
-  return database.transaction(async () => {
+  return database.patiently(async () => {
     await guard();
     await refuseFull(database, tables);
     const { counts, madeBy, exported } = await fill(database, tables, path);
@@ -145,7 +145,11 @@ async function fill(
 async function verifiedFacts(database: Database): Promise<LedgerFacts> {
   let differences = 0;
   // It is in the caller's transaction already, and sees one state of the database.
-  const here: Database = { ...database, snapshot: (read) => read(database.db) };
+  const here: Database = {
+    ...database,
+    snapshot: (read) => read(database.db),
+    settled: (read) => read(),
+  };
   for await (const _ of findDifferences(here)) differences += 1;
   return { ...(await ledgerFacts(database)), differences: String(differences) };
 }
