@@ -272,8 +272,11 @@ describe('a kill', () => {
 describe('a database has one server', () => {
   test('a second one is refused, the command line works beside it, and a kill makes it free', async () => {
     await using gateway = await start();
-    for (const database of ['./data/tollgate.db', `./data/../data/tollgate.db`]) {
-      const environment = { PORT: '0', DATABASE_URL: `sqlite:${database}` };
+    for (const [database, workers] of [
+      ['./data/tollgate.db', '1'],
+      ['./data/../data/tollgate.db', '2'],
+    ] as const) {
+      const environment = { PORT: '0', WORKERS: workers, DATABASE_URL: `sqlite:${database}` };
       const second = await runCommand(gateway.directory, environment, ['serve']);
       expect([second.code, second.stdout]).toEqual([1, '']);
       expect(second.stderr).toContain('Another tollgate serves the database');
@@ -282,9 +285,11 @@ describe('a database has one server', () => {
     const account = await gateway.createAccount();
     expect((await generate(account, 'chat', 'ok', { max_tokens: 100 })).status).toBe(200);
     await gateway.kill();
-    await using again = await start({}, { directory: gateway.directory });
+    await using again = await start({ WORKERS: '2' }, { directory: gateway.directory });
     const caller = { url: again.url, key: account.key };
     expect((await generate(caller, 'chat', 'ok', { max_tokens: 100 })).status).toBe(200);
+    const third = await runCommand(gateway.directory, { PORT: '0' }, ['serve']);
+    expect([third.code, third.stderr.includes('Another tollgate serves')]).toEqual([1, true]);
     expect(await again.stop()).toBe(0);
   });
 });

@@ -97,6 +97,7 @@ function storyOf(attempts: unknown): RequestStory {
       dispatchedAt: T0,
       checkpointAt: null,
       endedAt: T0 + 600,
+      boot: '',
     },
     record: {
       ...ENDED,

@@ -41,6 +41,7 @@ export const HOLD: RequestStory['hold'] = {
   dispatchedAt: null,
   checkpointAt: null,
   endedAt: null,
+  boot: '',
 };
 
 export const UNDER_WAY: RequestStory = {
