@@ -9,7 +9,7 @@ import {
   writeCatalogNote,
   writeReloadRequest,
 } from '../../src/catalog/notes.ts';
-import { newDatabase, temporaryDirectory } from '../support/database.ts';
+import { newDatabase, tamper, temporaryDirectory } from '../support/database.ts';
 
 const database = await newDatabase(temporaryDirectory());
 afterAll(() => database.close());
@@ -47,7 +47,7 @@ test('a request for a reload is the last one', async () => {
 test.each(['', '{', '[]', '{"version":1}', JSON.stringify({ ...NOTE, warnings: 'none' })])(
   'the note %p is none',
   async (value) => {
-    database.connection.run("UPDATE server_notes SET value = ? WHERE name = 'catalog'", [value]);
+    await tamper(database, `UPDATE server_notes SET value = '${value}' WHERE name = 'catalog'`);
     expect(await readCatalogNote(database)).toBeUndefined();
   },
 );

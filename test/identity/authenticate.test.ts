@@ -9,7 +9,7 @@ import {
   CACHE_TIME_MS,
   createAuthenticator,
 } from '../../src/identity/authenticate.ts';
-import { newDatabase, temporaryDirectory } from '../support/database.ts';
+import { newDatabase, tamper, temporaryDirectory } from '../support/database.ts';
 import { addAccount, createIdentity } from './parts.ts';
 
 const database = await newDatabase(temporaryDirectory());
@@ -86,12 +86,12 @@ test('an unknown key is remembered as such, and for no longer than a known one',
   const account = await addAccount(identity);
   const old = await identity.keys.create({ accountId: account.id }, 'operator');
   const authenticator = createAuthenticator(identity);
-  database.connection.run('UPDATE api_keys SET digest = ? WHERE id = ?', ['hidden', old.row.id]);
+  await tamper(database, `UPDATE api_keys SET digest = 'hidden' WHERE id = '${old.row.id}'`);
   expect(await ask(authenticator, old.key)).toBe('invalid_api_key');
-  database.connection.run('UPDATE api_keys SET digest = ? WHERE id = ?', [
-    old.row.digest,
-    old.row.id,
-  ]);
+  await tamper(
+    database,
+    `UPDATE api_keys SET digest = '${old.row.digest}' WHERE id = '${old.row.id}'`,
+  );
   expect(await ask(authenticator, old.key)).toBe('invalid_api_key');
   identity.advance(CACHE_TIME_MS);
   expect(await ask(authenticator, old.key)).toBe(old.row.id);
@@ -119,7 +119,7 @@ test('a flood of unknown keys neither grows the cache nor pushes a real key out'
   }
   expect(authenticator.cachedKeys()).toBe(10_001);
   // Gone from the database, so this answer can only come from the cache.
-  database.connection.run('UPDATE api_keys SET digest = ? WHERE id = ?', ['gone', row.id]);
+  await tamper(database, `UPDATE api_keys SET digest = 'gone' WHERE id = '${row.id}'`);
   expect(await ask(authenticator, key)).toBe(row.id);
 });
 

@@ -10,7 +10,7 @@ import { listAuditEvents } from '../../src/identity/audit.ts';
 import { digestKey } from '../../src/identity/key-digest.ts';
 import { keyRecord } from '../../src/identity/key-record.ts';
 import { auditEvents } from '../../src/store/tables.ts';
-import { newDatabase, temporaryDirectory } from '../support/database.ts';
+import { newDatabase, sqliteTest, temporaryDirectory } from '../support/database.ts';
 import { addAccount, createIdentity, START_MS } from './parts.ts';
 
 const directory = temporaryDirectory();
@@ -55,16 +55,19 @@ describe('creation', () => {
     expect(event).toMatchObject({ action: 'api_key.created', actor: 'operator', subject: row.id });
   });
 
-  test('the key is nowhere in the files of the database', async () => {
-    const account = await addAccount(identity);
-    const { key, row } = await keys.create({ accountId: account.id }, 'operator');
-    const bytes = ['keys.db', 'keys.db-wal'].map((name) =>
-      readFileSync(join(directory, name)).toString('latin1'),
-    );
-    expect(bytes.some((text) => text.includes(row.digest))).toBe(true);
-    expect(bytes.some((text) => text.includes(key.slice(3)))).toBe(false);
-    expect(bytes.some((text) => text.includes(key.slice(8, 24)))).toBe(false);
-  });
+  sqliteTest('it looks into a file')(
+    'the key is nowhere in the files of the database',
+    async () => {
+      const account = await addAccount(identity);
+      const { key, row } = await keys.create({ accountId: account.id }, 'operator');
+      const bytes = ['keys.db', 'keys.db-wal'].map((name) =>
+        readFileSync(join(directory, name)).toString('latin1'),
+      );
+      expect(bytes.some((text) => text.includes(row.digest))).toBe(true);
+      expect(bytes.some((text) => text.includes(key.slice(3)))).toBe(false);
+      expect(bytes.some((text) => text.includes(key.slice(8, 24)))).toBe(false);
+    },
+  );
 
   test('is refused beyond the plan, and a revoked or expired key makes room', async () => {
     const account = await addAccount(identity, 'starter');

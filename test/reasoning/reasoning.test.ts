@@ -2,6 +2,7 @@
 // and that trouble stays inside.
 
 import { afterAll, describe, expect, test } from 'bun:test';
+import { eq } from 'drizzle-orm';
 import fc from 'fast-check';
 import {
   type CallingTurn,
@@ -13,7 +14,14 @@ import {
 } from '../../src/reasoning/reasoning.ts';
 import type { Bounds } from '../../src/reasoning/rows.ts';
 import type { SqliteDatabase } from '../../src/store/database.ts';
-import { newDatabase, temporaryDirectory } from '../support/database.ts';
+import { reasoning } from '../../src/store/tables.ts';
+import {
+  newDatabase,
+  sqliteTest,
+  TEST_DIALECT,
+  tamper,
+  temporaryDirectory,
+} from '../support/database.ts';
 
 const directory = temporaryDirectory();
 const SECRET = 's'.repeat(32);
@@ -110,15 +118,16 @@ describe('what is found', () => {
     const store = await open({ database });
     await store.keep(turn('acct_a', 'call_0'), thought('A'));
     await store.keep(turn('acct_b', 'call_0'), thought('B'));
-    const swap = (id: number, with_: number): void =>
-      void database.connection.run(
-        'UPDATE reasoning SET sealed = (SELECT sealed FROM reasoning WHERE id = ?) WHERE id = ?',
-        [with_, id],
-      );
-    swap(2, 1);
+    await tamper(
+      database,
+      'UPDATE reasoning SET sealed = (SELECT sealed FROM reasoning WHERE id = 1) WHERE id = 2',
+    );
     expect(await store.find(turn('acct_b', 'call_0'))).toBeUndefined();
     expect(await store.find(turn('acct_a', 'call_0'))).toEqual(thought('A'));
-    database.connection.run("UPDATE reasoning SET sealed = x'00' WHERE id = 1");
+    await database.db
+      .update(reasoning)
+      .set({ sealed: Uint8Array.of(0) })
+      .where(eq(reasoning.id, 1));
     expect(await store.find(turn('acct_a', 'call_0'))).toBeUndefined();
     await database.close();
   });
@@ -170,10 +179,8 @@ test('a sweep removes a few rows only, and the next ones the rest', async () => 
   let now = 10 * HOUR;
   const store = await open({ database, clock: () => now });
   for (let n = 0; n < 100; n += 1) {
-    database.connection.run("INSERT INTO reasoning VALUES (null, 'acct_a', ?, ?, 300, x'00')", [
-      randomBytes(32),
-      now,
-    ]);
+    const row = { accountId: 'acct_a', createdAt: now, size: 300, sealed: Uint8Array.of(0) };
+    await database.db.insert(reasoning).values({ ...row, digest: randomBytes(32) });
   }
   now += 2 * HOUR;
   await store.sweep();
@@ -263,7 +270,7 @@ test('law: whatever is done, the bounds hold, the oldest go first, and what is l
         expect(await store.find(turn(account, id))).toEqual(found);
       }
     }),
-    { numRuns: 60 },
+    { numRuns: TEST_DIALECT === 'postgres' ? 10 : 60 },
   );
   await database.close();
 });
@@ -280,36 +287,42 @@ test('rows that another process has removed are no longer counted', async () => 
   await database.close();
 });
 
-test('a database that refuses is told of once a call, and nothing throws', async () => {
-  const database = await newDatabase(directory);
-  const troubles: unknown[] = [];
-  const store = await open({ database, onTrouble: (error) => troubles.push(error) });
-  await store.keep(turn('acct_a', 'call_0'), thought('a secret thought'));
-  database.connection.run('PRAGMA query_only = ON');
-  await store.keep(turn('acct_a', 'call_1'), thought('a secret thought'));
-  expect(await store.find(turn('acct_a', 'call_0'))).toEqual(thought('a secret thought'));
-  database.connection.run('PRAGMA query_only = OFF');
-  database.connection.run('DROP TABLE reasoning');
-  await store.keep(turn('acct_a', 'call_1'), thought('a secret thought'));
-  expect(await store.find(turn('acct_a', 'call_0'))).toBeUndefined();
-  await store.sweep();
-  expect(troubles).toHaveLength(4);
-  expect(Bun.inspect(troubles)).not.toContain('a secret thought');
-  await database.close();
-});
+sqliteTest('it makes a connection refuse')(
+  'a database that refuses is told of once a call, and nothing throws',
+  async () => {
+    const database = await newDatabase(directory);
+    const troubles: unknown[] = [];
+    const store = await open({ database, onTrouble: (error) => troubles.push(error) });
+    await store.keep(turn('acct_a', 'call_0'), thought('a secret thought'));
+    database.connection.run('PRAGMA query_only = ON');
+    await store.keep(turn('acct_a', 'call_1'), thought('a secret thought'));
+    expect(await store.find(turn('acct_a', 'call_0'))).toEqual(thought('a secret thought'));
+    database.connection.run('PRAGMA query_only = OFF');
+    database.connection.run('DROP TABLE reasoning');
+    await store.keep(turn('acct_a', 'call_1'), thought('a secret thought'));
+    expect(await store.find(turn('acct_a', 'call_0'))).toBeUndefined();
+    await store.sweep();
+    expect(troubles).toHaveLength(4);
+    expect(Bun.inspect(troubles)).not.toContain('a secret thought');
+    await database.close();
+  },
+);
 
-test('neither the file nor the log beside it has a readable thought', async () => {
-  const path = `${directory}/clear.db`;
-  const database = await newDatabase(directory, 'clear');
-  await (await open({ database })).keep(
-    turn('acct_a', 'call_readable_id'),
-    thought('a readable thought'),
-  );
-  for (const file of [path, `${path}-wal`]) {
-    const content = Buffer.from(await Bun.file(file).arrayBuffer());
-    for (const word of ['readable', 'thought', 'call_']) {
-      expect([file, word, content.includes(word)]).toEqual([file, word, false]);
+sqliteTest('it looks into a file')(
+  'neither the file nor the log beside it has a readable thought',
+  async () => {
+    const path = `${directory}/clear.db`;
+    const database = await newDatabase(directory, 'clear');
+    await (await open({ database })).keep(
+      turn('acct_a', 'call_readable_id'),
+      thought('a readable thought'),
+    );
+    for (const file of [path, `${path}-wal`]) {
+      const content = Buffer.from(await Bun.file(file).arrayBuffer());
+      for (const word of ['readable', 'thought', 'call_']) {
+        expect([file, word, content.includes(word)]).toEqual([file, word, false]);
+      }
     }
-  }
-  await database.close();
-});
+    await database.close();
+  },
+);

@@ -48,17 +48,33 @@ export function connectAgain(database: SqliteDatabase): Database {
 /** Takes away the triggers that refuse what the books never do, so that a test may do it. */
 export async function dropGuards(database: Database): Promise<void> {
   if (TEST_DIALECT === 'postgres') {
-    const tables = await database.rows<{ name: string }>(
-      sql`select tablename as name from pg_tables where schemaname = 'public'`,
-    );
-    for (const { name } of tables)
+    for (const name of await tableNames(database)) {
       await tamper(database, `alter table "${name}" disable trigger user`);
+    }
     return;
   }
   const triggers = await database.rows<{ name: string }>(
     sql`select name from sqlite_schema where type = 'trigger'`,
   );
   for (const { name } of triggers) await tamper(database, `drop trigger "${name}"`);
+}
+
+/** All that a database holds, for a test that something is not in it. */
+export async function everyRow(database: Database): Promise<unknown[]> {
+  const all: unknown[] = [];
+  for (const name of await tableNames(database)) {
+    all.push(...(await database.rows(sql`select * from ${sql.identifier(name)}`)));
+  }
+  return all;
+}
+
+async function tableNames({ rows }: Database): Promise<readonly string[]> {
+  const found = await rows<{ name: string }>(
+    TEST_DIALECT === 'postgres'
+      ? sql`select tablename as name from pg_tables where schemaname = 'public'`
+      : sql`select name from sqlite_schema where type = 'table'`,
+  );
+  return found.map(({ name }) => name);
 }
 
 /** Writes past everything but the tables' own guards, as somebody with the database's tool may. */

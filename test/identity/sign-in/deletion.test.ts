@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test';
 import { accountDeletions, invites, users } from '../../../src/store/sign-in-tables.ts';
-import { temporaryDirectory } from '../../support/database.ts';
+import { everyRow, temporaryDirectory } from '../../support/database.ts';
 import { createBrowser, createRig, PASSWORD } from './rig.ts';
 
 const directory = temporaryDirectory();
@@ -77,10 +77,7 @@ describe('a deletion', () => {
       1,
     );
     expect((await rig.trail()).filter((action) => action === 'account.closed')).toHaveLength(1);
-    const everything = database.connection
-      .query<{ name: string }, []>("SELECT name FROM sqlite_schema WHERE type = 'table'")
-      .all()
-      .map(({ name }) => database.connection.query(`SELECT * FROM "${name}"`).values());
+    const everything = await everyRow(database);
     const text = JSON.stringify(everything, (_, value) => (typeof value === 'bigint' ? 0 : value));
     expect(text).not.toContain(EMAIL);
     expect(await database.db.select().from(invites).all()).toHaveLength(1);

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { users } from '../../../src/store/sign-in-tables.ts';
-import { temporaryDirectory } from '../../support/database.ts';
+import { sqliteTest, temporaryDirectory } from '../../support/database.ts';
 import { createBrowser, createRig, PASSWORD, type Rig } from './rig.ts';
 
 const directory = temporaryDirectory();
@@ -175,14 +175,17 @@ describe('a mailed token', () => {
     },
   );
 
-  test('is nowhere in the database, and neither is a password', async () => {
-    const rig = await createRig(directory);
-    const token = await signUp(rig, EMAIL, PASSWORD);
-    rig.database.connection.run('PRAGMA wal_checkpoint(TRUNCATE)');
-    const files = readdirSync(directory).map((file) => readFileSync(join(directory, file)));
-    expect(files.some((bytes) => bytes.includes(EMAIL))).toBe(true);
-    expect(files.some((bytes) => bytes.includes(token) || bytes.includes(PASSWORD))).toBe(false);
-  });
+  sqliteTest('it looks into a file')(
+    'is nowhere in the database, and neither is a password',
+    async () => {
+      const rig = await createRig(directory);
+      const token = await signUp(rig, EMAIL, PASSWORD);
+      rig.database.connection.run('PRAGMA wal_checkpoint(TRUNCATE)');
+      const files = readdirSync(directory).map((file) => readFileSync(join(directory, file)));
+      expect(files.some((bytes) => bytes.includes(EMAIL))).toBe(true);
+      expect(files.some((bytes) => bytes.includes(token) || bytes.includes(PASSWORD))).toBe(false);
+    },
+  );
 });
 
 describe('an account that the operator has made', () => {
