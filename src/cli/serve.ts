@@ -50,6 +50,9 @@ const AUDITED_AGE_MS = 60_000;
 /** How often a few old rows of kept thinking are removed. */
 const REASONING_SWEEP_MS = 1_000;
 
+/** For threads to say what they have under way. */
+const LOAD_MS = 1_000;
+
 /** For mails that wait when the server ends: whoever misses one asks again. */
 const MAIL_GRACE_MS = 2_000;
 
@@ -193,6 +196,7 @@ export async function serve(context: Context, options: ServeOptions): Promise<nu
     await Promise.race([Bun.sleep(config.drainDelayMs), stopSignal()]);
   }
   draining = true;
+  await within(LOAD_MS, workers.refresh());
   log.info(`${signal}: draining ${workers.load().requestsInFlight} requests`);
   const lost = await workers.drain(stopSignal());
   await console?.server.close();

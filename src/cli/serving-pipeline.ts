@@ -1,7 +1,6 @@
 // The way of a request through a server, from its domains to its upstreams: limits, the connections
 // to upstreams and their health. Made by serve, and by each of its server threads.
 
-import type { Config } from '../config.ts';
 import { createDeadlines } from '../core/deadlines.ts';
 import type { RandomBytes } from '../core/id.ts';
 import type { GenerateDependencies } from '../generate/call.ts';
@@ -25,9 +24,10 @@ import type { Observation } from './observation.ts';
 import { proxiedSchemes } from './runtime.ts';
 import type { Domains } from './serving-domains.ts';
 import { createServingLimits } from './serving-limits.ts';
+import type { ServingConfig } from './serving-workers.ts';
 
 export type ServingPipelineOptions = {
-  readonly config: Config;
+  readonly config: ServingConfig;
   /** Unix milliseconds. */
   readonly clock: () => number;
   /** Milliseconds of a clock that never jumps. */
@@ -65,7 +65,8 @@ export async function createServingPipeline(options: ServingPipelineOptions) {
     local: sharedLimits ?? createLimits(limiting),
   });
   const { limits } = serving;
-  const health = createHealth({ catalog: live.current, clock, monotonic, startTimer, alert });
+  const timing = { clock, monotonic, startTimer };
+  const health = createHealth({ catalog: live.current, ...timing, alert, threads: config.workers });
   const client = createUpstreamClient({
     fetch,
     answerDemo: (body) => answerDemo(body),

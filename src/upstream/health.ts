@@ -7,7 +7,7 @@ import { type Breaker, createBreaker, type Pass } from '../core/breaker.ts';
 import { SHORT_DELAY_MS } from '../core/failover.ts';
 import { FAILURES, type UpstreamFailure } from '../core/failure.ts';
 import type { UpstreamState } from '../core/health.ts';
-import type { Catalog, Credential, Upstream } from '../core/model.ts';
+import type { Catalog, Credential, Upstream, UpstreamConcurrency } from '../core/model.ts';
 import { createRetryBudget } from '../core/retry-budget.ts';
 import type { Candidate } from '../core/route.ts';
 import { createCredentials, type Lease } from './credentials.ts';
@@ -64,8 +64,10 @@ export function createHealth(dependencies: {
   readonly monotonic: () => number;
   readonly startTimer: StartTimer;
   readonly alert: (alert: Alert) => void;
+  /** Threads that ask the same upstreams: each has its share of what may be in flight there. */
+  readonly threads?: number;
 }): Health {
-  const { catalog, clock, monotonic, startTimer, alert } = dependencies;
+  const { catalog, clock, monotonic, startTimer, alert, threads = 1 } = dependencies;
   const nodes = new Map<string, Node>();
   let known: Catalog | undefined;
 
@@ -119,7 +121,7 @@ export function createHealth(dependencies: {
         return refusal('it fails for this model, and is left alone');
       }
       if (asking.kind === 'first') node.budget.note(nowMs);
-      const place = node.gate.enter(upstream.concurrency);
+      const place = node.gate.enter(shareOf(upstream.concurrency, threads));
       if (place === 'in') return admit(node, candidate, asking);
       if (place === 'full') return refusal('too many requests wait for it');
       const { isIn, leave } = place;
@@ -280,5 +282,16 @@ function createPermit(granted: {
       else if (result === 'given_up' || upstream.coolDownMs === 0) release();
       else failed(result);
     },
+  };
+}
+
+/** At least one each, so that nobody who comes to the one thread is refused for the other's sake. */
+function shareOf(concurrency: UpstreamConcurrency, threads: number): UpstreamConcurrency {
+  if (threads === 1) return concurrency;
+  const { maxInFlight, queueLength, queueMs } = concurrency;
+  return {
+    maxInFlight: Math.max(1, Math.floor(maxInFlight / threads)),
+    queueLength: Math.ceil(queueLength / threads),
+    queueMs,
   };
 }

@@ -2,7 +2,6 @@
 // ledger's thread. The main thread speaks first.
 
 import type { FoundCatalog } from '../../catalog/source.ts';
-import type { Config } from '../../config.ts';
 import type { Alert } from '../../core/alert.ts';
 import type { UpstreamState } from '../../core/health.ts';
 import type { RequestSummary } from '../../core/request-summary.ts';
@@ -10,10 +9,11 @@ import type { OpenClaimRecord } from '../../limits/contract.ts';
 import type { LimitsLoad } from '../../limits/load.ts';
 import type { ErrorWords } from '../../observe/error-words.ts';
 import type { LoadedEnvironment } from '../environment.ts';
+import type { ServingConfig } from '../serving-workers.ts';
 
 /** What a server thread is started with. */
 export type ThreadStart = {
-  readonly config: Config;
+  readonly config: ServingConfig;
   readonly directory: string;
   readonly environment: LoadedEnvironment;
   /** As it was when the process started; a thread that is started later reads the file anew. */

@@ -162,7 +162,9 @@ export function serveThread(start: ThreadStart, post: Post): ServingThread {
         state = message.state;
         break;
       case 'look':
-        void (message.reload ? serving?.operators.reloadCatalog() : serving?.operators.look());
+        // Whatever the main thread has taken up, what is remembered here may be wrong now.
+        if (message.reload) void serving?.operators.reloadCatalog();
+        else serving?.operators.lookSoon(true);
         break;
       case 'ask':
         if (serving !== undefined) {

@@ -1,7 +1,6 @@
 // A server with several threads, as its main thread has it: the limits in shared memory, the port that
 // the threads listen on, the socket by which they hand over what is not theirs. Made by serve.
 
-import type { Config } from '../../config.ts';
 import {
   createMainThread,
   type GatewayServer,
@@ -13,7 +12,7 @@ import type { Context } from '../context.ts';
 import type { Observation } from '../observation.ts';
 import type { ServingAudit } from '../serving-audit.ts';
 import type { ServingDomains } from '../serving-domains.ts';
-import { type OwnWork, ownLive, type Workers } from '../serving-workers.ts';
+import { type OwnWork, ownLive, type ServingConfig, type Workers } from '../serving-workers.ts';
 import { drain } from '../shutdown.ts';
 import { type Hop, openHop } from './hop.ts';
 import { observeNews } from './news.ts';
@@ -38,7 +37,7 @@ const NO_SERVER: GatewayServer = {
 
 export type ThreadWorkersOptions = {
   readonly count: number;
-  readonly config: Config;
+  readonly config: ServingConfig;
   readonly context: Context;
   readonly memory: SharedArrayBuffer;
   readonly reasoningSecret: string;
