@@ -117,7 +117,10 @@ export function createRedis(dependencies: RedisDependencies): Redis {
     reason = wordOf(error);
   });
   connection.on('ready', () => void probe());
-  connection.on('close', () => change(false));
+  connection.on('close', () => {
+    if (up && failuresInRow === 0) reason = 'connection closed';
+    change(false);
+  });
   const probing = setInterval(() => {
     if (!up) void probe();
   }, PROBE_EVERY_MS);
