@@ -19,7 +19,7 @@ function admitted(
       ...{ id: `req_${index}`, atMs, node: 0, lastsMs: 0 },
       ...{ promptTokens: 10, outputBound: 5, usedTokens: 12 },
     },
-    ...{ atMs, endedMs, settled: endedMs !== undefined },
+    ...{ atMs, waitedMs: 0, endedMs, settled: endedMs !== undefined },
   }));
 }
 

@@ -8,6 +8,8 @@ import type { Arrival, Bound } from './demand.ts';
 export type Admission = {
   readonly arrival: Arrival;
   readonly atMs: number;
+  /** Until it was decided. */
+  readonly waitedMs: number;
   /** When its slot was free again: it ended, or its node died. */
   endedMs: number | undefined;
   /** Whether its node could say what it had used in the end. */

@@ -59,7 +59,8 @@ export function play(
       refused += 1;
       return;
     }
-    const admission: Admission = { arrival, atMs, endedMs: undefined, settled: false };
+    const waitedMs = atMs - askedMs;
+    const admission: Admission = { arrival, atMs, waitedMs, endedMs: undefined, settled: false };
     admissions.push(admission);
     running.set(admission, { node, claim: result.claim });
     world.after(arrival.lastsMs, () => {

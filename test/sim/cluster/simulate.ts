@@ -37,7 +37,7 @@ export type Report = {
   readonly share: number;
   /** Permits that lie at nodes unused, on average over time, over the limit. */
   readonly stranded: number;
-  /** Requests that waited for Redis, over all. */
+  /** Of those that were admitted, how many waited for Redis. */
   readonly waited: number;
   /** Commands to Redis, over all requests. */
   readonly commands: number;
@@ -138,7 +138,7 @@ async function playCluster(world: World, scenario: Scenario): Promise<Report> {
     overAdmitted: Math.max(0, leastLimit(bound, admissions) - limit),
     share: weigh(admissions) / weigh(alone.played().admissions),
     stranded: mean(unused) / limit,
-    waited: decidedMs.filter((ms) => ms > WAITED_MS).length / decidedMs.length,
+    waited: admissions.filter(({ waitedMs }) => waitedMs > WAITED_MS).length / admissions.length,
     commands: operations / decidedMs.length,
     commandsPerSecond: operations / (forMs / 1_000),
     p99Ms: sorted[Math.floor(sorted.length * 0.99)] ?? 0,
