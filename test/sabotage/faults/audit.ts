@@ -95,8 +95,8 @@ export const AUDITS: readonly Fault[] = [
     edits: [
       {
         file: 'src/ledger/audit/pages.ts',
-        find: 'after < (last ?? 0n); after += WINDOW_ROWS',
-        put: 'after < (last ?? 0n) && after < WINDOW_ROWS; after += WINDOW_ROWS',
+        find: 'after < last; after += WINDOW_ROWS',
+        put: 'after < last && after < WINDOW_ROWS; after += WINDOW_ROWS',
       },
     ],
     tests: AUDIT,

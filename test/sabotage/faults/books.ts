@@ -17,9 +17,10 @@ export const BOOKS: readonly Fault[] = [
       },
       {
         file: 'src/ledger/commands.ts',
-        find: '    const left = statements.reserve(accountId, amount);',
-        put: `    const known = remembered.get(accountId) ?? statements.balance(accountId).available;
-    const left = known < amount ? undefined : statements.reserve(accountId, amount);
+        find: '    const left = await statements.reserve(accountId, amount);',
+        put: `    const known =
+      remembered.get(accountId) ?? (await statements.balance(accountId)).available;
+    const left = known < amount ? undefined : await statements.reserve(accountId, amount);
     remembered.set(accountId, left ?? known);`,
       },
     ],
@@ -63,8 +64,8 @@ export const BOOKS: readonly Fault[] = [
       },
       {
         file: 'src/ledger/hold-statements.ts',
-        find: '      .from(holds)\n      .where(isOpen),',
-        put: "      .from(holds)\n      .where(eq(holds.requestId, value('requestId'))),",
+        find: 'db.select(OPEN_HOLD).from(holds).where(isOpen),',
+        put: "db.select(OPEN_HOLD).from(holds).where(eq(holds.requestId, value('requestId'))),",
       },
     ],
     tests: ['test/ledger/queue.test.ts'],
@@ -87,23 +88,47 @@ export const BOOKS: readonly Fault[] = [
     edits: [
       {
         file: 'src/ledger/ending.ts',
-        find: '    book(requestId, ended.accountId, amounts, nowMs);',
-        put: '    queueMicrotask(() => book(requestId, ended.accountId, amounts, nowMs));',
+        find: '    await book(requestId, ended.accountId, amounts, nowMs);',
+        put: '    setImmediate(() => void book(requestId, ended.accountId, amounts, nowMs));',
       },
     ],
     tests: ['test/ledger/writer.test.ts'],
   },
   {
     id: 'S-17',
-    plants: 'a transaction may be asynchronous',
+    plants: 'whoever reads while the transaction of another is open sees what is not committed',
     edits: [
       {
-        file: 'src/store/database.ts',
-        find: 'if (result instanceof Promise) {',
-        put: "if (result instanceof Promise && mode === 'DEFERRED') {",
+        file: 'src/store/transactions.ts',
+        find: 'if (isWithin() || isFree(access)) return ask();',
+        put: "if (isWithin() || isFree(access) || access === 'read') return ask();",
       },
     ],
-    tests: ['test/store/database.test.ts'],
+    tests: ['test/store/transactions.test.ts'],
+  },
+  {
+    id: 'S-17b',
+    plants: 'what is left over of work that was undone is written on its own',
+    edits: [
+      {
+        file: 'src/store/transactions.ts',
+        find: '    transaction.undone = true;\n',
+        put: '',
+      },
+    ],
+    tests: ['test/store/transactions.test.ts'],
+  },
+  {
+    id: 'S-17c',
+    plants: 'whoever waited for a transaction asks a moment later, when the next may have begun',
+    edits: [
+      {
+        file: 'src/store/transactions.ts',
+        find: 'return turns.wait(() => isFree(access), ask);',
+        put: 'return (async () => (await turns.wait(() => isFree(access), () => undefined), ask()))();',
+      },
+    ],
+    tests: ['test/store/transactions.test.ts'],
   },
   {
     id: 'T-01',
@@ -111,9 +136,9 @@ export const BOOKS: readonly Fault[] = [
     edits: [
       {
         file: 'src/ledger/ending.ts',
-        find: '    return { debited, loss, available: statements.balance(accountId).available };',
-        put: `    const { available } = statements.balance(accountId);
-    statements.spend(accountId, 0n, debited < available ? debited : 0n);
+        find: '    return { debited, loss, available: (await statements.balance(accountId)).available };',
+        put: `    const { available } = await statements.balance(accountId);
+    await statements.spend(accountId, 0n, debited < available ? debited : 0n);
     return { debited, loss, available };`,
       },
     ],
@@ -173,13 +198,13 @@ export const BOOKS: readonly Fault[] = [
     edits: [
       {
         file: 'src/ledger/receipts.ts',
-        find: '    statements.insertReceipt({',
+        find: '    await statements.insertReceipt({',
         put: '    const row: Parameters<typeof statements.insertReceipt>[0] = {',
       },
       {
         file: 'src/ledger/receipts.ts',
         find: '      hash: digest,\n    });',
-        put: '      hash: digest,\n    };\n    queueMicrotask(() => statements.insertReceipt(row));',
+        put: '      hash: digest,\n    };\n    setImmediate(() => void statements.insertReceipt(row));',
       },
     ],
     tests: ['test/ledger/writer.test.ts'],
@@ -192,13 +217,13 @@ export const BOOKS: readonly Fault[] = [
     edits: [
       {
         file: 'src/ledger/commands.ts',
-        find: 'if (now !== commits) forget();',
-        put: 'if (commits === -1) forget();',
+        find: 'if (now === undefined || now !== commits) {',
+        put: 'if (commits === -1) {',
       },
       {
         file: 'src/ledger/receipts.ts',
-        find: 'return { append, forget: () => heads.clear() };',
-        put: 'return { append, forget: () => undefined };',
+        find: 'forget: () => heads.clear(),',
+        put: 'forget: () => undefined,',
       },
     ],
     tests: ['test/ledger/receipts.test.ts'],
@@ -209,8 +234,8 @@ export const BOOKS: readonly Fault[] = [
     edits: [
       {
         file: 'src/ledger/receipts.ts',
-        find: 'return { append, forget: () => heads.clear() };',
-        put: 'return { append, forget: () => undefined };',
+        find: 'forget: () => heads.clear(),',
+        put: 'forget: () => undefined,',
       },
     ],
     tests: ['test/ledger/writer.test.ts'],
@@ -336,8 +361,8 @@ export const BOOKS: readonly Fault[] = [
     edits: [
       {
         file: 'src/ledger/writer.ts',
-        find: 'return database.savepoint(() => apply(request));',
-        put: 'return apply(request);',
+        find: 'return await database.savepoint(() => apply(request));',
+        put: 'return await apply(request);',
       },
     ],
     tests: ['test/ledger/queue.test.ts'],
@@ -360,8 +385,13 @@ export const BOOKS: readonly Fault[] = [
     edits: [
       {
         file: 'src/store/database.ts',
-        find: "inTransaction(connection, 'IMMEDIATE', () => work(db))",
-        put: "inTransaction(connection, 'DEFERRED', () => work(db))",
+        find: "    transaction: (work) => transactions.run({ mode: 'IMMEDIATE', sync }, () => work(db)),",
+        put: "    transaction: (work) => transactions.run({ mode: 'DEFERRED', sync }, () => work(db)),",
+      },
+      {
+        file: 'src/store/database.ts',
+        find: "    concurrently: (work) => transactions.run({ mode: 'IMMEDIATE', sync }, () => work(db)),",
+        put: "    concurrently: (work) => transactions.run({ mode: 'DEFERRED', sync }, () => work(db)),",
       },
     ],
     tests: ['test/store/database.test.ts', 'test/ledger/process.test.ts'],
@@ -372,7 +402,7 @@ export const BOOKS: readonly Fault[] = [
     edits: [
       {
         file: 'src/ledger/commands.ts',
-        find: '    statements.raiseHold(requestId, amount);\n',
+        find: '    await statements.raiseHold(requestId, amount);\n',
         put: '',
       },
     ],

@@ -85,8 +85,8 @@ export const CHARGES: readonly Fault[] = [
     edits: [
       {
         file: 'src/ledger/recover.ts',
-        find: 'chargeServed(usage, prices.read(hold.priceVersion), served.price)',
-        put: 'chargeServed(usage, prices.read(hold.priceVersion), prices.read(hold.priceVersion))',
+        find: 'chargeServed(usage, await prices.read(hold.priceVersion), served.price)',
+        put: 'chargeServed(usage, await prices.read(hold.priceVersion), await prices.read(hold.priceVersion))',
       },
     ],
     tests: ['test/ledger/contract/contract.test.ts'],

@@ -134,8 +134,8 @@ export const LIMIT_FAULTS: readonly Fault[] = [
     edits: [
       {
         file: 'src/cli/serving-pipeline.ts',
-        find: 'monotonic,\n    isLive',
-        put: 'monotonic: clock,\n    isLive',
+        find: 'const limiting = { clock, monotonic, isLive',
+        put: 'const limiting = { clock, monotonic: clock, isLive',
       },
     ],
     tests: ['test/blackbox/wall-clock.test.ts'],
@@ -182,7 +182,7 @@ export const LIMIT_FAULTS: readonly Fault[] = [
     plants: 'a restart opens the window of a minute',
     edits: [
       {
-        file: 'src/limits/limits.ts',
+        file: 'src/limits/past.ts',
         find: 'history.admittedSince(timeMs - WINDOW_MS + 1)',
         put: 'history.admittedSince(timeMs + WINDOW_MS)',
       },

@@ -9,8 +9,8 @@ export const OPERATOR_FAULTS: readonly Fault[] = [
     edits: [
       {
         file: 'src/cli/operators.ts',
-        find: 'if (changeNow !== change) stale = true;',
-        put: 'if (changeNow < change) stale = true;',
+        find: 'if (news.length > 0) stale = true;',
+        put: 'if (news.length < 0) stale = true;',
       },
     ],
     tests: ['test/cli/operators.test.ts'],
@@ -121,7 +121,7 @@ export const OPERATOR_FAULTS: readonly Fault[] = [
     edits: [
       {
         file: 'src/ledger/codes.ts',
-        find: "          onChange('code.created', row);\n",
+        find: "          await onChange('code.created', row);\n",
         put: '',
       },
     ],

@@ -59,8 +59,8 @@ export const RECOVERY: readonly Fault[] = [
     edits: [
       {
         file: 'src/cli/serving-store.ts',
-        find: 'createdBefore: Number.MAX_SAFE_INTEGER,',
-        put: 'createdBefore: 0,',
+        find: '    if (isAlone) {\n      const recovered',
+        put: '    if (!isAlone) {\n      const recovered',
       },
     ],
     tests: ['test/blackbox/lifecycle.test.ts'],
@@ -84,8 +84,8 @@ export const RECOVERY: readonly Fault[] = [
     edits: [
       {
         file: 'src/cli/serving-store.ts',
-        find: 'release = ownDatabase(url);',
-        put: 'release = ownDatabase.bind(undefined, url);',
+        find: 'release = isAlone ? ownDatabase(url) : release;',
+        put: 'release = isAlone ? ownDatabase.bind(undefined, url) : release;',
       },
     ],
     tests: ['test/blackbox/lifecycle.test.ts'],
@@ -145,8 +145,8 @@ export const RECOVERY: readonly Fault[] = [
     edits: [
       {
         file: 'src/cli/serving-store.ts',
-        find: 'live: live(),',
-        put: 'live: live().slice(0, 0),',
+        find: 'live: await live(),',
+        put: 'live: (await live()).slice(0, 0),',
       },
     ],
     tests: ['test/cli/serving-store.test.ts'],
