@@ -6,6 +6,7 @@ import type { Standing } from '../core/admit.ts';
 import { createId, type RandomBytes } from '../core/id.ts';
 import type { Plan } from '../core/plan.ts';
 import type { Database, Queries } from '../store/database.ts';
+import { lockNames } from '../store/lock.ts';
 import { accounts } from '../store/tables.ts';
 import { type Actor, type AuditAction, writeAuditEvent } from './audit.ts';
 import { IdentityError } from './error.ts';
@@ -22,6 +23,9 @@ export type Accounts = ReturnType<typeof createAccounts>;
 
 const EMAIL_LENGTH_MAX = 254;
 const EMAIL_SHAPE = /^[^\s@\p{Cc}]{1,64}@[^\s@\p{Cc}]+\.[^\s@\p{Cc}.]+$/u;
+
+/** What whoever changes something of an account locks, its keys among it. */
+export const accountLock = (id: string): string => `account ${id}`;
 
 /** The one spelling of an e-mail address. Throws `invalid_email`. */
 export function normaliseEmail(text: string): string {
@@ -69,7 +73,7 @@ export function createAccounts(dependencies: {
     throw new IdentityError('account_not_found', 'There is no account with this e-mail address.');
   }
 
-  async function create(facts: NewAccount, actor: Actor): Promise<Account> {
+  async function insert(facts: NewAccount, actor: Actor): Promise<Account> {
     const email = normaliseEmail(facts.email);
     requirePlan(facts.plan);
     const now = clock();
@@ -82,30 +86,29 @@ export function createAccounts(dependencies: {
       emailVerified: facts.emailVerified,
       createdAt: now,
     };
-    return database.transaction(async (tx) => {
-      const taken = await db.select().from(accounts).where(eq(accounts.email, email)).get();
-      if (taken !== undefined) {
-        throw new IdentityError(
-          'email_taken',
-          `An account with this e-mail address exists already: ${taken.id}.`,
-        );
-      }
-      await db.insert(accounts).values(account).run();
-      await openBalance(tx, account.id);
-      await writeAuditEvent(database, {
-        operationId: createId('op_', randomBytes),
-        at: now,
-        actor,
-        action: 'account.created',
-        accountId: account.id,
-        subject: account.id,
-        detail: { plan: account.plan, email_verified: account.emailVerified },
-      });
-      return account;
+    await lockNames(database, `account of ${email}`);
+    const taken = await db.select().from(accounts).where(eq(accounts.email, email)).get();
+    if (taken !== undefined) {
+      throw new IdentityError(
+        'email_taken',
+        `An account with this e-mail address exists already: ${taken.id}.`,
+      );
+    }
+    await db.insert(accounts).values(account).run();
+    await openBalance(db, account.id);
+    await writeAuditEvent(database, {
+      operationId: createId('op_', randomBytes),
+      at: now,
+      actor,
+      action: 'account.created',
+      accountId: account.id,
+      subject: account.id,
+      detail: { plan: account.plan, email_verified: account.emailVerified },
     });
+    return account;
   }
 
-  /** Writes what differs and its audit event; a change that changes nothing writes nothing. */
+  /** Writes what differs and its audit event; a change that changes nothing writes nothing. Call inside a transaction. */
   async function change(
     id: string,
     action: AuditAction,
@@ -114,30 +117,39 @@ export function createAccounts(dependencies: {
     actor: Actor,
     reason?: string,
   ): Promise<Account> {
-    return database.transaction(async () => {
-      const before = await get(id);
-      const after = { ...before, ...changes };
-      if (before[field] === after[field]) return before;
-      await db.update(accounts).set(changes).where(eq(accounts.id, id)).run();
-      await writeAuditEvent(database, {
-        operationId: createId('op_', randomBytes),
-        at: clock(),
-        actor,
-        action,
-        accountId: id,
-        subject: id,
-        detail: {
-          from: before[field],
-          to: after[field],
-          ...(reason === undefined ? {} : { reason }),
-        },
-      });
-      return after;
+    await lockNames(database, accountLock(id));
+    const before = await get(id);
+    const after = { ...before, ...changes };
+    if (before[field] === after[field]) return before;
+    await db.update(accounts).set(changes).where(eq(accounts.id, id)).run();
+    await writeAuditEvent(database, {
+      operationId: createId('op_', randomBytes),
+      at: clock(),
+      actor,
+      action,
+      accountId: id,
+      subject: id,
+      detail: {
+        from: before[field],
+        to: after[field],
+        ...(reason === undefined ? {} : { reason }),
+      },
     });
+    return after;
   }
 
+  /** `pending_deletion` keeps the keys: they are refused, and work again when it is undone. */
+  const changeStanding = (id: string, standing: Standing, actor: Actor, reason?: string) =>
+    change(id, 'account.standing_changed', 'standing', { standing }, actor, reason);
+
+  const verifyEmail = (id: string, actor: Actor) =>
+    change(id, 'account.email_verified', 'emailVerified', { emailVerified: true }, actor);
+
   return {
-    create,
+    /** For whoever has more to write with it: the same, inside the caller's transaction. */
+    within: { create: insert, changeStanding, verifyEmail },
+    create: (facts: NewAccount, actor: Actor): Promise<Account> =>
+      database.transaction(() => insert(facts, actor)),
     get,
     find,
     /** All accounts, oldest first. */
@@ -146,18 +158,13 @@ export function createAccounts(dependencies: {
     /** Takes effect at once; `planSince` starts anew. */
     async changePlan(id: string, plan: string, actor: Actor): Promise<Account> {
       requirePlan(plan);
-      return change(id, 'account.plan_changed', 'plan', { plan, planSince: clock() }, actor);
+      const changes = { plan, planSince: clock() };
+      return database.transaction(() => change(id, 'account.plan_changed', 'plan', changes, actor));
     },
-    /** `pending_deletion` keeps the keys: they are refused, and work again when it is undone. */
-    changeStanding: async (
-      id: string,
-      standing: Standing,
-      actor: Actor,
-      reason?: string,
-    ): Promise<Account> =>
-      change(id, 'account.standing_changed', 'standing', { standing }, actor, reason),
-    verifyEmail: async (id: string, actor: Actor): Promise<Account> =>
-      change(id, 'account.email_verified', 'emailVerified', { emailVerified: true }, actor),
+    changeStanding: (...facts: Parameters<typeof changeStanding>): Promise<Account> =>
+      database.transaction(() => changeStanding(...facts)),
+    verifyEmail: (id: string, actor: Actor): Promise<Account> =>
+      database.transaction(() => verifyEmail(id, actor)),
   };
 }
 

@@ -42,6 +42,8 @@ export function createAuthenticator(dependencies: {
   // Unknown keys have a map of their own: a flood of guesses must not push the real keys out.
   const known = new Map<string, Entry>();
   const unknown = new Map<string, Entry>();
+  /** Under way: whoever asks for the same key meanwhile waits for the same answer. */
+  const loading = new Map<string, Promise<Entry>>();
   /** How often everything was forgotten. */
   let epoch = 0;
 
@@ -61,7 +63,17 @@ export function createAuthenticator(dependencies: {
     .where(eq(apiKeys.digest, sql.placeholder('digest')))
     .prepare();
 
-  async function load(digest: string, now: number): Promise<Entry> {
+  function load(digest: string, now: number): Promise<Entry> {
+    const begun = loading.get(digest);
+    if (begun !== undefined) return begun;
+    const entry = read(digest, now).finally(() => {
+      if (loading.get(digest) === entry) loading.delete(digest);
+    });
+    loading.set(digest, entry);
+    return entry;
+  }
+
+  async function read(digest: string, now: number): Promise<Entry> {
     known.delete(digest);
     unknown.delete(digest);
     const begunIn = epoch;
@@ -102,6 +114,7 @@ export function createAuthenticator(dependencies: {
       epoch += 1;
       known.clear();
       unknown.clear();
+      loading.clear();
     },
     /** How many keys are cached, known and unknown: at most 20,000. */
     cachedKeys: (): number => known.size + unknown.size,

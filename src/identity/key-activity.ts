@@ -19,8 +19,15 @@ export function createKeyActivity(dependencies: {
   const touched = new Map<string, number>();
   let pending = new Map<string, number>();
   let timer: ReturnType<typeof setTimeout> | undefined;
+  let writing: Promise<void> = Promise.resolve();
 
-  async function flush(): Promise<void> {
+  /** One after the other: whoever closes the database waits for the one under way, too. */
+  function flush(): Promise<void> {
+    writing = writing.then(write);
+    return writing;
+  }
+
+  async function write(): Promise<void> {
     clearTimeout(timer);
     timer = undefined;
     if (pending.size === 0) return;
@@ -31,7 +38,8 @@ export function createKeyActivity(dependencies: {
     for (const [keyId, at] of touched) if (newest - at >= GRAIN_MS) touched.delete(keyId);
     try {
       await database.transaction(async () => {
-        for (const [keyId, lastUsedAt] of batch) {
+        // In the same order everywhere: two servers never wait for each other.
+        for (const [keyId, lastUsedAt] of [...batch].sort(([a], [b]) => (a < b ? -1 : 1))) {
           await db.update(apiKeys).set({ lastUsedAt }).where(eq(apiKeys.id, keyId)).run();
         }
       });

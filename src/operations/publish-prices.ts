@@ -10,6 +10,7 @@ import {
   constants,
   fsyncSync,
   openSync,
+  readFileSync,
   realpathSync,
   renameSync,
   rmSync,
@@ -22,6 +23,7 @@ import { draftedText, draftSnippet, type PriceDraft } from '../catalog/price-dra
 import type { FoundCatalog } from '../catalog/source.ts';
 import { parseInstant } from '../core/instant.ts';
 import type { Catalog } from '../core/model.ts';
+import { lockNames } from '../store/lock.ts';
 import { auditChange, type Change } from './change.ts';
 import { OperationError } from './error.ts';
 
@@ -99,10 +101,7 @@ export async function publishPrices(
     throw new OperationError('catalog_not_writable', refused ?? 'There is no catalog file.');
   }
   if (catalogDigest(found.text) !== prepared.basedOn) {
-    throw new OperationError(
-      'catalog_changed',
-      'The catalog file has changed since the draft was looked at. Look at it again, then publish.',
-    );
+    throw hasChanged();
   }
   const file = realpathSync(found.path);
   const digest = catalogDigest(prepared.text);
@@ -110,11 +109,16 @@ export async function publishPrices(
   const backup = `${file}.${stamp}-${hash('sha256', found.text, 'hex').slice(0, 8)}.bak`;
   const next = join(dirname(file), `.${basename(file)}.${digest.slice(0, 12)}.tmp`);
   const mode = statSync(file).mode & 0o777;
+  let isOurs = false;
   let isWritten = false;
   try {
-    writeDurably(backup, found.text, mode);
-    writeDurably(next, prepared.text, mode);
     await change.database.transaction(async () => {
+      await lockNames(change.database, 'catalog file');
+      // Somebody else may have published while we waited.
+      if (readFileSync(file, 'utf8') !== found.text) throw hasChanged();
+      isOurs = true;
+      writeDurably(backup, found.text, mode);
+      writeDurably(next, prepared.text, mode);
       await auditChange(change, 'prices.published', 'catalog', { ...summary, digest });
       renameSync(next, file);
       isWritten = true;
@@ -122,8 +126,7 @@ export async function publishPrices(
   } catch (error) {
     // There is never the file without its event, nor the event without the file.
     if (isWritten) renameSync(backup, file);
-    else rmSync(backup, { force: true });
-    rmSync(next, { force: true });
+    else if (isOurs) for (const path of [backup, next]) rmSync(path, { force: true });
     if (!(error instanceof Error && 'code' in error && 'syscall' in error)) throw error;
     throw new OperationError(
       'catalog_not_writable',
@@ -131,6 +134,13 @@ export async function publishPrices(
     );
   }
   return { path: file, backup, digest };
+}
+
+function hasChanged(): OperationError {
+  return new OperationError(
+    'catalog_changed',
+    'The catalog file has changed since the draft was looked at. Look at it again, then publish.',
+  );
 }
 
 function writeDurably(path: string, text: string, mode: number): void {

@@ -58,8 +58,8 @@ export function createWhatIf({
         ...previewRecord(sums.result()),
       };
     } finally {
-      await reader.close();
       asking = false;
+      await reader.close();
     }
   };
 }

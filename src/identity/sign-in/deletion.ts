@@ -2,8 +2,10 @@
 // then. What is left is what the books need: the account's id without a person behind it.
 
 import { eq, lte } from 'drizzle-orm';
+import { lockNames } from '../../store/lock.ts';
 import { accountDeletions } from '../../store/sign-in-tables.ts';
 import { accounts as accountTable, apiKeys } from '../../store/tables.ts';
+import { accountLock } from '../accounts.ts';
 import { IdentityError } from '../error.ts';
 import type { Keys } from '../keys.ts';
 import { actorOf } from '../session.ts';
@@ -35,6 +37,9 @@ export function createDeletion(
     await db.delete(accountDeletions).where(eq(accountDeletions.accountId, accountId)).run();
   }
 
+  const isPending = async (accountId: string): Promise<boolean> =>
+    (await accounts.get(accountId)).standing === 'pending_deletion';
+
   /** Ends in an account that nobody owns. Each step may be done again after a crash. */
   async function close(accountId: string): Promise<void> {
     const { email } = await accounts.get(accountId);
@@ -42,10 +47,14 @@ export function createDeletion(
     const live = await db.select().from(apiKeys).where(eq(apiKeys.accountId, accountId)).all();
     for (const { id } of live) await keys.revoke(id, 'account_closed', SYSTEM);
     await parts.onDeletion(accountId);
-    await database.transaction(async () => {
+    const isClosed = await database.transaction(async () => {
+      await users.lockAddress('customer', email);
+      await lockNames(database, accountLock(accountId));
+      // Another server may have closed it meanwhile, or the operator have opened it again.
+      if ((await find(accountId)) === undefined || !(await isPending(accountId))) return false;
+      if (user !== undefined) await users.remove(user.id);
       await tokens.removeFor('customer', email, ['sign-up', 'reset']);
       await parts.invites.forgetEmail(email);
-      if (user !== undefined) await users.remove(user.id);
       const nobody = { email: `deleted-${accountId}@deleted.invalid`.toLowerCase() };
       await db
         .update(accountTable)
@@ -54,8 +63,9 @@ export function createDeletion(
         .run();
       await forget(accountId);
       await audit({ id: accountId, accountId }, 'account.closed', SYSTEM);
+      return true;
     });
-    parts.mail({ to: email, ...deletedMail() });
+    if (isClosed) parts.mail({ to: email, ...deletedMail() });
   }
 
   return {
@@ -66,16 +76,17 @@ export function createDeletion(
       const dueAt = askedAt + GRACE_MS;
       const actor = actorOf(who, address);
       await database.transaction(async () => {
+        await lockNames(database, accountLock(who.accountId));
         await forget(who.accountId);
         await db
           .insert(accountDeletions)
           .values({ accountId: who.accountId, askedAt, dueAt })
           .run();
+        await accounts.within.changeStanding(who.accountId, 'pending_deletion', actor);
         await audit(subjectOf(who), 'account.deletion_asked', actor, {
           due_at: new Date(dueAt).toISOString(),
         });
       });
-      await accounts.changeStanding(who.accountId, 'pending_deletion', actor);
       await parts.onDeletion(who.accountId);
       const day = new Date(dueAt).toISOString().slice(0, 10);
       parts.later(() =>
@@ -85,29 +96,34 @@ export function createDeletion(
     },
 
     async takeDeletionBack(who, { address }) {
-      if ((await find(who.accountId)) === undefined) {
-        throw new IdentityError(
-          'deletion_not_asked',
-          'You have not asked for the deletion of this account, so there is nothing to take back. Ask the operator.',
-        );
-      }
       const actor = actorOf(who, address);
       await database.transaction(async () => {
+        await lockNames(database, accountLock(who.accountId));
+        const asked = await find(who.accountId);
+        // One that is due may be under way.
+        if (asked === undefined || asked.dueAt <= clock()) throw nothingToTakeBack();
         await forget(who.accountId);
+        if (await isPending(who.accountId)) {
+          await accounts.within.changeStanding(who.accountId, 'active', actor);
+        }
         await audit(subjectOf(who), 'account.deletion_taken_back', actor);
       });
-      if ((await accounts.get(who.accountId)).standing === 'pending_deletion') {
-        await accounts.changeStanding(who.accountId, 'active', actor);
-      }
     },
 
     async sweep() {
       const due = db.select().from(accountDeletions).where(lte(accountDeletions.dueAt, clock()));
       for (const { accountId } of await due.all()) {
         // The operator may have decided otherwise meanwhile.
-        if ((await accounts.get(accountId)).standing === 'pending_deletion') await close(accountId);
+        if (await isPending(accountId)) await close(accountId);
         else await forget(accountId);
       }
     },
   };
+}
+
+function nothingToTakeBack(): IdentityError {
+  return new IdentityError(
+    'deletion_not_asked',
+    'You have not asked for the deletion of this account, or it is too late to take it back. Ask the operator.',
+  );
 }

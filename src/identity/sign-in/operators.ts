@@ -62,6 +62,7 @@ export function createOperators(
       await requireNew(email);
       const hash = await passwords.hash(requirePassword(password));
       return database.transaction(async () => {
+        await users.lockAddress('operator', email);
         await requireNew(email);
         await tokens.removeFor('operator', email, ['operator', 'reset']);
         const user = await users.create({
@@ -96,9 +97,11 @@ export function createOperators(
     /** Their sessions end at once. Answers the address. Throws `operator_not_found`. */
     async remove(given: string, actor: Actor): Promise<string> {
       const email = signInEmail(given);
-      const isInvited = await tokens.isWaiting('operator', 'operator', email);
-      const user = isInvited ? await users.find('operator', email) : await find(email);
       await database.transaction(async () => {
+        // Who is invited may choose a password at this moment.
+        await users.lockAddress('operator', email);
+        const isInvited = await tokens.isWaiting('operator', 'operator', email);
+        const user = isInvited ? await users.find('operator', email) : await find(email);
         await tokens.removeFor('operator', email, ['operator', 'reset']);
         if (user !== undefined) await users.remove(user.id);
         await audit({ id: user?.id ?? email, accountId: null }, 'operator.removed', actor, {

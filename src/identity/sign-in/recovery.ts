@@ -17,19 +17,14 @@ export function createRecovery<Who extends SignedIn>(
   parts: RealmParts & {
     /** The account without a user that this address owns, if any; of customers alone. */
     readonly ownerless: (email: string) => Promise<string | undefined>;
-    /** Makes its owner a user of that account. Call inside no transaction. */
+    /** The account that its owner gets. Call inside a transaction. */
     readonly adopt: (email: string, address: string) => Promise<string>;
   },
 ): Recovery<Who> {
   const { realm, database, passwords, throttle, tokens, users, sessions, audit } = parts;
 
   /** Sets the password of a user who exists, or makes the one that the token is for. */
-  async function settle(
-    { email }: Token,
-    accountId: string | null,
-    password: string,
-    address: string,
-  ) {
+  async function settle({ email }: Token, password: string, address: string): Promise<void> {
     const user = await users.find(realm, email);
     if (user !== undefined) {
       await users.setPassword(user.id, password);
@@ -38,6 +33,7 @@ export function createRecovery<Who extends SignedIn>(
       await audit(user, 'user.password_reset', actor, { sessions_ended: ended });
       return;
     }
+    const accountId = realm === 'customer' ? await parts.adopt(email, address) : null;
     const created: User = await users.create({ realm, email, accountId, password });
     await audit(created, 'user.created', actorOfUser(created, address), { with: 'link' });
   }
@@ -64,15 +60,12 @@ export function createRecovery<Who extends SignedIn>(
         realm === 'operator' ? (['reset', 'operator'] as const) : (['reset'] as const);
       const token = await tokens.find(realm, purposes, given.token);
       const hash = await passwords.hash(requirePassword(given.password));
-      // It may have been taken while the password was hashed.
-      await tokens.find(realm, purposes, given.token);
-      const isNew = (await users.find(realm, token.email)) === undefined;
-      const accountId =
-        isNew && realm === 'customer' ? await parts.adopt(token.email, address) : null;
       await database.transaction(async () => {
+        await users.lockAddress(realm, token.email);
+        // It may have been taken while the password was hashed.
         await tokens.take(token);
         await tokens.removeFor(realm, token.email, ['reset', 'operator', 'sign-up']);
-        await settle(token, accountId, hash, address);
+        await settle(token, hash, address);
       });
     },
   };

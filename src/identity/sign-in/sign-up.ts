@@ -70,23 +70,23 @@ export function createSignUp(
       const entry = await throttle.enter({ realm, kind: 'token', name: email, address });
       if (hash === null || !(await passwords.verify(password, hash))) throw wrongPasswordOfSignUp();
       await entry.succeeded();
-      // Before there is an account, which alone would let its address in by "forgot password".
       if (mode === 'closed' || (mode === 'invite' && invite === null))
         await requireOpen(email, undefined);
-      if (invite !== null) await invites.requireOpen(invite);
-      // It may have been taken while the password was looked at.
-      await tokens.find(realm, ['sign-up'], text);
-      if ((await users.find(realm, email)) !== undefined) throw taken();
-      const accountId = await parts.adopt(email, address);
       return database.transaction(async (): Promise<SignInOutcome> => {
+        await users.lockAddress(realm, email);
+        if (invite !== null) await invites.requireOpen(invite);
+        // It may have been taken while the password was looked at.
         await tokens.take(token);
+        if ((await users.find(realm, email)) !== undefined) throw taken();
         await tokens.removeFor(realm, email, ['sign-up', 'reset']);
+        const before = await sessions.read(visit.headers);
+        if (before !== undefined) await sessions.end(before.userId, before.id);
+        // An account alone would let its address in by "forgot password": all of this, or nothing.
+        const accountId = await parts.adopt(email, address);
         const user = await users.create({ realm, email, accountId, password: hash });
         if (invite !== null) await invites.use(invite, user.id);
         const actor = actorOfUser(user, address);
         await audit(user, 'user.created', actor, { with: 'sign-up' });
-        const before = await sessions.read(visit.headers);
-        if (before !== undefined) await sessions.end(before.userId, before.id);
         await audit(user, 'user.signed_in', actor, { with: 'sign-up' });
         return { status: 'signed_in', cookies: [await sessions.start(user.id, visit)] };
       });
@@ -121,13 +121,13 @@ export function createAdoption({ accounts, users }: Pick<RealmParts, 'accounts' 
       const id = await find(email);
       return id === undefined || (await users.ofAccount(id)) !== undefined ? undefined : id;
     },
+    /** Call inside a transaction. */
     async adopt(email: string, address: string): Promise<string> {
+      const { create, verifyEmail } = accounts.within;
       const found = await find(email);
-      if (found !== undefined) {
-        return (await accounts.verifyEmail(found, { name: found, address })).id;
-      }
+      if (found !== undefined) return (await verifyEmail(found, { name: found, address })).id;
       const actor = { name: 'visitor', address };
-      return (await accounts.create({ email, plan: DEFAULT_PLAN, emailVerified: true }, actor)).id;
+      return (await create({ email, plan: DEFAULT_PLAN, emailVerified: true }, actor)).id;
     },
   };
 }
