@@ -354,3 +354,19 @@ describe('what an operator says is mended', () => {
     permit(health, A).end('finished');
   });
 });
+
+test('of several threads each has its share of what may be in flight, and at least one', () => {
+  const catalog = (maxInFlight: number) =>
+    catalogOf([at('a', { concurrency: { maxInFlight, queueLength: 0, queueMs: 50 } })]);
+  const admitted = (maxInFlight: number, threads: number): number => {
+    const [candidate] = [at('a', { concurrency: { maxInFlight, queueLength: 0, queueMs: 50 } })];
+    const time = createFakeTime();
+    const timing = { clock: () => WALL, monotonic: time.now, startTimer: time.startTimer };
+    const current = catalog(maxInFlight);
+    const health = createHealth({ catalog: () => current, ...timing, alert: () => {}, threads });
+    let count = 0;
+    while (health.enter(candidate, FIRST).kind === 'permit') count += 1;
+    return count;
+  };
+  expect([admitted(8, 1), admitted(8, 2), admitted(8, 3), admitted(2, 4)]).toEqual([8, 4, 2, 1]);
+});
