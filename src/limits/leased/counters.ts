@@ -155,10 +155,9 @@ export function covers(counters: Counters, { take, windows, slots, periods }: Ne
   return (
     windows.every(({ name, limit }) => {
       if (limit[0] === UNLIMITED && limit[1] === UNLIMITED) return true;
-      const { count, tokens, given, others, limit: under } = windowOf(counters, name);
-      // A window that nothing is left in has not started: what was given of it is worth nothing.
-      if (!isFresh || count + others[0] === 0) return false;
+      const { count, tokens, given, limit: under } = windowOf(counters, name);
       return (
+        isFresh &&
         under[0] === limit[0] &&
         under[1] === limit[1] &&
         (limit[0] === UNLIMITED || given[0] - count >= take[0]) &&
@@ -214,8 +213,11 @@ export function giveBack(
     if (counters.windows.get(window.name) !== window) continue;
     window.count -= count;
     window.tokens -= tokens;
-    if (window.count > 0) continue;
-    if (window.start === 0) counters.windows.delete(window.name);
+    // A window that nothing is left in has not started: what was given of it is worth nothing.
+    if (window.count + window.others[0] > 0) continue;
+    window.start = 0;
+    window.startedAtMs = undefined;
+    window.given = [0, 0];
   }
   counters.changes += 1;
 }

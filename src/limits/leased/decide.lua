@@ -128,6 +128,10 @@ for index, asked in ipairs(call.windows) do
   if isOver then
     keep = { 0, 0 }
   end
+  -- A window that nothing is left in has not started.
+  if count + keep[1] == 0 then
+    start = nil
+  end
   local freeCount = free(asked.limit[1], count, keep[1]) - asked.need[1]
   local freeTokens = free(asked.limit[2], tokens, keep[2]) - asked.need[2]
   if asked.need[1] > 0 and (freeCount < 0 or freeTokens < 0) then
@@ -176,7 +180,7 @@ for index, asked in ipairs(call.windows) do
   if repeated then
     local record = own.windows[asked.name]
     mine = record and record[1] == window.start and { record[2], record[3] } or { 0, 0 }
-  elseif fits and (asked.need[1] > 0 or asked.wish[1] > 0) and window.freeCount >= 0 then
+  elseif fits and (asked.need[1] > 0 or window.start) and window.freeCount >= 0 then
     mine = {
       window.keep[1] + asked.need[1] + extra(asked.wish[1], window.freeCount),
       window.keep[2] + asked.need[2] + extra(asked.wish[2], window.freeTokens),
@@ -185,7 +189,6 @@ for index, asked in ipairs(call.windows) do
   local count, tokens = window.count + mine[1], window.tokens + mine[2]
   local start = window.start
   if count == 0 then
-    -- A window that nothing is left in has not started.
     start = nil
   elseif not start then
     start = now - (window.keep[1] > 0 and math.min(asked.age, WINDOW_MS - 1) or 0)

@@ -162,7 +162,7 @@ function decide(deciding: Deciding): Reply & { readonly seq: number } {
       if (repeated) {
         const record = own.windows.get(asked.name);
         mine = record !== undefined && record[0] === begun ? [record[1], record[2]] : [0, 0];
-      } else if (fits && (asked.need[0] > 0 || asked.wish[0] > 0) && freeCount >= 0) {
+      } else if (fits && (asked.need[0] > 0 || begun !== undefined) && freeCount >= 0) {
         mine = [
           keep[0] + asked.need[0] + extra(asked.wish[0], freeCount),
           keep[1] + asked.need[1] + extra(asked.wish[1], freeTokens),
@@ -267,10 +267,11 @@ function lookAtWindow(
   const other =
     asked.start > 0 ? asked.start !== start || old : old && now - asked.latest <= begun - BOOKED_MS;
   const keep: Pair = other ? [0, 0] : asked.keep;
+  const running = count + keep[0] === 0 ? undefined : start;
   const freeCount = free(asked.limit[0], count, keep[0]) - asked.need[0];
   const freeTokens = free(asked.limit[1], tokens, keep[1]) - asked.need[1];
   const fits = asked.need[0] <= 0 || (freeCount >= 0 && freeTokens >= 0);
-  return { asked, start, count, tokens, keep, freeCount, freeTokens, other, fits };
+  return { asked, start: running, count, tokens, keep, freeCount, freeTokens, other, fits };
 }
 
 function lookAtSlots(account: Account, call: Call, asked: SlotsAsked, now: number) {
