@@ -284,6 +284,8 @@ describe('alerts', () => {
     const counts = {
       requests_in_flight: 0,
       streams_open: 0,
+      limits: 'own',
+      redis: 'off',
       ledger_pending: expect.any(Number),
       credentials_disabled: 1,
       breakers_open: 0,
