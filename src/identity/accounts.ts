@@ -6,7 +6,6 @@ import type { Standing } from '../core/admit.ts';
 import { createId, type RandomBytes } from '../core/id.ts';
 import type { Plan } from '../core/plan.ts';
 import type { Database, Queries } from '../store/database.ts';
-import { lockNames } from '../store/lock.ts';
 import { accounts } from '../store/tables.ts';
 import { type Actor, type AuditAction, writeAuditEvent } from './audit.ts';
 import { IdentityError } from './error.ts';
@@ -23,9 +22,6 @@ export type Accounts = ReturnType<typeof createAccounts>;
 
 const EMAIL_LENGTH_MAX = 254;
 const EMAIL_SHAPE = /^[^\s@\p{Cc}]{1,64}@[^\s@\p{Cc}]+\.[^\s@\p{Cc}.]+$/u;
-
-/** What whoever changes something of an account locks, its keys among it. */
-export const accountLock = (id: string): string => `account ${id}`;
 
 /** The one spelling of an e-mail address. Throws `invalid_email`. */
 export function normaliseEmail(text: string): string {
@@ -73,6 +69,7 @@ export function createAccounts(dependencies: {
     throw new IdentityError('account_not_found', 'There is no account with this e-mail address.');
   }
 
+  /** Call inside a transaction. */
   async function insert(facts: NewAccount, actor: Actor): Promise<Account> {
     const email = normaliseEmail(facts.email);
     requirePlan(facts.plan);
@@ -86,7 +83,6 @@ export function createAccounts(dependencies: {
       emailVerified: facts.emailVerified,
       createdAt: now,
     };
-    await lockNames(database, `account of ${email}`);
     const taken = await db.select().from(accounts).where(eq(accounts.email, email)).get();
     if (taken !== undefined) {
       throw new IdentityError(
@@ -108,7 +104,10 @@ export function createAccounts(dependencies: {
     return account;
   }
 
-  /** Writes what differs and its audit event; a change that changes nothing writes nothing. Call inside a transaction. */
+  /**
+   * Writes what differs and its audit event; a change that changes nothing writes nothing. Call
+   * inside a transaction.
+   */
   async function change(
     id: string,
     action: AuditAction,
@@ -117,7 +116,6 @@ export function createAccounts(dependencies: {
     actor: Actor,
     reason?: string,
   ): Promise<Account> {
-    await lockNames(database, accountLock(id));
     const before = await get(id);
     const after = { ...before, ...changes };
     if (before[field] === after[field]) return before;

@@ -5,7 +5,6 @@ import { and, asc, eq, gt, isNull, lte, or } from 'drizzle-orm';
 import { createId, type RandomBytes } from '../core/id.ts';
 import type { Blocklist } from '../core/operator.ts';
 import type { Database } from '../store/database.ts';
-import { lockNames } from '../store/lock.ts';
 import { type BlockKind, blocks } from '../store/tables.ts';
 import { createNetworkSet, normaliseNetwork } from './address.ts';
 import { type Actor, writeAuditEvent } from './audit.ts';
@@ -14,8 +13,6 @@ import { IdentityError } from './error.ts';
 export type Block = typeof blocks.$inferSelect;
 
 export type Blocks = ReturnType<typeof createBlocks>;
-
-const LOCK = 'blocks';
 
 /** The blocks in force at `nowMs`, and when the first of them ends (Unix milliseconds). */
 export async function readBlocklist(
@@ -106,7 +103,6 @@ export function createBlocks(dependencies: {
         expiresAt: forMs === undefined ? null : now + forMs,
       };
       return database.transaction(async () => {
-        await lockNames(database, LOCK);
         // What has ended is told by the audit trail alone.
         await db.delete(blocks).where(lte(blocks.expiresAt, now)).run();
         if ((await lookUp(kind, block.value)) !== undefined) {
@@ -124,7 +120,6 @@ export function createBlocks(dependencies: {
     /** Throws `block_not_found`. */
     async remove(kind: BlockKind, value: string, actor: Actor): Promise<Block> {
       return database.transaction(async () => {
-        await lockNames(database, LOCK);
         const block = await lookUp(kind, canonicalValue(kind, value));
         if (block === undefined) {
           throw new IdentityError('block_not_found', `This ${kind} is not blocked.`);

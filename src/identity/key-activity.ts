@@ -38,8 +38,7 @@ export function createKeyActivity(dependencies: {
     for (const [keyId, at] of touched) if (newest - at >= GRAIN_MS) touched.delete(keyId);
     try {
       await database.transaction(async () => {
-        // In the same order everywhere: two servers never wait for each other.
-        for (const [keyId, lastUsedAt] of [...batch].sort(([a], [b]) => (a < b ? -1 : 1))) {
+        for (const [keyId, lastUsedAt] of batch) {
           await db.update(apiKeys).set({ lastUsedAt }).where(eq(apiKeys.id, keyId)).run();
         }
       });

@@ -6,9 +6,7 @@ import { eq } from 'drizzle-orm';
 import { createId, createKey, maskKey, type RandomBytes } from '../core/id.ts';
 import type { Plan } from '../core/plan.ts';
 import type { Database } from '../store/database.ts';
-import { lockNames } from '../store/lock.ts';
 import { accounts, apiKeys, type KeyRevocation } from '../store/tables.ts';
-import { accountLock } from './accounts.ts';
 import { type Actor, writeAuditEvent } from './audit.ts';
 import { IdentityError } from './error.ts';
 import { digestKey } from './key-digest.ts';
@@ -68,17 +66,12 @@ export function createKeys(dependencies: {
     );
   }
 
-  /** As it is once nobody else changes a key of its account. Call inside a transaction, first. */
-  async function findAlone(idOrKey: string): Promise<ApiKey> {
-    const { id, accountId } = await queries.find(idOrKey);
-    await lockNames(database, accountLock(accountId));
-    return queries.find(id);
-  }
-
-  /** Call inside a transaction. */
+  /** Inserts a fresh key and its audit event. Call inside a transaction. */
   async function insert(
     facts: Pick<ApiKey, 'accountId' | 'name' | 'expiresAt' | 'rotatedFrom'>,
     at: number,
+    actor: Actor,
+    operationId: string,
   ): Promise<CreatedKey> {
     const key = createKey(randomBytes);
     const row: ApiKey = {
@@ -93,41 +86,39 @@ export function createKeys(dependencies: {
       lastUsedAt: null,
     };
     await db.insert(apiKeys).values(row).run();
+    await writeAuditEvent(database, {
+      operationId,
+      at,
+      actor,
+      action: 'api_key.created',
+      accountId: row.accountId,
+      subject: row.id,
+      detail: { masked: row.masked, rotated_from: row.rotatedFrom },
+    });
     return { row, key };
   }
 
-  /** Revokes an active or expired key. Call inside a transaction. */
+  /** Revokes an active or expired key, with its audit event. Call inside a transaction. */
   async function markRevoked(
     row: ApiKey,
     reason: KeyRevocation,
     replacedBy: string | null,
     at: number,
+    actor: Actor,
+    operationId: string,
   ): Promise<ApiKey> {
     const changes = { revokedAt: at, revokedReason: reason, replacedBy };
     await db.update(apiKeys).set(changes).where(eq(apiKeys.id, row.id)).run();
+    await writeAuditEvent(database, {
+      operationId,
+      at,
+      actor,
+      action: 'api_key.revoked',
+      accountId: row.accountId,
+      subject: row.id,
+      detail: { masked: row.masked, reason, replaced_by: replacedBy },
+    });
     return { ...row, ...changes };
-  }
-
-  /** The events of one operation. They come after its rows: who has the trail waits for no row. */
-  function trailOf(actor: Actor, at: number) {
-    const operationId = createId('op_', randomBytes);
-    const write = (
-      { accountId, id: subject, masked }: ApiKey,
-      action: 'api_key.created' | 'api_key.revoked' | 'api_key.renamed',
-      facts: Readonly<Record<string, string | null>>,
-    ): Promise<void> => {
-      const detail = { masked, ...facts };
-      return writeAuditEvent(database, {
-        ...{ operationId, at, actor, action, accountId, subject, detail },
-      });
-    };
-    return {
-      created: (row: ApiKey) => write(row, 'api_key.created', { rotated_from: row.rotatedFrom }),
-      revoked: (row: ApiKey) =>
-        write(row, 'api_key.revoked', { reason: row.revokedReason, replaced_by: row.replacedBy }),
-      renamed: (row: ApiKey, from: string | null) =>
-        write(row, 'api_key.renamed', { from, to: row.name }),
-    };
   }
 
   return {
@@ -139,7 +130,6 @@ export function createKeys(dependencies: {
       const name = normaliseKeyName(facts.name);
       const expiresAt = checkExpiry(facts.expiresAt, now);
       return database.transaction(async () => {
-        await lockNames(database, accountLock(facts.accountId));
         const limit = await activeLimit(facts.accountId);
         if ((await queries.countActive(facts.accountId)) >= limit) {
           throw new IdentityError(
@@ -149,9 +139,7 @@ export function createKeys(dependencies: {
         }
         await requireCreations(facts.accountId);
         const row = { accountId: facts.accountId, name, expiresAt, rotatedFrom: null };
-        const created = await insert(row, now);
-        await trailOf(actor, now).created(created.row);
-        return created;
+        return insert(row, now, actor, createId('op_', randomBytes));
       });
     },
 
@@ -161,8 +149,8 @@ export function createKeys(dependencies: {
      */
     async rotate(id: string, actor: Actor): Promise<{ revoked: ApiKey; created: CreatedKey }> {
       return database.transaction(async () => {
-        const old = await findAlone(id);
         const now = clock();
+        const old = await queries.find(id);
         if (!isActive(old, now)) {
           throw new IdentityError(
             'key_not_active',
@@ -170,12 +158,11 @@ export function createKeys(dependencies: {
           );
         }
         await requireCreations(old.accountId);
+        const operationId = createId('op_', randomBytes);
         const { accountId, name, expiresAt } = old;
-        const created = await insert({ accountId, name, expiresAt, rotatedFrom: old.id }, now);
-        const revoked = await markRevoked(old, 'rotated', created.row.id, now);
-        const trail = trailOf(actor, now);
-        await trail.created(created.row);
-        await trail.revoked(revoked);
+        const facts = { accountId, name, expiresAt, rotatedFrom: old.id };
+        const created = await insert(facts, now, actor, operationId);
+        const revoked = await markRevoked(old, 'rotated', created.row.id, now, actor, operationId);
         return { revoked, created };
       });
     },
@@ -183,12 +170,9 @@ export function createKeys(dependencies: {
     /** Revokes at once. A key that is revoked already stays as it is. */
     async revoke(id: string, reason: KeyRevocation, actor: Actor): Promise<ApiKey> {
       return database.transaction(async () => {
-        const row = await findAlone(id);
+        const row = await queries.find(id);
         if (row.revokedAt !== null) return row;
-        const now = clock();
-        const revoked = await markRevoked(row, reason, null, now);
-        await trailOf(actor, now).revoked(revoked);
-        return revoked;
+        return markRevoked(row, reason, null, clock(), actor, createId('op_', randomBytes));
       });
     },
 
@@ -196,12 +180,19 @@ export function createKeys(dependencies: {
     async rename(id: string, newName: string | null, actor: Actor): Promise<ApiKey> {
       const name = normaliseKeyName(newName);
       return database.transaction(async () => {
-        const row = await findAlone(id);
+        const row = await queries.find(id);
         if (row.name === name) return row;
         await db.update(apiKeys).set({ name }).where(eq(apiKeys.id, row.id)).run();
-        const renamed = { ...row, name };
-        await trailOf(actor, clock()).renamed(renamed, row.name);
-        return renamed;
+        await writeAuditEvent(database, {
+          operationId: createId('op_', randomBytes),
+          at: clock(),
+          actor,
+          action: 'api_key.renamed',
+          accountId: row.accountId,
+          subject: row.id,
+          detail: { masked: row.masked, from: row.name, to: name },
+        });
+        return { ...row, name };
       });
     },
   };

@@ -5,7 +5,6 @@ import { eq } from 'drizzle-orm';
 import { createId, type RandomBytes } from '../core/id.ts';
 import type { Maintenance } from '../core/operator.ts';
 import type { Database } from '../store/database.ts';
-import { lockNames } from '../store/lock.ts';
 import { settings } from '../store/tables.ts';
 import { type Actor, writeAuditEvent } from './audit.ts';
 import { IdentityError } from './error.ts';
@@ -43,7 +42,6 @@ export function createSettings(dependencies: {
   ): Promise<void> {
     const operationId = createId('op_', randomBytes);
     await database.transaction(async () => {
-      await lockNames(database, 'settings');
       const updatedAt = clock();
       for (const [name, value] of changes) {
         const before = await readSetting(database, name);

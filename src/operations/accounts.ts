@@ -88,14 +88,13 @@ export async function changeStanding(
   reason?: string,
 ): Promise<Account> {
   const words = reason === undefined || reason.trim() === '' ? undefined : requireReason(reason);
-  // Before it is active: nothing may come to delete what is served.
-  if (standing === 'active') {
-    await database.db
-      .delete(accountDeletions)
-      .where(eq(accountDeletions.accountId, accountId))
-      .run();
-  }
-  const changed = await accounts.changeStanding(accountId, standing, actor, words);
+  const changed = await database.transaction(async (tx) => {
+    // Nothing may come to delete what is served.
+    if (standing === 'active') {
+      await tx.delete(accountDeletions).where(eq(accountDeletions.accountId, accountId)).run();
+    }
+    return accounts.within.changeStanding(accountId, standing, actor, words);
+  });
   if (standing === 'pending_deletion') await forgetThinking(database, changed.id);
   return changed;
 }

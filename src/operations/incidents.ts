@@ -33,10 +33,8 @@ export async function setIncident(
     );
   }
   return change.database.transaction(async () => {
-    const incident = await createIncidents(change).set(model, limits, reason);
-    // The trail comes last: who has it waits for no row.
     await auditChange(change, 'incident.set', model, { ...limits, reason });
-    return incident;
+    return createIncidents(change).set(model, limits, reason);
   });
 }
 

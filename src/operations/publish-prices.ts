@@ -23,7 +23,6 @@ import { draftedText, draftSnippet, type PriceDraft } from '../catalog/price-dra
 import type { FoundCatalog } from '../catalog/source.ts';
 import { parseInstant } from '../core/instant.ts';
 import type { Catalog } from '../core/model.ts';
-import { lockNames } from '../store/lock.ts';
 import { auditChange, type Change } from './change.ts';
 import { OperationError } from './error.ts';
 
@@ -113,7 +112,6 @@ export async function publishPrices(
   let isWritten = false;
   try {
     await change.database.transaction(async () => {
-      await lockNames(change.database, 'catalog file');
       // Somebody else may have published while we waited.
       if (readFileSync(file, 'utf8') !== found.text) throw hasChanged();
       isOurs = true;

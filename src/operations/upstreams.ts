@@ -35,12 +35,11 @@ export async function disablePlace(
   const { database } = change;
   const since = change.clock();
   await database.transaction(async () => {
-    await disable(database, found, words, since);
-    // The trail comes last: who has it waits for no row.
     await auditChange(change, 'upstream.disabled', found.upstream, {
       model: found.model ?? null,
       reason: words,
     });
+    await disable(database, found, words, since);
   });
   return { ...found, reason: words, since };
 }

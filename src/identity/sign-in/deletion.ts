@@ -2,10 +2,8 @@
 // then. What is left is what the books need: the account's id without a person behind it.
 
 import { eq, lte } from 'drizzle-orm';
-import { lockNames } from '../../store/lock.ts';
 import { accountDeletions } from '../../store/sign-in-tables.ts';
 import { accounts as accountTable, apiKeys } from '../../store/tables.ts';
-import { accountLock } from '../accounts.ts';
 import { IdentityError } from '../error.ts';
 import type { Keys } from '../keys.ts';
 import { actorOf } from '../session.ts';
@@ -48,8 +46,6 @@ export function createDeletion(
     for (const { id } of live) await keys.revoke(id, 'account_closed', SYSTEM);
     await parts.onDeletion(accountId);
     const isClosed = await database.transaction(async () => {
-      await users.lockAddress('customer', email);
-      await lockNames(database, accountLock(accountId));
       // Another server may have closed it meanwhile, or the operator have opened it again.
       if ((await find(accountId)) === undefined || !(await isPending(accountId))) return false;
       if (user !== undefined) await users.remove(user.id);
@@ -76,7 +72,6 @@ export function createDeletion(
       const dueAt = askedAt + GRACE_MS;
       const actor = actorOf(who, address);
       await database.transaction(async () => {
-        await lockNames(database, accountLock(who.accountId));
         await forget(who.accountId);
         await db
           .insert(accountDeletions)
@@ -98,7 +93,6 @@ export function createDeletion(
     async takeDeletionBack(who, { address }) {
       const actor = actorOf(who, address);
       await database.transaction(async () => {
-        await lockNames(database, accountLock(who.accountId));
         const asked = await find(who.accountId);
         // One that is due may be under way.
         if (asked === undefined || asked.dueAt <= clock()) throw nothingToTakeBack();

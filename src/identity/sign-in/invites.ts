@@ -1,10 +1,9 @@
 // Invitations to sign up, where sign-up is not open to everybody. The text of one is seen when it is
 // made and never again. Called by the command line, the console and sign-up.
 
-import { and, desc, eq, isNull, lt, sql } from 'drizzle-orm';
+import { desc, eq, lt, sql } from 'drizzle-orm';
 import { createId, type RandomBytes } from '../../core/id.ts';
 import type { Database } from '../../store/database.ts';
-import { lockNames } from '../../store/lock.ts';
 import { invites } from '../../store/sign-in-tables.ts';
 import { type Actor, writeAuditEvent } from '../audit.ts';
 import { IdentityError } from '../error.ts';
@@ -48,24 +47,6 @@ export function createInvites(dependencies: {
       // Not whom it is for: this is kept for good, and an address may have to be forgotten.
       detail: { expires_at: new Date(invite.expiresAt).toISOString() },
     });
-  }
-
-  const lockOf = (id: string): string => `invitation ${id}`;
-
-  const isUnused = (id: string) =>
-    and(eq(invites.id, id), isNull(invites.usedAt), isNull(invites.revokedAt));
-
-  async function get(id: string): Promise<Invite> {
-    const invite = await db.select().from(invites).where(eq(invites.id, id)).get();
-    if (invite !== undefined) return invite;
-    throw new IdentityError('invite_not_found', 'There is no invitation with this id.');
-  }
-
-  /** Inside a transaction it stays so. Throws `invalid_invite`. */
-  async function requireOpen(id: string): Promise<void> {
-    await lockNames(database, lockOf(id));
-    const invite = await db.select().from(invites).where(eq(invites.id, id)).get();
-    if (invite === undefined || inviteStatus(invite, clock()) !== 'open') throw invalid();
   }
 
   return {
@@ -119,14 +100,14 @@ export function createInvites(dependencies: {
     /** One that was used or revoked stays as it is. Throws `invite_not_found`. */
     async revoke(id: string, actor: Actor): Promise<Invite> {
       return database.transaction(async () => {
-        await lockNames(database, lockOf(id));
-        const [revoked] = await db
-          .update(invites)
-          .set({ revokedAt: clock() })
-          .where(isUnused(id))
-          .returning()
-          .all();
-        if (revoked === undefined) return get(id);
+        const invite = await db.select().from(invites).where(eq(invites.id, id)).get();
+        if (invite === undefined) {
+          throw new IdentityError('invite_not_found', 'There is no invitation with this id.');
+        }
+        if (invite.usedAt !== null || invite.revokedAt !== null) return invite;
+        const revokedAt = clock();
+        await db.update(invites).set({ revokedAt }).where(eq(invites.id, id)).run();
+        const revoked = { ...invite, revokedAt };
         await audit('invite.revoked', revoked, actor);
         return revoked;
       });
@@ -146,18 +127,15 @@ export function createInvites(dependencies: {
       throw invalid();
     },
 
-    requireOpen,
-
     /** Uses it up. Call inside the transaction that makes the user. Throws `invalid_invite`. */
     async use(id: string, userId: string): Promise<void> {
-      await requireOpen(id);
-      const used = await db
+      const invite = await db.select().from(invites).where(eq(invites.id, id)).get();
+      if (invite === undefined || inviteStatus(invite, clock()) !== 'open') throw invalid();
+      await db
         .update(invites)
         .set({ usedAt: clock(), usedBy: userId })
-        .where(isUnused(id))
-        .returning({ id: invites.id })
-        .all();
-      if (used.length === 0) throw invalid();
+        .where(eq(invites.id, id))
+        .run();
     },
 
     /** Whose account is deleted is named nowhere. Call inside a transaction. */

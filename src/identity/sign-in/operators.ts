@@ -62,7 +62,6 @@ export function createOperators(
       await requireNew(email);
       const hash = await passwords.hash(requirePassword(password));
       return database.transaction(async () => {
-        await users.lockAddress('operator', email);
         await requireNew(email);
         await tokens.removeFor('operator', email, ['operator', 'reset']);
         const user = await users.create({
@@ -99,7 +98,6 @@ export function createOperators(
       const email = signInEmail(given);
       await database.transaction(async () => {
         // Who is invited may choose a password at this moment.
-        await users.lockAddress('operator', email);
         const isInvited = await tokens.isWaiting('operator', 'operator', email);
         const user = isInvited ? await users.find('operator', email) : await find(email);
         await tokens.removeFor('operator', email, ['operator', 'reset']);

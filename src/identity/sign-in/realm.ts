@@ -60,10 +60,7 @@ export function createEntrance<Who extends SignedIn>(parts: RealmParts): Entranc
     entered: Headers,
   ): Promise<void> {
     // One that is being changed now ends the sessions that it finds: this one, or it waits for us.
-    const now = await database.transaction(async () => {
-      await users.lock(user.id);
-      return users.passwordOf(user.id);
-    });
+    const now = await database.transaction(() => users.passwordOf(user.id));
     if (now === hash) return;
     const session = await sessions.read(cookiesBack(passedCookies(entered, realm)));
     if (session !== undefined) await sessions.end(session.userId, session.id);
@@ -206,8 +203,6 @@ export function createEntrance<Who extends SignedIn>(parts: RealmParts): Entranc
       const before = await prove(who, current, visit);
       const hash = await passwords.hash(wanted);
       const cookies = await database.transaction(async (): Promise<Cookies> => {
-        await users.lockAddress(realm, who.email);
-        await users.lock(who.userId);
         // The owner may have set another one, because somebody else knows this one.
         if ((await users.passwordOf(who.userId)) !== before) throw wrongPassword();
         await users.setPassword(who.userId, hash);

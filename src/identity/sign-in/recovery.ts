@@ -61,7 +61,6 @@ export function createRecovery<Who extends SignedIn>(
       const token = await tokens.find(realm, purposes, given.token);
       const hash = await passwords.hash(requirePassword(given.password));
       await database.transaction(async () => {
-        await users.lockAddress(realm, token.email);
         // It may have been taken while the password was hashed.
         await tokens.take(token);
         await tokens.removeFor(realm, token.email, ['reset', 'operator', 'sign-up']);

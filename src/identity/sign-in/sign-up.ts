@@ -73,8 +73,6 @@ export function createSignUp(
       if (mode === 'closed' || (mode === 'invite' && invite === null))
         await requireOpen(email, undefined);
       return database.transaction(async (): Promise<SignInOutcome> => {
-        await users.lockAddress(realm, email);
-        if (invite !== null) await invites.requireOpen(invite);
         // It may have been taken while the password was looked at.
         await tokens.take(token);
         if ((await users.find(realm, email)) !== undefined) throw taken();

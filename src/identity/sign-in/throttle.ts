@@ -15,7 +15,6 @@
 
 import { eq, lt } from 'drizzle-orm';
 import type { Database } from '../../store/database.ts';
-import { lockNames } from '../../store/lock.ts';
 import { attempts } from '../../store/sign-in-tables.ts';
 import { normaliseNetwork } from '../address.ts';
 import { IdentityError } from '../error.ts';
@@ -69,14 +68,6 @@ export function createThrottle(dependencies: {
 }) {
   const { database, clock } = dependencies;
   const { db } = database;
-
-  /** Nobody else counts under these names meanwhile, so that what is tried at once counts as much. */
-  function alone<T>(names: readonly string[], work: (now: number) => Promise<T>): Promise<T> {
-    return database.quickly(async () => {
-      await lockNames(database, ...names.map((name) => `attempts ${name}`));
-      return work(clock());
-    });
-  }
 
   async function read(name: string, now: number) {
     const row = await db.select().from(attempts).where(eq(attempts.name, name)).get();
@@ -134,7 +125,8 @@ export function createThrottle(dependencies: {
       const anywhere = digestOf(`name ${who}`);
       const from = digestOf(`network ${realm} ${network}`);
       const known = digestOf(`known ${who} ${network}`);
-      await alone([here, anywhere, from], async (now) => {
+      await database.quickly(async () => {
+        const now = clock();
         const isKnown = (await read(known, now)) !== undefined;
         const counters = isKnown ? [here, from] : [here, anywhere, from];
         const next = await Promise.all(counters.map((each) => nextAt(each, now)));
@@ -145,13 +137,15 @@ export function createThrottle(dependencies: {
       });
       return {
         dropped: () =>
-          alone([here, anywhere, from], async (now) => {
+          database.quickly(async () => {
+            const now = clock();
             await uncount(here, HERE, now);
             await uncount(anywhere, NAME, now);
             await uncount(from, NETWORK, now);
           }),
         succeeded: () =>
-          alone([here, anywhere, from], async (now) => {
+          database.quickly(async () => {
+            const now = clock();
             await db.delete(attempts).where(eq(attempts.name, here)).run();
             await uncount(anywhere, NAME, now);
             await uncount(from, NETWORK, now);
@@ -163,7 +157,8 @@ export function createThrottle(dependencies: {
     /** Counts something that costs us work, such as a mail that is asked for. Throws as `enter`. */
     async limitNetwork(address: string): Promise<void> {
       const from = digestOf(`asking ${networkGroup(address)}`);
-      await alone([from], async (now) => {
+      await database.quickly(async () => {
+        const now = clock();
         refuse(await nextAt(from, now), now);
         await count(from, NETWORK, now);
       });
@@ -176,7 +171,8 @@ export function createThrottle(dependencies: {
     async mayMail(realm: Realm, email: string, address: string): Promise<boolean> {
       const here = digestOf(`mail ${realm} ${email} ${networkGroup(address)}`);
       const anywhere = digestOf(`mail ${realm} ${email}`);
-      return alone([here, anywhere], async (now) => {
+      return database.quickly(async () => {
+        const now = clock();
         const next = await Promise.all([here, anywhere].map((each) => nextAt(each, now)));
         if (next.some((at) => at > now)) return false;
         await count(here, MAIL_HERE, now);

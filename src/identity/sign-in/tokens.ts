@@ -4,7 +4,6 @@
 import { and, asc, eq, gt, inArray, lt } from 'drizzle-orm';
 import type { RandomBytes } from '../../core/id.ts';
 import type { Database } from '../../store/database.ts';
-import { lockNames } from '../../store/lock.ts';
 import { signInTokens, type TokenPurpose } from '../../store/sign-in-tables.ts';
 import { IdentityError } from '../error.ts';
 import type { Realm } from '../session.ts';
@@ -77,9 +76,8 @@ export function createTokens(dependencies: {
     ): Promise<string> {
       const text = createSecret(randomBytes);
       await database.quickly(async () => {
-        const { realm, purpose, email } = facts;
-        await lockNames(database, `tokens ${realm} ${purpose} ${email}`);
         const now = clock();
+        const { realm, purpose, email } = facts;
         const live = await db
           .select({ digest: signInTokens.digest })
           .from(signInTokens)

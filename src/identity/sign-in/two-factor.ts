@@ -65,7 +65,6 @@ export function createTwoFactor<Who extends SignedIn>(parts: RealmParts): TwoFac
       const secret = randomText(SECRET_LENGTH, randomBytes);
       const sealed = { secret: await seal(secret), recoveryCodes: await seal('[]') };
       await database.transaction(async () => {
-        await users.lock(userId);
         if ((await users.get(userId))?.twoFactorEnabled !== false) throw alreadyOn();
         await db.delete(secondFactors).where(eq(secondFactors.userId, userId)).run();
         const id = createId('cred_', randomBytes);

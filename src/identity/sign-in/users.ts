@@ -4,7 +4,6 @@
 import { and, eq, lt, sql } from 'drizzle-orm';
 import { createId, type RandomBytes } from '../../core/id.ts';
 import type { Database } from '../../store/database.ts';
-import { lockNames } from '../../store/lock.ts';
 import {
   challenges,
   credentials,
@@ -38,18 +37,8 @@ export function createUsers(dependencies: {
     await db.delete(challenges).where(eq(challenges.value, userId)).run();
   }
 
-  /**
-   * What stands on a password or a second factor comes before or after whatever changes them. Call
-   * inside a transaction, first.
-   */
-  const lock = (userId: string): Promise<void> => lockNames(database, `user ${userId}`);
-
   return {
     forgetChallenges,
-    lock,
-    /** The same for an address that somebody is to own, or no longer. */
-    lockAddress: (realm: Realm, email: string): Promise<void> =>
-      lockNames(database, `user of ${realm} ${email}`),
 
     find: async (realm: Realm, email: string): Promise<User | undefined> =>
       db
@@ -99,10 +88,9 @@ export function createUsers(dependencies: {
 
     /**
      * Sets the hash; `null`: nothing opens until there is one. Sign-ins with the old one that wait
-     * for their second factor are over; sessions are not. Call inside a transaction.
+     * for their second factor are over; sessions are not.
      */
     async setPassword(userId: string, password: string | null): Promise<void> {
-      await lock(userId);
       await db
         .update(credentials)
         .set({ password, updatedAt: clock() })
@@ -121,9 +109,8 @@ export function createUsers(dependencies: {
       await db.delete(challenges).where(lt(challenges.expiresAt, clock())).run();
     },
 
-    /** Everything of the user goes: sessions, password, second factor. Call inside a transaction. */
+    /** Everything of the user goes: sessions, password, second factor. */
     async remove(userId: string): Promise<void> {
-      await lock(userId);
       await forgetChallenges(userId);
       await db.delete(sessions).where(eq(sessions.userId, userId)).run();
       await db.delete(users).where(eq(users.id, userId)).run();
