@@ -1,6 +1,8 @@
 // `bun run migrations NAME`: writes the next migration of both databases from the table definitions.
 // Each is then put into the list of src/store/migrations.ts; a test says so where it was forgotten.
 
+import { spawn } from 'bun';
+
 const [name] = process.argv.slice(2);
 if (name === undefined) {
   process.stderr.write('Name the migration: bun run migrations usage_days\n');
@@ -13,10 +15,11 @@ for (const [dialect, schema, folder] of [
   ['sqlite', 'src/store/*tables.ts', 'drizzle/sqlite'],
   ['postgresql', 'scripts/postgres-schema.ts', 'drizzle/postgres'],
 ] as const) {
-  const child = Bun.spawn(
-    [...GENERATE, '--dialect', dialect, '--schema', schema, '--out', folder],
-    { stdin: 'inherit', stdout: 'inherit', stderr: 'inherit' },
-  );
+  const child = spawn([...GENERATE, '--dialect', dialect, '--schema', schema, '--out', folder], {
+    stdin: 'inherit',
+    stdout: 'inherit',
+    stderr: 'inherit',
+  });
   const code = await child.exited;
   if (code !== 0) process.exit(code);
 }

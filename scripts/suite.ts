@@ -15,6 +15,10 @@ if (files.length === 0) {
 }
 countOutcome(await runCommand('build', [process.execPath, 'scripts/build.ts']));
 addTo(counts, await runTests(files));
+if (files.length === 0) {
+  process.stderr.write('\nThe store and the domains over it once more, on PostgreSQL:\n');
+  addTo(counts, await runTests(await onPostgres(), { TOLLGATE_TEST_DATABASE: 'postgres' }));
+}
 
 const skipped = counts.skipped === 0 ? '' : `, ${counts.skipped} skipped`;
 process.stdout.write(`${counts.passed} passed, ${counts.failed} failed${skipped}\n`);
@@ -31,15 +35,51 @@ function addTo(sum: Counts, part: Counts): void {
   sum.skipped += part.skipped;
 }
 
+/** Files that are about SQLite's file, or open no database; others name their own exceptions. */
+const NOT_ON_POSTGRES: Readonly<Record<string, string>> = {
+  'test/ledger/process.test.ts': 'processes that share a file',
+  'test/ledger/thread.test.ts': 'a thread over a file that is locked, full or damaged',
+  'test/ledger/linked.test.ts': 'threads that share a file',
+  'test/ledger/nodes.test.ts': 'runs on PostgreSQL already',
+  'test/ledger/error.test.ts': 'opens no database',
+  'test/ledger/pauses.test.ts': 'opens no database',
+  'test/ledger/series/upgrade.test.ts': 'a migration of SQLite',
+};
+
+/** The tests that open their database as `newDatabase` does, some of them by way of a rig. */
+const OPENS = /support\/(database|ledger|usage|accounts)\.ts'|\/(rig|parts|contract)\.ts'/;
+
+async function onPostgres(): Promise<readonly string[]> {
+  const pattern = new Bun.Glob('test/{ledger,identity,catalog,reasoning,operations}/**/*.test.ts');
+  const found = (await Array.fromAsync(pattern.scan({ cwd: root }))).sort();
+  const texts = await Promise.all(found.map((path) => Bun.file(resolve(root, path)).text()));
+  return found.filter((path, at) => !(path in NOT_ON_POSTGRES) && OPENS.test(texts[at] ?? ''));
+}
+
 /**
  * Runs `bun test`, passes on what it says as it goes, and reads the counts from its closing lines,
  * where a file that did not load counts as failed too. A run that died before them, or that failed
  * without a failed test, is one failure.
  */
-async function runTests(paths: readonly string[]): Promise<Counts> {
+async function runTests(
+  paths: readonly string[],
+  variables: Readonly<Record<string, string>> = {},
+): Promise<Counts> {
   const child = Bun.spawn(
-    [process.execPath, 'test', '--only-failures', '--timeout=30000', ...paths],
-    { cwd: root, stdin: 'ignore', stdout: 'inherit', stderr: 'pipe' },
+    [
+      process.execPath,
+      'test',
+      '--only-failures',
+      '--timeout=30000',
+      ...paths.map((path) => resolve(root, path)),
+    ],
+    {
+      cwd: root,
+      env: { ...process.env, ...variables },
+      stdin: 'ignore',
+      stdout: 'inherit',
+      stderr: 'pipe',
+    },
   );
   let tail = '';
   const decoder = new TextDecoder();

@@ -120,21 +120,25 @@ export function createCodes({
         if (code === undefined || found.length > 1) {
           throw new LedgerRefusal('There is no code with this id. List them with code list.');
         }
-        if (code.redeemedAt !== null) {
-          throw new LedgerRefusal(
-            'This code was redeemed already. Take the money back with account adjust.',
-          );
-        }
+        if (code.redeemedAt !== null) throw redeemedAlready();
         if (code.revokedAt !== null) return code;
-        await tx
+        // The ledger may have redeemed it since it was looked at.
+        const [changed] = await tx
           .update(redemptionCodes)
           .set({ revokedAt: nowMs })
           .where(and(eq(redemptionCodes.digest, code.digest), isNull(redemptionCodes.redeemedAt)))
-          .run();
+          .returning({ digest: redemptionCodes.digest });
+        if (changed === undefined) throw redeemedAlready();
         const revoked = { ...code, revokedAt: nowMs };
         await onChange('code.revoked', revoked);
         return revoked;
       });
     },
   };
+}
+
+function redeemedAlready(): LedgerRefusal {
+  return new LedgerRefusal(
+    'This code was redeemed already. Take the money back with account adjust.',
+  );
 }

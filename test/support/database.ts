@@ -40,9 +40,13 @@ export async function newDatabase(
 
 /** A second connection to a database of `newDatabase`, as another process has it. */
 export function connectAgain(database: SqliteDatabase): Database {
+  return connectDatabase({ url: urlOf(database), sync: 'normal' });
+}
+
+export function urlOf(database: SqliteDatabase): string {
   return TEST_DIALECT === 'postgres'
-    ? connectDatabase({ url: postgresUrlOf(database), sync: 'normal' })
-    : connectDatabase({ url: `sqlite:${database.connection.filename}`, sync: 'normal' });
+    ? postgresUrlOf(database)
+    : `sqlite:${database.connection.filename}`;
 }
 
 /** Takes away the triggers that refuse what the books never do, so that a test may do it. */

@@ -1,0 +1,117 @@
+// The migrations of PostgreSQL: the list, the lock, the refusals; and that its tables are all of ours.
+
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { is, sql } from 'drizzle-orm';
+import { getTableConfig as getPostgresTable, PgTable } from 'drizzle-orm/pg-core';
+import { getTableConfig, SQLiteTable } from 'drizzle-orm/sqlite-core';
+import * as schema from '../../../scripts/postgres-schema.ts';
+import type { Database } from '../../../src/store/contract.ts';
+import {
+  droppedTriggers,
+  migrate,
+  migrationPlan,
+  migrationStatus,
+} from '../../../src/store/migrate.ts';
+import { MIGRATIONS } from '../../../src/store/migrations.ts';
+import { openPostgres } from '../../../src/store/postgres/database.ts';
+import {
+  describeWithServices,
+  type PostgresServer,
+  startPostgres,
+} from '../../support/services.ts';
+
+const FOLDER = join(import.meta.dir, '../../../drizzle/postgres');
+const STORE = join(import.meta.dir, '../../../src/store');
+const ALL = MIGRATIONS.postgres;
+const TAGS = ALL.map(({ tag }) => tag);
+const LATER = { tag: '9999_later', when: 9_999_999_999_999, sql: 'CREATE TABLE later (id text)' };
+
+describe('the migrations', () => {
+  test('are the folder and its journal', () => {
+    const journal: unknown = JSON.parse(readFileSync(join(FOLDER, 'meta/_journal.json'), 'utf8'));
+    const files = readdirSync(FOLDER).filter((file) => file.endsWith('.sql'));
+    expect(files.sort()).toEqual(TAGS.map((tag) => `${tag}.sql`));
+    expect(journal).toMatchObject({ entries: ALL.map(({ tag, when }) => ({ tag, when })) });
+    for (const { tag, sql: text } of ALL) {
+      expect(text).toBe(readFileSync(join(FOLDER, `${tag}.sql`), 'utf8'));
+    }
+  });
+
+  test('are of every table, with every column of it', async () => {
+    const files = readdirSync(STORE).filter((file) => file.endsWith('tables.ts'));
+    const modules = await Promise.all(files.map((file) => import(join(STORE, file))));
+    const ours = modules
+      .flatMap((module) => Object.values<unknown>(module))
+      .filter((value) => is(value, SQLiteTable))
+      .map(getTableConfig);
+    const theirs = Object.values<unknown>(schema)
+      .filter((value) => is(value, PgTable))
+      .map(getPostgresTable);
+    const named = (tables: readonly { name: string; columns: readonly { name: string }[] }[]) =>
+      tables
+        .map(({ name, columns }) => {
+          const names = columns.map((column) => column.name).filter((own) => own !== 'rowid');
+          return `${name}: ${names}`;
+        })
+        .sort();
+    expect(named(theirs)).toEqual(named(ours));
+  });
+});
+
+describeWithServices('migrate', ['PostgreSQL'], () => {
+  let server: PostgresServer;
+  const opened: Database[] = [];
+
+  beforeAll(async () => {
+    server = await startPostgres();
+  });
+  afterAll(async () => {
+    for (const database of opened) await database.close();
+    await server.stop();
+  });
+
+  async function emptyDatabase(connections = 1): Promise<Database[]> {
+    const url = await server.createDatabase();
+    const all = Array.from({ length: connections }, () => openPostgres({ url }));
+    opened.push(...all);
+    return all;
+  }
+
+  test('applies what is missing, once, and says what it was and would be', async () => {
+    const [database] = await emptyDatabase();
+    if (database === undefined) throw new Error('There is no database.');
+    expect(await migrationStatus(database)).toEqual({ applied: [], pending: TAGS });
+    expect(await migrationPlan(database)).toEqual([...ALL]);
+    expect(await migrate(database, ALL.slice(0, 1))).toEqual(TAGS.slice(0, 1));
+    expect(await migrationPlan(database)).toEqual(ALL.slice(1));
+    expect(await migrate(database)).toEqual(TAGS.slice(1));
+    expect(await migrate(database)).toEqual([]);
+    expect(await migrationStatus(database)).toEqual({ applied: TAGS, pending: [] });
+    expect(await droppedTriggers(database)).toEqual([]);
+    await database.db.run(sql`drop trigger receipts_no_update on receipts`);
+    expect(await droppedTriggers(database)).toEqual(['receipts_no_update']);
+  });
+
+  test('of several nodes that start at once, one applies', async () => {
+    const nodes = await emptyDatabase(4);
+    const applied = await Promise.all(nodes.map((node) => migrate(node)));
+    expect(applied.map(({ length }) => length).sort()).toEqual([0, 0, 0, TAGS.length]);
+  });
+
+  test('refuses a database of a newer build, or of another line, and undoes what fails', async () => {
+    const [database] = await emptyDatabase();
+    if (database === undefined) throw new Error('There is no database.');
+    const broken = { ...LATER, sql: `${LATER.sql};\n--> statement-breakpoint\nCREATE nonsense` };
+    await expect(migrate(database, [...ALL, broken])).rejects.toThrow('syntax error');
+    expect(await migrationStatus(database)).toEqual({ applied: [], pending: TAGS });
+    await migrate(database, [...ALL, LATER]);
+    await expect(migrate(database)).rejects.toThrow('made by a newer version of tollgate');
+    await expect(migrationStatus(database)).rejects.toThrow('made by a newer version of tollgate');
+    const [other] = await emptyDatabase();
+    if (other === undefined) throw new Error('There is no database.');
+    await migrate(other, [{ ...LATER, tag: '0000_other' }]);
+    await expect(migrate(other)).rejects.toThrow('its migration 1 is not 0000_initial');
+  });
+});
