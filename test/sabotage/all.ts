@@ -5,6 +5,7 @@ import type { Fault } from './fault.ts';
 import { AUDITS } from './faults/audit.ts';
 import { BOOKS } from './faults/books.ts';
 import { CHARGES } from './faults/charges.ts';
+import { CLUSTER_LIMIT_FAULTS } from './faults/cluster-limits.ts';
 import { CONFIDENCES } from './faults/confidences.ts';
 import { KEYS } from './faults/keys.ts';
 import { LIMIT_FAULTS } from './faults/limits.ts';
@@ -20,6 +21,7 @@ export const FAULTS: readonly Fault[] = [
   ...CHARGES,
   ...RECOVERY,
   ...LIMIT_FAULTS,
+  ...CLUSTER_LIMIT_FAULTS,
   ...KEYS,
   ...OPERATOR_FAULTS,
   ...PEOPLE,

@@ -128,6 +128,10 @@ for index, asked in ipairs(call.windows) do
   if isOver then
     keep = { 0, 0 }
   end
+  if repeated then
+    local record = own.windows[asked.name]
+    keep = record and record[1] == start and { record[2], record[3] } or { 0, 0 }
+  end
   -- A window that nothing is left in has not started.
   if count + keep[1] == 0 then
     start = nil
@@ -177,10 +181,7 @@ local reply = { seq = call.seq, epoch = epoch, fits = fits, windows = {}, slots 
 for index, asked in ipairs(call.windows) do
   local window = windows[index]
   local mine = window.keep
-  if repeated then
-    local record = own.windows[asked.name]
-    mine = record and record[1] == window.start and { record[2], record[3] } or { 0, 0 }
-  elseif fits and (asked.need[1] > 0 or window.start) and window.freeCount >= 0 then
+  if not repeated and fits and (asked.need[1] > 0 or window.start) and window.freeCount >= 0 then
     mine = {
       window.keep[1] + asked.need[1] + extra(asked.wish[1], window.freeCount),
       window.keep[2] + asked.need[2] + extra(asked.wish[2], window.freeTokens),

@@ -2,7 +2,7 @@
 
 import type { Fault } from '../fault.ts';
 
-const LIMITS = ['test/limits'];
+const LIMITS = ['test/limits/limits.test.ts'];
 
 export const LIMIT_FAULTS: readonly Fault[] = [
   {

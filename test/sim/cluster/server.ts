@@ -145,7 +145,8 @@ function decide(deciding: Deciding): Reply & { readonly seq: number } {
   const starts = new Map([...account.starts].filter(([, start]) => now - start < WINDOW_MS));
   const own = copyOf(account.holders.get(call.holder) ?? newHolder());
   const repeated = own.seq >= call.seq;
-  const windows = call.windows.map((asked) => lookAtWindow(account, starts, call, asked, now));
+  const had = repeated ? own : undefined;
+  const windows = call.windows.map((asked) => lookAtWindow(account, starts, call, asked, now, had));
   const slots = call.slots.map((asked) => lookAtSlots(account, call, asked, now));
   const used = call.periods.map((asked, index) => lookAtPeriod(asked, periods[index]));
   const fits = [...windows, ...slots, ...used].every((each) => each.fits);
@@ -159,10 +160,7 @@ function decide(deciding: Deciding): Reply & { readonly seq: number } {
     windows: windows.map((window) => {
       const { asked, start: begun, count, tokens, keep, freeCount, freeTokens, other } = window;
       let mine = keep;
-      if (repeated) {
-        const record = own.windows.get(asked.name);
-        mine = record !== undefined && record[0] === begun ? [record[1], record[2]] : [0, 0];
-      } else if (fits && (asked.need[0] > 0 || begun !== undefined) && freeCount >= 0) {
+      if (!repeated && fits && (asked.need[0] > 0 || begun !== undefined) && freeCount >= 0) {
         mine = [
           keep[0] + asked.need[0] + extra(asked.wish[0], freeCount),
           keep[1] + asked.need[1] + extra(asked.wish[1], freeTokens),
@@ -252,6 +250,8 @@ function lookAtWindow(
   call: Call,
   asked: WindowAsked,
   now: number,
+  /** What the holder has, where it has been told already. */
+  repeated: Holder | undefined,
 ) {
   const start = starts.get(asked.name);
   let count = 0;
@@ -266,7 +266,9 @@ function lookAtWindow(
   const begun = Number(account.epoch?.split('/')[1]);
   const other =
     asked.start > 0 ? asked.start !== start || old : old && now - asked.latest <= begun - BOOKED_MS;
-  const keep: Pair = other ? [0, 0] : asked.keep;
+  const given = repeated?.windows.get(asked.name);
+  const had: Pair = given !== undefined && given[0] === start ? [given[1], given[2]] : [0, 0];
+  const keep: Pair = repeated !== undefined ? had : other ? [0, 0] : asked.keep;
   const running = count + keep[0] === 0 ? undefined : start;
   const freeCount = free(asked.limit[0], count, keep[0]) - asked.need[0];
   const freeTokens = free(asked.limit[1], tokens, keep[1]) - asked.need[1];

@@ -1,0 +1,131 @@
+// The script that decides, asked by hand: a call that arrives twice takes once, one that comes late
+// takes nothing back, and a refusal takes from no counter.
+
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import type { Call, Decide, Decided, Pair } from '../../../src/limits/leased/script.ts';
+import { createDecide } from '../../../src/limits/leased/script.ts';
+import type { Redis } from '../../../src/store/redis/client.ts';
+import { describeWithServices, type RedisServer, startRedis } from '../../support/services.ts';
+import { connectRedis } from './cluster.ts';
+
+const NOW = 1_700_000_000_000;
+
+type Asked = {
+  readonly seq: number;
+  readonly holder?: string;
+  readonly keep?: number;
+  readonly need?: number;
+  readonly wish?: number;
+  readonly epoch?: string;
+  readonly start?: number;
+  readonly slots?: number;
+  readonly cap?: number;
+  readonly now?: number;
+};
+
+/** Every request has ten tokens; there may be ten requests, and as many slots as are asked. */
+function callOf(asked: Asked): Call {
+  const { seq, holder = 'a', keep = 0, need = 0, wish = 0, epoch = '', start = 0 } = asked;
+  const pair = (count: number): Pair => [count, count * 10];
+  const tokens = { keep: keep * 10, need: need * 10, wish: wish * 10, limit: asked.cap ?? -1 };
+  return {
+    ...{ seq, holder, epoch, nodes: 1, now: asked.now ?? NOW, seed: [] },
+    windows: [
+      {
+        ...{ name: 'plan', start, age: 0, latest: 0, keep: pair(keep), need: pair(need) },
+        ...{ wish: pair(wish), limit: pair(10) },
+      },
+    ],
+    slots: [{ name: 'all', keep, need, wish, limit: asked.slots ?? -1 }],
+    periods: [{ name: '2026-11-21', known: 7, mark: 7, before: 0, counts: true, ...tokens }],
+  };
+}
+
+describeWithServices('the script of the limits', ['Redis'], () => {
+  let server: RedisServer;
+  let redis: Redis;
+  let decide: Decide;
+  let accounts = 0;
+
+  beforeAll(async () => {
+    server = await startRedis();
+    redis = await connectRedis(server.url);
+    decide = createDecide(redis, 'tollgate:');
+  });
+
+  afterAll(async () => {
+    redis.close();
+    await server.stop();
+  });
+
+  /** An account of its own, asked with whatever was answered last. */
+  function openAccount() {
+    accounts += 1;
+    const account = `acct_${accounts}`;
+    return async (asked: Asked): Promise<Decided> => {
+      const reply = await decide(account, callOf(asked));
+      if ('missing' in reply) throw new Error('something is missing');
+      return reply;
+    };
+  }
+
+  /** What a reply says that the holder has, of all three. */
+  const mine = ({ windows, slots, periods }: Decided) => [
+    windows[0]?.[4],
+    windows[0]?.[5],
+    slots[0]?.[1],
+    periods[0]?.[3],
+  ];
+
+  test('gives what is needed, and half of what is left beyond it', async () => {
+    const ask = openAccount();
+    const first = await ask({ seq: 1, need: 1, wish: 99, slots: 5, cap: 1_000 });
+    expect([first.fits, ...mine(first)]).toEqual([true, 1 + 4, 10 + 45, 1 + 2, 10 + 495]);
+    expect(first.windows[0]?.slice(0, 4)).toEqual([NOW, 60_000, 0, 0]);
+  });
+
+  test('takes once, however often a call arrives', async () => {
+    const ask = openAccount();
+    const call = { seq: 1, need: 2, wish: 2 };
+    const first = await ask(call);
+    for (let again = 0; again < 3; again += 1) expect(mine(await ask(call))).toEqual(mine(first));
+    const { windows, slots, periods } = await ask({ seq: 1, holder: 'b' });
+    expect([windows[0]?.[2], slots[0]?.[0], periods[0]?.[2]]).toEqual([4, 4, 40]);
+  });
+
+  test('takes nothing back for a call that comes after a newer one', async () => {
+    const ask = openAccount();
+    const { epoch } = await ask({ seq: 1, need: 1 });
+    const told = { epoch, start: NOW };
+    await ask({ seq: 3, keep: 1, need: 4, ...told });
+    await ask({ seq: 2, keep: 1, ...told });
+    expect((await ask({ seq: 1, holder: 'b' })).windows[0]?.[2]).toBe(5);
+  });
+
+  describe('takes nothing where one limit refuses', () => {
+    test.each([
+      ['requests and tokens', { need: 11 }],
+      ['slots', { need: 3, slots: 2 }],
+      ['tokens of a day', { need: 3, cap: 29 }],
+    ])('%s', async (_, asked) => {
+      const ask = openAccount();
+      const refused = await ask({ seq: 1, ...asked });
+      expect([refused.fits, ...mine(refused)]).toEqual([false, 0, 0, 0, 0]);
+      const { windows, slots, periods } = await ask({ seq: 1, holder: 'b' });
+      expect([windows[0]?.[0], windows[0]?.[2], slots[0]?.[0], periods[0]?.[2]]).toEqual([
+        0, 0, 0, 0,
+      ]);
+    });
+  });
+
+  test('every key has an end, and lies in the slot of its account', async () => {
+    const ask = openAccount();
+    await ask({ seq: 1, need: 1 });
+    const account = `{acct_${accounts}}`;
+    for (const name of ['limits', '2026-11-21']) {
+      const reply = await server.ask(`PTTL tollgate:${account}:${name}`);
+      expect(Number(reply.trim().slice(1))).toBeGreaterThan(60_000);
+    }
+    expect((await server.ask(`KEYS tollgate:${account}:*`)).split('\r\n')[0]).toBe('*2');
+  });
+});

@@ -1,0 +1,106 @@
+// Faults of limits that several nodes share by way of Redis.
+
+import type { Fault } from '../fault.ts';
+
+const CLUSTER = ['test/limits/leased/cluster.test.ts'];
+const FAULTY_REDIS = ['test/limits/leased/faults.test.ts'];
+
+export const CLUSTER_LIMIT_FAULTS: readonly Fault[] = [
+  {
+    id: 'T-120',
+    plants: 'a node uses a window that it leased from beyond its end',
+    edits: [
+      {
+        file: 'src/limits/leased/counters.ts',
+        find: 'if (startedAtMs !== undefined && nowMs - startedAtMs >= WINDOW_MS) windows.delete(name);',
+        put: 'if (startedAtMs !== undefined && nowMs - startedAtMs >= 2 * WINDOW_MS) windows.delete(name);',
+      },
+    ],
+    tests: FAULTY_REDIS,
+  },
+  {
+    id: 'T-121',
+    plants: 'a call to Redis that arrives late undoes a newer one',
+    edits: [
+      {
+        file: 'src/limits/leased/decide.lua',
+        find: 'local repeated = own.seq >= call.seq',
+        put: 'local repeated = false',
+      },
+    ],
+    tests: ['test/limits/leased/script.test.ts'],
+  },
+  {
+    id: 'T-122',
+    plants: 'what one limit refuses is taken from the others',
+    edits: [
+      {
+        file: 'src/limits/leased/decide.lua',
+        find: 'elseif fits and (asked.need[1] > 0 or window.start) and window.freeCount >= 0 then',
+        put: 'elseif (asked.need[1] > 0 or window.start) and window.freeCount >= 0 then',
+      },
+    ],
+    tests: ['test/limits/leased/script.test.ts'],
+  },
+  {
+    id: 'T-123',
+    plants: 'the slots of a node that died stay taken',
+    edits: [
+      {
+        file: 'src/limits/leased/decide.lua',
+        find: 'if holder ~= call.holder and record.ends > now then',
+        put: 'if holder ~= call.holder then',
+      },
+    ],
+    tests: FAULTY_REDIS,
+  },
+  {
+    id: 'T-124',
+    plants: 'a Redis that has forgotten an account begins it at nothing',
+    edits: [
+      {
+        file: 'src/limits/leased/exchange.ts',
+        find: 'return { marks, seed: await seedOf(dependencies, counters, asked.plan ?? {}) };',
+        put: 'return { marks, seed: (await seedOf(dependencies, counters, asked.plan ?? {})) && [] };',
+      },
+    ],
+    tests: FAULTY_REDIS,
+  },
+  {
+    id: 'T-125',
+    plants: 'a node keeps what it was leased and does not use',
+    edits: [
+      {
+        file: 'src/limits/leased/exchange.ts',
+        find: 'window.given = [window.count, window.tokens];',
+        put: 'window.given = [...window.given];',
+      },
+    ],
+    tests: CLUSTER,
+  },
+  {
+    id: 'T-126',
+    plants: 'without Redis each node has all of the limit',
+    edits: [
+      {
+        file: 'src/limits/leased/share.ts',
+        find: 'return Math.max(1, Math.floor(limit / Math.max(1, nodes)));',
+        put: 'return Math.max(1, Math.floor(limit / Math.min(1, nodes)));',
+      },
+    ],
+    tests: FAULTY_REDIS,
+  },
+  {
+    id: 'T-127',
+    plants: 'nobody asks Redis again once it has failed',
+    edits: [
+      {
+        file: 'src/store/redis/client.ts',
+        find: '    if (!up) void probe();\n',
+        put: '    if (!up && closed) void probe();\n',
+      },
+    ],
+    tests: ['test/store/redis/client.test.ts'],
+    only: 'probe was answered',
+  },
+];
