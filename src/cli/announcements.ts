@@ -16,41 +16,30 @@ export type Announcements = {
    * then nothing is to be remembered. Returns what ends it.
    */
   readonly listen: (look: (isAnew: boolean) => void) => () => void;
-  readonly close: () => void;
 };
 
 /** What a command waits for a Redis at most. */
 const COMMAND_MS = 300;
 
-/** Over a connection of its own, or, without a Redis, to and from nobody. */
-export function openAnnouncements(target: RedisTarget | undefined): Announcements {
-  if (target === undefined) {
-    return {
-      announce: async () => undefined,
-      listen: () => () => undefined,
-      close: () => undefined,
-    };
-  }
-  const redis = createRedis({ target, onChange: () => undefined });
-  return { ...announcementsOf(redis), close: redis.close };
+/** Without a Redis, it says and hears nothing. Whoever made `redis` closes it. */
+export function createAnnouncements(redis: Redis | undefined): Announcements {
+  return {
+    async announce() {
+      await redis?.publish(CHANNEL, '').catch(() => undefined);
+    },
+    listen: (look) =>
+      redis?.subscribe(
+        CHANNEL,
+        () => look(false),
+        () => look(true),
+      ) ?? (() => undefined),
+  };
 }
 
 /** For a command: one word over a connection of its own. Never rejects. */
 export async function announceOnce(target: RedisTarget): Promise<void> {
   const redis = createRedis({ target, onChange: () => undefined });
   await redis.waitUntilUp(COMMAND_MS);
-  await announcementsOf(redis).announce();
+  await createAnnouncements(redis).announce();
   redis.close();
-}
-
-function announcementsOf(redis: Redis): Omit<Announcements, 'close'> {
-  return {
-    announce: () => redis.publish(CHANNEL, '').catch(() => undefined),
-    listen: (look) =>
-      redis.subscribe(
-        CHANNEL,
-        () => look(false),
-        () => look(true),
-      ),
-  };
 }

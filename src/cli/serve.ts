@@ -15,7 +15,7 @@ import { createMailer } from '../mail/mail.ts';
 import { isSqliteUrl } from '../store/connect.ts';
 import { writeNote } from '../store/server-notes.ts';
 import { VERSION } from '../version.ts';
-import { openAnnouncements } from './announcements.ts';
+import { createAnnouncements } from './announcements.ts';
 import type { Context } from './context.ts';
 import { welcomeDemo } from './demo.ts';
 import { type Listeners, openListeners } from './listeners.ts';
@@ -28,6 +28,7 @@ import { openServingRedis } from './serving-limits.ts';
 import type { ServingReport } from './serving-node.ts';
 import { createServingPipeline } from './serving-pipeline.ts';
 import { startServingSeries } from './serving-series.ts';
+import { ledgerProblem } from './serving-store.ts';
 import {
   createOwnWorkers,
   type OwnWork,
@@ -49,9 +50,6 @@ const AUDITED_AGE_MS = 60_000;
 
 /** How often a few old rows of kept thinking are removed. */
 const REASONING_SWEEP_MS = 1_000;
-
-/** For threads to say what they have under way. */
-const LOAD_MS = 1_000;
 
 /** For mails that wait when the server ends: whoever misses one asks again. */
 const MAIL_GRACE_MS = 2_000;
@@ -103,7 +101,7 @@ export async function serve(context: Context, options: ServeOptions): Promise<nu
     ...{ ...shared, domains, database, pipeline, tell: observation.request },
   });
 
-  const announcements = openAnnouncements(config.redis);
+  const announcements = createAnnouncements(redis);
 
   // The server, until it is told to stop.
   let leaving = false;
@@ -112,7 +110,7 @@ export async function serve(context: Context, options: ServeOptions): Promise<nu
   const upstreams = () => withDisabled(workers.upstreams(), operators.current().isDisabled);
   const mailer = createMailer({ smtpUrl: config.smtpUrl, from: config.mailFrom, log });
   const pages = createServingDashboard({
-    ...{ ...shared, domains, pipeline, selfAudit, workers, mailer, upstreams },
+    ...{ ...shared, domains, pipeline, selfAudit, workers, mailer, upstreams, problems },
     trustedProxies: handlers.trustedProxies,
     announce: () => void announcements.announce(),
     consoleUrl: () => console?.url,
@@ -132,16 +130,14 @@ export async function serve(context: Context, options: ServeOptions): Promise<nu
   });
   const dependencies: ServerDependencies = {
     ...handlers,
-    problems: async () => {
-      await workers.refresh();
-      return store.problems();
-    },
+    problems,
     warnings: () => [...selfAudit.warnings(), ...operators.warnings(), ...node.member.warnings()],
     isStopped: selfAudit.isStopped,
     draining: () => leaving,
     isRefusing: () => draining || node.member.isFenced(),
     metrics: async () => {
-      await workers.refresh();
+      // What one that hangs has said before is better than nothing.
+      await workers.refresh().catch(() => undefined);
       return metrics.print();
     },
     upstreams,
@@ -196,7 +192,7 @@ export async function serve(context: Context, options: ServeOptions): Promise<nu
     await Promise.race([Bun.sleep(config.drainDelayMs), stopSignal()]);
   }
   draining = true;
-  await within(LOAD_MS, workers.refresh());
+  await workers.refresh().catch(() => undefined);
   log.info(`${signal}: draining ${workers.load().requestsInFlight} requests`);
   const lost = await workers.drain(stopSignal());
   await console?.server.close();
@@ -207,7 +203,6 @@ export async function serve(context: Context, options: ServeOptions): Promise<nu
   redis?.close();
   stopListening();
   stopWatching();
-  announcements.close();
   clearInterval(ticking);
   clearInterval(leases);
   stopEndingHolds();
@@ -248,6 +243,16 @@ export async function serve(context: Context, options: ServeOptions): Promise<nu
       ...{ count: config.workers, config, context, memory, reasoningSecret, domains, selfAudit },
       ...{ observation, clock },
     });
+  }
+
+  /** Of this thread, and of those that serve beside it. */
+  async function problems(): Promise<readonly string[]> {
+    const silent = await workers.refresh().then(
+      () => [],
+      () => ['a server thread does not answer'],
+    );
+    const theirs = workers.ledgerProblems().flatMap((problem) => ledgerProblem(problem) ?? []);
+    return [...new Set([...(await store.problems()), ...theirs, ...silent])];
   }
 
   async function liveRequests(): Promise<LiveRequests> {
