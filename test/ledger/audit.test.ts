@@ -281,6 +281,10 @@ describe('against what is under way', () => {
     expect(await live({ requests: [], claims: [], createdBefore })).toEqual([lost]);
     expect(await live({ requests: [], claims: [], createdBefore }, 'bob')).toEqual([]);
     expect(await live({ requests: [], claims: [], createdBefore: NOW })).toEqual([]);
+    // What another node has under way is not known here.
+    const ofNobody = { requests: [], claims: [], createdBefore };
+    expect(await live({ ...ofNobody, boot: 'boot_other' })).toEqual([]);
+    expect(await live({ ...ofNobody, boot: '' })).toEqual([lost]);
   });
 
   test('a request with a claim has a hold of its account, once it had the time', async () => {
