@@ -175,8 +175,8 @@ const BANS: readonly Ban[] = [
     name: 'no transfer-encoding header is set: the server frames bodies itself',
     pattern: /['"`]transfer-encoding['"`]?\s*[:,\]]/i,
     example: "headers.set('transfer-encoding', 'chunked')",
-    // The body reader asks requests for it, and the head reader answers.
-    except: /^src\/(http\/body|wire\/http\/response-head|upstream\/.*)\.ts$/,
+    // The body reader asks requests for it, the head reader answers, and a hop takes it off.
+    except: /^src\/(http\/body|wire\/http\/response-head|upstream\/.*|cli\/threads\/hop)\.ts$/,
   },
   {
     name: 'core and wire have no clock',

@@ -6,7 +6,6 @@ import { resolve } from 'node:path';
 import { type LoadedCatalog, loadFound } from '../catalog/live.ts';
 import { CatalogError, type FoundCatalog, findCatalog } from '../catalog/source.ts';
 import { ConfigError, VARIABLES } from '../config.ts';
-import type { Environment } from '../core/environment.ts';
 import type { Context } from './context.ts';
 import type { LoadedEnvironment } from './environment.ts';
 
@@ -15,6 +14,8 @@ export type CatalogFile = {
   readonly paths: readonly string[];
   /** Throws `CatalogError`, also for a mistake in the .env file. */
   readonly read: () => LoadedCatalog;
+  /** What was read last without a mistake in it. */
+  readonly latest: () => FoundCatalog;
   /** The text as it is now, with the secrets of now, unread. Throws `CatalogError`. */
   readonly find: () => FoundCatalog;
   /** The settings that the .env file has changed since the start; they need a restart. */
@@ -25,7 +26,7 @@ export function createCatalogFile(context: Context): CatalogFile {
   const { directory, environmentPath } = context;
   const { catalogPath } = context.config();
   const atStart = context.environment().variables;
-  let now: Environment = atStart;
+  let latest = context.foundCatalog();
   const file = resolve(directory, catalogPath ?? 'catalog.toml');
 
   function find(): FoundCatalog {
@@ -39,15 +40,16 @@ export function createCatalogFile(context: Context): CatalogFile {
   return {
     paths: [file, environmentPath],
     find,
+    latest: () => latest,
     read() {
       const found = find();
       const loaded = loadFound(found, context.clock());
-      now = found.environment;
+      latest = found;
       return loaded;
     },
     changedSettings: () =>
       VARIABLES.map(({ name }) => name).filter(
-        (name) => (atStart[name]?.trim() ?? '') !== (now[name]?.trim() ?? ''),
+        (name) => (atStart[name]?.trim() ?? '') !== (latest.environment[name]?.trim() ?? ''),
       ),
   };
 }

@@ -85,7 +85,8 @@ export async function createOperators(options: OperatorsOptions): Promise<Operat
     const { at, news } = await tail.read();
     for (const { action, subject } of news) if (action === 'upstream.reset') mended.add(subject);
     if (news.length > 0) stale = true;
-    if (files.hasChanged()) await reload('a file has changed');
+    // A server thread is given the catalog that the main thread has read.
+    if (tells && files.hasChanged()) await reload('a file has changed');
     const isNews = stale;
     if (stale || clock() >= operator.changesAt()) await takeUp();
     if (untold && tells) await tell();
@@ -94,7 +95,7 @@ export async function createOperators(options: OperatorsOptions): Promise<Operat
 
   async function takeUp(): Promise<void> {
     const asked = await readReloadRequest(database);
-    if (asked !== request) {
+    if (tells && asked !== request) {
       request = asked;
       await reload('the command line asked for it');
     }

@@ -48,6 +48,8 @@ export type ServingDashboardOptions = {
   /** The port that the public listener really has. */
   readonly port: () => number;
   readonly upstreams: () => readonly UpstreamState[];
+  /** What keeps new requests from being served. */
+  readonly problems: () => Promise<readonly string[]>;
   readonly mailer: Pick<Mailer, 'send' | 'mode'>;
   /** Tells the other nodes that something has changed. */
   readonly announce: () => void;
@@ -212,7 +214,7 @@ function dependenciesOf(
       ...operators.warnings(),
       ...domains.store.node.member.warnings(),
     ],
-    problems: domains.store.problems,
+    problems: options.problems,
     machine: createMachine(options),
   };
 }

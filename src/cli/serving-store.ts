@@ -10,7 +10,7 @@ import type { Micro } from '../core/money.ts';
 import type { RecoverCommand } from '../ledger/contract.ts';
 import { WAITING_MAX } from '../ledger/queue.ts';
 import { recoverAll } from '../ledger/recover.ts';
-import { createRemoteLedger, type RemoteLedger } from '../ledger/remote.ts';
+import { createRemoteLedger, type LedgerProblem, type RemoteLedger } from '../ledger/remote.ts';
 import type { RaiseAlert } from '../observe/alerts.ts';
 import type { Log } from '../observe/log.ts';
 import { connectDatabase, isSqliteUrl } from '../store/connect.ts';
@@ -179,6 +179,12 @@ function startSweep(
   return () => clearInterval(timer);
 }
 
+/** In words. */
+export function ledgerProblem(problem: LedgerProblem): string | undefined {
+  if (problem === 'stopped') return 'the ledger has stopped and is started again';
+  return problem === 'failing' ? 'the ledger cannot be written' : undefined;
+}
+
 /** Checked when asked, never on the request path. */
 async function problemsOf(database: Database, ledger: RemoteLedger): Promise<readonly string[]> {
   try {
@@ -186,8 +192,7 @@ async function problemsOf(database: Database, ledger: RemoteLedger): Promise<rea
   } catch {
     return ['the database cannot be read'];
   }
-  const problem = ledger.problem();
-  if (problem === 'stopped') return ['the ledger has stopped and is started again'];
-  if (problem === 'failing') return ['the ledger cannot be written'];
+  const problem = ledgerProblem(ledger.problem());
+  if (problem !== undefined) return [problem];
   return ledger.pending() >= WAITING_MAX ? ['the ledger is behind'] : [];
 }

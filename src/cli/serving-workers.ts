@@ -6,6 +6,7 @@ import type { Config } from '../config.ts';
 import type { UpstreamState } from '../core/health.ts';
 import type { Load } from '../http/exchange.ts';
 import { type GatewayServer, type ServerDependencies, startServer } from '../http/server.ts';
+import type { LedgerProblem } from '../ledger/remote.ts';
 import type { OpenClaimRecord } from '../limits/contract.ts';
 import type { Log } from '../observe/log.ts';
 import type { ServingPipeline } from './serving-pipeline.ts';
@@ -35,6 +36,8 @@ export type Workers = {
   readonly load: () => Load;
   /** How upstreams do, apart from what the operator has set. */
   readonly upstreams: () => readonly UpstreamState[];
+  /** Of the ledger in server threads; the main thread's own is not among them. */
+  readonly ledgerProblems: () => readonly LedgerProblem[];
   /** From here on, `load` and `upstreams` are of now. */
   readonly refresh: () => Promise<void>;
   readonly live: () => Promise<Live>;
@@ -73,6 +76,7 @@ export function createOwnWorkers(
     },
     load,
     upstreams: pipeline.health.states,
+    ledgerProblems: () => [],
     refresh: async () => undefined,
     live: async () => ownLive(pipeline),
     takeUp: () => undefined,

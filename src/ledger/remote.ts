@@ -36,10 +36,13 @@ export type RemoteLedger = ServingLedger & {
   readonly connect: (client: LedgerClient) => () => Promise<readonly string[]>;
 };
 
+/** Why a ledger takes no new promises at the moment; absent where it does. */
+export type LedgerProblem = 'stopped' | 'failing' | undefined;
+
 /** The ledger as a server has it, in its main thread or in one of its others. */
 export type ServingLedger = Ledger & {
   /** Why it takes no new promises at the moment; absent where it does. */
-  readonly problem: () => 'stopped' | 'failing' | undefined;
+  readonly problem: () => LedgerProblem;
   /** Requests whose hold, or the end of it, is not on disk yet: the books know less of them. */
   readonly unwritten: () => string[];
 };

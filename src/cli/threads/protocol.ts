@@ -5,8 +5,9 @@ import type { FoundCatalog } from '../../catalog/source.ts';
 import type { Alert } from '../../core/alert.ts';
 import type { UpstreamState } from '../../core/health.ts';
 import type { RequestSummary } from '../../core/request-summary.ts';
+import type { LedgerProblem } from '../../ledger/remote.ts';
 import type { OpenClaimRecord } from '../../limits/contract.ts';
-import type { LimitsLoad } from '../../limits/load.ts';
+import { type LimitsLoad, OWN_LIMITS } from '../../limits/load.ts';
 import type { ErrorWords } from '../../observe/error-words.ts';
 import type { LoadedEnvironment } from '../environment.ts';
 import type { ServingConfig } from '../serving-workers.ts';
@@ -16,7 +17,7 @@ export type ThreadStart = {
   readonly config: ServingConfig;
   readonly directory: string;
   readonly environment: LoadedEnvironment;
-  /** As it was when the process started; a thread that is started later reads the file anew. */
+  /** What is in force: the main thread alone reads files. */
   readonly catalog: FoundCatalog;
   /** Of the limits, with the number of this thread. */
   readonly memory: SharedArrayBuffer;
@@ -50,8 +51,8 @@ export type ToServerThread =
   | { readonly kind: 'ledger'; readonly port: MessagePort }
   | { readonly kind: 'ledger lost' }
   | { readonly kind: 'state'; readonly state: SharedState }
-  /** Takes up what operators have changed, now; with `reload` reads the catalog anew. */
-  | { readonly kind: 'look'; readonly reload: boolean }
+  /** Takes up what operators have changed, now; `catalog` where there is a new one. */
+  | { readonly kind: 'look'; readonly catalog?: FoundCatalog }
   | { readonly kind: 'ask' }
   | { readonly kind: 'drain' }
   /** Ends what is still running. */
@@ -67,13 +68,23 @@ export type FromServerThread =
   | { readonly kind: 'seen'; readonly atMs: number; readonly isNews: boolean }
   | { readonly kind: 'drained'; readonly unsettled: number };
 
-/** What a thread has under way. */
+/** What a thread has under way, and whether it can write. */
 export type ThreadLoad = {
   readonly requestsInFlight: number;
   readonly streamsOpen: number;
   readonly ledgerPending: number;
+  readonly ledgerProblem: LedgerProblem;
   readonly limits: LimitsLoad;
   readonly upstreams: readonly UpstreamState[];
+};
+
+export const NO_LOAD: ThreadLoad = {
+  requestsInFlight: 0,
+  streamsOpen: 0,
+  ledgerPending: 0,
+  ledgerProblem: undefined,
+  limits: OWN_LIMITS,
+  upstreams: [],
 };
 
 export type ThreadLive = {

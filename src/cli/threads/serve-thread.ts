@@ -1,16 +1,16 @@
 // Constructs what a server thread is made of, in the order of `serve`, and ends it. Called by the
 // thread's entry point alone.
 
-import { loadFound } from '../../catalog/live.ts';
+import { createLiveCatalog, loadFound } from '../../catalog/live.ts';
 import { createInFlight } from '../../generate/in-flight.ts';
 import { loadTokenizer } from '../../generate/tokenizer.ts';
 import { type ServerDependencies, startServer } from '../../http/server.ts';
 import { createLinkedLedger } from '../../ledger/linked.ts';
 import type { ServingLedger } from '../../ledger/remote.ts';
-import { OWN_LIMITS } from '../../limits/load.ts';
 import { connectDatabase } from '../../store/connect.ts';
+import { createCatalogFile } from '../catalog-file.ts';
 import { type Context, createContext } from '../context.ts';
-import { openCatalog, openDomains } from '../serving-domains.ts';
+import { openDomains } from '../serving-domains.ts';
 import { createHandlers } from '../serving-handlers.ts';
 import { openServingRedis } from '../serving-limits.ts';
 import { createServingPipeline } from '../serving-pipeline.ts';
@@ -19,7 +19,13 @@ import { drain } from '../shutdown.ts';
 import { agreeOnTime } from './clock.ts';
 import { createHop } from './hop.ts';
 import { createThreadObservation } from './news.ts';
-import type { FromServerThread, ThreadLoad, ThreadStart, ToServerThread } from './protocol.ts';
+import {
+  type FromServerThread,
+  NO_LOAD,
+  type ThreadLoad,
+  type ThreadStart,
+  type ToServerThread,
+} from './protocol.ts';
 
 /** How exact timeouts are. */
 const DEADLINE_SWEEP_MS = 250;
@@ -35,12 +41,12 @@ export type ServingThread = {
 type Post = (message: FromServerThread) => void;
 
 export function serveThread(start: ThreadStart, post: Post): ServingThread {
-  let { state } = start;
+  let { state, catalog } = start;
   let draining = false;
   const time = agreeOnTime(() => post({ kind: 'time' }));
   const hurried = Promise.withResolvers<void>();
   const observation = createThreadObservation(time.monotonic, (news) =>
-    post({ kind: 'told', news, load: serving?.load() ?? NOTHING }),
+    post({ kind: 'told', news, load: serving?.load() ?? NO_LOAD }),
   );
   // From the first moment on: the port of the ledger may come before anything else is ready.
   const link = createLinkedLedger({
@@ -79,9 +85,12 @@ export function serveThread(start: ThreadStart, post: Post): ServingThread {
       ...{ url: config.databaseUrl, sync: 'normal', checkpoints: false },
     });
     const shared = { config, context, clock, monotonic, randomBytes, observation, database };
+    // The main thread reads the file, and says when there is another one.
+    const read = () => loadFound(catalog, clock());
+    const live = createLiveCatalog({ first: read(), read, clock });
     const domains = await openDomains(
       { ...shared, reasoningSecret, tells: false },
-      openCatalog({ context, clock }),
+      { file: createCatalogFile(context), live },
       database,
     );
     const { operators } = domains;
@@ -119,6 +128,7 @@ export function serveThread(start: ThreadStart, post: Post): ServingThread {
     );
     const load = (): ThreadLoad => ({
       ...handlers.ownLoad(),
+      ledgerProblem: ledger.problem(),
       upstreams: pipeline.health.states(),
     });
 
@@ -163,7 +173,8 @@ export function serveThread(start: ThreadStart, post: Post): ServingThread {
         break;
       case 'look':
         // Whatever the main thread has taken up, what is remembered here may be wrong now.
-        if (message.reload) void serving?.operators.reloadCatalog();
+        catalog = message.catalog ?? catalog;
+        if (message.catalog !== undefined) void serving?.operators.reloadCatalog();
         else serving?.operators.lookSoon(true);
         break;
       case 'ask':
@@ -184,14 +195,6 @@ export function serveThread(start: ThreadStart, post: Post): ServingThread {
 
   return { hear };
 }
-
-const NOTHING: ThreadLoad = {
-  requestsInFlight: 0,
-  streamsOpen: 0,
-  ledgerPending: 0,
-  limits: OWN_LIMITS,
-  upstreams: [],
-};
 
 /** What the main thread has read is not read again: it may have come through a pipe. */
 function contextOf({ config, directory, environment, catalog }: ThreadStart): Context {

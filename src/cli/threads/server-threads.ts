@@ -4,26 +4,29 @@
 
 import { joinUpstreams, type UpstreamState } from '../../core/health.ts';
 import { within } from '../../generate/within.ts';
-import type { LedgerClient } from '../../ledger/remote.ts';
+import type { LedgerClient, LedgerProblem } from '../../ledger/remote.ts';
 import type { OpenClaimRecord } from '../../limits/contract.ts';
 import { addLimitsLoads, OWN_LIMITS } from '../../limits/load.ts';
 import { openMemory } from '../../limits/shared/memory.ts';
 import { recoverThread } from '../../limits/shared/table.ts';
 import type { Log } from '../../observe/log.ts';
-import type {
-  FromServerThread,
-  News,
-  SharedState,
-  ThreadLive,
-  ThreadLoad,
-  ThreadStart,
-  ToServerThread,
+import {
+  type FromServerThread,
+  type News,
+  NO_LOAD,
+  type SharedState,
+  type ThreadLive,
+  type ThreadLoad,
+  type ThreadStart,
+  type ToServerThread,
 } from './protocol.ts';
 
 export type ServerThreadsOptions = {
   /** Server threads; they have the numbers from 1 in the memory of the limits. */
   readonly count: number;
-  readonly start: Omit<ThreadStart, 'thread' | 'port' | 'state'>;
+  readonly start: Omit<ThreadStart, 'thread' | 'port' | 'state' | 'catalog'>;
+  /** What is in force. */
+  readonly catalog: () => ThreadStart['catalog'];
   readonly port: number;
   /** What all of them decide by, as it is now. */
   readonly state: () => SharedState;
@@ -41,15 +44,17 @@ export type ServerThreads = {
   /** Resolves with the port once all of them listen. Rejects where one cannot. */
   readonly open: () => Promise<number>;
   /** What they have under way, as they said last. */
-  readonly load: () => Omit<ThreadLoad, 'upstreams'>;
+  readonly load: () => Omit<ThreadLoad, 'upstreams' | 'ledgerProblem'>;
   readonly upstreams: (own: readonly UpstreamState[]) => readonly UpstreamState[];
-  /** Asks all of them; what one does not answer that dies meanwhile is not waited for. */
+  /** Asks all of them but one that dies meanwhile. Rejects where one does not answer. */
   readonly ask: () => Promise<{
     readonly requests: readonly string[];
     readonly unwritten: readonly string[];
     readonly claims: readonly OpenClaimRecord[];
   }>;
-  readonly look: (reload: boolean) => void;
+  /** `catalog` where there is a new one. */
+  readonly look: (catalog?: ThreadStart['catalog']) => void;
+  readonly ledgerProblems: () => readonly LedgerProblem[];
   /** Until when everything has taken effect in all of them. */
   readonly seenAt: () => number;
   /** Lets them finish what they have; resolves with the commands that could not be written. */
@@ -72,16 +77,11 @@ const RESTART_LAST_MS = 5_000;
 /** For a thread to end what is left, to settle it and to close what it has open. */
 const END_GRACE_MS = 20_000;
 
+/** For an answer that takes a thread no time, unless it hangs. */
+const ASK_MS = 2_000;
+
 /** How soon threads know what the main thread has learned. */
 const STATE_MS = 100;
-
-const NOTHING: ThreadLoad = {
-  requestsInFlight: 0,
-  streamsOpen: 0,
-  ledgerPending: 0,
-  limits: OWN_LIMITS,
-  upstreams: [],
-};
 
 export function createServerThreads(options: ServerThreadsOptions): ServerThreads {
   const { count, connectLedger, onNews, onDeath, onSeen, log } = options;
@@ -149,7 +149,7 @@ export function createServerThreads(options: ServerThreadsOptions): ServerThread
     };
     let cause: Error | undefined;
     const thread: Thread = {
-      ...{ worker, number, load: NOTHING, listening: false, seenAt: 0, unsettled: undefined },
+      ...{ worker, number, load: NO_LOAD, listening: false, seenAt: 0, unsettled: undefined },
       leaveLedger: () => leave(),
     };
     threads.set(number, thread);
@@ -169,7 +169,10 @@ export function createServerThreads(options: ServerThreadsOptions): ServerThread
     });
     tell(thread, {
       kind: 'start',
-      start: { ...options.start, thread: number, port, state: options.state() },
+      start: {
+        ...options.start,
+        ...{ thread: number, port, state: options.state(), catalog: options.catalog() },
+      },
     });
     const leave = connectLedger(client);
     return thread;
@@ -194,13 +197,15 @@ export function createServerThreads(options: ServerThreadsOptions): ServerThread
     throw new Error(`Server thread ${number} has ended before it listened.`);
   }
 
-  const telling = setInterval(() => {
+  function tellState(): void {
     const state = options.state();
     const text = JSON.stringify(state);
     if (text === told) return;
     told = text;
     tellAll({ kind: 'state', state });
-  }, STATE_MS);
+  }
+
+  const telling = setInterval(tellState, STATE_MS);
 
   return {
     async open() {
@@ -228,11 +233,15 @@ export function createServerThreads(options: ServerThreadsOptions): ServerThread
     upstreams: (own) =>
       joinUpstreams([own, ...[...threads.values()].map(({ load }) => load.upstreams)]),
     async ask() {
+      // Whoever was told what this thread knows finds that the others know it too.
+      tellState();
       const asked = [...threads.values()].filter(({ listening }) => listening);
       const answers = asked.map((thread) => heard(thread, 'status'));
       for (const thread of asked) tell(thread, { kind: 'ask' });
-      const lives = (await Promise.all(answers)).flatMap((said): ThreadLive[] =>
-        said?.kind === 'status' ? [said.live] : [],
+      const said = await within(ASK_MS, Promise.all(answers));
+      if (said === undefined) throw new Error('A server thread does not answer.');
+      const lives = said.flatMap((each): ThreadLive[] =>
+        each?.kind === 'status' ? [each.live] : [],
       );
       return {
         requests: lives.flatMap(({ requests }) => requests),
@@ -240,7 +249,11 @@ export function createServerThreads(options: ServerThreadsOptions): ServerThread
         claims: lives.flatMap(({ claims }) => claims),
       };
     },
-    look: (reload) => tellAll({ kind: 'look', reload }),
+    look: (catalog) => tellAll({ kind: 'look', ...(catalog === undefined ? {} : { catalog }) }),
+    ledgerProblems: () =>
+      [...threads.values()]
+        .filter(({ listening }) => listening)
+        .map(({ load }) => load.ledgerProblem),
     seenAt: () => Math.min(...[...threads.values()].map(({ seenAt }) => seenAt)),
     async drain(hurry) {
       isServing = false;

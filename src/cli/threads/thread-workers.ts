@@ -1,6 +1,7 @@
 // A server with several threads, as its main thread has it: the limits in shared memory, the port that
 // the threads listen on, the socket by which they hand over what is not theirs. Made by serve.
 
+import { catalogDigest } from '../../catalog/live.ts';
 import {
   createMainThread,
   type GatewayServer,
@@ -41,7 +42,7 @@ export type ThreadWorkersOptions = {
   readonly context: Context;
   readonly memory: SharedArrayBuffer;
   readonly reasoningSecret: string;
-  readonly domains: Pick<ServingDomains, 'store' | 'live' | 'operators'>;
+  readonly domains: Pick<ServingDomains, 'store' | 'live' | 'file'>;
   readonly selfAudit: ServingAudit;
   readonly observation: Observation;
   /** Unix milliseconds, of the database where it has its own. */
@@ -50,11 +51,11 @@ export type ThreadWorkersOptions = {
 
 export function createThreadWorkers(own: OwnWork, options: ThreadWorkersOptions): Workers {
   const { count, config, context, domains, selfAudit, observation, clock } = options;
-  const { store, live } = domains;
+  const { store, live, file } = domains;
   const { member } = store.node;
   let hop: Hop | undefined;
   let threads: ServerThreads | undefined;
-  let catalogVersion = live.status().version;
+  let catalog = context.foundCatalog();
   let seenHere = 0;
   let clockOffsetMs = 0;
 
@@ -69,7 +70,7 @@ export function createThreadWorkers(own: OwnWork, options: ThreadWorkersOptions)
 
   async function listen(dependencies: ServerDependencies): Promise<GatewayServer> {
     const { host: hostname, port } = config;
-    requireFree(hostname, port);
+    await requireFree(hostname, port);
     hop = openHop(createMainThread(dependencies));
     threads = createServerThreads({
       count,
@@ -78,11 +79,11 @@ export function createThreadWorkers(own: OwnWork, options: ThreadWorkersOptions)
         config,
         directory: context.directory,
         environment: context.environment(),
-        catalog: context.foundCatalog(),
         memory: options.memory,
         reasoningSecret: options.reasoningSecret,
         hopPath: hop.path,
       },
+      catalog: () => catalog,
       state: () => ({
         boot: member.boot(),
         isFenced: member.isFenced(),
@@ -123,6 +124,7 @@ export function createThreadWorkers(own: OwnWork, options: ThreadWorkersOptions)
       const mine = own.pipeline.health.states();
       return threads?.upstreams(mine) ?? mine;
     },
+    ledgerProblems: () => threads?.ledgerProblems() ?? [],
     async refresh() {
       await threads?.ask();
     },
@@ -137,9 +139,11 @@ export function createThreadWorkers(own: OwnWork, options: ThreadWorkersOptions)
       };
     },
     takeUp() {
-      const { version } = live.status();
-      threads?.look(version !== catalogVersion);
-      catalogVersion = version;
+      const latest = file.latest();
+      // What was read and is refused is not theirs either.
+      const isNew = latest !== catalog && catalogDigest(latest.text) === live.status().digest;
+      if (isNew) catalog = latest;
+      threads?.look(isNew ? catalog : undefined);
     },
     seenAt(atMs) {
       seenHere = atMs;
@@ -159,8 +163,8 @@ export function createThreadWorkers(own: OwnWork, options: ThreadWorkersOptions)
 }
 
 /** Several may listen on a port that is shared; so that no other server does, it is taken alone first. */
-function requireFree(hostname: string, port: number): void {
+async function requireFree(hostname: string, port: number): Promise<void> {
   if (port === 0) return;
   const probe = Bun.serve({ hostname, port, reusePort: false, fetch: () => new Response(null) });
-  void probe.stop(true);
+  await probe.stop(true);
 }
