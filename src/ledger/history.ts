@@ -109,8 +109,33 @@ export function createHistory(database: Database): History {
   return {
     admittedSince: (sinceMs, accountId) =>
       accountId === undefined ? admitted.all({ sinceMs }) : admittedOne.all({ sinceMs, accountId }),
-    mark: async () => (await database.settled(() => latest.get()))?.mark ?? 0,
+    mark: joined(async () => (await database.settled(() => latest.get()))?.mark ?? 0),
     usedBefore: async (accountId, { fromMs, untilMs }, mark) =>
       (await used.get({ accountId, fromMs, untilMs, mark }))?.tokens ?? 0,
+  };
+}
+
+/**
+ * Whoever asks while an answer is on its way gets the next one, together with all others who wait:
+ * each answer stops the ledgers of all nodes for an instant, and a Redis that has forgotten
+ * everything makes every account ask at once.
+ */
+function joined<T>(ask: () => Promise<T>): () => Promise<T> {
+  let running: Promise<T> | undefined;
+  let next: Promise<T> | undefined;
+  function start(): Promise<T> {
+    next = undefined;
+    const started = ask();
+    running = started;
+    const end = (): void => {
+      if (running === started) running = undefined;
+    };
+    started.then(end, end);
+    return started;
+  }
+  return () => {
+    if (running === undefined) return start();
+    next ??= running.then(start, start);
+    return next;
   };
 }

@@ -92,3 +92,35 @@ test('what was used is summed by account and span, as it was at the mark', async
     100, 0,
   ]);
 });
+
+test('many who ask for a mark at once stop the ledger twice, and none gets an older answer', async () => {
+  const { database } = open;
+  let stops = 0;
+  const history = createHistory({
+    ...database,
+    settled: (read) => {
+      stops += 1;
+      return database.settled(read);
+    },
+  });
+  const before = await history.mark();
+  stops = 0;
+  const asked = Array.from({ length: 50 }, () => history.mark());
+  expect(await Promise.all(asked)).toEqual(asked.map(() => before));
+  expect(stops).toBe(2);
+  expect(await history.mark()).toBe(before);
+  expect(stops).toBe(3);
+});
+
+test('a mark that fails does so for those who waited for it, and the next one is asked for anew', async () => {
+  const { database } = open;
+  let fails = true;
+  const history = createHistory({
+    ...database,
+    settled: (read) => (fails ? Promise.reject(new Error('away')) : database.settled(read)),
+  });
+  const asked = await Promise.allSettled([history.mark(), history.mark(), history.mark()]);
+  expect(asked.map(({ status }) => status)).toEqual(['rejected', 'rejected', 'rejected']);
+  fails = false;
+  expect(await history.mark()).toBeGreaterThanOrEqual(0);
+});
