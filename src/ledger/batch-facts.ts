@@ -9,14 +9,8 @@ import { holds } from '../store/money-tables.ts';
 import { LEDGER_AT_WORK } from '../store/postgres/locks.ts';
 import { OPEN_HOLD, type OpenHold, type OpenHoldRow, openHoldOf } from './hold-statements.ts';
 import { recoverable } from './recover.ts';
-import type { Statements } from './statements.ts';
-import type { Request } from './writer.ts';
-
-export type LastReceipt = {
-  readonly sequence: number;
-  readonly hash: string;
-  readonly body: string;
-};
+import type { Request } from './request.ts';
+import type { LastReceipt, Statements } from './statements.ts';
 
 export type BatchFacts = {
   /** Whose each request is, as far as the books know it. */

@@ -16,8 +16,7 @@ import {
   readReceipt,
   receiptBody,
 } from '../core/receipt.ts';
-import type { LastReceipt } from './batch-facts.ts';
-import type { Statements } from './statements.ts';
+import type { LastReceipt, Statements } from './statements.ts';
 
 type Link = 'sequence' | 'previous';
 

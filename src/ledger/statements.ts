@@ -27,6 +27,9 @@ export type Transfer = Omit<Entry, 'id' | 'ledgerAccount'> & {
   readonly counterAccount: string;
 };
 
+/** An account's newest receipt. */
+export type LastReceipt = Pick<ReceiptRow, 'sequence' | 'hash' | 'body'>;
+
 export type Statements = ReturnType<typeof prepareStatements>;
 
 /** Prepares every statement once. The tables must exist. */

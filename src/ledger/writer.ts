@@ -7,16 +7,11 @@ import type { Database } from '../store/database.ts';
 import { isDeadlock, isStoreFailure, isUnknownOutcome } from '../store/error.ts';
 import { type BatchFacts, createLockBatch } from './batch-facts.ts';
 import { type Commands, createCommands } from './commands.ts';
-import type { Ledger } from './contract.ts';
 import { LedgerSilent, LedgerUnavailable, type PackedError, packError } from './error.ts';
+import type { Request } from './request.ts';
 import { prepareStatements } from './statements.ts';
 
-export type RequestName = Exclude<keyof Ledger, 'pending' | 'close'>;
-
-/** One command for the ledger, as plain data. */
-export type Request = {
-  [Name in RequestName]: { readonly name: Name; readonly command: Parameters<Ledger[Name]>[0] };
-}[RequestName];
+export type { Request } from './request.ts';
 
 /** What became of one request, as plain data. */
 export type Answer =

@@ -9,18 +9,13 @@ import { drizzle } from 'drizzle-orm/sqlite-proxy';
 import type { Database, Queries } from '../contract.ts';
 import { StoreError } from '../error.ts';
 import '../plain-errors.ts';
-import {
-  fromDriver,
-  PostgresFailure,
-  PostgresRefusal,
-  TRANSACTION_ABORTED,
-  UnknownOutcome,
-} from './error.ts';
+import { PostgresFailure } from './error.ts';
 import { LEDGER_AT_WORK, WRITING } from './locks.ts';
 import { toPostgres } from './placeholders.ts';
 import { createPool } from './pool.ts';
-import type { Reply, Session } from './session.ts';
 import { prepareOn } from './statement.ts';
+import { askWithin, atSavepoint, commit, isEcho, type Transaction, undo } from './transaction.ts';
+import type { Reply } from './values.ts';
 
 export type PostgresOptions = {
   readonly url: string;
@@ -47,14 +42,6 @@ const LOCK_NOT_AVAILABLE = '55P03';
 const NO_DISK = 'set local synchronous_commit = off';
 const ONE_BY_ONE = `select pg_advisory_xact_lock(${WRITING})`;
 const NO_LEDGER = `select pg_advisory_xact_lock(${LEDGER_AT_WORK})`;
-
-type Transaction = {
-  readonly session: Session;
-  state: 'open' | 'committed' | 'undone';
-  /** Why PostgreSQL refuses every further statement of it. */
-  failure: unknown;
-  savepoints: number;
-};
 
 /** Connects when the first statement comes. Throws `StoreError` for a URL of something else. */
 export function openPostgres(options: PostgresOptions): Database {
@@ -184,72 +171,4 @@ export function openPostgres(options: PostgresOptions): Database {
     ping: async () => void (await ask('select 1', [])),
     close: async () => pool.close(),
   };
-}
-
-async function askWithin(
-  transaction: Transaction,
-  text: string,
-  values: readonly unknown[],
-): Promise<Reply> {
-  try {
-    return await transaction.session.query(text, values);
-  } catch (cause) {
-    if (isEcho(cause)) throw transaction.failure ?? cause;
-    transaction.failure ??= cause;
-    throw cause;
-  }
-}
-
-/** PostgreSQL refuses what comes after a statement that failed, and says no more than that. */
-function isEcho(cause: unknown): boolean {
-  return cause instanceof PostgresRefusal && cause.code === TRANSACTION_ABORTED;
-}
-
-/** Throws `UnknownOutcome` where nobody can tell whether it is written. */
-async function commit({ session, failure }: Transaction): Promise<void> {
-  let command: string;
-  try {
-    ({ command } = await session.query('commit'));
-  } catch (cause) {
-    if (cause instanceof PostgresRefusal) throw cause;
-    const { code, message } = fromDriver(cause);
-    const unknown = new UnknownOutcome(code, `Nobody knows what a commit did. ${message}`, {
-      cause,
-    });
-    session.end(unknown);
-    throw unknown;
-  }
-  if (command === 'COMMIT') return;
-  throw failure ?? new StoreError('The transaction was not committed: a statement of it failed.');
-}
-
-/** A session that cannot be brought back to rest is not used again. */
-async function undo(session: Session): Promise<void> {
-  if (!session.isOpen()) return;
-  const [undone, checked] = await Promise.allSettled([session.query('rollback'), session.check()]);
-  if (undone.status === 'rejected') session.end(fromDriver(undone.reason));
-  else if (checked.status === 'rejected') session.end(fromDriver(checked.reason));
-}
-
-async function atSavepoint<T>(transaction: Transaction, work: () => Promise<T>): Promise<T> {
-  const { session } = transaction;
-  const name = `inner_${transaction.savepoints}`;
-  transaction.savepoints += 1;
-  const opened = session.query(`savepoint ${name}`);
-  opened.catch(() => undefined);
-  try {
-    const result = await work();
-    await opened;
-    await session.query(`release savepoint ${name}`);
-    return result;
-  } catch (cause) {
-    if (session.isOpen()) {
-      transaction.failure = undefined;
-      await session.query(`rollback to savepoint ${name}`);
-      await session.query(`release savepoint ${name}`);
-    }
-    throw cause;
-  } finally {
-    transaction.savepoints -= 1;
-  }
 }

@@ -2,10 +2,12 @@
 // made anew behind a transaction's back. The pool opens them; nobody else talks to postgres.js.
 // Statements that are not waited for one by one travel together and are carried out in their order.
 
-import { connect, type Socket } from 'node:net';
+import type { Socket } from 'node:net';
 import postgres from 'postgres';
+import { reach, type Target } from './dial.ts';
 import { fromDriver, PostgresFailure } from './error.ts';
 import { createReplyCount } from './reply-count.ts';
+import { isReplyTo, type Reply, replyOf, TYPES, toDriver } from './values.ts';
 
 export type SessionOptions = {
   /** `postgres://user:password@host:port/database`, with `?sslmode=verify-full` where it is far. */
@@ -14,15 +16,6 @@ export type SessionOptions = {
   /** PostgreSQL ends a statement after this; a second later we no longer wait for it to do so. */
   readonly statementTimeoutMs: number;
   readonly lockTimeoutMs: number;
-};
-
-export type Reply = {
-  readonly rows: readonly (readonly unknown[])[];
-  readonly columns: readonly string[];
-  /** Rows that were written or read. */
-  readonly count: number;
-  /** What PostgreSQL has done: `COMMIT`, `UPDATE`. */
-  readonly command: string;
 };
 
 export type Session = {
@@ -187,103 +180,3 @@ export async function openSession(options: SessionOptions, onEnd: () => void): P
 
 /** The types of postgres.js lack the option that keeps a statement without values prepared. */
 const NOT_SIMPLE: object = { simple: false };
-
-type Target = {
-  readonly host: readonly string[];
-  readonly port: readonly number[];
-  readonly path: string | false;
-  readonly ssl: unknown;
-};
-
-/** PostgreSQL names in each reply what it has done. A commit may end as a rollback. */
-const KINDS: Readonly<Record<string, readonly string[]>> = {
-  select: ['SELECT'],
-  insert: ['INSERT'],
-  update: ['UPDATE'],
-  delete: ['DELETE'],
-  begin: ['BEGIN'],
-  commit: ['COMMIT', 'ROLLBACK'],
-  rollback: ['ROLLBACK'],
-  savepoint: ['SAVEPOINT'],
-  release: ['RELEASE'],
-};
-
-function isReplyTo(text: string, command: string): boolean {
-  const [word = ''] = text.split(' ', 1);
-  return KINDS[word]?.includes(command) ?? true;
-}
-
-/** The first server of the URL that takes a connection. */
-async function reach({ host, port, path }: Target, timeoutMs: number): Promise<Socket> {
-  if (path !== false) return dial({ path }, timeoutMs);
-  let failure: unknown = ended('its URL names no server.');
-  for (const [index, name] of host.entries()) {
-    try {
-      const socket = await dial({ host: name, port: port[index] ?? 5432 }, timeoutMs);
-      // Where the connection is encrypted, the certificate has to be of this server.
-      return Object.assign(socket, { host: name });
-    } catch (cause) {
-      failure = cause;
-    }
-  }
-  throw failure;
-}
-
-function dial(
-  target: { path: string } | { host: string; port: number },
-  timeoutMs: number,
-): Promise<Socket> {
-  return new Promise((resolve, reject) => {
-    const socket = connect({ ...target, noDelay: true, keepAlive: true });
-    const timer = setTimeout(() => fail(ended('the server did not take it in time.')), timeoutMs);
-    const fail = (cause: unknown): void => {
-      clearTimeout(timer);
-      socket.destroy();
-      reject(cause);
-    };
-    socket.once('error', fail);
-    socket.once('connect', () => {
-      clearTimeout(timer);
-      socket.off('error', fail);
-      resolve(socket);
-    });
-  });
-}
-
-/** Flags are numbers in both databases. */
-function toDriver(value: unknown): postgres.ParameterOrJSON<never> {
-  return (typeof value === 'boolean' ? Number(value) : value) as postgres.ParameterOrJSON<never>;
-}
-
-function replyOf(result: {
-  readonly length: number;
-  readonly columns: readonly { readonly name: string }[] | null;
-  readonly count: number | null;
-  readonly command: string;
-}): Reply {
-  return {
-    rows: result as unknown as readonly (readonly unknown[])[],
-    columns: (result.columns ?? []).map(({ name }) => name),
-    count: result.count ?? 0,
-    command: result.command,
-  };
-}
-
-const integer = (text: string): bigint => BigInt(text);
-
-/** As SQLite answers: every integer is a bigint, what is true is 1, a fraction is a number. */
-const TYPES = {
-  integer: { to: 20, from: [20, 21, 23], serialize: String, parse: integer },
-  numeric: {
-    to: 1700,
-    from: [1700],
-    serialize: String,
-    parse: (text: string) => (text.includes('.') ? Number(text) : integer(text)),
-  },
-  flag: {
-    to: 16,
-    from: [16],
-    serialize: (value: unknown) => (value ? 't' : 'f'),
-    parse: (text: string) => (text === 't' ? 1n : 0n),
-  },
-};

@@ -4,7 +4,7 @@
 import type { Query, Statement } from '../contract.ts';
 import { createBinder } from '../statement.ts';
 import { toPostgres } from './placeholders.ts';
-import type { Reply } from './session.ts';
+import type { Reply } from './values.ts';
 
 export function prepareOn<Values extends object, Row extends readonly unknown[]>(
   ask: (text: string, values: readonly unknown[]) => Promise<Reply>,
