@@ -3,19 +3,12 @@
 
 import type { QueueOptions } from './queue.ts';
 import { createQueue } from './queue.ts';
-import type { ServingLedger } from './remote.ts';
+import type { LedgerClient, ServingLedger } from './remote.ts';
 import type { Answer } from './writer.ts';
-
-export type LedgerLink = {
-  /** From now on, what is asked is written through this port. */
-  readonly link: (port: MessagePort) => void;
-  /** Its other end is gone; `mayBeWritten` says whether what was posted may have been written. */
-  readonly unlink: (cause: unknown, mayBeWritten: boolean) => void;
-};
 
 export function createLinkedLedger(
   options: Pick<QueueOptions, 'onTrouble' | 'onBatch'>,
-): ServingLedger & LedgerLink {
+): ServingLedger & LedgerClient {
   let port: MessagePort | undefined;
   const queue = createQueue({
     ...options,

@@ -5,7 +5,6 @@
 import type { SyncMode } from '../store/database.ts';
 import type { Ledger } from './contract.ts';
 import { LedgerUnavailable } from './error.ts';
-import type { LedgerLink } from './linked.ts';
 import { createQueue, type LedgerTrouble } from './queue.ts';
 import type { FromThread, ToThread } from './thread.ts';
 
@@ -23,9 +22,11 @@ export type RemoteLedgerOptions = {
 };
 
 /** A thread of the process that has a ledger of its own, linked to this one (`linked.ts`). */
-export type LedgerClient = Pick<LedgerLink, 'unlink'> & {
-  /** There is a way to the ledger, until it is told to be lost. The port is to be transferred. */
+export type LedgerClient = {
+  /** From now on, what is asked is written through this port. */
   readonly link: (port: MessagePort) => void;
+  /** Its other end is gone; `mayBeWritten` says whether what was posted may have been written. */
+  readonly unlink: (cause: unknown, mayBeWritten: boolean) => void;
 };
 
 export type RemoteLedger = ServingLedger & {
