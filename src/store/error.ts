@@ -2,7 +2,7 @@
 // happened and what to do next, and may name the path of the file, which the operator chose.
 
 import { SQLiteError } from 'bun:sqlite';
-import { PostgresFailure, PostgresRefusal, UnknownOutcome } from './postgres/error.ts';
+import { PostgresFailure, UnknownOutcome } from './postgres/error.ts';
 
 export class StoreError extends Error {
   override readonly name = 'StoreError';
@@ -32,12 +32,3 @@ export function isUnknownOutcome(cause: unknown): boolean {
 export function isDeadlock(cause: unknown): boolean {
   return cause instanceof PostgresFailure && ['40P01', '40001'].includes(cause.code);
 }
-
-/** Whether a row was refused because another one has its name, its id or its address already. */
-export function isUniqueViolation(cause: unknown): boolean {
-  if (cause instanceof PostgresRefusal) return cause.code === UNIQUE_VIOLATION;
-  const code = sqliteCode(cause);
-  return code === 'SQLITE_CONSTRAINT_UNIQUE' || code === 'SQLITE_CONSTRAINT_PRIMARYKEY';
-}
-
-const UNIQUE_VIOLATION = '23505';
