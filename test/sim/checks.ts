@@ -151,7 +151,8 @@ function checkSlots({ told, book, planOf }: Facts): void {
     for (const each of served) {
       const together = served.filter(
         (other) =>
-          other.startedAt <= each.startedAt && (other.endedAt ?? Infinity) > each.startedAt,
+          other.startedAt <= each.startedAt &&
+          (other.doneAt ?? other.endedAt ?? Infinity) > each.startedAt,
       );
       hold('I-12 never more at once than slots', together.length <= limit, () => ({
         accountId,

@@ -13,6 +13,8 @@ export type Served = {
   readonly startedAt: number;
   /** Characters of content that have left, four to a token. */
   sent: number;
+  /** When its last event left: it is done then, though the connection is still to be closed. */
+  doneAt: number | undefined;
   /** When the gateway stopped it, or it ended by itself. */
   endedAt: number | undefined;
 };
@@ -62,6 +64,7 @@ export function createUpstreams(world: World, faults: FaultCounter): SimulatedUp
           marker,
           startedAt: world.monotonic(),
           sent: 0,
+          doneAt: undefined,
           endedAt: undefined,
         };
         book.push(served);
@@ -209,6 +212,7 @@ function stream(
         };
       }
       state = 'done';
+      served.doneAt = world.monotonic();
       const usage =
         script.usage === undefined ? '' : `data: {"choices":[],"usage":${script.usage}}\n\n`;
       return { done: false, value: encoder.encode(`${usage}data: [DONE]\n\n`) };
