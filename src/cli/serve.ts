@@ -21,6 +21,7 @@ import { welcomeDemo } from './demo.ts';
 import { type Listeners, openListeners } from './listeners.ts';
 import { createObservation } from './observation.ts';
 import { createServingAudit } from './serving-audit.ts';
+import { type ServingConfig, workersOf } from './serving-config.ts';
 import { createServingDashboard } from './serving-dashboard.ts';
 import { openServingDomains } from './serving-domains.ts';
 import { createHandlers } from './serving-handlers.ts';
@@ -29,13 +30,7 @@ import type { ServingReport } from './serving-node.ts';
 import { createServingPipeline } from './serving-pipeline.ts';
 import { startServingSeries } from './serving-series.ts';
 import { ledgerProblem } from './serving-store.ts';
-import {
-  createOwnWorkers,
-  type OwnWork,
-  type ServingConfig,
-  type Workers,
-  workersOf,
-} from './serving-workers.ts';
+import { createOwnWorkers, type OwnWork, type Workers } from './serving-workers.ts';
 import { stopSignal } from './shutdown.ts';
 import { createLimitMemory, createThreadWorkers } from './threads/thread-workers.ts';
 

@@ -18,8 +18,8 @@ import { createCatalogFile } from './catalog-file.ts';
 import type { Context } from './context.ts';
 import type { Observation } from './observation.ts';
 import { createOperators } from './operators.ts';
+import type { ServingConfig } from './serving-config.ts';
 import { openServingStore, type ServingStore } from './serving-store.ts';
-import type { ServingConfig } from './serving-workers.ts';
 
 /** Over one connection: the main thread's, or that of a server thread. */
 export type Domains = Awaited<ReturnType<typeof openDomains>>;

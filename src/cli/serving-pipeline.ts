@@ -22,9 +22,9 @@ import { startTimer } from '../upstream/timer.ts';
 import { VERSION } from '../version.ts';
 import type { Observation } from './observation.ts';
 import { proxiedSchemes } from './runtime.ts';
+import type { ServingConfig } from './serving-config.ts';
 import type { Domains } from './serving-domains.ts';
 import { createServingLimits } from './serving-limits.ts';
-import type { ServingConfig } from './serving-workers.ts';
 
 export type ServingPipelineOptions = {
   readonly config: ServingConfig;

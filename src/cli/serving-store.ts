@@ -17,8 +17,8 @@ import { connectDatabase, isSqliteUrl } from '../store/connect.ts';
 import type { Database } from '../store/database.ts';
 import { migrate } from '../store/migrate.ts';
 import { ownDatabase } from '../store/owner.ts';
+import type { ServingConfig } from './serving-config.ts';
 import { openServingNode, type ServingNode } from './serving-node.ts';
-import type { ServingConfig } from './serving-workers.ts';
 
 export type ServingStore = {
   /** Not for money: its commits survive the process, and a power cut once the ledger commits. */

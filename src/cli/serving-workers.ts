@@ -1,8 +1,6 @@
 // Who serves: the main thread by itself, or server threads beside it (`threads/`), behind one
 // contract, so that what counts, audits, shows and ends a server does not ask which.
 
-import { availableParallelism } from 'node:os';
-import type { Config } from '../config.ts';
 import type { UpstreamState } from '../core/health.ts';
 import type { Load } from '../http/exchange.ts';
 import { type GatewayServer, type ServerDependencies, startServer } from '../http/server.ts';
@@ -11,14 +9,6 @@ import type { OpenClaimRecord } from '../limits/contract.ts';
 import type { Log } from '../observe/log.ts';
 import type { ServingPipeline } from './serving-pipeline.ts';
 import { drain } from './shutdown.ts';
-
-/** The settings of a server, with its threads counted. */
-export type ServingConfig = Config & { readonly workers: number };
-
-/** How many threads `WORKERS` asks for. */
-export function workersOf({ workers }: Pick<Config, 'workers'>): number {
-  return workers === 'auto' ? availableParallelism() : workers;
-}
 
 /** What is under way, by name. */
 export type Live = {

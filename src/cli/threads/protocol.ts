@@ -10,7 +10,7 @@ import type { OpenClaimRecord } from '../../limits/contract.ts';
 import { type LimitsLoad, OWN_LIMITS } from '../../limits/load.ts';
 import type { ErrorWords } from '../../observe/error-words.ts';
 import type { LoadedEnvironment } from '../environment.ts';
-import type { ServingConfig } from '../serving-workers.ts';
+import type { ServingConfig } from '../serving-config.ts';
 
 /** What a server thread is started with. */
 export type ThreadStart = {

@@ -1,0 +1,12 @@
+// The settings as a server has them: with what depends on its machine filled in. Made by serve.
+
+import { availableParallelism } from 'node:os';
+import type { Config } from '../config.ts';
+
+/** The settings of a server, with its threads counted. */
+export type ServingConfig = Config & { readonly workers: number };
+
+/** How many threads `WORKERS` asks for. */
+export function workersOf({ workers }: Pick<Config, 'workers'>): number {
+  return workers === 'auto' ? availableParallelism() : workers;
+}
