@@ -34,11 +34,12 @@ export type Burst = {
 
 /**
  * What kept a cluster from its work for a while, and was no kill. `database`: a node could not reach
- * the books in time. `limits`: it did not know what the others had let in.
+ * the books in time. `limits`: it did not know what the others had let in. `locks`: it waited for
+ * what another node had locked, until PostgreSQL missed that one.
  */
 export type Trouble = {
   readonly name: string;
-  readonly keepsFrom: 'database' | 'limits';
+  readonly keepsFrom: 'database' | 'limits' | 'locks';
   /** The start of the node that was hit; undefined where all were. */
   readonly generation: number | undefined;
   readonly fromMs: number;
