@@ -41,44 +41,57 @@ describe.each(DIALECTS)('leases on %s', (dialect) => {
     'have one holder at a time, and a number that grows with each new one',
     async () => {
       await fc.assert(
-        fc.asyncProperty(fc.array(step, { maxLength: 25 }), async (steps) => {
-          const world = await openWorld(opened.databases);
-          let held: { by: number; until: number } | undefined;
-          let fence = 0;
-          let last: number | undefined;
-          for (const action of steps) {
-            const now = world.databaseTime();
-            if (action.kind === 'pass') await world.pass(action.ms);
-            else if (action.kind === 'release') {
-              await lease(world, action.by).release('work', `holder_${action.by}`);
-              if (held?.by === action.by) {
-                held = undefined;
-                last = undefined;
-              } else if (last === action.by) last = undefined;
-            } else {
-              const taken = await Promise.all(action.by.map((each) => take(world, each)));
-              const winners = action.by.filter((_, index) => taken[index] !== undefined);
-              const isFree = held === undefined || held.until <= now;
-              const expected = isFree ? action.by : action.by.filter((each) => each === held?.by);
-              expect(winners).toHaveLength(Math.min(1, expected.length));
-              const [winner] = winners;
-              if (winner === undefined) continue;
-              expect(expected).toContain(winner);
-              if (winner !== last) fence += 1;
-              expect(taken[action.by.indexOf(winner)]).toEqual({ fence, until: now + FOR_MS });
-              held = { by: winner, until: now + FOR_MS };
-              last = winner;
+        fc.asyncProperty(
+          fc.array(step, { minLength: 10, maxLength: 25, size: 'max' }),
+          async (steps) => {
+            const world = await openWorld(opened.databases);
+            let held: { by: number; until: number } | undefined;
+            let fence = 0;
+            let last: number | undefined;
+            for (const action of steps) {
+              const now = world.databaseTime();
+              if (action.kind === 'pass') await world.pass(action.ms);
+              else if (action.kind === 'release') {
+                await lease(world, action.by).release('work', `holder_${action.by}`);
+                if (held?.by === action.by) {
+                  held = undefined;
+                  last = undefined;
+                } else if (last === action.by) last = undefined;
+              } else {
+                const taken = await Promise.all(action.by.map((each) => take(world, each)));
+                const winners = action.by.filter((_, index) => taken[index] !== undefined);
+                const isFree = held === undefined || held.until <= now;
+                const expected = isFree ? action.by : action.by.filter((each) => each === held?.by);
+                expect(winners).toHaveLength(Math.min(1, expected.length));
+                const [winner] = winners;
+                if (winner === undefined) continue;
+                expect(expected).toContain(winner);
+                if (winner !== last) fence += 1;
+                expect(taken[action.by.indexOf(winner)]).toEqual({ fence, until: now + FOR_MS });
+                held = { by: winner, until: now + FOR_MS };
+                last = winner;
+              }
+              const holder = await lease(world, 0).holderOf('work');
+              const isHeld = held !== undefined && held.until > world.databaseTime();
+              expect(holder).toBe(isHeld ? `holder_${held?.by}` : undefined);
             }
-            const holder = await lease(world, 0).holderOf('work');
-            const isHeld = held !== undefined && held.until > world.databaseTime();
-            expect(holder).toBe(isHeld ? `holder_${held?.by}` : undefined);
-          }
-        }),
-        { numRuns: 30 },
+          },
+        ),
+        { numRuns: 20 },
       );
     },
     START_MS,
   );
+
+  test('end to the millisecond', async () => {
+    const world = await openWorld(opened.databases);
+    expect(await take(world, 0)).toMatchObject({ fence: 1 });
+    await world.pass(FOR_MS - 1);
+    expect(await take(world, 1)).toBeUndefined();
+    await world.pass(1);
+    expect(await take(world, 1)).toMatchObject({ fence: 2 });
+    expect(await take(world, 0)).toBeUndefined();
+  });
 
   test('of other names are others', async () => {
     const world = await openWorld(opened.databases);

@@ -136,3 +136,25 @@ test('two keys that differ in their last character alone are two keys', async ()
   expect(await ask(authenticator, other)).toBe('invalid_api_key');
   expect(await ask(authenticator, key)).toBe(row.id);
 });
+
+test('what was being read when everything was forgotten is not remembered, nor waited for', async () => {
+  const account = await addAccount(identity);
+  const { row, key } = await identity.keys.create({ accountId: account.id }, 'operator');
+  const authenticator = createAuthenticator(identity);
+  const early = ask(authenticator, key);
+  await identity.keys.revoke(row.id, 'operator', 'operator');
+  authenticator.invalidate();
+  expect(await ask(authenticator, key)).toBe('invalid_api_key');
+  await early;
+  expect(await ask(authenticator, key)).toBe('invalid_api_key');
+});
+
+test('a read that is overtaken by the end of its key leaves nothing behind', async () => {
+  const account = await addAccount(identity);
+  const { row, key } = await identity.keys.create({ accountId: account.id }, 'operator');
+  const authenticator = createAuthenticator(identity);
+  const early = ask(authenticator, key);
+  authenticator.invalidate();
+  expect(await early).toBe(row.id);
+  expect(authenticator.cachedKeys()).toBe(0);
+});

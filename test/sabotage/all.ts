@@ -9,6 +9,7 @@ import { CLUSTER_LIMIT_FAULTS } from './faults/cluster-limits.ts';
 import { CONFIDENCES } from './faults/confidences.ts';
 import { KEYS } from './faults/keys.ts';
 import { LIMIT_FAULTS } from './faults/limits.ts';
+import { NODE_FAULTS } from './faults/nodes.ts';
 import { OPERATOR_FAULTS } from './faults/operators.ts';
 import { PEOPLE } from './faults/people.ts';
 import { RECOVERY } from './faults/recovery.ts';
@@ -22,6 +23,7 @@ export const FAULTS: readonly Fault[] = [
   ...RECOVERY,
   ...LIMIT_FAULTS,
   ...CLUSTER_LIMIT_FAULTS,
+  ...NODE_FAULTS,
   ...KEYS,
   ...OPERATOR_FAULTS,
   ...PEOPLE,
