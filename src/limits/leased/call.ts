@@ -22,6 +22,9 @@ import {
   type WindowAsked,
 } from './script.ts';
 
+/** An account is busy for so long after a request. */
+const BUSY_MS = 250;
+
 export type Asked = {
   /** The plan that holds, where it is known: by it a window of the books is measured. */
   readonly plan?: Plan;
@@ -113,8 +116,16 @@ export function callOf(
   };
 }
 
-/** As much again as was taken since the last call, twice over, and what waits; nothing after a rest. */
-function wishOf({ taken, knownAtMs }: Counters, { waiting = [0, 0] }: Asked, nowMs: number): Pair {
-  const factor = nowMs - knownAtMs < LAPSE_MS ? 2 : 0;
+/**
+ * Twice as much as was taken since the last call, and what waits. Nothing after a rest: what nobody
+ * uses goes back within a second.
+ */
+function wishOf(counters: Counters, { need, waiting = [0, 0] }: Asked, nowMs: number): Pair {
+  const { taken, knownAtMs, windows } = counters;
+  const takenAtMs = Math.max(...[...windows.values()].map((each) => each.takenAtMs ?? -Infinity));
+  // Where nobody waits, it is asked for those alone who come one upon the other.
+  const pauseMs = need === undefined ? BUSY_MS : LAPSE_MS;
+  const isBusy = nowMs - knownAtMs < LAPSE_MS && nowMs - takenAtMs < pauseMs;
+  const factor = isBusy ? 2 : 0;
   return [waiting[0] + factor * taken.count, waiting[1] + factor * taken.tokens];
 }

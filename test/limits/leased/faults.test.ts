@@ -160,12 +160,27 @@ describeWithServices('limits while something happens to Redis', ['Redis'], () =>
       },
     );
 
+    test('uses nothing of a window that is over', async () => {
+      const plan = { ...TEN, requestsPerMinute: 60 };
+      expect(await admitted(0, 1, plan)).toBe(1);
+      cluster.wait(59_500);
+      // The more it asks for within a second, the more it is given beyond that.
+      expect(await admitted(0, 9, plan)).toBe(9);
+      cluster.wait(600);
+      expect(await admitted(1, 99, plan)).toBe(60);
+      expect(await admitted(0, 9, plan)).toBe(0);
+    });
+
     test('gives back what it does not use', async () => {
       const plan = { ...TEN, requestsPerMinute: 100 };
       // The second and the third time it is given more than it asks for.
       expect(await admitted(0, 3, plan)).toBe(3);
       for (const each of cluster.admitted) cluster.settle(each, 1);
-      await cluster.idle(750);
+      const { limits, tick } = cluster.node(0);
+      const { exchanges } = limits.counts();
+      cluster.wait(750);
+      tick();
+      await until(() => limits.counts().exchanges > exchanges);
       expect(await used(1)).toBe(3);
       expect(await admitted(1, 200, plan)).toBe(97);
     });
