@@ -28,7 +28,10 @@ test('a finding is read once by every other boot, and not by the one that wrote 
   expect(await other.read('boot_b')).toEqual(failed);
 });
 
-test.each(['', '{', '{"boot":"boot_a"}', '[]'])('%p of another version is nothing', async (text) => {
-  await writeNote(database, 'audit', text, 7);
-  expect(await createAuditNoteReader(database).read('boot_b')).toBeUndefined();
-});
+test.each(['', '{', '{"boot":"boot_a"}', '[]'])(
+  '%p of another version is nothing',
+  async (text) => {
+    await writeNote(database, 'audit', text, 7);
+    expect(await createAuditNoteReader(database).read('boot_b')).toBeUndefined();
+  },
+);
