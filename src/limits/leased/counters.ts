@@ -11,6 +11,9 @@ import { type Pair, UNLIMITED } from './script.ts';
  */
 export const LAPSE_MS = 1_000;
 
+/** Redis tells its time in whole milliseconds. */
+const CLOCK_STEP_MS = 1;
+
 /** A window of 60 seconds. It is replaced when it has run out, or was begun anew from the books. */
 export type WindowCounter = {
   readonly name: string;
@@ -18,6 +21,8 @@ export type WindowCounter = {
   start: number;
   /** The same by our own clock, at the earliest: so it is never used after its end. */
   startedAtMs: number | undefined;
+  /** When it ends by our own clock, at the latest: until then Redis has to hear of it. */
+  endsAtMs: number | undefined;
   /** When something was taken last. */
   takenAtMs: number | undefined;
   count: number;
@@ -100,6 +105,7 @@ export function windowOf({ windows }: Counters, name: string): WindowCounter {
       name,
       start: 0,
       startedAtMs: undefined,
+      endsAtMs: undefined,
       takenAtMs: undefined,
       count: 0,
       tokens: 0,
@@ -142,11 +148,19 @@ export function modelName(slug: string): string {
   return `model:${slug}`;
 }
 
-/** Lets go of windows that have run out. */
+/**
+ * Lets go of windows that have run out. Who let go of one early would say that it has used nothing,
+ * of a window that Redis still counts.
+ */
 export function rollWindows({ windows }: Counters, nowMs: number): void {
-  for (const [name, { startedAtMs }] of windows) {
-    if (startedAtMs !== undefined && nowMs - startedAtMs >= WINDOW_MS) windows.delete(name);
+  for (const [name, { endsAtMs }] of windows) {
+    if (endsAtMs !== undefined && nowMs >= endsAtMs) windows.delete(name);
   }
+}
+
+/** A window that may have run out, as far as its holder can tell, is not used any more. */
+function mayBeOver({ startedAtMs }: WindowCounter, nowMs: number): boolean {
+  return startedAtMs !== undefined && nowMs - startedAtMs >= WINDOW_MS - CLOCK_STEP_MS;
 }
 
 /** Whether what this holder was given covers a need, under the same limits. */
@@ -155,9 +169,11 @@ export function covers(counters: Counters, { take, windows, slots, periods }: Ne
   return (
     windows.every(({ name, limit }) => {
       if (limit[0] === UNLIMITED && limit[1] === UNLIMITED) return true;
-      const { count, tokens, given, limit: under } = windowOf(counters, name);
+      const window = windowOf(counters, name);
+      const { count, tokens, given, limit: under } = window;
       return (
         isFresh &&
+        !mayBeOver(window, nowMs) &&
         under[0] === limit[0] &&
         under[1] === limit[1] &&
         (limit[0] === UNLIMITED || given[0] - count >= take[0]) &&
@@ -186,6 +202,7 @@ export function take(counters: Counters, need: Need, nowMs: number) {
     const window = windowOf(counters, name);
     counters.windows.set(name, window);
     window.startedAtMs ??= nowMs;
+    window.endsAtMs ??= nowMs + WINDOW_MS;
     window.takenAtMs = nowMs;
     window.count += count;
     window.tokens += tokens;
@@ -217,6 +234,7 @@ export function giveBack(
     if (window.count + window.others[0] > 0) continue;
     window.start = 0;
     window.startedAtMs = undefined;
+    window.endsAtMs = undefined;
     window.given = [0, 0];
   }
   counters.changes += 1;

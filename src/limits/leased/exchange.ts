@@ -44,7 +44,7 @@ export function createExchange(dependencies: ExchangeDependencies) {
         told = await lookUp(counters, asked, reply);
         continue;
       }
-      takeUp(counters, call, reply, sentAtMs);
+      takeUp(counters, call, reply, { sentAtMs, heardAtMs: monotonic() });
       counters.told = changes;
       return;
     }
@@ -95,7 +95,14 @@ function withdrawUnused(counters: Counters): void {
   counters.taken = { count: 0, tokens: 0 };
 }
 
-function takeUp(counters: Counters, call: Call, reply: Decided, sentAtMs: number): void {
+type Times = { readonly sentAtMs: number; readonly heardAtMs: number };
+
+function takeUp(
+  counters: Counters,
+  call: Call,
+  reply: Decided,
+  { sentAtMs, heardAtMs }: Times,
+): void {
   for (const [index, asked] of call.windows.entries()) {
     const [start, leftMs, othersCount, othersTokens, count, tokens, over] =
       reply.windows[index] ?? NOTHING;
@@ -105,6 +112,7 @@ function takeUp(counters: Counters, call: Call, reply: Decided, sentAtMs: number
     counters.windows.set(asked.name, window);
     window.start = start;
     window.startedAtMs = sentAtMs + leftMs - WINDOW_MS;
+    window.endsAtMs = heardAtMs + leftMs;
     window.others = [othersCount, othersTokens];
     window.given = [count, tokens];
     window.limit = asked.limit;

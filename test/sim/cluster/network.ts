@@ -36,14 +36,20 @@ export type Network = {
   readonly traffic: () => Traffic;
 };
 
-export function createNetwork(world: World): Network {
+/** What is late on a network worse than usual. */
+export type Lateness = { readonly lateChance?: number; readonly lateMs?: number };
+
+export function createNetwork(
+  world: World,
+  { lateChance = LATE_CHANCE, lateMs = LATE_MS }: Lateness,
+): Network {
   let away = false;
   let busyUntil = 0;
   let operations = 0;
   const roundTripMs: number[] = [];
 
   const oneWayMs = (): number => {
-    const late = world.chance(LATE_CHANCE) ? exponential(world, LATE_MS) : 0;
+    const late = world.chance(lateChance) ? exponential(world, lateMs) : 0;
     return LEAST_MS + exponential(world, QUEUES_MS) + late;
   };
 

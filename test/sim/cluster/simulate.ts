@@ -7,25 +7,26 @@ import { inWorld, type World } from '../world.ts';
 import { type Admission, chargedTokens, leastLimit, weightOf } from './book.ts';
 import { type Arrival, arrivals, type Bound, type Demand, limitOf, planOf } from './demand.ts';
 import { createHistory } from './history.ts';
-import { createNetwork } from './network.ts';
+import { createNetwork, type Lateness } from './network.ts';
 import { play, WAITED_MS } from './play.ts';
 import { processLimits } from './process.ts';
 import { createSimulatedRedis, type SimulatedRedis } from './redis.ts';
 import { createServer, type Server } from './server.ts';
 
-export type Scenario = Demand & {
-  readonly seed: number;
-  readonly nodes: number;
-  /** About how many requests a minute the limit allows. */
-  readonly size: number;
-  readonly minutes: number;
-  /** Redis answers nobody for so long, in the middle. */
-  readonly redisAwayMs?: number;
-  /** Redis is started again in the middle, and knows nothing. */
-  readonly redisForgets?: boolean;
-  /** So many nodes die in the middle, with all that they hold. */
-  readonly deaths?: number;
-};
+export type Scenario = Demand &
+  Lateness & {
+    readonly seed: number;
+    readonly nodes: number;
+    /** About how many requests a minute the limit allows. */
+    readonly size: number;
+    readonly minutes: number;
+    /** Redis answers nobody for so long, in the middle. */
+    readonly redisAwayMs?: number;
+    /** Redis is started again in the middle, and knows nothing. */
+    readonly redisForgets?: boolean;
+    /** So many nodes die in the middle, with all that they hold. */
+    readonly deaths?: number;
+  };
 
 export type Report = {
   readonly offered: number;
@@ -35,6 +36,8 @@ export type Report = {
   readonly overAdmitted: number;
   /** Admitted, over what one process admits of the same demand; in the limit's own unit. */
   readonly share: number;
+  /** Requests that a node decided by its share, because Redis did not answer in time. */
+  readonly shared: number;
   /** Permits that lie at nodes unused, on average over time, over the limit. */
   readonly stranded: number;
   /** Of those that were admitted, how many waited for Redis. */
@@ -66,11 +69,13 @@ async function playCluster(world: World, scenario: Scenario): Promise<Report> {
   const plan = planOf(bound, size);
   const forMs = minutes * 60_000;
   const demand = arrivals(world, scenario, { nodes: scenario.nodes, size, forMs });
-  const network = createNetwork(world);
+  const network = createNetwork(world, scenario);
   const server = createServer(world.wall);
   const history = createHistory(world, () => cluster.played());
   const nodes = new Map<number, Node>();
   for (let node = 0; node < scenario.nodes; node += 1) nodes.set(node, openNode(node));
+
+  const opened = [...nodes.values()];
 
   function openNode(node: number): Node {
     const redis = createSimulatedRedis(world, network.connect(), (_script, keys, [call = '']) =>
@@ -129,14 +134,17 @@ async function playCluster(world: World, scenario: Scenario): Promise<Report> {
   const { admissions, decidedMs } = cluster.played();
   const limit = limitOf(plan, bound);
   const sorted = decidedMs.toSorted((left, right) => left - right);
+  // Of slots, what counts is for how long they are used.
+  const weight = bound === 'slots' ? ({ lastsMs }: Arrival) => lastsMs : weightOf(bound);
   const weigh = (all: readonly Admission[]): number =>
-    all.reduce((sum, { arrival }) => sum + weightOf(bound)(arrival), 0);
+    all.reduce((sum, { arrival }) => sum + weight(arrival), 0);
   return {
     offered: demand.length,
     admitted: admissions.length,
     limit,
     overAdmitted: Math.max(0, leastLimit(bound, admissions) - limit),
     share: weigh(admissions) / weigh(alone.played().admissions),
+    shared: opened.reduce((sum, { limits }) => sum + limits.counts().shared, 0),
     stranded: mean(unused) / limit,
     waited: admissions.filter(({ waitedMs }) => waitedMs > WAITED_MS).length / admissions.length,
     commands: operations / decidedMs.length,
