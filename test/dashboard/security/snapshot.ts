@@ -5,6 +5,9 @@ import { Database as Connection } from 'bun:sqlite';
 /** Columns that a look at a page may move: when somebody or something was last seen. */
 const SEEN = /^(last_used_at|last_seen_at|seen_at|updated_at)$/;
 
+/** What servers write about themselves, every second and whatever is asked of them. */
+const SIGNS_OF_LIFE = ['leases', 'nodes'];
+
 export type Snapshot = Readonly<Record<string, readonly string[]>>;
 
 /** Every row of every table as one line of JSON, without what only says when something was seen. */
@@ -14,7 +17,8 @@ export function takeSnapshot(databasePath: string): Snapshot {
     .query<{ name: string }, []>(
       "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%' ORDER BY name",
     )
-    .all();
+    .all()
+    .filter(({ name }) => !SIGNS_OF_LIFE.includes(name));
   return Object.fromEntries(tables.map(({ name }) => [name, rowsOf(database, name)]));
 }
 
