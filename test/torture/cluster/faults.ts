@@ -45,7 +45,7 @@ export async function playFault(name: ClusterFaultName, scene: FaultScene): Prom
   const kept = await PLAYS[name](scene);
   const untilMs = Date.now();
   const troubles = kept.map(({ keepsFrom, generation }): Trouble => {
-    const afterMs = keepsFrom === 'database' ? NOTICE_MS : FORGET_MS;
+    const afterMs = keepsFrom === 'limits' ? FORGET_MS : NOTICE_MS;
     return { name, keepsFrom, generation, fromMs, toMs: untilMs + afterMs };
   });
   return { name, troubles };
@@ -55,6 +55,7 @@ type Kept = Pick<Trouble, 'keepsFrom' | 'generation'>;
 
 const LIMITS_OF_ALL: Kept = { keepsFrom: 'limits', generation: undefined };
 const BOOKS_OF_ALL: Kept = { keepsFrom: 'database', generation: undefined };
+const LOCKS_OF_ALL: Kept = { keepsFrom: 'locks', generation: undefined };
 
 const PLAYS: Readonly<Record<ClusterFaultName, (scene: FaultScene) => Promise<readonly Kept[]>>> = {
   async 'kill a node'({ cluster, random }) {
@@ -64,7 +65,7 @@ const PLAYS: Readonly<Record<ClusterFaultName, (scene: FaultScene) => Promise<re
       delayMs: random.pick(KILL_DELAYS_MS),
       downMs: random.pick([0, 500, 3_000]),
     });
-    return [];
+    return [LOCKS_OF_ALL];
   },
   async 'restart a node'({ cluster, random, exits }) {
     exits.push(await random.pick(cluster.nodes).killer.restart());
@@ -97,7 +98,8 @@ const PLAYS: Readonly<Record<ClusterFaultName, (scene: FaultScene) => Promise<re
     postgres.clear();
     redis.clear();
     // The others share among themselves while it is held for dead, and it goes on with its share.
-    return [{ keepsFrom: 'database', generation: killer.generation() }, LIMITS_OF_ALL];
+    const generation = killer.generation();
+    return [{ keepsFrom: 'database', generation }, LOCKS_OF_ALL, LIMITS_OF_ALL];
   },
   async 'jump a clock'({ cluster, random }) {
     process.kill(random.pick(cluster.nodes).killer.gateway().pid, 'SIGUSR2');
@@ -118,8 +120,8 @@ async function harmReplies(
     await hitOne(proxy, { kind });
     await Bun.sleep(random.whole(0, 300));
   }
-  const { generation } = { generation: node.killer.generation() };
-  return [{ keepsFrom: 'database', generation }, LIMITS_OF_ALL];
+  const generation = node.killer.generation();
+  return [{ keepsFrom: 'database', generation }, LOCKS_OF_ALL, LIMITS_OF_ALL];
 }
 
 const HIT_WITHIN_MS = 2_000;

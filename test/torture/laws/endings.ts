@@ -3,7 +3,7 @@
 // for clients that leave and upstreams that fail).
 
 import { costOf, promptCost } from '../amounts.ts';
-import type { Story } from '../books.ts';
+import { type Books, hits, type Story } from '../books.ts';
 import { readAnswer } from '../client.ts';
 import { sentWords } from '../upstream.ts';
 import { eachRequest, type Law } from './law.ts';
@@ -48,12 +48,21 @@ const refusedIsFree = eachRequest('a refusal costs nothing', (story) => {
   return `status ${status}, debited ${record?.debited}, ${entries.length} entries`;
 });
 
+/** A machine that lets the rig wait for so long cannot keep the time limits of PostgreSQL's locks. */
+const BUSY_LAG_MS = 100;
+
+/** Something kept the books of a cluster from answering in time. */
+function isDelayed({ client }: Story, { troubles, nodes, lagMs }: Books): boolean {
+  if (nodes > 1 && lagMs > BUSY_LAG_MS) return true;
+  return troubles.some((trouble) => trouble.keepsFrom !== 'limits' && hits(trouble, client));
+}
+
 /** What the rig asks for is valid: there is no other reason to be refused. */
-const refusedForAReason = eachRequest('refused for a reason', (story) => {
+const refusedForAReason = eachRequest('refused for a reason', (story, books) => {
   const { status, text } = readAnswer(story.client);
   if (status === undefined || status < 400 || [402, 429].includes(status)) return undefined;
   const failed = story.served.some(({ ended }) => ended?.how !== 'finished');
-  return status === 503 && (failed || story.trouble !== undefined)
+  return status === 503 && (failed || isDelayed(story, books))
     ? undefined
     : `status ${status}: ${text.slice(0, 300)}`;
 });
