@@ -7,3 +7,18 @@ export type Awaitable<T> = T | Promise<T>;
 export function andThen<T, Next>(value: Awaitable<T>, next: (value: T) => Next): Awaitable<Next> {
   return value instanceof Promise ? value.then(next) : next(value);
 }
+
+/**
+ * All of the answers, or the first failure once every one of them has come to an end: what is undone
+ * after a failure must not go on behind it.
+ */
+export async function together<T extends readonly unknown[]>(
+  works: readonly [...T],
+): Promise<{ -readonly [K in keyof T]: Awaited<T[K]> }> {
+  try {
+    return await Promise.all(works);
+  } catch (cause) {
+    await Promise.allSettled(works);
+    throw cause;
+  }
+}

@@ -2,7 +2,7 @@
 // and `recover.ts` call it inside their transaction.
 
 import { assert } from '../core/assert.ts';
-import { type Awaitable, andThen } from '../core/awaitable.ts';
+import { type Awaitable, andThen, together } from '../core/awaitable.ts';
 import type { Micro } from '../core/money.ts';
 import type { HoldPhase } from '../store/money-tables.ts';
 import type { ReleaseCommand, SettleCommand, Settlement } from './contract.ts';
@@ -37,17 +37,22 @@ export function createEndHold(parts: {
     const ended = await openHolds.find(requestId);
     if (ended === undefined) return firstResult(requestId);
     const { amount } = ended;
-    const isEnded = await statements.endHold({ requestId, amount, phase, endedAt: nowMs });
-    assert(isEnded, 'a hold that is known to be open is open');
-    openHolds.ended(requestId);
-    if (served !== undefined) await prices.remember(served.price, served.model, nowMs);
     const debited = await payable(ended, charge, command.withinHold);
     const amounts = { charge, debited, loss: charge - debited };
-    const left = await statements.spend(ended.accountId, ended.amount, debited);
+    // What needs no answer of the other is asked for together: to a database far away in one journey.
+    const [isEnded, left] = await together([
+      statements.endHold({ requestId, amount, phase, endedAt: nowMs }),
+      statements.spend(ended.accountId, amount, debited),
+      served === undefined ? undefined : prices.remember(served.price, served.model, nowMs),
+    ]);
+    assert(isEnded, 'a hold that is known to be open is open');
     assert(left !== undefined, 'a hold has an account with a balance');
-    await book(requestId, ended.accountId, amounts, nowMs);
-    await record(ended, command, amounts);
-    await receipt(ended, command, amounts, left);
+    openHolds.ended(requestId);
+    await together([
+      book(requestId, ended.accountId, amounts, nowMs),
+      record(ended, command, amounts),
+      receipt(ended, command, amounts, left),
+    ]);
     return { debited, loss: amounts.loss, available: left.available };
   };
 
