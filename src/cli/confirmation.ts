@@ -3,6 +3,8 @@
 
 import { type Confirmation, confirmSeen } from '../cluster/confirm.ts';
 import { CACHE_TIME_MS } from '../identity/authenticate.ts';
+import { isSqliteUrl } from '../store/connect.ts';
+import { isServed } from '../store/owner.ts';
 import type { Context } from './context.ts';
 
 export type Confirmed = {
@@ -32,8 +34,13 @@ export async function confirmed(context: Context): Promise<Confirmed> {
 
 async function ask(context: Context): Promise<Confirmed> {
   const { database } = await context.openStore();
+  const { databaseUrl } = context.config();
   const monotonic = (): number => performance.now();
-  const confirmations = await confirmSeen(database, { monotonic, announce: context.announce });
+  // A server of a file that was killed still looks alive for some seconds, and its lock does not.
+  const isAlone = isSqliteUrl(databaseUrl) && !isServed(databaseUrl);
+  const confirmations = isAlone
+    ? []
+    : await confirmSeen(database, { monotonic, announce: context.announce });
   const json = confirmations.map(({ node, host, afterMs }) => ({
     node,
     host,

@@ -34,8 +34,8 @@ export type ClusterNodeRecord = {
   readonly heartbeat_at: string;
   /** How long ago that was, by the database's clock. */
   readonly silent_ms: number;
-  /** Everything that was committed before has taken effect there. */
-  readonly seen_at: string;
+  /** Everything that was committed before has taken effect there; null: it has not said so yet. */
+  readonly seen_at: string | null;
   readonly dead_at: string | null;
 };
 
@@ -60,7 +60,7 @@ export function nodeRecord(row: NodeRow, leader: string | undefined): ClusterNod
     started_at: isoTime(row.startedAt),
     heartbeat_at: isoTime(row.heartbeatAt),
     silent_ms: Math.max(0, row.silentMs),
-    seen_at: isoTime(row.seenAt),
+    seen_at: row.seenAt === 0 ? null : isoTime(row.seenAt),
     dead_at: row.deadAt === null ? null : isoTime(row.deadAt),
   };
 }

@@ -197,8 +197,8 @@ export type NodeRecord = {
   readonly heartbeat_at: string;
   /** How long ago that was. */
   readonly silent_ms: number;
-  /** Everything that was committed before has taken effect there. */
-  readonly seen_at: string;
+  /** Everything that was committed before has taken effect there; null: it has not said so yet. */
+  readonly seen_at: string | null;
   readonly dead_at: string | null;
   /** Of the process that answers; null for all others. */
   readonly process: {
