@@ -41,8 +41,17 @@ type Waiting = {
   readonly since: number;
   exchanges: number;
   /** Whether it is decided. */
-  readonly decide: (nowMs: number, isFresh: boolean) => boolean;
+  readonly decide: (known: Known) => boolean;
   readonly giveUp: () => void;
+};
+
+/** What may be gone by when a request is decided. */
+export type Known = {
+  readonly nowMs: number;
+  /** Redis was asked after it came. */
+  readonly isFresh: boolean;
+  /** Redis was asked for it, and has given what it needs. */
+  readonly isGiven: boolean;
 };
 
 type AccountsDependencies = {
@@ -50,7 +59,7 @@ type AccountsDependencies = {
   readonly monotonic: () => number;
   readonly isLive: (requestId: string) => boolean;
   readonly liveNodes: () => number;
-  readonly exchange: (counters: Counters, asked: Asked) => Promise<void>;
+  readonly exchange: (counters: Counters, asked: Asked) => Promise<boolean>;
   readonly every: Every;
 };
 
@@ -92,17 +101,18 @@ export function createAccounts(dependencies: AccountsDependencies) {
     return account;
   }
 
-  async function ask(account: LeasedAccount, asked: Asked): Promise<boolean> {
+  /** Whether the need was met; undefined without an answer. */
+  async function ask(account: LeasedAccount, asked: Asked): Promise<boolean | undefined> {
     account.begun += 1;
     const begun = account.begun;
     exchanges += 1;
     try {
-      await exchange(account.counters, asked);
+      const isGiven = await exchange(account.counters, asked);
       account.answered = begun;
-      return true;
+      return isGiven;
     } catch {
       // Redis is away, or the books are: the breaker and the ledger tell the operator.
-      return false;
+      return undefined;
     }
   }
 
@@ -111,18 +121,25 @@ export function createAccounts(dependencies: AccountsDependencies) {
     if (account.isBusy) return;
     account.isBusy = true;
     let telling = tell;
+    let given: Waiting | undefined;
     for (;;) {
       const nowMs = monotonic();
       roll(account, nowMs);
       const next = account.queue[0];
       if (next === undefined && !telling) break;
-      if (next?.decide(nowMs, next.since < account.answered) === true) {
+      const isFresh = next !== undefined && next.since < account.answered;
+      const isGiven = next !== undefined && next === given;
+      given = undefined;
+      if (next?.decide({ nowMs, isFresh, isGiven }) === true) {
         account.queue.shift();
         continue;
       }
       telling = false;
       const asked = next === undefined ? PRESENT : withWaiting(next, account.queue);
-      const isAnswered = (next?.exchanges ?? 0) < EXCHANGES_MAX && (await ask(account, asked));
+      const mayAsk = (next?.exchanges ?? 0) < EXCHANGES_MAX;
+      const answer = mayAsk ? await ask(account, asked) : undefined;
+      const isAnswered = answer !== undefined;
+      if (answer === true) given = next;
       if (next !== undefined) next.exchanges += 1;
       if (!isAnswered) for (const each of account.queue.splice(0)) each.giveUp();
       if (account.tellAgain && isAnswered) telling = true;
@@ -186,15 +203,15 @@ export function createAccounts(dependencies: AccountsDependencies) {
     wait<T extends object>(
       account: LeasedAccount,
       asked: Asked,
-      decide: (nowMs: number, isFresh: boolean) => T | undefined,
+      decide: (known: Known) => T | undefined,
     ): Promise<T | undefined> {
       return new Promise((resolve) => {
         account.queue.push({
           asked,
           since: account.begun,
           exchanges: 0,
-          decide(nowMs, isFresh) {
-            const outcome = decide(nowMs, isFresh);
+          decide(known) {
+            const outcome = decide(known);
             if (outcome !== undefined) resolve(outcome);
             return outcome !== undefined;
           },

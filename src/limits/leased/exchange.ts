@@ -23,8 +23,8 @@ export function createExchange(dependencies: ExchangeDependencies) {
   const { decide, holder, monotonic, liveNodes, history, redisClock } = dependencies;
   let seq = 0;
 
-  /** Resolves when the answer is taken up; rejects where there is none. */
-  return async (counters: Counters, asked: Asked): Promise<void> => {
+  /** Resolves when the answer is taken up, to whether all needs are met; rejects where there is none. */
+  return async (counters: Counters, asked: Asked): Promise<boolean> => {
     let told: Told = { marks: new Map() };
     for (let calls = 0; calls < CALLS_MAX; calls += 1) {
       seq += 1;
@@ -46,7 +46,7 @@ export function createExchange(dependencies: ExchangeDependencies) {
       }
       takeUp(counters, call, reply, { sentAtMs, heardAtMs: monotonic() });
       counters.told = changes;
-      return;
+      return reply.fits;
     }
     throw new Error('Redis forgets what it is told.');
   };

@@ -175,8 +175,10 @@ export function createLeasedLimits(dependencies: LeasedDependencies): LeasedLimi
       return counted(account, request, takeFor(account, request, wanted));
     }
     return accounts
-      .wait<Taken | ClaimResult>(account, wanted, (atMs, isFresh) => {
-        if (covers(counters, wanted.need, atMs)) return takeFor(account, request, wanted);
+      .wait<Taken | ClaimResult>(account, wanted, ({ nowMs: atMs, isFresh, isGiven }) => {
+        if (isGiven || covers(counters, wanted.need, atMs)) {
+          return takeFor(account, request, wanted);
+        }
         const times = { nowMs: atMs, timeMs: clock() };
         return isFresh ? refusalOf(counters, request, times) : undefined;
       })
@@ -196,8 +198,8 @@ export function createLeasedLimits(dependencies: LeasedDependencies): LeasedLimi
     const outcome = await accounts.wait<{ readonly seconds?: number }>(
       account,
       wanted,
-      (atMs, isFresh) => {
-        if (covers(counters, wanted.need, atMs)) {
+      ({ nowMs: atMs, isFresh, isGiven }) => {
+        if (isGiven || covers(counters, wanted.need, atMs)) {
           take(counters, wanted.need, atMs);
           return {};
         }
@@ -214,7 +216,7 @@ export function createLeasedLimits(dependencies: LeasedDependencies): LeasedLimi
     if (!redis.isUp()) return local.usage(accountId, plan);
     const account = accounts.of(accountId, monotonic());
     const timeMs = clock();
-    const known = await accounts.wait(account, wantedByUsage(plan, timeMs), (nowMs, isFresh) =>
+    const known = await accounts.wait(account, wantedByUsage(plan, timeMs), ({ nowMs, isFresh }) =>
       isFresh ? usageAt(account.counters, plan, { nowMs, timeMs }) : undefined,
     );
     return known ?? local.usage(accountId, plan);

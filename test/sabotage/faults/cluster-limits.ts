@@ -2,7 +2,6 @@
 
 import type { Fault } from '../fault.ts';
 
-const CLUSTER = ['test/limits/leased/cluster.test.ts'];
 const FAULTY_REDIS = ['test/limits/leased/faults.test.ts'];
 
 export const CLUSTER_LIMIT_FAULTS: readonly Fault[] = [
@@ -12,8 +11,13 @@ export const CLUSTER_LIMIT_FAULTS: readonly Fault[] = [
     edits: [
       {
         file: 'src/limits/leased/counters.ts',
-        find: 'if (startedAtMs !== undefined && nowMs - startedAtMs >= WINDOW_MS) windows.delete(name);',
-        put: 'if (startedAtMs !== undefined && nowMs - startedAtMs >= 2 * WINDOW_MS) windows.delete(name);',
+        find: 'if (endsAtMs !== undefined && nowMs >= endsAtMs) windows.delete(name);',
+        put: 'if (endsAtMs !== undefined && nowMs >= endsAtMs + WINDOW_MS) windows.delete(name);',
+      },
+      {
+        file: 'src/limits/leased/counters.ts',
+        find: '        !mayBeOver(window, nowMs) &&\n',
+        put: '',
       },
     ],
     tests: FAULTY_REDIS,
@@ -36,8 +40,8 @@ export const CLUSTER_LIMIT_FAULTS: readonly Fault[] = [
     edits: [
       {
         file: 'src/limits/leased/decide.lua',
-        find: 'elseif fits and (asked.need[1] > 0 or window.start) and window.freeCount >= 0 then',
-        put: 'elseif (asked.need[1] > 0 or window.start) and window.freeCount >= 0 then',
+        find: 'if not repeated and fits and (asked.need[1] > 0 or window.start) and',
+        put: 'if not repeated and (asked.need[1] > 0 or window.start) and',
       },
     ],
     tests: ['test/limits/leased/script.test.ts'],
@@ -71,12 +75,12 @@ export const CLUSTER_LIMIT_FAULTS: readonly Fault[] = [
     plants: 'a node keeps what it was leased and does not use',
     edits: [
       {
-        file: 'src/limits/leased/exchange.ts',
-        find: 'window.given = [window.count, window.tokens];',
-        put: 'window.given = [...window.given];',
+        file: 'src/limits/leased/accounts.ts',
+        find: 'if (!isUp() || !(renews || (!isTold && silentMs >= TELL_MS))) continue;',
+        put: 'if (!isUp() || !renews) continue;',
       },
     ],
-    tests: CLUSTER,
+    tests: FAULTY_REDIS,
   },
   {
     id: 'T-126',
