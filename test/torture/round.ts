@@ -84,13 +84,14 @@ export async function playRound({ seed, seconds, killEvery }: RoundOptions): Pro
   return { books, directory, discard: () => rm(directory, { recursive: true, force: true }) };
 }
 
+/** One after the other: several commands at once would wait for each other's locks. */
 export async function createAccounts(killer: Killer): Promise<RoundAccount[]> {
-  return Promise.all(
-    ACCOUNTS.map(async ({ name, concurrency, credit }) => {
-      const { id, key } = await killer.gateway().createAccount({ plan: name, credit });
-      return { name, id, key, concurrency, credit };
-    }),
-  );
+  const accounts: RoundAccount[] = [];
+  for (const { name, concurrency, credit } of ACCOUNTS) {
+    const { id, key } = await killer.gateway().createAccount({ plan: name, credit });
+    accounts.push({ name, id, key, concurrency, credit });
+  }
+  return accounts;
 }
 
 /** Kills until the time is over. Half of the rounds end with a kill, the others with clients at rest. */
