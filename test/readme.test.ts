@@ -280,7 +280,13 @@ describe('README command line', () => {
     const without = leaves.filter(
       (leaf) => !new RegExp(`^(?:echo .* \\| )?tollgate ${leaf}\\b`, 'm').test(examples),
     );
-    expect(without.toSorted()).toEqual(['account second-factor-off', 'catalog reload', 'serve']);
+    expect(without.toSorted()).toEqual([
+      'account second-factor-off',
+      'catalog reload',
+      'export',
+      'import',
+      'serve',
+    ]);
   });
 });
 
