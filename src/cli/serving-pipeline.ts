@@ -11,6 +11,7 @@ import type { ServingLedger } from '../ledger/remote.ts';
 import { createLimits } from '../limits/limits.ts';
 import { createSharedLimits } from '../limits/shared/limits.ts';
 import { openMemory } from '../limits/shared/memory.ts';
+import { isSqliteUrl } from '../store/connect.ts';
 import type { Database } from '../store/database.ts';
 import type { Redis } from '../store/redis/client.ts';
 import { createAttempts } from '../upstream/attempt.ts';
@@ -25,6 +26,9 @@ import { proxiedSchemes } from './runtime.ts';
 import type { ServingConfig } from './serving-config.ts';
 import type { Domains } from './serving-domains.ts';
 import { createServingLimits } from './serving-limits.ts';
+
+/** How long the last words of an answer wait for a disk that fails. */
+const BOOKING_MS = 5_000;
 
 export type ServingPipelineOptions = {
   readonly config: ServingConfig;
@@ -93,6 +97,7 @@ export async function createServingPipeline(options: ServingPipelineOptions) {
     onInternal: (requestId, error) => alert({ kind: 'internal_error', requestId }, error),
     heartbeatMs: config.heartbeatMs,
     silentCommitMs: config.silentCommitMs,
+    bookingMs: isSqliteUrl(config.databaseUrl) ? BOOKING_MS : undefined,
   };
   return {
     ...{ generation, limits, ledger, inFlight, deadlines, health, client },

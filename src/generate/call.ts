@@ -42,6 +42,11 @@ export type GenerateDependencies = {
   readonly onInternal: (requestId: string, error: unknown) => void;
   readonly heartbeatMs: number;
   readonly silentCommitMs: number;
+  /**
+   * How long the last words of an answer wait for its bill to be booked, before they tell what will
+   * be. Absent: until it is booked, since somebody else may end the hold of a node that is cut off.
+   */
+  readonly bookingMs?: number | undefined;
 };
 
 export type GenerationCall = {

@@ -129,6 +129,7 @@ async function ask(accountId: string, reason: FinishReason, fails: readonly stri
       onInternal: () => undefined,
       heartbeatMs: 10_000,
       silentCommitMs: 10_000,
+      bookingMs: 5_000,
     },
     call,
   );

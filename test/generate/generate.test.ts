@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { GatewayError } from '../../src/core/error.ts';
 import type { GenerationEvent, Usage } from '../../src/core/generation.ts';
 import type { Catalog, Model } from '../../src/core/model.ts';
+import { formatTokens } from '../../src/core/money.ts';
 import type { Plan } from '../../src/core/plan.ts';
 import type { Price } from '../../src/core/price.ts';
 import { SINCE_EVER } from '../../src/core/price-book.ts';
@@ -130,6 +131,7 @@ async function rig(accountId: string, changes: Partial<GenerateDependencies> = {
     onInternal: () => undefined,
     heartbeatMs: 10_000,
     silentCommitMs: 10_000,
+    bookingMs: 5_000,
     ...changes,
   };
   const call = (requestId: string, more: Partial<GenerationCall> = {}): GenerationCall => ({
@@ -259,6 +261,44 @@ describe('a request that is refused for its money leaves nothing behind', () => 
     expect(error.code).toBe('insufficient_balance');
     expect(await used()).toMatchObject(UNUSED);
     expect(await open.books.balance('poor')).toMatchObject({ held: 0n });
+  });
+});
+
+describe('a bill that cannot be booked for a while', () => {
+  /** Settles only once it is let to. */
+  function slowLedger() {
+    const { promise: mended, resolve: mend } = Promise.withResolvers<void>();
+    const { promise: asked, resolve: ask } = Promise.withResolvers<void>();
+    const settle: GenerateDependencies['ledger']['settle'] = async (command) => {
+      ask();
+      await mended;
+      return open.ledger.settle(command);
+    };
+    return { ledger: { ...open.ledger, settle }, asked, mend };
+  }
+
+  test('is told as it will be by a server that is alone with its books', async () => {
+    const { ledger, mend } = slowLedger();
+    const { dependencies, call } = await rig('alone', { ledger, bookingMs: 1 });
+    const generated = await generate(dependencies, call('alone-1'));
+    expect(generated).toMatchObject({ receipt: { tokensDebited: '45' } });
+    mend();
+  });
+
+  test('is waited for where other nodes may end its hold', async () => {
+    const { ledger, asked, mend } = slowLedger();
+    const { dependencies, call } = await rig('node', { ledger, bookingMs: undefined });
+    const generated = generate(dependencies, call('node-1'));
+    await asked;
+    // The hold is ended by somebody else, who knows nothing of the answer.
+    const [recovered] = await open.ledger.recover({
+      ...{ live: [], requestIds: ['node-1'], createdBefore: Number.MAX_SAFE_INTEGER },
+      ...{ phase: 'ended', usdPerMillion: CATALOG.usdPerMillion, nowMs: NOW },
+    });
+    mend();
+    expect(recovered?.requestId).toBe('node-1');
+    const tokensDebited = formatTokens(recovered?.debited ?? -1n);
+    expect(await generated).toMatchObject({ receipt: { tokensDebited } });
   });
 });
 
