@@ -499,9 +499,14 @@ served_by = [{ upstream = "onne", model = "x" }]
   test.each<[name: string, how: Start, words: string[]]>([
     ['a port that is none', { environment: { PORT: 'canary-5533' } }, ['PORT', '0 to 65535']],
     [
-      'another database',
-      { environment: { DATABASE_URL: 'postgres://u:canary-5533@h/d' } },
-      ['DATABASE_URL', 'sqlite:PATH'],
+      'another kind of database',
+      { environment: { DATABASE_URL: 'mysql://u:canary-5533@h/d' } },
+      ['DATABASE_URL', 'sqlite:', 'postgres://'],
+    ],
+    [
+      'a database that cannot be reached',
+      { environment: { DATABASE_URL: 'postgres://u:canary-5533@h.invalid/d' } },
+      ['DATABASE_URL', 'PostgreSQL'],
     ],
     [
       'a short secret',

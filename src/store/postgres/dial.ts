@@ -49,4 +49,7 @@ function dial(
 }
 
 const failed = (why: string): PostgresFailure =>
-  new PostgresFailure('CONNECT', `The connection to PostgreSQL failed: ${why}.`);
+  new PostgresFailure(
+    'CONNECT',
+    `The connection to PostgreSQL failed: ${why}. Check that it runs, and DATABASE_URL.`,
+  );

@@ -56,6 +56,6 @@ export function fromDriver(cause: unknown): PostgresFailure | PostgresRefusal {
   const { code, message } = cause as { readonly code?: unknown; readonly message?: unknown };
   return new PostgresFailure(
     typeof code === 'string' ? code : 'UNKNOWN',
-    `The connection to PostgreSQL failed: ${typeof message === 'string' ? message : String(cause)}.`,
+    `The connection to PostgreSQL failed: ${typeof message === 'string' ? message : String(cause)}. Check that it runs, and DATABASE_URL.`,
   );
 }
