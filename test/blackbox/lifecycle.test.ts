@@ -514,9 +514,9 @@ served_by = [{ upstream = "onne", model = "x" }]
       ['SESSION_SECRET', '32'],
     ],
     [
-      'what is not in this version',
-      { environment: { REDIS_URL: 'redis://canary-5533' } },
-      ['REDIS_URL', 'not in this version'],
+      'another kind of Redis',
+      { environment: { REDIS_URL: 'memcached://canary-5533' } },
+      ['REDIS_URL', 'redis:'],
     ],
     [
       'two mistakes at once',
