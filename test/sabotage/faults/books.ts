@@ -88,8 +88,8 @@ export const BOOKS: readonly Fault[] = [
     edits: [
       {
         file: 'src/ledger/ending.ts',
-        find: '    await book(requestId, ended.accountId, amounts, nowMs);',
-        put: '    setImmediate(() => void book(requestId, ended.accountId, amounts, nowMs));',
+        find: '      book(requestId, ended.accountId, amounts, nowMs),',
+        put: '      void setImmediate(() => void book(requestId, ended.accountId, amounts, nowMs)),',
       },
     ],
     tests: ['test/ledger/writer.test.ts'],
