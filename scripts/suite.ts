@@ -10,6 +10,20 @@ const root = resolve(import.meta.dir, '..');
 const files = process.argv.slice(2);
 const counts: Counts = { passed: 0, failed: 0, skipped: 0 };
 
+/** Files that are about SQLite's file, or open no database; others name their own exceptions. */
+const NOT_ON_POSTGRES: Readonly<Record<string, string>> = {
+  'test/ledger/process.test.ts': 'processes that share a file',
+  'test/ledger/thread.test.ts': 'a thread over a file that is locked, full or damaged',
+  'test/ledger/linked.test.ts': 'threads that share a file',
+  'test/ledger/nodes.test.ts': 'runs on PostgreSQL already',
+  'test/ledger/error.test.ts': 'opens no database',
+  'test/ledger/pauses.test.ts': 'opens no database',
+  'test/ledger/series/upgrade.test.ts': 'a migration of SQLite',
+};
+
+/** The tests that open their database as `newDatabase` does, some of them by way of a rig. */
+const OPENS = /support\/(database|ledger|usage|accounts)\.ts'|\/(rig|parts|contract)\.ts'/;
+
 if (files.length === 0) {
   for (const outcome of await runChecks()) countOutcome(outcome);
 }
@@ -34,20 +48,6 @@ function addTo(sum: Counts, part: Counts): void {
   sum.failed += part.failed;
   sum.skipped += part.skipped;
 }
-
-/** Files that are about SQLite's file, or open no database; others name their own exceptions. */
-const NOT_ON_POSTGRES: Readonly<Record<string, string>> = {
-  'test/ledger/process.test.ts': 'processes that share a file',
-  'test/ledger/thread.test.ts': 'a thread over a file that is locked, full or damaged',
-  'test/ledger/linked.test.ts': 'threads that share a file',
-  'test/ledger/nodes.test.ts': 'runs on PostgreSQL already',
-  'test/ledger/error.test.ts': 'opens no database',
-  'test/ledger/pauses.test.ts': 'opens no database',
-  'test/ledger/series/upgrade.test.ts': 'a migration of SQLite',
-};
-
-/** The tests that open their database as `newDatabase` does, some of them by way of a rig. */
-const OPENS = /support\/(database|ledger|usage|accounts)\.ts'|\/(rig|parts|contract)\.ts'/;
 
 async function onPostgres(): Promise<readonly string[]> {
   const pattern = new Bun.Glob('test/{ledger,identity,catalog,reasoning,operations}/**/*.test.ts');

@@ -1,3 +1,4 @@
+import { Database as Connection } from 'bun:sqlite';
 import { describe, expect, test } from 'bun:test';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -123,12 +124,15 @@ describe('migrate', () => {
 
   test('holds the lock before it looks', async () => {
     const name = crypto.randomUUID();
-    const [ours, theirs] = [emptyDatabase(name), emptyDatabase(name)];
+    const ours = emptyDatabase(name);
     await migrate(ours, MIGRATIONS.sqlite.slice(0, 1));
-    theirs.connection.run('PRAGMA busy_timeout = 1');
-    await ours.transaction(async () => await expect(migrate(theirs)).rejects.toThrow('locked'));
-    expect(await migrate(theirs)).toEqual(TAGS.slice(1));
+    // As another process has it: writers of one thread wait for each other.
+    using theirs = new Connection(join(directory, name));
+    theirs.run('BEGIN IMMEDIATE');
+    ours.connection.run('PRAGMA busy_timeout = 1');
+    await expect(migrate(ours)).rejects.toThrow('locked');
+    theirs.run('COMMIT');
+    expect(await migrate(ours)).toEqual(TAGS.slice(1));
     await ours.close();
-    await theirs.close();
   });
 });
