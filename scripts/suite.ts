@@ -24,14 +24,21 @@ const NOT_ON_POSTGRES: Readonly<Record<string, string>> = {
 /** The tests that open their database as `newDatabase` does, some of them by way of a rig. */
 const OPENS = /support\/(database|ledger|usage|accounts)\.ts'|\/(rig|parts|contract)\.ts'/;
 
+/** Tests of one process; those of the connection client measure time, and want less company. */
+const WITHIN =
+  /^test\/(?:catalog|cluster|core|fuzz|identity|ledger|limits|operations|reasoning|sim|store|wire)\//;
+
 if (files.length === 0) {
   for (const outcome of await runChecks()) countOutcome(outcome);
 }
 countOutcome(await runCommand('build', [process.execPath, 'scripts/build.ts']));
-addTo(counts, await runTests(files));
-if (files.length === 0) {
-  process.stderr.write('\nThe store and the domains over it once more, on PostgreSQL:\n');
-  addTo(counts, await runTests(await onPostgres(), { TOLLGATE_TEST_DATABASE: 'postgres' }));
+if (files.length > 0) {
+  addTo(counts, await runTests(files));
+} else {
+  // Tests that start servers mostly wait, so the others run beside them.
+  const { within, apart } = await allTests();
+  const both = await Promise.all([runTests(apart), runWithin(within)]);
+  for (const part of both) addTo(counts, part);
 }
 
 const skipped = counts.skipped === 0 ? '' : `, ${counts.skipped} skipped`;
@@ -47,6 +54,22 @@ function addTo(sum: Counts, part: Counts): void {
   sum.passed += part.passed;
   sum.failed += part.failed;
   sum.skipped += part.skipped;
+}
+
+async function allTests(): Promise<Record<'within' | 'apart', readonly string[]>> {
+  const found = await Array.fromAsync(new Bun.Glob('test/**/*.test.ts').scan({ cwd: root }));
+  const { within = [], apart = [] } = Object.groupBy(found.sort(), (path) =>
+    WITHIN.test(path) ? 'within' : 'apart',
+  );
+  return { within, apart };
+}
+
+/** Those of the store and of the domains over it once more, on PostgreSQL. */
+async function runWithin(paths: readonly string[]): Promise<Counts> {
+  const all = await runTests(paths);
+  process.stderr.write('\nThe store and the domains over it once more, on PostgreSQL:\n');
+  addTo(all, await runTests(await onPostgres(), { TOLLGATE_TEST_DATABASE: 'postgres' }));
+  return all;
 }
 
 async function onPostgres(): Promise<readonly string[]> {

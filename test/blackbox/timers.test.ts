@@ -181,7 +181,8 @@ describe.concurrent.each(FORMATS)('%s', (format) => {
       { upstream: 'far', failure: 'timeout', phase: 'connect', first_byte_ms: null },
       { upstream: 'spare', failure: null },
     ]);
-    expect(mute.connections()).toBe(0);
+    // Those of the tests beside this one may be open for a moment, but none stays.
+    while (mute.connections() > 0) await Bun.sleep(10);
   });
 
   const LATE = [

@@ -190,7 +190,10 @@ function keepSubscribed(target: RedisTarget, subscription: Subscription): () => 
       if (connection.status === 'ready') connection.ping().catch(() => connection.disconnect());
     }, PROBE_EVERY_MS);
     connection.on('error', () => {});
-    connection.on('message', (_channel: string, message: string) => onMessage(message));
+    connection.on('message', (_channel: string, message: string) => {
+      // What was on its way when it ended is not news any more.
+      if (!ended) onMessage(message);
+    });
     connection.on('ready', () => {
       connection.subscribe(channel).then(onConnect, () => connection.disconnect());
     });
