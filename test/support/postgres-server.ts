@@ -66,6 +66,8 @@ export async function startPostgres(options: PostgresOptions = {}): Promise<Post
     max_connections: '200',
     shared_buffers: '32MB',
     max_wal_senders: '0',
+    // It locks tables that tests empty, for longer than a statement may wait.
+    autovacuum: 'off',
     wal_level: 'minimal',
     fsync: options.durable === true ? 'on' : 'off',
     full_page_writes: options.durable === true ? 'on' : 'off',
