@@ -12,12 +12,15 @@ export type RedisScript = { readonly lua: string; readonly sha: string };
 export type Redis = {
   /**
    * Runs a script, and resolves to what it returns. Whether it has run is not known when the promise
-   * is rejected, so it has to be one that may run twice. Rejects at once while Redis is down.
+   * is rejected, so it has to be one that may run twice. Rejects at once while Redis is down. A reply
+   * that is not the answer shows that one was lost or doubled before it: all later ones would be
+   * somebody else's too, so the connection is given up for a new one.
    */
   readonly run: (
     script: RedisScript,
     keys: readonly string[],
     args: readonly string[],
+    isAnswer?: (reply: unknown) => boolean,
   ) => Promise<unknown>;
   /** Tells every subscriber of a channel. Rejects where Redis is away; nobody else hears of it. */
   readonly publish: (channel: string, message: string) => Promise<void>;
@@ -55,6 +58,13 @@ export type RedisDependencies = {
 /** So many failures in a row, and nobody asks any more until a probe was answered. */
 const FAILURES_IN_ROW = 5;
 const PROBE_EVERY_MS = 2_000;
+
+/** What a probe writes: a server that answers and takes no writes, as a replica, is of no use. */
+const PROBE_KEY = 'tollgate:probe';
+const PROBE_KEPT_MS = 10_000;
+
+/** A server that was cut off without a word, or is no primary any more, is found by its address anew. */
+const LOST = ['timeout', 'READONLY'];
 
 export function redisScript(lua: string): RedisScript {
   return { lua, sha: createHash('sha1').update(lua).digest('hex') };
@@ -99,24 +109,35 @@ export function createRedis(dependencies: RedisDependencies): Redis {
     }
   }
 
+  function requireStep(isInStep: boolean): void {
+    if (isInStep) return;
+    failures += 1;
+    reason = 'out of step';
+    change(false);
+    connection.disconnect(true);
+    throw new Error('Redis answered another question than the one that was asked.');
+  }
+
   async function probe(): Promise<void> {
     if (connection.status !== 'ready') return;
     try {
       roundTrips += 1;
-      await connection.ping();
+      await connection.set(PROBE_KEY, '', 'PX', PROBE_KEPT_MS);
       change(true);
     } catch (error) {
       failures += 1;
       reason = wordOf(error);
-      // A server that was cut off without a word answers only on a new connection.
-      if (reason === 'timeout') connection.disconnect(true);
+      if (LOST.includes(reason)) connection.disconnect(true);
     }
   }
 
   connection.on('error', (error: unknown) => {
     reason = wordOf(error);
   });
-  connection.on('ready', () => void probe());
+  connection.on('ready', () => {
+    // One that takes no writes is asked in its turn, and not as fast as it lets itself be connected.
+    if (reason !== 'READONLY') void probe();
+  });
   connection.on('close', () => {
     if (up && failuresInRow === 0) reason = 'connection closed';
     change(false);
@@ -127,16 +148,19 @@ export function createRedis(dependencies: RedisDependencies): Redis {
   probing.unref();
 
   return {
-    async run({ lua, sha }, keys, args) {
+    async run({ lua, sha }, keys, args, isAnswer = () => true) {
       if (!up) throw new Error(`Redis cannot be asked (${reason}).`);
       const rest = [keys.length, ...keys, ...args] as const;
+      let reply: unknown;
       try {
-        return await ask(() => connection.evalsha(sha, ...rest));
+        reply = await ask(() => connection.evalsha(sha, ...rest));
       } catch (error) {
         // It has not run: the server forgot it, or has never seen it.
         if (wordOf(error) !== 'NOSCRIPT') throw error;
-        return ask(() => connection.eval(lua, ...rest));
+        reply = await ask(() => connection.eval(lua, ...rest));
       }
+      requireStep(isAnswer(reply));
+      return reply;
     },
     async publish(channel, message) {
       if (!up) throw new Error(`Redis cannot be asked (${reason}).`);

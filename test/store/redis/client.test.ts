@@ -4,6 +4,7 @@
 import { describe, expect, test } from 'bun:test';
 import { createRedis, type Redis, redisScript } from '../../../src/store/redis/client.ts';
 import { readRedisUrl } from '../../../src/store/redis/target.ts';
+import { startFaultProxy } from '../../support/fault-proxy.ts';
 import {
   describeWithServices,
   startRedis,
@@ -12,6 +13,7 @@ import {
 } from '../../support/services.ts';
 
 const COUNT = redisScript("return redis.call('INCRBY', KEYS[1], ARGV[1])");
+const ECHO = redisScript('return ARGV[1]');
 const BROKEN = redisScript("return redis.call('GET', 'a', 'b')");
 
 type Opened = Redis & {
@@ -81,6 +83,59 @@ describeWithServices('a client of Redis', ['Redis'], () => {
     expect(await redis.run(COUNT, ['k'], ['1'])).toBe(1);
     expect(redis.changes.map(([isUp]) => isUp)).toEqual([true, false, true]);
   }, 15_000);
+
+  test.each([
+    ['is a replica', 'READONLY', 'REPLICAOF 127.0.0.1 1', 'REPLICAOF NO ONE'],
+    ['has no memory left', 'OOM', 'CONFIG SET maxmemory 1', 'CONFIG SET maxmemory 0'],
+  ])(
+    'a server that answers and %s is away until it takes writes again',
+    async (_, reason, refuse, accept) => {
+      await using server = await startRedis();
+      using redis = open(server.url, 1_000);
+      await redis.waitUntilUp(5_000);
+      expect(await server.ask(refuse)).toStartWith('+OK');
+      const asked = [1, 2, 3, 4, 5].map(() => redis.run(COUNT, ['k'], ['1']).catch(() => 'failed'));
+      expect(await Promise.all(asked)).toEqual(asked.map(() => 'failed'));
+      const { failures } = redis.counts();
+      // A probe, at least, has failed as well.
+      await until(() => redis.counts().failures > failures);
+      expect(redis.changes).toEqual([
+        [true, undefined],
+        [false, reason],
+      ]);
+      expect(await server.ask(accept)).toStartWith('+OK');
+      await until(redis.isUp);
+      expect(await redis.run(COUNT, ['k'], ['1'])).toBe(1);
+    },
+    15_000,
+  );
+
+  test.each(['drop', 'duplicate'] as const)(
+    'after a reply that the way did %s, no answer is taken for another one',
+    async (kind) => {
+      await using server = await startRedis();
+      await using proxy = await startFaultProxy(
+        { port: Number(new URL(server.url).port) },
+        'redis',
+      );
+      using redis = open(proxy.through(server.url), 1_000);
+      await redis.waitUntilUp(5_000);
+      const echo = (text: string) =>
+        redis.run(ECHO, [], [text], (reply) => reply === text).catch(() => 'failed');
+      expect(await echo('first')).toBe('first');
+      proxy.set({ kind, replies: 1 });
+      const texts = ['a', 'b', 'c', 'd'];
+      const answers = await Promise.all(texts.map(echo));
+      for (const [index, text] of texts.entries()) {
+        expect([text, 'failed']).toContain(String(answers[index]));
+      }
+      expect(answers).toContain('failed');
+      await until(redis.isUp);
+      expect(await echo('last')).toBe('last');
+      expect(redis.changes.map(([, reason]) => reason)).toContain('out of step');
+    },
+    15_000,
+  );
 
   test('nothing that it says has the password', async () => {
     await using server = await startRedis();
