@@ -26,6 +26,8 @@ export type ServingLimitsOptions = LimitsDependencies & {
   /** Undefined where none is set. */
   readonly redis: Redis | undefined;
   readonly liveNodes: () => number;
+  /** Server threads of this node, and of each other one, as far as it can tell. */
+  readonly threads: number;
   readonly randomBytes: RandomBytes;
 };
 
@@ -51,7 +53,7 @@ export async function openServingRedis(
 }
 
 export function createServingLimits(options: ServingLimitsOptions): ServingLimits {
-  const { local, redis, liveNodes, randomBytes } = options;
+  const { local, redis, liveNodes, threads, randomBytes } = options;
   if (redis === undefined) {
     return {
       limits: createShareLimits(local, liveNodes),
@@ -63,6 +65,7 @@ export function createServingLimits(options: ServingLimitsOptions): ServingLimit
     ...options,
     redis,
     holder: randomText(16, randomBytes),
+    liveHolders: () => liveNodes() * threads,
     sleep: Bun.sleep,
     every(ms, run) {
       const timer = setInterval(run, ms);

@@ -65,7 +65,7 @@ export async function createServingPipeline(options: ServingPipelineOptions) {
     shared &&
     createSharedLimits({ ...limiting, memory: openMemory(shared.memory), thread: shared.thread });
   const serving = createServingLimits({
-    ...{ ...limiting, redis, liveNodes, randomBytes },
+    ...{ ...limiting, redis, liveNodes, threads: config.workers, randomBytes },
     local: sharedLimits ?? createLimits(limiting),
   });
   const { limits } = serving;

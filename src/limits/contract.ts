@@ -35,14 +35,14 @@ export type Claim = {
   readonly cancel: () => Awaitable<LimitView>;
 };
 
-export type ClaimResult =
-  | { readonly kind: 'claimed'; readonly claim: Claim }
-  | {
-      readonly kind: 'refused';
-      readonly code: LimitCode;
-      readonly retryAfterSeconds: number;
-      readonly view: LimitView;
-    };
+export type Refusal = {
+  readonly kind: 'refused';
+  readonly code: LimitCode;
+  readonly retryAfterSeconds: number;
+  readonly view: LimitView;
+};
+
+export type ClaimResult = { readonly kind: 'claimed'; readonly claim: Claim } | Refusal;
 
 export type LimitUsage = {
   readonly requestsUsed: number;

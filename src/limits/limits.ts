@@ -2,11 +2,9 @@
 // All five are decided together, in one go; a refusal consumes nothing. `generate` claims
 // before it holds money, and ends every claim exactly once.
 
-import { refusedByLimits } from '../core/admit.ts';
 import type { Awaitable } from '../core/awaitable.ts';
-import { secondsToUtcMidnight, utcDay, utcMonth } from '../core/calendar.ts';
-import { effectiveLimits, type IncidentLimits, type LimitView, type Plan } from '../core/plan.ts';
-import { SLICE_TOKENS } from '../core/price.ts';
+import { utcDay, utcMonth } from '../core/calendar.ts';
+import type { IncidentLimits, LimitView, Plan } from '../core/plan.ts';
 import {
   createWindow,
   giveBack,
@@ -35,7 +33,7 @@ import type {
 } from './contract.ts';
 import { createPast } from './past.ts';
 import { learn, type Period, periodAt, usedIn } from './period.ts';
-import { remainders, retryAfter, type Scope, viewOf } from './scope.ts';
+import { refusalOf, refusedCode, type Scope, tokensOf, viewOf } from './scope.ts';
 
 export type { AccountLimits } from './contract.ts';
 
@@ -126,23 +124,15 @@ export function createLimits(dependencies: LimitsDependencies): AccountLimits {
     periods: readonly [Period, Period],
     nowMs: number,
   ): ClaimResult {
-    const { requestId, plan, model, startedAt } = request;
+    const { requestId, model, startedAt } = request;
     const modelWindow = modelWindowOf(state, model, nowMs);
     const scopes = scopesOf(state, modelWindow, request);
-    const tokens = request.promptTokens + Math.min(request.outputBound, SLICE_TOKENS);
-    const left = (cap: number | undefined, period: Period): number =>
-      cap === undefined ? Infinity : cap - usedIn(period);
-    const code = refusedByLimits({
-      ...remainders(scopes),
-      freeDayTokens: left(plan.dailyTokens, periods[0]),
-      freeMonthTokens: left(plan.monthlyTokens, periods[1]),
-      tokens,
-    });
+    const [dayTokens, monthTokens] = [usedIn(periods[0]), usedIn(periods[1])];
+    const code = refusedCode(request, { scopes, dayTokens, monthTokens });
     if (code !== undefined) {
-      const midnightSeconds = secondsToUtcMidnight(startedAt, clock());
-      const retryAfterSeconds = retryAfter(code, scopes, tokens, { nowMs, midnightSeconds });
-      return { kind: 'refused', code, retryAfterSeconds, view: viewNow(state, request, nowMs) };
+      return refusalOf(code, request, scopes, { nowMs, timeMs: clock() });
     }
+    const tokens = tokensOf(request);
     const open = { requestId, startedAt, model, hasSlot: true, leaseUntil: nowMs + LEASE_MS };
     const windows = [state.plan, modelWindow] as const;
     const claim = admit({ request, state, open, tokens, windows, periods }, nowMs);
@@ -215,5 +205,5 @@ function scopesOf(state: AccountState, modelWindow: Window, request: ClaimReques
 
 function viewNow(state: AccountState, request: ClaimRequest, nowMs: number): LimitView {
   const scopes = scopesOf(state, modelWindowOf(state, request.model, nowMs), request);
-  return viewOf(scopes, effectiveLimits(request.plan, request.incident), nowMs);
+  return viewOf(request, scopes, nowMs);
 }

@@ -1,9 +1,13 @@
-// What is left of a set of limits, and how long a refusal has to wait: arithmetic over what an
-// account has used of its plan and of one model. Only limits.ts, which decides, calls this.
+// Whether the limits refuse a request, how long it then has to wait, and what is left: arithmetic over
+// what an account has used of its plan and of one model. Pure; called by each implementation of the
+// limits, which differ in where they count.
 
-import type { LimitCode } from '../core/admit.ts';
-import type { IncidentLimits, Limits, LimitView } from '../core/plan.ts';
+import { type LimitCode, refusedByLimits } from '../core/admit.ts';
+import { secondsToUtcMidnight } from '../core/calendar.ts';
+import { effectiveLimits, type IncidentLimits, type LimitView } from '../core/plan.ts';
+import { SLICE_TOKENS } from '../core/price.ts';
 import { resetSeconds, type Window } from '../core/window.ts';
+import type { ClaimRequest, Refusal } from './contract.ts';
 
 /** The typical wait for a slot (specification, limits, rule 4). */
 const CONCURRENCY_RETRY_SECONDS = 2;
@@ -15,32 +19,62 @@ export type Scope = {
   readonly limits: IncidentLimits;
 };
 
-type Remainders = {
-  readonly freeSlots: number;
-  readonly freeRequests: number;
-  readonly freeTokens: number;
+/** What counts against a request: its scopes, and the tokens of its day and month. */
+export type Used = {
+  readonly scopes: readonly Scope[];
+  readonly dayTokens: number;
+  readonly monthTokens: number;
 };
 
-/** What is left of the tightest scope, limit by limit; below zero where a limit was lowered. */
-export function remainders(scopes: readonly Scope[]): Remainders {
-  return {
-    freeSlots: Math.min(
-      ...scopes.map(({ slotsUsed, limits }) => (limits.concurrentRequests ?? Infinity) - slotsUsed),
-    ),
-    freeRequests: Math.min(...scopes.map(freeRequests)),
-    freeTokens: Math.min(...scopes.map(freeTokens)),
-  };
+/** `nowMs` is of the clock of the windows, `timeMs` of that of days and months. */
+export type Times = { readonly nowMs: number; readonly timeMs: number };
+
+/** What a request takes of the token window and of the caps (specification, limits, rule 2). */
+export function tokensOf({ promptTokens, outputBound }: ClaimRequest): number {
+  return promptTokens + Math.min(outputBound, SLICE_TOKENS);
 }
 
-/** `limits` are the effective ones, the lower of plan and model. */
-export function viewOf(scopes: readonly Scope[], limits: Limits, nowMs: number): LimitView {
-  const free = remainders(scopes);
-  const remainingRequests = Math.max(0, free.freeRequests);
+/** Which limit refuses a request, if any; the tightest scope counts, limit by limit. */
+export function refusedCode(
+  request: ClaimRequest,
+  { scopes, dayTokens, monthTokens }: Used,
+): LimitCode | undefined {
+  const { dailyTokens = Infinity, monthlyTokens = Infinity } = request.plan;
+  return refusedByLimits({
+    freeSlots: Math.min(...scopes.map(freeSlots)),
+    freeRequests: Math.min(...scopes.map(freeRequests)),
+    freeTokens: Math.min(...scopes.map(freeTokens)),
+    freeDayTokens: dailyTokens - dayTokens,
+    freeMonthTokens: monthlyTokens - monthTokens,
+    tokens: tokensOf(request),
+  });
+}
+
+/** What a request is told that a limit refuses. */
+export function refusalOf(
+  code: LimitCode,
+  request: ClaimRequest,
+  scopes: readonly Scope[],
+  times: Times,
+): Refusal {
+  // What refused may have room by now; then no scope is left that has to be waited for.
+  const retryAfterSeconds = Math.max(1, waitSeconds(code, request, scopes, times));
+  return { kind: 'refused', code, retryAfterSeconds, view: viewOf(request, scopes, times.nowMs) };
+}
+
+/** What is left of the lower of plan and model. */
+export function viewOf(
+  { plan, incident }: ClaimRequest,
+  scopes: readonly Scope[],
+  nowMs: number,
+): LimitView {
+  const { requestsPerMinute, tokensPerMinute } = effectiveLimits(plan, incident);
+  const remainingRequests = Math.max(0, Math.min(...scopes.map(freeRequests)));
   return {
-    limitRequests: limits.requestsPerMinute,
+    limitRequests: requestsPerMinute,
     remainingRequests,
-    limitTokens: limits.tokensPerMinute,
-    remainingTokens: Math.max(0, free.freeTokens),
+    limitTokens: tokensPerMinute,
+    remainingTokens: Math.max(0, Math.min(...scopes.map(freeTokens))),
     // Of the scope that these remaining requests are those of.
     resetRequestsSeconds: longestReset(
       scopes.filter((scope) => freeRequests(scope) <= remainingRequests),
@@ -49,15 +83,12 @@ export function viewOf(scopes: readonly Scope[], limits: Limits, nowMs: number):
   };
 }
 
-/**
- * The wait until what refuses has room again (specification, limits, rule 4). `nowMs` is of the
- * clock of the windows; a cap waits for `midnightSeconds`.
- */
-export function retryAfter(
+/** The wait until what refuses has room again (specification, limits, rule 4). */
+function waitSeconds(
   code: LimitCode,
+  request: ClaimRequest,
   scopes: readonly Scope[],
-  tokens: number,
-  { nowMs, midnightSeconds }: { readonly nowMs: number; readonly midnightSeconds: number },
+  { nowMs, timeMs }: Times,
 ): number {
   switch (code) {
     case 'concurrency_limit_exceeded':
@@ -69,13 +100,17 @@ export function retryAfter(
       );
     case 'tokens_per_minute_exceeded':
       return longestReset(
-        scopes.filter((scope) => freeTokens(scope) < tokens),
+        scopes.filter((scope) => freeTokens(scope) < tokensOf(request)),
         nowMs,
       );
     case 'daily_limit_exceeded':
     case 'monthly_limit_exceeded':
-      return midnightSeconds;
+      return secondsToUtcMidnight(request.startedAt, timeMs);
   }
+}
+
+function freeSlots({ slotsUsed, limits }: Scope): number {
+  return (limits.concurrentRequests ?? Infinity) - slotsUsed;
 }
 
 function freeRequests({ window, limits }: Scope): number {

@@ -20,6 +20,9 @@ const FORGET_MS = 120_000;
 /** Calls that one sweep makes at most: after an outage everything is told, but not at once. */
 const CALLS_A_SWEEP = 500;
 
+/** Who waits for what others may not use asks again so often. */
+const PAUSE_MS = 100;
+
 /** Nobody waits for more exchanges: numbers that change under a request's eyes are nobody's mistake. */
 const EXCHANGES_MAX = 8;
 
@@ -33,6 +36,8 @@ export type LeasedAccount = {
   /** Something scarce was given back while an exchange was under way. */
   tellAgain: boolean;
   usedAtMs: number;
+  /** Until those who wait for what others may not use ask again, all at once. */
+  pause: Promise<unknown> | undefined;
 };
 
 type Waiting = {
@@ -58,7 +63,7 @@ type AccountsDependencies = {
   readonly isUp: () => boolean;
   readonly monotonic: () => number;
   readonly isLive: (requestId: string) => boolean;
-  readonly liveNodes: () => number;
+  readonly sleep: (ms: number) => Promise<unknown>;
   readonly exchange: (counters: Counters, asked: Asked) => Promise<boolean>;
   readonly every: Every;
 };
@@ -67,7 +72,7 @@ type AccountsDependencies = {
 export type Every = (ms: number, run: () => void) => () => void;
 
 export function createAccounts(dependencies: AccountsDependencies) {
-  const { isUp, monotonic, isLive, liveNodes, exchange, every } = dependencies;
+  const { isUp, monotonic, isLive, sleep, exchange, every } = dependencies;
   const accounts = new Map<string, LeasedAccount>();
   /** Those that Redis may have to be told about. */
   const active = new Set<LeasedAccount>();
@@ -91,8 +96,10 @@ export function createAccounts(dependencies: AccountsDependencies) {
     let account = accounts.get(accountId);
     if (account === undefined) {
       const counters = createCounters(accountId);
-      const fresh = { isBusy: false, begun: 0, answered: 0, tellAgain: false, usedAtMs: nowMs };
-      account = { counters, queue: [], ...fresh };
+      account = {
+        ...{ counters, queue: [], isBusy: false, begun: 0, answered: 0, tellAgain: false },
+        ...{ usedAtMs: nowMs, pause: undefined },
+      };
       accounts.set(accountId, account);
     }
     account.usedAtMs = nowMs;
@@ -111,7 +118,10 @@ export function createAccounts(dependencies: AccountsDependencies) {
       account.answered = begun;
       return isGiven;
     } catch {
-      // Redis is away, or the books are: the breaker and the ledger tell the operator.
+      // Redis is away, or the books are: the breaker and the ledger tell the operator. What Redis may
+      // have given all the same is of no use here, and has to go back as soon as it is heard again.
+      account.counters.changes += 1;
+      active.add(account);
       return undefined;
     }
   }
@@ -148,19 +158,20 @@ export function createAccounts(dependencies: AccountsDependencies) {
     account.isBusy = false;
   }
 
-  /** Something was used or given back. Where it is scarce, others may be waiting for it. */
+  /** Something was used or given back. Where slots are scarce, others may be waiting for it. */
   function changed(account: LeasedAccount): void {
-    account.counters.changes += 1;
+    const { counters } = account;
+    counters.changes += 1;
     active.add(account);
-    if (!isUp() || !isScarce(account.counters)) return;
+    // What was given long ago is of no use here either.
+    const isStale = monotonic() - counters.knownAtMs >= TELL_MS;
+    if (!isUp() || !(isStale || isScarce(counters))) return;
     if (account.isBusy) account.tellAgain = true;
     else void serve(account, true);
   }
 
   function isScarce({ slots }: Counters): boolean {
-    for (const { limit, others, given } of slots.values()) {
-      if (limit > 0 && limit - others - given < liveNodes()) return true;
-    }
+    for (const { mayKeep } of slots.values()) if (!mayKeep) return true;
     return false;
   }
 
@@ -188,6 +199,31 @@ export function createAccounts(dependencies: AccountsDependencies) {
     }
   }
 
+  /**
+   * Resolves to what `decide` makes of it, which is called until it decides: at first with what is
+   * known, then with what Redis has answered. Undefined where there is no answer.
+   */
+  function wait<T extends object>(
+    account: LeasedAccount,
+    asked: Asked,
+    decide: (known: Known) => T | undefined,
+  ): Promise<T | undefined> {
+    return new Promise((resolve) => {
+      account.queue.push({
+        asked,
+        since: account.begun,
+        exchanges: 0,
+        decide(known) {
+          const outcome = decide(known);
+          if (outcome !== undefined) resolve(outcome);
+          return outcome !== undefined;
+        },
+        giveUp: () => resolve(undefined),
+      });
+      void serve(account, false);
+    });
+  }
+
   const stopSweeping = every(SWEEP_MS, sweep);
 
   return {
@@ -196,36 +232,24 @@ export function createAccounts(dependencies: AccountsDependencies) {
     changed,
     isIdle: ({ isBusy, queue }: LeasedAccount): boolean => !isBusy && queue.length === 0,
     exchanges: () => exchanges,
-    /**
-     * Resolves to what `decide` makes of it, which is called until it decides: at first with what is
-     * known, then with what Redis has answered. Undefined where there is no answer.
-     */
-    wait<T extends object>(
-      account: LeasedAccount,
-      asked: Asked,
-      decide: (known: Known) => T | undefined,
-    ): Promise<T | undefined> {
-      return new Promise((resolve) => {
-        account.queue.push({
-          asked,
-          since: account.begun,
-          exchanges: 0,
-          decide(known) {
-            const outcome = decide(known);
-            if (outcome !== undefined) resolve(outcome);
-            return outcome !== undefined;
-          },
-          giveUp: () => resolve(undefined),
-        });
-        void serve(account, false);
+    wait,
+    /** Resolves when others may have told of what they do not use. */
+    async pause(account: LeasedAccount): Promise<void> {
+      account.pause ??= sleep(PAUSE_MS).finally(() => {
+        account.pause = undefined;
       });
+      await account.pause;
     },
     async stop(): Promise<void> {
       stopSweeping();
-      await Promise.all([...active].map((account) => serve(account, true)));
+      // What an exchange tells that is under way by now may be less than there is to tell.
+      const isTold = ({ isFresh }: Known) => (isFresh ? {} : undefined);
+      await Promise.all([...active].map((account) => wait(account, PRESENT, isTold)));
     },
   };
 }
+
+export type Accounts = ReturnType<typeof createAccounts>;
 
 /** Tells what is used, and asks for nothing. */
 const PRESENT: Asked = { periods: [] };

@@ -59,7 +59,7 @@ export function callOf(
   asked: Asked,
   { marks, seed }: Told,
   nowMs: number,
-): Omit<Call, 'seq' | 'holder' | 'nodes' | 'now'> {
+): Omit<Call, 'seq' | 'holder' | 'holders' | 'now'> {
   const { need } = asked;
   const wish = wishOf(counters, asked, nowMs);
   const names = (held: Iterable<string>, needed: readonly { readonly name: string }[] = []) => [

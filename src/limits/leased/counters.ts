@@ -11,6 +11,9 @@ import { type Pair, UNLIMITED } from './script.ts';
  */
 export const LAPSE_MS = 1_000;
 
+/** For so long it is believed what others have, where that refuses a request. */
+const BELIEVED_MS = 100;
+
 /** Redis tells its time in whole milliseconds. */
 const CLOCK_STEP_MS = 1;
 
@@ -29,6 +32,8 @@ export type WindowCounter = {
   tokens: number;
   given: Pair;
   others: Pair;
+  /** Of the others', what may be unused. */
+  spare: Pair;
   /** The limits under which it was given. */
   limit: Pair;
 };
@@ -38,7 +43,11 @@ export type SlotCounter = {
   readonly name: string;
   given: number;
   others: number;
+  /** Of the others', those that may be unused. */
+  spare: number;
   limit: number;
+  /** Whether one that is not used any more may wait for the next request. */
+  mayKeep: boolean;
 };
 
 /** Tokens of a day or a month. */
@@ -51,6 +60,8 @@ export type PeriodCounter = {
   used: number;
   given: number;
   others: number;
+  /** Of the others', those that may be unused. */
+  spare: number;
   limit: number;
 };
 
@@ -111,13 +122,14 @@ export function windowOf({ windows }: Counters, name: string): WindowCounter {
       tokens: 0,
       given: [0, 0],
       others: [0, 0],
+      spare: [0, 0],
       limit: [0, 0],
     }
   );
 }
 
 export function slotsOf({ slots }: Counters, name: string): SlotCounter {
-  return slots.get(name) ?? { name, given: 0, others: 0, limit: 0 };
+  return slots.get(name) ?? { name, given: 0, others: 0, spare: 0, limit: 0, mayKeep: true };
 }
 
 export function periodOf({ periods }: Counters, name: string): PeriodCounter {
@@ -129,6 +141,7 @@ export function periodOf({ periods }: Counters, name: string): PeriodCounter {
       used: 0,
       given: 0,
       others: 0,
+      spare: 0,
       limit: 0,
     }
   );
@@ -161,6 +174,14 @@ export function rollWindows({ windows }: Counters, nowMs: number): void {
 /** A window that may have run out, as far as its holder can tell, is not used any more. */
 function mayBeOver({ startedAtMs }: WindowCounter, nowMs: number): boolean {
   return startedAtMs !== undefined && nowMs - startedAtMs >= WINDOW_MS - CLOCK_STEP_MS;
+}
+
+/**
+ * Whether Redis has said so lately what others have of windows and caps that a request which these
+ * refuse need not ask again. What this holder has itself is known at all times.
+ */
+export function isBelieved({ knownAtMs }: Counters, nowMs: number): boolean {
+  return nowMs - knownAtMs < BELIEVED_MS;
 }
 
 /** Whether what this holder was given covers a need, under the same limits. */

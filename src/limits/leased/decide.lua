@@ -10,6 +10,8 @@
 local WINDOW_MS = 60000
 -- A holder that is not heard of for so long has lost its slots.
 local LEASE_MS = 30000
+-- What a holder does not use it has told of after so long, or may not use any more.
+local LAPSE_MS = 1000
 -- What was admitted is in the books after so long.
 local BOOKED_MS = 500
 local ACCOUNT_KEPT_MS = 3600000
@@ -97,6 +99,25 @@ end
 local own = holders[call.holder] or { seq = 0, ends = 0, windows = {}, slots = {} }
 local repeated = own.seq >= call.seq
 
+-- Who was heard of so lately may have what it does not use, and need not have told of it yet.
+local function isRecent(record)
+  return record.ends - LEASE_MS > now - LAPSE_MS
+end
+
+-- What others were given of a window or a cap beyond what they needed.
+local function spareOf(name)
+  local count, tokens = 0, 0
+  for holder, record in pairs(holders) do
+    local spare = record.spare and record.spare[name]
+    if holder ~= call.holder and spare and isRecent(record) then
+      count, tokens = count + spare[1], tokens + spare[2]
+    end
+  end
+  return count, tokens
+end
+
+own.spare = {}
+
 -- Of a limit below zero there is none.
 local function free(limit, others, keep)
   return limit < 0 and math.huge or limit - others - keep
@@ -104,7 +125,12 @@ end
 
 -- Beyond what is needed, a holder gets at most its part of half of what is left then.
 local function extra(wish, left)
-  return math.max(0, math.min(wish, math.floor(left / (2 * call.nodes))))
+  return math.max(0, math.min(wish, math.floor(left / (2 * call.holders))))
+end
+
+-- Where so few are left, a holder tells of each slot that it does not use any more.
+local function isScarce(limit, left)
+  return limit >= 0 and left < math.min(call.holders, limit / 2)
 end
 
 local fits = true
@@ -154,17 +180,21 @@ end
 
 local slots = {}
 for index, asked in ipairs(call.slots) do
-  local others = 0
+  local others, spare = 0, 0
   for holder, record in pairs(holders) do
     if holder ~= call.holder and record.ends > now then
-      others = others + (record.slots[asked.name] or 0)
+      local count, mayKeep = unpack(record.slots[asked.name] or { 0, 0 })
+      others = others + count
+      if mayKeep > 0 and isRecent(record) then
+        spare = spare + count
+      end
     end
   end
   local left = free(asked.limit, others, asked.keep) - asked.need
   if asked.need > 0 and left < 0 then
     fits = false
   end
-  slots[index] = { others = others, left = left }
+  slots[index] = { others = others, spare = spare, left = left }
 end
 
 for index, asked in ipairs(call.periods) do
@@ -182,10 +212,12 @@ for index, asked in ipairs(call.windows) do
   local window = windows[index]
   local mine = window.keep
   if not repeated and fits and (asked.need[1] > 0 or window.start) and window.freeCount >= 0 then
+    local more = { extra(asked.wish[1], window.freeCount), extra(asked.wish[2], window.freeTokens) }
     mine = {
-      window.keep[1] + asked.need[1] + extra(asked.wish[1], window.freeCount),
-      window.keep[2] + asked.need[2] + extra(asked.wish[2], window.freeTokens),
+      window.keep[1] + asked.need[1] + more[1],
+      window.keep[2] + asked.need[2] + more[2],
     }
+    own.spare[asked.name] = more
   end
   local count, tokens = window.count + mine[1], window.tokens + mine[2]
   local start = window.start
@@ -198,19 +230,21 @@ for index, asked in ipairs(call.windows) do
   own.windows[asked.name] = start and { start, mine[1], mine[2] } or nil
   local left = start and start + WINDOW_MS - now or 0
   local over = window.isOver and 1 or 0
-  reply.windows[index] = { start or 0, left, window.count, window.tokens, mine[1], mine[2], over }
+  reply.windows[index] =
+    { start or 0, left, window.count, window.tokens, mine[1], mine[2], over, spareOf(asked.name) }
 end
 
 for index, asked in ipairs(call.slots) do
   local slot = slots[index]
   local mine = asked.keep
   if repeated then
-    mine = own.slots[asked.name] or 0
+    mine = (own.slots[asked.name] or { 0 })[1]
   elseif fits and (asked.need > 0 or asked.wish > 0) and slot.left >= 0 then
     mine = asked.keep + asked.need + extra(asked.wish, slot.left)
   end
-  own.slots[asked.name] = mine > 0 and mine or nil
-  reply.slots[index] = { slot.others, mine }
+  local mayKeep = isScarce(asked.limit, asked.limit - slot.others - mine) and 0 or 1
+  own.slots[asked.name] = mine > 0 and { mine, mayKeep } or nil
+  reply.slots[index] = { slot.others, mine, mayKeep, slot.spare }
 end
 
 for index, asked in ipairs(call.periods) do
@@ -219,9 +253,12 @@ for index, asked in ipairs(call.periods) do
   if repeated then
     mine = period.own
   elseif fits and (asked.need > 0 or asked.wish > 0) and period.left >= 0 then
-    mine = asked.keep + asked.need + extra(asked.wish, period.left)
+    local more = extra(asked.wish, period.left)
+    mine = asked.keep + asked.need + more
+    own.spare[asked.name] = { 0, more }
   end
-  reply.periods[index] = { period.mark, period.before or -1, period.others, mine }
+  local _, spare = spareOf(asked.name)
+  reply.periods[index] = { period.mark, period.before or -1, period.others, mine, spare }
   if not repeated then
     local key = period.key
     redis.call('HSET', key, 'mark', period.mark, 'total', period.others + mine, call.holder, mine)

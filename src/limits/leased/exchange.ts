@@ -20,7 +20,7 @@ export type ExchangeDependencies = SeedDependencies & {
 const CALLS_MAX = 5;
 
 export function createExchange(dependencies: ExchangeDependencies) {
-  const { decide, holder, monotonic, liveNodes, history, redisClock } = dependencies;
+  const { decide, holder, monotonic, liveHolders, history, redisClock } = dependencies;
   let seq = 0;
 
   /** Resolves when the answer is taken up, to whether all needs are met; rejects where there is none. */
@@ -34,7 +34,7 @@ export function createExchange(dependencies: ExchangeDependencies) {
         ...callOf(counters, asked, told, sentAtMs),
         seq,
         holder,
-        nodes: Math.max(1, liveNodes()),
+        holders: Math.max(1, liveHolders()),
         ...(redisClock === undefined ? {} : { now: redisClock() }),
       };
       // Until the answer is here, nobody knows what became of that which was given before.
@@ -104,7 +104,7 @@ function takeUp(
   { sentAtMs, heardAtMs }: Times,
 ): void {
   for (const [index, asked] of call.windows.entries()) {
-    const [start, leftMs, othersCount, othersTokens, count, tokens, over] =
+    const [start, leftMs, othersCount, othersTokens, count, tokens, over, ...spare] =
       reply.windows[index] ?? NOTHING;
     if (over === 1 || start === 0) counters.windows.delete(asked.name);
     if (start === 0) continue;
@@ -114,21 +114,23 @@ function takeUp(
     window.startedAtMs = sentAtMs + leftMs - WINDOW_MS;
     window.endsAtMs = heardAtMs + leftMs;
     window.others = [othersCount, othersTokens];
+    window.spare = spare;
     window.given = [count, tokens];
     window.limit = asked.limit;
   }
   for (const [index, asked] of call.slots.entries()) {
-    const [others, given] = reply.slots[index] ?? [0, 0];
-    const used = slotsUsed(counters, asked.name);
-    if (given + others + used === 0) counters.slots.delete(asked.name);
-    else counters.slots.set(asked.name, { name: asked.name, given, others, limit: asked.limit });
+    const { name, limit } = asked;
+    const [others, given, mayKeep, spare] = reply.slots[index] ?? NOTHING;
+    if (given + others + slotsUsed(counters, name) === 0) counters.slots.delete(name);
+    else counters.slots.set(name, { name, given, others, spare, limit, mayKeep: mayKeep === 1 });
   }
   for (const [index, asked] of call.periods.entries()) {
-    const [, before, others, tokens] = reply.periods[index] ?? NOTHING;
+    const [, before, others, tokens, spare] = reply.periods[index] ?? NOTHING;
     const period = periodOf(counters, asked.name);
     counters.periods.set(asked.name, period);
     if (before >= 0) period.before = before;
     period.others = others;
+    period.spare = spare;
     period.given = tokens;
     period.limit = asked.limit;
   }
@@ -136,4 +138,4 @@ function takeUp(
   counters.knownAtMs = sentAtMs;
 }
 
-const NOTHING = [0, 0, 0, 0, 0, 0, 0] as const;
+const NOTHING = [0, 0, 0, 0, 0, 0, 0, 0, 0] as const;

@@ -5,22 +5,23 @@
 import type { Awaitable } from '../../core/awaitable.ts';
 import type { Plan } from '../../core/plan.ts';
 import type { Redis } from '../../store/redis/client.ts';
-import { LEASE_MS } from '../account.ts';
 import type {
   AccountLimits,
   AdmissionHistory,
-  Claim,
   ClaimRequest,
   ClaimResult,
   LimitUsage,
+  Refusal,
 } from '../contract.ts';
-import { createAccounts, type Every, type LeasedAccount } from './accounts.ts';
-import { covers, giveBack, type LeasedClaim, take, type WindowCounter } from './counters.ts';
+import { createAccounts, type Every, type Known, type LeasedAccount } from './accounts.ts';
+import { createClaims, type Taken } from './claims.ts';
+import { covers, isBelieved, take } from './counters.ts';
 import { createExchange } from './exchange.ts';
 import {
+  believedRefusal,
   countRefusal,
-  refusalOf,
-  tokensOf,
+  mayBeSpared,
+  refusalAt,
   usageAt,
   viewAt,
   type Wanted,
@@ -55,8 +56,10 @@ export type LeasedDependencies = {
   readonly local: AccountLimits;
   /** Names this process or thread among all that lease, anew with each start. */
   readonly holder: string;
-  /** How many nodes share the limits, at least 1. */
+  /** How many nodes share the limits while Redis is away, at least 1. */
   readonly liveNodes: () => number;
+  /** How many lease: the threads of all of them. */
+  readonly liveHolders: () => number;
   /** Unix milliseconds. */
   readonly clock: () => number;
   /** Milliseconds of a clock that never jumps. */
@@ -72,64 +75,15 @@ export type LeasedDependencies = {
   readonly redisClock?: () => number;
 };
 
-type Taken = { readonly open: LeasedClaim; readonly windows: readonly WindowCounter[] };
+/** What others do not use is told of within a second, and nobody waits for it longer. */
+const TURNS_MAX = 10;
 
 export function createLeasedLimits(dependencies: LeasedDependencies): LeasedLimits {
   const { redis, local, liveNodes, clock, monotonic, prefix = 'tollgate:' } = dependencies;
   const exchange = createExchange({ ...dependencies, decide: createDecide(redis, prefix) });
   const accounts = createAccounts({ ...dependencies, isUp: redis.isUp, exchange });
+  const claims = createClaims(accounts, monotonic);
   const counts = { local: 0, exchanged: 0, shared: 0 };
-
-  /** Takes what was leased, or what the node's own limits gave. */
-  function takeFor({ counters }: LeasedAccount, request: ClaimRequest, wanted: Wanted): Taken {
-    const nowMs = monotonic();
-    const { windows, periods } = take(counters, wanted.need, nowMs);
-    const { requestId, startedAt, model } = request;
-    const lease = { hasSlot: true, leaseUntil: nowMs + LEASE_MS };
-    const open = { requestId, startedAt, model, ...lease, tokens: tokensOf(request), periods };
-    counters.claims.add(open);
-    return { open, windows };
-  }
-
-  function claimOf(
-    account: LeasedAccount,
-    request: ClaimRequest,
-    { open, windows }: Taken,
-    own: Claim,
-    view: Claim['view'],
-  ): Claim {
-    const { counters } = account;
-    let ended = false;
-    const end = (usedTokens: number): boolean => {
-      if (ended) return false;
-      ended = true;
-      counters.claims.delete(open);
-      for (const period of open.periods) period.used += usedTokens - open.tokens;
-      accounts.changed(account);
-      return true;
-    };
-    return {
-      view,
-      freeSlot() {
-        own.freeSlot();
-        if (!open.hasSlot) return;
-        open.hasSlot = false;
-        accounts.changed(account);
-      },
-      settle(usedTokens) {
-        own.settle(usedTokens);
-        end(usedTokens);
-      },
-      cancel() {
-        // Nobody waits for it: what it would answer is not asked for.
-        void own.cancel();
-        if (end(0)) giveBack(counters, windows, [1, open.tokens]);
-        const nowMs = monotonic();
-        accounts.roll(account, nowMs);
-        return viewAt(counters, request, nowMs);
-      },
-    };
-  }
 
   /** The node's own limits count what the cluster has admitted. */
   function counted(
@@ -141,15 +95,19 @@ export function createLeasedLimits(dependencies: LeasedDependencies): LeasedLimi
     const plan = countingPlan(request.plan);
     const done = (result: ClaimResult): ClaimResult => {
       if (result.kind === 'claimed') {
-        return { kind: 'claimed', claim: claimOf(account, request, taken, result.claim, view) };
+        const claim = claims.open(account, request, taken, { ...result.claim, view });
+        return { kind: 'claimed', claim };
       }
-      account.counters.claims.delete(taken.open);
-      for (const period of taken.open.periods) period.used -= taken.open.tokens;
-      giveBack(account.counters, taken.windows, [1, taken.open.tokens]);
+      claims.undo(account, taken);
       return result;
     };
     const result = local.claim({ ...request, plan, incident: undefined });
-    return result instanceof Promise ? result.then(done) : done(result);
+    if (!(result instanceof Promise)) return done(result);
+    return result.then(done, (error: unknown) => {
+      // The books cannot be asked, and nobody will end it.
+      claims.undo(account, taken);
+      throw error;
+    });
   }
 
   /** Without Redis: the share of this node. What it admits is told when Redis is back. */
@@ -158,10 +116,9 @@ export function createLeasedLimits(dependencies: LeasedDependencies): LeasedLimi
     const result = await claimShare(local, request, liveNodes());
     if (result.kind === 'refused') return result;
     const account = accounts.of(request.accountId, monotonic());
-    const taken = takeFor(account, request, wantedBy(request));
+    const taken = claims.take(account, request, wantedBy(request));
     accounts.changed(account);
-    const { claim: own } = result;
-    return { kind: 'claimed', claim: claimOf(account, request, taken, own, own.view) };
+    return { kind: 'claimed', claim: claims.open(account, request, taken, result.claim) };
   }
 
   function claim(request: ClaimRequest): Awaitable<ClaimResult> {
@@ -169,24 +126,38 @@ export function createLeasedLimits(dependencies: LeasedDependencies): LeasedLimi
     const nowMs = monotonic();
     const account = accounts.of(request.accountId, nowMs);
     const wanted = wantedBy(request);
-    const { counters } = account;
-    if (accounts.isIdle(account) && covers(counters, wanted.need, nowMs)) {
+    if (accounts.isIdle(account) && covers(account.counters, wanted.need, nowMs)) {
       counts.local += 1;
-      return counted(account, request, takeFor(account, request, wanted));
+      return counted(account, request, claims.take(account, request, wanted));
     }
-    return accounts
-      .wait<Taken | ClaimResult>(account, wanted, ({ nowMs: atMs, isFresh, isGiven }) => {
-        if (isGiven || covers(counters, wanted.need, atMs)) {
-          return takeFor(account, request, wanted);
-        }
-        const times = { nowMs: atMs, timeMs: clock() };
-        return isFresh ? refusalOf(counters, request, times) : undefined;
-      })
-      .then((outcome) => {
-        if (outcome === undefined) return claimAlone(request);
-        counts.exchanged += 1;
-        return 'open' in outcome ? counted(account, request, outcome) : outcome;
-      });
+    return claimInTurn(account, request, wanted);
+  }
+
+  /** Asks Redis where it has to be, and again while others may have what they do not use. */
+  async function claimInTurn(
+    account: LeasedAccount,
+    request: ClaimRequest,
+    wanted: Wanted,
+  ): Promise<ClaimResult> {
+    const { counters, begun } = account;
+    const decide = ({ nowMs, isFresh, isGiven }: Known): Taken | Refusal | undefined => {
+      if (isGiven || covers(counters, wanted.need, nowMs)) {
+        return claims.take(account, request, wanted);
+      }
+      const refuse = isFresh ? refusalAt : believedRefusal;
+      return refuse(counters, request, { nowMs, timeMs: clock() });
+    };
+    for (let turn = 1; ; turn += 1) {
+      const outcome = await accounts.wait(account, wanted, decide);
+      if (outcome === undefined) return claimAlone(request);
+      const isRefused = 'code' in outcome;
+      if (isRefused && turn < TURNS_MAX && mayBeSpared(counters, wanted)) {
+        await accounts.pause(account);
+        continue;
+      }
+      counts[account.begun > begun ? 'exchanged' : 'local'] += 1;
+      return isRefused ? outcome : counted(account, request, outcome);
+    }
   }
 
   async function claimCount(accountId: string, plan: Plan): Promise<number | undefined> {
@@ -203,7 +174,8 @@ export function createLeasedLimits(dependencies: LeasedDependencies): LeasedLimi
           take(counters, wanted.need, atMs);
           return {};
         }
-        const seconds = isFresh ? countRefusal(counters, plan, atMs) : undefined;
+        const isKnown = isFresh || isBelieved(counters, atMs);
+        const seconds = isKnown ? countRefusal(counters, plan, atMs) : undefined;
         return seconds === undefined ? undefined : { seconds };
       },
     );

@@ -1,16 +1,15 @@
 // What a request takes of an account's counters, and what is left of them: between the words of the
 // contract and those of the counters. Pure; leased.ts calls it.
 
-import { type LimitCode, refusedByLimits } from '../../core/admit.ts';
-import { isoTime, secondsToUtcMidnight, utcDay, utcMonth } from '../../core/calendar.ts';
-import { effectiveLimits, type LimitView, type Plan } from '../../core/plan.ts';
-import { SLICE_TOKENS } from '../../core/price.ts';
+import { isoTime, utcDay, utcMonth } from '../../core/calendar.ts';
+import type { LimitView, Plan } from '../../core/plan.ts';
 import { resetSeconds, type Window } from '../../core/window.ts';
-import type { ClaimRequest, LimitUsage } from '../contract.ts';
-import { remainders, retryAfter, type Scope, viewOf } from '../scope.ts';
+import type { ClaimRequest, LimitUsage, Refusal } from '../contract.ts';
+import { refusalOf, refusedCode, type Scope, type Times, tokensOf, viewOf } from '../scope.ts';
 import type { Asked, PeriodAskedFor } from './call.ts';
 import {
   type Counters,
+  isBelieved,
   modelName,
   type Need,
   periodOf,
@@ -21,10 +20,6 @@ import {
 import { UNLIMITED } from './script.ts';
 
 export type Wanted = Asked & { readonly need: Need };
-
-export function tokensOf({ promptTokens, outputBound }: ClaimRequest): number {
-  return promptTokens + Math.min(outputBound, SLICE_TOKENS);
-}
 
 export function wantedBy(request: ClaimRequest): Wanted {
   const { plan, incident = {}, model, startedAt } = request;
@@ -101,39 +96,60 @@ function periodsAt(
   ];
 }
 
-export type Refusal = {
-  readonly kind: 'refused';
-  readonly code: LimitCode;
-  readonly retryAfterSeconds: number;
-  readonly view: LimitView;
-};
-
 /** What refuses a request, if anything does, going by what is known of all holders. */
-export function refusalOf(
+export function refusalAt(
   counters: Counters,
   request: ClaimRequest,
-  { nowMs, timeMs }: { readonly nowMs: number; readonly timeMs: number },
+  times: Times,
 ): Refusal | undefined {
-  const { plan, startedAt } = request;
-  const tokens = tokensOf(request);
+  const [day, month] = periodsAt(request.startedAt, request.plan);
   const scopes = scopesOf(counters, request);
-  const [day, month] = periodsAt(startedAt, plan);
-  const code = refusedByLimits({
-    ...remainders(scopes),
-    freeDayTokens: (plan.dailyTokens ?? Infinity) - usedIn(counters, day.name),
-    freeMonthTokens: (plan.monthlyTokens ?? Infinity) - usedIn(counters, month.name),
-    tokens,
-  });
-  if (code === undefined) return undefined;
-  const midnightSeconds = secondsToUtcMidnight(startedAt, timeMs);
-  const retryAfterSeconds = retryAfter(code, scopes, tokens, { nowMs, midnightSeconds });
-  return { kind: 'refused', code, retryAfterSeconds, view: viewAt(counters, request, nowMs) };
+  const [dayTokens, monthTokens] = [usedIn(counters, day.name), usedIn(counters, month.name)];
+  const code = refusedCode(request, { scopes, dayTokens, monthTokens });
+  return code === undefined ? undefined : refusalOf(code, request, scopes, times);
+}
+
+/**
+ * The same, where Redis need not be asked again. Of slots it always has to be: they come back at any
+ * time, and windows and caps hardly ever before they are over.
+ */
+export function believedRefusal(
+  counters: Counters,
+  request: ClaimRequest,
+  times: Times,
+): Refusal | undefined {
+  if (!isBelieved(counters, times.nowMs)) return undefined;
+  const refusal = refusalAt(counters, request, times);
+  return refusal?.code === 'concurrency_limit_exceeded' ? undefined : refusal;
+}
+
+/** Whether a request that is refused would fit if others gave back all that they may not use. */
+export function mayBeSpared(counters: Counters, { need }: Wanted): boolean {
+  const [count, tokens] = need.take;
+  return (
+    need.windows.every(({ name, limit }) => {
+      const { others, spare, ...own } = windowOf(counters, name);
+      return (
+        fits(limit[0], own.count + others[0] - spare[0] + count) &&
+        fits(limit[1], own.tokens + others[1] - spare[1] + tokens)
+      );
+    }) &&
+    need.slots.every(({ name, limit }) =>
+      fits(limit, slotsAt(counters, name) - slotsOf(counters, name).spare + count),
+    ) &&
+    need.periods.every(({ name, limit }) =>
+      fits(limit, usedIn(counters, name) - periodOf(counters, name).spare + tokens),
+    )
+  );
+}
+
+function fits(limit: number, used: number): boolean {
+  return limit === UNLIMITED || used <= limit;
 }
 
 /** What is left in the cluster, as far as this holder knows. */
 export function viewAt(counters: Counters, request: ClaimRequest, nowMs: number): LimitView {
-  const limits = effectiveLimits(request.plan, request.incident);
-  return viewOf(scopesOf(counters, request), limits, nowMs);
+  return viewOf(request, scopesOf(counters, request), nowMs);
 }
 
 /** Seconds until the window of count_tokens resets, where it is full. */

@@ -63,7 +63,7 @@ export type Call = {
   readonly seq: number;
   readonly holder: string;
   /** How many holders share what is left. */
-  readonly nodes: number;
+  readonly holders: number;
   readonly epoch: string;
   /** In the place of the clock of Redis, in tests. */
   readonly now?: number;
@@ -96,13 +96,25 @@ export type Decided = {
     tokens: number,
     /** 1 where what was kept is none of this window: it was another, or the books have it. */
     over: number,
+    /** Of the others', what may be unused: their holders need not have told of it yet. */
+    spareCount: number,
+    spareTokens: number,
   ])[];
-  readonly slots: readonly (readonly [others: number, count: number])[];
+  readonly slots: readonly (readonly [
+    others: number,
+    count: number,
+    /** 0 where it has to be told at once when one of them is not used any more. */
+    mayKeep: number,
+    /** Of the others', those that may be unused. */
+    spare: number,
+  ])[];
   readonly periods: readonly (readonly [
     mark: number,
     before: number,
     others: number,
     tokens: number,
+    /** Of the others', those that may be unused. */
+    spare: number,
   ])[];
 };
 
@@ -117,13 +129,16 @@ export function createDecide(redis: Pick<Redis, 'run'>, prefix: string): Decide 
   return async (accountId, call) => {
     const key = (name: string): string => `${prefix}{${accountId}}:${name}`;
     const keys = [key('limits'), ...call.periods.map(({ name }) => key(name))];
-    const text = await redis.run(SCRIPT, keys, [JSON.stringify(call)]);
-    const reply: unknown = typeof text === 'string' ? JSON.parse(text) : undefined;
-    if (typeof reply !== 'object' || reply === null || !('seq' in reply)) {
-      throw new Error('Redis returned something else than a decision.');
-    }
-    if (reply.seq !== call.seq) throw new Error('Redis answered a call that was not asked.');
+    const isAnswer = (reply: unknown): boolean => isAnswerTo(call.seq, reply);
+    const text = await redis.run(SCRIPT, keys, [JSON.stringify(call)], isAnswer);
     // An empty list of Lua is an object in JSON; then none was asked for, and nobody looks.
-    return reply as unknown as Reply;
+    return JSON.parse(String(text)) as Reply;
   };
+}
+
+/** A number of the holder's own, so it stands in no answer to anything else on its connection. */
+function isAnswerTo(seq: number, reply: unknown): boolean {
+  return (
+    typeof reply === 'string' && [',', '}'].some((next) => reply.includes(`"seq":${seq}${next}`))
+  );
 }

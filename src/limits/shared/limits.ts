@@ -2,10 +2,8 @@
 // of them share. A claim takes what it asks for counter by counter, each with its limit, and gives
 // all of it back where one refuses; so nothing is ever above a limit, and no thread waits for another.
 
-import { type LimitCode, refusedByLimits } from '../../core/admit.ts';
-import { secondsToUtcMidnight } from '../../core/calendar.ts';
-import { effectiveLimits, type LimitView, type Plan } from '../../core/plan.ts';
-import { SLICE_TOKENS } from '../../core/price.ts';
+import type { LimitCode } from '../../core/admit.ts';
+import type { LimitView, Plan } from '../../core/plan.ts';
 import { createWindow, resetSeconds } from '../../core/window.ts';
 import type {
   AccountLimits,
@@ -15,11 +13,11 @@ import type {
   LimitsDependencies,
   LimitUsage,
 } from '../contract.ts';
-import { remainders, retryAfter, type Scope, viewOf } from '../scope.ts';
+import { refusalOf, refusedCode, type Scope, tokensOf, viewOf } from '../scope.ts';
 import { createEntries, type Held } from './entries.ts';
 import { COUNT_WINDOW, type Memory, WINDOW } from './memory.ts';
 import { createOpenClaims, type OpenClaim } from './open-claims.ts';
-import { addToPeriod, markOf, type SharedPeriod, usedIn } from './periods.ts';
+import { addToPeriod, markOf, usedIn } from './periods.ts';
 import { type Taken, takeAll } from './take.ts';
 import { readWindow, takeRequest, ticksOf } from './windows.ts';
 
@@ -55,8 +53,7 @@ export function createSharedLimits(dependencies: SharedLimitsDependencies): Shar
   }
 
   function viewNow(held: Held, request: ClaimRequest, nowTicks: number): LimitView {
-    const limits = effectiveLimits(request.plan, request.incident);
-    return viewOf(scopesOf(held, request, nowTicks), limits, nowTicks);
+    return viewOf(request, scopesOf(held, request, nowTicks), nowTicks);
   }
 
   /** Undefined where something is missing that has to be learned or made first. */
@@ -76,25 +73,18 @@ export function createSharedLimits(dependencies: SharedLimitsDependencies): Shar
     const periods = entries.periods(held.account, startedAt, plan);
     if (periods === undefined) return undefined;
     const nowTicks = ticksOf(nowMs);
-    const tokens = request.promptTokens + Math.min(request.outputBound, SLICE_TOKENS);
-    const left = (cap: number | undefined, period: SharedPeriod): number =>
-      cap === undefined ? Infinity : cap - usedIn(memory, period);
+    const tokens = tokensOf(request);
     let lost: LimitCode | undefined;
     for (let turn = 0; ; turn += 1) {
       const scopes = scopesOf(held, request, nowTicks);
-      const seen = refusedByLimits({
-        ...remainders(scopes),
-        freeDayTokens: left(plan.dailyTokens, periods[0]),
-        freeMonthTokens: left(plan.monthlyTokens, periods[1]),
-        tokens,
+      const seen = refusedCode(request, {
+        scopes,
+        dayTokens: plan.dailyTokens === undefined ? 0 : usedIn(memory, periods[0]),
+        monthTokens: plan.monthlyTokens === undefined ? 0 : usedIn(memory, periods[1]),
       });
       const code = seen ?? (turn < TRIES ? undefined : lost);
       if (code !== undefined) {
-        const midnightSeconds = secondsToUtcMidnight(startedAt, clock());
-        const wait = retryAfter(code, scopes, tokens, { nowMs: nowTicks, midnightSeconds });
-        const view = viewOf(scopes, effectiveLimits(plan, request.incident), nowTicks);
-        // What refused may have room by now; then no scope is left that has to be waited for.
-        return { kind: 'refused', code, retryAfterSeconds: Math.max(1, wait), view };
+        return refusalOf(code, request, scopes, { nowMs: nowTicks, timeMs: clock() });
       }
       const taken = takeAll({ memory, entries, held, request, periods, tokens, nowTicks });
       if (taken.kind === 'taken') return { kind: 'claimed', claim: admit(taken, request, nowMs) };
@@ -230,11 +220,9 @@ export function createSharedLimits(dependencies: SharedLimitsDependencies): Shar
 }
 
 /** What an account has left that has used nothing. */
-function unusedView({ plan, incident = {} }: ClaimRequest, nowTicks: number): LimitView {
+function unusedView(request: ClaimRequest, nowTicks: number): LimitView {
+  const { plan, incident = {} } = request;
   const unused = { window: createWindow(), slotsUsed: 0 };
-  const scopes = [
-    { ...unused, limits: plan },
-    { ...unused, limits: incident },
-  ];
-  return viewOf(scopes, effectiveLimits(plan, incident), nowTicks);
+  const scopes = [plan, incident].map((limits): Scope => ({ ...unused, limits }));
+  return viewOf(request, scopes, nowTicks);
 }

@@ -1,13 +1,19 @@
 // Several nodes on one Redis: whatever happens in whatever order, no limit is exceeded, what is
 // allowed is admitted, and nothing is left behind.
 
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
 import type { IncidentLimits, Plan } from '../../../src/core/plan.ts';
-import type { Redis } from '../../../src/store/redis/client.ts';
-import { describeWithServices, type RedisServer, startRedis } from '../../support/services.ts';
+import { describeWithServices } from '../../support/services.ts';
 import { PLAN } from '../world.ts';
-import { type Admitted, type Cluster, connectRedis, createCluster, type Fate } from './cluster.ts';
+import {
+  type Admitted,
+  admittingNothingAlone,
+  type Cluster,
+  createCluster,
+  type Fate,
+  useRedis,
+} from './cluster.ts';
 
 const NODES = 3;
 
@@ -82,18 +88,7 @@ const stepsOf = ({ ends, waits, fates }: Kinds): fc.Arbitrary<Step[]> => {
 };
 
 describeWithServices('limits of several nodes', ['Redis'], () => {
-  let server: RedisServer;
-  let redis: Redis;
-
-  beforeAll(async () => {
-    server = await startRedis();
-    redis = await connectRedis(server.url);
-  });
-
-  afterAll(async () => {
-    redis.close();
-    await server.stop();
-  });
+  const used = useRedis();
 
   describe('laws', () => {
     const rules = fc.record({
@@ -128,7 +123,7 @@ describeWithServices('limits of several nodes', ['Redis'], () => {
         let admitted = 0;
         await fc.assert(
           fc.asyncProperty(rules, stepsOf(kinds), async (rule, steps) => {
-            const cluster = createCluster(redis, NODES, { alone: 'nothing' });
+            const cluster = createCluster(used().redis, NODES, { local: admittingNothingAlone });
             admitted += await play(cluster, rule, steps);
           }),
           { numRuns: RUNS },

@@ -1,6 +1,7 @@
 // Several nodes that lease from one Redis, over one set of books, on clocks that the test moves. Each
 // way to Redis can be broken: calls or replies get lost, or calls arrive twice.
 
+import { afterAll, beforeAll } from 'bun:test';
 import type { IncidentLimits, Plan } from '../../../src/core/plan.ts';
 import type {
   AccountLimits,
@@ -13,6 +14,7 @@ import { createLeasedLimits, type LeasedLimits } from '../../../src/limits/lease
 import { createLimits } from '../../../src/limits/limits.ts';
 import { createRedis, type Redis } from '../../../src/store/redis/client.ts';
 import { readRedisUrl } from '../../../src/store/redis/target.ts';
+import { type RedisServer, startRedis } from '../../support/services.ts';
 import { NOON, PLAN } from '../world.ts';
 
 /** What becomes of a call: `late` arrives after it was given up, and before the next one. */
@@ -51,13 +53,39 @@ export async function connectRedis(url: string, timeoutMs = 10_000): Promise<Red
   return redis;
 }
 
+/** One Redis for all tests of a group, which has to call this where it begins. */
+export function useRedis() {
+  let used: { readonly server: RedisServer; readonly redis: Redis } | undefined;
+
+  beforeAll(async () => {
+    const server = await startRedis();
+    used = { server, redis: await connectRedis(server.url) };
+  });
+
+  afterAll(async () => {
+    used?.redis.close();
+    await used?.server.stop();
+  });
+
+  return () => {
+    if (used === undefined) throw new Error('Redis is there once the tests run');
+    return used;
+  };
+}
+
+export type ClusterOptions = {
+  /** In the place of each node's own limits. */
+  readonly local?: (own: AccountLimits) => AccountLimits;
+  /** The nodes are threads of one. */
+  readonly isOneNode?: boolean;
+  /** By default no time passes. */
+  readonly sleep?: (ms: number) => Promise<unknown>;
+};
+
 let clusters = 0;
 
-export function createCluster(
-  redis: Redis,
-  size: number,
-  options: { readonly alone?: 'nothing' } = {},
-) {
+export function createCluster(redis: Redis, size: number, options: ClusterOptions = {}) {
+  const { local = (own) => own, isOneNode = false, sleep = async () => {} } = options;
   clusters += 1;
   const prefix = `tollgate:cluster-${clusters}:`;
   let elapsedMs = 0;
@@ -110,13 +138,11 @@ export function createCluster(
     const limits = createLeasedLimits({
       ...shared,
       redis: { run, isUp: () => state.isUp && redis.isUp() },
-      local:
-        options.alone === 'nothing'
-          ? admittingNothingAlone(createLimits(shared))
-          : createLimits(shared),
+      local: local(createLimits(shared)),
       holder: name,
-      liveNodes: () => nodes.length,
-      sleep: async () => {},
+      liveNodes: () => (isOneNode ? 1 : nodes.length),
+      liveHolders: () => nodes.length,
+      sleep,
       every(_ms, work) {
         tick = work;
         return () => {};
@@ -208,7 +234,7 @@ export function createCluster(
 export type Cluster = ReturnType<typeof createCluster>;
 
 /** Where Redis has no answer, nothing is admitted: so all that is admitted was leased. */
-function admittingNothingAlone(limits: AccountLimits): AccountLimits {
+export function admittingNothingAlone(limits: AccountLimits): AccountLimits {
   return {
     ...limits,
     claim(request) {

@@ -2,12 +2,11 @@
 // the limit, and nearly all of it. And while an account is far from its limits, requests make no way
 // to Redis.
 
-import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { expect, test } from 'bun:test';
 import type { Plan } from '../../../src/core/plan.ts';
-import type { Redis } from '../../../src/store/redis/client.ts';
-import { describeWithServices, type RedisServer, startRedis } from '../../support/services.ts';
+import { describeWithServices } from '../../support/services.ts';
 import { PLAN } from '../world.ts';
-import { type Admitted, connectRedis, createCluster } from './cluster.ts';
+import { type Admitted, createCluster, useRedis } from './cluster.ts';
 
 const WIDE: Plan = {
   ...PLAN,
@@ -28,27 +27,15 @@ const STEP_MS = 500;
 const STEPS = 100;
 
 describeWithServices('ten times the limit, on three nodes', ['Redis'], () => {
-  let server: RedisServer;
-  let redis: Redis;
-
-  beforeAll(async () => {
-    server = await startRedis();
-    redis = await connectRedis(server.url);
-  });
-
-  afterAll(async () => {
-    redis.close();
-    await server.stop();
-  });
+  const used = useRedis();
 
   /** So many requests in each step; what they leave open ends in the step after `steps`. */
   async function offer(plan: Plan, nodes: readonly number[], each: number, lasts: number) {
-    const cluster = createCluster(redis, 3);
+    const cluster = createCluster(used().redis, 3);
     const open: { readonly until: number; readonly admitted: Admitted }[] = [];
     const inFlight: number[] = [];
     for (let step = 0; step < STEPS; step += 1) {
-      for (const { until, admitted } of open.filter(({ until }) => until === step)) {
-        void until;
+      for (const { admitted } of open.filter(({ until }) => until === step)) {
         cluster.settle(admitted, admitted.tokens);
       }
       const asked = Array.from({ length: each }, (_, index) =>

@@ -171,6 +171,22 @@ describeWithServices('limits while something happens to Redis', ['Redis'], () =>
       expect(await admitted(0, 9, plan)).toBe(0);
     });
 
+    test('gives back what an answer gave it that was lost', async () => {
+      const plan = { ...TEN, requestsPerMinute: 99, concurrentRequests: 3 };
+      const { limits, state, tick } = cluster.node(0);
+      expect(await admitted(0, 1, plan)).toBe(1);
+      await cluster.idle(500);
+      state.fate = 'has no reply';
+      // Its share is in use already.
+      expect(await admitted(0, 1, plan)).toBe(0);
+      state.fate = 'arrives';
+      const { exchanges } = limits.counts();
+      cluster.wait(750);
+      tick();
+      await until(() => limits.counts().exchanges > exchanges);
+      expect(await admitted(1, 9, plan)).toBe(2);
+    });
+
     test('gives back what it does not use', async () => {
       const plan = { ...TEN, requestsPerMinute: 100 };
       // The second and the third time it is given more than it asks for.

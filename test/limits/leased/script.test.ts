@@ -1,12 +1,11 @@
 // The script that decides, asked by hand: a call that arrives twice takes once, one that comes late
 // takes nothing back, and a refusal takes from no counter.
 
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { beforeAll, describe, expect, test } from 'bun:test';
 import type { Call, Decide, Decided, Pair } from '../../../src/limits/leased/script.ts';
 import { createDecide } from '../../../src/limits/leased/script.ts';
-import type { Redis } from '../../../src/store/redis/client.ts';
-import { describeWithServices, type RedisServer, startRedis } from '../../support/services.ts';
-import { connectRedis } from './cluster.ts';
+import { describeWithServices } from '../../support/services.ts';
+import { useRedis } from './cluster.ts';
 
 const NOW = 1_700_000_000_000;
 
@@ -21,6 +20,7 @@ type Asked = {
   readonly slots?: number;
   readonly cap?: number;
   readonly now?: number;
+  readonly holders?: number;
 };
 
 /** Every request has ten tokens; there may be ten requests, and as many slots as are asked. */
@@ -29,7 +29,7 @@ function callOf(asked: Asked): Call {
   const pair = (count: number): Pair => [count, count * 10];
   const tokens = { keep: keep * 10, need: need * 10, wish: wish * 10, limit: asked.cap ?? -1 };
   return {
-    ...{ seq, holder, epoch, nodes: 1, now: asked.now ?? NOW, seed: [] },
+    ...{ seq, holder, epoch, holders: asked.holders ?? 1, now: asked.now ?? NOW, seed: [] },
     windows: [
       {
         ...{ name: 'plan', start, age: 0, latest: 0, keep: pair(keep), need: pair(need) },
@@ -42,20 +42,12 @@ function callOf(asked: Asked): Call {
 }
 
 describeWithServices('the script of the limits', ['Redis'], () => {
-  let server: RedisServer;
-  let redis: Redis;
+  const used = useRedis();
   let decide: Decide;
   let accounts = 0;
 
-  beforeAll(async () => {
-    server = await startRedis();
-    redis = await connectRedis(server.url);
-    decide = createDecide(redis, 'tollgate:');
-  });
-
-  afterAll(async () => {
-    redis.close();
-    await server.stop();
+  beforeAll(() => {
+    decide = createDecide(used().redis, 'tollgate:');
   });
 
   /** An account of its own, asked with whatever was answered last. */
@@ -102,6 +94,24 @@ describeWithServices('the script of the limits', ['Redis'], () => {
     expect((await ask({ seq: 1, holder: 'b' })).windows[0]?.[2]).toBe(5);
   });
 
+  test('says when slots are scarce, and how many of them others may not use', async () => {
+    const ask = openAccount();
+    const told = async (asked: Asked) =>
+      (await ask({ ...asked, slots: 8, holders: 3 })).slots[0]?.slice(0, 4);
+    // The others', its own, whether it may keep what it does not use, and the others that may be unused.
+    expect(await told({ seq: 1, need: 5 })).toEqual([0, 5, 1, 0]);
+    expect(await told({ seq: 1, holder: 'b', need: 1 })).toEqual([5, 1, 0, 5]);
+    expect(await told({ seq: 2, holder: 'b', keep: 1, need: 2 })).toEqual([5, 3, 0, 5]);
+    expect(await told({ seq: 3, holder: 'b', keep: 3, need: 1, now: NOW + 999 })).toEqual([
+      5, 3, 0, 5,
+    ]);
+    // By then it has told what it does not use, if it lives.
+    expect(await told({ seq: 4, holder: 'b', keep: 3, need: 1, now: NOW + 1_000 })).toEqual([
+      5, 3, 0, 0,
+    ]);
+    expect(await told({ seq: 2, keep: 4, now: NOW + 1_000 })).toEqual([3, 4, 0, 0]);
+  });
+
   describe('takes nothing where one limit refuses', () => {
     test.each([
       ['requests and tokens', { need: 11 }],
@@ -122,6 +132,7 @@ describeWithServices('the script of the limits', ['Redis'], () => {
     const ask = openAccount();
     await ask({ seq: 1, need: 1 });
     const account = `{acct_${accounts}}`;
+    const { server } = used();
     for (const name of ['limits', '2026-11-21']) {
       const reply = await server.ask(`PTTL tollgate:${account}:${name}`);
       expect(Number(reply.trim().slice(1))).toBeGreaterThan(60_000);

@@ -22,7 +22,7 @@ const PREFIX = 'test:';
 const step = fc.record({
   holder: fc.constantFrom('a', 'b', 'c'),
   laterMs: fc.constantFrom(0, 1, 700, 20_000, 31_000, 60_000),
-  nodes: fc.integer({ min: 1, max: 4 }),
+  holders: fc.integer({ min: 1, max: 4 }),
   need: fc.constantFrom(0, 1, 1, 3),
   wish: fc.constantFrom(0, 0, 5, 50),
   given: fc.constantFrom(0, 0, 1, 2),
@@ -42,7 +42,7 @@ function callOf(given: Step, seq: number, now: number, last: Decided | undefined
   const [start = 0, , , , count = 0, tokens = 0] = last?.windows[0] ?? [];
   const pair = (value: number): readonly [number, number] => [value, value * 10];
   return {
-    ...{ seq, holder: given.holder, nodes: given.nodes, epoch: last?.epoch ?? '', now },
+    ...{ seq, holder: given.holder, holders: given.holders, epoch: last?.epoch ?? '', now },
     ...(given.seeded ? { seed: [{ name: 'plan', age: 30_000, count: 2, tokens: 20 }] } : {}),
     windows: [
       {

@@ -15,17 +15,22 @@ import type {
 
 const WINDOW_MS = 60_000;
 const LEASE_MS = 30_000;
+/** What a holder does not use it has told of after so long, or may not use any more. */
+const LAPSE_MS = 1_000;
 /** What was admitted is in the books after so long. */
 const BOOKED_MS = 500;
 
 type WindowRecord = readonly [start: number, count: number, tokens: number];
+type SlotsRecord = readonly [count: number, mayKeep: number];
 
 /** What a holder has. */
 type Holder = {
   seq: number;
   ends: number;
+  /** What it was given of windows and caps beyond what it needed. */
+  spare: Map<string, Pair>;
   readonly windows: Map<string, WindowRecord>;
-  readonly slots: Map<string, number>;
+  readonly slots: Map<string, SlotsRecord>;
 };
 
 type Account = {
@@ -91,7 +96,7 @@ function givenOf({ starts, holders }: Account, counter: Counter, nowMs: number):
   const all = [...holders.values()];
   if (counter === 'slots') {
     const living = all.filter(({ ends }) => ends > nowMs);
-    return { amount: sumOf(living.map(({ slots }) => slots.get('all') ?? 0)), sinceMs: 0 };
+    return { amount: sumOf(living.map(({ slots }) => slots.get('all')?.[0] ?? 0)), sinceMs: 0 };
   }
   const sinceMs = starts.get('plan') ?? Infinity;
   if (counter === 'day' || counter === 'month' || nowMs - sinceMs >= WINDOW_MS) {
@@ -108,7 +113,9 @@ function givenOf({ starts, holders }: Account, counter: Counter, nowMs: number):
 const sumOf = (values: readonly number[]): number => values.reduce((sum, value) => sum + value, 0);
 
 const newAccount = (): Account => ({ epoch: undefined, starts: new Map(), holders: new Map() });
-const newHolder = (): Holder => ({ seq: 0, ends: 0, windows: new Map(), slots: new Map() });
+const newHolder = (): Holder => ({
+  ...{ seq: 0, ends: 0, spare: new Map(), windows: new Map(), slots: new Map() },
+});
 const copyOf = (holder: Holder): Holder => ({
   ...holder,
   windows: new Map(holder.windows),
@@ -151,7 +158,17 @@ function decide(deciding: Deciding): Reply & { readonly seq: number } {
   const used = call.periods.map((asked, index) => lookAtPeriod(asked, periods[index]));
   const fits = [...windows, ...slots, ...used].every((each) => each.fits);
   const extra = (wish: number, left: number): number =>
-    Math.max(0, Math.min(wish, Math.floor(left / (2 * call.nodes))));
+    Math.max(0, Math.min(wish, Math.floor(left / (2 * call.holders))));
+
+  own.spare = new Map();
+  /** What others were given of a window or a cap beyond what they needed. */
+  const spareOf = (name: string): Pair => {
+    const spare = othersOf(account, call).filter((each) => isRecent(each, now));
+    const sums = [0, 1].map((at) => sumOf(spare.map((each) => each.spare.get(name)?.[at] ?? 0)));
+    return [sums[0] ?? 0, sums[1] ?? 0];
+  };
+  const isScarce = (limit: number, left: number): boolean =>
+    limit >= 0 && left < Math.min(call.holders, limit / 2);
 
   const decided: Decided & { readonly seq: number } = {
     seq: call.seq,
@@ -161,34 +178,36 @@ function decide(deciding: Deciding): Reply & { readonly seq: number } {
       const { asked, start: begun, count, tokens, keep, freeCount, freeTokens, other } = window;
       let mine = keep;
       if (!repeated && fits && (asked.need[0] > 0 || begun !== undefined) && freeCount >= 0) {
-        mine = [
-          keep[0] + asked.need[0] + extra(asked.wish[0], freeCount),
-          keep[1] + asked.need[1] + extra(asked.wish[1], freeTokens),
-        ];
+        const more: Pair = [extra(asked.wish[0], freeCount), extra(asked.wish[1], freeTokens)];
+        mine = [keep[0] + asked.need[0] + more[0], keep[1] + asked.need[1] + more[1]];
+        own.spare.set(asked.name, more);
       }
       const start = startOf(begun, count + mine[0], keep, asked.age, now);
       setOrDelete(starts, asked.name, start);
       setOrDelete(own.windows, asked.name, start === undefined ? undefined : [start, ...mine]);
       const left = start === undefined ? 0 : start + WINDOW_MS - now;
-      return [start ?? 0, left, count, tokens, ...mine, other ? 1 : 0];
+      return [start ?? 0, left, count, tokens, ...mine, other ? 1 : 0, ...spareOf(asked.name)];
     }),
-    slots: slots.map(({ asked, others, left }) => {
+    slots: slots.map(({ asked, others, spare, left }) => {
       let mine = asked.keep;
-      if (repeated) mine = own.slots.get(asked.name) ?? 0;
+      if (repeated) mine = own.slots.get(asked.name)?.[0] ?? 0;
       else if (fits && (asked.need > 0 || asked.wish > 0) && left >= 0) {
         mine = asked.keep + asked.need + extra(asked.wish, left);
       }
-      setOrDelete(own.slots, asked.name, mine > 0 ? mine : undefined);
-      return [others, mine];
+      const mayKeep = isScarce(asked.limit, asked.limit - others - mine) ? 0 : 1;
+      setOrDelete(own.slots, asked.name, mine > 0 ? [mine, mayKeep] : undefined);
+      return [others, mine, mayKeep, spare];
     }),
     periods: used.map(({ asked, period, others, left }, index) => {
       let mine = asked.keep;
       if (repeated) mine = period.own;
       else if (fits && (asked.need > 0 || asked.wish > 0) && left >= 0) {
-        mine = asked.keep + asked.need + extra(asked.wish, left);
+        const more = extra(asked.wish, left);
+        mine = asked.keep + asked.need + more;
+        own.spare.set(asked.name, [0, more]);
       }
       if (!repeated) write(kept[index], call.holder, period, others + mine, mine);
-      return [period.mark, period.before ?? -1, others, mine];
+      return [period.mark, period.before ?? -1, others, mine, spareOf(asked.name)[1]];
     }),
   };
   if (!repeated) keepHolders(account, call, { own, starts, now });
@@ -240,6 +259,12 @@ function begin(account: Account, { seed = [], holder, seq }: Call, now: number, 
   account.holders.set('books', books);
 }
 
+const othersOf = ({ holders }: Account, call: Call): Holder[] =>
+  [...holders].flatMap(([name, holder]) => (name === call.holder ? [] : [holder]));
+
+/** Who was heard of so lately may have what it does not use, and need not have told of it yet. */
+const isRecent = ({ ends }: Holder, now: number): boolean => ends - LEASE_MS > now - LAPSE_MS;
+
 /** Of a limit below zero there is none. */
 const free = (limit: number, others: number, keep: number): number =>
   limit < 0 ? Infinity : limit - others - keep;
@@ -278,11 +303,15 @@ function lookAtWindow(
 
 function lookAtSlots(account: Account, call: Call, asked: SlotsAsked, now: number) {
   let others = 0;
-  for (const [holder, { ends, slots }] of account.holders) {
-    if (holder !== call.holder && ends > now) others += slots.get(asked.name) ?? 0;
+  let spare = 0;
+  for (const holder of othersOf(account, call)) {
+    if (holder.ends <= now) continue;
+    const [count, mayKeep] = holder.slots.get(asked.name) ?? [0, 0];
+    others += count;
+    if (mayKeep > 0 && isRecent(holder, now)) spare += count;
   }
   const left = free(asked.limit, others, asked.keep) - asked.need;
-  return { asked, others, left, fits: asked.need <= 0 || left >= 0 };
+  return { asked, others, spare, left, fits: asked.need <= 0 || left >= 0 };
 }
 
 function lookAtPeriod(asked: PeriodAsked, period: LookedUp = NOTHING) {

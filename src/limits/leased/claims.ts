@@ -1,0 +1,74 @@
+// The claims of one holder: what each request has taken of the counters, and how it is given back or
+// corrected when the request ends. leased.ts decides who may take; nothing here refuses anybody.
+
+import { LEASE_MS } from '../account.ts';
+import type { Claim, ClaimRequest } from '../contract.ts';
+import { tokensOf } from '../scope.ts';
+import type { Accounts, LeasedAccount } from './accounts.ts';
+import { giveBack, type LeasedClaim, take, type WindowCounter } from './counters.ts';
+import { viewAt, type Wanted } from './needs.ts';
+
+export type Taken = { readonly open: LeasedClaim; readonly windows: readonly WindowCounter[] };
+
+export function createClaims(
+  { changed, roll }: Pick<Accounts, 'changed' | 'roll'>,
+  monotonic: () => number,
+) {
+  /** Corrects the caps to what was used, and gives everything back of a request that never was. */
+  function end(
+    account: LeasedAccount,
+    { open, windows }: Taken,
+    used: { readonly tokens: number } | 'nothing',
+  ): void {
+    const { counters } = account;
+    const usedTokens = used === 'nothing' ? 0 : used.tokens;
+    counters.claims.delete(open);
+    for (const period of open.periods) period.used += usedTokens - open.tokens;
+    if (used === 'nothing') giveBack(counters, windows, [1, open.tokens]);
+    changed(account);
+  }
+
+  return {
+    /** Takes what was leased, or what the node's own limits gave. */
+    take({ counters }: LeasedAccount, request: ClaimRequest, { need }: Wanted): Taken {
+      const nowMs = monotonic();
+      const { windows, periods } = take(counters, need, nowMs);
+      const { requestId, startedAt, model } = request;
+      const lease = { hasSlot: true, leaseUntil: nowMs + LEASE_MS };
+      const open = { requestId, startedAt, model, ...lease, tokens: tokensOf(request), periods };
+      counters.claims.add(open);
+      return { open, windows };
+    },
+    undo: (account: LeasedAccount, taken: Taken): void => end(account, taken, 'nothing'),
+    /** The claim of what was taken; `own` is that of the node's own limits, and ends with it. */
+    open(account: LeasedAccount, request: ClaimRequest, taken: Taken, own: Claim): Claim {
+      let ended = false;
+      const endOnce = (used: { readonly tokens: number } | 'nothing'): void => {
+        if (ended) return;
+        ended = true;
+        end(account, taken, used);
+      };
+      return {
+        view: own.view,
+        freeSlot() {
+          own.freeSlot();
+          if (!taken.open.hasSlot) return;
+          taken.open.hasSlot = false;
+          changed(account);
+        },
+        settle(usedTokens) {
+          own.settle(usedTokens);
+          endOnce({ tokens: usedTokens });
+        },
+        cancel() {
+          // Nobody waits for it: what it would answer is not asked for.
+          void own.cancel();
+          endOnce('nothing');
+          const nowMs = monotonic();
+          roll(account, nowMs);
+          return viewAt(account.counters, request, nowMs);
+        },
+      };
+    },
+  };
+}
