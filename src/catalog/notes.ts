@@ -1,11 +1,13 @@
-// What a server and the commands beside it tell each other about the catalog, in rows of the
-// database: the server what it serves, a command that it wants a reload. Whoever reads a note checks
-// it, because another version may have written it.
+// What servers and the commands beside them tell each other about the catalog, in rows of the
+// database: the server what it serves, a command that it wants a reload, and the nodes of a cluster
+// the text that all of them sell by. Whoever reads a note checks it, because another version may have
+// written it.
 
 import { type Static, Type } from '@sinclair/typebox';
 import { Value } from '@sinclair/typebox/value';
 import type { Database } from '../store/database.ts';
 import { readNote, writeNote } from '../store/server-notes.ts';
+import { catalogDigest } from './live.ts';
 
 const Nullable = <T extends Parameters<typeof Type.Union>[0][number]>(type: T) =>
   Type.Union([type, Type.Null()]);
@@ -55,6 +57,26 @@ export async function writeReloadRequest(
   nowMs: number,
 ): Promise<void> {
   await writeNote(database, 'catalog_reload', id, nowMs);
+}
+
+export type SharedCatalog = { readonly text: string; readonly digest: string };
+
+/**
+ * The catalog that the nodes of a cluster sell by; `undefined` before the first, and where a server
+ * has its database to itself: there its file is the catalog.
+ */
+export async function readSharedCatalog(database: Database): Promise<SharedCatalog | undefined> {
+  const text = await readNote(database, 'catalog_text');
+  return text === undefined ? undefined : { text, digest: catalogDigest(text) };
+}
+
+/** Call inside the transaction with its audit event, by which the nodes notice it. */
+export async function writeSharedCatalog(
+  database: Database,
+  text: string,
+  nowMs: number,
+): Promise<void> {
+  await writeNote(database, 'catalog_text', text, nowMs);
 }
 
 function parse(text: string): unknown {

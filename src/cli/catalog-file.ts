@@ -1,5 +1,6 @@
 // The catalog file of a running server and the .env file with its secrets: where they are, and how
-// they are read again. Settings that are read at the start alone are named when they differ.
+// they are read again. In a cluster the text may be one that another node has published. Settings
+// that are read at the start alone are named when they differ.
 
 import { type Stats, statSync } from 'node:fs';
 import { resolve } from 'node:path';
@@ -18,6 +19,15 @@ export type CatalogFile = {
   readonly latest: () => FoundCatalog;
   /** The text as it is now, with the secrets of now, unread. Throws `CatalogError`. */
   readonly find: () => FoundCatalog;
+  /**
+   * What is read from now on is this text, which was published to all nodes, until the file says
+   * another; what it may say already is found by the read after the next one.
+   */
+  readonly follow: (text: string) => void;
+  /** What is read next is the file, although it says nothing new. */
+  readonly insist: () => void;
+  /** Whether another text is followed than what the file says. */
+  readonly isOutdated: () => boolean;
   /** The settings that the .env file has changed since the start; they need a restart. */
   readonly changedSettings: () => readonly string[];
 };
@@ -28,6 +38,10 @@ export function createCatalogFile(context: Context): CatalogFile {
   const atStart = context.environment().variables;
   let latest = context.foundCatalog();
   const file = resolve(directory, catalogPath ?? 'catalog.toml');
+  /** What the file itself said when it was taken up, or passed over, last. */
+  let own: FoundCatalog = latest;
+  let followed: string | undefined;
+  let isFollowedAnew = false;
 
   function find(): FoundCatalog {
     // A pipe can be read once; a server that read it again would wait for ever.
@@ -42,11 +56,26 @@ export function createCatalogFile(context: Context): CatalogFile {
     find,
     latest: () => latest,
     read() {
-      const found = find();
+      const now = find();
+      const isAnew = isFollowedAnew;
+      isFollowedAnew = false;
+      const text = isAnew || now.text === own.text ? followed : undefined;
+      const found: FoundCatalog =
+        text === undefined ? now : { ...now, origin: 'file', path: file, text };
       const loaded = loadFound(found, context.clock());
+      if (!isAnew) own = now;
+      followed = text;
       latest = found;
       return loaded;
     },
+    follow(text) {
+      followed = text;
+      isFollowedAnew = true;
+    },
+    insist() {
+      followed = undefined;
+    },
+    isOutdated: () => followed !== undefined && own.origin === 'file' && followed !== own.text,
     changedSettings: () =>
       VARIABLES.map(({ name }) => name).filter(
         (name) => (atStart[name]?.trim() ?? '') !== (latest.environment[name]?.trim() ?? ''),

@@ -6,10 +6,11 @@ import { catalogDigest, type LoadedCatalog, loadFound } from '../catalog/live.ts
 import { type CatalogNote, readCatalogNote, readReloadRequest } from '../catalog/notes.ts';
 import { CatalogError, findCatalog } from '../catalog/source.ts';
 import { checkCatalog, requestReload } from '../operations/catalog.ts';
-import { isServed } from '../store/owner.ts';
+import { isSqliteUrl } from '../store/connect.ts';
 import { changeOf } from './change.ts';
 import { addCommand, addGroup, CommandError, type Output, type Perform } from './command.ts';
 import type { Context } from './context.ts';
+import { isServing } from './serving.ts';
 
 /** A server looks four times a second; one that is held up gets a little longer. */
 const ANSWER_MS = 5_000;
@@ -47,7 +48,7 @@ function load(context: Context, file: string | undefined): LoadedCatalog {
 
 async function status(context: Context): Promise<Output> {
   const { database } = await context.openStore();
-  const serving = isServed(databaseUrl(context));
+  const serving = await isServing(context);
   const note = await readCatalogNote(database);
   const onDisk = digestOnDisk(context);
   const json = { serving, catalog: note === undefined ? null : record(note), on_disk: onDisk };
@@ -67,12 +68,20 @@ async function status(context: Context): Promise<Output> {
 
 /** Waits until the server has said what became of it. */
 async function reload(context: Context): Promise<Output> {
-  requireServer(context);
-  return reloaded(await reloadedNote(context, await requestReload(await changeOf(context))));
+  await requireServer(context);
+  const change = await changeOf(context);
+  return reloaded(await reloadedNote(context, await requestReload(change, textForAll(context))));
 }
 
-function requireServer(context: Context): void {
-  if (isServed(databaseUrl(context))) return;
+/** Of the file that is here, for the nodes of a cluster; `undefined` where each server has its own. */
+function textForAll(context: Context): string | undefined {
+  if (isSqliteUrl(context.config().databaseUrl)) return undefined;
+  const { origin, text } = context.foundCatalog();
+  return origin === 'file' ? text : undefined;
+}
+
+async function requireServer(context: Context): Promise<void> {
+  if (await isServing(context)) return;
   throw new CommandError(
     'no_server',
     'No server runs on this database. The next one reads the catalog when it starts.',
@@ -133,10 +142,6 @@ function digestOnDisk(context: Context): string | null {
     if (error instanceof CatalogError) return null;
     throw error;
   }
-}
-
-function databaseUrl(context: Context): string {
-  return context.config().databaseUrl;
 }
 
 type Counts = Readonly<Record<'models' | 'upstreams' | 'plans', number>>;

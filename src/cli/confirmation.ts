@@ -3,9 +3,8 @@
 
 import { type Confirmation, confirmSeen } from '../cluster/confirm.ts';
 import { CACHE_TIME_MS } from '../identity/authenticate.ts';
-import { isSqliteUrl } from '../store/connect.ts';
-import { isServed } from '../store/owner.ts';
 import type { Context } from './context.ts';
+import { isServing } from './serving.ts';
 
 export type Confirmed = {
   readonly json: readonly ConfirmationRecord[];
@@ -34,13 +33,10 @@ export async function confirmed(context: Context): Promise<Confirmed> {
 
 async function ask(context: Context): Promise<Confirmed> {
   const { database } = await context.openStore();
-  const { databaseUrl } = context.config();
   const monotonic = (): number => performance.now();
-  // A server of a file that was killed still looks alive for some seconds, and its lock does not.
-  const isAlone = isSqliteUrl(databaseUrl) && !isServed(databaseUrl);
-  const confirmations = isAlone
-    ? []
-    : await confirmSeen(database, { monotonic, announce: context.announce });
+  const confirmations = (await isServing(context))
+    ? await confirmSeen(database, { monotonic, announce: context.announce })
+    : [];
   const json = confirmations.map(({ node, host, afterMs }) => ({
     node,
     host,

@@ -14,6 +14,7 @@ import type { Database } from '../store/database.ts';
 import type { CatalogFile } from './catalog-file.ts';
 import { createFileWatch } from './file-watch.ts';
 import { createOperatorState } from './operator-state.ts';
+import type { SharedCatalog } from './shared-catalog.ts';
 
 /** How soon a running server takes up what has changed; a second is promised. */
 const LOOK_MS = 250;
@@ -49,7 +50,9 @@ export type Operators = {
 export type OperatorsOptions = {
   readonly database: Database;
   readonly live: LiveCatalog;
-  readonly file: Pick<CatalogFile, 'paths' | 'changedSettings'>;
+  readonly file: Pick<CatalogFile, 'paths' | 'changedSettings' | 'isOutdated'>;
+  /** Where nodes sell by one catalog. */
+  readonly shared?: SharedCatalog | undefined;
   /** Unix milliseconds. */
   readonly clock: () => number;
   readonly log: Pick<Log, 'info' | 'error'>;
@@ -61,7 +64,7 @@ export type OperatorsOptions = {
 };
 
 export async function createOperators(options: OperatorsOptions): Promise<Operators> {
-  const { database, live, file, clock, log, alert, onChange, tells = true } = options;
+  const { database, live, file, shared, clock, log, alert, onChange, tells = true } = options;
   const files = createFileWatch(file.paths);
   // Before what it tells of is read for the first time, so that nothing falls in between.
   const tail = createAuditTail(database);
@@ -95,8 +98,11 @@ export async function createOperators(options: OperatorsOptions): Promise<Operat
 
   async function takeUp(): Promise<void> {
     const asked = await readReloadRequest(database);
-    if (tells && asked !== request) {
+    const isAsked = tells && asked !== request;
+    if (await shared?.follow()) await reload('it was published to all nodes');
+    if (isAsked) {
       request = asked;
+      files.settle();
       await reload('the command line asked for it');
     }
     // Where something of it fails, or more comes meanwhile, it is stale again.
@@ -112,7 +118,6 @@ export async function createOperators(options: OperatorsOptions): Promise<Operat
   }
 
   async function reload(cause: string): Promise<void> {
-    files.settle();
     const before = live.status().version;
     const { version, digest, refused } = live.reload();
     stale = true;
@@ -125,6 +130,7 @@ export async function createOperators(options: OperatorsOptions): Promise<Operat
         `catalog: version ${version} (${digest.slice(0, 12)}) is in force, because ${cause}`,
       );
       for (const warning of sentences()) log.error(`catalog: ${warning}`);
+      await shared?.offer();
     } else if (refused !== undefined) {
       const { problems } = refused;
       log.error(
@@ -147,6 +153,11 @@ export async function createOperators(options: OperatorsOptions): Promise<Operat
         ([plan, count]) =>
           `${count} accounts are on the plan ${plan}, which the catalog does not have; they are refused with 503 until it does, or they are on another plan`,
       ),
+      ...(file.isOutdated()
+        ? [
+            'the catalog file of this node is not what the nodes sell by; tollgate catalog reload makes it that',
+          ]
+        : []),
       ...(settings.length === 0
         ? []
         : [
@@ -192,6 +203,11 @@ export async function createOperators(options: OperatorsOptions): Promise<Operat
     });
   }
 
+  if (await shared?.join()) {
+    await reload('the other nodes sell by it');
+    await operator.refresh();
+  }
+
   return {
     current: operator.current,
     warnings() {
@@ -207,6 +223,8 @@ export async function createOperators(options: OperatorsOptions): Promise<Operat
     },
     reloadCatalog: () =>
       guarded(async () => {
+        shared?.insist();
+        files.settle();
         await reload('the console asked for it');
         await look();
       }),
@@ -217,6 +235,7 @@ export async function createOperators(options: OperatorsOptions): Promise<Operat
       seen = onSeen;
       const hangUp = (): void =>
         void guarded(async () => {
+          files.settle();
           await reload('of SIGHUP');
           await look();
         });

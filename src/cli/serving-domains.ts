@@ -13,6 +13,7 @@ import { createKeys } from '../identity/keys.ts';
 import { createSettings } from '../identity/settings.ts';
 import { createBooks } from '../ledger/books.ts';
 import { createReasoningStore, forgetThinking } from '../reasoning/reasoning.ts';
+import { isSqliteUrl } from '../store/connect.ts';
 import type { Database } from '../store/database.ts';
 import { createCatalogFile } from './catalog-file.ts';
 import type { Context } from './context.ts';
@@ -20,6 +21,7 @@ import type { Observation } from './observation.ts';
 import { createOperators } from './operators.ts';
 import type { ServingConfig } from './serving-config.ts';
 import { openServingStore, type ServingStore } from './serving-store.ts';
+import { createSharedCatalog, type SharedCatalog } from './shared-catalog.ts';
 
 /** Over one connection: the main thread's, or that of a server thread. */
 export type Domains = Awaited<ReturnType<typeof openDomains>>;
@@ -37,6 +39,8 @@ export type DomainsOptions = {
   readonly reasoningSecret: string | undefined;
   /** Whether it is this thread that tells of what operators have changed, and hears SIGHUP. */
   readonly tells: boolean;
+  /** Where nodes sell by one catalog. */
+  readonly shared?: SharedCatalog | undefined;
   /** It was taken up. */
   readonly onTakenUp?: () => void;
 };
@@ -53,7 +57,7 @@ export async function openDomains(
   { live, file }: ReturnType<typeof openCatalog>,
   database: Database,
 ) {
-  const { config, clock, randomBytes, reasoningSecret, tells, onTakenUp } = options;
+  const { config, clock, randomBytes, reasoningSecret, tells, shared, onTakenUp } = options;
   const { log, alert } = options.observation;
   const books = createBooks(database);
   const { openBalance } = books;
@@ -81,7 +85,7 @@ export async function openDomains(
     }),
     reasoning,
     operators: await createOperators({
-      ...{ database, live, file, clock, log, alert, tells },
+      ...{ database, live, file, shared, clock, log, alert, tells },
       onChange() {
         authenticator.invalidate();
         reasoning.recount();
@@ -110,6 +114,14 @@ export async function openServingDomains(
   const store = await openServingStore({
     ...{ config, log, alert, clock, databaseClock, monotonic, randomBytes, usdPerMillion, onBatch },
   });
-  const domains = await openDomains({ ...options, tells: true }, catalog, store.database);
+  const { database, node } = store;
+  const shared = isSqliteUrl(config.databaseUrl)
+    ? undefined
+    : createSharedCatalog({
+        change: { database, clock, randomBytes, actor: 'system' },
+        file: catalog.file,
+        isAnybodyElse: () => node.member.liveNodes() > 1,
+      });
+  const domains = await openDomains({ ...options, shared, tells: true }, catalog, database);
   return { ...domains, store };
 }

@@ -54,6 +54,11 @@ export async function confirmSeen(
     .map(({ boot, node, host }) => ({ node, host, afterMs: after.get(boot) ?? null }));
 }
 
+/** Whether any node serves, as far as the database knows. */
+export async function isAnyLive(database: Database): Promise<boolean> {
+  return (await createNodes(database).list()).some(isLive);
+}
+
 function isLive({ deadAt, silentMs }: NodeRow): boolean {
   return deadAt === null && silentMs < DEAD_MS;
 }

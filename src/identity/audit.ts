@@ -23,6 +23,7 @@ export type AuditAction =
   | 'upstream.reset'
   | 'prices.published'
   | 'catalog.reload_requested'
+  | 'catalog.published'
   | 'code.created'
   | 'code.revoked'
   | 'user.created'

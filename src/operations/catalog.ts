@@ -1,11 +1,18 @@
-// The catalog of a running server as operators ask for it: what is wrong with a text of one, and that
-// it be read again. Called by the command line and by the console.
+// The catalog of a running server as operators ask for it: what is wrong with a text of one, that it
+// be read again, and that all nodes of a cluster sell by it. Called by the command line, by the
+// console, and by nodes whose file has changed.
 
-import type { LoadedCatalog } from '../catalog/live.ts';
-import { writeReloadRequest } from '../catalog/notes.ts';
+import { and, eq } from 'drizzle-orm';
+import { catalogDigest, type LoadedCatalog } from '../catalog/live.ts';
+import { readSharedCatalog, writeReloadRequest, writeSharedCatalog } from '../catalog/notes.ts';
 import { CatalogError } from '../catalog/source.ts';
 import { createId } from '../core/id.ts';
+import type { AuditAction } from '../identity/audit.ts';
+import type { Database } from '../store/contract.ts';
+import { auditEvents } from '../store/tables.ts';
 import { auditChange, type Change } from './change.ts';
+
+const PUBLISHED: AuditAction = 'catalog.published';
 
 export type CatalogCheck =
   | {
@@ -38,11 +45,34 @@ export function checkCatalog(load: () => LoadedCatalog): CatalogCheck {
   }
 }
 
-/** Asks the server that runs on this database to read its catalog again; answers the request's id. */
-export async function requestReload(change: Change): Promise<string> {
+/**
+ * Makes a text what all nodes of a cluster sell by, which take it up within a second. Nothing where
+ * it is already. Call inside a transaction.
+ */
+export async function publishCatalog(change: Change, text: string): Promise<void> {
+  const { database, clock } = change;
+  const digest = catalogDigest(text);
+  if ((await readSharedCatalog(database))?.digest === digest) return;
+  await writeSharedCatalog(database, text, clock());
+  await auditChange(change, PUBLISHED, digest);
+}
+
+/** Whether the nodes of this cluster have ever sold by a text, so that a file with it may be old. */
+export async function wasPublished({ db }: Database, digest: string): Promise<boolean> {
+  const { id, action, subject } = auditEvents;
+  const isIt = and(eq(action, PUBLISHED), eq(subject, digest));
+  return (await db.select({ id }).from(auditEvents).where(isIt).limit(1).get()) !== undefined;
+}
+
+/**
+ * Asks the servers that run on this database to read catalog and secrets again; answers the request's
+ * id. `text` is what all nodes of a cluster are to sell by.
+ */
+export async function requestReload(change: Change, text?: string): Promise<string> {
   const { database, clock, randomBytes } = change;
   const id = createId('op_', randomBytes);
   await database.transaction(async () => {
+    if (text !== undefined) await publishCatalog(change, text);
     await writeReloadRequest(database, id, clock());
     await auditChange(change, 'catalog.reload_requested', 'catalog');
   });

@@ -19,10 +19,12 @@ import {
 } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { catalogDigest, type LoadedCatalog, loadFound } from '../catalog/live.ts';
+import { readSharedCatalog } from '../catalog/notes.ts';
 import { draftedText, draftSnippet, type PriceDraft } from '../catalog/price-draft.ts';
 import type { FoundCatalog } from '../catalog/source.ts';
 import { parseInstant } from '../core/instant.ts';
 import type { Catalog } from '../core/model.ts';
+import { publishCatalog } from './catalog.ts';
 import { auditChange, type Change } from './change.ts';
 import { OperationError } from './error.ts';
 
@@ -86,8 +88,9 @@ export type Published = {
 };
 
 /**
- * Writes the file. Throws `catalog_not_writable`, and `catalog_changed` where what the draft was
- * prepared on is no longer there; then nothing is changed.
+ * Writes the file, and publishes it to the nodes of a cluster. Throws `catalog_not_writable`, and
+ * `catalog_changed` where what the draft was prepared on is no longer there, or is not what the nodes
+ * sell by; then nothing is changed.
  */
 export async function publishPrices(
   change: Change,
@@ -114,10 +117,13 @@ export async function publishPrices(
     await change.database.transaction(async () => {
       // Somebody else may have published while we waited.
       if (readFileSync(file, 'utf8') !== found.text) throw hasChanged();
+      const shared = await readSharedCatalog(change.database);
+      if (shared !== undefined && shared.digest !== prepared.basedOn) throw isNotShared();
       isOurs = true;
       writeDurably(backup, found.text, mode);
       writeDurably(next, prepared.text, mode);
       await auditChange(change, 'prices.published', 'catalog', { ...summary, digest });
+      if (shared !== undefined) await publishCatalog(change, prepared.text);
       renameSync(next, file);
       isWritten = true;
     });
@@ -138,6 +144,13 @@ function hasChanged(): OperationError {
   return new OperationError(
     'catalog_changed',
     'The catalog file has changed since the draft was looked at. Look at it again, then publish.',
+  );
+}
+
+function isNotShared(): OperationError {
+  return new OperationError(
+    'catalog_changed',
+    'The nodes sell by another catalog than this file. Publish where that one is, or make this file the catalog of all nodes with tollgate catalog reload first.',
   );
 }
 

@@ -2,7 +2,8 @@
 // be replaced without a refused request, and one that dies leaves nothing behind.
 
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
-import { catalogFor } from '../support/catalog.ts';
+import { join } from 'node:path';
+import { catalogFor, LARGE_PLAN, UPSTREAM_KEY } from '../support/catalog.ts';
 import { type Caller, generate, openStream } from '../support/client.ts';
 import { type Gateway, startGateway, type TestAccount } from '../support/gateway.ts';
 import { newPostgresUrl } from '../support/postgres-database.ts';
@@ -39,14 +40,14 @@ describeWithServices('two servers over one database', ['PostgreSQL'], () => {
 
   beforeAll(async () => {
     upstream = await startUpstream();
-    catalog = catalogFor(upstream, ['ok', 'stall']);
+    catalog = catalogFor(upstream, ['ok', 'stall'], { plans: { business: LARGE_PLAN } });
     environment = {
       DATABASE_URL: await newPostgresUrl(),
       OPERATOR_PORT: 'off',
       DRAIN_DELAY_SECONDS: '1',
     };
     [one, two] = await Promise.all([start(), start()]);
-    account = await one.createAccount();
+    account = await one.createAccount({ plan: 'business' });
   });
 
   afterAll(async () => {
@@ -84,17 +85,32 @@ describeWithServices('two servers over one database', ['PostgreSQL'], () => {
     await waitUntil(async () => (await status(one)) === 200 && (await status(two)) === 200);
   });
 
-  test('different catalogs are warned about', async () => {
+  test('the catalog that one of them reads is sold by both', async () => {
+    const digests = async () => (await nodesOf(one)).map(({ catalog_digest }) => catalog_digest);
+    const [before] = await digests();
+    await one.writeCatalog(`${catalog}\n# another\n`);
+    await waitUntil(async () => {
+      const [first, second] = await digests();
+      return first === second && first !== before;
+    });
+    // The file of the other one is still what it was, and becomes the catalog of both.
+    expect(await two.run('catalog', 'reload')).toMatchObject({ accepted: true });
+    await waitUntil(async () => (await digests()).every((digest) => digest === before));
+  });
+
+  test('a catalog that only one of them can use is warned about', async () => {
     const readiness = async (gateway: Gateway): Promise<unknown> => {
       const answer = await fetch(`${gateway.url}/readyz`);
       return ((await answer.json()) as { warnings: unknown }).warnings;
     };
-    expect(await readiness(two)).toEqual([]);
-    await one.writeCatalog(`${catalog}\n# another\n`);
-    const expected = ['nodes serve 2 different catalogs'];
+    await Bun.write(join(one.directory, '.env'), 'ONLY_HERE=key\n');
+    await one.writeCatalog(catalog.replace(UPSTREAM_KEY, `\${ONLY_HERE}`));
+    const expected = [
+      'the last catalog was refused; the one before is in force',
+      'nodes serve 2 different catalogs',
+    ];
     await waitUntil(async () => Bun.deepEquals(await readiness(two), expected));
-    const digests = (await nodesOf(one)).map(({ catalog_digest }) => catalog_digest);
-    expect(new Set(digests).size).toBe(2);
+    expect([await status(one), await status(two)]).toEqual([200, 200]);
     await one.writeCatalog(catalog);
     await waitUntil(async () => Bun.deepEquals(await readiness(two), []));
   });

@@ -56,7 +56,7 @@ export function createThreadWorkers(own: OwnWork, options: ThreadWorkersOptions)
   const { member } = store.node;
   let hop: Hop | undefined;
   let threads: ServerThreads | undefined;
-  let catalog = context.foundCatalog();
+  let catalog = file.latest();
   let seenHere = 0;
   let clockOffsetMs = 0;
 
