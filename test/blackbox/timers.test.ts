@@ -11,7 +11,7 @@ import { type Gateway, runCommand, startGateway, type TestAccount } from '../sup
 import { type MuteServer, startMuteServer } from '../support/mute-server.ts';
 import { streamFrames } from '../support/render.ts';
 import { parseEvents } from '../support/sse.ts';
-import { type Exchange, startUpstream, type Upstream } from '../support/upstream.ts';
+import { type Exchange, startUpstream, type Upstream, waitUntil } from '../support/upstream.ts';
 
 setDefaultTimeout(30_000);
 
@@ -181,8 +181,6 @@ describe.concurrent.each(FORMATS)('%s', (format) => {
       { upstream: 'far', failure: 'timeout', phase: 'connect', first_byte_ms: null },
       { upstream: 'spare', failure: null },
     ]);
-    // Those of the tests beside this one may be open for a moment, but none stays.
-    while (mute.connections() > 0) await Bun.sleep(10);
   });
 
   const LATE = [
@@ -261,5 +259,6 @@ test('in words', async () => {
 
 test('afterwards no upstream is waited for', async () => {
   await upstream.waitFor(({ active }) => active() === 0);
-  expect(upstream.active()).toBe(0);
+  await waitUntil(() => mute.connections() === 0);
+  expect([upstream.active(), mute.connections()]).toEqual([0, 0]);
 });

@@ -11,6 +11,8 @@ export type CatalogOptions = {
   readonly service?: Fields;
   /** Merged into the upstream, such as `{ idle_seconds: 1 }`. */
   readonly upstream?: Fields;
+  /** The ids of further upstreams that are the same but for their name. */
+  readonly moreUpstreams?: readonly string[];
   /** Merged into every model. */
   readonly model?: Fields;
   /** Merged into single models, by slug, such as `{ reset: { fallbacks: ['ok'] } }`. */
@@ -65,8 +67,9 @@ export function catalogFor(
     ...options.model,
     ...options.models?.[slug],
   }));
-  const { service, plans } = options;
-  return catalogOf({ upstreams: [upstreamFields], models, service, plans });
+  const { service, plans, moreUpstreams = [] } = options;
+  const upstreams = [upstreamFields, ...moreUpstreams.map((id) => ({ ...upstreamFields, id }))];
+  return catalogOf({ upstreams, models, service, plans });
 }
 
 export type CatalogParts = {
