@@ -4,17 +4,27 @@
 export type Awaitable<T> = T | Promise<T>;
 
 /** What `next` makes of a value, at once where the value is there already. */
-export function andThen<T, Next>(value: Awaitable<T>, next: (value: T) => Next): Awaitable<Next> {
+export function andThen<T, Next>(
+  value: Awaitable<T>,
+  next: (value: T) => Awaitable<Next>,
+): Awaitable<Next> {
   return value instanceof Promise ? value.then(next) : next(value);
 }
 
 /**
  * All of the answers, or the first failure once every one of them has come to an end: what is undone
- * after a failure must not go on behind it.
+ * after a failure must not go on behind it. At once where they are all there already.
  */
-export async function together<T extends readonly unknown[]>(
+export function together<T extends readonly unknown[]>(
   works: readonly [...T],
-): Promise<{ -readonly [K in keyof T]: Awaited<T[K]> }> {
+): Awaitable<Answers<T>> {
+  if (works.some((work) => work instanceof Promise)) return whenAll(works);
+  return works as Answers<T>;
+}
+
+type Answers<T extends readonly unknown[]> = { -readonly [K in keyof T]: Awaited<T[K]> };
+
+async function whenAll<T extends readonly unknown[]>(works: readonly [...T]): Promise<Answers<T>> {
   try {
     return await Promise.all(works);
   } catch (cause) {

@@ -1,6 +1,7 @@
 // What a batch does first on PostgreSQL, where other nodes write too: it locks the balances of all of
-// its accounts, in one order for everybody, so that two nodes wait for each other and never in a
-// circle. Under the locks it reads what its commands need to know. All of it is one journey.
+// its accounts, then the codes that are redeemed, in one order for everybody, so that two nodes wait
+// for each other and never in a circle. Under the locks it reads what its commands need to know. All
+// of it is one journey.
 
 import { type SQL, sql } from 'drizzle-orm';
 import { SQLiteAsyncDialect } from 'drizzle-orm/sqlite-core';
@@ -8,7 +9,7 @@ import type { Database, Query } from '../store/contract.ts';
 import { holds } from '../store/money-tables.ts';
 import { LEDGER_AT_WORK } from '../store/postgres/locks.ts';
 import { OPEN_HOLD, type OpenHold, type OpenHoldRow, openHoldOf } from './hold-statements.ts';
-import { recoverable } from './recover.ts';
+import { RECOVER_MAX, recoverable } from './recover.ts';
 import type { Request } from './request.ts';
 import type { LastReceipt, Statements } from './statements.ts';
 
@@ -16,11 +17,21 @@ export type BatchFacts = {
   /** Whose each request is, as far as the books know it. */
   readonly owners: ReadonlyMap<string, string>;
   readonly openHolds: ReadonlyMap<string, OpenHold>;
-  /** By account; undefined where an account has none yet. */
+  /** Of the accounts whose money moves; undefined where one has none yet. */
   readonly lastReceipts: ReadonlyMap<string, LastReceipt | undefined>;
 };
 
-type Named = { readonly accounts: string; readonly requests: string };
+/** What a batch names, as lists in JSON. */
+type Named = {
+  readonly accounts: string;
+  readonly requests: string;
+  /** Those of the accounts that are paid, and those of the requests that end. */
+  readonly paid: string;
+  readonly ended: string;
+  readonly codes: string;
+};
+
+const NO_CODES = '[]';
 
 /** Called first in the transaction of a batch. */
 export type LockBatch = (batch: readonly Request[]) => Promise<BatchFacts>;
@@ -30,16 +41,22 @@ const DIALECT = new SQLiteAsyncDialect();
 export function createLockBatch(database: Database, statements: Statements): LockBatch {
   const listed = (name: keyof Named): SQL =>
     sql`select value from json_array_elements_text(cast(cast(${sql.placeholder(name)} as text) as json))`;
-  const accounts = sql`${listed('accounts')} union
-    select account_id from holds where request_id in (${listed('requests')})`;
+  const accountsOf = (accounts: keyof Named, requests: keyof Named): SQL =>
+    sql`${listed(accounts)} union
+      select account_id from holds where request_id in (${listed(requests)})`;
 
-  // Shared with every other batch, of all nodes; see `settled` of the store's contract.
+  // Nobody waits for it: it shows that the batch is open; see `settled` of the store's contract.
   const announce = database.prepare<object>(
     written(sql`select pg_advisory_xact_lock_shared(${sql.raw(LEDGER_AT_WORK)})`),
   );
-  const lock = database.prepare<Named, [accountId: string]>(
-    written(sql`select account_id from balances where account_id in (${accounts})
+  const lock = database.prepare<Named>(
+    written(sql`select account_id from balances
+      where account_id in (${accountsOf('accounts', 'requests')})
       order by account_id for update`),
+  );
+  const lockCodes = database.prepare<Named>(
+    written(sql`select digest from redemption_codes where digest in (${listed('codes')})
+      order by digest for update`),
   );
   // A statement of its own, because it has to see what was committed while the locks were waited for.
   const findHolds = database.prepare<
@@ -53,27 +70,27 @@ export function createLockBatch(database: Database, statements: Statements): Loc
   );
   const findReceipts = database.prepare<
     Named,
-    [accountId: string, sequence: bigint, hash: string, body: string]
+    [accountId: string, sequence: bigint | null, hash: string, body: string]
   >(
     written(sql`select b.account_id, r.sequence, r.hash, r.body from balances b
-      cross join lateral (select sequence, hash, body from receipts
-        where account_id = b.account_id order by sequence desc limit 1) r
-      where b.account_id in (${accounts})`),
+      left join lateral (select sequence, hash, body from receipts
+        where account_id = b.account_id order by sequence desc limit 1) r on true
+      where b.account_id in (${accountsOf('paid', 'ended')})`),
   );
 
   return async (batch) => {
     const named = await namesOf(batch, statements);
-    const [, locked, found, last] = await Promise.all([
+    const [, , , found, last] = await Promise.all([
       announce.run({}),
-      lock.all(named),
+      lock.run(named),
+      named.codes === NO_CODES ? undefined : lockCodes.run(named),
       findHolds.all(named),
       findReceipts.all(named),
     ]);
-    const lastReceipts = new Map<string, LastReceipt | undefined>(
-      locked.map(([accountId]) => [accountId, undefined]),
-    );
+    const lastReceipts = new Map<string, LastReceipt | undefined>();
     for (const [accountId, sequence, hash, body] of last) {
-      lastReceipts.set(accountId, { sequence: Number(sequence), hash, body });
+      const receipt = { sequence: Number(sequence), hash, body };
+      lastReceipts.set(accountId, sequence === null ? undefined : receipt);
     }
     const owners = new Map<string, string>();
     const openHolds = new Map<string, OpenHold>();
@@ -86,21 +103,36 @@ export function createLockBatch(database: Database, statements: Statements): Loc
   };
 }
 
-/** Whose balances and which holds a batch is about. */
 async function namesOf(batch: readonly Request[], statements: Statements): Promise<Named> {
   const accounts = new Set<string>();
   const requests = new Set<string>();
+  const paid = new Set<string>();
+  const ended = new Set<string>();
+  const codes = new Set<string>();
   for (const { name, command } of batch) {
     if (name === 'recover') {
       const open = await statements.openHoldsBefore(command.createdBefore);
-      for (const requestId of recoverable(open, command)) requests.add(requestId);
-    } else if (name === 'hold') {
-      accounts.add(command.accountId);
+      const next = recoverable(open, command).slice(0, RECOVER_MAX);
+      for (const requestId of next) ended.add(requestId);
+    } else if (name === 'credit' || name === 'redeem') {
+      paid.add(command.accountId);
+      if (name === 'redeem') codes.add(command.digest);
+    } else if (name === 'settle' || name === 'release') {
+      ended.add(command.requestId);
+    } else {
       requests.add(command.requestId);
-    } else if (name === 'credit' || name === 'redeem') accounts.add(command.accountId);
-    else requests.add(command.requestId);
+      if (name === 'hold') accounts.add(command.accountId);
+    }
   }
-  return { accounts: JSON.stringify([...accounts]), requests: JSON.stringify([...requests]) };
+  const listOf = (...names: readonly ReadonlySet<string>[]): string =>
+    JSON.stringify(names.flatMap((each) => [...each]));
+  return {
+    accounts: listOf(accounts, paid),
+    requests: listOf(requests, ended),
+    paid: listOf(paid),
+    ended: listOf(ended),
+    codes: listOf(codes),
+  };
 }
 
 function written(query: SQL): Query {

@@ -8,46 +8,34 @@ import type { Database } from '../store/database.ts';
 import { isStoreFailure } from '../store/error.ts';
 import type { BatchFacts } from './batch-facts.ts';
 import type {
-  CheckpointCommand,
-  CreditCommand,
-  CreditResult,
   DispatchCommand,
   ExtendCommand,
   HoldCommand,
   HoldResult,
-  RecoverCommand,
-  Recovered,
-  RedeemCommand,
-  RedeemResult,
-  ReleaseCommand,
-  SettleCommand,
-  Settlement,
+  Ledger,
 } from './contract.ts';
 import { createCredits } from './credits.ts';
 import { createEndHold } from './ending.ts';
 import { LedgerRefusal } from './error.ts';
 import type { Hold } from './hold-statements.ts';
 import { createOpenHolds } from './open-holds.ts';
-import { createPrices } from './prices.ts';
+import { createPrices, type PriceUse } from './prices.ts';
 import { createReceipts } from './receipts.ts';
 import { createRecover } from './recover.ts';
+import type { Request } from './request.ts';
 import type { Statements } from './statements.ts';
 
-export type Commands = {
-  readonly hold: (command: HoldCommand) => Promise<HoldResult>;
-  readonly dispatch: (command: DispatchCommand) => Promise<void>;
-  readonly extend: (command: ExtendCommand) => Promise<HoldResult>;
-  readonly checkpoint: (command: CheckpointCommand) => Promise<void>;
-  readonly settle: (command: SettleCommand) => Promise<Settlement>;
-  readonly release: (command: ReleaseCommand) => Promise<Settlement>;
-  readonly recover: (command: RecoverCommand) => Promise<readonly Recovered[]>;
-  readonly credit: (command: CreditCommand) => Promise<CreditResult>;
-  readonly redeem: (command: RedeemCommand) => Promise<RedeemResult>;
+export type Commands = Omit<Ledger, 'pending' | 'close'> & {
   /**
    * At the beginning of each transaction, inside it: somebody else may have written since. `facts`
    * are what was read under its locks, where there are locks.
    */
   readonly begin: (facts: BatchFacts | undefined) => void;
+  /**
+   * Writes down the prices that a batch is about to use for the first time: in one order for all
+   * nodes, and before anything else that another one may wait for.
+   */
+  readonly announce: (batch: readonly Request[]) => Promise<void>;
   /** After a rollback: what was written may be gone, so nothing counts as known any more. */
   readonly forget: () => void;
 };
@@ -83,7 +71,7 @@ export function createCommands(statements: Statements, savepoint: Database['save
   }
 
   async function hold(command: HoldCommand): Promise<HoldResult> {
-    const { requestId, accountId, amount, nowMs } = command;
+    const { requestId, accountId, amount } = command;
     const left = await statements.reserve(accountId, amount);
     if (left === undefined) {
       return (
@@ -96,7 +84,7 @@ export function createCommands(statements: Statements, savepoint: Database['save
     const opened = newHold(command);
     if (await statements.insertHold(opened)) {
       openHolds.opened(requestId, opened);
-      await prices.remember(command.price, command.model, nowMs);
+      await prices.remember(command);
       return { ok: true, available: left };
     }
     await statements.reserve(accountId, -amount);
@@ -118,14 +106,15 @@ export function createCommands(statements: Statements, savepoint: Database['save
 
   async function dispatch({ requestId, served, nowMs }: DispatchCommand): Promise<void> {
     const { model, upstream, price } = served;
-    await prices.remember(price, model, nowMs);
-    await statements.dispatchHold({
+    await prices.remember({ ...served, nowMs });
+    const isOpen = await statements.dispatchHold({
       requestId,
       upstream,
       modelServed: model,
       priceVersionServed: price.version,
       dispatchedAt: nowMs,
     });
+    if (!isOpen) throw new LedgerRefusal('There is no open hold with this request id.');
   }
 
   async function extend({ requestId, amount }: ExtendCommand): Promise<HoldResult> {
@@ -169,8 +158,16 @@ export function createCommands(statements: Statements, savepoint: Database['save
     recover: createRecover({ statements, prices, endHold, attempt }),
     ...createCredits({ statements, appendReceipt: receipts.append }),
     begin,
+    announce: (batch) => prices.announce(batch.flatMap(pricesOf)),
     forget,
   };
+}
+
+/** The price that a command names. */
+function pricesOf({ command }: Request): PriceUse[] {
+  if ('price' in command) return [command];
+  if (!('served' in command) || command.served === undefined) return [];
+  return [{ ...command.served, nowMs: command.nowMs }];
 }
 
 function newHold(command: HoldCommand): Hold {

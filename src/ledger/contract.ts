@@ -32,11 +32,16 @@ export type HoldResult = { readonly ok: boolean; readonly available: Micro };
 /** Who serves, or is asked to. */
 export type Served = { readonly model: string; readonly upstream: string; readonly price: Price };
 
-/** An upstream is about to be asked; said again for every further attempt. */
+/**
+ * An upstream is about to be asked; said again for every further attempt. Refused where the hold has
+ * ended.
+ */
 export type DispatchCommand = {
   readonly requestId: string;
   readonly served: Served;
   readonly nowMs: number;
+  /** Whether the answer waits for it. */
+  readonly isAwaited?: boolean;
 };
 
 /** Raises a hold to `amount` in all; one that is as large already stays as it is. */
@@ -148,8 +153,8 @@ export type Balance = { readonly posted: Micro; readonly held: Micro; readonly a
 
 /**
  * The only writer of money. Every command answers when its transaction is on disk, in the order in
- * which they were given. A promise rejects with `LedgerUnavailable` when the database failed or too
- * many commands wait, and with `LedgerRefusal` when the command cannot be carried out (unknown
+ * which they were given. A promise rejects with `LedgerUnavailable` when the database failed, or too
+ * many commands wait or this one did for too long, and with `LedgerRefusal` when the command cannot be carried out (unknown
  * account or request, an amount out of range); then nothing was changed.
  */
 export type Ledger = {

@@ -43,7 +43,7 @@ export function createEndHold(parts: {
     const [isEnded, left] = await together([
       statements.endHold({ requestId, amount, phase, endedAt: nowMs }),
       statements.spend(ended.accountId, amount, debited),
-      served === undefined ? undefined : prices.remember(served.price, served.model, nowMs),
+      served === undefined ? undefined : prices.remember({ ...served, nowMs }),
     ]);
     assert(isEnded, 'a hold that is known to be open is open');
     assert(left !== undefined, 'a hold has an account with a balance');
@@ -69,34 +69,32 @@ export function createEndHold(parts: {
     });
   }
 
-  async function book(
+  function book(
     requestId: string,
     accountId: string,
-    amounts: Amounts,
+    { debited, loss }: Amounts,
     at: number,
-  ): Promise<void> {
-    if (amounts.debited > 0n) {
-      await statements.insertTransfer({
-        transferId: `settle:${requestId}`,
-        ledgerAccount: 'operator:revenue',
-        counterAccount: `customer:${accountId}`,
-        amount: amounts.debited,
-        kind: 'settle',
-        at,
-        reason: null,
-      });
-    }
-    if (amounts.loss > 0n) {
-      await statements.insertTransfer({
-        transferId: `loss:${requestId}`,
-        ledgerAccount: 'operator:revenue',
-        counterAccount: 'operator:loss',
-        amount: amounts.loss,
-        kind: 'loss',
-        at,
-        reason: null,
-      });
-    }
+  ): Awaitable<unknown> {
+    const fromRevenue = { ledgerAccount: 'operator:revenue', at, reason: null };
+    const taken =
+      debited > 0n
+        ? statements.insertTransfer({
+            ...fromRevenue,
+            transferId: `settle:${requestId}`,
+            counterAccount: `customer:${accountId}`,
+            amount: debited,
+            kind: 'settle',
+          })
+        : undefined;
+    if (loss === 0n) return taken;
+    const lost = statements.insertTransfer({
+      ...fromRevenue,
+      transferId: `loss:${requestId}`,
+      counterAccount: 'operator:loss',
+      amount: loss,
+      kind: 'loss',
+    });
+    return together([taken, lost]);
   }
 
   function record(ended: OpenHold, command: ReleaseCommand, amounts: Amounts): Awaitable<unknown> {
@@ -133,34 +131,35 @@ export function createEndHold(parts: {
     });
   }
 
-  async function receipt(
+  function receipt(
     ended: OpenHold,
     command: ReleaseCommand,
     amounts: Amounts,
     left: { readonly posted: Micro; readonly available: Micro },
-  ): Promise<void> {
-    const price = await prices.read(ended.priceVersion);
+  ): Awaitable<void> {
     const servedPrice = command.served?.price;
-    await appendReceipt({
-      kind: 'request',
-      accountId: ended.accountId,
-      requestId: command.requestId,
-      startedAt: ended.createdAt,
-      endedAt: command.nowMs,
-      model: ended.model,
-      modelServed: command.served?.model ?? null,
-      outcome: command.outcome,
-      usage: command.usage,
-      price,
-      priceServed: servedPrice?.version === price.version ? null : (servedPrice ?? null),
-      held: ended.amount,
-      charged: amounts.charge,
-      debited: amounts.debited,
-      loss: amounts.loss,
-      usdPerMillion: command.usdPerMillion,
-      posted: left.posted,
-      available: left.available,
-    });
+    return andThen(prices.read(ended.priceVersion), (price) =>
+      appendReceipt({
+        kind: 'request',
+        accountId: ended.accountId,
+        requestId: command.requestId,
+        startedAt: ended.createdAt,
+        endedAt: command.nowMs,
+        model: ended.model,
+        modelServed: command.served?.model ?? null,
+        outcome: command.outcome,
+        usage: command.usage,
+        price,
+        priceServed: servedPrice?.version === price.version ? null : (servedPrice ?? null),
+        held: ended.amount,
+        charged: amounts.charge,
+        debited: amounts.debited,
+        loss: amounts.loss,
+        usdPerMillion: command.usdPerMillion,
+        posted: left.posted,
+        available: left.available,
+      }),
+    );
   }
 
   /** What the settle or release that came first had booked. */

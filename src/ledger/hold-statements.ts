@@ -139,7 +139,8 @@ export function prepareHoldStatements(database: Database) {
   return {
     /** Answers whether the hold is new; one with this request id stays as it is. */
     insertHold: (hold: Hold) => andThen(insert.run(hold), isOne),
-    dispatchHold: dispatch.run,
+    /** Answers whether there was an open one. */
+    dispatchHold: async (command: Dispatch) => isOne(await dispatch.run(command)),
     checkpointHold: async (command: CheckpointCommand) => {
       await checkpoint.run(command);
     },

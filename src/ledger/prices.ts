@@ -6,9 +6,17 @@ import type { Awaitable } from '../core/awaitable.ts';
 import type { Price } from '../core/price.ts';
 import type { Statements } from './statements.ts';
 
+/** A price, for which model, and when. */
+export type PriceUse = { readonly price: Price; readonly model: string; readonly nowMs: number };
+
 export type Prices = {
   /** Writes a version down when it is first used, and refuses another meaning for its name. */
-  readonly remember: (price: Price, model: string, nowMs: number) => Awaitable<void>;
+  readonly remember: (use: PriceUse) => Awaitable<void>;
+  /**
+   * Writes down those that are not known, in the order of their versions, so that no two nodes wait
+   * for each other; what they mean is looked at when each is used.
+   */
+  readonly announce: (uses: readonly PriceUse[]) => Promise<void>;
   /** The numbers of a version that a hold names. */
   readonly read: (version: string) => Awaitable<Price>;
   /** After a rollback: what was written may be gone, so nothing counts as known any more. */
@@ -18,9 +26,9 @@ export type Prices = {
 export function createPrices(statements: Statements): Prices {
   const known = new Map<string, Price>();
 
-  async function insert(price: Price, model: string, nowMs: number): Promise<void> {
+  function insert({ price, model, nowMs }: PriceUse): Promise<void> {
     const { version, input, cachedInput, cacheWrite, output } = price;
-    await statements.insertPriceVersion({
+    return statements.insertPriceVersion({
       version,
       model,
       input,
@@ -29,6 +37,11 @@ export function createPrices(statements: Statements): Prices {
       output,
       firstUsedAt: nowMs,
     });
+  }
+
+  async function insertAndKnow(use: PriceUse): Promise<void> {
+    const { version, input, cachedInput, cacheWrite, output } = use.price;
+    await insert(use);
     const found = await find(version);
     const same =
       found.input === input &&
@@ -53,8 +66,15 @@ export function createPrices(statements: Statements): Prices {
   }
 
   return {
-    remember: (price, model, nowMs) =>
-      known.has(price.version) ? undefined : insert(price, model, nowMs),
+    remember: (use) => (known.has(use.price.version) ? undefined : insertAndKnow(use)),
+    async announce(uses) {
+      const unknown = new Map<string, PriceUse>();
+      for (const use of uses) {
+        if (!known.has(use.price.version)) unknown.set(use.price.version, use);
+      }
+      const inOrder = [...unknown].sort(([one], [other]) => (one < other ? -1 : 1));
+      for (const [, use] of inOrder) await insert(use);
+    },
     read: (version) => known.get(version) ?? readAndKnow(version),
     forget: () => known.clear(),
   };

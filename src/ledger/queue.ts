@@ -23,6 +23,8 @@ export type QueueOptions = {
   readonly onTrouble?: ((trouble: LedgerTrouble) => void) | undefined;
   /** Told of each batch that was answered: its commands, and the time from post to answer. */
   readonly onBatch?: ((size: number, durationMs: number) => void) | undefined;
+  /** In place of the default, for tests. */
+  readonly turnMs?: number | undefined;
 };
 
 export type Queue = {
@@ -41,12 +43,16 @@ type Waiting = {
   readonly request: Request;
   readonly resolve: (result: unknown) => void;
   readonly reject: (error: Error) => void;
+  readonly askedAt: number;
   /** It has failed and is tried again; its caller waits. */
   kept: boolean;
 };
 
 /** Commands that may wait for the disk; above it, new promises are not made. */
 export const WAITING_MAX = 10_000;
+
+/** How long whoever asks for something new waits for a turn; a database that stalls takes no more. */
+const TURN_MS = 5_000;
 
 /** How long what nobody waits for may wait for a batch to ride along with: it spares a sync. */
 const UNHURRIED_MS = 20;
@@ -57,7 +63,8 @@ const RETRY_LAST_MS = 5_000;
 /** For what was posted to be answered when the ledger is closed. */
 const CLOSE_MS = 10_000;
 
-export function createQueue({ post, onTrouble = () => undefined, onBatch }: QueueOptions): Queue {
+export function createQueue(options: QueueOptions): Queue {
+  const { post, onTrouble = () => undefined, onBatch, turnMs = TURN_MS } = options;
   const waiting: Waiting[] = [];
   const posted: Waiting[] = [];
   const kept: Waiting[] = [];
@@ -78,7 +85,8 @@ export function createQueue({ post, onTrouble = () => undefined, onBatch }: Queu
     }
     return new Promise((resolve, reject) => {
       // The contract says what each request is answered with.
-      waiting.push({ request, resolve: resolve as Waiting['resolve'], reject, kept: false });
+      const own = { request, resolve: resolve as Waiting['resolve'], reject, kept: false };
+      waiting.push({ ...own, askedAt: performance.now() });
       if (isUnhurried(request)) unhurriedTimer ??= setTimeout(flushSoon, UNHURRIED_MS);
       else flushSoon();
     });
@@ -95,10 +103,19 @@ export function createQueue({ post, onTrouble = () => undefined, onBatch }: Queu
     flushing = false;
     clearTimeout(unhurriedTimer);
     unhurriedTimer = undefined;
-    const batch = waiting.splice(0, BATCH_MAX);
-    posted.push(...batch);
     postedAt = performance.now();
+    const batch = waiting.splice(0, BATCH_MAX).filter(isInTime);
+    posted.push(...batch);
     if (batch.length > 0) post(batch.map(({ request }) => request));
+    else goOn();
+  }
+
+  /** What belongs to a request under way is never too late. */
+  function isInTime({ request, askedAt, reject }: Waiting): boolean {
+    const isNew = isRefusable(request) && request.name !== 'extend';
+    if (!isNew || postedAt - askedAt <= turnMs) return true;
+    reject(new LedgerUnavailable(`The command has waited for the disk for ${turnMs} ms.`));
+    return false;
   }
 
   function answered(answers: readonly Answer[]): void {
@@ -238,8 +255,9 @@ function promisedFor({ name, command }: Request): string | undefined {
 }
 
 /** A crash before it is written costs the gateway what it would have told, and no customer. */
-function isUnhurried({ name }: Request): boolean {
-  return name === 'dispatch' || name === 'checkpoint';
+function isUnhurried(request: Request): boolean {
+  if (request.name === 'dispatch') return request.command.isAwaited !== true;
+  return request.name === 'checkpoint';
 }
 
 /** Whether it asks for something new; what tells of a request under way is always taken. */

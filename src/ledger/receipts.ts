@@ -23,7 +23,7 @@ type Link = 'sequence' | 'previous';
 /** What a receipt says, but for its place in the chain. */
 export type ReceiptFacts = Omit<RequestReceipt, Link> | Omit<MovementReceipt, Link>;
 
-export type AppendReceipt = (facts: ReceiptFacts) => Promise<void>;
+export type AppendReceipt = (facts: ReceiptFacts) => Awaitable<void>;
 
 type Head = {
   readonly sequence: number;
@@ -48,9 +48,12 @@ export function createReceipts(statements: Statements): {
     return heads.get(accountId) ?? andThen(statements.lastReceipt(accountId), headAt);
   }
 
-  async function append(facts: ReceiptFacts): Promise<void> {
+  function append(facts: ReceiptFacts): Awaitable<void> {
+    return andThen(headOf(facts.accountId), (head) => appendTo(head, facts));
+  }
+
+  function appendTo(head: Head, facts: ReceiptFacts): Awaitable<void> {
     const { accountId } = facts;
-    const head = await headOf(accountId);
     const sequence = head.sequence + 1;
     const posted = head.posted === undefined ? facts.posted : head.posted + movedBy(facts);
     const available = facts.available < posted ? facts.available : posted;
@@ -58,15 +61,17 @@ export function createReceipts(statements: Statements): {
     const receipt: AccountReceipt = { ...facts, ...link };
     const body = receiptBody(receipt);
     const digest = hash('sha256', body, 'hex');
-    await statements.insertReceipt({
+    const row = {
       accountId,
       sequence,
       subject: receipt.kind === 'request' ? receipt.requestId : receipt.transferId,
       at: receipt.kind === 'request' ? receipt.endedAt : receipt.at,
       body,
       hash: digest,
+    };
+    return andThen(statements.insertReceipt(row), () => {
+      heads.set(accountId, { sequence, hash: digest, posted });
     });
-    heads.set(accountId, { sequence, hash: digest, posted });
   }
 
   return {

@@ -16,8 +16,8 @@ import type { Hold } from './hold-statements.ts';
 import type { Prices } from './prices.ts';
 import type { Statements } from './statements.ts';
 
-/** Holds that one command ends: a start after a crash must not keep one transaction open for long. */
-export const RECOVER_MAX = 500;
+/** Holds that one command ends: others wait for its transaction, and for the accounts of these. */
+export const RECOVER_MAX = 100;
 
 export function createRecover(parts: {
   readonly statements: Statements;

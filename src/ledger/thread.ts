@@ -4,6 +4,7 @@
 
 import { connectDatabase } from '../store/connect.ts';
 import type { SyncMode } from '../store/database.ts';
+import type { HoldResult } from './contract.ts';
 import { createGroup, type Group } from './group.ts';
 import { type Answer, createWriter, type Request } from './writer.ts';
 
@@ -30,7 +31,7 @@ type Opened = {
 
 type Client = {
   readonly port: MessagePort;
-  /** The requests whose hold it has taken and not ended. */
+  /** The requests whose hold it has and has not ended. */
   readonly open: Set<string>;
 };
 
@@ -68,14 +69,17 @@ function add(number: number, port: MessagePort): void {
   port.onmessage = ({ data }) => {
     const batch: readonly Request[] = data;
     opened?.group(batch, (answers) => {
-      for (const [index, { name, command }] of batch.entries()) {
-        if (answers[index]?.ok !== true) continue;
-        if (name === 'hold') client.open.add(command.requestId);
-        else if (name === 'settle' || name === 'release') client.open.delete(command.requestId);
-      }
+      for (const [index, request] of batch.entries()) note(client, request, answers[index]);
       port.postMessage(answers);
     });
   };
+}
+
+function note(client: Client, { name, command }: Request, answer: Answer | undefined): void {
+  if (answer?.ok !== true) return;
+  if (name === 'settle' || name === 'release') client.open.delete(command.requestId);
+  // Where the balance did not suffice there is no hold.
+  if (name === 'hold' && (answer.result as HoldResult).ok) client.open.add(command.requestId);
 }
 
 /** After all that it has posted is written. */

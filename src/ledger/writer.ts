@@ -77,45 +77,42 @@ export function createWriter(database: Database): Writer {
       const facts = await lock?.(batch);
       commands.begin(facts);
       if (!isWhole) return performInTurn(batch, applyAlone);
-      return facts === undefined ? performInTurn(batch, apply) : performTogether(batch, facts);
+      if (facts === undefined) return performInTurn(batch, apply);
+      await commands.announce(batch);
+      return performTogether(batch, facts);
     });
   }
 
-  /** The same commands again say what became of them: each is booked once, by its id. */
-  async function writeSurely(
-    batch: readonly Request[],
-    isWhole: boolean,
-  ): Promise<readonly Answer[]> {
-    for (let tries = 1; ; tries += 1) {
+  /**
+   * The same commands again say what became of a commit: each is booked once, by its id. Where that
+   * cannot be found out, it stays unknown, whatever has failed since.
+   */
+  async function writeSurely(batch: readonly Request[]): Promise<readonly Answer[]> {
+    let isWhole = true;
+    let unknown: unknown;
+    for (let tries = 1; ; ) {
       try {
         return await write(batch, isWhole);
       } catch (cause) {
         commands.forget();
-        const isWorthMore = isDeadlock(cause) || isUnknownOutcome(cause);
-        if (!isWorthMore || tries === TRIES_MAX) throw cause;
+        if (isUnknownOutcome(cause)) unknown = cause;
+        if (isWhole && !isStoreFailure(cause)) {
+          // Refusals are rare, so only a batch that has one pays for keeping its commands apart.
+          isWhole = false;
+          continue;
+        }
+        const isWorthMore = isUnknownOutcome(cause) || isDeadlock(cause);
+        if (!isWorthMore || tries === TRIES_MAX) return unavailable(batch, unknown ?? cause);
         await Bun.sleep(tries * RETRY_MS);
+        tries += 1;
       }
-    }
-  }
-
-  async function writeWhole(batch: readonly Request[]): Promise<readonly Answer[]> {
-    try {
-      return await writeSurely(batch, true);
-    } catch (cause) {
-      if (isStoreFailure(cause)) return unavailable(batch, cause);
-    }
-    // Refusals are rare, so only a batch that has one pays for keeping its commands apart.
-    try {
-      return await writeSurely(batch, false);
-    } catch (cause) {
-      return unavailable(batch, cause);
     }
   }
 
   /** What is known of the books belongs to one batch at a time, until it is written or undone. */
   let last: Promise<unknown> = Promise.resolve();
   return (batch) => {
-    const written = last.then(() => writeWhole(batch));
+    const written = last.then(() => writeSurely(batch));
     last = written;
     return written;
   };

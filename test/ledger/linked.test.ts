@@ -73,6 +73,8 @@ test('of a thread that has died the ledger knows what it has left open, and ends
   await two.ledger.hold(holdOf('d', 'ada', 100n));
   await one.ledger.settle(settleOf('a', 10n));
   await one.ledger.release(releaseOf('b'));
+  // The balance does not suffice for it: there is no hold.
+  expect((await one.ledger.hold(holdOf('dear', 'ada', 10_000n))).ok).toBe(false);
   // What it had posted when it died is still written, and belongs to what it has left.
   const last = one.ledger.hold(holdOf('e', 'ada', 100n));
   await new Promise((resolve) => setImmediate(resolve));

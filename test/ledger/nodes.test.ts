@@ -2,12 +2,24 @@
 // and never in a circle, each movement is booked once, and a commit that nobody answered is found out.
 
 import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { sql } from 'drizzle-orm';
 import { createBooks } from '../../src/ledger/books.ts';
+import { createHistory } from '../../src/ledger/history.ts';
 import { createLedger } from '../../src/ledger/ledger.ts';
 import { createWriter, type Request } from '../../src/ledger/writer.ts';
 import type { Database } from '../../src/store/contract.ts';
+import { priceVersions, redemptionCodes } from '../../src/store/money-tables.ts';
 import { openPostgres } from '../../src/store/postgres/database.ts';
-import { addAccount, creditOf, holdOf, releaseOf, settleOf } from '../support/ledger.ts';
+import { LEDGER_AT_WORK } from '../../src/store/postgres/locks.ts';
+import {
+  addAccount,
+  creditOf,
+  holdOf,
+  NOW,
+  PRICE,
+  releaseOf,
+  settleOf,
+} from '../support/ledger.ts';
 import { newPostgresUrl } from '../support/postgres-database.ts';
 import { type ReplyProxy, startReplyProxy } from '../support/reply-proxy.ts';
 import { describeWithServices } from '../support/services.ts';
@@ -105,5 +117,112 @@ describeWithServices('several ledgers over one database', ['PostgreSQL'], () => 
       expect(await books.audit()).toEqual([]);
       await node.close();
     },
+    20_000,
   );
+
+  /** How many transactions wait for a lock. */
+  async function waiting(): Promise<number> {
+    const query = sql`select 1 as it from pg_locks where not granted
+      and pid in (select pid from pg_stat_activity where datname = current_database())`;
+    return (await database.rows(query)).length;
+  }
+
+  async function untilOneWaits(): Promise<void> {
+    while ((await waiting()) === 0) await Bun.sleep(1);
+  }
+
+  /** A writer that counts its transactions. */
+  function countedWriter() {
+    const node = openPostgres({ url, max: 2 });
+    let transactions = 0;
+    const write = createWriter({
+      ...node,
+      concurrently: (work) => {
+        transactions += 1;
+        return node.concurrently(work);
+      },
+    });
+    return { write, transactions: () => transactions, close: node.close };
+  }
+
+  // What another node's batch has written is waited for, in the order that it keeps too.
+  test('wait for new prices in one order, whichever account names which of them', async () => {
+    const [one, other] = ['price_a', 'price_b'].map((version) => ({ ...PRICE, version }));
+    const [first = '', second = ''] = ACCOUNTS;
+    const ledger = createLedger({ database });
+    for (const account of [first, second])
+      await ledger.credit(creditOf(`prices-${account}`, account, 10n));
+    const node = countedWriter();
+    const row = (price = PRICE) => ({ ...price, model: 'swift-1', firstUsedAt: NOW });
+    const written = await database.concurrently(async (tx) => {
+      await tx.insert(priceVersions).values(row(one));
+      const batch = node.write([
+        { name: 'hold', command: { ...holdOf('req_b', first, 1n), price: other ?? PRICE } },
+        { name: 'hold', command: { ...holdOf('req_a', second, 1n), price: one ?? PRICE } },
+      ]);
+      await untilOneWaits();
+      await tx.insert(priceVersions).values(row(other));
+      return { batch };
+    });
+    expect(await written.batch).toMatchObject([{ ok: true }, { ok: true }]);
+    expect(node.transactions()).toBe(1);
+    await node.close();
+    await ledger.close();
+  });
+
+  test('wait for codes in one order, whichever account redeems which of them', async () => {
+    const [first = '', second = ''] = ACCOUNTS;
+    const code = { masked: 'm', amount: 1n, reason: 'gift', createdAt: NOW };
+    await database.db
+      .insert(redemptionCodes)
+      .values(['code-a', 'code-b'].map((digest) => ({ ...code, digest })));
+    const node = countedWriter();
+    const take = (digest: string) =>
+      database.rows(sql`select 1 as it from redemption_codes where digest = ${digest} for update`);
+    const written = await database.concurrently(async () => {
+      await take('code-a');
+      const batch = node.write([
+        { name: 'redeem', command: { digest: 'code-b', accountId: first, nowMs: NOW } },
+        { name: 'redeem', command: { digest: 'code-a', accountId: second, nowMs: NOW } },
+      ]);
+      await untilOneWaits();
+      await take('code-b');
+      return { batch };
+    });
+    const redeemed = { ok: true, result: { kind: 'redeemed' } };
+    expect(await written.batch).toMatchObject([redeemed, redeemed]);
+    expect(node.transactions()).toBe(1);
+    await node.close();
+  });
+
+  test('go on while somebody waits for those that are open', async () => {
+    const [first = ''] = ACCOUNTS;
+    const ledger = createLedger({ database });
+    const history = createHistory(database);
+    const ended = Promise.withResolvers<void>();
+    const open = Promise.withResolvers<void>();
+    // A batch as another node has it: it has its lock, and is not committed.
+    const batch = database.concurrently(async () => {
+      await database.rows(sql`select pg_advisory_xact_lock_shared(${sql.raw(LEDGER_AT_WORK)})`);
+      open.resolve();
+      await ended.promise;
+    });
+    await open.promise;
+    let isKnown = false;
+    const mark = history.mark().finally(() => {
+      isKnown = true;
+    });
+    const credits = ['go-1', 'go-2', 'go-3'].map((id) => ledger.credit(creditOf(id, first, 1n)));
+    let isGoing = true;
+    const going = Promise.all(credits).finally(() => {
+      isGoing = false;
+    });
+    while (isGoing) expect(await waiting()).toBe(0);
+    await going;
+    expect(isKnown).toBe(false);
+    ended.resolve();
+    await batch;
+    expect(await mark).toBe(await history.mark());
+    await ledger.close();
+  });
 });

@@ -256,12 +256,13 @@ describe('when the database cannot be written', () => {
 
 describe('a queue whose writer does not answer', () => {
   /** A queue, the batches that it has posted so far, and a way to answer the last one. */
-  function silentQueue() {
+  function silentQueue(turnMs?: number) {
     const batches: (readonly Request[])[] = [];
     const troubles: string[] = [];
     const queue = createQueue({
       post: (batch) => void batches.push(batch),
       onTrouble: ({ kind, requestId }) => troubles.push(`${kind} ${requestId}`),
+      turnMs,
     });
     const answer = () => {
       const last = batches.at(-1) ?? [];
@@ -362,6 +363,41 @@ describe('a queue whose writer does not answer', () => {
     await until(() => batches.at(-1)?.length === 1);
     answer();
     expect(await again).toEqual({ ok: true, available: 1n });
+  });
+
+  test('makes no promise that has waited for its turn for too long, and keeps the others', async () => {
+    const { ledger, batches, answer } = silentQueue(20);
+    void ledger.hold(holdOf('r1', 'ada', 1n));
+    await until(() => batches.length === 1);
+    const late = Array.from({ length: 300 }, (_, n) =>
+      outcomeOf(ledger.hold(holdOf(`late-${n}`, 'ada', 1n))),
+    );
+    const settled = ledger.settle(settleOf('r0', 1n));
+    void ledger.extend({ requestId: 'r0', amount: 2n });
+    await new Promise((next) => setTimeout(next, 40));
+    const inTime = ledger.hold(holdOf('r2', 'ada', 1n));
+    answer();
+    const refused = 'LedgerUnavailable: The command has waited for the disk for 20 ms.';
+    expect(new Set(await Promise.all(late))).toEqual(new Set([refused]));
+    await until(() => batches.length === 2);
+    expect(batches[1]?.map(({ name }) => name)).toEqual(['settle', 'extend', 'hold']);
+    answer();
+    expect([await settled, await inTime]).toEqual([nothing, { ok: true, available: 1n }]);
+    expect(ledger.pending()).toBe(0);
+  });
+
+  test('closes where all that waits is too late', async () => {
+    const { ledger, batches, answer } = silentQueue(1);
+    void ledger.hold(holdOf('r1', 'ada', 1n));
+    await until(() => batches.length === 1);
+    const late = Array.from({ length: 300 }, (_, n) =>
+      outcomeOf(ledger.hold(holdOf(`late-${n}`, 'ada', 1n))),
+    );
+    await new Promise((next) => setTimeout(next, 5));
+    const closed = ledger.close();
+    answer();
+    expect(await closed).toBe(0);
+    expect((await Promise.all(late)).length).toBe(300);
   });
 
   test('posts what was promised again when the writer is lost, and nothing else', async () => {

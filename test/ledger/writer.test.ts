@@ -4,6 +4,7 @@
 import { expect, test } from 'bun:test';
 import type { Request } from '../../src/ledger/writer.ts';
 import { createWriter } from '../../src/ledger/writer.ts';
+import { PostgresFailure, UnknownOutcome } from '../../src/store/postgres/error.ts';
 import { failStore, temporaryDirectory } from '../support/database.ts';
 import {
   addAccount,
@@ -73,6 +74,30 @@ test('a disk that fails in the middle of a batch undoes all of it, whatever else
   const failed = { ok: false, error: { name: 'LedgerUnavailable' } };
   expect(await write(batch)).toMatchObject([failed, failed]);
   expect((await open.books.balance('ada')).posted).toBe(10n);
+  await closeBooks(open);
+});
+
+test('a commit whose outcome nobody knows stays unknown, whatever fails when it is asked for', async () => {
+  const open = await openBooks(directory);
+  await fundAccount(open, 'ada', 10n);
+  const failures = [
+    new UnknownOutcome('CONNECTION_CLOSED', 'cut'),
+    new PostgresFailure('57P03', 'starting up'),
+  ];
+  const write = createWriter({
+    ...open.database,
+    async concurrently(work) {
+      const [failure] = failures.splice(0, 1);
+      if (failure === undefined) return open.database.concurrently(work);
+      if (failure instanceof UnknownOutcome) await open.database.concurrently(work);
+      throw failure;
+    },
+  });
+  const hold: Request = { name: 'hold', command: holdOf('r1', 'ada', 4n) };
+  // Who is told so takes it back.
+  expect(await write([hold])).toMatchObject([{ ok: false, error: { silent: true } }]);
+  expect(await open.books.balance('ada')).toMatchObject({ held: 4n });
+  expect(await write([hold])).toMatchObject([{ ok: true, result: { ok: true, available: 6n } }]);
   await closeBooks(open);
 });
 

@@ -138,12 +138,16 @@ export function createModel(codes: readonly ModelCode[] = []) {
         return recover(step);
       case 'redeem':
         return redeem(step);
-      case 'dispatch':
+      case 'dispatch': {
+        const found = holds.get(step.id);
+        if (found === undefined || found.end !== undefined) return 'refused';
+        found.cheap = step.cheap;
+        return 'done';
+      }
       case 'checkpoint': {
         const found = holds.get(step.id);
-        if (found?.end !== undefined || found === undefined) return 'done';
-        if (step.kind === 'dispatch') found.cheap = step.cheap;
-        else if (found.cheap !== undefined) found.output = Math.max(found.output, step.output);
+        if (found === undefined || found.end !== undefined) return 'done';
+        if (found.cheap !== undefined) found.output = Math.max(found.output, step.output);
         return 'done';
       }
     }

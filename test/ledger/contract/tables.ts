@@ -219,7 +219,7 @@ const TABLES: Record<string, string> = {
     phase r3               -> settled recovered 100 50
     settle r3 60           -> debited 45, lost 0, 815 available
     release r1             -> debited 0, lost 0, 815 available
-    dispatch r1 full       -> done
+    dispatch r1 full       -> LedgerRefusal: There is no open hold with this request id.
     checkpoint r3 99       -> done
     phase r1               -> released recovered 0 0
     phase r3               -> settled recovered 100 50

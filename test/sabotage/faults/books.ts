@@ -162,8 +162,8 @@ export const BOOKS: readonly Fault[] = [
     edits: [
       {
         file: 'src/ledger/ending.ts',
-        find: 'if (amounts.loss > 0n) {',
-        put: 'if (amounts.loss < 0n) {',
+        find: 'if (loss === 0n) return taken;',
+        put: 'if (loss >= 0n) return taken;',
       },
     ],
     tests: CONTRACT,
@@ -198,13 +198,8 @@ export const BOOKS: readonly Fault[] = [
     edits: [
       {
         file: 'src/ledger/receipts.ts',
-        find: '    await statements.insertReceipt({',
-        put: '    const row: Parameters<typeof statements.insertReceipt>[0] = {',
-      },
-      {
-        file: 'src/ledger/receipts.ts',
-        find: '      hash: digest,\n    });',
-        put: '      hash: digest,\n    };\n    setImmediate(() => void statements.insertReceipt(row));',
+        find: 'return andThen(statements.insertReceipt(row), () => {',
+        put: 'setImmediate(() => void statements.insertReceipt(row));\n    return andThen(undefined, () => {',
       },
     ],
     tests: ['test/ledger/writer.test.ts'],
