@@ -6,6 +6,7 @@ import { SLICE_TOKENS } from '../core/price.ts';
 import type { Database } from '../store/database.ts';
 import { holds, usageRecords } from '../store/money-tables.ts';
 import { smaller } from '../store/portable.ts';
+import { lastUsageRow } from './usage-records.ts';
 
 /** Holds that are looked through for those of the last minute, latest first: 4,000 a second. */
 const RECENT_HOLDS_MAX = 240_000;
@@ -83,11 +84,6 @@ export function createHistory(database: Database): History {
     .orderBy(desc(holds.createdAt))
     .prepare();
 
-  const latest = db
-    .select({ mark: sql`coalesce(max(rowid), 0)`.mapWith(Number) })
-    .from(usageRecords)
-    .prepare();
-
   const used = db
     .select({
       tokens:
@@ -109,16 +105,15 @@ export function createHistory(database: Database): History {
   return {
     admittedSince: (sinceMs, accountId) =>
       accountId === undefined ? admitted.all({ sinceMs }) : admittedOne.all({ sinceMs, accountId }),
-    mark: joined(async () => (await database.settled(() => latest.get()))?.mark ?? 0),
+    mark: joined(() => database.settled(() => lastUsageRow(database))),
     usedBefore: async (accountId, { fromMs, untilMs }, mark) =>
       (await used.get({ accountId, fromMs, untilMs, mark }))?.tokens ?? 0,
   };
 }
 
 /**
- * Whoever asks while an answer is on its way gets the next one, together with all others who wait:
- * each answer stops the ledgers of all nodes for an instant, and a Redis that has forgotten
- * everything makes every account ask at once.
+ * Whoever asks while an answer is on its way gets the next one, together with all others who wait: a
+ * Redis that has forgotten everything makes every account ask at once.
  */
 function joined<T>(ask: () => Promise<T>): () => Promise<T> {
   let running: Promise<T> | undefined;

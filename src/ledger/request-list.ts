@@ -10,6 +10,7 @@ import { unindexed } from '../store/portable.ts';
 import { createPause } from './pauses.ts';
 import { createCandidates, type RequestEnding, type RequestKind } from './series/candidates.ts';
 import { endUserOfRecord, HOUR_MS, modelOfRecord, rowOfRecord } from './series/figures.ts';
+import { USAGE_OF_RECORD } from './usage-records.ts';
 
 export type ListedRequest = {
   readonly requestId: string;
@@ -69,12 +70,7 @@ const COLUMNS = {
   modelRequested: usageRecords.modelRequested,
   modelServed: usageRecords.modelServed,
   outcome: usageRecords.outcome,
-  inputTokens: usageRecords.inputTokens,
-  cachedInputTokens: usageRecords.cachedInputTokens,
-  cacheWriteTokens: usageRecords.cacheWriteTokens,
-  outputTokens: usageRecords.outputTokens,
-  reasoningTokens: usageRecords.reasoningTokens,
-  usageBasis: usageRecords.usageBasis,
+  ...USAGE_OF_RECORD,
   charged: usageRecords.charged,
   debited: usageRecords.debited,
   loss: usageRecords.loss,

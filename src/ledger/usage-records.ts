@@ -66,18 +66,23 @@ export async function* eachUsedRequest(
   }
 }
 
-const USED = {
-  startedAt: usageRecords.startedAt,
-  modelRequested: usageRecords.modelRequested,
-  modelServed: usageRecords.modelServed,
-  priceVersionRequested: usageRecords.priceVersionRequested,
-  priceVersionServed: usageRecords.priceVersionServed,
+/** The columns of what a request used, to be selected. */
+export const USAGE_OF_RECORD = {
   inputTokens: usageRecords.inputTokens,
   cachedInputTokens: usageRecords.cachedInputTokens,
   cacheWriteTokens: usageRecords.cacheWriteTokens,
   outputTokens: usageRecords.outputTokens,
   reasoningTokens: usageRecords.reasoningTokens,
   usageBasis: usageRecords.usageBasis,
+};
+
+const USED = {
+  ...USAGE_OF_RECORD,
+  startedAt: usageRecords.startedAt,
+  modelRequested: usageRecords.modelRequested,
+  modelServed: usageRecords.modelServed,
+  priceVersionRequested: usageRecords.priceVersionRequested,
+  priceVersionServed: usageRecords.priceVersionServed,
   charged: usageRecords.charged,
   loss: usageRecords.loss,
 };

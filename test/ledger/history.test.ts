@@ -93,23 +93,23 @@ test('what was used is summed by account and span, as it was at the mark', async
   ]);
 });
 
-test('many who ask for a mark at once stop the ledger twice, and none gets an older answer', async () => {
+test('many who ask for a mark at once ask the books twice, and none gets an older answer', async () => {
   const { database } = open;
-  let stops = 0;
+  let asks = 0;
   const history = createHistory({
     ...database,
     settled: (read) => {
-      stops += 1;
+      asks += 1;
       return database.settled(read);
     },
   });
   const before = await history.mark();
-  stops = 0;
+  asks = 0;
   const asked = Array.from({ length: 50 }, () => history.mark());
   expect(await Promise.all(asked)).toEqual(asked.map(() => before));
-  expect(stops).toBe(2);
+  expect(asks).toBe(2);
   expect(await history.mark()).toBe(before);
-  expect(stops).toBe(3);
+  expect(asks).toBe(3);
 });
 
 test('a mark that fails does so for those who waited for it, and the next one is asked for anew', async () => {
