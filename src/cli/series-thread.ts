@@ -12,8 +12,11 @@ export type CatchUpRequest = { readonly url: string };
 /** Posted back, once. */
 export type CatchUpReport = { readonly ok: true } | { readonly ok: false; readonly cause: string };
 
-/** The ledger waits for a step at most, and has the database to itself for as long. */
-const STEP = { stepMs: 15, pauseMs: 15 };
+/**
+ * The ledger waits for a step at most, and has the database to itself for as long; over the network
+ * it does not wait.
+ */
+const STEP = { sqlite: { stepMs: 15, pauseMs: 15 }, postgres: { stepMs: 100, pauseMs: 15 } };
 
 declare const self: Worker;
 
@@ -22,7 +25,8 @@ self.onmessage = async ({ data }: MessageEvent<CatchUpRequest>) => {
     // A power cut may take steps back, each of them whole; they are taken again.
     const database = connectDatabase({ url: data.url, sync: 'normal', patient: true });
     const monotonic = () => performance.now();
-    await catchUp(createRollUp(database), { ...STEP, monotonic, isStopped: () => false });
+    const options = { ...STEP[database.dialect], monotonic, isStopped: () => false };
+    await catchUp(createRollUp(database), options);
     await database.close();
     self.postMessage({ ok: true } satisfies CatchUpReport);
   } catch (error) {

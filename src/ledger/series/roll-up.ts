@@ -50,14 +50,18 @@ export function createRollUp(database: Database): RollUp {
     .prepare();
   const inserts = prepareInserts(database);
 
-  const behind = async (): Promise<number> => (await last()) - (await mark());
+  /** Up to here no record is missing. */
+  let settled = 0;
 
   return {
-    behind,
+    behind: async () => (await last()) - (await mark()),
     async step(recordsMax) {
-      if ((await behind()) === 0) return 0;
-      const settled = await database.settled(last);
-      return database.transaction(async () => {
+      const done = await mark();
+      if (settled - done < recordsMax) {
+        if ((await last()) === done) return 0;
+        settled = await database.settled(last);
+      }
+      return database.concurrently(async () => {
         const after = (await takeMark.get())?.row ?? 0;
         const until = Math.min(settled, after + recordsMax);
         if (until <= after) return 0;
