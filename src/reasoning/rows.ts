@@ -1,5 +1,6 @@
 // The rows of the reasoning store, bounded in size and age. Called by the store alone, with bytes
-// that mean nothing here. After every `put` all bounds on sizes hold; the oldest rows go first.
+// that mean nothing here. After every `put` all bounds on sizes hold, as far as this process knows:
+// what others have put since it looked is counted when it looks again. The oldest rows go first.
 
 import type { Database } from '../store/database.ts';
 import { prepareStatements, type Removed } from './statements.ts';
@@ -16,6 +17,9 @@ const ROW_BYTES = 256;
 
 /** Rows that one sweep removes at most, in about a millisecond. */
 const SWEEP_ROWS = 32;
+
+/** Rows that one `put` removes at most for each bound, since an answer waits for it. */
+const EVICTED_ROWS = 1_000;
 
 export async function createRows(dependencies: {
   readonly database: Database;
@@ -70,7 +74,7 @@ export async function createRows(dependencies: {
     isFull: () => Promise<boolean>,
     removeOne: () => Promise<Removed | undefined>,
   ): Promise<void> {
-    while (await isFull()) {
+    for (let left = EVICTED_ROWS; left > 0 && (await isFull()); left -= 1) {
       if (countOut(await removeOne())) continue;
       forgetSums();
       return;
@@ -101,7 +105,8 @@ export async function createRows(dependencies: {
   /** Whoever looks meanwhile finds the row of before or the one of after, and never none. */
   async function changing(work: () => Promise<void>): Promise<void> {
     try {
-      await database.transaction(work);
+      // Nodes do not wait for each other: nothing is decided here but by sums of this process.
+      await database.concurrently(work);
     } catch (error) {
       forgetSums();
       throw error;

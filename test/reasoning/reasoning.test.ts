@@ -287,6 +287,22 @@ test('rows that another process has removed are no longer counted', async () => 
   await database.close();
 });
 
+test('far too many rows, which others have put there, go in portions', async () => {
+  const database = await newDatabase(directory);
+  const rows = Array.from({ length: 1_600 }, () => ({
+    ...{ accountId: 'acct_b', createdAt: 1_000, size: 256 },
+    ...{ digest: Buffer.from(randomBytes(32)), sealed: Buffer.from(randomBytes(1)) },
+  }));
+  await database.db.insert(reasoning).values(rows);
+  const store = await open({ database });
+  await store.keep(turn('acct_a', 'call_0'), thought('a'));
+  expect((await keptThinking(database)).entries).toBe(601);
+  await store.keep(turn('acct_a', 'call_1'), thought('b'));
+  const { bytes } = await keptThinking(database);
+  expect(bytes).toBeLessThanOrEqual(BOUNDS.totalBytes);
+  await database.close();
+});
+
 sqliteTest('it makes a connection refuse')(
   'a database that refuses is told of once a call, and nothing throws',
   async () => {
