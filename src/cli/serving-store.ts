@@ -144,6 +144,7 @@ export async function openServingStore(options: ServingStoreOptions): Promise<Se
         usdPerMillion: usdPerMillion(),
         nowMs: clock(),
       });
+      if (recovered.length === 0) return;
       log.warn(`ledger: recovered ${recovered.length} open holds of a server thread`);
     },
     recoverNodes: () => (isAlone ? () => undefined : startRecovery(recovery)),
@@ -167,7 +168,7 @@ function startSweep(
     if (looking) return;
     looking = true;
     try {
-      for (const { requestId } of await ledger.recover(await command())) {
+      for (const { requestId } of await recoverAll(ledger, await command())) {
         alert({ kind: 'hold_lost', requestId });
       }
     } catch (error) {
