@@ -1,7 +1,7 @@
 // Transactions on one connection to a SQLite file: one after the other, and whoever is not part of
 // the open one waits until it has ended, in the order of asking. Whoever writes waits for the other
-// connections of this thread too. Which task is part of it is known
-// from the context that promises carry along, so that no function has to be handed the transaction.
+// connections of this thread too. Which task is part of it is known from the context that promises
+// carry along, so that no function has to be handed the transaction.
 
 import type { Database as Connection } from 'bun:sqlite';
 import { AsyncLocalStorage } from 'node:async_hooks';
@@ -38,6 +38,8 @@ export function createTransactions(
 
   function isWithin(): boolean {
     const own = current.getStore();
+    // SQLite ends a transaction by itself when the disk is full or fails: what comes after is alone.
+    if (own !== undefined && own === open && !connection.inTransaction) own.undone = true;
     // What is left over of work that was undone must not be written on its own.
     if (own?.undone === true) throw new StoreError('This transaction was undone already.');
     return own !== undefined && own === open;
@@ -48,6 +50,9 @@ export function createTransactions(
 
   function whenFree<T>(access: Access, ask: () => T): Awaitable<T> {
     if (isWithin() || isFree(access)) return ask();
+    if (access === 'write' && turns.isWriting()) {
+      throw new StoreError('What writes on another connection already would wait for itself.');
+    }
     return turns.wait(() => isFree(access), ask);
   }
 
@@ -58,7 +63,8 @@ export function createTransactions(
     await whenFree(access, () => begin(transaction));
     let result: T;
     try {
-      result = await current.run(transaction, work);
+      const asPart = (): Promise<T> => current.run(transaction, work);
+      result = await (access === 'write' ? turns.within(transaction, asPart) : asPart());
     } catch (cause) {
       undo(transaction);
       throw cause;

@@ -2,11 +2,16 @@
 // the second one wait with its whole thread, and then the first, which is in a transaction there,
 // could never end it. Other threads and processes do wait in that way: their first one goes on.
 
+import { AsyncLocalStorage } from 'node:async_hooks';
 import type { Awaitable } from '../core/awaitable.ts';
 
 export type Turns = {
   /** Whoever writes now; nobody else of this thread may. */
   writer: object | undefined;
+  /** Does the work of the writer. */
+  readonly within: <T>(writer: object, work: () => T) => T;
+  /** Whether this task is part of the writer's work, on whichever connection. */
+  readonly isWriting: () => boolean;
   /** Does `go` once it may, in the order of asking. It must not begin anything here itself. */
   readonly wait: <T>(mayGo: () => boolean, go: () => T) => Awaitable<T>;
   /** A transaction has ended: whoever may go now goes. */
@@ -33,9 +38,12 @@ export function joinTurns(path: string): { readonly turns: Turns; readonly leave
 }
 
 function createTurns(): Turns {
+  const current = new AsyncLocalStorage<object>();
   let waiting: Waiting[] = [];
-  return {
+  const turns: Turns = {
     writer: undefined,
+    within: (writer, work) => current.run(writer, work),
+    isWriting: () => turns.writer !== undefined && current.getStore() === turns.writer,
     wait: (mayGo, go) =>
       new Promise((resolve, reject) => {
         waiting.push({
@@ -59,4 +67,5 @@ function createTurns(): Turns {
       }
     },
   };
+  return turns;
 }

@@ -182,6 +182,22 @@ test.each(['transaction', 'quickly'] as const)(
   },
 );
 
+test('what comes after a full disk, which ended the transaction, is not written alone', async () => {
+  const full = await newDatabase(directory);
+  const { connection } = full;
+  const put = (name: string, value: string) =>
+    full.db.insert(settings).values({ name, value, updatedAt: 0 });
+  const [pages] = connection.query('PRAGMA page_count').values()[0] ?? [];
+  connection.run(`PRAGMA max_page_count = ${pages}`);
+  const failing = full.transaction(() =>
+    Promise.allSettled([put('large', 'x'.repeat(100_000)), put('small', '')]),
+  );
+  await expect(failing).rejects.toThrow();
+  expect(await full.db.select().from(settings)).toEqual([]);
+  await put('after', '');
+  await full.close();
+});
+
 test('one that cannot begin keeps nobody waiting', async () => {
   const other = await newDatabase(
     directory,

@@ -60,6 +60,19 @@ describe('two connections of a thread', () => {
     await Promise.all([a.close(), b.close()]);
   });
 
+  test('do not wait for each other within one task', async () => {
+    const { a, b, insert, write, writers } = await openTwo();
+    await a.transaction(async () => {
+      await insert(a, 'first', 0);
+      await expect(b.rows(sql`delete from t`)).rejects.toThrow('would wait for itself');
+      await expect(write(b, 'never')).rejects.toThrow('would wait for itself');
+      await b.snapshot(async () => void (await insert(a, 'second', 0)));
+    });
+    await insert(b, 'third', 0);
+    expect(await writers()).toEqual(['first', 'second', 'third']);
+    await Promise.all([a.close(), b.close()]);
+  });
+
   test('go on after a transaction that was undone', async () => {
     const { a, b, insert, write, writers } = await openTwo();
     const failing = a.transaction(async () => {
