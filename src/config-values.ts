@@ -3,6 +3,7 @@
 
 import { isIP } from 'node:net';
 import { BASE_URL_EXPECTS, readBaseUrl } from './core/base-url.ts';
+import { readPostgresUrl } from './store/postgres/target.ts';
 
 export type Parser<T> = (text: string) => { readonly value: T } | { readonly problem: string };
 
@@ -79,14 +80,8 @@ export const mailFrom: Parser<string> = (text) =>
 /** A file of SQLite's as `sqlite:PATH`, or the URL of a PostgreSQL database as it is. */
 export const databaseUrl: Parser<string> = (text) => {
   if (/^postgres(ql)?:/i.test(text)) {
-    const url = URL.canParse(text) ? new URL(text) : undefined;
-    if (url !== undefined && url.hostname !== '' && /^\/[^/]+$/.test(url.pathname)) {
-      return { value: text };
-    }
-    return {
-      problem:
-        'must name a host and a database of PostgreSQL, such as postgres://user:password@host/tollgate.',
-    };
+    const read = readPostgresUrl(text);
+    return 'problem' in read ? read : { value: text };
   }
   const path = /^sqlite:(?:\/\/)?([^?#]+)$/i.exec(text)?.[1];
   if (path === undefined || path.endsWith('/') || path === ':memory:') {

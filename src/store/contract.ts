@@ -1,5 +1,5 @@
 // What the domains have of a database, whichever it is: a file of SQLite's in this process
-// (`sqlite/`), or PostgreSQL over the network (`postgres/`). Queries are written once, with Drizzle's
+// (`database.ts`), or PostgreSQL over the network (`postgres/`). Queries are written once, with Drizzle's
 // builder for SQLite in its asynchronous form, in the SQL that both understand.
 
 import type { SQL } from 'drizzle-orm';
@@ -40,7 +40,7 @@ export type Database = {
   readonly quickly: <T>(work: (tx: Queries) => Promise<T>) => Promise<T>;
   /**
    * A transaction beside those of others, where there can be such: it locks by itself what it
-   * decides by. The ledger's.
+   * decides by. The ledger's, and what is written without a decision.
    */
   readonly concurrently: <T>(work: (tx: Queries) => Promise<T>) => Promise<T>;
   /**
@@ -53,10 +53,10 @@ export type Database = {
   /** Reads that see one state of the database, without keeping writers out. */
   readonly snapshot: <T>(read: (tx: Queries) => Promise<T>) => Promise<T>;
   /**
-   * Reads at an instant when no batch of the ledger is open anywhere: every row number that is seen
-   * then has only higher ones after it, whoever commits when. For whoever goes on from the last row
-   * that there was. Not inside a transaction. PostgreSQL numbers rows before they are committed;
-   * SQLite has one writer, and reads at once.
+   * Reads, and answers once every batch of the ledger that was open then has ended, on any node: what
+   * is committed later has higher row numbers than all that were seen. For whoever goes on from the
+   * last row that there was. Not inside a transaction. PostgreSQL numbers rows before they are
+   * committed; SQLite has one writer, and answers at once.
    */
   readonly settled: <T>(read: () => Promise<T>) => Promise<T>;
   /**

@@ -3,7 +3,7 @@
 // `durable` do they reach the disk.
 
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
-import { chown } from 'node:fs/promises';
+import { chown, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import postgres from 'postgres';
 import { freePort, type Service, serviceDirectory, startService } from './service.ts';
@@ -31,6 +31,8 @@ export type ShutdownMode = 'fast' | 'immediate';
 export type PostgresOptions = {
   /** Waits for the disk at each commit, as in production. */
   readonly durable?: boolean;
+  /** Encrypts connections of whoever asks for it; both in PEM. */
+  readonly certificate?: { readonly key: string; readonly cert: string };
   /** More settings, such as `{ max_connections: '20' }`. */
   readonly settings?: Readonly<Record<string, string>>;
 };
@@ -73,6 +75,7 @@ export async function startPostgres(options: PostgresOptions = {}): Promise<Post
     full_page_writes: options.durable === true ? 'on' : 'off',
     timezone: 'UTC',
     log_line_prefix: '%m %p %d ',
+    ...(await placeCertificate(directory, options.certificate)),
     ...options.settings,
   };
   const service = await startService({
@@ -145,6 +148,20 @@ async function lowerPrivileges(directory: string): Promise<string[]> {
   if (user === undefined || group === undefined) throw new Error('There is no unprivileged user.');
   await chown(directory, Number(user), Number(group));
   return ['setpriv', `--reuid=${user}`, `--regid=${group}`, '--clear-groups'];
+}
+
+/** PostgreSQL wants its key to be its own, and nobody else to read it. */
+async function placeCertificate(
+  directory: string,
+  certificate: PostgresOptions['certificate'],
+): Promise<Readonly<Record<string, string>>> {
+  if (certificate === undefined) return {};
+  const { uid, gid } = await stat(directory);
+  const [ssl_cert_file, ssl_key_file] = [join(directory, 'cert.pem'), join(directory, 'key.pem')];
+  await writeFile(ssl_cert_file, certificate.cert);
+  await writeFile(ssl_key_file, certificate.key, { mode: 0o600 });
+  for (const file of [ssl_cert_file, ssl_key_file]) await chown(file, uid, gid);
+  return { ssl: 'on', ssl_cert_file, ssl_key_file };
 }
 
 /** The main process writes its state into its lock file. One of a dead process says nothing. */

@@ -3,6 +3,7 @@
 // anything is committed or believed, the session has to answer a question that only it was asked.
 
 import { AsyncLocalStorage } from 'node:async_hooks';
+import { readFileSync } from 'node:fs';
 import type { SQL } from 'drizzle-orm';
 import { SQLiteAsyncDialect } from 'drizzle-orm/sqlite-core';
 import { drizzle } from 'drizzle-orm/sqlite-proxy';
@@ -14,6 +15,7 @@ import { LEDGER_AT_WORK, WRITING } from './locks.ts';
 import { toPostgres } from './placeholders.ts';
 import { createPool } from './pool.ts';
 import { prepareOn } from './statement.ts';
+import { readPostgresUrl } from './target.ts';
 import { askWithin, atSavepoint, commit, isEcho, type Transaction, undo } from './transaction.ts';
 import type { Reply } from './values.ts';
 
@@ -23,40 +25,40 @@ export type PostgresOptions = {
   readonly max?: number;
   /** How long one statement may take; longer than the two seconds of a request for reports. */
   readonly statementTimeoutMs?: number;
-  readonly connectTimeoutMs?: number;
 };
 
 const STATEMENT_TIMEOUT_MS = 2_000;
-const LOCK_TIMEOUT_MS = 1_000;
-const CONNECT_TIMEOUT_MS = 5_000;
+/** PostgreSQL looks for a deadlock after one second, and then says that it is one. */
+const LOCK_TIMEOUT_MS = 1_500;
+const CONNECT_TIMEOUT_MS = 3_000;
 
 /** Until here a statement of a patient transaction may take. */
 const PATIENT_MS = 60 * 60_000;
 const UNHURRIED = ['set local statement_timeout = 0', 'set local lock_timeout = 0'];
 
-/** Whoever waits for the ledger makes its next batches wait. */
-const SHORT_WAIT = "set local lock_timeout = '250ms'";
-const SETTLED_TRIES = 10;
-const SETTLED_PAUSE_MS = 50;
-const LOCK_NOT_AVAILABLE = '55P03';
+/** The batches of the ledger that are open, by the transactions that hold its lock. */
+const OPEN_BATCHES = `select virtualtransaction from pg_locks where locktype = 'advisory'
+  and database = (select oid from pg_database where datname = current_database())
+  and (classid, objid, objsubid) = (${LEDGER_AT_WORK}, 2)`;
+
+/** PostgreSQL ends one whose process is away after five seconds. */
+const BATCH_MS_MAX = 10_000;
+const BATCH_PAUSE_MS = 10;
 const NO_DISK = 'set local synchronous_commit = off';
 const ONE_BY_ONE = `select pg_advisory_xact_lock(${WRITING})`;
-const NO_LEDGER = `select pg_advisory_xact_lock(${LEDGER_AT_WORK})`;
 
-/** Connects when the first statement comes. Throws `StoreError` for a URL of something else. */
+/** Connects when the first statement comes. Throws `StoreError` for a URL that cannot be used. */
 export function openPostgres(options: PostgresOptions): Database {
-  const { url } = options;
-  if (!/^postgres(ql)?:\/\//.test(url)) {
-    throw new StoreError(
-      'DATABASE_URL does not name a PostgreSQL database. Write it as postgres://user:password@host/database.',
-    );
-  }
+  const read = readPostgresUrl(options.url);
+  if ('problem' in read) throw new StoreError(`DATABASE_URL ${read.problem}`);
+  const target = read.value;
   const pool = createPool({
-    url,
+    target,
+    authorities: readAuthorities(target.rootCertificates),
     max: options.max ?? 10,
     statementTimeoutMs: options.statementTimeoutMs ?? STATEMENT_TIMEOUT_MS,
     lockTimeoutMs: LOCK_TIMEOUT_MS,
-    connectTimeoutMs: options.connectTimeoutMs ?? CONNECT_TIMEOUT_MS,
+    connectTimeoutMs: CONNECT_TIMEOUT_MS,
   });
   const ambient = new AsyncLocalStorage<Transaction>();
   const dialect = new SQLiteAsyncDialect();
@@ -110,9 +112,10 @@ export function openPostgres(options: PostgresOptions): Database {
       });
       const result = await ambient.run(transaction, () => work(db));
       await opened;
+      // Whatever was not waited for is asked from now on as if by others.
+      transaction.state = 'ended';
       await session.check();
       await commit(transaction);
-      transaction.state = 'committed';
       return result;
     } catch (cause) {
       transaction.state = 'undone';
@@ -121,6 +124,18 @@ export function openPostgres(options: PostgresOptions): Database {
     } finally {
       session.wait();
       pool.release(session);
+    }
+  }
+
+  /** Waits for the batches of the ledger that are open now, of all nodes, and for none that comes. */
+  async function batchesEnded(): Promise<void> {
+    const open = async () => new Set((await ask(OPEN_BATCHES, [])).rows.map(([batch]) => batch));
+    const askedAt = performance.now();
+    for (let left = await open(); left.size > 0; left = left.intersection(await open())) {
+      if (performance.now() - askedAt > BATCH_MS_MAX) {
+        throw new PostgresFailure('SETTLED', 'A batch of the ledger has not ended in time.');
+      }
+      await Bun.sleep(BATCH_PAUSE_MS);
     }
   }
 
@@ -156,19 +171,23 @@ export function openPostgres(options: PostgresOptions): Database {
       return atSavepoint(transaction, work);
     },
     async settled(read) {
-      for (let tries = 1; ; tries += 1) {
-        try {
-          return await inTransaction(['begin', SHORT_WAIT, NO_LEDGER], () => read());
-        } catch (cause) {
-          const isBusy = cause instanceof PostgresFailure && cause.code === LOCK_NOT_AVAILABLE;
-          if (!isBusy || tries === SETTLED_TRIES) throw cause;
-          await Bun.sleep(tries * SETTLED_PAUSE_MS);
-        }
-      }
+      const found = await read();
+      await batchesEnded();
+      return found;
     },
     // Sequences of other nodes' commits are not told to anybody.
     foreignCommits: undefined,
     ping: async () => void (await ask('select 1', [])),
     close: async () => pool.close(),
   };
+}
+
+function readAuthorities(path: string | undefined): string | undefined {
+  try {
+    return path === undefined ? undefined : readFileSync(path, 'utf8');
+  } catch (cause) {
+    throw new StoreError('The file that sslrootcert of DATABASE_URL names cannot be read.', {
+      cause,
+    });
+  }
 }

@@ -1,50 +1,67 @@
-// The way to a server of PostgreSQL: one connection, made once. Called by the session.
+// The way to a server of PostgreSQL: one connection, made once, and encrypted where that was asked for
+// before a word of ours is on it. Called by the session.
 
-import { connect, type Socket } from 'node:net';
+import { connect, isIP, type Socket } from 'node:net';
+import { connect as connectSecurely } from 'node:tls';
 import { PostgresFailure } from './error.ts';
+import type { PostgresTarget } from './target.ts';
 
-/** What postgres.js has read out of the URL. */
-export type Target = {
-  readonly host: readonly string[];
-  readonly port: readonly number[];
-  readonly path: string | false;
-  readonly ssl: unknown;
+export type Way = Pick<PostgresTarget, 'host' | 'port' | 'sslmode'> & {
+  /** Certificates in PEM; the public authorities where absent. */
+  readonly authorities: string | undefined;
 };
 
-/** The first server of the URL that takes a connection. */
-export async function reach({ host, port, path }: Target, timeoutMs: number): Promise<Socket> {
-  if (path !== false) return dial({ path }, timeoutMs);
-  let failure: unknown = failed('its URL names no server');
-  for (const [index, name] of host.entries()) {
-    try {
-      const socket = await dial({ host: name, port: port[index] ?? 5432 }, timeoutMs);
-      // Where the connection is encrypted, the certificate has to be of this server.
-      return Object.assign(socket, { host: name });
-    } catch (cause) {
-      failure = cause;
-    }
+/** A message without a kind, which asks whether the server encrypts; one letter answers it. */
+const SSL_REQUEST = Uint8Array.of(0, 0, 0, 8, 4, 210, 22, 47);
+const WILLING = 'S'.charCodeAt(0);
+
+/** Rejects with what the system says, or `PostgresFailure`; then no connection is left. */
+export async function dial(way: Way, timeoutMs: number): Promise<Socket> {
+  const { host, port } = way;
+  const plain = connect({ host, port, noDelay: true, keepAlive: true });
+  const late = Promise.withResolvers<never>();
+  const timer = setTimeout(
+    () => late.reject(failed('the server did not take it in time')),
+    timeoutMs,
+  );
+  try {
+    return await Promise.race([begin(plain, way), late.promise]);
+  } catch (cause) {
+    plain.destroy();
+    throw cause;
+  } finally {
+    clearTimeout(timer);
   }
-  throw failure;
 }
 
-function dial(
-  target: { path: string } | { host: string; port: number },
-  timeoutMs: number,
-): Promise<Socket> {
+async function begin(plain: Socket, way: Way): Promise<Socket> {
+  await next(plain, 'connect');
+  return way.sslmode === 'disable' ? plain : encrypt(plain, way);
+}
+
+async function encrypt(plain: Socket, { host, sslmode, authorities }: Way): Promise<Socket> {
+  plain.write(SSL_REQUEST);
+  const answer = await next(plain, 'data');
+  if (answer?.[0] !== WILLING) throw failed('sslmode asks for encryption, and the server has none');
+  // What is behind the letter was not encrypted, and may be anybody's.
+  if (answer.length > 1) throw failed('something was said before it was encrypted');
+  const secure = connectSecurely({
+    socket: plain,
+    host,
+    rejectUnauthorized: sslmode === 'verify-full',
+    ...(isIP(host) === 0 ? { servername: host } : {}),
+    ...(authorities === undefined ? {} : { ca: authorities }),
+  });
+  await next(secure, 'secureConnect');
+  return secure;
+}
+
+/** What comes with the next event of this name. */
+function next(socket: Socket, event: string): Promise<Uint8Array | undefined> {
   return new Promise((resolve, reject) => {
-    const socket = connect({ ...target, noDelay: true, keepAlive: true });
-    const timer = setTimeout(() => fail(failed('the server did not take it in time')), timeoutMs);
-    const fail = (cause: unknown): void => {
-      clearTimeout(timer);
-      socket.destroy();
-      reject(cause);
-    };
-    socket.once('error', fail);
-    socket.once('connect', () => {
-      clearTimeout(timer);
-      socket.off('error', fail);
-      resolve(socket);
-    });
+    socket.once(event, resolve);
+    socket.once('error', reject);
+    socket.once('close', () => reject(failed('the server closed it')));
   });
 }
 

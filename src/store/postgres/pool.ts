@@ -22,8 +22,9 @@ const ACQUIRE_TIMEOUT_MS = 2_000;
 const AGE_MAX_MS = 30 * 60_000;
 
 type Waiter = {
-  /** Undefined: there is room for a session of its own. */
-  readonly take: (session: Session | undefined) => void;
+  /** One that came free, or one that is being opened in the place of another. */
+  readonly take: (session: Session | Promise<Session>) => void;
+  readonly refuse: (cause: PostgresFailure) => void;
 };
 
 export function createPool(options: PoolOptions): Pool {
@@ -41,7 +42,7 @@ export function createPool(options: PoolOptions): Pool {
     }
     if (all.size + opening < max) return open();
     const given = await wait();
-    return given?.isOpen() === true ? given : acquire();
+    return given.isOpen() ? given : acquire();
   }
 
   async function open(): Promise<Session> {
@@ -64,20 +65,24 @@ export function createPool(options: PoolOptions): Pool {
 
   /** A session that ended, or could not be opened, leaves its place to the next in line. */
   function makeRoom(): void {
-    if (all.size + opening < max) waiters.shift()?.take(undefined);
+    if (all.size + opening < max) waiters.shift()?.take(open());
   }
 
-  function wait(): Promise<Session | undefined> {
+  function wait(): Promise<Session> {
     return new Promise((resolve, reject) => {
       const waiter: Waiter = {
         take(session) {
           clearTimeout(timer);
           resolve(session);
         },
+        refuse(cause) {
+          clearTimeout(timer);
+          reject(cause);
+        },
       };
       const timer = setTimeout(() => {
         waiters.splice(waiters.indexOf(waiter), 1);
-        reject(failure(`All ${max} connections to PostgreSQL are busy.`));
+        waiter.refuse(failure(`All ${max} connections to PostgreSQL are busy.`));
       }, ACQUIRE_TIMEOUT_MS);
       waiters.push(waiter);
     });
@@ -96,8 +101,9 @@ export function createPool(options: PoolOptions): Pool {
 
   function close(): void {
     closed = true;
+    // Before the sessions end, or their places would be given to those who wait.
+    for (const waiter of waiters.splice(0)) waiter.refuse(failure('The database was closed.'));
     for (const session of [...all]) session.end(failure('The database was closed.'));
-    for (const waiter of waiters.splice(0)) waiter.take(undefined);
   }
 
   return { acquire, release, close };

@@ -4,14 +4,16 @@
 
 import type { Socket } from 'node:net';
 import postgres from 'postgres';
-import { reach, type Target } from './dial.ts';
+import { dial } from './dial.ts';
 import { fromDriver, PostgresFailure } from './error.ts';
 import { createReplyCount } from './reply-count.ts';
+import type { PostgresTarget } from './target.ts';
 import { isReplyTo, type Reply, replyOf, TYPES, toDriver } from './values.ts';
 
 export type SessionOptions = {
-  /** `postgres://user:password@host:port/database`, with `?sslmode=verify-full` where it is far. */
-  readonly url: string;
+  readonly target: PostgresTarget;
+  /** Who may have signed the server's certificate, in PEM; the public authorities where absent. */
+  readonly authorities: string | undefined;
   readonly connectTimeoutMs: number;
   /** PostgreSQL ends a statement after this; a second later we no longer wait for it to do so. */
   readonly statementTimeoutMs: number;
@@ -48,7 +50,8 @@ const ended = (why: string): PostgresFailure =>
 
 /** `onEnd` is called once, whichever way it ends. */
 export async function openSession(options: SessionOptions, onEnd: () => void): Promise<Session> {
-  const { url, connectTimeoutMs, statementTimeoutMs } = options;
+  const { target, authorities, connectTimeoutMs, statementTimeoutMs } = options;
+  const { username, password, database } = target;
   const usualMs = statementTimeoutMs + Math.min(statementTimeoutMs, GRACE_MS);
   let patienceMs = usualMs;
   const waiting = new Set<(cause: PostgresFailure) => void>();
@@ -60,6 +63,13 @@ export async function openSession(options: SessionOptions, onEnd: () => void): P
   let watch: Timer | undefined;
 
   const settings = {
+    host: target.host,
+    port: target.port,
+    database,
+    ...(username === undefined ? {} : { username }),
+    ...(password === undefined ? {} : { password }),
+    // It is given a connection that is encrypted already, where it is to be.
+    ssl: false,
     max: 1,
     max_pipeline: PIPELINE_MAX,
     prepare: true,
@@ -70,22 +80,22 @@ export async function openSession(options: SessionOptions, onEnd: () => void): P
     types: TYPES,
     onnotice: () => undefined,
     onclose: () => end(ended('it was closed.')),
-    connection: {
-      application_name: 'tollgate',
-      statement_timeout: statementTimeoutMs,
-      lock_timeout: options.lockTimeoutMs,
-      idle_in_transaction_session_timeout: IDLE_TRANSACTION_MS,
-    },
-    /** Called again after the connection broke, for what was still to be sent: that is refused. */
-    async socket(target: Target) {
-      if (socket !== undefined) throw ended('it is used once.');
-      socket = await reach(target, connectTimeoutMs);
-      // What is encrypted cannot be counted, nor be lost or doubled on its way.
-      if (target.ssl === false) countReplies(socket);
-      return socket;
+    // Poolers know nothing else that may be said here.
+    connection: { application_name: 'tollgate' },
+    /** Called again where the connection broke, for what was still to be sent: that is refused. */
+    async socket() {
+      if (socket !== undefined) throw ended('the server closed it.');
+      const made = await dial({ ...target, authorities }, connectTimeoutMs);
+      if (!isOpen) {
+        made.destroy();
+        throw ended('it was made too late.');
+      }
+      socket = made;
+      countReplies(made);
+      return made;
     },
   };
-  const client = postgres(url, settings);
+  const client = postgres(settings);
 
   function end(cause: PostgresFailure): void {
     if (!isOpen) return;
@@ -165,17 +175,34 @@ export async function openSession(options: SessionOptions, onEnd: () => void): P
     return cause;
   }
 
+  function wait(givenMs = usualMs): void {
+    if (givenMs === patienceMs) return;
+    patienceMs = givenMs;
+    // The next look may have been put off for longer than anybody waits from now on.
+    clearTimeout(watch);
+    look();
+  }
+
   try {
+    await query(timeouts(options));
     await check();
   } catch (cause) {
     const failure = fromDriver(cause);
     end(failure);
     throw failure;
   }
-  const wait = (givenMs = usualMs): void => {
-    patienceMs = givenMs;
-  };
   return { query, check, wait, isOpen: () => isOpen, openedAt: performance.now(), end };
+}
+
+/** For as long as the session lasts. */
+function timeouts({ statementTimeoutMs, lockTimeoutMs }: SessionOptions): string {
+  const settings = {
+    statement_timeout: statementTimeoutMs,
+    lock_timeout: lockTimeoutMs,
+    idle_in_transaction_session_timeout: IDLE_TRANSACTION_MS,
+  };
+  const set = ([name, ms]: [string, number]) => `set_config('${name}', '${ms}', false)`;
+  return `select ${Object.entries(settings).map(set).join(', ')}`;
 }
 
 /** The types of postgres.js lack the option that keeps a statement without values prepared. */

@@ -8,7 +8,7 @@ import type { Reply } from './values.ts';
 
 export type Transaction = {
   readonly session: Session;
-  state: 'open' | 'committed' | 'undone';
+  state: 'open' | 'ended' | 'undone';
   /** Why PostgreSQL refuses every further statement of it. */
   failure: unknown;
   savepoints: number;

@@ -156,6 +156,22 @@ describeWithServices('PostgreSQL', ['PostgreSQL'], () => {
       expect(await names(database)).toEqual([]);
     });
 
+    test('what it left running when it ended is one of the others', async () => {
+      const database = open();
+      const session = async () => {
+        const [row] = await database.rows<{ pid: bigint }>(sql`select pg_backend_pid() as pid`);
+        return row?.pid;
+      };
+      let late: Promise<unknown> = Promise.resolve();
+      const within = await database.transaction(async () => {
+        const pid = await session();
+        // Before the question that goes in front of the commit is on its way.
+        late = new Promise((resolve) => setImmediate(() => resolve(session())));
+        return pid;
+      });
+      expect(await late).not.toBe(within);
+    });
+
     test('keeps what a savepoint undoes apart', async () => {
       const database = open();
       await database.transaction(async () => {
@@ -204,6 +220,29 @@ describeWithServices('PostgreSQL', ['PostgreSQL'], () => {
   });
 
   describe('a fault', () => {
+    test('what may take how long is told to PostgreSQL', async () => {
+      const database = open({ statementTimeoutMs: 1_500 });
+      const limits = sql`select current_setting('statement_timeout') as statement,
+        current_setting('lock_timeout') as lock,
+        current_setting('idle_in_transaction_session_timeout') as idle`;
+      const usual = [{ statement: '1500ms', lock: '1500ms', idle: '5s' }];
+      expect(await database.rows(limits)).toEqual(usual);
+      expect(await database.patiently(() => database.rows(limits))).toEqual([
+        { statement: '0', lock: '0', idle: '5s' },
+      ]);
+      expect(await database.rows(limits)).toEqual(usual);
+    });
+
+    test('after a patient transaction nobody waits for an answer any longer than before', async () => {
+      const database = open({ url: proxy.url, max: 1, statementTimeoutMs: 100 });
+      // For longer than others are waited for.
+      await database.patiently(() => database.rows(sql`select pg_sleep(0.3)`));
+      proxy.harm('swallow');
+      const silent = await database.ping().catch((cause: Error) => cause.message);
+      proxy.heal();
+      expect(silent).toContain('it did not answer in time');
+    });
+
     test('a statement that takes too long is ended, and the connection goes on', async () => {
       const database = open({ statementTimeoutMs: 50 });
       const slow = database.rows(sql`select pg_sleep(5)`);
