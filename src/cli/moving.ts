@@ -2,7 +2,7 @@
 // such as from SQLite to PostgreSQL or back. Neither runs while somebody serves the database: what
 // happened after an export would be missing, and nobody may write between the rows of an import.
 
-import { existsSync, rmSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import type { Command } from 'commander';
 import { sql } from 'drizzle-orm';
@@ -21,12 +21,16 @@ import { type Database, databasePath, openDatabase } from '../store/database.ts'
 import { migrate, migrationStatus } from '../store/migrate.ts';
 import { ownDatabase } from '../store/owner.ts';
 import { openPostgres } from '../store/postgres/database.ts';
+import { WRITING } from '../store/postgres/locks.ts';
 import { VERSION } from '../version.ts';
 import { addCommand, CommandError, type Output, type Perform, table } from './command.ts';
 import type { Context } from './context.ts';
 
 /** A sum over all books is one statement. */
 const STATEMENT_MS = 600_000;
+
+/** Keeps commands, and another import, out of the transaction that takes it. */
+const ONE_BY_ONE = sql`select pg_advisory_xact_lock(${sql.raw(WRITING)})`;
 
 export function addMovingCommands(program: Command, perform: Perform): void {
   perform(
@@ -42,23 +46,11 @@ export function addMovingCommands(program: Command, perform: Perform): void {
 async function exportTo(context: Context, _options: object, file = ''): Promise<Output> {
   const path = resolve(context.directory, file);
   return withDatabase(context, async (database) => {
-    const { pending } = await migrationStatus(database);
-    if (pending.length > 0) {
-      throw new CommandError(
-        'database_outdated',
-        `The database is of an earlier version (${pending.length} migrations to apply). Run tollgate migrate first.`,
-      );
-    }
-    await refuseServed(database);
+    await refuseOutdated(database);
     const by = { version: VERSION, nowMs: context.clock() };
-    const moved = await exportInstallation(database, path, by).catch(fileFailure(path));
-    try {
-      // Somebody who came meanwhile may have changed what was read already.
-      await refuseServed(database);
-    } catch (error) {
-      rmSync(path, { force: true });
-      throw error;
-    }
+    const moved = await exportInstallation(database, path, by, () => keepNodesOut(database)).catch(
+      fileFailure(path),
+    );
     return exportOutput(path, moved, context);
   });
 }
@@ -82,11 +74,13 @@ async function importFrom(context: Context, _options: object, file = ''): Promis
   const path = resolve(context.directory, file);
   await checkArchive(path).catch(fileFailure(path));
   return withDatabase(context, async (database) => {
+    // A new database is made what it has to be; another one was named by mistake.
+    const { applied } = await migrationStatus(database);
+    if (applied.length > 0) await refuseOutdated(database);
     await migrate(database);
     const guard = async (): Promise<void> => {
-      // No node can say that it serves before the import has ended.
-      if (database.dialect === 'postgres') await database.rows(sql`lock table nodes in share mode`);
-      await refuseServed(database);
+      await keepNodesOut(database);
+      if (database.dialect === 'postgres') await database.rows(ONE_BY_ONE);
     };
     const imported = await importInstallation(database, path, guard).catch(fileFailure(path));
     return importOutput(path, imported);
@@ -131,9 +125,23 @@ async function withDatabase(
   }
 }
 
-/** Of SQLite, the file is ours already: whoever is in the table has died. */
-async function refuseServed(database: Database): Promise<void> {
+async function refuseOutdated(database: Database): Promise<void> {
+  const { pending } = await migrationStatus(database);
+  if (pending.length === 0) return;
+  throw new CommandError(
+    'database_outdated',
+    `The database is of an earlier version (${pending.length} migrations to apply). Run tollgate migrate first.`,
+  );
+}
+
+/**
+ * No node can say that it serves before the transaction has ended. Of SQLite, the file is ours
+ * already: whoever is in the table has died.
+ */
+async function keepNodesOut(database: Database): Promise<void> {
   if (database.dialect === 'sqlite') return;
+  // A snapshot begins behind it, and so has all that a node that has just left had written.
+  await database.rows(sql`lock table nodes in share mode`);
   const rows = await createNodes(database).list();
   const live = rows.filter(({ deadAt, silentMs }) => deadAt === null && silentMs < DEAD_MS);
   if (live.length === 0) return;

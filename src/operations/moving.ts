@@ -2,6 +2,7 @@
 // `tollgate import`. The books are audited and added up on both sides; what is written is all of it,
 // or nothing.
 
+import { isDeepStrictEqual } from 'node:util';
 import { isoTime } from '../core/calendar.ts';
 import { findDifferences } from '../ledger/audit.ts';
 import { type LedgerFacts, ledgerFacts } from '../ledger/facts.ts';
@@ -23,15 +24,20 @@ export type Moved = {
 /** With the books of the other side, as the file tells them. */
 export type Imported = Moved & { readonly madeBy: string; readonly exported: LedgerFacts };
 
+/** Called first in the transaction of a move: keeps others out until its end, or throws. */
+export type Guard = () => Promise<void>;
+
 /** Writes everything into a new file. Throws what the system says where it cannot be written. */
 export async function exportInstallation(
   database: Database,
   path: string,
   by: { readonly version: string; readonly nowMs: number },
+  guard: Guard,
 ): Promise<Moved> {
   const tables = archiveTables();
   const shapes = new Map(tables.map((table) => [table.name, table]));
   return database.snapshot(async () => {
+    await guard();
     const ledger = await verifiedFacts(database);
     const counts = await writeArchive(path, {
       madeBy: by.version,
@@ -49,14 +55,13 @@ export async function exportInstallation(
 }
 
 /**
- * Fills a database that is migrated and empty with a file that was checked, in one transaction, at
- * whose beginning `guard` keeps others out. Throws `OperationError` where it is not empty or the books do not come out as they
- * were, and `ArchiveError` for a damaged file.
+ * Fills a database that is migrated and empty, in one transaction. Throws `OperationError` where it
+ * is not empty or the books do not come out as they were, and `ArchiveError` for a damaged file.
  */
 export async function importInstallation(
   database: Database,
   path: string,
-  guard: () => Promise<void>,
+  guard: Guard,
 ): Promise<Imported> {
   const tables = archiveTables();
   return database.patiently(async () => {
@@ -83,18 +88,13 @@ export async function checkArchive(path: string): Promise<void> {
     if (portion.kind === 'header') checkTables(portion);
 }
 
-/** Tables and columns have to be those of this build: an archive is no way round a migration. */
+/**
+ * Tables and columns have to be those of this build, in its order, which is that of every row: an
+ * archive is no way round a migration.
+ */
 function checkTables({ madeBy, tables }: Extract<Portion, { readonly kind: 'header' }>): void {
-  const described = (shapes: readonly TableShape[]): string =>
-    JSON.stringify(
-      shapes
-        .map(({ name, columns }) => [
-          name,
-          columns.map((column) => [column.name, column.kind]).sort(),
-        ])
-        .sort(),
-    );
-  if (described(tables) === described(archiveTables())) return;
+  const isOurs = isDeepStrictEqual(tables, archiveTables().map(shapeOf));
+  if (isOurs) return;
   throw new ArchiveError(
     `The file was made by version ${madeBy}, whose tables are others. Export and import with the same version of Tollgate, then update.`,
   );
@@ -126,6 +126,7 @@ async function fill(
   for await (const portion of readArchive(path)) {
     switch (portion.kind) {
       case 'header':
+        checkTables(portion);
         ({ madeBy } = portion);
         break;
       case 'rows':

@@ -12,6 +12,9 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join, resolve } from 'node:path';
+import { openDatabase } from '../../src/store/database.ts';
+import { migrate } from '../../src/store/migrate.ts';
+import { MIGRATIONS } from '../../src/store/migrations.ts';
 import { temporaryDirectory } from '../support/database.ts';
 import { startGateway } from '../support/gateway.ts';
 import { newPostgresUrl } from '../support/postgres-database.ts';
@@ -121,6 +124,18 @@ describe('what cannot be done is refused', () => {
     ]);
   });
 
+  test('a database of an earlier version, which stays what it is', async () => {
+    const path = join(directory, 'earlier.db');
+    const earlier = openDatabase({ url: `sqlite:${path}`, sync: 'normal' });
+    await migrate(earlier, MIGRATIONS.sqlite.slice(0, 2));
+    await earlier.close();
+    const target = into('sqlite:./earlier.db');
+    expect(await target.refusal('import', 'moved.gz')).toEqual([1, 'database_outdated']);
+    expect(await target.refusal('export', 'earlier.gz')).toEqual([1, 'database_outdated']);
+    const { applied } = await target.json('migrate', '--status');
+    expect(applied).toHaveLength(2);
+  });
+
   test('a damaged file, before a database is made', async () => {
     const path = join(directory, 'cut.gz');
     writeFileSync(path, readFileSync(ARCHIVE));
@@ -154,6 +169,16 @@ describeWithServices('to PostgreSQL', ['PostgreSQL'], () => {
     expect(imported).toMatchObject({ exported: exported.ledger, ledger: exported.ledger });
     const again = (await target.json('export', 'again.gz'))['export'];
     expect(again).toMatchObject({ ledger: exported.ledger, rows: exported.rows });
+  });
+
+  test('of two imports at once one is done, and the other finds a database that is full', async () => {
+    const target = into(await newPostgresUrl());
+    const both = await Promise.all([
+      target.run('import', 'moved.gz'),
+      target.run('import', 'moved.gz'),
+    ]);
+    expect(both.map(({ exitCode }) => exitCode).sort()).toEqual([0, 1]);
+    expect(both.map(({ stderr }) => stderr).join('')).toContain('The database is not empty');
   });
 
   test('a database that a node serves is refused by name', async () => {

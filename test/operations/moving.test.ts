@@ -106,7 +106,7 @@ const openSqlite = async (): Promise<SqliteDatabase> => newDatabase(directory);
 const source = await openSqlite();
 await fill(source);
 const exported = newFile();
-const out = await exportInstallation(source, exported, BY);
+const out = await exportInstallation(source, exported, BY, alone);
 afterAll(() => source.close());
 
 sqliteTest('it reads the schema of SQLite')(
@@ -164,7 +164,7 @@ function describeTarget(name: string, open: () => Promise<Database>): void {
       const target = await open();
       await importInstallation(target, exported, alone);
       const again = newFile();
-      await exportInstallation(target, again, BY);
+      await exportInstallation(target, again, BY, alone);
       expect(unpacked(again)).toEqual(unpacked(exported));
       await target.close();
       const home = await openSqlite();
@@ -224,6 +224,24 @@ describeWithServices('an installation that moves to PostgreSQL', ['PostgreSQL'],
 
   describeTarget('PostgreSQL', openNew);
 
+  test('an import whose connection breaks has done nothing, and can be done again', async () => {
+    const target = await openNew();
+    for (const statement of [
+      `create function break_off() returns trigger language plpgsql as $$
+        begin perform pg_terminate_backend(pg_backend_pid()); return null; end $$`,
+      'create trigger break_off after insert on receipts execute function break_off()',
+    ]) {
+      await target.rows(sql.raw(statement));
+    }
+    const failing = importInstallation(target, exported, alone).catch(({ name }: Error) => name);
+    expect(await failing).toBe('PostgresFailure');
+    expect(await target.rows(sql`select 1 from accounts`)).toEqual([]);
+    await target.rows(sql`drop trigger break_off on receipts`);
+    await importInstallation(target, exported, alone);
+    expect(await allRows(target)).toEqual(await allRows(source));
+    await target.close();
+  });
+
   test('its tables are numbered where their rows are read in order', async () => {
     const target = await openNew();
     const found = await target.rows<{ readonly name: string }>(
@@ -268,6 +286,24 @@ describe('nothing is imported', () => {
     );
     await target.close();
   });
+});
+
+test('columns in another order are those of another build', async () => {
+  const target = await openSqlite();
+  const path = newFile();
+  const [header = '', ...lines] = unpacked(exported).trimEnd().split('\n');
+  const swapped = header.replace('"id":"text","email":"text"', '"email":"text","id":"text"');
+  expect(swapped).not.toBe(header);
+  // All that the file says of itself is right.
+  const before = [swapped, ...lines.slice(0, -1)].map((line) => `${line}\n`).join('');
+  const sha256 = new Bun.CryptoHasher('sha256').update(before).digest('hex');
+  const end = { ...(JSON.parse(lines.at(-1) ?? '') as object), sha256 };
+  writeFileSync(path, Bun.gzipSync(`${before}${JSON.stringify(end)}\n`));
+  expect(await refusal(path, target)).toStartWith('The file was made by version 1.2.3, whose');
+  expect(await importInstallation(target, path, alone).catch(({ name }: Error) => name)).toBe(
+    'ArchiveError',
+  );
+  await target.close();
 });
 
 function unpacked(path: string): string {
