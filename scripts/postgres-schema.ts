@@ -98,6 +98,8 @@ function columnOf(column: AnySQLiteColumn) {
   const required = notNull ? plain.notNull() : plain;
   // What rows of earlier versions have in a column that they lacked.
   if (typeof column.default === 'string') required.default(sql`${sql.raw(`'${column.default}'`)}`);
+  else if (column.hasDefault) throw new TypeError(`A default of ${name} has to be written here.`);
+  if (column.isUnique) throw new TypeError(`${name} needs an index that has a name.`);
   return primary ? required.primaryKey() : required;
 }
 

@@ -84,6 +84,8 @@ describeWithServices('migrate', ['PostgreSQL'], () => {
     if (database === undefined) throw new Error('There is no database.');
     expect(await migrationStatus(database)).toEqual({ applied: [], pending: TAGS });
     expect(await migrationPlan(database)).toEqual([...ALL]);
+    const made = sql`select nspname from pg_namespace where nspname = 'drizzle'`;
+    expect(await database.rows(made)).toEqual([]);
     expect(await migrate(database, ALL.slice(0, 1))).toEqual(TAGS.slice(0, 1));
     expect(await migrationPlan(database)).toEqual(ALL.slice(1));
     expect(await migrate(database)).toEqual(TAGS.slice(1));
@@ -98,6 +100,34 @@ describeWithServices('migrate', ['PostgreSQL'], () => {
     const nodes = await emptyDatabase(4);
     const applied = await Promise.all(nodes.map((node) => migrate(node)));
     expect(applied.map(({ length }) => length).sort()).toEqual([0, 0, 0, TAGS.length]);
+  });
+
+  test('leaves every table as it is defined', async () => {
+    const [database] = await emptyDatabase();
+    if (database === undefined) throw new Error('There is no database.');
+    await migrate(database);
+    const found = await database.rows<{ name: string }>(
+      sql`select table_name || '.' || column_name || ' ' || is_nullable as name
+        from information_schema.columns where table_schema = 'public'`,
+    );
+    const defined = Object.values<unknown>(schema)
+      .filter((value) => is(value, PgTable))
+      .map(getPostgresTable)
+      .flatMap(({ name, columns }) =>
+        columns.map((column) => `${name}.${column.name} ${column.notNull ? 'NO' : 'YES'}`),
+      );
+    expect(found.map(({ name }) => name).sort()).toEqual(defined.sort());
+  });
+
+  test('one whose connection breaks has done nothing, and is done by the next', async () => {
+    const [database] = await emptyDatabase();
+    if (database === undefined) throw new Error('There is no database.');
+    const end = 'select pg_terminate_backend(pg_backend_pid())';
+    const broken = { ...LATER, sql: `${LATER.sql};\n--> statement-breakpoint\n${end}` };
+    const failing = migrate(database, [...ALL, broken]).catch((cause: Error) => cause.name);
+    expect(await failing).toBe('PostgresFailure');
+    expect(await migrationStatus(database)).toEqual({ applied: [], pending: TAGS });
+    expect(await migrate(database)).toEqual(TAGS);
   });
 
   test('refuses a database of a newer build, or of another line, and undoes what fails', async () => {
