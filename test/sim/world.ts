@@ -2,6 +2,7 @@
 // installed, the timers of the whole process are its own, so that the product's code waits in
 // virtual time; an hour of it takes a second, and the same seed gives the same order of everything.
 
+import type { Awaitable } from '../../src/core/awaitable.ts';
 import { createTasks, type Task } from './tasks.ts';
 
 export type World = {
@@ -20,8 +21,8 @@ export type World = {
   readonly sleep: (ms: number) => Promise<void>;
   /** Forgets every timer that the product has set so far. */
   readonly endLife: () => void;
-  /** Runs tasks until none is left or `untilMs` is reached. `onStep` is told after each. */
-  readonly run: (untilMs: number, onStep: () => void) => Promise<void>;
+  /** Runs tasks until none is left or `untilMs` is reached. `onStep` is told, and awaited, after each. */
+  readonly run: (untilMs: number, onStep: () => Awaitable<void>) => Promise<void>;
 };
 
 /** What outlives the gateway. */
@@ -85,7 +86,7 @@ export async function inWorld<T>(
         for (let turn = 0; turn < turns; turn += 1) {
           await new Promise<void>((resolve) => real.setImmediate(resolve));
         }
-        onStep();
+        await onStep();
         const task = tasks.first();
         if (task === undefined || task.at > untilMs) break;
         tasks.take();
