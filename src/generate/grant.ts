@@ -105,9 +105,9 @@ function createGrant(
   const attempts = createAttemptLog({ ...dependencies, promptTokens });
   let ended: Promise<Ended> | undefined;
 
-  // A bill is told when it is booked, and a ledger that cannot write tries again. Where that takes
-  // too long for a server that is alone with its books, the answer is not lost with the disk: its receipt says what will be booked, at most
-  // `most`, and the balance as it will be then.
+  // A bill is told when it is booked, and a ledger that cannot write tries again. Where that takes too
+  // long for a server that is alone with its books, the answer is not lost with the disk: its receipt
+  // says what will be booked, at most `most`, and the balance as it will be then.
   const booked = async (
     settled: Promise<Settlement>,
     charge: Micro,
@@ -219,8 +219,8 @@ async function holdMoney(
       nowMs: call.startedAt,
     });
   } catch (error) {
-    await claim.cancel();
     if (error instanceof LedgerSilent) releaseUnconfirmed(dependencies, checked);
+    await claim.cancel();
     throw new GatewayError('provider_unavailable', {
       message: 'The service cannot reserve money at the moment. Retry with back-off.',
     });
