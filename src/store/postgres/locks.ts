@@ -7,5 +7,5 @@ export const MIGRATING = '7480, 1';
 /** Held by every transaction that is not the ledger's, so that they come one after the other. */
 export const WRITING = '7480, 4';
 
-/** Shared by the transactions of the ledger; alone for an instant by who wants none of them open. */
+/** Shared by the transactions of the ledger: who wants to know which of them are open looks for it. */
 export const LEDGER_AT_WORK = '7480, 3';
