@@ -19,6 +19,8 @@ import type { UpstreamProfile } from '../src/core/profile.ts';
 import { allowedMethods } from '../src/http/routes.ts';
 import { generate, generateStream, get } from './support/client.ts';
 import { type Gateway, gatewayCommand, startGateway, type TestAccount } from './support/gateway.ts';
+import { newPostgresUrl } from './support/postgres-database.ts';
+import { describeWithServices } from './support/services.ts';
 
 const root = resolve(import.meta.dir, '..');
 const DOCUMENTS = ['README.md', 'src/README.md', 'test/README.md'];
@@ -357,40 +359,63 @@ describe('README snippets', () => {
     }
   });
 
-  test('the commands of the command line section work, one after the other', async () => {
+  /**
+   * The examples of the command line, one after the other, on a copy of the books: the switches that
+   * they turn are not for the server of the other tests. With a `postgresUrl` the copy is moved there
+   * first.
+   */
+  async function runExamples(postgresUrl?: string) {
     const { headers } = await generate(account, 'chat', 'demo-chat');
-    // On a copy: the switches that the examples turn are not for the server of the other tests.
     const terms = ['--amount', '5', '--count', '2', '--reason', 'an example'];
     const made = (await gateway.run('code', 'create', ...terms))['data'];
     const [redeemed, revoked] = made as { readonly code: string; readonly id: string }[];
     const invitation = (await gateway.run('invite', 'create'))['invite'] as { readonly id: string };
-    await gateway.run('backup', 'examples.db');
+    const copy = `examples-${crypto.randomUUID()}.db`;
+    await gateway.run('backup', copy);
     await Bun.write(join(gateway.directory, 'next.toml'), DEMO_CATALOG);
     await Bun.write(join(gateway.directory, 'draft.toml'), DRAFT);
-    const script = blocksUnder('Command line', 'sh').join('\n');
-    const { code, stderr } = await runSnippet(
-      ['sh', '-c', `set -e\ntollgate() { ${FORWARD}; }\n${script}`],
-      {
-        DATABASE_URL: 'sqlite:./examples.db',
-        KEY: account.key,
-        CODE: redeemed?.code ?? '',
-        CODE_ID: revoked?.id ?? '',
-        MODEL: 'demo-chat',
-        REQUEST_ID: headers.get('x-request-id') ?? '',
-        FILE: 'copy.db',
-        RECEIPTS: 'receipts.jsonl',
-        NEXT_CATALOG: 'next.toml',
-        // What is published is written into a catalog file, and the server has none.
-        CATALOG: 'next.toml',
-        DRAFT: 'draft.toml',
-        INVITE: invitation.id,
-        PASSWORD: 'a password of some length',
-        UPSTREAM: 'demo',
-      },
-    );
+    const examples = blocksUnder('Command line', 'sh').join('\n');
+    const lines =
+      postgresUrl === undefined
+        ? [examples]
+        : [
+            `DATABASE_URL=sqlite:./${copy} tollgate export ${copy}.gz`,
+            `tollgate import ${copy}.gz`,
+            // A copy of PostgreSQL is made by its own tools.
+            examples.replace(/^tollgate backup .*$/m, ''),
+          ];
+    const script = ['set -e', `tollgate() { ${FORWARD}; }`, ...lines].join('\n');
+    return runSnippet(['sh', '-c', script], {
+      DATABASE_URL: postgresUrl ?? `sqlite:./${copy}`,
+      KEY: account.key,
+      CODE: redeemed?.code ?? '',
+      CODE_ID: revoked?.id ?? '',
+      MODEL: 'demo-chat',
+      REQUEST_ID: headers.get('x-request-id') ?? '',
+      FILE: `copy-of-${copy}`,
+      RECEIPTS: `${copy}.jsonl`,
+      NEXT_CATALOG: 'next.toml',
+      // What is published is written into a catalog file, and the server has none.
+      CATALOG: 'next.toml',
+      DRAFT: 'draft.toml',
+      INVITE: invitation.id,
+      PASSWORD: 'a password of some length',
+      UPSTREAM: 'demo',
+    });
+  }
+
+  // A process for each of them, on a machine that is busy with other things.
+  test('the commands of the command line section work, one after the other', async () => {
+    const { code, stderr } = await runExamples();
     expect([code, stderr]).toEqual([0, '']);
-    // A process for each of them, on a machine that is busy with other things.
   }, 60_000);
+
+  describeWithServices('on PostgreSQL', ['PostgreSQL'], () => {
+    test('they do the same after a move, but for the backup', async () => {
+      const { code, stderr } = await runExamples(await newPostgresUrl());
+      expect([code, stderr]).toEqual([0, '']);
+    }, 90_000);
+  });
 
   test('the records have the members that are shown', async () => {
     const other = await gateway.createAccount({ plan: 'pro' });
