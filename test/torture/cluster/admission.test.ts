@@ -1,6 +1,5 @@
 // Ten times of each limit, offered to three nodes at once, evenly and unevenly: all nodes together
-// admit no more than the plan allows, and no less than 98 % of it, because there is demand. A machine
-// that is too busy for Redis to answer in time makes each node serve its share; then twice as much.
+// admit no more than the plan allows, and no less than 98 % of it, because there is demand.
 
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { sendWhole } from '../../support/behaviours.ts';
@@ -13,17 +12,21 @@ import { type Exchange, startUpstream, type Upstream } from '../../support/upstr
 import { readLedger } from '../ledger.ts';
 import { type Cluster, startCluster } from './cluster.ts';
 
-/** What each request takes of a cap, as its upstream reports it; no more than was estimated. */
-const USED = { prompt: 4, cached: 0, completion: 5 };
+/** What each request takes of a limit of tokens: what its upstream reports is what was estimated. */
+const USED = { prompt: 9, cached: 0, completion: 5 };
 const USED_TOKENS = USED.prompt + USED.completion;
 const MAX_TOKENS = USED.completion;
 
+/** In requests. */
+const ALLOWED = 30;
+const ALLOWED_AT_ONCE = 10;
+
 const LIMITS = {
-  requests_per_minute: 30,
-  tokens_per_minute: 270,
-  concurrent_requests: 10,
-  daily_tokens: 270,
-  monthly_tokens: 270,
+  requests_per_minute: ALLOWED,
+  tokens_per_minute: ALLOWED * USED_TOKENS,
+  concurrent_requests: ALLOWED_AT_ONCE,
+  daily_tokens: ALLOWED * USED_TOKENS,
+  monthly_tokens: ALLOWED * USED_TOKENS,
 } as const;
 
 type LimitName = keyof typeof LIMITS;
@@ -35,14 +38,17 @@ const DEMAND_MS = 3_500;
 
 const ATTEMPTS = 10;
 
+/** Rounds in which Redis has answered too late for a node that asked are played again, so often. */
+const ROUNDS_MAX = 6;
+
 const TEST_MS = 90_000;
 
 describeWithServices('ten times a limit, offered to three nodes', ['PostgreSQL', 'Redis'], () => {
   let cluster: Cluster;
   let upstream: Upstream;
-  const accounts = new Map<string, TestAccount>();
   /** Until it opens, nobody whom the limit of concurrency let in gives the slot back. */
   let gate = Promise.withResolvers<void>();
+  let atGate = 0;
 
   beforeAll(async () => {
     const answer = (exchange: Exchange): void => {
@@ -52,6 +58,7 @@ describeWithServices('ten times a limit, offered to three nodes', ['PostgreSQL',
     upstream = await startUpstream({
       ready: answer,
       async waiting(exchange) {
+        atGate += 1;
         await gate.promise;
         answer(exchange);
       },
@@ -63,14 +70,6 @@ describeWithServices('ten times a limit, offered to three nodes', ['PostgreSQL',
       ]),
     );
     cluster = await startCluster(catalogFor(upstream, ['ready', 'waiting'], { plans }), 3);
-    for (const spread of Object.keys(SPREADS)) {
-      for (const name of Object.keys(LIMITS)) {
-        const account = await cluster.nodes[0]?.killer
-          .gateway()
-          .createAccount({ plan: planOf(name) });
-        if (account !== undefined) accounts.set(`${name} ${spread}`, account);
-      }
-    }
   }, TEST_MS);
 
   afterAll(async () => {
@@ -83,21 +82,42 @@ describeWithServices('ten times a limit, offered to three nodes', ['PostgreSQL',
   test.each(Object.keys(SPREADS) as (keyof typeof SPREADS)[])(
     '%s, is admitted up to the limit and no further',
     async (spread) => {
-      const names = Object.keys(LIMITS) as LimitName[];
-      const sharedBefore = await countShared();
-      gate = Promise.withResolvers<void>();
-      const results = await Promise.all(names.map((name) => offer(name, spread)));
-      const isShared = (await countShared()) > sharedBefore;
-      for (const { name, taken, mostLeft } of results) {
-        const limit = LIMITS[name];
-        const most = isShared ? 2 * limit : limit;
-        const least = isShared ? 0 : Math.min(limit * 0.98, limit - mostLeft);
-        expect([name, taken]).toEqual([name, Math.min(taken, most)]);
-        expect([name, taken]).toEqual([name, Math.max(taken, least)]);
+      for (const { name, admitted } of await offerAll(spread)) {
+        const allowed = name === 'concurrent_requests' ? ALLOWED_AT_ONCE : ALLOWED;
+        expect([name, admitted]).toEqual([name, Math.min(admitted, allowed)]);
+        expect([name, admitted]).toEqual([name, Math.max(admitted, allowed * 0.98)]);
       }
     },
     TEST_MS,
   );
+
+  /**
+   * What was admitted of each limit while all nodes went by Redis. On a machine that is so busy that
+   * Redis does not answer in time, a node serves its share, which is not what is tried here.
+   */
+  async function offerAll(spread: keyof typeof SPREADS) {
+    const names = Object.keys(LIMITS) as LimitName[];
+    for (let round = 1; round <= ROUNDS_MAX; round += 1) {
+      const accounts: (readonly [LimitName, TestAccount])[] = [];
+      for (const name of names) accounts.push([name, await createAccount(name)]);
+      const before = await countShared();
+      gate = Promise.withResolvers<void>();
+      atGate = 0;
+      const offered = await Promise.all(
+        accounts.map(([name, account]) => offer(name, account, spread)),
+      );
+      if ((await countShared()) === before) return offered;
+    }
+    throw new Error(
+      `In each of ${ROUNDS_MAX} rounds Redis took more than 150 ms to answer a node. Run this test on a machine with less to do.`,
+    );
+  }
+
+  async function createAccount(name: LimitName): Promise<TestAccount> {
+    const [node] = cluster.nodes;
+    if (node === undefined) throw new Error('a cluster has nodes');
+    return node.killer.gateway().createAccount({ plan: planOf(name) });
+  }
 
   /** How many requests were decided without Redis. */
   async function countShared(): Promise<number> {
@@ -113,19 +133,17 @@ describeWithServices('ten times a limit, offered to three nodes', ['PostgreSQL',
     return counts.reduce((sum, count) => sum + Number(count), 0);
   }
 
-  /** What was admitted, in the limit's own unit, and what may be left because no request fits. */
-  async function offer(name: LimitName, spread: keyof typeof SPREADS) {
-    const account = accounts.get(`${name} ${spread}`);
-    if (account === undefined) throw new Error('there is no account');
+  /** How many requests were admitted. */
+  async function offer(name: LimitName, account: TestAccount, spread: keyof typeof SPREADS) {
     const shares: readonly number[] = SPREADS[spread];
-    const model = name === 'concurrent_requests' ? 'waiting' : 'ready';
-    const costs = Math.ceil(name.includes('tokens') ? LIMITS[name] / USED_TOKENS : LIMITS[name]);
+    const [model, allowed] =
+      name === 'concurrent_requests' ? ['waiting', ALLOWED_AT_ONCE] : ['ready', ALLOWED];
     const body = requestBody('chat', model, { max_tokens: MAX_TOKENS });
     const sum = shares.reduce((total, share) => total + share, 0);
     const asked = await Promise.all(
       cluster.nodes.map(async ({ killer }, index) => {
         const { url } = killer.gateway();
-        const count = Math.ceil(costs * 10 * ((shares[index] ?? 0) / sum));
+        const count = Math.ceil(allowed * 10 * ((shares[index] ?? 0) / sum));
         const answers: Promise<number>[] = [];
         for (let request = 0; request < count; request += 1) {
           answers.push(askOnce({ url, key: account.key }, body));
@@ -134,18 +152,22 @@ describeWithServices('ten times a limit, offered to three nodes', ['PostgreSQL',
         return answers;
       }),
     );
-    if (name === 'concurrent_requests') gate.resolve();
-    const admitted = (await Promise.all(asked.flat())).filter((status) => status === 200).length;
-    switch (name) {
-      case 'concurrent_requests':
-      case 'requests_per_minute':
-        return { name, taken: admitted, mostLeft: 0 };
-      default: {
-        const estimate = await estimateOf(account.id);
-        const each = name === 'tokens_per_minute' ? estimate : USED_TOKENS;
-        return { name, taken: admitted * each, mostLeft: estimate };
-      }
-    }
+    const answers = asked.flat();
+    if (name === 'concurrent_requests') await openGate(answers);
+    const admitted = (await Promise.all(answers)).filter((status) => status === 200).length;
+    expect(await estimateOf(account.id)).toBe(USED_TOKENS);
+    return { name, admitted };
+  }
+
+  /** Once all the others are refused. */
+  async function openGate(answers: readonly Promise<number>[]): Promise<void> {
+    let answered = 0;
+    const count = (): void => {
+      answered += 1;
+    };
+    for (const answer of answers) answer.then(count, count);
+    while (answered + atGate < answers.length) await Bun.sleep(10);
+    gate.resolve();
   }
 
   /** Asks again where a machine that is too busy has let PostgreSQL wait for too long. */
