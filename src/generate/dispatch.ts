@@ -1,6 +1,8 @@
-// Starts the attempts of one request. Each is told to the ledger right before it is made, nobody
-// waits for that, and what passes is told every now and then: a ledger that finds the hold without
-// its gateway knows then what there may be to pay. Called by the route, through the pipeline.
+// Starts the attempts of one request. Each is told to the ledger right before it is made, and what
+// passes is told every now and then: a ledger that finds the hold without its gateway knows then what
+// there may be to pay. No upstream waits for that, and no answer where this server is alone with its
+// books; a node of a cluster passes nothing on before the attempt is booked, because others may have
+// held it for dead and given the money back. Called by the route, through the pipeline.
 
 import type { AttemptOptions } from '../upstream/attempt.ts';
 import type { Permit } from '../upstream/health.ts';
@@ -19,11 +21,13 @@ export function createDispatch(
   cover: Cover,
   onAttempt: (attempt: MeteredAttempt) => void,
 ): (options: AttemptOptions, permit: Permit) => MeteredAttempt {
-  const { clock, monotonic, ledger, tokenizer, startAttempt } = dependencies;
+  const { clock, monotonic, ledger, tokenizer, startAttempt, bookingMs } = dependencies;
+  const isAwaited = bookingMs === undefined;
   return (options, permit) => {
     const { model, upstream, price } = options.candidate;
     const served = { model: model.slug, upstream: upstream.id, price };
-    unwatched(ledger.dispatch({ requestId, served, nowMs: clock() }));
+    const booked = ledger.dispatch({ requestId, served, nowMs: clock(), isAwaited });
+    unwatched(booked);
     const started = startAttempt(options);
     const abort = (): void => {
       permit.end('given_up');
@@ -33,6 +37,7 @@ export function createDispatch(
       { ...started, abort },
       {
         see: watchPermit(permit),
+        ...(isAwaited ? { booked } : {}),
         cover,
         countNow: tokenizer.countNow,
         monotonic,

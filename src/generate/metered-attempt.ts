@@ -1,6 +1,7 @@
 // An attempt with everything that belongs to its money: a meter, the guard that passes on nothing
-// unpaid, and checkpoints in case that nobody is left to settle. The pipeline wraps each attempt in
-// one; the route, the pump and a drain read it like any other.
+// unpaid, the first words that wait until the attempt is booked where that matters, and checkpoints in
+// case that nobody is left to settle. The pipeline wraps each attempt in one; the route, the pump and a
+// drain read it like any other.
 
 import type { Attempt, Batch } from '../upstream/attempt.ts';
 import type { Cover } from './cover.ts';
@@ -11,6 +12,11 @@ const CHECKPOINT_MS = 2_000;
 
 /** With the batch that the meter has not counted yet, some 256 tokens. */
 const CHECKPOINT_TOKENS = 192;
+
+const NOT_BOOKED: Batch = {
+  events: [],
+  end: { class: 'gateway', detail: 'the ledger could not write that the upstream was asked' },
+};
 
 export type MeteredAttempt = Attempt & {
   readonly meter: OutputMeter;
@@ -25,6 +31,8 @@ export function meterAttempt(
   dependencies: {
     /** Told of every batch as it came, before anything of it is kept back. It must not throw. */
     readonly see: (batch: Batch) => void;
+    /** What the first words wait for; where it rejects, there are none. */
+    readonly booked?: Promise<void>;
     readonly cover: Cover;
     readonly countNow: (text: string) => number;
     /** Milliseconds, of a clock that never jumps. */
@@ -36,6 +44,7 @@ export function meterAttempt(
   const { see, cover, countNow, monotonic, checkpoint } = dependencies;
   const meter = createOutputMeter(countNow);
   const guard = createGuard({ meter, cover, abort: attempt.abort });
+  let { booked } = dependencies;
   let savedTokens = 0;
   let savedAt = monotonic();
 
@@ -49,11 +58,24 @@ export function meterAttempt(
     savedTokens = outputTokens;
     checkpoint({ outputTokens, reasoningTokens });
   };
-  const take = (batch: Batch): Batch | Promise<Batch> => {
-    see(batch);
+  const pass = (batch: Batch): Batch | Promise<Batch> => {
     const taken = guard.take(batch);
     if (batch.end === undefined) save();
     return taken;
+  };
+  const take = (batch: Batch): Batch | Promise<Batch> => {
+    see(batch);
+    if (booked === undefined || batch.events.length === 0) return pass(batch);
+    return booked.then(
+      () => {
+        booked = undefined;
+        return pass(batch);
+      },
+      () => {
+        attempt.abort();
+        return NOT_BOOKED;
+      },
+    );
   };
 
   return {

@@ -302,6 +302,28 @@ describe('a bill that cannot be booked for a while', () => {
   });
 });
 
+test.each(['stream', 'whole'] as const)(
+  'nothing of a %s answer is told where the node was held for dead before it was booked',
+  async (kind) => {
+    const id = `late-${kind}`;
+    // As one that is cut off from the books: others end its hold before it is heard again.
+    const dispatch: GenerateDependencies['ledger']['dispatch'] = async (command) => {
+      await open.ledger.recover({
+        ...{ live: [], requestIds: [id], createdBefore: Number.MAX_SAFE_INTEGER },
+        ...{ phase: 'ended', usdPerMillion: CATALOG.usdPerMillion, nowMs: NOW },
+      });
+      return open.ledger.dispatch(command);
+    };
+    const ledger = { ...open.ledger, dispatch };
+    const { dependencies, call } = await rig(id, { ledger, bookingMs: undefined });
+    const value = { ...REQUEST, stream: kind === 'stream' };
+    const readBody = async () => ({ value, text: JSON.stringify(value) });
+    const answered = generate(dependencies, call(id, { readBody }));
+    await expect(answered).rejects.toMatchObject({ code: 'provider_unavailable' });
+    expect(await open.books.explain(id)).toMatchObject({ record: { debited: 0n } });
+  },
+);
+
 test('an error of our own behind a whole answer gives back its slot and its hold', async () => {
   const broken: GenerationEvent = {
     kind: 'finish',

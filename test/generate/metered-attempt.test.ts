@@ -10,7 +10,12 @@ import { candidate, FINISH, listedAttempt } from './parts.ts';
 const PRICE = { version: 'p', input: 1n, cachedInput: 1n, cacheWrite: 1n, output: 1_000_000n };
 
 /** A wallet with nothing beside its hold of so many tokens. */
-function setUp(batches: readonly Batch[], paidTokens = 4_096, outputBound = 4_096) {
+function setUp(
+  batches: readonly Batch[],
+  paidTokens = 4_096,
+  outputBound = 4_096,
+  booked?: Promise<void>,
+) {
   const inner = listedAttempt(candidate('a'), batches);
   const cover = createCover({
     ledger: { extend: async () => ({ ok: false, available: 0n }) },
@@ -27,6 +32,7 @@ function setUp(batches: readonly Batch[], paidTokens = 4_096, outputBound = 4_09
   const attempt = meterAttempt(inner, {
     see: (batch) => void seen.push(batch),
     cover,
+    ...(booked === undefined ? {} : { booked }),
     countNow: (text) => text.length,
     monotonic: () => nowMs,
     checkpoint: (progress) => void saved.push(progress),
@@ -92,4 +98,26 @@ test('a cut stops the upstream and reads as an answer that ended for its length'
     1,
     10,
   ]);
+});
+
+test('what has to be booked first is: its first words wait, and later ones do not', async () => {
+  const booked = Promise.withResolvers<void>();
+  const { attempt, seen } = setUp([{ events: [] }, text(3), text(4)], 4_096, 4_096, booked.promise);
+  expect(await attempt.next()).toEqual({ events: [] });
+  let passed: Batch | undefined;
+  const first = attempt.next().then((batch) => {
+    passed = batch;
+  });
+  while (seen.length < 2) await Bun.sleep(1);
+  expect(passed).toBeUndefined();
+  booked.resolve();
+  await first;
+  expect(passed).toEqual(text(3));
+  expect(await attempt.next()).toEqual(text(4));
+});
+
+test('where it could not be booked nothing passes, and the upstream is stopped', async () => {
+  const { attempt, inner, saved } = setUp([text(300)], 4_096, 4_096, Promise.reject(new Error()));
+  expect(await attempt.next()).toMatchObject({ events: [], end: { class: 'gateway' } });
+  expect([inner.aborts(), attempt.meter.tokens(), saved]).toEqual([1, 0, []]);
 });
