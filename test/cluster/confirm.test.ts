@@ -1,29 +1,19 @@
 // What a command hears of the nodes that have taken up its change.
 
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { expect, test } from 'bun:test';
 import { confirmSeen } from '../../src/cluster/confirm.ts';
 import { createNodes, type NodeReport } from '../../src/cluster/nodes.ts';
 import { readDatabaseTime } from '../../src/store/database-time.ts';
-import { temporaryDirectory } from '../support/database.ts';
-import { DIALECTS, openDatabases, START_MS } from './databases.ts';
+import { describeOnDatabases } from './databases.ts';
 
 const REPORT: NodeReport = {
   ...{ addresses: [], state: 'serving', redis: 'off', limits: 'own', catalogVersion: 1 },
   ...{ catalogDigest: 'catalog', inFlight: 0, clockOffsetMs: 0, seenAt: 0 },
 };
 
-const directory = temporaryDirectory();
-
-describe.each(DIALECTS)('confirmations on %s', (dialect) => {
-  let opened: Awaited<ReturnType<typeof openDatabases>>;
-
-  beforeAll(async () => {
-    opened = await openDatabases(dialect, directory, 2);
-  }, START_MS);
-  afterAll(() => opened.close());
-
+describeOnDatabases('confirmations', 2, (connections) => {
   async function open(...names: readonly string[]) {
-    const [database, command] = opened.databases;
+    const [database, command] = connections();
     if (database === undefined || command === undefined) throw new Error('Two are needed.');
     const nodes = createNodes(database);
     await nodes.removeAll();

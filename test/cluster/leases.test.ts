@@ -1,9 +1,8 @@
 // Leases under any order of taking, giving back and time passing, from several connections at once.
 
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { expect, test } from 'bun:test';
 import fc from 'fast-check';
-import { temporaryDirectory } from '../support/database.ts';
-import { DIALECTS, openDatabases, START_MS } from './databases.ts';
+import { describeOnDatabases, START_MS } from './databases.ts';
 import { openWorld, type World } from './world.ts';
 
 const FOR_MS = 10_000;
@@ -27,16 +26,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   }),
 );
 
-const directory = temporaryDirectory();
-
-describe.each(DIALECTS)('leases on %s', (dialect) => {
-  let opened: Awaited<ReturnType<typeof openDatabases>>;
-
-  beforeAll(async () => {
-    opened = await openDatabases(dialect, directory, HOLDERS.length);
-  }, START_MS);
-  afterAll(() => opened.close());
-
+describeOnDatabases('leases', HOLDERS.length, (connections) => {
   test(
     'have one holder at a time, and a number that grows with each new one',
     async () => {
@@ -44,7 +34,7 @@ describe.each(DIALECTS)('leases on %s', (dialect) => {
         fc.asyncProperty(
           fc.array(step, { minLength: 10, maxLength: 25, size: 'max' }),
           async (steps) => {
-            const world = await openWorld(opened.databases);
+            const world = await openWorld(connections());
             let held: { by: number; until: number } | undefined;
             let fence = 0;
             let last: number | undefined;
@@ -84,7 +74,7 @@ describe.each(DIALECTS)('leases on %s', (dialect) => {
   );
 
   test('end to the millisecond', async () => {
-    const world = await openWorld(opened.databases);
+    const world = await openWorld(connections());
     expect(await take(world, 0)).toMatchObject({ fence: 1 });
     await world.pass(FOR_MS - 1);
     expect(await take(world, 1)).toBeUndefined();
@@ -94,7 +84,7 @@ describe.each(DIALECTS)('leases on %s', (dialect) => {
   });
 
   test('of other names are others', async () => {
-    const world = await openWorld(opened.databases);
+    const world = await openWorld(connections());
     expect(await lease(world, 0).take('one', 'a', FOR_MS)).toBeDefined();
     expect(await lease(world, 1).take('other', 'b', FOR_MS)).toBeDefined();
     expect(await lease(world, 1).take('one', 'b', FOR_MS)).toBeUndefined();

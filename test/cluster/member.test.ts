@@ -1,10 +1,9 @@
 // Nodes that beat, fall silent and come back, in any order, with clocks that are set: who leads, who
 // is held for dead, and what a node knows of itself.
 
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { expect, test } from 'bun:test';
 import fc from 'fast-check';
-import { temporaryDirectory } from '../support/database.ts';
-import { DIALECTS, openDatabases, START_MS } from './databases.ts';
+import { describeOnDatabases, START_MS } from './databases.ts';
 import { openWorld, type World, type WorldNode } from './world.ts';
 
 const COUNT = 3;
@@ -42,22 +41,13 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   },
 );
 
-const directory = temporaryDirectory();
-
-describe.each(DIALECTS)('nodes on %s', (dialect) => {
-  let opened: Awaited<ReturnType<typeof openDatabases>>;
-
-  beforeAll(async () => {
-    opened = await openDatabases(dialect, directory, COUNT);
-  }, START_MS);
-  afterAll(() => opened.close());
-
+describeOnDatabases('nodes', COUNT, (connections) => {
   test(
     'have one leader at most, and none that serves is dead to the others',
     async () => {
       await fc.assert(
         fc.asyncProperty(fc.array(step, { minLength: 3, maxLength: 12 }), async (steps) => {
-          const world = await openWorld(opened.databases);
+          const world = await openWorld(connections());
           for (const action of steps) {
             if (action.kind === 'pause') await world.pass(action.ms);
             else if (action.kind === 'jump') world.nodes[action.node]?.jump(action.ms);
@@ -83,7 +73,7 @@ describe.each(DIALECTS)('nodes on %s', (dialect) => {
   );
 
   test('hear of each other, and one leads', async () => {
-    const world = await openWorld(opened.databases);
+    const world = await openWorld(connections());
     await seconds(world, 2, [0, 1, 2]);
     expect(world.nodes.map(({ member }) => member.liveNodes())).toEqual([3, 3, 3]);
     expect(world.nodes.map(({ member }) => member.isLeader())).toEqual([true, false, false]);
@@ -92,7 +82,7 @@ describe.each(DIALECTS)('nodes on %s', (dialect) => {
   });
 
   test('move the lead within 15 s when the leader dies, and bury it once', async () => {
-    const world = await openWorld(opened.databases);
+    const world = await openWorld(connections());
     await seconds(world, 2, [0, 1, 2]);
     const buried: string[] = [];
     let movedAfter = 0;
@@ -110,7 +100,7 @@ describe.each(DIALECTS)('nodes on %s', (dialect) => {
   });
 
   test('move the lead at once when the leader ends', async () => {
-    const world = await openWorld(opened.databases);
+    const world = await openWorld(connections());
     await seconds(world, 2, [0, 1]);
     await at(world, 0).member.resign();
     await seconds(world, 1, [0, 1]);
@@ -121,7 +111,7 @@ describe.each(DIALECTS)('nodes on %s', (dialect) => {
   });
 
   test('know that they were silent, and come back as another boot where they are dead', async () => {
-    const world = await openWorld(opened.databases);
+    const world = await openWorld(connections());
     const [first, second] = [at(world, 0), at(world, 1)];
     await seconds(world, 2, [0, 1]);
     expect(first.member.problems()).toEqual([]);
@@ -147,7 +137,7 @@ describe.each(DIALECTS)('nodes on %s', (dialect) => {
   });
 
   test('bury nobody after an absence of their own, or of everybody', async () => {
-    const world = await openWorld(opened.databases);
+    const world = await openWorld(connections());
     await seconds(world, 2, [0, 1, 2]);
     await world.pass(60_000);
     expect(await beatAndBury(at(world, 1))).toEqual([]);
@@ -156,7 +146,7 @@ describe.each(DIALECTS)('nodes on %s', (dialect) => {
   });
 
   test('bury nobody because a clock was set', async () => {
-    const world = await openWorld(opened.databases);
+    const world = await openWorld(connections());
     await seconds(world, 12, [0, 1, 2]);
     for (const ms of [HOUR_MS, -HOUR_MS, 24 * HOUR_MS, -24 * HOUR_MS]) {
       at(world, 1).jump(ms);
@@ -169,7 +159,7 @@ describe.each(DIALECTS)('nodes on %s', (dialect) => {
   });
 
   test("go by the database's time, and say when their own is another", async () => {
-    const world = await openWorld(opened.databases);
+    const world = await openWorld(connections());
     await seconds(world, 2, [0, 1]);
     const { clock, member, jump, warnings } = at(world, 0);
     jump(HOUR_MS);
@@ -189,7 +179,7 @@ describe.each(DIALECTS)('nodes on %s', (dialect) => {
   });
 
   test('warn where they serve different catalogs', async () => {
-    const world = await openWorld(opened.databases);
+    const world = await openWorld(connections());
     await seconds(world, 2, [0, 1]);
     expect(at(world, 0).member.warnings()).toEqual([]);
     at(world, 1).serveCatalog('another');

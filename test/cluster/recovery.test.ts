@@ -1,28 +1,17 @@
 // The holds of dead nodes: ended once, by whoever leads, and by nobody while their node lives.
 
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { expect, test } from 'bun:test';
 import { recoverDead } from '../../src/cluster/recovery.ts';
 import { createBooks } from '../../src/ledger/books.ts';
 import { createLedger } from '../../src/ledger/ledger.ts';
-import type { Dialect } from '../../src/store/contract.ts';
-import { temporaryDirectory } from '../support/database.ts';
 import { booksOver, fundAccount, holdOf, NOW, releaseOf, settleOf } from '../support/ledger.ts';
-import { DIALECTS, openDatabases, START_MS } from './databases.ts';
+import { describeOnDatabases } from './databases.ts';
 import { openWorld, type World, type WorldNode } from './world.ts';
 
-const directory = temporaryDirectory();
-
-describe.each(DIALECTS)('dead nodes on %s', (dialect: Dialect) => {
-  let opened: Awaited<ReturnType<typeof openDatabases>>;
-
-  beforeAll(async () => {
-    opened = await openDatabases(dialect, directory, 3);
-  }, START_MS);
-  afterAll(() => opened.close());
-
+describeOnDatabases('dead nodes', 3, (connections, dialect) => {
   /** Three nodes that live and hear of each other; account `id` has money. */
   async function open(id: string) {
-    const world = await openWorld(opened.databases);
+    const world = await openWorld(connections());
     const nodes = world.nodes.map((node) => ({
       ...node,
       ledger: createLedger({ database: node.database }),

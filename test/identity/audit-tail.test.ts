@@ -1,14 +1,11 @@
 // The end of the audit trail as a server reads it, which has them in their order.
 
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { expect, test } from 'bun:test';
 import { writeAuditEvent } from '../../src/identity/audit.ts';
 import { type AuditNews, createAuditTail } from '../../src/identity/audit-tail.ts';
 import type { Database } from '../../src/store/contract.ts';
 import { readDatabaseTime } from '../../src/store/database-time.ts';
-import { DIALECTS, openDatabases, START_MS } from '../cluster/databases.ts';
-import { temporaryDirectory } from '../support/database.ts';
-
-const directory = temporaryDirectory();
+import { describeOnDatabases } from '../cluster/databases.ts';
 
 function write(database: Database, subject: string): Promise<void> {
   return writeAuditEvent(database, {
@@ -22,16 +19,9 @@ function write(database: Database, subject: string): Promise<void> {
 
 const subjects = (news: readonly AuditNews[]): string[] => news.map(({ subject }) => subject);
 
-describe.each(DIALECTS)('on %s', (dialect) => {
-  let opened: Awaited<ReturnType<typeof openDatabases>>;
-
-  beforeAll(async () => {
-    opened = await openDatabases(dialect, directory, 3);
-  }, START_MS);
-  afterAll(() => opened.close());
-
+describeOnDatabases('the audit trail', 3, (connections) => {
   function open() {
-    const [reader, writer, slow] = opened.databases;
+    const [reader, writer, slow] = connections();
     if (reader === undefined || writer === undefined || slow === undefined)
       throw new Error('Three.');
     return { writer, slow, tail: createAuditTail(reader) };
