@@ -22,7 +22,11 @@ const NOT_ON_POSTGRES: Readonly<Record<string, string>> = {
 };
 
 /** The tests that open their database as `newDatabase` does, some of them by way of a rig. */
-const OPENS = /support\/(database|ledger|usage|accounts)\.ts'|\/(rig|parts|contract)\.ts'/;
+const OPENS =
+  /support\/(database|ledger|usage|accounts)\.ts'|\/(rig|parts|contract|customer-app|console|machine-console)\.ts'/;
+
+/** The same for whole gateways. Those of `security` look into the files. */
+const SERVED = ['test/dashboard/auth.test.ts', 'test/dashboard/flows.test.ts'];
 
 /** Tests of one process; those of the connection client measure time, and want less company. */
 const WITHIN =
@@ -64,19 +68,24 @@ async function allTests(): Promise<Record<'within' | 'apart', readonly string[]>
   return { within, apart };
 }
 
-/** Those of the store and of the domains over it once more, on PostgreSQL. */
+/** Those of the domains and of the JSON of the pages once more, on PostgreSQL. */
 async function runWithin(paths: readonly string[]): Promise<Counts> {
   const all = await runTests(paths);
-  process.stderr.write('\nThe store and the domains over it once more, on PostgreSQL:\n');
+  process.stderr.write('\nThe domains and what pages are told, once more, on PostgreSQL:\n');
   addTo(all, await runTests(await onPostgres(), { TOLLGATE_TEST_DATABASE: 'postgres' }));
   return all;
 }
 
 async function onPostgres(): Promise<readonly string[]> {
-  const pattern = new Bun.Glob('test/{ledger,identity,catalog,reasoning,operations}/**/*.test.ts');
+  const folders =
+    'ledger,identity,catalog,reasoning,operations,dashboard/customer,dashboard/operator';
+  const pattern = new Bun.Glob(`test/{${folders}}/**/*.test.ts`);
   const found = (await Array.fromAsync(pattern.scan({ cwd: root }))).sort();
   const texts = await Promise.all(found.map((path) => Bun.file(resolve(root, path)).text()));
-  return found.filter((path, at) => !(path in NOT_ON_POSTGRES) && OPENS.test(texts[at] ?? ''));
+  const opening = found.filter(
+    (path, at) => !(path in NOT_ON_POSTGRES) && OPENS.test(texts[at] ?? ''),
+  );
+  return [...opening, ...SERVED];
 }
 
 /**

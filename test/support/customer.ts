@@ -58,7 +58,7 @@ export async function createOperator(gateway: Gateway): Promise<Operator> {
 
 /** The password goes through standing input, as it is never an argument. */
 export async function addOperator(
-  { directory }: Gateway,
+  { directory, environment }: Gateway,
   email: string,
   password: string,
 ): Promise<void> {
@@ -66,7 +66,7 @@ export async function addOperator(
     [...gatewayCommand(), 'operator', 'create', email, '--password-stdin', '--json'],
     {
       cwd: directory,
-      env: { PATH: process.env['PATH'] ?? '', HOME: directory },
+      env: { ...environment },
       stdin: new Blob([password]),
       stdout: 'ignore',
       stderr: 'pipe',

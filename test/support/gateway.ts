@@ -7,6 +7,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import type { Caller } from './client.ts';
+import { newPostgresUrl } from './postgres-database.ts';
 
 const root = resolve(import.meta.dir, '../..');
 
@@ -43,6 +44,8 @@ export type Gateway = {
   readonly pid: number;
   readonly directory: string;
   readonly databasePath: string;
+  /** What it was started with, for commands beside it. */
+  readonly environment: Readonly<Record<string, string>>;
   /** Runs a command beside the server and returns what it printed as JSON; throws when it fails. */
   readonly run: (...args: readonly string[]) => Promise<Record<string, unknown>>;
   readonly createAccount: (options?: AccountOptions) => Promise<TestAccount>;
@@ -65,6 +68,17 @@ export function gatewayCommand(preload?: string): string[] {
   return [process.env['TOLLGATE_TEST_BINARY'] ?? join(root, 'dist/tollgate')];
 }
 
+/** The databases of PostgreSQL by the folder of their gateway. */
+const databases = new Map<string, string>();
+
+/** The same tests, over PostgreSQL. */
+async function testDatabase(directory: string): Promise<Record<string, string>> {
+  if (process.env['TOLLGATE_TEST_DATABASE'] !== 'postgres') return {};
+  const url = databases.get(directory) ?? (await newPostgresUrl());
+  databases.set(directory, url);
+  return { DATABASE_URL: url, SESSION_SECRET: 'one secret of all nodes of these tests' };
+}
+
 /** Starts a gateway and waits until it has printed its address. */
 export async function startGateway(options: GatewayOptions = {}): Promise<Gateway> {
   const directory = options.directory ?? (await mkdtemp(join(tmpdir(), 'tollgate-')));
@@ -79,6 +93,7 @@ export async function startGateway(options: GatewayOptions = {}): Promise<Gatewa
     PORT: '0',
     // The same tests, answered by server threads.
     WORKERS: process.env['TOLLGATE_TEST_WORKERS'] ?? '1',
+    ...(await testDatabase(directory)),
     ...options.environment,
   };
   const command = [...(options.prefix ?? []), ...gatewayCommand(options.preload), 'serve'];
@@ -139,6 +154,7 @@ export async function startGateway(options: GatewayOptions = {}): Promise<Gatewa
     pid: child.pid,
     directory,
     databasePath: join(directory, 'data/tollgate.db'),
+    environment,
     run,
     createAccount,
     writeCatalog,

@@ -1,4 +1,4 @@
-// The customers' JSON over real domains and a real database file, asked as a page asks: through the
+// The customers' JSON over real domains and a real database, asked as a page asks: through the
 // guard, from its own origin. Only the session is a stand-in: the cookie is the account's id.
 
 import { randomBytes } from 'node:crypto';
@@ -28,8 +28,7 @@ import { createBooks } from '../../../src/ledger/books.ts';
 import { createHistory } from '../../../src/ledger/history.ts';
 import { createLedger } from '../../../src/ledger/ledger.ts';
 import { createLimits } from '../../../src/limits/limits.ts';
-import { openDatabase } from '../../../src/store/database.ts';
-import { migrate } from '../../../src/store/migrate.ts';
+import { connectAgain, newDatabase } from '../../support/database.ts';
 import { creditOf, holdOf, settleOf } from '../../support/ledger.ts';
 import { operatorState } from '../../support/operator.ts';
 
@@ -44,11 +43,9 @@ export type CustomerApp = Awaited<ReturnType<typeof openCustomerApp>>;
 
 /** `catalog` is added to the demonstration catalog. Everything is closed by `close`. */
 export async function openCustomerApp(directory: string, { catalog = '' } = {}) {
-  const url = `sqlite:${directory}/${crypto.randomUUID()}.db`;
-  const database = openDatabase({ url, sync: 'normal' });
-  await migrate(database);
+  const database = await newDatabase(directory);
   // The ledger of a server has a connection of its own, too.
-  const booksDatabase = openDatabase({ url, sync: 'normal' });
+  const booksDatabase = connectAgain(database);
   const ledger = createLedger({ database: booksDatabase });
   const books = createBooks(database);
   let now = NOW_MS;

@@ -1,5 +1,6 @@
-// The console's JSON for people and money, over real domains and a real database file, asked as a page asks: through the
-// guard, from its own origin. Only the session is a stand-in: the cookie is the operator's address.
+// The console's JSON for people and money, over real domains and a real database, asked as a page asks:
+// through the guard, from its own origin. Only the session is a stand-in: the cookie is the operator's
+// address.
 
 import { randomBytes } from 'node:crypto';
 import { loadCatalog } from '../../../src/catalog/catalog.ts';
@@ -23,9 +24,8 @@ import { createBooks } from '../../../src/ledger/books.ts';
 import { createHistory } from '../../../src/ledger/history.ts';
 import { createLedger } from '../../../src/ledger/ledger.ts';
 import { createLimits } from '../../../src/limits/limits.ts';
-import { openDatabase } from '../../../src/store/database.ts';
-import { migrate } from '../../../src/store/migrate.ts';
 import { createIdentity } from '../../identity/parts.ts';
+import { connectAgain, newDatabase } from '../../support/database.ts';
 
 export const ROUTES = [
   accountRoutes,
@@ -51,11 +51,9 @@ export type Answer = {
 
 /** Everything is closed by `close`. */
 export async function openConsole(directory: string) {
-  const url = `sqlite:${directory}/${crypto.randomUUID()}.db`;
-  const database = openDatabase({ url, sync: 'normal' });
-  await migrate(database);
+  const database = await newDatabase(directory);
   // The ledger of a server has a connection of its own, too.
-  const booksDatabase = openDatabase({ url, sync: 'normal' });
+  const booksDatabase = connectAgain(database);
   const ledger = createLedger({ database: booksDatabase });
   const identity = createIdentity(database);
   const { clock } = identity;

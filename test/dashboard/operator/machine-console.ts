@@ -27,10 +27,11 @@ import { STEP_UP_MS } from '../../../src/dashboard/rim/guard.ts';
 import type { SignedInOperator } from '../../../src/identity/session.ts';
 import type { AuditState } from '../../../src/ledger/audit.ts';
 import { createActivity } from '../../../src/observe/activity.ts';
-import { openDatabase } from '../../../src/store/database.ts';
+import { connectDatabase } from '../../../src/store/connect.ts';
 import { auditEvents } from '../../../src/store/tables.ts';
 import { createHealth } from '../../../src/upstream/health.ts';
 import { startTimer } from '../../../src/upstream/timer.ts';
+import { newDatabase, urlOf } from '../../support/database.ts';
 
 const ORIGIN = 'http://console.test';
 export const OPERATOR = 'ops@example.com';
@@ -91,10 +92,10 @@ export async function openMachineConsole(root: string, { file: hasFile = true } 
   mkdirSync(directory);
   const path = join(directory, 'catalog.toml');
   if (hasFile) writeFileSync(path, CATALOG);
-  const url = `sqlite:${join(directory, 'data.db')}`;
+  const serving = await newDatabase(directory);
+  const url = urlOf(serving);
   const context = createContext({ DATABASE_URL: url, FAR_KEY: SECRETS[0] ?? '' }, directory);
   const store = await context.openStore();
-  const serving = openDatabase({ url, sync: 'normal' });
   const clock = Date.now;
   const file = createCatalogFile(context);
   const live = createLiveCatalog({ first: context.loadedCatalog(), read: file.read, clock });
@@ -146,7 +147,7 @@ export async function openMachineConsole(root: string, { file: hasFile = true } 
       ledgerPending: () => 1,
       streamsOpen: () => 2,
       findCatalog: file.find,
-      openReader: () => openDatabase({ url, sync: 'normal', readonly: true }),
+      openReader: () => connectDatabase({ url, sync: 'normal', readonly: true }),
       node: () => NODE,
       nodes: async () => NODES,
     },
