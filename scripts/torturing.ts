@@ -1,12 +1,13 @@
 // The long run of the torture rig: rounds of load and kills, each with its line in a table, then how
-// often each fault fired and the verdict. It ends with 0 where every law held and every fault
-// fired often enough, with 1 where a law broke, with 3 where a fault was too rare.
+// often each fault fired, how often a law had to excuse something, and the verdict. It ends with 0
+// where every law held and the run proves it, with 1 where a law broke, and with 3 where a fault was
+// too rare or an excuse too frequent.
 
 import { parseArgs } from 'node:util';
 import { type Books, joinBooks } from '../test/torture/books.ts';
-import { CLUSTER_FAULTS } from '../test/torture/cluster/faults.ts';
 import { playClusterRound } from '../test/torture/cluster/round.ts';
-import { FAULTS, type Fault, leastOf, playedFault } from '../test/torture/faults.ts';
+import { countExcused, EXCUSES } from '../test/torture/excuses.ts';
+import { FAULTS, FAULTS_OF_CLUSTERS, leastOf } from '../test/torture/faults.ts';
 import { judge } from '../test/torture/laws/all.ts';
 import type { Violation } from '../test/torture/laws/law.ts';
 import { playRound, type RoundResult } from '../test/torture/round.ts';
@@ -25,9 +26,10 @@ const { values: options } = parseArgs({
 });
 
 const nodes = Number(options.nodes);
-/** How rare a fault of clients and upstreams may be does not depend on the number of nodes. */
-const faults: readonly Fault[] =
-  nodes === 1 ? FAULTS : [...CLUSTER_FAULTS.map(playedFault), ...FAULTS.filter(isOfNoServer)];
+const faults = nodes === 1 ? FAULTS : FAULTS_OF_CLUSTERS;
+
+/** What the rounds have shown so far. */
+const seen = { requests: 0, fired: new Map<string, number>(), excused: new Map<string, number>() };
 
 process.exitCode = await run();
 
@@ -47,7 +49,6 @@ async function run(): Promise<number> {
     return 2;
   }
   const startedAt = performance.now();
-  const fired = new Map<string, number>();
   const failed: number[] = [];
   say(
     nodes === 1
@@ -63,6 +64,7 @@ async function run(): Promise<number> {
       'recovered',
       'left',
       'refused',
+      'excused',
       'at rest',
       'took',
       'broken',
@@ -75,7 +77,7 @@ async function run(): Promise<number> {
         ? await playRound({ seed: seed + round, seconds, killEvery })
         : await playClusterRound({ seed: seed + round, seconds, nodes, stallSeconds });
     const broken = judge(result.books);
-    countFaults(result.books, fired);
+    learn(result.books);
     const took = `${((performance.now() - roundStartedAt) / 1_000).toFixed(1)} s`;
     say(row([String(seed + round), ...summary(result.books), took, String(broken.length)]));
     if (broken.length > 0) {
@@ -90,14 +92,20 @@ async function run(): Promise<number> {
     }
     if (broken.length === 0 && !options.keep) await result.discard();
   }
-  return conclude(fired, failed, rounds, (performance.now() - startedAt) / 1_000);
+  return conclude(failed, rounds, (performance.now() - startedAt) / 1_000);
 }
 
-function countFaults(books: Books, fired: Map<string, number>): void {
+function learn(books: Books): void {
   const stories = joinBooks(books);
-  for (const { name, count } of faults) {
-    fired.set(name, (fired.get(name) ?? 0) + count(books, stories));
+  seen.requests += stories.length;
+  for (const fault of faults) add(seen.fired, fault.name, fault.count(books, stories));
+  for (const { name, needs } of EXCUSES) {
+    add(seen.excused, name, stories.filter((story) => needs(story, books)).length);
   }
+}
+
+function add(counts: Map<string, number>, name: string, more: number): void {
+  counts.set(name, (counts.get(name) ?? 0) + more);
 }
 
 function summary(books: Books): string[] {
@@ -111,6 +119,7 @@ function summary(books: Books): string[] {
     count(({ record }) => record?.basis === 'recovered'),
     count(({ client }) => client.left),
     count(({ hold }) => hold === undefined),
+    String(countExcused(books, stories)),
     books.quiescentAfterMs === undefined ? 'never' : `${books.quiescentAfterMs} ms`,
   ];
 }
@@ -131,33 +140,37 @@ function tell(
   say(`  kept in ${directory}; again: scripts/torture ${again}`);
 }
 
-function conclude(
-  fired: ReadonlyMap<string, number>,
-  failed: readonly number[],
-  rounds: number,
-  seconds: number,
-): number {
-  const rare = faults.filter((fault) => (fired.get(fault.name) ?? 0) < leastOf(fault, rounds));
+function conclude(failed: readonly number[], rounds: number, seconds: number): number {
+  const { requests, fired, excused } = seen;
+  const invalid: string[] = [];
   for (const fault of faults) {
-    const mark = rare.includes(fault) ? `TOO RARE, ${leastOf(fault, rounds)} wanted` : '';
-    say(`${String(fired.get(fault.name)).padStart(8)}  ${fault.name}  ${mark}`.trimEnd());
+    const times = fired.get(fault.name) ?? 0;
+    const least = leastOf(fault, rounds);
+    if (times < least) invalid.push(fault.name);
+    say(tally(times, fault.name, times < least ? `TOO RARE, ${least} wanted` : ''));
+  }
+  for (const { name, most } of nodes === 1 ? [] : EXCUSES) {
+    const times = excused.get(name) ?? 0;
+    const isTooMuch = times > most * requests;
+    if (isTooMuch) invalid.push(name);
+    const part = `${((100 * times) / requests).toFixed(1)} % of ${requests} requests`;
+    say(tally(times, `excused: ${name}`, isTooMuch ? `TOO MUCH, ${part}` : part));
   }
   const took = `${rounds} rounds in ${seconds.toFixed(0)} s`;
   if (failed.length > 0) {
     say(`FAILED: ${took}, laws broke with the seeds ${failed.join(', ')}`);
     return 1;
   }
-  if (rare.length > 0) {
-    say(`INVALID: ${took}, no law broke, and ${rare.length} faults were too rare to say so`);
+  if (invalid.length > 0) {
+    say(`INVALID: ${took}, no law broke, and that proves nothing: ${invalid.join('; ')}`);
     return 3;
   }
   say(`PASSED: ${took}, every law held`);
   return 0;
 }
 
-/** Kills of a cluster are counted with what was played. */
-function isOfNoServer({ name }: Fault): boolean {
-  return !/^kills$|^kill at|^killed within|^cut off/.test(name);
+function tally(times: number, name: string, note: string): string {
+  return `${String(times).padStart(8)}  ${name}  ${note}`.trimEnd();
 }
 
 function row(cells: readonly string[]): string {

@@ -234,7 +234,7 @@ function answer(kind: ReplyFault | 'none', part: Buffer, client: Socket, server:
 
 /** Waits with reading where the other side does not take what there is. */
 function write(from: Socket, to: Socket, bytes: Buffer): void {
-  if (to.destroyed || to.write(bytes)) return;
+  if (to.destroyed || to.write(bytes) || from.isPaused()) return;
   from.pause();
   to.once('drain', () => from.resume());
 }

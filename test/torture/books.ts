@@ -34,17 +34,21 @@ export type Burst = {
 
 /**
  * What kept a cluster from its work for a while, and was no kill. `database`: a node could not reach
- * the books in time. `limits`: it did not know what the others had let in. `locks`: it waited for
- * what another node had locked, until PostgreSQL missed that one.
+ * the books in time. `locks`: it waited for what another node had locked, until PostgreSQL missed
+ * that one. `limits`: it did not know what the others had let in. `clients`: it was not to be spoken
+ * with.
  */
 export type Trouble = {
   readonly name: string;
-  readonly keepsFrom: 'database' | 'limits' | 'locks';
+  readonly keepsFrom: 'database' | 'locks' | 'limits' | 'clients';
   /** The start of the node that was hit; undefined where all were. */
   readonly generation: number | undefined;
   readonly fromMs: number;
   readonly toMs: number;
 };
+
+/** A time in which the rig's own timers did not run, and how late they were afterwards. */
+export type Lag = { readonly fromMs: number; readonly toMs: number; readonly lateMs: number };
 
 /** A command that judges the books by itself. */
 export type Verdict = { readonly command: string; readonly ok: boolean; readonly said: string };
@@ -55,7 +59,7 @@ export type Books = {
   readonly upstream: readonly Served[];
   readonly kills: readonly Kill[];
   readonly troubles: readonly Trouble[];
-  /** What was done to a cluster, in order. */
+  /** What was done to a cluster and had an effect, in order. */
   readonly played: readonly string[];
   /** How many gateways there were. */
   readonly nodes: number;
@@ -67,8 +71,8 @@ export type Books = {
   readonly quiescentAfterMs: number | undefined;
   /** The first of all exit codes that was not 0. */
   readonly exitCode: number;
-  /** How late the rig's own timers were at most: what it cannot tell apart. */
-  readonly lagMs: number;
+  /** When the rig itself was late: it cannot tell apart what happened then. */
+  readonly lags: readonly Lag[];
   readonly ledger: LedgerBook;
 };
 
@@ -82,8 +86,8 @@ export type Story = {
   readonly entries: readonly Entry[];
   /** The kill that ended the process that had this request, where one did. */
   readonly kill: Kill | undefined;
-  /** What kept its node from the books while it was under way. */
-  readonly trouble: Trouble | undefined;
+  /** What kept its node from its work while it was under way. */
+  readonly troubles: readonly Trouble[];
 };
 
 /** The books joined by mark, in the order in which the clients asked. */
@@ -96,25 +100,61 @@ export function joinBooks(books: Books): Story[] {
   return books.clients.map((client) => {
     const { mark } = client.drawn;
     const hold = holds.get(mark);
+    const own = served.get(mark) ?? [];
     return {
       mark,
       client,
-      served: served.get(mark) ?? [],
+      served: own,
       hold,
       record: hold && records.get(hold.requestId),
       entries: (hold && entries.get(hold.requestId)) ?? [],
-      kill: books.kills.find(
-        ({ generation, atMs }) => generation === client.generation && atMs >= client.sentAtMs,
-      ),
-      trouble: books.troubles.find((each) => each.keepsFrom === 'database' && hits(each, client)),
+      kill: books.kills.find((kill) => endedBy(kill, client, hold)),
+      troubles: books.troubles.filter((trouble) => hits(trouble, client, own)),
     };
   });
 }
 
-/** Whether a request was under way on a node while something kept it from its work. */
-export function hits({ generation, fromMs, toMs }: Trouble, client: ClientEntry): boolean {
-  const isThere = generation === undefined || generation === client.generation;
-  return isThere && client.sentAtMs <= toMs && client.endedAtMs >= fromMs;
+/** What was told or booked shortly before a kill may be known a little later than it was. */
+const KILL_SEAM_MS = 100;
+
+/** Its client waited for an answer then, or its hold was open. */
+function endedBy({ generation, atMs }: Kill, client: ClientEntry, hold: Hold | undefined): boolean {
+  if (generation !== client.generation || atMs < client.sentAtMs) return false;
+  const holdEndedAtMs = hold === undefined ? 0 : (hold.endedAtMs ?? Number.POSITIVE_INFINITY);
+  return Math.max(client.endedAtMs, holdEndedAtMs) >= atMs - KILL_SEAM_MS;
+}
+
+/** What an upstream has ended is booked this soon, unless something keeps it from that. */
+const BOOKED_MS = 1_000;
+
+/**
+ * Whether a request was under way on a node while something kept it from its work. Of the books that
+ * is as long as there is something to book: an upstream may go on when its client has left.
+ */
+function hits(
+  { keepsFrom, generation, fromMs, toMs }: Trouble,
+  { generation: own, sentAtMs, endedAtMs }: ClientEntry,
+  served: readonly Served[],
+): boolean {
+  if (generation !== undefined && generation !== own) return false;
+  const lastMs = (served.at(-1)?.ended?.atMs ?? 0) + BOOKED_MS;
+  const untilMs = keepsFrom === 'database' ? Math.max(endedAtMs, lastMs) : endedAtMs;
+  return sentAtMs <= toMs && untilMs >= fromMs;
+}
+
+export function isKeptFrom({ troubles }: Story, what: Trouble['keepsFrom']): boolean {
+  return troubles.some(({ keepsFrom }) => keepsFrom === what);
+}
+
+/** A machine that was busy is busy a little before and after, for everybody. */
+const AROUND_MS = 2_000;
+
+/** How late the rig's own timers were around that time, at most. */
+export function lagAround({ lags }: Books, atMs: number): number {
+  const around = lags.filter(
+    ({ fromMs, toMs }) => fromMs <= atMs + AROUND_MS && toMs >= atMs - AROUND_MS,
+  );
+  return Math.max(0, ...around.map(({ lateMs }) => lateMs));
 }
 
 /** `settle:req_…` and `loss:req_…` belong to a request; any other transfer to none. */

@@ -27,7 +27,7 @@ export type ClientWatch = {
 };
 
 /** A client that is still waiting after this is a finding of its own. */
-const PATIENCE_MS = 25_000;
+export const PATIENCE_MS = 25_000;
 
 /** Asks, and resolves when the exchange is over for the client, whatever its end. */
 export function ask(

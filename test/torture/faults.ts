@@ -4,6 +4,7 @@
 import { readTokens } from './amounts.ts';
 import type { Books, Story } from './books.ts';
 import { readAnswer } from './client.ts';
+import { CLUSTER_FAULTS } from './cluster/faults.ts';
 import { BEHAVIOURS, LEAVINGS } from './draw.ts';
 import { TRIGGERS } from './killer.ts';
 
@@ -14,7 +15,8 @@ export type Fault = {
   readonly count: (books: Books, stories: readonly Story[]) => number;
 };
 
-export const FAULTS: readonly Fault[] = [
+/** Kills of the one gateway of a round; those of a cluster are counted with what was played. */
+const KILLS: readonly Fault[] = [
   { name: 'kills', least: 1, count: ({ kills }) => kills.length },
   ...TRIGGERS.map(
     (trigger): Fault => ({
@@ -38,6 +40,9 @@ export const FAULTS: readonly Fault[] = [
   stories('killed within 20 ms of a bill', 0.3, ({ kill, client }) =>
     Boolean(kill && kill.atMs - client.endedAtMs <= 20 && readAnswer(client).bills.length > 0),
   ),
+];
+
+const OF_THE_LOAD: readonly Fault[] = [
   stories('recovered', 1, ({ record }) => record?.basis === 'recovered'),
   ...LEAVINGS.filter((leaving) => leaving !== 'stay').map((leaving) =>
     stories(`client: ${leaving}`, 2, ({ client }) =>
@@ -101,11 +106,19 @@ export const FAULTS: readonly Fault[] = [
   },
 ];
 
-/** A fault that a cluster is played; each comes up in every other round or so. */
-export function playedFault(name: string): Fault {
-  const count = ({ played }: Books) => played.filter((each) => each === name).length;
-  return { name, least: 0.3, count };
-}
+export const FAULTS: readonly Fault[] = [...KILLS, ...OF_THE_LOAD];
+
+/** How rare a fault of clients and upstreams may be does not depend on the number of nodes. */
+export const FAULTS_OF_CLUSTERS: readonly Fault[] = [
+  ...CLUSTER_FAULTS.map(
+    (name): Fault => ({
+      name,
+      least: 0.1,
+      count: ({ played }) => played.filter((each) => each === name).length,
+    }),
+  ),
+  ...OF_THE_LOAD,
+];
 
 function stories(name: string, least: number, holds: (story: Story) => unknown): Fault {
   return { name, least, count: (_books, all) => all.filter(holds).length };

@@ -1,17 +1,12 @@
-// One round: a gateway over a fresh file, clients of several accounts, an upstream, top-ups and a
-// killer, all at once; then recovery, rest, and the books. It judges nothing.
+// One round: gateways, clients of several accounts, an upstream, top-ups and whatever breaks things, all
+// at once; then recovery, rest, and the books. Here one gateway over a fresh file, with its killer; the
+// rounds of a cluster are played by the same rules. It judges nothing.
 
 import { rm } from 'node:fs/promises';
-import type { Books, RoundAccount } from './books.ts';
+import type { Books, RoundAccount, Verdict } from './books.ts';
 import { burst } from './burst.ts';
-import {
-  gatewayOf,
-  KILL_DELAYS_MS,
-  type Killer,
-  startKiller,
-  TRIGGERS,
-  type Trigger,
-} from './killer.ts';
+import { PATIENCE_MS } from './client.ts';
+import { gatewayOf, KILL_DELAYS_MS, type Killer, startKiller, TRIGGERS } from './killer.ts';
 import { openHolds, readLedger } from './ledger.ts';
 import {
   askAs,
@@ -42,50 +37,86 @@ export type RoundResult = {
   readonly discard: () => Promise<void>;
 };
 
+/** The gateways of a round, and who breaks them. */
+type Show = Pick<Stage, 'random' | 'upstream' | 'commands' | 'target' | 'happened'> & {
+  readonly killers: readonly Killer[];
+  /** The URL of the database, which nothing keeps the rig from. */
+  readonly database: string;
+  /** After a gateway has died, its slots may stay taken for so long. */
+  readonly slotsLapseMs: number;
+  /** Plays for as long as the load is to last, and mends all. */
+  readonly breakThings: () => Promise<Broken>;
+};
+
+export type Broken = Pick<Books, 'troubles' | 'played'> & {
+  /** Of gateways that were told to stop. */
+  readonly exits: readonly number[];
+};
+
 const REST_WITHIN_MS = 30_000;
+const READY_WITHIN_MS = 15_000;
 
 export async function playRound({ seed, seconds, killEvery }: RoundOptions): Promise<RoundResult> {
   const random = createRandom(seed);
-  let killer: Killer | undefined;
-  await using upstream = await startTortureUpstream((trigger) => killer?.happened(trigger));
-  killer = await startKiller(gatewayOf(sceneCatalog(upstream.upstream)));
-  const { target, happened } = killer;
-  const { directory, databasePath } = killer.gateway();
-  const database = `sqlite:${databasePath}`;
-  const accounts = await createAccounts(killer);
+  let told: Killer | undefined;
+  await using upstream = await startTortureUpstream((trigger) => told?.happened(trigger));
+  const killer = await startKiller(gatewayOf(sceneCatalog(upstream.upstream)));
+  told = killer;
+  const { target, happened, gateway } = killer;
+  const { directory, databasePath } = gateway();
+  try {
+    const books = await playShow({
+      ...{ random, upstream, target, happened },
+      killers: [killer],
+      database: `sqlite:${databasePath}`,
+      commands: { directory, environment: {} },
+      slotsLapseMs: 0,
+      breakThings: () => playKills(random, killer, seconds, killEvery),
+    });
+    return { books, directory, discard: () => rm(directory, { recursive: true, force: true }) };
+  } finally {
+    await gateway().kill();
+  }
+}
+
+/** Lets everybody play while things are broken, waits for rest, and reads the books. */
+export async function playShow(show: Show): Promise<Books> {
+  const { killers, database, slotsLapseMs, breakThings, ...shared } = show;
+  const accounts = await createAccounts(killers);
   const lag = watchLag();
   let over = false;
-  const stage: Stage = {
-    ...{ random, upstream, accounts, target, happened },
-    clients: [],
-    commands: { directory, environment: {} },
-    over: () => over,
-  };
+  const stage: Stage = { ...shared, accounts, clients: [], over: () => over };
   const parties = [playClients(stage), playCredits(stage), playSamples(stage)] as const;
-  await playKills(random, killer, seconds, killEvery);
+  const { exits, ...broken } = await breakThings();
   over = true;
   const [, credits, samples] = await Promise.all(parties);
-  const quiescentAfterMs = await rest(database, upstream, REST_WITHIN_MS);
+  const quiescentAfterMs = await rest(database, stage.upstream);
+  const ready = await Promise.all(killers.map(askWhetherReady));
   const rich = funded(accounts, await readLedger(database));
-  const bursts = await burst(rich, upstream, (account, drawn) => askAs(stage, account, drawn));
-  const verdicts = await askForVerdicts(stage.commands);
-  const exitCode = await killer.gateway().stop();
-  const books: Books = {
-    ...{ accounts, credits, samples, bursts, verdicts, quiescentAfterMs, exitCode },
+  const patienceMs = PATIENCE_MS + 2 * slotsLapseMs;
+  const bursts = await burst(
+    rich,
+    stage.upstream,
+    (account, drawn) => askAs(stage, account, drawn, patienceMs),
+    slotsLapseMs,
+  );
+  const verdicts = [...ready, ...(await askForVerdicts(stage.commands))];
+  const codes = await Promise.all(killers.map(({ gateway }) => gateway().stop()));
+  return {
+    ...{ accounts, credits, samples, bursts, verdicts, quiescentAfterMs, ...broken },
     clients: stage.clients,
-    upstream: upstream.book,
-    kills: killer.kills,
-    troubles: [],
-    played: [],
-    nodes: 1,
-    lagMs: lag.stop(),
+    upstream: stage.upstream.book,
+    kills: killers.flatMap(({ kills }) => kills),
+    nodes: killers.length,
+    exitCode: [...exits, ...codes].find((code) => code !== 0) ?? 0,
+    lags: lag.stop(),
     ledger: await readLedger(database),
   };
-  return { books, directory, discard: () => rm(directory, { recursive: true, force: true }) };
 }
 
 /** One after the other: several commands at once would wait for each other's locks. */
-export async function createAccounts(killer: Killer): Promise<RoundAccount[]> {
+async function createAccounts([killer]: readonly Killer[]): Promise<RoundAccount[]> {
+  if (killer === undefined) throw new Error('a round has a gateway');
   const accounts: RoundAccount[] = [];
   for (const { name, concurrency, credit } of ACCOUNTS) {
     const { id, key } = await killer.gateway().createAccount({ plan: name, credit });
@@ -100,36 +131,48 @@ async function playKills(
   killer: Killer,
   seconds: number,
   every: number,
-): Promise<void> {
+): Promise<Broken> {
   const own = random.fork('kills');
   const endsWithAKill = own.chance(0.5);
   const endAtMs = Date.now() + seconds * 1_000;
   const leftMs = () => endAtMs - Date.now();
+  const broken: Broken = { troubles: [], played: [], exits: [] };
   for (;;) {
     const afterMs = own.whole(300, Math.max(300, every * 1_000));
     // Whatever else is cut off, an acknowledged debit must not be: that is tried most.
-    const trigger = own.pick<Trigger>([...TRIGGERS, 'bill', 'bill']);
+    const trigger = own.pick([...TRIGGERS, 'bill', 'bill'] as const);
     const delayMs = own.pick(KILL_DELAYS_MS);
     if (afterMs > leftMs()) {
       await Bun.sleep(Math.max(0, leftMs()));
       if (endsWithAKill || killer.kills.length === 0)
         await killer.killOnce({ afterMs: 0, trigger, delayMs });
-      return;
+      return broken;
     }
     await killer.killOnce({ afterMs, trigger, delayMs });
   }
 }
 
 /** Waits until nothing is open. Answers how long that took; undefined where it took too long. */
-export async function rest(
-  database: string,
-  { upstream }: TortureUpstream,
-  withinMs: number,
-): Promise<number | undefined> {
+async function rest(database: string, { upstream }: TortureUpstream): Promise<number | undefined> {
   const fromMs = Date.now();
   while (upstream.active() > 0 || (await openHolds(database)) > 0) {
-    if (Date.now() - fromMs > withinMs) return undefined;
+    if (Date.now() - fromMs > REST_WITHIN_MS) return undefined;
     await Bun.sleep(20);
   }
   return Date.now() - fromMs;
+}
+
+/** When all is mended, every gateway says so. */
+async function askWhetherReady({ gateway }: Killer, index: number): Promise<Verdict> {
+  const command = `/readyz of gateway ${index + 1}`;
+  const untilMs = Date.now() + READY_WITHIN_MS;
+  for (;;) {
+    const answer = await fetch(`${gateway().url}/readyz`);
+    const said = await answer.text();
+    // A node that has just lost Redis serves its share until it has found it again.
+    const isWhole = answer.status === 200 && !said.includes('"limits":"share"');
+    if (isWhole) return { command, ok: true, said };
+    if (Date.now() > untilMs) return { command, ok: false, said };
+    await Bun.sleep(100);
+  }
 }

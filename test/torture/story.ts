@@ -8,7 +8,7 @@ import { sentWords } from './upstream.ts';
 export function tellStory(books: Books, mark: string): string[] {
   const story = joinBooks(books).find((each) => each.mark === mark);
   if (story === undefined) return [];
-  const { client, served, hold, record, entries, kill, trouble } = story;
+  const { client, served, hold, record, entries, kill, troubles } = story;
   const zero = client.sentAtMs;
   const at = (time: number | undefined) => (time === undefined ? 'never' : `+${time - zero} ms`);
   const answer = readAnswer(client);
@@ -28,9 +28,10 @@ export function tellStory(books: Books, mark: string): string[] {
       ? 'kill      none'
       : `kill      ${at(kill.atMs)} at ${kill.trigger}, back ${at(kill.backAtMs)}`,
     `node      ${client.generation}`,
-    ...(trouble === undefined
-      ? []
-      : [`trouble   ${trouble.name}, ${at(trouble.fromMs)} to ${at(trouble.toMs)}`]),
+    ...troubles.map(
+      ({ name, keepsFrom, fromMs, toMs }) =>
+        `trouble   ${name}, kept from its ${keepsFrom} ${at(fromMs)} to ${at(toMs)}`,
+    ),
   ];
   return lines;
 }

@@ -3,7 +3,7 @@
 
 import type { Books, Story } from './books.ts';
 import type { ClientEntry } from './client.ts';
-import type { UsageRecord } from './ledger.ts';
+import type { Hold, UsageRecord } from './ledger.ts';
 import { type ModelName, WORD } from './scene.ts';
 import { type Served, sentWords } from './upstream.ts';
 
@@ -57,6 +57,13 @@ function withRecord(books: Books, { record }: Story, change: Partial<UsageRecord
   return withLedger(books, { records });
 }
 
+function withHold(books: Books, { mark }: Story, change: Partial<Hold>): Books {
+  const holds = books.ledger.holds.map((each) =>
+    each.mark === mark ? { ...each, ...change } : each,
+  );
+  return withLedger(books, { holds });
+}
+
 function withUpstream(
   books: Books,
   { mark }: Story,
@@ -89,12 +96,18 @@ function leaving(books: Books, story: Story, model: ModelName, ended: Served['en
 }
 
 /** As if the gateway of a paid stream had been killed long after it began, and recovered it. */
-function recovered(books: Books, story: Story, change: Partial<UsageRecord>): Books {
+function recovered(
+  books: Books,
+  story: Story,
+  change: Partial<UsageRecord>,
+  afterMs = 1_000,
+): Books {
   const { generation, endedAtMs } = story.client;
   const kill = { generation, trigger: 'now', atMs: endedAtMs + 10_000, backAtMs: 0 } as const;
   const others = books.kills.filter((each) => each.generation !== generation);
   const cutOff = { basis: 'recovered', outcome: 'gateway_failed', ...change };
-  return withRecord({ ...books, kills: [...others, kill] }, story, cutOff);
+  const killed = { ...books, kills: [...others, kill] };
+  return withHold(withRecord(killed, story, cutOff), story, { endedAtMs: kill.atMs + afterMs });
 }
 
 const tokensOf = ({ record }: Story) => record?.outputTokens ?? 0;
@@ -153,6 +166,12 @@ export const TAMPERINGS: readonly Tampering[] = [
   ),
   books('receipts without gaps', 'a receipt is missing', (all) =>
     withLedger(all, { receipts: all.ledger.receipts.filter(({ sequence }) => sequence !== 2) }),
+  ),
+  request(
+    'what a dead gateway held is ended within 30 s',
+    'a recovery comes late',
+    isPaidStream,
+    (all, story) => recovered(all, story, {}, 31_000),
   ),
   request(
     'recovered only after a kill',
@@ -248,7 +267,7 @@ export const TAMPERINGS: readonly Tampering[] = [
   books('never above the concurrency limit', 'the plan allowed less', (all) => ({
     ...all,
     accounts: all.accounts.map((account) => ({ ...account, concurrency: 0 })),
-    lagMs: 0,
+    lags: [],
   })),
   books('a burst of the limit is admitted, and no more', 'a slot leaked', (all) => ({
     ...all,

@@ -12,11 +12,26 @@ import { playClusterRound } from './round.ts';
 const ROUNDS: readonly (readonly [number, readonly ClusterFaultName[]])[] = [
   [
     20_261_121,
-    ['kill a node', 'duplicate replies', 'crash PostgreSQL', 'kill Redis', 'jump a clock'],
+    [
+      'kill a node',
+      'duplicate replies',
+      'crash PostgreSQL',
+      'cut off clients',
+      'kill Redis',
+      'jump a clock',
+      'reset replies',
+    ],
   ],
   [
     20_261_122,
-    ['partition a node', 'restart a node', 'drop replies', 'cut replies', 'stall Redis'],
+    [
+      'partition a node',
+      'restart a node',
+      'drop replies',
+      'slow a node',
+      'cut replies',
+      'stall Redis',
+    ],
   ],
 ];
 

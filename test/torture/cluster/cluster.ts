@@ -1,6 +1,7 @@
-// Several gateways over one PostgreSQL and one Redis, each of them behind a proxy of its own, as one
-// round of the rig has them. Who starts one stops it: gateways, servers and proxies end. The folders
-// of the gateways stay until they are discarded, for whoever has to find out what went wrong.
+// Several gateways over one PostgreSQL and one Redis, as one round of the rig has them: a proxy in front
+// of each gateway, and before either server one for each gateway. Who starts one stops it: gateways,
+// servers and proxies end. The folders of the gateways stay until they are discarded, for whoever has
+// to find out what went wrong.
 
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -18,6 +19,8 @@ import type { Random } from '../random.ts';
 
 export type ClusterNode = {
   readonly killer: Killer;
+  /** Between its clients and itself. */
+  readonly clients: FaultProxy;
   readonly postgres: FaultProxy;
   readonly redis: FaultProxy;
 };
@@ -37,8 +40,9 @@ export type Cluster = {
   readonly discard: () => Promise<void>;
 };
 
-/** Its clock is set an hour ahead on SIGUSR2; an executable takes a preloaded module, too. */
+/** Clocks jump on SIGUSR2, some ahead and some back; an executable takes a preloaded module, too. */
 const JUMPING_CLOCK = join(import.meta.dir, '../../support/jumping-clock.ts');
+const HOUR_MS = 3_600_000;
 
 export async function startCluster(catalog: string, size: number): Promise<Cluster> {
   const started: (() => Promise<unknown>)[] = [];
@@ -60,7 +64,7 @@ export async function startCluster(catalog: string, size: number): Promise<Clust
     started.push(redis.stop);
     const database = await postgres.createDatabase();
     const nextGeneration = countStarts();
-    const startNode = async (): Promise<ClusterNode> => {
+    const startNode = async (index: number): Promise<ClusterNode> => {
       const proxies = {
         postgres: await startFaultProxy(postgres, 'postgres'),
         redis: await startFaultProxy(redis, 'redis'),
@@ -72,22 +76,30 @@ export async function startCluster(catalog: string, size: number): Promise<Clust
           DATABASE_URL: proxies.postgres.through(database),
           REDIS_URL: proxies.redis.through(redis.url),
           BUN_OPTIONS: `--preload ${JUMPING_CLOCK}`,
+          CLOCK_JUMP_MS: String(index % 2 === 0 ? HOUR_MS : -HOUR_MS),
         }),
         nextGeneration,
       );
       started.push(() => killer.gateway().kill());
       directories.push(killer.gateway().directory);
-      return { killer, ...proxies };
+      const clients = await startFaultProxy({
+        // It listens elsewhere after each start.
+        get port() {
+          return Number(new URL(killer.gateway().url).port);
+        },
+      });
+      started.push(clients.close);
+      return { killer, clients, ...proxies };
     };
     // At once: that they make their tables once is a part of what is tried.
-    const nodes = await allOf(Array.from({ length: size }, startNode));
+    const nodes = await allOf(Array.from({ length: size }, (_, index) => startNode(index)));
     const directory = nodes[0]?.killer.gateway().directory ?? '';
     const environment = { ...SHARED_SETTINGS, DATABASE_URL: database, REDIS_URL: redis.url };
     return {
       ...{ nodes, postgres, redis, database, stop, discard },
       commands: { directory, environment },
       target: (random) => chooseTarget(nodes, random),
-      nodeOf: ({ url }) => nodes.find(({ killer }) => killer.gateway().url === url),
+      nodeOf: ({ generation }) => nodes.find(({ killer }) => killer.generation() === generation),
     };
   } catch (error) {
     await stop();
@@ -110,6 +122,11 @@ async function allOf<T>(promises: readonly Promise<T>[]): Promise<T[]> {
 async function chooseTarget(nodes: readonly ClusterNode[], random: Random): Promise<Target> {
   const up = nodes.filter(({ killer }) => killer.isUp());
   const weighted = up.flatMap((node, index) => Array<ClusterNode>(nodes.length - index).fill(node));
-  if (weighted.length > 0) return random.pick(weighted).killer.target();
-  return Promise.race(nodes.map(({ killer }) => killer.target()));
+  if (weighted.length > 0) return targetOf(random.pick(weighted));
+  return Promise.race(nodes.map(targetOf));
+}
+
+async function targetOf({ killer, clients }: ClusterNode): Promise<Target> {
+  const { url, generation } = await killer.target();
+  return { url: new URL(clients.through(url)).origin, generation };
 }

@@ -1,25 +1,17 @@
-// One round of a cluster: clients of several accounts, an upstream, top-ups, and one fault after the
-// other; then all is mended, comes to rest, and the books are read. It judges nothing.
+// One round of a cluster: what every round has, and one fault after the other. It judges nothing.
 
-import type { Books, Verdict } from '../books.ts';
-import { burst } from '../burst.ts';
-import { readLedger } from '../ledger.ts';
-import {
-  askAs,
-  askForVerdicts,
-  funded,
-  playClients,
-  playCredits,
-  playSamples,
-  type Stage,
-  watchLag,
-} from '../parties.ts';
 import { createRandom } from '../random.ts';
-import { createAccounts, type RoundResult, rest } from '../round.ts';
+import { type Broken, playShow, type RoundResult } from '../round.ts';
 import { sceneCatalog } from '../scene.ts';
 import { startTortureUpstream } from '../upstream.ts';
-import { type Cluster, type ClusterNode, startCluster } from './cluster.ts';
-import { CLUSTER_FAULTS, type ClusterFaultName, type FaultScene, playFault } from './faults.ts';
+import { type Cluster, startCluster } from './cluster.ts';
+import {
+  CLUSTER_FAULTS,
+  type ClusterFaultName,
+  type FaultScene,
+  type Played,
+  playFault,
+} from './faults.ts';
 
 export type ClusterRoundOptions = {
   readonly seed: number;
@@ -32,9 +24,8 @@ export type ClusterRoundOptions = {
   readonly faults?: readonly ClusterFaultName[];
 };
 
-/** Nodes that died are held for dead after some seconds, and their slots lapse by themselves. */
-const REST_WITHIN_MS = 40_000;
-const READY_WITHIN_MS = 15_000;
+/** The slots of a node that died are promised to be free after so long. */
+const SLOTS_LAPSE_MS = 30_000;
 
 export async function playClusterRound(options: ClusterRoundOptions): Promise<RoundResult> {
   const random = createRandom(options.seed);
@@ -43,87 +34,44 @@ export async function playClusterRound(options: ClusterRoundOptions): Promise<Ro
     for (const { killer } of cluster?.nodes ?? []) killer.happened(trigger);
   });
   cluster = await startCluster(sceneCatalog(upstream.upstream), options.nodes);
+  const { nodes, commands, database, nodeOf, target } = cluster;
+  const targets = random.fork('targets');
+  const scene = { cluster, random: random.fork('faults'), stallMs: options.stallSeconds * 1_000 };
   try {
-    const { nodes, commands, database, nodeOf, target } = cluster;
-    const [first] = nodes;
-    if (first === undefined) throw new Error('a cluster has nodes');
-    const accounts = await createAccounts(first.killer);
-    const lag = watchLag();
-    let over = false;
-    const targets = random.fork('targets');
-    const stage: Stage = {
-      ...{ random, upstream, accounts, commands },
-      clients: [],
+    const books = await playShow({
+      ...{ random, upstream, commands, database },
+      killers: nodes.map(({ killer }) => killer),
       target: () => target(targets),
       happened: (trigger, asked) => nodeOf(asked)?.killer.happened(trigger),
-      over: () => over,
-    };
-    const parties = [playClients(stage), playCredits(stage), playSamples(stage)] as const;
-    const exits: number[] = [];
-    const played = await playFaults(options, {
-      ...{ cluster, exits, random: random.fork('faults') },
-      stallMs: options.stallSeconds * 1_000,
+      slotsLapseMs: SLOTS_LAPSE_MS,
+      breakThings: () => playFaults(options, scene),
     });
-    over = true;
-    const [, credits, samples] = await Promise.all(parties);
-    const quiescentAfterMs = await rest(database, upstream, REST_WITHIN_MS);
-    const ready = await askWhetherReady(nodes);
-    const rich = funded(accounts, await readLedger(database));
-    const bursts = await burst(
-      rich,
-      upstream,
-      (account, drawn) => askAs(stage, account, drawn, 2 * REST_WITHIN_MS),
-      REST_WITHIN_MS,
-    );
-    const verdicts = [...ready, ...(await askForVerdicts(commands))];
-    exits.push(...(await Promise.all(nodes.map(({ killer }) => killer.gateway().stop()))));
-    const books: Books = {
-      ...{ accounts, credits, samples, bursts, verdicts, quiescentAfterMs },
-      clients: stage.clients,
-      upstream: upstream.book,
-      kills: nodes.flatMap(({ killer }) => killer.kills),
-      troubles: played.flatMap(({ troubles }) => troubles),
-      played: played.map(({ name }) => name),
-      nodes: nodes.length,
-      exitCode: exits.find((code) => code !== 0) ?? 0,
-      lagMs: lag.stop(),
-      ledger: await readLedger(database),
-    };
     return { books, directory: commands.directory, discard: cluster.discard };
   } finally {
     await cluster.stop();
   }
 }
 
+/** The first fault is the next one with each seed, so that a long run leaves none out. */
 async function playFaults(
-  { faults = [], seconds }: ClusterRoundOptions,
-  scene: FaultScene,
-): Promise<Awaited<ReturnType<typeof playFault>>[]> {
+  { seed, seconds, faults }: ClusterRoundOptions,
+  scene: Omit<FaultScene, 'exits'>,
+): Promise<Broken> {
   const { random } = scene;
+  const exits: number[] = [];
   const untilMs = Date.now() + seconds * 1_000;
-  const played: Awaited<ReturnType<typeof playFault>>[] = [];
-  const next = [...faults];
+  const played: Played[] = [];
+  const turn = seed % CLUSTER_FAULTS.length;
+  const next = [...(faults ?? CLUSTER_FAULTS.filter((_, index) => index === turn))];
   for (;;) {
     await Bun.sleep(random.whole(200, 1_500));
     const name = next.shift() ?? (Date.now() < untilMs ? random.pick(CLUSTER_FAULTS) : undefined);
-    if (name === undefined) return played;
-    played.push(await playFault(name, scene));
+    if (name === undefined) break;
+    played.push(await playFault(name, { ...scene, exits }));
   }
-}
-
-/** When all is mended, every node says so. */
-async function askWhetherReady(nodes: readonly ClusterNode[]): Promise<Verdict[]> {
-  return Promise.all(
-    nodes.map(async ({ killer }, index): Promise<Verdict> => {
-      const command = `/readyz of node ${index + 1}`;
-      const untilMs = Date.now() + READY_WITHIN_MS;
-      for (;;) {
-        const answer = await fetch(`${killer.gateway().url}/readyz`);
-        const said = await answer.text();
-        if (answer.status === 200) return { command, ok: true, said };
-        if (Date.now() > untilMs) return { command, ok: false, said };
-        await Bun.sleep(100);
-      }
-    }),
-  );
+  return {
+    troubles: played.flatMap(({ troubles }) => troubles),
+    played: played.filter(({ hasHit }) => hasHit).map(({ name }) => name),
+    exits,
+  };
 }

@@ -3,8 +3,9 @@
 // for clients that leave and upstreams that fail).
 
 import { costOf, promptCost } from '../amounts.ts';
-import { type Books, hits, type Story } from '../books.ts';
+import { isKeptFrom, lagAround, type Story } from '../books.ts';
 import { readAnswer } from '../client.ts';
+import { excuseForRefusal, excuseForSilence } from '../excuses.ts';
 import { sentWords } from '../upstream.ts';
 import { eachRequest, type Law } from './law.ts';
 import { dispatchSeamMs } from './recovery.ts';
@@ -32,7 +33,7 @@ const unseenIsFree = eachRequest('what no upstream saw costs nothing', (story, b
   const seamOfKill =
     kill !== undefined &&
     dispatchedAtMs !== undefined &&
-    kill.atMs - dispatchedAtMs < dispatchSeamMs(books);
+    kill.atMs - dispatchedAtMs < dispatchSeamMs(books, kill);
   return seamOfKill ? undefined : `debited ${record.debited}, ${record.outcome}`;
 });
 
@@ -48,23 +49,13 @@ const refusedIsFree = eachRequest('a refusal costs nothing', (story) => {
   return `status ${status}, debited ${record?.debited}, ${entries.length} entries`;
 });
 
-/** A machine that lets the rig wait for so long cannot keep the time limits of PostgreSQL's locks. */
-const BUSY_LAG_MS = 100;
-
-/** Something kept the books of a cluster from answering in time. */
-function isDelayed({ client }: Story, { troubles, nodes, lagMs }: Books): boolean {
-  if (nodes > 1 && lagMs > BUSY_LAG_MS) return true;
-  return troubles.some((trouble) => trouble.keepsFrom !== 'limits' && hits(trouble, client));
-}
-
 /** What the rig asks for is valid: there is no other reason to be refused. */
 const refusedForAReason = eachRequest('refused for a reason', (story, books) => {
   const { status, text } = readAnswer(story.client);
   if (status === undefined || status < 400 || [402, 429].includes(status)) return undefined;
   const failed = story.served.some(({ ended }) => ended?.how !== 'finished');
-  return status === 503 && (failed || isDelayed(story, books))
-    ? undefined
-    : `status ${status}: ${text.slice(0, 300)}`;
+  const isExcused = failed || excuseForRefusal(story, books) !== undefined;
+  return status === 503 && isExcused ? undefined : `status ${status}: ${text.slice(0, 300)}`;
 });
 
 const deliveredIsPaid = eachRequest('what was delivered is paid', (story, books) => {
@@ -73,7 +64,10 @@ const deliveredIsPaid = eachRequest('what was delivered is paid', (story, books)
   if (words === 0 || saysZero(story)) return undefined;
   if (record !== undefined && record.debited + record.loss > 0n) return undefined;
   const first = story.served[0];
-  if (story.kill && first && story.kill.atMs - first.atMs < dispatchSeamMs(books)) return;
+  const { kill } = story;
+  // A node of a cluster passes nothing on before the books know whom it has asked.
+  const isUnawaited = books.nodes === 1 && kill !== undefined && first !== undefined;
+  if (isUnawaited && kill.atMs - first.atMs < dispatchSeamMs(books, kill)) return undefined;
   return `${words} words were delivered, and ${record === undefined ? 'nothing was booked' : `${record.outcome} cost nothing`}`;
 });
 
@@ -122,9 +116,12 @@ const leftPaysWhatWas = eachRequest('who leaves pays what was produced', (story)
   return undefined;
 });
 
-const abortedInTime = eachRequest('who leaves stops the upstream', (story, { lagMs }) => {
+const abortedInTime = eachRequest('who leaves stops the upstream', (story, books) => {
   const { left, drawn } = story.client;
-  if (left === undefined || drawn.model === 'steady' || story.trouble) return undefined;
+  if (left === undefined || drawn.model === 'steady') return undefined;
+  // It is not known there that the client has left.
+  if (isKeptFrom(story, 'clients')) return undefined;
+  const lagMs = lagAround(books, left.atMs);
   for (const { atMs, ended } of story.served) {
     const lateMs = (ended?.atMs ?? Number.POSITIVE_INFINITY) - Math.max(left.atMs, atMs);
     if (lateMs > ABORT_MS + lagMs) {
@@ -135,8 +132,8 @@ const abortedInTime = eachRequest('who leaves stops the upstream', (story, { lag
 });
 
 const billedIsRead = eachRequest('what is billed to its end is read to its end', (story) => {
-  const { client, served, kill, trouble } = story;
-  if (client.drawn.model !== 'steady' || client.left === undefined || kill || trouble) return;
+  const { client, served, kill } = story;
+  if (client.drawn.model !== 'steady' || client.left === undefined || kill) return undefined;
   // A longer one may go on as far as the money does.
   if (client.drawn.words > SLICE_WORDS) return undefined;
   if (served.every(({ ended }) => ended?.how !== 'gone')) return undefined;
@@ -173,7 +170,7 @@ const outcomeHasACause = eachRequest('an outcome has its cause', (story) => {
         ? undefined
         : `no upstream broke: ${served.map(({ ended }) => ended?.how).join(', ')}`;
     default:
-      return story.kill === undefined && story.trouble === undefined
+      return story.kill === undefined && !isKeptFrom(story, 'database')
         ? `${record.outcome} without a kill`
         : undefined;
   }
@@ -183,8 +180,10 @@ function isGarbage({ client }: Story): boolean {
   return client.drawn.behaviour === 'garbage';
 }
 
-const everybodyIsAnswered = eachRequest('nobody waits forever', ({ client, kill, trouble }) => {
-  if (client.complete || client.left !== undefined || kill || trouble) return undefined;
+const everybodyIsAnswered = eachRequest('nobody waits forever', (story) => {
+  const { client, kill } = story;
+  if (client.complete || client.left !== undefined || kill !== undefined) return undefined;
+  if (excuseForSilence(story) !== undefined) return undefined;
   const waitedMs = client.endedAtMs - client.sentAtMs;
   return `no complete answer and no kill, after ${waitedMs} ms; ${readAnswer(client).status ?? 'no head'}`;
 });

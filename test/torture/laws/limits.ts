@@ -2,7 +2,8 @@
 // While the nodes of a cluster do not know of each other, each has a share, and their sum with what
 // had been let in before may be above the limit; what is let in afterwards may not.
 
-import { type Books, hits, type Story } from '../books.ts';
+import { type Books, lagAround, type Story } from '../books.ts';
+import { isLetInUnseen, sinceUnseen } from '../excuses.ts';
 import type { Law } from './law.ts';
 
 /** A slot is free before the rig sees the end of its request; only what lasts longer is an excess. */
@@ -14,16 +15,26 @@ const neverAboveTheLimit: Law = {
   name: 'never above the concurrency limit',
   breaches: (books, stories) =>
     books.accounts.flatMap(({ name, concurrency }) => {
-      const unseen = books.troubles.filter(({ keepsFrom }) => keepsFrom === 'limits');
       const own = stories.filter(({ client }) => client.drawn.account === name);
-      const seen = own.filter(({ client }) => !unseen.some((trouble) => hits(trouble, client)));
-      const most = unseen.length === 0 ? concurrency : 2 * concurrency + books.nodes;
+      const known = own.filter((story) => !isLetInUnseen(story, books));
+      const groups = Map.groupBy(known, (story) => sinceUnseen(story, books)).values();
       return [
-        ...crowdAbove(concurrency, name, seen, books),
-        ...crowdAbove(most, name, own, books),
+        ...[...groups].flatMap((group) => crowdAbove(concurrency, name, group, books)),
+        ...(known.length === own.length
+          ? []
+          : crowdAbove(mostUnseen(concurrency, books), name, own, books)),
       ].slice(0, 1);
     }),
 };
+
+/**
+ * What had been let in before, and the shares of all nodes. A Redis that has forgotten it all may let
+ * the whole limit in once more before it is told.
+ */
+function mostUnseen(limit: number, { nodes, played }: Books): number {
+  const shares = nodes * Math.max(1, Math.floor(limit / nodes));
+  return limit + (played.includes('kill Redis') ? limit : 0) + shares;
+}
 
 function crowdAbove(most: number, subject: string, stories: readonly Story[], books: Books) {
   const crowd = largestCrowd(stories.flatMap((story) => intervalOf(story, books)));
@@ -33,7 +44,7 @@ function crowdAbove(most: number, subject: string, stories: readonly Story[], bo
 }
 
 /** While this request was certainly in flight: until its client, its upstream or its process ended. */
-function intervalOf({ mark, client, served, kill }: Story, { lagMs }: Books): Interval[] {
+function intervalOf({ mark, client, served, kill }: Story, books: Books): Interval[] {
   const [first] = served;
   if (first === undefined) return [];
   const ends = [
@@ -42,7 +53,8 @@ function intervalOf({ mark, client, served, kill }: Story, { lagMs }: Books): In
     served.at(-1)?.ended?.atMs ?? Number.POSITIVE_INFINITY,
     kill?.atMs ?? Number.POSITIVE_INFINITY,
   ];
-  const toMs = Math.min(...ends) - SLOT_SEAM_MS - lagMs;
+  const endedAtMs = Math.min(...ends);
+  const toMs = endedAtMs - SLOT_SEAM_MS - lagAround(books, endedAtMs);
   return toMs > first.atMs ? [{ mark, fromMs: first.atMs, toMs }] : [];
 }
 

@@ -1,9 +1,10 @@
-// What the next start, or another node, makes of the requests that a kill cut off (I-08): never more than the hold,
-// never less than the prompt of what an upstream saw, and close to what had passed.
+// What the next start, or another node, makes of the requests that a kill cut off (I-08): soon, never
+// more than the hold, never less than the prompt of what an upstream saw, and close to what had passed.
 
 import { promptCost } from '../amounts.ts';
-import type { Books, Story } from '../books.ts';
+import { type Books, isKeptFrom, lagAround, type Story } from '../books.ts';
 import { readAnswer } from '../client.ts';
+import type { Kill } from '../killer.ts';
 import { sentWords } from '../upstream.ts';
 import { eachRequest, type Law } from './law.ts';
 
@@ -11,8 +12,8 @@ import { eachRequest, type Law } from './law.ts';
  * A dispatch is written without waiting: this close to a kill it may be missing, or stand alone. A
  * machine that lets the rig wait lets the writer wait as well.
  */
-export function dispatchSeamMs({ lagMs }: Books): number {
-  return 250 + lagMs;
+export function dispatchSeamMs(books: Books, { atMs }: Kill): number {
+  return 250 + lagAround(books, atMs);
 }
 
 /** A checkpoint is due after so many tokens or so much time, whichever comes first. */
@@ -25,7 +26,7 @@ const COUNTING_SEAM_TOKENS = 200;
 const isRecovered = ({ record }: Story) => record?.basis === 'recovered';
 
 const recoveredAfterAKill = eachRequest('recovered only after a kill', (story) =>
-  isRecovered(story) && story.kill === undefined && story.trouble === undefined
+  isRecovered(story) && story.kill === undefined && !isKeptFrom(story, 'database')
     ? 'its gateway was neither killed nor kept from the books'
     : undefined,
 );
@@ -38,12 +39,20 @@ const withinTheHold = eachRequest('recovered within the hold', (story) => {
   return `${record.debited} debited, ${record.held} held`;
 });
 
+/** Until when the books could be told of it. */
+function writtenUntilMs({ troubles }: Story, kill: Kill): number {
+  const away = troubles.filter(({ keepsFrom }) => keepsFrom === 'database');
+  return Math.min(kill.atMs, ...away.map(({ fromMs }) => fromMs));
+}
+
 const atLeastThePrompt = eachRequest('recovered at the prompt at least', (story, books) => {
   const { record, hold, served, kill } = story;
   const [first] = served;
   if (kill === undefined || first === undefined || hold === undefined) return undefined;
   const cutOff = record === undefined || isRecovered(story) || record.outcome === 'gateway_failed';
-  if (!cutOff || kill.atMs - first.atMs < dispatchSeamMs(books)) return undefined;
+  if (!cutOff || writtenUntilMs(story, kill) - first.atMs < dispatchSeamMs(books, kill)) {
+    return undefined;
+  }
   const requested = record?.modelRequested ?? story.client.drawn.model;
   const prompt = promptCost(hold.promptTokens, requested, record?.modelServed);
   const least = prompt < hold.amount ? prompt : hold.amount;
@@ -59,14 +68,33 @@ const closeToWhatPassed = eachRequest('recovered close to what had passed', (sto
   // As far as the hold allows.
   if (record.debited === hold?.amount) return undefined;
   const passedBefore = (milliseconds: number) => readAnswer(client, kill.atMs - milliseconds).words;
-  const byCount = passedBefore(dispatchSeamMs(books)) - CHECKPOINT_TOKENS - COUNTING_SEAM_TOKENS;
-  const byTime = passedBefore(CHECKPOINT_MS + dispatchSeamMs(books)) - COUNTING_SEAM_TOKENS;
+  const byCount =
+    passedBefore(dispatchSeamMs(books, kill)) - CHECKPOINT_TOKENS - COUNTING_SEAM_TOKENS;
+  const byTime = passedBefore(CHECKPOINT_MS + dispatchSeamMs(books, kill)) - COUNTING_SEAM_TOKENS;
   const least = Math.max(byCount, byTime);
   if (record.outputTokens >= least) return undefined;
   return `${record.outputTokens} booked, and at least ${least} had passed long before the kill`;
 });
 
+/** What is promised of a gateway that died, whoever takes over. */
+const ENDED_WITHIN_MS = 30_000;
+
+/** Nobody can end anything while the books are away. */
+const endedInTime = eachRequest('what a dead gateway held is ended within 30 s', (story, books) => {
+  const { kill, hold } = story;
+  if (kill === undefined || hold?.endedAtMs === undefined) return undefined;
+  const endedAtMs = hold.endedAtMs;
+  const away = books.troubles.filter(
+    ({ keepsFrom, generation, fromMs }) =>
+      keepsFrom === 'database' && generation === undefined && fromMs <= endedAtMs,
+  );
+  const sinceMs = Math.max(kill.atMs, ...away.map(({ toMs }) => toMs));
+  const lateMs = endedAtMs - sinceMs;
+  return lateMs <= ENDED_WITHIN_MS ? undefined : `ended ${lateMs} ms afterwards`;
+});
+
 export const RECOVERY_LAWS: readonly Law[] = [
+  endedInTime,
   recoveredAfterAKill,
   withinTheHold,
   atLeastThePrompt,
