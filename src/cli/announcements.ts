@@ -2,7 +2,7 @@
 // next look. Redis carries it and may lose it: what has changed is in the database, and every node
 // looks there by itself. Used by serve, and by commands that change something.
 
-import { createRedis, type Redis } from '../store/redis/client.ts';
+import type { Redis } from '../store/redis/client.ts';
 import type { RedisTarget } from '../store/redis/target.ts';
 
 /** Whoever hears it reads the audit trail; the message says nothing. */
@@ -38,6 +38,7 @@ export function createAnnouncements(redis: Redis | undefined): Announcements {
 
 /** For a command: one word over a connection of its own. Never rejects. */
 export async function announceOnce(target: RedisTarget): Promise<void> {
+  const { createRedis } = await import('../store/redis/client.ts');
   const redis = createRedis({ target, onChange: () => undefined });
   await redis.waitUntilUp(COMMAND_MS);
   await createAnnouncements(redis).announce();

@@ -7,7 +7,7 @@ import { createLeasedLimits } from '../limits/leased/leased.ts';
 import { createShareLimits } from '../limits/leased/share-limits.ts';
 import { type LimitsLoad, OWN_LIMITS } from '../limits/load.ts';
 import type { Log } from '../observe/log.ts';
-import { createRedis, type Redis } from '../store/redis/client.ts';
+import type { Redis } from '../store/redis/client.ts';
 import type { RedisTarget } from '../store/redis/target.ts';
 
 /** A server that starts waits so long for Redis, and then begins without it. */
@@ -40,6 +40,7 @@ export async function openServingRedis(
   log: Pick<Log, 'info' | 'warn'>,
 ): Promise<Redis | undefined> {
   if (target === undefined) return undefined;
+  const { createRedis } = await import('../store/redis/client.ts');
   const redis = createRedis({
     target,
     onChange(isUp, reason) {

@@ -2,7 +2,7 @@
 // A reply that is not the one to its call is refused, whatever brought it here.
 
 import type { Redis } from '../../store/redis/client.ts';
-import { redisScript } from '../../store/redis/client.ts';
+import { redisScript } from '../../store/redis/script.ts';
 import lua from './decide.lua' with { type: 'text' };
 
 /** Requests and tokens. */

@@ -1,7 +1,7 @@
 // What PostgreSQL or the way to it can say no with. Messages are for operators; they never hold the
 // values of a statement, which postgres.js keeps beside its own errors.
 
-import postgres from 'postgres';
+import type postgres from 'postgres';
 
 /**
  * The database could not do its work, or nobody knows whether it did: the connection broke, a time
@@ -43,7 +43,7 @@ const REFUSALS = /^(0A|21|22|23|2F|42|P0)|^25P02$/;
 /** An error of postgres.js, or of a socket, as one of ours. */
 export function fromDriver(cause: unknown): PostgresFailure | PostgresRefusal {
   if (cause instanceof PostgresFailure || cause instanceof PostgresRefusal) return cause;
-  if (cause instanceof postgres.PostgresError) {
+  if (isFromServer(cause)) {
     const { code, message, severity } = cause;
     // Of a value that does not fit, PostgreSQL quotes the value.
     const words = code.startsWith('22') ? 'a value does not fit' : message;
@@ -58,4 +58,9 @@ export function fromDriver(cause: unknown): PostgresFailure | PostgresRefusal {
     typeof code === 'string' ? code : 'UNKNOWN',
     `The connection to PostgreSQL failed: ${typeof message === 'string' ? message : String(cause)}. Check that it runs, and DATABASE_URL.`,
   );
+}
+
+/** Of all errors of the driver, only what PostgreSQL itself has said has a severity. */
+function isFromServer(cause: unknown): cause is postgres.PostgresError {
+  return cause instanceof Error && 'severity' in cause;
 }

@@ -3,7 +3,6 @@
 // Statements that are not waited for one by one travel together and are carried out in their order.
 
 import type { Socket } from 'node:net';
-import postgres from 'postgres';
 import { dial } from './dial.ts';
 import { fromDriver, PostgresFailure } from './error.ts';
 import { createReplyCount } from './reply-count.ts';
@@ -95,6 +94,8 @@ export async function openSession(options: SessionOptions, onEnd: () => void): P
       return made;
     },
   };
+  // Whoever has no PostgreSQL does not pay for its driver.
+  const { default: postgres } = await import('postgres');
   const client = postgres(settings);
 
   function end(cause: PostgresFailure): void {

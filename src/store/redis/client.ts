@@ -1,13 +1,12 @@
 // Redis as the rest of the program sees it: scripts, messages, and whether it can be asked at all.
 // Limits and the fan-out of changes stand on it, money never does. A breaker keeps requests from
-// waiting for a server that does not answer; nothing here ever says a password.
+// waiting for a server that does not answer; nothing here ever says a password. Loaded where there is a
+// Redis, and nowhere else.
 
-import { createHash } from 'node:crypto';
 import type { Redis as Subscriber } from 'ioredis';
 import { COMMAND_MS, type Connection, connectCommands, connectSubscriber } from './connection.ts';
+import type { RedisScript } from './script.ts';
 import type { RedisTarget } from './target.ts';
-
-export type RedisScript = { readonly lua: string; readonly sha: string };
 
 export type Redis = {
   /**
@@ -65,10 +64,6 @@ const PROBE_KEPT_MS = 10_000;
 
 /** A server that was cut off without a word, or is no primary any more, is found by its address anew. */
 const LOST = ['timeout', 'READONLY'];
-
-export function redisScript(lua: string): RedisScript {
-  return { lua, sha: createHash('sha1').update(lua).digest('hex') };
-}
 
 export function createRedis(dependencies: RedisDependencies): Redis {
   const { target, onChange, timeoutMs = COMMAND_MS } = dependencies;

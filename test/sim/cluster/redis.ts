@@ -1,7 +1,8 @@
 // The client of Redis as a node of a simulated cluster has it: it waits as long as the real one, gives
 // up and tries again as the real one does, and what it asks goes through the simulated network.
 
-import type { Redis, RedisScript } from '../../../src/store/redis/client.ts';
+import type { Redis } from '../../../src/store/redis/client.ts';
+import type { RedisScript } from '../../../src/store/redis/script.ts';
 import type { World } from '../world.ts';
 import type { Connection } from './network.ts';
 

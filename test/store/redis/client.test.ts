@@ -2,7 +2,8 @@
 // password in anything that is said. Over real servers: one, a cluster, one that sentinels watch.
 
 import { describe, expect, test } from 'bun:test';
-import { createRedis, type Redis, redisScript } from '../../../src/store/redis/client.ts';
+import { createRedis, type Redis } from '../../../src/store/redis/client.ts';
+import { redisScript } from '../../../src/store/redis/script.ts';
 import { readRedisUrl } from '../../../src/store/redis/target.ts';
 import { startFaultProxy } from '../../support/fault-proxy.ts';
 import {

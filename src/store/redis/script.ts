@@ -1,0 +1,10 @@
+// A script for Redis with its digest, by which a server that has it is asked. Apart from the client, so
+// that whoever has scripts does not load one.
+
+import { createHash } from 'node:crypto';
+
+export type RedisScript = { readonly lua: string; readonly sha: string };
+
+export function redisScript(lua: string): RedisScript {
+  return { lua, sha: createHash('sha1').update(lua).digest('hex') };
+}
