@@ -4,9 +4,10 @@ import type { Command } from 'commander';
 import { createLeases } from '../cluster/leases.ts';
 import { LEADER } from '../cluster/member.ts';
 import { createNodes } from '../cluster/nodes.ts';
-import { type ClusterNodeRecord, nodeRecord } from '../cluster/record.ts';
+import type { ListedNodeRecord } from '../dashboard/records/operator-machine.ts';
 import { addCommand, type Output, type Perform, table } from './command.ts';
 import type { Context } from './context.ts';
+import { nodeRecord } from './node-record.ts';
 
 export function addNodesCommand(program: Command, perform: Perform): void {
   perform(addCommand(program, 'nodes', 'list the nodes that serve, and say which one leads'), list);
@@ -24,7 +25,7 @@ const HEADER = [
   ...['REDIS', 'LIMITS', 'CATALOG', 'CLOCK'],
 ];
 
-function textOf(nodes: readonly ClusterNodeRecord[]): string {
+function textOf(nodes: readonly ListedNodeRecord[]): string {
   if (nodes.length === 0) return 'No node serves this database.';
   const rows = nodes.map((node) => [
     node.id,
@@ -44,7 +45,7 @@ function textOf(nodes: readonly ClusterNodeRecord[]): string {
   return [table(HEADER, rows), ...warningsOf(nodes)].join('\n');
 }
 
-function warningsOf(nodes: readonly ClusterNodeRecord[]): string[] {
+function warningsOf(nodes: readonly ListedNodeRecord[]): string[] {
   const live = nodes.filter(({ state }) => state === 'serving' || state === 'draining');
   const versions = new Set(live.map(({ version }) => version));
   const catalogs = new Set(live.map(({ catalog_digest }) => catalog_digest));

@@ -8,12 +8,13 @@ import { createDuties } from '../cluster/duties.ts';
 import { createLeases } from '../cluster/leases.ts';
 import { createMember, LEADER, type Member } from '../cluster/member.ts';
 import { createNodes, type NodeReport, type Nodes } from '../cluster/nodes.ts';
-import { type ClusterNodeRecord, nodeRecord } from '../cluster/record.ts';
 import { createId, type RandomBytes } from '../core/id.ts';
+import type { ListedNodeRecord } from '../dashboard/records/operator-machine.ts';
 import { within } from '../generate/within.ts';
 import type { Log } from '../observe/log.ts';
 import type { Database } from '../store/contract.ts';
 import { VERSION } from '../version.ts';
+import { nodeRecord } from './node-record.ts';
 
 /** For the last words to a database that may be gone. */
 const FAREWELL_MS = 2_000;
@@ -26,7 +27,7 @@ export type ServingNode = {
   readonly member: Member;
   readonly nodes: Nodes;
   /** All nodes, as they are shown. */
-  readonly records: () => Promise<readonly ClusterNodeRecord[]>;
+  readonly records: () => Promise<readonly ListedNodeRecord[]>;
   /**
    * Beats from now on, and begins and ends the jobs as the lead comes and goes. Returns what ends
    * both.

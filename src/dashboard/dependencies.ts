@@ -20,7 +20,7 @@ import type { Ledger } from '../ledger/contract.ts';
 import type { AccountLimits } from '../limits/limits.ts';
 import type { Database } from '../store/database.ts';
 import type { MailMode } from './records/auth.ts';
-import type { NodeRecord } from './records/operator-machine.ts';
+import type { ListedNodeRecord } from './records/operator-machine.ts';
 import type { RouteServer } from './rim/route.ts';
 
 /** The domains over a connection of the dashboard's own, which syncs what it commits. */
@@ -100,7 +100,7 @@ export type Machine = {
   readonly openReader: () => Database;
   readonly node: () => NodeFacts;
   /** All that serve this database, the dead of the last day too. */
-  readonly nodes: () => Promise<readonly Omit<NodeRecord, 'process'>[]>;
+  readonly nodes: () => Promise<readonly ListedNodeRecord[]>;
 };
 
 /** The process that answers. */

@@ -172,7 +172,7 @@ export type AuditStateRecord = {
 export type NodeState = 'serving' | 'draining' | 'silent' | 'dead';
 
 /** One start of a process that serves this database; instants by the database's clock. */
-export type NodeRecord = {
+export type ListedNodeRecord = {
   readonly id: string;
   readonly object: 'node';
   /** Names this start of it. */
@@ -200,6 +200,9 @@ export type NodeRecord = {
   /** Everything that was committed before has taken effect there; null: it has not said so yet. */
   readonly seen_at: string | null;
   readonly dead_at: string | null;
+};
+
+export type NodeRecord = ListedNodeRecord & {
   /** Of the process that answers; null for all others. */
   readonly process: {
     readonly runtime: string;

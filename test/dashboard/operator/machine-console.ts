@@ -21,7 +21,7 @@ import { overviewRoutes } from '../../../src/dashboard/operator/overview.ts';
 import { priceRoutes } from '../../../src/dashboard/operator/prices.ts';
 import { selfAuditRoutes } from '../../../src/dashboard/operator/self-audit.ts';
 import { upstreamRoutes } from '../../../src/dashboard/operator/upstreams.ts';
-import type { NodeRecord } from '../../../src/dashboard/records/operator-machine.ts';
+import type { ListedNodeRecord } from '../../../src/dashboard/records/operator-machine.ts';
 import { createDashboardApp } from '../../../src/dashboard/rim/app.ts';
 import { STEP_UP_MS } from '../../../src/dashboard/rim/guard.ts';
 import type { SignedInOperator } from '../../../src/identity/session.ts';
@@ -247,7 +247,7 @@ const NODE = {
 
 const AT = '2026-11-21T00:00:00.000Z';
 
-const OWN: Omit<NodeRecord, 'process'> = {
+const OWN: ListedNodeRecord = {
   ...{ id: 'node_1', object: 'node', boot: 'boot_1', host: 'one', pid: 7, version: '1.0.0' },
   ...{ addresses: ['http://127.0.0.1:1'], workers: 1, state: 'serving', leader: true },
   ...{ in_flight: 3, redis: 'off', limits: 'own', catalog_version: 1, catalog_digest: 'abc' },
@@ -256,7 +256,7 @@ const OWN: Omit<NodeRecord, 'process'> = {
 };
 
 /** The process that answers, and another one that has died. */
-export const NODES: readonly Omit<NodeRecord, 'process'>[] = [
+export const NODES: readonly ListedNodeRecord[] = [
   OWN,
   { ...OWN, id: 'node_2', boot: 'boot_2', state: 'dead', leader: false, dead_at: AT },
 ];
