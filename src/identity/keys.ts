@@ -121,8 +121,18 @@ export function createKeys(dependencies: {
     return { ...row, ...changes };
   }
 
+  /** Call inside a transaction. */
+  async function revoke(id: string, reason: KeyRevocation, actor: Actor): Promise<ApiKey> {
+    const row = await queries.find(id);
+    if (row.revokedAt !== null) return row;
+    return markRevoked(row, reason, null, clock(), actor, createId('op_', randomBytes));
+  }
+
   return {
     ...queries,
+
+    /** For whoever has more to write with it: the same, inside the caller's transaction. */
+    within: { revoke },
 
     /** Creates a key within the plan's cap and the hourly limit. Throws `IdentityError`. */
     async create(facts: NewKey, actor: Actor): Promise<CreatedKey> {
@@ -168,13 +178,8 @@ export function createKeys(dependencies: {
     },
 
     /** Revokes at once. A key that is revoked already stays as it is. */
-    async revoke(id: string, reason: KeyRevocation, actor: Actor): Promise<ApiKey> {
-      return database.transaction(async () => {
-        const row = await queries.find(id);
-        if (row.revokedAt !== null) return row;
-        return markRevoked(row, reason, null, clock(), actor, createId('op_', randomBytes));
-      });
-    },
+    revoke: (...facts: Parameters<typeof revoke>): Promise<ApiKey> =>
+      database.transaction(() => revoke(...facts)),
 
     /** A name that is the same already changes nothing. Throws `invalid_key_name`. */
     async rename(id: string, newName: string | null, actor: Actor): Promise<ApiKey> {

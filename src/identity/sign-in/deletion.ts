@@ -23,7 +23,7 @@ type Deletion = Pick<CustomerSignIn, 'deletionDueAt' | 'askDeletion' | 'takeDele
 };
 
 export function createDeletion(
-  parts: Parts & { readonly keys: Pick<Keys, 'revoke'>; readonly invites: Invites },
+  parts: Parts & { readonly keys: Pick<Keys, 'within'>; readonly invites: Invites },
 ): Deletion {
   const { database, clock, accounts, users, tokens, keys, audit } = parts;
   const { db } = database;
@@ -42,12 +42,12 @@ export function createDeletion(
   async function close(accountId: string): Promise<void> {
     const { email } = await accounts.get(accountId);
     const user = await users.ofAccount(accountId);
-    const live = await db.select().from(apiKeys).where(eq(apiKeys.accountId, accountId)).all();
-    for (const { id } of live) await keys.revoke(id, 'account_closed', SYSTEM);
     await parts.onDeletion(accountId);
     const isClosed = await database.transaction(async () => {
       // Another server may have closed it meanwhile, or the operator have opened it again.
       if ((await find(accountId)) === undefined || !(await isPending(accountId))) return false;
+      const all = await db.select().from(apiKeys).where(eq(apiKeys.accountId, accountId)).all();
+      for (const { id } of all) await keys.within.revoke(id, 'account_closed', SYSTEM);
       if (user !== undefined) await users.remove(user.id);
       await tokens.removeFor('customer', email, ['sign-up', 'reset']);
       await parts.invites.forgetEmail(email);

@@ -23,7 +23,7 @@ import { createUsers } from './users.ts';
 
 export function createSignIn(
   dependencies: SignInDependencies & {
-    readonly keys: Pick<Keys, 'revoke'>;
+    readonly keys: Pick<Keys, 'within'>;
     /** In place of passwords at full strength, for tests. */
     readonly passwords?: Passwords;
   },

@@ -102,6 +102,19 @@ describe('a deletion', () => {
     expect(await rig.account()).toMatchObject({ standing: 'suspended', email: EMAIL });
   });
 
+  test('takes no key where the operator decides otherwise in the middle of it', async () => {
+    const rig = await open();
+    const { key } = await rig.keys.create({ accountId: rig.who.accountId }, 'operator');
+    await rig.ask();
+    rig.meanwhile.deletion = async () => {
+      await rig.accounts.changeStanding(rig.who.accountId, 'active', 'operator');
+    };
+    rig.advance(14 * DAY_MS);
+    await rig.signIn.sweep();
+    expect(await rig.account()).toMatchObject({ standing: 'active', email: EMAIL });
+    expect((await rig.keys.find(key)).revokedAt).toBeNull();
+  });
+
   test('that the operator has begun is not the owner to take back', async () => {
     const rig = await open();
     await rig.accounts.changeStanding(rig.who.accountId, 'pending_deletion', 'operator');

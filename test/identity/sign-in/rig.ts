@@ -30,6 +30,8 @@ export async function createRig(
   const mails: Mail[] = [];
   const deletions: string[] = [];
   const troubles: unknown[] = [];
+  /** What a test has happen in the middle of something. */
+  const meanwhile = { deletion: async () => {} };
   const { accounts, keys, clock, randomBytes } = identity;
   const signIn = createSignIn({
     ...{ database, accounts, keys, clock, randomBytes, mode, secret: SECRET },
@@ -41,6 +43,7 @@ export async function createRig(
     },
     onDeletion: async (accountId) => {
       deletions.push(accountId);
+      await meanwhile.deletion();
     },
     onTrouble: (_message, error) => troubles.push(error),
   });
@@ -58,6 +61,7 @@ export async function createRig(
     signIn,
     mails,
     deletions,
+    meanwhile,
     troubles,
     mailedToken,
     /** The actions of the audit trail, oldest first. */
