@@ -5,7 +5,7 @@ import { type Static, Type } from '@sinclair/typebox';
 import { Value } from '@sinclair/typebox/value';
 import type { Difference } from '../ledger/audit.ts';
 import type { Database } from '../store/contract.ts';
-import { readNote, writeNote } from '../store/server-notes.ts';
+import { readNote, writeNewestNote } from '../store/server-notes.ts';
 import type { SharedAudit } from './self-audit.ts';
 
 const AuditNote = Type.Object({
@@ -30,20 +30,20 @@ const AuditNote = Type.Object({
   ),
 });
 
-/** Writes what this boot has found. */
+/** Writes what this boot has found by looking at `lookedAt`. `false` where a later look is known. */
 export async function writeAuditNote(
   database: Database,
   boot: string,
   { failure, last, differences }: SharedAudit,
-  nowMs: number,
-): Promise<void> {
+  lookedAt: number,
+): Promise<boolean> {
   const note: Static<typeof AuditNote> = {
     boot,
     failure: failure ?? null,
     last: last ?? null,
     differences: differences.map((difference) => ({ ...difference })),
   };
-  await writeNote(database, 'audit', JSON.stringify(note), nowMs);
+  return writeNewestNote(database, 'audit', JSON.stringify(note), lookedAt);
 }
 
 export type AuditNoteReader = {

@@ -19,8 +19,8 @@ export type SelfAuditOptions = {
   readonly live: () => Awaitable<LiveRequests>;
   readonly log: Pick<Log, 'info' | 'error'>;
   readonly alert: (alert: Alert) => void;
-  /** Told of what was found, for the other nodes. */
-  readonly onFound?: (found: SharedAudit) => void;
+  /** Told of what was found, for the other nodes, and when the look at it began. */
+  readonly onFound?: (found: SharedAudit, lookedAt: number) => void;
 };
 
 /** What nodes tell each other of an audit, as plain data. */
@@ -77,7 +77,8 @@ export function createSelfAudit(options: SelfAuditOptions): SelfAudit {
         const outcome = report.ok ? { ok: true, count: report.count } : { ok: false, count: 0 };
         last = { ...outcome, startedAt, endedAt: clock() };
       }
-      take(report, accountIds);
+      judge(report, accountIds);
+      onFound({ failure, last, differences: [...found.values()].flat() }, startedAt);
     };
     started.onmessage = ({ data }: MessageEvent<AuditReport>) => end(data);
     started.onerror = ({ message }) => end({ ok: false, cause: message });
@@ -95,11 +96,6 @@ export function createSelfAudit(options: SelfAuditOptions): SelfAudit {
       ...(accountIds === undefined ? {} : { accountIds }),
     };
     if (thread === started) started.postMessage(request);
-  }
-
-  function take(report: AuditReport, accountIds: readonly string[] | undefined): void {
-    judge(report, accountIds);
-    onFound({ failure, last, differences: [...found.values()].flat() });
   }
 
   function judge(report: AuditReport, accountIds: readonly string[] | undefined): void {

@@ -5,7 +5,12 @@ import type { Awaitable } from '../core/awaitable.ts';
 import type { LiveRequests } from '../ledger/audit.ts';
 import type { Log } from '../observe/log.ts';
 import { createAuditNoteReader, writeAuditNote } from './audit-note.ts';
-import { createSelfAudit, type SelfAudit, type SelfAuditOptions } from './self-audit.ts';
+import {
+  createSelfAudit,
+  type SelfAudit,
+  type SelfAuditOptions,
+  type SharedAudit,
+} from './self-audit.ts';
 import type { ServingStore } from './serving-store.ts';
 
 /** How soon a node stops an account that another one has found to be wrong. */
@@ -23,7 +28,7 @@ export type ServingAuditOptions = Pick<SelfAuditOptions, 'url' | 'everyMs' | 'cl
 };
 
 export function createServingAudit(options: ServingAuditOptions): ServingAudit {
-  const { store, live, log, clock } = options;
+  const { store, live, log } = options;
   const { database, node } = store;
   const { boot } = node.member;
   if (database.dialect === 'sqlite') {
@@ -34,9 +39,16 @@ export function createServingAudit(options: ServingAuditOptions): ServingAudit {
   const audit = createSelfAudit({
     ...options,
     live: async () => ({ ...(await live()), boot: boot() }),
-    onFound: (found) => void writeAuditNote(database, boot(), found, clock()).catch(untold),
+    onFound: (found, lookedAt) => void share(found, lookedAt).catch(untold),
   });
   const notes = createAuditNoteReader(database);
+
+  /** A leader that stood still may come with an old look: the newer one of its successor counts. */
+  async function share(found: SharedAudit, lookedAt: number): Promise<void> {
+    if (await writeAuditNote(database, boot(), found, lookedAt)) return;
+    const newer = await createAuditNoteReader(database).read(boot());
+    if (newer !== undefined) audit.adopt(newer);
+  }
 
   async function look(): Promise<void> {
     const found = await notes.read(boot());

@@ -1,7 +1,7 @@
 // What a server and the commands beside it leave for each other: one row a name, in text. Worth
 // nothing to the next server; whoever reads a note checks it.
 
-import { eq } from 'drizzle-orm';
+import { eq, lte } from 'drizzle-orm';
 import type { Database } from './database.ts';
 import { serverNotes } from './tables.ts';
 
@@ -22,4 +22,26 @@ export async function writeNote(
     .values({ name, value, updatedAt: nowMs })
     .onConflictDoUpdate({ target: serverNotes.name, set: { value, updatedAt: nowMs } })
     .run();
+}
+
+/**
+ * Writes what was true at `asOfMs`, unless what is there is of later. Answers whether it was written:
+ * of several servers, one may have stood still between looking and writing.
+ */
+export async function writeNewestNote(
+  { db }: Database,
+  name: NoteName,
+  value: string,
+  asOfMs: number,
+): Promise<boolean> {
+  const rows = await db
+    .insert(serverNotes)
+    .values({ name, value, updatedAt: asOfMs })
+    .onConflictDoUpdate({
+      target: serverNotes.name,
+      set: { value, updatedAt: asOfMs },
+      setWhere: lte(serverNotes.updatedAt, asOfMs),
+    })
+    .returning({ name: serverNotes.name });
+  return rows.length > 0;
 }

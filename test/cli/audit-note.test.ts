@@ -28,6 +28,15 @@ test('a finding is read once by every other boot, and not by the one that wrote 
   expect(await other.read('boot_b')).toEqual(failed);
 });
 
+test('an old look does not take the place of a newer one', async () => {
+  const clean: SharedAudit = { failure: undefined, last: undefined, differences: [] };
+  expect(await writeAuditNote(database, 'boot_a', FOUND, 20)).toBe(true);
+  expect(await writeAuditNote(database, 'boot_b', clean, 19)).toBe(false);
+  expect(await createAuditNoteReader(database).read('boot_c')).toEqual(FOUND);
+  expect(await writeAuditNote(database, 'boot_b', clean, 20)).toBe(true);
+  expect(await createAuditNoteReader(database).read('boot_c')).toEqual(clean);
+});
+
 test.each(['', '{', '{"boot":"boot_a"}', '[]'])(
   '%p of another version is nothing',
   async (text) => {
