@@ -20,9 +20,13 @@ export function addServeCommand(program: Command, perform: Perform): void {
     liftRequestCap();
     const { serve } = await import('./serve.ts');
     const demo = options.demo === true;
-    const exitCode = await serve(context, { demo, port, host: options.host });
-    setTimeout(() => process.exit(exitCode), EXIT_MS).unref();
-    return { json: { stopped: true }, text: '', exitCode };
+    try {
+      const exitCode = await serve(context, { demo, port, host: options.host });
+      return { json: { stopped: true }, text: '', exitCode };
+    } finally {
+      // With the exit code that the program has set by then, also where the start has failed.
+      setTimeout(() => process.exit(), EXIT_MS).unref();
+    }
   });
 }
 

@@ -12,11 +12,23 @@ const END_GRACE_MS = 4_000;
 /** For the last bytes to leave after the last answer was written. */
 const CLOSE_GRACE_MS = 500;
 
-export function stopSignal(): Promise<NodeJS.Signals> {
-  return new Promise((resolve) => {
-    process.once('SIGTERM', resolve);
-    process.once('SIGINT', resolve);
-  });
+export type StopSignals = {
+  /** The next SIGTERM or SIGINT from now on. */
+  readonly next: () => Promise<NodeJS.Signals>;
+};
+
+/**
+ * From now on, neither signal ends the process by itself. What comes while nobody waits for the next
+ * one is ignored: who started the server may have told it twice.
+ */
+export function hearStopSignals(): StopSignals {
+  const waiting: ((signal: NodeJS.Signals) => void)[] = [];
+  const hear = (signal: NodeJS.Signals): void => {
+    for (const resolve of waiting.splice(0)) resolve(signal);
+  };
+  process.on('SIGTERM', hear);
+  process.on('SIGINT', hear);
+  return { next: () => new Promise((resolve) => void waiting.push(resolve)) };
 }
 
 /**

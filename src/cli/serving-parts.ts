@@ -1,0 +1,86 @@
+// Everything that a server is made of, constructed in the order in which each part needs the ones
+// before. Called by serve, which has it listen, run and end: nothing of that begins here.
+
+import { createDatabaseClock } from '../cluster/clock.ts';
+import type { RandomBytes } from '../core/id.ts';
+import { loadTokenizer } from '../generate/tokenizer.ts';
+import type { LiveRequests } from '../ledger/audit.ts';
+import { isSqliteUrl } from '../store/connect.ts';
+import { createAnnouncements } from './announcements.ts';
+import type { Context } from './context.ts';
+import { createObservation } from './observation.ts';
+import { createServingAudit } from './serving-audit.ts';
+import type { ServingConfig } from './serving-config.ts';
+import { openServingDomains } from './serving-domains.ts';
+import { createHandlers } from './serving-handlers.ts';
+import { openServingRedis } from './serving-limits.ts';
+import { createServingPipeline } from './serving-pipeline.ts';
+import { createServingSurface, type ServingStage } from './serving-surface.ts';
+import { createOwnWorkers, type OwnWork, type Workers } from './serving-workers.ts';
+import { createLimitMemory, createThreadWorkers } from './threads/thread-workers.ts';
+
+export type ServingParts = Awaited<ReturnType<typeof createServingParts>>;
+
+/** Younger requests may be about to get their hold, or to lose it: the audit leaves them alone. */
+const AUDITED_AGE_MS = 60_000;
+
+/** Throws as `openServingDomains` does. */
+export async function createServingParts(context: Context, config: ServingConfig) {
+  const base = createBase(context, config);
+  const { clock, monotonic, observation, reasoningSecret } = base;
+  const { log, alert } = observation;
+  const stage: ServingStage = { listeners: undefined, isLeaving: false, isDraining: false };
+  const tokenizer = await loadTokenizer();
+  const onTakenUp = (): void => workers.takeUp();
+  const domains = await openServingDomains({ ...base, context, onTakenUp });
+  const { store } = domains;
+  const { database, ledger } = store;
+  const redis = await openServingRedis(config.redis, log);
+  const announcements = createAnnouncements(redis);
+  const memory = config.workers === 1 ? undefined : createLimitMemory(config.workers);
+  const { liveNodes } = store.node.member;
+  const pipeline = await createServingPipeline({
+    ...{ ...base, domains, database, ledger, tokenizer, redis, liveNodes },
+    shared: memory && { memory, thread: 0 },
+  });
+  const selfAudit = createServingAudit({
+    ...{ store, url: config.databaseUrl, everyMs: config.auditMs, clock, log, alert },
+    live: () => liveRequests(workers, clock),
+  });
+  const tell = observation.request;
+  const handlers = createHandlers({ ...base, domains, database, pipeline, tell });
+  const own: OwnWork = { load: handlers.ownLoad, pipeline, log, drainMs: config.drainMs };
+  const threading = { config, context, domains, selfAudit, observation, clock, monotonic };
+  const workers: Workers =
+    memory === undefined
+      ? createOwnWorkers(own, { hostname: config.host, port: config.port })
+      : createThreadWorkers(own, { ...threading, count: config.workers, memory, reasoningSecret });
+  const surfaced = { domains, pipeline, selfAudit, handlers, workers, announcements, stage };
+  const surface = createServingSurface({ ...base, ...surfaced });
+  return {
+    ...{ ...base, ...surface, stage, domains, store, redis, announcements, pipeline },
+    ...{ selfAudit, workers },
+  };
+}
+
+/** What all parts share: the settings, the clocks, randomness, and what operators are told. */
+function createBase(context: Context, config: ServingConfig) {
+  const monotonic = (): number => performance.now();
+  const databaseClock = createDatabaseClock({ wall: context.clock, monotonic });
+  // Nodes agree on the time of their database; beside a file it is the same clock anyway.
+  const clock = isSqliteUrl(config.databaseUrl) ? context.clock : databaseClock.now;
+  const randomBytes: RandomBytes = (length) => crypto.getRandomValues(new Uint8Array(length));
+  const observation = createObservation({ config, clock, monotonic });
+  const reasoningSecret = config.sessionSecret ?? Buffer.from(randomBytes(32)).toString('hex');
+  return { config, clock, monotonic, databaseClock, randomBytes, observation, reasoningSecret };
+}
+
+async function liveRequests(workers: Workers, clock: () => number): Promise<LiveRequests> {
+  const { requests, unwritten, claims } = await workers.live();
+  const young = new Set(unwritten);
+  return {
+    requests: [...requests, ...young],
+    claims: claims.filter(({ requestId }) => !young.has(requestId)),
+    createdBefore: clock() - AUDITED_AGE_MS,
+  };
+}
