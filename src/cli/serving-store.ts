@@ -17,6 +17,7 @@ import { connectDatabase, isSqliteUrl } from '../store/connect.ts';
 import type { Database } from '../store/database.ts';
 import { migrate } from '../store/migrate.ts';
 import { ownDatabase } from '../store/owner.ts';
+import { createNodeLedger } from './node-ledger.ts';
 import type { ServingConfig } from './serving-config.ts';
 import { openServingNode, type ServingNode } from './serving-node.ts';
 
@@ -116,7 +117,7 @@ export async function openServingStore(options: ServingStoreOptions): Promise<Se
 
   const own = node;
   const { member, nodes } = own;
-  const serving = stamped(ledger, member.boot);
+  const serving = createNodeLedger(ledger, member);
   const recovery: RecoveryOptions = {
     ...{ database, nodes, member, ledger, clock, usdPerMillion, log },
   };
@@ -150,11 +151,6 @@ export async function openServingStore(options: ServingStoreOptions): Promise<Se
     recoverNodes: () => (isAlone ? () => undefined : startRecovery(recovery)),
     close,
   };
-}
-
-/** The same ledger, whose holds say which node will end them. */
-function stamped(ledger: RemoteLedger, boot: () => string): RemoteLedger {
-  return { ...ledger, hold: (command) => ledger.hold({ ...command, boot: boot() }) };
 }
 
 /** There must never be such a hold, so each of them is an error in the log. */

@@ -131,14 +131,17 @@ export function createMember(options: MemberOptions) {
     if (isOffTime && !wasOffTime) log.warn(`cluster: ${offsetWords(offsetMs)}`);
   }
 
-  /** Whether the others may hold this node for dead, or soon will. */
-  function isFenced(): boolean {
-    if (isAlone) return false;
-    return heardAt === undefined || monotonic() - heardAt >= DEAD_MS - MARGIN_MS;
+  /** From when on, by the clock that never jumps, the others may hold this node for dead. */
+  function fencedFrom(): number {
+    if (isAlone) return Infinity;
+    return heardAt === undefined ? -Infinity : heardAt + DEAD_MS - MARGIN_MS;
   }
 
+  const isFenced = (): boolean => monotonic() >= fencedFrom();
+
   function isLeader(): boolean {
-    if (isAlone) return isWilling;
+    // One that resigns while it takes the lease again has it for another moment, and does not lead.
+    if (isAlone || !isWilling) return isWilling;
     return lease !== undefined && !isFenced() && monotonic() - lease.takenAt < LEASE_MS - MARGIN_MS;
   }
 
@@ -159,6 +162,7 @@ export function createMember(options: MemberOptions) {
     },
     /** Changes when the node was held for dead and came back. */
     boot: (): string => boot,
+    fencedFrom,
     isFenced,
     isLeader,
     /** The number of the lease that this node leads under. */
@@ -176,9 +180,12 @@ export function createMember(options: MemberOptions) {
         const since = unchanged.get(row.boot)?.since;
         return since !== undefined && listedAt - since >= DEAD_MS;
       }),
-    /** Everything that was committed before this instant of the database's has taken effect here. */
+    /**
+     * Everything that was committed before this instant of the database's has taken effect here. It
+     * goes back with the database's clock: what is ahead of it would confirm what is yet to come.
+     */
     async seen(atMs: number, isNews: boolean): Promise<void> {
-      seenAt = Math.max(seenAt, atMs);
+      seenAt = atMs;
       if (isNews && isRegistered) await nodes.seen(boot, seenAt);
     },
     /** What keeps new requests from being served; empty where nothing does. */

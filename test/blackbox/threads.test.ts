@@ -151,6 +151,21 @@ describe('two server threads', () => {
     expect((await fetch(`${gateway.url}/healthz`)).status).toBe(200);
   });
 
+  test.each([
+    // What is never there is looked for until the end.
+    ['1', { REDIS_URL: 'redis://127.0.0.1:1' }],
+    ['2', {}],
+  ])('end with their process where it cannot start, also if there is %s', async (WORKERS, more) => {
+    await using gateway = await start();
+    const { port: OPERATOR_PORT } = new URL(gateway.operatorUrl());
+    const environment = {
+      ...{ PATH: process.env['PATH'] ?? '', DATABASE_URL: 'sqlite:./other.db' },
+      ...{ WORKERS, PORT: '0', OPERATOR_PORT, ...more },
+    };
+    const { code, stderr } = await runCommand(gateway.directory, environment, ['serve']);
+    expect([code, stderr]).toEqual([1, expect.stringContaining('console, is in use')]);
+  });
+
   test('of which one dies: it comes again, its requests are ended, the other goes on', async () => {
     await using gateway = await start({ DRAIN_SECONDS: '0' }, { preload: KILLER });
     const account = await gateway.createAccount({ plan: 'large' });

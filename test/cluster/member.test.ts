@@ -178,6 +178,29 @@ describeOnDatabases('nodes', COUNT, (connections) => {
     expect(member.warnings()).toEqual([]);
   });
 
+  test('have seen no more than the database says, also where its clock is set back', async () => {
+    const world = await openWorld(connections());
+    await seconds(world, 2, [0]);
+    const { member, nodes } = at(world, 0);
+    for (const ms of [0, -HOUR_MS]) {
+      await world.jumpDatabase(ms);
+      await member.seen(world.databaseTime(), true);
+      expect((await nodes.list()).map((row) => row.seenAt)).toEqual([world.databaseTime()]);
+    }
+  });
+
+  test('know from when on they are fenced, by their own clock', async () => {
+    const world = await openWorld(connections());
+    const { member } = at(world, 0);
+    expect(member.fencedFrom()).toBe(-Infinity);
+    await member.beat();
+    const from = member.fencedFrom();
+    await world.pass(7_999);
+    expect([member.fencedFrom(), member.isFenced()]).toEqual([from, false]);
+    await world.pass(1);
+    expect([member.fencedFrom(), member.isFenced()]).toEqual([from, true]);
+  });
+
   test('warn where they serve different catalogs', async () => {
     const world = await openWorld(connections());
     await seconds(world, 2, [0, 1]);

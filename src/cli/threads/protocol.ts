@@ -35,9 +35,10 @@ export type ThreadStart = {
 export type SharedState = {
   /** What is held carries it. */
   readonly boot: string;
-  readonly isFenced: boolean;
-  /** By how much the time of the database is ahead of this machine's. */
-  readonly clockOffsetMs: number;
+  /** From when on, by the main thread's monotonic clock, the node admits and holds nothing. */
+  readonly fencedFrom: number;
+  /** What to add to that clock for the time, in Unix milliseconds. */
+  readonly clockBaseMs: number;
   /** How many nodes share the limits. */
   readonly liveNodes: number;
   /** Accounts whose books differ. */

@@ -10,6 +10,7 @@ import type { ServingLedger } from '../../ledger/remote.ts';
 import { connectDatabase } from '../../store/connect.ts';
 import { createCatalogFile } from '../catalog-file.ts';
 import { type Context, createContext } from '../context.ts';
+import { createNodeLedger } from '../node-ledger.ts';
 import { openDomains } from '../serving-domains.ts';
 import { createHandlers } from '../serving-handlers.ts';
 import { openServingRedis } from '../serving-limits.ts';
@@ -18,10 +19,11 @@ import { ownLive } from '../serving-workers.ts';
 import { drain } from '../shutdown.ts';
 import { agreeOnTime } from './clock.ts';
 import { createHop } from './hop.ts';
-import { createThreadObservation } from './news.ts';
+import { createThreadObservation, type ThreadObservation } from './news.ts';
 import {
   type FromServerThread,
   NO_LOAD,
+  type SharedState,
   type ThreadLoad,
   type ThreadStart,
   type ToServerThread,
@@ -42,7 +44,7 @@ type Post = (message: FromServerThread) => void;
 
 export function serveThread(start: ThreadStart, post: Post): ServingThread {
   let { state, catalog } = start;
-  let draining = false;
+  let isDraining = false;
   const time = agreeOnTime(() => post({ kind: 'time' }));
   const hurried = Promise.withResolvers<void>();
   const observation = createThreadObservation(time.monotonic, (news) =>
@@ -54,107 +56,32 @@ export function serveThread(start: ThreadStart, post: Post): ServingThread {
       observation.alert({ kind: 'ledger_failing', trouble: kind, requestId }, cause),
     onBatch: observation.batch,
   });
-  const ledger: ServingLedger = {
-    ...link,
-    hold: (command) => link.hold({ ...command, boot: state.boot }),
+  // By its own look at the clock: the main thread may stand still.
+  const isFenced = (): boolean => time.monotonic() >= state.fencedFrom;
+  const base: Base = {
+    ...{ start, post, observation, isFenced, hurried: hurried.promise },
+    ledger: createNodeLedger(link, { boot: () => state.boot, isFenced }),
+    monotonic: time.monotonic,
+    state: () => state,
+    catalog: () => catalog,
+    isDraining: () => isDraining,
   };
-  let serving: Awaited<ReturnType<typeof open>> | undefined;
+  let serving: Listening | undefined;
   // What it throws ends the thread.
   const begun = begin();
 
   async function begin(): Promise<void> {
     await time.agreed;
-    serving = await open();
-    if (serving !== undefined) post({ kind: 'listening', port: serving.server.port });
+    const parts = await createParts(base);
+    if (isDraining) return;
+    serving = listen(base, parts);
+    post({ kind: 'listening', port: serving.port });
   }
 
   async function end(): Promise<void> {
     // One that is told to end while it begins has nothing under way.
     await begun;
     post({ kind: 'drained', unsettled: (await serving?.end()) ?? 0 });
-  }
-
-  async function open() {
-    const { config, thread, memory, hopPath, reasoningSecret } = start;
-    const context = contextOf(start);
-    const clock = (): number => context.clock() + state.clockOffsetMs;
-    const { monotonic } = time;
-    const randomBytes = (length: number) => crypto.getRandomValues(new Uint8Array(length));
-    const tokenizer = await loadTokenizer();
-    const database = connectDatabase({
-      ...{ url: config.databaseUrl, sync: 'normal', checkpoints: false },
-    });
-    const shared = { config, context, clock, monotonic, randomBytes, observation, database };
-    // The main thread reads the file, and says when there is another one.
-    const read = () => loadFound(catalog, clock());
-    const live = createLiveCatalog({ first: read(), read, clock });
-    const domains = await openDomains(
-      { ...shared, reasoningSecret, tells: false },
-      { file: createCatalogFile(context), live },
-      database,
-    );
-    const { operators } = domains;
-    const limited = { memory, thread };
-    const redis = await openServingRedis(config.redis, observation.log);
-    const liveNodes = () => state.liveNodes;
-    const parts = { ...shared, domains, ledger, tokenizer, redis, liveNodes };
-    const pipeline = await createServingPipeline({ ...parts, shared: limited });
-    const handlers = createHandlers({ ...shared, domains, pipeline, tell: observation.request });
-    const handedOver = createInFlight();
-    const mainThread = createHop(hopPath, handedOver);
-    const dependencies: ServerDependencies = {
-      ...handlers,
-      problems: async () => [],
-      warnings: () => [],
-      isStopped: (accountId) => state.stopped.includes(accountId),
-      draining: () => draining,
-      isRefusing: () => draining || state.isFenced,
-      metrics: async () => ({ contentType: '', text: '' }),
-      upstreams: pipeline.health.states,
-      load: handlers.ownLoad,
-      dashboard: mainThread,
-      mainThread,
-    };
-    const { host: hostname } = config;
-    if (draining) return undefined;
-    const server = startServer(dependencies, { hostname, port: start.port, isShared: true });
-    const timers = [
-      setInterval(() => pipeline.deadlines.sweep(), DEADLINE_SWEEP_MS),
-      setInterval(() => pipeline.sweepLimits(), LEASE_SWEEP_MS),
-      setInterval(observation.flush, LOAD_MS),
-    ];
-    const stopWatching = operators.watch(pipeline.health.reset, async (atMs, isNews) =>
-      post({ kind: 'seen', atMs, isNews }),
-    );
-    const load = (): ThreadLoad => ({
-      ...handlers.ownLoad(),
-      ledgerProblem: ledger.problem(),
-      upstreams: pipeline.health.states(),
-    });
-
-    async function end(): Promise<number> {
-      const inFlight = {
-        count: () => pipeline.inFlight.count() + handedOver.count(),
-        abortAll: pipeline.inFlight.abortAll,
-        idle: async () => {
-          await Promise.all([pipeline.inFlight.idle(), handedOver.idle()]);
-        },
-      };
-      const hurry = hurried.promise;
-      await drain({ server, inFlight, log: observation.log, drainMs: config.drainMs, hurry });
-      pipeline.client.close();
-      await pipeline.closeLimits();
-      redis?.close();
-      stopWatching();
-      for (const timer of timers) clearInterval(timer);
-      await domains.activity.flush();
-      const unsettled = await ledger.close();
-      await database.close();
-      observation.close();
-      return unsettled;
-    }
-
-    return { server, load, live: () => ownLive(pipeline), operators, end };
   }
 
   function hear(message: Exclude<ToServerThread, { kind: 'start' }>): void {
@@ -184,7 +111,7 @@ export function serveThread(start: ThreadStart, post: Post): ServingThread {
         }
         break;
       case 'drain':
-        draining = true;
+        isDraining = true;
         void end();
         break;
       case 'hurry':
@@ -194,6 +121,118 @@ export function serveThread(start: ThreadStart, post: Post): ServingThread {
   }
 
   return { hear };
+}
+
+/** What there is of a thread before it serves, and what it is told. */
+type Base = {
+  readonly start: ThreadStart;
+  readonly post: Post;
+  readonly observation: ThreadObservation;
+  readonly ledger: ServingLedger;
+  /** Milliseconds of the main thread's clock that never jumps. */
+  readonly monotonic: () => number;
+  /** What the main thread knows, as it said last. */
+  readonly state: () => SharedState;
+  readonly catalog: () => ThreadStart['catalog'];
+  readonly isFenced: () => boolean;
+  readonly isDraining: () => boolean;
+  /** It shall wait for nothing that runs. */
+  readonly hurried: Promise<void>;
+};
+
+type Parts = Awaited<ReturnType<typeof createParts>>;
+
+type Listening = ReturnType<typeof listen>;
+
+async function createParts({ start, observation, ledger, monotonic, ...base }: Base) {
+  const { config, thread, memory, hopPath, reasoningSecret } = start;
+  const { state, isFenced, isDraining } = base;
+  const context = contextOf(start);
+  const clock = (): number => Math.floor(monotonic() + state().clockBaseMs);
+  const randomBytes = (length: number) => crypto.getRandomValues(new Uint8Array(length));
+  const tokenizer = await loadTokenizer();
+  const database = connectDatabase({
+    ...{ url: config.databaseUrl, sync: 'normal', checkpoints: false },
+  });
+  const shared = { config, context, clock, monotonic, randomBytes, observation, database };
+  // The main thread reads the file, and says when there is another one.
+  const read = () => loadFound(base.catalog(), clock());
+  const live = createLiveCatalog({ first: read(), read, clock });
+  const domains = await openDomains(
+    { ...shared, reasoningSecret, tells: false },
+    { file: createCatalogFile(context), live },
+    database,
+  );
+  const redis = await openServingRedis(config.redis, observation.log);
+  const liveNodes = () => state().liveNodes;
+  const parts = { ...shared, domains, ledger, tokenizer, redis, liveNodes };
+  const pipeline = await createServingPipeline({ ...parts, shared: { memory, thread } });
+  const handlers = createHandlers({ ...shared, domains, pipeline, tell: observation.request });
+  const handedOver = createInFlight();
+  const mainThread = createHop(hopPath, handedOver);
+  const dependencies: ServerDependencies = {
+    ...handlers,
+    problems: async () => [],
+    warnings: () => [],
+    isStopped: (accountId) => state().stopped.includes(accountId),
+    draining: isDraining,
+    isRefusing: () => isDraining() || isFenced(),
+    metrics: async () => ({ contentType: '', text: '' }),
+    upstreams: pipeline.health.states,
+    load: handlers.ownLoad,
+    dashboard: mainThread,
+    mainThread,
+  };
+  return { database, domains, redis, pipeline, handlers, handedOver, dependencies };
+}
+
+/** Serves from now on. */
+function listen({ start, post, observation, ledger, hurried }: Base, parts: Parts) {
+  const { pipeline, handlers, handedOver, domains } = parts;
+  const { host: hostname, drainMs } = start.config;
+  const address = { hostname, port: start.port, isShared: true };
+  const server = startServer(parts.dependencies, address);
+  const timers = [
+    setInterval(() => pipeline.deadlines.sweep(), DEADLINE_SWEEP_MS),
+    setInterval(() => pipeline.sweepLimits(), LEASE_SWEEP_MS),
+    setInterval(observation.flush, LOAD_MS),
+  ];
+  const { operators } = domains;
+  const stopWatching = operators.watch(pipeline.health.reset, async (atMs, isNews) =>
+    post({ kind: 'seen', atMs, isNews }),
+  );
+  const inFlight = {
+    count: () => pipeline.inFlight.count() + handedOver.count(),
+    abortAll: pipeline.inFlight.abortAll,
+    idle: async () => {
+      await Promise.all([pipeline.inFlight.idle(), handedOver.idle()]);
+    },
+  };
+
+  return {
+    port: server.port,
+    operators,
+    load: (): ThreadLoad => ({
+      ...handlers.ownLoad(),
+      ledgerProblem: ledger.problem(),
+      upstreams: pipeline.health.states(),
+    }),
+    live: () => ownLive(pipeline),
+    /** Lets what is under way finish. Resolves with the commands that could not be written. */
+    async end(): Promise<number> {
+      await drain({ server, inFlight, log: observation.log, drainMs, hurry: hurried });
+      pipeline.client.close();
+      await pipeline.closeLimits();
+      parts.redis?.close();
+      stopWatching();
+      for (const timer of timers) clearInterval(timer);
+      await domains.activity.flush();
+      const unsettled = await ledger.close();
+      await parts.database.close();
+      observation.close();
+      return unsettled;
+    },
+  };
 }
 
 /** What the main thread has read is not read again: it may have come through a pipe. */

@@ -1,6 +1,6 @@
 // The server threads as the main thread has them: starts them on one port, tells them what they have
-// to know, adds up what they have under way, and replaces one that has died, whose slots and holds it
-// gives back. Made by serve where there is more than one worker.
+// to know, adds up what they have under way, and replaces one that has died or hangs, whose slots and
+// holds it gives back. Made by serve where there is more than one worker.
 
 import { joinUpstreams, type UpstreamState } from '../../core/health.ts';
 import { within } from '../../generate/within.ts';
@@ -10,15 +10,15 @@ import { addLimitsLoads, OWN_LIMITS } from '../../limits/load.ts';
 import { openMemory } from '../../limits/shared/memory.ts';
 import { recoverThread } from '../../limits/shared/table.ts';
 import type { Log } from '../../observe/log.ts';
-import {
-  type FromServerThread,
-  type News,
-  NO_LOAD,
-  type SharedState,
-  type ThreadLive,
-  type ThreadLoad,
-  type ThreadStart,
-  type ToServerThread,
+import { type ServerThread, startServerThread } from './one-thread.ts';
+import type {
+  FromServerThread,
+  News,
+  SharedState,
+  ThreadLive,
+  ThreadLoad,
+  ThreadStart,
+  ToServerThread,
 } from './protocol.ts';
 
 export type ServerThreadsOptions = {
@@ -30,6 +30,8 @@ export type ServerThreadsOptions = {
   readonly port: number;
   /** What all of them decide by, as it is now. */
   readonly state: () => SharedState;
+  /** Milliseconds of a clock that never jumps. */
+  readonly monotonic: () => number;
   /** Lets a thread write to the ledger; answers what lets go of one that has died. */
   readonly connectLedger: (client: LedgerClient) => () => Promise<readonly string[]>;
   readonly onNews: (news: readonly News[]) => void;
@@ -38,6 +40,9 @@ export type ServerThreadsOptions = {
   /** Something new has taken effect in a thread. */
   readonly onSeen: () => void;
   readonly log: Pick<Log, 'info'>;
+  /** In place of a thread that serves, and of the time after which one hangs, for tests. */
+  readonly startWorker?: () => Worker;
+  readonly hangingMs?: number;
 };
 
 export type ServerThreads = {
@@ -59,20 +64,18 @@ export type ServerThreads = {
   readonly seenAt: () => number;
   /** Lets them finish what they have; resolves with the commands that could not be written. */
   readonly drain: (hurry: Promise<unknown>) => Promise<number>;
-};
-
-type Thread = {
-  readonly worker: Worker;
-  readonly number: number;
-  load: ThreadLoad;
-  listening: boolean;
-  seenAt: number;
-  unsettled: number | undefined;
-  readonly leaveLedger: () => Promise<readonly string[]>;
+  /** Ends them as they are: the server does not start after all. */
+  readonly close: () => void;
 };
 
 const RESTART_FIRST_MS = 100;
 const RESTART_LAST_MS = 5_000;
+
+/** One that has listened for so long does not die of its start. */
+const STEADY_MS = 10_000;
+
+/** Without a word for so long, a thread hangs and is replaced. */
+const HANGING_MS = 15_000;
 
 /** For a thread to end what is left, to settle it and to close what it has open. */
 const END_GRACE_MS = 20_000;
@@ -80,120 +83,57 @@ const END_GRACE_MS = 20_000;
 /** For an answer that takes a thread no time, unless it hangs. */
 const ASK_MS = 2_000;
 
-/** How soon threads know what the main thread has learned. */
-const STATE_MS = 100;
+/** How soon threads know what the main thread has learned, and how often it looks who is silent. */
+const LOOK_MS = 100;
 
 export function createServerThreads(options: ServerThreadsOptions): ServerThreads {
-  const { count, connectLedger, onNews, onDeath, onSeen, log } = options;
-  const threads = new Map<number, Thread>();
-  const restarts = new Set<Timer>();
-  const memory = openMemory(options.start.memory);
-  /** Who waits for something that a thread says, or for its death. */
-  const waiting = new Map<Thread, Map<FromServerThread['kind'], ((said: Said) => void)[]>>();
+  const { count, monotonic, hangingMs = HANGING_MS } = options;
+  const threads = new Map<number, ServerThread>();
+  const replacer = createReplacer(options, start);
   let port = options.port;
-  let isServing = false;
   let told = '';
+  let isClosed = false;
 
-  type Said = FromServerThread | undefined;
-
-  const tell = ({ worker }: Thread, message: ToServerThread, transfer: MessagePort[] = []): void =>
-    worker.postMessage(message, transfer);
+  const all = (): ServerThread[] => [...threads.values()];
+  const listening = (): ServerThread[] => all().filter((thread) => thread.isListening());
   const tellAll = (message: ToServerThread): void => {
-    for (const thread of threads.values()) tell(thread, message);
+    for (const thread of threads.values()) thread.tell(message);
   };
 
-  /** What the thread says next of a kind; undefined where it dies instead. */
-  function heard(thread: Thread, kind: FromServerThread['kind']): Promise<Said> {
-    return new Promise((resolve) => {
-      const own = waiting.get(thread);
-      if (own === undefined) return resolve(undefined);
-      own.set(kind, [...(own.get(kind) ?? []), resolve]);
-    });
-  }
-
-  function hear(thread: Thread, said: FromServerThread): void {
-    switch (said.kind) {
-      case 'time':
-        tell(thread, { kind: 'time', nowMs: performance.now() });
-        break;
-      case 'listening':
-        thread.listening = true;
-        port = said.port;
-        break;
-      case 'told':
-        thread.load = said.load;
-        onNews(said.news);
-        break;
-      case 'status':
-        thread.load = said.load;
-        break;
-      case 'seen':
-        thread.seenAt = said.atMs;
-        if (said.isNews) onSeen();
-        break;
-      case 'drained':
-        thread.unsettled = said.unsettled;
-        break;
-    }
-    const own = waiting.get(thread);
-    const waiters = own?.get(said.kind) ?? [];
-    own?.delete(said.kind);
-    for (const resolve of waiters) resolve(said);
-  }
-
-  function startThread(number: number, restartMs: number): Thread {
-    const worker = startWorker();
-    const client: LedgerClient = {
-      link: (ledgerPort) => tell(thread, { kind: 'ledger', port: ledgerPort }, [ledgerPort]),
-      unlink: () => tell(thread, { kind: 'ledger lost' }),
-    };
-    let cause: Error | undefined;
-    const thread: Thread = {
-      ...{ worker, number, load: NO_LOAD, listening: false, seenAt: 0, unsettled: undefined },
-      leaveLedger: () => leave(),
-    };
-    threads.set(number, thread);
-    waiting.set(thread, new Map());
-    worker.onmessage = ({ data }: MessageEvent<FromServerThread>) => hear(thread, data);
-    worker.onerror = ({ message }) => {
-      // The runtime prints the source around the error into its message; its own line will do.
-      cause = new Error(/^\w*error: .*$/im.exec(message)?.[0] ?? message);
-    };
-    worker.addEventListener('close', () => {
-      if (threads.get(number) === thread) threads.delete(number);
-      for (const waiters of waiting.get(thread)?.values() ?? []) {
-        for (const resolve of waiters) resolve(undefined);
-      }
-      waiting.delete(thread);
-      void bury(thread, cause, thread.listening ? RESTART_FIRST_MS : restartMs);
-    });
-    tell(thread, {
-      kind: 'start',
+  /** `restartMs` is what is waited before the next one, should this one die early. */
+  function start(number: number, restartMs: number): ServerThread {
+    const thread = startServerThread({
       start: {
         ...options.start,
         ...{ thread: number, port, state: options.state(), catalog: options.catalog() },
       },
+      startWorker: options.startWorker ?? startServingWorker,
+      monotonic,
+      onSaid: hear,
+      onClose(cause, servedMs) {
+        threads.delete(number);
+        if (isClosed) return;
+        const waitMs = servedMs < STEADY_MS ? restartMs : RESTART_FIRST_MS;
+        void replacer.replace(thread, leaveLedger, cause, waitMs);
+      },
     });
-    const leave = connectLedger(client);
+    threads.set(number, thread);
+    const leaveLedger = options.connectLedger({
+      link: (ledgerPort) => thread.tell({ kind: 'ledger', port: ledgerPort }, [ledgerPort]),
+      unlink: () => thread.tell({ kind: 'ledger lost' }),
+    });
     return thread;
   }
 
-  async function bury(thread: Thread, cause: Error | undefined, restartMs: number): Promise<void> {
-    const requestIds = await thread.leaveLedger();
-    recoverThread(memory, thread.number);
-    if (thread.unsettled === undefined) await onDeath(requestIds, cause);
-    if (!isServing) return;
-    const timer = setTimeout(() => {
-      restarts.delete(timer);
-      startThread(thread.number, Math.min(restartMs * 2, RESTART_LAST_MS));
-      log.info(`server thread ${thread.number} is started again`);
-    }, restartMs);
-    restarts.add(timer);
+  function hear(said: FromServerThread): void {
+    if (said.kind === 'listening') port = said.port;
+    if (said.kind === 'told') options.onNews(said.news);
+    if (said.kind === 'seen' && said.isNews) options.onSeen();
   }
 
   async function openOne(number: number): Promise<void> {
-    const thread = startThread(number, RESTART_FIRST_MS);
-    if ((await heard(thread, 'listening')) !== undefined) return;
+    const thread = start(number, RESTART_FIRST_MS);
+    if ((await thread.heard('listening')) !== undefined) return;
     throw new Error(`Server thread ${number} has ended before it listened.`);
   }
 
@@ -205,7 +145,20 @@ export function createServerThreads(options: ServerThreadsOptions): ServerThread
     tellAll({ kind: 'state', state });
   }
 
-  const telling = setInterval(tellState, STATE_MS);
+  const looking = setInterval(() => {
+    tellState();
+    for (const thread of threads.values()) {
+      if (thread.silentMs() < hangingMs) continue;
+      thread.terminate(new Error(`It has said nothing for ${hangingMs / 1_000} s.`));
+    }
+  }, LOOK_MS);
+
+  function close(): void {
+    isClosed = true;
+    replacer.stop();
+    clearInterval(looking);
+    for (const thread of threads.values()) thread.terminate();
+  }
 
   return {
     async open() {
@@ -213,64 +166,96 @@ export function createServerThreads(options: ServerThreadsOptions): ServerThread
         // One after the other: the first one finds the port where any will do.
         for (let number = 1; number <= count; number += 1) await openOne(number);
       } catch (error) {
-        clearInterval(telling);
-        for (const { worker } of threads.values()) worker.terminate();
+        close();
         throw error;
       }
-      isServing = true;
       return port;
     },
     load() {
       const sum = { requestsInFlight: 0, streamsOpen: 0, ledgerPending: 0, limits: OWN_LIMITS };
-      for (const { load } of threads.values()) {
-        sum.requestsInFlight += load.requestsInFlight;
-        sum.streamsOpen += load.streamsOpen;
-        sum.ledgerPending += load.ledgerPending;
-        sum.limits = addLimitsLoads(sum.limits, load.limits);
+      for (const { requestsInFlight, streamsOpen, ledgerPending, limits } of loadsOf(all())) {
+        sum.requestsInFlight += requestsInFlight;
+        sum.streamsOpen += streamsOpen;
+        sum.ledgerPending += ledgerPending;
+        sum.limits = addLimitsLoads(sum.limits, limits);
       }
       return sum;
     },
-    upstreams: (own) =>
-      joinUpstreams([own, ...[...threads.values()].map(({ load }) => load.upstreams)]),
-    async ask() {
+    upstreams: (own) => joinUpstreams([own, ...loadsOf(all()).map(({ upstreams }) => upstreams)]),
+    ask() {
       // Whoever was told what this thread knows finds that the others know it too.
       tellState();
-      const asked = [...threads.values()].filter(({ listening }) => listening);
-      const answers = asked.map((thread) => heard(thread, 'status'));
-      for (const thread of asked) tell(thread, { kind: 'ask' });
-      const said = await within(ASK_MS, Promise.all(answers));
-      if (said === undefined) throw new Error('A server thread does not answer.');
-      const lives = said.flatMap((each): ThreadLive[] =>
-        each?.kind === 'status' ? [each.live] : [],
-      );
-      return {
-        requests: lives.flatMap(({ requests }) => requests),
-        unwritten: lives.flatMap(({ unwritten }) => unwritten),
-        claims: lives.flatMap(({ claims }) => claims),
-      };
+      return askAll(listening());
     },
     look: (catalog) => tellAll({ kind: 'look', ...(catalog === undefined ? {} : { catalog }) }),
-    ledgerProblems: () =>
-      [...threads.values()]
-        .filter(({ listening }) => listening)
-        .map(({ load }) => load.ledgerProblem),
-    seenAt: () => Math.min(...[...threads.values()].map(({ seenAt }) => seenAt)),
+    ledgerProblems: () => loadsOf(listening()).map(({ ledgerProblem }) => ledgerProblem),
+    seenAt: () => Math.min(...all().map((thread) => thread.seenAt())),
     async drain(hurry) {
-      isServing = false;
-      clearInterval(telling);
-      for (const timer of restarts) clearTimeout(timer);
-      const ending = [...threads.values()];
-      const drained = ending.map((thread) => heard(thread, 'drained'));
+      replacer.stop();
+      clearInterval(looking);
+      const ending = all();
+      const drained = ending.map((thread) => thread.heard('drained'));
       tellAll({ kind: 'drain' });
       void hurry.then(() => tellAll({ kind: 'hurry' }));
       await within(options.start.config.drainMs + END_GRACE_MS, Promise.all(drained));
-      for (const { worker } of ending) worker.terminate();
-      return ending.reduce((sum, { unsettled }) => sum + (unsettled ?? 0), 0);
+      for (const thread of ending) thread.terminate();
+      return ending.reduce((sum, thread) => sum + (thread.unsettled() ?? 0), 0);
+    },
+    close,
+  };
+}
+
+const loadsOf = (threads: readonly ServerThread[]): ThreadLoad[] =>
+  threads.map((thread) => thread.load());
+
+async function askAll(threads: readonly ServerThread[]): ReturnType<ServerThreads['ask']> {
+  const answers = threads.map((thread) => thread.heard('status'));
+  for (const thread of threads) thread.tell({ kind: 'ask' });
+  const said = await within(ASK_MS, Promise.all(answers));
+  if (said === undefined) throw new Error('A server thread does not answer.');
+  const lives = said.flatMap((each): ThreadLive[] => (each?.kind === 'status' ? [each.live] : []));
+  return {
+    requests: lives.flatMap(({ requests }) => requests),
+    unwritten: lives.flatMap(({ unwritten }) => unwritten),
+    claims: lives.flatMap(({ claims }) => claims),
+  };
+}
+
+/** Gives back what a dead thread has left, and starts another one with its number. */
+function createReplacer(
+  { start: { memory }, onDeath, log }: ServerThreadsOptions,
+  start: (number: number, restartMs: number) => void,
+) {
+  const limits = openMemory(memory);
+  const restarts = new Set<Timer>();
+  let isStopped = false;
+
+  return {
+    async replace(
+      { number, unsettled }: ServerThread,
+      leaveLedger: () => Promise<readonly string[]>,
+      cause: Error | undefined,
+      waitMs: number,
+    ): Promise<void> {
+      const requestIds = await leaveLedger();
+      recoverThread(limits, number);
+      if (unsettled() === undefined) await onDeath(requestIds, cause);
+      if (isStopped) return;
+      const timer = setTimeout(() => {
+        restarts.delete(timer);
+        start(number, Math.min(waitMs * 2, RESTART_LAST_MS));
+        log.info(`server thread ${number} is started again`);
+      }, waitMs);
+      restarts.add(timer);
+    },
+    stop(): void {
+      isStopped = true;
+      for (const timer of restarts) clearTimeout(timer);
     },
   };
 }
 
 /** The build puts the thread beside the program, so this is its place in both. */
-function startWorker(): Worker {
+function startServingWorker(): Worker {
   return new Worker(new URL('./server-thread.ts', import.meta.url).href);
 }

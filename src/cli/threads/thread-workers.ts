@@ -31,11 +31,7 @@ export function createLimitMemory(workers: number): SharedArrayBuffer {
 }
 
 /** The threads have the listeners, and end them when they have drained. */
-const NO_SERVER: GatewayServer = {
-  port: 0,
-  stop: async () => undefined,
-  close: async () => undefined,
-};
+const NO_SERVER = { port: 0, stop: async () => undefined, close: async () => undefined };
 
 export type ThreadWorkersOptions = {
   readonly count: number;
@@ -48,32 +44,41 @@ export type ThreadWorkersOptions = {
   readonly observation: Observation;
   /** Unix milliseconds, of the database where it has its own. */
   readonly clock: () => number;
+  /** Milliseconds of a clock that never jumps. */
+  readonly monotonic: () => number;
 };
 
 export function createThreadWorkers(own: OwnWork, options: ThreadWorkersOptions): Workers {
-  const { count, config, context, domains, selfAudit, observation, clock } = options;
+  const { count, config, context, domains, selfAudit, observation, clock, monotonic } = options;
   const { store, live, file } = domains;
   const { member } = store.node;
   let hop: Hop | undefined;
   let threads: ServerThreads | undefined;
   let catalog = file.latest();
   let seenHere = 0;
-  let clockOffsetMs = 0;
+  let clockBaseMs = 0;
 
   const seenAt = (): number => Math.min(seenHere, threads?.seenAt() ?? seenHere);
 
   /** Rounding alone is no news. */
-  function offsetNow(): number {
-    const offsetMs = clock() - context.clock();
-    if (Math.abs(offsetMs - clockOffsetMs) > 1) clockOffsetMs = offsetMs;
-    return clockOffsetMs;
+  function clockBase(): number {
+    const baseMs = clock() - monotonic();
+    if (Math.abs(baseMs - clockBaseMs) > 1) clockBaseMs = baseMs;
+    return clockBaseMs;
+  }
+
+  /** Where the server does not start after all. */
+  async function close(): Promise<void> {
+    threads?.close();
+    await hop?.close();
   }
 
   async function listen(dependencies: ServerDependencies): Promise<GatewayServer> {
     const { host: hostname, port } = config;
     await requireFree(hostname, port);
-    hop = openHop(createMainThread(dependencies));
-    threads = createServerThreads({
+    const opened = openHop(createMainThread(dependencies));
+    hop = opened;
+    const started = createServerThreads({
       count,
       port,
       start: {
@@ -82,16 +87,17 @@ export function createThreadWorkers(own: OwnWork, options: ThreadWorkersOptions)
         environment: context.environment(),
         memory: options.memory,
         reasoningSecret: options.reasoningSecret,
-        hopPath: hop.path,
+        hopPath: opened.path,
       },
       catalog: () => catalog,
       state: () => ({
         boot: member.boot(),
-        isFenced: member.isFenced(),
+        fencedFrom: member.fencedFrom(),
         liveNodes: member.liveNodes(),
-        clockOffsetMs: offsetNow(),
+        clockBaseMs: clockBase(),
         stopped: selfAudit.state().stopped,
       }),
+      monotonic,
       connectLedger: store.ledger.connect,
       onNews: (news) => observeNews(observation, news),
       onSeen: () => void member.seen(seenAt(), true).catch(() => undefined),
@@ -103,8 +109,14 @@ export function createThreadWorkers(own: OwnWork, options: ThreadWorkersOptions)
       },
       log: observation.log,
     });
-    const actual = await threads.open();
-    return { ...NO_SERVER, port: actual };
+    threads = started;
+    try {
+      const actual = await started.open();
+      return { ...NO_SERVER, port: actual, close };
+    } catch (error) {
+      await close();
+      throw error;
+    }
   }
 
   return {

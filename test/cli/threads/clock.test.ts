@@ -1,7 +1,7 @@
 // One monotonic clock for all threads: whenever a thread begins, and whatever an answer takes.
 
 import { expect, test } from 'bun:test';
-import { agreeOnTime } from '../../src/cli/threads/clock.ts';
+import { agreeOnTime } from '../../../src/cli/threads/clock.ts';
 
 test('a thread agrees with the main thread to less than half of the quickest answer', async () => {
   const ahead = 123_456;

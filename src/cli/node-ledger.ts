@@ -1,0 +1,22 @@
+// The ledger of a server as one of several nodes: what it holds says which start of a node made it, so
+// that others can end it when that node is dead. Made by serve and by each of its server threads.
+
+import { LedgerUnavailable } from '../ledger/error.ts';
+import type { ServingLedger } from '../ledger/remote.ts';
+
+/**
+ * The same ledger, which holds nothing for a node that the others may hold for dead: they would end
+ * it while its request goes on. Such a hold is answered like one that cannot be written.
+ */
+export function createNodeLedger<Own extends ServingLedger>(
+  ledger: Own,
+  node: { readonly boot: () => string; readonly isFenced: () => boolean },
+): Own {
+  return {
+    ...ledger,
+    hold: (command) =>
+      node.isFenced()
+        ? Promise.reject(new LedgerUnavailable('This node is fenced, and holds nothing.'))
+        : ledger.hold({ ...command, boot: node.boot() }),
+  };
+}
