@@ -169,7 +169,7 @@ describeWithServices('refusals of several nodes', ['Redis'], () => {
     });
     const plan = { ...WIDE, requestsPerMinute: 2, concurrentRequests: 1, dailyTokens: 40 };
     for (let request = 0; request < 3; request += 1) {
-      expect(cluster.claim(cluster.node(0), { plan })).rejects.toThrow('the books are away');
+      await expect(cluster.claim(cluster.node(0), { plan })).rejects.toThrow('the books are away');
       await cluster.idle(1);
     }
     fails = false;
