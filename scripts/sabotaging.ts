@@ -3,6 +3,7 @@
 // compile, or whose tests fail anyhow, proves nothing and counts as not caught.
 
 import {
+  chmodSync,
   cpSync,
   mkdirSync,
   mkdtempSync,
@@ -38,6 +39,8 @@ type Verdict = { readonly test: string } | { readonly problem: string };
 const { values: options } = parseArgs({ options: { only: { type: 'string', default: '' } } });
 const chosen = FAULTS.filter(({ id }) => id.startsWith(options.only));
 const copy = mkdtempSync(join(tmpdir(), 'tollgate-sabotage-'));
+// A PostgreSQL that a test starts in it belongs to somebody else.
+chmodSync(copy, 0o755);
 const unplanted = new Map<string, Promise<Run>>();
 
 process.exitCode = await main().finally(() => rmSync(copy, { recursive: true, force: true }));

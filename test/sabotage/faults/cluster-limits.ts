@@ -1,4 +1,4 @@
-// Faults of limits that several nodes share by way of Redis.
+// Faults of limits that several nodes share by way of Redis, and several threads by way of memory.
 
 import type { Fault } from '../fault.ts';
 
@@ -106,5 +106,35 @@ export const CLUSTER_LIMIT_FAULTS: readonly Fault[] = [
     ],
     tests: ['test/store/redis/client.test.ts'],
     only: 'probe was answered',
+  },
+  {
+    id: 'T-128',
+    plants: 'two threads take the last slot at the same time',
+    edits: [
+      {
+        file: 'src/limits/shared/take.ts',
+        find: `      table.addSlots(entry, 1);
+      if (table.slots(entry) <= limit) return true;
+      giveBack();
+      return false;`,
+        put: `      if (table.slots(entry) >= limit) return false;
+      table.addSlots(entry, 1);
+      return true;`,
+      },
+    ],
+    tests: ['test/limits/shared-races.test.ts'],
+  },
+  {
+    id: 'T-129',
+    plants: 'the slots of a thread that died stay taken',
+    edits: [
+      {
+        file: 'src/cli/threads/server-threads.ts',
+        find: 'recoverThread(limits, number);',
+        put: 'void [recoverThread, limits];',
+      },
+    ],
+    tests: ['test/blackbox/threads.test.ts'],
+    only: 'of which one dies',
   },
 ];

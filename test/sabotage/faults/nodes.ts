@@ -1,4 +1,5 @@
-// Faults of nodes: who lives, who leads, whose holds are ended, and what is said to be known.
+// Faults of nodes: who lives, who leads, whose holds are ended, what is said to be known, what time it
+// is, what PostgreSQL is believed, and what comes of an installation that moves to it.
 
 import type { Fault } from '../fault.ts';
 
@@ -89,5 +90,80 @@ export const NODE_FAULTS: readonly Fault[] = [
       },
     ],
     tests: ['test/identity/authenticate.test.ts'],
+  },
+  {
+    id: 'T-147',
+    plants: 'a node that is about to stop says that it is ready until it refuses',
+    edits: [
+      {
+        file: 'src/cli/serving-surface.ts',
+        find: '    draining: () => stage.isLeaving,',
+        put: '    draining: () => stage.isLeaving && stage.isDraining,',
+      },
+    ],
+    tests: ['test/blackbox/cluster.test.ts'],
+    only: 'one that is replaced',
+  },
+  {
+    id: 'T-148',
+    plants: 'the time of a node jumps with the clock of its machine',
+    edits: [
+      {
+        file: 'src/cluster/clock.ts',
+        find: 'base === undefined ? wall() : Math.floor(monotonic() + base)',
+        put: 'base === undefined || base !== 0 ? wall() : Math.floor(monotonic() + base)',
+      },
+    ],
+    tests: ['test/cluster/clock.test.ts'],
+  },
+  {
+    id: 'T-149',
+    plants: 'the jobs of the leader go on at a node that has lost the lead',
+    edits: [
+      {
+        file: 'src/cluster/duties.ts',
+        find: '      else end();',
+        put: '      else if (isClosed) end();',
+      },
+    ],
+    tests: ['test/cluster/duties.test.ts'],
+  },
+  {
+    id: 'T-150',
+    plants: 'a reply of PostgreSQL that answers another question is believed',
+    edits: [
+      {
+        file: 'src/store/postgres/session.ts',
+        find: 'if (reply.rows[0]?.[0] !== number) throw outOfStep();',
+        put: 'void reply;',
+      },
+    ],
+    tests: ['test/store/postgres/database.test.ts'],
+    only: 'a reply out of step',
+  },
+  {
+    id: 'T-151',
+    plants: 'a node tells a bill that PostgreSQL has not booked',
+    edits: [
+      {
+        file: 'src/cli/serving-pipeline.ts',
+        find: 'bookingMs: isSqliteUrl(config.databaseUrl) ? BOOKING_MS : undefined,',
+        put: 'bookingMs: isSqliteUrl(config.databaseUrl) ? BOOKING_MS : BOOKING_MS,',
+      },
+    ],
+    tests: ['test/blackbox/postgres-away.test.ts'],
+  },
+  {
+    id: 'T-152',
+    plants: 'an import is kept although its books come out otherwise',
+    edits: [
+      {
+        file: 'src/operations/moving.ts',
+        find: '    if (wrong.length > 0) {',
+        put: '    if (wrong.length > 1_000) {',
+      },
+    ],
+    tests: ['test/operations/moving.test.ts'],
+    only: 'where the books would come out otherwise',
   },
 ];

@@ -97,8 +97,8 @@ export const RECOVERY: readonly Fault[] = [
     edits: [
       {
         file: 'src/generate/dispatch.ts',
-        find: 'unwatched(ledger.dispatch({ requestId, served, nowMs: clock() }));',
-        put: 'void served;',
+        find: 'const booked = ledger.dispatch({ requestId, served, nowMs: clock(), isAwaited });',
+        put: 'const booked = Promise.resolve(void served);',
       },
     ],
     tests: ['test/generate/generate.test.ts'],
