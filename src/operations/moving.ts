@@ -25,7 +25,7 @@ export type Moved = {
 export type Imported = Moved & { readonly madeBy: string; readonly exported: LedgerFacts };
 
 /** Called first in the transaction of a move: keeps others out until its end, or throws. */
-export type Guard = () => Promise<void>;
+type Guard = () => Promise<void>;
 
 /** Writes everything into a new file. Throws what the system says where it cannot be written. */
 export async function exportInstallation(

@@ -6,7 +6,7 @@ import { connect as connectSecurely } from 'node:tls';
 import { PostgresFailure } from './error.ts';
 import type { PostgresTarget } from './target.ts';
 
-export type Way = Pick<PostgresTarget, 'host' | 'port' | 'sslmode'> & {
+type Way = Pick<PostgresTarget, 'host' | 'port' | 'sslmode'> & {
   /** Certificates in PEM; the public authorities where absent. */
   readonly authorities: string | undefined;
 };
