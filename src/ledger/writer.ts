@@ -119,8 +119,11 @@ export function createWriter(database: Database): Writer {
 }
 
 function unavailable(batch: readonly Request[], cause: unknown): readonly Answer[] {
-  const Kind = isUnknownOutcome(cause) ? LedgerSilent : LedgerUnavailable;
-  const error = packError(new Kind('The ledger could not be written.', { cause }));
+  const error = packError(
+    isUnknownOutcome(cause)
+      ? new LedgerSilent('The database has not said whether the ledger was written.', { cause })
+      : new LedgerUnavailable('The ledger could not be written.', { cause }),
+  );
   return batch.map(() => ({ ok: false, error }));
 }
 

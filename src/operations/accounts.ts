@@ -4,15 +4,15 @@
 import { eq } from 'drizzle-orm';
 import type { Standing } from '../core/admit.ts';
 import { isoTime } from '../core/calendar.ts';
-import { createId } from '../core/id.ts';
 import type { Account } from '../identity/accounts.ts';
-import { type Actor, authorOf } from '../identity/audit.ts';
+import type { Actor } from '../identity/audit.ts';
 import { normaliseKeyName } from '../identity/keys.ts';
 import { balanceRecord } from '../ledger/balance-record.ts';
 import { forgetThinking } from '../reasoning/reasoning.ts';
 import type { Database } from '../store/database.ts';
 import { accountDeletions, users } from '../store/sign-in-tables.ts';
 import { parseAmount, requireReason } from './amounts.ts';
+import { moveMoney } from './movements.ts';
 import type { Parts } from './parts.ts';
 
 /** The account as the operator sees it, e-mail address included. */
@@ -56,20 +56,14 @@ export async function createAccount(
   request: AccountRequest,
   actor: Actor,
 ): Promise<{ readonly account: Account; readonly key: string }> {
-  const credit = request.credit === undefined ? undefined : parseAmount(request.credit);
+  const { email, plan, emailVerified, credit } = request;
+  if (credit !== undefined) parseAmount(credit);
   const name = normaliseKeyName(request.keyName);
-  const { email, plan, emailVerified } = request;
   const account = await parts.accounts.create({ email, plan, emailVerified }, actor);
   if (credit !== undefined) {
-    await parts.ledger.credit({
-      creditId: createId('cred_', parts.randomBytes),
-      accountId: account.id,
-      kind: 'credit',
-      amount: credit,
-      reason: 'credited by the operator',
-      by: authorOf(actor, createId('op_', parts.randomBytes)),
-      nowMs: parts.clock(),
-    });
+    const reason = 'credited by the operator';
+    const movement = { kind: 'credit', account: account.id, amount: credit, reason } as const;
+    await moveMoney(parts, movement, actor);
   }
   // The key comes last: who has it knows that all the rest is done.
   const { key } = await parts.keys.create({ accountId: account.id, name }, actor);

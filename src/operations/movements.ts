@@ -8,6 +8,7 @@ import { formatTokens, type Micro } from '../core/money.ts';
 import type { Account } from '../identity/accounts.ts';
 import { type Actor, authorOf } from '../identity/audit.ts';
 import type { CreditCommand } from '../ledger/contract.ts';
+import { LedgerSilent } from '../ledger/error.ts';
 import type { ListedMovement } from '../ledger/movement-list.ts';
 import { parseAdjustment, parseAmount, requireReason } from './amounts.ts';
 import { OperationError } from './error.ts';
@@ -52,7 +53,7 @@ export async function moveMoney(
   const reason = requireReason(words);
   const account = await parts.accounts.find(name);
   const id = given ?? createId('cred_', parts.randomBytes);
-  const { applied, available } = await parts.ledger.credit({
+  const booked = parts.ledger.credit({
     creditId: id,
     accountId: account.id,
     kind,
@@ -61,7 +62,18 @@ export async function moveMoney(
     by: authorOf(actor, createId('op_', parts.randomBytes)),
     nowMs: parts.clock(),
   });
+  const { applied, available } = await booked.catch((error: unknown) => {
+    throw error instanceof LedgerSilent ? unknownMovement(id, error) : error;
+  });
   return { id, account, kind, amount, reason, applied, available };
+}
+
+/** Whoever moves it again under another id may move it twice. */
+function unknownMovement(id: string, cause: LedgerSilent): LedgerSilent {
+  return new LedgerSilent(
+    `The books have not said whether this was booked. Give it again with the id ${id}: it is booked once.`,
+    { cause },
+  );
 }
 
 function requireId(id: string): void {

@@ -3,7 +3,8 @@
 
 import { afterAll, expect, test } from 'bun:test';
 import { formatTokens } from '../../src/core/money.ts';
-import { LedgerRefusal } from '../../src/ledger/error.ts';
+import type { CreditCommand } from '../../src/ledger/contract.ts';
+import { LedgerRefusal, LedgerSilent } from '../../src/ledger/error.ts';
 import { createNewCodes, redeemCode } from '../../src/operations/codes.ts';
 import { OperationError } from '../../src/operations/error.ts';
 import { type MovementRequest, moveMoney } from '../../src/operations/movements.ts';
@@ -53,6 +54,23 @@ test('fifty who ask for one movement at the same time book it once, with one eve
       detail: { amount: '12.5', reason: 'invoice 7' },
     },
   ]);
+});
+
+test('one whose booking nobody has confirmed is told with its id, under which it is booked once', async () => {
+  const account = await newAccount();
+  const request = { kind: 'credit', account: account.id, amount: '3', reason: 'paid' } as const;
+  const silent = {
+    ...parts.ledger,
+    async credit(command: CreditCommand) {
+      await parts.ledger.credit(command);
+      throw new LedgerSilent('cut');
+    },
+  };
+  const told = await moveMoney({ ...parts, ledger: silent }, request, ACTOR).catch(String);
+  const id = /with the id (cred_\w+): it is booked once/.exec(String(told))?.[1] ?? '';
+  expect(id).not.toBe('');
+  expect((await moveMoney(parts, { ...request, id }, ACTOR)).applied).toBe(false);
+  expect(await available(account.id)).toBe('3');
 });
 
 test('each kind has its event; what is refused has none and moves nothing', async () => {

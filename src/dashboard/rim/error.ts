@@ -2,7 +2,7 @@
 // status. Codes of the domains are in it too, so that what a domain throws is answered as it is.
 
 import { IdentityError } from '../../identity/error.ts';
-import { LedgerRefusal, LedgerUnavailable } from '../../ledger/error.ts';
+import { LedgerRefusal, LedgerSilent, LedgerUnavailable } from '../../ledger/error.ts';
 import { OperationError } from '../../operations/error.ts';
 
 const STATUS = {
@@ -107,6 +107,9 @@ export class DashboardError extends Error {
 const UNAVAILABLE =
   'The books cannot be written at the moment, and nothing was changed. Try again in a minute.';
 
+const UNKNOWN =
+  'The books have not said whether this was done. Look for it before you ask for it again.';
+
 export type Refusal = {
   readonly status: number;
   readonly code: string;
@@ -145,7 +148,8 @@ export function refusalOf(error: unknown): Refusal | undefined {
     return { status: 409, code: 'ledger_refused', message: error.message };
   }
   if (error instanceof LedgerUnavailable) {
-    return { status: 503, code: 'unavailable', message: UNAVAILABLE };
+    const message = error instanceof LedgerSilent ? UNKNOWN : UNAVAILABLE;
+    return { status: 503, code: 'unavailable', message };
   }
   return undefined;
 }
