@@ -32,6 +32,15 @@ export function excuseForSilence(story: Story): 'clients' | 'database' | undefin
   return isPatient && isKeptFrom(story, 'database') ? 'database' : undefined;
 }
 
+/**
+ * A node that is cut off for longer than ten seconds is held for dead, and what it had open is ended
+ * for it: as after a crash, with the prompt paid where an upstream was asked. When it is back it tells
+ * that amount, and cannot change it.
+ */
+export function isEndedByOthers(story: Story): boolean {
+  return story.record?.basis === 'recovered' && isKeptFrom(story, 'database');
+}
+
 /** Whether a node may have let a request in by its share, without knowing of the others. */
 export function isLetInUnseen({ client, served }: Story, books: Books): boolean {
   const letInAtMs = served[0]?.atMs ?? client.endedAtMs;
@@ -80,7 +89,7 @@ export const EXCUSES: readonly Excuse[] = [
   {
     name: 'given up by a node that lived',
     most: 0.05,
-    needs: ({ record, kill }) => record?.outcome === 'gateway_failed' && kill === undefined,
+    needs: (story) => story.record?.outcome === 'gateway_failed' && story.kill === undefined,
   },
   {
     name: 'without an end, as the books were away',

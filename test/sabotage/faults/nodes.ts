@@ -26,7 +26,7 @@ export const NODE_FAULTS: readonly Fault[] = [
       {
         file: 'src/cluster/member.ts',
         find: 'if (now - listedAt > AWAY_MS) unchanged.clear();',
-        put: '',
+        put: 'if (now - listedAt > 1_000_000 * AWAY_MS) unchanged.clear();',
       },
     ],
     tests: MEMBER,
@@ -74,7 +74,7 @@ export const NODE_FAULTS: readonly Fault[] = [
       {
         file: 'src/cluster/confirm.ts',
         find: 'if (seenAt > since) after',
-        put: 'if (seenAt > 0) after',
+        put: 'if (seenAt > 0 * since) after',
       },
     ],
     tests: ['test/cluster/confirm.test.ts'],

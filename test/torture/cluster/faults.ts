@@ -38,7 +38,7 @@ export type Played = {
 export type FaultScene = {
   readonly cluster: Cluster;
   readonly random: Random;
-  /** How long what is stalled or apart stays so. */
+  /** How long what is stalled stays so, and what is apart at most. */
   readonly stallMs: number;
   /** Exit codes of nodes that were told to stop. */
   readonly exits: number[];
@@ -116,14 +116,15 @@ const PLAYS: Readonly<Record<ClusterFaultName, (scene: FaultScene) => Promise<Pl
     const { killer, postgres, redis } = random.pick(cluster.nodes);
     const generation = killer.generation();
     const fromMs = Date.now();
-    await withFault([postgres, redis], { kind: 'stall' }, stallMs);
+    const apartMs = stallMs * random.pick([0.1, 0.4, 1]);
+    await withFault([postgres, redis], { kind: 'stall' }, apartMs);
     return {
       kept: [
         { keepsFrom: 'database', generation },
         { keepsFrom: 'limits', generation },
         // The others wait for what it had locked, and again when what it had sent comes through.
         { keepsFrom: 'locks', fromMs, toMs: fromMs + IDLE_LOCKS_MS },
-        { keepsFrom: 'locks', fromMs: fromMs + stallMs },
+        { keepsFrom: 'locks', fromMs: fromMs + apartMs },
       ],
     };
   },

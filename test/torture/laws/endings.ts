@@ -5,7 +5,7 @@
 import { costOf, promptCost } from '../amounts.ts';
 import { isKeptFrom, lagAround, type Story } from '../books.ts';
 import { readAnswer } from '../client.ts';
-import { excuseForRefusal, excuseForSilence } from '../excuses.ts';
+import { excuseForRefusal, excuseForSilence, isEndedByOthers } from '../excuses.ts';
 import { sentWords } from '../upstream.ts';
 import { eachRequest, type Law } from './law.ts';
 import { dispatchSeamMs } from './recovery.ts';
@@ -44,8 +44,10 @@ const servedHasHold = eachRequest('what an upstream saw has a hold', ({ served, 
 const refusedIsFree = eachRequest('a refusal costs nothing', (story) => {
   const { status } = readAnswer(story.client);
   if (status === undefined || status < 400) return undefined;
-  const { record, entries } = story;
+  const { record, entries, hold } = story;
   if ((record?.debited ?? 0n) === 0n && entries.length === 0) return undefined;
+  const prompt = promptCost(hold?.promptTokens ?? 0, story.client.drawn.model);
+  if (isEndedByOthers(story) && record !== undefined && record.debited <= prompt) return undefined;
   return `status ${status}, debited ${record?.debited}, ${entries.length} entries`;
 });
 

@@ -2,8 +2,8 @@
 // (I-01 to I-03, I-06, I-11).
 
 import { costOf, readTokens, writeTokens, writeUsd } from '../amounts.ts';
-
 import { readAnswer } from '../client.ts';
+import { isEndedByOthers } from '../excuses.ts';
 import { eachAccount, eachRequest, type Law } from './law.ts';
 
 const conserved = eachAccount('credits - debits = posted', (account, books) => {
@@ -113,7 +113,9 @@ const toldIsBooked = eachRequest('what was told is booked', (story) => {
   const wrongUsd = bills.find((bill) => bill.usd !== '' && bill.usd !== usd);
   if (wrongUsd !== undefined) return `told ${wrongUsd.usd} USD, booked ${usd}`;
   const outcome = bills.find((bill) => bill.outcome !== undefined)?.outcome;
-  if (outcome === undefined || outcome === record.outcome) return undefined;
+  if (outcome === undefined || outcome === record.outcome || isEndedByOthers(story)) {
+    return undefined;
+  }
   return `told ${outcome}, booked ${record.outcome}`;
 });
 
