@@ -11,7 +11,7 @@ function isBusy(books: Books, ...timesMs: readonly number[]): boolean {
   return books.nodes > 1 && timesMs.some((atMs) => lagAround(books, atMs) > BUSY_LAG_MS);
 }
 
-/** Why a request was refused that no upstream had failed; undefined where nothing excuses that. */
+/** Why a request was refused, or given up, that no upstream had failed; undefined without an excuse. */
 export function excuseForRefusal(
   story: Story,
   books: Books,

@@ -16,8 +16,8 @@ export const CLUSTER_LIMIT_FAULTS: readonly Fault[] = [
       },
       {
         file: 'src/limits/leased/counters.ts',
-        find: '        !mayBeOver(window, nowMs) &&\n',
-        put: '',
+        find: '!mayBeOver(window, nowMs) &&',
+        put: '!mayBeOver(window, nowMs - WINDOW_MS) &&',
       },
     ],
     tests: FAULTY_REDIS,

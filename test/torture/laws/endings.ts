@@ -157,7 +157,7 @@ const stoppedIsPaid = eachRequest('who runs out of money has paid for each token
 });
 
 /** Each outcome needs somebody who did it. */
-const outcomeHasACause = eachRequest('an outcome has its cause', (story) => {
+const outcomeHasACause = eachRequest('an outcome has its cause', (story, books) => {
   const { client, record, served } = story;
   if (record === undefined) return undefined;
   const { leaving } = client.drawn;
@@ -172,7 +172,7 @@ const outcomeHasACause = eachRequest('an outcome has its cause', (story) => {
         ? undefined
         : `no upstream broke: ${served.map(({ ended }) => ended?.how).join(', ')}`;
     default:
-      return story.kill === undefined && !isKeptFrom(story, 'database')
+      return story.kill === undefined && excuseForRefusal(story, books) === undefined
         ? `${record.outcome} without a kill`
         : undefined;
   }
