@@ -25,8 +25,12 @@ const NOT_ON_POSTGRES: Readonly<Record<string, string>> = {
 const OPENS =
   /support\/(database|ledger|usage|accounts)\.ts'|\/(rig|parts|contract|customer-app|console|machine-console)\.ts'/;
 
-/** The same for whole gateways. Those of `security` look into the files. */
+/** The same for whole gateways; those of `security` look into the file. */
 const SERVED = ['test/dashboard/auth.test.ts', 'test/dashboard/flows.test.ts'];
+
+/** The folders of the tests that open their database so. */
+const TWICE =
+  /^test\/(?:catalog|dashboard\/(?:customer|operator)|identity|ledger|operations|reasoning)\//;
 
 /** Tests of one process; those of the connection client measure time, and want less company. */
 const WITHIN =
@@ -60,9 +64,13 @@ function addTo(sum: Counts, part: Counts): void {
   sum.skipped += part.skipped;
 }
 
-async function allTests(): Promise<Record<'within' | 'apart', readonly string[]>> {
+async function testFiles(): Promise<readonly string[]> {
   const found = await Array.fromAsync(new Bun.Glob('test/**/*.test.ts').scan({ cwd: root }));
-  const { within = [], apart = [] } = Object.groupBy(found.sort(), (path) =>
+  return found.sort();
+}
+
+async function allTests(): Promise<Record<'within' | 'apart', readonly string[]>> {
+  const { within = [], apart = [] } = Object.groupBy(await testFiles(), (path) =>
     WITHIN.test(path) ? 'within' : 'apart',
   );
   return { within, apart };
@@ -77,10 +85,7 @@ async function runWithin(paths: readonly string[]): Promise<Counts> {
 }
 
 async function onPostgres(): Promise<readonly string[]> {
-  const folders =
-    'ledger,identity,catalog,reasoning,operations,dashboard/customer,dashboard/operator';
-  const pattern = new Bun.Glob(`test/{${folders}}/**/*.test.ts`);
-  const found = (await Array.fromAsync(pattern.scan({ cwd: root }))).sort();
+  const found = (await testFiles()).filter((path) => TWICE.test(path));
   const texts = await Promise.all(found.map((path) => Bun.file(resolve(root, path)).text()));
   const opening = found.filter(
     (path, at) => !(path in NOT_ON_POSTGRES) && OPENS.test(texts[at] ?? ''),
