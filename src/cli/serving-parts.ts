@@ -71,6 +71,11 @@ function createBase(context: Context, config: ServingConfig) {
   const clock = isSqliteUrl(config.databaseUrl) ? context.clock : databaseClock.now;
   const randomBytes: RandomBytes = (length) => crypto.getRandomValues(new Uint8Array(length));
   const observation = createObservation({ config, clock, monotonic });
+  if (!isSqliteUrl(config.databaseUrl) && config.sessionSecret === undefined) {
+    observation.log.warn(
+      'SESSION_SECRET is not set, and nodes need the same one: nobody can sign in, and kept thinking is lost when this server ends',
+    );
+  }
   const reasoningSecret = config.sessionSecret ?? Buffer.from(randomBytes(32)).toString('hex');
   return { config, clock, monotonic, databaseClock, randomBytes, observation, reasoningSecret };
 }

@@ -123,13 +123,18 @@ export function isFailure(value: object): value is UpstreamFailure {
   return 'class' in value;
 }
 
-/**
- * What the caller is told when no attempt is left. `retryAfterMs` is how long everybody who could
- * answer is left alone.
- */
+export type FailureFacts = {
+  readonly limits?: LimitView;
+  /** How long everybody who could answer is left alone. */
+  readonly retryAfterMs?: number;
+  /** What was charged all the same, as the receipt has it. */
+  readonly tokensDebited?: string;
+};
+
+/** What the caller is told when no attempt is left. */
 export function failureError(
   failure: UpstreamFailure,
-  { limits, retryAfterMs }: { readonly limits?: LimitView; readonly retryAfterMs?: number } = {},
+  { limits, retryAfterMs, tokensDebited = '0' }: FailureFacts = {},
 ): GatewayError {
   const shown = limits === undefined ? {} : { limits };
   switch (failure.class) {
@@ -154,8 +159,17 @@ export function failureError(
         ...shown,
       });
     default:
-      return new GatewayError('provider_unavailable', { ...shown, ...toSeconds(retryAfterMs) });
+      return new GatewayError('provider_unavailable', {
+        ...(tokensDebited === '0' ? {} : { message: chargedAllTheSame(tokensDebited) }),
+        ...shown,
+        ...toSeconds(retryAfterMs),
+      });
   }
+}
+
+/** Others end the requests of a server that they hold for dead, at what is known of them. */
+function chargedAllTheSame(tokensDebited: string): string {
+  return `The model is not available at the moment. ${tokensDebited} service tokens were charged for what it had been asked, because this server was cut off from its books for too long. Retry with back-off.`;
 }
 
 /** A credential may rest for longer, but an operator who is told of it will not wait for that. */

@@ -134,8 +134,9 @@ async function refuse(
   admitted: Admitted,
   { failure, ...wait }: Extract<Routed<MeteredAttempt>, { readonly kind: 'failed' }>,
 ): Promise<never> {
-  await end(dependencies, admitted, causeOf(dependencies, failure), { failure });
-  throw failureError(failure, { ...wait, limits: admitted.grant.limits });
+  const cause = causeOf(dependencies, failure);
+  const { tokensDebited } = await end(dependencies, admitted, cause, { failure });
+  throw failureError(failure, { ...wait, limits: admitted.grant.limits, tokensDebited });
 }
 
 async function serveWhole(
@@ -254,7 +255,7 @@ async function deliver(
     const receipt = await end(dependencies, admitted, cause, { attempt, failure });
     // After a silent commit an upstream can still fail with nothing delivered.
     const delivered = attempt !== undefined && attempt.meter.output() !== 'none';
-    return encoder.fail(delivered ? interruptedError() : failureError(failure), receipt);
+    return encoder.fail(delivered ? interruptedError() : failureError(failure, receipt), receipt);
   } catch (error) {
     answer.abort();
     dependencies.onInternal(call.requestId, error);

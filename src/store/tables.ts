@@ -104,7 +104,9 @@ export const settings = sqliteTable('settings', {
 
 /** What a server and the commands beside it tell each other; worth nothing to the next server. */
 export const serverNotes = sqliteTable('server_notes', {
-  name: text().$type<'catalog' | 'catalog_reload' | 'catalog_text' | 'console' | 'audit'>().primaryKey(),
+  name: text()
+    .$type<'catalog' | 'catalog_reload' | 'catalog_text' | 'console' | 'audit'>()
+    .primaryKey(),
   value: text().notNull(),
   updatedAt: instant('updated_at').notNull(),
 });

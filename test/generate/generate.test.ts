@@ -324,6 +324,32 @@ test.each(['stream', 'whole'] as const)(
   },
 );
 
+test('a failure says what it has cost where others had ended the request meanwhile', async () => {
+  const { dependencies, call } = await rig('cut-off', {
+    bookingMs: undefined,
+    startAttempt({ candidate: of }) {
+      const failing = listedAttempt(of, [
+        { events: [], end: { class: 'server_error', detail: 'broken' } },
+      ]);
+      return {
+        ...failing,
+        async next() {
+          await open.ledger.recover({
+            ...{ live: [], requestIds: ['cut-off-1'], createdBefore: Number.MAX_SAFE_INTEGER },
+            ...{ phase: 'ended', usdPerMillion: CATALOG.usdPerMillion, nowMs: NOW },
+          });
+          return failing.next();
+        },
+      };
+    },
+  });
+  const failed = generate(dependencies, call('cut-off-1'));
+  await expect(failed).rejects.toMatchObject({ code: 'provider_unavailable' });
+  const debited = (await open.books.explain('cut-off-1'))?.record?.debited ?? 0n;
+  expect(debited).toBeGreaterThan(0n);
+  await expect(failed).rejects.toThrow(`${formatTokens(debited)} service tokens were charged`);
+});
+
 test('an error of our own behind a whole answer gives back its slot and its hold', async () => {
   const broken: GenerationEvent = {
     kind: 'finish',

@@ -5,6 +5,7 @@ import type { Fault } from './fault.ts';
 import { AUDITS } from './faults/audit.ts';
 import { BOOKS } from './faults/books.ts';
 import { CHARGES } from './faults/charges.ts';
+import { CLUSTER_ANSWER_FAULTS } from './faults/cluster-answers.ts';
 import { CLUSTER_LIMIT_FAULTS } from './faults/cluster-limits.ts';
 import { CONFIDENCES } from './faults/confidences.ts';
 import { KEYS } from './faults/keys.ts';
@@ -23,6 +24,7 @@ export const FAULTS: readonly Fault[] = [
   ...RECOVERY,
   ...LIMIT_FAULTS,
   ...CLUSTER_LIMIT_FAULTS,
+  ...CLUSTER_ANSWER_FAULTS,
   ...NODE_FAULTS,
   ...KEYS,
   ...OPERATOR_FAULTS,
