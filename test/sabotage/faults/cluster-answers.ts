@@ -20,7 +20,7 @@ export const CLUSTER_ANSWER_FAULTS: readonly Fault[] = [
       {
         file: 'src/store/redis/client.ts',
         find: 'requireStep(isAnswer(reply));',
-        put: 'isAnswer(reply);',
+        put: 'requireStep(isAnswer(reply) || true);',
       },
     ],
     tests: ['test/store/redis/client.test.ts'],
@@ -46,7 +46,7 @@ export const CLUSTER_ANSWER_FAULTS: readonly Fault[] = [
       {
         file: 'src/cli/shared-catalog.ts',
         find: '(isAnybodyElse() && (await wasPublished(database, digest)))',
-        put: '(isAnybodyElse() && digest === undefined)',
+        put: '(isAnybodyElse() && !(await wasPublished(database, digest)))',
       },
     ],
     tests: ['test/cli/shared-catalog.test.ts'],
@@ -58,7 +58,7 @@ export const CLUSTER_ANSWER_FAULTS: readonly Fault[] = [
       {
         file: 'src/operations/publish-prices.ts',
         find: 'if (shared !== undefined && shared.digest !== prepared.basedOn) throw isNotShared();',
-        put: '',
+        put: 'if (shared?.digest === "") throw isNotShared();',
       },
     ],
     tests: ['test/cli/shared-catalog.test.ts'],
