@@ -101,8 +101,8 @@ export const KEYS: readonly Fault[] = [
       },
       {
         file: 'src/core/failure.ts',
-        find: "GatewayError('provider_unavailable', { ...shown, ...toSeconds(retryAfterMs) });",
-        put: "GatewayError('provider_unavailable', { ...shown, message: failure.detail });",
+        find: "...(tokensDebited === '0' ? {} : { message: chargedAllTheSame(tokensDebited) }),",
+        put: "message: tokensDebited === '0' ? failure.detail : chargedAllTheSame(tokensDebited),",
       },
     ],
     tests: ['test/blackbox/upstream-failures.test.ts'],
