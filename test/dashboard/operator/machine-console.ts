@@ -218,6 +218,8 @@ export async function openMachineConsole(root: string, { file: hasFile = true } 
     trouble: (words: readonly string[]) => {
       problems = words;
     },
+    /** The server looks at its files by itself until then. */
+    stopWatching,
     async close(): Promise<void> {
       stopWatching();
       await serving.close();
