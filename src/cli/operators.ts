@@ -89,7 +89,7 @@ export async function createOperators(options: OperatorsOptions): Promise<Operat
     for (const { action, subject } of news) if (action === 'upstream.reset') mended.add(subject);
     if (news.length > 0) stale = true;
     // A server thread is given the catalog that the main thread has read.
-    if (tells && files.hasChanged()) await reload('a file has changed');
+    if (tells && files.hasChanged()) await readFile('a file has changed');
     const isNews = stale;
     if (stale || clock() >= operator.changesAt()) await takeUp();
     if (untold && tells) await tell();
@@ -102,8 +102,7 @@ export async function createOperators(options: OperatorsOptions): Promise<Operat
     if (await shared?.follow()) await reload('it was published to all nodes');
     if (isAsked) {
       request = asked;
-      files.settle();
-      await reload('the command line asked for it');
+      await readFile('the command line asked for it');
     }
     // Where something of it fails, or more comes meanwhile, it is stale again.
     stale = false;
@@ -115,6 +114,12 @@ export async function createOperators(options: OperatorsOptions): Promise<Operat
       strandedPlans = await plansWithout();
       untold = true;
     }
+  }
+
+  /** What comes into the files from now on is news again. */
+  function readFile(cause: string): Promise<void> {
+    files.settle();
+    return reload(cause);
   }
 
   async function reload(cause: string): Promise<void> {
@@ -224,8 +229,7 @@ export async function createOperators(options: OperatorsOptions): Promise<Operat
     reloadCatalog: () =>
       guarded(async () => {
         shared?.insist();
-        files.settle();
-        await reload('the console asked for it');
+        await readFile('the console asked for it');
         await look();
       }),
     look: () => guarded(look),
@@ -235,8 +239,7 @@ export async function createOperators(options: OperatorsOptions): Promise<Operat
       seen = onSeen;
       const hangUp = (): void =>
         void guarded(async () => {
-          files.settle();
-          await reload('of SIGHUP');
+          await readFile('of SIGHUP');
           await look();
         });
       void guarded(look);

@@ -73,6 +73,11 @@ async function startNode(text: string | undefined, { alone = false, key = 'of-th
   };
 }
 
+/** Two nodes that sell the same. */
+async function startTwo() {
+  return [await startNode(catalogWith('a')), await startNode(catalogWith('a'))] as const;
+}
+
 const operator = () => ({ database: first, clock: Date.now, randomBytes, actor: 'operator' });
 
 async function publications(): Promise<number> {
@@ -102,8 +107,7 @@ test('what one file says anew, all nodes sell by, each with its own secrets', as
 });
 
 test('a node that cannot use it keeps what it has, and takes nothing from the others', async () => {
-  const one = await startNode(catalogWith('a'));
-  const two = await startNode(catalogWith('a'));
+  const [one, two] = await startTwo();
   one.write(catalogWith('b'));
   await one.look();
   two.write(catalogWith('c', 'NOT_HERE'));
@@ -138,8 +142,7 @@ test.each([
 });
 
 test('a file that is out of date becomes the catalog of all where an operator says so', async () => {
-  const one = await startNode(catalogWith('a'));
-  const two = await startNode(catalogWith('a'));
+  const [one, two] = await startTwo();
   one.write(catalogWith('b'));
   await one.look();
   await two.look();
@@ -153,8 +156,7 @@ test('a file that is out of date becomes the catalog of all where an operator sa
 });
 
 test('what cannot be published yet is published before anything else is followed', async () => {
-  const one = await startNode(catalogWith('a'));
-  const two = await startNode(catalogWith('a'));
+  const [one, two] = await startTwo();
   first.connection.run(
     "CREATE TRIGGER refuse BEFORE INSERT ON audit_events BEGIN SELECT raise(ABORT, 'full'); END",
   );
@@ -168,8 +170,7 @@ test('what cannot be published yet is published before anything else is followed
 });
 
 test('prices are published to all nodes, and never out of a file that they do not sell by', async () => {
-  const one = await startNode(catalogWith('a'));
-  const two = await startNode(catalogWith('a'));
+  const [one, two] = await startTwo();
   const price = { model: 'a', valid_from: '2099-01-01T00:00:00Z', input: '3', output: '4' };
   const publish = async ({ file, change }: typeof one) => {
     const found = file.find();
