@@ -340,7 +340,7 @@ function whole(model: string, message: Fields, finish: string, usage: Fields = U
     choices: [
       {
         index: 0,
-        message: { role: 'assistant', ...message },
+        message: { role: 'assistant', refusal: null, ...message },
         logprobs: null,
         finish_reason: finish,
       },

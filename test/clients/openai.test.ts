@@ -236,6 +236,7 @@ describe.each(MAJORS.map((facts) => [facts.name, facts] as const))('%s', (_name,
           message: {
             role: 'assistant',
             content: null,
+            refusal: null,
             reasoning_content: REASONING,
             tool_calls: [
               {

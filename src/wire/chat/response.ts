@@ -58,6 +58,8 @@ function message(answer: Answer, showReasoning: boolean) {
   return {
     role: 'assistant',
     content: text === '' && toolCalls.length > 0 ? null : text,
+    // OpenAI's schema requires the member, and clients that are generated from it do too.
+    refusal: null,
     ...(reasoning === '' ? {} : { reasoning_content: reasoning }),
     ...(toolCalls.length === 0 ? {} : { tool_calls: toolCalls.map(toolCall) }),
   };

@@ -18,7 +18,7 @@ function expected(message: object, finishReason: string): object {
     choices: [
       {
         index: 0,
-        message: { role: 'assistant', ...message },
+        message: { role: 'assistant', refusal: null, ...message },
         logprobs: null,
         finish_reason: finishReason,
       },
