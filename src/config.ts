@@ -156,7 +156,8 @@ export const VARIABLES = [
   {
     name: 'SILENT_COMMIT_SECONDS',
     fallback: '15',
-    about: 'After how long a silent upstream keeps the request, so that no other one is tried.',
+    about:
+      'Seconds without content until a stream gets headers and heartbeats; upstreams are still tried.',
   },
   {
     name: 'AUDIT_SECONDS',

@@ -1,11 +1,15 @@
-// What happens after an attempt has failed: the same candidate is asked again, the next one is, or
-// that was it. Called by the route after each failure, while nothing of an answer has left: once
-// content has, there is nothing to decide. The classes and what they allow are in `failure.ts`.
+// Decides what follows a failed attempt: retry the same candidate, try another one, or give up. The
+// route calls it after each failure, before any content has been delivered; after that nothing can be
+// retried. The failure classes and what each allows are in `failure.ts`.
 
 import { unreachable } from './assert.ts';
 import { FAILURES, type FailureClass, type UpstreamFailure } from './failure.ts';
 
-/** Questions of one request to upstreams, whoever they went to. */
+/**
+ * Attempts of one request in which a model may be tried more than once. After them each model that
+ * has not been tried gets one attempt: however many upstreams the requested model has, their outage
+ * must not use up the attempts of its fallbacks (specification, `provider_unavailable`).
+ */
 const ATTEMPTS_MAX = 3;
 
 /** An upstream that wants to be left alone for no longer than this is waited for. */
@@ -24,16 +28,20 @@ const AGAIN_WITHIN_MS = 30_000;
 export type Step =
   | { readonly kind: 'again'; readonly afterMs: number }
   | { readonly kind: 'next' }
+  /** The next candidate of a model that has not been tried. */
+  | { readonly kind: 'next_model' }
   | { readonly kind: 'stop' };
 
 /** How a request stands when one of its attempts has failed. */
 export type Situation = {
-  /** Questions so far, the one that failed included. A candidate that refused to be asked is none. */
+  /** Attempts so far, the failed one included. A candidate that was skipped is none. */
   readonly attempts: number;
-  /** Whether the candidate that failed had been asked before. */
+  /** Whether the candidate that failed had been tried before. */
   readonly repeated: boolean;
   readonly hasOtherCredential: boolean;
   readonly hasNext: boolean;
+  /** Whether one of the next candidates runs a model that has not been tried. */
+  readonly hasNewModel: boolean;
   /** Whether the retry budget of its upstream has something left. */
   readonly mayRepeat: boolean;
   /** Since the first question, and how long all of them together may take. */
@@ -46,12 +54,13 @@ export type Situation = {
 };
 
 const NEXT: Step = { kind: 'next' };
+const NEXT_MODEL: Step = { kind: 'next_model' };
 const STOP: Step = { kind: 'stop' };
 
 export function decideStep(failure: UpstreamFailure, situation: Situation): Step {
   const { attempts, elapsedMs, deadlineMs, cancelled, hasNext } = situation;
-  if (!FAILURES[failure.class].next || cancelled) return STOP;
-  if (attempts >= ATTEMPTS_MAX || elapsedMs >= deadlineMs) return STOP;
+  if (!FAILURES[failure.class].next || cancelled || elapsedMs >= deadlineMs) return STOP;
+  if (attempts >= ATTEMPTS_MAX) return decideLateStep(failure, situation);
   const afterMs = pauseBeforeAgain(failure, situation);
   const youngUntilMs = Math.min(AGAIN_WITHIN_MS, deadlineMs);
   if (afterMs !== undefined && elapsedMs + afterMs < youngUntilMs) {
@@ -60,7 +69,15 @@ export function decideStep(failure: UpstreamFailure, situation: Situation): Step
   return hasNext ? NEXT : STOP;
 }
 
-/** How long to wait before the same candidate is asked again; undefined where it is not. */
+/** The step once the attempts that models share are used up. */
+function decideLateStep(failure: UpstreamFailure, situation: Situation): Step {
+  // The upstream closed an idle connection at the same moment: it has not seen the request.
+  const isUnseen = failure.onKeptConnection === true && !situation.repeated;
+  if (isUnseen && situation.mayRepeat) return { kind: 'again', afterMs: 0 };
+  return situation.hasNewModel ? NEXT_MODEL : STOP;
+}
+
+/** How long to wait before the same candidate is tried again; undefined where it is not. */
 function pauseBeforeAgain(failure: UpstreamFailure, situation: Situation): number | undefined {
   const { repeated, hasOtherCredential, mayRepeat } = situation;
   const { again } = FAILURES[failure.class];

@@ -38,7 +38,8 @@ export type Generated =
       /** The receipt rides in the last event. */
       readonly kind: 'stream';
       readonly body: ReadableStream<Uint8Array>;
-      readonly modelServed: string;
+      /** Absent where the headers leave before an upstream has answered. */
+      readonly modelServed?: string;
       readonly limits: LimitView;
     }
   /** The client has left: there is nobody to answer. */
@@ -191,8 +192,7 @@ function serveStream(
   call.signal.addEventListener('abort', client.leave);
   // A server that stops does not wait for a client that does not read.
   lifetime.onStop(client.hurry);
-  const isSilent = routed.kind === 'silent';
-  const answer = openAnswer(isSilent ? routed.found : Promise.resolve(routed), grant.attempts);
+  const answer = openAnswer(routed, grant.attempts);
   const run = async (): Promise<void> => {
     client.write(await deliver(dependencies, admitted, answer, client));
     client.close();
@@ -205,7 +205,7 @@ function serveStream(
     generated: {
       kind: 'stream',
       body: client.body,
-      modelServed: isSilent ? routed.modelServed : routed.attempt.candidate.model.slug,
+      ...(routed.kind === 'silent' ? {} : { modelServed: routed.attempt.candidate.model.slug }),
       limits: grant.limits,
     },
     settled,
@@ -227,7 +227,7 @@ async function deliver(
   try {
     const pumped = await pump({
       attempt: answer,
-      first: answer.first,
+      first: answer.begin(encoder.servedBy),
       encoder,
       client,
       onEvent: thinking.push,

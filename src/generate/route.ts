@@ -1,6 +1,6 @@
-// Tries the candidates of a request, best first, until one of them delivers. Nothing of an answer has
-// been sent to the client while this runs, so every failure may still be made good: `core/failover.ts`
-// decides how. Whether a candidate is to be asked at all, its health says.
+// Tries the candidates of a request, best first, until one of them delivers. No content has reached the
+// client while this runs, at most headers and heartbeats, so every failure may be retried:
+// `core/failover.ts` decides how. The health of a candidate decides whether it may be tried at all.
 
 import {
   decideStep,
@@ -36,8 +36,8 @@ export type Found<A extends Attempt> =
 
 export type Routed<A extends Attempt> =
   | Found<A>
-  /** Too long in silence: the answer begins, and this model gives it or nobody does. */
-  | { readonly kind: 'silent'; readonly modelServed: string; readonly found: Promise<Found<A>> };
+  /** Nothing was found in time: the answer begins, and the search goes on behind its heartbeats. */
+  | { readonly kind: 'silent'; readonly found: Promise<Found<A>> };
 
 export type RouteOptions<A extends Attempt> = {
   /** Whoever makes them ends their permits, and stops them when the client leaves. */
@@ -65,11 +65,9 @@ export type RouteOptions<A extends Attempt> = {
 };
 
 export async function route<A extends Attempt>(options: RouteOptions<A>): Promise<Routed<A>> {
-  const search = createSearch(options);
-  if (options.until === 'end') return search.run();
-  const found = search.run();
-  const soon = await within(options.silentCommitMs, found);
-  return soon ?? { kind: 'silent', modelServed: search.commit(), found };
+  const found = createSearch(options)();
+  if (options.until === 'end') return found;
+  return (await within(options.silentCommitMs, found)) ?? { kind: 'silent', found };
 }
 
 const FIRST: Asking = { kind: 'first' };
@@ -78,20 +76,21 @@ const RECONNECT: Asking = { kind: 'reconnect' };
 const NOBODY: UpstreamFailure = { class: 'unreachable', detail: 'no upstream serves this model' };
 const GIVEN_UP: UpstreamFailure = { class: 'cut', detail: 'the request was given up' };
 
-function createSearch<A extends Attempt>(options: RouteOptions<A>) {
-  const { health, request, cancelled, attempts, monotonic } = options;
+function createSearch<A extends Attempt>(options: RouteOptions<A>): () => Promise<Found<A>> {
+  const { health, cancelled, attempts, monotonic } = options;
   const startedAt = monotonic();
   const deadlineMs = options.candidates[0]?.timeouts.totalMs ?? 0;
   let waiting = [...options.candidates];
-  let current = waiting.shift();
-  /** Questions so far. */
+  /** Attempts so far, and the models that they went to. */
   let count = 0;
+  const tried = new Set<string>();
+  const isNewModel = ({ model }: Candidate): boolean => !tried.has(model.slug);
 
   const run = async (): Promise<Found<A>> => {
     let told: UpstreamFailure | undefined;
     let asking = FIRST;
-    while (current !== undefined) {
-      const candidate = current;
+    let candidate = waiting.shift();
+    while (candidate !== undefined) {
       const entered = health.enter(candidate, asking);
       const entry = entered.kind === 'queued' ? await queue(entered, options) : entered;
       if (cancelled()) return giveUp(entry);
@@ -115,8 +114,9 @@ function createSearch<A extends Attempt>(options: RouteOptions<A>) {
       const again = asking.kind === 'first' ? againAs(candidate, failure, used) : REPEAT;
       const step = decide(candidate, asking, again, failure);
       if (step.kind === 'stop') break;
-      if (step.kind === 'next') {
-        current = waiting.shift();
+      if (step.kind !== 'again') {
+        if (step.kind === 'next_model') waiting = waiting.filter(isNewModel);
+        candidate = waiting.shift();
         asking = FIRST;
         continue;
       }
@@ -135,6 +135,7 @@ function createSearch<A extends Attempt>(options: RouteOptions<A>) {
     const leftMs = startedAt + deadlineMs - monotonic();
     const bounded = count === 0 ? candidate : boundTotal(candidate, leftMs);
     count += 1;
+    tried.add(candidate.model.slug);
     const attempt = start(
       options,
       bounded,
@@ -161,6 +162,7 @@ function createSearch<A extends Attempt>(options: RouteOptions<A>) {
       repeated: asking.kind !== 'first',
       hasOtherCredential: again.kind === 'credential',
       hasNext: waiting.length > 0,
+      hasNewModel: waiting.some(isNewModel),
       mayRepeat: true,
       elapsedMs: monotonic() - startedAt,
       deadlineMs,
@@ -174,15 +176,7 @@ function createSearch<A extends Attempt>(options: RouteOptions<A>) {
     return decideStep(failure, { ...situation, mayRepeat: false });
   };
 
-  return {
-    run,
-    /** From now on only the model that is being asked may answer: its name has left. */
-    commit(): string {
-      const slug = current?.model.slug ?? request.model;
-      waiting = waiting.filter(({ model }) => model.slug === slug);
-      return slug;
-    },
-  };
+  return run;
 }
 
 function giveUp(entry: Permit | Refusal): { readonly kind: 'cancelled' } {

@@ -33,7 +33,7 @@ export function respondGenerated(requestId: string, generated: Generated): Respo
   if (generated.kind === 'cancelled') return new Response(null, { status: 499 });
   const whole = generated.kind === 'whole';
   const headers = baseHeaders(requestId, whole ? 'application/json' : EVENT_STREAM);
-  headers['x-svc-model'] = generated.modelServed;
+  if (generated.modelServed !== undefined) headers['x-svc-model'] = generated.modelServed;
   addLimits(headers, generated.limits);
   if (whole) {
     headers['x-svc-tokens-debited'] = generated.receipt.tokensDebited;

@@ -27,6 +27,11 @@ export type AnswerHead = {
  */
 export type StreamEncoder = {
   readonly start: () => string;
+  /**
+   * Names the model that serves, for a stream whose headers left before it was known. Called at most
+   * once, between `start` and the first `push`. A format names it in what it has left to say.
+   */
+  readonly servedBy: (model: string) => void;
   readonly push: (event: GenerationEvent) => string;
   /** Something harmless that keeps the connection alive while the upstream is silent. */
   readonly heartbeat: () => string;

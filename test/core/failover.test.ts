@@ -13,6 +13,7 @@ const ALONE: Situation = {
   repeated: false,
   hasOtherCredential: false,
   hasNext: false,
+  hasNewModel: false,
   mayRepeat: true,
   elapsedMs: 10,
   deadlineMs: 60_000,
@@ -97,11 +98,18 @@ describe('the step after a failure', () => {
     expect(found).toEqual(TABLE[kind]);
   });
 
-  test.each(CLASSES)('%s: nothing after the third attempt, the deadline, or the client', (kind) => {
-    const all = { hasNext: true, hasOtherCredential: true };
-    for (const change of [{ attempts: 3 }, { elapsedMs: 60_000 }, { cancelled: true }]) {
+  test.each(CLASSES)('%s: nothing after the deadline, or when the client has left', (kind) => {
+    const all = { hasNext: true, hasNewModel: true, hasOtherCredential: true };
+    for (const change of [{ elapsedMs: 60_000 }, { cancelled: true }]) {
       expect(stepOf(kind, { ...all, ...change })).toBe('stop');
     }
+  });
+
+  test.each(CLASSES)('%s: after the third attempt only a model that was not tried', (kind) => {
+    const late = { attempts: 3, hasNext: true, hasOtherCredential: true };
+    expect(stepOf(kind, late)).toBe('stop');
+    const step = stepOf(kind, { ...late, hasNewModel: true });
+    expect(step).toBe(FAILURES[kind].next ? 'next_model' : 'stop');
   });
 
   test.each(CLASSES)('%s: without a budget nobody is asked the same again', (kind) => {
@@ -121,6 +129,17 @@ test('one to which no connection could be made is asked again where nobody else 
   const failure: UpstreamFailure = { class: 'unreachable', phase: 'connect', detail: '' };
   const step = (change: Partial<Situation>) => decideStep(failure, { ...ALONE, ...change }).kind;
   expect([step({ hasNext: true }), step({})]).toEqual(['next', 'again']);
+});
+
+test('a request that its upstream has not seen is sent again once, however late', () => {
+  const failure: UpstreamFailure = { class: 'cut', detail: '', onKeptConnection: true };
+  const step = (change: Partial<Situation>) =>
+    said(decideStep(failure, { ...ALONE, attempts: 4, hasNewModel: true, ...change }));
+  expect([step({}), step({ repeated: true }), step({ mayRepeat: false })]).toEqual([
+    'again 0',
+    'next_model',
+    'next_model',
+  ]);
 });
 
 describe('what the upstream asks for', () => {
@@ -161,11 +180,16 @@ const anyFailure: fc.Arbitrary<UpstreamFailure> = fc.record({
   detail: fc.constant(''),
   retryAfterMs: fc.integer({ min: 0, max: 100_000 }),
 });
+const anyUnseenFailure = anyFailure.map((failure) => ({
+  ...failure,
+  onKeptConnection: true as const,
+}));
 const anySituation: fc.Arbitrary<Situation> = fc.record({
   attempts: fc.integer({ min: 0, max: 4 }),
   repeated: fc.boolean(),
   hasOtherCredential: fc.boolean(),
   hasNext: fc.boolean(),
+  hasNewModel: fc.boolean(),
   mayRepeat: fc.boolean(),
   elapsedMs: fc.integer({ min: 0, max: 100_000 }),
   deadlineMs: fc.integer({ min: 1, max: 100_000 }),
@@ -175,14 +199,16 @@ const anySituation: fc.Arbitrary<Situation> = fc.record({
 
 test('whatever happens: no step past a bound, and no pause outside of its range', () => {
   fc.assert(
-    fc.property(anyFailure, anySituation, (failure, situation) => {
+    fc.property(fc.oneof(anyFailure, anyUnseenFailure), anySituation, (failure, situation) => {
       const step = decideStep(failure, situation);
       if (step.kind === 'stop') return;
-      expect(situation.attempts).toBeLessThan(3);
+      const isUnseen = failure.onKeptConnection === true && step.kind === 'again';
+      if (step.kind !== 'next_model' && !isUnseen) expect(situation.attempts).toBeLessThan(3);
       expect(situation.elapsedMs).toBeLessThan(situation.deadlineMs);
       expect(situation.cancelled).toBe(false);
       expect(FAILURES[failure.class].next).toBe(true);
       if (step.kind === 'next') return expect(situation.hasNext).toBe(true);
+      if (step.kind === 'next_model') return expect(situation.hasNewModel).toBe(true);
       expect(step.afterMs === 0 || (step.afterMs >= 1 && step.afterMs <= 2_000)).toBe(true);
       expect(situation.elapsedMs + step.afterMs).toBeLessThan(situation.deadlineMs);
       expect(situation.mayRepeat || situation.hasOtherCredential).toBe(true);

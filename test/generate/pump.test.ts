@@ -12,6 +12,7 @@ import { CUT, candidate, FINISH, HELLO, listedAttempt } from './parts.ts';
 
 const ENCODER: StreamEncoder = {
   start: () => '<',
+  servedBy: () => {},
   push: (event) => (event.kind === 'text-delta' ? event.text : ''),
   heartbeat: () => '~',
   finish: () => '>',

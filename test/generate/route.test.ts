@@ -2,7 +2,9 @@
 // the client has left, and a record of every one that failed or was not asked.
 
 import { expect, test } from 'bun:test';
+import fc from 'fast-check';
 import type { FailureClass } from '../../src/core/failure.ts';
+import type { Candidate } from '../../src/core/route.ts';
 import type { Batch } from '../../src/upstream/attempt.ts';
 import { CUT, FINISH, HELLO } from './parts.ts';
 import { type Asked, at, createRouteRig, DELIVERS, fails, keys } from './route-rig.ts';
@@ -119,16 +121,39 @@ test.each<FailureClass>(['bad_request', 'context_length', 'gateway'])(
   },
 );
 
-test('at most three questions, and the last failure is the one that is told', async () => {
+/** Another place that runs the model of `A`. */
+const alsoAt = (id: string): Candidate => ({ ...A, upstream: { ...A.upstream, id } });
+
+test('at most three attempts at one model, and the last failure is reported', async () => {
   const many = await run([[fails('cut')], [fails('cut')], [fails('timeout')], [DELIVERS]], {
-    candidates: [A, B, C, at('d')],
+    candidates: [A, alsoAt('b'), alsoAt('c'), alsoAt('d')],
   });
   expect(many.routed).toEqual({ kind: 'failed', failure: { class: 'timeout', detail: 'timeout' } });
-  expect(many.asked).toBe('a b c');
+  expect(many.asked).toBe('a a a');
   const one = await run([[fails('cut')], [fails('cut')], [fails('cut')], [DELIVERS]], {
     candidates: [A],
   });
   expect([one.asked, one.time.started]).toEqual(['a a a', [100, 100]]);
+});
+
+test('each fallback model is tried, whatever failed before it', async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      fc.integer({ min: 1, max: 8 }),
+      fc.integer({ min: 1, max: 6 }),
+      fc.constantFrom('cut', 'server_error', 'malformed', 'mismatch', 'overloaded'),
+      async (upstreams, fallbacks, kind) => {
+        const own = Array.from({ length: upstreams }, (_, index) => alsoAt(`own ${index}`));
+        const others = Array.from({ length: fallbacks }, (_, index) =>
+          at(`fallback ${index}`, { fallback: true }),
+        );
+        const failures = Math.min(3, upstreams) + fallbacks - 1;
+        const answers = Array.from({ length: failures }, () => [fails(kind)]);
+        const { served } = await run([...answers, [DELIVERS]], { candidates: [...own, ...others] });
+        expect(served).toBe(`fallback ${fallbacks - 1}`);
+      },
+    ),
+  );
 });
 
 test('what may pass is told before what this request can never get', async () => {

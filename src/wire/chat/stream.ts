@@ -12,18 +12,10 @@ const DONE = 'data: [DONE]\n\n';
 
 /** The encoder of one stream (design section 8, "Chat chunk" and "Final chat event"). */
 export function encodeStream(head: AnswerHead): StreamEncoder {
-  const envelope = {
-    id: completionId(head),
-    object: 'chat.completion.chunk',
-    created: head.createdSeconds,
-    model: head.model,
-  };
-  const fixed = JSON.stringify({ ...envelope, system_fingerprint: SYSTEM_FINGERPRINT });
-  const before = `data: ${fixed.slice(0, -1)},"choices":[{"index":0,"delta":`;
+  const { includeUsage, showReasoning } = head;
   const after = ',"logprobs":null,"finish_reason":null}]}\n\n';
-  const beforeText = `${before}{"content":`;
-  const beforeReasoning = `${before}{"reasoning_content":`;
   const afterText = `}${after}`;
+  let { envelope, before, beforeText, beforeReasoning } = beginnings(head, head.model);
 
   let reason: FinishReason = 'stop';
   /** Calls that have had no arguments yet: some clients cannot parse an empty text. */
@@ -39,7 +31,7 @@ export function encodeStream(head: AnswerHead): StreamEncoder {
       case 'text-delta':
         return event.text === '' ? '' : beforeText + JSON.stringify(event.text) + afterText;
       case 'reasoning-delta':
-        if (event.text === '' || !head.showReasoning) return '';
+        if (event.text === '' || !showReasoning) return '';
         return beforeReasoning + JSON.stringify(event.text) + afterText;
       case 'tool-start': {
         bareCalls.add(event.index);
@@ -69,9 +61,9 @@ export function encodeStream(head: AnswerHead): StreamEncoder {
   /** Usage chunk and billing event at once; without usage it must not pass for a chunk. */
   const lastEvent = (receipt: Receipt): object => ({
     ...envelope,
-    ...(head.includeUsage ? {} : { object: 'chat.completion.billing' }),
+    ...(includeUsage ? {} : { object: 'chat.completion.billing' }),
     choices: [],
-    ...(head.includeUsage ? { usage: usage(receipt) } : {}),
+    ...(includeUsage ? { usage: usage(receipt) } : {}),
     svc_tokens_debited: receipt.tokensDebited,
     svc_cost_usd: receipt.costUsd,
     svc_balance_tokens: receipt.balanceTokens,
@@ -81,9 +73,27 @@ export function encodeStream(head: AnswerHead): StreamEncoder {
 
   return {
     start: () => `${before}{"role":"assistant","content":""}${after}`,
+    servedBy(model) {
+      ({ envelope, before, beforeText, beforeReasoning } = beginnings(head, model));
+    },
     push,
     heartbeat: () => `${before}{}${after}`,
     finish,
     fail: (error, receipt) => `data: ${encodeError(error, head.requestId, receipt)}\n\n${DONE}`,
   };
+}
+
+/** What every chunk of a stream begins with, and its members for the last event. */
+function beginnings(head: AnswerHead, model: string) {
+  const envelope = {
+    id: completionId(head),
+    object: 'chat.completion.chunk',
+    created: head.createdSeconds,
+    model,
+  };
+  const fixed = JSON.stringify({ ...envelope, system_fingerprint: SYSTEM_FINGERPRINT });
+  const before = `data: ${fixed.slice(0, -1)},"choices":[{"index":0,"delta":`;
+  const beforeText = `${before}{"content":`;
+  const beforeReasoning = `${before}{"reasoning_content":`;
+  return { envelope, before, beforeText, beforeReasoning };
 }

@@ -168,6 +168,8 @@ export function encodeStream(head: AnswerHead): StreamEncoder {
 
   return {
     start: () => messageStart(head),
+    // The one event that names a model has left; `svc_fallback_used` at the end says the rest.
+    servedBy: () => {},
     heartbeat: () => PING,
     fail,
     push(event: GenerationEvent) {

@@ -241,26 +241,78 @@ describe.concurrent('who may answer', () => {
     expect(plain.headers.get('x-svc-model')).toBe('blind');
   });
 
-  test('after three questions nobody else is asked', async () => {
+  test('three upstreams of one model are tried, and no more', async () => {
     const { status, headers } = await generate(customer, 'chat', 'three-at-most');
     expect(status).toBe(503);
-    expect(await triesOf(headers)).toEqual([
-      ['three-at-most', 'mismatch'],
-      ['well', 'mismatch'],
-      ['well', 'mismatch'],
+    const tries = await triesOf(headers);
+    expect(tries.map((each) => JSON.stringify(each).includes('server_error'))).toEqual([
+      true,
+      true,
+      true,
     ]);
   });
 
-  test('once an answer has begun in silence, only its model may go on with it', async () => {
+  test('each fallback model is tried, however many models failed before it', async () => {
+    const { status, headers } = await generate(customer, 'chat', 'many-fallbacks');
+    expect([status, headers.get('x-svc-model')]).toEqual([200, 'spare']);
+    expect(await triesOf(headers)).toEqual([
+      ['many-fallbacks', 'mismatch'],
+      ['well', 'mismatch'],
+      ['well', 'mismatch'],
+      ['well', 'serves'],
+    ]);
+  });
+
+  test.each(['chat', 'messages'] as const)(
+    'each fallback model is tried, however many upstreams failed before it (%s)',
+    async (format) => {
+      const { status, headers } = await generate(customer, format, 'many-upstreams');
+      expect([status, headers.get('x-svc-model')]).toEqual([200, 'spare']);
+      expect((await triesOf(headers)).slice(3)).toEqual([
+        ['well', 'mismatch'],
+        ['well', 'serves'],
+      ]);
+    },
+  );
+
+  test('an answer that has begun in silence may come from another upstream', async () => {
     const served = await generateStream(customer, 'messages', 'silent');
-    expect([served.status, served.headers.get('x-svc-model')]).toEqual([200, 'silent']);
+    expect([served.status, served.headers.get('x-svc-model')]).toEqual([200, null]);
     expect(served.events.at(-1)?.event).toBe('message_stop');
     expect(await triesOf(served.headers)).toEqual([
       ['silent', 'timeout'],
       ['well', 'serves'],
     ]);
+  });
+
+  test.each(['chat', 'messages'] as const)(
+    'an answer that has begun in silence may come from a fallback model (%s)',
+    async (format) => {
+      const { status, headers, events } = await generateStream(customer, format, 'silent-fallback');
+      expect([status, headers.get('x-svc-model')]).toEqual([200, null]);
+      expect(JSON.stringify(events)).toContain('Hello.');
+      expect(await triesOf(headers)).toEqual([
+        ['silent-fallback', 'timeout'],
+        ['well', 'mismatch'],
+        ['well', 'serves'],
+      ]);
+      const sent = events.flatMap(({ json }) => (json === undefined ? [] : [json]));
+      if (format === 'messages') {
+        const delta = sent.find(({ type }) => type === 'message_delta');
+        expect(delta).toMatchObject({ usage: { svc_fallback_used: true } });
+        return;
+      }
+      expect(sent.at(-1)).toMatchObject({ model: 'spare', svc_fallback_used: true });
+      const models = sent.map((chunk) => chunk['model']);
+      const named = models.indexOf('spare');
+      expect(models.slice(0, named).every((model) => model === 'silent-fallback')).toBe(true);
+      expect(models.slice(named).every((model) => model === 'spare')).toBe(true);
+    },
+  );
+
+  test('an answer that has begun in silence and finds no upstream ends in an error event', async () => {
     const failed = await generateStream(customer, 'messages', 'silent-alone');
-    expect([failed.status, failed.headers.get('x-svc-model')]).toEqual([200, 'silent-alone']);
+    expect([failed.status, failed.headers.get('x-svc-model')]).toEqual([200, null]);
     expect(failed.events.at(-1)?.json?.['error']).toMatchObject({
       code: 'provider_unavailable',
       svc_tokens_debited: '0',

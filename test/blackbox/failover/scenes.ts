@@ -65,6 +65,14 @@ type Scene = {
   readonly model?: Json;
 };
 
+/** So many upstreams of one model, each of which fails. */
+function failingPlacements(count: number): Json[] {
+  return Array.from({ length: count }, (_, index) => ({
+    upstream: `failing-${index + 1}`,
+    model: 'status-500',
+  }));
+}
+
 const KEYS = { api_keys: ['key-one', 'key-two'] };
 const ONE_AT_A_TIME = { max_in_flight: 1, queue_seconds: 10 };
 
@@ -86,12 +94,21 @@ const SCENES: Readonly<Record<string, Scene>> = {
   'silent-alone': {
     does: 'stall-after-head',
     upstream: { first_content_seconds: 0.6 },
-    model: { fallbacks: ['spare'] },
+  },
+  'silent-fallback': {
+    does: 'stall-after-head',
+    upstream: { first_content_seconds: 0.6 },
+    model: { fallbacks: ['broken', 'spare'] },
   },
   'not-in-plan': { does: 'status-404', model: { fallbacks: ['exclusive'] } },
   'too-big': { does: 'status-404', model: { fallbacks: ['narrow', 'spare'] } },
   'with-image': { does: 'status-404', model: { fallbacks: ['blind', 'spare'] } },
-  'three-at-most': { does: 'status-404', model: { fallbacks: ['broken', 'broken-too', 'spare'] } },
+  'many-fallbacks': { does: 'status-404', model: { fallbacks: ['broken', 'broken-too', 'spare'] } },
+  'many-upstreams': {
+    does: 'status-500',
+    model: { served_by: failingPlacements(5), fallbacks: ['broken', 'spare'] },
+  },
+  'three-at-most': { does: 'status-500', model: { served_by: failingPlacements(5) } },
 };
 
 const SERVED_BY_OK = { served_by: [{ upstream: 'well', model: 'ok' }] };
@@ -117,6 +134,7 @@ export function catalogText(upstream: Upstream): string {
   return catalogOf({
     upstreams: [
       remote('well'),
+      ...failingPlacements(5).map(({ upstream: id }) => remote(String(id))),
       ...scenes.map(([id, scene]) => ({ ...remote(id), ...scene.upstream })),
     ],
     models: [
