@@ -3,12 +3,8 @@
 
 import { type Config, httpUrl } from '../config.ts';
 import type { Awaitable } from '../core/awaitable.ts';
-import {
-  type GatewayServer,
-  type Mount,
-  type ServerDependencies,
-  startConsole,
-} from '../http/server.ts';
+import type { Mount } from '../http/exchange.ts';
+import { type GatewayServer, type ServerDependencies, startConsole } from '../http/server.ts';
 import { CommandError } from './command.ts';
 
 export type Listeners = {

@@ -3,7 +3,7 @@
 
 import type { DashboardApp } from '../dashboard/rim/app.ts';
 import { securityHeaders } from '../dashboard/rim/respond.ts';
-import type { Mount } from '../http/server.ts';
+import type { Mount } from '../http/exchange.ts';
 
 const UNAVAILABLE = {
   error: {

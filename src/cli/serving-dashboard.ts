@@ -13,8 +13,7 @@ import type {
 import type { DashboardApp } from '../dashboard/rim/app.ts';
 import type { GuardDependencies } from '../dashboard/rim/guard.ts';
 import type { RouteStanding } from '../dashboard/rim/route.ts';
-import { type RuntimeServer, socketAddressOf } from '../http/exchange.ts';
-import type { Mount } from '../http/server.ts';
+import { type Mount, type RuntimeServer, socketAddressOf } from '../http/exchange.ts';
 import { clientAddress, type NetworkSet } from '../identity/address.ts';
 import type { SignedIn, SignedInCustomer, SignedInOperator } from '../identity/session.ts';
 import type { SignIn } from '../identity/sign-in/contract.ts';

@@ -5,6 +5,7 @@ import type { Config } from '../config.ts';
 import type { RandomBytes } from '../core/id.ts';
 import type { RequestSummary } from '../core/request-summary.ts';
 import type { HandlerDependencies, Load } from '../http/exchange.ts';
+import { createKnownHosts } from '../http/known-hosts.ts';
 import { createOperatorAccess } from '../http/operator-access.ts';
 import { createTallies } from '../http/tally.ts';
 import { createAccess, createPlaygroundAccess } from '../identity/access.ts';
@@ -68,6 +69,11 @@ export function createHandlers(options: {
       token: config.metricsToken,
       isPublished: config.baseUrl !== undefined || trustedProxies.contains('127.0.0.1'),
     }),
+    knownHosts: createKnownHosts([
+      config.host,
+      config.operatorHost,
+      ...(config.baseUrl === undefined ? [] : [new URL(config.baseUrl).hostname]),
+    ]),
     version: VERSION,
     ownLoad: () => ({
       requestsInFlight: pipeline.inFlight.count(),

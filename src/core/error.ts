@@ -141,6 +141,12 @@ export const ERRORS = {
     retry: 'never',
     text: 'The body must be plain JSON in UTF-8, sent as application/json and without a content-encoding.',
   },
+  misdirected_request: {
+    status: 421,
+    type: 'invalid_request_error',
+    retry: 'never',
+    text: 'On the machine of the gateway this is answered under its own names alone: localhost, 127.0.0.1, [::1], and the hosts of OPERATOR_HOST, HOST and BASE_URL. Ask under one of these.',
+  },
   rate_limit_exceeded: {
     status: 429,
     type: 'rate_limit_error',

@@ -13,6 +13,7 @@ import { clientAddress, type NetworkSet } from '../identity/address.ts';
 import type { KeyFacts } from '../identity/authenticate.ts';
 import type { LimitsLoad } from '../limits/load.ts';
 import type { ClientFormat } from '../wire/format.ts';
+import type { KnownHosts } from './known-hosts.ts';
 import type { ListDependencies } from './lists.ts';
 import type { OperatorAccess } from './operator-access.ts';
 import { respondError } from './respond.ts';
@@ -45,6 +46,7 @@ export type HandlerDependencies = {
   readonly isAway: (error: unknown) => boolean;
   readonly tallies: Tallies;
   readonly operatorAccess: OperatorAccess;
+  readonly knownHosts: KnownHosts;
   readonly metrics: () => Promise<{ readonly contentType: string; readonly text: string }>;
   readonly upstreams: () => readonly UpstreamState[];
   /** What is under way, in all threads of this process. */
@@ -64,6 +66,9 @@ export type RuntimeServer = {
   readonly requestIP: (request: Request) => { readonly address: string } | null;
   readonly timeout: (request: Request, seconds: number) => void;
 };
+
+/** Answers for itself whatever comes below a path. */
+export type Mount = (request: Request, server: RuntimeServer | null) => Promise<Response>;
 
 /** One request, as its handler sees it. */
 export type Exchange = {
@@ -172,6 +177,12 @@ export function refuse(
   });
   tally.answered(response.status, error instanceof GatewayError ? error.code : 'internal_error');
   return response;
+}
+
+/** The runtime leaves a Host out that it cannot read, or puts one in that no URL can have. */
+export function targetOf({ url }: Request): URL {
+  const path = /^(?:\w+:\/\/[^/]*)?(\/.*)/s.exec(url)?.[1] ?? '/';
+  return URL.parse(url) ?? new URL(`http://localhost${path}`);
 }
 
 /** Empty where the runtime does not know it. */

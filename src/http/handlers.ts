@@ -15,6 +15,7 @@ import {
   openExchange,
   type RuntimeServer,
   refuse,
+  targetOf,
 } from './exchange.ts';
 import type { ListDependencies } from './lists.ts';
 import { respondGenerated, respondJson } from './respond.ts';
@@ -98,7 +99,7 @@ export async function answerElsewhere(
   request: Request,
   server: RuntimeServer | null,
 ): Promise<Response> {
-  const path = pathOf(request.url);
+  const path = targetOf(request).pathname;
   const exchange = openExchange(dependencies, request, server, formatOfPath(path), 'elsewhere');
   if (isKeyManagement(path, request.method)) {
     try {
@@ -111,11 +112,6 @@ export async function answerElsewhere(
   const allow = allowedMethods(path);
   if (allow === undefined) return refuse(dependencies, exchange, nothingAt(path));
   return refuse(dependencies, exchange, new GatewayError('method_not_allowed'), allow);
-}
-
-/** A host that no URL can have comes here too; to throw would put the whole address into the log. */
-function pathOf(url: string): string {
-  return URL.parse(url)?.pathname ?? /^(?:\w+:\/\/[^/]*)?(\/[^?#]*)/.exec(url)?.[1] ?? '/';
 }
 
 /** Names the path: a base URL with /v1 twice, or without it, is seen at a glance then. */

@@ -6,6 +6,8 @@ import { createNetworkSet } from '../identity/address.ts';
 
 export type OperatorAccess = {
   readonly isOperator: (headers: Headers, socketAddress: string) => boolean;
+  /** Whether METRICS_TOKEN is set and was sent. */
+  readonly hasToken: (headers: Headers) => boolean;
   /** For whoever was refused: what to send, or to set. */
   readonly hint: string;
 };
@@ -39,15 +41,18 @@ export function createOperatorAccess(settings: {
         !isPublished &&
         loopback.contains(socketAddress) &&
         !PROXY_HEADERS.some((name) => headers.has(name)),
+      hasToken: () => false,
       hint: 'This is for the operator of the service. Set METRICS_TOKEN, and send it as "Authorization: Bearer <token>"; without it, only a direct request from the machine of a gateway that no proxy publishes is answered.',
     };
   }
   const expected = digest(token);
+  const hasToken = (headers: Headers): boolean => {
+    const sent = /^Bearer +(\S+)$/i.exec(headers.get('authorization') ?? '')?.[1];
+    return sent !== undefined && timingSafeEqual(digest(sent), expected);
+  };
   return {
-    isOperator(headers) {
-      const sent = /^Bearer +(\S+)$/i.exec(headers.get('authorization') ?? '')?.[1];
-      return sent !== undefined && timingSafeEqual(digest(sent), expected);
-    },
+    isOperator: hasToken,
+    hasToken,
     hint: 'This is for the operator of the service: send METRICS_TOKEN as "Authorization: Bearer <token>". An API key is not accepted here.',
   };
 }

@@ -6,6 +6,7 @@ import { upstreamCounts, upstreamRecords, upstreamWarnings } from '../core/readi
 import { chatFormat } from '../wire/chat/format.ts';
 import {
   type HandlerDependencies,
+  type Mount,
   openExchange,
   type RuntimeServer,
   refuse,
@@ -63,6 +64,23 @@ export async function answerMetrics(
   } catch (error) {
     return refused(error);
   }
+}
+
+/**
+ * Only under a name of ours: see `known-hosts.ts`. Who sends METRICS_TOKEN is no page of a stranger,
+ * whatever the name.
+ */
+export function underOwnName(dependencies: HandlerDependencies, answer: Mount): Mount {
+  const { knownHosts, operatorAccess } = dependencies;
+  return async (request, server) => {
+    const { headers } = request;
+    const address = socketAddressOf(request, server);
+    if (knownHosts.isKnown(headers.get('host'), address) || operatorAccess.hasToken(headers)) {
+      return answer(request, server);
+    }
+    const exchange = openExchange(dependencies, request, server, chatFormat, 'elsewhere');
+    return refuse(dependencies, exchange, new GatewayError('misdirected_request'));
+  };
 }
 
 function mayOperate(

@@ -6,19 +6,22 @@ import { type AnyElysia, Elysia } from 'elysia';
 import type { Route } from '../core/request-summary.ts';
 import { chatFormat } from '../wire/chat/format.ts';
 import { messagesFormat } from '../wire/messages/format.ts';
-import { type HandlerDependencies, openExchange, type RuntimeServer } from './exchange.ts';
+import {
+  type HandlerDependencies,
+  type Mount,
+  openExchange,
+  type RuntimeServer,
+  targetOf,
+} from './exchange.ts';
 import { answerCount, answerElsewhere, answerGeneration, answerList } from './handlers.ts';
 import { listKeys, listModels, showAccount, showModel } from './lists.ts';
-import { answerMetrics, answerReady } from './probes.ts';
+import { answerMetrics, answerReady, underOwnName } from './probes.ts';
 
 /** The server's own backstop; our own check of 2 MB comes first and answers in the envelope. */
 const RUNTIME_BODY_BYTES_MAX = 1_073_741_824;
 
 /** Seconds of silence before the runtime drops a connection that has not sent its request. */
 const IDLE_TIMEOUT_SECONDS = 60;
-
-/** An application below a path of its own, which answers for itself whatever comes. */
-export type Mount = (request: Request, server: RuntimeServer | null) => Promise<Response>;
 
 export type ServerDependencies = HandlerDependencies & {
   readonly version: string;
@@ -58,14 +61,16 @@ export function startConsole(
   address: Address,
 ): GatewayServer {
   const { version } = dependencies;
+  const pages = underOwnName(dependencies, console);
+  const { ready, metrics } = probesOf(dependencies);
   const app = new Elysia({ strictPath: true, handler: { standardHostname: false } })
     .onError(() => new Response(null, { status: 404 }))
     .get('/', () => new Response(null, { status: 302, headers: { location: '/operator' } }))
-    .all('/operator', ({ request, server }) => console(request, server), { parse: 'none' })
-    .all('/operator/*', ({ request, server }) => console(request, server), { parse: 'none' })
+    .all('/operator', ({ request, server }) => pages(request, server), { parse: 'none' })
+    .all('/operator/*', ({ request, server }) => pages(request, server), { parse: 'none' })
     .get('/healthz', () => Response.json({ status: 'ok', version }))
-    .get('/readyz', ({ request, server }) => answerReady(dependencies, request, server))
-    .get('/metrics', ({ request, server }) => answerMetrics(dependencies, request, server))
+    .get('/readyz', ({ request, server }) => ready(request, server))
+    .get('/metrics', ({ request, server }) => metrics(request, server))
     .all('/*', () => new Response(null, { status: 404 }), { parse: 'none' });
   return listening(app, address);
 }
@@ -89,10 +94,19 @@ function listening(app: AnyElysia, { isShared = false, ...address }: Address): G
   };
 }
 
-function createApp(dependencies: ServerDependencies) {
-  const { version, dashboard, mainThread } = dependencies;
+function probesOf(dependencies: ServerDependencies): Record<'ready' | 'metrics', Mount> {
+  const { mainThread } = dependencies;
   const ready: Mount = mainThread ?? ((...asked) => answerReady(dependencies, ...asked));
   const metrics: Mount = mainThread ?? ((...asked) => answerMetrics(dependencies, ...asked));
+  return {
+    ready: underOwnName(dependencies, ready),
+    metrics: underOwnName(dependencies, metrics),
+  };
+}
+
+function createApp(dependencies: ServerDependencies) {
+  const { version, dashboard } = dependencies;
+  const { ready, metrics } = probesOf(dependencies);
   const openChat = (request: Request, server: RuntimeServer | null, route: Route) =>
     openExchange(dependencies, request, server, chatFormat, route);
   const openMessages = (request: Request, server: RuntimeServer | null, route: Route) =>
@@ -154,7 +168,7 @@ function createApp(dependencies: ServerDependencies) {
 /** What the main thread answers for its server threads, whose routes have let it through. */
 export function createMainThread(dependencies: ServerDependencies): Mount {
   return (request, server) => {
-    const { pathname } = new URL(request.url);
+    const { pathname } = targetOf(request);
     if (pathname === '/readyz') return answerReady(dependencies, request, server);
     if (pathname === '/metrics') return answerMetrics(dependencies, request, server);
     return dependencies.dashboard(request, server);

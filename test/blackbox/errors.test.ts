@@ -196,6 +196,12 @@ const PROVOCATIONS: Readonly<
   unsupported_media_type: async (format) => ({
     answer: await ask(format, { caller: customer, headers: { 'content-encoding': 'gzip' } }),
   }),
+  misdirected_request: async (format) => ({
+    answer: await ask(format, {
+      ...{ caller: customer, method: 'GET', path: '/readyz' },
+      headers: { host: 'rebind.evil.example' },
+    }),
+  }),
   rate_limit_exceeded: async (format) => {
     const caller = await newAccount('one-request');
     expect((await ask(format, { caller })).status).toBe(200);
@@ -246,7 +252,11 @@ const PROVOCATIONS: Readonly<
 };
 
 /** Refusals of paths that belong to no format. */
-const CHAT_ALONE: ReadonlySet<string> = new Set(['session_required', 'operator_only']);
+const CHAT_ALONE: ReadonlySet<string> = new Set([
+  'session_required',
+  'operator_only',
+  'misdirected_request',
+]);
 
 const CODES = Object.keys(PROVOCATIONS) as (keyof typeof PROVOCATIONS)[];
 const CASES = CODES.flatMap((code) => FORMATS.map((format) => [code, format] as const));

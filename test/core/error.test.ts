@@ -33,6 +33,7 @@ const EXPECTED: Readonly<Record<ErrorCode, Expected>> = {
   operator_only: [403, 'permission_error', 'permission_error', true],
   not_found: [404, 'not_found_error', 'not_found_error', false],
   method_not_allowed: [405, 'invalid_request_error', 'invalid_request_error', false],
+  misdirected_request: [421, 'invalid_request_error', 'invalid_request_error', false],
   unsupported_media_type: [415, 'invalid_request_error', 'invalid_request_error', false],
   internal_error: [500, 'api_error', 'api_error', false],
 };

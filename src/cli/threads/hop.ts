@@ -6,8 +6,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { InFlight } from '../../generate/in-flight.ts';
-import { socketAddressOf } from '../../http/exchange.ts';
-import type { Mount } from '../../http/server.ts';
+import { type Mount, socketAddressOf, targetOf } from '../../http/exchange.ts';
 
 const CLIENT_HEADER = 'x-tollgate-client';
 
@@ -57,7 +56,8 @@ export function createHop(path: string, work: Pick<InFlight, 'enter'>): Mount {
     const leave = work.enter(`hop ${count}`, () => undefined);
     request.signal.addEventListener('abort', leave);
     server?.timeout(request, 0);
-    const { pathname, search, host } = new URL(request.url);
+    // A host that no URL can have is left out of it; its header goes along.
+    const { pathname, search, host } = targetOf(request);
     const headers = new Headers(request.headers);
     for (const name of HOP_BY_HOP) headers.delete(name);
     headers.set(CLIENT_HEADER, socketAddressOf(request, server));
