@@ -3,7 +3,7 @@
 // their bytes and integers have 64 bits, as in SQLite; a table whose rows are told apart by when they
 // were added gets the row number that SQLite has of itself. A test finds a table that is missing.
 
-import { is, sql } from 'drizzle-orm';
+import { is, SQL, sql } from 'drizzle-orm';
 import {
   type AnyPgColumn,
   type AnyPgTable,
@@ -98,6 +98,7 @@ function columnOf(column: AnySQLiteColumn) {
   const required = notNull ? plain.notNull() : plain;
   // What rows of earlier versions have in a column that they lacked.
   if (typeof column.default === 'string') required.default(sql`${sql.raw(`'${column.default}'`)}`);
+  else if (is(column.default, SQL)) required.default(column.default);
   else if (column.hasDefault) throw new TypeError(`A default of ${name} has to be written here.`);
   if (column.isUnique) throw new TypeError(`${name} needs an index that has a name.`);
   return primary ? required.primaryKey() : required;

@@ -36,7 +36,7 @@ export function createBooks(database: Database): Books {
       return (await openHolds.get()) ?? { count: 0, amount: 0 };
     },
     async openBalance(tx, accountId) {
-      await tx.insert(balances).values({ accountId, posted: 0n, held: 0n }).run();
+      await tx.insert(balances).values({ accountId, posted: 0n, held: 0n, unpaid: 0n }).run();
     },
     explain: (requestId) => explain(database, requestId),
     audit: () => audit(database),

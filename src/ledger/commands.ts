@@ -181,6 +181,7 @@ function newHold(command: HoldCommand): Hold {
     model: command.model,
     priceVersion: command.price.version,
     amount: command.amount,
+    worst: command.amount,
     promptTokens: command.promptTokens,
     outputBound: command.outputBound,
     phase: 'held',

@@ -4,6 +4,7 @@
 import postgresInitial from '../../drizzle/postgres/0000_initial.sql' with { type: 'text' };
 import postgresAppendOnly from '../../drizzle/postgres/0001_append_only.sql' with { type: 'text' };
 import postgresNodes from '../../drizzle/postgres/0002_nodes.sql' with { type: 'text' };
+import postgresWorstCase from '../../drizzle/postgres/0003_worst_case.sql' with { type: 'text' };
 import initial from '../../drizzle/sqlite/0000_initial.sql' with { type: 'text' };
 import appendOnly from '../../drizzle/sqlite/0001_append_only.sql' with { type: 'text' };
 import fewerIndexes from '../../drizzle/sqlite/0002_fewer_indexes.sql' with { type: 'text' };
@@ -20,6 +21,7 @@ import portableMovements from '../../drizzle/sqlite/0012_portable_movements.sql'
   type: 'text',
 };
 import nodes from '../../drizzle/sqlite/0013_nodes.sql' with { type: 'text' };
+import worstCase from '../../drizzle/sqlite/0014_worst_case.sql' with { type: 'text' };
 import type { Dialect } from './contract.ts';
 
 export type Migration = {
@@ -44,12 +46,14 @@ const SQLITE: readonly Migration[] = [
   { tag: '0011_usage_days', when: 1795296149509, sql: usageDays },
   { tag: '0012_portable_movements', when: 1795304694470, sql: portableMovements },
   { tag: '0013_nodes', when: 1795304949242, sql: nodes },
+  { tag: '0014_worst_case', when: 1795357190424, sql: worstCase },
 ];
 
 const POSTGRES: readonly Migration[] = [
   { tag: '0000_initial', when: 1795304693731, sql: postgresInitial },
   { tag: '0001_append_only', when: 1795304694098, sql: postgresAppendOnly },
   { tag: '0002_nodes', when: 1795304949676, sql: postgresNodes },
+  { tag: '0003_worst_case', when: 1795357191080, sql: postgresWorstCase },
 ];
 
 export const MIGRATIONS: Readonly<Record<Dialect, readonly Migration[]>> = {

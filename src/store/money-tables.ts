@@ -28,6 +28,8 @@ export const balances = sqliteTable(
       .references(() => accounts.id),
     posted: amount().notNull(),
     held: amount().notNull(),
+    /** Charges that the account could not pay, less what it was credited since. */
+    unpaid: amount().notNull().default(sql`0`),
   },
   (table) => [
     check('balances_posted', sql`${table.posted} between 0 and ${LARGEST}`),
@@ -57,6 +59,8 @@ export const holds = sqliteTable(
     priceVersion: text('price_version').notNull(),
     /** All that is reserved now: the first slice and every one that was bought since. */
     amount: amount().notNull(),
+    /** What it may be charged in the worst case; `amount` where that is more. */
+    worst: amount().notNull().default(sql`0`),
     promptTokens: count('prompt_tokens').notNull(),
     outputBound: count('output_bound').notNull(),
     phase: text().$type<HoldPhase>().notNull(),

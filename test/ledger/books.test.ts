@@ -51,6 +51,7 @@ describe('the story of a request', () => {
       model: 'swift-1',
       priceVersion: PRICE.version,
       amount: 30n,
+      worst: 30n,
       promptTokens: 100,
       outputBound: 8_192,
       phase: 'held' as const,
@@ -190,8 +191,8 @@ describe('the tables refuse', () => {
       'UPDATE balances SET posted = 9223372036854775807 + 1',
       'balances_posted|does not fit',
     ],
-    ['a balance without an account', "INSERT INTO balances VALUES ('eve', 0, 0)", 'FOREIGN KEY'],
-    ['a second balance', "INSERT INTO balances VALUES ('ada', 0, 0)", 'UNIQUE'],
+    ['a balance without an account', "INSERT INTO balances VALUES ('eve', 0, 0, 0)", 'FOREIGN KEY'],
+    ['a second balance', "INSERT INTO balances VALUES ('ada', 0, 0, 0)", 'UNIQUE'],
     [
       'a hold above the largest',
       "UPDATE holds SET amount = 1000000000000000001 WHERE request_id = 'r1'",

@@ -85,6 +85,7 @@ function storyOf(attempts: unknown): RequestStory {
       model: 'swift-1',
       priceVersion: 'price_a',
       amount: 20_000_000n,
+      worst: 20_000_000n,
       promptTokens: 20,
       outputBound: 10,
       phase: 'settled',

@@ -29,6 +29,7 @@ export const HOLD: RequestStory['hold'] = {
   model: 'swift-1',
   priceVersion: PRICE.version,
   amount: FIRST,
+  worst: FIRST,
   promptTokens: 10,
   outputBound: 32_000,
   phase: 'held',

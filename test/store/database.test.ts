@@ -105,7 +105,12 @@ describe('values', () => {
       emailVerified: true,
       createdAt: 1_795_248_274_894,
     };
-    const balance = { accountId: 'acct_1', posted: 2n ** 53n + 1n, held: 10n ** 15n + 1n };
+    const balance = {
+      accountId: 'acct_1',
+      posted: 2n ** 53n + 1n,
+      held: 10n ** 15n + 1n,
+      unpaid: 0n,
+    };
     await database.db.insert(accounts).values(account).run();
     await database.db.insert(balances).values(balance).run();
     expect(await database.db.select().from(accounts).all()).toEqual([account]);

@@ -91,7 +91,7 @@ describe('migrate', () => {
   test('refuses a migration that breaks references, and undoes it', async () => {
     const database = emptyDatabase();
     await migrate(database);
-    const orphan = { ...LATER, sql: "INSERT INTO balances VALUES ('acct_none', 0, 0)" };
+    const orphan = { ...LATER, sql: "INSERT INTO balances VALUES ('acct_none', 0, 0, 0)" };
     await expect(migrate(database, [...MIGRATIONS.sqlite, orphan])).rejects.toThrow(
       '1 rows that refer to missing',
     );

@@ -172,7 +172,7 @@ test.each(['transaction', 'quickly'] as const)(
     const failing = database[way](async () => {
       await add('never');
       connection.run('PRAGMA defer_foreign_keys = ON');
-      connection.run("INSERT INTO balances VALUES ('acct_none', 0, 0)");
+      connection.run("INSERT INTO balances VALUES ('acct_none', 0, 0, 0)");
     });
     const after = add('after');
     await expect(failing).rejects.toThrow('FOREIGN KEY constraint failed');
