@@ -135,7 +135,7 @@ test.each(CASES)(
       const lie = JSON.stringify(LIES[index]);
       if (story === undefined) throw new Error(`${requestId} is not in the books`);
       const booked = (story['booked'] as Json | null)?.['debited'];
-      expect([lie, debited ?? '0']).toEqual([lie, booked ?? '0']);
+      expect([lie, debited ?? '0']).toEqual([lie, String(booked ?? '0')]);
       const usage = story['usage'] as Json;
       expect([lie, (story['request'] as Json)['outcome']]).toEqual([lie, 'completed']);
       // The whole prompt and what was delivered, at 1 and 2 service tokens a token.
