@@ -24,6 +24,8 @@ describeInBrowser('the export', ({ visit }) => {
       '+1',
       '-1',
       '@SUM(A1)',
+      "x;=1+cmd|'/C calc'!A0",
+      'x,＝1',
       'plain, "quoted"',
     ];
     for (const user of users) {
@@ -56,10 +58,10 @@ describeInBrowser('the export', ({ visit }) => {
     expect(exported.sort()).toEqual(entries.sort());
     expect(lines).toHaveLength(users.length);
     const cells = lines.flat();
-    expect(cells.filter((cell) => /^[=+\-@\t\r]/.test(cell))).toEqual([]);
+    expect(cells.filter((cell) => /(^|[;,\t])[=+\-@\t\r＝]/.test(cell))).toEqual([]);
     expect(
       column('end_user')
-        .map((cell) => cell.replace(/^'/, ''))
+        .map((cell) => cell.replace(/(^|[;,])'/g, '$1'))
         .sort(),
     ).toEqual([...users].sort());
     await expectClean(visitor);

@@ -37,7 +37,7 @@ export const CSV_TYPE = 'text/csv; charset=utf-8; header=present';
 
 /** The file in pieces: its header, then a page of rows at a time. */
 export async function* csvPages(read: ReadRequests): AsyncGenerator<string, void, undefined> {
-  yield `${COLUMNS.map(([name]) => name).join(',')}\r\n`;
+  yield `${COLUMNS.map(([name]) => csvCell(name)).join(',')}\r\n`;
   let after: RequestPlace | undefined;
   do {
     const { rows, next } = await read(PAGE_ROWS, after);
@@ -51,11 +51,18 @@ function line(row: ListedRequest): string {
 }
 
 /**
- * A cell of a spreadsheet. Text that a spreadsheet would take for a formula gets an apostrophe in
- * front, which it shows as text; numbers are ours and stay numbers.
+ * Where a spreadsheet may begin a formula: at the start of a cell, or behind what it takes for a
+ * separator. One whose list separator is `;` looks for it inside our quotes too, because to it the
+ * cell began at another place.
+ */
+const FORMULA_STARTS =
+  /(?<=^|[;,|\t\r\n\v\f\u0085\u2028\u2029])(?=[\s"]*[=+\-@＝＋－＠])|^(?=[\t\r\n])/g;
+
+/**
+ * A cell of a spreadsheet. All text is quoted, and an apostrophe, which makes it text, stands before
+ * what would be a formula. Numbers stay numbers.
  */
 export function csvCell(value: string | number | boolean): string {
   if (typeof value !== 'string') return String(value);
-  const plain = /^[=+\-@\t\r\n＝＋－＠]/.test(value) ? `'${value}` : value;
-  return /[",\r\n]/.test(plain) ? `"${plain.replaceAll('"', '""')}"` : plain;
+  return `"${value.replace(FORMULA_STARTS, "'").replaceAll('"', '""')}"`;
 }

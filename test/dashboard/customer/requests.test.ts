@@ -153,10 +153,10 @@ describe('the file', () => {
       'attachment; filename="requests-2026-11-21.csv"',
     );
     const [header, ...lines] = (await response.text()).split('\r\n');
-    expect(header?.split(',').slice(0, 3)).toEqual(['request_id', 'started_at', 'ended_at']);
+    expect(header?.split(',').slice(0, 3)).toEqual(['"request_id"', '"started_at"', '"ended_at"']);
     expect(lines).toEqual([
-      'req_Old0000002,2026-10-05T00:00:00.001Z,2026-10-05T00:00:01.001Z,key_1,chat,true,swift-1,,gateway_failed,100,40,0,20,5,reported,0,0,0,',
-      "req_Old0000001,2026-10-05T00:00:00.000Z,2026-10-05T00:00:01.000Z,key_1,chat,true,swift-1,swift-1,completed,100,40,0,20,5,reported,0.00001,0.00001,0,'=1+1",
+      '"req_Old0000002","2026-10-05T00:00:00.001Z","2026-10-05T00:00:01.001Z","key_1","chat",true,"swift-1","","gateway_failed",100,40,0,20,5,"reported","0","0","0",""',
+      `"req_Old0000001","2026-10-05T00:00:00.000Z","2026-10-05T00:00:01.000Z","key_1","chat",true,"swift-1","swift-1","completed",100,40,0,20,5,"reported","0.00001","0.00001","0","'=1+1"`,
       '',
     ]);
   });
@@ -218,22 +218,45 @@ describe('the file', () => {
     await waitUntil(() => ended);
   });
 
-  test('cells are read back as they were, and none begins like a formula', () => {
+  const SIGNS = ['=', '+', '-', '@', '＝', '＋', '－', '＠'];
+  const SEPARATORS = [';', ',', '|', '\t', '\n', '\r'];
+
+  test('text without a formula is quoted and read back as it was', () => {
+    const texts = fc
+      .string({ unit: 'grapheme' })
+      .filter((text) => !/[=+\-@＝＋－＠\t\r\n]/.test(text));
     fc.assert(
-      fc.property(
-        fc.string({ unit: 'grapheme' }),
-        fc.constantFrom('', '=', '+', '-', '@', '\t', '\r', '\n', '＝', '＋', '－', '＠'),
-        (text, sign) => {
-          const value = sign + text;
-          const cell = csvCell(value);
-          const quoted = cell.startsWith('"');
-          const inner = quoted ? cell.slice(1, -1).replaceAll('""', '"') : cell;
-          expect(quoted).toBe(/[",\r\n]/.test(inner));
-          expect(inner).not.toMatch(/^[=+\-@\t\r\n＝＋－＠]/);
-          expect(inner).toBe(/^[=+\-@\t\r\n＝＋－＠]/.test(value) ? `'${value}` : value);
-        },
-      ),
+      fc.property(texts, (text) => {
+        const cell = csvCell(text);
+        expect([cell[0], cell.at(-1)]).toEqual(['"', '"']);
+        expect(cell.slice(1, -1).replaceAll('""', '"')).toBe(text);
+      }),
     );
     expect([csvCell(-5), csvCell(true)]).toEqual(['-5', 'true']);
+  });
+
+  test('no separator makes a cell that begins like a formula (B-184)', () => {
+    const pieces = [...SIGNS, ...SEPARATORS, '"', "'", ' ', 'x', '1'];
+    const texts = fc.array(fc.constantFrom(...pieces), { maxLength: 12 });
+    fc.assert(
+      fc.property(texts, fc.constantFrom(...SEPARATORS), (text, separator) => {
+        const line = `${csvCell('req_1')},${csvCell(text.join(''))}`;
+        for (const cell of line.split(separator)) {
+          expect(cell.replaceAll(/["\s]/g, '')).not.toMatch(/^[=+\-@＝＋－＠]/);
+        }
+      }),
+      { numRuns: 2_000 },
+    );
+  });
+
+  test.each([
+    ["x;=1+cmd|'/C calc'!A0", `"x;'=1+cmd|'/C calc'!A0"`],
+    ['x\t@SUM(A1)', `"x\t'@SUM(A1)"`],
+    ['x\n ＝1', `"x\n' ＝1"`],
+    ['\t=1', `"'\t'=1"`],
+    ['x;"=1"', `"x;'""=1"""`],
+    ['a-b=c', '"a-b=c"'],
+  ])('%j', (value, cell) => {
+    expect(csvCell(value)).toBe(cell);
   });
 });
