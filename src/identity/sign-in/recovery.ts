@@ -66,6 +66,7 @@ export function createRecovery<Who extends SignedIn>(
         await tokens.removeFor(realm, token.email, ['reset', 'operator', 'sign-up']);
         await settle(token, hash, address);
       });
+      await throttle.know({ realm, name: token.email, address });
     },
   };
 }

@@ -72,7 +72,7 @@ export function createSignUp(
       await entry.succeeded();
       if (mode === 'closed' || (mode === 'invite' && invite === null))
         await requireOpen(email, undefined);
-      return database.transaction(async (): Promise<SignInOutcome> => {
+      const outcome = await database.transaction(async (): Promise<SignInOutcome> => {
         // It may have been taken while the password was looked at.
         await tokens.take(token);
         if ((await users.find(realm, email)) !== undefined) throw taken();
@@ -88,6 +88,8 @@ export function createSignUp(
         await audit(user, 'user.signed_in', actor, { with: 'sign-up' });
         return { status: 'signed_in', cookies: [await sessions.start(user.id, visit)] };
       });
+      await throttle.know({ realm, name: email, address });
+      return outcome;
     },
   };
 }

@@ -10,7 +10,7 @@
 // Each realm has its own: behind a proxy that is not trusted all customers are one network, and what
 // they fail at must not keep an operator of the same machine out.
 // Nobody can be locked out for good: a stranger who keeps failing slows the owner by 60 s at most,
-// and not at all on a network that the owner has signed in from within 90 days. Names that nobody
+// and not at all on a network where the owner has signed in, signed up or set a password within 90 days. Names that nobody
 // has are counted like all others.
 
 import { eq, lt } from 'drizzle-orm';
@@ -124,7 +124,7 @@ export function createThrottle(dependencies: {
       const here = digestOf(`here ${who} ${network}`);
       const anywhere = digestOf(`name ${who}`);
       const from = digestOf(`network ${realm} ${network}`);
-      const known = digestOf(`known ${who} ${network}`);
+      const known = knownName(attempt);
       await database.quickly(async () => {
         const now = clock();
         const isKnown = (await read(known, now)) !== undefined;
@@ -152,6 +152,15 @@ export function createThrottle(dependencies: {
             await write(known, 0, 0, now + KNOWN_MS);
           }),
       };
+    },
+
+    /**
+     * The owner of the address has been on this network, and proved it by a mailed link: strangers
+     * delay no password of theirs from there.
+     */
+    async know(owner: Omit<Attempt, 'kind'>): Promise<void> {
+      const known = knownName({ ...owner, kind: 'password' });
+      await database.quickly(() => write(known, 0, 0, clock() + KNOWN_MS));
     },
 
     /** Counts something that costs us work, such as a mail that is asked for. Throws as `enter`. */
@@ -186,6 +195,10 @@ export function createThrottle(dependencies: {
       await db.delete(attempts).where(lt(attempts.endsAt, clock())).run();
     },
   };
+}
+
+function knownName({ realm, kind, name, address }: Attempt): string {
+  return digestOf(`known ${realm} ${kind} ${name} ${networkGroup(address)}`);
 }
 
 function refuse(nextAt: number, now: number): void {
