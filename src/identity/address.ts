@@ -49,9 +49,13 @@ function readNetwork(text: string): Network | undefined {
 
 function readAddress(text: string): Address | undefined {
   if (text.length > SPELLING_LENGTH_MAX) return undefined;
-  const written = text.trim().replace(/^\[(.*)\]$/, '$1');
+  // A zone names a link of the machine that wrote it, and no other address.
+  const written = text
+    .trim()
+    .replace(/^\[(.*)\]$/, '$1')
+    .replace(/%.*$/s, '');
   if (isIPv4(written)) return { bits: 32, value: joined(written.split('.').map(Number), 8n) };
-  const groups = readIpv6(written.replace(/%.*$/, ''));
+  const groups = readIpv6(written);
   if (groups === undefined) return undefined;
   const value = joined(groups, 16n);
   if (value >> 32n === 0xffffn) return { bits: 32, value: value & 0xffff_ffffn };
@@ -132,10 +136,14 @@ export function createNetworkSet(networks: readonly string[]): NetworkSet {
 /** More proxies than stand in a row anywhere; a header may hold thousands of hops. */
 const HOPS_MAX = 32;
 
+/** Where a trusted proxy has written something else than an address. It is in no network. */
+export const UNKNOWN_ADDRESS = 'unknown';
+
 /**
  * The address that a request came from. `x-forwarded-for` counts only when the peer is a trusted
- * proxy; then it is the right-most hop that is not one. A hop that cannot be read ends the walk:
- * what lies beyond it may be invented. No other header is looked at.
+ * proxy; then it is the right-most hop that is not one. A hop that cannot be read is an unknown
+ * client: the proxy is not the client, and what lies beyond that hop may be invented. Empty hops
+ * are none (RFC 9110, 5.6.1). No other header is looked at.
  */
 export function clientAddress(
   socketAddress: string,
@@ -147,14 +155,16 @@ export function clientAddress(
   let end = xForwardedFor.length;
   for (let hops = 0; hops < HOPS_MAX && end >= 0 && trusted.contains(address); hops += 1) {
     const comma = end === 0 ? -1 : xForwardedFor.lastIndexOf(',', end - 1);
-    const hop = normaliseAddress(withoutPort(xForwardedFor.slice(comma + 1, end)));
-    if (hop === undefined) return address;
-    address = hop;
+    const hop = xForwardedFor.slice(comma + 1, end).trim();
     end = comma;
+    if (hop === '') continue;
+    const client = normaliseAddress(withoutPort(hop));
+    if (client === undefined) return UNKNOWN_ADDRESS;
+    address = client;
   }
   return address;
 }
 
 function withoutPort(hop: string): string {
-  return hop.trim().replace(/^(\d+\.\d+\.\d+\.\d+|\[[^\]]*\]):\d{1,5}$/, '$1');
+  return hop.replace(/^(\d+\.\d+\.\d+\.\d+|\[[^\]]*\]):\d{1,5}$/, '$1');
 }

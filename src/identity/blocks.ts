@@ -6,7 +6,7 @@ import { createId, type RandomBytes } from '../core/id.ts';
 import type { Blocklist } from '../core/operator.ts';
 import type { Database } from '../store/database.ts';
 import { type BlockKind, blocks } from '../store/tables.ts';
-import { createNetworkSet, normaliseNetwork } from './address.ts';
+import { createNetworkSet, normaliseNetwork, UNKNOWN_ADDRESS } from './address.ts';
 import { type Actor, writeAuditEvent } from './audit.ts';
 import { IdentityError } from './error.ts';
 
@@ -32,7 +32,8 @@ export async function readBlocklist(
     accountBlocked: (accountId) => accounts.has(accountId),
     keyBlocked: (keyId) => keys.has(keyId),
     blocksNetworks: networks.length > 0,
-    addressBlocked: networkSet.contains,
+    // An unknown address may be in a blocked network, so a block refuses it as well.
+    addressBlocked: (address) => address === UNKNOWN_ADDRESS || networkSet.contains(address),
   };
   const changesAt = rows.reduce((at, row) => Math.min(at, row.expiresAt ?? Infinity), Infinity);
   return { blocklist: Object.freeze(blocklist), changesAt };

@@ -112,6 +112,10 @@ test.each([
   ['::ffff:198.51.100.0/120', '::ffff:198.51.100.7', '198.51.101.7'],
   ['2001:DB8:7::/48', '[2001:db8:7:ffff::1%eth0]:443', '2001:db8:8::1'],
   ['192.0.2.1', '10.1.1.1, 192.0.2.1:80, 10.9.9.9', '192.0.2.1, 192.0.2.2'],
+  ['192.0.2.3%eth0', '192.0.2.3%eth0', '192.0.2.4%eth0'],
+  ['fe80::1%eth0', '[fe80::1%25wlan0]:443', 'fe80::2%eth0'],
+  ['192.0.2.5', '192.0.2.6, not-an-address', 'not-an-address, 192.0.2.6'],
+  ['192.0.2.7', '192.0.2.8, unknown, 10.9.9.9', '192.0.2.8, , 10.9.9.9'],
 ])('a block of the network %s', async (network, inside, outside) => {
   const account = await newAccount();
   await answers(account, 'ok', { from: inside });

@@ -20,6 +20,9 @@ test.each([
   ['203.0.113.7:443', undefined],
   ['203.0.113', undefined],
   ['unknown', undefined],
+  ['203.0.113.7%eth0', '203.0.113.7'],
+  ['[203.0.113.7%25eth0]', '203.0.113.7'],
+  ['%eth0', undefined],
   ['', undefined],
 ])('the address %p is %p', (text, expected) => {
   expect(normaliseAddress(text)).toBe(expected);
@@ -67,9 +70,13 @@ describe('the client address', () => {
     ['a hop with a port', '10.0.0.1', '198.51.100.1:5123', '198.51.100.1'],
     ['an IPv6 hop with a port', '10.0.0.1', '[2001:db8::1]:5123', '2001:db8::1'],
     ['a hop with a zone id', '10.0.0.1', 'fe80::1%eth0', 'fe80::1'],
-    ['junk at the right', '10.0.0.1', '198.51.100.1, junk', '10.0.0.1'],
-    ['octal at the right', '10.0.0.1', '0306.51.100.1', '10.0.0.1'],
-    ['an empty header', '10.0.0.1', '', '10.0.0.1'],
+    ['an IPv4 hop with a zone id', '10.0.0.1', '198.51.100.1%eth0', '198.51.100.1'],
+    ['a hop with a zone id and a port', '10.0.0.1', '[fe80::1%25eth0]:5123', 'fe80::1'],
+    ['junk at the right', '10.0.0.1', '198.51.100.1, junk', 'unknown'],
+    ['junk behind a trusted hop', '10.0.0.1', '198.51.100.1, junk, 10.0.0.2', 'unknown'],
+    ['octal at the right', '10.0.0.1', '0306.51.100.1', 'unknown'],
+    ['an empty header', '10.0.0.1', ' ', '10.0.0.1'],
+    ['an empty hop at the right', '10.0.0.1', '1.1.1.1, 198.51.100.1, ', '198.51.100.1'],
   ])('%s', (_name, socket, header, expected) => {
     expect(clientAddress(socket, header, trusted)).toBe(expected);
   });

@@ -37,7 +37,7 @@ type Network = { readonly bits: Bits; readonly prefix: number };
 function written(of: Bits, spelling = 0): string {
   if (of.length === 32) {
     const text = groups(of, 8).join('.');
-    return spelling === 1 ? `::ffff:${text}` : spelling === 2 ? ` ${text} ` : text;
+    return spelling === 1 ? `::ffff:${text}` : spelling === 2 ? ` ${text}%eth0 ` : text;
   }
   const hex = groups(of, 16).map((group) => group.toString(16));
   if (spelling === 1) return `[${hex.map((group) => group.padStart(4, '0')).join(':')}]`;
@@ -120,12 +120,13 @@ function walk(socket: string, hops: readonly string[], trusted: (address: string
   let at = normaliseAddress(socket) ?? socket;
   for (const hop of hops.toReversed().slice(0, 32)) {
     if (!trusted(at)) return at;
+    if (hop.trim() === '') continue;
     const bare = hop
       .trim()
       .replace(/^(\d+\.\d+\.\d+\.\d+):\d{1,5}$/, '$1')
       .replace(/^(\[.*\]):\d{1,5}$/, '$1');
     const next = normaliseAddress(bare);
-    if (next === undefined) return at;
+    if (next === undefined) return 'unknown';
     at = next;
   }
   return at;
@@ -158,7 +159,7 @@ test('a header with thousands of hops takes no longer than one with a few', () =
   for (let round = 0; round < 100; round += 1) {
     expect(clientAddress('10.0.0.1', trusted, set)).toBe('10.0.0.1');
     expect(clientAddress('10.0.0.1', empty, set)).toBe('10.0.0.1');
-    expect(clientAddress('10.0.0.1', long, set)).toBe('10.0.0.9');
+    expect(clientAddress('10.0.0.1', long, set)).toBe('unknown');
   }
   expect(performance.now() - start).toBeLessThan(1_000);
 });
