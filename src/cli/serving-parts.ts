@@ -30,7 +30,7 @@ export async function createServingParts(context: Context, config: ServingConfig
   const { clock, monotonic, observation, reasoningSecret } = base;
   const { log, alert } = observation;
   const stage: ServingStage = { listeners: undefined, isLeaving: false, isDraining: false };
-  const tokenizer = await loadTokenizer();
+  const tokenizer = await loadTokenizer(monotonic);
   const onTakenUp = (): void => workers.takeUp();
   const domains = await openServingDomains({ ...base, context, onTakenUp });
   const { store } = domains;

@@ -4,8 +4,8 @@
 
 import type { GenerationRequest, Turn } from './generation.ts';
 
-/** Counts one text. Deterministic: the same text always has the same count. */
-export type CountText = (text: string) => number | Promise<number>;
+/** Counts all texts of one request. Deterministic: the same text always has the same count. */
+export type CountTexts = (texts: readonly string[]) => number | Promise<number>;
 
 const TOKENS_PER_REQUEST = 3;
 const TOKENS_PER_TURN = 4;
@@ -14,33 +14,29 @@ const TOKENS_PER_TOOL_CALL = 6;
 /** What a picture costs at most models, whatever its size: it is never decoded here. */
 export const TOKENS_PER_IMAGE = 1_024;
 
-/** The estimated prompt tokens of a request: every text part, and fixed costs for the frame. */
+/**
+ * Ids up to this length cost nothing: most servers leave them out of the prompt, and no vendor's own
+ * are longer. Some templates write them, and then a longer one would be text that is not counted.
+ */
+const FREE_ID_LENGTH = 64;
+
+/** The estimated prompt tokens of a request: every text, every image, and the frame around them. */
 export async function estimatePrompt(
-  request: Pick<GenerationRequest, 'system' | 'turns' | 'tools'>,
-  countText: CountText,
+  { system, turns, tools }: Pick<GenerationRequest, 'system' | 'turns' | 'tools'>,
+  countTexts: CountTexts,
 ): Promise<number> {
   let tokens = TOKENS_PER_REQUEST;
-  const add = async (text: string): Promise<void> => {
-    if (text === '') return;
-    const count = countText(text);
-    tokens += typeof count === 'number' ? count : await count;
-  };
-  if (request.system !== '') {
-    tokens += TOKENS_PER_TURN;
-    await add(request.system);
+  const texts = [system];
+  if (system !== '') tokens += TOKENS_PER_TURN;
+  for (const turn of turns) {
+    tokens += TOKENS_PER_TURN + fixedTokens(turn);
+    for (const text of turnTexts(turn)) texts.push(text);
   }
-  for (const turn of request.turns) {
-    tokens += TOKENS_PER_TURN;
-    tokens += fixedTokens(turn);
-    for (const text of turnTexts(turn)) await add(text);
-  }
-  for (const tool of request.tools) {
+  for (const { name, description = '', parameters } of tools) {
     tokens += TOKENS_PER_TOOL;
-    await add(tool.name);
-    await add(tool.description ?? '');
-    await add(JSON.stringify(tool.parameters));
+    texts.push(name, description, JSON.stringify(parameters));
   }
-  return tokens;
+  return tokens + (await countTexts(texts.filter((text) => text !== '')));
 }
 
 function fixedTokens(turn: Turn): number {
@@ -63,10 +59,15 @@ function turnTexts(turn: Turn): string[] {
       return [
         turn.reasoning,
         turn.text,
-        ...turn.toolCalls.flatMap((call) => [call.name, call.arguments]),
+        ...turn.toolCalls.flatMap((call) => [call.name, call.arguments, longId(call.id)]),
       ];
     case 'tool':
+      return [turn.text, longId(turn.toolCallId)];
     case 'system':
       return [turn.text];
   }
+}
+
+function longId(id: string): string {
+  return id.length > FREE_ID_LENGTH ? id : '';
 }

@@ -31,6 +31,19 @@ export type LimitView = {
   readonly resetRequestsSeconds: number;
 };
 
+/**
+ * No prompt has more characters for each token on average: prose has 5, code 3, other scripts fewer.
+ */
+const CHARACTERS_PER_TOKEN = 8;
+
+/**
+ * Characters of new prompt text that an account may have counted in a minute. With them come more
+ * tokens than the plan allows, so that only text that is counted and never served uses them up.
+ */
+export function countedCharacters({ tokensPerMinute }: Plan): number {
+  return tokensPerMinute * CHARACTERS_PER_TOKEN;
+}
+
 export const DEFAULT_PLAN = 'pay-as-you-go';
 
 export const BUILT_IN_PLANS: readonly Plan[] = [

@@ -42,5 +42,5 @@ export async function countTokens(
     throw new GatewayError('rate_limit_exceeded', { retryAfterSeconds });
   }
   const restored = await restoreThinking(dependencies, { facts, request, catalog, model });
-  return estimatePrompt(restored, dependencies.tokenizer.countText);
+  return estimatePrompt(restored, dependencies.tokenizer.counterFor(facts.accountId, plan));
 }

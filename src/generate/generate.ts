@@ -90,7 +90,8 @@ async function check(
   call.observer.understood({ model: model.slug, stream: parsed.stream });
   requireInPlan(plan, model);
   const request = await restoreThinking(dependencies, { facts, request: parsed, catalog, model });
-  const promptTokens = await estimatePrompt(request, dependencies.tokenizer.countText);
+  const count = dependencies.tokenizer.counterFor(facts.accountId, plan);
+  const promptTokens = await estimatePrompt(request, count);
   const { maxOutputTokens } = request;
   const { name: format } = call.format;
   const price = priceAt(model.prices, call.startedAt);

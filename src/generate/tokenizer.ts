@@ -1,101 +1,117 @@
-// The one tokenizer behind reservations and count_tokens. It keeps the event loop free: texts are
-// cut into short pieces, results are remembered, long texts are sampled, and after a bounded
-// number of characters it yields.
+// The one tokenizer behind reservations and count_tokens. It counts every character and keeps the
+// event loop free: long texts are counted in parts, a few thousand characters in each turn of the
+// loop. What was counted is remembered, and what has to be counted is bounded, for each account.
 
-import type { CountText } from '../core/estimate.ts';
+import { GatewayError } from '../core/error.ts';
+import type { CountTexts } from '../core/estimate.ts';
+import { countedCharacters, type Plan } from '../core/plan.ts';
+import { type CountPiece, loadByteCounter, PIECE_CHARACTERS } from './byte-pairs.ts';
+import { createCountBudgets } from './count-budget.ts';
+import { createCountMemory } from './count-memory.ts';
+import { createTurns } from './turns.ts';
 
-/**
- * Byte-pair merging is quadratic on runs without spaces: 32,000 CJK characters take 3 seconds in
- * one piece and 10 milliseconds in pieces of this length, at a difference of 0.2 % at most.
- */
-const PIECE_CHARACTERS = 512;
-
-/** Characters counted before the loop gets a turn; about 5 ms in the worst case. */
-const YIELD_CHARACTERS = 16_384;
-
-/** Texts above this are sampled: this many characters in evenly spaced pieces stand for all. */
-const SAMPLE_ABOVE_CHARACTERS = 65_536;
+/** Counted in one turn of the loop, for all accounts together: about 1 ms of the slowest text. */
+const CHARACTERS_PER_TURN = 4_096;
 
 /** Texts below this are cheaper to count than to look up. */
 const REMEMBER_FROM_CHARACTERS = 48;
 
-/** Remembered counts in each of two generations. */
-const MEMORY_ENTRIES = 16_384;
-
-type CountPiece = (text: string) => number;
+const SPACE = 0x20;
 
 export type Tokenizer = {
-  /** Counts one text; a promise only where the loop has to breathe in between. */
-  readonly countText: CountText;
-  /** Counts a short text at once, without remembering it: answers as they stream by. */
+  /**
+   * Counts the texts of one request of an account; a promise where the loop has to turn in between.
+   * Throws `rate_limit_exceeded` where the account has had too much counted in this minute.
+   */
+  readonly counterFor: (accountId: string, plan: Plan) => CountTexts;
+  /** Counts a short text at once, outside of budget and memory: answers as they stream by. */
   readonly countNow: (text: string) => number;
 };
 
-/** Loads the vocabulary, which takes a quarter of a second; call it before serving. */
-export async function loadTokenizer(): Promise<Tokenizer> {
-  const { countTokens } = await import('gpt-tokenizer/encoding/o200k_base');
-  // Text that looks like a special token is plain text here, not a reason to throw.
-  const options = { disallowedSpecial: new Set<string>() };
-  return createTokenizer((text) => countTokens(text, options));
+/** A text that is not remembered, and what to remember it by, where that pays. */
+type Unknown = { readonly text: string; readonly key: string | undefined };
+
+/** Loads the vocabulary; call it before serving. */
+export async function loadTokenizer(monotonic: () => number): Promise<Tokenizer> {
+  return createTokenizer(await loadByteCounter(), monotonic);
 }
 
-/** The tokenizer's shell around any function that counts one piece. */
-export function createTokenizer(countPiece: CountPiece): Tokenizer {
-  const memory = createMemory();
-  let countedSinceYield = 0;
-
-  const breathe = async (): Promise<void> => {
-    await new Promise<void>((resolve) => setImmediate(resolve));
-    countedSinceYield = 0;
-  };
-
-  const countLong = async (text: string): Promise<number> => {
-    let tokens = 0;
-    let counted = 0;
-    for (const piece of samplePieces(text)) {
-      if (countedSinceYield >= YIELD_CHARACTERS) await breathe();
-      tokens += countPiece(piece);
-      counted += piece.length;
-      countedSinceYield += piece.length;
-    }
-    return Math.ceil((tokens * text.length) / counted);
-  };
+/** The tokenizer around any function that counts one piece. */
+export function createTokenizer(countPiece: CountPiece, monotonic: () => number): Tokenizer {
+  const memory = createCountMemory();
+  const budgets = createCountBudgets(monotonic);
+  const turns = createTurns(CHARACTERS_PER_TURN);
 
   const countNow = (text: string): number => {
-    countedSinceYield += text.length;
     if (text.length <= PIECE_CHARACTERS) return countPiece(text);
     let tokens = 0;
     for (const piece of pieces(text)) tokens += countPiece(piece);
     return tokens;
   };
 
+  /** The tokens of each piece of the texts; each text is remembered as soon as it is counted. */
+  function* countPieces(accountId: string, unknown: readonly Unknown[]) {
+    for (const { text, key } of unknown) {
+      let tokens = 0;
+      for (const piece of pieces(text)) {
+        const counted = countPiece(piece);
+        tokens += counted;
+        yield { characters: piece.length, tokens: counted };
+      }
+      if (key !== undefined) memory.set(accountId, key, tokens);
+    }
+  }
+
+  async function countInTurns(accountId: string, unknown: readonly Unknown[]): Promise<number> {
+    let tokens = 0;
+    const rest = countPieces(accountId, unknown);
+    await turns.run(accountId, (room) => {
+      let characters = 0;
+      while (characters < room) {
+        const { value: counted } = rest.next();
+        if (counted === undefined) break;
+        tokens += counted.tokens;
+        characters += counted.characters;
+      }
+      return characters;
+    });
+    return tokens;
+  }
+
   return {
     countNow,
-    countText(text) {
-      if (text === '') return 0;
-      const short = text.length < REMEMBER_FROM_CHARACTERS;
-      const key = short ? '' : memory.keyOf(text);
-      if (!short) {
-        const known = memory.get(key);
-        if (known !== undefined) return known;
+    counterFor: (accountId, plan) => (texts) => {
+      let tokens = 0;
+      let characters = 0;
+      const unknown: Unknown[] = [];
+      for (const text of texts) {
+        const key = text.length < REMEMBER_FROM_CHARACTERS ? undefined : memory.keyOf(text);
+        const known = key === undefined ? undefined : memory.get(accountId, key);
+        tokens += known ?? 0;
+        if (known !== undefined) continue;
+        unknown.push({ text, key });
+        characters += text.length;
       }
-      if (countedSinceYield + text.length <= YIELD_CHARACTERS) {
-        const tokens = countNow(text);
-        if (!short) memory.set(key, tokens);
-        return tokens;
+      const wait = budgets.claim(accountId, countedCharacters(plan), characters);
+      if (wait !== undefined) throw tooMuchText(wait, plan);
+      if (!turns.claim(characters)) {
+        return countInTurns(accountId, unknown).then((counted) => tokens + counted);
       }
-      return breathe()
-        .then(() => countLong(text))
-        .then((tokens) => {
-          if (!short) memory.set(key, tokens);
-          return tokens;
-        });
+      for (const counted of countPieces(accountId, unknown)) tokens += counted.tokens;
+      return tokens;
     },
   };
 }
 
+function tooMuchText(retryAfterSeconds: number, plan: Plan): GatewayError {
+  return new GatewayError('rate_limit_exceeded', {
+    message: `This account has sent more than ${countedCharacters(plan)} characters of new prompt text in a minute. Retry after ${retryAfterSeconds} seconds; text that was sent before does not count again.`,
+    retryAfterSeconds,
+  });
+}
+
 /** Cuts at a space where there is one, and never inside a surrogate pair. */
-export function* pieces(text: string): Generator<string> {
+export function* pieces(text: string): Generator<string, undefined> {
   let start = 0;
   while (start < text.length) {
     const end = pieceEnd(text, start);
@@ -107,52 +123,11 @@ export function* pieces(text: string): Generator<string> {
 function pieceEnd(text: string, start: number): number {
   const limit = start + PIECE_CHARACTERS;
   if (limit >= text.length) return text.length;
-  const space = text.lastIndexOf(' ', limit);
-  if (space > start) return space;
+  // `lastIndexOf` would look through all of a text without spaces, once for each piece.
+  for (let at = limit; at > start; at -= 1) if (text.charCodeAt(at) === SPACE) return at;
   return isHighSurrogate(text.charCodeAt(limit - 1)) ? limit - 1 : limit;
 }
 
 function isHighSurrogate(code: number): boolean {
   return code >= 0xd800 && code <= 0xdbff;
-}
-
-/** All pieces of a text, or evenly spaced ones where it is too long; the same ones every time. */
-function* samplePieces(text: string): Generator<string> {
-  if (text.length <= SAMPLE_ABOVE_CHARACTERS) {
-    yield* pieces(text);
-    return;
-  }
-  const samples = SAMPLE_ABOVE_CHARACTERS / PIECE_CHARACTERS;
-  const stride = text.length / samples;
-  for (let sample = 0; sample < samples; sample += 1) {
-    const start = Math.floor(sample * stride);
-    yield text.slice(start, start + PIECE_CHARACTERS);
-  }
-}
-
-/**
- * Agents send their whole history with each turn, so nearly every text has been counted before.
- * Two generations: what is asked for again moves to the young one, the rest goes with the old.
- */
-function createMemory() {
-  let young = new Map<string, number>();
-  let old = new Map<string, number>();
-  const set = (key: string, tokens: number): void => {
-    if (young.size >= MEMORY_ENTRIES) {
-      old = young;
-      young = new Map();
-    }
-    young.set(key, tokens);
-  };
-  return {
-    keyOf: (text: string): string => `${Bun.hash(text).toString(36)}:${text.length}`,
-    get(key: string): number | undefined {
-      const recent = young.get(key);
-      if (recent !== undefined) return recent;
-      const older = old.get(key);
-      if (older !== undefined) set(key, older);
-      return older;
-    },
-    set,
-  };
 }

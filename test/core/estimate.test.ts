@@ -6,7 +6,7 @@ import { estimatePrompt, TOKENS_PER_IMAGE } from '../../src/core/estimate.ts';
 import type { Tool, Turn } from '../../src/core/generation.ts';
 
 /** One token a character: what is counted shows in the sum. */
-const byLength = (text: string): number => text.length;
+const byLength = (texts: readonly string[]): number => texts.join('').length;
 
 function estimate(system: string, turns: readonly Turn[], tools: readonly Tool[] = []) {
   return estimatePrompt({ system, turns, tools }, byLength);
@@ -39,7 +39,7 @@ test.each<[string, string, Turn[], Tool[], number]>([
         role: 'assistant',
         reasoning: 'abc',
         text: 'de',
-        toolCalls: [{ id: 'never counted', name: 'f', arguments: '{}' }],
+        toolCalls: [{ id: 'of the usual length', name: 'f', arguments: '{}' }],
       },
     ],
     [],
@@ -48,9 +48,24 @@ test.each<[string, string, Turn[], Tool[], number]>([
   [
     'a tool result',
     '',
-    [{ role: 'tool', toolCallId: 'never counted', text: 'sunny', isError: false }],
+    [{ role: 'tool', toolCallId: 'of the usual length', text: 'sunny', isError: false }],
     [],
     3 + 4 + 5,
+  ],
+  [
+    'ids that are text: too long to be ids',
+    '',
+    [
+      {
+        role: 'assistant',
+        reasoning: '',
+        text: '',
+        toolCalls: [{ id: 'x'.repeat(65), name: 'f', arguments: '' }],
+      },
+      { role: 'tool', toolCallId: 'x'.repeat(65), text: '', isError: false },
+    ],
+    [],
+    3 + 4 + 6 + 1 + 65 + 4 + 65,
   ],
   [
     'a tool: name, description and schema',
@@ -67,7 +82,7 @@ test.each<[string, string, Turn[], Tool[], number]>([
 test('a count that comes later counts the same', async () => {
   const turns = [user('hello'), user('there')];
   const request = { system: 'abc', turns, tools: [] };
-  const later = await estimatePrompt(request, async (text) => text.length);
+  const later = await estimatePrompt(request, async (texts) => texts.join('').length);
   expect(later).toBe(await estimatePrompt(request, byLength));
 });
 

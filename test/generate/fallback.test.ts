@@ -113,7 +113,10 @@ async function ask(accountId: string, reason: FinishReason, fails: readonly stri
         history: createHistory(open.database),
       }),
       ledger: open.ledger,
-      tokenizer: createTokenizer((text) => text.length),
+      tokenizer: createTokenizer(
+        (text) => text.length,
+        () => 0,
+      ),
       reasoning: undefined,
       startAttempt(options) {
         asked.push(options);

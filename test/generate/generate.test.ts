@@ -115,7 +115,10 @@ async function rig(accountId: string, changes: Partial<GenerateDependencies> = {
     randomBytes: (length) => new Uint8Array(length),
     limits,
     ledger: open.ledger,
-    tokenizer: createTokenizer((text) => text.length),
+    tokenizer: createTokenizer(
+      (text) => text.length,
+      () => 0,
+    ),
     reasoning: undefined,
     startAttempt: (options) => listedAttempt(options.candidate, [finished(ANSWER)]),
     health: createHealth({

@@ -86,7 +86,10 @@ export async function startGateway(parts: GatewayParts): Promise<Gateway> {
     randomBytes: (length) => Uint8Array.from({ length }, () => world.between(0, 255)),
     limits,
     ledger,
-    tokenizer: { countText: tokens, countNow: tokens },
+    tokenizer: {
+      counterFor: () => (texts) => texts.reduce((sum, text) => sum + tokens(text), 0),
+      countNow: tokens,
+    },
     reasoning: undefined,
     startAttempt: createAttempts({
       // One that was killed asks nobody, whatever its promises still come to.

@@ -150,7 +150,7 @@ async function createParts({ start, observation, ledger, monotonic, ...base }: B
   const context = contextOf(start);
   const clock = (): number => Math.floor(monotonic() + state().clockBaseMs);
   const randomBytes = (length: number) => crypto.getRandomValues(new Uint8Array(length));
-  const tokenizer = await loadTokenizer();
+  const tokenizer = await loadTokenizer(monotonic);
   const database = connectDatabase({
     ...{ url: config.databaseUrl, sync: 'normal', checkpoints: false },
   });

@@ -1,0 +1,67 @@
+// Counts that are remembered, by account. Agents send their whole history with each turn, so nearly
+// every text of theirs has been counted before.
+//
+// No account sees, by what it finds counted or by how fast, what another one has sent, and none can
+// write a count that another one reads. Keys are SHA-256: of a faster hash collisions can be made.
+
+/** Texts of one account in each of two generations. */
+const ACCOUNT_ENTRIES = 2_048;
+
+/** Texts of all accounts. Above it, the account that was idle for longest is forgotten. */
+const ENTRIES_MAX = 65_536;
+
+/** What is asked for again moves to the young generation, the rest goes with the old one. */
+type Remembered = { young: Map<string, number>; old: Map<string, number> };
+
+export type CountMemory = {
+  readonly keyOf: (text: string) => string;
+  readonly get: (accountId: string, key: string) => number | undefined;
+  readonly set: (accountId: string, key: string, tokens: number) => void;
+};
+
+export function createCountMemory(): CountMemory {
+  /** The account that was idle for longest comes first. */
+  const accounts = new Map<string, Remembered>();
+  let entries = 0;
+
+  function forget(accountId: string, { young, old }: Remembered): void {
+    accounts.delete(accountId);
+    entries -= young.size + old.size;
+  }
+
+  function add(accountId: string, remembered: Remembered, key: string, tokens: number): void {
+    if (remembered.young.size >= ACCOUNT_ENTRIES) {
+      entries -= remembered.old.size;
+      remembered.old = remembered.young;
+      remembered.young = new Map();
+    }
+    remembered.young.set(key, tokens);
+    entries += 1;
+    accounts.delete(accountId);
+    accounts.set(accountId, remembered);
+    for (const [idle, memory] of accounts) {
+      if (entries <= ENTRIES_MAX) return;
+      forget(idle, memory);
+    }
+  }
+
+  return {
+    keyOf: (text) => Bun.CryptoHasher.hash('sha256', text, 'base64'),
+    get(accountId, key) {
+      const remembered = accounts.get(accountId);
+      const tokens = remembered?.young.get(key);
+      if (tokens !== undefined || remembered === undefined) return tokens;
+      const older = remembered.old.get(key);
+      if (older === undefined) return undefined;
+      remembered.old.delete(key);
+      entries -= 1;
+      add(accountId, remembered, key, older);
+      return older;
+    },
+    set(accountId, key, tokens) {
+      const remembered = accounts.get(accountId) ?? { young: new Map(), old: new Map() };
+      // The same text twice in one request, or in two at once.
+      if (!remembered.young.has(key)) add(accountId, remembered, key, tokens);
+    },
+  };
+}

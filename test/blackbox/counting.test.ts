@@ -1,0 +1,107 @@
+// The size of a prompt, from outside: every character of it is counted, count_tokens and the hold say
+// the same, and no account has more counted in a minute than its plan allows.
+
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { countTokens } from 'gpt-tokenizer/encoding/o200k_base';
+import { catalogFor, LARGE_PLAN } from '../support/catalog.ts';
+import { type Format, generate, PATHS, post, requestBody } from '../support/client.ts';
+import { explain } from '../support/explain.ts';
+import { type Gateway, startGateway, type TestAccount } from '../support/gateway.ts';
+import { startUpstream, type Upstream } from '../support/upstream.ts';
+
+const FORMATS: readonly Format[] = ['chat', 'messages'];
+const COUNT = `${PATHS.messages}/count_tokens`;
+
+let upstream: Upstream;
+let gateway: Gateway;
+
+beforeAll(async () => {
+  upstream = await startUpstream();
+  gateway = await startGateway({
+    catalog: catalogFor(upstream, ['ok'], {
+      model: { context_window: 10_000_000 },
+      plans: { large: LARGE_PLAN, slow: { ...LARGE_PLAN, tokens_per_minute: 10_000 } },
+    }),
+  });
+});
+
+afterAll(async () => {
+  await gateway[Symbol.asyncDispose]();
+  await upstream.close();
+});
+
+const prompt = (text: string) => ({ messages: [{ role: 'user', content: text }] });
+
+async function counted(account: TestAccount, text: string): Promise<number> {
+  const response = await post(account, COUNT, requestBody('messages', 'ok', prompt(text)));
+  const body = (await response.json()) as { input_tokens: number };
+  return body.input_tokens;
+}
+
+/** The words of `text`, with blanks of 512 characters between them wherever 128 samples would look. */
+function hiddenFrom128Samples(text: string, length: number): string {
+  const stride = length / 128;
+  let hidden = '';
+  for (let sample = 0; sample < 128; sample += 1) {
+    hidden += ' '.repeat(512);
+    const room = Math.floor((sample + 1) * stride) - hidden.length;
+    const from = (sample * stride) % 5;
+    hidden += text.repeat(Math.ceil(room / text.length) + 1).slice(from, from + room);
+  }
+  return hidden;
+}
+
+const TEXTS: readonly (readonly [string, string])[] = [
+  [
+    'text between 128 places full of blanks',
+    hiddenFrom128Samples('all the rest is here ', 400_000),
+  ],
+  ['text in the first tenth', 'dense words '.repeat(4_000) + ' '.repeat(430_000)],
+  ['text in the last tenth', ' '.repeat(430_000) + 'dense words '.repeat(4_000)],
+  ['two runs of blanks', `${' '.repeat(400_000)}x${' '.repeat(400_000)}`],
+];
+
+/** Runs of blanks in one piece take the published tokenizer minutes; 10,000 of them are 79 tokens. */
+const real = (text: string): number =>
+  countTokens(text.replaceAll(/ {10000}/g, ''), { disallowedSpecial: new Set() });
+
+describe('every character is counted', () => {
+  test.each(TEXTS)(
+    '%s',
+    async (_name, text) => {
+      const account = await gateway.createAccount({ plan: 'large', credit: 10_000_000 });
+      const tokens = await counted(account, text);
+      expect(tokens).toBeGreaterThanOrEqual(0.95 * real(text));
+      for (const format of FORMATS) {
+        const answer = await generate(account, format, 'ok', prompt(text));
+        expect(answer.status).toBe(200);
+        const story = await explain(gateway, answer.headers.get('x-request-id'));
+        expect(story.hold['estimated_prompt_tokens']).toBe(tokens);
+      }
+    },
+    30_000,
+  );
+});
+
+describe('what an account may have counted in a minute', () => {
+  test('is eight characters for each token of its plan; then both formats and counts get 429', async () => {
+    const account = await gateway.createAccount({ plan: 'slow' });
+    const other = await gateway.createAccount({ plan: 'slow' });
+    const text = 'a long history '.repeat(10_000);
+    const tokens = await counted(account, text);
+    const asked = upstream.requests.length;
+    for (const path of [COUNT, PATHS.chat, PATHS.messages]) {
+      const format = path === PATHS.chat ? 'chat' : 'messages';
+      const response = await post(account, path, requestBody(format, 'ok', prompt('new text')));
+      expect([path, response.status]).toEqual([path, 429]);
+      expect(Number(response.headers.get('retry-after'))).toBeGreaterThanOrEqual(1);
+      expect(await response.json()).toMatchObject({
+        error: { code: 'rate_limit_exceeded', type: 'rate_limit_error' },
+      });
+    }
+    expect(upstream.requests).toHaveLength(asked);
+    // What was counted before is not counted again.
+    expect(await counted(account, text)).toBe(tokens);
+    expect(await counted(other, 'new text')).toBeGreaterThan(0);
+  });
+});
