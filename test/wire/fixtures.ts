@@ -19,7 +19,7 @@ export function receiptWith(cachedInputTokens: number): Receipt {
     usage: {
       inputTokens: 100,
       cachedInputTokens,
-      // Neither format tells it: it is part of the prompt that was not read from a cache.
+      // Part of the prompt that was not read from a cache.
       cacheWriteTokens: 50,
       outputTokens: 20,
       reasoningTokens: 5,

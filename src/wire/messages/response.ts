@@ -55,12 +55,15 @@ export function stopReason(
   }
 }
 
-/** Counts are disjoint in this format: cached prompt tokens are not among `input_tokens`. */
+/**
+ * `input_tokens` and `cache_read_input_tokens` make up the prompt (specification, "Messages response").
+ * What was written to the cache was not read from it, so it is a part of the first.
+ */
 export function usage(receipt: Receipt) {
-  const { inputTokens, cachedInputTokens, outputTokens } = receipt.usage;
+  const { inputTokens, cachedInputTokens, cacheWriteTokens, outputTokens } = receipt.usage;
   return {
     input_tokens: inputTokens - cachedInputTokens,
-    cache_creation_input_tokens: 0,
+    cache_creation_input_tokens: cacheWriteTokens,
     cache_read_input_tokens: cachedInputTokens,
     output_tokens: outputTokens,
     svc_tokens_debited: receipt.tokensDebited,

@@ -12,7 +12,7 @@ export const SIGNATURE = 'tg1.dG9sbGdhdGU=';
 
 export const USAGE_JSON = {
   input_tokens: 60,
-  cache_creation_input_tokens: 0,
+  cache_creation_input_tokens: 50,
   cache_read_input_tokens: 40,
   output_tokens: 20,
   svc_tokens_debited: '12.5',

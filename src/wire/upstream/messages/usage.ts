@@ -82,11 +82,20 @@ function readCounts(value: JsonObject): Counts | Doubt {
     if (count === undefined) return 'malformed';
     counts.set(name, count);
   }
-  return foldLifetimes(counts);
+  const folded = foldLifetimes(counts);
+  if (typeof folded !== 'string' && value['svc_tokens_debited'] !== undefined) parted(folded);
+  return folded;
+}
+
+/** A gateway of this kind has what was written to a cache among `input_tokens`, too. */
+function parted(counts: Map<string, number>): void {
+  const input = counts.get('input_tokens');
+  const written = counts.get('cache_creation_input_tokens') ?? 0;
+  if (input !== undefined) counts.set('input_tokens', Math.max(0, input - written));
 }
 
 /** Leaves `cache_creation_input_tokens` alone, or what its parts make up where it is missing. */
-function foldLifetimes(counts: Map<string, number>): Counts | Doubt {
+function foldLifetimes(counts: Map<string, number>): Map<string, number> | Doubt {
   const parts = LIFETIMES.reduce((sum, name) => sum + (counts.get(name) ?? 0), 0);
   for (const name of LIFETIMES) counts.delete(name);
   // Zeros are what gateways fill in where they know the whole alone.

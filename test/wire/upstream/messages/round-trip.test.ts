@@ -52,11 +52,11 @@ function eventsOf(answer: Said): GenerationEvent[] {
   ];
 }
 
-const { inputTokens, cachedInputTokens, outputTokens } = RECEIPT.usage;
+const { inputTokens, cachedInputTokens, cacheWriteTokens, outputTokens } = RECEIPT.usage;
 
 const RAW = JSON.stringify({
   input_tokens: inputTokens - cachedInputTokens,
-  cache_creation_input_tokens: 0,
+  cache_creation_input_tokens: cacheWriteTokens,
   cache_read_input_tokens: cachedInputTokens,
   output_tokens: outputTokens,
 });
@@ -68,7 +68,7 @@ function expected(answer: Said) {
   const { reasoning } = fold.answer();
   return {
     ...fold.answer(),
-    usage: { ...RECEIPT.usage, cacheWriteTokens: 0, reasoningTokens: 0 },
+    usage: { ...RECEIPT.usage, reasoningTokens: 0 },
     rawUsage: RAW,
     ...(reasoning === ''
       ? {}
