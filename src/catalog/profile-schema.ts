@@ -106,6 +106,7 @@ export const PROFILE_SCHEMAS = {
         ),
       ),
       thinking_history: oneOf('signed', 'any', 'none'),
+      cache_marks: oneOf('conversations', 'always', 'none'),
     },
     'a table',
   ),

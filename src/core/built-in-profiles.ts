@@ -144,6 +144,8 @@ export const BUILT_IN_PROFILES: ReadonlyMap<string, UpstreamProfile> = new Map<
       thinkingSwitch: 'type',
       // While it thinks, tool turns are answered with 400 without their thinking, signed or not.
       thinkingHistory: 'any',
+      // It caches every prompt by itself and ignores the marks.
+      cacheMarks: 'none',
     },
   ],
 ]);

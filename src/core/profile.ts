@@ -104,6 +104,11 @@ export type MessagesProfile = SharedProfile & {
   readonly thinkingBudgets: Readonly<Record<Depth, number>>;
   /** Whether earlier thinking goes back: only with the upstream's own signature, in any form, never. */
   readonly thinkingHistory: 'signed' | 'any' | 'none';
+  /**
+   * In which requests the prompt is marked for the upstream's cache. `conversations`: where a next
+   * turn can be expected. `none`: for servers that cache unasked, or that refuse the marks.
+   */
+  readonly cacheMarks: 'conversations' | 'always' | 'none';
 };
 
 export type UpstreamProfile = ChatProfile | MessagesProfile;
@@ -185,6 +190,8 @@ const MESSAGES: MessagesProfile = {
   thinkingBudgets: { low: 4_096, high: 16_384, max: 32_768 },
   // A signature that it did not issue is answered with 400.
   thinkingHistory: 'signed',
+  // Servers that do not know the marks ignore them: the coding agents of this format send them.
+  cacheMarks: 'conversations',
 };
 
 /** What an upstream of a dialect has when its catalog entry names no profile. */

@@ -14,10 +14,12 @@ export type Finish =
   | 'content_filter'
   | 'insufficient_system_resource';
 
-/** Counts as the upstream reports them; `prompt` includes `cached`. */
+/** Counts as the upstream reports them; `prompt` includes `cached` and `written`. */
 export type ReportedUsage = {
   readonly prompt: number;
   readonly cached: number;
+  /** Into the cache; the messages dialect alone reports it. */
+  readonly written?: number;
   readonly completion: number;
   readonly reasoning?: number;
 };
@@ -163,8 +165,8 @@ const STOP_REASONS: Readonly<Record<Finish, string>> = {
 
 function messageUsage(usage: ReportedUsage): Record<string, number> {
   return {
-    input_tokens: usage.prompt - usage.cached,
-    cache_creation_input_tokens: 0,
+    input_tokens: usage.prompt - usage.cached - (usage.written ?? 0),
+    cache_creation_input_tokens: usage.written ?? 0,
     cache_read_input_tokens: usage.cached,
     output_tokens: usage.completion,
   };

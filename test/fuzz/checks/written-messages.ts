@@ -41,6 +41,22 @@ export function checkMessages(
   checkMessagesOrder(messages, profile);
   checkLast(messages.at(-1));
   checkInputs(text, request);
+  checkMarks(body, messages, profile);
+}
+
+/** At most four are taken, none on thinking. A mark is nothing but its type. */
+function checkMarks(body: Body, messages: readonly Body[], profile: MessagesProfile): void {
+  const { tools = [], system = '' } = body;
+  const rest = [tools, system].flatMap((list) => (Array.isArray(list) ? list.map(members) : []));
+  const marked = [...rest, ...messages.flatMap(blocksOf)].filter(
+    ({ cache_control: mark }) => mark !== undefined,
+  );
+  if (profile.cacheMarks === 'none') assert.equal(marked.length, 0);
+  assert.ok(marked.length <= 4);
+  for (const { type = 'tool', cache_control: mark } of marked) {
+    assert.deepEqual(mark, { type: 'ephemeral' });
+    assert.ok(['tool', 'text', 'image', 'tool_result'].includes(String(type)));
+  }
 }
 
 function blocksOf(message: Body): Body[] {

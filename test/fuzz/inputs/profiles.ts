@@ -77,6 +77,7 @@ const messagesFields: fc.Arbitrary<Partial<MessagesProfile>> = fc.record(
       max: fc.constantFrom(1_024, 32_768),
     }),
     thinkingHistory: fc.constantFrom('signed', 'any', 'none'),
+    cacheMarks: fc.constantFrom('conversations', 'always', 'none'),
   },
   { requiredKeys: [] },
 );

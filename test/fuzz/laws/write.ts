@@ -125,12 +125,22 @@ function checkPrefix({ request: { format, body }, profile: choice, call, signed 
     const whole = write(withSigned(parseValid({ format, body }), signed), call, profile);
     const part = write(withSigned(first, signed), call, profile);
     if (whole === undefined || part === undefined) return;
-    const messages = part.body['messages'] as readonly Json[];
+    const messages = unmarked(part.body['messages'] ?? []) as readonly Json[];
     // An answer that the client had begun itself is written as one that is to be continued.
     if (members(messages.at(-1) ?? {})['role'] === 'assistant') continue;
     const before = JSON.stringify(messages).slice(0, -1);
-    assert.ok(JSON.stringify(whole.body['messages']).startsWith(before), 'a prefix stays');
+    const after = JSON.stringify(unmarked(whole.body['messages'] ?? []));
+    assert.ok(after.startsWith(before), 'a prefix stays');
   }
+}
+
+/** Messages, tools or a system prompt without their marks for a cache: they are no part of a prefix. */
+function unmarked(value: Json): Json {
+  if (!Array.isArray(value)) return value;
+  return value.map((each: Json) => {
+    const { cache_control: _, content, ...rest } = members(each);
+    return content === undefined ? rest : { ...rest, content: unmarked(content) };
+  });
 }
 
 /** An answer without any content is none: some formats leave its message out. */
@@ -150,10 +160,11 @@ function checkReadBack({ request: given, call, signed }: Asked, dialect: FormatN
 
 /**
  * Two answers in a row are written as one message, whose texts then read as one. A budget for
- * thinking is not read.
+ * thinking and marks are not read.
  */
 function meaning(body: Body): Body {
-  const messages = (body['messages'] as readonly Json[]).map((message) => {
+  const { system = '', tools = [] } = body;
+  const messages = (unmarked(body['messages'] ?? []) as readonly Json[]).map((message) => {
     const { role, content } = members(message);
     if (role !== 'assistant' || !Array.isArray(content)) return message;
     const blocks = content.map(members);
@@ -164,7 +175,15 @@ function meaning(body: Body): Body {
       others: blocks.filter((block) => block['type'] !== 'text'),
     };
   });
-  return { ...body, messages, thinking: members(body['thinking'] ?? {})['type'] };
+  return {
+    ...body,
+    messages,
+    system: Array.isArray(system)
+      ? system.map((block: Json) => members(block)['text'] ?? '').join('\n\n')
+      : system,
+    tools: unmarked(tools),
+    thinking: members(body['thinking'] ?? {})['type'] ?? '',
+  };
 }
 
 function tryParse(request: Request): GenerationRequest | undefined {

@@ -9,6 +9,7 @@ import { splitStops } from '../../../core/stop.ts';
 import type { UpstreamCall } from '../../format.ts';
 import { withConstants } from '../extra-body.ts';
 import { foldSystem } from '../fold-system.ts';
+import { asksForCache, MARK, markLast } from './cache-marks.ts';
 import { withDistinctIds } from './call-ids.ts';
 import { decideThinking } from './thinking.ts';
 import { saysSomething, writeTurns } from './turns.ts';
@@ -33,15 +34,16 @@ export function writeMessagesRequest(
 ): string | UpstreamFailure {
   const placed = profile.systemInMiddle === 'fold' ? foldSystem(request.turns) : request.turns;
   const turns = withDistinctIds(placed.filter(saysSomething));
-  const messages = writeTurns(turns, call, profile);
+  const marks = asksForCache(request, profile);
+  const messages = writeTurns(turns, call, profile, marks);
   if (typeof messages !== 'string') return messages;
   const thinking = decideThinking(request, turns, call, profile);
   const stop = splitStops(request.stop, profile, call.reasons).sent;
   const body = {
     model: call.model,
     max_tokens: call.maxOutputTokens,
-    system: writeSystem(request),
-    ...writeTools(request, profile, thinking.on),
+    system: writeSystem(request, marks),
+    ...writeTools(request, profile, thinking.on, marks),
     ...thinking.members,
     ...writeSampling(request, profile, thinking.on),
     stop_sequences: stop.length === 0 ? undefined : stop,
@@ -52,9 +54,11 @@ export function writeMessagesRequest(
   return `${rest.slice(0, -1)},"messages":${messages}}`;
 }
 
-function writeSystem({ system, json }: GenerationRequest): string | undefined {
+function writeSystem({ system, json }: GenerationRequest, marks: boolean): unknown {
   const parts = [system, json ? JSON_MODE : ''].filter((part) => part.trim() !== '');
-  return parts.length === 0 ? undefined : parts.join('\n\n');
+  if (parts.length === 0) return undefined;
+  const text = parts.join('\n\n');
+  return marks ? [{ type: 'text', text, ...MARK }] : text;
 }
 
 /** The penalties of the other format have no counterpart here. */
@@ -75,16 +79,25 @@ function writeSampling(
 }
 
 /** Vendors refuse calls in the history of a request that has no tools, so those are named then. */
-function writeTools(request: GenerationRequest, profile: MessagesProfile, thinks: boolean): object {
+function writeTools(
+  request: GenerationRequest,
+  profile: MessagesProfile,
+  thinks: boolean,
+  marks: boolean,
+): object {
+  const write = (tools: readonly Tool[]): object[] => {
+    const written = tools.map(writeTool);
+    return marks ? markLast(written) : written;
+  };
   if (request.tools.length > 0) {
     return {
-      tools: request.tools.map(writeTool),
+      tools: write(request.tools),
       tool_choice: writeToolChoice(request, profile, thinks),
     };
   }
   const called = calledTools(request.turns);
   if (called.length === 0) return {};
-  const tools = called.map((name) => writeTool({ name, parameters: {} }));
+  const tools = write(called.map((name) => ({ name, parameters: {} })));
   return { tools, tool_choice: { type: 'none' } };
 }
 

@@ -16,6 +16,7 @@ import type { UpstreamCall } from '../../format.ts';
 import { toolInput } from '../../tool-input.ts';
 import { unsupported } from '../failure.ts';
 import { toolIdFor } from '../tool-id.ts';
+import { markEnds } from './cache-marks.ts';
 import { imageSource } from './image.ts';
 import { ownThinking } from './thinking.ts';
 
@@ -52,6 +53,7 @@ export function writeTurns(
   turns: readonly Turn[],
   call: UpstreamCall,
   profile: MessagesProfile,
+  marks: boolean,
 ): string | UpstreamFailure {
   const refused = refuseImages(turns, profile);
   if (refused !== undefined) return refused;
@@ -64,6 +66,7 @@ export function writeTurns(
     else messages.push({ role, blocks });
   });
   if (messages[0]?.role !== 'user') messages.unshift({ role: 'user', blocks: [OPENING] });
+  if (marks) markEnds(messages);
   return `[${messages.map(writeMessage).join(',')}]`;
 }
 

@@ -35,6 +35,8 @@ const PROFILE: MessagesProfile = {
   thinkingSwitch: 'budget',
   thinkingBudgets: { low: 4_096, high: 16_384, max: 32_768 },
   thinkingHistory: 'signed',
+  // Marks are tested by themselves.
+  cacheMarks: 'none',
 };
 
 export const CALL: UpstreamCall = {
