@@ -2,6 +2,7 @@
 // its fallback models, as far as the account's plan, the size and the kind of the request allow.
 // Called by the pipeline once a request; who of them is asked is decided as it goes.
 
+import type { Affinity } from './conversation.ts';
 import type { GenerationRequest } from './generation.ts';
 import type {
   Catalog,
@@ -28,6 +29,8 @@ export type Candidate = {
   /** What the upstream asks the operator for a token; absent where nobody said. */
   readonly cost?: Price;
   readonly fallback: boolean;
+  /** Ranks the credentials of the upstream, for a request of a conversation. */
+  readonly affinity?: Affinity;
 };
 
 /** What the choice depends on. The requested model has been found to fit. */
@@ -38,6 +41,8 @@ export type RouteFacts = {
   readonly model: Model;
   readonly plan: Plan;
   readonly request: GenerationRequest;
+  /** The conversation's; absent where the request belongs to none. */
+  readonly affinity?: Affinity | undefined;
   /** Unix milliseconds. */
   readonly startedAt: number;
   /** Estimated. */
@@ -49,20 +54,23 @@ export type RouteFacts = {
 /**
  * The requested model's placements, drawn by weight, then those of its fallback models in their
  * order, each at the price of `startedAt`. What is out of service is not among them. `random`
- * returns numbers in [0, 1).
+ * returns numbers in [0, 1); a conversation does not draw, it keeps to its order.
  */
 export function candidates(facts: RouteFacts, random: () => number): Candidate[] {
-  const { catalog, isDisabled, model, plan, startedAt, outputBound } = facts;
+  const { catalog, isDisabled, model, plan, affinity, startedAt, outputBound } = facts;
   const placements = (of: Model, maxOutputTokens: number): Candidate[] => {
     const price = priceAt(of.prices, startedAt);
     const inService = of.servedBy.filter(({ upstream }) => !isDisabled(upstream, of.slug));
-    return drawByWeight(inService, random).flatMap((placement) => {
+    const ordered =
+      affinity === undefined ? drawByWeight(inService, random) : rank(inService, affinity);
+    return ordered.flatMap((placement) => {
       const upstream = catalog.upstreams.get(placement.upstream);
       if (upstream === undefined) return [];
       const { model: upstreamModel, timeouts, cost } = placement;
       const paid = cost === undefined ? {} : { cost };
       const told = { upstreamModel, maxOutputTokens, price, timeouts };
-      return [{ model: of, upstream, ...told, ...paid, fallback: of !== model }];
+      const kept = affinity === undefined ? {} : { affinity };
+      return [{ model: of, upstream, ...told, ...paid, fallback: of !== model, ...kept }];
     });
   };
   const own = placements(model, outputBound);
@@ -130,4 +138,19 @@ function drawByWeight(all: readonly Placement[], random: () => number): readonly
     drawn.push(...left.splice(index, 1));
   }
   return drawn;
+}
+
+/**
+ * Weighted rendezvous hashing: over many conversations each placement is first as often as its weight
+ * says, and one that comes or goes moves no conversation but its own.
+ */
+function rank(all: readonly Placement[], affinity: Affinity): readonly Placement[] {
+  if (all.length < 2) return all;
+  return all
+    .map((placement) => {
+      const fraction = affinity(`${placement.upstream} ${placement.model}`);
+      return { placement, score: -Math.log(fraction) / placement.weight };
+    })
+    .toSorted((one, other) => one.score - other.score)
+    .map(({ placement }) => placement);
 }

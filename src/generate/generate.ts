@@ -3,6 +3,7 @@
 // GatewayError; after it the only exits are the format's `finish` and `fail`, each with a receipt.
 
 import { decideOutputBound, requireInPlan, requireModel, requirePlan } from '../core/admit.ts';
+import { affinityOf } from '../core/conversation.ts';
 import { GatewayError } from '../core/error.ts';
 import { estimatePrompt } from '../core/estimate.ts';
 import { failureError, interruptedError, type UpstreamFailure } from '../core/failure.ts';
@@ -109,10 +110,11 @@ async function findUpstream(
   const { outputBound } = grant.cover;
   const { startedAt } = call;
   const { isDisabled } = call.operator;
+  const affinity = affinityOf(admitted.facts.accountId, request);
   try {
     return await route({
       startAttempt: createDispatch(dependencies, admitted, grant.cover, lifetime.follow),
-      candidates: candidates({ ...admitted, isDisabled, outputBound, startedAt }, random),
+      candidates: candidates({ ...admitted, affinity, isDisabled, outputBound, startedAt }, random),
       request,
       // What is fetched as a stream can be stopped when the money is gone, also for a whole answer.
       streamUpstream: request.stream || outputBound > SLICE_TOKENS,

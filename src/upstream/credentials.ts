@@ -3,6 +3,7 @@
 // starts anew, and one that stays keeps its state whatever else changes. Keys are compared here, and
 // go nowhere.
 
+import type { Affinity } from '../core/conversation.ts';
 import type { CredentialState } from '../core/health.ts';
 import type { Credential, Upstream } from '../core/model.ts';
 
@@ -29,8 +30,15 @@ type Trouble = {
 export type Lease = { readonly credential: Credential; readonly trouble: Trouble | undefined };
 
 export type Credentials = {
-  /** The next one that does not rest, or undefined. `avoid` is the id of one that has just failed. */
-  readonly pick: (upstream: Upstream, nowMs: number, avoid?: string) => Lease | undefined;
+  /**
+   * One that does not rest, or undefined: the next one, or the one that `affinity` ranks first.
+   * `avoid` is the id of one that has just failed.
+   */
+  readonly pick: (
+    upstream: Upstream,
+    nowMs: number,
+    choice?: { readonly avoid?: string | undefined; readonly affinity?: Affinity | undefined },
+  ) => Lease | undefined;
   /** How long until there is one; 0 for now. */
   readonly waitMs: (upstream: Upstream, nowMs: number) => number;
   /** The upstream has answered with content. */
@@ -69,14 +77,17 @@ export function createCredentials(): Credentials {
   const isNews = ({ credential, trouble }: Lease): boolean => troubleOf(credential) === trouble;
 
   return {
-    pick({ credentials }, nowMs, avoid) {
+    pick(upstream, nowMs, { avoid, affinity } = {}) {
+      const { credentials } = upstream;
       const from = turn;
+      const ranked = affinity === undefined ? undefined : rank(upstream, affinity);
       for (let step = 0; step < credentials.length; step += 1) {
-        const credential = credentials[(from + step) % credentials.length];
+        const at = (from + step) % credentials.length;
+        const credential = ranked?.[step] ?? credentials[at];
         if (credential === undefined || credential.id === avoid) continue;
         const trouble = troubleOf(credential);
         if (trouble !== undefined && (trouble.trying || nowMs < trouble.untilMs)) continue;
-        turn = (from + step + 1) % credentials.length;
+        if (ranked === undefined) turn = (at + 1) % credentials.length;
         if (trouble === undefined) return { credential, trouble };
         return { credential, trouble: set(credential, { ...trouble, trying: true }) };
       }
@@ -138,4 +149,13 @@ export function createCredentials(): Credentials {
     },
     forget: () => troubles.clear(),
   };
+}
+
+/** Rendezvous hashing: a credential that comes or goes moves no conversation but its own. */
+function rank({ id, credentials }: Upstream, affinity: Affinity): readonly Credential[] {
+  if (credentials.length === 1) return credentials;
+  return credentials
+    .map((credential) => ({ credential, rank: affinity(`${id} ${credential.id}`) }))
+    .toSorted((one, other) => other.rank - one.rank)
+    .map(({ credential }) => credential);
 }

@@ -99,7 +99,8 @@ export function createHealth(dependencies: {
   const admit = (node: Node, candidate: Candidate, asking: Asking): Permit | Refusal => {
     const nowMs = monotonic();
     const avoid = asking.kind === 'credential' ? asking.avoid : undefined;
-    const lease = node.credentials.pick(candidate.upstream, nowMs, avoid);
+    const { affinity } = candidate;
+    const lease = node.credentials.pick(candidate.upstream, nowMs, { avoid, affinity });
     const pass = lease === undefined ? undefined : node.breakerOf(candidate).enter(nowMs);
     if (lease !== undefined && pass !== undefined) {
       const repeated = asking.kind === 'repeat';

@@ -14,7 +14,7 @@ function upstreamOf(...keys: readonly string[]): Upstream {
 }
 
 function pick(credentials: Credentials, upstream: Upstream, nowMs: number, avoid?: string): Lease {
-  const lease = credentials.pick(upstream, nowMs, avoid);
+  const lease = credentials.pick(upstream, nowMs, { avoid });
   if (lease === undefined) throw new Error('none is left');
   return lease;
 }
@@ -34,7 +34,7 @@ test('each has its turn', () => {
 test('one that is avoided is passed over, and no other is found for the only one', () => {
   const credentials = createCredentials();
   expect(pick(credentials, KEYS, 0, '1').credential.id).toBe('2');
-  expect(credentials.pick(ONE, 0, '1')).toBeUndefined();
+  expect(credentials.pick(ONE, 0, { avoid: '1' })).toBeUndefined();
 });
 
 describe('a refused one', () => {
