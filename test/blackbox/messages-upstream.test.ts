@@ -574,8 +574,9 @@ describe('a second turn', () => {
       expect([response.status, text.includes('It is sunny.')]).toEqual([200, true]);
       const request = upstream.requests.at(-1);
       expect(request?.text).toContain(`"input":${ODD}`);
+      const mark = { cache_control: { type: 'ephemeral' } };
       expect(request?.body['messages']).toEqual([
-        ASKED_USER,
+        { ...ASKED_USER, content: ASKED_USER.content.map((block) => ({ ...block, ...mark })) },
         {
           role: 'assistant',
           content: [
@@ -584,7 +585,7 @@ describe('a second turn', () => {
         },
         {
           role: 'user',
-          content: [{ type: 'tool_result', tool_use_id: 'call_1', content: 'sunny' }],
+          content: [{ type: 'tool_result', tool_use_id: 'call_1', content: 'sunny', ...mark }],
         },
       ]);
     },

@@ -224,7 +224,7 @@ describe('a Messages stream', () => {
             },
             usage: {
               input_tokens: count,
-              cache_creation_input_tokens: 0,
+              cache_creation_input_tokens: count,
               cache_read_input_tokens: count,
               output_tokens: count,
               svc_tokens_debited: amount,
