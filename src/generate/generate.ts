@@ -108,13 +108,15 @@ async function findUpstream(
   const { call, request, grant, lifetime } = admitted;
   const { random, silentCommitMs, health, monotonic, startTimer } = dependencies;
   const { outputBound } = grant.cover;
-  const { startedAt } = call;
-  const { isDisabled } = call.operator;
+  const { startedAt, operator } = call;
   const affinity = affinityOf(admitted.facts.accountId, request);
   try {
     return await route({
       startAttempt: createDispatch(dependencies, admitted, grant.cover, lifetime.follow),
-      candidates: candidates({ ...admitted, affinity, isDisabled, outputBound, startedAt }, random),
+      candidates: candidates(
+        { ...admitted, ...operator, affinity, outputBound, startedAt },
+        random,
+      ),
       request,
       // What is fetched as a stream can be stopped when the money is gone, also for a whole answer.
       streamUpstream: request.stream || outputBound > SLICE_TOKENS,

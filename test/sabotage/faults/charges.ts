@@ -175,8 +175,8 @@ export const CHARGES: readonly Fault[] = [
     edits: [
       {
         file: 'src/generate/generate.ts',
-        find: 'candidates({ ...admitted, affinity, isDisabled, outputBound, startedAt }, random)',
-        put: 'candidates({ ...admitted, affinity, isDisabled, outputBound, startedAt: dependencies.clock() }, random)',
+        find: 'candidates({ ...admitted, ...operator, affinity, outputBound, startedAt }, random)',
+        put: 'candidates({ ...admitted, ...operator, affinity, outputBound, startedAt: dependencies.clock() }, random)',
       },
       {
         file: 'src/generate/generate.ts',
