@@ -110,13 +110,11 @@ async function findUpstream(
   const { outputBound } = grant.cover;
   const { startedAt, operator } = call;
   const affinity = affinityOf(admitted.facts.accountId, request);
+  const asked = { ...admitted, ...operator, affinity, outputBound, startedAt };
   try {
     return await route({
       startAttempt: createDispatch(dependencies, admitted, grant.cover, lifetime.follow),
-      candidates: candidates(
-        { ...admitted, ...operator, affinity, outputBound, startedAt },
-        random,
-      ),
+      candidates: candidates(asked, random),
       request,
       // What is fetched as a stream can be stopped when the money is gone, also for a whole answer.
       streamUpstream: request.stream || outputBound > SLICE_TOKENS,

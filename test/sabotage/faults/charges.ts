@@ -175,8 +175,8 @@ export const CHARGES: readonly Fault[] = [
     edits: [
       {
         file: 'src/generate/generate.ts',
-        find: 'candidates({ ...admitted, ...operator, affinity, outputBound, startedAt }, random)',
-        put: 'candidates({ ...admitted, ...operator, affinity, outputBound, startedAt: dependencies.clock() }, random)',
+        find: '...operator, affinity, outputBound, startedAt };',
+        put: '...operator, affinity, outputBound, startedAt: dependencies.clock() };',
       },
       {
         file: 'src/generate/generate.ts',
