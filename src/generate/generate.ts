@@ -108,9 +108,8 @@ async function findUpstream(
   const { call, request, grant, lifetime } = admitted;
   const { random, silentCommitMs, health, monotonic, startTimer } = dependencies;
   const { outputBound } = grant.cover;
-  const { startedAt, operator } = call;
   const affinity = affinityOf(admitted.facts.accountId, request);
-  const asked = { ...admitted, ...operator, affinity, outputBound, startedAt };
+  const asked = { ...admitted, ...call.operator, affinity, outputBound, startedAt: call.startedAt };
   try {
     return await route({
       startAttempt: createDispatch(dependencies, admitted, grant.cover, lifetime.follow),

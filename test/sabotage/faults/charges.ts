@@ -175,8 +175,8 @@ export const CHARGES: readonly Fault[] = [
     edits: [
       {
         file: 'src/generate/generate.ts',
-        find: '...operator, affinity, outputBound, startedAt };',
-        put: '...operator, affinity, outputBound, startedAt: dependencies.clock() };',
+        find: 'affinity, outputBound, startedAt: call.startedAt };',
+        put: 'affinity, outputBound, startedAt: dependencies.clock() };',
       },
       {
         file: 'src/generate/generate.ts',
