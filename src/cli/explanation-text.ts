@@ -11,7 +11,8 @@ type Booked = NonNullable<Explanation['booked']>;
 const DOUBTS: Readonly<Record<NonNullable<Usage['doubt']>, string>> = {
   malformed: 'not charged: a count in it is missing or is none',
   inconsistent: 'not charged: its counts do not make up their total',
-  implausible: 'not charged: it is more than the model could have read, or was allowed to write',
+  implausible:
+    'not charged as such: it is more than the model could have read, or was allowed to write; the larger of our count and the bound of the request is charged',
   zero: 'charged as it is, although there was something to count',
 };
 

@@ -19,6 +19,7 @@ export type Alert =
   | {
       readonly kind: 'usage_doubted';
       readonly model: string;
+      readonly upstream: string;
       readonly doubt: UsageDoubt;
       readonly requestId: string;
     }
@@ -48,7 +49,7 @@ export function alertSubject(alert: Alert): string {
     case 'breaker_opened':
       return `${alert.upstream} ${alert.model}`;
     case 'usage_doubted':
-      return `${alert.model} ${alert.doubt}`;
+      return `${alert.upstream} ${alert.model} ${alert.doubt}`;
     case 'ledger_failing':
       return alert.trouble;
     default:
@@ -86,14 +87,21 @@ export function alertWords(alert: Alert): string {
   }
 }
 
+/** What was charged in place of each kind of report. */
+const CHARGED: Readonly<Record<UsageDoubt, string>> = {
+  malformed: 'is malformed; our own count was charged instead',
+  inconsistent: 'is inconsistent; our own count was charged instead',
+  implausible:
+    'is implausible; the larger of our own count and the bound of the request was charged; check context_window and max_output of the model',
+  zero: 'is zero although there was something to count; it was charged as zero',
+};
+
 /** Money may be lost here without end: a server that reports nonsense does so for every request. */
 function doubtWords({
   model,
+  upstream,
   doubt,
   requestId,
 }: Extract<Alert, { kind: 'usage_doubted' }>): string {
-  const report = `the usage that an upstream of ${model} reported for ${requestId}`;
-  return doubt === 'zero'
-    ? `${report} is zero although there was something to count; it was charged as zero`
-    : `${report} is ${doubt}; our own count was charged instead`;
+  return `the usage that upstream ${upstream} reported of ${model} for ${requestId} ${CHARGED[doubt]}`;
 }

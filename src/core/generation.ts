@@ -134,7 +134,8 @@ export type Usage = {
  * implausible    more than the model could have read, or was allowed to write
  * zero           nothing was read or written, of an answer that has content: charged as it is
  *
- * A report that is doubted for any other reason than `zero` is not charged; our own count is.
+ * A report that is malformed or inconsistent is not charged; our own count is. Of an implausible one
+ * the larger of our own count and the bound of the request is.
  */
 export type UsageDoubt = 'malformed' | 'inconsistent' | 'implausible' | 'zero';
 

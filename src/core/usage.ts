@@ -1,6 +1,6 @@
 // Which token counts an answer is charged for.
 
-import type { Usage, UsageDoubt, UsageReport } from './generation.ts';
+import type { Usage, UsageReport } from './generation.ts';
 
 /** How far a report of the prompt may exceed our own count before it is taken for nonsense. */
 const TOLERANCE_FACTOR = 10;
@@ -15,8 +15,13 @@ const OVERRUN_TOKENS = 256;
 /**
  * The upstream's report wins when it is sane: a zero is a zero, but no report may exceed what the
  * model could have read (its window, or our own count by far) or the bound on output that the
- * upstream was told. Otherwise our estimate counts, and `doubt` says why. The caller's bound is a
- * bound on what is charged, whatever an upstream makes of it.
+ * upstream was given. `doubt` says why another count is charged. The caller's bound is a bound on
+ * what is charged, whatever an upstream does with it.
+ *
+ * A report that contradicts itself says nothing: our own count is charged. One that is implausible
+ * says that there was much: an upstream that reads more than the catalog knows would otherwise read
+ * for nothing. So the implausible count becomes the larger of our own and the bound of the request,
+ * and the other one the larger of our own and the reported one.
  *
  * A zero for something that was there is charged as a zero (design section 5), but it is doubted:
  * the operator pays for what the customer does not.
@@ -32,24 +37,35 @@ export function decideUsage(facts: {
   readonly contextWindow: number;
   readonly outputBound: number;
 }): Usage {
-  const { reported, contextWindow, outputBound } = facts;
-  if (reported === undefined) return boundOutput(facts.estimate(), outputBound);
-  if (reported.basis === 'rejected') return instead(facts, reported.doubt);
-  if (reported.outputTokens > outputBound + OVERRUN_TOKENS) return instead(facts, 'implausible');
-  if (reported.inputTokens > contextWindow) {
-    const most = facts.estimate().inputTokens * TOLERANCE_FACTOR + TOLERANCE_TOKENS;
-    if (reported.inputTokens > most) return instead(facts, 'implausible');
+  const { reported, estimate, outputBound } = facts;
+  if (reported === undefined) return boundOutput(estimate(), outputBound);
+  if (reported.basis === 'rejected') {
+    return { ...boundOutput(estimate(), outputBound), doubt: reported.doubt };
   }
+  if (isImplausible(reported, facts)) return mostOf(reported, facts);
   const usage = boundOutput(reported, outputBound);
-  return isGivenAway(usage, facts.estimate) ? { ...usage, doubt: 'zero' } : usage;
+  return isGivenAway(usage, estimate) ? { ...usage, doubt: 'zero' } : usage;
 }
 
-/** Our own count in place of a report. */
-function instead(
-  { estimate, outputBound }: { readonly estimate: () => Usage; readonly outputBound: number },
-  doubt: UsageDoubt,
-): Usage {
-  return { ...boundOutput(estimate(), outputBound), doubt };
+type Bounds = Pick<Parameters<typeof decideUsage>[0], 'estimate' | 'contextWindow' | 'outputBound'>;
+
+function isImplausible(reported: Usage, { estimate, contextWindow, outputBound }: Bounds): boolean {
+  if (reported.outputTokens > outputBound + OVERRUN_TOKENS) return true;
+  if (reported.inputTokens <= contextWindow) return false;
+  return reported.inputTokens > estimate().inputTokens * TOLERANCE_FACTOR + TOLERANCE_TOKENS;
+}
+
+/** The larger count of each kind, the reported one only up to what the request allowed. */
+function mostOf(reported: Usage, { estimate, contextWindow, outputBound }: Bounds): Usage {
+  const own = estimate();
+  const most = {
+    ...own,
+    inputTokens: Math.max(own.inputTokens, Math.min(reported.inputTokens, contextWindow)),
+    outputTokens: Math.max(own.outputTokens, reported.outputTokens),
+    reasoningTokens: Math.max(own.reasoningTokens, reported.reasoningTokens),
+    doubt: 'implausible' as const,
+  };
+  return boundOutput(most, outputBound);
 }
 
 function isGivenAway({ inputTokens, outputTokens }: Usage, estimate: () => Usage): boolean {

@@ -11,12 +11,14 @@ const TRIES_MAX = 8;
 export type Growth = 'grown' | 'refused' | 'failed';
 
 export type Cover = {
-  /** Output tokens that may be passed on; infinite where the bound itself limits the charge. */
+  /** Output tokens that are paid for. */
   readonly tokens: () => number;
   /** What is held by now. */
   readonly held: () => Micro;
-  /** What the upstream was told as the bound on generated tokens. */
+  /** The bound on generated tokens. A fallback may have been given a lower one of its own. */
   readonly outputBound: number;
+  /** Whether that bound is what the balance could pay, and not what was asked for. */
+  readonly lowered: boolean;
   /** Whether more could be bought. */
   readonly canGrow: () => boolean;
   /**
@@ -26,11 +28,7 @@ export type Cover = {
   readonly grow: () => Promise<Growth>;
 };
 
-/**
- * `amount` is what is held, and `lowered` says that the bound is what the balance could pay. Then
- * nothing beyond it is passed on; any other bound is one on the charge (`core/usage.ts`), so that
- * whatever the upstream sends beyond it has been paid for.
- */
+/** `amount` is what is held. */
 export function createCover(options: {
   readonly ledger: Pick<Ledger, 'extend'>;
   readonly requestId: string;
@@ -63,8 +61,9 @@ export function createCover(options: {
 
   return {
     outputBound,
+    lowered,
     held: () => held,
-    tokens: () => (bought < outputBound || lowered ? bought : Number.POSITIVE_INFINITY),
+    tokens: () => bought,
     canGrow: () => bought < outputBound,
     grow: () => buy().catch(() => 'failed' as const),
   };

@@ -48,11 +48,8 @@ function endingFacts(
 }
 
 /** A fallback that cannot make as much as the balance pays for has been told its own bound. */
-function isBoundByBalance(
-  { boundByBalance, cover }: Grant,
-  { maxOutputTokens }: Candidate,
-): boolean {
-  return boundByBalance && maxOutputTokens >= cover.outputBound;
+function isBoundByBalance({ cover }: Grant, { maxOutputTokens }: Candidate): boolean {
+  return cover.lowered && maxOutputTokens >= cover.outputBound;
 }
 
 /** Why an answer that ended well ended. */

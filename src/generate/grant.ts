@@ -23,8 +23,6 @@ export type Grant = {
   readonly limits: LimitView;
   /** How much output is paid for. Its bound is what the upstream is told. */
   readonly cover: Cover;
-  /** Whether that bound is what the balance could pay, and not what was asked for. */
-  readonly boundByBalance: boolean;
   /** The story of the attempts so far; written by the pipeline, kept with the usage record. */
   readonly attempts: AttemptLog;
   /** Frees the slot ahead of the end: the client has left. */
@@ -131,7 +129,7 @@ function createGrant(
       reported: rule === 'counted' ? undefined : meter.reported(),
       estimate: () => meter.estimate(promptTokens),
       contextWindow: candidate.model.contextWindow,
-      outputBound,
+      outputBound: candidate.maxOutputTokens,
     });
     // The slot first: it is memory, and the account's next request may be waiting for it.
     claim.settle(usage.inputTokens + usage.outputTokens);
@@ -162,7 +160,6 @@ function createGrant(
   return {
     limits: claim.view,
     cover,
-    boundByBalance: lowered,
     attempts,
     freeSlot: claim.freeSlot,
     end(ending, served) {

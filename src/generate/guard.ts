@@ -1,23 +1,26 @@
-// Passes on no token that is not paid for. It looks at each read of an answer, buys the next slice
-// before it is needed, and where a slice is refused it cuts: the upstream is stopped, what is covered
-// goes on, and the answer ends for its length. Called by the metered attempt, for whole answers as
-// for streams. Where nothing can be refused it neither waits nor allocates.
+// Passes on no token that is not paid for, and none beyond the bound that the upstream was given. It
+// looks at each read of an answer, buys the next slice before it is needed, and cuts where a slice is
+// refused: the upstream is stopped, what is covered goes on, and the answer ends for its length.
+// Called by the metered attempt, for whole answers as for streams. A plain answer neither waits nor
+// allocates here.
 
-import { unreachable } from '../core/assert.ts';
 import type { UpstreamFailure } from '../core/failure.ts';
 import type { GenerationEvent } from '../core/generation.ts';
 import type { Batch } from '../upstream/attempt.ts';
 import type { Cover, Growth } from './cover.ts';
 import type { OutputMeter } from './meter.ts';
+import { createOverrun, type Overrun } from './overrun.ts';
+import {
+  BREATH_CHARACTERS,
+  createBreath,
+  isHighSurrogate,
+  pieces,
+  textOf,
+  withText,
+} from './pieces.ts';
 
 /** Fewer covered tokens than this left: the next slice is bought while the answer goes on. */
 const AHEAD_TOKENS = 1_024;
-
-/** Longer texts are looked at in pieces of this length. */
-const PIECE_CHARACTERS = 512;
-
-/** Events up to this are counted at once, and the loop has a turn after so many characters. */
-const BREATH_CHARACTERS = 16_384;
 
 const CANNOT_RESERVE: UpstreamFailure = {
   class: 'gateway',
@@ -31,29 +34,35 @@ export type Guard = {
   readonly hasCut: () => boolean;
 };
 
-/** `abort` stops the upstream. */
+/** `bound` is what the upstream was given; `abort` stops it. */
 export function createGuard(parts: {
   readonly meter: OutputMeter;
   readonly cover: Cover;
+  readonly bound: number;
   readonly abort: () => void;
 }): Guard {
-  const { meter, cover, abort } = parts;
+  const { meter, cover, bound, abort } = parts;
   /** A slice that is being bought ahead of need. */
   let ahead: Promise<Growth> | undefined;
   /** Once one was refused, the next one is bought at need alone. */
   let mayBuyAhead = true;
   let cut = false;
+  /** What has come beyond the bound, once anything has. */
+  let overrun: Overrun | undefined;
+
+  const limit = (): number => Math.min(cover.tokens(), bound);
+  /** Whether the limit is the bound that was asked for, and not the money. */
+  const isAtBound = (): boolean =>
+    cover.tokens() >= bound && !(cover.lowered && bound >= cover.outputBound);
 
   const take = (batch: Batch): Batch | Promise<Batch> => {
+    if (overrun !== undefined) return overrun.take(batch);
     const { events } = batch;
-    const limit = cover.tokens();
     for (let index = 0; index < events.length; index += 1) {
       const event = events[index];
       if (event === undefined) continue;
-      const size = textOf(event).length;
-      const covered = size === 0 || meter.atMost(size) <= limit;
-      if (!covered || size > BREATH_CHARACTERS) return takeWithCare(batch, index);
-      meter.push(event);
+      const isShort = textOf(event).length <= BREATH_CHARACTERS;
+      if (!isShort || !pushIfCovered(event)) return takeWithCare(batch, index);
     }
     buyAhead();
     return batch;
@@ -88,10 +97,20 @@ export function createGuard(parts: {
     for (const [index, piece] of rest.entries()) {
       await breathe(textOf(piece).length);
       let growth: Growth = 'grown';
-      while (!pushIfCovered(piece) && growth === 'grown') growth = await buyNow();
+      while (!pushIfCovered(piece) && growth === 'grown') {
+        growth = isAtBound() ? 'refused' : await buyNow();
+      }
       if (growth === 'grown') {
         passed.push(piece);
         continue;
+      }
+      if (isAtBound()) {
+        const start = coveredStart(piece);
+        if (start !== undefined) passed.push(start);
+        overrun = createOverrun({ meter, bound, abort });
+        const beyond = [withoutStart(piece, start), ...rest.slice(index + 1)];
+        const taken = await overrun.take({ ...batch, events: beyond });
+        return { ...taken, events: [...passed, ...taken.events] };
       }
       abort();
       if (growth === 'failed') return { events: passed, end: CANNOT_RESERVE };
@@ -99,7 +118,7 @@ export function createGuard(parts: {
       const start = coveredStart(piece);
       if (start !== undefined) passed.push(start);
       passed.push({ kind: 'finish', reason: 'length' });
-      await countProduced([piece, ...rest.slice(index + 1)], start);
+      await countProduced([withoutStart(piece, start), ...rest.slice(index + 1)]);
       return { events: passed, end: 'finished' };
     }
     buyAhead();
@@ -109,13 +128,13 @@ export function createGuard(parts: {
   /** Leaves the meter as it was where the event is not covered. */
   const pushIfCovered = (event: GenerationEvent): boolean => {
     const size = textOf(event).length;
-    if (size === 0 || meter.atMost(size) <= cover.tokens()) {
+    if (size === 0 || meter.atMost(size) <= limit()) {
       meter.push(event);
       return true;
     }
     const mark = meter.mark();
     meter.push(event);
-    if (meter.tokens() <= cover.tokens()) return true;
+    if (meter.tokens() <= limit()) return true;
     meter.reset(mark);
     return false;
   };
@@ -143,17 +162,12 @@ export function createGuard(parts: {
    * The upstream made it, so it costs us, and the books say how much. Its report is left out: it
    * is about an answer that nobody has got.
    */
-  const countProduced = async (
-    rest: readonly GenerationEvent[],
-    passed: GenerationEvent | undefined,
-  ): Promise<void> => {
+  const countProduced = async (rest: readonly GenerationEvent[]): Promise<void> => {
     const breathe = createBreath();
-    let skip = passed === undefined ? 0 : textOf(passed).length;
     for (const event of rest) {
       if (meter.counted() >= cover.outputBound) return;
       const text = textOf(event);
-      if (text !== '') meter.push(skip === 0 ? event : withText(event, text.slice(skip)));
-      skip = 0;
+      if (text !== '') meter.push(event);
       await breathe(text.length);
     }
   };
@@ -161,62 +175,8 @@ export function createGuard(parts: {
   return { take, hasCut: () => cut };
 }
 
-/** Gives the event loop a turn between long texts. */
-function createBreath(): (characters: number) => Promise<void> | undefined {
-  let counted = 0;
-  return (characters) => {
-    counted += characters;
-    if (counted <= BREATH_CHARACTERS) return undefined;
-    counted = 0;
-    return new Promise((resolve) => setImmediate(resolve));
-  };
-}
-
-/** What an event costs tokens for; empty where it costs none. */
-function textOf(event: GenerationEvent): string {
-  switch (event.kind) {
-    case 'reasoning-delta':
-    case 'text-delta':
-      return event.text;
-    case 'tool-start':
-      return event.name;
-    case 'tool-delta':
-      return event.json;
-    case 'usage':
-    case 'finish':
-      return '';
-    default:
-      return unreachable(event);
-  }
-}
-
-function withText(event: GenerationEvent, text: string): GenerationEvent {
-  switch (event.kind) {
-    case 'reasoning-delta':
-    case 'text-delta':
-      return { ...event, text };
-    case 'tool-delta':
-      return { ...event, json: text };
-    default:
-      return event;
-  }
-}
-
-/** A long text in pieces, never cut inside a surrogate pair. */
-function pieces(event: GenerationEvent): readonly GenerationEvent[] {
-  const text = textOf(event);
-  if (text.length <= PIECE_CHARACTERS || event.kind === 'tool-start') return [event];
-  const all: GenerationEvent[] = [];
-  let start = 0;
-  while (start < text.length) {
-    let end = Math.min(start + PIECE_CHARACTERS, text.length);
-    if (end < text.length && isHighSurrogate(text.charCodeAt(end - 1))) end -= 1;
-    all.push(withText(event, text.slice(start, end)));
-    start = end;
-  }
-  return all;
-}
-
-function isHighSurrogate(code: number): boolean {
-  return code >= 0xd800 && code <= 0xdbff;
+/** What follows the beginning that was passed on. */
+function withoutStart(piece: GenerationEvent, start: GenerationEvent | undefined): GenerationEvent {
+  if (start === undefined) return piece;
+  return withText(piece, textOf(piece).slice(textOf(start).length));
 }

@@ -7,6 +7,9 @@ import type { FinishReason, GenerationEvent, Usage, UsageReport } from '../core/
 /** Text collected before it is counted: few calls, and no more than this is ever uncounted. */
 const BATCH_CHARACTERS = 256;
 
+/** A shorter text is counted again each time: where it is cut, tokens may be counted twice. */
+const SETTLE_CHARACTERS = 64;
+
 /** A token has at least one byte, and a UTF-16 unit at most three in UTF-8. */
 const TOKENS_PER_CHARACTER_MAX = 3;
 
@@ -69,6 +72,19 @@ export function createOutputMeter(countNow: (text: string) => number): OutputMet
     visibleTokens += countNow(visible.slice(0, end));
     visible = visible.slice(end);
   };
+  /** Counts what ends before a space, so that who asks again has little left to count. */
+  const settle = (): void => {
+    const thought = reasoning.lastIndexOf(' ');
+    if (thought >= SETTLE_CHARACTERS) {
+      reasoningTokens += countNow(reasoning.slice(0, thought));
+      reasoning = reasoning.slice(thought);
+    }
+    const said = visible.lastIndexOf(' ');
+    if (said >= SETTLE_CHARACTERS) {
+      visibleTokens += countNow(visible.slice(0, said));
+      visible = visible.slice(said);
+    }
+  };
   const allReasoning = (): number => reasoningTokens + countRest(reasoning, countNow);
   const allVisible = (): number => visibleTokens + countRest(visible, countNow);
 
@@ -98,7 +114,10 @@ export function createOutputMeter(countNow: (text: string) => number): OutputMet
     output: () => output,
     finish: () => finish,
     counted: () => reasoningTokens + visibleTokens,
-    tokens: () => allReasoning() + allVisible(),
+    tokens() {
+      settle();
+      return allReasoning() + allVisible();
+    },
     atMost(characters) {
       const uncounted = reasoning.length + visible.length + characters;
       return reasoningTokens + visibleTokens + uncounted * TOKENS_PER_CHARACTER_MAX;

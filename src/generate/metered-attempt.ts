@@ -43,7 +43,8 @@ export function meterAttempt(
 ): MeteredAttempt {
   const { see, cover, countNow, monotonic, checkpoint } = dependencies;
   const meter = createOutputMeter(countNow);
-  const guard = createGuard({ meter, cover, abort: attempt.abort });
+  const bound = attempt.candidate.maxOutputTokens;
+  const guard = createGuard({ meter, cover, bound, abort: attempt.abort });
   let { booked } = dependencies;
   let savedTokens = 0;
   let savedAt = monotonic();

@@ -14,11 +14,18 @@ export function report(
 ): void {
   const { modelServed, fallbackUsed, outcome, usage } = receipt;
   const { requestId } = call;
-  if (usage.doubt !== undefined) {
-    alert({ kind: 'usage_doubted', model: modelServed, doubt: usage.doubt, requestId });
-  }
   const attempts = grant.attempts.records;
   const upstream = attempts.findLast(({ credential }) => credential !== undefined)?.upstream;
+  if (usage.doubt !== undefined) {
+    const { doubt } = usage;
+    alert({
+      kind: 'usage_doubted',
+      model: modelServed,
+      upstream: upstream ?? 'unknown',
+      doubt,
+      requestId,
+    });
+  }
   call.observer.ended({
     modelServed,
     ...(upstream === undefined ? {} : { upstream }),

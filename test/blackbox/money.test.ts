@@ -59,6 +59,7 @@ beforeAll(async () => {
         ...[
           'usage-999999999-0-999999999',
           'usage-9999999-0-9',
+          'usage-10-4-9999',
           'slow-first-byte-200',
           'slow-tokens-40-10',
           'stall',
@@ -365,7 +366,6 @@ describe('what the upstream reports', () => {
       for (const [absurd, doubt, prompt_tokens] of [
         ['absurd-usage', 'malformed', -3],
         ['usage-999999999-0-999999999', 'malformed', 999_999_999],
-        ['usage-9999999-0-9', 'implausible', 9_999_999],
       ] as const) {
         const said = await bill(payer, format, stream, absurd);
         expect([absurd, said.debited]).toEqual([absurd, unknown.debited]);
@@ -377,15 +377,38 @@ describe('what the upstream reports', () => {
   );
 
   test.each(KINDS)(
+    '%s, streamed %p: an implausible count costs the bound of the request, and is an alert',
+    async (format, stream) => {
+      const payer = await account(1_000_000);
+      const prompt = await estimate(payer);
+      // A prompt above the window of 128,000, and an output far above the bound of 50.
+      for (const [model, debited] of [
+        ['usage-9999999-0-9', 128_000 + 9 * 2],
+        ['usage-10-4-9999', Math.max(prompt, 10) + 50 * 2],
+      ] as const) {
+        const said = await bill(payer, format, stream, model, { max_tokens: 50 });
+        expect([model, said.debited]).toEqual([model, `${debited}`]);
+        expect(await usageOf(said)).toMatchObject({ basis: 'estimated', doubt: 'implausible' });
+        await waitUntil(() =>
+          gateway.output().includes(`upstream scripted reported of ${model} for`),
+        );
+      }
+    },
+  );
+
+  test.each(KINDS)(
     "%s, streamed %p: nothing above the caller's own bound is charged",
     async (format, stream) => {
       const payer = await account(1_000_000);
       const prompt = await estimate(payer);
       const bound = { max_tokens: 3 };
       // 500 tokens are reported for 5 delivered, and 40 are delivered without a report.
-      for (const model of ['usage-10-4-500', 'unreported-40']) {
+      for (const [model, input] of [
+        ['usage-10-4-500', Math.max(prompt, 10)],
+        ['unreported-40', prompt],
+      ] as const) {
         const said = await bill(payer, format, stream, model, bound);
-        expect([model, said.debited]).toEqual([model, `${prompt + 3 * 2}`]);
+        expect([model, said.debited]).toEqual([model, `${input + 3 * 2}`]);
         expect(booked(said.requestId).basis).toBe('estimated');
       }
     },
@@ -396,7 +419,7 @@ describe('what the upstream reports', () => {
     const prompt = await estimate(payer);
     const { requestId } = await bill(payer, 'chat', true, 'flood', { max_tokens: 50 });
     expect(booked(requestId)).toMatchObject({
-      outcome: 'upstream_failed',
+      outcome: 'completed',
       debited: BigInt(prompt + 50 * 2) * 1_000_000n,
     });
   });

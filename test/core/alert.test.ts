@@ -20,9 +20,15 @@ const ROWS: {
     'upstream alpha fails for swift-1 and is left alone for a while',
   ],
   usage_doubted: [
-    { kind: 'usage_doubted', model: 'swift-1', doubt: 'implausible', requestId },
-    'swift-1 implausible',
-    'the usage that an upstream of swift-1 reported for req_1 is implausible; our own count was charged instead',
+    {
+      kind: 'usage_doubted',
+      model: 'swift-1',
+      upstream: 'alpha',
+      doubt: 'implausible',
+      requestId,
+    },
+    'alpha swift-1 implausible',
+    'the usage that upstream alpha reported of swift-1 for req_1 is implausible; the larger of our own count and the bound of the request was charged; check context_window and max_output of the model',
   ],
   ledger_failing: [
     { kind: 'ledger_failing', trouble: 'kept', requestId },
@@ -65,14 +71,16 @@ test.each(Object.entries(ROWS))('%s', (_kind, [alert, subject, words]) => {
 test('the other words of those that have two', () => {
   const others: readonly Alert[] = [
     { kind: 'credential_refused', upstream: 'alpha', credential: '1' },
-    { kind: 'usage_doubted', model: 'swift-1', doubt: 'zero', requestId },
+    { kind: 'usage_doubted', model: 'swift-1', upstream: 'alpha', doubt: 'zero', requestId },
+    { kind: 'usage_doubted', model: 'swift-1', upstream: 'alpha', doubt: 'malformed', requestId },
     { kind: 'ledger_failing', trouble: 'given_up', requestId },
     { kind: 'audit_difference', count: 3 },
     { kind: 'catalog_refused', problems: 1 },
   ];
   expect(others.map(alertWords)).toEqual([
     'upstream alpha refuses our credential 1 or its account (status unknown); check its api_key and balance',
-    'the usage that an upstream of swift-1 reported for req_1 is zero although there was something to count; it was charged as zero',
+    'the usage that upstream alpha reported of swift-1 for req_1 is zero although there was something to count; it was charged as zero',
+    'the usage that upstream alpha reported of swift-1 for req_1 is malformed; our own count was charged instead',
     'ledger: given_up req_1: its end is refused by the books; see tollgate explain and tollgate doctor',
     'audit: the books differ in 3 places; tollgate doctor names them',
     'the changed catalog has 1 problem and is not taken; the one before it serves on',

@@ -57,13 +57,26 @@ describe('B-154: a zero is a zero, and the operator is told where it gives somet
   });
 });
 
-describe('a report is not believed', () => {
+describe('an implausible report costs the larger of our own count and the bound of the request', () => {
   test.each([
-    ['prompt above the window and far above our count', 1_201, 100],
-    ['output far above the bound, whatever our count is', 1_000, 357],
-    ['a billion', 1_000_000_000, 1_000_000_000],
-  ])('%s', (_name, input, output) => {
-    expect(decided(input, output)).toEqual({ ...own, doubt: 'implausible' });
+    ['prompt above the window and far above our count', [1_201, 100], [1_000, 100]],
+    ['its output is believed where that is plausible', [1_201, 40], [1_000, 40]],
+    ['our own count of the output is the least', [1_201, 4], [1_000, 10]],
+    ['output far above the bound, whatever our count is', [1_000, 357], [1_000, 100]],
+    ['our own count of the prompt is the least', [7, 357], [20, 100]],
+    ['a billion', [1_000_000_000, 1_000_000_000], [1_000, 100]],
+  ] as const)('%s', (_name, [input, output], [chargedInput, chargedOutput]) => {
+    const charged = counts(chargedInput, chargedOutput, 'estimated');
+    expect(decided(input, output)).toEqual({ ...charged, doubt: 'implausible' });
+  });
+
+  test('also where our own count is above the window', () => {
+    const estimate = () => counts(2_000, 10, 'estimated');
+    const reported = counts(30_000, 10, 'reported');
+    expect(decideUsage({ ...facts, estimate, reported })).toEqual({
+      ...counts(2_000, 10, 'estimated'),
+      doubt: 'implausible',
+    });
   });
 });
 
@@ -92,11 +105,11 @@ test('the bound is one on what is charged, also where nobody reported', () => {
   const bounded = { ...counts(20, 100, 'estimated'), reasoningTokens: 100 };
   expect(decideUsage({ ...facts, estimate, reported: undefined })).toEqual(bounded);
   const reported = counts(20, 5_000, 'reported');
-  const implausible = { ...bounded, doubt: 'implausible' as const };
+  const implausible = { ...bounded, inputTokens: 20, doubt: 'implausible' as const };
   expect(decideUsage({ ...facts, estimate, reported })).toEqual(implausible);
 });
 
-test('what is charged is the report or our count, and never beyond what the model could have done', () => {
+test('what is charged is the report or the most that it allows, and never beyond what the model could have done', () => {
   const nat = fc.nat(10_000_000);
   fc.assert(
     fc.property(nat, nat, nat, nat, fc.nat(200_000), fc.nat(32_000), (...numbers) => {
@@ -105,8 +118,9 @@ test('what is charged is the report or our count, and never beyond what the mode
       const estimate = () => counts(ownInput, ownOutput, 'estimated');
       const decided = decideUsage({ reported, estimate, contextWindow, outputBound });
       if (decided.basis === 'estimated') {
-        const bounded = counts(ownInput, Math.min(ownOutput, outputBound), 'estimated');
-        expect(decided).toEqual({ ...bounded, doubt: 'implausible' });
+        expect(decided.doubt).toBe('implausible');
+        expect(decided.inputTokens).toBe(Math.max(ownInput, Math.min(input, contextWindow)));
+        expect(decided.outputTokens).toBe(Math.min(Math.max(ownOutput, output), outputBound));
         return;
       }
       const charged = { ...reported, outputTokens: Math.min(output, outputBound) };

@@ -40,6 +40,7 @@ function priceOf(slug: string, tokens: bigint): Price {
 function modelOf(slug: string, tokens: bigint, fallbacks: readonly string[]): Model {
   return {
     ...candidate(slug).model,
+    maxOutput: 900,
     fallbacks,
     prices: [
       { validFromMs: SINCE_EVER, price: priceOf(slug, tokens), windows: [] },
@@ -394,7 +395,9 @@ test('the ledger hears of every attempt before it is made, and of what has passe
       return listedAttempt(asked, serves ? [text, text, finished(ANSWER)] : [broken]);
     },
   });
-  await generate(dependencies, call('heard-1'));
+  const value = { ...REQUEST, max_tokens: 900 };
+  const readBody = async () => ({ value, text: JSON.stringify(value) });
+  await generate(dependencies, call('heard-1', { readBody }));
   expect(heard).toEqual([
     'first is asked',
     'first begins',

@@ -1,7 +1,7 @@
 // The guard of an answer: what it passes on is paid for at every instant, it is exact at the edge,
 // and it holds nothing back that could be paid for. Wallets here have neighbours that take and give.
 
-import { expect, test } from 'bun:test';
+import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
 import type { GenerationEvent } from '../../src/core/generation.ts';
 import { affordableOutput, coverAmount, holdAmount, type Price } from '../../src/core/price.ts';
@@ -30,6 +30,8 @@ type Options = {
   /** Output tokens that the wallet could pay for in all. */
   readonly wallet: number;
   readonly outputBound: number;
+  /** What a fallback was given, where that is less. */
+  readonly fallbackBound?: number;
   readonly countNow?: (text: string) => number;
   /** Tokens that others take (or, below zero, bring) before each time that the ledger is asked. */
   readonly neighbours?: readonly number[];
@@ -74,7 +76,7 @@ function setUp({ wallet, countNow = byLength, neighbours = [], ...options }: Opt
   const abort = () => {
     aborts += 1;
   };
-  const guard = createGuard({ meter, cover, abort });
+  const guard = createGuard({ meter, cover, bound: options.fallbackBound ?? outputBound, abort });
 
   /** Passes batches through until one is the last, and looks at each of them. */
   async function run(batches: readonly Batch[]) {
@@ -85,7 +87,8 @@ function setUp({ wallet, countNow = byLength, neighbours = [], ...options }: Opt
       events.push(...taken.events);
       end = taken.end;
       const passed = countNow(textsOf(events).join(''));
-      const paid = Math.min(passed, outputBound);
+      const isVouched = end === 'finished' && meter.reported() !== undefined;
+      const paid = isVouched ? Math.min(passed, outputBound) : passed;
       expect(coverAmount(PROMPT, paid, PRICE)).toBeLessThanOrEqual(held);
       if (end !== undefined) break;
     }
@@ -143,15 +146,30 @@ test('law: whatever comes and whoever else spends, nothing unpaid passes, and no
       fc.integer({ min: 4_097, max: 40_000 }),
       fc.array(fc.integer({ min: -2_000, max: 6_000 }), { maxLength: 12 }),
       fc.constantFrom(byLength, dense),
-      async (batches, wallet, outputBound, neighbours, countNow) => {
+      fc.option(fc.nat(45_000), { nil: undefined }),
+      async (batches, wallet, outputBound, neighbours, countNow, reported) => {
         const rig = setUp({ wallet, outputBound, neighbours, countNow });
         const whole = textsOf(batches.flatMap((batch) => batch.events)).join('');
-        const { events, end, text } = await rig.run(batches);
+        const told = reported === undefined ? [] : [usageOf(Math.min(reported, 2 ** 30))];
+        const last: Batch = { events: [...told, FINISH], end: 'finished' };
+        const { events, end, text } = await rig.run([...batches.slice(0, -1), last]);
         expect(end).toBe('finished');
         expect(whole.startsWith(text)).toBe(true);
         expect(rig.available()).toBeGreaterThanOrEqual(0n);
-        if (!rig.guard.hasCut()) {
+        const isEdge = outputBound > rig.outputBound;
+        if (!rig.guard.hasCut() && countNow(whole) <= rig.outputBound) {
           expect([text, rig.aborts()]).toEqual([whole, 0]);
+          return;
+        }
+        if (!rig.guard.hasCut()) {
+          const keptBound = reported !== undefined && reported <= rig.outputBound;
+          if (keptBound && text === whole) return;
+          // What is beyond the bound, and not vouched for, is neither passed on nor charged.
+          expect([events.at(-1), isEdge]).toEqual([{ kind: 'finish', reason: 'length' }, false]);
+          expect(countNow(text)).toBeLessThanOrEqual(rig.outputBound);
+          expect(countNow(whole.slice(0, text.length + 2))).toBeGreaterThan(rig.outputBound);
+          expect(rig.meter.estimate(PROMPT).outputTokens).toBe(countNow(text));
+          if (keptBound) expect(countNow(whole)).toBeGreaterThan(rig.outputBound * 2);
           return;
         }
         expect([events.at(-1), rig.aborts()]).toEqual([{ kind: 'finish', reason: 'length' }, 1]);
@@ -171,6 +189,11 @@ test('law: whatever comes and whoever else spends, nothing unpaid passes, and no
 
 const words = (count: number, size = 1): GenerationEvent[] =>
   Array.from({ length: count }, () => ({ kind: 'text-delta', text: 'x'.repeat(size) }));
+
+function usageOf(outputTokens: number): GenerationEvent {
+  const counts = { inputTokens: 10, cachedInputTokens: 0, cacheWriteTokens: 0, reasoningTokens: 0 };
+  return { kind: 'usage', usage: { ...counts, outputTokens, basis: 'reported' } };
+}
 
 const LAST: Batch = { events: [FINISH], end: 'finished' };
 
@@ -202,11 +225,53 @@ test('a slice that is on its way is waited for, and not bought twice', async () 
   expect([text.length, rig.asked(), rig.cover.tokens()]).toEqual([4_900, 1, 8_192]);
 });
 
-test('a bound that is not the balance is one on the charge: what is beyond it is passed on', async () => {
-  const rig = setUp({ wallet: 30_000, outputBound: 5_000 });
-  const { text } = await rig.run([{ events: words(5_300) }, LAST]);
-  expect([text.length, rig.guard.hasCut()]).toEqual([5_300, false]);
-  expect(rig.held()).toBe(coverAmount(PROMPT, 5_000, PRICE));
+describe('beyond the bound that the upstream was given', () => {
+  const rig = () => setUp({ wallet: 30_000, outputBound: 5_000 });
+  const beyond: Batch = { events: words(5_300) };
+  const told = (outputTokens: number): Batch => ({
+    events: [usageOf(outputTokens), FINISH],
+    end: 'finished',
+  });
+
+  test('nothing is passed on without a report, and what was passed on is counted', async () => {
+    const { run, guard, meter, held } = rig();
+    const { text, events } = await run([beyond, LAST]);
+    expect([text.length, guard.hasCut(), meter.tokens()]).toEqual([5_000, false, 5_000]);
+    expect(events.at(-1)).toEqual({ kind: 'finish', reason: 'length' });
+    expect(held()).toBe(coverAmount(PROMPT, 5_000, PRICE));
+  });
+
+  test('nothing is passed on where the report says so', async () => {
+    const { run, meter } = rig();
+    const { text } = await run([beyond, told(5_001)]);
+    expect([text.length, meter.tokens()]).toEqual([5_000, 5_000]);
+    expect(meter.reported()).toMatchObject({ outputTokens: 5_001 });
+  });
+
+  test('what another tokenizer counts within it is passed on, once the report says so', async () => {
+    const { run, guard, aborts } = rig();
+    const { text } = await run([beyond, { events: words(10) }, told(5_000)]);
+    expect([text.length, guard.hasCut(), aborts()]).toEqual([5_310, false, 0]);
+  });
+
+  test('an upstream that breaks there has delivered no more than the bound', async () => {
+    const { run, meter } = rig();
+    const cut = { class: 'cut', detail: 'the connection was cut' } as const;
+    const { text, end } = await run([beyond, { events: words(10), end: cut }]);
+    expect([text.length, end, meter.tokens()]).toEqual([5_000, cut, 5_000]);
+  });
+
+  test('an upstream that goes far beyond is stopped, whatever it would have reported', async () => {
+    const { run, aborts, meter } = rig();
+    const { text } = await run([beyond, { events: words(5_000) }, told(5_000)]);
+    expect([text.length, aborts(), meter.reported()]).toEqual([5_000, 1, undefined]);
+  });
+
+  test('the bound of a fallback is its own', async () => {
+    const { run, guard, asked } = setUp({ wallet: 30_000, outputBound: 9_000, fallbackBound: 50 });
+    const { text } = await run([{ events: words(90) }, LAST]);
+    expect([text.length, guard.hasCut(), asked()]).toEqual([50, false, 0]);
+  });
 });
 
 test('a bound that is the balance is an edge, and all of the wallet is spent on the way to it', async () => {
@@ -218,16 +283,8 @@ test('a bound that is the balance is an edge, and all of the wallet is spent on 
 
 test('what the upstream made beyond the edge is counted, and its report is not believed', async () => {
   const rig = setUp({ wallet: 20_000, outputBound: 20_000, neighbours: [30_000] });
-  const usage = {
-    inputTokens: 10,
-    cachedInputTokens: 0,
-    cacheWriteTokens: 0,
-    outputTokens: 7,
-    reasoningTokens: 0,
-    basis: 'reported',
-  } as const;
   const { text } = await rig.run([
-    { events: [...words(5, 1_000), { kind: 'usage', usage }, FINISH], end: 'finished' },
+    { events: [...words(5, 1_000), usageOf(7), FINISH], end: 'finished' },
   ]);
   expect(text.length).toBe(4_096);
   expect(rig.meter.estimate(PROMPT).outputTokens).toBe(5_000);
@@ -243,7 +300,7 @@ test('money that comes while the answer runs lets it go on', async () => {
   const { text, end } = await rig.run([{ events: words(4_000) }, LAST]);
   expect([text.length, end, rig.guard.hasCut()]).toEqual([4_000, 'finished', false]);
   // From then on it buys ahead again: all of the bound is there before it is needed.
-  expect([rig.asked(), rig.cover.tokens()]).toEqual([3, Number.POSITIVE_INFINITY]);
+  expect([rig.asked(), rig.cover.tokens()]).toEqual([3, 9_000]);
 });
 
 test('a ledger that cannot be asked ends the answer as our failure, after all that is paid', async () => {
@@ -274,7 +331,7 @@ test('a ledger that fails ahead of need and is back at need does no harm', async
     lowered: false,
   });
   const meter = createOutputMeter(byLength);
-  const guard = createGuard({ meter, cover, abort: () => {} });
+  const guard = createGuard({ meter, cover, bound: 9_000, abort: () => {} });
   await guard.take({ events: words(4_000) });
   await new Promise((resolve) => setImmediate(resolve));
   fails = false;

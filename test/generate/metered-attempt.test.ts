@@ -16,7 +16,7 @@ function setUp(
   outputBound = 4_096,
   booked?: Promise<void>,
 ) {
-  const inner = listedAttempt(candidate('a'), batches);
+  const inner = listedAttempt({ ...candidate('a'), maxOutputTokens: outputBound }, batches);
   const cover = createCover({
     ledger: { extend: async () => ({ ok: false, available: 0n }) },
     requestId: 'req_1',

@@ -87,7 +87,7 @@ describe('a report that was doubted', () => {
     ['inconsistent', 'not charged: its counts do not make up their total'],
     [
       'implausible',
-      'not charged: it is more than the model could have read, or was allowed to write',
+      'not charged as such: it is more than the model could have read, or was allowed to write; the larger of our count and the bound of the request is charged',
     ],
   ] as const)('%s', (usageDoubt, words) => {
     const story = recorded({ ...estimated, usageDoubt, rawUsage: '{"prompt_tokens":-1}' });

@@ -229,11 +229,35 @@ export const CHARGES: readonly Fault[] = [
     edits: [
       {
         file: 'src/generate/guard.ts',
-        find: 'if (!covered || size > BREATH_CHARACTERS) return',
-        put: 'if (!covered && size > BREATH_CHARACTERS) return',
+        find: 'if (!isShort || !pushIfCovered(event)) return',
+        put: 'if (!pushIfCovered(event)) meter.push(event);\n      if (!isShort) return',
       },
     ],
     tests: ['test/generate/guard.test.ts'],
+  },
+  {
+    id: 'T-26k',
+    plants: 'text beyond the bound is passed on although no report vouches for it',
+    edits: [
+      {
+        file: 'src/generate/overrun.ts',
+        find: 'return kept ? { events: held, end } : drop();',
+        put: 'return kept || end === "finished" ? { events: held, end } : drop();',
+      },
+    ],
+    tests: ['test/generate/guard.test.ts'],
+  },
+  {
+    id: 'T-26l',
+    plants: 'a prompt that cannot be true costs our own count',
+    edits: [
+      {
+        file: 'src/core/usage.ts',
+        find: 'Math.max(own.inputTokens, Math.min(reported.inputTokens, contextWindow))',
+        put: 'Math.max(own.inputTokens, Math.min(own.inputTokens, contextWindow))',
+      },
+    ],
+    tests: ['test/core/usage.test.ts'],
   },
   {
     id: 'T-26c',

@@ -201,6 +201,6 @@ const DOUBTS: Readonly<Record<string, string>> = {
   malformed: 'not charged, since a count in it is missing or is none',
   inconsistent: 'not charged, since its counts do not make up their total',
   implausible:
-    'not charged, since it is more than the model could have read, or was allowed to write',
+    'more than the model could have read, or was allowed to write; the larger of the own count and the bound of the request is charged',
   zero: 'charged as it is, although there was something to count',
 };

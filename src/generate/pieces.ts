@@ -1,0 +1,70 @@
+// The text of events, in pieces that are counted one by one. Called by what counts an answer.
+
+import { unreachable } from '../core/assert.ts';
+import type { GenerationEvent } from '../core/generation.ts';
+
+/** Longer texts are looked at in pieces of this length. */
+const PIECE_CHARACTERS = 512;
+
+/** Events up to this are counted at once, and the loop has a turn after so many characters. */
+export const BREATH_CHARACTERS = 16_384;
+
+/** Gives the event loop a turn between long texts. */
+export function createBreath(): (characters: number) => Promise<void> | undefined {
+  let counted = 0;
+  return (characters) => {
+    counted += characters;
+    if (counted <= BREATH_CHARACTERS) return undefined;
+    counted = 0;
+    return new Promise((resolve) => setImmediate(resolve));
+  };
+}
+
+/** What an event costs tokens for; empty where it costs none. */
+export function textOf(event: GenerationEvent): string {
+  switch (event.kind) {
+    case 'reasoning-delta':
+    case 'text-delta':
+      return event.text;
+    case 'tool-start':
+      return event.name;
+    case 'tool-delta':
+      return event.json;
+    case 'usage':
+    case 'finish':
+      return '';
+    default:
+      return unreachable(event);
+  }
+}
+
+export function withText(event: GenerationEvent, text: string): GenerationEvent {
+  switch (event.kind) {
+    case 'reasoning-delta':
+    case 'text-delta':
+      return { ...event, text };
+    case 'tool-delta':
+      return { ...event, json: text };
+    default:
+      return event;
+  }
+}
+
+/** A long text in pieces, never cut inside a surrogate pair. */
+export function pieces(event: GenerationEvent): readonly GenerationEvent[] {
+  const text = textOf(event);
+  if (text.length <= PIECE_CHARACTERS || event.kind === 'tool-start') return [event];
+  const all: GenerationEvent[] = [];
+  let start = 0;
+  while (start < text.length) {
+    let end = Math.min(start + PIECE_CHARACTERS, text.length);
+    if (end < text.length && isHighSurrogate(text.charCodeAt(end - 1))) end -= 1;
+    all.push(withText(event, text.slice(start, end)));
+    start = end;
+  }
+  return all;
+}
+
+export function isHighSurrogate(code: number): boolean {
+  return code >= 0xd800 && code <= 0xdbff;
+}
