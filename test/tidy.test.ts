@@ -224,6 +224,21 @@ const BANS: readonly Ban[] = [
     example: "console.log('hello')",
     except: /^src\/(cli\/|observe\/|main\.ts)/,
   },
+  {
+    name: 'a thread that serves opens no connection that waits for a lock of SQLite',
+    pattern: /\b(connectDatabase|openDatabase)\(\{|from 'bun:sqlite'/,
+    example: "connectDatabase({ url, sync: 'normal' })",
+    within: /^src\//,
+    // How connections are opened; commands; the migration before a server listens; other threads.
+    except:
+      /^src\/(store\/|cli\/(context|moving|backup|doctor|migrate|serving-store|series-thread|self-audit-thread)\.ts|ledger\/thread\.ts)/,
+  },
+  {
+    name: 'the store opens SQLite for a thread that serves without waiting',
+    pattern: /\bopenDatabase\((?!\{ [^}]*\bwaits: false)/,
+    example: "openDatabase({ url, sync: 'normal' })",
+    within: /^src\/store\/serving\.ts$/,
+  },
 ];
 
 describe('source', () => {

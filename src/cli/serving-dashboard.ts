@@ -18,7 +18,7 @@ import { clientAddress, type NetworkSet } from '../identity/address.ts';
 import type { SignedIn, SignedInCustomer, SignedInOperator } from '../identity/session.ts';
 import type { SignIn } from '../identity/sign-in/contract.ts';
 import type { Mailer } from '../mail/mail.ts';
-import { connectDatabase } from '../store/connect.ts';
+import { openServingDatabase } from '../store/serving.ts';
 import { mounted } from './mounted.ts';
 import type { Observation } from './observation.ts';
 import type { ServingAudit } from './serving-audit.ts';
@@ -166,17 +166,14 @@ export function createServingDashboard(options: ServingDashboardOptions): Servin
   };
 }
 
-/**
- * A connection of its own, which syncs what it commits: a key that was revoked must not come back
- * with the power, and requests must not wait for it.
- */
+/** It syncs what it commits: a key that was revoked must not come back with the power. */
 function openDashboardStore(options: ServingDashboardOptions): DashboardStore {
   const { config, clock, randomBytes, domains } = options;
   const { live, store } = domains;
-  const database = connectDatabase({
+  const database = openServingDatabase({
     url: config.databaseUrl,
     sync: config.ledgerSync,
-    checkpoints: false,
+    writer: store.writer,
   });
   const plans = () => live.current().plans;
   return createStore({ database, ledger: store.ledger, clock, randomBytes, plans });

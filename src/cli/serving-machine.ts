@@ -3,7 +3,7 @@
 
 import type { Config } from '../config.ts';
 import type { Machine } from '../dashboard/dependencies.ts';
-import { connectDatabase } from '../store/connect.ts';
+import { openServingReader } from '../store/serving.ts';
 import { VERSION } from '../version.ts';
 import type { Observation } from './observation.ts';
 import type { ServingAudit } from './serving-audit.ts';
@@ -28,8 +28,7 @@ export function createMachine(options: MachineOptions): Machine {
     ledgerPending: () => workers.load().ledgerPending,
     streamsOpen: () => workers.load().streamsOpen,
     findCatalog: domains.file.find,
-    openReader: () =>
-      connectDatabase({ url: config.databaseUrl, sync: 'normal', patient: true, readonly: true }),
+    openReader: () => openServingReader(config.databaseUrl),
     nodes: node.records,
     node: () => ({
       id: node.id,

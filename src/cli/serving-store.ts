@@ -17,6 +17,8 @@ import { connectDatabase, isSqliteUrl } from '../store/connect.ts';
 import type { Database } from '../store/database.ts';
 import { migrate } from '../store/migrate.ts';
 import { ownDatabase } from '../store/owner.ts';
+import { openServingDatabase } from '../store/serving.ts';
+import { createWriterClient, type WriterClient } from '../store/writer/client.ts';
 import { createNodeLedger } from './node-ledger.ts';
 import type { ServingConfig } from './serving-config.ts';
 import { openServingNode, type ServingNode } from './serving-node.ts';
@@ -24,6 +26,8 @@ import { openServingNode, type ServingNode } from './serving-node.ts';
 export type ServingStore = {
   /** Not for money: its commits survive the process, and a power cut once the ledger commits. */
   readonly database: Database;
+  /** What all domains of this thread write through, on SQLite. */
+  readonly writer: WriterClient;
   /** What it holds carries the boot of this node. */
   readonly ledger: RemoteLedger;
   readonly node: ServingNode;
@@ -69,16 +73,17 @@ export async function openServingStore(options: ServingStoreOptions): Promise<Se
   const { config, log, alert, onBatch, clock, usdPerMillion } = options;
   const url = config.databaseUrl;
   const isAlone = isSqliteUrl(url);
-  // Requests wait for this connection, so it never waits for the disk: no money goes through it,
-  // and the ledger's next commit syncs the log with all that is in it.
-  const database = connectDatabase({ url, sync: 'normal', checkpoints: false });
+  const starting = connectDatabase({ url, sync: 'normal', checkpoints: false });
+  const writer = createWriterClient();
+  let database = starting;
   let release: () => void = () => undefined;
   let ledger: RemoteLedger | undefined;
   let node: ServingNode | undefined;
 
   async function close(): Promise<number> {
-    const left = (await ledger?.close()) ?? 0;
+    const left = (await ledger?.drain()) ?? 0;
     await node?.leave();
+    await ledger?.end();
     await database.close();
     release();
     return left;
@@ -86,10 +91,11 @@ export async function openServingStore(options: ServingStoreOptions): Promise<Se
 
   try {
     release = isAlone ? ownDatabase(url) : release;
-    await migrate(database);
+    await migrate(starting);
     ledger = createRemoteLedger({
       url,
       sync: config.ledgerSync,
+      writer,
       onTrouble: ({ kind, requestId, cause }) =>
         alert({ kind: 'ledger_failing', trouble: kind, requestId }, cause),
       onDeath: (cause) => alert({ kind: 'ledger_stopped' }, cause),
@@ -105,6 +111,10 @@ export async function openServingStore(options: ServingStoreOptions): Promise<Se
       });
       if (recovered.length > 0) log.warn(`ledger: recovered ${recovered.length} open holds`);
     }
+    // No money is written through it, and requests wait for it: its commits do not wait for the disk.
+    // The ledger's next commit syncs the log with all that is in it.
+    database = openServingDatabase({ url, sync: 'normal', writer });
+    await starting.close();
     const { databaseClock, monotonic, randomBytes } = options;
     const clocks = { clock: databaseClock, monotonic };
     node = await openServingNode({
@@ -123,6 +133,7 @@ export async function openServingStore(options: ServingStoreOptions): Promise<Se
   };
   return {
     database,
+    writer,
     ledger: serving,
     node: own,
     problems: async () => [...member.problems(), ...(await problemsOf(database, serving))],

@@ -6,9 +6,13 @@ import { createQueue } from './queue.ts';
 import type { LedgerClient, ServingLedger } from './remote.ts';
 import type { Answer } from './writer.ts';
 
+export type LedgerLink = Pick<LedgerClient, 'unlink'> & {
+  readonly link: (port: MessagePort) => void;
+};
+
 export function createLinkedLedger(
   options: Pick<QueueOptions, 'onTrouble' | 'onBatch'>,
-): ServingLedger & LedgerClient {
+): ServingLedger & LedgerLink {
   let port: MessagePort | undefined;
   const queue = createQueue({
     ...options,

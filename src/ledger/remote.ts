@@ -3,6 +3,7 @@
 // and is given to the next one.
 
 import type { SyncMode } from '../store/database.ts';
+import type { WriterClient } from '../store/writer/client.ts';
 import type { Ledger } from './contract.ts';
 import { LedgerUnavailable } from './error.ts';
 import { createQueue, type LedgerTrouble } from './queue.ts';
@@ -17,14 +18,16 @@ export type RemoteLedgerOptions = {
   readonly onBatch?: (size: number, durationMs: number) => void;
   /** Told when the thread has died; it is started again on its own. */
   readonly onDeath?: (cause: unknown) => void;
+  /** Has the domains of this thread write through the ledger's thread. */
+  readonly writer?: Pick<WriterClient, 'link' | 'unlink'>;
   /** In place of the thread, for tests that end it. */
   readonly startThread?: () => Worker;
 };
 
 /** A thread of the process that has a ledger of its own, linked to this one (`linked.ts`). */
 export type LedgerClient = {
-  /** From now on, what is asked is written through this port. */
-  readonly link: (port: MessagePort) => void;
+  /** From now on, what is asked is written through this port, and what its domains write by `writer`. */
+  readonly link: (port: MessagePort, writer: MessagePort) => void;
   /** Its other end is gone; `mayBeWritten` says whether what was posted may have been written. */
   readonly unlink: (cause: unknown, mayBeWritten: boolean) => void;
 };
@@ -35,6 +38,10 @@ export type RemoteLedger = ServingLedger & {
    * died, and answers the requests whose holds it has left open.
    */
   readonly connect: (client: LedgerClient) => () => Promise<readonly string[]>;
+  /** Writes what waits, as `close` does, and leaves the thread to the domains. */
+  readonly drain: () => Promise<number>;
+  /** Ends the thread, after the last write of the domains. */
+  readonly end: () => Promise<void>;
 };
 
 /** Why a ledger takes no new promises at the moment; absent where it does. */
@@ -71,9 +78,17 @@ export function createRemoteLedger(options: RemoteLedgerOptions): RemoteLedger {
     thread?.postMessage(message, transfer);
 
   function link(client: number, { link: give }: LedgerClient): void {
+    const [commands, writer] = [new MessageChannel(), new MessageChannel()];
+    const ports = [commands.port1, writer.port1] as const;
+    tell({ kind: 'client', client, port: ports[0], writer: ports[1] }, [...ports]);
+    give(commands.port2, writer.port2);
+  }
+
+  function linkWriter(): void {
+    if (options.writer === undefined) return;
     const { port1, port2 } = new MessageChannel();
-    tell({ kind: 'client', client, port: port1 }, [port1]);
-    give(port2);
+    tell({ kind: 'writer', port: port1 }, [port1]);
+    options.writer.link(port2);
   }
 
   const queue = createQueue({
@@ -95,7 +110,10 @@ export function createRemoteLedger(options: RemoteLedgerOptions): RemoteLedger {
         leaving.get(data.client)?.(data.requestIds);
         return;
       }
-      if (!open) for (const [number, client] of clients) link(number, client);
+      if (!open) {
+        linkWriter();
+        for (const [number, client] of clients) link(number, client);
+      }
       open = true;
       restartMs = RESTART_FIRST_MS;
       queue.answered(data);
@@ -119,6 +137,7 @@ export function createRemoteLedger(options: RemoteLedgerOptions): RemoteLedger {
     restartTimer = setTimeout(start, restartMs);
     restartMs = Math.min(restartMs * 2, RESTART_LAST_MS);
     queue.lost(cause, wasOpen);
+    options.writer?.unlink();
     if (wasOpen) for (const client of clients.values()) client.unlink(cause, true);
     // What they have left is found by the next look at all that is open.
     for (const answer of leaving.values()) answer([]);
@@ -161,6 +180,8 @@ export function createRemoteLedger(options: RemoteLedgerOptions): RemoteLedger {
   return {
     ...queue.ledger,
     connect,
+    drain: queue.ledger.close,
+    end,
     async close() {
       const left = await queue.ledger.close();
       await end();

@@ -1,9 +1,12 @@
 // The thread of the ledger: opens its own connection, writes each batch that it is posted and
 // answers it. Started by `remote.ts`, which says there what happens when this ends; an entry point
-// of the build. Other threads of the process post batches through ports of their own.
+// of the build. Other threads of the process post batches through ports of their own. On SQLite it
+// also writes for the domains, over a second connection: a file has one writer at a time anyway.
 
 import { connectDatabase } from '../store/connect.ts';
-import type { SyncMode } from '../store/database.ts';
+import { openDatabase, type SqliteDatabase, type SyncMode } from '../store/database.ts';
+import { StoreError } from '../store/error.ts';
+import { type EndWriter, serveWriter } from '../store/writer/host.ts';
 import type { HoldResult } from './contract.ts';
 import { createGroup, type Group } from './group.ts';
 import { type Answer, createWriter, type Request } from './writer.ts';
@@ -12,8 +15,15 @@ import { type Answer, createWriter, type Request } from './writer.ts';
 export type ToThread =
   | { readonly kind: 'open'; readonly url: string; readonly sync: SyncMode }
   | { readonly kind: 'write'; readonly batch: readonly Request[] }
-  /** Batches come through this port too, and are answered there. */
-  | { readonly kind: 'client'; readonly client: number; readonly port: MessagePort }
+  /** What the domains of the main thread write comes through this port. */
+  | { readonly kind: 'writer'; readonly port: MessagePort }
+  /** Batches come through this port too, and are answered there; `writer` is for its domains. */
+  | {
+      readonly kind: 'client';
+      readonly client: number;
+      readonly port: MessagePort;
+      readonly writer: MessagePort;
+    }
   /** Nobody is left at the other end of a port. */
   | { readonly kind: 'gone'; readonly client: number }
   | { readonly kind: 'close' };
@@ -26,11 +36,17 @@ export type LeftBehind = { readonly client: number; readonly requestIds: readonl
 
 type Opened = {
   readonly group: Group;
+  /** What the domains write through; opened when it is first needed. */
+  readonly domains: () => SqliteDatabase;
   readonly close: () => Promise<void>;
 };
 
+/** How long the ledger lets transactions of the domains go first, in milliseconds. */
+const PATIENCE_MS = 20;
+
 type Client = {
   readonly port: MessagePort;
+  readonly endWriter: EndWriter;
   /** The requests whose hold it has and has not ended. */
   readonly open: Set<string>;
 };
@@ -46,7 +62,9 @@ self.onmessage = async ({ data }: MessageEvent<ToThread>) => {
     opened = open(data.url, data.sync);
     self.postMessage([]);
   } else if (data.kind === 'client') {
-    add(data.client, data.port);
+    add(data.client, data.port, data.writer);
+  } else if (data.kind === 'writer') {
+    serveDomains(data.port);
   } else if (data.kind === 'gone') {
     remove(data.client);
   } else if (data.kind === 'close') {
@@ -58,13 +76,32 @@ self.onmessage = async ({ data }: MessageEvent<ToThread>) => {
 };
 
 function open(url: string, sync: SyncMode): Opened {
-  const database = connectDatabase({ url, sync });
+  const database = connectDatabase({ url, sync, patienceMs: PATIENCE_MS });
   const group = createGroup(createWriter(database), () => clients.size > 0);
-  return { group, close: database.close };
+  let domains: SqliteDatabase | undefined;
+  return {
+    group,
+    domains() {
+      // The ledger alone copies the log: that takes as long as the disk needs.
+      domains ??= openDatabase({ url, sync: 'normal', checkpoints: false });
+      return domains;
+    },
+    async close() {
+      await domains?.close();
+      await database.close();
+    },
+  };
 }
 
-function add(number: number, port: MessagePort): void {
-  const client: Client = { port, open: new Set() };
+function serveDomains(port: MessagePort): EndWriter {
+  return serveWriter(port, () => {
+    if (opened === undefined) throw new StoreError('The database is not open.');
+    return opened.domains();
+  });
+}
+
+function add(number: number, port: MessagePort, writer: MessagePort): void {
+  const client: Client = { port, endWriter: serveDomains(writer), open: new Set() };
   clients.set(number, client);
   port.onmessage = ({ data }) => {
     const batch: readonly Request[] = data;
@@ -87,6 +124,7 @@ function remove(number: number): void {
   const client = clients.get(number);
   clients.delete(number);
   client?.port.close();
+  client?.endWriter();
   opened?.group([], () => {
     const requestIds = [...(client?.open ?? [])];
     self.postMessage({ client: number, requestIds } satisfies LeftBehind);

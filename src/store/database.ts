@@ -8,12 +8,14 @@ import { dirname, resolve } from 'node:path';
 import type { SQL } from 'drizzle-orm';
 import { SQLiteAsyncDialect } from 'drizzle-orm/sqlite-core';
 import { drizzle } from 'drizzle-orm/sqlite-proxy';
+import type { Awaitable } from '../core/awaitable.ts';
 import type { Database, Query, Statement, SyncMode } from './contract.ts';
 import { StoreError, sqliteCode } from './error.ts';
 import './plain-errors.ts';
 import { createBinder } from './statement.ts';
 import { type Access, createTransactions, type Transactions } from './transactions.ts';
 import { joinTurns } from './turns.ts';
+import type { Ask } from './writer/protocol.ts';
 
 export type { Database, Queries, SyncMode } from './contract.ts';
 
@@ -31,10 +33,26 @@ export type DatabaseOptions = {
   readonly checkpoints?: boolean;
   /** Whether its statements may take long: for reports and audits. PostgreSQL ends the others. */
   readonly patient?: boolean;
+  /**
+   * Whether SQLite may stop the thread while another thread or process holds its lock; true where
+   * absent. False in every thread that serves.
+   */
+  readonly waits?: boolean;
+  /**
+   * How long its transactions let those of other connections of this thread go first, in
+   * milliseconds; without a limit where absent.
+   */
+  readonly patienceMs?: number;
 };
 
 /** A database in a file, with the connection itself for what only SQLite has. */
-export type SqliteDatabase = Database & { readonly connection: Connection };
+export type SqliteDatabase = Database & {
+  readonly connection: Connection;
+  /** Runs one statement that is written out. */
+  readonly ask: (ask: Ask) => Awaitable<unknown>;
+  /** A transaction whose commit syncs as given. */
+  readonly transactionAs: <T>(sync: SyncMode, work: () => Promise<T>) => Promise<T>;
+};
 
 const DIALECT = new SQLiteAsyncDialect();
 
@@ -68,31 +86,29 @@ export function openDatabase(options: DatabaseOptions): SqliteDatabase {
   const { sync } = options;
   const { turns, leave } = joinTurns(path);
   const setSync = (mode: SyncMode): void => useSync(connection, mode);
-  const transactions = createTransactions(connection, sync, setSync, turns);
-  const { whenFree } = transactions;
-  const ask = (text: string, params: unknown[]): unknown[][] =>
-    connection.query(text).values(...(params as SQLQueryBindings[])) as unknown[][];
-  const db = drizzle(async (text, params, method) => {
-    const rows = await whenFree(accessOf(text), () => ask(text, params));
-    // The builder wants one row where it asks for one.
-    return { rows: method === 'get' ? (rows[0] as unknown[]) : rows };
+  const { patienceMs } = options;
+  const transactions = createTransactions({
+    ...{ connection, usual: sync, useSync: setSync, turns, patienceMs },
   });
+  const { whenFree } = transactions;
+  const ask = (asked: Ask): Awaitable<unknown> =>
+    whenFree(accessOf(asked.text), () => askConnection(connection, asked));
+  const { db, rows } = createQueries(ask);
+  const transactionAs = <T>(mode: SyncMode, work: () => Promise<T>): Promise<T> =>
+    transactions.run({ mode: 'IMMEDIATE', sync: mode }, work);
   const version = connection.query<{ data_version: bigint }, []>('PRAGMA data_version');
   return {
     dialect: 'sqlite',
     db,
     connection,
-    async rows<Row>(query: SQL): Promise<Row[]> {
-      const { sql, params } = DIALECT.sqlToQuery(query);
-      return whenFree(accessOf(sql), () =>
-        connection.query<Row, SQLQueryBindings[]>(sql).all(...(params as SQLQueryBindings[])),
-      );
-    },
+    ask,
+    transactionAs,
+    rows,
     prepare: (query) => prepareStatement(connection, whenFree, query),
-    transaction: (work) => transactions.run({ mode: 'IMMEDIATE', sync }, () => work(db)),
-    concurrently: (work) => transactions.run({ mode: 'IMMEDIATE', sync }, () => work(db)),
-    patiently: (work) => transactions.run({ mode: 'IMMEDIATE', sync }, () => work(db)),
-    quickly: (work) => transactions.run({ mode: 'IMMEDIATE', sync: 'normal' }, () => work(db)),
+    transaction: (work) => transactionAs(sync, () => work(db)),
+    concurrently: (work) => transactionAs(sync, () => work(db)),
+    patiently: (work) => transactionAs(sync, () => work(db)),
+    quickly: (work) => transactionAs('normal', () => work(db)),
     savepoint: transactions.savepoint,
     snapshot: (read) => transactions.run({ mode: 'DEFERRED', sync }, () => read(db)),
     settled: (read) => read(),
@@ -105,6 +121,30 @@ export function openDatabase(options: DatabaseOptions): SqliteDatabase {
       leave();
     },
   };
+}
+
+/** The two ways to ask without preparing, over one that runs a statement. */
+export function createQueries(
+  ask: (ask: Ask) => Awaitable<unknown>,
+): Pick<Database, 'db' | 'rows'> {
+  return {
+    db: drizzle(async (text, params, method) => {
+      const values = (await ask({ text, params, wants: 'values' })) as unknown[][];
+      // The builder wants one row where it asks for one.
+      return { rows: method === 'get' ? (values[0] as unknown[]) : values };
+    }),
+    async rows<Row>(query: SQL): Promise<Row[]> {
+      const { sql: text, params } = DIALECT.sqlToQuery(query);
+      return (await ask({ text, params, wants: 'rows' })) as Row[];
+    },
+  };
+}
+
+function askConnection(connection: Connection, { text, params, wants }: Ask): unknown {
+  const statement = connection.query(text);
+  const bound = params as SQLQueryBindings[];
+  if (wants === 'changes') return Number(statement.run(...bound).changes);
+  return wants === 'rows' ? statement.all(...bound) : statement.values(...bound);
 }
 
 /** Waits for nothing while no transaction is open, and then for the statement alone. */
@@ -158,11 +198,11 @@ function createFile(path: string): void {
 }
 
 function connect(path: string, readonly: boolean, options: DatabaseOptions): Connection {
-  const { sync, checkpoints = true } = options;
+  const { sync, checkpoints = true, waits = true } = options;
   const mode = readonly ? { readonly: true } : { readwrite: true, create: false };
   const connection = new Connection(path, { ...mode, strict: true, safeIntegers: true });
   try {
-    connection.run(`PRAGMA busy_timeout = ${BUSY_TIMEOUT_MS}`);
+    connection.run(`PRAGMA busy_timeout = ${waits ? BUSY_TIMEOUT_MS : 0}`);
     if (!readonly) useLog(connection);
     useSync(connection, sync);
     connection.run('PRAGMA foreign_keys = ON');

@@ -8,9 +8,22 @@ export class StoreError extends Error {
   override readonly name = 'StoreError';
 }
 
+/** An error of SQLite in the thread that writes, as the thread that asked gets it. */
+export class WriterFailure extends Error {
+  override readonly name = 'SQLiteError';
+  readonly code: string;
+  constructor(code: string, message: string) {
+    super(message);
+    this.code = code;
+  }
+}
+
+/** The thread that writes has died over a commit: all of it is written, or nothing. */
+export class UnknownCommit extends WriterFailure {}
+
 /** SQLite's own code, such as `SQLITE_BUSY`, where `cause` is an error of SQLite. */
 export function sqliteCode(cause: unknown): string | undefined {
-  return cause instanceof SQLiteError ? cause.code : undefined;
+  return cause instanceof SQLiteError || cause instanceof WriterFailure ? cause.code : undefined;
 }
 
 /**
@@ -25,7 +38,7 @@ export function isStoreFailure(cause: unknown): boolean {
 
 /** Whether nobody knows what became of a commit: all of it is written, or nothing. */
 export function isUnknownOutcome(cause: unknown): boolean {
-  return cause instanceof UnknownOutcome;
+  return cause instanceof UnknownOutcome || cause instanceof UnknownCommit;
 }
 
 /** Whether two transactions waited for each other, and this one was undone to let the other go on. */

@@ -26,13 +26,18 @@ export type Transactions = {
   readonly whenFree: <T>(access: Access, ask: () => T) => Awaitable<T>;
 };
 
-/** `usual` is how the connection syncs its commits; `useSync` changes that. */
-export function createTransactions(
-  connection: Connection,
-  usual: SyncMode,
-  useSync: (mode: SyncMode) => void,
-  turns: Turns,
-): Transactions {
+export type TransactionsOptions = {
+  readonly connection: Connection;
+  /** How the connection syncs its commits; `useSync` changes that. */
+  readonly usual: SyncMode;
+  readonly useSync: (mode: SyncMode) => void;
+  readonly turns: Turns;
+  /** How long its transactions wait in line before they go first. */
+  readonly patienceMs: number | undefined;
+};
+
+export function createTransactions(options: TransactionsOptions): Transactions {
+  const { connection, usual, useSync, turns, patienceMs } = options;
   const current = new AsyncLocalStorage<Transaction>();
   let open: Transaction | undefined;
 
@@ -53,7 +58,7 @@ export function createTransactions(
     if (access === 'write' && turns.isWriting()) {
       throw new StoreError('What writes on another connection already would wait for itself.');
     }
-    return turns.wait(() => isFree(access), ask);
+    return turns.wait(() => isFree(access), ask, patienceMs);
   }
 
   async function run<T>(kind: Kind, work: () => Promise<T>): Promise<T> {

@@ -12,13 +12,21 @@ export type Turns = {
   readonly within: <T>(writer: object, work: () => T) => T;
   /** Whether this task is part of the writer's work, on whichever connection. */
   readonly isWriting: () => boolean;
-  /** Does `go` once it may, in the order of asking. It must not begin anything here itself. */
-  readonly wait: <T>(mayGo: () => boolean, go: () => T) => Awaitable<T>;
+  /**
+   * Does `go` once it may, in the order of asking; after `patienceMs`, before those who asked earlier.
+   * It must not begin anything here itself.
+   */
+  readonly wait: <T>(mayGo: () => boolean, go: () => T, patienceMs?: number) => Awaitable<T>;
   /** A transaction has ended: whoever may go now goes. */
   readonly goOn: () => void;
 };
 
-type Waiting = { readonly mayGo: () => boolean; readonly go: () => void };
+type Waiting = {
+  readonly mayGo: () => boolean;
+  readonly go: () => void;
+  /** From when on it goes first, in milliseconds of a clock that never jumps. */
+  readonly firstFrom: number;
+};
 
 /** A lock of SQLite's is one of the file as well, whoever has opened it. */
 const turnsByPath = new Map<string, { readonly turns: Turns; connections: number }>();
@@ -44,10 +52,11 @@ function createTurns(): Turns {
     writer: undefined,
     within: (writer, work) => current.run(writer, work),
     isWriting: () => turns.writer !== undefined && current.getStore() === turns.writer,
-    wait: (mayGo, go) =>
+    wait: (mayGo, go, patienceMs = Infinity) =>
       new Promise((resolve, reject) => {
         waiting.push({
           mayGo,
+          firstFrom: performance.now() + patienceMs,
           go() {
             try {
               resolve(go());
@@ -59,7 +68,11 @@ function createTurns(): Turns {
       }),
     goOn() {
       // Whoever begins a transaction makes those behind it wait on.
-      const asked = waiting;
+      const now = performance.now();
+      const isFirst = ({ firstFrom }: Waiting): boolean => firstFrom <= now;
+      const asked = waiting.some(isFirst)
+        ? [...waiting.filter(isFirst), ...waiting.filter((each) => !isFirst(each))]
+        : waiting;
       waiting = [];
       for (const each of asked) {
         if (each.mayGo()) each.go();

@@ -49,7 +49,8 @@ export type ToServerThread =
   | { readonly kind: 'start'; readonly start: ThreadStart }
   /** The main thread's monotonic clock, in answer to `time`. */
   | { readonly kind: 'time'; readonly nowMs: number }
-  | { readonly kind: 'ledger'; readonly port: MessagePort }
+  /** `writer` is for what the domains of the thread write. */
+  | { readonly kind: 'ledger'; readonly port: MessagePort; readonly writer: MessagePort }
   | { readonly kind: 'ledger lost' }
   | { readonly kind: 'state'; readonly state: SharedState }
   /** Takes up what operators have changed, now; `catalog` where there is a new one. */

@@ -7,7 +7,8 @@ import { loadTokenizer } from '../../generate/tokenizer.ts';
 import { type ServerDependencies, startServer } from '../../http/server.ts';
 import { createLinkedLedger } from '../../ledger/linked.ts';
 import type { ServingLedger } from '../../ledger/remote.ts';
-import { connectDatabase } from '../../store/connect.ts';
+import { openServingDatabase } from '../../store/serving.ts';
+import { createWriterClient, type WriterClient } from '../../store/writer/client.ts';
 import { createCatalogFile } from '../catalog-file.ts';
 import { type Context, createContext } from '../context.ts';
 import { createNodeLedger } from '../node-ledger.ts';
@@ -56,10 +57,11 @@ export function serveThread(start: ThreadStart, post: Post): ServingThread {
       observation.alert({ kind: 'ledger_failing', trouble: kind, requestId }, cause),
     onBatch: observation.batch,
   });
+  const writer = createWriterClient();
   // By its own look at the clock: the main thread may stand still.
   const isFenced = (): boolean => time.monotonic() >= state.fencedFrom;
   const base: Base = {
-    ...{ start, post, observation, isFenced, hurried: hurried.promise },
+    ...{ start, post, observation, writer, isFenced, hurried: hurried.promise },
     ledger: createNodeLedger(link, { boot: () => state.boot, isFenced }),
     monotonic: time.monotonic,
     state: () => state,
@@ -91,9 +93,11 @@ export function serveThread(start: ThreadStart, post: Post): ServingThread {
         break;
       case 'ledger':
         link.link(message.port);
+        writer.link(message.writer);
         break;
       case 'ledger lost':
         link.unlink(new Error('The thread of the ledger has stopped.'), true);
+        writer.unlink();
         break;
       case 'state':
         state = message.state;
@@ -129,6 +133,8 @@ type Base = {
   readonly post: Post;
   readonly observation: ThreadObservation;
   readonly ledger: ServingLedger;
+  /** What the domains write through. */
+  readonly writer: WriterClient;
   /** Milliseconds of the main thread's clock that never jumps. */
   readonly monotonic: () => number;
   /** What the main thread knows, as it said last. */
@@ -144,16 +150,14 @@ type Parts = Awaited<ReturnType<typeof createParts>>;
 
 type Listening = ReturnType<typeof listen>;
 
-async function createParts({ start, observation, ledger, monotonic, ...base }: Base) {
+async function createParts({ start, observation, ledger, writer, monotonic, ...base }: Base) {
   const { config, thread, memory, hopPath, reasoningSecret } = start;
   const { state, isFenced, isDraining } = base;
   const context = contextOf(start);
   const clock = (): number => Math.floor(monotonic() + state().clockBaseMs);
   const randomBytes = (length: number) => crypto.getRandomValues(new Uint8Array(length));
   const tokenizer = await loadTokenizer(monotonic);
-  const database = connectDatabase({
-    ...{ url: config.databaseUrl, sync: 'normal', checkpoints: false },
-  });
+  const database = openServingDatabase({ url: config.databaseUrl, sync: 'normal', writer });
   const shared = { config, context, clock, monotonic, randomBytes, observation, database };
   // The main thread reads the file, and says when there is another one.
   const read = () => loadFound(base.catalog(), clock());

@@ -119,7 +119,8 @@ export function createServerThreads(options: ServerThreadsOptions): ServerThread
     });
     threads.set(number, thread);
     const leaveLedger = options.connectLedger({
-      link: (ledgerPort) => thread.tell({ kind: 'ledger', port: ledgerPort }, [ledgerPort]),
+      link: (ledgerPort, writer) =>
+        thread.tell({ kind: 'ledger', port: ledgerPort, writer }, [ledgerPort, writer]),
       unlink: () => thread.tell({ kind: 'ledger lost' }),
     });
     return thread;

@@ -4,6 +4,7 @@
 import { IdentityError } from '../../identity/error.ts';
 import { LedgerRefusal, LedgerSilent, LedgerUnavailable } from '../../ledger/error.ts';
 import { OperationError } from '../../operations/error.ts';
+import { isStoreFailure, isUnknownOutcome } from '../../store/error.ts';
 
 const STATUS = {
   invalid_request: 400,
@@ -147,8 +148,9 @@ export function refusalOf(error: unknown): Refusal | undefined {
   if (error instanceof LedgerRefusal) {
     return { status: 409, code: 'ledger_refused', message: error.message };
   }
-  if (error instanceof LedgerUnavailable) {
-    const message = error instanceof LedgerSilent ? UNKNOWN : UNAVAILABLE;
+  if (error instanceof LedgerUnavailable || isStoreFailure(error)) {
+    const isUnknown = error instanceof LedgerSilent || isUnknownOutcome(error);
+    const message = isUnknown ? UNKNOWN : UNAVAILABLE;
     return { status: 503, code: 'unavailable', message };
   }
   return undefined;

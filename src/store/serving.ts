@@ -1,0 +1,122 @@
+// The database of a thread that serves. On SQLite nothing here can stop the thread: reads have a
+// connection that waits for no lock, because readers of its log need none, and every write happens in
+// another thread (`writer/`). PostgreSQL is asked over the network anyway.
+
+import type { Awaitable } from '../core/awaitable.ts';
+import { connectDatabase, isSqliteUrl } from './connect.ts';
+import type { Database, Query, Statement, SyncMode } from './contract.ts';
+import { createQueries, openDatabase } from './database.ts';
+import { StoreError } from './error.ts';
+import { createBinder } from './statement.ts';
+import type { WriterClient, Writing } from './writer/client.ts';
+import type { Ask } from './writer/protocol.ts';
+
+export type ServingDatabaseOptions = {
+  /** Of a database that is migrated. */
+  readonly url: string;
+  /** `full` survives a power cut, `normal` only the death of the process. */
+  readonly sync: SyncMode;
+  readonly writer: WriterClient;
+};
+
+/** For reports on the thread that serves. PostgreSQL leaves their statements more time. */
+export function openServingReader(url: string): Database {
+  if (isSqliteUrl(url)) return openDatabase({ url, sync: 'normal', readonly: true, waits: false });
+  return connectDatabase({ url, sync: 'normal', readonly: true, patient: true });
+}
+
+export function openServingDatabase(options: ServingDatabaseOptions): Database {
+  const { url, sync, writer } = options;
+  if (!isSqliteUrl(url)) return connectDatabase({ url, sync });
+  const reading = openDatabase({ url, sync, readonly: true, waits: false });
+  const owner = {};
+
+  function writing(): Writing | undefined {
+    const current = writer.current();
+    return current?.owner === owner ? current : undefined;
+  }
+
+  function isRead(text: string): boolean {
+    return reading.connection.query(text).readonly;
+  }
+
+  async function write(ask: Ask): Promise<unknown> {
+    if (writer.current() !== undefined) {
+      throw new StoreError('What writes on another connection already would wait for itself.');
+    }
+    return writer.alone(sync, ask);
+  }
+
+  function ask(asked: Ask): Awaitable<unknown> {
+    const own = writing();
+    if (own !== undefined) return own.ask(asked);
+    return isRead(asked.text) ? reading.ask(asked) : write(asked);
+  }
+
+  const { db, rows } = createQueries(ask);
+
+  async function run<T>(mode: SyncMode, work: (tx: typeof db) => Promise<T>): Promise<T> {
+    if (writer.current() !== undefined) throw new StoreError('A transaction is already open.');
+    return writer.transaction(owner, mode, () => work(db));
+  }
+
+  /** Reads outside of a transaction are prepared once, on the connection of this thread. */
+  function prepare<Values extends object, Row extends readonly unknown[]>(
+    query: Query,
+  ): Statement<Values, Row> {
+    const { sql: text, params } = query.toSQL();
+    const bind = createBinder(params) as (values: Values) => unknown[];
+    const local = isRead(text) ? reading.prepare<Values, Row>(query) : undefined;
+    const values = async (given: Values): Promise<readonly Row[]> =>
+      (await ask({ text, params: bind(given), wants: 'values' })) as readonly Row[];
+    const remote: Statement<Values, Row> = {
+      run: async (given) => Number(await ask({ text, params: bind(given), wants: 'changes' })),
+      get: async (given) => (await values(given))[0],
+      all: values,
+    };
+    const here = (): Statement<Values, Row> => (writing() === undefined && local) || remote;
+    return {
+      run: remote.run,
+      get: (given) => here().get(given),
+      all: (given) => here().all(given),
+    };
+  }
+
+  async function savepoint<T>(work: () => Promise<T>): Promise<T> {
+    const own = writing();
+    if (own === undefined) throw new StoreError('No transaction is open.');
+    const step = (text: string) => own.ask({ text, params: [], wants: 'changes' });
+    await step('SAVEPOINT inner_work');
+    try {
+      const result = await work();
+      await step('RELEASE inner_work');
+      return result;
+    } catch (cause) {
+      // A failed write may have ended the whole transaction already.
+      await step('ROLLBACK TO inner_work').catch(() => undefined);
+      await step('RELEASE inner_work').catch(() => undefined);
+      throw cause;
+    }
+  }
+
+  return {
+    dialect: 'sqlite',
+    db,
+    rows,
+    prepare,
+    transaction: (work) => run(sync, work),
+    concurrently: (work) => run(sync, work),
+    patiently: (work) => run(sync, work),
+    quickly: (work) => run('normal', work),
+    savepoint,
+    async snapshot(read) {
+      if (writing() !== undefined) throw new StoreError('A transaction is already open.');
+      return reading.snapshot(() => read(db));
+    },
+    settled: (read) => read(),
+    // The commits of this thread look like those of others to the connection that reads.
+    foreignCommits: undefined,
+    ping: reading.ping,
+    close: reading.close,
+  };
+}

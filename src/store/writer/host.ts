@@ -1,0 +1,116 @@
+// The writing side: carries out the transactions that other threads of the process ask for, over a
+// connection of its own. Runs in the ledger's thread, so that both take turns in JavaScript and
+// neither polls for SQLite's lock. One thread's transaction may not end this one: all errors are answers.
+
+import type { SqliteDatabase } from '../database.ts';
+import {
+  type Answer,
+  begin,
+  type FromWriter,
+  isAbandoned,
+  packFailure,
+  type Step,
+  type ToWriter,
+} from './protocol.ts';
+
+/** Undoes what its client has left open, and serves it no more. */
+export type EndWriter = () => void;
+
+/** Thrown into a transaction that its client gives up. */
+const UNDONE = new Error('The client undid its transaction.');
+
+/** `open` is called with the first transaction. */
+export function serveWriter(port: MessagePort, open: () => SqliteDatabase): EndWriter {
+  const transactions = new Map<number, Steps>();
+
+  async function run(transaction: number, steps: Steps): Promise<void> {
+    const answers: Answer[] = [];
+    const post = (): void => {
+      if (answers.length === 0) return;
+      port.postMessage({ transaction, answers: answers.splice(0) } satisfies FromWriter);
+    };
+    steps.onWait = post;
+    try {
+      await carryOut(steps, open, answers);
+    } catch (cause) {
+      if (cause !== UNDONE) answers.push(failed(cause));
+    }
+    transactions.delete(transaction);
+    post();
+  }
+
+  port.onmessage = ({ data }) => {
+    const { transaction, steps }: ToWriter = data;
+    const known = transactions.get(transaction);
+    if (known !== undefined) known.add(steps);
+    // What follows a begin that failed belongs to nothing.
+    if (known !== undefined || steps[0]?.kind !== 'begin') return;
+    const started = createSteps(steps);
+    transactions.set(transaction, started);
+    void run(transaction, started);
+  };
+  return () => {
+    for (const steps of transactions.values()) steps.add([{ kind: 'undo' }]);
+    port.close();
+  };
+}
+
+/** Throws `UNDONE`, and whatever keeps the transaction from beginning or from being committed. */
+async function carryOut(
+  steps: Steps,
+  open: () => SqliteDatabase,
+  answers: Answer[],
+): Promise<void> {
+  const first = await steps.next();
+  if (first.kind !== 'begin' || isAbandoned(first.permit)) throw UNDONE;
+  const database = open();
+  await database.transactionAs(first.sync, async () => {
+    if (!begin(first.permit)) throw UNDONE;
+    answers.push({ ok: true, result: undefined });
+    for (;;) {
+      const step = await steps.next();
+      if (step.kind === 'commit') return;
+      if (step.kind !== 'ask') throw UNDONE;
+      try {
+        answers.push({ ok: true, result: await database.ask(step.ask) });
+      } catch (cause) {
+        answers.push(failed(cause));
+      }
+    }
+  });
+  answers.push({ ok: true, result: undefined });
+}
+
+function failed(cause: unknown): Answer {
+  return { ok: false, error: packFailure(cause) };
+}
+
+type Steps = ReturnType<typeof createSteps>;
+
+function createSteps(first: readonly Step[]) {
+  const waiting = [...first];
+  let resume: (step: Step) => void = () => undefined;
+  let isWaiting = false;
+  const steps = {
+    /** Called when there is none left to take. */
+    onWait: (): void => undefined,
+    add(more: readonly Step[]): void {
+      waiting.push(...more);
+      if (!isWaiting) return;
+      const step = waiting.shift();
+      if (step === undefined) return;
+      isWaiting = false;
+      resume(step);
+    },
+    async next(): Promise<Step> {
+      const step = waiting.shift();
+      if (step !== undefined) return step;
+      steps.onWait();
+      isWaiting = true;
+      return new Promise((resolve) => {
+        resume = resolve;
+      });
+    },
+  };
+  return steps;
+}

@@ -1,0 +1,77 @@
+// What a thread that serves and the thread that writes post to each other: the steps of transactions,
+// and one answer to each step. Plain data, and errors packed, since a clone loses their class.
+
+import { SQLiteError } from 'bun:sqlite';
+import type { SyncMode } from '../contract.ts';
+import { StoreError, WriterFailure } from '../error.ts';
+
+export type Ask = {
+  readonly text: string;
+  readonly params: readonly unknown[];
+  /** Columns in order, rows by the names of columns, or how many rows were written. */
+  readonly wants: 'values' | 'rows' | 'changes';
+};
+
+export type Step =
+  | { readonly kind: 'begin'; readonly sync: SyncMode; readonly permit: Permit }
+  | { readonly kind: 'ask'; readonly ask: Ask }
+  | { readonly kind: 'commit' }
+  /** Has no answer. */
+  | { readonly kind: 'undo' };
+
+/** Several steps at once where none waits for the answer to another. */
+export type ToWriter = { readonly transaction: number; readonly steps: readonly Step[] };
+
+export type FromWriter = {
+  readonly transaction: number;
+  readonly answers: readonly Answer[];
+};
+
+export type Answer =
+  | { readonly ok: true; readonly result: unknown }
+  | { readonly ok: false; readonly error: PackedFailure };
+
+export type PackedFailure = {
+  readonly message: string;
+  /** Of SQLite; absent for a `StoreError`. */
+  readonly code?: string;
+};
+
+/**
+ * Whether a transaction may still begin. Both threads decide it in one shared cell, so that a caller
+ * who was refused for waiting too long is never served afterwards.
+ */
+export type Permit = Int32Array<SharedArrayBuffer>;
+
+const WAITING = 0;
+const BEGUN = 1;
+const ABANDONED = 2;
+
+export function createPermit(): Permit {
+  return new Int32Array(new SharedArrayBuffer(4));
+}
+
+/** The writer's side. False where the caller waits no more. */
+export function begin(permit: Permit): boolean {
+  return Atomics.compareExchange(permit, 0, WAITING, BEGUN) === WAITING;
+}
+
+/** The caller's side. False where the transaction has begun. */
+export function abandon(permit: Permit): boolean {
+  return Atomics.compareExchange(permit, 0, WAITING, ABANDONED) !== BEGUN;
+}
+
+export function isAbandoned(permit: Permit): boolean {
+  return Atomics.load(permit, 0) === ABANDONED;
+}
+
+export function packFailure(cause: unknown): PackedFailure {
+  const message = cause instanceof Error ? cause.message : String(cause);
+  return cause instanceof SQLiteError
+    ? { message, code: cause.code ?? 'SQLITE_ERROR' }
+    : { message };
+}
+
+export function unpackFailure({ message, code }: PackedFailure): Error {
+  return code === undefined ? new StoreError(message) : new WriterFailure(code, message);
+}
