@@ -53,6 +53,9 @@ export type LimitCode = Extract<
   | 'monthly_limit_exceeded'
 >;
 
+/** The typical wait for a slot (specification, limits, rule 4). */
+export const CONCURRENCY_RETRY_SECONDS = 2;
+
 const LIMIT_CHECKS: readonly (Check<LimitFacts> & { readonly code: LimitCode })[] = [
   { code: 'concurrency_limit_exceeded', refuses: (facts) => facts.freeSlots < 1 },
   { code: 'rate_limit_exceeded', refuses: (facts) => facts.freeRequests < 1 },

@@ -23,6 +23,8 @@ export type Alert =
       readonly doubt: UsageDoubt;
       readonly requestId: string;
     }
+  /** The unpaid charges of an account are above the bound (`core/exposure.ts`). */
+  | { readonly kind: 'account_restricted'; readonly accountId: string; readonly requestId: string }
   /** The end of a request could not be written: it is `kept` and tried again, or was `given_up`. */
   | {
       readonly kind: 'ledger_failing';
@@ -50,6 +52,8 @@ export function alertSubject(alert: Alert): string {
       return `${alert.upstream} ${alert.model}`;
     case 'usage_doubted':
       return `${alert.upstream} ${alert.model} ${alert.doubt}`;
+    case 'account_restricted':
+      return alert.accountId;
     case 'ledger_failing':
       return alert.trouble;
     default:
@@ -66,6 +70,8 @@ export function alertWords(alert: Alert): string {
       return `upstream ${alert.upstream} fails for ${alert.model} and is left alone for a while`;
     case 'usage_doubted':
       return doubtWords(alert);
+    case 'account_restricted':
+      return `account ${alert.accountId} could not pay charges above the bound, the last of them ${alert.requestId}; its requests are now accepted only if the balance covers their worst case, until as much is credited`;
     case 'ledger_failing':
       return alert.trouble === 'kept'
         ? `ledger: kept ${alert.requestId}: its end could not be written and is tried again; check the disk of the database`

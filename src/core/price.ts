@@ -51,6 +51,23 @@ export function holdAmount(
   return amount > minimum ? amount : minimum;
 }
 
+/**
+ * A prompt may count so many times what we estimate: a tokenizer that splits a text more finely, an
+ * image at its largest. No prompt counts more than the model reads.
+ */
+const WORST_PROMPT_FACTOR = 16;
+
+/** What a prompt may cost at most beyond its estimate. `contextWindow` is what a model reads. */
+export function promptExcess(promptTokens: number, contextWindow: number, price: Price): Micro {
+  const most = Math.min(promptTokens * WORST_PROMPT_FACTOR, contextWindow);
+  return coverAmount(Math.max(0, most - promptTokens), 0, price);
+}
+
+/** What thinking may cost that is not passed on, and so is reported when the answer is there. */
+export function hiddenOutput(outputBound: number, price: Price): Micro {
+  return coverAmount(0, Math.max(0, outputBound - SLICE_TOKENS), price);
+}
+
 /** What covers a prompt and so much output, whatever the prompt turns out to be made of. */
 export function coverAmount(promptTokens: number, outputTokens: number, price: Price): Micro {
   const total = BigInt(promptTokens) * dearestInput(price) + BigInt(outputTokens) * price.output;

@@ -35,10 +35,12 @@ export function createCover(options: {
   readonly price: Price;
   readonly promptTokens: number;
   readonly amount: Micro;
+  /** What the prompt may cost beyond its estimate. */
+  readonly excess: Micro;
   readonly outputBound: number;
   readonly lowered: boolean;
 }): Cover {
-  const { ledger, requestId, price, promptTokens, outputBound, lowered } = options;
+  const { ledger, requestId, price, promptTokens, excess, outputBound, lowered } = options;
   let held = options.amount;
   const payable = (amount: Micro): number =>
     Math.min(outputBound, affordableOutput(amount, promptTokens, price));
@@ -48,13 +50,14 @@ export function createCover(options: {
     let target = Math.min(outputBound, bought + SLICE_TOKENS);
     for (let tries = 0; tries < TRIES_MAX && target > bought; tries += 1) {
       const amount = coverAmount(promptTokens, target, price);
-      const { ok, available } = await ledger.extend({ requestId, amount });
+      const { ok, available, uncovered } = await ledger.extend({ requestId, amount, excess });
       if (ok) {
         held = amount;
         bought = target;
         return 'grown';
       }
-      target = Math.min(target, payable(held + available));
+      const room = uncovered === undefined ? available : uncovered.room - excess - held;
+      target = Math.min(target, payable(held + (room < available ? room : available)));
     }
     return 'refused';
   };

@@ -7,7 +7,7 @@ import { type ErrorCode, GatewayError } from '../core/error.ts';
 import type { Outcome, Receipt, Usage } from '../core/generation.ts';
 import { formatTokens, formatUsd, type Micro } from '../core/money.ts';
 import { type LimitView, lowerIncident } from '../core/plan.ts';
-import { affordableOutput, chargeServed, holdAmount, SLICE_TOKENS } from '../core/price.ts';
+import { affordableOutput, chargeServed, SLICE_TOKENS } from '../core/price.ts';
 import type { Candidate } from '../core/route.ts';
 import { decideUsage } from '../core/usage.ts';
 import type { HoldResult, ReleaseCommand, Settlement } from '../ledger/contract.ts';
@@ -17,6 +17,7 @@ import { type AttemptLog, type AttemptRecord, createAttemptLog } from './attempt
 import type { CheckedRequest, GenerateDependencies } from './call.ts';
 import { type Cover, createCover } from './cover.ts';
 import type { MeteredAttempt } from './metered-attempt.ts';
+import { type Money, moneyFor, refusedHold } from './money.ts';
 import { within } from './within.ts';
 
 export type Grant = {
@@ -76,20 +77,19 @@ async function tryGrant(
   dependencies: GenerateDependencies,
   checked: CheckedRequest,
 ): Promise<Grant> {
-  const { catalog, price, promptTokens, outputBound } = checked;
   const claim = await claimLimits(dependencies, checked);
-  const amount = holdAmount(promptTokens, outputBound, price, catalog.minimumHold);
-  const held = await holdMoney(dependencies, checked, claim, amount);
-  return createGrant(dependencies, checked, claim, { amount, available: held.available });
+  const money = moneyFor(checked);
+  const { available } = await holdMoney(dependencies, checked, claim, money);
+  return createGrant(dependencies, checked, claim, { ...money, available });
 }
 
-type Held = { readonly amount: Micro; readonly available: Micro };
+type Held = Money & { readonly available: Micro };
 
 function createGrant(
   dependencies: GenerateDependencies,
   checked: CheckedRequest,
   claim: Claim,
-  { amount, available }: Held,
+  { amount, excess, available }: Held,
 ): Grant {
   const { clock, ledger, bookingMs } = dependencies;
   const { call, price, promptTokens } = checked;
@@ -98,7 +98,7 @@ function createGrant(
   const outputBound = boundByBalance(checked, payable);
   const lowered = outputBound < checked.outputBound;
   const { requestId } = call;
-  const hold = { requestId, price, promptTokens, amount, outputBound, lowered };
+  const hold = { requestId, price, promptTokens, amount, excess, outputBound, lowered };
   const cover = createCover({ ledger, ...hold });
   const attempts = createAttemptLog({ ...dependencies, promptTokens });
   let ended: Promise<Ended> | undefined;
@@ -196,7 +196,7 @@ async function holdMoney(
   dependencies: GenerateDependencies,
   checked: CheckedRequest,
   claim: Claim,
-  amount: Micro,
+  money: Money,
 ): Promise<HoldResult> {
   const { call, facts, request, model, price, promptTokens, outputBound } = checked;
   let result: HoldResult;
@@ -210,7 +210,7 @@ async function holdMoney(
       ...(request.endUser === undefined ? {} : { endUser: request.endUser }),
       model: model.slug,
       price,
-      amount,
+      ...money,
       promptTokens,
       outputBound,
       nowMs: call.startedAt,
@@ -224,10 +224,7 @@ async function holdMoney(
   }
   if (result.ok) return result;
   const limits = await claim.cancel();
-  throw new GatewayError('insufficient_balance', {
-    message: `The available balance is ${formatTokens(result.available)} service tokens, and this request has to reserve ${formatTokens(amount)}. Top up the account, or lower max_tokens.`,
-    limits,
-  });
+  throw refusedHold(result, money, limits);
 }
 
 /**

@@ -8,12 +8,15 @@ import type { Ended, Grant } from './grant.ts';
 /** `failure` is the class of what the upstream did, where it failed. */
 export function report(
   { alert }: GenerateDependencies,
-  { call, promptTokens, grant }: CheckedRequest & { readonly grant: Grant },
+  { call, facts, promptTokens, grant }: CheckedRequest & { readonly grant: Grant },
   { receipt, settlement }: Ended,
   failure?: FailureClass,
 ): void {
   const { modelServed, fallbackUsed, outcome, usage } = receipt;
   const { requestId } = call;
+  if (settlement.restricted === true) {
+    alert({ kind: 'account_restricted', accountId: facts.accountId, requestId });
+  }
   const attempts = grant.attempts.records;
   const upstream = attempts.findLast(({ credential }) => credential !== undefined)?.upstream;
   if (usage.doubt !== undefined) {

@@ -4,38 +4,48 @@
 import { and, eq, sql } from 'drizzle-orm';
 import { andThen } from '../core/awaitable.ts';
 import { AMOUNT_MAX, type Micro } from '../core/money.ts';
+import { LARGEST } from '../store/columns.ts';
 import type { Database } from '../store/database.ts';
 import { balances } from '../store/money-tables.ts';
+import { larger, smaller } from '../store/portable.ts';
 import type { Balance } from './contract.ts';
 import { LedgerRefusal } from './error.ts';
 
 type Change = { readonly posted: Micro; readonly available: Micro };
+
+type Taken = { readonly debited: Micro; readonly loss: Micro };
+
+const ZERO = sql`0`;
 
 export function prepareBalanceStatements(database: Database) {
   const value = sql.placeholder;
   const available = sql<bigint>`${balances.posted} - ${balances.held}`;
   const ofAccount = eq(balances.accountId, value('accountId'));
 
-  const reserve = database.prepare<{ accountId: string; amount: Micro }, [Micro]>(
+  const reserve = database.prepare<
+    { accountId: string; amount: Micro },
+    [available: Micro, posted: Micro, unpaid: Micro]
+  >(
     database.db
       .update(balances)
       .set({ held: sql`${balances.held} + ${value('amount')}` })
       .where(and(ofAccount, sql`${available} >= ${value('amount')}`))
-      .returning({ available }),
+      .returning({ available, posted: balances.posted, unpaid: balances.unpaid }),
   );
 
   const spend = database.prepare<
-    { accountId: string; held: Micro; debited: Micro },
-    [posted: Micro, available: Micro]
+    { accountId: string; held: Micro; debited: Micro; loss: Micro },
+    [posted: Micro, available: Micro, unpaid: Micro]
   >(
     database.db
       .update(balances)
       .set({
         posted: sql`${balances.posted} - ${value('debited')}`,
         held: sql`${balances.held} - ${value('held')}`,
+        unpaid: smaller(sql`${balances.unpaid} + ${value('loss')}`, LARGEST),
       })
       .where(ofAccount)
-      .returning({ posted: balances.posted, available }),
+      .returning({ posted: balances.posted, available, unpaid: balances.unpaid }),
   );
 
   const move = database.prepare<
@@ -44,7 +54,14 @@ export function prepareBalanceStatements(database: Database) {
   >(
     database.db
       .update(balances)
-      .set({ posted: sql`${balances.posted} + ${value('amount')}` })
+      .set({
+        posted: sql`${balances.posted} + ${value('amount')}`,
+        // What comes in lifts the restriction that charges without cover have brought.
+        unpaid: larger(
+          smaller(sql`${balances.unpaid} - ${value('amount')}`, balances.unpaid),
+          ZERO,
+        ),
+      })
       .where(
         and(
           ofAccount,
@@ -62,12 +79,16 @@ export function prepareBalanceStatements(database: Database) {
     .prepare();
 
   return {
-    /** Raises what is held, if the available balance covers it. Answers what is available then. */
+    /** Raises what is held, if the available balance covers it. Answers what is left then. */
     reserve: (accountId: string, amount: Micro) =>
-      andThen(reserve.get({ accountId, amount }), (row) => row?.[0]),
-    /** Ends a hold of `held` and takes `debited`. */
-    spend: (accountId: string, held: Micro, debited: Micro) =>
-      andThen(spend.get({ accountId, held, debited }), change),
+      andThen(reserve.get({ accountId, amount }), (row) =>
+        row === undefined ? undefined : { available: row[0], posted: row[1], unpaid: row[2] },
+      ),
+    /** Ends a hold of `held`, takes `debited`, and notes what could not be taken. */
+    spend: (accountId: string, held: Micro, { debited, loss }: Taken) =>
+      andThen(spend.get({ accountId, held, debited, loss }), (row) =>
+        row === undefined ? undefined : { posted: row[0], available: row[1], unpaid: row[2] },
+      ),
     /** Adds to the balance, or takes from what is available, within the bounds that there are. */
     move: (accountId: string, amount: Micro) => andThen(move.get({ accountId, amount }), change),
     /** Throws `LedgerRefusal` for an unknown account. */

@@ -5,6 +5,7 @@
 
 import { type SQL, sql } from 'drizzle-orm';
 import { SQLiteAsyncDialect } from 'drizzle-orm/sqlite-core';
+import type { Micro } from '../core/money.ts';
 import type { Database, Query } from '../store/contract.ts';
 import { holds } from '../store/money-tables.ts';
 import { LEDGER_AT_WORK } from '../store/postgres/locks.ts';
@@ -17,6 +18,8 @@ export type BatchFacts = {
   /** Whose each request is, as far as the books know it. */
   readonly owners: ReadonlyMap<string, string>;
   readonly openHolds: ReadonlyMap<string, OpenHold>;
+  /** The worst case of each open hold of the accounts that want to hold more. */
+  readonly worst: ReadonlyMap<string, Map<string, Micro>>;
   /** Of the accounts whose money moves; undefined where one has none yet. */
   readonly lastReceipts: ReadonlyMap<string, LastReceipt | undefined>;
 };
@@ -25,13 +28,16 @@ export type BatchFacts = {
 type Named = {
   readonly accounts: string;
   readonly requests: string;
+  /** Those of the accounts that hold, and those of the requests that are extended. */
+  readonly holding: string;
+  readonly extended: string;
   /** Those of the accounts that are paid, and those of the requests that end. */
   readonly paid: string;
   readonly ended: string;
   readonly codes: string;
 };
 
-const NO_CODES = '[]';
+const NONE = '[]';
 
 /** Called first in the transaction of a batch. */
 export type LockBatch = (batch: readonly Request[]) => Promise<BatchFacts>;
@@ -78,15 +84,31 @@ export function createLockBatch(database: Database, statements: Statements): Loc
       where b.account_id in (${accountsOf('paid', 'ended')})`),
   );
 
+  const findWorst = database.prepare<
+    Named,
+    [accountId: string, requestId: string | null, worst: Micro]
+  >(
+    written(sql`select b.account_id, h.request_id, greatest(h.worst, h.amount) from balances b
+      left join holds h on h.account_id = b.account_id and h.ended_at is null
+      where b.account_id in (${accountsOf('holding', 'extended')})`),
+  );
+
   return async (batch) => {
     const named = await namesOf(batch, statements);
-    const [, , , found, last] = await Promise.all([
+    const [, , , found, last, exposed] = await Promise.all([
       announce.run({}),
       lock.run(named),
-      named.codes === NO_CODES ? undefined : lockCodes.run(named),
+      named.codes === NONE ? undefined : lockCodes.run(named),
       findHolds.all(named),
       findReceipts.all(named),
+      named.holding === NONE && named.extended === NONE ? [] : findWorst.all(named),
     ]);
+    const worst = new Map<string, Map<string, Micro>>();
+    for (const [accountId, requestId, amount] of exposed) {
+      const own = worst.get(accountId) ?? new Map<string, Micro>();
+      worst.set(accountId, own);
+      if (requestId !== null) own.set(requestId, amount);
+    }
     const lastReceipts = new Map<string, LastReceipt | undefined>();
     for (const [accountId, sequence, hash, body] of last) {
       const receipt = { sequence: Number(sequence), hash, body };
@@ -99,13 +121,14 @@ export function createLockBatch(database: Database, statements: Statements): Loc
       owners.set(requestId, hold.accountId);
       if (endedAt === null) openHolds.set(requestId, hold);
     }
-    return { owners, openHolds, lastReceipts };
+    return { owners, openHolds, worst, lastReceipts };
   };
 }
 
 async function namesOf(batch: readonly Request[], statements: Statements): Promise<Named> {
   const accounts = new Set<string>();
   const requests = new Set<string>();
+  const extended = new Set<string>();
   const paid = new Set<string>();
   const ended = new Set<string>();
   const codes = new Set<string>();
@@ -122,13 +145,16 @@ async function namesOf(batch: readonly Request[], statements: Statements): Promi
     } else {
       requests.add(command.requestId);
       if (name === 'hold') accounts.add(command.accountId);
+      if (name === 'extend') extended.add(command.requestId);
     }
   }
   const listOf = (...names: readonly ReadonlySet<string>[]): string =>
     JSON.stringify(names.flatMap((each) => [...each]));
   return {
     accounts: listOf(accounts, paid),
+    holding: listOf(accounts),
     requests: listOf(requests, ended),
+    extended: listOf(extended),
     paid: listOf(paid),
     ended: listOf(ended),
     codes: listOf(codes),

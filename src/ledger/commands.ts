@@ -3,6 +3,7 @@
 // be undone. The ledger calls these and nobody else; there is no other writer of money.
 
 import { assert } from '../core/assert.ts';
+import { exposureRoom } from '../core/exposure.ts';
 import { AMOUNT_MAX, type Micro } from '../core/money.ts';
 import type { Database } from '../store/database.ts';
 import { isStoreFailure } from '../store/error.ts';
@@ -65,32 +66,54 @@ export function createCommands(statements: Statements, savepoint: Database['save
     facts?.lastReceipts.forEach((last, accountId) => {
       receipts.know(accountId, last);
     });
+    facts?.worst.forEach((worst, accountId) => {
+      openHolds.listed(accountId, worst);
+    });
     facts?.openHolds.forEach((hold, requestId) => {
       openHolds.opened(requestId, hold);
     });
   }
 
   async function hold(command: HoldCommand): Promise<HoldResult> {
-    const { requestId, accountId, amount } = command;
-    const left = await statements.reserve(accountId, amount);
-    if (left === undefined) {
-      return (
-        (await firstHold(command)) ?? {
-          ok: false,
-          available: (await statements.balance(accountId)).available,
-        }
-      );
-    }
-    const opened = newHold(command);
+    const { requestId, accountId, amount, excess = 0n, hidden = 0n } = command;
+    const left = await reserve(command, accountId, amount, (available) =>
+      worstCase(amount, excess + smaller(hidden, available)),
+    );
+    if (!left.ok) return (await firstHold(command)) ?? left;
+    const { worst, ...result } = left;
+    const opened = newHold(command, worst);
     if (await statements.insertHold(opened)) {
       openHolds.opened(requestId, opened);
       await prices.remember(command);
-      return { ok: true, available: left };
+      return result;
     }
     await statements.reserve(accountId, -amount);
     const first = await firstHold(command);
     assert(first !== undefined, `the hold of ${requestId} is there`);
     return first;
+  }
+
+  /**
+   * Reserves `more` for a request, where the balance covers it and the other open holds of the
+   * account leave room for its worst case, which depends on what is available then; else nothing.
+   */
+  async function reserve(
+    { requestId }: { readonly requestId: string },
+    accountId: string,
+    more: Micro,
+    worstAt: (available: Micro) => Micro,
+  ): Promise<Reserved> {
+    const left = await statements.reserve(accountId, more);
+    if (left === undefined) {
+      return { ok: false, available: (await statements.balance(accountId)).available };
+    }
+    const others = await openHolds.exposure(accountId, requestId);
+    const room = exposureRoom(left, others);
+    const worst = worstAt(left.available);
+    if (room === undefined || worst <= room) return { ok: true, available: left.available, worst };
+    await statements.reserve(accountId, -more);
+    const available = left.available + more;
+    return { ok: false, available, uncovered: { room, openHolds: others.count } };
   }
 
   /** The answer to a hold that is given once more; nothing is reserved for it again. */
@@ -117,18 +140,24 @@ export function createCommands(statements: Statements, savepoint: Database['save
     if (!isOpen) throw new LedgerRefusal('There is no open hold with this request id.');
   }
 
-  async function extend({ requestId, amount }: ExtendCommand): Promise<HoldResult> {
+  async function extend(command: ExtendCommand): Promise<HoldResult> {
+    const { requestId, amount } = command;
     const open = await openHolds.find(requestId);
     if (open === undefined) throw new LedgerRefusal('There is no open hold with this request id.');
     const { accountId } = open;
     const more = amount - open.amount;
-    const left = more > 0n ? await statements.reserve(accountId, more) : undefined;
-    if (left === undefined) {
-      return { ok: more <= 0n, available: (await statements.balance(accountId)).available };
+    if (more <= 0n) {
+      return { ok: true, available: (await statements.balance(accountId)).available };
     }
-    await statements.raiseHold(requestId, amount);
-    openHolds.raised(requestId, amount);
-    return { ok: true, available: left };
+    const { excess = 0n } = command;
+    const left = await reserve(command, accountId, more, () =>
+      larger(open.worst, worstCase(amount, excess)),
+    );
+    if (!left.ok) return left;
+    const { worst, ...result } = left;
+    await statements.raiseHold(requestId, amount, worst);
+    openHolds.opened(requestId, { ...open, amount, worst });
+    return result;
   }
 
   function forget(): void {
@@ -170,7 +199,7 @@ function pricesOf({ command }: Request): PriceUse[] {
   return [{ ...command.served, nowMs: command.nowMs }];
 }
 
-function newHold(command: HoldCommand): Hold {
+function newHold(command: HoldCommand, worst: Micro): Hold {
   return {
     requestId: command.requestId,
     accountId: command.accountId,
@@ -181,7 +210,7 @@ function newHold(command: HoldCommand): Hold {
     model: command.model,
     priceVersion: command.price.version,
     amount: command.amount,
-    worst: command.amount,
+    worst,
     promptTokens: command.promptTokens,
     outputBound: command.outputBound,
     phase: 'held',
@@ -196,6 +225,22 @@ function newHold(command: HoldCommand): Hold {
     endedAt: null,
     boot: command.boot ?? '',
   };
+}
+
+type Reserved =
+  | (HoldResult & { readonly ok: true; readonly worst: Micro })
+  | (HoldResult & { readonly ok: false });
+
+function worstCase(amount: Micro, beyond: Micro): Micro {
+  return larger(amount, smaller(amount + beyond, AMOUNT_MAX));
+}
+
+function larger(a: Micro, b: Micro): Micro {
+  return a > b ? a : b;
+}
+
+function smaller(a: Micro, b: Micro): Micro {
+  return a < b ? a : b;
 }
 
 /** The first hold may have grown since; everything else is as it was. */

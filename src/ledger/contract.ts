@@ -18,6 +18,10 @@ export type HoldCommand = {
   readonly model: string;
   readonly price: Price;
   readonly amount: Micro;
+  /** What the prompt may cost beyond its estimate (`core/price.ts`); absent: nothing. */
+  readonly excess?: Micro;
+  /** What output may cost that is never passed on, as far as the balance goes; absent: nothing. */
+  readonly hidden?: Micro;
   readonly promptTokens: number;
   readonly outputBound: number;
   /** Of the node that will end it; absent: of nobody who is known to live. */
@@ -27,7 +31,15 @@ export type HoldCommand = {
 };
 
 /** `available` is what is left: after the hold where there is one, else what did not suffice. */
-export type HoldResult = { readonly ok: boolean; readonly available: Micro };
+export type HoldResult = {
+  readonly ok: boolean;
+  readonly available: Micro;
+  /** Where the amount is available and the worst case is not covered (`core/exposure.ts`). */
+  readonly uncovered?: Uncovered;
+};
+
+/** The largest worst case that would be let in, and the open holds of the account. */
+export type Uncovered = { readonly room: Micro; readonly openHolds: number };
 
 /** Who serves, or is asked to. */
 export type Served = { readonly model: string; readonly upstream: string; readonly price: Price };
@@ -45,7 +57,12 @@ export type DispatchCommand = {
 };
 
 /** Raises a hold to `amount` in all; one that is as large already stays as it is. */
-export type ExtendCommand = { readonly requestId: string; readonly amount: Micro };
+export type ExtendCommand = {
+  readonly requestId: string;
+  readonly amount: Micro;
+  /** As in the hold. */
+  readonly excess?: Micro;
+};
 
 /** What has passed so far, in case that nobody is left to settle. Counts only ever grow. */
 export type CheckpointCommand = {
@@ -86,6 +103,8 @@ export type Settlement = {
   readonly debited: Micro;
   readonly loss: Micro;
   readonly available: Micro;
+  /** This loss has taken the account's unpaid charges above the bound (`core/exposure.ts`). */
+  readonly restricted?: true;
 };
 
 /**
@@ -158,7 +177,10 @@ export type Balance = { readonly posted: Micro; readonly held: Micro; readonly a
  * account or request, an amount out of range); then nothing was changed.
  */
 export type Ledger = {
-  /** Reserves `amount`, or answers `ok: false` and reserves nothing. */
+  /**
+   * Reserves `amount`, or answers `ok: false` and reserves nothing: where it is not available, or
+   * the worst case is more than the account's balance and open holds allow.
+   */
   readonly hold: (command: HoldCommand) => Promise<HoldResult>;
   readonly dispatch: (command: DispatchCommand) => Promise<void>;
   /** Reserves more for a request, or answers `ok: false` and changes nothing. */

@@ -3,6 +3,7 @@
 
 import { assert } from '../core/assert.ts';
 import { type Awaitable, andThen, together } from '../core/awaitable.ts';
+import { isRestricted } from '../core/exposure.ts';
 import type { Micro } from '../core/money.ts';
 import type { HoldPhase } from '../store/money-tables.ts';
 import type { ReleaseCommand, SettleCommand, Settlement } from './contract.ts';
@@ -42,18 +43,20 @@ export function createEndHold(parts: {
     // What needs no answer of the other is asked for together: to a database far away in one journey.
     const [isEnded, left] = await together([
       statements.endHold({ requestId, amount, phase, endedAt: nowMs }),
-      statements.spend(ended.accountId, amount, debited),
+      statements.spend(ended.accountId, amount, amounts),
       served === undefined ? undefined : prices.remember({ ...served, nowMs }),
     ]);
     assert(isEnded, 'a hold that is known to be open is open');
     assert(left !== undefined, 'a hold has an account with a balance');
-    openHolds.ended(requestId);
+    openHolds.ended(requestId, ended.accountId);
     await together([
       book(requestId, ended.accountId, amounts, nowMs),
       record(ended, command, amounts),
       receipt(ended, command, amounts, left),
     ]);
-    return { debited, loss: amounts.loss, available: left.available };
+    const { loss } = amounts;
+    const isNew = isRestricted(left.unpaid) && !isRestricted(left.unpaid - loss);
+    return { debited, loss, available: left.available, ...(isNew ? { restricted: true } : {}) };
   };
 
   /**

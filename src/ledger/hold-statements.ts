@@ -24,6 +24,7 @@ export type OpenHold = Pick<
   | 'model'
   | 'priceVersion'
   | 'amount'
+  | 'worst'
   | 'promptTokens'
   | 'createdAt'
 >;
@@ -48,6 +49,7 @@ export const OPEN_HOLD = {
   amount: holds.amount,
   promptTokens: holds.promptTokens,
   createdAt: holds.createdAt,
+  worst: larger(holds.worst, holds.amount),
 };
 
 export type OpenHoldRow = [
@@ -61,6 +63,7 @@ export type OpenHoldRow = [
   amount: bigint,
   promptTokens: bigint,
   createdAt: bigint,
+  worst: Micro,
 ];
 
 type Dispatch = {
@@ -104,10 +107,10 @@ export function prepareHoldStatements(database: Database) {
       .where(and(isOpen, sql`${holds.phase} = 'dispatched'`)),
   );
 
-  const raise = database.prepare<{ requestId: string; amount: Micro }>(
+  const raise = database.prepare<{ requestId: string; amount: Micro; worst: Micro }>(
     db
       .update(holds)
-      .set({ amount: sql`${value('amount')}` })
+      .set({ amount: sql`${value('amount')}`, worst: sql`${value('worst')}` })
       .where(isOpen),
   );
 
@@ -120,6 +123,13 @@ export function prepareHoldStatements(database: Database) {
 
   const findOpen = database.prepare<{ requestId: string }, OpenHoldRow>(
     db.select(OPEN_HOLD).from(holds).where(isOpen),
+  );
+
+  const findWorst = database.prepare<{ accountId: string }, [requestId: string, worst: Micro]>(
+    db
+      .select({ requestId: holds.requestId, worst: OPEN_HOLD.worst })
+      .from(holds)
+      .where(and(eq(holds.accountId, value('accountId')), isNull(holds.endedAt))),
   );
 
   const find = db
@@ -144,13 +154,16 @@ export function prepareHoldStatements(database: Database) {
     checkpointHold: async (command: CheckpointCommand) => {
       await checkpoint.run(command);
     },
-    raiseHold: (requestId: string, amount: Micro) => raise.run({ requestId, amount }),
+    raiseHold: (requestId: string, amount: Micro, worst: Micro) =>
+      raise.run({ requestId, amount, worst }),
     /** Ends a hold that is still open and of that amount; answers whether there was one. */
     endHold: (command: HoldEnd) => andThen(end.run(command), isOne),
     async findOpenHold(requestId: string): Promise<OpenHold | undefined> {
       const row = await findOpen.get({ requestId });
       return row === undefined ? undefined : openHoldOf(row);
     },
+    /** The worst case of each open hold of an account. */
+    findWorst: (accountId: string) => findWorst.all({ accountId }),
     findHold: (requestId: string) => find.get({ requestId }),
     /** The requests whose hold is open and older than an instant, with whose it is. */
     openHoldsBefore: (createdBefore: number) => openBefore.all({ createdBefore }),
@@ -172,6 +185,7 @@ export function openHoldOf(row: OpenHoldRow): OpenHold {
     model,
     priceVersion,
     amount,
+    worst: row[10],
     promptTokens: Number(row[8]),
     createdAt: Number(row[9]),
   };

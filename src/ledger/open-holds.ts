@@ -2,7 +2,8 @@
 // at a row of which everything is known. The row decides all the same: a statement about a hold that
 // has ended, or is of another amount than the one that is known, changes nothing and says so.
 
-import type { Awaitable } from '../core/awaitable.ts';
+import { type Awaitable, andThen } from '../core/awaitable.ts';
+import { addToExposure, type Exposure, NO_EXPOSURE } from '../core/exposure.ts';
 import type { Micro } from '../core/money.ts';
 import type { OpenHold } from './hold-statements.ts';
 import type { Statements } from './statements.ts';
@@ -10,9 +11,13 @@ import type { Statements } from './statements.ts';
 export type OpenHolds = {
   /** As it is known, or as the books have it; `undefined` where there is none that is open. */
   readonly find: (requestId: string) => Awaitable<OpenHold | undefined>;
+  /** Also where it was raised. */
   readonly opened: (requestId: string, hold: OpenHold) => void;
-  readonly raised: (requestId: string, amount: Micro) => void;
-  readonly ended: (requestId: string) => void;
+  readonly ended: (requestId: string, accountId: string) => void;
+  /** The worst cases of an account's open holds, one of them left out. */
+  readonly exposure: (accountId: string, but: string) => Awaitable<Exposure>;
+  /** All open holds of an account, and the worst case of each. */
+  readonly listed: (accountId: string, worst: Map<string, Micro>) => void;
   /** After a rollback, or where somebody else has written. */
   readonly forget: () => void;
 };
@@ -22,17 +27,49 @@ const KNOWN_MAX = 10_000;
 
 export function createOpenHolds(statements: Statements): OpenHolds {
   const known = new Map<string, OpenHold>();
+  /** Accounts of which every open hold is known. */
+  const byAccount = new Map<string, Map<string, Micro>>();
+
+  function forget(): void {
+    known.clear();
+    byAccount.clear();
+  }
+
+  function listed(accountId: string, worst: Map<string, Micro>): void {
+    if (byAccount.size >= KNOWN_MAX) byAccount.clear();
+    byAccount.set(accountId, worst);
+  }
+
+  function worstOf(accountId: string): Awaitable<Map<string, Micro>> {
+    const own = byAccount.get(accountId);
+    if (own !== undefined) return own;
+    return andThen(statements.findWorst(accountId), (rows) => {
+      const found = new Map(rows);
+      listed(accountId, found);
+      return found;
+    });
+  }
+
   return {
     find: (requestId) => known.get(requestId) ?? statements.findOpenHold(requestId),
     opened(requestId, hold) {
       if (known.size >= KNOWN_MAX) known.clear();
       known.set(requestId, hold);
+      byAccount.get(hold.accountId)?.set(requestId, hold.worst);
     },
-    raised(requestId, amount) {
-      const hold = known.get(requestId);
-      if (hold !== undefined) known.set(requestId, { ...hold, amount });
+    ended(requestId, accountId) {
+      known.delete(requestId);
+      byAccount.get(accountId)?.delete(requestId);
     },
-    ended: (requestId) => void known.delete(requestId),
-    forget: () => known.clear(),
+    exposure: (accountId, but) =>
+      andThen(worstOf(accountId), (own) => {
+        let sum = NO_EXPOSURE;
+        for (const [requestId, worst] of own) {
+          if (requestId !== but) sum = addToExposure(sum, worst);
+        }
+        return sum;
+      }),
+    listed,
+    forget,
   };
 }

@@ -2,15 +2,12 @@
 // what an account has used of its plan and of one model. Pure; called by each implementation of the
 // limits, which differ in where they count.
 
-import { type LimitCode, refusedByLimits } from '../core/admit.ts';
+import { CONCURRENCY_RETRY_SECONDS, type LimitCode, refusedByLimits } from '../core/admit.ts';
 import { secondsToUtcMidnight } from '../core/calendar.ts';
 import { effectiveLimits, type IncidentLimits, type LimitView } from '../core/plan.ts';
 import { SLICE_TOKENS } from '../core/price.ts';
 import { resetSeconds, type Window } from '../core/window.ts';
 import type { ClaimRequest, Refusal } from './contract.ts';
-
-/** The typical wait for a slot (specification, limits, rule 4). */
-const CONCURRENCY_RETRY_SECONDS = 2;
 
 /** What is used of a plan or of a model, and the limits that hold there; a model may have none. */
 export type Scope = {

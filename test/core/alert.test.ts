@@ -30,6 +30,11 @@ const ROWS: {
     'alpha swift-1 implausible',
     'the usage that upstream alpha reported of swift-1 for req_1 is implausible; the larger of our own count and the bound of the request was charged; check context_window and max_output of the model',
   ],
+  account_restricted: [
+    { kind: 'account_restricted', accountId: 'acct_1', requestId },
+    'acct_1',
+    'account acct_1 could not pay charges above the bound, the last of them req_1; its requests are now accepted only if the balance covers their worst case, until as much is credited',
+  ],
   ledger_failing: [
     { kind: 'ledger_failing', trouble: 'kept', requestId },
     'kept',

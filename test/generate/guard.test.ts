@@ -51,6 +51,7 @@ function setUp({ wallet, countNow = byLength, neighbours = [], ...options }: Opt
     affordableOutput(available + amount, PROMPT, PRICE),
   );
   const cover = createCover({
+    excess: 0n,
     ledger: {
       async extend(command) {
         await Promise.resolve();
@@ -317,6 +318,7 @@ test('a ledger that cannot be asked ends the answer as our failure, after all th
 test('a ledger that fails ahead of need and is back at need does no harm', async () => {
   let fails = true;
   const cover = createCover({
+    excess: 0n,
     ledger: {
       async extend() {
         if (fails) throw new Error('busy');

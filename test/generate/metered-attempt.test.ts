@@ -18,6 +18,7 @@ function setUp(
 ) {
   const inner = listedAttempt({ ...candidate('a'), maxOutputTokens: outputBound }, batches);
   const cover = createCover({
+    excess: 0n,
     ledger: { extend: async () => ({ ok: false, available: 0n }) },
     requestId: 'req_1',
     price: PRICE,

@@ -4,6 +4,7 @@
 import { describe } from 'bun:test';
 import type { Books } from '../../../src/ledger/books.ts';
 import type { Ledger } from '../../../src/ledger/contract.ts';
+import { describeBursts } from './burst.ts';
 import { describeLaws } from './laws.ts';
 import type { ModelCode } from './model.ts';
 import { describeRaces } from './races.ts';
@@ -40,5 +41,6 @@ export function describeLedger(name: string, open: () => Awaitable<LedgerUnderTe
     describeTables(opened);
     describeLaws(opened);
     describeRaces(opened);
+    describeBursts(opened);
   });
 }

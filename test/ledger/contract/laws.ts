@@ -159,6 +159,7 @@ const small = fc.bigInt({ min: 0n, max: 90n });
 const account = fc.constantFrom('ada', 'bob');
 const request = fc.constantFrom('r1', 'r2', 'r3', 'r4', 'r5');
 const either = fc.oneof(amount, small);
+const beyond = fc.oneof(fc.constant(0n), either);
 
 const STEP: fc.Arbitrary<Step> = fc.oneof(
   {
@@ -180,6 +181,7 @@ const STEP: fc.Arbitrary<Step> = fc.oneof(
       kind: fc.constant('hold' as const),
       account,
       amount: either,
+      beyond: fc.record({ excess: beyond, hidden: beyond }),
       id: request,
     }),
   },
@@ -193,7 +195,12 @@ const STEP: fc.Arbitrary<Step> = fc.oneof(
   },
   {
     weight: 2,
-    arbitrary: fc.record({ kind: fc.constant('extend' as const), amount: either, id: request }),
+    arbitrary: fc.record({
+      kind: fc.constant('extend' as const),
+      amount: either,
+      excess: beyond,
+      id: request,
+    }),
   },
   {
     weight: 2,

@@ -3,14 +3,17 @@
 
 export type Step =
   | { kind: 'credit'; id: string; account: string; amount: bigint; as: CreditKind }
-  | { kind: 'hold'; id: string; account: string; amount: bigint }
+  | { kind: 'hold'; id: string; account: string; amount: bigint; beyond?: Beyond }
   | { kind: 'dispatch'; id: string; cheap: boolean }
-  | { kind: 'extend'; id: string; amount: bigint }
+  | { kind: 'extend'; id: string; amount: bigint; excess?: bigint }
   | { kind: 'checkpoint'; id: string; output: number }
   | { kind: 'settle'; id: string; charge: bigint; withinHold: boolean }
   | { kind: 'release'; id: string }
   | { kind: 'recover'; live: readonly string[]; phase: 'ended' | 'expired' }
   | { kind: 'redeem'; code: string; account: string };
+
+/** What a hold may cost beyond its amount: of its prompt, and of output that nobody sees. */
+export type Beyond = { readonly excess: bigint; readonly hidden: bigint };
 
 export type CreditKind = 'credit' | 'grant' | 'adjustment';
 
@@ -26,6 +29,7 @@ type ModelHold = {
   readonly account: string;
   readonly first: bigint;
   amount: bigint;
+  worst: bigint;
   output: number;
   /** Undefined until the hold is dispatched. */
   cheap?: boolean;
@@ -41,9 +45,17 @@ function cost(output: number, cheap: boolean): bigint {
   return BigInt(Math.floor((PROMPT * input + output * out + 500) / 1_000));
 }
 
+/** Above it, an account gets what its balance covers in the worst case, and nothing else. */
+const UNPAID_MAX = 100_000_000_000n;
+
+const sumOf = (amounts: readonly bigint[]) => amounts.reduce((sum, each) => sum + each, 0n);
+const most = (a: bigint, b: bigint) => (a > b ? a : b);
+const least = (a: bigint, b: bigint) => (a < b ? a : b);
+
 export function createModel(codes: readonly ModelCode[] = []) {
   const posted = new Map<string, bigint>();
   const holds = new Map<string, ModelHold>();
+  const unpaid = new Map<string, bigint>();
   const credits = new Map<string, string>();
   const redeemed = new Map<string, string>();
 
@@ -51,9 +63,27 @@ export function createModel(codes: readonly ModelCode[] = []) {
     [...holds.values()]
       .filter((hold) => hold.account === account && hold.end === undefined)
       .reduce((sum, hold) => sum + hold.amount, 0n);
+  /** Whether all worst cases but the largest are covered; of an account with debts, all of them. */
+  function covers(account: string, id: string, worst: bigint): boolean {
+    const others = [...holds]
+      .filter(([other, hold]) => hold.account === account && !hold.end && other !== id)
+      .map(([, hold]) => hold.worst);
+    const all = [...others, worst];
+    const owed = unpaid.get(account) ?? 0n;
+    const isStrict = owed > UNPAID_MAX || (owed > 0n && others.length > 0);
+    const largest = isStrict ? 0n : all.reduce(most, 0n);
+    return sumOf(all) - largest <= (posted.get(account) ?? 0n);
+  }
+
   const available = (account: string) => (posted.get(account) ?? 0n) - held(account);
   const move = (account: string, amount: bigint) =>
     posted.set(account, (posted.get(account) ?? 0n) + amount);
+
+  /** What comes in is taken off what was left unpaid. */
+  function pay(account: string, amount: bigint): void {
+    move(account, amount);
+    unpaid.set(account, most(0n, (unpaid.get(account) ?? 0n) - most(0n, amount)));
+  }
 
   function credit({ id, account, amount, as }: Extract<Step, { kind: 'credit' }>): string {
     const facts = `${account} ${amount} ${as}`;
@@ -62,28 +92,31 @@ export function createModel(codes: readonly ModelCode[] = []) {
     const refused = amount === 0n || (as !== 'adjustment' && amount < 0n);
     if (before !== undefined || refused || available(account) + amount < 0n) return 'refused';
     credits.set(id, facts);
-    move(account, amount);
+    pay(account, amount);
     return `applied true available ${available(account)}`;
   }
 
-  function hold({ id, account, amount }: Extract<Step, { kind: 'hold' }>): string {
+  function hold({ id, account, amount, beyond }: Extract<Step, { kind: 'hold' }>): string {
     const found = holds.get(id);
     if (found !== undefined) {
       const same = found.account === account && found.amount >= amount;
       if (found.end !== undefined || !same) return 'refused';
       return `ok true available ${available(account)}`;
     }
-    const ok = available(account) >= amount;
-    if (ok) holds.set(id, { account, first: amount, amount, output: 0 });
+    const { excess, hidden } = beyond ?? { excess: 0n, hidden: 0n };
+    const worst = amount + excess + least(hidden, available(account) - amount);
+    const ok = available(account) >= amount && covers(account, id, worst);
+    if (ok) holds.set(id, { account, first: amount, amount, worst, output: 0 });
     return `ok ${ok} available ${available(account)}`;
   }
 
-  function extend({ id, amount }: Extract<Step, { kind: 'extend' }>): string {
+  function extend({ id, amount, excess = 0n }: Extract<Step, { kind: 'extend' }>): string {
     const found = holds.get(id);
     if (found === undefined || found.end !== undefined) return 'refused';
     const more = amount - found.amount;
-    const ok = more <= 0n || available(found.account) >= more;
-    if (ok && more > 0n) found.amount = amount;
+    const worst = most(found.worst, amount + excess);
+    const ok = more <= 0n || (available(found.account) >= more && covers(found.account, id, worst));
+    if (ok && more > 0n) Object.assign(found, { amount, worst });
     return `ok ${ok} available ${available(found.account)}`;
   }
 
@@ -91,10 +124,11 @@ export function createModel(codes: readonly ModelCode[] = []) {
     const found = holds.get(id);
     if (found === undefined) return 'refused';
     if (found.end === undefined) {
-      const most = withinHold ? found.amount : available(found.account) + found.amount;
-      const debited = charge < most ? charge : most;
+      const payable = withinHold ? found.amount : available(found.account) + found.amount;
+      const debited = least(charge, payable);
       found.end = { phase, debited, loss: charge - debited };
       move(found.account, -debited);
+      unpaid.set(found.account, (unpaid.get(found.account) ?? 0n) + charge - debited);
     }
     const { debited, loss } = found.end;
     return `debited ${debited} lost ${loss} available ${available(found.account)}`;
@@ -117,7 +151,7 @@ export function createModel(codes: readonly ModelCode[] = []) {
     const before = redeemed.get(code);
     if (before !== undefined && before !== account) return 'used';
     if (before === undefined && found.state !== 'open') return found.state;
-    if (before === undefined) move(account, found.amount);
+    if (before === undefined) pay(account, found.amount);
     redeemed.set(code, account);
     return `redeemed ${found.amount} available ${available(account)}`;
   }

@@ -35,14 +35,16 @@ async function carryOut({ ledger }: LedgerUnderTest, step: Step): Promise<string
       return `applied ${applied} available ${available}`;
     }
     case 'hold':
-      return held(await ledger.hold(holdOf(step.id, step.account, step.amount)));
+      return held(
+        await ledger.hold({ ...holdOf(step.id, step.account, step.amount), ...step.beyond }),
+      );
     case 'dispatch': {
       const served = { model: 'swift-0', upstream: 'demo', price: step.cheap ? CHEAP : PRICE };
       await ledger.dispatch({ requestId: step.id, served, nowMs: NOW + 1 });
       return 'done';
     }
     case 'extend':
-      return held(await ledger.extend({ requestId: step.id, amount: step.amount }));
+      return held(await ledger.extend({ requestId: step.id, ...pick(step) }));
     case 'checkpoint': {
       const { id: requestId, output: outputTokens } = step;
       const reasoningTokens = Math.floor(outputTokens / 2);
@@ -69,6 +71,10 @@ async function carryOut({ ledger }: LedgerUnderTest, step: Step): Promise<string
       return `redeemed ${result.amount} available ${result.available}`;
     }
   }
+}
+
+function pick({ amount, excess = 0n }: Extract<Step, { kind: 'extend' }>) {
+  return { amount, excess };
 }
 
 function held({ ok, available }: HoldResult): string {

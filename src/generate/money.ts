@@ -1,0 +1,72 @@
+// The money that a request asks for, and what its client is told where the ledger refuses it. Pure;
+// grant.ts calls it.
+
+import { CONCURRENCY_RETRY_SECONDS } from '../core/admit.ts';
+import { GatewayError } from '../core/error.ts';
+import type { Catalog, Model } from '../core/model.ts';
+import { formatTokens, type Micro } from '../core/money.ts';
+import type { LimitView } from '../core/plan.ts';
+import { hiddenOutput, holdAmount, promptExcess } from '../core/price.ts';
+import type { HoldResult } from '../ledger/contract.ts';
+import type { CheckedRequest } from './call.ts';
+
+export type Money = {
+  /** What is reserved. */
+  readonly amount: Micro;
+  /** What the prompt may cost beyond its estimate, and output that is never passed on. */
+  readonly excess: Micro;
+  readonly hidden: Micro;
+};
+
+export function moneyFor(checked: CheckedRequest): Money {
+  const { catalog, model, price, promptTokens, outputBound } = checked;
+  const fallbacks = model.fallbacks.flatMap((slug) => catalog.resolve(slug) ?? []);
+  const models = [model, ...fallbacks];
+  const widest = Math.max(...models.map(({ contextWindow }) => contextWindow));
+  const hides = models.some((each) => mayHideThinking(catalog, each));
+  return {
+    amount: holdAmount(promptTokens, outputBound, price, catalog.minimumHold),
+    excess: promptExcess(promptTokens, widest, price),
+    hidden: hides ? hiddenOutput(outputBound, price) : 0n,
+  };
+}
+
+/** Thinking of which an upstream shows nothing, or a summary, is reported when the answer is there. */
+function mayHideThinking(catalog: Catalog, { features, servedBy }: Model): boolean {
+  if (!features.has('reasoning')) return false;
+  return servedBy.some(({ upstream: id }) => {
+    const upstream = catalog.upstreams.get(id);
+    if (upstream?.dialect === 'chat') return upstream.profile.reasoningField === 'none';
+    if (upstream?.dialect !== 'messages') return false;
+    const { thinkingSwitch } = upstream.profile;
+    return thinkingSwitch === 'budget' || thinkingSwitch === 'adaptive';
+  });
+}
+
+/** Waiting helps where other requests of the account are open: each that ends leaves more room. */
+export function refusedHold(
+  { available, uncovered }: HoldResult,
+  { amount, excess, hidden }: Money,
+  limits: LimitView,
+): GatewayError {
+  const has = `The available balance is ${formatTokens(available)} service tokens`;
+  if (uncovered === undefined) {
+    return new GatewayError('insufficient_balance', {
+      message: `${has}, and this request has to reserve ${formatTokens(amount)}. Top up the account, or lower max_tokens.`,
+      limits,
+    });
+  }
+  const left = available - amount;
+  const worst = formatTokens(amount + excess + (hidden < left ? hidden : left));
+  if (uncovered.openHolds === 0) {
+    return new GatewayError('insufficient_balance', {
+      message: `${has}, and this request may cost up to ${worst}. Earlier charges exceeded the balance of this account, so the balance has to cover that. Top up the account, or send less.`,
+      limits,
+    });
+  }
+  return new GatewayError('concurrency_limit_exceeded', {
+    message: `The balance does not cover what this request (up to ${worst} service tokens) and the ${uncovered.openHolds} requests in flight may cost together. Retry when one of them has ended, or top up the account.`,
+    retryAfterSeconds: CONCURRENCY_RETRY_SECONDS,
+    limits,
+  });
+}
