@@ -47,6 +47,7 @@ const SharedFields = {
   empty_tool_result: Type.Optional(
     Type.String({ maxLength: 1_024, expects: 'text of at most 1,024 characters' }),
   ),
+  json_schema: oneOf('prompt', 'send', 'both'),
   extra_body: Type.Optional(
     Type.Record(Type.String(), Type.Unknown(), {
       expects: 'a table of members for every request',
@@ -79,6 +80,7 @@ export const PROFILE_SCHEMAS = {
       turn_order: oneOf('any', 'alternate'),
       user_after_tool: oneOf('send', 'bridge'),
       prefill: oneOf('send', 'without_thinking', 'continue_final_message', 'prefix'),
+      speaker_names: oneOf('send', 'fold'),
       stream_options: oneOf('send', 'omit'),
       json_mode: oneOf('send', 'omit'),
       argument_pieces: oneOf('parts', 'growing'),

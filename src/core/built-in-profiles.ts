@@ -24,6 +24,7 @@ const OPENAI: ChatProfile = {
   reasoningSwitch: 'effort',
   // `max` is not a word of this API.
   effortWords: { off: 'none', low: 'low', high: 'high', max: 'xhigh' },
+  jsonSchema: 'send',
   // Since GPT-5.4 tools need an effort of `none` on this API, even where no effort was asked for.
   thinkingWithTools: 'off',
 };
@@ -36,6 +37,10 @@ const VLLM: ChatProfile = {
   reasoningSwitch: 'template',
   // Other words are refused by versions before May 2026, and for gpt-oss by all of them.
   effortWords: { off: '', low: 'low', high: 'high', max: 'high' },
+  // Most templates ignore the member.
+  speakerNames: 'fold',
+  // It constrains the answer and shows the model nothing of the schema.
+  jsonSchema: 'both',
   // Without the flag the template closes the turn and begins another.
   prefill: 'continue_final_message',
 };
@@ -48,6 +53,8 @@ const LLAMA_CPP: ChatProfile = {
   reasoningSwitch: 'template',
   // Words go into the prompt as they are; templates know no others.
   effortWords: { off: '', low: 'low', high: 'high', max: 'high' },
+  // The member is not read.
+  speakerNames: 'fold',
   // "Assistant response prefill is incompatible with enable_thinking" is the answer otherwise.
   prefill: 'without_thinking',
 };
@@ -61,6 +68,9 @@ const OLLAMA: ChatProfile = {
   forbiddenChoice: 'drop_tools',
   // Not one of the fields that it reads.
   parallelToolCalls: 'omit',
+  speakerNames: 'fold',
+  // Since 0.5 it constrains the answer and shows the model nothing of the schema; its cloud ignores it.
+  jsonSchema: 'both',
   // The other name is not read.
   reasoningField: 'reasoning',
   reasoningSwitch: 'effort',
@@ -77,6 +87,9 @@ const MISTRAL: ChatProfile = {
   reasoningSwitch: 'effort',
   // The two words that its reasoning models take.
   effortWords: { off: 'none', low: 'high', high: 'high', max: 'high' },
+  // Answered with 422 in a message, as every unknown member is.
+  speakerNames: 'fold',
+  jsonSchema: 'send',
   // "Unexpected role 'user' after role 'tool'" is the answer otherwise.
   userAfterTool: 'bridge',
   // A last assistant turn without the mark is answered with 400.
@@ -130,6 +143,8 @@ export const BUILT_IN_PROFILES: ReadonlyMap<string, UpstreamProfile> = new Map<
       ...MESSAGES,
       // Models since Opus 4.7 answer 400 to temperature, top_p and top_k, whatever their values.
       sampling: 'omit',
+      // Schemas outside the rules of its switch go into the prompt; it refuses them.
+      jsonSchema: 'send',
       // The same models refuse budgets; those before 4.6, and Haiku 4.5, know nothing else.
       thinkingSwitch: 'adaptive',
     },

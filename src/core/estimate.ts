@@ -2,6 +2,7 @@
 // client was told is what is reserved. The tokenizer itself is handed in: it is slow to load and
 // has to yield on large texts, which is a shell's business.
 
+import { formatInstruction } from './answer-format.ts';
 import type { GenerationRequest, Turn } from './generation.ts';
 
 /** Counts all texts of one request. Deterministic: the same text always has the same count. */
@@ -22,12 +23,14 @@ const FREE_ID_LENGTH = 64;
 
 /** The estimated prompt tokens of a request: every text, every image, and the frame around them. */
 export async function estimatePrompt(
-  { system, turns, tools }: Pick<GenerationRequest, 'system' | 'turns' | 'tools'>,
+  request: Pick<GenerationRequest, 'system' | 'turns' | 'tools'> &
+    Partial<Pick<GenerationRequest, 'json' | 'schema'>>,
   countTexts: CountTexts,
 ): Promise<number> {
+  const { system, turns, tools } = request;
   let tokens = TOKENS_PER_REQUEST;
-  const texts = [system];
-  if (system !== '') tokens += TOKENS_PER_TURN;
+  const texts = [system, formatInstruction(request)];
+  if (texts.some((text) => text !== '')) tokens += TOKENS_PER_TURN;
   for (const turn of turns) {
     tokens += TOKENS_PER_TURN + fixedTokens(turn);
     for (const text of turnTexts(turn)) texts.push(text);
@@ -54,9 +57,13 @@ function fixedTokens(turn: Turn): number {
 function turnTexts(turn: Turn): string[] {
   switch (turn.role) {
     case 'user':
-      return turn.parts.map((part) => (part.kind === 'text' ? part.text : ''));
+      return [
+        nameText(turn.name),
+        ...turn.parts.map((part) => (part.kind === 'text' ? part.text : '')),
+      ];
     case 'assistant':
       return [
+        nameText(turn.name),
         turn.reasoning,
         turn.text,
         ...turn.toolCalls.flatMap((call) => [call.name, call.arguments, longId(call.id)]),
@@ -70,4 +77,9 @@ function turnTexts(turn: Turn): string[] {
 
 function longId(id: string): string {
   return id.length > FREE_ID_LENGTH ? id : '';
+}
+
+/** As it stands where an upstream has no member for it. */
+function nameText(name: string | undefined): string {
+  return name === undefined ? '' : `${name}:`;
 }

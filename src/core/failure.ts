@@ -148,7 +148,7 @@ export function failureError(
     case 'bad_request':
       return new GatewayError('invalid_request', {
         message:
-          'The model refused this request as invalid. Check message order, images, tool schemas and tool results.',
+          'The model refused this request as invalid. Check message order, images, tool schemas, tool results and the response format.',
         ...shown,
       });
     case 'unsupported':

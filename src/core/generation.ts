@@ -24,7 +24,12 @@ export type ContentPart = TextPart | ImagePart;
  */
 export type ToolCall = { readonly id: string; readonly name: string; readonly arguments: string };
 
-export type UserTurn = { readonly role: 'user'; readonly parts: readonly ContentPart[] };
+export type UserTurn = {
+  readonly role: 'user';
+  /** Who speaks, where several users do. */
+  readonly name?: string;
+  readonly parts: readonly ContentPart[];
+};
 
 /**
  * One block of thinking as the upstream that wrote it wants it back: with its own signature, or as
@@ -42,6 +47,8 @@ export type SignedThinking = {
 
 export type AssistantTurn = {
   readonly role: 'assistant';
+  /** Which of several assistants said it. */
+  readonly name?: string;
   /** The model's thinking, given back by the client or restored; empty when there was none. */
   readonly reasoning: string;
   /** The same thinking in its upstream's own form. No client sends it: it was kept here. */
@@ -73,6 +80,16 @@ export type ToolChoice =
   | { readonly kind: 'auto' | 'none' | 'required' }
   | { readonly kind: 'tool'; readonly name: string };
 
+/** A JSON schema for the answer, as the caller wrote it; never evaluated here. */
+export type AnswerSchema = {
+  /** 1 to 64 letters, digits, `_` and `-`. */
+  readonly name: string;
+  readonly description?: string;
+  readonly schema: JsonObject;
+  /** The caller's word on whether an upstream must enforce the schema or may only try. */
+  readonly strict?: boolean;
+};
+
 /** How much a reasoning model should think; `on` is the model's own default depth. */
 export type Reasoning = 'off' | 'on' | 'low' | 'high' | 'max';
 
@@ -96,6 +113,8 @@ export type GenerationRequest = {
   readonly reasoning?: Reasoning;
   /** The answer must be one JSON object. */
   readonly json: boolean;
+  /** The schema that this JSON must match; only beside `json`. */
+  readonly schema?: AnswerSchema;
   readonly stream: boolean;
   /** Whether the stream's last event carries usage (chat completions only; true by default). */
   readonly includeUsage: boolean;

@@ -25,6 +25,12 @@ type SharedProfile = {
   readonly parallelToolCalls: 'send' | 'omit';
   /** What a tool result without text says; some servers refuse an empty one. */
   readonly emptyToolResult: string;
+  /**
+   * What becomes of a JSON schema for the answer. `prompt`: it is put into the system prompt. `send`:
+   * the server has a switch for it, and shows it to its models. `both`: the server makes the answer
+   * match, but its models see only what is in the prompt.
+   */
+  readonly jsonSchema: 'prompt' | 'send' | 'both';
   /** Members that every request carries, such as routing preferences; what it says itself wins. */
   readonly extraBody: JsonObject;
 };
@@ -79,6 +85,8 @@ export type ChatProfile = SharedProfile & {
    * that mark on the turn.
    */
   readonly prefill: 'send' | 'without_thinking' | 'continue_final_message' | 'prefix';
+  /** Names of speakers: in a member of their own, or in front of what users say. */
+  readonly speakerNames: 'send' | 'fold';
   readonly streamOptions: 'send' | 'omit';
   readonly jsonMode: 'send' | 'omit';
   /** What each piece of a call's arguments is: the next part, or all that there is so far. */
@@ -144,6 +152,8 @@ const CHAT: ChatProfile = {
   forbiddenChoice: 'send',
   parallelToolCalls: 'send',
   emptyToolResult: '',
+  // Servers without it refuse the request, and the prompt reaches every model.
+  jsonSchema: 'prompt',
   extraBody: {},
   maxTokensField: 'max_tokens',
   sampling: 'send',
@@ -159,6 +169,7 @@ const CHAT: ChatProfile = {
   turnOrder: 'any',
   userAfterTool: 'send',
   prefill: 'send',
+  speakerNames: 'send',
   streamOptions: 'send',
   jsonMode: 'send',
   argumentPieces: 'parts',
@@ -182,6 +193,8 @@ const MESSAGES: MessagesProfile = {
   forcedChoice: 'auto_when_thinking',
   parallelToolCalls: 'send',
   emptyToolResult: '',
+  // Most servers of this format ignore the member, and the schema would reach no model.
+  jsonSchema: 'prompt',
   extraBody: {},
   // Temperature and top_p in one request are refused by some models.
   sampling: 'one',

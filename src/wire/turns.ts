@@ -56,7 +56,7 @@ export function assembleTurns(entries: readonly Turn[]): { system: string; turns
       }
       case 'user':
         closeExchange();
-        turns.push({ role: 'user', parts: [...leading.map(textPart), ...entry.parts] });
+        turns.push({ ...entry, parts: [...leading.map(textPart), ...entry.parts] });
         leading = [];
         break;
       case 'assistant':

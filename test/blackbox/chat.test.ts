@@ -56,6 +56,11 @@ const PNG = 'data:image/png;base64,iVBORw0KGgo=';
 const enabled = { type: 'enabled' };
 const disabled = { type: 'disabled' };
 
+const OBJECT = 'Answer with one JSON object and nothing else: no text around it, no code fence.';
+const MATCHING =
+  'Answer with JSON and nothing else: no text around it, no code fence. It must match this JSON schema:';
+const told = (instruction: string) => [{ role: 'system', content: instruction }, USER];
+
 /** A field of the request, and what the model gets of it beside the model name and the message. */
 const FIELDS: readonly (readonly [name: string, request: Fields, expected: Fields])[] = [
   ['max_tokens', { max_tokens: 7 }, { max_tokens: 7 }],
@@ -74,12 +79,12 @@ const FIELDS: readonly (readonly [name: string, request: Fields, expected: Field
   [
     'response_format json_object',
     { response_format: { type: 'json_object' } },
-    { response_format: { type: 'json_object' } },
+    { messages: told(OBJECT), response_format: { type: 'json_object' } },
   ],
   [
     'response_format json_schema',
     { response_format: { type: 'json_schema', json_schema: { name: 'a', schema: {} } } },
-    { response_format: { type: 'json_object' } },
+    { messages: told(`${MATCHING}\n{}`), response_format: { type: 'json_object' } },
   ],
   ['tools', { tools: [TOOL] }, { tools: [TOOL] }],
   ...['none', 'auto', 'required'].map(

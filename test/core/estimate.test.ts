@@ -2,6 +2,7 @@
 
 import { expect, test } from 'bun:test';
 import fc from 'fast-check';
+import { formatInstruction } from '../../src/core/answer-format.ts';
 import { estimatePrompt, TOKENS_PER_IMAGE } from '../../src/core/estimate.ts';
 import type { Tool, Turn } from '../../src/core/generation.ts';
 
@@ -11,6 +12,8 @@ const byLength = (texts: readonly string[]): number => texts.join('').length;
 function estimate(system: string, turns: readonly Turn[], tools: readonly Tool[] = []) {
   return estimatePrompt({ system, turns, tools }, byLength);
 }
+
+const SCHEMA = { name: 'a', schema: { type: 'object' } };
 
 const user = (text: string): Turn => ({ role: 'user', parts: [{ kind: 'text', text }] });
 
@@ -77,6 +80,33 @@ test.each<[string, string, Turn[], Tool[], number]>([
   ['a tool without a description', '', [], [{ name: 'f', parameters: {} }], 3 + 8 + 1 + 2],
 ])('%s', async (_name, system, turns, tools, expected) => {
   expect(await estimate(system, turns, tools)).toBe(expected);
+});
+
+test.each<[string, Parameters<typeof estimatePrompt>[0], number]>([
+  [
+    'speakers, with their names',
+    {
+      system: '',
+      turns: [
+        { role: 'user', name: 'Bob', parts: [{ kind: 'text', text: 'Q' }] },
+        { role: 'assistant', name: 'Eve', reasoning: '', text: 'A', toolCalls: [] },
+      ],
+      tools: [],
+    },
+    3 + 4 + 5 + 4 + 5,
+  ],
+  [
+    'JSON, with what a model is told of it',
+    { system: '', turns: [], tools: [], json: true },
+    3 + 4 + formatInstruction({ json: true }).length,
+  ],
+  [
+    'a schema for the answer',
+    { system: 'abc', turns: [], tools: [], json: true, schema: SCHEMA },
+    3 + 4 + 3 + formatInstruction({ json: true, schema: SCHEMA }).length,
+  ],
+])('%s', async (_name, request, expected) => {
+  expect(await estimatePrompt(request, byLength)).toBe(expected);
 });
 
 test('a count that comes later counts the same', async () => {

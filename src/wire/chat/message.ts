@@ -38,6 +38,8 @@ const readImageUrl: Reader<string> = (value, path) => {
 const readImage = objectOf({ url: readImageUrl }, ['url']);
 const readTextType = oneOf('text');
 
+const NAME_MAX = 64;
+
 const readToolCalls = listOf(
   objectOf(
     {
@@ -60,7 +62,11 @@ export const readMessage: Reader<Message> = (value, path) => {
     case 'developer':
       return plain({ role: 'system', text: joinTexts(readContent(message, path, 'text')) });
     case 'user':
-      return plain({ role, parts: readContent(message, path, 'text and images') });
+      return plain({
+        role,
+        ...readName(message, path),
+        parts: readContent(message, path, 'text and images'),
+      });
     case 'assistant':
       return plain(readAssistant(message, path));
     case 'tool':
@@ -102,10 +108,23 @@ function readAssistant(message: JsonObject, path: string): AssistantTurn {
   const reasoning = message['reasoning_content'] ?? '';
   return {
     role: 'assistant',
+    ...readName(message, path),
     reasoning: readString(reasoning, `${path}.reasoning_content`),
     text,
     toolCalls,
   };
+}
+
+/**
+ * Who speaks. The strictest server takes 64 characters without white space and `<`, `|`, `\`, `/`,
+ * `>`; what it would refuse becomes `_`, so that a speaker is still told from the others.
+ */
+function readName(message: JsonObject, path: string): { readonly name?: string } {
+  const given = readString(message['name'] ?? '', `${path}.name`);
+  const name = Array.from(given.replace(/[\s<|\\/>\p{Cc}]+/gu, '_').slice(0, 2 * NAME_MAX))
+    .slice(0, NAME_MAX)
+    .join('');
+  return name === '' ? {} : { name };
 }
 
 function toolCall(call: ReturnType<typeof readToolCalls>[number]): ToolCall {

@@ -5,6 +5,7 @@
 import { Type } from '@sinclair/typebox';
 import { invalidRequest } from '../../core/error.ts';
 import type { GenerationRequest, Reasoning, Tool, ToolChoice } from '../../core/generation.ts';
+import { readAnswerSchema } from '../answer-schema.ts';
 import {
   listOf,
   objectOf,
@@ -58,7 +59,7 @@ const FIELDS = {
   stop: readStop,
   stream: readBoolean,
   stream_options: objectOf({ include_usage: readBoolean }, []),
-  response_format: objectOf({ type: oneOf('text', 'json_object', 'json_schema') }, ['type']),
+  response_format: readResponseFormat,
   tools: readTools,
   tool_choice: readToolChoice,
   reasoning_effort: oneOf(...EFFORTS),
@@ -86,6 +87,7 @@ export function parseChat(body: ParsedBody): GenerationRequest {
     toolChoice: usableChoice(fields.tool_choice, tools),
     parallelToolCalls: fields.parallel_tool_calls,
     reasoning: reasoning(fields.reasoning_effort, fields.thinking?.type),
+    schema: fields.response_format?.schema,
     endUser: fields.user,
   };
   return {
@@ -104,6 +106,14 @@ function readStop(value: unknown, path: string): readonly string[] {
   if (Array.isArray(value)) return readStopList(value, path);
   if (typeof value === 'string') return [readNonEmpty(value, path)];
   throw invalidRequest(path, `must be a string or an array of up to ${STOP_MAX} strings`);
+}
+
+const readFormatType = objectOf({ type: oneOf('text', 'json_object', 'json_schema') }, ['type']);
+
+function readResponseFormat(value: unknown, path: string) {
+  const { type } = readFormatType(value, path);
+  const given = type === 'json_schema' && isObject(value) ? value['json_schema'] : undefined;
+  return { type, schema: readAnswerSchema(given) };
 }
 
 /** NUL is refused because the id is stored, and not every database takes it in a text. */

@@ -4,7 +4,14 @@
 
 import { Type } from '@sinclair/typebox';
 import { GatewayError, invalidRequest } from '../../core/error.ts';
-import type { GenerationRequest, Reasoning, Tool, ToolChoice } from '../../core/generation.ts';
+import type {
+  AnswerSchema,
+  GenerationRequest,
+  Reasoning,
+  Tool,
+  ToolChoice,
+} from '../../core/generation.ts';
+import { readAnswerSchema } from '../answer-schema.ts';
 import {
   listOf,
   objectOf,
@@ -61,7 +68,9 @@ const FIELDS = {
   metadata: objectOf({ user_id: readUserId }, []),
   thread: requireOwnHistory,
   /** Beyond the specification, so nothing in it is refused. */
-  output_config: (value: unknown) => (isObject(value) ? value['effort'] : undefined),
+  output_config: (value: unknown) => (isObject(value) ? value : {}),
+  /** The name that `output_config.format` had in its beta; clients of that time still send it. */
+  output_format: (value: unknown) => value,
 };
 
 /** Types of `thinking` that ask for it; the first is the specification's, clients send the others. */
@@ -106,13 +115,15 @@ function toRequest(fields: Fields, text: string): GenerationRequest {
   }
   const tools = distinctTools(fields.tools ?? []);
   const choice = tools.length === 0 ? undefined : fields.tool_choice;
+  const schema = answerSchema(fields.output_config?.['format'] ?? fields.output_format);
   const optional = {
     maxOutputTokens: fields.max_tokens,
     temperature: fields.temperature,
     topP: fields.top_p,
     toolChoice: choice === undefined ? undefined : toolChoice(choice, tools),
     parallelToolCalls: choice?.disable_parallel_tool_use === true ? false : undefined,
-    reasoning: reasoning(fields.thinking?.type, fields.output_config),
+    reasoning: reasoning(fields.thinking?.type, fields.output_config?.['effort']),
+    schema,
     endUser: fields.metadata?.user_id,
   };
   return {
@@ -122,7 +133,7 @@ function toRequest(fields: Fields, text: string): GenerationRequest {
     ...withoutUndefined(optional),
     stop: fields.stop_sequences ?? [],
     tools,
-    json: false,
+    json: schema !== undefined,
     stream: fields.stream ?? false,
     includeUsage: true,
   };
@@ -174,14 +185,22 @@ function toolChoice(choice: ReturnType<typeof readChoice>, tools: readonly Tool[
   }
 }
 
+/** A schema for the answer; other kinds of formats are as good as absent. */
+function answerSchema(format: unknown): AnswerSchema | undefined {
+  return isObject(format) && format['type'] === 'json_schema'
+    ? readAnswerSchema(format)
+    : undefined;
+}
+
 /**
- * Either field may turn thinking off; otherwise the effort decides (design section 8). Unknown
- * types and efforts are as good as absent.
+ * Either field may turn thinking off, and only `thinking` turns it on: in this format an effort sets
+ * how deep it is, and by itself how long an answer is. Unknown types and efforts are as good as
+ * absent.
  */
 function reasoning(type: string | undefined, effort: unknown): Reasoning | undefined {
-  if (type === 'disabled') return 'off';
-  if (isEffort(effort)) return EFFORT_REASONING[effort];
-  return THINKING_ON.includes(type) ? 'on' : undefined;
+  if (type === 'disabled' || effort === 'none') return 'off';
+  if (!THINKING_ON.includes(type)) return undefined;
+  return isEffort(effort) ? EFFORT_REASONING[effort] : 'on';
 }
 
 /**

@@ -24,7 +24,7 @@ export function foldSystem(turns: readonly Turn[]): (UserTurn | AssistantTurn | 
         break;
       }
       case 'user':
-        folded.push({ role: 'user', parts: [...leading, ...turn.parts] });
+        folded.push({ ...turn, parts: [...leading, ...turn.parts] });
         leading = [];
         break;
       default:
@@ -39,8 +39,8 @@ export function foldSystem(turns: readonly Turn[]): (UserTurn | AssistantTurn | 
 function withText(turn: UserTurn | ToolTurn, text: string): UserTurn | ToolTurn {
   if (turn.role === 'tool') return { ...turn, text: joined(turn.text, text) };
   const last = turn.parts.at(-1);
-  if (last?.kind !== 'text') return { role: 'user', parts: [...turn.parts, textPart(text)] };
-  return { role: 'user', parts: [...turn.parts.slice(0, -1), textPart(joined(last.text, text))] };
+  if (last?.kind !== 'text') return { ...turn, parts: [...turn.parts, textPart(text)] };
+  return { ...turn, parts: [...turn.parts.slice(0, -1), textPart(joined(last.text, text))] };
 }
 
 function textPart(text: string): TextPart {

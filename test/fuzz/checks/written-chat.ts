@@ -20,8 +20,7 @@ export function checkChat(
   assert.equal(body['stream'], call.stream ? true : undefined);
   const options = call.stream && profile.streamOptions === 'send';
   assert.deepEqual(body['stream_options'], options ? { include_usage: true } : undefined);
-  const json = request.json && profile.jsonMode === 'send';
-  assert.deepEqual(body['response_format'], json ? { type: 'json_object' } : undefined);
+  checkFormat(body, request, profile);
   if (profile.sampling === 'send') {
     assert.deepEqual(
       [body['temperature'], body['top_p']],
@@ -42,6 +41,22 @@ export function checkChat(
     given.map((made) => made.arguments || '{}'),
     'arguments stay as they were written',
   );
+}
+
+function checkFormat(body: Body, { json, schema }: GenerationRequest, profile: ChatProfile): void {
+  const isSent = schema !== undefined && profile.jsonSchema !== 'prompt';
+  const told = isSent ? { type: 'json_schema', json_schema: schema } : { type: 'json_object' };
+  const isTold = json && (isSent || profile.jsonMode === 'send');
+  // As JSON: a number that is too large for one is none.
+  const expected = isTold ? JSON.parse(JSON.stringify(told)) : undefined;
+  assert.deepEqual(body['response_format'], expected);
+  if (!json || (isSent && profile.jsonSchema === 'send')) return;
+  const messages = body['messages'] as readonly Json[];
+  assert.match(JSON.stringify(messages), /json/i, 'JSON mode needs the word');
+  if (schema === undefined) return;
+  const [system] = messages.map((message) => JSON.stringify(members(message)['content']));
+  const written = JSON.stringify(JSON.stringify(schema.schema)).slice(1, -1);
+  assert.ok(system?.includes(written), 'the schema is in the prompt');
 }
 
 function chatCalls(message: Body) {

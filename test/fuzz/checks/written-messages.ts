@@ -29,6 +29,13 @@ export function checkMessages(
   if (profile.sampling === 'omit' || profile.version === '2026-10-21') {
     assert.deepEqual([body['temperature'], body['top_p']], [undefined, undefined]);
   }
+  const { format } = members(body['output_config'] ?? {});
+  if (request.json && (format === undefined || profile.jsonSchema === 'both')) {
+    const { schema } = request;
+    const instruction = schema === undefined ? 'one JSON object' : JSON.stringify(schema.schema);
+    assert.ok(String(system).includes(instruction), 'what is asked for is in the prompt');
+  }
+  if (profile.jsonSchema === 'prompt') assert.equal(format, undefined);
   const chosen = choice === undefined ? undefined : members(choice)['type'];
   if (tools === undefined) assert.equal(choice, undefined);
   const isFree = profile.forcedChoice === 'auto' || (profile.forcedChoice !== 'send' && thinks);

@@ -62,13 +62,14 @@ function chatMessage(role: string, content: fc.Arbitrary<Tree>, ...more: readonl
     .map(([tree, members]) => object(['role', quoted(role)], ['content', tree], ...members));
 }
 
+const name = optional('name', words('Bob', 'Zoë', 'Ann Lee', '</s>', ''));
 const thought = optional('reasoning_content', wholeText.map(quoted));
 
 const chatMessages = fc.oneof(
   chatMessage('system', chatText),
   chatMessage('developer', chatText),
-  { weight: 3, arbitrary: chatMessage('user', chatParts) },
-  { weight: 2, arbitrary: chatMessage('assistant', chatText, thought) },
+  { weight: 3, arbitrary: chatMessage('user', chatParts, name) },
+  { weight: 2, arbitrary: chatMessage('assistant', chatText, name, thought) },
   {
     weight: 3,
     arbitrary: chatMessage(
@@ -100,6 +101,17 @@ const chatTools = fc
     ),
   }));
 
+const jsonSchema = fc
+  .tuple(
+    all(
+      optional('name', words('weather', 'not a name')),
+      optional('description', words('The weather.', '')),
+      optional('schema', schema),
+      optional('strict', bool),
+    ),
+  )
+  .map(([members]) => object(...members));
+
 /** Some message says something. */
 const conversation = fc
   .tuple(fc.array(chatMessages, { maxLength: 8 }), fc.nat({ max: 8 }), wholeText)
@@ -125,7 +137,9 @@ export const chatBody: fc.Arbitrary<Tree> = fc
       ),
       optional(
         'response_format',
-        words('text', 'json_object', 'json_schema').map((type) => object(['type', type])),
+        fc
+          .tuple(words('text', 'json_object', 'json_schema'), optional('json_schema', jsonSchema))
+          .map(([type, members]) => object(['type', type], ...members)),
       ),
       optional('tools', chatTools),
       optional('tool_choice', words('none', 'auto')),

@@ -128,6 +128,10 @@ const messagesTool = fc
     object(['name', quoted(name)], ['input_schema', parameters], ...members),
   );
 
+const answerFormat = fc
+  .tuple(words('json_schema', 'text'), optional('schema', schema))
+  .map(([type, members]) => object(['type', type], ...members));
+
 /** The last message is the user's, so that there always is something to answer. */
 export const messagesBody: fc.Arbitrary<Tree> = fc
   .tuple(
@@ -163,8 +167,11 @@ export const messagesBody: fc.Arbitrary<Tree> = fc
       ),
       optional(
         'output_config',
-        words(...EFFORTS).map((effort) => object(['effort', effort])),
+        all(optional('effort', words(...EFFORTS)), optional('format', answerFormat)).map(
+          (members) => object(...members),
+        ),
       ),
+      optional('output_format', answerFormat),
       optional(
         'metadata',
         fc.constantFrom('x', 'é😀'.repeat(300)).map((id) => object(['user_id', quoted(id)])),

@@ -30,6 +30,7 @@ const shared = {
   imageUrls: fc.constantFrom('any', 'data'),
   parallelToolCalls: fc.constantFrom('send', 'omit'),
   emptyToolResult: fc.constantFrom('', ' ', '(no output)'),
+  jsonSchema: fc.constantFrom('prompt', 'send', 'both'),
   extraBody: fc.constantFrom({}, { provider: { order: ['a'] } }, { model: 'other', n: 2 }),
 } as const;
 
@@ -57,6 +58,7 @@ const chatFields: fc.Arbitrary<Partial<ChatProfile>> = fc.record(
     turnOrder: fc.constantFrom('any', 'alternate'),
     userAfterTool: fc.constantFrom('send', 'bridge'),
     prefill: fc.constantFrom('send', 'without_thinking', 'continue_final_message', 'prefix'),
+    speakerNames: fc.constantFrom('send', 'fold'),
     streamOptions: fc.constantFrom('send', 'omit'),
     jsonMode: fc.constantFrom('send', 'omit'),
     argumentPieces: fc.constantFrom('parts', 'growing'),

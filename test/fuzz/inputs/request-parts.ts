@@ -28,7 +28,11 @@ export const words = (...texts: readonly string[]) => fc.constantFrom(...texts).
 export const bool = fc.boolean().map((value) => raw(String(value)));
 export const numbers = (...texts: readonly string[]) => fc.constantFrom(...texts).map(raw);
 export const schema = fc
-  .oneof(fc.constant('{"type":"object","properties":{}}'), jsonObjectText)
+  .oneof(
+    fc.constant('{"type":"object","properties":{}}'),
+    fc.constant('{"type":"object","properties":{},"additionalProperties":false}'),
+    jsonObjectText,
+  )
   .map(raw);
 
 export const EFFORTS = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'] as const;

@@ -40,6 +40,12 @@ function refusal(value: unknown): { param: string | undefined; message: string }
   throw new Error('was accepted');
 }
 
+function jsonSchema(given: object): object {
+  return { response_format: { type: 'json_schema', json_schema: given } };
+}
+
+const ANY_JSON = { json: true };
+
 const MINIMAL: GenerationRequest = {
   model: 'swift-1',
   system: '',
@@ -92,6 +98,7 @@ describe('an accepted chat body', () => {
       reasoning: 'max',
       endUser: 'u-1',
       json: true,
+      schema: { name: 'answer', schema: { $ref: '#' } },
       stream: true,
       includeUsage: false,
     });
@@ -114,6 +121,18 @@ describe('an accepted chat body', () => {
     ],
     ['plain text', { response_format: { type: 'text' } }, {}],
     ['a JSON object', { response_format: { type: 'json_object' } }, { json: true }],
+    ['a schema of which nothing is said', { response_format: { type: 'json_schema' } }, ANY_JSON],
+    ['a schema that is none', jsonSchema({ name: 'a', schema: '{}', strict: true }), ANY_JSON],
+    [
+      'a schema with all that goes with it',
+      jsonSchema({ name: 'a-B_3', description: 'D.', schema: {}, strict: true, x: 1 }),
+      { json: true, schema: { name: 'a-B_3', description: 'D.', schema: {}, strict: true } },
+    ],
+    [
+      'a schema whose name no upstream would take',
+      jsonSchema({ name: 'a b', description: null, schema: {}, strict: 'yes' }),
+      { json: true, schema: { name: 'answer', schema: {} } },
+    ],
     ['no tools', { tools: [], tool_choice: 'auto' }, {}],
     ['a choice of none without tools', { tool_choice: 'none' }, {}],
     ['an odd hint', { parallel_tool_calls: 'yes' }, {}],
@@ -180,6 +199,28 @@ describe('an accepted chat body', () => {
 });
 
 describe('accepted messages', () => {
+  test.each<[name: string, given: unknown, expected: object]>([
+    ['as it is', 'Bob', { name: 'Bob' }],
+    ['beyond ASCII', 'Zoë_王', { name: 'Zoë_王' }],
+    ['with what servers refuse', 'Ann <Lee>\n', { name: 'Ann_Lee_' }],
+    ['of 64 characters at most', '😀'.repeat(70), { name: '😀'.repeat(64) }],
+    ['that is empty', '', {}],
+    ['that is null', null, {}],
+  ])('keep the name of a speaker: %s', (_name, given, expected) => {
+    const { turns } = parse(
+      withMessages(
+        { ...HELLO, name: given },
+        { role: 'assistant', content: 'Hi', name: given },
+        { ...HELLO },
+      ),
+    );
+    expect(turns).toEqual([
+      { role: 'user', ...expected, parts: [{ kind: 'text', text: 'Hello?' }] },
+      { role: 'assistant', ...expected, reasoning: '', text: 'Hi', toolCalls: [] },
+      { role: 'user', parts: [{ kind: 'text', text: 'Hello?' }] },
+    ]);
+  });
+
   test('without parts are those that may be empty: a turn with calls, and a result', () => {
     const { turns } = parse(
       withMessages(

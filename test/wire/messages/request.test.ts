@@ -218,12 +218,15 @@ describe('thinking', () => {
     [{}, undefined, 'absent'],
     [{ type: 'disabled' }, undefined, 'off'],
     [undefined, { effort: 'none' }, 'off'],
-    [undefined, { effort: 'minimal' }, 'low'],
-    [undefined, { effort: 'low' }, 'low'],
-    [undefined, { effort: 'medium' }, 'high'],
-    [undefined, { effort: 'high' }, 'high'],
-    [undefined, { effort: 'xhigh' }, 'high'],
-    [undefined, { effort: 'max' }, 'max'],
+    [undefined, { effort: 'medium' }, 'absent'],
+    [undefined, { effort: 'max' }, 'absent'],
+    [{ type: 'never heard of' }, { effort: 'high' }, 'absent'],
+    [{ type: 'enabled' }, { effort: 'minimal' }, 'low'],
+    [{ type: 'enabled' }, { effort: 'low' }, 'low'],
+    [{ type: 'enabled' }, { effort: 'medium' }, 'high'],
+    [{ type: 'enabled' }, { effort: 'high' }, 'high'],
+    [{ type: 'enabled' }, { effort: 'xhigh' }, 'high'],
+    [{ type: 'enabled' }, { effort: 'max' }, 'max'],
     [undefined, { effort: 'never heard of' }, 'absent'],
     [undefined, { effort: 7 }, 'absent'],
     [undefined, 'high', 'absent'],
@@ -234,6 +237,22 @@ describe('thinking', () => {
   ])('%j with output_config %j is %s', (thinking, output, expected) => {
     const reasoning = expected === 'absent' ? {} : { reasoning: expected };
     expect(parse(body({ thinking, output_config: output }))).toEqual({ ...MINIMAL, ...reasoning });
+  });
+});
+
+describe('a schema for the answer', () => {
+  const schema = { type: 'object', properties: { a: { minimum: 1 } } };
+  const format = { type: 'json_schema', schema };
+  const asked = { json: true, schema: { name: 'answer', schema } };
+  test.each<[name: string, more: object, expected: Partial<GenerationRequest>]>([
+    ['beside an effort', { output_config: { effort: 'high', format } }, asked],
+    ['by the name of its beta', { output_format: format }, asked],
+    ['by both names', { output_config: { format }, output_format: { type: 'text' } }, asked],
+    ['without a schema', { output_config: { format: { type: 'json_schema' } } }, {}],
+    ['of another kind', { output_config: { format: { type: 'grammar', schema } } }, {}],
+    ['that is no object', { output_config: { format: 'json_schema' }, output_format: 7 }, {}],
+  ])('%s', (_name, more, expected) => {
+    expect(parse(body(more))).toEqual({ ...MINIMAL, ...expected });
   });
 });
 

@@ -47,7 +47,7 @@ function writeTurn(turn: Turn, style: Style): object {
   const { profile } = style;
   switch (turn.role) {
     case 'user':
-      return { role: 'user', content: writeContent(turn.parts, profile) };
+      return { role: 'user', name: turn.name, content: writeContent(turn.parts, profile) };
     case 'assistant':
       return writeAssistant(turn, style);
     case 'system':
@@ -88,6 +88,7 @@ function writeAssistant(turn: AssistantTurn, style: Style): object {
   const isNull = hasCalls && turn.text === '' && profile.contentBesideCalls === 'null';
   return {
     role: 'assistant',
+    name: turn.name,
     content: isNull ? null : writeText(turn.text, profile),
     ...writeEarlierThinking(turn, style),
     tool_calls: hasCalls ? turn.toolCalls.map((call) => writeToolCall(call, profile)) : undefined,

@@ -2,6 +2,7 @@
 // request always gives the same bytes, and nothing of ours (no id, no user) is in them: upstream
 // prompt caches compare prefixes.
 
+import { saysJson, withInstruction } from '../../../core/answer-format.ts';
 import type { UpstreamFailure } from '../../../core/failure.ts';
 import type { GenerationRequest, Turn } from '../../../core/generation.ts';
 import type { ChatProfile } from '../../../core/profile.ts';
@@ -23,7 +24,7 @@ export function writeChatRequest(
   const refused = refuseImages(request.turns, profile);
   if (refused !== undefined) return refused;
   const turns = arrangeTurns(request.turns, profile);
-  const asked = settleReasoning(request, turns, call, profile);
+  const asked = settleReasoning(withFormat(request, profile), turns, call, profile);
   const thinks = isThinking(asked, call);
   const stop = splitStops(asked.stop, profile, call.reasons).sent;
   const body = {
@@ -68,9 +69,21 @@ function writeSampling(
   };
 }
 
-function writeJsonMode(request: GenerationRequest, profile: ChatProfile): object {
-  if (!request.json || profile.jsonMode === 'omit') return {};
-  return { response_format: { type: 'json_object' } };
+/** What the upstream has no switch for is said in the prompt; JSON mode needs the word there. */
+function withFormat(request: GenerationRequest, profile: ChatProfile): GenerationRequest {
+  if (!request.json) return request;
+  const { jsonMode, jsonSchema } = profile;
+  const isTold =
+    request.schema === undefined ? jsonMode === 'send' && saysJson(request) : jsonSchema === 'send';
+  return isTold ? request : withInstruction(request);
+}
+
+function writeJsonMode({ json, schema }: GenerationRequest, profile: ChatProfile): object {
+  if (!json) return {};
+  if (schema !== undefined && profile.jsonSchema !== 'prompt') {
+    return { response_format: { type: 'json_schema', json_schema: schema } };
+  }
+  return profile.jsonMode === 'omit' ? {} : { response_format: { type: 'json_object' } };
 }
 
 /** Without these, vLLM's template would close the last turn and have the model begin another. */

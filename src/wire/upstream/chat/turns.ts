@@ -4,12 +4,16 @@
 import type { AssistantTurn, SystemTurn, Turn, UserTurn } from '../../../core/generation.ts';
 import type { ChatProfile } from '../../../core/profile.ts';
 import { foldSystem } from '../fold-system.ts';
+import { foldNames } from '../speaker-names.ts';
 
 /** A word that says nothing, from the one who has just been given the results of a tool. */
 const BRIDGE: AssistantTurn = { role: 'assistant', reasoning: '', text: 'OK.', toolCalls: [] };
 
 export function arrangeTurns(turns: readonly Turn[], profile: ChatProfile): readonly Turn[] {
-  const placed = profile.systemInMiddle === 'fold' ? foldSystem(turns) : turns;
+  // Two turns that become one have no room for two names.
+  const isFolded = profile.speakerNames === 'fold' || profile.turnOrder === 'alternate';
+  const named = isFolded ? foldNames(turns) : turns;
+  const placed = profile.systemInMiddle === 'fold' ? foldSystem(named) : named;
   const merged = profile.turnOrder === 'alternate' ? mergeNeighbours(placed) : placed;
   return profile.userAfterTool === 'bridge' ? bridgeToolResults(merged) : merged;
 }

@@ -2,6 +2,7 @@
 // always gives the same bytes, and nothing of ours (no id, no user) is in them: upstream prompt
 // caches compare prefixes.
 
+import { withInstruction } from '../../../core/answer-format.ts';
 import type { UpstreamFailure } from '../../../core/failure.ts';
 import type { GenerationRequest, Tool, ToolChoice, Turn } from '../../../core/generation.ts';
 import type { MessagesProfile } from '../../../core/profile.ts';
@@ -9,6 +10,8 @@ import { splitStops } from '../../../core/stop.ts';
 import type { UpstreamCall } from '../../format.ts';
 import { withConstants } from '../extra-body.ts';
 import { foldSystem } from '../fold-system.ts';
+import { foldNames } from '../speaker-names.ts';
+import { takesSchema } from './answer-schema.ts';
 import { asksForCache, MARK, markLast } from './cache-marks.ts';
 import { withDistinctIds } from './call-ids.ts';
 import { decideThinking } from './thinking.ts';
@@ -20,9 +23,6 @@ const VERSION_WITHOUT_SAMPLING = '2026-10-21';
 /** Clouds that serve the format have versions of their own, with a name before the date. */
 const IS_DATE = /^\d{4}-\d\d-\d\d$/;
 
-/** This format has no switch for it. */
-const JSON_MODE = 'Answer with one JSON object and nothing else: no text around it, no code fence.';
-
 /** Beside thinking, vendors take no smaller one. */
 const TOP_P_MIN_WITH_THINKING = 0.95;
 
@@ -32,20 +32,23 @@ export function writeMessagesRequest(
   call: UpstreamCall,
   profile: MessagesProfile,
 ): string | UpstreamFailure {
-  const placed = profile.systemInMiddle === 'fold' ? foldSystem(request.turns) : request.turns;
+  const named = foldNames(request.turns);
+  const placed = profile.systemInMiddle === 'fold' ? foldSystem(named) : named;
   const turns = withDistinctIds(placed.filter(saysSomething));
   const marks = asksForCache(request, profile);
   const messages = writeTurns(turns, call, profile, marks);
   if (typeof messages !== 'string') return messages;
-  const thinking = decideThinking(request, turns, call, profile);
+  const { on: thinks, thinking, effort } = decideThinking(request, turns, call, profile);
+  const format = writeFormat(request, profile);
   const stop = splitStops(request.stop, profile, call.reasons).sent;
   const body = {
     model: call.model,
     max_tokens: call.maxOutputTokens,
-    system: writeSystem(request, marks),
-    ...writeTools(request, profile, thinking.on, marks),
-    ...thinking.members,
-    ...writeSampling(request, profile, thinking.on),
+    system: writeSystem(withFormat(request, format, profile), marks),
+    ...writeTools(request, profile, thinks, marks),
+    thinking,
+    output_config: effort === undefined && format === undefined ? undefined : { effort, format },
+    ...writeSampling(request, profile, thinks),
     stop_sequences: stop.length === 0 ? undefined : stop,
     stream: call.stream ? true : undefined,
   };
@@ -54,10 +57,25 @@ export function writeMessagesRequest(
   return `${rest.slice(0, -1)},"messages":${messages}}`;
 }
 
-function writeSystem({ system, json }: GenerationRequest, marks: boolean): unknown {
-  const parts = [system, json ? JSON_MODE : ''].filter((part) => part.trim() !== '');
-  if (parts.length === 0) return undefined;
-  const text = parts.join('\n\n');
+/** The format has a switch for schemas, and none for JSON of any kind. */
+function writeFormat(
+  { json, schema }: GenerationRequest,
+  profile: MessagesProfile,
+): object | undefined {
+  if (!json || schema === undefined || profile.jsonSchema === 'prompt') return undefined;
+  return takesSchema(schema.schema) ? { type: 'json_schema', schema: schema.schema } : undefined;
+}
+
+function withFormat(
+  request: GenerationRequest,
+  format: object | undefined,
+  profile: MessagesProfile,
+): GenerationRequest {
+  return format !== undefined && profile.jsonSchema === 'send' ? request : withInstruction(request);
+}
+
+function writeSystem({ system: text }: GenerationRequest, marks: boolean): unknown {
+  if (text.trim() === '') return undefined;
   return marks ? [{ type: 'text', text, ...MARK }] : text;
 }
 

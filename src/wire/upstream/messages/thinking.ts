@@ -13,8 +13,10 @@ import type { UpstreamCall } from '../../format.ts';
 export type Thinking = {
   /** Whether this request asks for thinking. */
   readonly on: boolean;
-  /** The members of the request that say so. */
-  readonly members: object;
+  /** The member of the request that says so. */
+  readonly thinking?: object;
+  /** How deep, where that is said by a word. */
+  readonly effort?: string;
 };
 
 /** Vendors refuse a smaller budget. */
@@ -26,8 +28,8 @@ const ANSWER_TOKENS = 1_024;
 /** The newest models show nothing of their thinking unless they are asked for a summary. */
 const ADAPTIVE = { type: 'adaptive', display: 'summarized' };
 
-const UNTOLD: Thinking = { on: false, members: {} };
-const OFF: Thinking = { on: false, members: { thinking: { type: 'disabled' } } };
+const UNTOLD: Thinking = { on: false };
+const OFF: Thinking = { on: false, thinking: { type: 'disabled' } };
 
 /** `turns` are those that will be written. */
 export function decideThinking(
@@ -38,21 +40,20 @@ export function decideThinking(
 ): Thinking {
   const { reasoning } = request;
   if (!call.reasons || reasoning === undefined) return UNTOLD;
-  const effort = reasoning === 'on' || reasoning === 'off' ? undefined : reasoning;
-  const depth = effort === undefined ? {} : { output_config: { effort } };
+  const depth = reasoning === 'on' || reasoning === 'off' ? {} : { effort: reasoning };
   switch (profile.thinkingSwitch) {
     case 'none':
       return UNTOLD;
     case 'type':
       if (reasoning === 'off') return OFF;
-      return { on: true, members: { thinking: { type: 'enabled' }, ...depth } };
+      return { on: true, thinking: { type: 'enabled' }, ...depth };
     case 'adaptive':
       if (reasoning === 'off') return OFF;
-      return { on: true, members: { thinking: ADAPTIVE, ...depth } };
+      return { on: true, thinking: ADAPTIVE, ...depth };
     case 'budget': {
       const budget = budgetFor(reasoning, call.maxOutputTokens, profile);
       if (budget === undefined || !mayThink(turns, call, profile)) return OFF;
-      return { on: true, members: { thinking: { type: 'enabled', budget_tokens: budget } } };
+      return { on: true, thinking: { type: 'enabled', budget_tokens: budget } };
     }
   }
 }

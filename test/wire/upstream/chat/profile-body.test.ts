@@ -9,6 +9,7 @@ import { bodyFor } from './request-support.ts';
 
 describe('members of the body', () => {
   const TOOL = { name: 'f', parameters: { type: 'object' } };
+  const SCHEMA = { name: 'a', schema: { type: 'object' }, strict: true };
   type Row = [
     name: string,
     profile: Partial<ChatProfile>,
@@ -109,6 +110,26 @@ describe('members of the body', () => {
       { response_format: { type: 'json_object' } },
     ],
     ['jsonMode omit', { jsonMode: 'omit' }, { json: true }, { response_format: undefined }],
+    [
+      'jsonSchema prompt',
+      { jsonSchema: 'prompt' },
+      { json: true, schema: SCHEMA },
+      { response_format: { type: 'json_object' } },
+    ],
+    [
+      'jsonSchema prompt without JSON mode',
+      { jsonSchema: 'prompt', jsonMode: 'omit' },
+      { json: true, schema: SCHEMA },
+      { response_format: undefined },
+    ],
+    ...(['send', 'both'] as const).map(
+      (jsonSchema): Row => [
+        `jsonSchema ${jsonSchema}`,
+        { jsonSchema, jsonMode: 'omit' },
+        { json: true, schema: SCHEMA },
+        { response_format: { type: 'json_schema', json_schema: SCHEMA } },
+      ],
+    ),
     [
       'streamOptions send',
       { streamOptions: 'send' },

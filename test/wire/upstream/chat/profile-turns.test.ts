@@ -21,6 +21,12 @@ const WRITTEN_CALL = {
   function: { name: 'f', arguments: '{"a":1}' },
 };
 
+const SPEAKERS: Turn[] = [
+  { ...user('Q'), name: 'Bob' },
+  { ...assistant('A'), name: 'Eve' },
+  { ...user('R'), name: 'Ann' },
+];
+
 describe('turns', () => {
   type Row = [name: string, profile: Partial<ChatProfile>, turns: Turn[], written: object[]];
   const longId = { ...TOOL_CALL, id: 'functions.f:0' };
@@ -52,6 +58,61 @@ describe('turns', () => {
       { systemInMiddle: 'keep' },
       [user('Q'), { role: 'system', text: 'S' }, assistant('A'), user('R')],
       [asked('Q'), { role: 'system', content: 'S' }, said('A'), asked('R')],
+    ],
+    [
+      'speakerNames send',
+      {},
+      SPEAKERS,
+      [
+        { role: 'user', name: 'Bob', content: 'Q' },
+        said('A', { name: 'Eve' }),
+        { role: 'user', name: 'Ann', content: 'R' },
+      ],
+    ],
+    [
+      'speakerNames fold',
+      { speakerNames: 'fold' },
+      SPEAKERS,
+      [asked('Bob: Q'), said('A'), asked('Ann: R')],
+    ],
+    [
+      'speakerNames fold, before a picture',
+      { speakerNames: 'fold' },
+      [{ ...picture('data:image/png;base64,aGk='), name: 'Bob' }],
+      [
+        {
+          role: 'user',
+          content: [
+            ...text('Bob:'),
+            { type: 'image_url', image_url: { url: 'data:image/png;base64,aGk=' } },
+          ],
+        },
+      ],
+    ],
+    [
+      'turnOrder alternate with names',
+      { turnOrder: 'alternate' },
+      [
+        { ...user('Q'), name: 'Bob' },
+        { ...user('R'), name: 'Ann' },
+      ],
+      [asked('Bob: Q\nAnn: R')],
+    ],
+    [
+      'systemInMiddle fold with names',
+      { systemInMiddle: 'fold' },
+      [
+        { ...user('Q'), name: 'Bob' },
+        { role: 'system', text: 'S' },
+        { ...assistant('A'), name: 'Eve' },
+        { role: 'system', text: 'T' },
+        { ...user('R'), name: 'Ann' },
+      ],
+      [
+        { role: 'user', name: 'Bob', content: 'Q\n\nS' },
+        said('A', { name: 'Eve' }),
+        { role: 'user', name: 'Ann', content: 'T\nR' },
+      ],
     ],
     ['toolIds any', { toolIds: 'any' }, [longCalled, longResult], withId('functions.f:0')],
     [

@@ -25,7 +25,7 @@ describe('upstream requests', () => {
   test('everything, to the byte: prompt caches compare prefixes', () => {
     const request: GenerationRequest = {
       ...REQUEST,
-      system: 'Be kind.',
+      system: 'Be kind. Answer in JSON.',
       maxOutputTokens: 50,
       temperature: 0,
       topP: 1,
@@ -41,7 +41,7 @@ describe('upstream requests', () => {
       endUser: 'user-7',
     };
     expect(dialect.request(request, { ...CALL, stream: true })).toBe(
-      '{"model":"up-1","messages":[{"role":"system","content":"Be kind."},{"role":"user","content":"Hi"}],' +
+      '{"model":"up-1","messages":[{"role":"system","content":"Be kind. Answer in JSON."},{"role":"user","content":"Hi"}],' +
         '"max_tokens":100,"temperature":0,"top_p":1,"frequency_penalty":0,"presence_penalty":-1,"stop":["END"],' +
         '"tools":[{"type":"function","function":{"name":"f","description":"Does f.","parameters":{"type":"object","properties":{}}}}],' +
         '"tool_choice":{"type":"function","function":{"name":"f"}},"parallel_tool_calls":false,' +

@@ -14,6 +14,10 @@ const TOOL: Tool = { name: 'f', description: 'F.', parameters: { type: 'object' 
 const WRITTEN_TOOL = { name: 'f', description: 'F.', input_schema: { type: 'object' } };
 const SENTENCE = 'Answer with one JSON object and nothing else: no text around it, no code fence.';
 
+const MATCHING =
+  'Answer with JSON and nothing else: no text around it, no code fence. It must match this JSON schema:';
+const SCHEMA = { type: 'object', properties: {}, additionalProperties: false };
+
 type Fields = Readonly<Record<string, unknown>>;
 type Row = [name: string, request: Partial<GenerationRequest>, members: Fields];
 
@@ -24,6 +28,11 @@ const FIELDS: Row[] = [
   ['a system prompt of white space', { system: ' \n' }, {}],
   ['JSON mode', { json: true }, { system: SENTENCE }],
   ['JSON mode and a prompt', { json: true, system: 'A.' }, { system: `A.\n\n${SENTENCE}` }],
+  [
+    'a schema',
+    { json: true, schema: { name: 'a', schema: SCHEMA } },
+    { system: `${MATCHING}\n${JSON.stringify(SCHEMA)}` },
+  ],
   ['temperature 0', { temperature: 0 }, { temperature: 0 }],
   ['case 164: temperature above 1', { temperature: 1.7 }, { temperature: 1 }],
   ['top_p', { topP: 0.5 }, { top_p: 0.5 }],

@@ -30,6 +30,7 @@ const PROFILE: MessagesProfile = {
   forcedChoice: 'auto_when_thinking',
   parallelToolCalls: 'send',
   emptyToolResult: '',
+  jsonSchema: 'prompt',
   extraBody: {},
   sampling: 'one',
   thinkingSwitch: 'budget',

@@ -1,0 +1,58 @@
+// What a model is told of the form of its answer.
+
+import { describe, expect, test } from 'bun:test';
+import { formatInstruction, saysJson, withInstruction } from '../../src/core/answer-format.ts';
+import type { GenerationRequest, Turn } from '../../src/core/generation.ts';
+
+const OBJECT = 'Answer with one JSON object and nothing else: no text around it, no code fence.';
+const MATCHING = 'Answer with JSON and nothing else: no text around it, no code fence.';
+const SCHEMA = { type: 'object', properties: { a: { const: '"é"' } } };
+const TEXT = '{"type":"object","properties":{"a":{"const":"\\"é\\""}}}';
+
+const user = (text: string): Turn => ({ role: 'user', parts: [{ kind: 'text', text }] });
+const request = (more: Partial<GenerationRequest>): GenerationRequest => ({
+  model: 'm',
+  system: '',
+  turns: [user('Hi')],
+  stop: [],
+  tools: [],
+  json: true,
+  stream: false,
+  includeUsage: true,
+  ...more,
+});
+
+describe('the instruction', () => {
+  test.each([
+    ['of a request that wants any text', { json: false }, ''],
+    ['of one that wants an object', {}, OBJECT],
+    [
+      'of one with a schema',
+      { schema: { name: 'a', schema: SCHEMA } },
+      `${MATCHING} It must match this JSON schema:\n${TEXT}`,
+    ],
+    [
+      'of one whose schema has a purpose',
+      { schema: { name: 'a', description: 'For maps.', schema: SCHEMA, strict: true } },
+      `${MATCHING} It must match this JSON schema:\nFor maps.\n${TEXT}`,
+    ],
+  ])('%s', (_name, more, expected) => {
+    expect(formatInstruction(request(more))).toBe(expected);
+  });
+
+  test('stands behind the system prompt, and alone where there is none', () => {
+    expect(withInstruction(request({ system: 'Be brief.' })).system).toBe(`Be brief.\n\n${OBJECT}`);
+    expect(withInstruction(request({ system: ' ' })).system).toBe(OBJECT);
+  });
+});
+
+test.each<[name: string, more: Partial<GenerationRequest>, expected: boolean]>([
+  ['the system prompt', { system: 'Write json.' }, true],
+  ['the first turn', { turns: [user('As Json, please')] }, true],
+  ['neither', { system: 'Be brief.' }, false],
+  ['a later turn alone', { turns: [user('Hi'), user('JSON')] }, false],
+  ['no turn at all', { turns: [] }, false],
+  ['a first turn of tools', { turns: [{ role: 'system', text: 'JSON' }] }, true],
+])('whether the head says "JSON": %s', (_name, more, expected) => {
+  expect(saysJson(request(more))).toBe(expected);
+});
