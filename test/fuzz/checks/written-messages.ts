@@ -33,7 +33,9 @@ export function checkMessages(
   if (request.json && (format === undefined || profile.jsonSchema === 'both')) {
     const { schema } = request;
     const instruction = schema === undefined ? 'one JSON object' : JSON.stringify(schema.schema);
-    assert.ok(String(system).includes(instruction), 'what is asked for is in the prompt');
+    const [block = system] = Array.isArray(system) ? (system as Json[]) : [];
+    const text = typeof block === 'string' ? block : members(block ?? {})['text'];
+    assert.ok(String(text).includes(instruction), 'what is asked for is in the prompt');
   }
   if (profile.jsonSchema === 'prompt') assert.equal(format, undefined);
   const chosen = choice === undefined ? undefined : members(choice)['type'];
