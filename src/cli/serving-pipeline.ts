@@ -4,6 +4,7 @@
 import { createDeadlines } from '../core/deadlines.ts';
 import type { RandomBytes } from '../core/id.ts';
 import type { GenerateDependencies } from '../generate/call.ts';
+import { createFunds } from '../generate/funds.ts';
 import { createInFlight } from '../generate/in-flight.ts';
 import type { Tokenizer } from '../generate/tokenizer.ts';
 import { createHistory } from '../ledger/history.ts';
@@ -38,7 +39,7 @@ export type ServingPipelineOptions = {
   readonly monotonic: () => number;
   readonly randomBytes: RandomBytes;
   readonly observation: Pick<Observation, 'alert'>;
-  readonly domains: Pick<Domains, 'live' | 'reasoning'>;
+  readonly domains: Pick<Domains, 'live' | 'reasoning' | 'books'>;
   readonly database: Database;
   readonly ledger: ServingLedger;
   readonly tokenizer: Tokenizer;
@@ -55,7 +56,7 @@ export type ServingPipeline = Awaited<ReturnType<typeof createServingPipeline>>;
 export async function createServingPipeline(options: ServingPipelineOptions) {
   const { config, clock, monotonic, randomBytes, observation, domains, tokenizer } = options;
   const { database, ledger, shared, redis, liveNodes } = options;
-  const { live, reasoning } = domains;
+  const { live, reasoning, books } = domains;
   const { alert } = observation;
   const deadlines = createDeadlines(monotonic);
   const inFlight = createInFlight();
@@ -88,6 +89,7 @@ export async function createServingPipeline(options: ServingPipelineOptions) {
     limits,
     ledger,
     tokenizer,
+    funds: createFunds(books),
     reasoning: config.reasoningStore === 'on' ? reasoning : undefined,
     startAttempt: createAttempts({ client, clock, deadlines }),
     health,

@@ -17,6 +17,7 @@ import type { StartAttempt } from '../upstream/attempt.ts';
 import type { Health } from '../upstream/health.ts';
 import type { StartTimer } from '../upstream/timer.ts';
 import type { ClientFormat, ParsedBody } from '../wire/format.ts';
+import type { Funds } from './funds.ts';
 import type { InFlight } from './in-flight.ts';
 import type { Tokenizer } from './tokenizer.ts';
 
@@ -30,6 +31,7 @@ export type GenerateDependencies = {
   readonly limits: AccountLimits;
   readonly ledger: Ledger;
   readonly tokenizer: Tokenizer;
+  readonly funds: Funds;
   /** Absent where the operator has switched it off. */
   readonly reasoning: ReasoningStore | undefined;
   readonly startAttempt: StartAttempt;

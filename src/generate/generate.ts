@@ -5,7 +5,6 @@
 import { decideOutputBound, requireInPlan, requireModel, requirePlan } from '../core/admit.ts';
 import { affinityOf } from '../core/conversation.ts';
 import { GatewayError } from '../core/error.ts';
-import { estimatePrompt } from '../core/estimate.ts';
 import { failureError, interruptedError, type UpstreamFailure } from '../core/failure.ts';
 import { createFold } from '../core/fold.ts';
 import type { Answer, GenerationEvent, Receipt } from '../core/generation.ts';
@@ -25,6 +24,7 @@ import { type MeteredAttempt, readToEnd } from './metered-attempt.ts';
 import { type Opening, openAnswer } from './opening.ts';
 import { pump } from './pump.ts';
 import { type Asked, type Routed, route } from './route.ts';
+import { sizePrompt } from './size.ts';
 import { recordThinking, restoreThinking } from './thinking.ts';
 
 export type Generated =
@@ -91,13 +91,13 @@ async function check(
   call.observer.understood({ model: model.slug, stream: parsed.stream });
   requireInPlan(plan, model);
   const request = await restoreThinking(dependencies, { facts, request: parsed, catalog, model });
-  const count = dependencies.tokenizer.counterFor(facts.accountId, plan);
-  const promptTokens = await estimatePrompt(request, count);
-  const { maxOutputTokens } = request;
-  const { name: format } = call.format;
+  const asked = { call, facts, request, catalog, plan, model };
+  const promptTokens = await sizePrompt(dependencies, asked);
   const price = priceAt(model.prices, call.startedAt);
-  const outputBound = decideOutputBound(model, plan, promptTokens, maxOutputTokens, format);
-  return { call, facts, request, catalog, plan, model, price, promptTokens, outputBound };
+  const { maxOutputTokens } = request;
+  const { name } = call.format;
+  const outputBound = decideOutputBound(model, plan, promptTokens, maxOutputTokens, name);
+  return { ...asked, price, promptTokens, outputBound };
 }
 
 /** Step 7: attempts until one of them delivers. An error of our own gives the grant back. */

@@ -170,9 +170,10 @@ function createGrant(
   };
 }
 
-async function claimLimits(
-  dependencies: GenerateDependencies,
-  checked: CheckedRequest,
+/** Throws the refusal of a limit (429). */
+export async function claimLimits(
+  dependencies: Pick<GenerateDependencies, 'limits'>,
+  checked: Omit<CheckedRequest, 'price'>,
 ): Promise<Claim> {
   const { call, facts, plan, model, promptTokens, outputBound } = checked;
   const result = await dependencies.limits.claim({
@@ -223,6 +224,7 @@ async function holdMoney(
     });
   }
   if (result.ok) return result;
+  dependencies.funds.doubt(facts.accountId);
   const limits = await claim.cancel();
   throw refusedHold(result, money, limits);
 }

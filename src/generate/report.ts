@@ -7,8 +7,8 @@ import type { Ended, Grant } from './grant.ts';
 
 /** `failure` is the class of what the upstream did, where it failed. */
 export function report(
-  { alert }: GenerateDependencies,
-  { call, facts, promptTokens, grant }: CheckedRequest & { readonly grant: Grant },
+  { alert, funds }: GenerateDependencies,
+  { call, facts, catalog, promptTokens, grant }: CheckedRequest & { readonly grant: Grant },
   { receipt, settlement }: Ended,
   failure?: FailureClass,
 ): void {
@@ -17,6 +17,7 @@ export function report(
   if (settlement.restricted === true) {
     alert({ kind: 'account_restricted', accountId: facts.accountId, requestId });
   }
+  if (settlement.available < catalog.minimumHold) funds.doubt(facts.accountId);
   const attempts = grant.attempts.records;
   const upstream = attempts.findLast(({ credential }) => credential !== undefined)?.upstream;
   if (usage.doubt !== undefined) {

@@ -18,7 +18,7 @@ let gateway: Gateway;
 beforeAll(async () => {
   upstream = await startUpstream();
   gateway = await startGateway({
-    catalog: catalogFor(upstream, ['ok'], {
+    catalog: catalogFor(upstream, ['ok', 'usage-300-0-0'], {
       model: { context_window: 10_000_000 },
       plans: { large: LARGE_PLAN, slow: { ...LARGE_PLAN, tokens_per_minute: 10_000 } },
     }),
@@ -103,5 +103,46 @@ describe('what an account may have counted in a minute', () => {
     // What was counted before is not counted again.
     expect(await counted(account, text)).toBe(tokens);
     expect(await counted(other, 'new text')).toBeGreaterThan(0);
+  });
+});
+
+describe('an account without a balance', () => {
+  test('is told so before its prompt is counted, in both formats', async () => {
+    const account = await gateway.createAccount({ plan: 'slow', credit: '0.5' });
+    // Counted, each of these would use up what the account may have counted in many minutes.
+    for (const format of FORMATS) {
+      const answer = await generate(
+        account,
+        format,
+        'ok',
+        prompt(`${format} ${'text '.repeat(99_999)}`),
+      );
+      expect([format, answer.status]).toEqual([format, 402]);
+      expect(answer.json['error']).toMatchObject({
+        code: 'insufficient_balance',
+        message:
+          'The available balance is 0.5 service tokens, and this request has to reserve at least 1. Top up the account.',
+      });
+    }
+    // Nothing was counted: there is room for this.
+    expect(await counted(account, 'a short question')).toBeGreaterThan(0);
+    await gateway.run('account', 'credit', account.id, '1000000');
+    expect((await generate(account, 'chat', 'ok')).status).toBe(200);
+  });
+
+  test('is told so as soon as its last request has taken all of it', async () => {
+    const account = await gateway.createAccount({ plan: 'slow', credit: 300 });
+    const spent = { max_tokens: 5, ...prompt('word '.repeat(250)) };
+    expect((await generate(account, 'chat', 'usage-300-0-0', spent)).status).toBe(200);
+    for (let time = 0; time < 3; time += 1) {
+      const answer = await generate(
+        account,
+        'chat',
+        'ok',
+        prompt(`${time} ${'text '.repeat(99_999)}`),
+      );
+      expect(answer.status).toBe(402);
+    }
+    expect(await counted(account, 'a short question')).toBeGreaterThan(0);
   });
 });

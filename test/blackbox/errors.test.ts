@@ -139,7 +139,7 @@ const PROVOCATIONS: Readonly<
   insufficient_balance: async (format) => ({
     answer: await ask(format, { caller: await gateway.createAccount({ credit: '0.5' }) }),
     message:
-      /^The available balance is 0\.5 service tokens, and this request has to reserve [\d.]+\. Top up/,
+      /^The available balance is 0\.5 service tokens, and this request has to reserve at least 1\. Top up/,
   }),
   email_not_verified: async (format) => ({
     answer: await ask(format, { caller: await gateway.createAccount({ verified: false }) }),

@@ -6,6 +6,7 @@ import type { FinishReason } from '../../src/core/generation.ts';
 import type { Catalog, Model } from '../../src/core/model.ts';
 import type { Plan } from '../../src/core/plan.ts';
 import type { GenerationCall } from '../../src/generate/call.ts';
+import { createFunds } from '../../src/generate/funds.ts';
 import { generate } from '../../src/generate/generate.ts';
 import { createInFlight } from '../../src/generate/in-flight.ts';
 import { createTokenizer } from '../../src/generate/tokenizer.ts';
@@ -117,6 +118,7 @@ async function ask(accountId: string, reason: FinishReason, fails: readonly stri
         (text) => text.length,
         () => 0,
       ),
+      funds: createFunds(open.books),
       reasoning: undefined,
       startAttempt(options) {
         asked.push(options);

@@ -10,6 +10,7 @@ import type { Plan } from '../../src/core/plan.ts';
 import type { Price } from '../../src/core/price.ts';
 import { SINCE_EVER } from '../../src/core/price-book.ts';
 import type { GenerateDependencies, GenerationCall } from '../../src/generate/call.ts';
+import { createFunds } from '../../src/generate/funds.ts';
 import { generate } from '../../src/generate/generate.ts';
 import { createInFlight } from '../../src/generate/in-flight.ts';
 import { createTokenizer } from '../../src/generate/tokenizer.ts';
@@ -120,6 +121,7 @@ async function rig(accountId: string, changes: Partial<GenerateDependencies> = {
       (text) => text.length,
       () => 0,
     ),
+    funds: createFunds(open.books),
     reasoning: undefined,
     startAttempt: (options) => listedAttempt(options.candidate, [finished(ANSWER)]),
     health: createHealth({

@@ -6,6 +6,7 @@ import { createDeadlines } from '../../src/core/deadlines.ts';
 import type { Catalog } from '../../src/core/model.ts';
 import type { IncidentLimits } from '../../src/core/plan.ts';
 import type { GenerateDependencies } from '../../src/generate/call.ts';
+import { createFunds } from '../../src/generate/funds.ts';
 import { type Generated, generate } from '../../src/generate/generate.ts';
 import { createInFlight } from '../../src/generate/in-flight.ts';
 import { type Books, createBooks } from '../../src/ledger/books.ts';
@@ -90,6 +91,7 @@ export async function startGateway(parts: GatewayParts): Promise<Gateway> {
       counterFor: () => (texts) => texts.reduce((sum, text) => sum + tokens(text), 0),
       countNow: tokens,
     },
+    funds: createFunds(books),
     reasoning: undefined,
     startAttempt: createAttempts({
       // One that was killed asks nobody, whatever its promises still come to.

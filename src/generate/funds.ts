@@ -1,0 +1,43 @@
+// Refuses accounts without a balance before their prompts are counted: counting costs time that such
+// an account does not pay for. Whether money covers a request is decided by its hold alone.
+
+import { GatewayError } from '../core/error.ts';
+import { formatTokens, type Micro } from '../core/money.ts';
+import type { Books } from '../ledger/books.ts';
+
+/** Above this many accounts all are forgotten, and looked up again. */
+const ACCOUNTS_MAX = 20_000;
+
+export type Funds = {
+  /**
+   * Throws `insufficient_balance` where the whole balance is below `minimum`, which every request
+   * has to reserve. Reads the books for an account that is not known to have more, and throws
+   * `provider_unavailable` where it cannot.
+   */
+  readonly require: (accountId: string, minimum: Micro) => Promise<void>;
+  /** The account has little left, or too little: its next request reads the books. */
+  readonly doubt: (accountId: string) => void;
+};
+
+export function createFunds({ balance }: Pick<Books, 'balance'>): Funds {
+  /** Accounts that had a balance when the books were read, and were not doubted since. */
+  const funded = new Set<string>();
+  return {
+    async require(accountId, minimum) {
+      if (funded.has(accountId)) return;
+      const { posted, available } = await balance(accountId).catch(() => {
+        throw new GatewayError('provider_unavailable', {
+          message: 'The service cannot read balances at the moment. Retry with back-off.',
+        });
+      });
+      if (posted < minimum) {
+        throw new GatewayError('insufficient_balance', {
+          message: `The available balance is ${formatTokens(available)} service tokens, and this request has to reserve at least ${formatTokens(minimum)}. Top up the account.`,
+        });
+      }
+      if (funded.size >= ACCOUNTS_MAX) funded.clear();
+      funded.add(accountId);
+    },
+    doubt: (accountId) => void funded.delete(accountId),
+  };
+}
