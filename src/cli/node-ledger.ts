@@ -10,10 +10,19 @@ import type { ServingLedger } from '../ledger/remote.ts';
  */
 export function createNodeLedger<Own extends ServingLedger>(
   ledger: Own,
-  node: { readonly boot: () => string; readonly isFenced: () => boolean },
+  node: {
+    readonly boot: () => string;
+    readonly isFenced: () => boolean;
+    /** Told of each request whose bill goes into a database that this node may not use any more. */
+    readonly onUnbooked?: (requestId: string) => void;
+  },
 ): Own {
   return {
     ...ledger,
+    settle(command) {
+      if (node.isFenced()) node.onUnbooked?.(command.requestId);
+      return ledger.settle(command);
+    },
     hold: (command) =>
       node.isFenced()
         ? Promise.reject(new LedgerUnavailable('This node is fenced, and holds nothing.'))

@@ -8,11 +8,17 @@ import { liftRequestCap } from './runtime.ts';
 /** For the last lines of the log. A connection that nobody reads would keep the process for ever. */
 const EXIT_MS = 1_000;
 
-type ServeOptions = { readonly demo?: true; readonly port?: string; readonly host?: string };
+type ServeOptions = {
+  readonly demo?: true;
+  readonly new?: true;
+  readonly port?: string;
+  readonly host?: string;
+};
 
 export function addServeCommand(program: Command, perform: Perform): void {
   const command = addCommand(program, 'serve', 'serve the gateway until it is told to stop')
     .option('--demo', 'make a demo account with a key on the first start, and print both')
+    .option('--new', 'begin with an empty database although there was one at this path')
     .option('--port <number>', 'listen on this port instead of PORT')
     .option('--host <address>', 'listen on this address instead of HOST');
   perform<ServeOptions>(command, async (context, options) => {
@@ -21,7 +27,8 @@ export function addServeCommand(program: Command, perform: Perform): void {
     const { serve } = await import('./serve.ts');
     const demo = options.demo === true;
     try {
-      const exitCode = await serve(context, { demo, port, host: options.host });
+      const isNew = options.new === true;
+      const exitCode = await serve(context, { demo, isNew, port, host: options.host });
       return { json: { stopped: true }, text: '', exitCode };
     } finally {
       // With the exit code that the program has set by then, also where the start has failed.

@@ -21,6 +21,8 @@ const MAIL_GRACE_MS = 2_000;
 export type ServeOptions = {
   /** Makes a demonstration account on the first run and prints how to use it. */
   readonly demo: boolean;
+  /** Makes an empty database although there was one. */
+  readonly isNew: boolean;
   /** In place of the settings. */
   readonly port: number | undefined;
   readonly host: string | undefined;
@@ -143,5 +145,5 @@ async function end({ observation }: ServingParts, unsettled: number): Promise<nu
 
 function withOverrides(config: Config, options: ServeOptions): ServingConfig {
   const { port = config.port, host = config.host } = options;
-  return { ...config, port, host, workers: workersOf(config) };
+  return { ...config, port, host, workers: workersOf(config), isNew: options.isNew };
 }

@@ -92,6 +92,7 @@ export function createServingDashboard(options: ServingDashboardOptions): Servin
           trustedProxies,
         ),
       origin,
+      isReadOnly: () => domains.store.file?.loss() !== undefined,
       isHttps: () => config.baseUrl?.startsWith('https:') ?? false,
       clock,
       randomBytes,

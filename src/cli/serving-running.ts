@@ -26,6 +26,7 @@ export async function startRunning(parts: ServingParts, listeners: Listeners): P
   const ticking = setInterval(() => pipeline.deadlines.sweep(), DEADLINE_SWEEP_MS);
   const leases = setInterval(pipeline.sweepLimits, LEASE_SWEEP_MS);
   const stopEndingHolds = store.endLostHolds(async () => (await workers.live()).requests);
+  const stopWatchingFile = watchFile(parts);
   const stopFollowing = selfAudit.follow();
   const stopNode = await start(() => reportOf(parts, listeners), leaderJobs(parts));
   const stopWatching = operators.watch(pipeline.health.reset, (atMs, isNews) =>
@@ -38,9 +39,26 @@ export async function startRunning(parts: ServingParts, listeners: Listeners): P
     clearInterval(ticking);
     clearInterval(leases);
     stopEndingHolds();
+    stopWatchingFile();
     stopFollowing();
     stopNode();
   };
+}
+
+/** Tells once that the file of the database is not in its place, and which requests that concerns. */
+function watchFile({ store, workers, observation }: ServingParts): Stop {
+  const { log, alert } = observation;
+  const stop = store.file?.start(async (loss, sinceMs) => {
+    if (loss === undefined) {
+      log.warn('the database file is back in its place, and requests are served again');
+      return;
+    }
+    const live = await workers.live().catch(() => undefined);
+    const ids = [...new Set([...(live?.requests ?? []), ...(live?.unwritten ?? [])])];
+    alert({ kind: 'database_lost', requests: ids.length, sinceMs });
+    if (ids.length > 0) log.error(`under way while the database file was lost: ${ids.join(', ')}`);
+  });
+  return () => stop?.();
 }
 
 /**

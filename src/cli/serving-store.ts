@@ -14,10 +14,11 @@ import { createRemoteLedger, type LedgerProblem, type RemoteLedger } from '../le
 import type { RaiseAlert } from '../observe/alerts.ts';
 import type { Log } from '../observe/log.ts';
 import { connectDatabase, isSqliteUrl } from '../store/connect.ts';
-import type { Database } from '../store/database.ts';
+import { type Database, databasePath } from '../store/database.ts';
 import { migrate } from '../store/migrate.ts';
 import { ownDatabase } from '../store/owner.ts';
 import { openServingDatabase } from '../store/serving.ts';
+import { type FileLoss, type FileWatch, watchDatabaseFile } from '../store/sqlite-file.ts';
 import { createWriterClient, type WriterClient } from '../store/writer/client.ts';
 import { createNodeLedger } from './node-ledger.ts';
 import type { ServingConfig } from './serving-config.ts';
@@ -31,6 +32,10 @@ export type ServingStore = {
   /** What it holds carries the boot of this node. */
   readonly ledger: RemoteLedger;
   readonly node: ServingNode;
+  /** Of SQLite: whether the file is still the one that was opened. */
+  readonly file: FileWatch | undefined;
+  /** From when on, by the clock that never jumps, nothing new is admitted or held. */
+  readonly fencedFrom: () => number;
   /** What keeps new requests from being served; empty where nothing does. */
   readonly problems: () => Promise<readonly string[]>;
   /** From now on, ends holds whose request is gone. Returns the function that stops it. */
@@ -44,7 +49,7 @@ export type ServingStore = {
 };
 
 export type ServingStoreOptions = {
-  readonly config: Pick<ServingConfig, 'databaseUrl' | 'ledgerSync' | 'workers'>;
+  readonly config: Pick<ServingConfig, 'databaseUrl' | 'ledgerSync' | 'workers' | 'isNew'>;
   readonly log: Log;
   readonly alert: RaiseAlert;
   /** Told of each batch that the ledger has written. */
@@ -73,7 +78,9 @@ export async function openServingStore(options: ServingStoreOptions): Promise<Se
   const { config, log, alert, onBatch, clock, usdPerMillion } = options;
   const url = config.databaseUrl;
   const isAlone = isSqliteUrl(url);
-  const starting = connectDatabase({ url, sync: 'normal', checkpoints: false });
+  const starting = connectDatabase({
+    ...{ url, sync: 'normal', checkpoints: false, isNew: config.isNew ?? false },
+  });
   const writer = createWriterClient();
   let database = starting;
   let release: () => void = () => undefined;
@@ -127,7 +134,13 @@ export async function openServingStore(options: ServingStoreOptions): Promise<Se
 
   const own = node;
   const { member, nodes } = own;
-  const serving = createNodeLedger(ledger, member);
+  const file = isAlone ? watchDatabaseFile(databasePath(url), clock) : undefined;
+  const fencedFrom = (): number => (file?.loss() === undefined ? member.fencedFrom() : 0);
+  const serving = createNodeLedger(ledger, {
+    boot: member.boot,
+    isFenced: () => options.monotonic() >= fencedFrom(),
+    ...(isAlone ? { onUnbooked: (requestId) => log.error(unbookedWords(requestId)) } : {}),
+  });
   const recovery: RecoveryOptions = {
     ...{ database, nodes, member, ledger, clock, usdPerMillion, log },
   };
@@ -136,7 +149,13 @@ export async function openServingStore(options: ServingStoreOptions): Promise<Se
     writer,
     ledger: serving,
     node: own,
-    problems: async () => [...member.problems(), ...(await problemsOf(database, serving))],
+    file,
+    fencedFrom,
+    problems: async () => {
+      const loss = file?.loss();
+      const own = loss === undefined ? [] : [lossProblem(loss)];
+      return [...own, ...member.problems(), ...(await problemsOf(database, serving))];
+    },
     endLostHolds: (live) =>
       startSweep(serving, { log, alert }, async () => ({
         ...(isAlone ? {} : { boots: [member.boot()] }),
@@ -185,6 +204,21 @@ function startSweep(
   };
   const timer = setInterval(() => void look(), LOST_SWEEP_MS);
   return () => clearInterval(timer);
+}
+
+/** What happened, and what to do. */
+function lossProblem(loss: FileLoss): string {
+  const happened = {
+    gone: 'the database file was deleted or moved away',
+    replaced: 'the database file was replaced by another one',
+    emptied: 'the database file was emptied',
+  };
+  return `${happened[loss]} while it is served: stop the server, put the right file in its place, and start again`;
+}
+
+/** Of a request that ends in a file that is gone. */
+export function unbookedWords(requestId: string): string {
+  return `unbooked ${requestId}: its bill is in a database file that is not in its place any more; it is lost unless that file comes back`;
 }
 
 /** In words. */

@@ -37,6 +37,8 @@ export type ServingSurfaceOptions = Omit<
   readonly handlers: OwnHandlers;
   readonly announcements: Announcements;
   readonly stage: ServingStage;
+  /** Milliseconds of a clock that never jumps. */
+  readonly monotonic: () => number;
 };
 
 export type ServingSurface = {
@@ -67,7 +69,7 @@ export function createServingSurface(options: ServingSurfaceOptions): ServingSur
     warnings: () => [...selfAudit.warnings(), ...operators.warnings(), ...member.warnings()],
     isStopped: selfAudit.isStopped,
     draining: () => stage.isLeaving,
-    isRefusing: () => stage.isDraining || member.isFenced(),
+    isRefusing: () => stage.isDraining || options.monotonic() >= store.fencedFrom(),
     async metrics() {
       // What one that hangs has said before is better than nothing.
       await workers.refresh().catch(() => undefined);

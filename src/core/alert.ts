@@ -32,6 +32,8 @@ export type Alert =
       readonly requestId: string;
     }
   | { readonly kind: 'ledger_stopped' }
+  /** The file of the database is gone, or another one, while it is served. */
+  | { readonly kind: 'database_lost'; readonly requests: number; readonly sinceMs: number }
   /** A server thread has died. */
   | { readonly kind: 'thread_stopped'; readonly requests: number }
   /** There must never be such a hold. */
@@ -76,6 +78,8 @@ export function alertWords(alert: Alert): string {
       return alert.trouble === 'kept'
         ? `ledger: kept ${alert.requestId}: its end could not be written and is tried again; check the disk of the database`
         : `ledger: given_up ${alert.requestId}: its end is refused by the books; see tollgate explain and tollgate doctor`;
+    case 'database_lost':
+      return `the database file is not in its place any more: nothing new is served, and ${alert.requests} ${alert.requests === 1 ? 'request' : 'requests'} under way and all that was booked since ${new Date(alert.sinceMs).toISOString()} are lost unless that file comes back; stop the server, put the right file in its place, and start again`;
     case 'ledger_stopped':
       return 'ledger: its thread has died and is started again';
     case 'thread_stopped':

@@ -152,7 +152,7 @@ export async function answer(
   work: () => Response | Promise<Response>,
 ): Promise<Response> {
   try {
-    if (dependencies.isRefusing()) throw stopping();
+    if (dependencies.isRefusing()) throw dependencies.draining() ? stopping() : away();
     return await work();
   } catch (error) {
     return refuse(dependencies, exchange, error);

@@ -3,8 +3,8 @@
 // once; what is asynchronous here is only that queries of others wait while a transaction is open.
 
 import { Database as Connection, type SQLQueryBindings } from 'bun:sqlite';
-import { chmodSync, closeSync, existsSync, mkdirSync, openSync } from 'node:fs';
-import { dirname, resolve } from 'node:path';
+import { existsSync } from 'node:fs';
+import { resolve } from 'node:path';
 import type { SQL } from 'drizzle-orm';
 import { SQLiteAsyncDialect } from 'drizzle-orm/sqlite-core';
 import { drizzle } from 'drizzle-orm/sqlite-proxy';
@@ -12,6 +12,7 @@ import type { Awaitable } from '../core/awaitable.ts';
 import type { Database, Query, Statement, SyncMode } from './contract.ts';
 import { StoreError, sqliteCode } from './error.ts';
 import './plain-errors.ts';
+import { createDatabaseFile } from './sqlite-file.ts';
 import { createBinder } from './statement.ts';
 import { type Access, createTransactions, type Transactions } from './transactions.ts';
 import { joinTurns } from './turns.ts';
@@ -26,6 +27,8 @@ export type DatabaseOptions = {
   readonly sync: SyncMode;
   /** Refuses to write and to create. */
   readonly readonly?: boolean;
+  /** Makes an empty database although there was one, and refuses one that is there. */
+  readonly isNew?: boolean;
   /**
    * Whether commits may copy the log into the database, which takes as long as the disk needs; true
    * where absent. A server leaves that to its ledger, so that its event loop never waits for it.
@@ -71,11 +74,11 @@ export function isSqlite(database: Database): database is SqliteDatabase {
   return database.dialect === 'sqlite';
 }
 
-/** Opens the database, and creates directory and file where they are missing. Throws `StoreError`. */
+/** Opens the database. Makes directory and file where there was none yet. Throws `StoreError`. */
 export function openDatabase(options: DatabaseOptions): SqliteDatabase {
   const path = databasePath(options.url);
   const readonly = options.readonly ?? false;
-  if (!readonly) createFile(path);
+  if (!readonly) createDatabaseFile(path, options.isNew ?? false);
   else if (!existsSync(path)) throw new StoreError(`There is no database at ${path}.`);
   let connection: Connection;
   try {
@@ -180,21 +183,6 @@ export function databasePath(url: string): string {
     );
   }
   return resolve(match[1]);
-}
-
-/** The file holds e-mail addresses and balances: nobody but its owner reads it. */
-function createFile(path: string): void {
-  if (existsSync(path)) return;
-  try {
-    mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
-    closeSync(openSync(path, 'a', 0o600));
-    chmodSync(path, 0o600);
-  } catch (cause) {
-    throw new StoreError(
-      `The database file ${path} cannot be created. Check that its directory can be written by this user.`,
-      { cause },
-    );
-  }
 }
 
 function connect(path: string, readonly: boolean, options: DatabaseOptions): Connection {

@@ -40,6 +40,11 @@ const ROWS: {
     'kept',
     'ledger: kept req_1: its end could not be written and is tried again; check the disk of the database',
   ],
+  database_lost: [
+    { kind: 'database_lost', requests: 1, sinceMs: 1_800_000_000_000 },
+    '',
+    'the database file is not in its place any more: nothing new is served, and 1 request under way and all that was booked since 2027-01-15T08:00:00.000Z are lost unless that file comes back; stop the server, put the right file in its place, and start again',
+  ],
   ledger_stopped: [
     { kind: 'ledger_stopped' },
     '',

@@ -7,6 +7,7 @@ import { loadTokenizer } from '../../generate/tokenizer.ts';
 import { type ServerDependencies, startServer } from '../../http/server.ts';
 import { createLinkedLedger } from '../../ledger/linked.ts';
 import type { ServingLedger } from '../../ledger/remote.ts';
+import { isSqliteUrl } from '../../store/connect.ts';
 import { openServingDatabase } from '../../store/serving.ts';
 import { createWriterClient, type WriterClient } from '../../store/writer/client.ts';
 import { createCatalogFile } from '../catalog-file.ts';
@@ -16,6 +17,7 @@ import { openDomains } from '../serving-domains.ts';
 import { createHandlers } from '../serving-handlers.ts';
 import { openServingRedis } from '../serving-limits.ts';
 import { createServingPipeline } from '../serving-pipeline.ts';
+import { unbookedWords } from '../serving-store.ts';
 import { ownLive } from '../serving-workers.ts';
 import { drain } from '../shutdown.ts';
 import { agreeOnTime } from './clock.ts';
@@ -62,7 +64,13 @@ export function serveThread(start: ThreadStart, post: Post): ServingThread {
   const isFenced = (): boolean => time.monotonic() >= state.fencedFrom;
   const base: Base = {
     ...{ start, post, observation, writer, isFenced, hurried: hurried.promise },
-    ledger: createNodeLedger(link, { boot: () => state.boot, isFenced }),
+    ledger: createNodeLedger(link, {
+      boot: () => state.boot,
+      isFenced,
+      ...(isSqliteUrl(start.config.databaseUrl)
+        ? { onUnbooked: (requestId) => observation.log.error(unbookedWords(requestId)) }
+        : {}),
+    }),
     monotonic: time.monotonic,
     state: () => state,
     catalog: () => catalog,

@@ -92,7 +92,7 @@ export function createThreadWorkers(own: OwnWork, options: ThreadWorkersOptions)
       catalog: () => catalog,
       state: () => ({
         boot: member.boot(),
-        fencedFrom: member.fencedFrom(),
+        fencedFrom: store.fencedFrom(),
         liveNodes: member.liveNodes(),
         clockBaseMs: clockBase(),
         stopped: selfAudit.state().stopped,

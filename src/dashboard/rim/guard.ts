@@ -20,6 +20,8 @@ export type GuardDependencies<Who extends SignedIn> = {
   /** Where pages of ours come from, beside the host that was asked; such as https://example.com. */
   readonly origin: string | undefined;
   readonly isHttps: (request: Request) => boolean;
+  /** Whether what is written now would be lost; absent: never. */
+  readonly isReadOnly?: () => boolean;
   /** Unix milliseconds. */
   readonly clock: () => number;
   readonly randomBytes: RandomBytes;
@@ -30,6 +32,9 @@ export type GuardDependencies<Who extends SignedIn> = {
 
 const CLOSED =
   'There is no operator yet. Make the first one on the machine itself: tollgate operator create.';
+
+const READ_ONLY =
+  'Nothing can be changed at the moment, because the database is not in its place. Ask the operator.';
 
 /** For how long a proof of the password opens what needs one. */
 export const STEP_UP_MS = 10 * 60_000;
@@ -49,6 +54,7 @@ export async function runRoute<Who extends SignedIn>(
     if (!(await dependencies.isOpen())) throw new DashboardError('not_found', CLOSED);
     refuseKeys(request.headers);
     if (writes) refuseForeign(request, dependencies.origin);
+    if (writes && dependencies.isReadOnly?.()) throw new DashboardError('unavailable', READ_ONLY);
     let who = await admit(dependencies, route, request.headers);
     const address = dependencies.address(request, server);
     const takesJson = route.body !== undefined && route.body !== 'unread';

@@ -1,0 +1,137 @@
+// The file of a SQLite database as the file system has it: how it is made, what shows that there was
+// one, and whether it still is the one that was opened. SQLite itself goes on in a file that was
+// deleted or replaced, and what it commits there is lost when it closes the file.
+
+import {
+  chmodSync,
+  closeSync,
+  existsSync,
+  mkdirSync,
+  openSync,
+  readlinkSync,
+  statSync,
+} from 'node:fs';
+import { stat } from 'node:fs/promises';
+import { dirname, resolve } from 'node:path';
+import { StoreError } from './error.ts';
+
+/** What stays beside a file while and after a server has it. */
+const TRACES = ['.owner', '-wal', '-shm'];
+
+/**
+ * Makes the file where it is missing. Never where there was one: a server on an empty database would
+ * refuse every key and sell from zero. `isNew` overrides that, and refuses a database that is there.
+ * Throws `StoreError`.
+ */
+export function createDatabaseFile(path: string, isNew: boolean): void {
+  if (sizeOf(path) > 0) {
+    if (!isNew) return;
+    throw new StoreError(
+      `There is a database at ${path}. Start without --new to serve it, or point DATABASE_URL at another file.`,
+    );
+  }
+  const trace = isNew ? undefined : traceOf(path);
+  if (trace !== undefined) {
+    throw new StoreError(
+      `There is no database at ${path}, but there was one: ${trace} is still there. Put the file back or restore a backup. To begin with an empty database instead, run tollgate serve --new.`,
+    );
+  }
+  try {
+    mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+    // It holds e-mail addresses and balances: only its owner reads it.
+    closeSync(openSync(path, 'a', 0o600));
+    chmodSync(path, 0o600);
+  } catch (cause) {
+    throw new StoreError(
+      `The database file ${path} cannot be created. Check that its directory can be written by this user.`,
+      { cause },
+    );
+  }
+}
+
+function sizeOf(path: string): number {
+  return existsSync(path) ? statSync(path).size : 0;
+}
+
+/** The first file that shows that a server had this one. The owner locks a link's target. */
+function traceOf(path: string): string | undefined {
+  return [path, linkedFrom(path)]
+    .flatMap((name) => TRACES.map((suffix) => `${name}${suffix}`))
+    .find(existsSync);
+}
+
+function linkedFrom(path: string): string {
+  try {
+    return resolve(dirname(path), readlinkSync(path));
+  } catch {
+    return path;
+  }
+}
+
+/** How the file is not the one that was opened any more. */
+export type FileLoss = 'gone' | 'replaced' | 'emptied';
+
+export type FileWatch = {
+  readonly loss: () => FileLoss | undefined;
+  /**
+   * Looks twice a second from now on. `goodAt` is when the file was last seen in its place. Returns
+   * the function that stops it.
+   */
+  readonly start: (onChange: (loss: FileLoss | undefined, goodAt: number) => void) => () => void;
+};
+
+/** A change is noticed within a second. */
+const LOOK_MS = 500;
+
+/**
+ * Watches an open database, its log and its index. One that comes back is the same again; one that
+ * was replaced or emptied stays lost, because our log may have been used with what took its place.
+ */
+export function watchDatabaseFile(path: string, clock: () => number): FileWatch {
+  const files = [path, `${path}-wal`, `${path}-shm`];
+  const opened = files.map((name) => statSync(name, { throwIfNoEntry: false, bigint: true }));
+  let loss: FileLoss | undefined;
+
+  async function look(): Promise<FileLoss | undefined> {
+    const losses = await Promise.all(
+      files.map(async (name, index) => {
+        const before = opened[index];
+        if (before === undefined) return undefined;
+        try {
+          const now = await stat(name, { bigint: true });
+          if (now.dev !== before.dev || now.ino !== before.ino) return 'replaced';
+          return index === 0 && now.size === 0n ? 'emptied' : undefined;
+        } catch (error) {
+          return isMissing(error) ? 'gone' : undefined;
+        }
+      }),
+    );
+    return losses.find((each) => each === 'replaced') ?? losses.find((each) => each !== undefined);
+  }
+
+  return {
+    loss: () => loss,
+    start(onChange) {
+      let looking = false;
+      let goodAt = clock();
+      const timer = setInterval(async () => {
+        if (looking || (loss !== undefined && loss !== 'gone')) return;
+        looking = true;
+        const lookedAt = clock();
+        const found = await look();
+        looking = false;
+        const isNews = found !== loss;
+        loss = found;
+        if (isNews) onChange(found, goodAt);
+        if (found === undefined) goodAt = lookedAt;
+      }, LOOK_MS);
+      return () => clearInterval(timer);
+    },
+  };
+}
+
+/** What cannot be looked at for another reason may still be there. */
+function isMissing(error: unknown): boolean {
+  const code = error instanceof Error && 'code' in error ? error.code : undefined;
+  return code === 'ENOENT' || code === 'ENOTDIR' || code === 'ESTALE';
+}

@@ -1,0 +1,149 @@
+// The database file of a running server is deleted, replaced, emptied or moved: the server sells nothing
+// on books that end with it, says so at once, and no start makes an empty database in its place.
+
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
+import { copyFileSync, existsSync, renameSync, rmSync, truncateSync } from 'node:fs';
+import { join } from 'node:path';
+import { catalogFor } from '../support/catalog.ts';
+import { generate, generateStream } from '../support/client.ts';
+import { type Gateway, gatewayCommand, runCommand, startGateway } from '../support/gateway.ts';
+import { startUpstream, type Upstream, waitUntil } from '../support/upstream.ts';
+
+setDefaultTimeout(60_000);
+
+/** The promise; the rest is for a busy machine. */
+const NOTICED_MS = 1_000 + 2_000;
+
+let upstream: Upstream;
+
+beforeAll(async () => {
+  upstream = await startUpstream();
+});
+afterAll(() => upstream.close());
+
+const start = (environment: Record<string, string> = {}): Promise<Gateway> =>
+  startGateway({ catalog: catalogFor(upstream, ['ok', 'slow-tokens-40-100']), environment });
+
+async function ready(gateway: Gateway): Promise<{ status: number; problems: string[] }> {
+  const response = await fetch(`${gateway.url}/readyz`);
+  const { problems } = (await response.json()) as { problems: string[] };
+  return { status: response.status, problems };
+}
+
+const untilNotReady = (gateway: Gateway) =>
+  waitUntil(async () => (await ready(gateway)).status === 503, NOTICED_MS);
+
+const alerts = (gateway: Gateway) =>
+  gateway.output().match(/"msg":"the database file is not in its place any more[^"]*"/g) ?? [];
+
+const removeAll = (path: string): void => {
+  for (const suffix of ['', '-wal', '-shm']) rmSync(`${path}${suffix}`, { force: true });
+};
+
+const LOSSES: Record<string, readonly [happen: (path: string) => void, problem: RegExp]> = {
+  'deleted with its log': [removeAll, /deleted/],
+  deleted: [(path) => rmSync(path), /deleted/],
+  'replaced by a copy': [
+    (path) => {
+      copyFileSync(path, `${path}.copy`);
+      renameSync(`${path}.copy`, path);
+    },
+    /replaced/,
+  ],
+  emptied: [(path) => truncateSync(path, 0), /emptied/],
+  'left without its log': [(path) => rmSync(`${path}-wal`), /deleted/],
+};
+
+describe.each(['1', '2'])('with WORKERS=%s', (WORKERS) => {
+  test.each(Object.entries(LOSSES))('a file that was %s', async (_name, [happen, problem]) => {
+    await using gateway = await start({ WORKERS });
+    const ada = await gateway.createAccount();
+    expect((await generate(ada, 'chat', 'ok')).status).toBe(200);
+    const before = upstream.requests.length;
+    const running = generateStream(ada, 'chat', 'slow-tokens-40-100');
+    await waitUntil(() => upstream.requests.length > before);
+    happen(gateway.databasePath);
+    await untilNotReady(gateway);
+
+    const { problems } = await ready(gateway);
+    expect(problems[0]).toMatch(problem);
+    expect(problems[0]).toContain('stop the server, put the right file in its place');
+    const asked = upstream.requests.length;
+    for (const format of ['chat', 'messages'] as const) {
+      const { status, json } = await generate(ada, format, 'ok');
+      expect(status).toBe(503);
+      expect(json).toMatchObject({ error: { code: 'provider_unavailable' } });
+      expect(JSON.stringify(json)).toContain('cannot reach its books');
+    }
+    expect(upstream.requests.length).toBe(asked);
+    // What is under way ends as it would have, and the log says that its bill is not booked.
+    const requestId = (await running).headers.get('x-request-id') ?? 'none';
+    await waitUntil(() => gateway.output().includes(`unbooked ${requestId}: `));
+    expect(gateway.output()).toContain(`under way while the database file was lost: ${requestId}`);
+    expect(alerts(gateway)).toHaveLength(1);
+    expect(alerts(gateway)[0]).toContain('1 request under way');
+  });
+});
+
+test('a file that was moved away and comes back is served again', async () => {
+  await using gateway = await start();
+  const ada = await gateway.createAccount();
+  renameSync(gateway.databasePath, `${gateway.databasePath}.away`);
+  await untilNotReady(gateway);
+  renameSync(`${gateway.databasePath}.away`, gateway.databasePath);
+  await waitUntil(async () => (await ready(gateway)).status === 200, NOTICED_MS);
+  expect((await generate(ada, 'chat', 'ok')).status).toBe(200);
+  await waitUntil(() => gateway.output().includes('the database file is back in its place'));
+});
+
+describe('where there was a database', () => {
+  let gateway: Gateway;
+
+  beforeAll(async () => {
+    gateway = await start();
+    await gateway.createAccount();
+    await gateway.stop();
+    removeAll(gateway.databasePath);
+  });
+  afterAll(async () => {
+    await gateway[Symbol.asyncDispose]();
+  });
+
+  test.each([
+    'serve',
+    'migrate',
+    'account create --email ada@example.com',
+    'operator create ada@example.com',
+  ])('%s makes no empty one', async (line) => {
+    const { directory, environment } = gateway;
+    const { code, stderr } = await runCommand(directory, environment, line.split(' '));
+    expect(code).not.toBe(0);
+    expect(stderr).toContain('There is no database at');
+    expect(stderr).toContain('but there was one');
+    expect(stderr).toContain('tollgate serve --new');
+    expect(existsSync(gateway.databasePath)).toBe(false);
+  });
+
+  test('nor does one that finds its log alone, or an empty file', async () => {
+    const directory = join(gateway.directory, 'elsewhere');
+    for (const left of ['tollgate.db-wal', 'tollgate.db']) {
+      await Bun.write(join(directory, 'data', left), left.endsWith('wal') ? 'frames' : '');
+      if (left === 'tollgate.db') await Bun.write(join(directory, 'data/tollgate.db.owner'), '');
+      const { code, stderr } = await runCommand(directory, gateway.environment, ['migrate']);
+      expect([code === 0, stderr]).toEqual([false, expect.stringContaining('but there was one')]);
+    }
+  });
+
+  test('serve --new begins with an empty one, and only where there is none', async () => {
+    const { directory, environment } = gateway;
+    await using fresh = await startGateway({ directory, environment, arguments: ['--new'] });
+    expect((await fresh.run('account', 'list'))['data']).toEqual([]);
+    await fresh.stop();
+    const child = Bun.spawn([...gatewayCommand(), 'serve', '--new'], {
+      ...{ cwd: directory, env: { ...environment }, stdin: 'ignore', stdout: 'ignore' },
+      stderr: 'pipe',
+    });
+    expect(await child.exited).toBe(1);
+    expect(await child.stderr.text()).toContain('Start without --new');
+  });
+});
