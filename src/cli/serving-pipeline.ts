@@ -19,6 +19,7 @@ import { createAttempts } from '../upstream/attempt.ts';
 import { createUpstreamClient } from '../upstream/client.ts';
 import { answerDemo } from '../upstream/demo.ts';
 import { createHealth } from '../upstream/health.ts';
+import { createProbe } from '../upstream/probe.ts';
 import { systemLookup } from '../upstream/resolver.ts';
 import { startTimer } from '../upstream/timer.ts';
 import { VERSION } from '../version.ts';
@@ -71,7 +72,6 @@ export async function createServingPipeline(options: ServingPipelineOptions) {
   });
   const { limits } = serving;
   const timing = { clock, monotonic, startTimer };
-  const health = createHealth({ catalog: live.current, ...timing, alert, threads: config.workers });
   const client = createUpstreamClient({
     fetch,
     answerDemo: (body) => answerDemo(body),
@@ -80,6 +80,11 @@ export async function createServingPipeline(options: ServingPipelineOptions) {
     monotonic,
     userAgent: `tollgate/${VERSION}`,
     proxiedSchemes: proxiedSchemes(process.env),
+  });
+  const startAttempt = createAttempts({ client, clock, deadlines });
+  const health = createHealth({
+    ...{ catalog: live.current, ...timing, alert, threads: config.workers },
+    probe: createProbe(startAttempt),
   });
   const generation: GenerateDependencies = {
     clock,
@@ -91,7 +96,7 @@ export async function createServingPipeline(options: ServingPipelineOptions) {
     tokenizer,
     funds: createFunds(books),
     reasoning: config.reasoningStore === 'on' ? reasoning : undefined,
-    startAttempt: createAttempts({ client, clock, deadlines }),
+    startAttempt,
     health,
     startTimer,
     inFlight,

@@ -12,6 +12,8 @@ export type Alert =
       /** Its place in the catalog's list, from 1. */
       readonly credential: string;
       readonly status?: number;
+      /** It refuses requests of several accounts, and accepts a probe of ours. */
+      readonly some?: true;
     }
   /** A model fails at an upstream so often that it is left alone for a while. */
   | { readonly kind: 'breaker_opened'; readonly upstream: string; readonly model: string }
@@ -67,6 +69,9 @@ export function alertSubject(alert: Alert): string {
 export function alertWords(alert: Alert): string {
   switch (alert.kind) {
     case 'credential_refused':
+      if (alert.some === true) {
+        return `upstream ${alert.upstream} refuses some requests with our credential ${alert.credential}, and accepts others; check the balance of its account, and tollgate explain`;
+      }
       return `upstream ${alert.upstream} refuses our credential ${alert.credential} or its account (status ${alert.status ?? 'unknown'}); check its api_key and balance`;
     case 'breaker_opened':
       return `upstream ${alert.upstream} fails for ${alert.model} and is left alone for a while`;

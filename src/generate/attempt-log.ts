@@ -1,8 +1,7 @@
 // The story of a request's attempts: who was tried, when, how it ended, and what the upstream asks
-// the operator for it. The route and the pipeline write it, the grant keeps it with the usage record
-// and operators are told of it. It holds no word of an upstream.
+// the operator for it. The route and the pipeline write it, and the grant keeps it with the usage
+// record. It holds no word of an upstream.
 
-import type { Alert } from '../core/alert.ts';
 import type { AttemptPhase, FailureClass, UpstreamFailure } from '../core/failure.ts';
 import type { Usage } from '../core/generation.ts';
 import { formatTokens } from '../core/money.ts';
@@ -52,12 +51,10 @@ export type AttemptLog = {
 
 export function createAttemptLog(dependencies: {
   readonly clock: () => number;
-  /** Told of what only the operator can mend. */
-  readonly alert: (alert: Alert) => void;
   /** The estimated prompt of the request. */
   readonly promptTokens: number;
 }): AttemptLog {
-  const { clock, alert, promptTokens } = dependencies;
+  const { clock, promptTokens } = dependencies;
   const entries: (() => AttemptRecord)[] = [];
   return {
     get records() {
@@ -65,14 +62,6 @@ export function createAttemptLog(dependencies: {
     },
     add(attempt, failure) {
       const { candidate, credential } = attempt;
-      if (failure?.class === 'credential') {
-        alert({
-          kind: 'credential_refused',
-          upstream: candidate.upstream.id,
-          credential,
-          ...(failure.status === undefined ? {} : { status: failure.status }),
-        });
-      }
       const endedAt = clock();
       entries.push(() => ({
         ...askedFacts(candidate),

@@ -105,10 +105,10 @@ async function findUpstream(
   dependencies: GenerateDependencies,
   admitted: Admitted,
 ): Promise<Routed<MeteredAttempt>> {
-  const { call, request, grant, lifetime } = admitted;
+  const { call, facts, request, grant, lifetime } = admitted;
   const { random, silentCommitMs, health, monotonic, startTimer } = dependencies;
   const { outputBound } = grant.cover;
-  const affinity = affinityOf(admitted.facts.accountId, request);
+  const affinity = affinityOf(facts.accountId, request);
   const asked = { ...admitted, ...call.operator, affinity, outputBound, startedAt: call.startedAt };
   try {
     return await route({
@@ -123,7 +123,7 @@ async function findUpstream(
       cancelled: lifetime.isOver,
       follow: lifetime.follow,
       attempts: grant.attempts,
-      ...{ health, monotonic, random, startTimer },
+      ...{ health: health.of(facts.accountId), monotonic, random, startTimer },
     });
   } catch (error) {
     await end(dependencies, admitted, 'gateway');

@@ -13,7 +13,7 @@ import { exhaustion, type UpstreamFailure } from '../core/failure.ts';
 import type { GenerationEvent, GenerationRequest } from '../core/generation.ts';
 import type { Candidate } from '../core/route.ts';
 import type { Attempt, AttemptOptions, Batch } from '../upstream/attempt.ts';
-import type { Asking, Health, Permit, Queued, Refusal } from '../upstream/health.ts';
+import type { AccountHealth, Asking, Permit, Queued, Refusal } from '../upstream/health.ts';
 import type { StartTimer } from '../upstream/timer.ts';
 import type { AttemptLog } from './attempt-log.ts';
 import type { Followed } from './lifetime.ts';
@@ -42,7 +42,7 @@ export type Routed<A extends Attempt> =
 export type RouteOptions<A extends Attempt> = {
   /** Whoever makes them ends their permits, and stops them when the client leaves. */
   readonly startAttempt: (options: AttemptOptions, permit: Permit) => A;
-  readonly health: Pick<Health, 'enter' | 'takeRepeat' | 'waitMs'>;
+  readonly health: AccountHealth;
   readonly candidates: readonly Candidate[];
   readonly request: GenerationRequest;
   readonly streamUpstream: boolean;

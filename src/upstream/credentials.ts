@@ -1,54 +1,49 @@
-// Whose turn it is among the credentials of an upstream, and which of them rest because the upstream
-// has refused them. What is known of one belongs to its key: a key that is exchanged in the catalog
-// starts anew, and one that stays keeps its state whatever else changes. Keys are compared here, and
-// go nowhere.
+// Whose turn it is among the credentials of an upstream, and which of them an account may use. What
+// is known of one belongs to its key: a key that is exchanged in the catalog starts healthy, and one
+// that stays keeps its state whatever else changes. Keys are compared here, and go nowhere.
 
 import type { Affinity } from '../core/conversation.ts';
+import type { UpstreamFailure } from '../core/failure.ts';
 import type { CredentialState } from '../core/health.ts';
 import type { Credential, Upstream } from '../core/model.ts';
-
-/** A refused credential rests for so long, then twice as long, and so on up to the bound. */
-const REST_MS = 30_000;
-const REST_MAX_MS = 600_000;
-
-/** No rest for a rate limit is longer, whatever the upstream asks for. */
-const LIMIT_REST_MAX_MS = 60_000;
-
-/** What is told as the wait while one is being tried again: nobody knows when that ends. */
-const TRIAL_WAIT_MS = 1_000;
-
-/** What is known of a credential that does not work. Replaced with everything that happens to it. */
-type Trouble = {
-  readonly refusals: number;
-  readonly untilMs: number;
-  readonly status?: number | undefined;
-  /** One request tries it again; nobody else does until that has an outcome. */
-  readonly trying: boolean;
-};
+import {
+  createStanding,
+  type Judgement,
+  type Standing,
+  type Use,
+  type User,
+} from '../core/standing.ts';
 
 /** The right to use a credential once. */
-export type Lease = { readonly credential: Credential; readonly trouble: Trouble | undefined };
+export type Lease = { readonly credential: Credential; readonly use: Use };
 
 export type Credentials = {
   /**
-   * One that does not rest, or undefined: the next one, or the one that `affinity` ranks first.
-   * `avoid` is the id of one that has just failed.
+   * One that may be used, or undefined: the next one, or the one that `affinity` ranks first. `avoid`
+   * is the id of one that has just failed.
    */
   readonly pick: (
     upstream: Upstream,
+    user: User,
     nowMs: number,
     choice?: { readonly avoid?: string | undefined; readonly affinity?: Affinity | undefined },
   ) => Lease | undefined;
   /** How long until there is one; 0 for now. */
-  readonly waitMs: (upstream: Upstream, nowMs: number) => number;
+  readonly waitMs: (upstream: Upstream, user: User, nowMs: number) => number;
   /** The upstream has answered with content. */
-  readonly accepted: (lease: Lease) => void;
-  /** Nothing can be said of the credential. */
-  readonly released: (lease: Lease) => void;
-  /** 401, 402, 403: it rests. */
+  readonly accepted: (lease: Lease, nowMs: number) => void;
+  /** 401, 402, 403. */
   readonly refused: (lease: Lease, status: number | undefined, nowMs: number) => void;
-  /** 429: it rests for so long. */
-  readonly limited: (lease: Lease, restMs: number, nowMs: number) => void;
+  /** 429, with the pause that the upstream wants. */
+  readonly limited: (lease: Lease, pauseMs: number, nowMs: number) => void;
+  /** Whether this one has to be probed now; then `judged` has to be told the outcome. */
+  readonly takeProbe: (credential: Credential) => boolean;
+  readonly judged: (
+    upstream: Upstream,
+    probed: { readonly credential: Credential; readonly model: string },
+    outcome: 'finished' | UpstreamFailure,
+    nowMs: number,
+  ) => Judgement;
   /** `toUnixMs` turns a time of this clock into one that people read. */
   readonly states: (
     upstream: Upstream,
@@ -57,85 +52,65 @@ export type Credentials = {
   ) => CredentialState[];
   /** Forgets the keys that this upstream no longer has. */
   readonly keep: (upstream: Upstream) => void;
-  /** Forgets what is held against every one of them. */
+  /** Forgets what is known of every one of them. */
   readonly forget: () => void;
 };
 
 /** Times are milliseconds of a clock that never jumps. One for each upstream. */
 export function createCredentials(): Credentials {
   /** By key. One without trouble is not in it. */
-  const troubles = new Map<string, Trouble>();
+  const standings = new Map<string, Standing>();
   let turn = 0;
 
-  const troubleOf = ({ apiKey }: Credential): Trouble | undefined =>
-    troubles.size === 0 ? undefined : troubles.get(apiKey);
-  const set = ({ apiKey }: Credential, trouble: Trouble): Trouble => {
-    troubles.set(apiKey, trouble);
-    return trouble;
+  const find = ({ apiKey }: Credential): Standing | undefined =>
+    standings.size === 0 ? undefined : standings.get(apiKey);
+  const standingOf = (credential: Credential): Standing => {
+    const standing = find(credential) ?? createStanding();
+    standings.set(credential.apiKey, standing);
+    return standing;
   };
-  /** Many requests are refused at once; only the first of them has anything new to say. */
-  const isNews = ({ credential, trouble }: Lease): boolean => troubleOf(credential) === trouble;
 
   return {
-    pick(upstream, nowMs, { avoid, affinity } = {}) {
-      const { credentials } = upstream;
+    pick(upstream, user, nowMs, { avoid, affinity } = {}) {
+      const { credentials, coolDownMs } = upstream;
+      // Without a cooldown the operator wants it to be used whatever happens.
+      const isForced = coolDownMs === 0;
       const from = turn;
       const ranked = affinity === undefined ? undefined : rank(upstream, affinity);
       for (let step = 0; step < credentials.length; step += 1) {
         const at = (from + step) % credentials.length;
         const credential = ranked?.[step] ?? credentials[at];
         if (credential === undefined || credential.id === avoid) continue;
-        const trouble = troubleOf(credential);
-        if (trouble !== undefined && (trouble.trying || nowMs < trouble.untilMs)) continue;
+        const standing = find(credential);
+        const use = standing === undefined ? unknownTo(user) : standing.use(user, nowMs, isForced);
+        if (use === undefined) continue;
         if (ranked === undefined) turn = (at + 1) % credentials.length;
-        if (trouble === undefined) return { credential, trouble };
-        return { credential, trouble: set(credential, { ...trouble, trying: true }) };
+        return { credential, use };
       }
       return undefined;
     },
-    waitMs({ credentials }, nowMs) {
-      if (troubles.size === 0) return 0;
-      const waits = credentials.map((credential) => {
-        const trouble = troubleOf(credential);
-        if (trouble === undefined) return 0;
-        return trouble.trying ? TRIAL_WAIT_MS : Math.max(0, trouble.untilMs - nowMs);
-      });
+    waitMs({ credentials, coolDownMs }, user, nowMs) {
+      if (standings.size === 0 || coolDownMs === 0) return 0;
+      const waits = credentials.map((credential) => find(credential)?.waitMs(user, nowMs) ?? 0);
       return Math.min(...waits);
     },
-    accepted(lease) {
-      if (troubles.size === 0) return;
-      const { credential } = lease;
-      // A limit is met by what was asked last: an answer to an earlier question knows nothing of it.
-      if (troubleOf(credential)?.status === 429 && !isNews(lease)) return;
-      // Also where it was asked before the refusal: a 403 may be about what one customer has sent,
-      // and then the answers to all others show that nothing is wrong with the credential.
-      troubles.delete(credential.apiKey);
-    },
-    released(lease) {
-      const { credential, trouble } = lease;
-      if (trouble?.trying === true && isNews(lease)) set(credential, { ...trouble, trying: false });
-    },
-    refused(lease, status, nowMs) {
-      if (!isNews(lease)) return;
-      // A 403 is not always about the credential: some upstreams refuse so what a prompt says. So the
-      // first rest is short, and such rests do not grow: a customer must not be able to take an
-      // upstream from all others for long.
-      const refusals = status === 403 ? 1 : (lease.trouble?.refusals ?? 0) + 1;
-      const restMs = Math.min(REST_MS * 2 ** Math.min(refusals - 1, 10), REST_MAX_MS);
-      set(lease.credential, { refusals, untilMs: nowMs + restMs, status, trying: false });
-    },
-    limited(lease, restMs, nowMs) {
-      if (!isNews(lease)) return;
-      const untilMs = nowMs + Math.min(restMs, LIMIT_REST_MAX_MS);
-      const refusals = lease.trouble?.refusals ?? 0;
-      set(lease.credential, { refusals, untilMs, status: 429, trying: false });
+    accepted: ({ credential, use }, nowMs) => find(credential)?.accepted(use, nowMs),
+    refused: ({ credential, use }, status, nowMs) =>
+      standingOf(credential).refused(use, status, nowMs),
+    limited: ({ credential, use }, pauseMs, nowMs) =>
+      standingOf(credential).limited(use, pauseMs, nowMs),
+    takeProbe: (credential) => find(credential)?.takeProbe() ?? false,
+    judged({ credentials, coolDownMs }, { credential, model }, outcome, nowMs) {
+      // Limits belong to keys; where there is one, they are the upstream's.
+      const limitMs = credentials.length > 1 ? coolDownMs : undefined;
+      return find(credential)?.judged({ outcome, model, nowMs, limitMs }) ?? 'nothing';
     },
     states: ({ credentials }, nowMs, toUnixMs) =>
       credentials.map((credential) => {
         const { id } = credential;
-        const trouble = troubleOf(credential);
-        if (trouble === undefined) return { id, state: 'ok' };
-        const { status, untilMs } = trouble;
+        const cooldown = find(credential)?.cooldown(nowMs);
+        if (cooldown === undefined) return { id, state: 'ok' };
+        const { status, untilMs } = cooldown;
         return {
           id,
           state: 'disabled',
@@ -145,10 +120,15 @@ export function createCredentials(): Credentials {
       }),
     keep({ credentials }) {
       const kept = new Set(credentials.map(({ apiKey }) => apiKey));
-      for (const apiKey of troubles.keys()) if (!kept.has(apiKey)) troubles.delete(apiKey);
+      for (const apiKey of standings.keys()) if (!kept.has(apiKey)) standings.delete(apiKey);
     },
-    forget: () => troubles.clear(),
+    forget: () => standings.clear(),
   };
+}
+
+/** A use of a credential of which nothing is known. */
+function unknownTo(user: User): Use {
+  return { ...user, common: undefined, own: undefined };
 }
 
 /** Rendezvous hashing: a credential that comes or goes moves no conversation but its own. */

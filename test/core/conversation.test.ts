@@ -95,13 +95,14 @@ describe('a conversation', () => {
     const [one, ...others] = ['1', '2', '3'].map((id) => ({ id, apiKey: `key ${id}` }));
     if (one === undefined) throw new Error('no key');
     const upstream = { ...demoUpstream('a'), credentials: [one, ...others] as const };
+    const USER = { account: 'acct_1', model: 'm' };
     const used = new Set<string>();
     for (const request of many.slice(0, 60)) {
       const affinity = affinityOf('acct_1', request);
       const pick = (nowMs: number) => {
         // Others have their turn meanwhile.
-        credentials.pick(upstream, nowMs);
-        const lease = credentials.pick(upstream, nowMs, { affinity });
+        credentials.pick(upstream, USER, nowMs);
+        const lease = credentials.pick(upstream, USER, nowMs, { affinity });
         if (lease === undefined) throw new Error('none is left');
         return lease;
       };

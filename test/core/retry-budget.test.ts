@@ -7,7 +7,7 @@ import { createRetryBudget } from '../../src/core/retry-budget.ts';
 test('a quiet server has ten in ten seconds, and then the next ones as time goes on', () => {
   const budget = createRetryBudget();
   const taken = (nowMs: number, times: number): number =>
-    Array.from({ length: times }, () => budget.take(nowMs)).filter(Boolean).length;
+    Array.from({ length: times }, () => budget.take('a', nowMs)).filter(Boolean).length;
   expect(taken(500, 12)).toBe(10);
   expect(taken(9_999, 2)).toBe(0);
   expect(taken(10_000, 12)).toBe(10);
@@ -15,8 +15,17 @@ test('a quiet server has ten in ten seconds, and then the next ones as time goes
 
 test('a hundred requests pay for twenty more', () => {
   const budget = createRetryBudget();
-  for (let request = 0; request < 100; request += 1) budget.note(0);
-  expect(Array.from({ length: 40 }, () => budget.take(0)).filter(Boolean).length).toBe(30);
+  for (let request = 0; request < 100; request += 1) budget.note('a', 0);
+  expect(Array.from({ length: 40 }, () => budget.take('a', 0)).filter(Boolean).length).toBe(30);
+});
+
+test('one account takes at most half of it while another one sends', () => {
+  const budget = createRetryBudget();
+  const taken = (account: string, times: number): number =>
+    Array.from({ length: times }, () => budget.take(account, 500)).filter(Boolean).length;
+  for (let request = 0; request < 50; request += 1) budget.note('attacker', 0);
+  budget.note('victim', 0);
+  expect([taken('attacker', 40), taken('victim', 40)]).toEqual([10, 10]);
 });
 
 type Event = { readonly afterMs: number; readonly kind: 'note' | 'take' };
@@ -40,12 +49,12 @@ test('never more, however requests and failures fall', () => {
       for (const { afterMs, kind } of all) {
         nowMs += afterMs;
         if (kind === 'note') {
-          budget.note(nowMs);
+          budget.note('a', nowMs);
           noted.push(nowMs);
           continue;
         }
         const allowed = recent(taken) + 1 <= 10 + 0.2 * recent(noted) + 1e-9;
-        expect(budget.take(nowMs)).toBe(allowed);
+        expect(budget.take('a', nowMs)).toBe(allowed);
         if (allowed) taken.push(nowMs);
       }
     }),

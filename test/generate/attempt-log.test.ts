@@ -2,7 +2,6 @@
 // or as we counted it, and what that costs the operator.
 
 import { expect, test } from 'bun:test';
-import type { Alert } from '../../src/core/alert.ts';
 import type { UpstreamFailure } from '../../src/core/failure.ts';
 import type { Usage, UsageReport } from '../../src/core/generation.ts';
 import type { Candidate } from '../../src/core/route.ts';
@@ -35,16 +34,14 @@ const BROKEN: UpstreamFailure = {
 
 function setUp() {
   let nowMs = 0;
-  const alerts: Alert[] = [];
   const log = createAttemptLog({
     clock: () => {
       nowMs += 5;
       return nowMs;
     },
-    alert: (alert) => void alerts.push(alert),
     promptTokens: 7,
   });
-  return { log, alerts };
+  return { log };
 }
 
 type Facts = { readonly text?: boolean; readonly report?: UsageReport };
@@ -126,14 +123,5 @@ test('one that was not asked: whom, and why not', () => {
   log.skip(candidate('a'), { class: 'no_capacity', detail: 'it is left alone' });
   expect(log.records).toEqual([
     { ...WHO, startedAt: 5, endedAt: 5, failure: 'no_capacity', detail: 'it is left alone' },
-  ]);
-});
-
-test('a credential that is refused is told by its place, once', () => {
-  const { log, alerts } = setUp();
-  log.add(attemptOf(candidate('a')).attempt, { ...BROKEN, class: 'credential', status: 401 });
-  expect([log.records.length, log.records.length]).toEqual([1, 1]);
-  expect(alerts).toEqual([
-    { kind: 'credential_refused', upstream: 'a', credential: '2', status: 401 },
   ]);
 });

@@ -20,6 +20,7 @@ import { temporaryDirectory } from '../support/database.ts';
 import { closeBooks, fundAccount, NOW, type OpenBooks, openBooks } from '../support/ledger.ts';
 import { operatorState } from '../support/operator.ts';
 import { alwaysAt } from '../support/price.ts';
+import { SILENT_PROBE } from '../support/probe.ts';
 import { candidate, HELLO, listedAttempt } from './parts.ts';
 
 const directory = temporaryDirectory();
@@ -77,6 +78,7 @@ async function ask(accountId: string, reason: FinishReason, fails: readonly stri
   const asked: AttemptOptions[] = [];
   const clock = (): number => NOW;
   const health = createHealth({
+    probe: SILENT_PROBE,
     catalog: () => CATALOG,
     clock,
     monotonic: clock,

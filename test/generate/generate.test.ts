@@ -25,6 +25,7 @@ import { temporaryDirectory } from '../support/database.ts';
 import { closeBooks, fundAccount, NOW, type OpenBooks, openBooks } from '../support/ledger.ts';
 import { chatUpstream } from '../support/model.ts';
 import { operatorState } from '../support/operator.ts';
+import { SILENT_PROBE } from '../support/probe.ts';
 import { candidate, listedAttempt } from './parts.ts';
 
 const directory = temporaryDirectory();
@@ -125,6 +126,7 @@ async function rig(accountId: string, changes: Partial<GenerateDependencies> = {
     reasoning: undefined,
     startAttempt: (options) => listedAttempt(options.candidate, [finished(ANSWER)]),
     health: createHealth({
+      probe: SILENT_PROBE,
       catalog: () => CATALOG,
       clock: () => nowMs,
       monotonic: () => nowMs,

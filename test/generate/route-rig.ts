@@ -10,9 +10,10 @@ import { createAttemptLog } from '../../src/generate/attempt-log.ts';
 import type { Followed } from '../../src/generate/lifetime.ts';
 import { type Routed, route } from '../../src/generate/route.ts';
 import type { Attempt, AttemptOptions, Batch } from '../../src/upstream/attempt.ts';
-import { createHealth, type Health } from '../../src/upstream/health.ts';
+import { type AccountHealth, createHealth, type Health } from '../../src/upstream/health.ts';
 import { watchPermit } from '../../src/upstream/permit-watch.ts';
 import { createFakeTime, type FakeTime } from '../support/fake-time.ts';
+import { type ListedProbes, listedProbes } from '../support/probe.ts';
 import { candidate, catalogOf, HELLO, type ListedAttempt, listedAttempt } from './parts.ts';
 
 const REQUEST: GenerationRequest = {
@@ -58,7 +59,9 @@ export type Question = {
 
 export type RouteRig = {
   readonly time: FakeTime;
-  readonly health: Health;
+  /** Of one account. */
+  readonly health: Health & AccountHealth;
+  readonly probes: ListedProbes;
   readonly alerts: Alert[];
   /** Every question that an upstream was asked, in order. */
   readonly questions: Question[];
@@ -94,13 +97,16 @@ export function createRouteRig({ runsByItself = true } = {}): RouteRig {
   const alerts: Alert[] = [];
   let models: readonly Candidate[] = [];
   let catalog = catalogOf([]);
-  const health = createHealth({
+  const probes = listedProbes();
+  const all = createHealth({
     catalog: () => catalog,
+    probe: probes.probe,
     clock: () => 1_000_000 + time.now(),
     monotonic: time.now,
     startTimer: time.startTimer,
     alert: (alert) => void alerts.push(alert),
   });
+  const health = { ...all, ...all.of('acct_a') };
   const questions: Question[] = [];
   const started: ListedAttempt[] = [];
   let followed: Followed | undefined;
@@ -112,7 +118,6 @@ export function createRouteRig({ runsByItself = true } = {}): RouteRig {
     const answers = [...asked.answers];
     const attempts = createAttemptLog({
       clock: () => 5,
-      alert: (alert) => void alerts.push(alert),
       promptTokens: 10,
     });
     const follow = (what: Followed): void => {
@@ -172,6 +177,7 @@ export function createRouteRig({ runsByItself = true } = {}): RouteRig {
   return {
     time,
     health,
+    probes,
     alerts,
     questions,
     started,

@@ -26,9 +26,11 @@ test('the first that delivers serves, and nobody else is asked', async () => {
   expect(routed).toMatchObject({ kind: 'serving', first: DELIVERS });
 });
 
-test('a credential that is refused is told to the operator, also where another one serves', async () => {
-  const { served, alerts } = await run([[fails('credential', { status: 401 })], [DELIVERS]]);
-  expect(served).toBe('b');
+test('a credential that a probe finds refused is told to the operator, also where another one serves', async () => {
+  const refused = fails('credential', { status: 401 });
+  const { served, alerts, probes } = await run([[refused], [DELIVERS]]);
+  expect([served, alerts]).toEqual(['b', []]);
+  await probes.answer({ class: 'credential', detail: 'no', status: 401 });
   expect(alerts).toEqual([
     { kind: 'credential_refused', upstream: 'a', credential: '1', status: 401 },
   ]);

@@ -18,6 +18,7 @@ import { openDatabase, type SqliteDatabase } from '../../src/store/database.ts';
 import { migrate } from '../../src/store/migrate.ts';
 import { createAttempts } from '../../src/upstream/attempt.ts';
 import { createHealth } from '../../src/upstream/health.ts';
+import { createProbe } from '../../src/upstream/probe.ts';
 import { startTimer } from '../../src/upstream/timer.ts';
 import { parseBody } from '../../src/wire/body.ts';
 import type { ClientFormat } from '../../src/wire/format.ts';
@@ -80,6 +81,12 @@ export async function startGateway(parts: GatewayParts): Promise<Gateway> {
   });
   const tokens = (text: string): number => Math.ceil(text.length / FOUR_CHARACTERS);
   setInterval(() => deadlines.sweep(), SWEEP_MS);
+  const startAttempt = createAttempts({
+    // One that was killed asks nobody, whatever its promises still come to.
+    client: { send: (call) => (alive ? upstreams.client.send(call) : NEVER) },
+    clock: world.wall,
+    deadlines,
+  });
   const dependencies: GenerateDependencies = {
     clock: world.wall,
     monotonic: world.monotonic,
@@ -93,13 +100,9 @@ export async function startGateway(parts: GatewayParts): Promise<Gateway> {
     },
     funds: createFunds(books),
     reasoning: undefined,
-    startAttempt: createAttempts({
-      // One that was killed asks nobody, whatever its promises still come to.
-      client: { send: (call) => (alive ? upstreams.client.send(call) : NEVER) },
-      clock: world.wall,
-      deadlines,
-    }),
+    startAttempt,
     health: createHealth({
+      probe: createProbe(startAttempt),
       catalog: () => catalog,
       clock: world.wall,
       monotonic: world.monotonic,

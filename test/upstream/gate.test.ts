@@ -13,12 +13,12 @@ function waiting(entry: 'in' | 'full' | Waiting): Waiting {
 
 test('so many get in, so many wait, and the next one is told that it is full', async () => {
   const time = createFakeTime();
-  const gate = createGate(time.startTimer);
+  const gate = createGate(time.startTimer, time.now);
   const limits = { maxInFlight: 2, queueLength: 2, queueMs: 100 };
-  expect([gate.enter(limits), gate.enter(limits)]).toEqual(['in', 'in']);
-  const [first, second] = [waiting(gate.enter(limits)), waiting(gate.enter(limits))];
-  expect([gate.enter(limits), gate.inFlight(), gate.queued()]).toEqual(['full', 2, 2]);
-  gate.exit();
+  expect([gate.enter('a', limits), gate.enter('a', limits)]).toEqual(['in', 'in']);
+  const [first, second] = [waiting(gate.enter('a', limits)), waiting(gate.enter('a', limits))];
+  expect([gate.enter('a', limits), gate.inFlight(), gate.queued()]).toEqual(['full', 2, 2]);
+  gate.exit('a');
   expect([await first.isIn, gate.inFlight(), gate.queued()]).toEqual([true, 2, 1]);
   time.advance(100);
   expect([await second.isIn, gate.queued(), time.waiting()]).toEqual([false, 0, 0]);
@@ -26,31 +26,54 @@ test('so many get in, so many wait, and the next one is told that it is full', a
 
 test('whoever leaves is gone at once, and has no place to give back', async () => {
   const time = createFakeTime();
-  const gate = createGate(time.startTimer);
+  const gate = createGate(time.startTimer, time.now);
   const limits = { maxInFlight: 1, queueLength: 2, queueMs: 100 };
-  gate.enter(limits);
-  const [first, second] = [waiting(gate.enter(limits)), waiting(gate.enter(limits))];
+  gate.enter('a', limits);
+  const [first, second] = [waiting(gate.enter('a', limits)), waiting(gate.enter('a', limits))];
   first.leave();
   expect([await first.isIn, gate.queued()]).toEqual([false, 1]);
-  gate.exit();
+  gate.exit('a');
   // It was let in at that very moment: to leave is too late then.
   second.leave();
   expect([await second.isIn, gate.inFlight(), time.waiting()]).toEqual([true, 1, 0]);
 });
 
 test('a higher limit lets those in who wait, and a lower one nobody until there is room', async () => {
-  const gate = createGate(createFakeTime().startTimer);
+  const time = createFakeTime();
+  const gate = createGate(time.startTimer, time.now);
   const limits = { maxInFlight: 1, queueLength: 9, queueMs: 100 };
-  gate.enter(limits);
-  const first = waiting(gate.enter(limits));
-  const last = waiting(gate.enter({ ...limits, maxInFlight: 2 }));
+  gate.enter('a', limits);
+  const first = waiting(gate.enter('a', limits));
+  const last = waiting(gate.enter('a', { ...limits, maxInFlight: 2 }));
   expect([await first.isIn, gate.inFlight(), gate.queued()]).toEqual([true, 2, 1]);
-  const lower = waiting(gate.enter(limits));
-  gate.exit();
+  const lower = waiting(gate.enter('a', limits));
+  gate.exit('a');
   expect([gate.inFlight(), gate.queued()]).toEqual([1, 2]);
-  gate.exit();
+  gate.exit('a');
   expect([await last.isIn, gate.inFlight(), gate.queued()]).toEqual([true, 1, 1]);
   lower.leave();
+});
+
+test('while two accounts send, neither can hold all places, nor all of the queue', async () => {
+  const time = createFakeTime();
+  const gate = createGate(time.startTimer, time.now);
+  const limits = { maxInFlight: 4, queueLength: 4, queueMs: 100 };
+  expect(gate.enter('victim', limits)).toBe('in');
+  gate.exit('victim');
+  const entries = Array.from({ length: 7 }, () => gate.enter('attacker', limits));
+  const shown = entries.map((entry) => (typeof entry === 'string' ? entry : 'waits'));
+  expect(shown).toEqual(['in', 'in', 'in', 'waits', 'waits', 'waits', 'full']);
+  expect(gate.enter('victim', limits)).toBe('in');
+  // The next place goes to the account with fewer, although it came later.
+  const later = waiting(gate.enter('victim', limits));
+  gate.exit('attacker');
+  expect(await later.isIn).toBe(true);
+  time.advance(100);
+  // Alone again, it may have them all.
+  for (const account of ['victim', 'victim', 'attacker', 'attacker']) gate.exit(account);
+  time.advance(60_000);
+  const alone = Array.from({ length: 4 }, () => gate.enter('attacker', limits));
+  expect(alone.every((entry) => entry === 'in')).toBe(true);
 });
 
 type Action =
@@ -70,7 +93,7 @@ const actions: fc.Arbitrary<Action[]> = fc.array(
 test('whatever comes and goes: never above the limit, in order, and nothing leaks', async () => {
   const run = async (all: readonly Action[], maxInFlight: number, queueLength: number) => {
     const time = createFakeTime();
-    const gate = createGate(time.startTimer);
+    const gate = createGate(time.startTimer, time.now);
     const limits = { maxInFlight, queueLength, queueMs: 100 };
     /** Who is in, in which order they came, and who still waits. */
     let inside = 0;
@@ -91,7 +114,7 @@ test('whatever comes and goes: never above the limit, in order, and nothing leak
     for (const action of all) {
       if (action.kind === 'enter') {
         arrivals += 1;
-        const entry = gate.enter(limits);
+        const entry = gate.enter('a', limits);
         if (entry === 'in') {
           expect(queue.length).toBe(0);
           inside += 1;
@@ -102,7 +125,7 @@ test('whatever comes and goes: never above the limit, in order, and nothing leak
       else if (action.kind === 'leave') queue[action.which % queue.length || 0]?.entry.leave();
       else if (inside > 0) {
         inside -= 1;
-        gate.exit();
+        gate.exit('a');
       }
       await settle();
       expect(inside).toBeLessThanOrEqual(maxInFlight);
@@ -112,7 +135,7 @@ test('whatever comes and goes: never above the limit, in order, and nothing leak
     expect(letIn).toEqual(letIn.toSorted((a, b) => a - b));
     time.advance(100);
     await settle();
-    for (; inside > 0; inside -= 1) gate.exit();
+    for (; inside > 0; inside -= 1) gate.exit('a');
     expect([gate.inFlight(), gate.queued(), time.waiting()]).toEqual([0, 0, 0]);
   };
   await fc.assert(fc.asyncProperty(actions, fc.integer({ min: 1, max: 4 }), fc.nat(4), run));

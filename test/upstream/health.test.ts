@@ -7,32 +7,42 @@ import type { Alert } from '../../src/core/alert.ts';
 import type { FailureClass, UpstreamFailure } from '../../src/core/failure.ts';
 import type { Upstream } from '../../src/core/model.ts';
 import type { Candidate } from '../../src/core/route.ts';
-import { type Asking, createHealth, type Health, type Permit } from '../../src/upstream/health.ts';
+import {
+  type AccountHealth,
+  type Asking,
+  createHealth,
+  type Permit,
+} from '../../src/upstream/health.ts';
 import { catalogOf } from '../generate/parts.ts';
 import { at, keys } from '../generate/route-rig.ts';
 import { createFakeTime } from '../support/fake-time.ts';
+import { listedProbes, SILENT_PROBE } from '../support/probe.ts';
 
 const FIRST = { kind: 'first' } as const;
 const WALL = 1_700_000_000_000;
 
-function rig(...all: readonly Candidate[]) {
+function rig(...candidates: readonly Candidate[]) {
   const time = createFakeTime();
   const alerts: Alert[] = [];
-  let catalog = catalogOf(all);
-  const health = createHealth({
+  let catalog = catalogOf(candidates);
+  const probes = listedProbes();
+  const all = createHealth({
     catalog: () => catalog,
     clock: () => WALL + time.now(),
     monotonic: time.now,
     startTimer: time.startTimer,
+    probe: probes.probe,
     alert: (alert) => void alerts.push(alert),
   });
+  /** Of one account, where a test needs no other. */
+  const health = { ...all, ...all.of('acct_a') };
   const reload = (...changed: readonly Candidate[]): void => {
     catalog = catalogOf(changed);
   };
-  return { time, alerts, health, reload };
+  return { time, alerts, health, probes, reload };
 }
 
-function permit(health: Health, candidate: Candidate, asking: Asking = FIRST): Permit {
+function permit(health: AccountHealth, candidate: Candidate, asking: Asking = FIRST): Permit {
   const entry = health.enter(candidate, asking);
   if (entry.kind !== 'permit') throw new Error(`no permit: ${JSON.stringify(entry)}`);
   return entry;
@@ -42,7 +52,7 @@ function failed(kind: FailureClass, more: Partial<UpstreamFailure> = {}): Upstre
   return { class: kind, detail: kind, ...more };
 }
 
-function refusalOf(health: Health, candidate: Candidate): string {
+function refusalOf(health: AccountHealth, candidate: Candidate): string {
   const entry = health.enter(candidate, FIRST);
   return entry.kind === 'refusal' ? entry.failure.detail : entry.kind;
 }
@@ -363,10 +373,97 @@ test('of several threads each has its share of what may be in flight, and at lea
     const time = createFakeTime();
     const timing = { clock: () => WALL, monotonic: time.now, startTimer: time.startTimer };
     const current = catalog(maxInFlight);
-    const health = createHealth({ catalog: () => current, ...timing, alert: () => {}, threads });
+    const health = createHealth({
+      ...{ catalog: () => current, ...timing, probe: SILENT_PROBE, alert: () => {}, threads },
+    }).of('acct_a');
     let count = 0;
     while (health.enter(candidate, FIRST).kind === 'permit') count += 1;
     return count;
   };
   expect([admitted(8, 1), admitted(8, 2), admitted(8, 3), admitted(2, 4)]).toEqual([8, 4, 2, 1]);
+});
+
+describe('two accounts', () => {
+  const refused = failed('credential', { status: 401 });
+  const BUSY = failed('rate_limited', { status: 429, retryAfterMs: 3_600_000 });
+
+  test('a refusal of the one leaves the credential to the other, until a probe says otherwise', async () => {
+    const { health, probes, alerts } = rig(A);
+    const [ada, bob] = [health.of('ada'), health.of('bob')];
+    permit(ada, A).end(refused);
+    expect([refusalOf(bob, A), probes.asked, alerts]).toEqual(['permit', ['a 1'], []]);
+    await probes.answer('finished');
+    expect([refusalOf(ada, A), ada.waitMs(A), alerts]).toEqual(['permit', 0, []]);
+  });
+
+  test('a credential that a probe finds refused is in cooldown for both, and the operator is told once', async () => {
+    const { health, probes, alerts, time } = rig(A);
+    const [ada, bob] = [health.of('ada'), health.of('bob')];
+    permit(ada, A).end(refused);
+    await probes.answer(refused);
+    expect([bob.waitMs(A), alerts]).toEqual([
+      30_000,
+      [{ kind: 'credential_refused', upstream: 'a', credential: '1', status: 401 }],
+    ]);
+    time.advance(30_000);
+    permit(bob, A).end(refused);
+    await probes.answer(refused);
+    expect([ada.waitMs(A), alerts.length]).toEqual([60_000, 1]);
+    time.advance(60_000);
+    expect(refusalOf(bob, A)).toBe('permit');
+    await probes.answer('finished');
+    expect([refusalOf(ada, A), probes.asked.length]).toEqual(['permit', 3]);
+  });
+
+  test('failures of both are put to a probe', async () => {
+    const { health, probes, alerts } = rig(A);
+    const [ada, bob] = [health.of('ada'), health.of('bob')];
+    for (let turn = 0; turn < 4; turn += 1) permit(ada, A).end(failed('server_error'));
+    permit(bob, A).end(failed('server_error'));
+    expect([refusalOf(health.of('cy'), A), probes.asked]).toEqual(['permit', ['a 1']]);
+    await probes.answer(failed('overloaded', { status: 503, retryAfterMs: 7_000 }));
+    expect([health.of('cy').waitMs(A), alerts]).toEqual([
+      7_000,
+      [{ kind: 'breaker_opened', upstream: 'a', model: 'a' }],
+    ]);
+  });
+
+  test('a rate limit of one credential is that of the account which met it', async () => {
+    const two = at('a', { credentials: keys('1', '2') });
+    const { health, probes } = rig(two);
+    const [ada, bob] = [health.of('ada'), health.of('bob')];
+    permit(ada, two).end(BUSY);
+    permit(ada, two).end(BUSY);
+    expect([ada.waitMs(two), bob.waitMs(two), probes.asked]).toEqual([60_000, 0, []]);
+    permit(bob, two).end(BUSY);
+    expect(probes.asked).toEqual(['a 1']);
+    await probes.answer('finished');
+    expect(health.of('cy').waitMs(two)).toBe(0);
+  });
+
+  test('one that a single account asks for in the right moment does not keep the others out', async () => {
+    const { health, probes, time } = rig(A);
+    const [ada, bob] = [health.of('ada'), health.of('bob')];
+    for (const each of [ada, bob])
+      permit(each, A).end(failed('overloaded', { retryAfterMs: 5_000 }));
+    await probes.answer(failed('overloaded'));
+    time.advance(5_000);
+    // It stalls, for as long as it likes.
+    permit(ada, A);
+    expect(refusalOf(bob, A)).toBe(LEFT_ALONE);
+    await probes.answer('finished');
+    expect(refusalOf(bob, A)).toBe('permit');
+  });
+
+  test('the alert of an upstream without a cool-down needs a probe, too', async () => {
+    const always = at('a', { coolDownMs: 0 });
+    const { health, probes, alerts } = rig(always);
+    for (let turn = 0; turn < 3; turn += 1) permit(health, always).end(refused);
+    await probes.answer(refused);
+    expect([alerts.length, probes.asked.length, refusalOf(health, always)]).toEqual([
+      1,
+      1,
+      'permit',
+    ]);
+  });
 });

@@ -32,6 +32,7 @@ import { auditEvents } from '../../../src/store/tables.ts';
 import { createHealth } from '../../../src/upstream/health.ts';
 import { startTimer } from '../../../src/upstream/timer.ts';
 import { newDatabase, urlOf } from '../../support/database.ts';
+import { SILENT_PROBE } from '../../support/probe.ts';
 
 const ORIGIN = 'http://console.test';
 export const OPERATOR = 'ops@example.com';
@@ -106,13 +107,15 @@ export async function openMachineConsole(root: string, { file: hasFile = true } 
     onChange: () => undefined,
   });
   const activity = createActivity({ clock });
-  const health = createHealth({
+  const all = createHealth({
     catalog: live.current,
+    probe: SILENT_PROBE,
     clock,
     monotonic: () => performance.now(),
     startTimer,
     alert: activity.alert,
   });
+  const health = { ...all, ...all.of('acct_a') };
   const stopWatching = operators.watch(health.reset);
   const audit = { state: EMPTY_AUDIT, runs: 0 };
   let provenAt = clock();

@@ -7,7 +7,10 @@ const BREAKER = 'src/core/breaker.ts';
 const FAILOVER = 'src/core/failover.ts';
 const HEALTH = 'src/upstream/health.ts';
 const ROUTE = 'src/generate/route.ts';
+const PERMIT = 'src/upstream/permit.ts';
 const CREDENTIALS = 'src/upstream/credentials.ts';
+const STANDING = 'src/core/standing.ts';
+const BREAKERS = 'src/core/breakers.ts';
 
 export const ROUTING: readonly Fault[] = [
   {
@@ -94,8 +97,8 @@ export const ROUTING: readonly Fault[] = [
     edits: [
       {
         file: HEALTH,
-        find: '    node.gate.exit();\n    if (lease',
-        put: '    if (lease',
+        find: '    node.gate.exit(account);\n    return refusal(lease',
+        put: '    return refusal(lease',
       },
     ],
     tests: ['test/upstream/health.test.ts'],
@@ -105,7 +108,7 @@ export const ROUTING: readonly Fault[] = [
     plants: 'a stream that breaks off after its first word is none of the failures of its upstream',
     edits: [
       {
-        file: HEALTH,
+        file: PERMIT,
         find: 'if (hasEnded) return;\n      if (result',
         put: "if (hasEnded) return;\n      if (hasAnswered) result = 'finished';\n      if (result",
       },
@@ -114,15 +117,15 @@ export const ROUTING: readonly Fault[] = [
   },
   {
     id: 'T-98a',
-    plants: 'fifty requests that are refused at once disable a credential for ten minutes',
+    plants: 'a refusal of one account keeps a credential from all others',
     edits: [
       {
-        file: CREDENTIALS,
-        find: '    refused(lease, status, nowMs) {\n      if (!isNews(lease)) return;\n',
-        put: '    refused({ credential }, status, nowMs) {\n      const lease = { credential, trouble: troubleOf(credential) };\n',
+        file: STANDING,
+        find: 'setOwn(account, { refusals: 1, sinceMs: nowMs, untilMs, status });',
+        put: 'common = { refusals: 1, sinceMs: nowMs, untilMs, status };',
       },
     ],
-    tests: ['test/upstream/credentials.test.ts'],
+    tests: ['test/core/standing.test.ts', 'test/upstream/credentials.test.ts'],
   },
   {
     id: 'T-98b',
@@ -130,16 +133,36 @@ export const ROUTING: readonly Fault[] = [
     edits: [
       {
         file: CREDENTIALS,
-        find: 'if (!kept.has(apiKey)) troubles.delete(apiKey);',
-        put: 'if (!kept.has(apiKey)) troubles.set([...kept][0] ?? apiKey, trouble(apiKey));',
+        find: 'if (!kept.has(apiKey)) standings.delete(apiKey);',
+        put: 'if (!kept.has(apiKey)) standings.set([...kept][0] ?? apiKey, standing(apiKey));',
       },
       {
         file: CREDENTIALS,
-        find: '  const set = (',
-        put: '  const trouble = (apiKey: string): Trouble => troubles.get(apiKey) as Trouble;\n  const set = (',
+        find: '  const standingOf = (',
+        put: '  const standing = (apiKey: string): Standing => standings.get(apiKey) as Standing;\n  const standingOf = (',
       },
     ],
     tests: ['test/upstream/health.test.ts', 'test/upstream/credentials.test.ts'],
+  },
+  {
+    id: 'T-98c',
+    plants: 'what two accounts send opens the breaker of all, whatever a probe is told',
+    edits: [
+      {
+        file: BREAKERS,
+        find: "if (kind === 'open' || !wasSuspected) return false;\n      if (isWell) {",
+        put: "if (kind === 'open' || !wasSuspected) return false;\n      if (isWell && epoch < 0) {",
+      },
+    ],
+    tests: ['test/core/breakers.test.ts'],
+  },
+  {
+    id: 'T-98d',
+    plants: 'callers have the operator pay for probes without bound',
+    edits: [
+      { file: STANDING, find: 'const PROBE_GAP_MS = 10_000;', put: 'const PROBE_GAP_MS = 0;' },
+    ],
+    tests: ['test/core/standing.test.ts'],
   },
   {
     id: 'T-99a',

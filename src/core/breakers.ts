@@ -1,0 +1,266 @@
+// The circuit breakers of one model at one upstream: one for each account whose requests fail, and one
+// for all accounts. One account must not be able to take a model from the others, so what its requests
+// meet binds that account alone. Failures of two accounts are a suspicion, and a probe of our own,
+// which holds no caller's words, decides whether the breaker of all opens. `upstream/health.ts` has
+// one set for each upstream and model, and makes the probes.
+
+import {
+  type Breaker,
+  type BreakerFailure,
+  createBreaker,
+  type Pass as OwnPass,
+} from './breaker.ts';
+import { createLatestTwo } from './latest-two.ts';
+import { createRollingPair } from './rolling.ts';
+
+/** As for one account's breaker: half of so many requests of the last ten seconds … */
+const REQUESTS_MIN = 20;
+/** … or so many failures in a row. */
+const FAILURES_IN_ROW = 5;
+/** No cool-down is longer, whatever the upstream asks for. */
+const COOL_DOWN_MAX_MS = 60_000;
+/** The least time between two probes: it bounds what callers can make us ask. */
+const PROBE_GAP_MS = 10_000;
+/** The `waitMs` during a trial: a probe has a few seconds at most. */
+const TRIAL_WAIT_MS = 1_000;
+/** Where no other account was served so long before one's breaker opened, or since, it is that of all. */
+const SERVED_MS = 10_000;
+/** Accounts with a breaker of their own; the one that failed longest ago is forgotten first. */
+const ACCOUNTS_MAX = 256;
+
+export type BreakersPass = {
+  readonly account: string;
+  readonly epoch: number;
+  readonly own: { readonly breaker: Breaker; readonly pass: OwnPass } | undefined;
+};
+
+export type Breakers = {
+  /** Undefined where the account may not ask now. */
+  readonly enter: (account: string, nowMs: number) => BreakersPass | undefined;
+  /** How long until the account may ask; 0 for now. Changes nothing. */
+  readonly waitMs: (account: string, nowMs: number) => number;
+  readonly answered: (pass: BreakersPass, nowMs: number) => void;
+  readonly finished: (pass: BreakersPass) => void;
+  /** Whether the model now counts as failing: the only account that is served here has lost it. */
+  readonly failed: (pass: BreakersPass, failure: BreakerFailure) => boolean;
+  readonly released: (pass: BreakersPass, nowMs: number) => void;
+  /** Whether the caller has to make a probe now, and to call `judged` with its outcome. */
+  readonly takeProbe: () => boolean;
+  /** Whether this has opened the breaker of all where it was closed. */
+  readonly judged: (isWell: boolean, failure: ProbeFailure) => boolean;
+  /** Of the breaker of all, or of the only account that has been served lately. */
+  readonly state: (nowMs: number) => BreakersState;
+};
+
+export type BreakersState = {
+  readonly kind: 'closed' | 'open' | 'half_open';
+  readonly waitMs: number;
+};
+
+export type ProbeFailure = Pick<BreakerFailure, 'nowMs' | 'coolDownMs' | 'retryAfterMs'>;
+
+/** Times are milliseconds of a clock that never jumps. */
+export function createBreakers(): Breakers {
+  const owns = new Map<string, { readonly breaker: Breaker; openedAt: number }>();
+  const served = createLatestTwo();
+  let evidence = createEvidence();
+  /** `trial`: the cool-down is over; one request and a probe of ours try the upstream. */
+  let kind: 'closed' | 'open' | 'trial' = 'closed';
+  /** Rises when the state changes; what was let in before says nothing about the state after it. */
+  let epoch = 0;
+  let openUntilMs = 0;
+  let openings = 0;
+  let probe: 'none' | 'wanted' | 'under_way' = 'none';
+  /** Whether the probe is to confirm that a closed breaker has to open. */
+  let isSuspected = false;
+  let nextProbeAt = Number.NEGATIVE_INFINITY;
+  let isAnnounced = false;
+
+  const open = ({ nowMs, coolDownMs, retryAfterMs = 0 }: ProbeFailure): void => {
+    const doubled = coolDownMs * 2 ** Math.min(openings, 20);
+    const wanted =
+      openings === 0 && retryAfterMs > 0 ? retryAfterMs : Math.max(doubled, retryAfterMs);
+    kind = 'open';
+    epoch += 1;
+    openUntilMs = nowMs + Math.min(wanted, COOL_DOWN_MAX_MS);
+    openings += 1;
+    evidence = createEvidence();
+  };
+  const close = (): void => {
+    kind = 'closed';
+    openings = 0;
+    evidence = createEvidence();
+    owns.clear();
+  };
+  const ownOf = (account: string) => {
+    const own = owns.get(account) ?? { breaker: createBreaker(), openedAt: 0 };
+    // Behind all others: the map is in the order of the latest failures.
+    owns.delete(account);
+    owns.set(account, own);
+    const [oldest] = owns.size > ACCOUNTS_MAX ? owns.keys() : [];
+    if (oldest !== undefined) owns.delete(oldest);
+    return own;
+  };
+  const failOwn = ({ account, own }: BreakersPass, failure: BreakerFailure): void => {
+    const known = ownOf(account);
+    const { breaker } = known;
+    const isClosed = breaker.state(failure.nowMs) === 'closed';
+    const fresh = isClosed ? breaker.enter(failure.nowMs) : undefined;
+    const pass = own?.breaker === breaker ? own.pass : fresh;
+    if (pass === undefined) return;
+    breaker.failed(pass, failure);
+    if (breaker.state(failure.nowMs) === 'open') known.openedAt = failure.nowMs;
+  };
+  const suspect = (nowMs: number): void => {
+    // The latest probe was answered: these failures are about what two callers sent.
+    if (probe === 'none' && nowMs < nextProbeAt) evidence = createEvidence();
+    else {
+      isSuspected = true;
+      if (probe === 'none') probe = 'wanted';
+    }
+  };
+  const isOnlyOne = (account: string, openedAt: number): boolean =>
+    served.othersAt(account) < openedAt - SERVED_MS;
+
+  return {
+    enter(account, nowMs) {
+      if (kind === 'trial' || (kind === 'open' && nowMs < openUntilMs)) return undefined;
+      const breaker = owns.size === 0 ? undefined : owns.get(account)?.breaker;
+      const pass = breaker?.enter(nowMs);
+      if (breaker !== undefined && pass === undefined) return undefined;
+      if (kind === 'open') {
+        kind = 'trial';
+        epoch += 1;
+        if (probe === 'none') probe = 'wanted';
+      }
+      const own = breaker !== undefined && pass !== undefined ? { breaker, pass } : undefined;
+      return { account, epoch, own };
+    },
+    waitMs(account, nowMs) {
+      if (kind === 'trial') return TRIAL_WAIT_MS;
+      const commonMs = kind === 'open' ? Math.max(0, openUntilMs - nowMs) : 0;
+      return Math.max(commonMs, owns.get(account)?.breaker.waitMs(nowMs) ?? 0);
+    },
+    answered({ account, epoch: ofPass, own }, nowMs) {
+      own?.breaker.answered(own.pass, nowMs);
+      served.note(account, nowMs);
+      if (ofPass !== epoch) return;
+      if (kind === 'trial') close();
+      evidence.answered(nowMs);
+      isSuspected = false;
+      isAnnounced = false;
+    },
+    finished({ epoch: ofPass, own }) {
+      own?.breaker.finished(own.pass);
+      if (ofPass === epoch) evidence.finished();
+    },
+    failed(pass, failure) {
+      const { account } = pass;
+      const { nowMs } = failure;
+      failOwn(pass, failure);
+      if (pass.epoch !== epoch) return false;
+      // A failed trial proves nothing: its request may be what fails. The probe beside it decides.
+      if (kind !== 'closed') return false;
+      if (evidence.failed(account, failure)) suspect(nowMs);
+      const isOpen = owns.get(account)?.breaker.state(nowMs) === 'open';
+      if (!isOpen || isAnnounced || !isOnlyOne(account, nowMs)) return false;
+      isAnnounced = true;
+      return true;
+    },
+    released({ own }, nowMs) {
+      own?.breaker.released(own.pass, nowMs);
+    },
+    takeProbe() {
+      if (probe !== 'wanted') return false;
+      probe = 'under_way';
+      return true;
+    },
+    judged(isWell, failure) {
+      probe = 'none';
+      nextProbeAt = failure.nowMs + PROBE_GAP_MS;
+      const wasSuspected = isSuspected;
+      isSuspected = false;
+      if (kind === 'trial') {
+        if (isWell) close();
+        else open(failure);
+        return false;
+      }
+      if (kind === 'open' || !wasSuspected) return false;
+      if (isWell) {
+        evidence = createEvidence();
+        return false;
+      }
+      open(failure);
+      const isNews = !isAnnounced;
+      isAnnounced = true;
+      return isNews;
+    },
+    state(nowMs) {
+      if (kind === 'trial') return { kind: 'half_open', waitMs: TRIAL_WAIT_MS };
+      if (kind === 'open') {
+        const waitMs = Math.max(0, openUntilMs - nowMs);
+        return { kind: waitMs > 0 ? 'open' : 'half_open', waitMs };
+      }
+      for (const [account, { breaker, openedAt }] of owns) {
+        const own = breaker.state(nowMs);
+        if (own !== 'closed' && isOnlyOne(account, openedAt)) {
+          return { kind: own, waitMs: breaker.waitMs(nowMs) };
+        }
+      }
+      return { kind: 'closed', waitMs: 0 };
+    },
+  };
+}
+
+/** What speaks against an upstream since something last spoke for it. */
+function createEvidence() {
+  const window = createRollingPair();
+  const failing = createLatestTwo();
+  const failures = createRow();
+  const cuts = createRow();
+  let peace: { readonly account: string; readonly untilMs: number } | undefined;
+
+  return {
+    answered(nowMs: number): void {
+      failures.clear();
+      peace = undefined;
+      window.add(0, nowMs);
+    },
+    finished: cuts.clear,
+    /** Whether it is enough, and of two accounts. */
+    failed(account: string, failure: BreakerFailure): boolean {
+      const { nowMs, afterContent, repeated, retryAfterMs = 0 } = failure;
+      failing.note(account, nowMs);
+      const secondAt = failing.secondAt();
+      if (!repeated) {
+        window.add(1, nowMs);
+        (afterContent ? cuts : failures).add(nowMs);
+      }
+      if (retryAfterMs > 0) {
+        const others = peace !== undefined && peace.account !== account && peace.untilMs > nowMs;
+        if (others) return true;
+        peace = { account, untilMs: nowMs + Math.min(retryAfterMs, COOL_DOWN_MAX_MS) };
+      }
+      if (failures.isEnough(secondAt) || cuts.isEnough(secondAt)) return true;
+      const [good, bad] = window.totals(nowMs);
+      const isHalf = good + bad >= REQUESTS_MIN && bad >= good;
+      return isHalf && secondAt > nowMs - SERVED_MS;
+    },
+  };
+}
+
+function createRow() {
+  let count = 0;
+  let beganAt = 0;
+  return {
+    add(nowMs: number): void {
+      if (count === 0) beganAt = nowMs;
+      count += 1;
+    },
+    clear(): void {
+      count = 0;
+    },
+    /** `secondAt` is when another account than the latest failed. */
+    isEnough: (secondAt: number): boolean => count >= FAILURES_IN_ROW && secondAt >= beganAt,
+  };
+}

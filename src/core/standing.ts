@@ -1,0 +1,218 @@
+// How one credential does at its upstream: healthy, or in cooldown for one account or for all. A
+// refusal may be about what its caller sent, so it binds that caller's account alone until a probe of
+// our own, which holds no caller's words, says whether the credential is at fault. Called by
+// `upstream/credentials.ts`, which has one for each key that met trouble; health makes the probes.
+
+import { FAILURES, type UpstreamFailure } from './failure.ts';
+import { createLatestTwo } from './latest-two.ts';
+
+/** The cooldown of a credential that a probe found refused; it doubles up to the bound. */
+const REFUSED_MS = 30_000;
+const REFUSED_MAX_MS = 600_000;
+
+/** No rate limit keeps a credential for longer, whatever the upstream asks for. */
+const LIMITED_MAX_MS = 60_000;
+
+/** The wait while a probe decides whether a cooldown is over: it has a few seconds at most. */
+const TRIAL_WAIT_MS = 1_000;
+
+/**
+ * The least time between two probes; the longer one where the account was refused before for reasons
+ * of its own. Both bound what callers can make the operator pay.
+ */
+const PROBE_GAP_MS = 10_000;
+const PROBE_GAP_OF_ACQUITTED_MS = 60_000;
+
+/** Where no other account was served so long before a cooldown, or since, it is that of all. */
+const SERVED_MS = 10_000;
+
+/** Accounts that are remembered; the oldest is forgotten first. */
+const ACCOUNTS_MAX = 256;
+
+/** A cooldown is replaced when it changes, so that the same one means that nothing has happened. */
+export type Cooldown = {
+  readonly sinceMs: number;
+  readonly untilMs: number;
+  readonly status: number | undefined;
+  /** How often in a row probes found it refused; 0 for a rate limit. */
+  readonly refusals: number;
+  /** 403 is often about one model; absent where it is about all. */
+  readonly model?: string | undefined;
+};
+
+/** Who uses it, and for which model, by the upstream's own name. */
+export type User = { readonly account: string; readonly model: string };
+
+/** One use of the credential, and what bound it when that began. */
+export type Use = User & {
+  readonly common: Cooldown | undefined;
+  readonly own: Cooldown | undefined;
+};
+
+/** What a probe has shown. `some`: it was accepted, and requests of two accounts are refused. */
+export type Judgement = 'nothing' | 'refused' | 'some';
+
+export type Probed = {
+  readonly outcome: 'finished' | UpstreamFailure;
+  readonly model: string;
+  readonly nowMs: number;
+  /** The cooldown of a rate limit that names none; absent where limits do not bind the credential. */
+  readonly limitMs: number | undefined;
+};
+
+export type Standing = {
+  /** Undefined where it may not be used now, unless that is forced. */
+  readonly use: (user: User, nowMs: number, isForced: boolean) => Use | undefined;
+  readonly waitMs: (user: User, nowMs: number) => number;
+  readonly accepted: (use: Use, nowMs: number) => void;
+  readonly refused: (use: Use, status: number | undefined, nowMs: number) => void;
+  readonly limited: (use: Use, pauseMs: number, nowMs: number) => void;
+  /** Whether a probe has to be made now, whose outcome `judged` is to be told. */
+  readonly takeProbe: () => boolean;
+  readonly judged: (probed: Probed) => Judgement;
+  /** That of all accounts, or of the only one that has been served lately. */
+  readonly cooldown: (nowMs: number) => Cooldown | undefined;
+};
+
+/** Times are milliseconds of a clock that never jumps. */
+export function createStanding(): Standing {
+  let common: Cooldown | undefined;
+  const own = new Map<string, Cooldown>();
+  /** Accounts whose refusals were about their own requests. */
+  const acquitted = new Set<string>();
+  const served = createLatestTwo();
+  let probe: 'none' | 'wanted' | 'under_way' = 'none';
+  let probedAt = Number.NEGATIVE_INFINITY;
+  let wasAccepted = false;
+
+  const binds = (model: string): boolean =>
+    common !== undefined && (common.model === undefined || common.model === model);
+  const waitMs = ({ account, model }: User, nowMs: number): number => {
+    let commonMs = 0;
+    if (common !== undefined && binds(model)) {
+      const isTrial = common.refusals > 0 && probe !== 'none';
+      commonMs = isTrial ? TRIAL_WAIT_MS : common.untilMs - nowMs;
+    }
+    return Math.max(0, commonMs, (own.get(account)?.untilMs ?? nowMs) - nowMs);
+  };
+  const setOwn = (account: string, cooldown: Cooldown): void => {
+    own.delete(account);
+    own.set(account, cooldown);
+    trim(own);
+  };
+  const isOfTwo = (isLimit: boolean, nowMs: number): boolean => {
+    const inForce = [...own.values()].filter(
+      ({ untilMs, status }) => untilMs > nowMs && (status === LIMITED) === isLimit,
+    );
+    return inForce.length > 1;
+  };
+  /** The credential was accepted: what its own callers were refused for was about their requests. */
+  const acquit = (nowMs: number): Judgement => {
+    const before = acquitted.size;
+    for (const [account, { status }] of own) {
+      if (status === LIMITED) continue;
+      own.delete(account);
+      acquitted.add(account);
+      trim(acquitted);
+    }
+    wasAccepted = true;
+    probedAt = nowMs;
+    return before < 2 && acquitted.size >= 2 ? 'some' : 'nothing';
+  };
+  const condemn = ({ outcome, model, nowMs }: Probed): Judgement => {
+    const isNews = common === undefined || common.refusals === 0;
+    const refusals = (common?.refusals ?? 0) + 1;
+    const [first] = own.values();
+    const status = (outcome === 'finished' ? undefined : outcome.status) ?? first?.status;
+    const isOfModel = status === 403 && (isNews || common?.model === model);
+    const restMs = Math.min(REFUSED_MS * 2 ** Math.min(refusals - 1, 10), REFUSED_MAX_MS);
+    const untilMs = nowMs + restMs;
+    common = { refusals, sinceMs: nowMs, untilMs, status, ...(isOfModel ? { model } : {}) };
+    own.clear();
+    return isNews ? 'refused' : 'nothing';
+  };
+
+  return {
+    waitMs,
+    use(user, nowMs, isForced) {
+      const { account, model } = user;
+      if (!isForced && waitMs(user, nowMs) > 0) return undefined;
+      if (!isForced && common !== undefined && binds(model)) {
+        if (common.refusals === 0) common = undefined;
+        else probe = 'wanted';
+      }
+      return { account, model, common, own: own.get(account) };
+    },
+    accepted({ account, model, common: of, own: ofOwn }, nowMs) {
+      served.note(account, nowMs);
+      // An answer to a question from before a cooldown knows nothing of it.
+      if (common === of && binds(model)) common = undefined;
+      if (own.get(account) === ofOwn) own.delete(account);
+      // A limit is each account's own matter; a refusal is not where others are answered.
+      for (const [each, { status }] of own) if (status !== LIMITED) own.delete(each);
+    },
+    refused({ account, own: ofOwn }, status, nowMs) {
+      const gapMs = acquitted.has(account) ? PROBE_GAP_OF_ACQUITTED_MS : PROBE_GAP_MS;
+      const isSoon = probe === 'none' && nowMs < probedAt + gapMs;
+      // It was accepted a moment ago: this is about the request.
+      if (isSoon && wasAccepted) return;
+      if (own.get(account) === ofOwn) {
+        const untilMs = nowMs + REFUSED_MS;
+        setOwn(account, { refusals: 1, sinceMs: nowMs, untilMs, status });
+      }
+      if (probe === 'none' && !isSoon) probe = 'wanted';
+    },
+    limited({ account, own: ofOwn }, pauseMs, nowMs) {
+      if (own.get(account) !== ofOwn) return;
+      const untilMs = nowMs + Math.min(pauseMs, LIMITED_MAX_MS);
+      setOwn(account, { refusals: 0, sinceMs: nowMs, untilMs, status: LIMITED });
+      const isFree = probe === 'none' && nowMs >= probedAt + PROBE_GAP_MS;
+      if (isFree && isOfTwo(true, nowMs)) probe = 'wanted';
+    },
+    takeProbe() {
+      if (probe !== 'wanted') return false;
+      probe = 'under_way';
+      return true;
+    },
+    judged(probed) {
+      const { outcome, nowMs, limitMs } = probed;
+      probe = 'none';
+      probedAt = nowMs;
+      wasAccepted = false;
+      if (outcome === 'finished') {
+        common = undefined;
+        return acquit(nowMs);
+      }
+      if (FAILURES[outcome.class].fault === 'credential') return condemn(probed);
+      if (outcome.class === 'rate_limited') {
+        const judgement = acquit(nowMs);
+        const pauseMs = Math.min(outcome.retryAfterMs ?? limitMs ?? 0, LIMITED_MAX_MS);
+        const untilMs = nowMs + pauseMs;
+        const limit = { refusals: 0, sinceMs: nowMs, untilMs, status: LIMITED };
+        common = limitMs === undefined ? undefined : limit;
+        return judgement;
+      }
+      // That says nothing of the credential. What two accounts were told has to do.
+      if (common === undefined) return isOfTwo(false, nowMs) ? condemn(probed) : 'nothing';
+      common = { ...common, untilMs: nowMs + PROBE_GAP_MS };
+      return 'nothing';
+    },
+    cooldown(nowMs) {
+      if (common !== undefined) return common;
+      for (const [account, cooldown] of own) {
+        const { sinceMs, untilMs } = cooldown;
+        const isOnlyOne = served.othersAt(account) < sinceMs - SERVED_MS;
+        if (untilMs > nowMs && isOnlyOne) return cooldown;
+      }
+      return undefined;
+    },
+  };
+}
+
+const LIMITED = 429;
+
+function trim(remembered: Map<string, unknown> | Set<string>): void {
+  if (remembered.size <= ACCOUNTS_MAX) return;
+  const [oldest] = remembered.keys();
+  if (oldest !== undefined) remembered.delete(oldest);
+}

@@ -1,0 +1,102 @@
+// What is known of one upstream, and the probes that ask it where that is in doubt. `health.ts` has one
+// for each upstream of the catalog; `permit.ts` says what requests met there.
+
+import type { Alert } from '../core/alert.ts';
+import { type Breakers, createBreakers } from '../core/breakers.ts';
+import { SHORT_DELAY_MS } from '../core/failover.ts';
+import { FAILURES, type UpstreamFailure } from '../core/failure.ts';
+import type { Credential, Upstream } from '../core/model.ts';
+import { createRetryBudget } from '../core/retry-budget.ts';
+import type { Candidate } from '../core/route.ts';
+import { createCredentials } from './credentials.ts';
+import { createGate } from './gate.ts';
+import type { Probe } from './probe.ts';
+import type { StartTimer } from './timer.ts';
+
+export type NodeDependencies = {
+  /** Milliseconds of a clock that never jumps. */
+  readonly monotonic: () => number;
+  readonly startTimer: StartTimer;
+  readonly probe: Probe;
+  readonly alert: (alert: Alert) => void;
+};
+
+export type Node = ReturnType<typeof createNode>;
+
+export function createNode(place: string, dependencies: NodeDependencies) {
+  const { monotonic, startTimer, probe, alert } = dependencies;
+  /** By the slug of the model that it serves. */
+  const breakers = new Map<string, Breakers>();
+  const credentials = createCredentials();
+
+  const breakersOf = ({ model: { slug } }: Candidate): Breakers => {
+    let all = breakers.get(slug);
+    if (all === undefined) {
+      all = createBreakers();
+      breakers.set(slug, all);
+    }
+    return all;
+  };
+
+  /** Asks where something is in doubt; to be called after whatever may have raised a doubt. */
+  const settleDoubts = (candidate: Candidate, credential: Credential): void => {
+    const ofModel = breakersOf(candidate);
+    const isCredential = credentials.takeProbe(credential);
+    const isModel = ofModel.takeProbe();
+    if (isCredential || isModel) void decide(candidate, credential, isModel ? ofModel : undefined);
+  };
+  const decide = async (
+    candidate: Candidate,
+    credential: Credential,
+    ofModel: Breakers | undefined,
+  ): Promise<void> => {
+    const outcome = await probe(candidate, credential);
+    const { upstream, upstreamModel, model } = candidate;
+    const nowMs = monotonic();
+    const probed = { credential, model: upstreamModel };
+    const judgement = credentials.judged(upstream, probed, outcome, nowMs);
+    if (judgement !== 'nothing') {
+      const status = outcome === 'finished' ? undefined : outcome.status;
+      alert({
+        kind: 'credential_refused',
+        upstream: upstream.id,
+        credential: credential.id,
+        ...(status === undefined || judgement === 'some' ? {} : { status }),
+        ...(judgement === 'some' ? { some: true as const } : {}),
+      });
+    }
+    if (ofModel === undefined) return;
+    const { coolDownMs } = upstream;
+    const retryAfterMs = outcome === 'finished' ? undefined : outcome.retryAfterMs;
+    const isWell = outcome === 'finished' || !isAgainst(upstream, outcome);
+    if (ofModel.judged(isWell, { nowMs, coolDownMs, retryAfterMs })) {
+      alert({ kind: 'breaker_opened', upstream: upstream.id, model: model.slug });
+    }
+  };
+
+  return {
+    place,
+    breakers,
+    breakersOf,
+    credentials,
+    settleDoubts,
+    gate: createGate(startTimer, monotonic),
+    budget: createRetryBudget(),
+  };
+}
+
+/** Whether a failure counts against the upstream, for the model that it was asked for. */
+export function isAgainst({ credentials }: Upstream, failure: UpstreamFailure): boolean {
+  // Limits belong to keys.
+  if (failure.class === 'rate_limited' && credentials.length > 1) return false;
+  return FAILURES[failure.class].fault === 'upstream' && !isPassing(failure);
+}
+
+/**
+ * Whether a failure says nothing of the next question: an idle connection was closed, or a limit is
+ * over in a moment. That is waited for, and a breaker that opens would refuse those who wait.
+ */
+function isPassing({ class: kind, onKeptConnection, retryAfterMs }: UpstreamFailure): boolean {
+  if (onKeptConnection === true) return true;
+  return kind === 'rate_limited' && retryAfterMs !== undefined && retryAfterMs <= SHORT_DELAY_MS;
+}

@@ -1,0 +1,84 @@
+// The right to ask an upstream once: what comes of it is told to the breakers and the credential, and
+// the place at the gate is given back. `health.ts` grants it.
+
+import type { Alert } from '../core/alert.ts';
+import type { BreakersPass } from '../core/breakers.ts';
+import { SHORT_DELAY_MS } from '../core/failover.ts';
+import { FAILURES, type UpstreamFailure } from '../core/failure.ts';
+import type { Credential } from '../core/model.ts';
+import type { Candidate } from '../core/route.ts';
+import type { Lease } from './credentials.ts';
+import { isAgainst, type Node } from './node.ts';
+
+export type Permit = {
+  readonly kind: 'permit';
+  readonly credential: Credential;
+  /** Its first content has come. */
+  readonly answered: () => void;
+  /** Exactly what it was; later calls change nothing. `given_up`: nobody wanted the rest. */
+  readonly end: (result: 'finished' | 'given_up' | UpstreamFailure) => void;
+};
+
+export function createPermit(granted: {
+  readonly node: Node;
+  readonly candidate: Candidate;
+  readonly lease: Lease;
+  readonly pass: BreakersPass;
+  readonly repeated: boolean;
+  readonly monotonic: () => number;
+  readonly alert: (alert: Alert) => void;
+}): Permit {
+  const { node, candidate, lease, pass, repeated, monotonic, alert } = granted;
+  const { upstream, model } = candidate;
+  const { credentials, gate } = node;
+  const breakers = node.breakersOf(candidate);
+  let hasAnswered = false;
+  let hasEnded = false;
+
+  const answered = (): void => {
+    if (hasAnswered || hasEnded) return;
+    hasAnswered = true;
+    breakers.answered(pass, monotonic());
+    credentials.accepted(lease, monotonic());
+  };
+  const failed = (failure: UpstreamFailure): void => {
+    const { coolDownMs } = upstream;
+    const nowMs = monotonic();
+    if (FAILURES[failure.class].fault === 'credential') {
+      credentials.refused(lease, failure.status, nowMs);
+    } else if (coolDownMs === 0) {
+      // Without a cool-down the operator wants it to be asked whatever it does.
+    } else if (failure.class === 'rate_limited' && upstream.credentials.length > 1) {
+      credentials.limited(lease, failure.retryAfterMs ?? coolDownMs, nowMs);
+    } else if (isAgainst(upstream, failure)) {
+      const { retryAfterMs = 0 } = failure;
+      const opened = breakers.failed(pass, {
+        nowMs,
+        coolDownMs,
+        afterContent: hasAnswered,
+        repeated,
+        ...(retryAfterMs > SHORT_DELAY_MS ? { retryAfterMs } : {}),
+      });
+      if (opened) alert({ kind: 'breaker_opened', upstream: upstream.id, model: model.slug });
+    }
+    node.settleDoubts(candidate, lease.credential);
+  };
+
+  return {
+    kind: 'permit',
+    credential: lease.credential,
+    answered,
+    end(result) {
+      if (hasEnded) return;
+      if (result === 'finished') answered();
+      hasEnded = true;
+      // The place first: an alert must not keep it.
+      gate.exit(lease.use.account);
+      if (result === 'finished') breakers.finished(pass);
+      else {
+        if (result !== 'given_up') failed(result);
+        breakers.released(pass, monotonic());
+      }
+    },
+  };
+}

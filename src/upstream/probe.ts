@@ -1,0 +1,60 @@
+// A question of our own to an upstream: the shortest generation, with none of a caller's words in it.
+// It is what no caller can influence, so it decides where callers' requests are refused. A list of
+// models would be cheaper, but several vendors answer that without a key, or with an empty wallet.
+// The operator pays for it; `core/standing.ts` and `core/breakers.ts` bound how often it is made.
+
+import type { UpstreamFailure } from '../core/failure.ts';
+import type { GenerationRequest } from '../core/generation.ts';
+import type { Credential } from '../core/model.ts';
+import type { Candidate } from '../core/route.ts';
+import type { StartAttempt } from './attempt.ts';
+
+/** Some reasoning models and gateways refuse a bound of one token. */
+const OUTPUT_TOKENS = 16;
+
+/** Longer than this an upstream cannot be said to answer. */
+const PATIENCE_MS = 10_000;
+
+export const PROBE_TEXT = 'ping';
+
+/** Resolves to how the answer ended; it never rejects. */
+export type Probe = (
+  candidate: Candidate,
+  credential: Credential,
+) => Promise<'finished' | UpstreamFailure>;
+
+export function createProbe(startAttempt: StartAttempt): Probe {
+  return async (candidate, credential) => {
+    const { timeouts } = candidate;
+    const totalMs = Math.min(timeouts.totalMs, PATIENCE_MS);
+    try {
+      const attempt = startAttempt({
+        candidate: { ...candidate, timeouts: { ...timeouts, totalMs } },
+        credential,
+        request: requestOf(candidate),
+        maxOutputTokens: OUTPUT_TOKENS,
+        stream: true,
+        newConnection: true,
+      });
+      for (;;) {
+        const { end } = await attempt.next();
+        if (end !== undefined) return end;
+      }
+    } catch {
+      return { class: 'cut', detail: 'the probe could not be made' };
+    }
+  };
+}
+
+function requestOf({ model }: Candidate): GenerationRequest {
+  return {
+    model: model.slug,
+    system: '',
+    turns: [{ role: 'user', parts: [{ kind: 'text', text: PROBE_TEXT }] }],
+    stop: [],
+    tools: [],
+    json: false,
+    stream: true,
+    includeUsage: true,
+  };
+}
