@@ -69,23 +69,45 @@ export function modelRecord(
   } as const;
 }
 
-/** The answer of `GET /v1/models`: every model of the catalog, in its order, on one page. */
+/** A part of the list, as Messages clients ask for it: from either end, or around a model. */
+export type ModelPage = {
+  readonly limit?: number;
+  readonly afterId?: string;
+  readonly beforeId?: string;
+};
+
+/** The answer of `GET /v1/models`: the models of the catalog, in its order, all of them by default. */
 export function modelList(
   catalog: Catalog,
   plan: Plan | undefined,
   incidentOf: (slug: string) => IncidentLimits | undefined,
   nowMs: number,
+  page: ModelPage = {},
 ) {
-  const data = catalog.models.map((model) =>
+  const { models, hasMore } = cut(catalog.models, page);
+  const data = models.map((model) =>
     modelRecord(model, catalog, plan, incidentOf(model.slug), nowMs),
   );
   return {
     object: 'list',
     data,
-    has_more: false,
+    has_more: hasMore,
     first_id: data.at(0)?.id ?? null,
     last_id: data.at(-1)?.id ?? null,
   } as const;
+}
+
+/** Nothing stands before or behind a model that the catalog does not have. */
+function cut(all: readonly Model[], { limit = all.length, afterId, beforeId }: ModelPage) {
+  const indexOf = (id: string): number => all.findIndex(({ slug }) => slug === id);
+  if (beforeId !== undefined) {
+    const end = Math.max(0, indexOf(beforeId));
+    const start = Math.max(0, end - limit);
+    return { models: all.slice(start, end), hasMore: start > 0 };
+  }
+  const at = afterId === undefined ? -1 : indexOf(afterId);
+  const start = afterId !== undefined && at === -1 ? all.length : at + 1;
+  return { models: all.slice(start, start + limit), hasMore: start + limit < all.length };
 }
 
 /** Null where nothing is lowered; null members are not lowered. */

@@ -3,6 +3,7 @@
 
 import { type Command, Option } from 'commander';
 import { type KeyRecord, keyRecord } from '../identity/key-record.ts';
+import { accountRecord } from '../operations/accounts.ts';
 import { findKey } from '../operations/keys.ts';
 import type { KeyRevocation } from '../store/tables.ts';
 import {
@@ -69,8 +70,10 @@ async function listKeys(context: Context, _options: object, name = ''): Promise<
 }
 
 async function showKey(context: Context, _options: object, name = ''): Promise<Output> {
-  const { key, account, block } = await findKey(await openParts(context), name);
-  const whose = `Account ${account.id} (${account.email}), ${account.standing}`;
+  const parts = await openParts(context);
+  const { key, account, block } = await findKey(parts, name);
+  const { standing } = await accountRecord(parts, account);
+  const whose = `Account ${account.id} (${account.email}), ${standing}`;
   const blocked = block === null ? [] : [`Blocked until ${block.expires_at ?? 'it is removed'}`];
   return {
     json: { api_key: key, account: { id: account.id, email: account.email }, block },

@@ -19,7 +19,7 @@ import {
 } from './exchange.ts';
 import type { ListDependencies } from './lists.ts';
 import { respondGenerated, respondJson } from './respond.ts';
-import { allowedMethods, formatOfPath, isKeyManagement } from './routes.ts';
+import { allowedMethods, formatOfPath, isKeyManagement, notOffered } from './routes.ts';
 
 /** POST /v1/chat/completions and /v1/messages. */
 export function answerGeneration(
@@ -116,6 +116,8 @@ export async function answerElsewhere(
 
 /** Names the path: a base URL with /v1 twice, or without it, is seen at a glance then. */
 function nothingAt(path: string): GatewayError {
+  const known = notOffered(path);
+  if (known !== undefined) return new GatewayError('not_found', { message: known });
   const { text } = ERRORS.not_found;
   const shown = path.slice(0, SHOWN_PATH_LENGTH_MAX);
   return new GatewayError('not_found', { message: text.replace('this path', shown) });

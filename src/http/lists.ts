@@ -1,8 +1,9 @@
 // GET /v1/models, /v1/models/{slug or alias}, /v1/api-keys and /v1/account: what a key may know
 // about its own account. Nothing here is billed or counted.
 
-import { modelList, modelRecord } from '../catalog/model-record.ts';
+import { type ModelPage, modelList, modelRecord } from '../catalog/model-record.ts';
 import { requireModel } from '../core/admit.ts';
+import { invalidRequest } from '../core/error.ts';
 import type { OperatorState } from '../core/operator.ts';
 import type { KeyFacts } from '../identity/authenticate.ts';
 import type { Books } from '../ledger/books.ts';
@@ -17,12 +18,41 @@ export type ListDependencies = {
   readonly keyRecords: (facts: KeyFacts) => Promise<readonly { readonly status: string }[]>;
 };
 
+const MODELS_MAX = 1_000;
+
 export function listModels(
   { clock }: ListDependencies,
   facts: KeyFacts,
   { catalog, incidentOf }: OperatorState,
+  query: URLSearchParams,
 ): unknown {
-  return modelList(catalog, catalog.plans.get(facts.plan), incidentOf, clock());
+  const plan = catalog.plans.get(facts.plan);
+  return modelList(catalog, plan, incidentOf, clock(), modelPage(query));
+}
+
+/** The paging of Messages clients; an empty value is the same as none. */
+function modelPage(query: URLSearchParams): ModelPage {
+  const limit = query.get('limit') || undefined;
+  const afterId = query.get('after_id') || undefined;
+  const beforeId = query.get('before_id') || undefined;
+  if (
+    limit !== undefined &&
+    !(/^\d{1,4}$/.test(limit) && isBetween(Number(limit), 1, MODELS_MAX))
+  ) {
+    throw invalidRequest('limit', `must be a whole number from 1 to ${MODELS_MAX}`);
+  }
+  if (afterId !== undefined && beforeId !== undefined) {
+    throw invalidRequest('before_id', 'cannot be combined with after_id');
+  }
+  return {
+    ...(limit === undefined ? {} : { limit: Number(limit) }),
+    ...(afterId === undefined ? {} : { afterId }),
+    ...(beforeId === undefined ? {} : { beforeId }),
+  };
+}
+
+function isBetween(value: number, least: number, most: number): boolean {
+  return value >= least && value <= most;
 }
 
 export function showModel(

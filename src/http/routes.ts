@@ -29,6 +29,34 @@ export function isKeyManagement(path: string, method: string): boolean {
   return /^\/v1\/api-keys(\/|$)/.test(path) && method !== 'GET' && method !== 'HEAD';
 }
 
+/**
+ * What clients of both formats look for and what is not offered, each with what to use. The path of a
+ * client whose base URL lacks `/v1` counts too.
+ */
+const NOT_OFFERED: readonly { readonly path: RegExp; readonly text: string }[] = [
+  {
+    path: /^(?:\/v1)?\/(?:responses|conversations|realtime)(?:\/|$)/,
+    text: 'The Responses format is not offered, over HTTP or WebSocket. Use chat completions (POST /v1/chat/completions) or Messages (POST /v1/messages); most clients have a setting for it.',
+  },
+  {
+    path: /^(?:\/v1)?\/comple(?:te|tions)(?:\/|$)/,
+    text: 'Completions of bare prompts are not offered. Use chat completions (POST /v1/chat/completions) or Messages (POST /v1/messages).',
+  },
+  {
+    path: /^\/v1\/messages\/batches(?:\/|$)|^(?:\/v1)?\/batches(?:\/|$)/,
+    text: 'Batches are not offered. Send each request by itself.',
+  },
+  {
+    path: /^(?:\/v1)?\/(?:embeddings|images|audio|videos|files|uploads|moderations|fine_tuning|vector_stores|assistants|threads)(?:\/|$)/,
+    text: 'This service generates text: embeddings, images, audio, files and the like are not offered. Use POST /v1/chat/completions or POST /v1/messages.',
+  },
+];
+
+/** Why a path of the formats' vendors is not here; `undefined` for any other. */
+export function notOffered(path: string): string | undefined {
+  return NOT_OFFERED.find((each) => each.path.test(path))?.text;
+}
+
 /** Messages clients append `/v1/messages` to whatever base URL they were given. */
 export function formatOfPath(path: string): ClientFormat {
   return path.includes('/messages') ? messagesFormat : chatFormat;

@@ -139,7 +139,9 @@ function createApp(dependencies: ServerDependencies) {
         { parse: 'none' },
       )
       .get('/v1/models', ({ request, server }) =>
-        answerList(dependencies, openChat(request, server, 'models'), listModels),
+        answerList(dependencies, openChat(request, server, 'models'), (lists, facts, operator) =>
+          listModels(lists, facts, operator, targetOf(request).searchParams),
+        ),
       )
       .get('/v1/models/:model', ({ request, server, params }) =>
         answerList(dependencies, openChat(request, server, 'model'), (lists, facts, operator) =>

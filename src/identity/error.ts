@@ -36,7 +36,7 @@ type IdentityErrorCode =
 export class IdentityError extends Error {
   override readonly name = 'IdentityError';
   readonly code: IdentityErrorCode;
-  /** After how long it may be tried again; of `too_many_attempts` alone. */
+  /** After how long it may be tried again; of `too_many_attempts` and `key_creation_limit_reached`. */
   readonly retryAfterSeconds: number | undefined;
 
   constructor(code: IdentityErrorCode, message: string, retryAfterSeconds?: number) {

@@ -59,10 +59,12 @@ export function createKeys(dependencies: {
   }
 
   async function requireCreations(accountId: string): Promise<void> {
-    if ((await queries.creations(accountId)).nextAt === undefined) return;
+    const { nextAt } = await queries.creations(accountId);
+    if (nextAt === undefined) return;
     throw new IdentityError(
       'key_creation_limit_reached',
       `The account has created ${KEY_CREATIONS_PER_HOUR} keys within the last hour, rotations included. Try again later.`,
+      Math.max(1, Math.ceil((nextAt - clock()) / 1_000)),
     );
   }
 

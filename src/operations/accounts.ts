@@ -6,6 +6,7 @@ import type { Standing } from '../core/admit.ts';
 import { isoTime } from '../core/calendar.ts';
 import type { Account } from '../identity/accounts.ts';
 import type { Actor } from '../identity/audit.ts';
+import { findBlock } from '../identity/block-list.ts';
 import { normaliseKeyName } from '../identity/keys.ts';
 import { balanceRecord } from '../ledger/balance-record.ts';
 import { forgetThinking } from '../reasoning/reasoning.ts';
@@ -15,11 +16,12 @@ import { parseAmount, requireReason } from './amounts.ts';
 import { moveMoney } from './movements.ts';
 import type { Parts } from './parts.ts';
 
-/** The account as the operator sees it, e-mail address included. */
+/** The account as the operator sees it, e-mail address included. A block hides any other standing. */
 export async function accountRecord(
-  parts: Pick<Parts, 'keys' | 'books' | 'catalog'>,
+  parts: Pick<Parts, 'keys' | 'books' | 'catalog' | 'database' | 'clock'>,
   account: Account,
 ) {
+  const block = await findBlock(parts.database, 'account', account.id, parts.clock());
   const catalog = parts.catalog();
   const plan = catalog.plans.get(account.plan);
   return {
@@ -27,7 +29,7 @@ export async function accountRecord(
     object: 'account',
     email: account.email,
     email_verified: account.emailVerified,
-    standing: account.standing,
+    standing: block === undefined ? account.standing : 'blocked',
     plan: {
       slug: account.plan,
       name: plan?.name ?? account.plan,

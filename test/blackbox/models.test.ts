@@ -163,6 +163,71 @@ describe('models', () => {
   });
 });
 
+describe('pages of the list', () => {
+  test('walk through all models, forwards and backwards', async () => {
+    const all = (await get(account, '/v1/models')).json['data'] as { id: string }[];
+    const walk = async (cursor: 'after_id' | 'before_id', end: 'last_id' | 'first_id') => {
+      const pages: { id: string }[][] = [];
+      for (let at = '', more = true; more; ) {
+        const { json } = await get(account, `/v1/models?limit=2&${cursor}=${at}`);
+        pages.push(json['data'] as { id: string }[]);
+        at = String(json[end]);
+        more = json['has_more'] === true;
+      }
+      return pages;
+    };
+    const forwards = await walk('after_id', 'last_id');
+    expect(forwards.flat()).toEqual(all);
+    expect(forwards.every(({ length }) => length > 0 && length <= 2)).toBe(true);
+    const { json } = await get(account, `/v1/models?limit=1&before_id=${all.at(-1)?.id}`);
+    expect(json).toMatchObject({ data: all.slice(-2, -1), has_more: all.length > 2 });
+  });
+
+  test.each([
+    ['limit=0', 'limit'],
+    ['limit=1001', 'limit'],
+    ['limit=two', 'limit'],
+    ['after_id=ok&before_id=ok', 'before_id'],
+  ])('%s is refused', async (query, param) => {
+    const { status, json } = await get(account, `/v1/models?${query}`);
+    expect([status, json]).toMatchObject([400, { error: { code: 'invalid_request', param } }]);
+  });
+});
+
+describe('what is not offered', () => {
+  test.each([
+    ['POST', '/v1/responses', 'The Responses format is not offered'],
+    ['GET', '/v1/responses', 'The Responses format is not offered'],
+    ['GET', '/v1/responses/resp_1', 'The Responses format is not offered'],
+    ['POST', '/responses', 'The Responses format is not offered'],
+    ['POST', '/v1/completions', 'Completions of bare prompts are not offered'],
+    ['POST', '/v1/messages/batches', 'Batches are not offered'],
+    ['POST', '/v1/embeddings', 'This service generates text'],
+    ['POST', '/v1/images/generations', 'This service generates text'],
+    ['POST', '/v1/audio/speech', 'This service generates text'],
+    ['GET', '/v1/files', 'This service generates text'],
+    ['POST', '/v1/v1/messages', 'Nothing is served at /v1/v1/messages'],
+    ['POST', '/v1/responsestore', 'Nothing is served at /v1/responsestore'],
+  ])('%s %s is told so', async (method, path, words) => {
+    const headers = { authorization: `Bearer ${account.key}` };
+    const answer = await fetch(`${account.url}${path}`, { method, headers });
+    const { error } = (await answer.json()) as { error: { code: string; message: string } };
+    expect([answer.status, error.code]).toEqual([404, 'not_found']);
+    expect(error.message).toStartWith(words);
+    expect(error.message).toMatch(/POST \/v1|base URL|by itself/);
+  });
+
+  test('a WebSocket is told the same', async () => {
+    const headers = { connection: 'Upgrade', upgrade: 'websocket', 'sec-websocket-version': '13' };
+    const key = { 'sec-websocket-key': 'dGhlIHNhbXBsZSBub25jZQ==' };
+    const answer = await fetch(`${account.url}/v1/responses`, { headers: { ...headers, ...key } });
+    expect([answer.status, await answer.text()]).toEqual([
+      404,
+      expect.stringContaining('The Responses format is not offered, over HTTP or WebSocket.'),
+    ]);
+  });
+});
+
 describe('a lower limit of one model', () => {
   test('is told with the model, and is the one in the headers', async () => {
     const { json } = await get(account, '/v1/models/busy');

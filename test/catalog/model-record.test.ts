@@ -3,7 +3,12 @@ import type { ModelInfo } from '@anthropic-ai/sdk/resources/models';
 import type { Model as ChatModel } from 'openai/resources/models';
 import { loadCatalog } from '../../src/catalog/catalog.ts';
 import { DEMO_CATALOG } from '../../src/catalog/demo-catalog.ts';
-import { type ModelRecord, modelList, modelRecord } from '../../src/catalog/model-record.ts';
+import {
+  type ModelPage,
+  type ModelRecord,
+  modelList,
+  modelRecord,
+} from '../../src/catalog/model-record.ts';
 
 const NOW_MS = Date.UTC(2026, 2, 1);
 
@@ -131,6 +136,33 @@ describe('modelList', () => {
       has_more: false,
       first_id: 'demo-chat',
       last_id: 'demo-reasoner',
+    });
+  });
+
+  const three = {
+    ...catalog,
+    models: ['a', 'b', 'c'].map((slug) => ({ ...chat, slug })),
+  };
+  test.each<[page: ModelPage, ids: string[], more: boolean]>([
+    [{}, ['a', 'b', 'c'], false],
+    [{ limit: 2 }, ['a', 'b'], true],
+    [{ limit: 3 }, ['a', 'b', 'c'], false],
+    [{ limit: 1, afterId: 'a' }, ['b'], true],
+    [{ limit: 1, afterId: 'b' }, ['c'], false],
+    [{ afterId: 'c' }, [], false],
+    [{ limit: 1, beforeId: 'c' }, ['b'], true],
+    [{ limit: 2, beforeId: 'c' }, ['a', 'b'], false],
+    [{ beforeId: 'a' }, [], false],
+    [{ afterId: 'gone' }, [], false],
+    [{ beforeId: 'gone' }, [], false],
+  ])('the page %j is %j, and more: %p', (page, ids, more) => {
+    const list = modelList(three, undefined, () => undefined, NOW_MS, page);
+    expect({ ...list, data: list.data.map(({ id }) => id) }).toEqual({
+      object: 'list',
+      data: ids,
+      has_more: more,
+      first_id: ids.at(0) ?? null,
+      last_id: ids.at(-1) ?? null,
     });
   });
 });

@@ -281,6 +281,12 @@ test('blocks, maintenance and incident limits are switched on and off', async ()
   await tollgate.json('block', 'add', 'key', key);
   await tollgate.json('block', 'add', 'network', '203.0.113.9/24');
   expect(await tollgate.refusal('block', 'add', 'key', key)).toEqual([1, 'already_blocked']);
+  for (const record of [
+    (await tollgate.json('account', 'show', 'ann@example.com'))['account'],
+    ((await tollgate.json('account', 'list', '--standing', 'blocked'))['data'] as unknown[])[0],
+  ]) {
+    expect(record).toMatchObject({ id: account.id, standing: 'blocked' });
+  }
   const list = await tollgate.json('block', 'list');
   expect((list['data'] as { kind: string; value: string }[]).map((each) => each.value)).toEqual([
     account.id,

@@ -93,8 +93,10 @@ describe('creation', () => {
       id = (await keys.rotate(id, 'operator')).created.row.id;
     expect(await codeOf(create)).toBe('key_creation_limit_reached');
     expect(await codeOf(() => keys.rotate(id, 'operator'))).toBe('key_creation_limit_reached');
+    await expect(create()).rejects.toMatchObject({ retryAfterSeconds: 3_600 });
     identity.advance(HOUR_MS - 1);
     expect(await codeOf(create)).toBe('key_creation_limit_reached');
+    await expect(create()).rejects.toMatchObject({ retryAfterSeconds: 1 });
     identity.advance(1);
     expect((await create()).row.accountId).toBe(account.id);
   });

@@ -2,7 +2,6 @@
 // account as a record. Called by every one of them.
 
 import type { Account } from '../../identity/accounts.ts';
-import { findBlock } from '../../identity/block-list.ts';
 import { accountRecord } from '../../operations/accounts.ts';
 import type { Parts } from '../../operations/parts.ts';
 import type { ConsoleDependencies } from '../dependencies.ts';
@@ -22,6 +21,6 @@ export async function operatorAccount(
   parts: Parts,
   account: Account,
 ): Promise<OperatorAccountRecord> {
-  const block = await findBlock(parts.database, 'account', account.id, parts.clock());
-  return { ...(await accountRecord(parts, account)), blocked: block !== undefined };
+  const record = await accountRecord(parts, account);
+  return { ...record, standing: account.standing, blocked: record.standing === 'blocked' };
 }

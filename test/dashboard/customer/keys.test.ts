@@ -115,6 +115,11 @@ describe('creation', () => {
     for (let made = 0; made < 20; made += 1) await create(account);
     const refused = await app.ask(account, 'POST', '/keys');
     expect([refused.status, codeOf(refused)]).toEqual([429, 'key_creation_limit_reached']);
+    const [{ id } = { id: '' }] = await app.keys.list(account);
+    for (const path of ['/keys', `/keys/${id}/rotate`]) {
+      const { status, headers } = await app.open(account, 'POST', path);
+      expect([status, headers.get('retry-after')]).toEqual([429, '3600']);
+    }
     const { json } = await app.get(account, '/keys');
     expect(json['creations']).toEqual({
       last_hour: 20,

@@ -7,8 +7,10 @@ import { Badge, ConfirmDialog, post, StateBadge, TextField, toast } from '../../
 export function AccountBadges({ account }: { readonly account: OperatorAccountRecord }) {
   return (
     <span class="row">
-      <StateBadge state={account.standing} />
       {account.blocked && <StateBadge state="blocked" />}
+      {!(account.blocked && account.standing === 'active') && (
+        <StateBadge state={account.standing} />
+      )}
       {!account.email_verified && <Badge tone="warning">Unverified</Badge>}
     </span>
   );
