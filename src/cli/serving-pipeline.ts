@@ -4,6 +4,7 @@
 import { createDeadlines } from '../core/deadlines.ts';
 import type { RandomBytes } from '../core/id.ts';
 import type { GenerateDependencies } from '../generate/call.ts';
+import { createEntrance } from '../generate/entrance.ts';
 import { createFunds } from '../generate/funds.ts';
 import { createInFlight } from '../generate/in-flight.ts';
 import type { Tokenizer } from '../generate/tokenizer.ts';
@@ -92,6 +93,7 @@ export async function createServingPipeline(options: ServingPipelineOptions) {
     random: Math.random,
     randomBytes,
     limits,
+    entrance: createEntrance(limits),
     ledger,
     tokenizer,
     funds: createFunds(books),

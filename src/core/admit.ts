@@ -75,11 +75,13 @@ export const REFUSAL_ORDER: readonly ErrorCode[] = [
   'invalid_api_key',
   ...STANDING_CHECKS.map((check) => check.code),
   'payload_too_large',
+  // Before anything is done with the body, so that refusals cost no more than the plan's requests.
+  'rate_limit_exceeded',
   'invalid_request',
   'model_not_found',
   'model_not_in_plan',
   'context_length_exceeded',
-  ...LIMIT_CHECKS.map((check) => check.code),
+  ...LIMIT_CHECKS.map((check) => check.code).filter((code) => code !== 'rate_limit_exceeded'),
   'insufficient_balance',
 ];
 

@@ -29,9 +29,12 @@ export function takeFrom(window: Window, tokens: number, nowMs: number): void {
   window.tokens += tokens;
 }
 
-/** Counts a request off again. A window that nothing is left in has not started. */
-export function giveBack(window: Window, tokens: number): void {
-  window.requests -= 1;
+/**
+ * Counts a request off again, or its tokens alone. A window that nothing is left in has not
+ * started.
+ */
+export function giveBack(window: Window, tokens: number, keeps?: 'request'): void {
+  if (keeps === undefined) window.requests -= 1;
   window.tokens -= tokens;
   if (window.requests === 0) window.startedAt = undefined;
 }

@@ -2,7 +2,6 @@
 // it calls are leaves that never call back. Until the commit point a refusal is a thrown
 // GatewayError; after it the only exits are the format's `finish` and `fail`, each with a receipt.
 
-import { decideOutputBound, requireInPlan, requireModel, requirePlan } from '../core/admit.ts';
 import { affinityOf } from '../core/conversation.ts';
 import { GatewayError } from '../core/error.ts';
 import { failureError, interruptedError, type UpstreamFailure } from '../core/failure.ts';
@@ -11,10 +10,10 @@ import type { Answer, GenerationEvent, Receipt } from '../core/generation.ts';
 import { randomText } from '../core/id.ts';
 import type { LimitView } from '../core/plan.ts';
 import { SLICE_TOKENS } from '../core/price.ts';
-import { priceAt } from '../core/price-book.ts';
 import { candidates } from '../core/route.ts';
 import type { AnswerHead } from '../wire/format.ts';
-import type { CheckedRequest, GenerateDependencies, GenerationCall } from './call.ts';
+import type { GenerateDependencies, GenerationCall } from './call.ts';
+import { check } from './check.ts';
 import { type ClientStream, createClientStream } from './client-stream.ts';
 import { createDispatch } from './dispatch.ts';
 import { type Admitted, causeOf, causeOfEnd, end } from './ending.ts';
@@ -24,8 +23,7 @@ import { type MeteredAttempt, readToEnd } from './metered-attempt.ts';
 import { type Opening, openAnswer } from './opening.ts';
 import { pump } from './pump.ts';
 import { type Asked, type Routed, route } from './route.ts';
-import { sizePrompt } from './size.ts';
-import { recordThinking, restoreThinking } from './thinking.ts';
+import { recordThinking } from './thinking.ts';
 
 export type Generated =
   | {
@@ -74,30 +72,6 @@ export async function generate(
     if (settled === undefined) lifetime.end();
     else settled.finally(lifetime.end);
   }
-}
-
-/** Steps 2 to 5 of a request: identity, body, model, size. Nothing is taken yet. */
-async function check(
-  dependencies: GenerateDependencies,
-  call: GenerationCall,
-): Promise<CheckedRequest> {
-  const facts = await call.authorize();
-  const body = await call.readBody();
-  if (dependencies.inFlight.aborted()) throw new GatewayError('provider_unavailable');
-  const parsed = call.format.parse(body);
-  const { catalog } = call.operator;
-  const plan = requirePlan(catalog, facts.plan);
-  const model = requireModel(catalog, parsed.model);
-  call.observer.understood({ model: model.slug, stream: parsed.stream });
-  requireInPlan(plan, model);
-  const request = await restoreThinking(dependencies, { facts, request: parsed, catalog, model });
-  const asked = { call, facts, request, catalog, plan, model };
-  const promptTokens = await sizePrompt(dependencies, asked);
-  const price = priceAt(model.prices, call.startedAt);
-  const { maxOutputTokens } = request;
-  const { name } = call.format;
-  const outputBound = decideOutputBound(model, plan, promptTokens, maxOutputTokens, name);
-  return { ...asked, price, promptTokens, outputBound };
 }
 
 /** Step 7: attempts until one of them delivers. An error of our own gives the grant back. */

@@ -17,7 +17,7 @@ import { type AttemptLog, type AttemptRecord, createAttemptLog } from './attempt
 import type { CheckedRequest, GenerateDependencies } from './call.ts';
 import { type Cover, createCover } from './cover.ts';
 import type { MeteredAttempt } from './metered-attempt.ts';
-import { type Money, moneyFor, refusedHold } from './money.ts';
+import { type Money, mayWait, moneyFor, refusedHold } from './money.ts';
 import { within } from './within.ts';
 
 export type Grant = {
@@ -54,6 +54,8 @@ const NO_USAGE: Usage = {
  */
 const SECOND_LOOK_MS = 10;
 
+type Look = 'first' | 'last';
+
 const PASSING_REFUSALS: readonly ErrorCode[] = [
   'concurrency_limit_exceeded',
   'insufficient_balance',
@@ -65,21 +67,22 @@ export async function obtainGrant(
   checked: CheckedRequest,
 ): Promise<Grant> {
   try {
-    return await tryGrant(dependencies, checked);
+    return await tryGrant(dependencies, checked, 'first');
   } catch (error) {
     if (!(error instanceof GatewayError) || !PASSING_REFUSALS.includes(error.code)) throw error;
     await Bun.sleep(SECOND_LOOK_MS);
-    return tryGrant(dependencies, checked);
+    return tryGrant(dependencies, checked, 'last');
   }
 }
 
 async function tryGrant(
   dependencies: GenerateDependencies,
   checked: CheckedRequest,
+  look: Look,
 ): Promise<Grant> {
   const claim = await claimLimits(dependencies, checked);
   const money = moneyFor(checked);
-  const { available } = await holdMoney(dependencies, checked, claim, money);
+  const { available } = await holdMoney(dependencies, checked, { claim, money, look });
   return createGrant(dependencies, checked, claim, { ...money, available });
 }
 
@@ -196,8 +199,7 @@ export async function claimLimits(
 async function holdMoney(
   dependencies: GenerateDependencies,
   checked: CheckedRequest,
-  claim: Claim,
-  money: Money,
+  { claim, money, look }: { claim: Claim; money: Money; look: Look },
 ): Promise<HoldResult> {
   const { call, facts, request, model, price, promptTokens, outputBound } = checked;
   let result: HoldResult;
@@ -225,7 +227,9 @@ async function holdMoney(
   }
   if (result.ok) return result;
   dependencies.funds.doubt(facts.accountId);
-  const limits = await claim.cancel();
+  // A request without the balance for it uses up one of the minute; one that may wait does not.
+  const isOver = look === 'last' && !mayWait(result);
+  const limits = await claim.cancel(isOver ? 'request' : undefined);
   throw refusedHold(result, money, limits);
 }
 

@@ -43,7 +43,11 @@ function mayHideThinking(catalog: Catalog, { features, servedBy }: Model): boole
   });
 }
 
-/** Waiting helps where other requests of the account are open: each that ends leaves more room. */
+/** Each open request of the account that ends leaves more room for worst cases. */
+export function mayWait({ uncovered }: HoldResult): boolean {
+  return uncovered !== undefined && uncovered.openHolds > 0;
+}
+
 export function refusedHold(
   { available, uncovered }: HoldResult,
   { amount, excess, hidden }: Money,

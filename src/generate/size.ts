@@ -27,7 +27,8 @@ export async function sizePrompt(
     if (!(error instanceof GatewayError)) throw error;
     const claim = await claimLimits(dependencies, { ...asked, promptTokens: 0, outputBound: 0 });
     const { code, message, retryAfterSeconds } = error;
-    const limits = await claim.cancel();
+    // A request without a balance uses up one of the minute.
+    const limits = await claim.cancel(code === 'insufficient_balance' ? 'request' : undefined);
     const wait = retryAfterSeconds === undefined ? {} : { retryAfterSeconds };
     throw new GatewayError(code, { message, limits, ...wait });
   }

@@ -30,9 +30,9 @@ export type Claim = {
   readonly settle: (usedTokens: number) => void;
   /**
    * Ends the claim as if it had never been made, at once, and says what is left: a later stage
-   * refuses. Never rejects.
+   * refuses. With `request` it stays counted as a request. Never rejects.
    */
-  readonly cancel: () => Awaitable<LimitView>;
+  readonly cancel: (keeps?: 'request') => Awaitable<LimitView>;
 };
 
 export type Refusal = {
@@ -55,6 +55,10 @@ export type LimitUsage = {
 
 /** What the books or other nodes have to be asked for first is promised; the rest is known at once. */
 export type AccountLimits = {
+  /** What is left of the plan's windows, before a request is looked at. Consumes nothing. */
+  readonly left: (accountId: string, plan: Plan) => Awaitable<LimitView>;
+  /** Counts a request that was read, and refused before it could claim: no tokens and no slot. */
+  readonly countRefused: (accountId: string, plan: Plan) => Promise<void>;
   /** Decides all five limits together. A refusal consumes nothing. */
   readonly claim: (request: ClaimRequest) => Awaitable<ClaimResult>;
   /** The request window of count_tokens, which is apart from generation's. Seconds when refused. */

@@ -33,7 +33,7 @@ import type {
 } from './contract.ts';
 import { createPast } from './past.ts';
 import { learn, type Period, periodAt, usedIn } from './period.ts';
-import { refusalOf, refusedCode, type Scope, tokensOf, viewOf } from './scope.ts';
+import { planView, refusalOf, refusedCode, type Scope, tokensOf, viewOf } from './scope.ts';
 
 export type { AccountLimits } from './contract.ts';
 
@@ -93,8 +93,8 @@ export function createLimits(dependencies: LimitsDependencies): AccountLimits {
         open.hasSlot = false;
       },
       settle: (usedTokens) => void end(usedTokens),
-      cancel() {
-        if (end(0)) for (const window of windows) giveBack(window, tokens);
+      cancel(keeps) {
+        if (end(0)) for (const window of windows) giveBack(window, tokens, keeps);
         const laterMs = monotonic();
         rollAccount(state, laterMs, isLive);
         return viewNow(state, request, laterMs);
@@ -139,6 +139,21 @@ export function createLimits(dependencies: LimitsDependencies): AccountLimits {
     return { kind: 'claimed', claim };
   }
 
+  function left(accountId: string, plan: Plan): Awaitable<LimitView> {
+    const unknown = past.load();
+    if (unknown !== undefined) return unknown.then(() => left(accountId, plan));
+    const nowMs = monotonic();
+    return planView(plan, stateOf(accountId, plan, nowMs).plan, nowMs);
+  }
+
+  async function countRefused(accountId: string, plan: Plan): Promise<void> {
+    await past.load();
+    const nowMs = monotonic();
+    const state = stateOf(accountId, plan, nowMs);
+    if (state.plan.requests < plan.requestsPerMinute) takeFrom(state.plan, 0, nowMs);
+    keep(state, nowMs);
+  }
+
   function claimCount(accountId: string, plan: Plan): Awaitable<number | undefined> {
     const unknown = past.load();
     if (unknown !== undefined) return unknown.then(() => claimCount(accountId, plan));
@@ -171,6 +186,8 @@ export function createLimits(dependencies: LimitsDependencies): AccountLimits {
   }
 
   return {
+    left,
+    countRefused,
     claim,
     claimCount,
     usage,

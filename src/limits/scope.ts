@@ -4,7 +4,7 @@
 
 import { CONCURRENCY_RETRY_SECONDS, type LimitCode, refusedByLimits } from '../core/admit.ts';
 import { secondsToUtcMidnight } from '../core/calendar.ts';
-import { effectiveLimits, type IncidentLimits, type LimitView } from '../core/plan.ts';
+import { effectiveLimits, type IncidentLimits, type LimitView, type Plan } from '../core/plan.ts';
 import { SLICE_TOKENS } from '../core/price.ts';
 import { resetSeconds, type Window } from '../core/window.ts';
 import type { ClaimRequest, Refusal } from './contract.ts';
@@ -61,7 +61,7 @@ export function refusalOf(
 
 /** What is left of the lower of plan and model. */
 export function viewOf(
-  { plan, incident }: ClaimRequest,
+  { plan, incident }: Pick<ClaimRequest, 'plan' | 'incident'>,
   scopes: readonly Scope[],
   nowMs: number,
 ): LimitView {
@@ -78,6 +78,12 @@ export function viewOf(
       nowMs,
     ),
   };
+}
+
+/** What is left of the plan alone. */
+export function planView(plan: Plan, window: Window, nowMs: number): LimitView {
+  const scope = { window, slotsUsed: 0, limits: plan };
+  return viewOf({ plan, incident: undefined }, [scope], nowMs);
 }
 
 /** The wait until what refuses has room again (specification, limits, rule 4). */

@@ -418,7 +418,8 @@ describe('cases 172, 173 and 174: context', () => {
         const words = WORDS[format].exec(String(error['message']));
         expect([error['message'], words?.at(-1)]).toEqual([error['message'], String(context)]);
       }
-      expect((await usage(account)).requests_this_minute.used).toBe(1);
+      // A request that was read and refused uses up one of the minute.
+      expect((await usage(account)).requests_this_minute.used).toBe(3);
     },
   );
 
@@ -430,7 +431,7 @@ describe('cases 172, 173 and 174: context', () => {
   });
 });
 
-test('refusals for any other reason consume nothing either', async () => {
+test('refusals for any other reason consume a request of the minute, and nothing else', async () => {
   const [poor, narrow] = await Promise.all([onPlan('wide', 1), onPlan('narrow')]);
   const refusals = await Promise.all([
     generate(poor, 'chat', 'ok'),
@@ -440,9 +441,12 @@ test('refusals for any other reason consume nothing either', async () => {
     generate(narrow, 'chat', 'ok', { messages: 'none' }),
   ]);
   expect(refusals.map((answer) => answer.status)).toEqual([402, 402, 403, 404, 400]);
-  for (const account of [poor, narrow]) {
+  for (const [account, used] of [
+    [poor, 2],
+    [narrow, 3],
+  ] as const) {
     expect(await usage(account)).toMatchObject({
-      requests_this_minute: { used: 0, remaining: 1_000 },
+      requests_this_minute: { used, remaining: 1_000 - used },
       tokens_this_minute: { used: 0 },
       in_flight: 0,
       today: { tokens: 0 },
@@ -451,11 +455,11 @@ test('refusals for any other reason consume nothing either', async () => {
   }
 });
 
-test('the headers of a refusal for lack of money show the limits without it', async () => {
+test('the headers of a refusal for lack of money count the request, and not its tokens', async () => {
   const poor = await onPlan('three-requests', 1);
   const refused = await generate(poor, 'chat', 'ok');
   expect([refused.status, limitHeaders(refused)]).toMatchObject([
     402,
-    { requests: ['3', '3'], tokens: ['1000000', '1000000'] },
+    { requests: ['3', '2'], tokens: ['1000000', '1000000'] },
   ]);
 });

@@ -6,6 +6,7 @@ import type { FinishReason } from '../../src/core/generation.ts';
 import type { Catalog, Model } from '../../src/core/model.ts';
 import type { Plan } from '../../src/core/plan.ts';
 import type { GenerationCall } from '../../src/generate/call.ts';
+import { createEntrance } from '../../src/generate/entrance.ts';
 import { createFunds } from '../../src/generate/funds.ts';
 import { generate } from '../../src/generate/generate.ts';
 import { createInFlight } from '../../src/generate/in-flight.ts';
@@ -103,18 +104,20 @@ async function ask(accountId: string, reason: FinishReason, fails: readonly stri
     observer: { understood: () => undefined, ended: () => undefined },
     signal: new AbortController().signal,
   };
+  const limits = await createLimits({
+    clock,
+    monotonic: clock,
+    isLive: inFlight.isLive,
+    history: createHistory(open.database),
+  });
   const answer = generate(
     {
       clock,
       monotonic: clock,
       random: () => 0,
       randomBytes: (length) => new Uint8Array(length),
-      limits: await createLimits({
-        clock,
-        monotonic: clock,
-        isLive: inFlight.isLive,
-        history: createHistory(open.database),
-      }),
+      limits,
+      entrance: createEntrance(limits),
       ledger: open.ledger,
       tokenizer: createTokenizer(
         (text) => text.length,

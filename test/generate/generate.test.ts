@@ -10,6 +10,7 @@ import type { Plan } from '../../src/core/plan.ts';
 import type { Price } from '../../src/core/price.ts';
 import { SINCE_EVER } from '../../src/core/price-book.ts';
 import type { GenerateDependencies, GenerationCall } from '../../src/generate/call.ts';
+import { createEntrance } from '../../src/generate/entrance.ts';
 import { createFunds } from '../../src/generate/funds.ts';
 import { generate } from '../../src/generate/generate.ts';
 import { createInFlight } from '../../src/generate/in-flight.ts';
@@ -117,6 +118,7 @@ async function rig(accountId: string, changes: Partial<GenerateDependencies> = {
     random: () => 0,
     randomBytes: (length) => new Uint8Array(length),
     limits,
+    entrance: createEntrance(limits),
     ledger: open.ledger,
     tokenizer: createTokenizer(
       (text) => text.length,
@@ -218,7 +220,7 @@ describe('a request costs the prices of the moment when it started', () => {
   });
 });
 
-describe('a request that is refused for its money leaves nothing behind', () => {
+describe('a request that is refused for its money holds nothing', () => {
   test('where the ledger cannot say whether it took the hold', async () => {
     const { dependencies, call, used } = await rig('unconfirmed', {
       ledger: {
@@ -267,7 +269,7 @@ describe('a request that is refused for its money leaves nothing behind', () => 
     const poor = call('poor-1', { operator });
     const error = await generate(dependencies, poor).catch((cause) => cause);
     expect(error.code).toBe('insufficient_balance');
-    expect(await used()).toMatchObject(UNUSED);
+    expect(await used()).toMatchObject({ ...UNUSED, requestsUsed: 1 });
     expect(await open.books.balance('poor')).toMatchObject({ held: 0n });
   });
 });

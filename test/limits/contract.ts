@@ -68,6 +68,41 @@ function describeWindows(open: OpenLimits): void {
       expect((await usage()).resetSeconds).toBe(50);
     });
 
+    test('a request that is refused after its claim stays counted, and takes nothing else', async () => {
+      const { claimed, refusal, usage, wait } = await createWorld(open);
+      for (let request = 0; request < 3; request += 1) await (await claimed()).cancel('request');
+      expect(await usage()).toMatchObject({
+        requestsUsed: 3,
+        tokensUsed: 0,
+        inFlight: 0,
+        dayTokens: 0,
+      });
+      expect(await refusal()).toEqual(['rate_limit_exceeded', 60]);
+      wait(60_000);
+      await claimed();
+    });
+
+    test('a request that is refused before its claim is counted, and begins a window', async () => {
+      const { limits, refusal, usage, wait } = await createWorld(open);
+      expect(await limits().left('acct_1', PLAN)).toMatchObject({ remainingRequests: 3 });
+      await limits().countRefused('acct_1', PLAN);
+      wait(20_000);
+      expect(await limits().left('acct_1', PLAN)).toEqual({
+        limitRequests: 3,
+        remainingRequests: 2,
+        limitTokens: 10_000,
+        remainingTokens: 10_000,
+        resetRequestsSeconds: 40,
+      });
+      for (let request = 0; request < 5; request += 1) {
+        await limits().countRefused('acct_1', PLAN);
+      }
+      expect(await refusal()).toEqual(['rate_limit_exceeded', 40]);
+      expect(await usage()).toMatchObject({ requestsUsed: 3, tokensUsed: 0, inFlight: 0 });
+      wait(40_000);
+      expect(await refusal()).toEqual(['claimed', 0]);
+    });
+
     test('a claim that is cancelled after its window owes nothing to the next one', async () => {
       const { usage, claimed, wait } = await createWorld(open);
       const late = await claimed();

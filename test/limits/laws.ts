@@ -48,10 +48,10 @@ type Step =
   | {
       readonly kind: 'end';
       readonly index: number;
-      readonly how: 'settle' | 'cancel' | 'lose' | 'leave';
+      readonly how: 'settle' | 'cancel' | 'refuse' | 'lose' | 'leave';
       readonly used: number;
     }
-  | { readonly kind: 'count'; readonly account: number }
+  | { readonly kind: 'count' | 'refused'; readonly account: number }
   | { readonly kind: 'wait'; readonly ms: number }
   | { readonly kind: 'set wall'; readonly aheadMs: number }
   | { readonly kind: 'plan'; readonly account: number; readonly plan: number }
@@ -73,11 +73,17 @@ const step: fc.Arbitrary<Step> = fc.oneof(
     arbitrary: fc.record({
       kind: fc.constant('end' as const),
       index: fc.nat(9),
-      how: fc.constantFrom('settle', 'settle', 'cancel', 'lose', 'leave'),
+      how: fc.constantFrom('settle', 'settle', 'cancel', 'refuse', 'lose', 'leave'),
       used: fc.nat(6_000),
     }),
   },
-  { weight: 1, arbitrary: fc.record({ kind: fc.constant('count' as const), account: fc.nat(1) }) },
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      kind: fc.constantFrom('count' as const, 'refused' as const),
+      account: fc.nat(1),
+    }),
+  },
   {
     weight: 5,
     arbitrary: fc.record({
@@ -167,8 +173,9 @@ async function play(open: OpenLimits, steps: Iterable<Step>): Promise<number> {
       model.settle(modelled, used);
       return;
     }
-    model.cancel(modelled);
-    expect(await each.cancel()).toEqual(model.view(each.request, world.nowMs()));
+    const keeps = how === 'refuse' ? 'request' : undefined;
+    model.cancel(modelled, keeps);
+    expect(await each.cancel(keeps)).toEqual(model.view(each.request, world.nowMs()));
   }
 
   for (const each of steps) {
@@ -178,7 +185,14 @@ async function play(open: OpenLimits, steps: Iterable<Step>): Promise<number> {
     else if (each.kind === 'set wall') world.setWall(each.aheadMs);
     else if (each.kind === 'plan') plans[each.account] = PLANS[each.plan] ?? PLAN;
     else if (each.kind === 'incident') incidents[each.model] = INCIDENTS[each.limits];
-    else {
+    else if (each.kind === 'refused') {
+      const account = ACCOUNTS[each.account] ?? '';
+      const plan = plans[each.account] ?? PLAN;
+      await world.limits().countRefused(account, plan);
+      model.refuse(account, plan, world.nowMs());
+      const left = await world.limits().left(account, plan);
+      expect(left).toEqual(model.left(account, plan, world.nowMs()));
+    } else {
       const account = ACCOUNTS[each.account] ?? '';
       const expected = model.count(account, PLAN, world.nowMs());
       expect(await world.limits().claimCount(account, PLAN)).toBe(expected);

@@ -124,9 +124,26 @@ export function createModel() {
       each.used = usedTokens;
       each.slot = 'free';
     },
-    cancel(each: Admitted): void {
+    cancel(each: Admitted, keeps?: 'request'): void {
       admitted.delete(each);
-      for (const window of windows.values()) window.admitted.delete(each);
+      for (const window of windows.values()) {
+        if (window.admitted.delete(each) && keeps === 'request') window.admitted.add({ tokens: 0 });
+      }
+    },
+    /** A request that was refused before it could claim. */
+    refuse(accountId: string, plan: Plan, nowMs: number): void {
+      const window = windowOf(accountId, nowMs);
+      if (window.admitted.size < plan.requestsPerMinute) window.admitted.add({ tokens: 0 });
+    },
+    left(accountId: string, plan: Plan, nowMs: number): LimitView {
+      const window = windowOf(accountId, nowMs);
+      return {
+        limitRequests: plan.requestsPerMinute,
+        remainingRequests: Math.max(0, plan.requestsPerMinute - window.admitted.size),
+        limitTokens: plan.tokensPerMinute,
+        remainingTokens: Math.max(0, plan.tokensPerMinute - tokensOf(window)),
+        resetRequestsSeconds: resetOf(window, nowMs),
+      };
     },
     leave(each: Admitted): void {
       each.slot = 'free';

@@ -25,6 +25,8 @@ function openThreads(dependencies: LimitsDependencies): AccountLimits {
     return chosen;
   };
   return {
+    left: (...asked) => next().left(...asked),
+    countRefused: (...asked) => next().countRefused(...asked),
     claim: (request) => next().claim(request),
     claimCount: (...asked) => next().claimCount(...asked),
     usage: (...asked) => next().usage(...asked),

@@ -33,7 +33,7 @@ export type Running = {
   readonly claim: Claim;
   /** Ends it as a gateway does: the claim first, then the books. */
   readonly settle: (usedTokens: number) => void;
-  readonly cancel: () => ReturnType<Claim['cancel']>;
+  readonly cancel: Claim['cancel'];
   /** Nobody is left who would end it. */
   readonly lose: () => void;
 };
@@ -109,11 +109,11 @@ export async function createWorld(open: OpenLimits, beginsAt = NOON) {
         claim.settle(usedTokens);
         record(each, usedTokens);
       },
-      cancel() {
+      cancel(keeps) {
         live.delete(request.requestId);
         running.delete(each);
         admitted.splice(admitted.indexOf(hold), 1);
-        return claim.cancel();
+        return claim.cancel(keeps);
       },
       lose: () => void live.delete(request.requestId),
     };

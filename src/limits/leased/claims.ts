@@ -10,21 +10,22 @@ import { viewAt, type Wanted } from './needs.ts';
 
 export type Taken = { readonly open: LeasedClaim; readonly windows: readonly WindowCounter[] };
 
+/** `request`: it stays counted as a request, and nothing else does. */
+type Used = { readonly tokens: number } | 'request' | 'nothing';
+
 export function createClaims(
   { changed, roll }: Pick<Accounts, 'changed' | 'roll'>,
   monotonic: () => number,
 ) {
   /** Corrects the caps to what was used, and gives everything back of a request that never was. */
-  function end(
-    account: LeasedAccount,
-    { open, windows }: Taken,
-    used: { readonly tokens: number } | 'nothing',
-  ): void {
+  function end(account: LeasedAccount, { open, windows }: Taken, used: Used): void {
     const { counters } = account;
-    const usedTokens = used === 'nothing' ? 0 : used.tokens;
+    const usedTokens = typeof used === 'string' ? 0 : used.tokens;
     counters.claims.delete(open);
     for (const period of open.periods) period.used += usedTokens - open.tokens;
-    if (used === 'nothing') giveBack(counters, windows, [1, open.tokens]);
+    if (typeof used === 'string') {
+      giveBack(counters, windows, [used === 'request' ? 0 : 1, open.tokens]);
+    }
     changed(account);
   }
 
@@ -43,7 +44,7 @@ export function createClaims(
     /** The claim of what was taken; `own` is that of the node's own limits, and ends with it. */
     open(account: LeasedAccount, request: ClaimRequest, taken: Taken, own: Claim): Claim {
       let ended = false;
-      const endOnce = (used: { readonly tokens: number } | 'nothing'): void => {
+      const endOnce = (used: Used): void => {
         if (ended) return;
         ended = true;
         end(account, taken, used);
@@ -60,10 +61,10 @@ export function createClaims(
           own.settle(usedTokens);
           endOnce({ tokens: usedTokens });
         },
-        cancel() {
+        cancel(keeps) {
           // Nobody waits for it: what it would answer is not asked for.
-          void own.cancel();
-          endOnce('nothing');
+          void own.cancel(keeps);
+          endOnce(keeps ?? 'nothing');
           const nowMs = monotonic();
           roll(account, nowMs);
           return viewAt(account.counters, request, nowMs);

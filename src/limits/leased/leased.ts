@@ -3,7 +3,7 @@
 // is away, the node's own limits decide with its share. They count everything at all times.
 
 import type { Awaitable } from '../../core/awaitable.ts';
-import type { Plan } from '../../core/plan.ts';
+import type { LimitView, Plan } from '../../core/plan.ts';
 import type { Redis } from '../../store/redis/client.ts';
 import type {
   AccountLimits,
@@ -21,6 +21,8 @@ import {
   believedRefusal,
   countRefusal,
   mayBeSpared,
+  needOfRefused,
+  planViewAt,
   refusalAt,
   usageAt,
   viewAt,
@@ -31,7 +33,7 @@ import {
 } from './needs.ts';
 import { createDecide } from './script.ts';
 import { countingPlan, planShare } from './share.ts';
-import { claimShare } from './share-limits.ts';
+import { claimShare, leftOfShare } from './share-limits.ts';
 
 export type LeasedLimits = AccountLimits & {
   /** Whether the whole cluster is counted, or each node for itself. */
@@ -160,6 +162,38 @@ export function createLeasedLimits(dependencies: LeasedDependencies): LeasedLimi
     }
   }
 
+  /** Redis is asked only where nothing seems to be left. */
+  function left(accountId: string, plan: Plan): Awaitable<LimitView> {
+    const share = () => leftOfShare(local, accountId, plan, liveNodes());
+    if (!redis.isUp()) return share();
+    const nowMs = monotonic();
+    const account = accounts.of(accountId, nowMs);
+    const view = planViewAt(account.counters, plan, nowMs);
+    if (view.remainingRequests > 0 || isBelieved(account.counters, nowMs)) return view;
+    const look = ({ nowMs: atMs, isFresh }: Known) =>
+      isFresh ? planViewAt(account.counters, plan, atMs) : undefined;
+    const known = accounts.wait(account, wantedByUsage(plan, clock()), look);
+    return known.then((found) => found ?? share());
+  }
+
+  async function countRefused(accountId: string, plan: Plan): Promise<void> {
+    const account = accounts.of(accountId, monotonic());
+    const { counters } = account;
+    // The books know of no refusals: a Redis that is filled from them later would forget this one.
+    if (redis.isUp() && counters.epoch === '') {
+      await accounts.wait(account, wantedByUsage(plan, clock()), ({ isFresh }) =>
+        isFresh ? {} : undefined,
+      );
+    }
+    const nowMs = monotonic();
+    if (planViewAt(counters, plan, nowMs).remainingRequests > 0) {
+      take(counters, needOfRefused(plan), nowMs);
+      accounts.changed(account);
+    }
+    const own = redis.isUp() ? countingPlan(plan) : planShare(plan, liveNodes());
+    await local.countRefused(accountId, own);
+  }
+
   async function claimCount(accountId: string, plan: Plan): Promise<number | undefined> {
     const share = () => local.claimCount(accountId, planShare(plan, liveNodes()));
     if (!redis.isUp()) return share();
@@ -195,6 +229,8 @@ export function createLeasedLimits(dependencies: LeasedDependencies): LeasedLimi
   }
 
   return {
+    left,
+    countRefused,
     claim,
     claimCount,
     usage,

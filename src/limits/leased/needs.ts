@@ -5,7 +5,15 @@ import { isoTime, utcDay, utcMonth } from '../../core/calendar.ts';
 import type { LimitView, Plan } from '../../core/plan.ts';
 import { resetSeconds, type Window } from '../../core/window.ts';
 import type { ClaimRequest, LimitUsage, Refusal } from '../contract.ts';
-import { refusalOf, refusedCode, type Scope, type Times, tokensOf, viewOf } from '../scope.ts';
+import {
+  planView,
+  refusalOf,
+  refusedCode,
+  type Scope,
+  type Times,
+  tokensOf,
+  viewOf,
+} from '../scope.ts';
 import type { Asked, PeriodAskedFor } from './call.ts';
 import {
   type Counters,
@@ -150,6 +158,19 @@ function fits(limit: number, used: number): boolean {
 /** What is left in the cluster, as far as this holder knows. */
 export function viewAt(counters: Counters, request: ClaimRequest, nowMs: number): LimitView {
   return viewOf(request, scopesOf(counters, request), nowMs);
+}
+
+/** Takes a request and nothing else. */
+export function needOfRefused({ requestsPerMinute, tokensPerMinute }: Plan): Need {
+  const limit = [requestsPerMinute, tokensPerMinute] as const;
+  return { take: [1, 0], windows: [{ name: 'plan', limit }], slots: [], periods: [] };
+}
+
+/** What is left of the plan, with what others may not use. */
+export function planViewAt(counters: Counters, plan: Plan, nowMs: number): LimitView {
+  const view = planView(plan, windowAt(counters, 'plan'), nowMs);
+  const [spare] = windowOf(counters, 'plan').spare;
+  return { ...view, remainingRequests: view.remainingRequests + spare };
 }
 
 /** Seconds until the window of count_tokens resets, where it is full. */

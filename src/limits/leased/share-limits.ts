@@ -14,10 +14,22 @@ export function createShareLimits(local: AccountLimits, liveNodes: () => number)
   const shareOf = (plan: Plan): Plan => (liveNodes() > 1 ? planShare(plan, liveNodes()) : plan);
   return {
     ...local,
+    left: (accountId, plan) => leftOfShare(local, accountId, plan, liveNodes()),
+    countRefused: (accountId, plan) => local.countRefused(accountId, shareOf(plan)),
     claim: (request) =>
       liveNodes() > 1 ? claimShare(local, request, liveNodes()) : local.claim(request),
     claimCount: (accountId, plan) => local.claimCount(accountId, shareOf(plan)),
   };
+}
+
+export async function leftOfShare(
+  local: AccountLimits,
+  accountId: string,
+  plan: Plan,
+  nodes: number,
+): Promise<LimitView> {
+  if (nodes <= 1) return local.left(accountId, plan);
+  return told(await local.left(accountId, planShare(plan, nodes)), plan, undefined);
 }
 
 /** Decides by the share; what is told are the limits themselves, and what is left of the share. */
@@ -44,7 +56,7 @@ function withView(
 ): Pick<Claim, 'view' | 'cancel'> {
   return {
     view: told(claim.view, plan, incident),
-    cancel: async () => told(await claim.cancel(), plan, incident),
+    cancel: async (keeps) => told(await claim.cancel(keeps), plan, incident),
   };
 }
 

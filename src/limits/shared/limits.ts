@@ -13,7 +13,7 @@ import type {
   LimitsDependencies,
   LimitUsage,
 } from '../contract.ts';
-import { refusalOf, refusedCode, type Scope, tokensOf, viewOf } from '../scope.ts';
+import { planView, refusalOf, refusedCode, type Scope, tokensOf, viewOf } from '../scope.ts';
 import { createEntries, type Held } from './entries.ts';
 import { COUNT_WINDOW, type Memory, WINDOW } from './memory.ts';
 import { createOpenClaims, type OpenClaim } from './open-claims.ts';
@@ -98,33 +98,34 @@ export function createSharedLimits(dependencies: SharedLimitsDependencies): Shar
     const open: OpenClaim = claims.add(request, held, nowMs);
     let ended = false;
 
-    /** Corrects the caps to what was used; `whole` gives everything back. */
-    function correct(usedTokens: number, whole: boolean): void {
+    /** Corrects the caps to what was used, and gives back what was never used. */
+    function correct(usedTokens: number, giveBack?: () => void): void {
       periods.forEach((period, index) => {
         if (markOf(memory, period) === marks[index]) {
           addToPeriod(memory, period, usedTokens - tokens);
         }
       });
-      if (whole) taken.giveBackWindows();
+      giveBack?.();
       entries.keep(held.account, ticksOf(monotonic()));
     }
 
-    function end(usedTokens: number, whole: boolean): void {
+    function end(usedTokens: number, giveBack?: () => void): void {
       if (ended) return;
       ended = true;
       // One that was taken for lost holds its entries no more; it finds them again, or nothing counts.
       const isHeld = claims.end(open);
       const again = isHeld ? held : entries.hold(request.accountId, request.model);
-      if (again?.account === held.account && again.model === held.model) correct(usedTokens, whole);
+      if (again?.account === held.account && again.model === held.model)
+        correct(usedTokens, giveBack);
       if (again !== undefined) entries.release(again);
     }
 
     return {
       view: viewNow(held, request, ticksOf(nowMs)),
       freeSlot: () => claims.freeSlot(open),
-      settle: (usedTokens) => end(usedTokens, false),
-      cancel() {
-        end(0, true);
+      settle: (usedTokens) => end(usedTokens),
+      cancel(keeps) {
+        end(0, () => taken.giveBackWindows(keeps));
         const laterMs = monotonic();
         claims.roll(request.accountId, laterMs);
         return lookNow(request, ticksOf(laterMs));
@@ -154,11 +155,42 @@ export function createSharedLimits(dependencies: SharedLimitsDependencies): Shar
     }
   }
 
-  function tryCount(accountId: string, plan: Plan): { readonly wait?: number } | undefined {
+  function tryLeft(accountId: string, plan: Plan): LimitView | undefined {
     const nowTicks = ticksOf(monotonic());
     const account = entries.holdAccount(accountId);
     if (account === undefined) return undefined;
-    const at = account + COUNT_WINDOW;
+    const view = planView(plan, readWindow(memory, account + WINDOW, nowTicks), nowTicks);
+    entries.accounts.release(account);
+    return view;
+  }
+
+  /** An account without an entry is made one; where there is no room, nothing counts. */
+  async function leftPrepared(accountId: string, plan: Plan): Promise<LimitView> {
+    for (;;) {
+      if (!(await entries.prepare(accountId, plan))) {
+        return planView(plan, createWindow(), ticksOf(monotonic()));
+      }
+      const view = tryLeft(accountId, plan);
+      if (view !== undefined) return view;
+    }
+  }
+
+  async function countRefused(accountId: string, plan: Plan): Promise<void> {
+    while (tryTake(accountId, plan, WINDOW) === undefined) {
+      if (!(await entries.prepare(accountId, plan))) return;
+    }
+  }
+
+  /** Counts one request in a window of the account. */
+  function tryTake(
+    accountId: string,
+    plan: Plan,
+    window: typeof WINDOW | typeof COUNT_WINDOW,
+  ): { readonly wait?: number } | undefined {
+    const nowTicks = ticksOf(monotonic());
+    const account = entries.holdAccount(accountId);
+    if (account === undefined) return undefined;
+    const at = account + window;
     const counted = takeRequest(memory, at, plan.requestsPerMinute, nowTicks) !== undefined;
     const wait = resetSeconds(readWindow(memory, at, nowTicks), nowTicks);
     if (counted) entries.keep(account, nowTicks);
@@ -169,7 +201,7 @@ export function createSharedLimits(dependencies: SharedLimitsDependencies): Shar
   async function countPrepared(accountId: string, plan: Plan): Promise<number | undefined> {
     for (;;) {
       if (!(await entries.prepare(accountId, plan))) return FULL_SECONDS;
-      const counted = tryCount(accountId, plan);
+      const counted = tryTake(accountId, plan, COUNT_WINDOW);
       if (counted !== undefined) return counted.wait;
     }
   }
@@ -208,9 +240,11 @@ export function createSharedLimits(dependencies: SharedLimitsDependencies): Shar
   }
 
   return {
+    left: (accountId, plan) => tryLeft(accountId, plan) ?? leftPrepared(accountId, plan),
+    countRefused,
     claim: (request) => tryClaim(request) ?? claimPrepared(request),
     claimCount(accountId, plan) {
-      const counted = tryCount(accountId, plan);
+      const counted = tryTake(accountId, plan, COUNT_WINDOW);
       return counted === undefined ? countPrepared(accountId, plan) : counted.wait;
     },
     usage: (accountId, plan) => tryUsage(accountId, clock()) ?? usagePrepared(accountId, plan),

@@ -26,7 +26,7 @@ export type Taken = {
   readonly periods: Asked['periods'];
   readonly tokens: number;
   /** Of the request that was taken, to whatever window it was counted in. */
-  readonly giveBackWindows: () => void;
+  readonly giveBackWindows: (keeps?: 'request') => void;
 };
 
 /** `code` is the limit at which somebody else was quicker. */
@@ -59,10 +59,10 @@ export function takeAll(asked: Asked): Taken | Lost {
     return { kind: 'lost', code: step.code };
   }
   entries.keep(held.account, nowTicks);
-  const giveBackWindows = (): void => {
+  const giveBackWindows = (keeps?: 'request'): void => {
     for (const { tokens: ofTokens, request: ofRequest } of [ofPlan, ofModel]) {
       ofTokens.giveBack();
-      ofRequest.giveBack();
+      if (keeps === undefined) ofRequest.giveBack();
     }
   };
   return { kind: 'taken', held, periods, tokens, giveBackWindows };
