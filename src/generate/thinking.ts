@@ -15,6 +15,7 @@ import type { KeyFacts } from '../identity/authenticate.ts';
 import { precedingDigests } from '../reasoning/lookup.ts';
 import type { ReasoningStore } from '../reasoning/reasoning.ts';
 import { parseJson } from '../wire/json.ts';
+import { within } from './within.ts';
 
 /** In UTF-16 units. A body could not have brought more; a longer thought is not kept either. */
 const RESTORED_LENGTH_MAX = 2_097_152;
@@ -82,6 +83,9 @@ export type ThinkingRecorder = {
   readonly keep: (upstream: Upstream) => Promise<void>;
 };
 
+/** How long an answer waits for its thinking to be kept; a database that stalls keeps it later. */
+const KEEP_MS = 1_000;
+
 const NO_RECORDER: ThinkingRecorder = { push: () => {}, keep: async () => {} };
 
 /** Follows one answer: to be told of every event, and to `keep` once there are no more. */
@@ -122,7 +126,8 @@ export function recordThinking(
       const toolCalls = [{ id: call.id, name: call.name, arguments: written }];
       const preceding = (): string => precedingDigests(request)(request.turns.length);
       const turn = { accountId: facts.accountId, toolCalls, preceding };
-      await store.keep(turn, { reasoning, ...(signed === undefined ? {} : { signed }) });
+      const kept = store.keep(turn, { reasoning, ...(signed === undefined ? {} : { signed }) });
+      await within(KEEP_MS, kept);
     },
   };
 }

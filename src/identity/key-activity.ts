@@ -38,9 +38,12 @@ export function createKeyActivity(dependencies: {
     for (const [keyId, at] of touched) if (newest - at >= GRAIN_MS) touched.delete(keyId);
     try {
       await database.transaction(async () => {
-        for (const [keyId, lastUsedAt] of batch) {
-          await db.update(apiKeys).set({ lastUsedAt }).where(eq(apiKeys.id, keyId)).run();
-        }
+        // At once: the ledger waits for as long as this transaction is open.
+        await Promise.all(
+          [...batch].map(([keyId, lastUsedAt]) =>
+            db.update(apiKeys).set({ lastUsedAt }).where(eq(apiKeys.id, keyId)).run(),
+          ),
+        );
       });
     } catch (error) {
       for (const keyId of batch.keys()) touched.delete(keyId);

@@ -54,6 +54,9 @@ export const WAITING_MAX = 10_000;
 /** How long whoever asks for something new waits for a turn; a database that stalls takes no more. */
 const TURN_MS = 5_000;
 
+/** How often in that time the queue looks for commands that are late. */
+const LATE_LOOKS = 5;
+
 /** How long what nobody waits for may wait for a batch to ride along with: it spares a sync. */
 const UNHURRIED_MS = 20;
 
@@ -72,6 +75,7 @@ export function createQueue(options: QueueOptions): Queue {
   let failing = false;
   let closing = false;
   let unhurriedTimer: Timer | undefined;
+  let lateTimer: Timer | undefined;
   let retryTimer: Timer | undefined;
   let retryMs = RETRY_FIRST_MS;
   let postedAt = 0;
@@ -106,16 +110,35 @@ export function createQueue(options: QueueOptions): Queue {
     postedAt = performance.now();
     const batch = waiting.splice(0, BATCH_MAX).filter(isInTime);
     posted.push(...batch);
+    lateTimer ??= setInterval(refuseLate, turnMs / LATE_LOOKS);
     if (batch.length > 0) post(batch.map(({ request }) => request));
     else goOn();
   }
 
   /** What belongs to a request under way is never too late. */
-  function isInTime({ request, askedAt, reject }: Waiting): boolean {
-    const isNew = isRefusable(request) && request.name !== 'extend';
-    if (!isNew || postedAt - askedAt <= turnMs) return true;
-    reject(new LedgerUnavailable(`The command has waited for the disk for ${turnMs} ms.`));
+  function isLate({ request, askedAt }: Waiting): boolean {
+    return isNew(request) && performance.now() - askedAt > turnMs;
+  }
+
+  function isInTime(entry: Waiting): boolean {
+    if (!isLate(entry)) return true;
+    entry.reject(new LedgerUnavailable(`The command has waited for the disk for ${turnMs} ms.`));
     return false;
+  }
+
+  /** A batch may be with a disk that stalls, or wait for a lock, for much longer than its callers. */
+  function refuseLate(): void {
+    if (posted.length === 0) {
+      clearInterval(lateTimer);
+      lateTimer = undefined;
+      return;
+    }
+    waiting.splice(0, waiting.length, ...waiting.filter(isInTime));
+    for (const entry of posted.filter(isLate)) {
+      // What a dead server has left may take long to end, and a start waits for it.
+      if (entry.request.name === 'recover') continue;
+      entry.reject(new LedgerSilent(`The disk has not answered for ${turnMs} ms.`));
+    }
   }
 
   function answered(answers: readonly Answer[]): void {
@@ -258,6 +281,11 @@ function promisedFor({ name, command }: Request): string | undefined {
 function isUnhurried(request: Request): boolean {
   if (request.name === 'dispatch') return request.command.isAwaited !== true;
   return request.name === 'checkpoint';
+}
+
+/** Whether it begins something that its caller can ask for again. */
+function isNew(request: Request): boolean {
+  return isRefusable(request) && request.name !== 'extend';
 }
 
 /** Whether it asks for something new; what tells of a request under way is always taken. */

@@ -83,8 +83,12 @@ export async function createRows(dependencies: {
 
   async function put(accountId: string, digest: Uint8Array, sealed: Uint8Array): Promise<void> {
     const size = sealed.length + ROW_BYTES;
-    countOut(await statements.removeSame(digest));
-    await statements.insert({ accountId, digest, createdAt: clock(), size, sealed });
+    // In one round trip: the ledger waits for as long as this transaction is open.
+    const [same] = await Promise.all([
+      statements.removeSame(digest),
+      statements.insert({ accountId, digest, createdAt: clock(), size, sealed }),
+    ]);
+    countOut(same);
     count(accountId, size);
     await evict(
       async () => (await accountBytes(accountId)) > bounds.accountBytes,
@@ -125,7 +129,12 @@ export async function createRows(dependencies: {
     },
     /** Rows may have been removed elsewhere: sums are read anew when they are needed. */
     recount: () => void inTurn(async () => forgetSums()),
-    /** Removes a few of the rows that are too old. */
-    sweep: () => inTurn(() => changing(sweep)),
+    /** Removes a few of the rows that are too old; where there is none, it locks nothing. */
+    sweep: () =>
+      inTurn(async () => {
+        const oldestAt = await statements.oldestAt();
+        const isDue = oldestAt !== undefined && Math.abs(clock() - oldestAt) >= bounds.ageMs;
+        if (isDue) await changing(sweep);
+      }),
   };
 }

@@ -57,13 +57,16 @@ export function prepareStatements(database: Database) {
       .where(and(isOldest, notBetween(reasoning.createdAt, value('from'), value('to'))))
       .returning(gone),
   );
+  const findOldest = database.prepare<object, [createdAt: bigint]>(
+    db.select({ createdAt: reasoning.createdAt }).from(reasoning).where(isOldest),
+  );
   const size = database.prepare<object, [bigint]>(db.select(sum).from(reasoning));
   const sizeOf = database.prepare<{ accountId: string }, [bigint]>(
     db.select(sum).from(reasoning).where(ofAccount),
   );
 
   return {
-    insert: insert.run,
+    insert: async (row: Row) => insert.run(row),
     async find(digest: Uint8Array) {
       const row = await find.get({ digest });
       return row === undefined ? undefined : { createdAt: Number(row[0]), sealed: row[1] };
@@ -71,6 +74,11 @@ export function prepareStatements(database: Database) {
     removeSame: async (digest: Uint8Array) => removed(await removeSame.get({ digest })),
     removeOldest: async () => removed(await removeOldest.get({})),
     removeOldestOf: async (accountId: string) => removed(await removeOldestOf.get({ accountId })),
+    /** When the oldest row was put, in Unix milliseconds. */
+    async oldestAt(): Promise<number | undefined> {
+      const row = await findOldest.get({});
+      return row === undefined ? undefined : Number(row[0]);
+    },
     /** Removes the oldest row where its time lies outside these, in Unix milliseconds. */
     removeOldestOutside: async (from: number, to: number) =>
       removed(await removeOutside.get({ from, to })),

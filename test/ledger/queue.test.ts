@@ -321,6 +321,20 @@ describe('a queue whose writer does not answer', () => {
     expect(batches[1]?.length).toBe(2);
   });
 
+  test('refuses what was posted and is late, and keeps what belongs to a request', async () => {
+    const { ledger, batches, answer, troubles } = silentQueue(50);
+    const posted = outcomeOf(ledger.hold(holdOf('r1', 'ada', 1n)));
+    const settled = ledger.settle(settleOf('r2', 1n));
+    await until(() => batches.length === 1);
+    const waiting = outcomeOf(ledger.hold(holdOf('r3', 'ada', 1n)));
+    // The disk has not answered yet: what was posted may be written all the same.
+    expect(await posted).toBe('LedgerUnavailable: The disk has not answered for 50 ms.');
+    expect(await waiting).toBe('LedgerUnavailable: The command has waited for the disk for 50 ms.');
+    answer();
+    expect(await settled).toEqual(nothing);
+    expect([batches.length, ledger.pending(), troubles]).toEqual([1, 0, []]);
+  });
+
   test('lets what nobody waits for ride along, and does not leave it behind', async () => {
     const { ledger, batches, answer } = silentQueue();
     const checkpoint = { requestId: 'r1', outputTokens: 1, reasoningTokens: 0, nowMs: 1 };
@@ -367,7 +381,7 @@ describe('a queue whose writer does not answer', () => {
 
   test('makes no promise that has waited for its turn for too long, and keeps the others', async () => {
     const { ledger, batches, answer } = silentQueue(20);
-    void ledger.hold(holdOf('r1', 'ada', 1n));
+    void outcomeOf(ledger.hold(holdOf('r1', 'ada', 1n)));
     await until(() => batches.length === 1);
     const late = Array.from({ length: 300 }, (_, n) =>
       outcomeOf(ledger.hold(holdOf(`late-${n}`, 'ada', 1n))),
@@ -388,7 +402,7 @@ describe('a queue whose writer does not answer', () => {
 
   test('closes where all that waits is too late', async () => {
     const { ledger, batches, answer } = silentQueue(1);
-    void ledger.hold(holdOf('r1', 'ada', 1n));
+    void outcomeOf(ledger.hold(holdOf('r1', 'ada', 1n)));
     await until(() => batches.length === 1);
     const late = Array.from({ length: 300 }, (_, n) =>
       outcomeOf(ledger.hold(holdOf(`late-${n}`, 'ada', 1n))),

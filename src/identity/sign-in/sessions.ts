@@ -7,6 +7,7 @@ import { and, desc, eq, lt, ne, or, sql } from 'drizzle-orm';
 import { createId, type RandomBytes } from '../../core/id.ts';
 import type { Database } from '../../store/database.ts';
 import { sessions, users } from '../../store/sign-in-tables.ts';
+import { sweepTable } from '../../store/sweep.ts';
 import type { Realm, SessionLook } from '../session.ts';
 import type { Visit } from './contract.ts';
 import { createSecret, digestOf, isWellFormedSecret } from './digest.ts';
@@ -160,7 +161,7 @@ export function createSessions(dependencies: {
 
     /** Removes what is over. */
     async sweep(): Promise<void> {
-      await db.delete(sessions).where(isOver(clock())).run();
+      await sweepTable(database, sessions, isOver(clock()));
     },
   };
 }

@@ -16,6 +16,7 @@
 import { eq, lt } from 'drizzle-orm';
 import type { Database } from '../../store/database.ts';
 import { attempts } from '../../store/sign-in-tables.ts';
+import { sweepTable } from '../../store/sweep.ts';
 import { normaliseNetwork } from '../address.ts';
 import { IdentityError } from '../error.ts';
 import type { Realm } from '../session.ts';
@@ -131,25 +132,32 @@ export function createThrottle(dependencies: {
         const counters = isKnown ? [here, from] : [here, anywhere, from];
         const next = await Promise.all(counters.map((each) => nextAt(each, now)));
         refuse(Math.max(...next), now);
-        await count(here, HERE, now);
-        await count(anywhere, NAME, now);
-        await count(from, NETWORK, now);
+        // Side by side: the ledger waits for as long as this transaction is open.
+        await Promise.all([
+          count(here, HERE, now),
+          count(anywhere, NAME, now),
+          count(from, NETWORK, now),
+        ]);
       });
       return {
         dropped: () =>
           database.quickly(async () => {
             const now = clock();
-            await uncount(here, HERE, now);
-            await uncount(anywhere, NAME, now);
-            await uncount(from, NETWORK, now);
+            await Promise.all([
+              uncount(here, HERE, now),
+              uncount(anywhere, NAME, now),
+              uncount(from, NETWORK, now),
+            ]);
           }),
         succeeded: () =>
           database.quickly(async () => {
             const now = clock();
-            await db.delete(attempts).where(eq(attempts.name, here)).run();
-            await uncount(anywhere, NAME, now);
-            await uncount(from, NETWORK, now);
-            await write(known, 0, 0, now + KNOWN_MS);
+            await Promise.all([
+              db.delete(attempts).where(eq(attempts.name, here)).run(),
+              uncount(anywhere, NAME, now),
+              uncount(from, NETWORK, now),
+              write(known, 0, 0, now + KNOWN_MS),
+            ]);
           }),
       };
     },
@@ -184,15 +192,14 @@ export function createThrottle(dependencies: {
         const now = clock();
         const next = await Promise.all([here, anywhere].map((each) => nextAt(each, now)));
         if (next.some((at) => at > now)) return false;
-        await count(here, MAIL_HERE, now);
-        await count(anywhere, MAIL, now);
+        await Promise.all([count(here, MAIL_HERE, now), count(anywhere, MAIL, now)]);
         return true;
       });
     },
 
     /** Forgets what is over. */
     async sweep(): Promise<void> {
-      await db.delete(attempts).where(lt(attempts.endsAt, clock())).run();
+      await sweepTable(database, attempts, lt(attempts.endsAt, clock()));
     },
   };
 }

@@ -5,6 +5,7 @@ import { and, asc, eq, gt, inArray, lt } from 'drizzle-orm';
 import type { RandomBytes } from '../../core/id.ts';
 import type { Database } from '../../store/database.ts';
 import { signInTokens, type TokenPurpose } from '../../store/sign-in-tables.ts';
+import { sweepTable } from '../../store/sweep.ts';
 import { IdentityError } from '../error.ts';
 import type { Realm } from '../session.ts';
 import { createSecret, digestOf, isWellFormedSecret } from './digest.ts';
@@ -164,7 +165,7 @@ export function createTokens(dependencies: {
 
     /** Forgets what is over. */
     async sweep(): Promise<void> {
-      await db.delete(signInTokens).where(lt(signInTokens.expiresAt, clock())).run();
+      await sweepTable(database, signInTokens, lt(signInTokens.expiresAt, clock()));
     },
   };
 }

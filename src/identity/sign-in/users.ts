@@ -11,6 +11,7 @@ import {
   sessions,
   users,
 } from '../../store/sign-in-tables.ts';
+import { sweepTable } from '../../store/sweep.ts';
 import type { Realm } from '../session.ts';
 
 export type User = typeof users.$inferSelect;
@@ -106,7 +107,7 @@ export function createUsers(dependencies: {
 
     /** Forgets sign-ins that have waited too long for their second factor. */
     async sweep(): Promise<void> {
-      await db.delete(challenges).where(lt(challenges.expiresAt, clock())).run();
+      await sweepTable(database, challenges, lt(challenges.expiresAt, clock()));
     },
 
     /** Everything of the user goes: sessions, password, second factor. */

@@ -1,0 +1,33 @@
+// A sweep that finds nothing takes no lock, so it can neither wait for one nor keep others waiting.
+
+import { Database as Connection } from 'bun:sqlite';
+import { expect } from 'bun:test';
+import { lt } from 'drizzle-orm';
+import { openDatabase } from '../../src/store/database.ts';
+import { sqliteCode } from '../../src/store/error.ts';
+import { sweepTable } from '../../src/store/sweep.ts';
+import { settings } from '../../src/store/tables.ts';
+import { newDatabase, sqliteTest, temporaryDirectory, urlOf } from '../support/database.ts';
+
+const directory = temporaryDirectory();
+const test = sqliteTest('PostgreSQL locks rows');
+
+test('a sweep of nothing runs beside a lock, and one of something removes just that', async () => {
+  const first = await newDatabase(directory);
+  await first.db.insert(settings).values({ name: 'new', value: '', updatedAt: 10 });
+  const database = openDatabase({ url: urlOf(first), sync: 'normal', waits: false });
+  const sweep = () => sweepTable(database, settings, lt(settings.updatedAt, 5));
+  using other = new Connection(first.connection.filename);
+  other.run('BEGIN IMMEDIATE');
+  await sweep();
+  other.run('COMMIT');
+  await first.db.insert(settings).values({ name: 'old', value: '', updatedAt: 1 });
+  other.run('BEGIN IMMEDIATE');
+  const failure = await sweep().catch(sqliteCode);
+  other.run('COMMIT');
+  expect(failure).toBe('SQLITE_BUSY');
+  await sweep();
+  const left = await database.db.select().from(settings);
+  expect(left.map(({ name }) => name)).toEqual(['new']);
+  await Promise.all([first.close(), database.close()]);
+});
