@@ -27,6 +27,19 @@ const AUDITED_AGE_MS = 60_000;
 /** Throws as `openServingDomains` does. */
 export async function createServingParts(context: Context, config: ServingConfig) {
   const base = createBase(context, config);
+  try {
+    return await createOver(base, context, config);
+  } catch (error) {
+    await base.observation.log.close();
+    throw error;
+  }
+}
+
+async function createOver(
+  base: ReturnType<typeof createBase>,
+  context: Context,
+  config: ServingConfig,
+) {
   const { clock, monotonic, observation, reasoningSecret } = base;
   const { log, alert } = observation;
   const stage: ServingStage = { listeners: undefined, isLeaving: false, isDraining: false };

@@ -16,10 +16,14 @@ export type Log = {
   readonly warn: (message: string) => void;
   /** `message` is ours. Of `error` the log says what `errorWords` lets through. */
   readonly error: (message: string, error?: unknown) => void;
-  readonly flush: () => void;
+  /** Writes what is left, for a bounded time: a pipe that is not read takes nothing. The last call. */
+  readonly close: () => Promise<void>;
 };
 
 const FLUSH_EVERY_MS = 250;
+
+/** For a reader that is slow; one that stands still must not keep the process. */
+const CLOSE_MS = 1_000;
 
 /** Characters that wait for the disk; what comes beyond is dropped. */
 const WAITING_MAX = 4_194_304;
@@ -62,12 +66,19 @@ export function createLog(level: LogLevel): Log {
       if (error === undefined) logger.error(message);
       else logger.error({ error: errorWords(error) }, message);
     },
-    flush() {
-      try {
-        destination.flushSync();
-      } catch {
-        // Nothing was written yet, or standard error is gone: there is nowhere left to say so.
-      }
+    close() {
+      return new Promise((resolve) => {
+        const end = (): void => {
+          clearTimeout(timer);
+          // Else the library writes what is left when the process exits, and waits for the reader.
+          destination.destroy();
+          logger.level = 'silent';
+          resolve();
+        };
+        const timer = setTimeout(end, CLOSE_MS);
+        // A destination that was never written to, or whose reader is gone, has nothing to flush.
+        destination.flush(end);
+      });
     },
   };
 }

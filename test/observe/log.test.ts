@@ -28,7 +28,7 @@ test('each line is one JSON object with level, time and message', async () => {
      log.warn('three');
      log.error('four', new TypeError('five'));
      log.error('six', 'seven');
-     log.flush();`,
+     await log.close();`,
   );
   const time = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
   const stack = expect.stringMatching(/^at /);
@@ -47,7 +47,7 @@ test.each([
   ['error', ['error']],
   ['silent', []],
 ])('at level %s, %p are shown', async (level, shown) => {
-  const script = `log.info('a'); log.warn('b'); log.error('c'); log.flush();`;
+  const script = `log.info('a'); log.warn('b'); log.error('c'); await log.close();`;
   const lines = await linesOf(level, script);
   expect(lines.map((line) => line['level'])).toEqual(shown);
 });

@@ -46,7 +46,7 @@ export function createThreadObservation(
       info: (message) => add({ kind: 'info', message }),
       warn: (message) => add({ kind: 'warn', message }),
       error: (message, cause) => add({ kind: 'error', message, ...withCause(cause) }),
-      flush,
+      close: async () => flush(),
     },
     alert: (alert, cause) => add({ kind: 'alert', alert, ...withCause(cause) }),
     request: (summary) => add({ kind: 'request', summary }),
