@@ -8,6 +8,7 @@ import { IdentityError } from '../identity/error.ts';
 import { LedgerRefusal, LedgerUnavailable } from '../ledger/error.ts';
 import { OperationError } from '../operations/error.ts';
 import { isStoreFailure, StoreError, sqliteCode } from '../store/error.ts';
+import { fullDiskError } from '../store/full-disk.ts';
 import { VERSION } from '../version.ts';
 import { addAccountCommands } from './account.ts';
 import { addAuditCommand } from './audit.ts';
@@ -92,6 +93,11 @@ async function carryOut<Options extends OptionValues>(
     if (output.pieces !== undefined) await printPieces(output.pieces);
     else print(options['json'] === true ? JSON.stringify(output.json) : output.text);
     return output.exitCode ?? 0;
+  } catch (error) {
+    // Where the settings themselves are wrong, there is no database to look at.
+    throw error instanceof ConfigError
+      ? error
+      : (fullDiskError(error, context.config().databaseUrl) ?? error);
   } finally {
     await context.close();
   }

@@ -1,0 +1,55 @@
+// Whether a failure comes from a full disk. SQLite has several errors for it, and those of the ledger's
+// thread come as plain text; an operator needs one sentence. Called where a command has failed.
+
+import { statfsSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { isSqliteUrl } from './connect.ts';
+import { databasePath } from './database.ts';
+import { StoreError } from './error.ts';
+
+/** SQLite cannot grow its log or its index in less. */
+const FREE_BYTES_MIN = 65_536;
+
+/** What to say instead of `error`; `undefined` where the disk has space, or the database is no file. */
+export function fullDiskError(error: unknown, url: string): StoreError | undefined {
+  if (!isSqliteUrl(url)) return undefined;
+  const path = databasePath(url);
+  const causes = causesOf(error);
+  if (!causes.some(saysFull) && !(causes.some(mayBeFull) && freeBytes(path) < FREE_BYTES_MIN)) {
+    return undefined;
+  }
+  return new StoreError(
+    `There is no space left on the device of ${path}, so the database cannot be written. Free some and start again.`,
+    { cause: error },
+  );
+}
+
+function causesOf(error: unknown): Error[] {
+  const causes: Error[] = [];
+  for (let cause = error; cause instanceof Error && causes.length < 8; cause = cause.cause) {
+    causes.push(cause);
+  }
+  return causes;
+}
+
+const codeOf = (error: Error): string => ('code' in error ? String(error.code) : '');
+
+function saysFull(error: Error): boolean {
+  return (
+    /^(SQLITE_FULL|ENOSPC|EDQUOT)$/.test(codeOf(error)) ||
+    /disk is full|no space left on device/i.test(error.message)
+  );
+}
+
+function mayBeFull(error: Error): boolean {
+  return /^SQLITE_(IOERR|CANTOPEN)/.test(codeOf(error)) || error instanceof StoreError;
+}
+
+function freeBytes(path: string): number {
+  try {
+    const { bavail, bsize } = statfsSync(dirname(path));
+    return bavail * bsize;
+  } catch {
+    return Number.POSITIVE_INFINITY;
+  }
+}
