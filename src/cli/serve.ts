@@ -46,34 +46,40 @@ export async function serve(context: Context, options: ServeOptions): Promise<nu
   const signal = await stopped;
   await leave(parts, signal, signals);
   const lost = await drain(parts, signal, signals);
-  await listeners.console?.server.close();
+  await listeners.closeConsole();
   await within(MAIL_GRACE_MS, parts.mailer.close());
   const unsettled = lost + (await close(parts, stopRunning));
-  return end(parts, unsettled);
+  return end(parts, unsettled, signals);
 }
 
 /** Throws `address_unavailable`; then nothing is open any more. */
 async function listen(parts: ServingParts): Promise<Listeners> {
-  const { config, dependencies, pages, workers, store, stage, clock } = parts;
+  const { config, dependencies, pages, workers, store, stage, clock, observation } = parts;
   try {
-    stage.listeners = await openListeners(config, dependencies, pages.console, () =>
-      workers.listen(dependencies),
-    );
+    stage.listeners = await openListeners({
+      config,
+      dependencies,
+      answerConsole: pages.console,
+      listen: () => workers.listen(dependencies),
+      onConsole: ({ url }) => writeNote(store.database, 'console', url, clock()),
+      log: observation.log,
+    });
   } catch (error) {
     await close(parts, () => undefined);
+    await parts.observation.log.close();
     throw error;
   }
-  const { console } = stage.listeners;
-  if (console !== undefined) await writeNote(store.database, 'console', console.url, clock());
   return stage.listeners;
 }
 
 /** Says where it listens, once whatever is asked there is answered. */
 async function tell(
   { config, domains, store, clock, randomBytes, observation }: ServingParts,
-  { server, console }: Listeners,
+  listeners: Listeners,
   isDemo: boolean,
 ): Promise<void> {
+  const { server } = listeners;
+  const console = listeners.console();
   const { accounts, keys, settings, live } = domains;
   const { database, ledger } = store;
   const welcome = isDemo
@@ -135,11 +141,16 @@ async function close(parts: ServingParts, stopRunning: () => void): Promise<numb
 }
 
 /** The last words, and the exit code. */
-async function end({ observation }: ServingParts, unsettled: number): Promise<number> {
+async function end(
+  { observation }: ServingParts,
+  unsettled: number,
+  signals: StopSignals,
+): Promise<number> {
   const { log } = observation;
-  await observation.close();
+  const hurried = signals.next();
+  await Promise.race([observation.close(), hurried]);
   log.info(unsettled === 0 ? 'stopped' : `stopped with ${unsettled} commands unsettled`);
-  log.flush();
+  await Promise.race([log.close(), hurried]);
   return unsettled === 0 ? 0 : 1;
 }
 

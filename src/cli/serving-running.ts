@@ -86,7 +86,8 @@ function leaderJobs({ store, selfAudit, pages, domains, observation, ...parts }:
 }
 
 function reportOf({ config, domains, workers }: ServingParts, listeners: Listeners): ServingReport {
-  const { server, console } = listeners;
+  const { server } = listeners;
+  const console = listeners.console();
   const { version, digest } = domains.live.status();
   const { limits, requestsInFlight } = workers.load();
   return {

@@ -58,7 +58,7 @@ export function createServingSurface(options: ServingSurfaceOptions): ServingSur
   const pages = createServingDashboard({
     ...{ ...options, mailer, upstreams, problems, trustedProxies: handlers.trustedProxies },
     announce: () => void options.announcements.announce(),
-    consoleUrl: () => stage.listeners?.console?.url,
+    consoleUrl: () => stage.listeners?.console()?.url,
     draining: () => stage.isDraining,
     port: () => stage.listeners?.server.port ?? config.port,
     answerPlayground: (format, call) => answerPlayground(dependencies, format, call),
@@ -66,7 +66,12 @@ export function createServingSurface(options: ServingSurfaceOptions): ServingSur
   const dependencies: ServerDependencies = {
     ...handlers,
     problems,
-    warnings: () => [...selfAudit.warnings(), ...operators.warnings(), ...member.warnings()],
+    warnings: () => [
+      ...selfAudit.warnings(),
+      ...operators.warnings(),
+      ...member.warnings(),
+      ...(stage.listeners?.warnings() ?? []),
+    ],
     isStopped: selfAudit.isStopped,
     draining: () => stage.isLeaving,
     isRefusing: () => stage.isDraining || options.monotonic() >= store.fencedFrom(),

@@ -157,13 +157,13 @@ describe('two server threads', () => {
     ['2', {}],
   ])('end with their process where it cannot start, also if there is %s', async (WORKERS, more) => {
     await using gateway = await start();
-    const { port: OPERATOR_PORT } = new URL(gateway.operatorUrl());
     const environment = {
       ...{ PATH: process.env['PATH'] ?? '', DATABASE_URL: 'sqlite:./other.db' },
-      ...{ WORKERS, PORT: '0', OPERATOR_PORT, ...more },
+      // An address that no machine has for itself.
+      ...{ WORKERS, PORT: '0', OPERATOR_HOST: '192.0.2.1', ...more },
     };
     const { code, stderr } = await runCommand(gateway.directory, environment, ['serve']);
-    expect([code, stderr]).toEqual([1, expect.stringContaining('console, is in use')]);
+    expect([code, stderr]).toEqual([1, expect.stringContaining('cannot listen on port')]);
   });
 
   test('of which one dies: it comes again, its requests are ended, the other goes on', async () => {
