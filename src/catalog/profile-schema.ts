@@ -43,6 +43,7 @@ const SharedFields = {
   blank_stops: oneOf('send', 'hold'),
   tool_ids: oneOf('any', 'word', 'nine'),
   image_urls: oneOf('any', 'data'),
+  image_tokens: oneOf('tiles', 'patches', 'area', 'large_area'),
   parallel_tool_calls: oneOf('send', 'omit'),
   empty_tool_result: Type.Optional(
     Type.String({ maxLength: 1_024, expects: 'text of at most 1,024 characters' }),

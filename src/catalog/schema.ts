@@ -168,6 +168,9 @@ export const ModelSchema = Type.Object(
     features: Type.Optional(
       Type.Array(FeatureSchema, { uniqueItems: true, expects: 'a list of different features' }),
     ),
+    image_factor: Type.Optional(
+      Type.Number({ minimum: 0.01, maximum: 1_000, expects: 'a number from 0.01 to 1,000' }),
+    ),
     price: PriceSchema,
     prices: Type.Optional(
       Type.Array(PeriodSchema, {

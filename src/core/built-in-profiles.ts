@@ -141,6 +141,8 @@ export const BUILT_IN_PROFILES: ReadonlyMap<string, UpstreamProfile> = new Map<
     'anthropic',
     {
       ...MESSAGES,
+      // Models since Opus 4.7 see larger images; those before are counted too high, never too low.
+      imageTokens: 'large_area',
       // Models since Opus 4.7 answer 400 to temperature, top_p and top_k, whatever their values.
       sampling: 'omit',
       // Schemas outside the rules of its switch go into the prompt; it refuses them.

@@ -3,7 +3,7 @@
 // has to yield on large texts, which is a shell's business.
 
 import { formatInstruction } from './answer-format.ts';
-import type { GenerationRequest, Turn } from './generation.ts';
+import type { GenerationRequest, ImagePart, Turn } from './generation.ts';
 
 /** Counts all texts of one request. Deterministic: the same text always has the same count. */
 export type CountTexts = (texts: readonly string[]) => number | Promise<number>;
@@ -12,8 +12,6 @@ const TOKENS_PER_REQUEST = 3;
 const TOKENS_PER_TURN = 4;
 const TOKENS_PER_TOOL = 8;
 const TOKENS_PER_TOOL_CALL = 6;
-/** What a picture costs at most models, whatever its size: it is never decoded here. */
-export const TOKENS_PER_IMAGE = 1_024;
 
 /**
  * Ids up to this length cost nothing: most servers leave them out of the prompt, and no vendor's own
@@ -26,13 +24,14 @@ export async function estimatePrompt(
   request: Pick<GenerationRequest, 'system' | 'turns' | 'tools'> &
     Partial<Pick<GenerationRequest, 'json' | 'schema'>>,
   countTexts: CountTexts,
+  imageTokens: (image: ImagePart) => number,
 ): Promise<number> {
   const { system, turns, tools } = request;
   let tokens = TOKENS_PER_REQUEST;
   const texts = [system, formatInstruction(request)];
   if (texts.some((text) => text !== '')) tokens += TOKENS_PER_TURN;
   for (const turn of turns) {
-    tokens += TOKENS_PER_TURN + fixedTokens(turn);
+    tokens += TOKENS_PER_TURN + fixedTokens(turn, imageTokens);
     for (const text of turnTexts(turn)) texts.push(text);
   }
   for (const { name, description = '', parameters } of tools) {
@@ -42,10 +41,12 @@ export async function estimatePrompt(
   return tokens + (await countTexts(texts.filter((text) => text !== '')));
 }
 
-function fixedTokens(turn: Turn): number {
+function fixedTokens(turn: Turn, imageTokens: (image: ImagePart) => number): number {
   switch (turn.role) {
     case 'user':
-      return turn.parts.filter((part) => part.kind === 'image').length * TOKENS_PER_IMAGE;
+      return turn.parts.reduce((sum, part) => {
+        return part.kind === 'image' ? sum + imageTokens(part) : sum;
+      }, 0);
     case 'assistant':
       return turn.toolCalls.length * TOKENS_PER_TOOL_CALL;
     case 'tool':

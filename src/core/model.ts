@@ -30,6 +30,8 @@ export type Model = {
   readonly contextWindow: number;
   readonly maxOutput: number;
   readonly features: ReadonlySet<ModelFeature>;
+  /** What an image costs, as a multiple of what its upstreams' formula gives; absent: that. */
+  readonly imageFactor?: number;
   readonly prices: PriceBook;
   readonly servedBy: readonly Placement[];
   /** Slugs of the models to try when every placement has failed, in order. */

@@ -8,6 +8,12 @@ import type { JsonObject } from './generation.ts';
 /** `low`, `high` and `max` are the depths of thinking that a request can ask for. */
 type Depth = 'low' | 'high' | 'max';
 
+/**
+ * How an upstream counts images. `tiles`: OpenAI's for most models. `patches`: OpenAI's for its
+ * mini and nano models. `area`: Anthropic's. `large_area`: that of its models since Opus 4.7.
+ */
+export type ImageFormula = 'tiles' | 'patches' | 'area' | 'large_area';
+
 type SharedProfile = {
   /** System text in the middle: kept where it stands, or folded into its neighbour. */
   readonly systemInMiddle: 'fold' | 'keep';
@@ -21,6 +27,8 @@ type SharedProfile = {
   readonly toolIds: 'any' | 'word' | 'nine';
   /** Whether images may be addresses, or have to be data URLs. */
   readonly imageUrls: 'any' | 'data';
+  /** How it counts images in tokens. */
+  readonly imageTokens: ImageFormula;
   /** Whether the hint to make one call at a time may be sent. */
   readonly parallelToolCalls: 'send' | 'omit';
   /** What a tool result without text says; some servers refuse an empty one. */
@@ -148,6 +156,7 @@ const CHAT: ChatProfile = {
   blankStops: 'send',
   toolIds: 'any',
   imageUrls: 'any',
+  imageTokens: 'tiles',
   forcedChoice: 'send',
   forbiddenChoice: 'send',
   parallelToolCalls: 'send',
@@ -189,6 +198,7 @@ const MESSAGES: MessagesProfile = {
   // Ids are letters, digits, "_" and "-".
   toolIds: 'word',
   imageUrls: 'any',
+  imageTokens: 'area',
   // Thinking and a forced tool in one request are answered with 400.
   forcedChoice: 'auto_when_thinking',
   parallelToolCalls: 'send',

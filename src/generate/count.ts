@@ -3,7 +3,6 @@
 
 import { requireInPlan, requireModel, requirePlan } from '../core/admit.ts';
 import { GatewayError } from '../core/error.ts';
-import { estimatePrompt } from '../core/estimate.ts';
 import type { GenerationRequest } from '../core/generation.ts';
 import type { OperatorState } from '../core/operator.ts';
 import type { KeyFacts } from '../identity/authenticate.ts';
@@ -11,6 +10,7 @@ import type { AccountLimits } from '../limits/limits.ts';
 import type { ReasoningStore } from '../reasoning/reasoning.ts';
 import type { ParsedBody } from '../wire/format.ts';
 import type { RequestObserver } from './call.ts';
+import { countPrompt } from './size.ts';
 import { restoreThinking } from './thinking.ts';
 import type { Tokenizer } from './tokenizer.ts';
 
@@ -42,5 +42,5 @@ export async function countTokens(
     throw new GatewayError('rate_limit_exceeded', { retryAfterSeconds });
   }
   const restored = await restoreThinking(dependencies, { facts, request, catalog, model });
-  return estimatePrompt(restored, dependencies.tokenizer.counterFor(facts.accountId, plan));
+  return countPrompt(dependencies.tokenizer, { facts, request: restored, catalog, plan, model });
 }

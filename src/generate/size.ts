@@ -1,13 +1,26 @@
-// The size of a prompt, as far as its account may have it counted. Called by the pipeline alone:
-// count_tokens needs no balance.
+// The size of a prompt, as far as its account may have it counted. The pipeline reserves by it, and
+// count_tokens, which needs no balance, answers with it.
 
 import { GatewayError } from '../core/error.ts';
 import { estimatePrompt } from '../core/estimate.ts';
+import { modelImageTokens } from '../core/image-tokens.ts';
+import { imageSize } from '../wire/image-size.ts';
 import type { CheckedRequest, GenerateDependencies } from './call.ts';
 import { claimLimits } from './grant.ts';
+import type { Tokenizer } from './tokenizer.ts';
 
 /** What is known of a request before its prompt is counted. */
 type Asked = Omit<CheckedRequest, 'price' | 'promptTokens' | 'outputBound'>;
+
+/** Throws where the account has had too much text counted in this minute. */
+export function countPrompt(
+  { counterFor }: Pick<Tokenizer, 'counterFor'>,
+  { facts, request, catalog, plan, model }: Omit<Asked, 'call'>,
+): Promise<number> {
+  return estimatePrompt(request, counterFor(facts.accountId, plan), ({ url }) => {
+    return modelImageTokens(model, catalog, imageSize(url));
+  });
+}
 
 /**
  * Throws where the account has no balance, or has had too much text counted in this minute. Limits
@@ -18,11 +31,9 @@ export async function sizePrompt(
   asked: Asked,
 ): Promise<number> {
   const { funds, tokenizer } = dependencies;
-  const { request, catalog, plan } = asked;
-  const { accountId } = asked.facts;
   try {
-    await funds.require(accountId, catalog.minimumHold);
-    return await estimatePrompt(request, tokenizer.counterFor(accountId, plan));
+    await funds.require(asked.facts.accountId, asked.catalog.minimumHold);
+    return await countPrompt(tokenizer, asked);
   } catch (error) {
     if (!(error instanceof GatewayError)) throw error;
     const claim = await claimLimits(dependencies, { ...asked, promptTokens: 0, outputBound: 0 });

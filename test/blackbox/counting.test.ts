@@ -18,8 +18,11 @@ let gateway: Gateway;
 beforeAll(async () => {
   upstream = await startUpstream();
   gateway = await startGateway({
-    catalog: catalogFor(upstream, ['ok', 'usage-300-0-0'], {
+    catalog: catalogFor(upstream, ['ok', 'mini', 'usage-300-0-0'], {
       model: { context_window: 10_000_000 },
+      models: {
+        mini: { image_factor: 33.4, served_by: [{ upstream: 'scripted', model: 'ok' }] },
+      },
       plans: { large: LARGE_PLAN, slow: { ...LARGE_PLAN, tokens_per_minute: 10_000 } },
     }),
   });
@@ -144,5 +147,41 @@ describe('an account without a balance', () => {
       expect(answer.status).toBe(402);
     }
     expect(await counted(account, 'a short question')).toBeGreaterThan(0);
+  });
+});
+
+/** Of a request with one message. */
+const FRAME_TOKENS = 7;
+
+describe('images', () => {
+  /** A PNG's header: nothing more is read of it here. */
+  const png = (width: number, height: number): string => {
+    const header = Buffer.from('89504e470d0a1a0a0000000d49484452', 'hex');
+    const size = Buffer.alloc(13);
+    size.writeUInt32BE(width, 0);
+    size.writeUInt32BE(height, 4);
+    return Buffer.concat([header, size]).toString('base64');
+  };
+  const image = (source: Readonly<Record<string, string>>) => ({
+    messages: [{ role: 'user', content: [{ type: 'image', source }] }],
+  });
+  const data = (base64: string) => image({ type: 'base64', media_type: 'image/png', data: base64 });
+
+  test('cost what their size costs at the upstream, in count_tokens and in the hold', async () => {
+    const account = await gateway.createAccount({ plan: 'large', credit: 10_000_000 });
+    const cost = async (model: string, body: Readonly<Record<string, unknown>>) => {
+      const response = await post(account, COUNT, requestBody('messages', model, body));
+      const { input_tokens: tokens } = (await response.json()) as { input_tokens: number };
+      const answer = await generate(account, 'messages', model, body);
+      const story = await explain(gateway, answer.headers.get('x-request-id'));
+      expect(story.hold['estimated_prompt_tokens']).toBe(tokens);
+      return tokens - FRAME_TOKENS;
+    };
+    const address = image({ type: 'url', url: 'https://images.example/large.png' });
+    expect(await cost('ok', data(png(500, 400)))).toBe(255);
+    expect(await cost('ok', data(png(1_024, 1_024)))).toBe(765);
+    expect(await cost('ok', address)).toBe(1_445);
+    expect(await cost('mini', data(png(1_024, 1_024)))).toBe(Math.ceil(765 * 33.4));
+    expect(await cost('mini', address)).toBe(Math.ceil(1_445 * 33.4));
   });
 });

@@ -3,14 +3,17 @@
 import { expect, test } from 'bun:test';
 import fc from 'fast-check';
 import { formatInstruction } from '../../src/core/answer-format.ts';
-import { estimatePrompt, TOKENS_PER_IMAGE } from '../../src/core/estimate.ts';
+import { estimatePrompt } from '../../src/core/estimate.ts';
 import type { Tool, Turn } from '../../src/core/generation.ts';
 
 /** One token a character: what is counted shows in the sum. */
 const byLength = (texts: readonly string[]): number => texts.join('').length;
 
+const IMAGE_TOKENS = 777;
+const perImage = (): number => IMAGE_TOKENS;
+
 function estimate(system: string, turns: readonly Turn[], tools: readonly Tool[] = []) {
-  return estimatePrompt({ system, turns, tools }, byLength);
+  return estimatePrompt({ system, turns, tools }, byLength, perImage);
 }
 
 const SCHEMA = { name: 'a', schema: { type: 'object' } };
@@ -23,7 +26,7 @@ test.each<[string, string, Turn[], Tool[], number]>([
   ['a user turn', '', [user('hello')], [], 3 + 4 + 5],
   ['an empty turn', '', [user('')], [], 3 + 4],
   [
-    'an image, whatever its size',
+    'an image, by its own count',
     '',
     [
       {
@@ -32,7 +35,7 @@ test.each<[string, string, Turn[], Tool[], number]>([
       },
     ],
     [],
-    3 + 4 + TOKENS_PER_IMAGE,
+    3 + 4 + IMAGE_TOKENS,
   ],
   [
     'an assistant turn: thinking, text and calls',
@@ -106,14 +109,14 @@ test.each<[string, Parameters<typeof estimatePrompt>[0], number]>([
     3 + 4 + 3 + formatInstruction({ json: true, schema: SCHEMA }).length,
   ],
 ])('%s', async (_name, request, expected) => {
-  expect(await estimatePrompt(request, byLength)).toBe(expected);
+  expect(await estimatePrompt(request, byLength, perImage)).toBe(expected);
 });
 
 test('a count that comes later counts the same', async () => {
   const turns = [user('hello'), user('there')];
   const request = { system: 'abc', turns, tools: [] };
-  const later = await estimatePrompt(request, async (texts) => texts.join('').length);
-  expect(later).toBe(await estimatePrompt(request, byLength));
+  const later = await estimatePrompt(request, async (texts) => texts.join('').length, perImage);
+  expect(later).toBe(await estimatePrompt(request, byLength, perImage));
 });
 
 test('one more turn is never less', async () => {

@@ -28,6 +28,7 @@ const shared = {
   blankStops: fc.constantFrom('send', 'hold'),
   toolIds: fc.constantFrom('any', 'word', 'nine'),
   imageUrls: fc.constantFrom('any', 'data'),
+  imageTokens: fc.constantFrom('tiles', 'patches', 'area', 'large_area'),
   parallelToolCalls: fc.constantFrom('send', 'omit'),
   emptyToolResult: fc.constantFrom('', ' ', '(no output)'),
   jsonSchema: fc.constantFrom('prompt', 'send', 'both'),

@@ -27,6 +27,7 @@ const PROFILE: MessagesProfile = {
   blankStops: 'hold',
   toolIds: 'word',
   imageUrls: 'any',
+  imageTokens: 'area',
   forcedChoice: 'auto_when_thinking',
   parallelToolCalls: 'send',
   emptyToolResult: '',
