@@ -79,6 +79,7 @@ function drawBurst({ name }: RoundAccount, which: string): Drawn {
     gapMs: 0,
     delayMs: 0,
     breakAfter: 0,
+    fillerCharacters: 0,
     leaving: 'stay',
     leaveAfterBytes: 0,
     leaveAfterMs: 0,

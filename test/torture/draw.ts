@@ -58,7 +58,12 @@ export type Drawn = {
   /** How many bytes of the answer the client takes first; at 0 it leaves after `leaveAfterMs`. */
   readonly leaveAfterBytes: number;
   readonly leaveAfterMs: number;
+  /** Of the prompt, behind what it says to the upstream. */
+  readonly fillerCharacters: number;
 };
+
+/** A message may have a million characters in all. */
+const LONG_PROMPT_CHARACTERS = 999_000;
 
 export function drawRequest(random: Random, account: AccountName, mark: string): Drawn {
   const long = account === 'growing' ? random.chance(0.8) : random.chance(0.02);
@@ -79,6 +84,8 @@ export function drawRequest(random: Random, account: AccountName, mark: string):
     leaving: random.chance(0.6) ? 'stay' : random.pick(LEAVINGS),
     leaveAfterBytes: drawLeaveAfter(random),
     leaveAfterMs: random.whole(0, 60),
+    // Counted in many turns of the loop, and then worth a large hold: only one account pays for that.
+    fillerCharacters: account === 'roomy' && random.chance(0.03) ? LONG_PROMPT_CHARACTERS : 0,
   };
 }
 
@@ -102,7 +109,17 @@ const PROMPT_FIELDS = ['behaviour', 'words', 'wordsInPiece', 'gapMs', 'delayMs',
 export function promptOf(drawn: Drawn): string {
   const facts = new Map<string, unknown>(Object.entries(drawn));
   const fields = ['mark', 'account', ...PROMPT_FIELDS].map((name) => `${name}=${facts.get(name)}`);
-  return `torture ${fields.join(' ')} end`;
+  return `torture ${fields.join(' ')} end${fillerOf(drawn)}`;
+}
+
+/** Words of its own for each request, so that none of them has been counted before. */
+function fillerOf({ mark, fillerCharacters }: Drawn): string {
+  if (fillerCharacters === 0) return '';
+  const words = Array.from(
+    { length: fillerCharacters / 10 },
+    (_, at) => ` x${at.toString(36)} filler`,
+  );
+  return ` ${mark}${words.join('')}`.slice(0, fillerCharacters);
 }
 
 /** What a prompt asks an upstream to do. */

@@ -39,7 +39,14 @@ function clientOf(asked: Asked, index: number): ClientEntry {
     drawn: {
       ...{ mark: `narrow-${index}`, account: 'narrow', model: 'swift', format: 'chat' },
       ...{ stream: true, maxTokens: 1, behaviour: 'ok', words: 1, wordsInPiece: 1, gapMs: 0 },
-      ...{ delayMs: 0, breakAfter: 0, leaving: 'stay', leaveAfterBytes: 0, leaveAfterMs: 0 },
+      ...{
+        delayMs: 0,
+        breakAfter: 0,
+        leaving: 'stay',
+        leaveAfterBytes: 0,
+        leaveAfterMs: 0,
+        fillerCharacters: 0,
+      },
     },
     ...{ generation, sentAtMs, complete, endedAtMs },
     received: status === undefined ? [] : [{ atMs: endedAtMs, bytes }],

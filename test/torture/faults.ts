@@ -56,6 +56,9 @@ const OF_THE_LOAD: readonly Fault[] = [
     1,
     ({ client, served }) => client.left && client.drawn.model === 'steady' && served.length > 0,
   ),
+  stories('prompt of a million characters', 0.3, ({ served, client }) =>
+    Boolean(served.length > 0 && client.drawn.fillerCharacters > 0),
+  ),
   stories('client_cancelled', 2, ({ record }) => record?.outcome === 'client_cancelled'),
   ...BEHAVIOURS.map((behaviour) =>
     stories(

@@ -68,7 +68,8 @@ export function sceneCatalog(upstream: Upstream): string {
   );
   return [
     catalogFor(upstream, MODELS, {
-      model: { max_output: MAX_OUTPUT },
+      // Takes prompts of a million characters.
+      model: { max_output: MAX_OUTPUT, context_window: 2_000_000 },
       models: {
         'swift-messages': { served_by: [{ upstream: 'messages', model: 'swift-messages' }] },
         steady: { served_by: [{ upstream: 'steady', model: 'steady' }] },
