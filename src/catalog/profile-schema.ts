@@ -44,6 +44,7 @@ const SharedFields = {
   tool_ids: oneOf('any', 'word', 'nine'),
   image_urls: oneOf('any', 'data'),
   image_tokens: oneOf('tiles', 'patches', 'area', 'large_area'),
+  thinking_shown: oneOf('part', 'all'),
   parallel_tool_calls: oneOf('send', 'omit'),
   empty_tool_result: Type.Optional(
     Type.String({ maxLength: 1_024, expects: 'text of at most 1,024 characters' }),

@@ -31,6 +31,8 @@ const OPENAI: ChatProfile = {
 
 const VLLM: ChatProfile = {
   ...CHAT,
+  // Open models: all that they think is in the answer.
+  thinkingShown: 'all',
   // Its own name since 0.16; newer versions read the other one as well.
   reasoningField: 'reasoning',
   // Templates have a switch of their own; versions before 2026 do not derive it from the effort.
@@ -47,6 +49,8 @@ const VLLM: ChatProfile = {
 
 const LLAMA_CPP: ChatProfile = {
   ...CHAT,
+  // Open models: all that they think is in the answer.
+  thinkingShown: 'all',
   // A choice by name counts as `auto`, with no more than a warning in the server's log.
   forcedChoice: 'required',
   // The effort reaches templates only since August 2026, and turns thinking off only in part.
@@ -61,6 +65,8 @@ const LLAMA_CPP: ChatProfile = {
 
 const OLLAMA: ChatProfile = {
   ...CHAT,
+  // Open models: all that they think is in the answer.
+  thinkingShown: 'all',
   // It never fetches an address: "image URLs are not currently supported".
   imageUrls: 'data',
   // tool_choice is read by no version so far: a forced tool is a wish, and `none` forbids nothing.
@@ -80,6 +86,8 @@ const OLLAMA: ChatProfile = {
 
 const MISTRAL: ChatProfile = {
   ...CHAT,
+  // Thinking comes as parts of the content, in full.
+  thinkingShown: 'all',
   // Ids of any other shape are answered with 400.
   toolIds: 'nine',
   // `reasoning_content` in a message is answered with 422, as every unknown member is.
@@ -114,8 +122,9 @@ export const BUILT_IN_PROFILES: ReadonlyMap<string, UpstreamProfile> = new Map<
       forcedChoice: 'without_thinking',
       // While it thinks, it answers 400 when an assistant turn comes back without the field.
       lostReasoning: 'empty',
-      // Thinking has always come in its own field here.
+      // Thinking has always come in its own field here, in full.
       thinkTags: 'ignore',
+      thinkingShown: 'all',
     },
   ],
   ['vllm', VLLM],
@@ -155,6 +164,8 @@ export const BUILT_IN_PROFILES: ReadonlyMap<string, UpstreamProfile> = new Map<
     'deepseek-messages',
     {
       ...MESSAGES,
+      // Thinking is not summarised here.
+      thinkingShown: 'all',
       // Temperature and top_p are taken, and without effect while it thinks.
       sampling: 'send',
       // Budgets are ignored, and the depth is an effort beside the type.

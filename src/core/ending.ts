@@ -18,8 +18,10 @@ export type EndingFacts = {
   readonly cause: EndingCause;
   /** What the upstream made: `hidden` is thinking alone, which this client does not get to see. */
   readonly output: 'none' | 'hidden' | 'visible';
-  /** The upstream came to its end and reported its usage, whoever was still listening. */
+  /** The upstream came to its end and reported its usage, whether or not its client was there. */
   readonly reported: boolean;
+  /** The upstream had the request, and did not fail by itself. */
+  readonly worked: boolean;
   /** The upstream stopped for length, at a bound that had been lowered to what the balance paid. */
   readonly lengthOfBalance: boolean;
 };
@@ -29,14 +31,14 @@ export type EndingFacts = {
  * counted    our own count, from the hold alone
  * reported   what the upstream reports as far as it is sane, else our own count; above the hold
  *            from the available balance, down to zero
- * drained    like `reported`, but from the hold alone: nobody is there any more
  */
-export type ChargeRule = 'nothing' | 'counted' | 'reported' | 'drained';
+export type ChargeRule = 'nothing' | 'counted' | 'reported';
 
 export type Ending = { readonly outcome: Outcome; readonly charge: ChargeRule };
 
 /** The one rule of each outcome (design sections 4 and 5). */
-export function decideEnding({ cause, output, reported, lengthOfBalance }: EndingFacts): Ending {
+export function decideEnding(facts: EndingFacts): Ending {
+  const { cause, output, reported, worked, lengthOfBalance } = facts;
   switch (cause) {
     case 'finished':
       // An empty answer with a finish reason is an answer: its prompt has been read.
@@ -44,14 +46,18 @@ export function decideEnding({ cause, output, reported, lengthOfBalance }: Endin
     case 'balance':
       return { outcome: 'stopped_balance', charge: 'counted' };
     case 'client':
-      // What was made for a client is paid for, whether it was there to read it or not.
-      if (reported) return { outcome: 'client_cancelled', charge: 'drained' };
-      return { outcome: 'client_cancelled', charge: output === 'none' ? 'nothing' : 'counted' };
+      // Leaving is never cheaper than staying: what was made is paid for, and the prompt was read.
+      return { outcome: 'client_cancelled', charge: chargeLeft(output, reported, worked) };
     case 'upstream':
       return { outcome: 'upstream_failed', charge: chargeDelivered(output) };
     case 'gateway':
       return { outcome: 'gateway_failed', charge: chargeDelivered(output) };
   }
+}
+
+function chargeLeft(output: EndingFacts['output'], reported: boolean, worked: boolean): ChargeRule {
+  if (reported) return 'reported';
+  return worked ? 'counted' : chargeDelivered(output);
 }
 
 /** Who saw nothing of an answer that failed pays nothing for it. */

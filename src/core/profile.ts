@@ -29,6 +29,11 @@ type SharedProfile = {
   readonly imageUrls: 'any' | 'data';
   /** How it counts images in tokens. */
   readonly imageTokens: ImageFormula;
+  /**
+   * Whether an answer shows all that the model thinks, or may cost thinking that nobody sees: none is
+   * shown, or a summary of it.
+   */
+  readonly thinkingShown: 'all' | 'part';
   /** Whether the hint to make one call at a time may be sent. */
   readonly parallelToolCalls: 'send' | 'omit';
   /** What a tool result without text says; some servers refuse an empty one. */
@@ -157,6 +162,8 @@ const CHAT: ChatProfile = {
   toolIds: 'any',
   imageUrls: 'any',
   imageTokens: 'tiles',
+  // Of an unknown server it is not known. Its word is not enough: a prompt can ask for think tags.
+  thinkingShown: 'part',
   forcedChoice: 'send',
   forbiddenChoice: 'send',
   parallelToolCalls: 'send',
@@ -199,6 +206,8 @@ const MESSAGES: MessagesProfile = {
   toolIds: 'word',
   imageUrls: 'any',
   imageTokens: 'area',
+  // Models since Claude 4 show a summary of it.
+  thinkingShown: 'part',
   // Thinking and a forced tool in one request are answered with 400.
   forcedChoice: 'auto_when_thinking',
   parallelToolCalls: 'send',

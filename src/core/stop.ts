@@ -41,6 +41,8 @@ export type StopCutter = {
   readonly end: () => readonly GenerationEvent[];
   /** Whether a sequence has ended the answer. Its last event was a finish with reason `stop`. */
   readonly hasCut: () => boolean;
+  /** The text that had come by then and is not in the answer, from the sequence on. */
+  readonly rest: () => string;
 };
 
 /**
@@ -58,16 +60,18 @@ export function createStopCutter(sequences: readonly string[]): StopCutter {
   /** Where the first whole sequence begins, from the start of `held`, while another may come first. */
   let found: number | undefined;
   let hasCut = false;
+  let rest = '';
 
-  function cutAt(text: string): GenerationEvent[] {
+  function cut(text: string, at: number): GenerationEvent[] {
     hasCut = true;
     held = '';
-    return [...textEvent(text), { kind: 'finish', reason: 'stop' }];
+    rest = text.slice(at);
+    return [...textEvent(text.slice(0, at)), { kind: 'finish', reason: 'stop' }];
   }
 
   /** Nothing that follows can complete a sequence. */
   function release(): GenerationEvent[] {
-    if (found !== undefined) return cutAt(held.slice(0, found));
+    if (found !== undefined) return cut(held, found);
     const text = held;
     held = '';
     for (const watch of watches) watch.reset();
@@ -87,7 +91,7 @@ export function createStopCutter(sequences: readonly string[]): StopCutter {
         if (matched < watch.length) open = Math.min(open, start);
         else if (found === undefined || start < found) found = start;
       }
-      if (found !== undefined && found <= open) return cutAt(text.slice(0, found));
+      if (found !== undefined && found <= open) return cut(text, found);
     }
     held = text.slice(open);
     if (found !== undefined) found -= open;
@@ -103,6 +107,7 @@ export function createStopCutter(sequences: readonly string[]): StopCutter {
     },
     end: () => (hasCut ? [] : release()),
     hasCut: () => hasCut,
+    rest: () => rest,
   };
 }
 

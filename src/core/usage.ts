@@ -13,6 +13,13 @@ const TOLERANCE_TOKENS = 1_000;
 const OVERRUN_TOKENS = 256;
 
 /**
+ * Text behind a stop sequence for which its caller pays nothing. The upstream is read on only for its
+ * report; a caller who asks for very long answers and cuts their first word would otherwise have the
+ * operator pay for them.
+ */
+const UNREAD_FREE_TOKENS = 1_024;
+
+/**
  * The upstream's report wins when it is sane: a zero is a zero, but no report may exceed what the
  * model could have read (its window, or our own count by far) or the bound on output that the
  * upstream was given. `doubt` says why another count is charged. The caller's bound is a bound on
@@ -36,7 +43,17 @@ export function decideUsage(facts: {
   readonly estimate: () => Usage;
   readonly contextWindow: number;
   readonly outputBound: number;
+  /** Our count of what came behind a stop sequence; absent where no upstream was read on. */
+  readonly unread?: Usage | undefined;
 }): Usage {
+  const usage = decideMade(facts);
+  const { unread, estimate, outputBound } = facts;
+  if (unread === undefined || usage.doubt === 'implausible') return usage;
+  return boundOutput(withoutUnread(usage, estimate(), unread), outputBound);
+}
+
+/** What the upstream made, delivered or not. */
+function decideMade(facts: Parameters<typeof decideUsage>[0]): Usage {
   const { reported, estimate, outputBound } = facts;
   if (reported === undefined) return boundOutput(estimate(), outputBound);
   if (reported.basis === 'rejected') {
@@ -66,6 +83,31 @@ function mostOf(reported: Usage, { estimate, contextWindow, outputBound }: Bound
     doubt: 'implausible' as const,
   };
   return boundOutput(most, outputBound);
+}
+
+/**
+ * What an answer costs that ended at a stop sequence while its upstream went on: what was delivered,
+ * and the thinking that nobody saw, which is known from the report alone. Where the report does not
+ * name the thinking, it is what no text accounts for. Never more than all that the upstream made.
+ */
+function withoutUnread(made: Usage, own: Usage, unread: Usage): Usage {
+  const overdue = Math.max(0, unread.outputTokens - UNREAD_FREE_TOKENS);
+  const isReported = made.basis === 'reported';
+  const hidden = isReported
+    ? Math.max(
+        0,
+        made.reasoningTokens - own.reasoningTokens - unread.reasoningTokens,
+        made.outputTokens - own.outputTokens - unread.outputTokens,
+      )
+    : 0;
+  const due = own.outputTokens + hidden + overdue;
+  const most = isReported ? Math.max(own.outputTokens, made.outputTokens) : due;
+  const outputTokens = Math.min(due, most);
+  return {
+    ...made,
+    outputTokens,
+    reasoningTokens: Math.min(own.reasoningTokens + hidden, outputTokens),
+  };
 }
 
 function isGivenAway({ inputTokens, outputTokens }: Usage, estimate: () => Usage): boolean {

@@ -34,7 +34,7 @@ function endingFacts(
   attempt: MeteredAttempt | undefined,
 ): EndingFacts {
   if (attempt === undefined) {
-    return { cause, output: 'none', reported: false, lengthOfBalance: false };
+    return { cause, output: 'none', reported: false, worked: false, lengthOfBalance: false };
   }
   const { meter, candidate } = attempt;
   const output = meter.output();
@@ -43,6 +43,7 @@ function endingFacts(
     cause,
     output: output === 'none' ? 'none' : hides ? 'hidden' : 'visible',
     reported: meter.finish() !== undefined && meter.reported() !== undefined,
+    worked: attempt.hasWorked(),
     lengthOfBalance: isBoundByBalance(grant, candidate) && meter.finish() === 'length',
   };
 }

@@ -56,7 +56,7 @@ export async function generate(
   try {
     const checked = await check(dependencies, call);
     const grant = await obtainGrant(dependencies, checked);
-    lifetime.onLeave(grant.freeSlot);
+    lifetime.onLeave(grant.slot);
     const admitted: Admitted = { ...checked, grant, lifetime };
     if (lifetime.isOver()) return await giveUp(dependencies, admitted);
     const routed = await findUpstream(dependencies, admitted);

@@ -16,6 +16,7 @@ import type { Claim } from '../limits/contract.ts';
 import { type AttemptLog, type AttemptRecord, createAttemptLog } from './attempt-log.ts';
 import type { CheckedRequest, GenerateDependencies } from './call.ts';
 import { type Cover, createCover } from './cover.ts';
+import type { Slot } from './lifetime.ts';
 import type { MeteredAttempt } from './metered-attempt.ts';
 import { type Money, mayWait, moneyFor, refusedHold } from './money.ts';
 import { within } from './within.ts';
@@ -26,8 +27,7 @@ export type Grant = {
   readonly cover: Cover;
   /** The story of the attempts so far; written by the pipeline, kept with the usage record. */
   readonly attempts: AttemptLog;
-  /** Frees the slot ahead of the end: the client has left. */
-  readonly freeSlot: () => void;
+  readonly slot: Slot;
   /**
    * Charges what `ending` says for what `served` has made; nothing where nobody served. Later calls
    * change nothing and return what the first one did.
@@ -95,7 +95,7 @@ function createGrant(
   { amount, excess, available }: Held,
 ): Grant {
   const { clock, ledger, bookingMs } = dependencies;
-  const { call, price, promptTokens } = checked;
+  const { call, facts, plan, price, promptTokens } = checked;
   /** What the account could pay at most: the hold, and what is available beside it. */
   const payable = available + amount;
   const outputBound = boundByBalance(checked, payable);
@@ -126,11 +126,12 @@ function createGrant(
 
   const settle = async (
     { outcome, charge: rule }: Ending,
-    { candidate, meter }: MeteredAttempt,
+    { candidate, meter, unread }: MeteredAttempt,
   ): Promise<Ended> => {
     const usage = decideUsage({
       reported: rule === 'counted' ? undefined : meter.reported(),
       estimate: () => meter.estimate(promptTokens),
+      unread: unread(),
       contextWindow: candidate.model.contextWindow,
       outputBound: candidate.maxOutputTokens,
     });
@@ -164,7 +165,7 @@ function createGrant(
     limits: claim.view,
     cover,
     attempts,
-    freeSlot: claim.freeSlot,
+    slot: { accountId: facts.accountId, most: plan.concurrentRequests, free: claim.freeSlot },
     end(ending, served) {
       const free = served === undefined || ending.charge === 'nothing';
       ended ??= free ? release(ending.outcome) : settle(ending, served);

@@ -2,12 +2,6 @@
 // for them, and ends what is left when the time is up: each then settles like a stream that broke.
 // What a client has left is a request in flight too, for as long as its upstream is read to its end.
 
-/** Answers that nobody waits for and that are read to their end, in this process. */
-const DRAINS_MAX = 64;
-
-/** How long such an answer may take. */
-const DRAIN_MS = 60_000;
-
 export type InFlight = {
   /** Registers a request; returns the function that takes it off again. */
   readonly enter: (requestId: string, abort: () => void) => () => void;
@@ -22,17 +16,17 @@ export type InFlight = {
   /** Resolves when nothing is in flight. */
   readonly idle: () => Promise<void>;
   /**
-   * Lets an answer that its client has left be read to its end, for a bounded time; then `abort` is
-   * called. Returns the function that says that it is over, or undefined where too many are.
+   * Counts an answer that its client has left and that is read to its end. Returns the function that
+   * says that it is over; undefined where `most` of the account are read already.
    */
-  readonly drain: (abort: () => void) => (() => void) | undefined;
+  readonly drain: (accountId: string, most: number) => (() => void) | undefined;
 };
 
-export function createInFlight({ drainsMax = DRAINS_MAX, drainMs = DRAIN_MS } = {}): InFlight {
+export function createInFlight(): InFlight {
   const aborts = new Map<string, () => void>();
   let waiting: (() => void)[] = [];
   let aborted = false;
-  let drains = 0;
+  const drains = new Map<string, number>();
   return {
     enter(requestId, abort) {
       aborts.set(requestId, abort);
@@ -56,13 +50,14 @@ export function createInFlight({ drainsMax = DRAINS_MAX, drainMs = DRAIN_MS } = 
       if (aborts.size === 0) return Promise.resolve();
       return new Promise((resolve) => waiting.push(resolve));
     },
-    drain(abort) {
-      if (aborted || drains >= drainsMax) return undefined;
-      drains += 1;
-      const timer = setTimeout(abort, drainMs);
+    drain(accountId, most) {
+      const count = drains.get(accountId) ?? 0;
+      if (count >= most) return undefined;
+      drains.set(accountId, count + 1);
       return () => {
-        clearTimeout(timer);
-        drains -= 1;
+        const left = (drains.get(accountId) ?? 0) - 1;
+        if (left > 0) drains.set(accountId, left);
+        else drains.delete(accountId);
       };
     },
   };

@@ -1,6 +1,7 @@
 // One request's time in flight: what may end it early, its client or a server that stops, and what
 // happens to its upstream then. The pipeline makes one for each request, before it holds anything.
 
+import { mayHideThinking } from '../core/hidden.ts';
 import type { Candidate } from '../core/route.ts';
 import type { InFlight } from './in-flight.ts';
 
@@ -8,18 +9,28 @@ export type Lifetime = {
   /** Nobody waits for the answer any more: no upstream is to be asked. */
   readonly isOver: () => boolean;
   readonly hasLeft: () => boolean;
-  /** The client has left, and its upstream is read on because it bills to the end. */
+  /** The client has left, and its upstream is read on for its report. */
   readonly isDraining: () => boolean;
   /** From now on this is what ends with the request, in place of what was before it. */
   readonly follow: (followed: Followed) => void;
   /** To be called when the server ends what is still running, after what is followed has ended. */
   readonly onStop: (action: () => void) => void;
-  /** To be called, once, when the client leaves; at once where it has. */
-  readonly onLeave: (action: () => void) => void;
+  /** Frees the slot when the client leaves; at once where it has. */
+  readonly onLeave: (slot: Slot) => void;
   /** Says that the client has left; the signal of the call says it too. */
   readonly leave: () => void;
   /** To be called once the request has nothing left to write. */
   readonly end: () => void;
+};
+
+/**
+ * A request's slot of its account's concurrency. It is free when its client leaves; but of answers
+ * that are read on without their clients, no more than `most` of an account are without a slot.
+ */
+export type Slot = {
+  readonly accountId: string;
+  readonly most: number;
+  readonly free: () => void;
 };
 
 /** What waits for an upstream. One that is not asked yet has no candidate, and nobody bills it. */
@@ -32,8 +43,9 @@ export function startLifetime(
 ): Lifetime {
   let current: Followed | undefined;
   let left = signal.aborted;
-  let freed: (() => void) | undefined;
+  let slot: Slot | undefined;
   let stopped: (() => void) | undefined;
+  let isDraining = false;
   let endDrain: (() => void) | undefined;
 
   const stop = (): void => {
@@ -43,10 +55,14 @@ export function startLifetime(
   const leave = (): void => {
     if (left) return;
     left = true;
-    freed?.();
-    // To abort saves nothing where the upstream makes, and bills, the whole answer all the same.
-    if (current !== undefined && billsToTheEnd(current)) endDrain = inFlight.drain(stop);
-    if (endDrain === undefined) stop();
+    isDraining = current !== undefined && isReadOn(current) && !inFlight.aborted();
+    freeSlot();
+    if (!isDraining) stop();
+  };
+  const freeSlot = (): void => {
+    if (slot === undefined) return;
+    if (isDraining) endDrain = inFlight.drain(slot.accountId, slot.most);
+    if (!isDraining || endDrain !== undefined) slot.free();
   };
   const exit = inFlight.enter(requestId, stop);
   signal.addEventListener('abort', leave);
@@ -55,7 +71,7 @@ export function startLifetime(
   return {
     isOver,
     hasLeft: () => left,
-    isDraining: () => endDrain !== undefined,
+    isDraining: () => isDraining,
     leave,
     follow(followed) {
       current = followed;
@@ -65,9 +81,9 @@ export function startLifetime(
       stopped = action;
       if (inFlight.aborted()) action();
     },
-    onLeave(action) {
-      freed = action;
-      if (left) action();
+    onLeave(taken) {
+      slot = taken;
+      if (left) freeSlot();
     },
     end() {
       signal.removeEventListener('abort', leave);
@@ -77,7 +93,11 @@ export function startLifetime(
   };
 }
 
-function billsToTheEnd({ candidate }: Followed): boolean {
-  const upstream = candidate?.upstream;
-  return upstream !== undefined && upstream.dialect !== 'demo' && !upstream.cancelStopsBilling;
+/**
+ * Whether leaving does not stop the upstream: to abort saves nothing where it makes, and bills, the
+ * whole answer all the same, and thinking that is hidden is known from its report alone.
+ */
+function isReadOn({ candidate }: Followed): boolean {
+  if (candidate === undefined || candidate.upstream.dialect === 'demo') return false;
+  return !candidate.upstream.cancelStopsBilling || mayHideThinking(candidate);
 }

@@ -3,10 +3,13 @@
 // case that nobody is left to settle. The pipeline wraps each attempt in one; the route, the pump and a
 // drain read it like any other.
 
+import type { UpstreamFailure } from '../core/failure.ts';
+import type { GenerationEvent, Usage } from '../core/generation.ts';
 import type { Attempt, Batch } from '../upstream/attempt.ts';
 import type { Cover } from './cover.ts';
 import { createGuard } from './guard.ts';
 import { createOutputMeter, type OutputMeter } from './meter.ts';
+import { createBreath, pieces, textOf } from './pieces.ts';
 
 const CHECKPOINT_MS = 2_000;
 
@@ -22,6 +25,10 @@ export type MeteredAttempt = Attempt & {
   readonly meter: OutputMeter;
   /** Whether the answer was cut because the balance could not pay for more. */
   readonly hasCut: () => boolean;
+  /** Our count of what came behind a stop sequence; undefined where the upstream was not read on. */
+  readonly unread: () => Usage | undefined;
+  /** Whether the upstream has got the request, and has not failed by itself. */
+  readonly hasWorked: () => boolean;
 };
 
 export type Progress = { readonly outputTokens: number; readonly reasoningTokens: number };
@@ -44,10 +51,20 @@ export function meterAttempt(
   const { see, cover, countNow, monotonic, checkpoint } = dependencies;
   const meter = createOutputMeter(countNow);
   const bound = attempt.candidate.maxOutputTokens;
-  const guard = createGuard({ meter, cover, bound, abort: attempt.abort });
+  const guard = createGuard({ meter, cover, bound, abort: () => attempt.abort() });
   let { booked } = dependencies;
   let savedTokens = 0;
   let savedAt = monotonic();
+  let unread: OutputMeter | undefined;
+  let isStopped = false;
+  let hasWorked = true;
+  const abort = (): void => {
+    isStopped = true;
+    attempt.abort();
+  };
+  /** What we stopped had the request, unless it had no connection yet or had just refused it. */
+  const isOurStop = ({ phase, status }: UpstreamFailure): boolean =>
+    isStopped && phase !== 'connect' && status === undefined;
 
   const save = (): void => {
     const nowMs = monotonic();
@@ -59,13 +76,26 @@ export function meterAttempt(
     savedTokens = outputTokens;
     checkpoint({ outputTokens, reasoningTokens });
   };
+  /** What is not passed on is counted apart, and only its report belongs to the answer. */
+  const readOn = async (events: readonly GenerationEvent[]): Promise<void> => {
+    unread ??= createOutputMeter(countNow);
+    const breathe = createBreath();
+    for (const piece of events.flatMap(pieces)) {
+      if (piece.kind === 'usage') meter.push(piece);
+      else unread.push(piece);
+      await breathe(textOf(piece).length);
+    }
+  };
   const pass = (batch: Batch): Batch | Promise<Batch> => {
+    const { beyond, ...rest } = batch;
+    if (beyond !== undefined) return readOn(beyond).then(() => pass(rest));
     const taken = guard.take(batch);
     if (batch.end === undefined) save();
     return taken;
   };
   const take = (batch: Batch): Batch | Promise<Batch> => {
     see(batch);
+    if (batch.end !== undefined && batch.end !== 'finished') hasWorked = isOurStop(batch.end);
     if (booked === undefined || batch.events.length === 0) return pass(batch);
     return booked.then(
       () => {
@@ -73,7 +103,7 @@ export function meterAttempt(
         return pass(batch);
       },
       () => {
-        attempt.abort();
+        abort();
         return NOT_BOOKED;
       },
     );
@@ -85,9 +115,11 @@ export function meterAttempt(
     startedAt: attempt.startedAt,
     times: attempt.times,
     next: () => attempt.next().then(take),
-    abort: attempt.abort,
+    abort,
     meter,
     hasCut: guard.hasCut,
+    unread: () => unread?.estimate(0),
+    hasWorked: () => hasWorked,
   };
 }
 

@@ -1,6 +1,6 @@
 // One try at one upstream, started by the route. An attempt is pulled: each `next` gives the events
 // of one read. It keeps the upstream's timers and bounds, cuts at the stop sequences that the
-// upstream was not told, and ends exactly once: with a finished answer or with a failure.
+// upstream was not told (`cut.ts`), and ends exactly once: with a finished answer or with a failure.
 
 import type { Deadlines } from '../core/deadlines.ts';
 import {
@@ -12,9 +12,9 @@ import {
 import type { GenerationRequest } from '../core/generation.ts';
 import type { Credential } from '../core/model.ts';
 import type { Candidate } from '../core/route.ts';
-import { createStopCutter, type StopCutter, splitStops } from '../core/stop.ts';
 import { dialectOf } from '../wire/upstream/dialect.ts';
 import type { UpstreamClient } from './client.ts';
+import { createCut } from './cut.ts';
 import { createFloodGuard } from './flood-guard.ts';
 import { type Batch, type EventSource, openSource } from './source.ts';
 import { type AttemptTimes, startWatch } from './watch.ts';
@@ -60,10 +60,10 @@ export function createAttempts(dependencies: {
     const { upstream, timeouts } = candidate;
     const controller = new AbortController();
     const dialect = dialectOf(upstream);
-    const cutter = createCutter(candidate, request);
+    const cut = createCut(candidate, request);
     const guard = createFloodGuard(maxOutputTokens);
     // Only a stream can be stopped in the middle, which saves the tokens behind the cut.
-    const streams = stream || cutter !== undefined;
+    const streams = stream || cut !== undefined;
     const watch = startWatch({
       timeouts,
       deadlines,
@@ -101,14 +101,15 @@ export function createAttempts(dependencies: {
       return guard(await source.read());
     };
 
-    const end = ({ events, end: how = 'finished' }: Batch): Batch => {
+    const end = (batch: Batch): Batch => {
+      const { end: how = 'finished' } = batch;
       ended = true;
       watch.stop();
       // A body that was not read to its end would keep its connection and its memory, and an
       // upstream whose answer was cut would go on writing it.
-      if (how !== 'finished' || cutter?.hasCut() === true) controller.abort();
-      if (how === 'finished') return { events, end: how };
-      return { events, end: watch.timedOut() ?? placed(how, watch.phase()) };
+      if (how !== 'finished' || cut?.isStopped() === true) controller.abort();
+      if (how === 'finished') return batch;
+      return { ...batch, end: watch.timedOut() ?? placed(how, watch.phase()) };
     };
 
     return {
@@ -120,9 +121,9 @@ export function createAttempts(dependencies: {
         watch.wait();
         const batch = await read();
         if (hasCome(batch)) watch.read(batch.events);
-        const passed = cutter === undefined ? batch : cutBatch(cutter, batch);
-        const late = passed.end === undefined ? watch.timedOut() : undefined;
-        if (late !== undefined) return end({ events: passed.events, end: late });
+        const late = batch.end === undefined ? watch.timedOut() : undefined;
+        const whole = late === undefined ? batch : { events: batch.events, end: late };
+        const passed = cut === undefined ? whole : cut.take(whole);
         return passed.end === undefined ? passed : end(passed);
       },
       abort() {
@@ -157,25 +158,4 @@ function placed(failure: UpstreamFailure, phase: AttemptPhase): UpstreamFailure 
 
 function reasons({ model }: Candidate): boolean {
   return model.features.has('reasoning');
-}
-
-/** Cuts at the stop sequences that this upstream is not told; undefined where it is told all. */
-function createCutter(candidate: Candidate, request: GenerationRequest): StopCutter | undefined {
-  const { upstream } = candidate;
-  // The demonstration, inside the program, takes any number of them.
-  if (upstream.dialect === 'demo') return undefined;
-  const { cut } = splitStops(request.stop, upstream.profile, reasons(candidate));
-  return cut.length === 0 ? undefined : createStopCutter(cut);
-}
-
-/**
- * A cut answer has no usage: most upstreams would have told it only at the end, and one that had
- * sent everything in this very read told of text that is not delivered. So our own count of what is
- * delivered is charged, however the bytes fell.
- */
-function cutBatch(cutter: StopCutter, { events, end }: Batch): Batch {
-  const passed = events.flatMap(cutter.push);
-  if (end !== undefined) passed.push(...cutter.end());
-  if (cutter.hasCut()) return { events: passed, end: 'finished' };
-  return end === undefined ? { events: passed } : { events: passed, end };
 }

@@ -26,6 +26,8 @@ const SILENT_FLOOD: UpstreamFailure = {
 
 export type Batch = {
   readonly events: readonly GenerationEvent[];
+  /** What came behind the end of the answer: it is not passed on, and its usage counts. */
+  readonly beyond?: readonly GenerationEvent[];
   /** Absent while more may come. */
   readonly end?: 'finished' | UpstreamFailure;
 };

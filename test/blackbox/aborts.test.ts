@@ -43,7 +43,8 @@ let books: Database;
 beforeAll(async () => {
   upstream = await startUpstream({ flood, silent: (exchange) => exchange.untilGone() });
   mute = await startMuteServer(() => goneAt.push(performance.now()));
-  const shared = { dialect: 'chat', api_key: UPSTREAM_KEY };
+  // All thinking is shown there: nothing is to be read after an answer was left.
+  const shared = { dialect: 'chat', api_key: UPSTREAM_KEY, profile: 'deepseek' };
   const placed = (slug: string, id: string) => ({
     slug,
     served_by: [{ upstream: id, model: slug }],
@@ -134,7 +135,9 @@ test.each(CONNECTING)(
     await waitUntil(() => goneAt.length > before);
     expect((goneAt.at(-1) ?? Number.NaN) - from).toBeLessThan(SOON_MS);
     const end = await ended(payer);
-    expect(end).toMatchObject({ outcome: 'client_cancelled', phase: 'released' });
+    // The runtime's client does not tell whether it has a connection: the prompt may have been read.
+    const phase = model === 'tls-fetch' ? 'settled' : 'released';
+    expect(end).toMatchObject({ outcome: 'client_cancelled', phase });
     expect(end.at - leftAt).toBeLessThan(SOON_MS);
   },
 );

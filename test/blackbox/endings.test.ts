@@ -102,7 +102,11 @@ beforeAll(async () => {
   };
   const environment = { LOG_LEVEL: 'warn', SILENT_COMMIT_SECONDS: '0.2', DRAIN_SECONDS: '0.5' };
   [stopping, billing] = await Promise.all([
-    startGateway({ catalog: catalogFor(upstream, MODELS, { models }), environment }),
+    startGateway({
+      // All thinking is shown there: nothing is to be read after an answer was left.
+      catalog: catalogFor(upstream, MODELS, { models, upstream: { profile: 'deepseek' } }),
+      environment,
+    }),
     startGateway({
       catalog: catalogFor(upstream, MODELS, {
         models,
@@ -122,6 +126,9 @@ afterAll(async () => {
 function account(gateway: Gateway, credit = 100_000): Promise<TestAccount> {
   return gateway.createAccount({ plan: 'business', credit });
 }
+
+/** What the prompt of these tests costs, by the estimate. */
+const PROMPT = 9;
 
 type Left = { readonly leave: () => number; readonly response: Promise<Response | undefined> };
 
@@ -207,7 +214,7 @@ describe.each(KINDS)('%s, streamed: %p', (format, stream) => {
     if (model === 'endless') {
       expect(ended).toMatchObject({ basis: 'estimated', phase: 'settled' });
       expect(ended?.output).toBeGreaterThan(0);
-    } else expect(ended).toMatchObject({ debited: 0, phase: 'released' });
+    } else expect(ended).toMatchObject({ debited: PROMPT, phase: 'settled', output: 0 });
   });
 
   test('an upstream that bills to the end is read to it, and its report is charged', async () => {
@@ -256,8 +263,9 @@ describe.each(KINDS)('%s, streamed: %p', (format, stream) => {
     await asked('slow-failure', before);
     await Bun.sleep(50);
     leave();
+    // The first one was still at work when it was stopped.
     expect(await endings(stopping, payer)).toMatchObject([
-      { outcome: 'client_cancelled', phase: 'released', debited: 0 },
+      { outcome: 'client_cancelled', phase: 'settled', debited: PROMPT },
     ]);
     expect(count('never-asked')).toBe(asks);
   });
@@ -280,6 +288,8 @@ describe.each(KINDS)('%s, streamed: %p', (format, stream) => {
     for (const { outcome, debited, phase } of ended) {
       expect(['client_cancelled', 'completed']).toContain(outcome);
       expect(phase).toBe(debited > 0 ? 'settled' : 'released');
+      // An upstream that was asked has read the prompt.
+      if (debited > 0) expect(debited).toBeGreaterThanOrEqual(PROMPT);
     }
     expect(ended.some((each) => each.outcome === 'client_cancelled')).toBe(true);
   });
@@ -311,7 +321,7 @@ test.each(FORMATS)('a stream that was committed to in silence ends once, %s', as
   expect((await response)?.status).toBe(200);
   leave();
   expect(await endings(stopping, payer)).toMatchObject([
-    { outcome: 'client_cancelled', phase: 'released', debited: 0 },
+    { outcome: 'client_cancelled', phase: 'settled', debited: PROMPT },
   ]);
 });
 

@@ -49,6 +49,8 @@ beforeAll(async () => {
   ];
   gateway = await startGateway({
     catalog: catalogFor(upstream, models, {
+      // All thinking is shown there: nothing is to be read after an answer was left.
+      upstream: { profile: 'deepseek' },
       models: { short: { context_window: 500, max_output: 400 } },
       plans: {
         wide: WIDE,

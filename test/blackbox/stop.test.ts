@@ -61,7 +61,7 @@ beforeAll(async () => {
     models: { paragraphs: { served_by: [{ upstream: 'signing', model: 'paragraphs' }] } },
     plans: { large: LARGE_PLAN },
   });
-  const profile = '[profile.takes-four]\nbase = "chat"\nstop_max = 4\n';
+  const profile = '[profile.takes-four]\nbase = "chat"\nstop_max = 4\nthinking_shown = "all"\n';
   const signing = `[[upstream]]\nid = "signing"\ndialect = "messages"\nbase_url = "${upstream.messagesBaseUrl}"\n`;
   gateway = await startGateway({ catalog: `${catalog}\n${signing}\n${profile}` });
   account = await gateway.createAccount({ plan: 'large' });

@@ -35,11 +35,11 @@ const TABLE: readonly Row[] = [
     reported: ['counted', 'counted', 'counted'],
   },
   {
-    // Before the first token there is nothing to pay, unless the upstream says so.
+    // Before the first token the upstream has read the prompt.
     cause: 'client',
     outcome: 'client_cancelled',
-    unreported: ['nothing', 'counted', 'counted'],
-    reported: ['drained', 'drained', 'drained'],
+    unreported: ['counted', 'counted', 'counted'],
+    reported: ['reported', 'reported', 'reported'],
   },
   {
     cause: 'upstream',
@@ -57,7 +57,9 @@ const TABLE: readonly Row[] = [
 
 test.each(TABLE)('$cause is $outcome', ({ cause, outcome, unreported, reported }) => {
   OUTPUTS.forEach((output, index) => {
-    const facts: EndingFacts = { cause, output, reported: false, lengthOfBalance: false };
+    const facts: EndingFacts = {
+      ...{ cause, output, reported: false, worked: true, lengthOfBalance: false },
+    };
     expect([output, decideEnding(facts)]).toEqual([
       output,
       { outcome, charge: unreported[index] ?? 'nothing' },
@@ -69,8 +71,16 @@ test.each(TABLE)('$cause is $outcome', ({ cause, outcome, unreported, reported }
   });
 });
 
+test('a client that left pays what one that stayed would pay for an upstream that failed', () => {
+  const facts = { reported: false, worked: false, lengthOfBalance: false } as const;
+  for (const output of OUTPUTS) {
+    const { charge } = decideEnding({ ...facts, output, cause: 'client' });
+    expect(charge).toBe(decideEnding({ ...facts, output, cause: 'upstream' }).charge);
+  }
+});
+
 test('a length that the balance had set is the balance, where the upstream came to it', () => {
-  const facts = { output: 'visible', reported: true, lengthOfBalance: true } as const;
+  const facts = { output: 'visible', reported: true, worked: true, lengthOfBalance: true } as const;
   expect(decideEnding({ ...facts, cause: 'finished' })).toEqual({
     outcome: 'stopped_balance',
     charge: 'reported',

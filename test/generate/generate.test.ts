@@ -420,7 +420,7 @@ test('the ledger hears of every attempt before it is made, and of what has passe
 });
 
 describe('a client that leaves', () => {
-  test('before its answer began has its slot and its hold back', async () => {
+  test('before its answer began pays for the prompt alone, and has its slot back', async () => {
     const client = new AbortController();
     const { dependencies, call, used, inFlight } = await rig('gone', {
       startAttempt(options) {
@@ -430,15 +430,20 @@ describe('a client that leaves', () => {
     });
     const generated = await generate(dependencies, call('gone-1', { signal: client.signal }));
     expect(generated).toEqual({ kind: 'cancelled' });
-    expect(await used()).toMatchObject({ inFlight: 0, dayTokens: 0 });
+    const story = await open.books.explain('gone-1');
+    const prompt = story?.hold.promptTokens ?? 0;
+    expect(await used()).toMatchObject({ inFlight: 0, dayTokens: prompt });
     expect(inFlight.count()).toBe(0);
-    expect(await open.books.balance('gone')).toMatchObject({ held: 0n, posted: 10_000n * TOKEN });
-    expect((await open.books.explain('gone-1'))?.record).toMatchObject({
-      outcome: 'client_cancelled',
+    const debited = BigInt(prompt) * 3n * TOKEN;
+    expect(debited).toBeGreaterThan(0n);
+    expect(await open.books.balance('gone')).toMatchObject({
+      held: 0n,
+      posted: 10_000n * TOKEN - debited,
     });
+    expect(story?.record).toMatchObject({ outcome: 'client_cancelled', debited, outputTokens: 0 });
   });
 
-  test('an upstream that bills to the end pays its report from the hold, and not beyond', async () => {
+  test('an upstream that bills to the end pays its report, as if it had stayed', async () => {
     const client = new AbortController();
     const { dependencies, call } = await rig('drained', {
       startAttempt({ candidate: asked }) {
@@ -459,15 +464,17 @@ describe('a client that leaves', () => {
     });
     await generate(dependencies, call('drained-1', { signal: client.signal }));
     const story = await open.books.explain('drained-1');
-    const held = story?.hold.amount ?? 0n;
-    expect(held).toBeGreaterThan(0n);
+    const debited = 3n * 505n * TOKEN;
+    expect(story?.hold.amount).toBeLessThan(debited);
     expect(story?.record).toMatchObject({
       outcome: 'client_cancelled',
       usageBasis: 'reported',
-      charged: 3n * 505n * TOKEN,
-      debited: held,
-      loss: 3n * 505n * TOKEN - held,
+      charged: debited,
+      debited,
+      loss: 0n,
     });
-    expect(await open.books.balance('drained')).toMatchObject({ posted: 10_000n * TOKEN - held });
+    expect(await open.books.balance('drained')).toMatchObject({
+      posted: 10_000n * TOKEN - debited,
+    });
   });
 });

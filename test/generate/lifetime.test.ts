@@ -1,28 +1,30 @@
 // What happens to an upstream when its client leaves: stopped at once, or read to its end where it
-// bills to the end, and then in bounds.
+// bills to the end or may have hidden thinking to report. Leaving is never cheaper by their number.
 
-import { expect, test } from 'bun:test';
-import type { Upstream } from '../../src/core/model.ts';
+import { describe, expect, test } from 'bun:test';
+import type { ModelFeature, Upstream } from '../../src/core/model.ts';
+import { DEFAULT_PROFILE } from '../../src/core/profile.ts';
 import { createInFlight } from '../../src/generate/in-flight.ts';
 import { type Lifetime, startLifetime } from '../../src/generate/lifetime.ts';
 import { chatUpstream } from '../support/model.ts';
-import { waitUntil } from '../support/upstream.ts';
 import { candidate } from './parts.ts';
 
 const STOPS: Upstream = chatUpstream('remote');
 const BILLS_ON: Upstream = { ...chatUpstream('remote'), cancelStopsBilling: false };
 
-function setUp(upstream: Upstream, inFlight = createInFlight()) {
+function setUp(upstream: Upstream, inFlight = createInFlight(), features: ModelFeature[] = []) {
   const controller = new AbortController();
   const requestId = crypto.randomUUID();
   const lifetime = startLifetime(inFlight, { requestId, signal: controller.signal });
   let aborts = 0;
   let freed = 0;
-  lifetime.onLeave(() => {
+  const free = () => {
     freed += 1;
-  });
+  };
+  lifetime.onLeave({ accountId: 'acct_1', most: 2, free });
+  const { model, ...rest } = candidate('a');
   lifetime.follow({
-    candidate: { ...candidate('a'), upstream },
+    candidate: { ...rest, model: { ...model, features: new Set(features) }, upstream },
     abort: () => {
       aborts += 1;
     },
@@ -62,22 +64,37 @@ test('one that bills to the end is read on, with the slot free and the request i
   expect(inFlight.count()).toBe(0);
 });
 
-test('it is read for a bounded time', async () => {
-  const { leave, seen, lifetime } = setUp(BILLS_ON, createInFlight({ drainMs: 5 }));
-  leave();
-  await waitUntil(() => seen()[0] === 1);
-  lifetime.end();
+describe('a model whose thinking may be hidden', () => {
+  const shows = (thinkingShown: 'all' | 'part'): Upstream => ({
+    ...chatUpstream('remote'),
+    profile: { ...DEFAULT_PROFILE.chat, thinkingShown },
+  });
+
+  test.each([
+    ['is read to its report', ['reasoning'], 'part', true],
+    ['that shows all of it is stopped', ['reasoning'], 'all', false],
+    ['that does not reason is stopped', ['tools'], 'part', false],
+  ] as const)('%s', (_, features, thinkingShown, isDraining) => {
+    const { lifetime, leave, seen } = setUp(shows(thinkingShown), createInFlight(), [...features]);
+    leave();
+    expect([lifetime.isDraining(), seen()]).toEqual([isDraining, [isDraining ? 0 : 1, 1]]);
+    lifetime.end();
+  });
 });
 
-test('no more than so many are read at a time, and the end of one makes room', () => {
-  const inFlight = createInFlight({ drainsMax: 2 });
+test('any number of them is read, and beyond the limit of their account with their slots', () => {
+  const inFlight = createInFlight();
   const all = [BILLS_ON, BILLS_ON, BILLS_ON].map((upstream) => setUp(upstream, inFlight));
   for (const each of all) each.leave();
-  expect(all.map((each) => each.seen()[0])).toEqual([0, 0, 1]);
+  expect(all.map((each) => [each.lifetime.isDraining(), ...each.seen()])).toEqual([
+    [true, 0, 1],
+    [true, 0, 1],
+    [true, 0, 0],
+  ]);
   all[0]?.lifetime.end();
   const next = setUp(BILLS_ON, inFlight);
   next.leave();
-  expect([next.seen()[0], next.lifetime.isDraining()]).toEqual([0, true]);
+  expect([next.seen(), next.lifetime.isDraining()]).toEqual([[0, 1], true]);
   for (const each of [...all, next]) each.lifetime.end();
 });
 
@@ -104,9 +121,10 @@ test('who has left before anything was asked, or between two attempts, has nothi
   const inFlight = createInFlight();
   const lifetime = startLifetime(inFlight, { requestId: 'req_1', signal: controller.signal });
   let freed = false;
-  lifetime.onLeave(() => {
+  const free = () => {
     freed = true;
-  });
+  };
+  lifetime.onLeave({ accountId: 'acct_1', most: 2, free });
   expect([flags(lifetime), freed]).toEqual([[true, true, false], true]);
   let aborted = false;
   lifetime.follow({

@@ -73,7 +73,7 @@ export function createSocketClient(dependencies: {
   return {
     async send(upstream, call) {
       const { signal } = call;
-      if (signal.aborted) return GIVEN_UP;
+      if (signal.aborted) return { ...GIVEN_UP, phase: 'connect' };
       const origin = originFor(upstream);
       const request = writeRequest(origin, call, userAgent);
       if (request === undefined) return UNWRITABLE;
@@ -82,7 +82,7 @@ export function createSocketClient(dependencies: {
       if (isFailure(connection)) return connection;
       if (signal.aborted) {
         connection.abort();
-        return GIVEN_UP;
+        return { ...GIVEN_UP, phase: 'connect' };
       }
       const answer = await run(origin, connection, request, signal);
       if (!isFailure(answer)) return toAnswer(answer.head, answer.body, clock);

@@ -23,6 +23,9 @@ export type Dial = (
 /** By the key of an origin. */
 export type TlsSessions = Map<string, Buffer>;
 
+/** Given up before there was a connection: the upstream has not got the request. */
+const UNCONNECTED: UpstreamFailure = { ...GIVEN_UP, phase: 'connect' };
+
 /** As TLS wants it: each name after its length. */
 const HTTP_1_1 = Buffer.from('\x08http/1.1', 'latin1');
 
@@ -50,7 +53,7 @@ export function createDial(dependencies: {
       const opened = await within(opening.result, shareMs, late, signal);
       if (!isFailure(opened)) return opened;
       opening.cancel();
-      if (opened === GIVEN_UP) return opened;
+      if (opened === UNCONNECTED) return opened;
       failure = opened;
     }
     resolver.forget(origin.hostname);
@@ -58,7 +61,7 @@ export function createDial(dependencies: {
   };
 }
 
-/** `late` after `ms`, and `GIVEN_UP` in the same turn as the abort. */
+/** `late` after `ms`, and `UNCONNECTED` in the same turn as the abort. */
 function within<T>(
   result: Promise<T>,
   ms: number,
@@ -66,7 +69,7 @@ function within<T>(
   signal: AbortSignal,
 ): Promise<T | UpstreamFailure> {
   const { promise, resolve } = Promise.withResolvers<T | UpstreamFailure>();
-  const onAbort = (): void => resolve(GIVEN_UP);
+  const onAbort = (): void => resolve(UNCONNECTED);
   const timer = setTimeout(() => resolve(late), Math.max(0, ms));
   signal.addEventListener('abort', onAbort);
   if (signal.aborted) onAbort();

@@ -351,8 +351,8 @@ export const CHARGES: readonly Fault[] = [
     edits: [
       {
         file: 'src/core/ending.ts',
-        find: "charge: output === 'none' ? 'nothing' : 'counted' };",
-        put: "charge: output === 'none' ? 'nothing' : 'nothing' };",
+        find: "return worked ? 'counted' : chargeDelivered(output);",
+        put: "return worked ? 'nothing' : chargeDelivered(output);",
       },
     ],
     tests: ['test/core/ending.test.ts'],
@@ -383,27 +383,51 @@ export const CHARGES: readonly Fault[] = [
   },
   {
     id: 'T-30a',
-    plants: 'a drain may take for ever',
+    plants: 'a client that left pays no more than was held',
+    edits: [
+      {
+        file: 'src/generate/grant.ts',
+        find: "const withinHold = rule !== 'reported';",
+        put: "const withinHold = rule !== 'reported' || outcome === 'client_cancelled';",
+      },
+    ],
+    tests: ['test/generate/hidden.test.ts', 'test/generate/generate.test.ts'],
+  },
+  {
+    id: 'T-30b',
+    plants: 'any number of answers are read on without a slot',
     edits: [
       {
         file: 'src/generate/in-flight.ts',
-        find: 'const timer = setTimeout(abort, drainMs);',
-        put: 'const timer = setTimeout(() => aborted && abort(), drainMs);',
+        find: 'if (count >= most) return undefined;',
+        put: 'if (count >= most * 1_000) return undefined;',
       },
     ],
     tests: ['test/generate/lifetime.test.ts'],
   },
   {
-    id: 'T-30b',
-    plants: 'any number of answers are drained at once',
+    id: 'T-30e',
+    plants: 'thinking that nobody sees is free behind a stop sequence',
     edits: [
       {
-        file: 'src/generate/in-flight.ts',
-        find: 'if (aborted || drains >= drainsMax)',
-        put: 'if (aborted || drains >= drainsMax * 1_000)',
+        file: 'src/core/usage.ts',
+        find: 'const due = own.outputTokens + hidden + overdue;',
+        put: 'const due = own.outputTokens + hidden * 0 + overdue;',
       },
     ],
-    tests: ['test/generate/lifetime.test.ts'],
+    tests: ['test/generate/hidden.test.ts'],
+  },
+  {
+    id: 'T-30f',
+    plants: 'an upstream is not read on for its report',
+    edits: [
+      {
+        file: 'src/core/hidden.ts',
+        find: "return upstream.profile.thinkingShown === 'part';",
+        put: "return upstream.profile.thinkingShown === 'part' && false;",
+      },
+    ],
+    tests: ['test/generate/hidden.test.ts', 'test/generate/lifetime.test.ts'],
   },
   {
     id: 'T-30c',
@@ -411,8 +435,8 @@ export const CHARGES: readonly Fault[] = [
     edits: [
       {
         file: 'src/generate/lifetime.ts',
-        find: "upstream.dialect !== 'demo' && !upstream.cancelStopsBilling",
-        put: "upstream.dialect === 'demo'",
+        find: 'return !candidate.upstream.cancelStopsBilling || mayHideThinking(candidate);',
+        put: 'return mayHideThinking(candidate);',
       },
     ],
     tests: ['test/generate/lifetime.test.ts'],
@@ -423,8 +447,8 @@ export const CHARGES: readonly Fault[] = [
     edits: [
       {
         file: 'src/generate/lifetime.ts',
-        find: "upstream.dialect !== 'demo' && !upstream.cancelStopsBilling",
-        put: "upstream.dialect !== 'demo'",
+        find: 'return !candidate.upstream.cancelStopsBilling || mayHideThinking(candidate);',
+        put: 'return true;',
       },
     ],
     tests: ['test/generate/lifetime.test.ts'],

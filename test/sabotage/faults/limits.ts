@@ -86,8 +86,8 @@ export const LIMIT_FAULTS: readonly Fault[] = [
     edits: [
       {
         file: 'src/generate/lifetime.ts',
-        find: '    freed?.();\n',
-        put: '    void freed;\n',
+        find: 'if (!isDraining || endDrain !== undefined) slot.free();',
+        put: 'if (!isDraining) slot.free();',
       },
     ],
     tests: ['test/generate/lifetime.test.ts'],

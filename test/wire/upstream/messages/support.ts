@@ -28,6 +28,7 @@ const PROFILE: MessagesProfile = {
   toolIds: 'word',
   imageUrls: 'any',
   imageTokens: 'area',
+  thinkingShown: 'part',
   forcedChoice: 'auto_when_thinking',
   parallelToolCalls: 'send',
   emptyToolResult: '',

@@ -1,0 +1,343 @@
+// Hidden thinking is paid for: over the real pipeline and a real ledger, with an upstream that shows no
+// thinking and reports it at its end alone. No stop sequence, no moment of leaving and no streaming
+// lowers a charge below what was delivered, what the upstream reports as hidden, and the prompt.
+
+import { afterAll, beforeAll, expect, test } from 'bun:test';
+import fc from 'fast-check';
+import { BUILT_IN_PROFILES } from '../../src/core/built-in-profiles.ts';
+import { createDeadlines } from '../../src/core/deadlines.ts';
+import type { Catalog, Model, Upstream } from '../../src/core/model.ts';
+import type { Plan } from '../../src/core/plan.ts';
+import { type ChatProfile, DEFAULT_PROFILE } from '../../src/core/profile.ts';
+import type { GenerateDependencies, GenerationCall } from '../../src/generate/call.ts';
+import { createEntrance } from '../../src/generate/entrance.ts';
+import { createFunds } from '../../src/generate/funds.ts';
+import { generate } from '../../src/generate/generate.ts';
+import { createInFlight } from '../../src/generate/in-flight.ts';
+import { createTokenizer } from '../../src/generate/tokenizer.ts';
+import { createHistory } from '../../src/ledger/history.ts';
+import { createLimits } from '../../src/limits/limits.ts';
+import { createAttempts } from '../../src/upstream/attempt.ts';
+import { createHealth } from '../../src/upstream/health.ts';
+import { startTimer } from '../../src/upstream/timer.ts';
+import { GIVEN_UP, type UpstreamClient } from '../../src/upstream/transport.ts';
+import { chatFormat } from '../../src/wire/chat/format.ts';
+import { temporaryDirectory } from '../support/database.ts';
+import { closeBooks, fundAccount, NOW, type OpenBooks, openBooks } from '../support/ledger.ts';
+import { chatUpstream, TIMEOUTS } from '../support/model.ts';
+import { operatorState } from '../support/operator.ts';
+import { alwaysAt } from '../support/price.ts';
+import { SILENT_PROBE } from '../support/probe.ts';
+import { type Script, streamFrames, wholeBody } from '../support/render.ts';
+import { readSaid } from '../support/said.ts';
+import { candidate } from './parts.ts';
+
+const directory = temporaryDirectory();
+const TOKEN = 1_000_000n;
+const PRICE = {
+  version: 'p',
+  input: 10n ** 12n,
+  cachedInput: 10n ** 12n,
+  cacheWrite: 10n ** 12n,
+  output: 4n * 10n ** 12n,
+};
+const REPORTED_PROMPT = 7;
+const MAX_OUTPUT = 40_000;
+
+let open: OpenBooks;
+beforeAll(async () => {
+  open = await openBooks(directory);
+});
+afterAll(() => closeBooks(open));
+
+const { dialect: _, profile: __, profileName: ___, ...REMOTE } = chatUpstream('remote');
+const TIMEOUT = { ...TIMEOUTS, firstContentMs: 60_000, totalMs: 60_000 };
+const chat = (name: string, changes: Partial<ChatProfile> = {}): Upstream => {
+  const profile = BUILT_IN_PROFILES.get(name);
+  if (profile?.dialect !== 'chat') throw new Error(`no profile ${name}`);
+  return { ...REMOTE, dialect: 'chat', profileName: name, profile: { ...profile, ...changes } };
+};
+const UPSTREAMS: Readonly<Record<string, Upstream>> = {
+  openai: chat('openai'),
+  openrouter: chat('openrouter'),
+  chat: chat('chat'),
+  vllm: chat('vllm', { stopMax: 0 }),
+  messages: {
+    ...REMOTE,
+    dialect: 'messages',
+    profileName: 'messages',
+    profile: { ...DEFAULT_PROFILE.messages, stopMax: 0 },
+  },
+};
+
+const PLAN: Plan = {
+  slug: 'test',
+  name: 'Test',
+  requestsPerMinute: 1_000,
+  tokensPerMinute: 1_000_000_000,
+  concurrentRequests: 1,
+  maxContext: 100_000,
+  maxApiKeys: 1,
+  models: ['*'],
+};
+
+function catalogOf(upstream: Upstream): Catalog {
+  const { model: base } = candidate('thinker');
+  const model: Model = {
+    ...base,
+    contextWindow: 100_000,
+    maxOutput: MAX_OUTPUT,
+    features: new Set(['reasoning']),
+    prices: alwaysAt(PRICE),
+    servedBy: [{ upstream: upstream.id, model: 'thinker', weight: 1, timeouts: TIMEOUT }],
+  };
+  return {
+    serviceName: 'test',
+    usdPerMillion: 1_000_000n,
+    minimumHold: TOKEN,
+    models: [model],
+    plans: new Map([['test', PLAN]]),
+    upstreams: new Map([[upstream.id, upstream]]),
+    resolve: () => model,
+  };
+}
+
+/** One request: what its upstream says, and what its client does. */
+type Case = {
+  readonly upstream: string;
+  readonly words: readonly string[];
+  readonly hidden: number;
+  readonly stop: readonly string[];
+  readonly stream: boolean;
+  readonly maxTokens: number;
+  /** The client leaves when the upstream is read for this time; at 0 while it has not answered. */
+  readonly leaveAt: number | undefined;
+  /** Frames in one read. */
+  readonly framesInRead: number;
+};
+
+/** One token a character, as the gateway counts in this test. */
+const size = (text: string): number => text.length;
+
+function scriptOf({ words, hidden, maxTokens }: Case): Script {
+  const visible = size(words.join(''));
+  const completion = visible + hidden;
+  return {
+    pieces: words.map((text) => ({ text })),
+    finish: completion > maxTokens ? 'length' : 'stop',
+    usage: { prompt: REPORTED_PROMPT, cached: 0, completion, reasoning: hidden },
+  };
+}
+
+/** Turns of the event loop, in which everything that was aborted notices. */
+async function turns(): Promise<void> {
+  for (let turn = 0; turn < 3; turn += 1) await new Promise((resolve) => setImmediate(resolve));
+}
+
+/** Plays a case on one connection, and has its client leave when it is time. */
+function clientOf(which: Case, leave: () => void): UpstreamClient {
+  const script = scriptOf(which);
+  return {
+    async send({ upstream, body, signal }) {
+      const dialect = upstream.dialect === 'messages' ? 'messages' : 'chat';
+      await turns();
+      if (which.leaveAt === 0) leave();
+      await turns();
+      if (signal.aborted) return GIVEN_UP;
+      const streams = (JSON.parse(body) as { stream?: boolean }).stream === true;
+      const frames = streamFrames(dialect, 'thinker', script);
+      let reads = 0;
+      const read = async () => {
+        reads += 1;
+        await turns();
+        if (reads === which.leaveAt) leave();
+        await turns();
+        if (signal.aborted) throw new Error('aborted');
+        const piece = frames.splice(0, which.framesInRead).join('');
+        return piece === '' ? { done: true } : { done: false, value: Buffer.from(piece) };
+      };
+      return {
+        status: 200,
+        isJson: !streams,
+        async text() {
+          if (which.leaveAt !== undefined) leave();
+          await turns();
+          return signal.aborted ? GIVEN_UP : wholeBody(dialect, 'thinker', script);
+        },
+        reader: () => ({ read, cancel: async () => {} }),
+      };
+    },
+  };
+}
+
+let requests = 0;
+
+/** What a case cost, and what its client had got. */
+async function play(which: Case) {
+  requests += 1;
+  const accountId = `acct_${requests}`;
+  const requestId = `req_${requests}`;
+  await fundAccount(open, accountId, 10_000_000n * TOKEN);
+  const upstream = UPSTREAMS[which.upstream];
+  if (upstream === undefined) throw new Error('no such upstream');
+  const catalog = catalogOf(upstream);
+  const client = new AbortController();
+  const inFlight = createInFlight();
+  const limits = await createLimits({
+    clock: () => NOW,
+    monotonic: () => NOW,
+    isLive: inFlight.isLive,
+    history: createHistory(open.database),
+  });
+  const clocks = { clock: () => NOW, monotonic: () => NOW };
+  const health = {
+    catalog: () => catalog,
+    ...clocks,
+    startTimer,
+    probe: SILENT_PROBE,
+    alert: () => undefined,
+  };
+  const dependencies: GenerateDependencies = {
+    ...clocks,
+    random: () => 0,
+    randomBytes: (length) => new Uint8Array(length),
+    limits,
+    entrance: createEntrance(limits),
+    ledger: open.ledger,
+    tokenizer: createTokenizer(size, () => 0),
+    reasoning: undefined,
+    startAttempt: createAttempts({
+      client: clientOf(which, () => client.abort()),
+      clock: () => NOW,
+      deadlines: createDeadlines(() => NOW),
+    }),
+    funds: createFunds(open.books),
+    health: createHealth(health),
+    startTimer,
+    inFlight,
+    alert: () => undefined,
+    onInternal: (_id, error) => {
+      throw error;
+    },
+    heartbeatMs: 10_000,
+    silentCommitMs: 10_000,
+    bookingMs: 5_000,
+  };
+  const value = {
+    model: 'thinker',
+    max_tokens: which.maxTokens,
+    stream: which.stream,
+    stop: which.stop,
+    messages: [{ role: 'user', content: 'Hi' }],
+  };
+  const call: GenerationCall = {
+    format: chatFormat,
+    requestId,
+    startedAt: NOW,
+    authorize: async () => ({
+      keyId: 'key_1',
+      accountId,
+      plan: 'test',
+      planSince: 0,
+      standing: 'active',
+      emailVerified: true,
+    }),
+    readBody: async () => ({ value, text: JSON.stringify(value) }),
+    operator: operatorState(catalog),
+    observer: { understood: () => undefined, ended: () => undefined },
+    signal: client.signal,
+  };
+  const generated = await generate(dependencies, call);
+  let got = generated.kind === 'whole' ? generated.body : '';
+  if (generated.kind === 'stream') {
+    const reader = generated.body.getReader();
+    const readAll = async (): Promise<void> => {
+      for (;;) {
+        const { done, value: bytes } = await reader.read();
+        if (done) return;
+        got += Buffer.from(bytes).toString();
+      }
+    };
+    const left = new Promise((resolve) => client.signal.addEventListener('abort', resolve));
+    await Promise.race([readAll(), left.then(turns)]);
+  }
+  await inFlight.idle();
+  const story = await open.books.explain(requestId);
+  if (story?.record === undefined) throw new Error('there is no record');
+  const { charged, debited, outcome, outputTokens } = story.record;
+  expect(debited).toBe(charged);
+  expect(await open.books.balance(accountId)).toMatchObject({ held: 0n });
+  const text = got === '' ? '' : readSaid('chat', got).text;
+  return { charged, outcome, outputTokens, text, promptTokens: story.hold.promptTokens };
+}
+
+const priceOf = (prompt: number, output: number): bigint =>
+  (BigInt(prompt) + 4n * BigInt(output)) * TOKEN;
+
+const aCase: fc.Arbitrary<Case> = fc.record({
+  upstream: fc.constantFrom('openai', 'openrouter', 'chat', 'messages'),
+  words: fc.array(fc.constantFrom('a', 'ab', ' abc ', 'b b', 'x'.repeat(900)), { maxLength: 12 }),
+  hidden: fc.oneof(fc.nat(60), fc.nat(20_000)),
+  stop: fc.constantFrom([], ['b'], ['ab', 'q'], [' '], ['z'], ['1', '2', '3', '4', 'b']),
+  stream: fc.boolean(),
+  maxTokens: fc.constantFrom(200, 4_000, MAX_OUTPUT),
+  leaveAt: fc.option(fc.nat(8), { nil: undefined }),
+  framesInRead: fc.constantFrom(1, 2, 5, 1_000),
+});
+
+test('law: nothing lowers a charge below what was delivered, what was hidden, and the prompt', async () => {
+  await fc.assert(
+    fc.asyncProperty(aCase, async (which) => {
+      const { charged, text, promptTokens } = await play(which);
+      const prompt = Math.min(promptTokens, REPORTED_PROMPT);
+      const delivered = Math.min(which.maxTokens, size(text) + which.hidden);
+      expect(charged).toBeGreaterThanOrEqual(priceOf(prompt, delivered));
+      // Nor is anything dearer than the same answer, read to its end.
+      const made = Math.min(which.maxTokens, size(which.words.join('')) + which.hidden);
+      const most = priceOf(Math.max(promptTokens, REPORTED_PROMPT), made);
+      expect(charged).toBeLessThanOrEqual(most);
+    }),
+    { numRuns: 150 },
+  );
+}, 120_000);
+
+const LONG: Case = {
+  upstream: 'openai',
+  words: ['A short answer.', ' b ', 'x'.repeat(300)],
+  hidden: 9_980,
+  stop: [],
+  stream: true,
+  maxTokens: 30_000,
+  leaveAt: undefined,
+  framesInRead: 1,
+};
+
+test('a stop sequence costs what was delivered and what was hidden, and not what was not read', async () => {
+  for (const stream of [true, false]) {
+    const { charged, outcome, text } = await play({ ...LONG, stream, stop: ['b'] });
+    expect([text, outcome]).toEqual(['A short answer. ', 'completed']);
+    expect(charged).toBe(priceOf(REPORTED_PROMPT, 16 + 9_980));
+  }
+});
+
+test('what is not read costs from 1,024 tokens on, and never more than the answer', async () => {
+  const words = ['b', 'x'.repeat(3_000)];
+  const { charged } = await play({ ...LONG, words, stop: ['b'] });
+  expect(charged).toBe(priceOf(REPORTED_PROMPT, 9_980 + 3_001 - 1_024));
+});
+
+test('leaving costs what staying does, also above what was held', async () => {
+  const stayed = await play(LONG);
+  for (const stream of [true, false]) {
+    for (const leaveAt of [0, 1, 2, 3]) {
+      const left = await play({ ...LONG, stream, leaveAt });
+      expect([left.outcome, left.charged]).toEqual(['client_cancelled', stayed.charged]);
+    }
+  }
+});
+
+test('an upstream that shows its thinking is stopped at the sequence, for what was delivered', async () => {
+  const shown = { ...LONG, upstream: 'vllm', stop: ['b'] };
+  const { outputTokens, promptTokens, charged } = await play({ ...shown, hidden: 0 });
+  expect([outputTokens, charged]).toEqual([16, priceOf(promptTokens, 16)]);
+});
