@@ -305,6 +305,7 @@ describe('a queue whose writer does not answer', () => {
     await until(() => batches.length === 2);
     const recover = batches[1]?.find(({ name }) => name === 'recover');
     expect(recover?.command).toEqual({ ...command, live: ['r0', 'r2'] });
+    answer();
   });
 
   test('has one batch on its way at a time, and what comes meanwhile is the next', async () => {
@@ -319,6 +320,7 @@ describe('a queue whose writer does not answer', () => {
     answer();
     await until(() => batches.length === 2);
     expect(batches[1]?.length).toBe(2);
+    answer();
   });
 
   test('refuses what was posted and is late, and keeps what belongs to a request', async () => {
