@@ -1,9 +1,9 @@
-// Shares the event loop among counts: a bounded number of characters in each turn of the loop, the
-// accounts one after another. A long text delays nothing by more than that, and another account's
-// text by no more than that for each such part of its own.
+// Shares the event loop among counts. Short texts are counted at once, as many as a turn of the loop
+// has room for. All others wait: each turn counts a small part of one, the accounts one after another.
+// A request takes several turns, so the part is what a long text of another account delays each by.
 
-/** Counts about `room` characters of some text and says how many; fewer than `room` were the last. */
-export type CountPart = (room: number) => number;
+/** Counts about `most` characters of some text and says how many; fewer than `most` were the last. */
+export type CountPart = (most: number) => number;
 
 type Waiting = {
   readonly countPart: CountPart;
@@ -18,10 +18,13 @@ export type Turns = {
   readonly run: (accountId: string, countPart: CountPart) => Promise<void>;
 };
 
-export function createTurns(charactersPerTurn: number): Turns {
+/** In characters, for each turn: `room` for all counts, and of it `part` for those that wait. */
+export type TurnSizes = { readonly room: number; readonly part: number };
+
+export function createTurns({ room, part }: TurnSizes): Turns {
   /** What each account has waiting. The account whose turn it is comes first. */
   const queues = new Map<string, Waiting[]>();
-  let left = charactersPerTurn;
+  let left = room;
   let isAwaitingTurn = false;
 
   function awaitTurn(): void {
@@ -29,28 +32,31 @@ export function createTurns(charactersPerTurn: number): Turns {
     isAwaitingTurn = true;
     setImmediate(() => {
       isAwaitingTurn = false;
-      left = charactersPerTurn;
+      let waitingLeft = part;
       for (const [accountId, queue] of queues) {
-        if (left <= 0) break;
+        if (waitingLeft <= 0) break;
         // To the back, and its first request behind its others.
         queues.delete(accountId);
-        runFirst(queue);
+        waitingLeft -= runFirst(queue, waitingLeft);
         if (queue.length > 0) queues.set(accountId, queue);
       }
+      left = room - part + waitingLeft;
       if (queues.size > 0) awaitTurn();
     });
   }
 
-  function runFirst(queue: Waiting[]): void {
+  /** How many characters of the first one were counted. */
+  function runFirst(queue: Waiting[], most: number): number {
     const waiting = queue.shift();
-    if (waiting === undefined) return;
+    if (waiting === undefined) return 0;
     try {
-      const counted = waiting.countPart(left);
-      if (counted < left) waiting.done();
+      const counted = waiting.countPart(most);
+      if (counted < most) waiting.done();
       else queue.push(waiting);
-      left -= counted;
+      return counted;
     } catch (error) {
       waiting.failed(error);
+      return 0;
     }
   }
 
