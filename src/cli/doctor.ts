@@ -1,7 +1,6 @@
 // `tollgate doctor`: looks at everything that a server needs and says what is wrong, one line
 // each. It changes nothing. A check that cannot be made because of an earlier one says so.
 
-import { readFileSync } from 'node:fs';
 import type { Command } from 'commander';
 import { sql } from 'drizzle-orm';
 import { httpUrl } from '../config.ts';
@@ -14,6 +13,7 @@ import { type Database, isSqlite, type SqliteDatabase } from '../store/database.
 import { droppedTriggers, migrationStatus } from '../store/migrate.ts';
 import { holds, ledgerEntries } from '../store/money-tables.ts';
 import { accounts } from '../store/tables.ts';
+import { readOpenFileLimit } from '../upstream/descriptors.ts';
 import { addCommand, type Output, type Perform } from './command.ts';
 import type { Context } from './context.ts';
 
@@ -202,25 +202,13 @@ function checkSecrets(context: Context): Finding {
 }
 
 function checkOpenFiles(): Finding {
-  const limit = openFileLimit();
+  const limit = readOpenFileLimit();
   if (limit === undefined) return { ok: true, detail: 'the limit is not known on this system' };
   if (limit >= OPEN_FILES_MIN) return { ok: true, detail: `at most ${limit}` };
   return {
     ok: false,
     detail: `at most ${limit}, and every stream takes two; raise it with ulimit -n ${OPEN_FILES_MIN}`,
   };
-}
-
-function openFileLimit(): number | undefined {
-  try {
-    const match = /^Max open files +(\d+|unlimited)/m.exec(
-      readFileSync('/proc/self/limits', 'utf8'),
-    );
-    if (match === null) return undefined;
-    return match[1] === 'unlimited' ? Infinity : Number(match[1]);
-  } catch {
-    return undefined;
-  }
 }
 
 /** A port in use is right when Tollgate itself answers there. */

@@ -131,7 +131,7 @@ async function drain(
 async function close(parts: ServingParts, stopRunning: () => void): Promise<number> {
   const { pages, pipeline, redis, selfAudit, domains, store } = parts;
   await pages.close();
-  pipeline.client.close();
+  pipeline.closeClient();
   await pipeline.closeLimits();
   redis?.close();
   stopRunning();

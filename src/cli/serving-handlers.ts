@@ -61,6 +61,7 @@ export function createHandlers(options: {
     clock,
     deadlines,
     trustedProxies,
+    hasRoom: pipeline.hasRoom,
     touchKey: (keyId) => activity.touch(keyId, clock()),
     onInternal: generation.onInternal,
     isAway: isStoreFailure,

@@ -19,6 +19,7 @@ import type { Redis } from '../store/redis/client.ts';
 import { createAttempts } from '../upstream/attempt.ts';
 import { createUpstreamClient } from '../upstream/client.ts';
 import { answerDemo } from '../upstream/demo.ts';
+import { createDescriptors } from '../upstream/descriptors.ts';
 import { createHealth } from '../upstream/health.ts';
 import { createProbe } from '../upstream/probe.ts';
 import { systemLookup } from '../upstream/resolver.ts';
@@ -73,7 +74,11 @@ export async function createServingPipeline(options: ServingPipelineOptions) {
   });
   const { limits } = serving;
   const timing = { clock, monotonic, startTimer };
+  // In a server with threads the main thread serves the playground.
+  const sharing = config.workers === 1 ? 1 : config.workers + 1;
+  const descriptors = createDescriptors({ threads: sharing, monotonic });
   const client = createUpstreamClient({
+    descriptors,
     fetch,
     answerDemo: (body) => answerDemo(body),
     lookup: systemLookup,
@@ -109,7 +114,13 @@ export async function createServingPipeline(options: ServingPipelineOptions) {
     bookingMs: isSqliteUrl(config.databaseUrl) ? BOOKING_MS : undefined,
   };
   return {
-    ...{ generation, limits, ledger, inFlight, deadlines, health, client },
+    ...{ generation, limits, ledger, inFlight, deadlines, health },
+    closeClient() {
+      client.close();
+      descriptors.close();
+    },
+    /** Whether one more request can be given a connection to an upstream. */
+    hasRoom: () => descriptors.hasRoom(inFlight.count()),
     /** Frees slots of this thread whose request is gone; of one thread alone, its claims do that. */
     sweepLimits: sharedLimits?.sweep ?? (() => undefined),
     limitsLoad: serving.load,

@@ -207,6 +207,8 @@ type ErrorDetail = {
   readonly retryAfterSeconds?: number;
   /** The state of the limits, for the headers of a refusal. */
   readonly limits?: LimitView;
+  /** Whether the connection is to be closed, so that another client can have its place. */
+  readonly closesConnection?: boolean;
   /** A word that client libraries act on by themselves; Messages only. */
   readonly hint?: ErrorHint;
 };
@@ -221,6 +223,7 @@ export class GatewayError extends Error {
   readonly retryAfterSeconds: number | undefined;
   readonly limits: LimitView | undefined;
   readonly hint: ErrorHint | undefined;
+  readonly closesConnection: boolean;
 
   constructor(code: ErrorCode, detail: ErrorDetail = {}) {
     super(detail.message ?? ERRORS[code].text);
@@ -229,6 +232,7 @@ export class GatewayError extends Error {
     this.retryAfterSeconds = detail.retryAfterSeconds;
     this.limits = detail.limits;
     this.hint = detail.hint;
+    this.closesConnection = detail.closesConnection ?? false;
   }
 
   get status(): number {

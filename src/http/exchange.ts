@@ -40,6 +40,8 @@ export type HandlerDependencies = {
   readonly draining: () => boolean;
   /** Whether what is sent here all the same is refused. */
   readonly isRefusing: () => boolean;
+  /** Whether one more request can be given a connection to an upstream. */
+  readonly hasRoom: () => boolean;
   readonly touchKey: (keyId: string) => void;
   readonly onInternal: (requestId: string, error: unknown) => void;
   /** Whether an error says that the database could not do its work, and may do it later. */

@@ -28,6 +28,11 @@ export function answerGeneration(
 ): Promise<Response> {
   const { request, server, format, requestId, operator, tally, authorize } = exchange;
   return answer(dependencies, exchange, async () => {
+    if (!dependencies.hasRoom()) {
+      // A connection that closes over unread bytes is reset, and the client would not see why.
+      await readBody(request, dependencies).catch(() => undefined);
+      throw crowded();
+    }
     const generated = await generate(dependencies.generation, {
       format,
       requestId,
@@ -121,6 +126,15 @@ function nothingAt(path: string): GatewayError {
   const { text } = ERRORS.not_found;
   const shown = path.slice(0, SHOWN_PATH_LENGTH_MAX);
   return new GatewayError('not_found', { message: text.replace('this path', shown) });
+}
+
+function crowded(): GatewayError {
+  return new GatewayError('provider_unavailable', {
+    message:
+      'The server has as many connections as it can take at the moment. Nothing was charged. Retry with back-off.',
+    retryAfterSeconds: 1,
+    closesConnection: true,
+  });
 }
 
 function accountStopped(): GatewayError {

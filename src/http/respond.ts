@@ -71,6 +71,7 @@ export function respondError(options: {
   if (error.retryAfterSeconds !== undefined) {
     headers['retry-after'] = String(error.retryAfterSeconds);
   }
+  if (error.closesConnection) headers['connection'] = 'close';
   if (error.forbidsRetry) headers['x-should-retry'] = 'false';
   if (error.limits !== undefined) addLimits(headers, error.limits);
   if (options.allow !== undefined) headers['allow'] = options.allow;

@@ -3,9 +3,11 @@
 // elsewhere could send our credential elsewhere too), and never makes a caller that aborts wait for
 // the runtime. Which transport carries a call is decided here.
 
+import type { Descriptors } from './descriptors.ts';
 import { createFetchClient, type Fetch, readAnswer, whenAborted } from './fetch-client.ts';
 import { createResolver, type Lookup } from './resolver.ts';
 import { createSocketClient } from './sockets/client.ts';
+import { NO_DESCRIPTOR } from './sockets/dial.ts';
 import type { UpstreamClient } from './transport.ts';
 
 export type { ByteReader, UpstreamAnswer, UpstreamClient } from './transport.ts';
@@ -27,14 +29,16 @@ export type UpstreamClientDependencies = {
   readonly userAgent: string;
   /** The schemes, as in `https:`, for which the environment names a proxy. */
   readonly proxiedSchemes: ReadonlySet<string>;
+  readonly descriptors: Pick<Descriptors, 'lend' | 'returned'>;
 };
 
 export function createUpstreamClient(
   dependencies: UpstreamClientDependencies,
 ): ClosingUpstreamClient {
   const { fetch, answerDemo, lookup, clock, monotonic, userAgent, proxiedSchemes } = dependencies;
+  const { descriptors } = dependencies;
   const resolver = createResolver({ lookup, monotonic });
-  const sockets = createSocketClient({ resolver, clock, monotonic, userAgent });
+  const sockets = createSocketClient({ resolver, clock, monotonic, userAgent, descriptors });
   const runtime = createFetchClient({ fetch, resolver, clock, userAgent });
 
   function isProxiedScheme(url: string): boolean {
@@ -50,9 +54,10 @@ export function createUpstreamClient(
       }
       // The program's own client knows no proxies. The runtime's reads the environment by itself.
       const isProxied = upstream.proxyUrl !== undefined || isProxiedScheme(upstream.baseUrl);
-      return isProxied || upstream.transport === 'fetch'
-        ? runtime.send(upstream, call, isProxied)
-        : sockets.send(upstream, call);
+      if (!isProxied && upstream.transport !== 'fetch') return sockets.send(upstream, call);
+      // The runtime keeps connections of its own, so what it has made is not ours to count.
+      if (!descriptors.lend()) return NO_DESCRIPTOR;
+      return runtime.send(upstream, call, isProxied).finally(descriptors.returned);
     },
     close: sockets.close,
   };

@@ -19,6 +19,7 @@ export function createTestClient(
     monotonic: () => performance.now(),
     userAgent: 'tollgate-test',
     proxiedSchemes: new Set(),
+    descriptors: { lend: () => true, returned: () => undefined },
     ...changes,
   });
 }

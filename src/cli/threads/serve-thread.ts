@@ -233,7 +233,7 @@ function listen({ start, post, observation, ledger, hurried }: Base, parts: Part
     /** Lets what is under way finish. Resolves with the commands that could not be written. */
     async end(): Promise<number> {
       await drain({ server, inFlight, log: observation.log, drainMs, hurry: hurried });
-      pipeline.client.close();
+      pipeline.closeClient();
       await pipeline.closeLimits();
       parts.redis?.close();
       stopWatching();

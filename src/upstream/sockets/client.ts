@@ -8,6 +8,7 @@ import { writeRequestHead } from '../../wire/http/request-head.ts';
 import type { ResponseHead } from '../../wire/http/response-head.ts';
 import { readRetryAfterMs } from '../../wire/http/retry-after.ts';
 import { decompress } from '../decompress.ts';
+import type { Descriptors } from '../descriptors.ts';
 import { readText } from '../read-text.ts';
 import type { Resolver } from '../resolver.ts';
 import {
@@ -45,10 +46,11 @@ export function createSocketClient(dependencies: {
   /** Milliseconds. */
   readonly monotonic: () => number;
   readonly userAgent: string;
+  readonly descriptors: Pick<Descriptors, 'lend' | 'returned'>;
 }): SocketClient {
-  const { resolver, clock, monotonic, userAgent } = dependencies;
+  const { resolver, clock, monotonic, userAgent, descriptors } = dependencies;
   const sessions = new Map<string, Buffer>();
-  const dial = createDial({ resolver, monotonic, sessions });
+  const dial = createDial({ resolver, monotonic, sessions, descriptors });
   const pool = createPool(monotonic);
   const origins = new WeakMap<RemoteUpstream, Origin>();
 

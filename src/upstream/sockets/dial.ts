@@ -4,6 +4,7 @@
 
 import type { Socket } from 'bun';
 import { isFailure, type UpstreamFailure } from '../../core/failure.ts';
+import type { Descriptors } from '../descriptors.ts';
 import type { Resolver } from '../resolver.ts';
 import { GIVEN_UP } from '../transport.ts';
 import {
@@ -33,8 +34,9 @@ export function createDial(dependencies: {
   readonly resolver: Resolver;
   readonly monotonic: () => number;
   readonly sessions: TlsSessions;
+  readonly descriptors: Pick<Descriptors, 'lend' | 'returned'>;
 }): Dial {
-  const { resolver, monotonic, sessions } = dependencies;
+  const { resolver, monotonic, sessions, descriptors } = dependencies;
   return async (origin, connectMs, signal) => {
     const untilMs = monotonic() + connectMs;
     const late: UpstreamFailure = {
@@ -49,7 +51,9 @@ export function createDial(dependencies: {
     for (const [index, address] of addresses.entries()) {
       // Each address gets its share of what time is left, or one that is silent would take it all.
       const shareMs = (untilMs - monotonic()) / (addresses.length - index);
-      const opening = openConnection(origin, address, sessions);
+      // The runtime would call it refused by the upstream, whose fault it is not.
+      if (!descriptors.lend()) return NO_DESCRIPTOR;
+      const opening = openConnection(origin, address, sessions, descriptors.returned);
       const opened = await within(opening.result, shareMs, late, signal);
       if (!isFailure(opened)) return opened;
       opening.cancel();
@@ -87,10 +91,22 @@ type Opening = {
   readonly cancel: () => void;
 };
 
-function openConnection(origin: Origin, address: string, sessions: TlsSessions): Opening {
+function openConnection(
+  origin: Origin,
+  address: string,
+  sessions: TlsSessions,
+  onClose: () => void,
+): Opening {
   const { promise, resolve } = Promise.withResolvers<Connection | UpstreamFailure>();
   let socket: Socket<SocketEvents> | undefined;
   let isCancelled = false;
+  let isClosed = false;
+
+  function close(): void {
+    if (isClosed) return;
+    isClosed = true;
+    onClose();
+  }
 
   function onOpen(opened: Socket<SocketEvents>): void {
     socket = opened;
@@ -128,12 +144,16 @@ function openConnection(origin: Origin, address: string, sessions: TlsSessions):
       open: onOpen,
       ...(origin.isTls ? { handshake: onHandshake } : {}),
       close(closed, error) {
+        close();
         resolve(failed('the connection closed while it was made', error));
         closed.data.close(error);
       },
     },
   });
-  connecting.catch((error) => resolve(failed('no connection could be made', error)));
+  connecting.catch((error) => {
+    close();
+    resolve(failed('no connection could be made', error));
+  });
   return {
     result: promise,
     cancel() {
@@ -142,6 +162,11 @@ function openConnection(origin: Origin, address: string, sessions: TlsSessions):
     },
   };
 }
+
+export const NO_DESCRIPTOR: UpstreamFailure = {
+  class: 'gateway',
+  detail: 'the process has no file descriptor left',
+};
 
 const NOTHING = (): void => {};
 /** For as long as a socket belongs to no connection. */

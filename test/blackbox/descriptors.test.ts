@@ -1,0 +1,58 @@
+// A process with few file descriptors and more clients than it can serve: those that are let in are
+// served to their end, the others are refused at once, and no upstream is blamed.
+
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
+import { catalogFor, LARGE_PLAN } from '../support/catalog.ts';
+import { generate, openStream } from '../support/client.ts';
+import { startGateway } from '../support/gateway.ts';
+import { startUpstream, type Upstream } from '../support/upstream.ts';
+
+setDefaultTimeout(60_000);
+
+const CLIENTS = 130;
+
+let upstream: Upstream;
+
+beforeAll(async () => {
+  upstream = await startUpstream();
+});
+afterAll(() => upstream.close());
+
+describe.each(['1', '2'])('128 descriptors with WORKERS=%s', (WORKERS) => {
+  test('streams of 130 clients at once', async () => {
+    await using gateway = await startGateway({
+      catalog: catalogFor(upstream, ['ok', 'slow-tokens-20-100'], {
+        plans: { large: { ...LARGE_PLAN, concurrent_requests: 1_000 } },
+      }),
+      environment: { WORKERS },
+      prefix: ['sh', '-c', 'ulimit -n 128 && exec "$0" "$@"'],
+    });
+    const ada = await gateway.createAccount({ plan: 'large', credit: 100_000_000 });
+    const answers = await Promise.all(
+      Array.from({ length: CLIENTS }, async () => {
+        const response = await openStream(ada, 'chat', 'slow-tokens-20-100');
+        return { status: response.status, headers: response.headers, text: await response.text() };
+      }),
+    );
+    const served = answers.filter(({ status }) => status === 200);
+    const refused = answers.filter(({ status }) => status !== 200);
+    expect(served.length).toBeGreaterThan(20);
+    for (const { text } of served) {
+      expect(text).toContain('"svc_outcome":"completed"');
+      expect(text).toContain('data: [DONE]');
+    }
+    expect(refused.length).toBeGreaterThan(20);
+    for (const { status, headers, text } of refused) {
+      expect([status, headers.get('retry-after')]).toEqual([503, '1']);
+      expect(JSON.parse(text)).toMatchObject({ error: { code: 'provider_unavailable' } });
+      expect(text).toContain('as many connections as it can take');
+    }
+    // Nothing of it was the upstream's fault, and all is well at once.
+    expect(gateway.output()).not.toMatch(/left alone for a while|ECONNREFUSED/);
+    for (let count = 0; count < 10; count += 1) {
+      expect((await generate(ada, 'chat', 'ok')).status).toBe(200);
+    }
+    expect((await fetch(`${gateway.url}/readyz`)).status).toBe(200);
+    expect(await gateway.run('doctor')).toMatchObject({ checks: expect.anything() });
+  });
+});
