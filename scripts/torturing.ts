@@ -21,6 +21,7 @@ const { values: options } = parseArgs({
     'kill-every': { type: 'string', default: '3' },
     nodes: { type: 'string', default: '1' },
     'stall-seconds': { type: 'string', default: '30' },
+    'sync-ms': { type: 'string', default: '0' },
     keep: { type: 'boolean', default: false },
   },
 });
@@ -34,17 +35,18 @@ const seen = { requests: 0, fired: new Map<string, number>(), excused: new Map<s
 process.exitCode = await run();
 
 async function run(): Promise<number> {
-  const [seed = 0, rounds = 0, seconds = 0, killEvery = 0, stallSeconds = 0] = [
+  const [seed = 0, rounds = 0, seconds = 0, killEvery = 0, stallSeconds = 0, syncMs = 0] = [
     options.seed,
     options.rounds,
     options.seconds,
     options['kill-every'],
     options['stall-seconds'],
+    options['sync-ms'],
   ].map(Number);
   const numbers = [rounds, seconds, killEvery, stallSeconds, nodes];
-  if (!Number.isInteger(seed) || numbers.some((number) => !(number > 0))) {
+  if (!Number.isInteger(seed) || numbers.some((number) => !(number > 0)) || !(syncMs >= 0)) {
     say(
-      'torture: --seed, --rounds, --seconds, --kill-every, --nodes and --stall-seconds take numbers.',
+      'torture: --seed, --rounds, --seconds, --kill-every, --nodes, --stall-seconds and --sync-ms take numbers.',
     );
     return 2;
   }
@@ -74,7 +76,10 @@ async function run(): Promise<number> {
     const roundStartedAt = performance.now();
     const result =
       nodes === 1
-        ? await playRound({ seed: seed + round, seconds, killEvery })
+        ? await playRound({
+            ...{ seed: seed + round, seconds, killEvery },
+            ...(syncMs === 0 ? {} : { syncMs }),
+          })
         : await playClusterRound({ seed: seed + round, seconds, nodes, stallSeconds });
     const broken = judge(result.books);
     learn(result.books);

@@ -3,6 +3,7 @@
 // rounds of a cluster are played by the same rules. It judges nothing.
 
 import { rm } from 'node:fs/promises';
+import { openSlowDisk } from '../support/slow-disk.ts';
 import type { Books, RoundAccount, Verdict } from './books.ts';
 import { burst } from './burst.ts';
 import { PATIENCE_MS } from './client.ts';
@@ -28,6 +29,8 @@ export type RoundOptions = {
   readonly seconds: number;
   /** The longest time between two kills, in seconds. */
   readonly killEvery: number;
+  /** How much longer every sync of the gateway takes, in milliseconds. */
+  readonly syncMs?: number;
 };
 
 export type RoundResult = {
@@ -56,11 +59,16 @@ export type Broken = Pick<Books, 'troubles' | 'played'> & {
 const REST_WITHIN_MS = 30_000;
 const READY_WITHIN_MS = 15_000;
 
-export async function playRound({ seed, seconds, killEvery }: RoundOptions): Promise<RoundResult> {
+export async function playRound(options: RoundOptions): Promise<RoundResult> {
+  const { seed, seconds, killEvery, syncMs } = options;
   const random = createRandom(seed);
+  await using disk = syncMs === undefined ? undefined : await openSlowDisk();
+  await disk?.delay(syncMs ?? 0);
   let told: Killer | undefined;
   await using upstream = await startTortureUpstream((trigger) => told?.happened(trigger));
-  const killer = await startKiller(gatewayOf(sceneCatalog(upstream.upstream)));
+  // What the gateway itself keeps is written beside the books there.
+  const environment = disk && { ...disk.environment, REASONING_STORE: 'on' };
+  const killer = await startKiller(gatewayOf(sceneCatalog(upstream.upstream), environment));
   told = killer;
   const { target, happened, gateway } = killer;
   const { directory, databasePath } = gateway();

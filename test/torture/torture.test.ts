@@ -2,6 +2,7 @@
 // same books made wrong, to see each law break. scripts/torture is the long run.
 
 import { describe, expect, test } from 'bun:test';
+import { describeWithSlowDisk } from '../support/slow-disk.ts';
 import { type Books, joinBooks } from './books.ts';
 import { judge, LAWS } from './laws/all.ts';
 import { playRound } from './round.ts';
@@ -27,6 +28,21 @@ describe('kills under load', () => {
       expect(books.ledger.records.some(({ basis }) => basis === 'recovered')).toBe(true);
     },
     ROUND_TIMEOUT_MS,
+  );
+});
+
+describeWithSlowDisk('kills while each sync takes 300 ms', () => {
+  test(
+    'leave books in which every law holds',
+    async () => {
+      const round = { seconds: 8, killEvery: 4, seed: 20_261_123, syncMs: 300 };
+      const { books, discard } = await playRound(round);
+      await discard();
+      expect(judge(books).map((broken) => [broken, tellStory(books, broken.subject)])).toEqual([]);
+      expect(books.kills.length).toBeGreaterThan(0);
+      expect(books.ledger.records.length).toBeGreaterThan(0);
+    },
+    2 * ROUND_TIMEOUT_MS,
   );
 });
 
