@@ -81,7 +81,11 @@ function leaderJobs({ store, selfAudit, pages, domains, observation, ...parts }:
       const timer = setInterval(domains.reasoning.sweep, REASONING_SWEEP_MS);
       return () => clearInterval(timer);
     },
-    (): Stop => startServingSeries({ database, url: config.databaseUrl, monotonic, log }),
+    (): Stop =>
+      startServingSeries({
+        ...{ database, url: config.databaseUrl, monotonic, log },
+        addUp: database.dialect === 'sqlite' ? store.addUp : undefined,
+      }),
   ];
 }
 

@@ -1,6 +1,7 @@
 // Keeps the series of a server close behind its ledger: every few seconds the new records are added
-// up, in short steps on the event loop. Where very many are behind, as after an upgrade, a thread
-// does it, whose connection also keeps the database's log short. Made by serve.
+// up in short steps, on SQLite by the ledger's thread, which then waits for nothing but itself. Where
+// very many are behind, as after an upgrade, a thread of their own does it, whose connection also
+// keeps the database's log short. Made by serve.
 
 import { catchUp } from '../ledger/series/catch-up.ts';
 import { createRollUp } from '../ledger/series/roll-up.ts';
@@ -9,8 +10,9 @@ import type { Database } from '../store/database.ts';
 import type { CatchUpReport, CatchUpRequest } from './series-thread.ts';
 
 export type ServingSeriesOptions = {
-  /** The connection of requests: a step commits without waiting for the disk. */
   readonly database: Database;
+  /** Adds them up elsewhere. Absent where that is done here, over the network. */
+  readonly addUp?: (() => Promise<void>) | undefined;
   /** Of the same database, for the thread. */
   readonly url: string;
   /** Milliseconds of a clock that never jumps. */
@@ -23,11 +25,8 @@ export type ServingSeriesOptions = {
 
 const EVERY_MS = 2_000;
 
-/**
- * A step on a file is on the event loop: others wait so long, and no longer. One over the network
- * mostly waits itself, for its journeys.
- */
-const STEP = { sqlite: { stepMs: 3, pauseMs: 5 }, postgres: { stepMs: 50, pauseMs: 5 } };
+/** A step over the network mostly waits itself, for its round trips. */
+const STEP = { stepMs: 50, pauseMs: 5 };
 
 /** From so many records on a thread adds them up. */
 const THREAD_FROM = 50_000;
@@ -36,7 +35,8 @@ const THREAD_FROM = 50_000;
 export function startServingSeries(options: ServingSeriesOptions): () => void {
   const { database, url, monotonic, log, everyMs = EVERY_MS, threadFrom = THREAD_FROM } = options;
   const rollUp = createRollUp(database);
-  const step = STEP[database.dialect];
+  const addUp =
+    options.addUp ?? (() => catchUp(rollUp, { ...STEP, monotonic, isStopped: () => stopped }));
   let timer: Timer | undefined;
   let thread: Worker | undefined;
   let stopped = false;
@@ -45,7 +45,7 @@ export function startServingSeries(options: ServingSeriesOptions): () => void {
     try {
       const behind = await rollUp.behind();
       if (behind >= threadFrom) await runThread(behind);
-      else await catchUp(rollUp, { ...step, monotonic, isStopped: () => stopped });
+      else if (behind > 0) await addUp();
     } catch (error) {
       if (!stopped) log.error('usage could not be added up; it is tried again', error);
     }

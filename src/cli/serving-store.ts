@@ -42,6 +42,8 @@ export type ServingStore = {
   readonly endLostHolds: (live: () => Awaitable<readonly string[]>) => () => void;
   /** Ends the holds of requests that a server thread had under way when it died. */
   readonly endHoldsOf: (requestIds: readonly string[]) => Promise<void>;
+  /** Adds up new usage records in the ledger's thread, on SQLite. */
+  readonly addUp: () => Promise<void>;
   /** A job of the leader: ends what dead nodes have left. Returns the function that stops it. */
   readonly recoverNodes: () => () => void;
   /** Answers how many commands could not be written. */
@@ -178,6 +180,7 @@ export async function openServingStore(options: ServingStoreOptions): Promise<Se
       if (recovered.length === 0) return;
       log.warn(`ledger: recovered ${recovered.length} open holds of a server thread`);
     },
+    addUp: ledger.addUp,
     recoverNodes: () => (isAlone ? () => undefined : startRecovery(recovery)),
     close,
   };

@@ -38,6 +38,8 @@ export type RemoteLedger = ServingLedger & {
    * died, and answers the requests whose holds it has left open.
    */
   readonly connect: (client: LedgerClient) => () => Promise<readonly string[]>;
+  /** Adds up new usage records, on SQLite. Rejects where the database fails or the thread dies. */
+  readonly addUp: () => Promise<void>;
   /** Writes what waits, as `close` does, and leaves the thread to the domains. */
   readonly drain: () => Promise<number>;
   /** Ends the thread, after the last write of the domains. */
@@ -73,6 +75,7 @@ export function createRemoteLedger(options: RemoteLedgerOptions): RemoteLedger {
   const clients = new Map<number, LedgerClient>();
   const leaving = new Map<number, (requestIds: readonly string[]) => void>();
   let lastClient = 0;
+  let addingUp: PromiseWithResolvers<void> | undefined;
 
   const tell = (message: ToThread, transfer: MessagePort[] = []): void =>
     thread?.postMessage(message, transfer);
@@ -110,6 +113,10 @@ export function createRemoteLedger(options: RemoteLedgerOptions): RemoteLedger {
         leaving.get(data.client)?.(data.requestIds);
         return;
       }
+      if ('addedUp' in data) {
+        endAddingUp(data.problem);
+        return;
+      }
       if (!open) {
         linkWriter();
         for (const [number, client] of clients) link(number, client);
@@ -138,9 +145,23 @@ export function createRemoteLedger(options: RemoteLedgerOptions): RemoteLedger {
     restartMs = Math.min(restartMs * 2, RESTART_LAST_MS);
     queue.lost(cause, wasOpen);
     options.writer?.unlink();
+    endAddingUp('the thread of the ledger has stopped');
     if (wasOpen) for (const client of clients.values()) client.unlink(cause, true);
     // What they have left is found by the next look at all that is open.
     for (const answer of leaving.values()) answer([]);
+  }
+
+  function endAddingUp(problem: string | undefined): void {
+    if (problem === undefined) addingUp?.resolve();
+    else addingUp?.reject(new LedgerUnavailable(problem));
+    addingUp = undefined;
+  }
+
+  function addUp(): Promise<void> {
+    if (thread === undefined) throw new LedgerUnavailable('The thread of the ledger has stopped.');
+    if (addingUp === undefined) tell({ kind: 'add up' });
+    addingUp ??= Promise.withResolvers();
+    return addingUp.promise;
   }
 
   function connect(client: LedgerClient): () => Promise<readonly string[]> {
@@ -180,6 +201,7 @@ export function createRemoteLedger(options: RemoteLedgerOptions): RemoteLedger {
   return {
     ...queue.ledger,
     connect,
+    addUp,
     drain: queue.ledger.close,
     end,
     async close() {

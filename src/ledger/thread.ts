@@ -9,6 +9,8 @@ import { StoreError } from '../store/error.ts';
 import { type EndWriter, serveWriter } from '../store/writer/host.ts';
 import type { HoldResult } from './contract.ts';
 import { createGroup, type Group } from './group.ts';
+import { catchUp } from './series/catch-up.ts';
+import { createRollUp, type RollUp } from './series/roll-up.ts';
 import { type Answer, createWriter, type Request } from './writer.ts';
 
 /** Posted to the thread: first what to open, then batches, at last that it shall end. */
@@ -24,12 +26,17 @@ export type ToThread =
       readonly port: MessagePort;
       readonly writer: MessagePort;
     }
+  /** Adds up new usage records; answered with `AddedUp`. */
+  | { readonly kind: 'add up' }
   /** Nobody is left at the other end of a port. */
   | { readonly kind: 'gone'; readonly client: number }
   | { readonly kind: 'close' };
 
 /** Posted back: the answers to a batch. None at all say that the database is open. */
-export type FromThread = readonly Answer[] | LeftBehind;
+export type FromThread = readonly Answer[] | LeftBehind | AddedUp;
+
+/** The series hold all records that there were; `problem` says why they do not. */
+export type AddedUp = { readonly addedUp: true; readonly problem?: string };
 
 /** What a client that is gone had begun and did not end. */
 export type LeftBehind = { readonly client: number; readonly requestIds: readonly string[] };
@@ -38,8 +45,12 @@ type Opened = {
   readonly group: Group;
   /** What the domains write through; opened when it is first needed. */
   readonly domains: () => SqliteDatabase;
+  readonly addUp: () => Promise<void>;
   readonly close: () => Promise<void>;
 };
+
+/** The ledger waits for a step, and has the database to itself in each pause. */
+const ADD_UP_STEP = { stepMs: 3, pauseMs: 5 };
 
 /** How long the ledger lets transactions of the domains go first, in milliseconds. */
 const PATIENCE_MS = 20;
@@ -67,6 +78,8 @@ self.onmessage = async ({ data }: MessageEvent<ToThread>) => {
     serveDomains(data.port);
   } else if (data.kind === 'gone') {
     remove(data.client);
+  } else if (data.kind === 'add up') {
+    self.postMessage(await addUp());
   } else if (data.kind === 'close') {
     await opened?.close();
     process.exit(0);
@@ -79,18 +92,36 @@ function open(url: string, sync: SyncMode): Opened {
   const database = connectDatabase({ url, sync, patienceMs: PATIENCE_MS });
   const group = createGroup(createWriter(database), () => clients.size > 0);
   let domains: SqliteDatabase | undefined;
+  let rollUp: RollUp | undefined;
+  let isStopped = false;
+  const openDomains = (): SqliteDatabase => {
+    // The ledger alone copies the log: that takes as long as the disk needs.
+    domains ??= openDatabase({ url, sync: 'normal', checkpoints: false });
+    return domains;
+  };
   return {
     group,
-    domains() {
-      // The ledger alone copies the log: that takes as long as the disk needs.
-      domains ??= openDatabase({ url, sync: 'normal', checkpoints: false });
-      return domains;
+    domains: openDomains,
+    async addUp() {
+      rollUp ??= createRollUp(openDomains());
+      const monotonic = () => performance.now();
+      await catchUp(rollUp, { ...ADD_UP_STEP, monotonic, isStopped: () => isStopped });
     },
     async close() {
+      isStopped = true;
       await domains?.close();
       await database.close();
     },
   };
+}
+
+async function addUp(): Promise<AddedUp> {
+  try {
+    await opened?.addUp();
+    return { addedUp: true };
+  } catch (cause) {
+    return { addedUp: true, problem: cause instanceof Error ? cause.message : String(cause) };
+  }
 }
 
 function serveDomains(port: MessagePort): EndWriter {

@@ -4,6 +4,7 @@
 import { describe, expect, test } from 'bun:test';
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { sql } from 'drizzle-orm';
 import { type Books, createBooks } from '../../src/ledger/books.ts';
 import type { HoldCommand } from '../../src/ledger/contract.ts';
 import { LedgerRefusal, LedgerUnavailable } from '../../src/ledger/error.ts';
@@ -12,7 +13,9 @@ import {
   type RemoteLedger,
   type RemoteLedgerOptions,
 } from '../../src/ledger/remote.ts';
+import { createRollUp } from '../../src/ledger/series/roll-up.ts';
 import type { SqliteDatabase } from '../../src/store/database.ts';
+import { usageHours } from '../../src/store/series-tables.ts';
 import { newDatabase, temporaryDirectory } from '../support/database.ts';
 import {
   creditOf,
@@ -140,6 +143,27 @@ describe('the thread', () => {
     const available = (await Promise.all(waves)).map((result) => result.available);
     expect(available).toEqual(available.map((_left, n) => BigInt(999 - n)));
     expect(await books.balance('ada')).toMatchObject({ held: 800n });
+  });
+
+  test('adds usage up between batches', async () => {
+    await using remote = await openRemote();
+    const { ledger, database } = remote;
+    const rollUp = createRollUp(database);
+    for (const id of ['r1', 'r2']) await ledger.hold(holdOf(id, 'ada', 10n));
+    const ended = ['r1', 'r2'].map((id) => ledger.settle(settleOf(id, 4n)));
+    await Promise.all([...ended, ledger.addUp(), ledger.addUp()]);
+    await ledger.addUp();
+    expect(await rollUp.behind()).toBe(0);
+    const series = await database.rows<{ requests: bigint }>(
+      sql`select requests from ${usageHours}`,
+    );
+    expect(series).toEqual([{ requests: 2n }]);
+    await database.db.run(sql`drop table ${usageHours}`);
+    await ledger.hold(holdOf('r3', 'ada', 10n));
+    await ledger.settle(settleOf('r3', 4n));
+    expect(await outcomeOf(ledger.addUp())).toMatch(/no such table/);
+    remote.threads[0]?.terminate();
+    expect(await outcomeOf(ledger.addUp())).toMatch(/has stopped/);
   });
 
   test('closes when all that was given is on disk', async () => {
