@@ -38,8 +38,13 @@ export type LimitFacts = {
   readonly freeSlots: number;
   readonly freeRequests: number;
   readonly freeTokens: number;
-  readonly freeDayTokens: number;
-  readonly freeMonthTokens: number;
+  /** What of the daily and monthly caps is not used; what is reserved counts as free here. */
+  readonly restOfDay: number;
+  readonly restOfMonth: number;
+  /** The least of that with which an answer can begin: the prompt and one token. */
+  readonly least: number;
+  /** What of both caps is neither used nor reserved by requests in flight. */
+  readonly freeCapTokens: number;
   /** What this request would take from the token window and from the daily and monthly caps. */
   readonly tokens: number;
 };
@@ -56,17 +61,25 @@ export type LimitCode = Extract<
 /** The typical wait for a slot (specification, limits, rule 4). */
 export const CONCURRENCY_RETRY_SECONDS = 2;
 
-const LIMIT_CHECKS: readonly (Check<LimitFacts> & { readonly code: LimitCode })[] = [
+/** `reserved`: requests in flight have the rest of a cap, and what they do not use comes back. */
+export type LimitRefusal = { readonly code: LimitCode; readonly reserved?: true };
+
+const LIMIT_CHECKS: readonly (Check<LimitFacts> & LimitRefusal)[] = [
   { code: 'concurrency_limit_exceeded', refuses: (facts) => facts.freeSlots < 1 },
   { code: 'rate_limit_exceeded', refuses: (facts) => facts.freeRequests < 1 },
   { code: 'tokens_per_minute_exceeded', refuses: (facts) => facts.freeTokens < facts.tokens },
-  { code: 'daily_limit_exceeded', refuses: (facts) => facts.freeDayTokens < facts.tokens },
-  { code: 'monthly_limit_exceeded', refuses: (facts) => facts.freeMonthTokens < facts.tokens },
+  { code: 'daily_limit_exceeded', refuses: (facts) => facts.restOfDay < facts.least },
+  { code: 'monthly_limit_exceeded', refuses: (facts) => facts.restOfMonth < facts.least },
+  {
+    code: 'concurrency_limit_exceeded',
+    reserved: true,
+    refuses: (facts) => facts.freeCapTokens < facts.tokens,
+  },
 ];
 
-/** Which limit refuses, if any. All five are looked at together; nothing is consumed here. */
-export function refusedByLimits(facts: LimitFacts): LimitCode | undefined {
-  return LIMIT_CHECKS.find((check) => check.refuses(facts))?.code;
+/** Which limit refuses, if any. All of them are looked at together; nothing is consumed here. */
+export function refusedByLimits(facts: LimitFacts): LimitRefusal | undefined {
+  return LIMIT_CHECKS.find((check) => check.refuses(facts));
 }
 
 /** The precedence of refusals where several apply. A test pins it in both formats. */
@@ -81,7 +94,9 @@ export const REFUSAL_ORDER: readonly ErrorCode[] = [
   'model_not_found',
   'model_not_in_plan',
   'context_length_exceeded',
-  ...LIMIT_CHECKS.map((check) => check.code).filter((code) => code !== 'rate_limit_exceeded'),
+  ...LIMIT_CHECKS.filter(({ code, reserved }) => code !== 'rate_limit_exceeded' && !reserved).map(
+    (check) => check.code,
+  ),
   'insufficient_balance',
 ];
 

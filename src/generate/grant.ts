@@ -77,10 +77,11 @@ export async function obtainGrant(
 
 async function tryGrant(
   dependencies: GenerateDependencies,
-  checked: CheckedRequest,
+  asked: CheckedRequest,
   look: Look,
 ): Promise<Grant> {
-  const claim = await claimLimits(dependencies, checked);
+  const claim = await claimLimits(dependencies, asked);
+  const checked = { ...asked, outputBound: claim.outputBound };
   const money = moneyFor(checked);
   const { available } = await holdMoney(dependencies, checked, { claim, money, look });
   return createGrant(dependencies, checked, claim, { ...money, available });
@@ -192,6 +193,7 @@ export async function claimLimits(
   });
   if (result.kind === 'claimed') return result.claim;
   throw new GatewayError(result.code, {
+    ...(result.message === undefined ? {} : { message: result.message }),
     retryAfterSeconds: result.retryAfterSeconds,
     limits: result.view,
   });

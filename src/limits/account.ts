@@ -26,8 +26,14 @@ export type OpenClaim = {
   leaseUntil: number;
 };
 
+/** With what it has reserved of its day and month. */
+export type AccountClaim = OpenClaim & {
+  readonly tokens: number;
+  readonly periods: readonly Period[];
+};
+
 export type AccountState = {
-  readonly claims: Set<OpenClaim>;
+  readonly claims: Set<AccountClaim>;
   plan: Window;
   /** Of every model in use, with limits or without: they are set while requests run. */
   readonly models: Map<string, Window>;
@@ -91,6 +97,13 @@ export function slotsUsed(state: AccountState, model?: string): number {
     if (claim.hasSlot && (model === undefined || claim.model === model)) used += 1;
   }
   return used;
+}
+
+/** What requests in flight have reserved of a day or month. */
+export function reservedIn({ claims }: AccountState, period: Period): number {
+  let reserved = 0;
+  for (const { periods, tokens } of claims) if (periods.includes(period)) reserved += tokens;
+  return reserved;
 }
 
 export type AccountStates = {

@@ -24,6 +24,8 @@ export type ClaimRequest = {
 export type Claim = {
   /** What is left now that this request is counted. */
   readonly view: LimitView;
+  /** The request's, lowered to what its day and month leave beside the prompt. */
+  readonly outputBound: number;
   /** Frees the slot ahead of the end: the client has left, and its upstream is still read. */
   readonly freeSlot: () => void;
   /** Ends the claim: frees the slot and corrects the caps to the tokens that were really used. */
@@ -38,6 +40,8 @@ export type Claim = {
 export type Refusal = {
   readonly kind: 'refused';
   readonly code: LimitCode;
+  /** Where the code alone does not say enough. */
+  readonly message?: string;
   readonly retryAfterSeconds: number;
   readonly view: LimitView;
 };

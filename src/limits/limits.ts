@@ -14,12 +14,13 @@ import {
   type Window,
 } from '../core/window.ts';
 import {
+  type AccountClaim,
   type AccountState,
   createAccountState,
   createAccountStates,
   keep,
   LEASE_MS,
-  type OpenClaim,
+  reservedIn,
   rollAccount,
   slotsUsed,
 } from './account.ts';
@@ -33,7 +34,16 @@ import type {
 } from './contract.ts';
 import { createPast } from './past.ts';
 import { learn, type Period, periodAt, usedIn } from './period.ts';
-import { planView, refusalOf, refusedCode, type Scope, tokensOf, viewOf } from './scope.ts';
+import {
+  type CapUse,
+  decide,
+  planView,
+  refusalOf,
+  type Scope,
+  tokensOf,
+  UNUSED,
+  viewOf,
+} from './scope.ts';
 
 export type { AccountLimits } from './contract.ts';
 
@@ -46,11 +56,9 @@ const NO_LIMITS: IncidentLimits = {};
 type Taken = {
   readonly request: ClaimRequest;
   readonly state: AccountState;
-  readonly open: OpenClaim;
-  readonly tokens: number;
+  readonly open: AccountClaim;
   /** The plan's and the model's. */
   readonly windows: readonly [Window, Window];
-  readonly periods: readonly [Period, Period];
 };
 
 /** `history` is asked for the last minute at once, and for days and months when they matter. */
@@ -71,7 +79,8 @@ export function createLimits(dependencies: LimitsDependencies): AccountLimits {
   }
 
   function admit(taken: Taken, nowMs: number): Claim {
-    const { request, state, open, tokens, windows, periods } = taken;
+    const { request, state, open, windows } = taken;
+    const { tokens, periods } = open;
     state.models.set(request.model, windows[1]);
     for (const window of windows) takeFrom(window, tokens, nowMs);
     for (const period of periods) period.since += tokens;
@@ -89,6 +98,7 @@ export function createLimits(dependencies: LimitsDependencies): AccountLimits {
     };
     return {
       view: viewNow(state, request, nowMs),
+      outputBound: request.outputBound,
       freeSlot: () => {
         open.hasSlot = false;
       },
@@ -115,28 +125,34 @@ export function createLimits(dependencies: LimitsDependencies): AccountLimits {
       learn(day, accountId, history, plan.dailyTokens !== undefined) ??
       learn(month, accountId, history, plan.monthlyTokens !== undefined);
     if (unknown !== undefined) return unknown.then(() => claim(request));
-    return decide(request, state, [day, month], nowMs);
+    return decideNow(request, state, [day, month], nowMs);
   }
 
-  function decide(
+  function decideNow(
     request: ClaimRequest,
     state: AccountState,
     periods: readonly [Period, Period],
     nowMs: number,
   ): ClaimResult {
-    const { requestId, model, startedAt } = request;
+    const { requestId, model, startedAt, plan } = request;
     const modelWindow = modelWindowOf(state, model, nowMs);
     const scopes = scopesOf(state, modelWindow, request);
-    const [dayTokens, monthTokens] = [usedIn(periods[0]), usedIn(periods[1])];
-    const code = refusedCode(request, { scopes, dayTokens, monthTokens });
-    if (code !== undefined) {
-      return refusalOf(code, request, scopes, { nowMs, timeMs: clock() });
+    const useOf = (period: Period, cap: number | undefined): CapUse =>
+      cap === undefined ? UNUSED : { tokens: usedIn(period), reserved: reservedIn(state, period) };
+    const day = useOf(periods[0], plan.dailyTokens);
+    const month = useOf(periods[1], plan.monthlyTokens);
+    const decided = decide(request, { scopes, day, month });
+    if (decided.kind === 'refused') {
+      return refusalOf(decided, request, scopes, { nowMs, timeMs: clock() });
     }
-    const tokens = tokensOf(request);
-    const open = { requestId, startedAt, model, hasSlot: true, leaseUntil: nowMs + LEASE_MS };
+    const tokens = tokensOf(decided.request);
+    const lease = { hasSlot: true, leaseUntil: nowMs + LEASE_MS };
+    const open = { requestId, startedAt, model, ...lease, tokens, periods };
     const windows = [state.plan, modelWindow] as const;
-    const claim = admit({ request, state, open, tokens, windows, periods }, nowMs);
-    return { kind: 'claimed', claim };
+    return {
+      kind: 'claimed',
+      claim: admit({ request: decided.request, state, open, windows }, nowMs),
+    };
   }
 
   function left(accountId: string, plan: Plan): Awaitable<LimitView> {

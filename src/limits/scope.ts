@@ -2,7 +2,12 @@
 // what an account has used of its plan and of one model. Pure; called by each implementation of the
 // limits, which differ in where they count.
 
-import { CONCURRENCY_RETRY_SECONDS, type LimitCode, refusedByLimits } from '../core/admit.ts';
+import {
+  CONCURRENCY_RETRY_SECONDS,
+  type LimitCode,
+  type LimitRefusal,
+  refusedByLimits,
+} from '../core/admit.ts';
 import { secondsToUtcMidnight } from '../core/calendar.ts';
 import { effectiveLimits, type IncidentLimits, type LimitView, type Plan } from '../core/plan.ts';
 import { SLICE_TOKENS } from '../core/price.ts';
@@ -16,11 +21,16 @@ export type Scope = {
   readonly limits: IncidentLimits;
 };
 
+/** What counts towards a cap: all of it, and what of that requests in flight have reserved. */
+export type CapUse = { readonly tokens: number; readonly reserved: number };
+
+export const UNUSED: CapUse = { tokens: 0, reserved: 0 };
+
 /** What counts against a request: its scopes, and the tokens of its day and month. */
 export type Used = {
   readonly scopes: readonly Scope[];
-  readonly dayTokens: number;
-  readonly monthTokens: number;
+  readonly day: CapUse;
+  readonly month: CapUse;
 };
 
 /** `nowMs` is of the clock of the windows, `timeMs` of that of days and months. */
@@ -31,32 +41,69 @@ export function tokensOf({ promptTokens, outputBound }: ClaimRequest): number {
   return promptTokens + Math.min(outputBound, SLICE_TOKENS);
 }
 
-/** Which limit refuses a request, if any; the tightest scope counts, limit by limit. */
-export function refusedCode(
-  request: ClaimRequest,
-  { scopes, dayTokens, monthTokens }: Used,
-): LimitCode | undefined {
+/** The request as it fits its day and month, or the limit that refuses it. */
+export type Decided =
+  | { readonly kind: 'fits'; readonly request: ClaimRequest }
+  | { readonly kind: 'refused'; readonly refusal: LimitRefusal; readonly rest: number };
+
+/** The tightest scope counts, limit by limit. An output bound is lowered to what the caps leave. */
+export function decide(request: ClaimRequest, { scopes, day, month }: Used): Decided {
   const { dailyTokens = Infinity, monthlyTokens = Infinity } = request.plan;
-  return refusedByLimits({
+  const { promptTokens, outputBound } = request;
+  const restOfDay = dailyTokens - day.tokens + day.reserved;
+  const restOfMonth = monthlyTokens - month.tokens + month.reserved;
+  const rest = Math.min(restOfDay, restOfMonth);
+  const most = Math.max(0, rest - promptTokens);
+  const fitted = most < outputBound ? { ...request, outputBound: most } : request;
+  const refusal = refusedByLimits({
     freeSlots: Math.min(...scopes.map(freeSlots)),
     freeRequests: Math.min(...scopes.map(freeRequests)),
     freeTokens: Math.min(...scopes.map(freeTokens)),
-    freeDayTokens: dailyTokens - dayTokens,
-    freeMonthTokens: monthlyTokens - monthTokens,
-    tokens: tokensOf(request),
+    restOfDay,
+    restOfMonth,
+    least: Math.max(1, promptTokens + Math.min(1, outputBound)),
+    freeCapTokens: Math.min(dailyTokens - day.tokens, monthlyTokens - month.tokens),
+    tokens: tokensOf(fitted),
   });
+  if (refusal === undefined) return { kind: 'fits', request: fitted };
+  return { kind: 'refused', refusal, rest };
 }
 
 /** What a request is told that a limit refuses. */
 export function refusalOf(
-  code: LimitCode,
+  { refusal, rest }: Omit<Extract<Decided, { kind: 'refused' }>, 'kind'>,
   request: ClaimRequest,
   scopes: readonly Scope[],
   times: Times,
 ): Refusal {
+  const { code } = refusal;
   // What refused may have room by now; then no scope is left that has to be waited for.
   const retryAfterSeconds = Math.max(1, waitSeconds(code, request, scopes, times));
-  return { kind: 'refused', code, retryAfterSeconds, view: viewOf(request, scopes, times.nowMs) };
+  const message = capMessage(refusal, request, rest);
+  return {
+    kind: 'refused',
+    code,
+    ...(message === undefined ? {} : { message }),
+    retryAfterSeconds,
+    view: viewOf(request, scopes, times.nowMs),
+  };
+}
+
+function capMessage(
+  { code, reserved }: LimitRefusal,
+  { promptTokens }: ClaimRequest,
+  rest: number,
+): string | undefined {
+  if (reserved) {
+    return "Requests in flight have reserved the rest of the plan's daily or monthly tokens. Retry when one of them has ended.";
+  }
+  if (code !== 'daily_limit_exceeded' && code !== 'monthly_limit_exceeded') return undefined;
+  if (rest <= 0) return undefined;
+  const [cap, until] =
+    code === 'daily_limit_exceeded'
+      ? ['daily', 'UTC midnight']
+      : ['monthly', 'the first of the next month, UTC'];
+  return `The plan's ${cap} token cap leaves ${rest} tokens until ${until}, and the prompt takes ${promptTokens}. Send a shorter prompt, or wait.`;
 }
 
 /** What is left of the lower of plan and model. */

@@ -40,8 +40,8 @@ beforeAll(async () => {
         'one-slot': { ...LARGE_PLAN, concurrent_requests: 1 },
         'one-request': { ...LARGE_PLAN, requests_per_minute: 1 },
         'few-tokens': { ...LARGE_PLAN, tokens_per_minute: 10 },
-        'few-a-day': { ...LARGE_PLAN, daily_tokens: 10 },
-        'few-a-month': { ...LARGE_PLAN, monthly_tokens: 10 },
+        'few-a-day': { ...LARGE_PLAN, daily_tokens: 1 },
+        'few-a-month': { ...LARGE_PLAN, monthly_tokens: 1 },
       },
     },
   );
@@ -229,10 +229,12 @@ const PROVOCATIONS: Readonly<
   },
   daily_limit_exceeded: async (format) => ({
     answer: await ask(format, { caller: await newAccount('few-a-day') }),
+    message: /^The plan's daily token cap leaves 1 tokens/,
     wait: toMidnight(),
   }),
   monthly_limit_exceeded: async (format) => ({
     answer: await ask(format, { caller: await newAccount('few-a-month') }),
+    message: /^The plan's monthly token cap leaves 1 tokens/,
     wait: toMidnight(),
   }),
   provider_unavailable: async (format) => ({
@@ -493,7 +495,7 @@ describe('networks', () => {
   });
 });
 
-test('refusals cost nothing, hold nothing and reach no upstream', async () => {
+test('refusals cost a request of the minute, hold nothing and reach no upstream', async () => {
   const account = await gateway.createAccount({ plan: 'narrow', credit: 100_000 });
   const before = upstream.requests.length;
   const bodies = [
@@ -509,6 +511,6 @@ test('refusals cost nothing, hold nothing and reach no upstream', async () => {
   const shown = await ask('chat', { caller: account, path: '/v1/account', method: 'GET' });
   expect(shown.json).toMatchObject({
     balance: { available: '100000', reserved: '0', total: '100000' },
-    usage: { in_flight: 0, requests_this_minute: { used: 0 }, tokens_this_minute: { used: 0 } },
+    usage: { in_flight: 0, requests_this_minute: { used: 4 }, tokens_this_minute: { used: 0 } },
   });
 });

@@ -111,7 +111,11 @@ test('a kill opens neither the minute nor the caps, and frees every slot', async
   const { today, month, in_flight: inFlight } = await usage(cappedAgain);
   expect([today.tokens > 15, month.tokens, inFlight]).toEqual([true, today.tokens, 0]);
   expect(
-    refusalOf(await generate(cappedAgain, 'chat', 'ok', { max_tokens: 2_000 - today.tokens })),
+    refusalOf(
+      await generate(cappedAgain, 'chat', 'ok', {
+        messages: [{ role: 'user', content: 'word '.repeat(2_000) }],
+      }),
+    ),
   ).toEqual([429, 'daily_limit_exceeded']);
   expect((await usage(idleAgain)).requests_this_minute.used).toBe(0);
   expect((await generate(idleAgain, 'chat', 'ok')).status).toBe(200);

@@ -286,13 +286,17 @@ describe('case 170: caps', () => {
   test.each([
     ['daily', 'today'],
     ['monthly', 'month'],
-  ] as const)('%s: charged with the estimate, corrected to what was used', async (plan, period) => {
+  ] as const)('%s: reached when what was used reaches it', async (plan, period) => {
     const account = await onPlan(plan);
     const ask = () => generate(account, 'messages', 'ok', { max_tokens: 200 });
     let used = 0;
-    while (used + prompt + 200 <= 300) {
+    while (used + prompt < 300) {
       expect([used, (await ask()).status]).toEqual([used, 200]);
-      used += 15;
+      // A bound above the rest of the cap is lowered to it.
+      const body = upstream.requests.findLast((request) => request.model === 'ok')?.body ?? {};
+      const bound = body['max_tokens'] ?? body['max_completion_tokens'];
+      expect(bound).toBe(Math.min(200, 300 - used - prompt));
+      used = (await usage(account))[period].tokens;
     }
     const money = await balance(account);
     const refused = await ask();
@@ -302,10 +306,26 @@ describe('case 170: caps', () => {
     expect(refused.headers.get('x-should-retry')).toBe(wait > 60 ? 'false' : null);
     expect((await usage(account))[period]).toMatchObject({ tokens: used, remaining: 300 - used });
     expect(await balance(account)).toEqual(money);
-    // Less still fits.
-    const less = await generate(account, 'chat', 'ok', { max_tokens: 300 - used - prompt });
-    expect(less.status).toBe(200);
   });
+
+  test.each(['daily', 'monthly'])(
+    '%s: what requests in flight have reserved is not used',
+    async (plan) => {
+      const account = await onPlan(plan);
+      const left = new AbortController();
+      const first = await openStream(account, 'chat', 'stall', { max_tokens: 200 }, left.signal);
+      expect(first.status).toBe(200);
+      const refused = await generate(account, 'messages', 'ok', { max_tokens: 200 });
+      expect(expectRefused(refused, 'concurrency_limit_exceeded')).toBe(2);
+      const { message } = refused.json['error'] as { readonly message: string };
+      expect(message).toContain('Requests in flight have reserved the rest');
+      left.abort();
+      await waitUntil(async () => (await usage(account)).in_flight === 0);
+      await waitUntil(
+        async () => (await generate(account, 'chat', 'ok', { max_tokens: 200 })).status === 200,
+      );
+    },
+  );
 });
 
 describe('a capacity incident', () => {

@@ -149,6 +149,10 @@ async function refusedWith(format: Format, set: readonly ErrorCode[]): Promise<u
   const has = (code: ErrorCode) => set.includes(code);
   const body = requestBody(format, has('model_not_found') ? 'no-such-model' : 'ok', {
     max_tokens: has('context_length_exceeded') ? 200_000 : 3_000,
+    // A cap refuses a prompt that does not fit the rest of it; an output bound is lowered.
+    ...(has('daily_limit_exceeded') || has('monthly_limit_exceeded')
+      ? { messages: [{ role: 'user', content: 'word '.repeat(2_000) }] }
+      : {}),
     ...(has('invalid_request') ? { temperature: 'hot' } : {}),
   });
   const padding = has('payload_too_large') ? ' '.repeat(2_097_152) : '';

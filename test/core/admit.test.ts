@@ -129,16 +129,20 @@ describe('limits', () => {
     freeSlots: 1,
     freeRequests: 1,
     freeTokens: 100,
-    freeDayTokens: 100,
-    freeMonthTokens: 100,
+    restOfDay: 100,
+    restOfMonth: 100,
+    least: 50,
+    freeCapTokens: 100,
     tokens: 100,
   };
   const FULL: readonly [LimitCode, Partial<LimitFacts>][] = [
     ['concurrency_limit_exceeded', { freeSlots: 0 }],
     ['rate_limit_exceeded', { freeRequests: 0 }],
     ['tokens_per_minute_exceeded', { freeTokens: 99 }],
-    ['daily_limit_exceeded', { freeDayTokens: 99 }],
-    ['monthly_limit_exceeded', { freeMonthTokens: 99 }],
+    ['daily_limit_exceeded', { restOfDay: 49 }],
+    ['monthly_limit_exceeded', { restOfMonth: 49 }],
+    // What is reserved comes back, so it is looked at last.
+    ['concurrency_limit_exceeded', { freeCapTokens: 99 }],
   ];
 
   test('exactly enough is enough', () => {
@@ -146,8 +150,8 @@ describe('limits', () => {
   });
 
   test('limits that were lowered below what is used refuse, and do not wrap', () => {
-    expect(refusedByLimits({ ...FREE, freeSlots: -3 })).toBe('concurrency_limit_exceeded');
-    expect(refusedByLimits({ ...FREE, freeMonthTokens: -1 })).toBe('monthly_limit_exceeded');
+    expect(refusedByLimits({ ...FREE, freeSlots: -3 })?.code).toBe('concurrency_limit_exceeded');
+    expect(refusedByLimits({ ...FREE, restOfMonth: -1 })?.code).toBe('monthly_limit_exceeded');
   });
 
   test('of any set of full limits the first decides', () => {
@@ -155,7 +159,7 @@ describe('limits', () => {
     fc.assert(
       fc.property(set, (indexes) => {
         const facts = Object.assign({ ...FREE }, ...indexes.map((index) => FULL[index]?.[1]));
-        expect(refusedByLimits(facts)).toBe(FULL[Math.min(...indexes)]?.[0]);
+        expect(refusedByLimits(facts)?.code).toBe(FULL[Math.min(...indexes)]?.[0]);
       }),
     );
   });

@@ -9,6 +9,9 @@ const DAY = 86_400_000;
 
 const HOUR = 3_600_000;
 
+/** Requests in flight have reserved the rest of a cap. */
+const WAITS = ['concurrency_limit_exceeded', 2] as const;
+
 /** `lawShare`: the share of the laws' runs that are made. */
 export function describeLimits(name: string, open: OpenLimits, lawShare = 1): void {
   describe(`limits ${name}`, () => {
@@ -304,16 +307,57 @@ function describeCaps(open: OpenLimits): void {
     test('the estimate is charged at the start and corrected at the end', async () => {
       const { claimed, refusal } = await createWorld(open);
       const first = await claimed({ plan: capped, prompt: 500, bound: 400 });
-      expect(await refusal({ plan: capped, prompt: 100, bound: 1 })).toEqual([
-        'daily_limit_exceeded',
-        43_200,
-      ]);
+      expect(await refusal({ plan: capped, prompt: 100, bound: 1 })).toEqual(WAITS);
       first.settle(200);
-      await claimed({ plan: capped, prompt: 700, bound: 100 });
+      const second = await claimed({ plan: capped, prompt: 700, bound: 100 });
+      expect(await refusal({ plan: capped, prompt: 0, bound: 1 })).toEqual(WAITS);
+      second.settle(800);
       expect(await refusal({ plan: capped, prompt: 0, bound: 1 })).toEqual([
         'daily_limit_exceeded',
         43_200,
       ]);
+    });
+
+    test('a bound above the rest of the day or month is lowered to it', async () => {
+      const { claimed, usage } = await createWorld(open);
+      (await claimed({ plan: capped, prompt: 300, bound: 100 })).settle(400);
+      const lowered = await claimed({ plan: capped, prompt: 500, bound: 8_000 });
+      expect(lowered.claim.outputBound).toBe(100);
+      expect((await usage()).dayTokens).toBe(1_000);
+      lowered.settle(510);
+      // Of a bound above the first slice, what the cap leaves is more than what is taken for it.
+      const wide = { ...capped, dailyTokens: 20_000, monthlyTokens: 10_910 };
+      const long = await claimed({ plan: wide, prompt: 1_000, bound: 32_000 });
+      expect(long.claim.outputBound).toBe(9_000);
+      expect((await usage()).monthTokens).toBe(910 + 1_000 + 4_096);
+    });
+
+    test('what requests in flight have reserved is not used, and does not lower a bound', async () => {
+      const { claimed, refusal } = await createWorld(open);
+      const first = await claimed({ plan: capped, prompt: 500, bound: 400 });
+      expect(await refusal({ plan: capped, prompt: 50, bound: 700 })).toEqual(WAITS);
+      expect((await claimed({ plan: capped, prompt: 50, bound: 50 })).claim.outputBound).toBe(50);
+      first.claim.freeSlot();
+      expect(await refusal({ plan: capped, prompt: 50, bound: 700 })).toEqual(WAITS);
+      first.settle(10);
+      expect((await claimed({ plan: capped, prompt: 50, bound: 700 })).claim.outputBound).toBe(700);
+    });
+
+    test('a prompt above the rest is refused by the cap, and told how much that is', async () => {
+      const { ask, claimed } = await createWorld(open);
+      (await claimed({ plan: capped, prompt: 300, bound: 100 })).settle(400);
+      const refused = (prompt: number) => ask({ plan: capped, prompt, bound: 10 });
+      expect((await refused(600)).result).toMatchObject({
+        code: 'daily_limit_exceeded',
+        message: expect.stringContaining('leaves 600 tokens until UTC midnight'),
+        retryAfterSeconds: 43_200,
+      });
+      const { started } = await refused(599);
+      expect(started?.claim.outputBound).toBe(1);
+      started?.settle(600);
+      const { result } = await refused(1);
+      expect(result).toMatchObject({ code: 'daily_limit_exceeded' });
+      expect(result).not.toHaveProperty('message');
     });
 
     test('a new day opens the daily cap, and the monthly one stays', async () => {
@@ -351,10 +395,7 @@ function describeCaps(open: OpenLimits): void {
       wait(31_000);
       await claimed({ plan: capped, prompt: 700, bound: 100 });
       setWall(-10_000);
-      expect(await refusal({ plan: capped, prompt: 100, bound: 1 })).toEqual([
-        'daily_limit_exceeded',
-        9,
-      ]);
+      expect(await refusal({ plan: capped, prompt: 100, bound: 1 })).toEqual(WAITS);
       expect((await usage()).dayTokens).toBe(900);
       first.settle(300);
       const third = await claimed({ plan: capped, prompt: 600, bound: 50 });
@@ -362,10 +403,7 @@ function describeCaps(open: OpenLimits): void {
       setWall(0);
       expect(await usage()).toMatchObject({ dayTokens: 800, monthTokens: 800 });
       third.settle(0);
-      expect(await refusal({ plan: capped, prompt: 200, bound: 1 })).toEqual([
-        'daily_limit_exceeded',
-        86_399,
-      ]);
+      expect(await refusal({ plan: capped, prompt: 200, bound: 1 })).toEqual(WAITS);
       setWall(-10_000);
       expect(await usage()).toMatchObject({ dayTokens: 300, monthTokens: 300 });
     });
@@ -377,10 +415,7 @@ function describeCaps(open: OpenLimits): void {
       expect([dailyTokens, monthlyTokens]).toEqual([1e9, 1e9]);
       (await claimed({ plan: uncapped, prompt: 100, bound: 100 })).settle(300);
       await claimed({ plan: uncapped, prompt: 350, bound: 349 });
-      expect(await refusal({ plan: capped, prompt: 1, bound: 1 })).toEqual([
-        'daily_limit_exceeded',
-        43_200,
-      ]);
+      expect(await refusal({ plan: capped, prompt: 1, bound: 1 })).toEqual(WAITS);
       expect((await usage()).dayTokens).toBe(999);
     });
   });

@@ -139,17 +139,19 @@ async function play(open: OpenLimits, steps: Iterable<Step>): Promise<number> {
       lagMs: asked.lagMs,
     });
     const allowed = model.decisions(request, times);
-    const decided =
-      result.kind === 'refused'
-        ? { code: result.code, wait: result.retryAfterSeconds }
-        : { code: undefined, wait: 0 };
-    expect(allowed).toContainEqual(decided);
+    if (result.kind === 'refused') {
+      const decided = { code: result.code, wait: result.retryAfterSeconds };
+      expect(allowed.map(({ code, wait }) => ({ code, wait }))).toContainEqual(decided);
+    } else {
+      const bound = result.claim.outputBound;
+      expect(allowed).toContainEqual({ code: undefined, wait: 0, bound });
+    }
     if (started === undefined) {
       if (result.kind === 'refused') expect(result.view).toEqual(model.view(request, times.nowMs));
       return;
     }
     admitted += 1;
-    running.push({ each: started, modelled: model.admit(request, times.nowMs) });
+    running.push({ each: started, modelled: model.admit(started.request, times.nowMs) });
     expect(started.claim.view).toEqual(model.view(request, times.nowMs));
   }
 

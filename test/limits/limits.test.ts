@@ -35,7 +35,14 @@ test('idle accounts are forgotten a few at a time; those in use never are', () =
     states.add(accountId, state, nowMs);
     return state;
   };
-  const open = { model: 'swift', startedAt: 0, hasSlot: true, leaseUntil: 0 };
+  const open = {
+    model: 'swift',
+    startedAt: 0,
+    hasSlot: true,
+    leaseUntil: 0,
+    tokens: 0,
+    periods: [],
+  };
   const inUse = add('in use', 0);
   inUse.claims.add({ ...open, requestId: 'req_1' });
   add('lost', 0).claims.add({ ...open, requestId: 'req_2' });

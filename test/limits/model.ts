@@ -16,13 +16,20 @@ type Admitted = {
   /** What counts towards the caps: the estimate, and at the end what was used. */
   used: number;
   slot: 'taken' | 'free' | { readonly lostAt: number };
+  ended: boolean;
+  lostAt?: number;
 };
 
 type Window = { startedAt: number; admitted: Set<{ readonly tokens: number }> };
 
 export type Times = { readonly nowMs: number; readonly timeMs: number };
 
-type Decision = { readonly code: LimitCode | undefined; readonly wait: number };
+type Decision = {
+  readonly code: LimitCode | undefined;
+  readonly wait: number;
+  /** As it is lowered to what the caps leave. */
+  readonly bound: number;
+};
 
 export function createModel() {
   const admitted = new Set<Admitted>();
@@ -67,6 +74,16 @@ export function createModel() {
       .reduce((sum, { used }) => sum + used, 0);
   }
 
+  /** Of that, what requests in flight have reserved; of those that were just lost, or not. */
+  function reservedWithin(accountId: string, name: string, nowMs: number, lost: boolean): number {
+    return [...admitted]
+      .filter(({ request }) => request.accountId === accountId)
+      .filter(({ request }) => new Date(request.startedAt).toISOString().startsWith(name))
+      .filter(({ lostAt }) => lostAt === undefined || (lost && nowMs - lostAt < SLOT_LOST_MS))
+      .filter(({ ended }) => !ended)
+      .reduce((sum, { used }) => sum + used, 0);
+  }
+
   const day = (timeMs: number): string => new Date(timeMs).toISOString().slice(0, 10);
   const month = (timeMs: number): string => new Date(timeMs).toISOString().slice(0, 7);
 
@@ -75,14 +92,25 @@ export function createModel() {
 
   function decide(request: ClaimRequest, { nowMs, timeMs }: Times, lost: boolean): Decision {
     const { plan, incident, accountId, model, startedAt } = request;
-    const tokens = tokensAsked(request);
     const [ofPlan, ofModel] = windowNames(request).map((name) => windowOf(name, nowMs));
     if (ofPlan === undefined || ofModel === undefined) throw new Error('no window');
+    const caps = [
+      [day(startedAt), plan.dailyTokens ?? Infinity],
+      [month(startedAt), plan.monthlyTokens ?? Infinity],
+    ] as const;
+    const [today = Infinity, thisMonth = Infinity] = caps.map(
+      ([name, cap]) =>
+        cap - usedWithin(accountId, name) + reservedWithin(accountId, name, nowMs, lost),
+    );
+    const free = Math.min(...caps.map(([name, cap]) => cap - usedWithin(accountId, name)));
+    const rest = Math.min(today, thisMonth) - request.promptTokens;
+    const bound = Math.max(0, Math.min(request.outputBound, rest));
+    const tokens = tokensAsked({ ...request, outputBound: bound });
     if (
       slots(accountId, undefined, nowMs, lost) >= plan.concurrentRequests ||
       slots(accountId, model, nowMs, lost) >= (incident?.concurrentRequests ?? Infinity)
     ) {
-      return { code: 'concurrency_limit_exceeded', wait: 2 };
+      return { code: 'concurrency_limit_exceeded', wait: 2, bound };
     }
     const waits = (full: readonly (readonly [Window, boolean])[]): number =>
       Math.max(0, ...full.filter(([, is]) => is).map(([window]) => resetOf(window, nowMs)));
@@ -90,21 +118,19 @@ export function createModel() {
       [ofPlan, ofPlan.admitted.size >= plan.requestsPerMinute],
       [ofModel, ofModel.admitted.size >= (incident?.requestsPerMinute ?? Infinity)],
     ]);
-    if (requests > 0) return { code: 'rate_limit_exceeded', wait: requests };
+    if (requests > 0) return { code: 'rate_limit_exceeded', wait: requests, bound };
     const minute = waits([
       [ofPlan, tokensOf(ofPlan) + tokens > plan.tokensPerMinute],
       [ofModel, tokensOf(ofModel) + tokens > (incident?.tokensPerMinute ?? Infinity)],
     ]);
-    if (minute > 0) return { code: 'tokens_per_minute_exceeded', wait: minute };
+    if (minute > 0) return { code: 'tokens_per_minute_exceeded', wait: minute, bound };
     const midnight = Date.parse(`${day(startedAt)}T00:00:00Z`) + 86_400_000;
     const wait = Math.max(1, Math.ceil((midnight - timeMs) / 1_000));
-    if (usedWithin(accountId, day(startedAt)) + tokens > (plan.dailyTokens ?? Infinity)) {
-      return { code: 'daily_limit_exceeded', wait };
-    }
-    if (usedWithin(accountId, month(startedAt)) + tokens > (plan.monthlyTokens ?? Infinity)) {
-      return { code: 'monthly_limit_exceeded', wait };
-    }
-    return { code: undefined, wait: 0 };
+    const least = request.promptTokens + 1;
+    if (today < least) return { code: 'daily_limit_exceeded', wait, bound };
+    if (thisMonth < least) return { code: 'monthly_limit_exceeded', wait, bound };
+    if (free < tokens) return { code: 'concurrency_limit_exceeded', wait: 2, bound };
+    return { code: undefined, wait: 0, bound };
   }
 
   return {
@@ -115,7 +141,7 @@ export function createModel() {
     ],
     admit(request: ClaimRequest, nowMs: number): Admitted {
       const tokens = tokensAsked(request);
-      const each: Admitted = { request, tokens, used: tokens, slot: 'taken' };
+      const each: Admitted = { request, tokens, used: tokens, slot: 'taken', ended: false };
       admitted.add(each);
       for (const name of windowNames(request)) windowOf(name, nowMs).admitted.add(each);
       return each;
@@ -123,6 +149,7 @@ export function createModel() {
     settle(each: Admitted, usedTokens: number): void {
       each.used = usedTokens;
       each.slot = 'free';
+      each.ended = true;
     },
     cancel(each: Admitted, keeps?: 'request'): void {
       admitted.delete(each);
@@ -149,6 +176,7 @@ export function createModel() {
       each.slot = 'free';
     },
     lose(each: Admitted, nowMs: number): void {
+      each.lostAt ??= nowMs;
       if (each.slot === 'taken') each.slot = { lostAt: nowMs };
     },
     view(request: ClaimRequest, nowMs: number): LimitView {

@@ -140,8 +140,9 @@ export async function createWorld(open: OpenLimits, beginsAt = NOON) {
   ): Promise<{ request: ClaimRequest; result: ClaimResult; started: Running | undefined }> => {
     const request = requestOf(asked);
     const result = await limits.claim(request);
-    const started = result.kind === 'claimed' ? begin(request, result.claim) : undefined;
-    return { request, result, started };
+    if (result.kind !== 'claimed') return { request, result, started: undefined };
+    const fitted = { ...request, outputBound: result.claim.outputBound };
+    return { request, result, started: begin(fitted, result.claim) };
   };
 
   return {

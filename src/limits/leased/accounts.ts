@@ -203,7 +203,7 @@ export function createAccounts(dependencies: AccountsDependencies) {
    * Resolves to what `decide` makes of it, which is called until it decides: at first with what is
    * known, then with what Redis has answered. Undefined where there is no answer.
    */
-  function wait<T extends object>(
+  function wait<T extends object | string>(
     account: LeasedAccount,
     asked: Asked,
     decide: (known: Known) => T | undefined,

@@ -51,6 +51,7 @@ export function createClaims(
       };
       return {
         view: own.view,
+        outputBound: request.outputBound,
         freeSlot() {
           own.freeSlot();
           if (!taken.open.hasSlot) return;

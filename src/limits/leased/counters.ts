@@ -62,6 +62,8 @@ export type PeriodCounter = {
   others: number;
   /** Of the others', those that may be unused. */
   spare: number;
+  /** Of the others', what their requests in flight have reserved, and what they may not use. */
+  reserved: number;
   limit: number;
 };
 
@@ -142,9 +144,19 @@ export function periodOf({ periods }: Counters, name: string): PeriodCounter {
       given: 0,
       others: 0,
       spare: 0,
+      reserved: 0,
       limit: 0,
     }
   );
+}
+
+/** What the requests in flight of this holder have reserved of a period. */
+export function reservedOf({ claims }: Counters, name: string): number {
+  let reserved = 0;
+  for (const { periods, tokens } of claims) {
+    if (periods.some((period) => period.name === name)) reserved += tokens;
+  }
+  return reserved;
 }
 
 /** Slots in use by this holder: `all`, or those of one model. */

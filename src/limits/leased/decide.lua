@@ -247,6 +247,22 @@ for index, asked in ipairs(call.slots) do
   reply.slots[index] = { slot.others, mine, mayKeep, slot.spare }
 end
 
+-- What requests in flight of others have reserved of a cap. What a holder had that is not heard of any
+-- more counts as used.
+local function reservedOf(name)
+  local tokens = 0
+  for holder, record in pairs(holders) do
+    if holder ~= call.holder and record.ends > now and record.reserved then
+      tokens = tokens + (record.reserved[name] or 0)
+    end
+  end
+  return tokens
+end
+
+if not repeated then
+  own.reserved = {}
+end
+
 for index, asked in ipairs(call.periods) do
   local period = periods[index]
   local mine = asked.keep
@@ -258,8 +274,10 @@ for index, asked in ipairs(call.periods) do
     own.spare[asked.name] = { 0, more }
   end
   local _, spare = spareOf(asked.name)
-  reply.periods[index] = { period.mark, period.before or -1, period.others, mine, spare }
+  local reserved = reservedOf(asked.name)
+  reply.periods[index] = { period.mark, period.before or -1, period.others, mine, spare, reserved }
   if not repeated then
+    own.reserved[asked.name] = asked.reserved + mine - asked.keep
     local key = period.key
     redis.call('HSET', key, 'mark', period.mark, 'total', period.others + mine, call.holder, mine)
     if period.before then

@@ -125,12 +125,13 @@ function takeUp(
     else counters.slots.set(name, { name, given, others, spare, limit, mayKeep: mayKeep === 1 });
   }
   for (const [index, asked] of call.periods.entries()) {
-    const [, before, others, tokens, spare] = reply.periods[index] ?? NOTHING;
+    const [, before, others, tokens, spare, reserved] = reply.periods[index] ?? NOTHING;
     const period = periodOf(counters, asked.name);
     counters.periods.set(asked.name, period);
     if (before >= 0) period.before = before;
     period.others = others;
     period.spare = spare;
+    period.reserved = reserved;
     period.given = tokens;
     period.limit = asked.limit;
   }

@@ -20,13 +20,13 @@ import { createExchange } from './exchange.ts';
 import {
   believedRefusal,
   countRefusal,
+  decideAt,
   mayBeSpared,
   needOfRefused,
   planViewAt,
   refusalAt,
   usageAt,
   viewAt,
-  type Wanted,
   wantedBy,
   wantedByCount,
   wantedByUsage,
@@ -117,48 +117,65 @@ export function createLeasedLimits(dependencies: LeasedDependencies): LeasedLimi
     counts.shared += 1;
     const result = await claimShare(local, request, liveNodes());
     if (result.kind === 'refused') return result;
+    const fitted = { ...request, outputBound: result.claim.outputBound };
     const account = accounts.of(request.accountId, monotonic());
-    const taken = claims.take(account, request, wantedBy(request));
+    const taken = claims.take(account, fitted, wantedBy(fitted));
     accounts.changed(account);
-    return { kind: 'claimed', claim: claims.open(account, request, taken, result.claim) };
+    return { kind: 'claimed', claim: claims.open(account, fitted, taken, result.claim) };
   }
 
   function claim(request: ClaimRequest): Awaitable<ClaimResult> {
     if (!redis.isUp()) return claimAlone(request);
     const nowMs = monotonic();
     const account = accounts.of(request.accountId, nowMs);
-    const wanted = wantedBy(request);
+    const fitted = fit(account, request);
+    const wanted = wantedBy(fitted);
     if (accounts.isIdle(account) && covers(account.counters, wanted.need, nowMs)) {
       counts.local += 1;
-      return counted(account, request, claims.take(account, request, wanted));
+      return counted(account, fitted, claims.take(account, fitted, wanted));
     }
-    return claimInTurn(account, request, wanted);
+    return claimInTurn(account, request);
+  }
+
+  /** With the output bound that its caps leave, as far as is known. */
+  function fit({ counters }: LeasedAccount, request: ClaimRequest): ClaimRequest {
+    const { dailyTokens, monthlyTokens } = request.plan;
+    if (dailyTokens === undefined && monthlyTokens === undefined) return request;
+    const decided = decideAt(counters, request);
+    return decided.kind === 'fits' ? decided.request : request;
   }
 
   /** Asks Redis where it has to be, and again while others may have what they do not use. */
-  async function claimInTurn(
-    account: LeasedAccount,
-    request: ClaimRequest,
-    wanted: Wanted,
-  ): Promise<ClaimResult> {
+  async function claimInTurn(account: LeasedAccount, request: ClaimRequest): Promise<ClaimResult> {
     const { counters, begun } = account;
-    const decide = ({ nowMs, isFresh, isGiven }: Known): Taken | Refusal | undefined => {
-      if (isGiven || covers(counters, wanted.need, nowMs)) {
-        return claims.take(account, request, wanted);
-      }
-      const refuse = isFresh ? refusalAt : believedRefusal;
-      return refuse(counters, request, { nowMs, timeMs: clock() });
-    };
     for (let turn = 1; ; turn += 1) {
+      const fitted = fit(account, request);
+      const wanted = wantedBy(fitted);
+      const decide = ({
+        nowMs,
+        isFresh,
+        isGiven,
+      }: Known): Taken | Refusal | 'lower' | undefined => {
+        if (isGiven || covers(counters, wanted.need, nowMs)) {
+          return claims.take(account, fitted, wanted);
+        }
+        const refuse = isFresh ? refusalAt : believedRefusal;
+        const refusal = refuse(counters, request, { nowMs, timeMs: clock() });
+        if (refusal !== undefined || !isFresh) return refusal;
+        // What is known by now leaves less than what was asked for.
+        const known = fit(account, request);
+        return known.outputBound < fitted.outputBound ? 'lower' : undefined;
+      };
       const outcome = await accounts.wait(account, wanted, decide);
       if (outcome === undefined) return claimAlone(request);
+      if (outcome === 'lower') continue;
       const isRefused = 'code' in outcome;
       if (isRefused && turn < TURNS_MAX && mayBeSpared(counters, wanted)) {
         await accounts.pause(account);
         continue;
       }
       counts[account.begun > begun ? 'exchanged' : 'local'] += 1;
-      return isRefused ? outcome : counted(account, request, outcome);
+      return isRefused ? outcome : counted(account, fitted, outcome);
     }
   }
 

@@ -6,12 +6,15 @@ import type { LimitView, Plan } from '../../core/plan.ts';
 import { resetSeconds, type Window } from '../../core/window.ts';
 import type { ClaimRequest, LimitUsage, Refusal } from '../contract.ts';
 import {
+  type CapUse,
+  type Decided,
+  decide,
   planView,
   refusalOf,
-  refusedCode,
   type Scope,
   type Times,
   tokensOf,
+  UNUSED,
   viewOf,
 } from '../scope.ts';
 import type { Asked, PeriodAskedFor } from './call.ts';
@@ -21,6 +24,7 @@ import {
   modelName,
   type Need,
   periodOf,
+  reservedOf,
   slotsOf,
   slotsUsed,
   windowOf,
@@ -104,22 +108,36 @@ function periodsAt(
   ];
 }
 
-/** What refuses a request, if anything does, going by what is known of all holders. */
+/** The request as it fits its caps, or what refuses it, going by what is known of all holders. */
+export function decideAt(counters: Counters, request: ClaimRequest): Decided {
+  const { plan, startedAt } = request;
+  const [day, month] = periodsAt(startedAt, plan);
+  return decide(request, {
+    scopes: scopesOf(counters, request),
+    day: plan.dailyTokens === undefined ? UNUSED : useOf(counters, day.name),
+    month: plan.monthlyTokens === undefined ? UNUSED : useOf(counters, month.name),
+  });
+}
+
+/** What refuses a request, if anything does. */
 export function refusalAt(
   counters: Counters,
   request: ClaimRequest,
   times: Times,
 ): Refusal | undefined {
-  const [day, month] = periodsAt(request.startedAt, request.plan);
-  const scopes = scopesOf(counters, request);
-  const [dayTokens, monthTokens] = [usedIn(counters, day.name), usedIn(counters, month.name)];
-  const code = refusedCode(request, { scopes, dayTokens, monthTokens });
-  return code === undefined ? undefined : refusalOf(code, request, scopes, times);
+  const decided = decideAt(counters, request);
+  if (decided.kind === 'fits') return undefined;
+  return refusalOf(decided, request, scopesOf(counters, request), times);
+}
+
+function useOf(counters: Counters, name: string): CapUse {
+  const { reserved } = periodOf(counters, name);
+  return { tokens: usedIn(counters, name), reserved: reserved + reservedOf(counters, name) };
 }
 
 /**
  * The same, where Redis need not be asked again. Of slots it always has to be: they come back at any
- * time, and windows and caps hardly ever before they are over.
+ * time, and what is reserved of caps does too; windows and what is used hardly ever do.
  */
 export function believedRefusal(
   counters: Counters,

@@ -45,6 +45,8 @@ export type PeriodAsked = {
   /** Whether that has to be known. */
   readonly counts: boolean;
   readonly keep: number;
+  /** Of that, what requests in flight have reserved. */
+  readonly reserved: number;
   readonly need: number;
   readonly wish: number;
   readonly limit: number;
@@ -115,6 +117,8 @@ export type Decided = {
     tokens: number,
     /** Of the others', those that may be unused. */
     spare: number,
+    /** Of the others', what their requests in flight have reserved, and those. */
+    reserved: number,
   ])[];
 };
 

@@ -13,11 +13,20 @@ import type {
   LimitsDependencies,
   LimitUsage,
 } from '../contract.ts';
-import { planView, refusalOf, refusedCode, type Scope, tokensOf, viewOf } from '../scope.ts';
+import {
+  type CapUse,
+  decide,
+  planView,
+  refusalOf,
+  type Scope,
+  tokensOf,
+  UNUSED,
+  viewOf,
+} from '../scope.ts';
 import { createEntries, type Held } from './entries.ts';
 import { COUNT_WINDOW, type Memory, WINDOW } from './memory.ts';
 import { createOpenClaims, type OpenClaim } from './open-claims.ts';
-import { addToPeriod, markOf, usedIn } from './periods.ts';
+import { addToPeriod, markOf, type SharedPeriod, usedIn } from './periods.ts';
 import { type Taken, takeAll } from './take.ts';
 import { readWindow, takeRequest, ticksOf } from './windows.ts';
 
@@ -63,39 +72,48 @@ export function createSharedLimits(dependencies: SharedLimitsDependencies): Shar
     claims.roll(accountId, nowMs);
     const held = entries.hold(accountId, model);
     if (held === undefined) return undefined;
-    const result = decide(held, request, nowMs);
+    const result = decideNow(held, request, nowMs);
     if (result?.kind !== 'claimed') entries.release(held);
     return result;
   }
 
-  function decide(held: Held, request: ClaimRequest, nowMs: number): ClaimResult | undefined {
+  function decideNow(held: Held, request: ClaimRequest, nowMs: number): ClaimResult | undefined {
     const { plan, startedAt } = request;
     const periods = entries.periods(held.account, startedAt, plan);
     if (periods === undefined) return undefined;
     const nowTicks = ticksOf(nowMs);
-    const tokens = tokensOf(request);
     let lost: LimitCode | undefined;
     for (let turn = 0; ; turn += 1) {
       const scopes = scopesOf(held, request, nowTicks);
-      const seen = refusedCode(request, {
+      const decided = decide(request, {
         scopes,
-        dayTokens: plan.dailyTokens === undefined ? 0 : usedIn(memory, periods[0]),
-        monthTokens: plan.monthlyTokens === undefined ? 0 : usedIn(memory, periods[1]),
+        day: plan.dailyTokens === undefined ? UNUSED : useOf(held, periods[0]),
+        month: plan.monthlyTokens === undefined ? UNUSED : useOf(held, periods[1]),
       });
-      const code = seen ?? (turn < TRIES ? undefined : lost);
-      if (code !== undefined) {
-        return refusalOf(code, request, scopes, { nowMs: nowTicks, timeMs: clock() });
+      const times = { nowMs: nowTicks, timeMs: clock() };
+      if (decided.kind === 'refused') return refusalOf(decided, request, scopes, times);
+      if (turn >= TRIES && lost !== undefined) {
+        return refusalOf({ refusal: { code: lost }, rest: 0 }, request, scopes, times);
       }
+      const fitted = decided.request;
+      const tokens = tokensOf(fitted);
       const taken = takeAll({ memory, entries, held, request, periods, tokens, nowTicks });
-      if (taken.kind === 'taken') return { kind: 'claimed', claim: admit(taken, request, nowMs) };
+      if (taken.kind === 'taken') return { kind: 'claimed', claim: admit(taken, fitted, nowMs) };
       lost = taken.code;
     }
+  }
+
+  /** What is reserved is looked at before and after: a claim that begins or ends meanwhile is in one. */
+  function useOf({ account }: Held, period: SharedPeriod): CapUse {
+    const before = entries.accounts.reserved(account, period.slot);
+    const tokens = usedIn(memory, period);
+    return { tokens, reserved: Math.max(before, entries.accounts.reserved(account, period.slot)) };
   }
 
   function admit(taken: Taken, request: ClaimRequest, nowMs: number): Claim {
     const { held, periods, tokens } = taken;
     const marks = periods.map((period) => markOf(memory, period));
-    const open: OpenClaim = claims.add(request, held, nowMs);
+    const open: OpenClaim = claims.add(request, taken, nowMs);
     let ended = false;
 
     /** Corrects the caps to what was used, and gives back what was never used. */
@@ -115,13 +133,16 @@ export function createSharedLimits(dependencies: SharedLimitsDependencies): Shar
       // One that was taken for lost holds its entries no more; it finds them again, or nothing counts.
       const isHeld = claims.end(open);
       const again = isHeld ? held : entries.hold(request.accountId, request.model);
-      if (again?.account === held.account && again.model === held.model)
+      if (again?.account === held.account && again.model === held.model) {
         correct(usedTokens, giveBack);
+      }
+      if (isHeld) claims.unreserve(open);
       if (again !== undefined) entries.release(again);
     }
 
     return {
       view: viewNow(held, request, ticksOf(nowMs)),
+      outputBound: request.outputBound,
       freeSlot: () => claims.freeSlot(open),
       settle: (usedTokens) => end(usedTokens),
       cancel(keeps) {

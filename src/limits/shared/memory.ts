@@ -2,7 +2,7 @@
 // in which it is read and changed. Made once by the main thread and opened by each thread.
 
 /** Who is in use of an entry, and who holds slots of it: a cell a thread, which only it changes. */
-export type CellName = 'open' | 'slots';
+export type CellName = 'open' | 'slots' | 'reserved';
 
 export type MemorySize = {
   /** Threads that claim, each with a number of its own, from zero. */
@@ -47,7 +47,12 @@ export const MONTHS_KEPT = 2;
 export const PERIOD_WORDS = 3;
 
 const MODEL_WORDS = 3;
-const ACCOUNT_WORDS = PERIODS + (DAYS_KEPT + MONTHS_KEPT) * PERIOD_WORDS;
+const PERIODS_KEPT = DAYS_KEPT + MONTHS_KEPT;
+const ACCOUNT_WORDS = PERIODS + PERIODS_KEPT * PERIOD_WORDS;
+
+/** Cells of an entry a thread, two of which lie in a word: accounts have one more a period. */
+const MODEL_CELLS = 2;
+const ACCOUNT_CELLS = MODEL_CELLS + PERIODS_KEPT;
 
 /** `seed` makes the hashes of this process its own. Pages that nobody touches cost nothing. */
 export function createMemory(size: MemorySize, seed = 0n): SharedArrayBuffer {
@@ -108,22 +113,23 @@ export type TablePlace = {
   readonly start: number;
   readonly stride: number;
   readonly capacity: number;
-  /** The first of an entry's cells. */
-  readonly cells: (entry: number, name: CellName) => number;
+  /** The first of an entry's cells; what is reserved has some for each of the periods. */
+  readonly cells: (entry: number, name: CellName, period?: number) => number;
+  readonly periods: number;
 };
 
 export function tableOf(size: MemorySize, name: TableName): TablePlace {
-  const words = name === 'accounts' ? ACCOUNT_WORDS : MODEL_WORDS;
-  // Two cells lie in a word, and there are two of them a thread.
-  const stride = words + size.threads;
-  const start =
-    name === 'accounts'
-      ? HEADER_WORDS
-      : HEADER_WORDS + size.accounts * (ACCOUNT_WORDS + size.threads);
+  const isAccounts = name === 'accounts';
+  const words = isAccounts ? ACCOUNT_WORDS : MODEL_WORDS;
+  const accountStride = ACCOUNT_WORDS + (size.threads * ACCOUNT_CELLS) / 2;
+  const stride = isAccounts ? accountStride : MODEL_WORDS + (size.threads * MODEL_CELLS) / 2;
+  const start = isAccounts ? HEADER_WORDS : HEADER_WORDS + size.accounts * accountStride;
+  const first = { open: 0, slots: 1, reserved: MODEL_CELLS };
   return {
     start,
     stride,
     capacity: size[name],
-    cells: (entry, cell) => (entry + words) * 2 + (cell === 'open' ? 0 : size.threads),
+    cells: (entry, cell, period = 0) => (entry + words) * 2 + (first[cell] + period) * size.threads,
+    periods: isAccounts ? PERIODS_KEPT : 0,
   };
 }

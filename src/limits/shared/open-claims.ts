@@ -4,17 +4,25 @@
 import { LEASE_MS } from '../account.ts';
 import type { ClaimRequest, OpenClaimRecord } from '../contract.ts';
 import type { Entries, Held } from './entries.ts';
+import type { SharedPeriod } from './periods.ts';
 
 export type OpenClaim = OpenClaimRecord & {
   readonly held: Held;
+  /** What it has reserved of its day and month. */
+  readonly tokens: number;
+  readonly periods: readonly SharedPeriod[];
   hasSlot: boolean;
   leaseUntil: number;
 };
 
+type Reserving = Pick<OpenClaim, 'held' | 'tokens' | 'periods'>;
+
 export type OpenClaims = {
   /** Keeps the entries until it ends. */
-  readonly add: (request: ClaimRequest, held: Held, nowMs: number) => OpenClaim;
+  readonly add: (request: ClaimRequest, taken: Reserving, nowMs: number) => OpenClaim;
   readonly freeSlot: (open: OpenClaim) => void;
+  /** What it used counts by now, or will never be known; its entries are still held. */
+  readonly unreserve: (open: OpenClaim) => void;
   /** Answers whether the entries are still held, which is then up to the caller. */
   readonly end: (open: OpenClaim) => boolean;
   /** Lets go of the claims of an account whose request is gone. */
@@ -37,6 +45,10 @@ export function createOpenClaims(
     entries.accounts.addSlots(open.held.account, -1);
   }
 
+  function unreserve({ held, tokens, periods }: OpenClaim): void {
+    for (const { slot } of periods) entries.accounts.addReserved(held.account, slot, -tokens);
+  }
+
   function end(open: OpenClaim): boolean {
     const own = byAccount.get(open.accountId);
     if (own?.delete(open) !== true) return false;
@@ -49,7 +61,10 @@ export function createOpenClaims(
     for (const open of byAccount.get(accountId) ?? []) {
       if (open.leaseUntil > nowMs) continue;
       if (isLive(open.requestId)) open.leaseUntil = nowMs + LEASE_MS;
-      else if (end(open)) entries.release(open.held);
+      else if (end(open)) {
+        unreserve(open);
+        entries.release(open.held);
+      }
     }
   }
 
@@ -58,15 +73,16 @@ export function createOpenClaims(
   }
 
   return {
-    add({ requestId, accountId, startedAt }, held, nowMs) {
-      const leaseUntil = nowMs + LEASE_MS;
-      const open = { requestId, accountId, startedAt, held, hasSlot: true, leaseUntil };
+    add({ requestId, accountId, startedAt }, { held, tokens, periods }, nowMs) {
+      const lease = { hasSlot: true, leaseUntil: nowMs + LEASE_MS };
+      const open = { requestId, accountId, startedAt, held, tokens, periods, ...lease };
       const own = byAccount.get(accountId);
       if (own === undefined) byAccount.set(accountId, new Set([open]));
       else own.add(open);
       return open;
     },
     freeSlot,
+    unreserve,
     end,
     roll,
     rollAll,

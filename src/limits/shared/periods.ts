@@ -10,6 +10,8 @@ import { createPacking } from './words.ts';
 /** A day or month as a claim knows it; `at` is its first word in the entry of the account. */
 export type SharedPeriod = {
   readonly at: number;
+  /** Its place among those of the account. */
+  readonly slot: number;
   readonly number: number;
   readonly span: Span;
 };
@@ -21,15 +23,15 @@ const [MARK, BEFORE, SINCE] = [0, 1, 2];
 /** The day of an instant, in Unix milliseconds, in the entry of an account. */
 export function dayAt(entry: number, timeMs: number): SharedPeriod {
   const number = Math.floor(timeMs / DAY_MS);
-  const at = entry + PERIODS + (number % DAYS_KEPT) * PERIOD_WORDS;
-  return { at, number, span: utcDay(timeMs) };
+  const slot = number % DAYS_KEPT;
+  return { at: entry + PERIODS + slot * PERIOD_WORDS, slot, number, span: utcDay(timeMs) };
 }
 
 export function monthAt(entry: number, timeMs: number): SharedPeriod {
   const time = new Date(timeMs);
   const number = time.getUTCFullYear() * 12 + time.getUTCMonth();
-  const at = entry + PERIODS + (DAYS_KEPT + (number % MONTHS_KEPT)) * PERIOD_WORDS;
-  return { at, number, span: utcMonth(timeMs) };
+  const slot = DAYS_KEPT + (number % MONTHS_KEPT);
+  return { at: entry + PERIODS + slot * PERIOD_WORDS, slot, number, span: utcMonth(timeMs) };
 }
 
 /** Whether claims can be counted in it; with `used`, whether all that was used of it is known. */

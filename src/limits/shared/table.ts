@@ -29,6 +29,9 @@ export type Table = {
   /** Slots of an entry, of all threads. */
   readonly slots: (entry: number) => number;
   readonly addSlots: (entry: number, count: number) => void;
+  /** Tokens that requests in flight have reserved of one of an account's periods, of all threads. */
+  readonly reserved: (entry: number, period: number) => number;
+  readonly addReserved: (entry: number, period: number, tokens: number) => void;
   /**
    * Makes an entry for a key, unless there is one by now, out of one that is not used. `busy` while
    * another thread makes one; `full` where all that it may take are in use.
@@ -116,6 +119,9 @@ export function createTable(memory: Memory, name: TableName, thread: number): Ta
     release,
     slots: (entry) => sum(entry, 'slots'),
     addSlots: (entry, count) => memory.add(cells(entry, 'slots'), thread, count),
+    reserved: (entry, period) => memory.sum(cells(entry, 'reserved', period)),
+    addReserved: (entry, period, tokens) =>
+      memory.add(cells(entry, 'reserved', period), thread, tokens),
     make(key, use) {
       if (!memory.swap(LOCK_AT, 0n, BigInt(thread + 1))) return 'busy';
       const made = makeAlone(key, use);
@@ -136,10 +142,13 @@ export function recoverThread(memory: Memory, dead: number): void {
     memory.store(LOCK_AT, 0n);
   }
   for (const name of ['accounts', 'models'] as const) {
-    const { start, stride, capacity, cells } = tableOf(memory, name);
+    const { start, stride, capacity, cells, periods } = tableOf(memory, name);
     for (let entry = start; entry < start + capacity * stride; entry += stride) {
       memory.drop(cells(entry, 'open'), dead);
       memory.drop(cells(entry, 'slots'), dead);
+      for (let period = 0; period < periods; period += 1) {
+        memory.drop(cells(entry, 'reserved', period), dead);
+      }
     }
   }
 }

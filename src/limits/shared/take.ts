@@ -50,6 +50,8 @@ export function takeAll(asked: Asked): Taken | Lost {
     ofModel.request,
     ofPlan.tokens,
     ofModel.tokens,
+    // Before they count: what seems to be used up must never be what is only reserved.
+    reserveStep(entries.accounts, held.account, periods, tokens),
     periodStep(memory, 'daily_limit_exceeded', periods[0], tokens, plan.dailyTokens),
     periodStep(memory, 'monthly_limit_exceeded', periods[1], tokens, plan.monthlyTokens),
   ];
@@ -118,6 +120,25 @@ function windowSteps(
       take: () => takeTokens(memory, at, { startedAt, tokens, limit: tokensPerMinute }),
       giveBack: () => giveBackTokens(memory, at, startedAt, tokens),
     },
+  };
+}
+
+function reserveStep(
+  table: Entries['accounts'],
+  entry: number,
+  periods: readonly SharedPeriod[],
+  tokens: number,
+): Step {
+  const add = (sign: number): void => {
+    for (const { slot } of periods) table.addReserved(entry, slot, sign * tokens);
+  };
+  return {
+    code: 'concurrency_limit_exceeded',
+    take() {
+      add(1);
+      return true;
+    },
+    giveBack: () => add(-1),
   };
 }
 

@@ -27,7 +27,13 @@ type Asked = {
 function callOf(asked: Asked): Call {
   const { seq, holder = 'a', keep = 0, need = 0, wish = 0, epoch = '', start = 0 } = asked;
   const pair = (count: number): Pair => [count, count * 10];
-  const tokens = { keep: keep * 10, need: need * 10, wish: wish * 10, limit: asked.cap ?? -1 };
+  const tokens = {
+    keep: keep * 10,
+    reserved: 0,
+    need: need * 10,
+    wish: wish * 10,
+    limit: asked.cap ?? -1,
+  };
   return {
     ...{ seq, holder, epoch, holders: asked.holders ?? 1, now: asked.now ?? NOW, seed: [] },
     windows: [

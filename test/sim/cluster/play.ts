@@ -48,10 +48,10 @@ export function play(
   const startsMs = world.monotonic();
   let refused = 0;
 
-  async function ask(arrival: Arrival): Promise<void> {
-    const node = nodeOf(arrival);
+  async function ask(asked: Arrival): Promise<void> {
+    const node = nodeOf(asked);
     const askedMs = world.monotonic();
-    const result = await node.claim(requestOf(arrival, world.wall(), plan));
+    const result = await node.claim(requestOf(asked, world.wall(), plan));
     if (dead.has(node)) return;
     const atMs = world.monotonic();
     decidedMs.push(atMs - askedMs);
@@ -60,6 +60,7 @@ export function play(
       return;
     }
     const waitedMs = atMs - askedMs;
+    const arrival = bounded(asked, result.claim.outputBound);
     const admission: Admission = { arrival, atMs, waitedMs, endedMs: undefined, settled: false };
     admissions.push(admission);
     running.set(admission, { node, claim: result.claim });
@@ -86,6 +87,12 @@ export function play(
       }
     },
   };
+}
+
+/** Its upstream keeps to the bound that the caps have left. */
+function bounded(arrival: Arrival, outputBound: number): Arrival {
+  const usedTokens = Math.min(arrival.usedTokens, arrival.promptTokens + outputBound);
+  return { ...arrival, outputBound, usedTokens };
 }
 
 function requestOf(arrival: Arrival, startedAt: number, plan: Plan): ClaimRequest {

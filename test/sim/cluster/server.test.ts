@@ -66,6 +66,7 @@ function callOf(given: Step, seq: number, now: number, last: Decided | undefined
         ...{ name: '2026-11-21', known: last?.periods[0]?.[0] ?? (given.booked ? 7 : -1) },
         ...{ mark: given.booked ? 7 : -1, before: given.booked ? 5 : -1, counts: given.counts },
         ...{ keep: keep(last?.periods[0]?.[3]), need: need * 10, wish, limit: limit * 10 },
+        reserved: Math.floor(keep(last?.periods[0]?.[3]) / 2),
       },
     ],
   };

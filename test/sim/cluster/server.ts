@@ -29,6 +29,7 @@ type Holder = {
   ends: number;
   /** What it was given of windows and caps beyond what it needed. */
   spare: Map<string, Pair>;
+  reserved: Map<string, number>;
   readonly windows: Map<string, WindowRecord>;
   readonly slots: Map<string, SlotsRecord>;
 };
@@ -114,7 +115,14 @@ const sumOf = (values: readonly number[]): number => values.reduce((sum, value) 
 
 const newAccount = (): Account => ({ epoch: undefined, starts: new Map(), holders: new Map() });
 const newHolder = (): Holder => ({
-  ...{ seq: 0, ends: 0, spare: new Map(), windows: new Map(), slots: new Map() },
+  ...{
+    seq: 0,
+    ends: 0,
+    spare: new Map(),
+    reserved: new Map(),
+    windows: new Map(),
+    slots: new Map(),
+  },
 });
 const copyOf = (holder: Holder): Holder => ({
   ...holder,
@@ -161,6 +169,7 @@ function decide(deciding: Deciding): Reply & { readonly seq: number } {
     Math.max(0, Math.min(wish, Math.floor(left / (2 * call.holders))));
 
   own.spare = new Map();
+  if (!repeated) own.reserved = new Map();
   /** What others were given of a window or a cap beyond what they needed. */
   const spareOf = (name: string): Pair => {
     const spare = othersOf(account, call).filter((each) => isRecent(each, now));
@@ -207,7 +216,13 @@ function decide(deciding: Deciding): Reply & { readonly seq: number } {
         own.spare.set(asked.name, [0, more]);
       }
       if (!repeated) write(kept[index], call.holder, period, others + mine, mine);
-      return [period.mark, period.before ?? -1, others, mine, spareOf(asked.name)[1]];
+      if (!repeated) own.reserved.set(asked.name, asked.reserved + mine - asked.keep);
+      const reserved = sumOf(
+        othersOf(account, call)
+          .filter(({ ends }) => ends > now)
+          .map((each) => each.reserved.get(asked.name) ?? 0),
+      );
+      return [period.mark, period.before ?? -1, others, mine, spareOf(asked.name)[1], reserved];
     }),
   };
   if (!repeated) keepHolders(account, call, { own, starts, now });
