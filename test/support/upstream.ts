@@ -3,6 +3,7 @@
 // it writes HTTP by hand on a raw socket. Tests of the whole gateway and of the client use it.
 
 import { createServer, type Socket } from 'node:net';
+import { PROBE_TEXT } from '../../src/upstream/probe.ts';
 import { type Behaviour, behaviourFor } from './behaviours.ts';
 import { type RecordedRequest, readRequests } from './recorded-request.ts';
 
@@ -44,8 +45,11 @@ export type Upstream = BaseUrls & {
    * fail without a word to each other. What it is asked has its name as `site`.
    */
   readonly site: (name: string) => BaseUrls;
-  /** What a site was asked, in order. */
+  /** What a site was asked for callers, in order. */
   readonly asked: (site: string) => readonly RecordedRequest[];
+  /** What the gateway asked a site for itself. */
+  readonly probed: (site: string) => readonly RecordedRequest[];
+  /** What was asked for callers, of all sites. */
   readonly requests: RecordedRequest[];
   /** Connections that are open now. */
   readonly connections: () => number;
@@ -68,6 +72,7 @@ export async function startUpstream(
 ): Promise<Upstream> {
   const requests: RecordedRequest[] = [];
   const bySite = new Map<string, RecordedRequest[]>();
+  const probes: RecordedRequest[] = [];
   const sockets = new Set<Socket>();
   let aborted = 0;
   let active = 0;
@@ -77,10 +82,13 @@ export async function startUpstream(
     socket: Socket,
     connection: ConnectionEnd,
   ): Promise<void> {
-    requests.push(request);
-    const book = bySite.get(request.site);
-    if (book === undefined) bySite.set(request.site, [request]);
-    else book.push(request);
+    if (isProbe(request)) probes.push(request);
+    else {
+      requests.push(request);
+      const book = bySite.get(request.site);
+      if (book === undefined) bySite.set(request.site, [request]);
+      else book.push(request);
+    }
     const { exchange, ended } = createExchange(request, socket, connection);
     active += 1;
     const behaviour = extra[request.model] ?? behaviourFor(request.model);
@@ -117,6 +125,7 @@ export async function startUpstream(
       messagesBaseUrl: `${origin}/${name}`,
     }),
     asked: (site) => bySite.get(site) ?? [],
+    probed: (name) => probes.filter(({ site }) => site === name),
     requests,
     connections: () => sockets.size,
     aborted: () => aborted,
@@ -126,6 +135,11 @@ export async function startUpstream(
     [Symbol.asyncDispose]: close,
   };
   return upstream;
+}
+
+/** The text of a probe is of one word, in quotes: no test asks for the same. */
+function isProbe({ text }: RecordedRequest): boolean {
+  return text.includes(`"${PROBE_TEXT}"`);
 }
 
 /** Polls until `condition` holds; fails after `timeoutMs`. */

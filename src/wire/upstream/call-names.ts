@@ -2,16 +2,26 @@
 // must never give a call an id that another call of its conversation has.
 
 import type { GenerationRequest } from '../../core/generation.ts';
+import { type WroteWords, wordsOf } from './callers-words.ts';
 import { TOOL_CALL_ID_LENGTH_MAX } from './limits.ts';
 
-/** What an answer has to be told apart from: as many turns as came before it, and their calls. */
-export type Conversation = { readonly turns: number; readonly callIds: ReadonlySet<string> };
+/**
+ * What an answer has to be told apart from: as many turns as came before it, their calls, and, where
+ * it is an error, the words that the caller wrote.
+ */
+export type Conversation = {
+  readonly turns: number;
+  readonly callIds: ReadonlySet<string>;
+  readonly wrote: WroteWords;
+};
 
-export const NO_CONVERSATION: Conversation = { turns: 0, callIds: new Set() };
+export const NO_CONVERSATION: Conversation = { turns: 0, callIds: new Set(), wrote: () => false };
 
-export function conversationOf({ turns }: GenerationRequest): Conversation {
+export function conversationOf(request: GenerationRequest): Conversation {
+  const { turns } = request;
   const calls = turns.flatMap((turn) => (turn.role === 'assistant' ? turn.toolCalls : []));
-  return { turns: turns.length, callIds: new Set(calls.map((call) => call.id)) };
+  const callIds = new Set(calls.map((call) => call.id));
+  return { turns: turns.length, callIds, wrote: wordsOf(request) };
 }
 
 /** The id to show for the call at `position` of an answer; `given` and `answerId` may be empty. */

@@ -5,8 +5,11 @@
 import type { FailureClass, UpstreamFailure } from '../../core/failure.ts';
 import type { JsonObject } from '../../core/generation.ts';
 import { isObject, parseJson } from '../json.ts';
+import { says, type WroteWords } from './callers-words.ts';
 import { ERROR_LENGTH_MAX } from './limits.ts';
 import { toObject } from './narrow.ts';
+
+const NOT_THE_CALLERS: WroteWords = () => false;
 
 /** Codes and phrases that say "the prompt does not fit", from the servers that have one. */
 const CONTEXT_WORDS = new RegExp(
@@ -28,27 +31,27 @@ const CONTEXT_WORDS = new RegExp(
     'exceeded model token limit|range of input length|input length \\d+ exceeds',
     'prompt exceeds max length|prompt ?超长|上下文.{0,6}超',
   ].join('|'),
-  'i',
+  'gi',
 );
 
-const RATE_WORDS = /rate_limit|rate limit|too many requests/i;
+const RATE_WORDS = /rate_limit|rate limit|too many requests/gi;
 
 const OVERLOAD_WORDS =
-  /overloaded|at capacity|insufficient_system_resource|temporarily unavailable/i;
+  /overloaded|at capacity|insufficient_system_resource|temporarily unavailable/gi;
 
 /** An empty wallet of ours, which one vendor reports as a rate limit. */
 const QUOTA_WORDS =
-  /insufficient[_ ]quota|insufficient[_ ]balance|billing_hard_limit|exceeded_current_quota/i;
+  /insufficient[_ ]quota|insufficient[_ ]balance|billing_hard_limit|exceeded_current_quota/gi;
 
 /** A key or an account of ours that is refused with 400: by Gemini, by xAI and by DashScope. */
-const CREDENTIAL_WORDS = /api key not valid|incorrect api key|invalid api key|arrearage/i;
+const CREDENTIAL_WORDS = /api key not valid|incorrect api key|invalid api key|arrearage/gi;
 
 /** A prompt that is refused for what it says, which one gateway reports with 403: by OpenRouter. */
-const FLAGGED_WORDS = /requires moderation|input was flagged|flagged (?:for|by) /i;
+const FLAGGED_WORDS = /requires moderation|input was flagged|flagged (?:for|by) /gi;
 
 /** A model name of our catalog that is refused with 400: by DeepSeek, OpenRouter, Mistral, Z.ai. */
 const MODEL_WORDS =
-  /model_not_found|model[_ ]not[_ ]exist|not a valid model|invalid[_ ]model|unknown model/i;
+  /model_not_found|model[_ ]not[_ ]exist|not a valid model|invalid[_ ]model|unknown model/gi;
 
 /** The failure of an answer that cannot be read; `what` is in our own words. */
 export function malformed(what: string): UpstreamFailure {
@@ -61,27 +64,31 @@ export function unsupported(detail: string): UpstreamFailure {
 }
 
 /** Classifies an answer whose status is not 2xx (design section 4). */
-export function statusFailure(status: number, body: string): UpstreamFailure {
+export function statusFailure(
+  status: number,
+  body: string,
+  wrote: WroteWords = NOT_THE_CALLERS,
+): UpstreamFailure {
   return {
-    class: classifyStatus(status, body.slice(0, ERROR_LENGTH_MAX)),
+    class: classifyStatus(status, readSaid(body.slice(0, ERROR_LENGTH_MAX), wrote)),
     detail: `the upstream answered with status ${status}`,
     status,
   };
 }
 
-function classifyStatus(status: number, body: string): FailureClass {
+function classifyStatus(status: number, said: Said): FailureClass {
   if (status === 401 || status === 402) return 'credential';
   // What one customer says must not cost all others the credential.
-  if (status === 403) return FLAGGED_WORDS.test(readWords(body)) ? 'bad_request' : 'credential';
+  if (status === 403) return said.inWords(FLAGGED_WORDS) ? 'bad_request' : 'credential';
   if (status === 408) return 'timeout';
-  if (status === 429) return QUOTA_WORDS.test(body) ? 'credential' : 'rate_limited';
+  if (status === 429) return said.anywhere(QUOTA_WORDS) ? 'credential' : 'rate_limited';
   // Groq's 498 is a tier without capacity.
   if (status === 498 || status === 503 || status === 529) return 'overloaded';
   // A wrong base URL or model name is a mistake in our catalog, not the caller's.
   if (status === 404) return 'mismatch';
   // llama.cpp has reported a prompt that does not fit as a 500.
-  if (status >= 400 && CONTEXT_WORDS.test(body)) return 'context_length';
-  if (status === 400 || status === 413 || status === 422) return refusalClass(status, body);
+  if (status >= 400 && said.anywhere(CONTEXT_WORDS)) return 'context_length';
+  if (status === 400 || status === 413 || status === 422) return refusalClass(status, said);
   if (PASSING_STATUSES.includes(status) || status < 300) return 'server_error';
   return status < 500 ? 'mismatch' : 'server_error';
 }
@@ -90,20 +97,37 @@ function classifyStatus(status: number, body: string): FailureClass {
 const PASSING_STATUSES = [409, 423, 424, 425, 499];
 
 /** Whose mistake a refused request is: the caller's, unless it says that it is ours. */
-function refusalClass(status: number, body: string): FailureClass {
-  const words = readWords(body);
+function refusalClass(status: number, said: Said): FailureClass {
   // Groq refuses so what is larger than our tokens of a minute: it never fits there.
-  if (status === 413 && RATE_WORDS.test(words)) return 'mismatch';
-  if (CREDENTIAL_WORDS.test(words)) return 'credential';
-  return MODEL_WORDS.test(words) ? 'mismatch' : 'bad_request';
+  if (status === 413 && said.inWords(RATE_WORDS)) return 'mismatch';
+  if (said.inWords(CREDENTIAL_WORDS)) return 'credential';
+  return said.inWords(MODEL_WORDS) ? 'mismatch' : 'bad_request';
 }
 
-/** The words of an error's body: the body as a whole may repeat the caller's. */
-function readWords(body: string): string {
+/** What an error says, in its codes or in words that are not the caller's. */
+type Said = {
+  /** In the code, the type or the message of the error. */
+  readonly inWords: (pattern: RegExp) => boolean;
+  /** In its whole body as well: not all of them have a message. */
+  readonly anywhere: (pattern: RegExp) => boolean;
+};
+
+/** The body as a whole may repeat the caller's words. */
+function readSaid(body: string, wrote: WroteWords): Said {
   const parsed = parseJson(body);
   // Gemini puts its errors into a list.
   const value = toObject(Array.isArray(parsed) ? parsed[0] : parsed);
-  return errorWords(value['error'] ?? value);
+  const { inWords } = saidBy(value['error'] ?? value, wrote);
+  return { inWords, anywhere: (pattern) => inWords(pattern) || says(pattern, body, wrote) };
+}
+
+function saidBy(error: unknown, wrote: WroteWords): Pick<Said, 'inWords'> {
+  const codes = errorCodes(error);
+  const words = errorWords(error).slice(0, ERROR_LENGTH_MAX);
+  return {
+    inWords: (pattern) =>
+      codes.some((code) => code.search(pattern) !== -1) || says(pattern, words, wrote),
+  };
 }
 
 /**
@@ -111,17 +135,20 @@ function readWords(body: string): string {
  * is no error: `{error: {…}}`, `{error: "text"}` (Ollama), `{object: "error", …}` (older vLLM),
  * `{type: "error", …}`, and what stands in place of an answer.
  */
-export function readErrorRecord(value: JsonObject): UpstreamFailure | undefined {
+export function readErrorRecord(
+  value: JsonObject,
+  wrote: WroteWords = NOT_THE_CALLERS,
+): UpstreamFailure | undefined {
   const error = value['error'];
   const hasChoices = (value['choices'] ?? null) !== null;
   // Some gateways send the record with every chunk, and say nothing in it.
   if (isObject(error) && (!hasChoices || Object.values(error).some(Boolean))) {
-    return errorFailure(error);
+    return errorFailure(error, wrote);
   }
-  if (typeof error === 'string' && error !== '') return errorFailure(error);
-  if (value['object'] === 'error' || value['type'] === 'error') return errorFailure(value);
+  if (typeof error === 'string' && error !== '') return errorFailure(error, wrote);
+  if (value['object'] === 'error' || value['type'] === 'error') return errorFailure(value, wrote);
   const bare = hasChoices ? undefined : readBareRecord(value);
-  return bare === undefined ? undefined : errorFailure(bare);
+  return bare === undefined ? undefined : errorFailure(bare, wrote);
 }
 
 /** An error that no member called `error` holds, from FastAPI, Cloudflare, MiniMax and others. */
@@ -137,25 +164,36 @@ function readBareRecord(value: JsonObject): unknown {
 }
 
 /** The failure of an event that is an error by its name, whatever its data is. */
-export function errorEventFailure(data: string): UpstreamFailure {
+export function errorEventFailure(
+  data: string,
+  wrote: WroteWords = NOT_THE_CALLERS,
+): UpstreamFailure {
   const value = parseJson(data);
-  return (isObject(value) && readErrorRecord(value)) || errorFailure(value ?? data);
+  return (isObject(value) && readErrorRecord(value, wrote)) || errorFailure(value ?? data, wrote);
 }
 
-function errorFailure(error: unknown): UpstreamFailure {
+function errorFailure(error: unknown, wrote: WroteWords): UpstreamFailure {
   return {
-    class: classifyError(error),
+    class: classifyError(error, wrote),
     detail: 'the upstream reported an error in place of an answer',
   };
 }
 
-function classifyError(error: unknown): FailureClass {
-  const words = errorWords(error).slice(0, ERROR_LENGTH_MAX);
-  if (CONTEXT_WORDS.test(words)) return 'context_length';
+function classifyError(error: unknown, wrote: WroteWords): FailureClass {
+  const { inWords } = saidBy(error, wrote);
+  if (inWords(CONTEXT_WORDS)) return 'context_length';
   const code = toObject(error)['code'];
-  if (code === 429 || RATE_WORDS.test(words)) return 'rate_limited';
-  if (code === 503 || code === 529 || OVERLOAD_WORDS.test(words)) return 'overloaded';
+  if (code === 429 || inWords(RATE_WORDS)) return 'rate_limited';
+  if (code === 503 || code === 529 || inWords(OVERLOAD_WORDS)) return 'overloaded';
   return 'server_error';
+}
+
+/** An upstream chooses its codes, and none of them holds what a caller wrote. */
+const CODE = /^[\w.-]{1,64}$/;
+
+function errorCodes(error: unknown): string[] {
+  const { code, type } = toObject(error);
+  return [code, type].filter((word) => typeof word === 'string').filter((word) => CODE.test(word));
 }
 
 function errorWords(error: unknown): string {

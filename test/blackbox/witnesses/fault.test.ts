@@ -2,7 +2,6 @@
 // within a few requests, fallbacks serve, the operator is told once, and they come back by themselves.
 
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
-import { PROBE_TEXT } from '../../../src/upstream/probe.ts';
 import { createAccounts } from '../../support/accounts.ts';
 import { type Behaviour, play, sendWhole } from '../../support/behaviours.ts';
 import { catalogOf, ROOMY_PLAN } from '../../support/catalog.ts';
@@ -87,9 +86,8 @@ afterAll(async () => {
   await upstream.close();
 });
 
-const isProbe = ({ text }: { readonly text: string }) => text.includes(`"${PROBE_TEXT}"`);
-const asked = (site: string) => upstream.asked(site).filter((each) => !isProbe(each));
-const probes = (site: string) => upstream.asked(site).filter(isProbe);
+const asked = (site: string) => upstream.asked(site);
+const probes = (site: string) => upstream.probed(site);
 
 /** Who serves one request of each account, in turn. */
 async function serveAll(model: string, of = accounts): Promise<(string | null)[]> {

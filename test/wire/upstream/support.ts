@@ -3,7 +3,7 @@
 import type { UpstreamFailure } from '../../../src/core/failure.ts';
 import type { GenerationEvent } from '../../../src/core/generation.ts';
 import { type ChatProfile, DEFAULT_PROFILE } from '../../../src/core/profile.ts';
-import type { Conversation } from '../../../src/wire/upstream/call-names.ts';
+import { type Conversation, NO_CONVERSATION } from '../../../src/wire/upstream/call-names.ts';
 import type { FrameLane } from '../../../src/wire/upstream/chat/frame.ts';
 import { createChatStream } from '../../../src/wire/upstream/chat/stream.ts';
 
@@ -13,7 +13,7 @@ export type Decoded = {
 };
 
 /** The conversation whose answers the recordings are. */
-export const AFTER_ONE_TURN: Conversation = { turns: 1, callIds: new Set() };
+export const AFTER_ONE_TURN: Conversation = { ...NO_CONVERSATION, turns: 1 };
 
 /** Decodes a stream whose bytes arrive in these reads. */
 export function decodeReads(

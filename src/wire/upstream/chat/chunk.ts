@@ -49,6 +49,7 @@ export function createChunkReader(
 ): ChunkReader {
   const characters = createCharacterJoiner(emitContent);
   const prose = createThinkSplitter(profile.thinkTags, characters.push);
+  const { wrote } = conversation;
   const nameCall = createCallNames(conversation);
   const tools = createToolReader(emitCall, profile.argumentPieces, (given, position) => {
     return nameCall(given, answerId, position);
@@ -88,7 +89,7 @@ export function createChunkReader(
   function readChoice(choice: Choice): UpstreamFailure | undefined {
     const { value } = choice;
     // OpenRouter reports what went wrong behind it here, with any finish reason or none.
-    const error = readErrorRecord({ error: value['error'] ?? null, choices: [] });
+    const error = readErrorRecord({ error: value['error'] ?? null, choices: [] }, wrote);
     if (error !== undefined) return error;
     const failure = readContent(toObject(value[choice.member]), choice);
     if (failure !== undefined) return failure;
@@ -137,7 +138,7 @@ export function createChunkReader(
     read(value, text, member) {
       // What is said behind a finish reason, such as "[DONE]" in quotes, takes nothing back.
       if (!isObject(value)) return finishWord === '' ? malformed('no object') : undefined;
-      const error = readErrorRecord(value);
+      const error = readErrorRecord(value, wrote);
       if (error !== undefined) return error;
       if (answerId === '') answerId = `${toText(value['id'])}/${String(value['created'])}`;
       // Chunks for usage alone and Azure's first chunk have no choices: [], null or nothing.

@@ -30,7 +30,7 @@ export function chatDialect(profile: ChatProfile): UpstreamDialect {
     },
     response: (body) => readChatResponse(body, answerProfile, conversation),
     stream: (onEvent) => createChatStream(onEvent, answerProfile, conversation),
-    failure: statusFailure,
+    failure: (status, body) => statusFailure(status, body, conversation.wrote),
   };
 }
 

@@ -21,7 +21,7 @@ export function readChatResponse(
   if (body.length > ANSWER_BYTES_MAX) return malformed(`more than ${ANSWER_BYTES_MAX} bytes`);
   const value = parseJson(body);
   if (!isObject(value)) return malformed('a body that is not a JSON object');
-  const error = readErrorRecord(value);
+  const error = readErrorRecord(value, conversation.wrote);
   if (error !== undefined) return error;
   const choice = toList(value['choices'])[0];
   if (!isObject(choice) || !isObject(choice['message'])) {

@@ -32,7 +32,7 @@ export function createChatStream(
       if (failure === undefined) lane.learn(text, value);
       return failure;
     },
-    error: errorEventFailure,
+    error: (text) => errorEventFailure(text, conversation.wrote),
     end: reader.end,
     isFinishing: reader.isFinishing,
   });

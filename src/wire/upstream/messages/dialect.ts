@@ -25,6 +25,6 @@ export function messagesDialect(profile: MessagesProfile): UpstreamDialect {
     },
     response: (body) => readMessagesResponse(body, conversation),
     stream: (onEvent) => createMessagesStream(onEvent, conversation),
-    failure: messagesFailure,
+    failure: (status, body) => messagesFailure(status, body, conversation.wrote),
   };
 }

@@ -79,7 +79,7 @@ export function createMessagesReader(
       // Some servers leave out the one or the other.
       const type = toText(value['type']) || name;
       if (type === 'error' || type === '' || hasError(value)) {
-        const error = readMessagesError(value);
+        const error = readMessagesError(value, conversation.wrote);
         if (error !== undefined) return error;
       }
       switch (type) {

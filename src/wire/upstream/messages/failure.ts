@@ -4,23 +4,24 @@
 import type { FailureClass, UpstreamFailure } from '../../../core/failure.ts';
 import type { JsonObject } from '../../../core/generation.ts';
 import { isObject, parseJson } from '../../json.ts';
+import { says, type WroteWords } from '../callers-words.ts';
 import { errorEventFailure, readErrorRecord, statusFailure } from '../failure.ts';
 import { ERROR_LENGTH_MAX } from '../limits.ts';
 import { toObject, toText } from '../narrow.ts';
 
 /** The prompt fits, and with the bound on the answer it does not. */
-const CONTEXT_WORDS = /exceeds? context limit/i;
+const CONTEXT_WORDS = /exceeds? context limit/gi;
 
 /** An empty wallet or a closed account of ours, which Anthropic reports as an invalid request. */
 const WALLET_WORDS =
-  /credit balance is too low|insufficient balance|reached your specified .{0,20}usage limits|organization has been disabled/i;
+  /credit balance is too low|insufficient balance|reached your specified .{0,20}usage limits|organization has been disabled/gi;
 
 /**
  * What is refused of the thinking and the bound is not the caller's: what had been kept here, or what
  * our catalog says of the model. Another upstream gets other thinking, and may have another bound.
  */
 const OWN_WORDS =
-  /invalid `?signature`? in `?thinking|blocks .{0,40}cannot be modified|expected `?thinking`? or|thinking\.(?:type|adaptive|enabled|budget_tokens)|maximum allowed number of output tokens/i;
+  /invalid `?signature`? in `?thinking|blocks .{0,40}cannot be modified|expected `?thinking`? or|thinking\.(?:type|adaptive|enabled|budget_tokens)|maximum allowed number of output tokens/gi;
 
 const CLASSES: ReadonlyMap<string, FailureClass> = new Map([
   ['invalid_request_error', 'bad_request'],
@@ -34,36 +35,48 @@ const CLASSES: ReadonlyMap<string, FailureClass> = new Map([
 ]);
 
 /** Classifies an answer whose status is not 2xx (design section 4). */
-export function messagesFailure(status: number, body: string): UpstreamFailure {
-  const failure = statusFailure(status, body);
-  return failure.class === 'bad_request' ? withClass(failure, wordsClass(body)) : failure;
+export function messagesFailure(
+  status: number,
+  body: string,
+  wrote: WroteWords = NOT_THE_CALLERS,
+): UpstreamFailure {
+  const failure = statusFailure(status, body, wrote);
+  return failure.class === 'bad_request' ? withClass(failure, wordsClass(body, wrote)) : failure;
 }
 
 /** The failure that a parsed event or body reports although its status was 200, if it does. */
-export function readMessagesError(value: JsonObject): UpstreamFailure | undefined {
-  const failure = readErrorRecord(value);
+export function readMessagesError(
+  value: JsonObject,
+  wrote: WroteWords = NOT_THE_CALLERS,
+): UpstreamFailure | undefined {
+  const failure = readErrorRecord(value, wrote);
   if (failure?.class !== 'server_error') return failure;
-  return withClass(failure, errorClass(value));
+  return withClass(failure, errorClass(value, wrote));
 }
 
 /** The failure of an event that is an error by its name, whatever its data is. */
-export function messagesErrorEvent(data: string): UpstreamFailure {
+export function messagesErrorEvent(
+  data: string,
+  wrote: WroteWords = NOT_THE_CALLERS,
+): UpstreamFailure {
   const value = parseJson(data);
-  return (isObject(value) && readMessagesError(value)) || errorEventFailure(data);
+  return (isObject(value) && readMessagesError(value, wrote)) || errorEventFailure(data, wrote);
 }
+
+const NOT_THE_CALLERS: WroteWords = () => false;
 
 function withClass(failure: UpstreamFailure, known: FailureClass | undefined): UpstreamFailure {
   return known === undefined ? failure : { ...failure, class: known };
 }
 
-function errorClass(value: JsonObject): FailureClass | undefined {
+function errorClass(value: JsonObject, wrote: WroteWords): FailureClass | undefined {
   const { type, message } = toObject(value['error']);
-  return wordsClass(toText(message)) ?? CLASSES.get(toText(type));
+  return wordsClass(toText(message), wrote) ?? CLASSES.get(toText(type));
 }
 
-function wordsClass(text: string): FailureClass | undefined {
+function wordsClass(text: string, wrote: WroteWords): FailureClass | undefined {
   const words = text.slice(0, ERROR_LENGTH_MAX);
-  if (CONTEXT_WORDS.test(words)) return 'context_length';
-  if (WALLET_WORDS.test(words)) return 'credential';
-  return OWN_WORDS.test(words) ? 'mismatch' : undefined;
+  if (says(CONTEXT_WORDS, words, wrote)) return 'context_length';
+  if (says(WALLET_WORDS, words, wrote)) return 'credential';
+  return says(OWN_WORDS, words, wrote) ? 'mismatch' : undefined;
 }

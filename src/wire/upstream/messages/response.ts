@@ -19,7 +19,7 @@ export function readMessagesResponse(
   if (body.length > ANSWER_BYTES_MAX) return malformed(`more than ${ANSWER_BYTES_MAX} bytes`);
   const value = parseJson(body);
   if (!isObject(value)) return malformed('a body that is not a JSON object');
-  const error = readMessagesError(value);
+  const error = readMessagesError(value, conversation.wrote);
   if (error !== undefined) return error;
   if (!Array.isArray(value['content'])) return malformed('an answer without content');
   const fold = createFold();

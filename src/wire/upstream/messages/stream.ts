@@ -18,7 +18,7 @@ export function createMessagesStream(
       const value = parseJson(text);
       return value === undefined ? 'not JSON' : reader.read(value, text, event);
     },
-    error: messagesErrorEvent,
+    error: (text) => messagesErrorEvent(text, conversation.wrote),
     end: reader.end,
     isFinishing: reader.isFinishing,
   });

@@ -1,0 +1,136 @@
+// Whether words of an error are the caller's own: many servers repeat what they refuse, and a caller
+// must not choose how its failure is classified. Called by the readers of errors, for the words that
+// would decide. What is looked for may be spelled with other blanks, other case, or escaped.
+
+import type { GenerationRequest } from '../../core/generation.ts';
+
+/** Whether the caller wrote these words, somewhere in its request. */
+export type WroteWords = (words: string) => boolean;
+
+/**
+ * How much of a request is looked through for one error, in characters: it bounds the time that this
+ * takes. Where it is not enough, the words count as the caller's.
+ */
+const CHARACTERS_MAX = 1_000_000;
+
+/** What an escape costs of that: reading one takes longer than reading a letter. */
+const ESCAPE_CHARACTERS = 40;
+
+/**
+ * Whether a text says what the pattern, which is global, describes, in words that are not the
+ * caller's.
+ */
+export function says(pattern: RegExp, text: string, wrote: WroteWords): boolean {
+  const known = new Set<string>();
+  for (const [words] of text.matchAll(pattern)) {
+    if (known.has(words)) continue;
+    if (!wrote(words)) return true;
+    known.add(words);
+  }
+  return false;
+}
+
+export function wordsOf(request: GenerationRequest): WroteWords {
+  let left = CHARACTERS_MAX;
+  const spend = (characters: number): boolean => {
+    left -= characters;
+    return left >= 0;
+  };
+  let texts: readonly string[] | undefined;
+  return (words) => {
+    const letters = lettersOf(words);
+    if (letters === '') return false;
+    texts ??= textsOf(request);
+    for (const escaped of [false, true]) {
+      const search = createSearch(letters);
+      for (const text of texts) {
+        // What has no escape was looked through before.
+        if (escaped && !ESCAPE_SIGN.test(text)) continue;
+        const read = spend(text.length) && escaped ? readEscapes(text, spend) : text;
+        if (left < 0 || search(read)) return true;
+      }
+    }
+    return false;
+  };
+}
+
+/** Every text of a request, and then the names that the caller chose, as in schemas. */
+function textsOf(request: GenerationRequest): readonly string[] {
+  const texts: string[] = [];
+  const names: string[] = [];
+  const visit = (value: unknown): void => {
+    // Images are not repeated in words, and our own words for kinds stand between two texts.
+    if (typeof value === 'string') {
+      if (!OWN_WORDS.has(value) && !value.startsWith('data:')) texts.push(value);
+    } else if (typeof value === 'object' && value !== null) {
+      if (!Array.isArray(value)) names.push(...Object.keys(value));
+      Object.values(value).forEach(visit);
+    }
+  };
+  visit(request);
+  return [...texts, ...names];
+}
+
+const OWN_WORDS: ReadonlySet<string> = new Set(['text', 'image', 'user', 'assistant', 'tool']);
+
+/** Finds letters in texts that are read one after the other (Knuth, Morris, Pratt). */
+function createSearch(letters: string): (text: string) => boolean {
+  const borders = [0];
+  let border = 0;
+  for (let at = 1; at < letters.length; at += 1) {
+    while (border > 0 && letters[at] !== letters[border]) border = borders[border - 1] ?? 0;
+    if (letters[at] === letters[border]) border += 1;
+    borders.push(border);
+  }
+  let found = 0;
+  return (text) => {
+    for (let at = 0; at < text.length; at += 1) {
+      const letter = letterOf(text.charCodeAt(at));
+      if (letter === 0) continue;
+      while (found > 0 && letters.charCodeAt(found) !== letter) found = borders[found - 1] ?? 0;
+      if (letters.charCodeAt(found) === letter) found += 1;
+      if (found === letters.length) return true;
+    }
+    return false;
+  };
+}
+
+function lettersOf(words: string): string {
+  const codes = Array.from({ length: words.length }, (_, at) => letterOf(words.charCodeAt(at)));
+  return String.fromCharCode(...codes.filter((code) => code !== 0));
+}
+
+/** A letter or digit in lower case; 0 for what stands between words. */
+function letterOf(code: number): number {
+  if (code >= 0x61 && code <= 0x7a) return code;
+  if (code >= 0x41 && code <= 0x5a) return code + 0x20;
+  if (code >= 0x30 && code <= 0x39) return code;
+  return code < 0xc0 || (code >= 0x2000 && code <= 0x206f) ? 0 : code;
+}
+
+const ESCAPE_SIGN = /[\\%&]/;
+
+/** As JSON, JavaScript, Python, URLs and HTML write characters that they do not show. */
+const ESCAPES =
+  /\\(?:u([0-9a-f]{4})|x([0-9a-f]{2})|[nrtbfv])|((?:%[0-9a-f]{2})+)|&#(?:x([0-9a-f]{1,6})|(\d{1,7}));|&[a-z]{2,8};/gi;
+
+/** The text with its escapes read, as far as there is something left to spend on them. */
+function readEscapes(text: string, spend: (characters: number) => boolean): string {
+  const pieces: string[] = [];
+  let from = 0;
+  for (const match of text.matchAll(ESCAPES)) {
+    const [shown, u, x, bytes, hex, decimal] = match;
+    if (!spend(ESCAPE_CHARACTERS)) break;
+    const digits = u ?? x ?? hex;
+    const code = digits === undefined ? Number(decimal ?? 0) : Number.parseInt(digits, 16);
+    const read = bytes === undefined ? String.fromCharCode(code) : readBytes(bytes);
+    pieces.push(text.slice(from, match.index), read);
+    from = match.index + shown.length;
+  }
+  pieces.push(text.slice(from));
+  return pieces.join('');
+}
+
+function readBytes(escapes: string): string {
+  return new TextDecoder().decode(Buffer.from(escapes.replaceAll('%', ''), 'hex'));
+}
