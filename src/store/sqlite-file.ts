@@ -120,7 +120,8 @@ export function watchDatabaseFile(path: string, clock: () => number): FileWatch 
         const lookedAt = clock();
         const found = await look();
         looking = false;
-        const isNews = found !== loss;
+        // A log that is gone is replaced by the next connection: that is the same loss.
+        const isNews = (found === undefined) !== (loss === undefined);
         loss = found;
         if (isNews) onChange(found, goodAt);
         if (found === undefined) goodAt = lookedAt;
