@@ -100,7 +100,7 @@ export const PROFILE_SCHEMAS = {
           expects: '1 to 64 visible ASCII characters',
         }),
       ),
-      forced_choice: oneOf('send', 'auto', 'auto_when_thinking'),
+      forced_choice: oneOf('send', 'auto', 'auto_when_thinking', 'without_thinking'),
       sampling: oneOf('send', 'one', 'omit'),
       thinking_switch: oneOf('budget', 'adaptive', 'type', 'none'),
       thinking_budgets: Type.Optional(

@@ -111,8 +111,8 @@ export type MessagesProfile = SharedProfile & {
   readonly credential: 'x-api-key' | 'bearer';
   /** The value of `anthropic-version`. */
   readonly version: string;
-  /** Whether a tool may be forced; `auto` is sent where it may not. */
-  readonly forcedChoice: 'send' | 'auto' | 'auto_when_thinking';
+  /** Whether a tool may be forced, and whether thinking is turned off for that; else `auto` is sent. */
+  readonly forcedChoice: 'send' | 'auto' | 'auto_when_thinking' | 'without_thinking';
   /** Temperature and `top_p`. `one`: `top_p` only where there is no temperature. */
   readonly sampling: 'send' | 'one' | 'omit';
   /**
@@ -208,8 +208,9 @@ const MESSAGES: MessagesProfile = {
   imageTokens: 'area',
   // Models since Claude 4 show a summary of it.
   thinkingShown: 'part',
-  // Thinking and a forced tool in one request are answered with 400.
-  forcedChoice: 'auto_when_thinking',
+  // Thinking and a forced tool in one request are answered with 400. The tool must be called, and
+  // thinking is a wish.
+  forcedChoice: 'without_thinking',
   parallelToolCalls: 'send',
   emptyToolResult: '',
   // Most servers of this format ignore the member, and the schema would reach no model.

@@ -269,6 +269,6 @@ function answerHead(dependencies: GenerateDependencies, admitted: Admitted): Ans
     model: model.slug,
     createdSeconds: Math.floor(call.startedAt / 1_000),
     includeUsage: request.includeUsage,
-    showReasoning: request.reasoning !== 'off',
+    showReasoning: request.reasoning !== 'off' && model.features.has('reasoning'),
   };
 }

@@ -16,7 +16,7 @@ export type AnswerHead = {
   readonly createdSeconds: number;
   /** Chat only: whether the last event carries usage. */
   readonly includeUsage: boolean;
-  /** Whether thinking is shown. It is not when the client turned it off. */
+  /** Whether thinking is shown: not where the client turned it off, or the model has none to sell. */
   readonly showReasoning: boolean;
 };
 

@@ -44,10 +44,10 @@ const COMMENTS = `: ${KILOBYTES}\n\n`;
 const BLANK = '\n'.repeat(65_536);
 
 const FLOODS: readonly (readonly [title: string, detail: string, Behaviour])[] = [
-  ['one line', 'a line of more than 1048576 bytes', forever(() => KILOBYTES)],
+  ['one line', 'a line of more than 8388608 bytes', forever(() => KILOBYTES)],
   [
     'one event of many lines',
-    'an event of more than 1048576 characters',
+    'an event of more than 8388608 characters',
     forever(() => `data: ${KILOBYTES}\n`),
   ],
   ['comments', 'more than 16777216 bytes without an event', forever(() => COMMENTS)],

@@ -182,7 +182,11 @@ const readAnyParts = listOf(
     if (readPartType(part['type'], `${path}.type`) === 'text') {
       return textPart(readString(part['text'], `${path}.text`));
     }
-    return { kind: 'image', url: readImage(part['image_url'], `${path}.image_url`).url };
+    const image = part['image_url'];
+    // Older clients send the address itself.
+    if (typeof image === 'string')
+      return { kind: 'image', url: readImageUrl(image, `${path}.image_url`) };
+    return { kind: 'image', url: readImage(image, `${path}.image_url`).url };
   },
   { min: 1 },
 );

@@ -1,9 +1,9 @@
 // The records of a Messages stream as text. Called by the stream encoder alone. Each has an event
 // line and a data line: some clients read only the one, some only the other.
 
-import type { Receipt } from '../../core/generation.ts';
+import type { FinishReason, Receipt } from '../../core/generation.ts';
 import type { AnswerHead } from '../format.ts';
-import { messageId, type StopReason, THINKING_SIGNATURE, usage } from './response.ts';
+import { messageId, type StopReason, stopDetails, THINKING_SIGNATURE, usage } from './response.ts';
 
 export function frame(event: string, data: string): string {
   return `event: ${event}\ndata: ${data}\n\n`;
@@ -39,10 +39,10 @@ export function messageStart(head: AnswerHead): string {
   return frame('message_start', JSON.stringify({ type: 'message_start', message }));
 }
 
-export function messageDelta(reason: StopReason, receipt: Receipt): string {
+export function messageDelta(reason: StopReason, finish: FinishReason, receipt: Receipt): string {
   const data = {
     type: 'message_delta',
-    delta: { stop_reason: reason, stop_sequence: null },
+    delta: { stop_reason: reason, stop_sequence: null, ...stopDetails(finish) },
     usage: {
       ...usage(receipt),
       svc_balance_tokens: receipt.balanceTokens,

@@ -150,9 +150,9 @@ function userMessage(blocks: readonly Block[], path: string): Message {
   }
   const ownTexts = parts.map((part) => (part.kind === 'text' ? part.text : ''));
   checkMessageText([...ownTexts, ...results.map((result) => result.text)], path);
-  if (results.length === 0 && parts.length === 0) {
-    throw invalidRequest(path, 'must have text, an image or a tool result');
-  }
+  if (blocks.length === 0) throw invalidRequest(path, 'must have at least 1 block');
+  // Neither text nor a result is an empty turn, as an empty string is in both formats.
+  if (results.length === 0 && parts.length === 0) parts.push({ kind: 'text', text: '' });
   return { role: 'user', results, parts: [...images, ...parts] };
 }
 

@@ -20,10 +20,11 @@ export type StopReason = 'end_turn' | 'max_tokens' | 'tool_use';
 export function encodeResponse(head: AnswerHead, answer: Answer, receipt: Receipt): string {
   const callArguments = answer.toolCalls.map((call) => call.arguments);
   const reason = stopReason(answer.finish, callArguments, receipt);
+  const details = JSON.stringify(stopDetails(answer.finish)).slice(1, -1).replace(/.$/, '$&,');
   return (
     `{"id":${JSON.stringify(messageId(head))},"type":"message","role":"assistant",` +
     `"model":${JSON.stringify(head.model)},"content":[${blocks(head, answer).join(',')}],` +
-    `"stop_reason":"${reason}","stop_sequence":null,"usage":${JSON.stringify(usage(receipt))}}`
+    `"stop_reason":"${reason}","stop_sequence":null,${details}"usage":${JSON.stringify(usage(receipt))}}`
   );
 }
 
@@ -32,9 +33,9 @@ export function messageId(head: AnswerHead): string {
 }
 
 /**
- * The stop reason. Whether the length limit left a call whole is read from its arguments: a whole
- * call can be run, a torn one cannot (design section 8, "Small decisions"). There is no stop reason
- * for a content filter or a busy upstream, so both read as the end of the turn.
+ * The stop reason. Whether a call is whole is read from its arguments, whatever the upstream says: a
+ * whole call can be run, a torn one cannot (design section 8, "Small decisions"). There is no stop
+ * reason for a content filter or a busy upstream, so both read as the end of the turn.
  */
 export function stopReason(
   finish: FinishReason,
@@ -46,6 +47,7 @@ export function stopReason(
   switch (finish) {
     case 'stop':
     case 'tool_calls':
+      if (callArguments.some(isTorn)) return 'max_tokens';
       return called ? 'tool_use' : 'end_turn';
     case 'length':
       return called && callArguments.every(isWholeJson) ? 'tool_use' : 'max_tokens';
@@ -69,6 +71,20 @@ export function usage(receipt: Receipt) {
     svc_tokens_debited: receipt.tokensDebited,
     svc_cost_usd: receipt.costUsd,
   };
+}
+
+/** A call without arguments is whole: some models write none. */
+function isTorn(callArguments: string): boolean {
+  return callArguments.trim() !== '' && !isWholeJson(callArguments);
+}
+
+/**
+ * The specification's stop reasons have none for a refusal, and an empty answer would look finished.
+ * So a filtered answer says so in the member that Anthropic has beside its own stop reason.
+ */
+export function stopDetails(finish: FinishReason): object {
+  if (finish !== 'content_filter') return {};
+  return { stop_details: { type: 'refusal', category: null, explanation: null } };
 }
 
 function blocks(head: AnswerHead, answer: Answer): string[] {

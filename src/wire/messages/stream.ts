@@ -1,6 +1,6 @@
 // Encodes one stream in the Messages format: numbered blocks, strictly one after the other, made
 // from events that may interleave. Called once a stream by the pump. It must never touch a block
-// that is closed, put thinking behind anything else, or hold up text that could be sent.
+// that is closed, or hold up text that could be sent.
 
 import type { GatewayError } from '../../core/error.ts';
 import type { FinishReason, GenerationEvent, Receipt } from '../../core/generation.ts';
@@ -38,7 +38,7 @@ type OpenBlock =
   | { readonly kind: 'tool'; readonly call: Call; readonly deltaStart: string };
 
 /** What waits until the call that is open is known to be whole. */
-type Waiting = Call | { text: string };
+type Waiting = Call | { text: string } | { thinking: string };
 
 const NONE: OpenBlock = { kind: 'none' };
 const EMPTY_BLOCKS = {
@@ -95,13 +95,23 @@ export function encodeStream(head: AnswerHead): StreamEncoder {
     }
   }
 
-  /** Thinking behind other blocks is left out: clients and upstreams take it only in front. */
+  /** Thinking behind other blocks has a block of its own: what is sent cannot be put in front. */
   function thinking(text: string): string {
     if (!head.showReasoning || text === '') return '';
     if (open.kind === 'thinking') return open.deltaStart + JSON.stringify(text) + DELTA_END;
-    if (nextIndex > 0) return '';
-    const start = openBlock('thinking');
-    return start + thinking(text);
+    // White space alone would only tear the text apart.
+    if (nextIndex > 0 && isBlank(text)) return '';
+    if (mustWait()) {
+      const last = waiting.at(-1);
+      if (last !== undefined && 'thinking' in last) last.thinking += text;
+      else waiting.push({ thinking: text });
+      return '';
+    }
+    return openThinking(text);
+  }
+
+  function openThinking(text: string): string {
+    return openBlock('thinking') + thinking(text);
   }
 
   function textDelta(text: string): string {
@@ -156,7 +166,8 @@ export function encodeStream(head: AnswerHead): StreamEncoder {
   function flush(): string {
     let text = '';
     for (const item of waiting.splice(0)) {
-      text += 'text' in item ? textBlock(item.text) : openTool(item);
+      if ('text' in item) text += textBlock(item.text);
+      else text += 'thinking' in item ? openThinking(item.thinking) : openTool(item);
     }
     if (blank !== '' && calls.length === 0) text += openText(blank);
     return text + closeBlock();
@@ -198,7 +209,7 @@ export function encodeStream(head: AnswerHead): StreamEncoder {
     finish(receipt) {
       const callArguments = calls.map((call) => call.arguments);
       const reason = stopReason(finishReason, callArguments, receipt);
-      return flush() + messageDelta(reason, receipt) + MESSAGE_STOP;
+      return flush() + messageDelta(reason, finishReason, receipt) + MESSAGE_STOP;
     },
   };
 }

@@ -5,8 +5,9 @@ import type { SseLimits } from '../sse.ts';
 
 /** The bounds of an event stream of any dialect. */
 export const STREAM_LIMITS: SseLimits = {
-  lineBytes: 1_048_576,
-  eventLength: 1_048_576,
+  // The longest single events that servers send: a whole answer, or a call with a file in it.
+  lineBytes: 8_388_608,
+  eventLength: 8_388_608,
   // The longest answers that models give, some 384,000 tokens, at 1,398 bytes for each: a chunk
   // that also carries token ids and log-probabilities has about 1,000.
   streamBytes: 536_870_912,

@@ -93,7 +93,10 @@ function readBlocks(events: readonly Event[], mayStayOpen: boolean): Block[] {
       assert.equal(open, undefined, 'one block is open at a time');
       assert.equal(data['index'], blocks.length, 'blocks are numbered from 0 without gaps');
       open = readBlockStart(data);
-      assert.ok(open.type !== 'thinking' || blocks.length === 0, 'thinking comes first, once');
+      assert.ok(
+        open.type !== 'thinking' || blocks.at(-1)?.type !== 'thinking',
+        'thinking in a row is one block',
+      );
       blocks.push(open);
       continue;
     }
@@ -161,7 +164,9 @@ function readEnding(event: Event | undefined): Pick<Shown, 'finish' | 'outcome'>
   assert.equal(event?.name, 'message_delta');
   const { delta, usage, ...others } = members(event?.data);
   assert.deepEqual(others, { type: 'message_delta' });
-  const { stop_reason: reason, ...rest } = members(delta);
+  const { stop_reason: reason, stop_details: details, ...rest } = members(delta);
+  const refused = { type: 'refusal', category: null, explanation: null };
+  if (details !== undefined) assert.deepEqual(details, refused);
   assert.deepEqual(rest, { stop_sequence: null });
   assert.ok(['end_turn', 'max_tokens', 'tool_use'].includes(String(reason)));
   const counts = members(usage);

@@ -42,6 +42,10 @@ export function checkMessages(
   if (tools === undefined) assert.equal(choice, undefined);
   const isFree = profile.forcedChoice === 'auto' || (profile.forcedChoice !== 'send' && thinks);
   if (isFree) assert.ok(chosen !== 'any' && chosen !== 'tool');
+  const isForced = ['required', 'tool'].includes(request.toolChoice?.kind ?? '');
+  if (isForced && profile.forcedChoice === 'without_thinking') {
+    assert.ok(chosen === 'any' || chosen === 'tool', 'a forced tool is forced');
+  }
   for (const tool of (tools ?? []) as readonly Json[]) {
     assert.equal(members(members(tool)['input_schema'])['type'], 'object');
   }

@@ -71,7 +71,7 @@ const messagesFields: fc.Arbitrary<Partial<MessagesProfile>> = fc.record(
   {
     ...shared,
     version: fc.constantFrom('2023-06-01', '2026-10-21'),
-    forcedChoice: fc.constantFrom('send', 'auto', 'auto_when_thinking'),
+    forcedChoice: fc.constantFrom('send', 'auto', 'auto_when_thinking', 'without_thinking'),
     sampling: fc.constantFrom('send', 'one', 'omit'),
     thinkingSwitch: fc.constantFrom('budget', 'adaptive', 'type', 'none'),
     thinkingBudgets: fc.record({

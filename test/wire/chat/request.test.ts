@@ -199,6 +199,16 @@ describe('an accepted chat body', () => {
 });
 
 describe('accepted messages', () => {
+  test('may have the address of an image in the place of its object', () => {
+    const [plain, object] = ['https://a.b/c', { url: 'https://a.b/c' }].map((image) =>
+      parse(withMessages({ role: 'user', content: [{ type: 'image_url', image_url: image }] })),
+    );
+    expect(plain).toEqual(object as GenerationRequest);
+    expect(plain?.turns).toEqual([
+      { role: 'user', parts: [{ kind: 'image', url: 'https://a.b/c' }] },
+    ]);
+  });
+
   test.each<[name: string, given: unknown, expected: object]>([
     ['as it is', 'Bob', { name: 'Bob' }],
     ['beyond ASCII', 'Zoë_王', { name: 'Zoë_王' }],
@@ -512,10 +522,11 @@ describe('a refused message', () => {
     ['.content[0].text', 'is required', [user([{ type: 'text' }])]],
     ['.content[0].text', 'must be a string', [5, null].map((value) => user([text(value)]))],
     ['.content[0].image_url', 'is required', [user([{ type: 'image_url' }])]],
+    ['.content[0].image_url', 'must be an object', [user([{ type: 'image_url', image_url: 5 }])]],
     [
       '.content[0].image_url',
-      'must be an object',
-      [user([{ type: 'image_url', image_url: 'https://a.b/c' }])],
+      URL_WORDS,
+      [user([{ type: 'image_url', image_url: 'file:///etc/passwd' }])],
     ],
     ['.content[0].image_url.url', 'is required', [user([{ type: 'image_url', image_url: {} }])]],
     [

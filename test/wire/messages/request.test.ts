@@ -311,6 +311,17 @@ describe('messages with', () => {
       [userTurn('A')],
     ],
     ['an empty assistant turn', [HELLO, { role: 'assistant', content: '' }], [userTurn('Hello?')]],
+    ['a user turn of an empty string', [{ role: 'user', content: '' }], [userTurn('')]],
+    [
+      'a user turn of empty text',
+      [{ role: 'user', content: [{ type: 'text', text: '' }] }],
+      [userTurn('')],
+    ],
+    [
+      'a user turn of unknown blocks',
+      [{ role: 'user', content: [{ type: 'x' }] }, HELLO],
+      [userTurn(''), userTurn('Hello?')],
+    ],
     [
       'an assistant turn of unknown blocks',
       [HELLO, { role: 'assistant', content: [{ type: 'redacted_thinking', data: 'x' }] }],
@@ -551,10 +562,7 @@ describe('refused is', () => {
     ['a message without content', withMessages({ role: 'user' }), 'messages[0].content'],
     ['content of null', withMessages({ role: 'user', content: null }), 'messages[0].content'],
     ['content that is a number', withMessages({ role: 'user', content: 1 }), 'messages[0].content'],
-    ['an empty user text', withMessages({ role: 'user', content: '' }), 'messages[0].content'],
     ['a user turn of no blocks', userBlocks(), 'messages[0].content'],
-    ['a user turn of unknown blocks', userBlocks({ type: 'x' }), 'messages[0].content'],
-    ['a user turn of empty text', userBlocks({ type: 'text', text: '' }), 'messages[0].content'],
     ['a block that is a string', userBlocks('x'), 'messages[0].content[0]'],
     ['a block without a type', userBlocks({ text: 'A' }), 'messages[0].content[0].type'],
     ['a text block without text', userBlocks({ type: 'text' }), 'messages[0].content[0].text'],

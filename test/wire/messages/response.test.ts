@@ -90,6 +90,8 @@ describe('the stop reason', () => {
     ['stop', 'a call without arguments', 'completed', 'tool_use'],
     ['tool_calls', 'a whole call', 'completed', 'tool_use'],
     ['tool_calls', 'no call', 'completed', 'end_turn'],
+    ['stop', 'a torn call', 'completed', 'max_tokens'],
+    ['tool_calls', 'a torn call', 'completed', 'max_tokens'],
     ['length', 'no call', 'completed', 'max_tokens'],
     ['length', 'a whole call', 'completed', 'tool_use'],
     ['length', 'a torn call', 'completed', 'max_tokens'],

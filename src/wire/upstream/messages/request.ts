@@ -139,8 +139,7 @@ function writeToolChoice(
   thinks: boolean,
 ): object | undefined {
   const { toolChoice, parallelToolCalls } = request;
-  const mayForce =
-    profile.forcedChoice === 'send' || (profile.forcedChoice === 'auto_when_thinking' && !thinks);
+  const mayForce = profile.forcedChoice === 'send' || (profile.forcedChoice !== 'auto' && !thinks);
   const choice = toolChoice === undefined ? undefined : choiceOf(toolChoice, mayForce);
   const oneByOne = parallelToolCalls === false && profile.parallelToolCalls === 'send';
   if (!oneByOne || toolChoice?.kind === 'none') return choice;

@@ -39,7 +39,13 @@ export function decideThinking(
   profile: MessagesProfile,
 ): Thinking {
   const { reasoning } = request;
-  if (!call.reasons || reasoning === undefined) return UNTOLD;
+  if (!call.reasons) return UNTOLD;
+  if (isForced(request) && profile.forcedChoice === 'without_thinking') {
+    // Where the type is the switch, servers think unasked.
+    const isUnasked = reasoning === undefined && profile.thinkingSwitch !== 'type';
+    return isUnasked || profile.thinkingSwitch === 'none' ? UNTOLD : OFF;
+  }
+  if (reasoning === undefined) return UNTOLD;
   const depth = reasoning === 'on' || reasoning === 'off' ? {} : { effort: reasoning };
   switch (profile.thinkingSwitch) {
     case 'none':
@@ -56,6 +62,10 @@ export function decideThinking(
       return { on: true, thinking: { type: 'enabled', budget_tokens: budget } };
     }
   }
+}
+
+function isForced({ toolChoice, tools }: GenerationRequest): boolean {
+  return tools.length > 0 && (toolChoice?.kind === 'tool' || toolChoice?.kind === 'required');
 }
 
 /** The blocks of a turn's thinking that this upstream has signed. */

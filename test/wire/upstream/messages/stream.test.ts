@@ -253,7 +253,7 @@ describe('whatever a Messages upstream sends', () => {
         }).join(''),
       'more than 1048576 characters of tool inputs',
     ],
-    ['a line', () => `data: ${'x'.repeat(1_048_577)}`, 'a line of more than 1048576 bytes'],
+    ['a line', () => `data: ${'x'.repeat(8_388_609)}`, 'a line of more than 8388608 bytes'],
   ];
 
   test.each(BOUNDS)('%s have a bound', (_what, bytes, detail) => {
