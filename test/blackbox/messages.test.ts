@@ -397,7 +397,9 @@ describe('whole answers', () => {
     ['no-content', [], 'end_turn'],
   ])('%s', async (model, content, reason) => {
     const { json, headers } = await generate(account, 'messages', model, { stop_sequences: ['.'] });
-    expect(json).toEqual(whole(model, content, reason));
+    const refused = { type: 'refusal', category: null, explanation: null };
+    const details = model === 'content-filter' ? { stop_details: refused } : {};
+    expect(json).toEqual({ ...whole(model, content, reason), ...details });
     expect(headers.get('x-svc-tokens-debited')).toBe('16.4');
     expect(headers.get('x-svc-balance')).toMatch(/^\d+(\.\d+)?$/);
     expect(headers.get('x-svc-model')).toBe(model);
