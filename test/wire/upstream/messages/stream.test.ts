@@ -256,6 +256,13 @@ describe('whatever a Messages upstream sends', () => {
     ['a line', () => `data: ${'x'.repeat(8_388_609)}`, 'a line of more than 8388608 bytes'],
   ];
 
+  test('a text of 8,000,000 characters in one line is read', () => {
+    const text = 'x'.repeat(8_000_000);
+    const delta = { type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text } };
+    const { events } = decode(`event: content_block_delta\ndata: ${JSON.stringify(delta)}\n\n`);
+    expect(events).toEqual([{ kind: 'text-delta', text }]);
+  });
+
   test.each(BOUNDS)('%s have a bound', (_what, bytes, detail) => {
     expect(decode(bytes()).failure).toEqual({
       class: 'malformed',
