@@ -61,6 +61,8 @@ export type Books = {
   readonly troubles: readonly Trouble[];
   /** What was done to a cluster and had an effect, in order. */
   readonly played: readonly string[];
+  /** How much longer every sync of the disk took. */
+  readonly syncMs?: number;
   /** How many gateways there were. */
   readonly nodes: number;
   readonly credits: readonly Credit[];

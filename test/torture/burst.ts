@@ -80,6 +80,8 @@ function drawBurst({ name }: RoundAccount, which: string): Drawn {
     delayMs: 0,
     breakAfter: 0,
     fillerCharacters: 0,
+    hidden: 0,
+    stopAfter: -1,
     leaving: 'stay',
     leaveAfterBytes: 0,
     leaveAfterMs: 0,

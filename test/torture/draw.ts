@@ -4,7 +4,7 @@
 
 import type { Format } from '../support/client.ts';
 import type { Random } from './random.ts';
-import type { AccountName, ModelName } from './scene.ts';
+import { type AccountName, type ModelName, STOP } from './scene.ts';
 
 /**
  * ok           says all its words and reports what is true
@@ -54,6 +54,10 @@ export type Drawn = {
   readonly delayMs: number;
   /** After how many words a behaviour that breaks does so. */
   readonly breakAfter: number;
+  /** Tokens that the model thinks unseen; it is the thinker. */
+  readonly hidden: number;
+  /** After how many words it says the client's stop sequence; -1 for never. */
+  readonly stopAfter: number;
   readonly leaving: (typeof LEAVINGS)[number];
   /** How many bytes of the answer the client takes first; at 0 it leaves after `leaveAfterMs`. */
   readonly leaveAfterBytes: number;
@@ -68,10 +72,17 @@ const LONG_PROMPT_CHARACTERS = 999_000;
 export function drawRequest(random: Random, account: AccountName, mark: string): Drawn {
   const long = account === 'growing' ? random.chance(0.8) : random.chance(0.02);
   const words = long ? random.whole(4_200, 14_000) : random.whole(1, 120);
+  const model = random.pick([
+    ...(['swift', 'swift', 'swift-messages', 'swift-messages', 'steady', 'careful'] as const),
+    ...(['steady', 'thinker', 'thinker'] as const),
+  ]);
+  const thinks = model === 'thinker';
   return {
     mark,
     account,
-    model: random.pick(['swift', 'swift', 'swift-messages', 'swift-messages', 'steady', 'careful']),
+    model,
+    hidden: thinks ? random.whole(1, 60) : 0,
+    stopAfter: thinks && random.chance(0.5) ? random.whole(0, words) : -1,
     format: random.pick(['chat', 'messages']),
     stream: random.chance(0.7),
     maxTokens: drawMaxTokens(random, long),
@@ -103,7 +114,10 @@ function drawLeaveAfter(random: Random): number {
   ])();
 }
 
-const PROMPT_FIELDS = ['behaviour', 'words', 'wordsInPiece', 'gapMs', 'delayMs', 'breakAfter'];
+const PROMPT_FIELDS = [
+  ...['behaviour', 'words', 'wordsInPiece', 'gapMs', 'delayMs', 'breakAfter'],
+  ...['hidden', 'stopAfter'],
+];
 
 /** The user's message. Its values are words and numbers: nothing in it is ever escaped. */
 export function promptOf(drawn: Drawn): string {
@@ -125,7 +139,8 @@ function fillerOf({ mark, fillerCharacters }: Drawn): string {
 /** What a prompt asks an upstream to do. */
 export type Asked = Pick<
   Drawn,
-  'mark' | 'account' | 'behaviour' | 'words' | 'wordsInPiece' | 'gapMs' | 'delayMs' | 'breakAfter'
+  | ('mark' | 'account' | 'behaviour' | 'words' | 'wordsInPiece' | 'gapMs' | 'delayMs')
+  | ('breakAfter' | 'hidden' | 'stopAfter')
 >;
 
 export function readPrompt(text: string): Asked {
@@ -141,6 +156,8 @@ export function readPrompt(text: string): Asked {
     gapMs: number('gapMs'),
     delayMs: number('delayMs'),
     breakAfter: number('breakAfter'),
+    hidden: number('hidden'),
+    stopAfter: number('stopAfter'),
   };
 }
 
@@ -149,7 +166,10 @@ export function bodyOf(drawn: Drawn): string {
   const { mark, model, format, stream, maxTokens } = drawn;
   const messages = [{ role: 'user', content: promptOf(drawn) }];
   const shared = { model, stream, max_tokens: maxTokens, messages };
+  const stop = drawn.stopAfter < 0 ? [] : [STOP];
   return JSON.stringify(
-    format === 'chat' ? { ...shared, user: mark } : { ...shared, metadata: { user_id: mark } },
+    format === 'chat'
+      ? { ...shared, user: mark, stop }
+      : { ...shared, metadata: { user_id: mark }, stop_sequences: stop },
   );
 }

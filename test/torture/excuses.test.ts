@@ -46,6 +46,8 @@ function clientOf(asked: Asked, index: number): ClientEntry {
         leaveAfterBytes: 0,
         leaveAfterMs: 0,
         fillerCharacters: 0,
+        hidden: 0,
+        stopAfter: -1,
       },
     },
     ...{ generation, sentAtMs, complete, endedAtMs },

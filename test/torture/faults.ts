@@ -59,6 +59,16 @@ const OF_THE_LOAD: readonly Fault[] = [
   stories('prompt of a million characters', 0.3, ({ served, client }) =>
     Boolean(served.length > 0 && client.drawn.fillerCharacters > 0),
   ),
+  stories(
+    'left an upstream that thinks unseen',
+    1,
+    ({ client, served }) => client.left && client.drawn.model === 'thinker' && served.length > 0,
+  ),
+  stories('cut while its upstream thinks unseen', 1, ({ client, record, served }) => {
+    const { stopAfter, words } = client.drawn;
+    const isCut = stopAfter >= 0 && stopAfter < words;
+    return isCut && record?.outcome === 'completed' && served.at(-1)?.ended?.how === 'finished';
+  }),
   stories('client_cancelled', 2, ({ record }) => record?.outcome === 'client_cancelled'),
   ...BEHAVIOURS.map((behaviour) =>
     stories(

@@ -113,6 +113,9 @@ function availableOf(answer: unknown): string | undefined {
   return record?.balance?.available;
 }
 
+/** What a request of a burst may cost at worst: all but one of an account have to be covered. */
+const WORST_CASE = '1500';
+
 /** The accounts that can pay for a burst. */
 export function funded(
   accounts: readonly RoundAccount[],
@@ -121,7 +124,7 @@ export function funded(
   return accounts.filter(({ id, concurrency }) => {
     const balance = balances.find(({ accountId }) => accountId === id);
     const available = (balance?.posted ?? 0n) - (balance?.held ?? 0n);
-    return available > BigInt(concurrency + 1) * readTokens('200');
+    return available > BigInt(concurrency + 1) * readTokens(WORST_CASE);
   });
 }
 

@@ -81,7 +81,11 @@ export async function playRound(options: RoundOptions): Promise<RoundResult> {
       slotsLapseMs: 0,
       breakThings: () => playKills(random, killer, seconds, killEvery),
     });
-    return { books, directory, discard: () => rm(directory, { recursive: true, force: true }) };
+    return {
+      books: { ...books, ...(syncMs === undefined ? {} : { syncMs }) },
+      directory,
+      discard: () => rm(directory, { recursive: true, force: true }),
+    };
   } finally {
     await gateway().kill();
   }

@@ -7,6 +7,9 @@ import type { Upstream } from '../support/upstream.ts';
 /** One token of every upstream's tokenizer and of ours; in no key and no other value of a frame. */
 export const WORD = ' apple';
 
+/** Ends answers where a client names it; the scripted models go on behind it. */
+export const STOP = ' pear';
+
 export function countWords(text: string): number {
   return text.split(WORD).length - 1;
 }
@@ -34,7 +37,7 @@ export const ACCOUNTS: readonly AccountPlan[] = [
 /** In 10⁻⁶ service token a model token. */
 export type Prices = { readonly input: bigint; readonly cached: bigint; readonly output: bigint };
 
-export const MODELS = ['swift', 'swift-messages', 'steady', 'careful', 'spare'] as const;
+export const MODELS = ['swift', 'swift-messages', 'steady', 'thinker', 'careful', 'spare'] as const;
 
 export type ModelName = (typeof MODELS)[number];
 
@@ -45,6 +48,8 @@ export const PRICES: Readonly<Record<ModelName, Prices>> = {
   'swift-messages': USUAL,
   /** Its upstream bills all of an answer, whoever leaves: it is read to its end. */
   steady: USUAL,
+  /** Thinks unseen, and tells at the end how much: its answers are read to their report. */
+  thinker: USUAL,
   /** Falls back to `spare`. */
   careful: USUAL,
   spare: { input: 500_000n, cached: 50_000n, output: 3_000_000n },
@@ -58,7 +63,7 @@ export const MAX_OUTPUT = 30_000;
 /** A refusal here has a cause at the upstream: that breakers refuse, too, is tested elsewhere. */
 const ASKED_WHATEVER_IT_DOES = 'cool_down_seconds = 0';
 
-/** Three upstreams that are one process: chat, messages, and one that bills what nobody reads. */
+/** Upstreams that are one process: chat, messages, one that bills what nobody reads, and OpenAI's. */
 export function sceneCatalog(upstream: Upstream): string {
   const plans = Object.fromEntries(
     ACCOUNTS.map(({ name, concurrency }) => [
@@ -69,10 +74,11 @@ export function sceneCatalog(upstream: Upstream): string {
   return [
     catalogFor(upstream, MODELS, {
       // Takes prompts of a million characters.
-      model: { max_output: MAX_OUTPUT, context_window: 2_000_000 },
+      model: { max_output: MAX_OUTPUT, context_window: 2_000_000, features: ['tools', 'json'] },
       models: {
         'swift-messages': { served_by: [{ upstream: 'messages', model: 'swift-messages' }] },
         steady: { served_by: [{ upstream: 'steady', model: 'steady' }] },
+        thinker: { served_by: [{ upstream: 'openai', model: 'thinker' }], features: ['reasoning'] },
         careful: { fallbacks: ['spare'] },
         spare: { price: { input: '0.5', cached_input: '0.05', output: '3' } },
       },
@@ -91,6 +97,14 @@ export function sceneCatalog(upstream: Upstream): string {
     'api_key = "scripted"',
     ASKED_WHATEVER_IT_DOES,
     'cancel_stops_billing = false',
+    '[[upstream]]',
+    'id = "openai"',
+    'dialect = "chat"',
+    `base_url = "${upstream.baseUrl}"`,
+    'api_key = "scripted"',
+    // It takes no stop sequence of a model that reasons.
+    'profile = "openai"',
+    ASKED_WHATEVER_IT_DOES,
     '',
   ].join('\n');
 }

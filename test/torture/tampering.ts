@@ -232,6 +232,12 @@ export const TAMPERINGS: readonly Tampering[] = [
       ]),
   ),
   request(
+    'what is thought unseen is paid',
+    'thinking was for nothing',
+    (story) => isPaid(story) && (story.served.at(-1)?.reported?.reasoning ?? 0) > 30,
+    (all, story) => withRecord(all, story, { outputTokens: 0 }),
+  ),
+  request(
     'who leaves pays what was produced',
     'who left was charged for words that were never said',
     isPaid,

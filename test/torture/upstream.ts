@@ -11,7 +11,7 @@ import {
 } from '../support/render.ts';
 import { type Exchange, startUpstream, type Upstream } from '../support/upstream.ts';
 import { type Asked, type BehaviourName, readPrompt } from './draw.ts';
-import { type AccountName, countWords, MODELS, REPORTED_PROMPT, WORD } from './scene.ts';
+import { type AccountName, countWords, MODELS, REPORTED_PROMPT, STOP, WORD } from './scene.ts';
 
 /** So many words had been sent at that time, all in all. */
 export type Sent = { readonly atMs: number; readonly words: number };
@@ -27,7 +27,7 @@ export type Served = {
   readonly model: string;
   readonly atMs: number;
   readonly sent: Sent[];
-  /** Absent where none was reported, or none that the gateway may believe. */
+  /** What it says at its end. Absent where that is nothing, or nothing that may be believed. */
   reported?: ReportedUsage;
   ended?: { readonly how: 'finished' | 'broke' | 'gone'; readonly atMs: number };
 };
@@ -141,21 +141,36 @@ function scriptOf(
 ): Script {
   const { body } = exchange.request;
   const bound = Number(body['max_tokens'] ?? body['max_completion_tokens'] ?? asked.words);
-  const words = Math.min(asked.words, bound);
-  const pieces = Array.from({ length: Math.ceil(words / asked.wordsInPiece) }, (_, index) => ({
-    text: WORD.repeat(Math.min(asked.wordsInPiece, words - index * asked.wordsInPiece)),
-  }));
-  const usage = usageOf(behaviour, words);
-  if (behaviour === 'ok' && usage !== undefined) served.reported = usage;
-  const finish = words < asked.words ? 'length' : 'stop';
+  const hidden = Math.min(asked.hidden, bound);
+  const words = Math.min(asked.words, bound - hidden);
+  let left = words;
+  const say = (most: number): string => {
+    const count = Math.min(asked.wordsInPiece, left, most);
+    left -= count;
+    return WORD.repeat(count);
+  };
+  const pieces: { text: string }[] = [];
+  while (left > 0) {
+    const before = words - left;
+    const toStop = asked.stopAfter - before;
+    pieces.push({ text: (toStop === 0 ? STOP : '') + say(toStop > 0 ? toStop : left) });
+  }
+  const usage = usageOf(behaviour, words, hidden);
+  if (behaviour !== 'zero' && behaviour !== 'absurd' && usage !== undefined)
+    served.reported = usage;
+  const finish = words + hidden < asked.words + asked.hidden ? 'length' : 'stop';
   return { pieces, finish, ...(usage === undefined ? {} : { usage }) };
 }
 
-function usageOf(behaviour: BehaviourName, words: number): ReportedUsage | undefined {
+function usageOf(
+  behaviour: BehaviourName,
+  words: number,
+  hidden: number,
+): ReportedUsage | undefined {
   if (behaviour === 'silent') return undefined;
   if (behaviour === 'zero') return { prompt: 0, cached: 0, completion: 0 };
   if (behaviour === 'absurd') return { prompt: -3, cached: 1e18, completion: 1e12 };
-  return { ...REPORTED_PROMPT, completion: words };
+  return { ...REPORTED_PROMPT, completion: words + hidden, reasoning: hidden };
 }
 
 function end(act: () => void): 'broke' {

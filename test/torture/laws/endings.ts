@@ -26,9 +26,25 @@ const SLICE_WORDS = 4_096;
 /** After a client has left, the gateway has so long to stop the upstream. */
 const ABORT_MS = 500;
 
+/** What an upstream has sent that is read on whoever leaves. */
+const isReadOn = ({ client }: Story): boolean =>
+  client.drawn.model === 'steady' || client.drawn.model === 'thinker';
+
+/** How many of the words that an upstream says come before the client's stop sequence. */
+function wordsToStop({ client }: Story, said: number): number {
+  const { stopAfter } = client.drawn;
+  return stopAfter >= 0 && stopAfter < said ? stopAfter : said;
+}
+
+/** Words behind a stop sequence that cost nothing; further ones cost what they do elsewhere. */
+const UNREAD_FREE = 1_024;
+
 const unseenIsFree = eachRequest('what no upstream saw costs nothing', (story, books) => {
-  const { served, record, hold, kill } = story;
+  const { served, record, hold, kill, client } = story;
   if (served.length > 0 || record === undefined || record.debited === 0n) return undefined;
+  // A connection that is closed right behind a request is one that an upstream may not hear of.
+  const prompt = promptCost(hold?.promptTokens ?? 0, client.drawn.model);
+  if (record.outcome === 'client_cancelled' && record.debited <= prompt) return undefined;
   const dispatchedAtMs = hold?.dispatchedAtMs;
   const seamOfKill =
     kill !== undefined &&
@@ -78,11 +94,13 @@ const completeIsComplete = eachRequest('a complete answer is what the upstream s
   if (record?.outcome !== 'completed') return undefined;
   const last = served.at(-1);
   if (last === undefined) return 'completed, and no upstream saw it';
-  if (client.complete && readAnswer(client).words !== sentWords(last)) {
-    return `${readAnswer(client).words} words arrived of ${sentWords(last)}`;
+  const due = wordsToStop(story, sentWords(last));
+  if (client.complete && readAnswer(client).words !== due) {
+    return `${readAnswer(client).words} words arrived of ${due}`;
   }
-  const { reported } = last;
-  if (reported !== undefined) {
+  const reported = last.ended?.how === 'finished' ? last.reported : undefined;
+  const isCut = due < sentWords(last);
+  if (reported !== undefined && !isCut) {
     const { prompt, cached, completion } = reported;
     const { inputTokens, cachedInputTokens, outputTokens, basis } = record;
     const same =
@@ -95,9 +113,23 @@ const completeIsComplete = eachRequest('a complete answer is what the upstream s
       : `booked ${JSON.stringify([inputTokens, cachedInputTokens, outputTokens, basis])}, reported ${JSON.stringify(reported)}`;
   }
   if (saysZero(story)) return undefined;
-  const said = sentWords(last);
+  const unread = Math.max(0, sentWords(last) - due - UNREAD_FREE);
+  const said = due + unread + (isCut ? (reported?.reasoning ?? 0) : 0);
   if (Math.abs(record.outputTokens - said) <= seam(said)) return undefined;
   return `${record.outputTokens} booked as ${record.basis}, ${said} said`;
+});
+
+const hiddenIsPaid = eachRequest('what is thought unseen is paid', (story) => {
+  const { client, record, served } = story;
+  const last = served.at(-1);
+  const hidden = last?.reported?.reasoning ?? 0;
+  if (record === undefined || record.basis === 'recovered') return undefined;
+  if (last?.ended?.how !== 'finished' || hidden === 0) return undefined;
+  if (record.outcome !== 'completed' && record.outcome !== 'client_cancelled') return undefined;
+  const { words } = readAnswer(client);
+  const least = Math.min(words + hidden, last.reported?.completion ?? 0);
+  if (record.outputTokens >= least - seam(least)) return undefined;
+  return `${record.outputTokens} booked, ${words} delivered and ${hidden} hidden`;
 });
 
 const leftPaysWhatWas = eachRequest('who leaves pays what was produced', (story) => {
@@ -106,7 +138,7 @@ const leftPaysWhatWas = eachRequest('who leaves pays what was produced', (story)
   // A client whose patience ended has left too.
   const leftAtMs = client.left?.atMs ?? client.endedAtMs;
   const last = served.at(-1);
-  const said = last === undefined ? 0 : sentWords(last);
+  const said = last === undefined ? 0 : sentWords(last) + (last.reported?.reasoning ?? 0);
   if (record.outputTokens > said + seam(said)) return `${record.outputTokens} booked, ${said} said`;
   if (record.basis === 'reported' && saysZero(story)) return undefined;
   const had = readAnswer(client, leftAtMs).words;
@@ -119,8 +151,8 @@ const leftPaysWhatWas = eachRequest('who leaves pays what was produced', (story)
 });
 
 const abortedInTime = eachRequest('who leaves stops the upstream', (story, books) => {
-  const { left, drawn } = story.client;
-  if (left === undefined || drawn.model === 'steady') return undefined;
+  const { left } = story.client;
+  if (left === undefined || isReadOn(story)) return undefined;
   // It is not known there that the client has left.
   if (isKeptFrom(story, 'clients')) return undefined;
   const lagMs = lagAround(books, left.atMs);
@@ -135,7 +167,7 @@ const abortedInTime = eachRequest('who leaves stops the upstream', (story, books
 
 const billedIsRead = eachRequest('what is billed to its end is read to its end', (story) => {
   const { client, served, kill } = story;
-  if (client.drawn.model !== 'steady' || client.left === undefined || kill) return undefined;
+  if (!isReadOn(story) || client.left === undefined || kill) return undefined;
   // A longer one may go on as far as the money does.
   if (client.drawn.words > SLICE_WORDS) return undefined;
   if (served.every(({ ended }) => ended?.how !== 'gone')) return undefined;
@@ -197,6 +229,7 @@ export const ENDING_LAWS: readonly Law[] = [
   refusedForAReason,
   deliveredIsPaid,
   completeIsComplete,
+  hiddenIsPaid,
   leftPaysWhatWas,
   abortedInTime,
   billedIsRead,

@@ -10,10 +10,11 @@ import { eachRequest, type Law } from './law.ts';
 
 /**
  * A dispatch is written without waiting: this close to a kill it may be missing, or stand alone. A
- * machine that lets the rig wait lets the writer wait as well.
+ * machine that lets the rig wait lets the writer wait as well. On a slow disk it waits for the sync of
+ * the batch before it, and for its own.
  */
 export function dispatchSeamMs(books: Books, { atMs }: Kill): number {
-  return 250 + lagAround(books, atMs);
+  return 250 + 2 * (books.syncMs ?? 0) + lagAround(books, atMs);
 }
 
 /** A checkpoint is due after so many tokens or so much time, whichever comes first. */
