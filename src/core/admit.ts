@@ -87,9 +87,9 @@ export const REFUSAL_ORDER: readonly ErrorCode[] = [
   'missing_api_key',
   'invalid_api_key',
   ...STANDING_CHECKS.map((check) => check.code),
-  'payload_too_large',
-  // Before anything is done with the body, so that refusals cost no more than the plan's requests.
+  // Before the body is read, so that refusals cost no more than the plan's requests.
   'rate_limit_exceeded',
+  'payload_too_large',
   'invalid_request',
   'model_not_found',
   'model_not_in_plan',

@@ -16,9 +16,11 @@ export async function check(
   call: GenerationCall,
 ): Promise<CheckedRequest> {
   const facts = await call.authorize();
+  const plan = requirePlan(call.operator.catalog, facts.plan);
+  // Reading and parsing 2 MB costs more than all that a refusal costs otherwise.
+  await dependencies.entrance.look(facts.accountId, plan);
   const body = await call.readBody();
   if (dependencies.inFlight.aborted()) throw new GatewayError('provider_unavailable');
-  const plan = requirePlan(call.operator.catalog, facts.plan);
   const inside = await dependencies.entrance.enter(facts.accountId, plan);
   let refusal: unknown;
   try {

@@ -31,16 +31,17 @@ export async function countTokens(
   },
 ): Promise<number> {
   const facts = await call.authorize();
-  const request = call.parse(await call.readBody());
   const { catalog } = call.operator;
   const plan = requirePlan(catalog, facts.plan);
-  const model = requireModel(catalog, request.model);
-  call.observer.understood({ model: model.slug, stream: false });
-  requireInPlan(plan, model);
+  // Before the body is read, which costs more than a short text to count.
   const retryAfterSeconds = await dependencies.limits.claimCount(facts.accountId, plan);
   if (retryAfterSeconds !== undefined) {
     throw new GatewayError('rate_limit_exceeded', { retryAfterSeconds });
   }
+  const request = call.parse(await call.readBody());
+  const model = requireModel(catalog, request.model);
+  call.observer.understood({ model: model.slug, stream: false });
+  requireInPlan(plan, model);
   const restored = await restoreThinking(dependencies, { facts, request, catalog, model });
   return countPrompt(dependencies.tokenizer, { facts, request: restored, catalog, plan, model });
 }

@@ -1,12 +1,15 @@
-// Lets no more requests of an account be read and counted at once than its request window has left:
+// Lets no more requests of an account be checked and counted at once than its request window has left:
 // a request that is refused for its body, its length or its balance uses up one of the minute, and
-// until it does, the next ones wait. So a flood of refusals costs what the plan allows.
+// until it does, the next ones wait. Where the window is full, not even the body is read. So a flood of
+// refusals costs what the plan allows.
 
 import { GatewayError } from '../core/error.ts';
 import type { LimitView, Plan } from '../core/plan.ts';
 import type { AccountLimits } from '../limits/contract.ts';
 
 export type Entrance = {
+  /** Throws `rate_limit_exceeded` where the window is full. To be asked before the body is read. */
+  readonly look: (accountId: string, plan: Plan) => Promise<LimitView>;
   /** Throws `rate_limit_exceeded` where the window is full; else resolves to the way out. */
   readonly enter: (accountId: string, plan: Plan) => Promise<Inside>;
 };
@@ -43,6 +46,7 @@ export function createEntrance(limits: Pick<AccountLimits, 'left' | 'countRefuse
   }
 
   return {
+    look,
     async enter(accountId, plan) {
       for (;;) {
         const view = await look(accountId, plan).catch((error: unknown) => {
