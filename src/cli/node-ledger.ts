@@ -13,7 +13,7 @@ export function createNodeLedger<Own extends ServingLedger>(
   node: {
     readonly boot: () => string;
     readonly isFenced: () => boolean;
-    /** Told of each request whose bill goes into a database that this node may not use any more. */
+    /** Called with each request whose bill goes into a database that this node may no longer use. */
     readonly onUnbooked?: (requestId: string) => void;
   },
 ): Own {

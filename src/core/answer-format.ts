@@ -1,4 +1,4 @@
-// What a model is told of the form of its answer, where its server has no switch for it. Called by
+// The instruction about the form of an answer, for servers that have no switch for it. Called by
 // the request writers, and by the estimate, which therefore counts the same text. The text depends
 // on the head of a conversation alone: prompt prefixes are cached upstream.
 

@@ -17,7 +17,7 @@ import { createRollingPair } from './rolling.ts';
 const REQUESTS_MIN = 20;
 /** … or so many failures in a row. */
 const FAILURES_IN_ROW = 5;
-/** No cool-down is longer, whatever the upstream asks for. */
+/** The longest cool-down, also where the upstream asks for more. */
 const COOL_DOWN_MAX_MS = 60_000;
 /** The least time between two probes: it bounds what callers can make us ask. */
 const PROBE_GAP_MS = 10_000;

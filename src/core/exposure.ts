@@ -2,7 +2,7 @@
 // and each extension. Pure.
 //
 // At most one open hold of an account may have a worst case that its balance, beside the worst cases
-// of all others, does not cover. So whatever upstreams report up to the worst cases, in whatever
+// of all others, does not cover. So with any reports up to the worst cases, in any
 // order, an account loses the operator no more than one request.
 
 import type { Micro } from './money.ts';

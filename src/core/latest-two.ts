@@ -1,5 +1,5 @@
 // The two accounts that something last happened to, and when. Called where it matters whether more
-// than one account is concerned; to know that takes two places, whatever the number of accounts.
+// than one account is concerned; two places are enough to know that, for any number of accounts.
 
 export type LatestTwo = {
   readonly note: (account: string, nowMs: number) => void;

@@ -30,7 +30,7 @@ type SharedProfile = {
   /** How it counts images in tokens. */
   readonly imageTokens: ImageFormula;
   /**
-   * Whether an answer shows all that the model thinks, or may cost thinking that nobody sees: none is
+   * Whether an answer shows all that the model thinks, or may cost thinking that it does not show: none is
    * shown, or a summary of it.
    */
   readonly thinkingShown: 'all' | 'part';

@@ -10,7 +10,7 @@ import { createLatestTwo } from './latest-two.ts';
 const REFUSED_MS = 30_000;
 const REFUSED_MAX_MS = 600_000;
 
-/** No rate limit keeps a credential for longer, whatever the upstream asks for. */
+/** The longest cooldown of a rate limit, also where the upstream asks for more. */
 const LIMITED_MAX_MS = 60_000;
 
 /** The wait while a probe decides whether a cooldown is over: it has a few seconds at most. */
@@ -67,7 +67,7 @@ export type Standing = {
   readonly accepted: (use: Use, nowMs: number) => void;
   readonly refused: (use: Use, status: number | undefined, nowMs: number) => void;
   readonly limited: (use: Use, pauseMs: number, nowMs: number) => void;
-  /** Whether a probe has to be made now, whose outcome `judged` is to be told. */
+  /** Whether a probe has to be made now; its outcome goes to `judged`. */
   readonly takeProbe: () => boolean;
   readonly judged: (probed: Probed) => Judgement;
   /** That of all accounts, or of the only one that has been served lately. */
@@ -192,7 +192,7 @@ export function createStanding(): Standing {
         common = limitMs === undefined ? undefined : limit;
         return judgement;
       }
-      // That says nothing of the credential. What two accounts were told has to do.
+      // That says nothing of the credential. The refusals of two accounts decide.
       if (common === undefined) return isOfTwo(false, nowMs) ? condemn(probed) : 'nothing';
       common = { ...common, untilMs: nowMs + PROBE_GAP_MS };
       return 'nothing';

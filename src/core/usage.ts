@@ -87,7 +87,7 @@ function mostOf(reported: Usage, { estimate, contextWindow, outputBound }: Bound
 
 /**
  * What an answer costs that ended at a stop sequence while its upstream went on: what was delivered,
- * and the thinking that nobody saw, which is known from the report alone. Where the report does not
+ * and the thinking that was not shown, which is known from the report alone. Where the report does not
  * name the thinking, it is what no text accounts for. Never more than all that the upstream made.
  */
 function withoutUnread(made: Usage, own: Usage, unread: Usage): Usage {

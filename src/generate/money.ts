@@ -1,4 +1,4 @@
-// The money that a request asks for, and what its client is told where the ledger refuses it. Pure;
+// The money that a request asks for, and what its client reads where the ledger refuses it. Pure;
 // grant.ts calls it.
 
 import { CONCURRENCY_RETRY_SECONDS } from '../core/admit.ts';

@@ -69,7 +69,7 @@ export type RuntimeServer = {
   readonly timeout: (request: Request, seconds: number) => void;
 };
 
-/** Answers for itself whatever comes below a path. */
+/** Answers all requests below a path. */
 export type Mount = (request: Request, server: RuntimeServer | null) => Promise<Response>;
 
 /** One request, as its handler sees it. */

@@ -1,6 +1,6 @@
 // One try at one upstream, started by the route. An attempt is pulled: each `next` gives the events
 // of one read. It keeps the upstream's timers and bounds, cuts at the stop sequences that the
-// upstream was not told (`cut.ts`), and ends exactly once: with a finished answer or with a failure.
+// upstream was not sent (`cut.ts`), and ends exactly once: with a finished answer or with a failure.
 
 import type { Deadlines } from '../core/deadlines.ts';
 import {

@@ -1,6 +1,6 @@
 // Whose turn it is among the credentials of an upstream, and which of them an account may use. What
 // is known of one belongs to its key: a key that is exchanged in the catalog starts healthy, and one
-// that stays keeps its state whatever else changes. Keys are compared here, and go nowhere.
+// that stays keeps its state when others change. Keys are compared here, and go nowhere.
 
 import type { Affinity } from '../core/conversation.ts';
 import type { UpstreamFailure } from '../core/failure.ts';
@@ -36,7 +36,7 @@ export type Credentials = {
   readonly refused: (lease: Lease, status: number | undefined, nowMs: number) => void;
   /** 429, with the pause that the upstream wants. */
   readonly limited: (lease: Lease, pauseMs: number, nowMs: number) => void;
-  /** Whether this one has to be probed now; then `judged` has to be told the outcome. */
+  /** Whether this one has to be probed now; then `judged` takes the outcome. */
   readonly takeProbe: (credential: Credential) => boolean;
   readonly judged: (
     upstream: Upstream,
@@ -73,7 +73,7 @@ export function createCredentials(): Credentials {
   return {
     pick(upstream, user, nowMs, { avoid, affinity } = {}) {
       const { credentials, coolDownMs } = upstream;
-      // Without a cooldown the operator wants it to be used whatever happens.
+      // Without a cooldown the operator wants it to be used after any failure.
       const isForced = coolDownMs === 0;
       const from = turn;
       const ranked = affinity === undefined ? undefined : rank(upstream, affinity);

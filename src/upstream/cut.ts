@@ -1,4 +1,4 @@
-// Ends an answer at the stop sequences that its upstream was not told. Called by an attempt with each
+// Ends an answer at the stop sequences that its upstream was not sent. Called by an attempt with each
 // read. Where the answer may have cost thinking that it does not show, the upstream is read on for
 // its report, in the bounds of any answer; otherwise it is to be stopped.
 
@@ -10,13 +10,13 @@ import type { Batch } from './source.ts';
 
 export type Cut = {
   readonly take: (batch: Batch) => Batch;
-  /** Whether the answer has ended before its upstream, which nobody reads any further. */
+  /** Whether the answer has ended before its upstream, which is not read any further. */
   readonly isStopped: () => boolean;
 };
 
 const FINISH: GenerationEvent = { kind: 'finish', reason: 'stop' };
 
-/** Undefined where the upstream is told all sequences. */
+/** Undefined where the upstream is sent all sequences. */
 export function createCut(
   candidate: Candidate,
   request: Pick<GenerationRequest, 'stop'>,

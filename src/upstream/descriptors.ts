@@ -60,7 +60,7 @@ export function createDescriptors(options: {
       kept.push(openSync('/dev/null', 'r'));
       return true;
     } catch {
-      // Somebody was quicker. The next connection that closes leaves another one.
+      // Another thread was quicker. The next connection that closes leaves another one.
       return false;
     }
   }

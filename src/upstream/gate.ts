@@ -12,7 +12,7 @@ import type { StartTimer } from './timer.ts';
 const PRESENT_MS = 60_000;
 
 export type Waiting = {
-  /** Whether there was a place in time. A request that leaves is told that there was none. */
+  /** Whether there was a place in time. For a request that leaves there was none. */
   readonly isIn: Promise<boolean>;
   /** Changes nothing once there was a place: then that has to be given back. */
   readonly leave: () => void;

@@ -38,7 +38,7 @@ export function createNode(place: string, dependencies: NodeDependencies) {
     return all;
   };
 
-  /** Asks where something is in doubt; to be called after whatever may have raised a doubt. */
+  /** Asks where something is in doubt; to be called after each event that may raise a doubt. */
   const settleDoubts = (candidate: Candidate, credential: Credential): void => {
     const ofModel = breakersOf(candidate);
     const isCredential = credentials.takeProbe(credential);

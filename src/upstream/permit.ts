@@ -1,4 +1,4 @@
-// The right to ask an upstream once: what comes of it is told to the breakers and the credential, and
+// The right to ask an upstream once: its result goes to the breakers and the credential, and
 // the place at the gate is given back. `health.ts` grants it.
 
 import type { Alert } from '../core/alert.ts';
@@ -15,7 +15,7 @@ export type Permit = {
   readonly credential: Credential;
   /** Its first content has come. */
   readonly answered: () => void;
-  /** Exactly what it was; later calls change nothing. `given_up`: nobody wanted the rest. */
+  /** Exactly what it was; later calls change nothing. `given_up`: the client left. */
   readonly end: (result: 'finished' | 'given_up' | UpstreamFailure) => void;
 };
 
@@ -47,7 +47,7 @@ export function createPermit(granted: {
     if (FAILURES[failure.class].fault === 'credential') {
       credentials.refused(lease, failure.status, nowMs);
     } else if (coolDownMs === 0) {
-      // Without a cool-down the operator wants it to be asked whatever it does.
+      // Without a cool-down the operator wants it to be asked after any failure.
     } else if (failure.class === 'rate_limited' && upstream.credentials.length > 1) {
       credentials.limited(lease, failure.retryAfterMs ?? coolDownMs, nowMs);
     } else if (isAgainst(upstream, failure)) {

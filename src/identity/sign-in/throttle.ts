@@ -10,8 +10,8 @@
 // Each realm has its own: behind a proxy that is not trusted all customers are one network, and what
 // they fail at must not keep an operator of the same machine out.
 // Nobody can be locked out for good: a stranger who keeps failing slows the owner by 60 s at most,
-// and not at all on a network where the owner has signed in, signed up or set a password within 90 days. Names that nobody
-// has are counted like all others.
+// and not at all on a network where the owner has signed in, signed up or set a password within 90 days. Names without
+// an account are counted like all others.
 
 import { eq, lt } from 'drizzle-orm';
 import type { Database } from '../../store/database.ts';

@@ -55,7 +55,7 @@ export function serveWriter(port: MessagePort, open: () => SqliteDatabase): EndW
   };
 }
 
-/** Throws `UNDONE`, and whatever keeps the transaction from beginning or from being committed. */
+/** Throws `UNDONE`, and each error that keeps the transaction from beginning or from its commit. */
 async function carryOut(
   steps: Steps,
   open: () => SqliteDatabase,

@@ -117,7 +117,7 @@ function readAssistant(message: JsonObject, path: string): AssistantTurn {
 
 /**
  * Who speaks. The strictest server takes 64 characters without white space and `<`, `|`, `\`, `/`,
- * `>`; what it would refuse becomes `_`, so that a speaker is still told from the others.
+ * `>`; what it would refuse becomes `_`, so that speakers stay distinct.
  */
 function readName(message: JsonObject, path: string): { readonly name?: string } {
   const given = readString(message['name'] ?? '', `${path}.name`);

@@ -33,7 +33,7 @@ export function messageId(head: AnswerHead): string {
 }
 
 /**
- * The stop reason. Whether a call is whole is read from its arguments, whatever the upstream says: a
+ * The stop reason. Whether a call is whole is read from its arguments and not from the upstream's word: a
  * whole call can be run, a torn one cannot (design section 8, "Small decisions"). There is no stop
  * reason for a content filter or a busy upstream, so both read as the end of the turn.
  */

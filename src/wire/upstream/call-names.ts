@@ -6,7 +6,7 @@ import { type WroteWords, wordsOf } from './callers-words.ts';
 import { TOOL_CALL_ID_LENGTH_MAX } from './limits.ts';
 
 /**
- * What an answer has to be told apart from: as many turns as came before it, their calls, and, where
+ * What an answer has to differ from: as many turns as came before it, their calls, and, where
  * it is an error, the words that the caller wrote.
  */
 export type Conversation = {
