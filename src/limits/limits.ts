@@ -143,7 +143,7 @@ export function createLimits(dependencies: LimitsDependencies): AccountLimits {
     const month = useOf(periods[1], plan.monthlyTokens);
     const decided = decide(request, { scopes, day, month });
     if (decided.kind === 'refused') {
-      return refusalOf(decided, request, scopes, { nowMs, timeMs: clock() });
+      return refusalOf(decided, scopes, { nowMs, timeMs: clock() });
     }
     const tokens = tokensOf(decided.request);
     const lease = { hasSlot: true, leaseUntil: nowMs + LEASE_MS };

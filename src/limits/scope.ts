@@ -41,10 +41,11 @@ export function tokensOf({ promptTokens, outputBound }: ClaimRequest): number {
   return promptTokens + Math.min(outputBound, SLICE_TOKENS);
 }
 
-/** The request as it fits its day and month, or the limit that refuses it. */
-export type Decided =
-  | { readonly kind: 'fits'; readonly request: ClaimRequest }
-  | { readonly kind: 'refused'; readonly refusal: LimitRefusal; readonly rest: number };
+/** The request, its output bound lowered to its day and month, and the limit that refuses it. */
+export type Decided = { readonly request: ClaimRequest } & (
+  | { readonly kind: 'fits' }
+  | { readonly kind: 'refused'; readonly refusal: LimitRefusal; readonly rest: number }
+);
 
 /** The tightest scope counts, limit by limit. An output bound is lowered to what the caps leave. */
 export function decide(request: ClaimRequest, { scopes, day, month }: Used): Decided {
@@ -66,13 +67,12 @@ export function decide(request: ClaimRequest, { scopes, day, month }: Used): Dec
     tokens: tokensOf(fitted),
   });
   if (refusal === undefined) return { kind: 'fits', request: fitted };
-  return { kind: 'refused', refusal, rest };
+  return { kind: 'refused', request: fitted, refusal, rest };
 }
 
 /** What a request is told that a limit refuses. */
 export function refusalOf(
-  { refusal, rest }: Omit<Extract<Decided, { kind: 'refused' }>, 'kind'>,
-  request: ClaimRequest,
+  { request, refusal, rest }: Omit<Extract<Decided, { kind: 'refused' }>, 'kind'>,
   scopes: readonly Scope[],
   times: Times,
 ): Refusal {

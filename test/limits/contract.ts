@@ -332,6 +332,17 @@ function describeCaps(open: OpenLimits): void {
       expect((await usage()).monthTokens).toBe(910 + 1_000 + 4_096);
     });
 
+    test('the wait is that of a request whose bound was lowered', async () => {
+      const { claimed, refusal, wait } = await createWorld(open);
+      const day = { ...capped, dailyTokens: 9_000, monthlyTokens: 99_000 };
+      (await claimed({ plan: day, prompt: 905, bound: 4_096 })).settle(4_000);
+      wait(1_000);
+      // 5,000 tokens fit the model, whose window has not begun, and not what the plan has left.
+      const model = { model: 'other', incident: { tokensPerMinute: 5_000 } };
+      const asked = { plan: day, prompt: 905, bound: 4_096, ...model };
+      expect(await refusal(asked)).toEqual(['tokens_per_minute_exceeded', 59]);
+    });
+
     test('what requests in flight have reserved is not used, and does not lower a bound', async () => {
       const { claimed, refusal } = await createWorld(open);
       const first = await claimed({ plan: capped, prompt: 500, bound: 400 });

@@ -127,7 +127,7 @@ export function refusalAt(
 ): Refusal | undefined {
   const decided = decideAt(counters, request);
   if (decided.kind === 'fits') return undefined;
-  return refusalOf(decided, request, scopesOf(counters, request), times);
+  return refusalOf(decided, scopesOf(counters, request), times);
 }
 
 function useOf(counters: Counters, name: string): CapUse {

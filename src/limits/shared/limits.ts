@@ -91,9 +91,9 @@ export function createSharedLimits(dependencies: SharedLimitsDependencies): Shar
         month: plan.monthlyTokens === undefined ? UNUSED : useOf(held, periods[1]),
       });
       const times = { nowMs: nowTicks, timeMs: clock() };
-      if (decided.kind === 'refused') return refusalOf(decided, request, scopes, times);
+      if (decided.kind === 'refused') return refusalOf(decided, scopes, times);
       if (turn >= TRIES && lost !== undefined) {
-        return refusalOf({ refusal: { code: lost }, rest: 0 }, request, scopes, times);
+        return refusalOf({ ...decided, refusal: { code: lost }, rest: 0 }, scopes, times);
       }
       const fitted = decided.request;
       const tokens = tokensOf(fitted);
