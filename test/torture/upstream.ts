@@ -19,7 +19,7 @@ export type Sent = { readonly atMs: number; readonly words: number };
 /**
  * finished   said all that it wanted
  * broke      broke off as it had been told to, or refused
- * gone       the gateway closed the connection first
+ * gone       the gateway closed the connection before that
  */
 export type Served = {
   readonly mark: string;
@@ -56,7 +56,7 @@ export async function startTortureUpstream(
     happened('dispatch');
     if (mark.startsWith('burst')) await Promise.race([gate.promise, exchange.untilGone()]);
     const how = await answer(exchange, asked, served, () => happened('content'));
-    served.ended = { how: exchange.gone() && how !== 'broke' ? 'gone' : how, atMs: Date.now() };
+    served.ended = { how, atMs: Date.now() };
   }
 
   const upstream = await startUpstream(Object.fromEntries(MODELS.map((name) => [name, serve])));
@@ -71,7 +71,7 @@ export async function startTortureUpstream(
   };
 }
 
-type How = 'finished' | 'broke';
+type How = 'finished' | 'broke' | 'gone';
 
 async function answer(
   exchange: Exchange,
@@ -97,8 +97,9 @@ async function answer(
   if (!exchange.request.stream) {
     for (let said = 0; said < script.pieces.length && asked.gapMs > 0; said += 1) {
       await exchange.sleep(asked.gapMs);
-      if (exchange.gone()) return 'finished';
+      if (exchange.gone()) return 'gone';
     }
+    if (exchange.gone()) return 'gone';
     if (BREAKS[behaviour] !== undefined) return end(exchange.reset);
     const body = wholeBody(exchange.request.dialect, exchange.request.model, script);
     served.sent.push({ atMs: Date.now(), words: countWords(body) });
@@ -108,6 +109,7 @@ async function answer(
   }
   streamHead(exchange);
   for (const frame of streamFrames(exchange.request.dialect, exchange.request.model, script)) {
+    if (exchange.gone()) return 'gone';
     if (sentWords(served) >= breaksAt) {
       // What was said before has to arrive before the connection breaks.
       await exchange.sleep(5);
@@ -115,7 +117,6 @@ async function answer(
     }
     say(frame);
     await (asked.gapMs > 0 ? exchange.sleep(asked.gapMs) : breathe());
-    if (exchange.gone()) return 'finished';
   }
   exchange.end();
   return 'finished';
