@@ -11,7 +11,7 @@ const ADMITTED_WITHIN_MS = 5_000;
 type Ask = (account: RoundAccount, drawn: Drawn) => Promise<ClientEntry>;
 
 /**
- * Asks for all `accounts` at once; each needs a few hundred service tokens. Slots that a node died
+ * Asks for all `accounts` at once; each has to cover the worst cases of its requests. Slots that a node died
  * with lapse by themselves: whoever is refused asks again for `patienceMs`.
  */
 export async function burst(

@@ -39,15 +39,29 @@ export async function sendCredit(
   accountId: string,
   amount: bigint,
 ): Promise<Credit> {
-  const id = `torture-${amount}`;
-  const command = ['account', 'credit', accountId, writeTokens(amount), '--id', id, '--json'];
-  const send = async (killAfterMs?: number): Promise<Sending> => ({
-    accountId,
-    ...(await runCommand(place, command, killAfterMs)),
-  });
+  const send = senderOf(place, accountId, amount);
   const first = await Promise.all([send(drawKill(random)), send()]);
   const sendings = [...first, await untilAnswered(send)];
   return creditOf('credit', amount, sendings);
+}
+
+/** Sends one top-up, once. */
+export async function sendCreditOnce(
+  place: CommandPlace,
+  accountId: string,
+  amount: bigint,
+): Promise<Credit> {
+  const sending = await untilAnswered(senderOf(place, accountId, amount));
+  return creditOf('credit', amount, [sending]);
+}
+
+function senderOf(place: CommandPlace, accountId: string, amount: bigint) {
+  const id = `torture-${amount}`;
+  const command = ['account', 'credit', accountId, writeTokens(amount), '--id', id, '--json'];
+  return async (killAfterMs?: number): Promise<Sending> => ({
+    accountId,
+    ...(await runCommand(place, command, killAfterMs)),
+  });
 }
 
 /** Makes a code, which two accounts want at the same time, and want again. */

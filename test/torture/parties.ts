@@ -2,9 +2,16 @@
 // top accounts up, and an observer of balances. They know servers by where to ask alone.
 
 import { readTokens } from './amounts.ts';
-import type { Books, Lag, RoundAccount, Sample, Verdict } from './books.ts';
+import type { Lag, RoundAccount, Sample, Verdict } from './books.ts';
 import { ask, type ClientEntry, readAnswer, type Target } from './client.ts';
-import { type CommandPlace, type Credit, redeemCode, runCommand, sendCredit } from './credits.ts';
+import {
+  type CommandPlace,
+  type Credit,
+  redeemCode,
+  runCommand,
+  sendCredit,
+  sendCreditOnce,
+} from './credits.ts';
 import { type Drawn, drawRequest } from './draw.ts';
 import type { Trigger } from './killer.ts';
 import type { Random } from './random.ts';
@@ -68,7 +75,7 @@ export async function askAs(
 /** Tops up the accounts that are always short of money, and lets two of them race for codes. */
 export async function playCredits({ random, commands, accounts, over }: Stage): Promise<Credit[]> {
   const own = random.fork('credits');
-  const short = accounts.filter(({ name }) => name !== 'roomy' && name !== 'narrow');
+  const short = shortOfMoney(accounts);
   const credits: Credit[] = [];
   while (!over()) {
     const account = own.pick(short);
@@ -113,19 +120,25 @@ function availableOf(answer: unknown): string | undefined {
   return record?.balance?.available;
 }
 
-/** What a request of a burst may cost at worst: all but one of an account have to be covered. */
-const WORST_CASE = '1500';
+/**
+ * Gives the accounts that are short of money what a burst needs. The ledger takes another request of an
+ * account only if its balance covers the worst cases of all its open requests but one, and a refusal
+ * for that would look like a slot that leaked.
+ */
+export async function fundBursts({ commands, accounts }: Stage): Promise<Credit[]> {
+  const credits: Credit[] = [];
+  for (const { id } of shortOfMoney(accounts)) {
+    // No other top-up is so large: its amount stays its own.
+    const amount = BURST_CREDIT + BigInt(credits.length);
+    credits.push(await sendCreditOnce(commands, id, amount));
+  }
+  return credits;
+}
 
-/** The accounts that can pay for a burst. */
-export function funded(
-  accounts: readonly RoundAccount[],
-  { balances }: Books['ledger'],
-): RoundAccount[] {
-  return accounts.filter(({ id, concurrency }) => {
-    const balance = balances.find(({ accountId }) => accountId === id);
-    const available = (balance?.posted ?? 0n) - (balance?.held ?? 0n);
-    return available > BigInt(concurrency + 1) * readTokens(WORST_CASE);
-  });
+const BURST_CREDIT = readTokens('1000000');
+
+function shortOfMoney(accounts: readonly RoundAccount[]): RoundAccount[] {
+  return accounts.filter(({ name }) => name !== 'roomy' && name !== 'narrow');
 }
 
 /** The gateway's own judges. */

@@ -12,7 +12,7 @@ import { openHolds, readLedger } from './ledger.ts';
 import {
   askAs,
   askForVerdicts,
-  funded,
+  fundBursts,
   playClients,
   playCredits,
   playSamples,
@@ -104,10 +104,10 @@ export async function playShow(show: Show): Promise<Books> {
   const [, credits, samples] = await Promise.all(parties);
   const quiescentAfterMs = await rest(database, stage.upstream);
   const ready = await Promise.all(killers.map(askWhetherReady));
-  const rich = funded(accounts, await readLedger(database));
+  const burstCredits = await fundBursts(stage);
   const patienceMs = PATIENCE_MS + 2 * slotsLapseMs;
   const bursts = await burst(
-    rich,
+    accounts,
     stage.upstream,
     (account, drawn) => askAs(stage, account, drawn, patienceMs),
     slotsLapseMs,
@@ -115,7 +115,8 @@ export async function playShow(show: Show): Promise<Books> {
   const verdicts = [...ready, ...(await askForVerdicts(stage.commands))];
   const codes = await Promise.all(killers.map(({ gateway }) => gateway().stop()));
   return {
-    ...{ accounts, credits, samples, bursts, verdicts, quiescentAfterMs, ...broken },
+    ...{ accounts, samples, bursts, verdicts, quiescentAfterMs, ...broken },
+    credits: [...credits, ...burstCredits],
     clients: stage.clients,
     upstream: stage.upstream.book,
     kills: killers.flatMap(({ kills }) => kills),
