@@ -62,9 +62,12 @@ export function meterAttempt(
     isStopped = true;
     attempt.abort();
   };
-  /** What we stopped had the request, unless it had no connection yet or had just refused it. */
-  const isOurStop = ({ phase, status }: UpstreamFailure): boolean =>
-    isStopped && phase !== 'connect' && status === undefined;
+  /**
+   * What we stopped had the request, unless it had no connection yet. Any other class than that of a
+   * stop is a failure of its own, which came at the same time.
+   */
+  const isOurStop = ({ class: how, phase, status }: UpstreamFailure): boolean =>
+    isStopped && how === 'cut' && phase !== 'connect' && status === undefined;
 
   const save = (): void => {
     const nowMs = monotonic();

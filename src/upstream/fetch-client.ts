@@ -11,6 +11,7 @@ import {
   GIVEN_UP,
   isJsonType,
   type RemoteUpstream,
+  UNCONNECTED,
   type UpstreamAnswer,
   type UpstreamCall,
 } from './transport.ts';
@@ -54,6 +55,7 @@ export function createFetchClient(dependencies: {
     async send(upstream, { path, headers, body, signal, newConnection }, isProxied) {
       const aborted = whenAborted(signal);
       const refused = await Promise.race([refusal(upstream, isProxied), aborted]);
+      if (signal.aborted) return UNCONNECTED;
       if (refused !== undefined) return refused;
       try {
         const init: BunFetchRequestInit = {

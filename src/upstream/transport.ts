@@ -41,6 +41,9 @@ export type RemoteUpstream = Exclude<Upstream, { readonly dialect: 'demo' }>;
 
 export const GIVEN_UP: UpstreamFailure = { class: 'cut', detail: 'the request was given up' };
 
+/** Given up before there was a connection: the upstream has not got the request. */
+export const UNCONNECTED: UpstreamFailure = { ...GIVEN_UP, phase: 'connect' };
+
 /** The one type, whatever its letters and parameters; not its relatives, such as lines of JSON. */
 const JSON_TYPE = /^application\/json *(;|$)/i;
 

@@ -2,9 +2,11 @@
 // often enough to settle without us.
 
 import { expect, test } from 'bun:test';
+import type { UpstreamFailure } from '../../src/core/failure.ts';
 import { createCover } from '../../src/generate/cover.ts';
 import { meterAttempt, type Progress } from '../../src/generate/metered-attempt.ts';
 import type { Batch } from '../../src/upstream/attempt.ts';
+import { GIVEN_UP, UNCONNECTED } from '../../src/upstream/transport.ts';
 import { candidate, FINISH, listedAttempt } from './parts.ts';
 
 const PRICE = { version: 'p', input: 1n, cachedInput: 1n, cacheWrite: 1n, output: 1_000_000n };
@@ -121,4 +123,28 @@ test('where it could not be booked nothing passes, and the upstream is stopped',
   const { attempt, inner, saved } = setUp([text(300)], 4_096, 4_096, Promise.reject(new Error()));
   expect(await attempt.next()).toMatchObject({ events: [], end: { class: 'gateway' } });
   expect([inner.aborts(), attempt.meter.tokens(), saved]).toEqual([1, 0, []]);
+});
+
+/** How an attempt failed, and whether its upstream had the request when we stopped it. */
+const STOPPED: readonly [title: string, failure: UpstreamFailure, worked: boolean][] = [
+  ['in the middle of its work', { ...GIVEN_UP, phase: 'first_byte' }, true],
+  ['before its connection', UNCONNECTED, false],
+  ['as it was refused', { ...GIVEN_UP, phase: 'first_content', status: 503 }, false],
+  ['as its connection failed', { class: 'unreachable', detail: '' }, false],
+  ['as its time was over', { class: 'timeout', phase: 'first_byte', detail: '' }, false],
+  ['before it was written', { class: 'unsupported', detail: '' }, false],
+];
+
+test.each(STOPPED)('an upstream that is stopped %s', async (_, end, worked) => {
+  const { attempt } = setUp([{ events: [], end }]);
+  attempt.abort();
+  await attempt.next();
+  expect(attempt.hasWorked()).toBe(worked);
+});
+
+test('an upstream that fails, and is stopped after that', async () => {
+  const { attempt } = setUp([{ events: [], end: { ...GIVEN_UP, phase: 'first_byte' } }]);
+  await attempt.next();
+  attempt.abort();
+  expect(attempt.hasWorked()).toBe(false);
 });

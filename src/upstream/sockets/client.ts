@@ -12,9 +12,9 @@ import type { Descriptors } from '../descriptors.ts';
 import { readText } from '../read-text.ts';
 import type { Resolver } from '../resolver.ts';
 import {
-  GIVEN_UP,
   isJsonType,
   type RemoteUpstream,
+  UNCONNECTED,
   type UpstreamAnswer,
   type UpstreamCall,
 } from '../transport.ts';
@@ -75,7 +75,7 @@ export function createSocketClient(dependencies: {
   return {
     async send(upstream, call) {
       const { signal } = call;
-      if (signal.aborted) return { ...GIVEN_UP, phase: 'connect' };
+      if (signal.aborted) return UNCONNECTED;
       const origin = originFor(upstream);
       const request = writeRequest(origin, call, userAgent);
       if (request === undefined) return UNWRITABLE;
@@ -84,7 +84,7 @@ export function createSocketClient(dependencies: {
       if (isFailure(connection)) return connection;
       if (signal.aborted) {
         connection.abort();
-        return { ...GIVEN_UP, phase: 'connect' };
+        return UNCONNECTED;
       }
       const answer = await run(origin, connection, request, signal);
       if (!isFailure(answer)) return toAnswer(answer.head, answer.body, clock);

@@ -6,7 +6,7 @@ import type { Socket } from 'bun';
 import { isFailure, type UpstreamFailure } from '../../core/failure.ts';
 import type { Descriptors } from '../descriptors.ts';
 import type { Resolver } from '../resolver.ts';
-import { GIVEN_UP } from '../transport.ts';
+import { UNCONNECTED } from '../transport.ts';
 import {
   type Connection,
   createConnection,
@@ -23,9 +23,6 @@ export type Dial = (
 
 /** By the key of an origin. */
 export type TlsSessions = Map<string, Buffer>;
-
-/** Given up before there was a connection: the upstream has not got the request. */
-const UNCONNECTED: UpstreamFailure = { ...GIVEN_UP, phase: 'connect' };
 
 /** As TLS wants it: each name after its length. */
 const HTTP_1_1 = Buffer.from('\x08http/1.1', 'latin1');

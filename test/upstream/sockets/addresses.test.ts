@@ -50,6 +50,25 @@ describe('connections', () => {
     expect(failure).toMatchObject({ class: 'timeout', phase: 'connect' });
   });
 
+  test.each(['sockets', 'fetch'] as const)(
+    'given up while its name is looked up: there was no connection, by %s',
+    async (transport) => {
+      const leave = new AbortController();
+      const lookup: Lookup = () => {
+        leave.abort();
+        return new Promise(() => {});
+      };
+      using caller = createCaller(1, { lookup });
+      const { signal } = leave;
+      const failure = await caller.call({ baseUrl: 'http://slow.example', transport, signal });
+      expect(failure).toMatchObject({ class: 'cut', phase: 'connect' });
+      // The same for a call that was given up before it was made.
+      expect(await caller.call({ baseUrl: 'http://127.0.0.1', transport, signal })).toEqual(
+        failure,
+      );
+    },
+  );
+
   test.each(['sockets', 'fetch'] as const)('no link-local address, by %s', async (transport) => {
     let refused = 0;
     const lookup: Lookup = async () => {
