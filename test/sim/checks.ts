@@ -121,6 +121,14 @@ async function checkRequest(
   }
   if (isOwnCount && memory.characters > 0)
     hold('I-07 no content is free by accident', record.charged > 0n, story);
+  const wasStopped = ({ stopped, endedAt }: Served): boolean =>
+    stopped && endedAt === memory.leftAt;
+  if (record.outcome === 'client_cancelled' && served.some(wasStopped))
+    hold(
+      'I-07 what an upstream had is paid for by a client that leaves',
+      record.charged > 0n,
+      story,
+    );
   if (record.usageBasis === 'recovered') {
     hold('I-08 what is recovered stays within the hold', record.debited <= record.held, story);
     hold('I-08 what is recovered was produced', record.outputTokens * 4 <= sent + 4, story);

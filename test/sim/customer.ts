@@ -25,6 +25,7 @@ export type Told = {
   /** Characters of content that arrived. */
   characters: number;
   left: boolean;
+  leftAt?: number;
   over: boolean;
 };
 
@@ -102,6 +103,7 @@ export function createCustomers(
       memory.characters > 0 ? 'client left in the middle' : 'client left before content',
     );
     memory.left = true;
+    memory.leftAt = world.monotonic();
     leaving.abort();
   }
 

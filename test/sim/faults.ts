@@ -7,6 +7,7 @@ export const FAULTS = [
   'clock',
   'client left before content',
   'client left in the middle',
+  'client left before the connection',
   'client slow',
   'upstream refuses',
   'upstream overloaded',

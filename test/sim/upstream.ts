@@ -3,6 +3,7 @@
 
 import type { UpstreamFailure } from '../../src/core/failure.ts';
 import type { ByteReader, UpstreamAnswer, UpstreamClient } from '../../src/upstream/client.ts';
+import { UNCONNECTED } from '../../src/upstream/transport.ts';
 import type { FaultCounter } from './faults.ts';
 import type { World } from './world.ts';
 
@@ -17,6 +18,8 @@ export type Served = {
   doneAt: number | undefined;
   /** When the gateway stopped it, or it ended by itself. */
   endedAt: number | undefined;
+  /** Whether the gateway stopped it before its answer was over. */
+  stopped: boolean;
 };
 
 export type SimulatedUpstreams = {
@@ -32,6 +35,11 @@ type Asked = {
   readonly messages: readonly { readonly content: string }[];
 };
 
+const REFUSED: UpstreamFailure = {
+  class: 'unreachable',
+  phase: 'connect',
+  detail: 'the connection could not be made',
+};
 const CUT: UpstreamFailure = { class: 'cut', detail: 'the connection was cut' };
 const encoder = new TextEncoder();
 
@@ -56,9 +64,13 @@ export function createUpstreams(world: World, faults: FaultCounter): SimulatedUp
         const marker = /#\d+#/.exec(asked.messages.at(-1)?.content ?? '')?.[0] ?? '';
         await world.sleep(world.between(0, 30));
         if (gatewaysGone > before) return NEVER;
+        if (signal.aborted) {
+          faults.count('client left before the connection');
+          return UNCONNECTED;
+        }
         if (world.chance(0.06)) {
           faults.count('upstream refuses');
-          return { class: 'unreachable', detail: 'the connection could not be made' };
+          return REFUSED;
         }
         const served: Served = {
           marker,
@@ -66,6 +78,7 @@ export function createUpstreams(world: World, faults: FaultCounter): SimulatedUp
           sent: 0,
           doneAt: undefined,
           endedAt: undefined,
+          stopped: false,
         };
         book.push(served);
         const broken = Promise.withResolvers<never>();
@@ -76,8 +89,10 @@ export function createUpstreams(world: World, faults: FaultCounter): SimulatedUp
           broken.reject(new Error('the connection is closed'));
         };
         open.add(end);
-        signal.addEventListener('abort', end);
-        if (signal.aborted) end();
+        signal.addEventListener('abort', () => {
+          served.stopped = served.endedAt === undefined && served.doneAt === undefined;
+          end();
+        });
         if (world.chance(0.06)) {
           faults.count('upstream overloaded');
           end();
