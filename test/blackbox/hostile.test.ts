@@ -62,7 +62,8 @@ afterEach(async () => {
   const { json } = await get(refused, '/v1/account');
   expect(json).toMatchObject({
     balance: { available: '50000000', reserved: '0', total: '50000000' },
-    usage: { in_flight: 0, requests_this_minute: { used: 0 }, tokens_this_minute: { used: 0 } },
+    // A refusal uses up a request of the minute, and nothing else.
+    usage: { in_flight: 0, tokens_this_minute: { used: 0 } },
   });
 });
 
@@ -337,7 +338,7 @@ describe('the size of the body', () => {
   const UPLOADS: readonly Upload[] = [true, false].flatMap((declared): Upload[] => [
     [declared, CHAT, true, 'payload_too_large'],
     [declared, CHAT, false, 'invalid_api_key'],
-    [declared, '/v1/embeddings', true, 'not_found'],
+    [declared, '/v1/nowhere', true, 'not_found'],
     [declared, '/v1/models', true, 'method_not_allowed'],
   ]);
   const PIECE = Buffer.alloc(1_000_000, CANARY);
