@@ -23,7 +23,14 @@ import { createHealth } from '../../src/upstream/health.ts';
 import { startTimer } from '../../src/upstream/timer.ts';
 import { chatFormat } from '../../src/wire/chat/format.ts';
 import { temporaryDirectory } from '../support/database.ts';
-import { closeBooks, fundAccount, NOW, type OpenBooks, openBooks } from '../support/ledger.ts';
+import {
+  closeBooks,
+  fundAccount,
+  holdOf,
+  NOW,
+  type OpenBooks,
+  openBooks,
+} from '../support/ledger.ts';
 import { chatUpstream } from '../support/model.ts';
 import { operatorState } from '../support/operator.ts';
 import { SILENT_PROBE } from '../support/probe.ts';
@@ -264,6 +271,17 @@ describe('a request that is refused for its money holds nothing', () => {
   });
 
   test('where the balance does not cover it', async () => {
+    const { dependencies, call, used } = await rig('spent');
+    // Not refused before its prompt is counted: the whole balance is above the minimum.
+    const held = 9_990n * TOKEN;
+    await open.ledger.hold(holdOf('spent-1', 'spent', held));
+    const error = await generate(dependencies, call('spent-2')).catch((cause) => cause);
+    expect(error.code).toBe('insufficient_balance');
+    expect(await used()).toMatchObject({ ...UNUSED, requestsUsed: 1 });
+    expect(await open.books.balance('spent')).toMatchObject({ held });
+  });
+
+  test('where the balance is below the minimum of every request', async () => {
     const { dependencies, call, used } = await rig('poor');
     const operator = operatorState({ ...CATALOG, minimumHold: 20_000n * TOKEN });
     const poor = call('poor-1', { operator });
