@@ -17,11 +17,11 @@ export const BOOKS: readonly Fault[] = [
       },
       {
         file: 'src/ledger/commands.ts',
-        find: '    const left = await statements.reserve(accountId, amount);',
+        find: '    const left = await statements.reserve(accountId, more);',
         put: `    const known =
       remembered.get(accountId) ?? (await statements.balance(accountId)).available;
-    const left = known < amount ? undefined : await statements.reserve(accountId, amount);
-    remembered.set(accountId, left ?? known);`,
+    const left = known < more ? undefined : await statements.reserve(accountId, more);
+    remembered.set(accountId, left?.available ?? known);`,
       },
     ],
     tests: CONTRACT,
@@ -124,8 +124,8 @@ export const BOOKS: readonly Fault[] = [
     edits: [
       {
         file: 'src/store/transactions.ts',
-        find: 'return turns.wait(() => isFree(access), ask);',
-        put: 'return (async () => (await turns.wait(() => isFree(access), () => undefined), ask()))();',
+        find: 'return turns.wait(() => isFree(access), ask, patienceMs);',
+        put: 'return (async () => (await turns.wait(() => isFree(access), () => undefined, patienceMs), ask()))();',
       },
     ],
     tests: ['test/store/transactions.test.ts'],
@@ -241,8 +241,8 @@ export const BOOKS: readonly Fault[] = [
     edits: [
       {
         file: 'src/ledger/open-holds.ts',
-        find: '    forget: () => known.clear(),',
-        put: '    forget: () => undefined,',
+        find: '    known.clear();\n    byAccount.clear();\n',
+        put: '    byAccount.clear();\n',
       },
     ],
     tests: ['test/ledger/open-holds.test.ts'],
@@ -380,13 +380,8 @@ export const BOOKS: readonly Fault[] = [
     edits: [
       {
         file: 'src/store/database.ts',
-        find: "    transaction: (work) => transactions.run({ mode: 'IMMEDIATE', sync }, () => work(db)),",
-        put: "    transaction: (work) => transactions.run({ mode: 'DEFERRED', sync }, () => work(db)),",
-      },
-      {
-        file: 'src/store/database.ts',
-        find: "    concurrently: (work) => transactions.run({ mode: 'IMMEDIATE', sync }, () => work(db)),",
-        put: "    concurrently: (work) => transactions.run({ mode: 'DEFERRED', sync }, () => work(db)),",
+        find: "transactions.run({ mode: 'IMMEDIATE', sync: mode }, work);",
+        put: "transactions.run({ mode: 'DEFERRED', sync: mode }, work);",
       },
     ],
     tests: ['test/store/database.test.ts', 'test/ledger/process.test.ts'],
@@ -397,7 +392,7 @@ export const BOOKS: readonly Fault[] = [
     edits: [
       {
         file: 'src/ledger/commands.ts',
-        find: '    await statements.raiseHold(requestId, amount);\n',
+        find: '    await statements.raiseHold(requestId, amount, worst);\n',
         put: '',
       },
     ],

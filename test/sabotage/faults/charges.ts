@@ -179,7 +179,7 @@ export const CHARGES: readonly Fault[] = [
         put: 'affinity, outputBound, startedAt: dependencies.clock() };',
       },
       {
-        file: 'src/generate/generate.ts',
+        file: 'src/generate/check.ts',
         find: 'const price = priceAt(model.prices, call.startedAt);',
         put: 'const price = priceAt(model.prices, dependencies.clock());',
       },
@@ -217,8 +217,12 @@ export const CHARGES: readonly Fault[] = [
     edits: [
       {
         file: 'src/generate/cover.ts',
-        find: 'const { ok, available } = await ledger.extend({ requestId, amount });',
-        put: "const { ok, available } = { ok: ledger !== undefined && requestId !== '', available: held };",
+        find: 'const { ok, available, uncovered } = await ledger.extend({ requestId, amount, excess });',
+        put: `const granted: Awaited<ReturnType<typeof ledger.extend>> = {
+        ok: requestId !== '',
+        available: held,
+      };
+      const { ok, available, uncovered } = granted;`,
       },
     ],
     tests: ['test/generate/guard.test.ts'],

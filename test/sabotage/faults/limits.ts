@@ -74,8 +74,8 @@ export const LIMIT_FAULTS: readonly Fault[] = [
     edits: [
       {
         file: 'src/limits/limits.ts',
-        find: '    if (code !== undefined) {\n',
-        put: '    if (code !== undefined) {\n      takeFrom(state.plan, 0, nowMs);\n',
+        find: "    if (decided.kind === 'refused') {\n",
+        put: "    if (decided.kind === 'refused') {\n      takeFrom(state.plan, 0, nowMs);\n",
       },
     ],
     tests: LIMITS,
@@ -219,8 +219,8 @@ export const LIMIT_FAULTS: readonly Fault[] = [
     edits: [
       {
         file: 'src/generate/grant.ts',
-        find: 'const limits = await claim.cancel();',
-        put: 'const limits = claim.view;',
+        find: "const limits = await claim.cancel(isOver ? 'request' : undefined);",
+        put: 'const limits = isOver ? claim.view : await claim.cancel();',
       },
     ],
     tests: ['test/generate/generate.test.ts'],

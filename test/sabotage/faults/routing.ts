@@ -169,12 +169,13 @@ export const ROUTING: readonly Fault[] = [
     plants: 'after a silence another model answers under the name of the first',
     edits: [
       {
-        file: ROUTE,
-        find: 'waiting = waiting.filter(({ model }) => model.slug === slug);',
-        put: 'void slug;',
+        file: 'src/generate/opening.ts',
+        find: 'if (isUnnamed && attempt !== undefined) name(attempt.candidate.model.slug);',
+        put: 'void name;',
       },
     ],
-    tests: ['test/generate/route-waits.test.ts'],
+    tests: ['test/blackbox/failover/health.test.ts'],
+    only: 'may come from a fallback model',
   },
   {
     id: 'T-99b',

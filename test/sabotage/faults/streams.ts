@@ -66,8 +66,8 @@ export const STREAMS: readonly Fault[] = [
     edits: [
       {
         file: 'src/core/failover.ts',
-        find: 'if (!FAILURES[failure.class].next || cancelled) return STOP;',
-        put: "if (failure.class === 'gateway' || cancelled) return STOP;",
+        find: 'if (!FAILURES[failure.class].next || cancelled || elapsedMs >= deadlineMs) return STOP;',
+        put: "if (failure.class === 'gateway' || cancelled || elapsedMs >= deadlineMs) return STOP;",
       },
     ],
     tests: ['test/core/failover.test.ts', 'test/generate/route.test.ts'],
@@ -186,8 +186,8 @@ export const STREAMS: readonly Fault[] = [
     edits: [
       {
         file: 'src/generate/tokenizer.ts',
-        find: 'if (countedSinceYield >= YIELD_CHARACTERS) await breathe();',
-        put: 'if (countedSinceYield >= YIELD_CHARACTERS * 1_000) await breathe();',
+        find: 'const TURN_SIZES = { room: 4_096, part: 1_024 };',
+        put: 'const TURN_SIZES = { room: 4_096_000, part: 1_024_000 };',
       },
     ],
     tests: ['test/generate/tokenizer.test.ts'],
