@@ -209,6 +209,8 @@ export function createQueue(options: QueueOptions): Queue {
     if (pending() > kept.length) await idle();
     const error = new LedgerUnavailable('The ledger was closed before the disk was back.');
     for (const { reject } of kept) reject(error);
+    // A command would not end before its timer looked once more.
+    if (posted.length === 0) refuseLate();
     closing = false;
     return pending();
   }

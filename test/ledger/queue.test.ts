@@ -1,6 +1,7 @@
 // How commands share transactions, and what becomes of them when one is bad or the disk fails.
 
 import { describe, expect, test } from 'bun:test';
+import { join } from 'node:path';
 import { createBooks } from '../../src/ledger/books.ts';
 import { createLedger } from '../../src/ledger/ledger.ts';
 import { createQueue, type LedgerTrouble, WAITING_MAX } from '../../src/ledger/queue.ts';
@@ -443,4 +444,18 @@ describe('a queue whose writer does not answer', () => {
     expect(await Promise.all(ended)).toEqual([nothing, 'LedgerRefusal: no']);
     expect([failing(), ledger.pending(), troubles.at(-1)]).toEqual([false, 0, 'given_up r3']);
   });
+});
+
+test('a queue that was closed keeps no process alive', async () => {
+  const source = join(import.meta.dir, '../../src/ledger/queue.ts');
+  const program = `
+    import { createQueue } from ${JSON.stringify(source)};
+    const post = () => setTimeout(() => queue.answered([{ ok: true, result: undefined }]), 2);
+    const queue = createQueue({ post, turnMs: 600_000 });
+    await queue.ledger.extend({ requestId: 'r1', amount: 1n });
+    await queue.ledger.close();
+  `;
+  await using child = Bun.spawn([process.execPath, '-e', program], { stderr: 'pipe' });
+  expect(await child.stderr.text()).toBe('');
+  expect(await child.exited).toBe(0);
 });
