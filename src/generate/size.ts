@@ -38,8 +38,8 @@ export async function sizePrompt(
     if (!(error instanceof GatewayError)) throw error;
     const claim = await claimLimits(dependencies, { ...asked, promptTokens: 0, outputBound: 0 });
     const { code, message, retryAfterSeconds } = error;
-    // A request without a balance uses up one of the minute.
-    const limits = await claim.cancel(code === 'insufficient_balance' ? 'request' : undefined);
+    // Its body was read, so it uses up one of the minute.
+    const limits = await claim.cancel('request');
     const wait = retryAfterSeconds === undefined ? {} : { retryAfterSeconds };
     throw new GatewayError(code, { message, limits, ...wait });
   }

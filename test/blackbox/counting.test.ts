@@ -4,7 +4,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { countTokens } from 'gpt-tokenizer/encoding/o200k_base';
 import { catalogFor, LARGE_PLAN } from '../support/catalog.ts';
-import { type Format, generate, PATHS, post, requestBody } from '../support/client.ts';
+import { type Format, generate, get, PATHS, post, requestBody } from '../support/client.ts';
 import { explain } from '../support/explain.ts';
 import { type Gateway, startGateway, type TestAccount } from '../support/gateway.ts';
 import { startUpstream, type Upstream } from '../support/upstream.ts';
@@ -103,6 +103,9 @@ describe('what an account may have counted in a minute', () => {
       });
     }
     expect(upstream.requests).toHaveLength(asked);
+    // The bodies of the two were read, so they have used up two requests of the minute.
+    const { json } = await get(account, '/v1/account');
+    expect(json['usage']).toMatchObject({ requests_this_minute: { used: 2 } });
     // What was counted before is not counted again.
     expect(await counted(account, text)).toBe(tokens);
     expect(await counted(other, 'new text')).toBeGreaterThan(0);
