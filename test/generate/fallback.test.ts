@@ -1,11 +1,11 @@
 // A fallback in the whole pipeline: what it is told, how its answer is named and charged, and that a
-// bound of its own is no lack of money.
+// bound of its own is no lack of money. What a lack of money costs is here, too.
 
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import type { FinishReason } from '../../src/core/generation.ts';
 import type { Catalog, Model } from '../../src/core/model.ts';
 import type { Plan } from '../../src/core/plan.ts';
-import type { GenerationCall } from '../../src/generate/call.ts';
+import type { GenerateDependencies, GenerationCall } from '../../src/generate/call.ts';
 import { createEntrance } from '../../src/generate/entrance.ts';
 import { createFunds } from '../../src/generate/funds.ts';
 import { generate } from '../../src/generate/generate.ts';
@@ -18,7 +18,15 @@ import { createHealth } from '../../src/upstream/health.ts';
 import { startTimer } from '../../src/upstream/timer.ts';
 import { chatFormat } from '../../src/wire/chat/format.ts';
 import { temporaryDirectory } from '../support/database.ts';
-import { closeBooks, fundAccount, NOW, type OpenBooks, openBooks } from '../support/ledger.ts';
+import {
+  closeBooks,
+  fundAccount,
+  holdOf,
+  NOW,
+  type OpenBooks,
+  openBooks,
+  releaseOf,
+} from '../support/ledger.ts';
 import { operatorState } from '../support/operator.ts';
 import { alwaysAt } from '../support/price.ts';
 import { SILENT_PROBE } from '../support/probe.ts';
@@ -73,7 +81,16 @@ beforeAll(async () => {
 afterAll(() => closeBooks(open));
 
 /** Asks for `large`, whose upstream is `fails`; every other one ends with `reason`. */
-async function ask(accountId: string, reason: FinishReason, fails: readonly string[]) {
+function ask(accountId: string, reason: FinishReason, fails: readonly string[]) {
+  return askOf(accountId, ({ candidate: of }) => {
+    const busy: Batch = { events: [], end: { class: 'overloaded', detail: 'busy' } };
+    const whole: Batch = { events: [HELLO, { kind: 'finish', reason }], end: 'finished' };
+    return listedAttempt(of, [fails.includes(of.model.slug) ? busy : whole]);
+  });
+}
+
+/** Asks for `large`, with 10,000 service tokens. */
+async function askOf(accountId: string, startAttempt: GenerateDependencies['startAttempt']) {
   await fundAccount(open, accountId, 10_000n * TOKEN);
   const inFlight = createInFlight();
   const asked: AttemptOptions[] = [];
@@ -127,10 +144,7 @@ async function ask(accountId: string, reason: FinishReason, fails: readonly stri
       reasoning: undefined,
       startAttempt(options) {
         asked.push(options);
-        const busy: Batch = { events: [], end: { class: 'overloaded', detail: 'busy' } };
-        const whole: Batch = { events: [HELLO, { kind: 'finish', reason }], end: 'finished' };
-        const { slug } = options.candidate.model;
-        return listedAttempt(options.candidate, [fails.includes(slug) ? busy : whole]);
+        return startAttempt(options);
       },
       health,
       startTimer,
@@ -163,4 +177,29 @@ test('a fallback that reaches its own lower bound was not', async () => {
   });
   expect(asked.map(({ maxOutputTokens }) => maxOutputTokens).at(-1)).toBe(50);
   expect(health.states().map(({ inFlight }) => inFlight)).toEqual([0, 0]);
+});
+
+test('what was made beyond the money is a loss, also where there is money again', async () => {
+  const text = 'x'.repeat(6_000);
+  const { generated } = await askOf('squeezed', ({ candidate: of }) => {
+    const attempt = listedAttempt(of, [{ events: [{ kind: 'text-delta', text }] }]);
+    return {
+      ...attempt,
+      // Another request has the rest of the balance when the answer grows, and then gives it back.
+      async next() {
+        await open.ledger.hold(holdOf('other', 'squeezed', 1_500n * TOKEN));
+        return attempt.next();
+      },
+      abort: () => void open.ledger.release(releaseOf('other')),
+    };
+  });
+  expect(generated).toMatchObject({ receipt: { outcome: 'stopped_balance' } });
+  const story = await open.books.explain('req_squeezed');
+  const { amount = 0n } = story?.hold ?? {};
+  expect(story?.record).toMatchObject({ outcome: 'stopped_balance', debited: amount });
+  expect(story?.record?.loss).toBeGreaterThan(0n);
+  expect(await open.books.balance('squeezed')).toMatchObject({
+    held: 0n,
+    posted: 10_000n * TOKEN - amount,
+  });
 });
