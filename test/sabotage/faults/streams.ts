@@ -154,7 +154,7 @@ export const STREAMS: readonly Fault[] = [
         put: 'return charactersLeft < -1e12 ?',
       },
     ],
-    tests: ['test/upstream', 'test/blackbox/upstream-bounds.test.ts'],
+    tests: ['test/upstream/bounds.test.ts'],
   },
   {
     id: 'S-25a',
