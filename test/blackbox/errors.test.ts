@@ -181,7 +181,7 @@ const PROVOCATIONS: Readonly<
     message: /METRICS_TOKEN/,
   }),
   not_found: async (format) => ({
-    answer: await ask(format, { caller: customer, path: `${PATHS[format]}/batches` }),
+    answer: await ask(format, { caller: customer, path: `${PATHS[format]}/drafts` }),
   }),
   model_not_found: async (format) => ({
     answer: await ask(format, { caller: customer, body: requestBody(format, 'no-such-model') }),
@@ -468,12 +468,20 @@ describe('networks', () => {
       // The right-most hop that is not a trusted proxy counts; what is left of it may be invented.
       '192.0.2.1, 198.51.100.9',
       '198.51.100.9, 127.0.0.1',
+      // The client's own hop cannot be read, so it may be in any network that is blocked.
+      'unknown',
+      '192.0.2.1, unknown',
+      'unknown, 127.0.0.1',
     ];
     for (const address of BLOCKED) expectRefusal(await from(address), 'chat', 'ip_blocked');
-    const FREE = ['198.51.101.1', '2001:db8:2:1::1', '198.51.100.9, 192.0.2.1', 'unknown', ''];
+    const FREE = [
+      ...['198.51.101.1', '2001:db8:2:1::1', '198.51.100.9, 192.0.2.1'],
+      ...['unknown, 192.0.2.1', '', ' , '],
+    ];
     for (const address of FREE) {
       expect({ address, status: (await from(address)).status }).toEqual({ address, status: 200 });
     }
+    expect((await ask('chat', { caller: customer })).status).toBe(200);
     await gateway.run('block', 'remove', 'network', '198.51.100.0/24');
     const deadline = Date.now() + 1_000;
     while ((await from('198.51.100.1')).status !== 200) {
