@@ -16,6 +16,9 @@ export const MODELS: readonly string[] = [
   ...['context-400', 'slow-tokens-500-10', 'echo', 'recovers'],
 ];
 
+/** Where all thinking is shown, nothing is to be read after an answer was left. */
+const SHOWN = '[profile.chat]\nthinking_shown = "all"\n';
+
 /** So many requests of the account `crowd` may run at once. */
 export const CROWD = 12;
 
@@ -57,7 +60,9 @@ export function useClientRig(): () => ClientRig {
       },
     });
     const [gateway, beatingGateway] = await Promise.all([
-      startGateway({ catalog: catalogFor(upstream, MODELS, { plans: PLANS }) }),
+      startGateway({
+        catalog: `${catalogFor(upstream, MODELS, { plans: PLANS })}\n${SHOWN}`,
+      }),
       startGateway({
         catalog: catalogFor(
           upstream,
