@@ -305,7 +305,8 @@ describe.each(MAJORS.map((facts) => [facts.name, facts] as const))('%s', (_name,
 
   test('images, system prompts and JSON mode reach the model', async () => {
     const messages = [
-      { role: 'system' as const, content: 'Be brief.' },
+      // A prompt that names JSON reaches the model as it is.
+      { role: 'system' as const, content: 'Be brief. Answer in JSON.' },
       {
         role: 'user' as const,
         content: [
