@@ -50,7 +50,8 @@ describeWithServices('a node that stood still', ['PostgreSQL'], () => {
     process.kill(asleep.pid, 'SIGCONT');
     const statuses = await waiting;
     await waitUntil(async () => (await ask()) === 200);
-    expect(asleep.output()).toContain('this node goes on under a new boot id');
+    // The log is written behind the answers.
+    await waitUntil(() => asleep.output().includes('this node goes on under a new boot id'));
 
     // The one of before, and none of those that waited.
     const database = connectDatabase({ url, sync: 'normal' });
