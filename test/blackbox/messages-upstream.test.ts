@@ -1,7 +1,7 @@
 // Upstreams of the Messages dialect through the whole program: what they are asked, what clients of
 // both formats get from them, streamed and whole, and what is booked.
 
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import {
   type Behaviour,
   CANARY,
@@ -25,6 +25,8 @@ import {
   type Upstream,
   waitUntil,
 } from '../support/upstream.ts';
+
+setDefaultTimeout(30_000);
 
 type Json = Readonly<Record<string, unknown>>;
 
@@ -176,7 +178,7 @@ function catalog(): string {
   const names = [...ANSWERS.map(([name]) => name), ...BYTES, ...failing, ...PLAIN_MODELS];
   const text = catalogFor(upstream, [...names, 'overloaded-or-ok'], {
     dialect: 'messages',
-    upstream: { profile: 'anthropic', first_byte_seconds: 1, idle_seconds: 1, total_seconds: 2.5 },
+    upstream: { profile: 'anthropic', first_byte_seconds: 3, idle_seconds: 3, total_seconds: 7 },
     models: {
       plain: { features: ['tools'] },
       'overloaded-or-ok': {
