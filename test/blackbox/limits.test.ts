@@ -266,11 +266,13 @@ describe('case 169: concurrency', () => {
     const statuses = accounts.map(async (account) => {
       const seen: number[] = [];
       for (let turn = 0; turn < 8; turn += 1) {
-        const before = upstream.requests.length;
         const abort = new AbortController();
-        const opened = openStream(account, 'chat', model, {}, abort.signal);
+        const content = crypto.randomUUID();
+        const asked = { messages: [{ role: 'user', content }] };
+        const opened = openStream(account, 'chat', model, asked, abort.signal);
         if (hasContent) await (await opened).body?.getReader().read();
-        else await upstream.waitFor(({ requests }) => requests.length > before);
+        else
+          await upstream.waitFor(({ requests }) => requests.some(({ text }) => text === content));
         opened.catch(() => {});
         abort.abort();
         seen.push((await generate(account, 'chat', 'ok')).status);
