@@ -42,6 +42,8 @@ beforeAll(async () => {
       upstream,
       ['ok', 'reasoning-and-tool', 'slow-tokens-400-10', 'status-500'],
       {
+        // It shows all thinking, so it is not read on for a visitor who has left.
+        upstream: { profile: 'deepseek' },
         plans: { roomy: ROOMY_PLAN, narrow: { ...ROOMY_PLAN, requests_per_minute: 1 } },
       },
     ),

@@ -175,7 +175,7 @@ const BAD_INPUT: readonly Row[] = [
     'B-184',
     [
       browser('export', '(B-184)'),
-      ['dashboard/customer/requests.test.ts', 'none begins like a formula'],
+      ['dashboard/customer/requests.test.ts', 'begins like a formula (B-184)'],
     ],
   ],
   ['B-185', [security('listeners', 'the public listener has no console (B-185)')]],
