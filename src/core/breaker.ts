@@ -8,8 +8,8 @@ import { createRollingPair } from './rolling.ts';
 const REQUESTS_MIN = 20;
 /** … or after so many in a row: on a quiet server those are all that there is to know. */
 const FAILURES_IN_ROW = 5;
-/** No cool-down is longer, whatever the upstream asks for: it may be back sooner than it thinks. */
-const COOL_DOWN_MAX_MS = 60_000;
+/** The longest cool-down, also where the upstream asks for more: it may be back sooner. */
+export const COOL_DOWN_MAX_MS = 60_000;
 /** What is told as the wait while a probe is under way: nobody knows when that ends. */
 const PROBE_WAIT_MS = 1_000;
 
@@ -47,6 +47,16 @@ export type Breaker = {
   readonly state: (nowMs: number) => 'closed' | 'open' | 'half_open';
 };
 
+/**
+ * How long a breaker that has opened so often before stays open. The first time, what the upstream
+ * asks for stands in the place of what we would guess.
+ */
+export function openForMs(openings: number, coolDownMs: number, retryAfterMs: number): number {
+  if (openings === 0 && retryAfterMs > 0) return Math.min(retryAfterMs, COOL_DOWN_MAX_MS);
+  const doubled = coolDownMs * 2 ** Math.min(openings, 20);
+  return Math.min(Math.max(doubled, retryAfterMs), COOL_DOWN_MAX_MS);
+}
+
 /** Times are milliseconds of a clock that never jumps. */
 export function createBreaker(): Breaker {
   const window = createRollingPair();
@@ -61,13 +71,9 @@ export function createBreaker(): Breaker {
   let cutsInRow = 0;
 
   const open = ({ nowMs, coolDownMs, retryAfterMs = 0 }: BreakerFailure): void => {
-    const doubled = coolDownMs * 2 ** Math.min(openings, 20);
-    // The first time, what the upstream asks for stands in the place of what we would guess.
-    const wanted =
-      openings === 0 && retryAfterMs > 0 ? retryAfterMs : Math.max(doubled, retryAfterMs);
     kind = 'open';
     epoch += 1;
-    openUntilMs = nowMs + Math.min(wanted, COOL_DOWN_MAX_MS);
+    openUntilMs = nowMs + openForMs(openings, coolDownMs, retryAfterMs);
     openings += 1;
   };
   const forget = (): void => {

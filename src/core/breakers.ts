@@ -7,8 +7,10 @@
 import {
   type Breaker,
   type BreakerFailure,
+  COOL_DOWN_MAX_MS,
   createBreaker,
   type Pass as OwnPass,
+  openForMs,
 } from './breaker.ts';
 import { createLatestTwo } from './latest-two.ts';
 import { createRollingPair } from './rolling.ts';
@@ -17,8 +19,6 @@ import { createRollingPair } from './rolling.ts';
 const REQUESTS_MIN = 20;
 /** … or so many failures in a row. */
 const FAILURES_IN_ROW = 5;
-/** The longest cool-down, also where the upstream asks for more. */
-const COOL_DOWN_MAX_MS = 60_000;
 /** The least time between two probes: it bounds what callers can make us ask. */
 const PROBE_GAP_MS = 10_000;
 /** The `waitMs` during a trial: a probe has a few seconds at most. */
@@ -77,12 +77,9 @@ export function createBreakers(): Breakers {
   let isAnnounced = false;
 
   const open = ({ nowMs, coolDownMs, retryAfterMs = 0 }: ProbeFailure): void => {
-    const doubled = coolDownMs * 2 ** Math.min(openings, 20);
-    const wanted =
-      openings === 0 && retryAfterMs > 0 ? retryAfterMs : Math.max(doubled, retryAfterMs);
     kind = 'open';
     epoch += 1;
-    openUntilMs = nowMs + Math.min(wanted, COOL_DOWN_MAX_MS);
+    openUntilMs = nowMs + openForMs(openings, coolDownMs, retryAfterMs);
     openings += 1;
     evidence = createEvidence();
   };
