@@ -3,6 +3,7 @@
 
 import { CONCURRENCY_RETRY_SECONDS } from '../core/admit.ts';
 import { GatewayError } from '../core/error.ts';
+import { mayHideThinking } from '../core/hidden.ts';
 import type { Catalog, Model } from '../core/model.ts';
 import { formatTokens, type Micro } from '../core/money.ts';
 import type { LimitView } from '../core/plan.ts';
@@ -23,7 +24,7 @@ export function moneyFor(checked: CheckedRequest): Money {
   const fallbacks = model.fallbacks.flatMap((slug) => catalog.resolve(slug) ?? []);
   const models = [model, ...fallbacks];
   const widest = Math.max(...models.map(({ contextWindow }) => contextWindow));
-  const hides = models.some((each) => mayHideThinking(catalog, each));
+  const hides = models.some((each) => hidesAnywhere(catalog, each));
   return {
     amount: holdAmount(promptTokens, outputBound, price, catalog.minimumHold),
     excess: promptExcess(promptTokens, widest, price),
@@ -31,15 +32,11 @@ export function moneyFor(checked: CheckedRequest): Money {
   };
 }
 
-/** Thinking of which an upstream shows nothing, or a summary, is reported when the answer is there. */
-function mayHideThinking(catalog: Catalog, { features, servedBy }: Model): boolean {
-  if (!features.has('reasoning')) return false;
-  return servedBy.some(({ upstream: id }) => {
+/** By the rule by which hidden thinking is charged. */
+function hidesAnywhere(catalog: Catalog, model: Model): boolean {
+  return model.servedBy.some(({ upstream: id }) => {
     const upstream = catalog.upstreams.get(id);
-    if (upstream?.dialect === 'chat') return upstream.profile.reasoningField === 'none';
-    if (upstream?.dialect !== 'messages') return false;
-    const { thinkingSwitch } = upstream.profile;
-    return thinkingSwitch === 'budget' || thinkingSwitch === 'adaptive';
+    return upstream !== undefined && mayHideThinking({ model, upstream });
   });
 }
 
