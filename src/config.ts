@@ -24,7 +24,7 @@ import {
 import type { Environment } from './core/environment.ts';
 import { nearest } from './core/nearest.ts';
 import type { LogLevel } from './observe/log.ts';
-import type { SyncMode } from './store/database.ts';
+import type { SyncMode } from './store/contract.ts';
 import { type RedisTarget, readRedisUrl } from './store/redis/target.ts';
 
 export type Config = {

@@ -7,7 +7,7 @@ import { createRequestId } from '../../src/core/id.ts';
 import { charge } from '../../src/core/price.ts';
 import { createBooks } from '../../src/ledger/books.ts';
 import { createWriter, type Request } from '../../src/ledger/writer.ts';
-import type { Database } from '../../src/store/database.ts';
+import type { Database } from '../../src/store/contract.ts';
 import { accounts, apiKeys } from '../../src/store/tables.ts';
 
 export type HistoryOptions = {

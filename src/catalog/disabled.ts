@@ -4,7 +4,7 @@
 
 import { eq, like } from 'drizzle-orm';
 import type { OperatorState } from '../core/operator.ts';
-import type { Database } from '../store/database.ts';
+import type { Database } from '../store/contract.ts';
 import { settings } from '../store/tables.ts';
 
 /** An upstream of the catalog, or one model's place at it. */

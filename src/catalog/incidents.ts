@@ -5,7 +5,7 @@
 import { asc, eq } from 'drizzle-orm';
 import type { OperatorState } from '../core/operator.ts';
 import { type IncidentLimits, LIMIT_NAMES } from '../core/plan.ts';
-import type { Database } from '../store/database.ts';
+import type { Database } from '../store/contract.ts';
 import { incidentLimits } from '../store/tables.ts';
 
 export type Incident = typeof incidentLimits.$inferSelect;

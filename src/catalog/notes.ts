@@ -5,7 +5,7 @@
 
 import { type Static, Type } from '@sinclair/typebox';
 import { Value } from '@sinclair/typebox/value';
-import type { Database } from '../store/database.ts';
+import type { Database } from '../store/contract.ts';
 import { readNote, writeNote } from '../store/server-notes.ts';
 import { catalogDigest } from './live.ts';
 

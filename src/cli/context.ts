@@ -11,7 +11,7 @@ import type { Catalog } from '../core/model.ts';
 import { type AuditTail, createAuditTail } from '../identity/audit-tail.ts';
 import { createLedger } from '../ledger/ledger.ts';
 import { connectDatabase } from '../store/connect.ts';
-import type { Database } from '../store/database.ts';
+import type { Database } from '../store/contract.ts';
 import { migrate } from '../store/migrate.ts';
 import { environmentPath, type LoadedEnvironment, readEnvironment } from './environment.ts';
 import { createStore, type Store } from './store.ts';

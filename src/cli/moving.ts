@@ -17,7 +17,8 @@ import {
 } from '../operations/moving.ts';
 import { ArchiveError } from '../store/archive/format.ts';
 import { isSqliteUrl } from '../store/connect.ts';
-import { type Database, databasePath, openDatabase } from '../store/database.ts';
+import type { Database } from '../store/contract.ts';
+import { databasePath, openDatabase } from '../store/database.ts';
 import { migrate, migrationStatus } from '../store/migrate.ts';
 import { ownDatabase } from '../store/owner.ts';
 import { openPostgres } from '../store/postgres/database.ts';

@@ -7,7 +7,7 @@ import type { Catalog } from '../core/model.ts';
 import type { OperatorState } from '../core/operator.ts';
 import { readBlocklist } from '../identity/blocks.ts';
 import { readMaintenance } from '../identity/settings.ts';
-import type { Database } from '../store/database.ts';
+import type { Database } from '../store/contract.ts';
 
 export type OperatorStateHolder = {
   readonly current: () => OperatorState;

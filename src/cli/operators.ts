@@ -10,7 +10,7 @@ import type { OperatorState } from '../core/operator.ts';
 import { accountsByPlan } from '../identity/accounts.ts';
 import { createAuditTail } from '../identity/audit-tail.ts';
 import type { Log } from '../observe/log.ts';
-import type { Database } from '../store/database.ts';
+import type { Database } from '../store/contract.ts';
 import type { CatalogFile } from './catalog-file.ts';
 import { createFileWatch } from './file-watch.ts';
 import { createOperatorState } from './operator-state.ts';

@@ -14,7 +14,7 @@ import { createSettings } from '../identity/settings.ts';
 import { createBooks } from '../ledger/books.ts';
 import { createReasoningStore, forgetThinking } from '../reasoning/reasoning.ts';
 import { isSqliteUrl } from '../store/connect.ts';
-import type { Database } from '../store/database.ts';
+import type { Database } from '../store/contract.ts';
 import { createCatalogFile } from './catalog-file.ts';
 import type { Context } from './context.ts';
 import type { Observation } from './observation.ts';

@@ -14,7 +14,7 @@ import { createLimits } from '../limits/limits.ts';
 import { createSharedLimits } from '../limits/shared/limits.ts';
 import { openMemory } from '../limits/shared/memory.ts';
 import { isSqliteUrl } from '../store/connect.ts';
-import type { Database } from '../store/database.ts';
+import type { Database } from '../store/contract.ts';
 import type { Redis } from '../store/redis/client.ts';
 import { createAttempts } from '../upstream/attempt.ts';
 import { createUpstreamClient } from '../upstream/client.ts';

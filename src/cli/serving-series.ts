@@ -6,7 +6,7 @@
 import { catchUp } from '../ledger/series/catch-up.ts';
 import { createRollUp } from '../ledger/series/roll-up.ts';
 import type { Log } from '../observe/log.ts';
-import type { Database } from '../store/database.ts';
+import type { Database } from '../store/contract.ts';
 import type { CatchUpReport, CatchUpRequest } from './series-thread.ts';
 
 export type ServingSeriesOptions = {

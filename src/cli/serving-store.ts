@@ -14,7 +14,8 @@ import { createRemoteLedger, type LedgerProblem, type RemoteLedger } from '../le
 import type { RaiseAlert } from '../observe/alerts.ts';
 import type { Log } from '../observe/log.ts';
 import { connectDatabase, isSqliteUrl } from '../store/connect.ts';
-import { type Database, databasePath } from '../store/database.ts';
+import type { Database } from '../store/contract.ts';
+import { databasePath } from '../store/database.ts';
 import { migrate } from '../store/migrate.ts';
 import { ownDatabase } from '../store/owner.ts';
 import { openServingDatabase } from '../store/serving.ts';

@@ -11,7 +11,7 @@ import { createKeys } from '../identity/keys.ts';
 import { createSettings } from '../identity/settings.ts';
 import { createBooks } from '../ledger/books.ts';
 import type { Ledger } from '../ledger/contract.ts';
-import type { Database } from '../store/database.ts';
+import type { Database } from '../store/contract.ts';
 
 export type Store = DashboardStore;
 

@@ -11,7 +11,7 @@ import type { Price } from '../core/price.ts';
 import type { AnswerSummary } from '../core/request-summary.ts';
 import type { KeyFacts } from '../identity/authenticate.ts';
 import type { Ledger } from '../ledger/contract.ts';
-import type { AccountLimits } from '../limits/limits.ts';
+import type { AccountLimits } from '../limits/contract.ts';
 import type { ReasoningStore } from '../reasoning/reasoning.ts';
 import type { StartAttempt } from '../upstream/attempt.ts';
 import type { Health } from '../upstream/health.ts';

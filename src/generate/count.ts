@@ -6,7 +6,7 @@ import { GatewayError } from '../core/error.ts';
 import type { GenerationRequest } from '../core/generation.ts';
 import type { OperatorState } from '../core/operator.ts';
 import type { KeyFacts } from '../identity/authenticate.ts';
-import type { AccountLimits } from '../limits/limits.ts';
+import type { AccountLimits } from '../limits/contract.ts';
 import type { ReasoningStore } from '../reasoning/reasoning.ts';
 import type { ParsedBody } from '../wire/format.ts';
 import type { RequestObserver } from './call.ts';

@@ -7,7 +7,7 @@ import { invalidRequest } from '../core/error.ts';
 import type { OperatorState } from '../core/operator.ts';
 import type { KeyFacts } from '../identity/authenticate.ts';
 import type { Books } from '../ledger/books.ts';
-import type { AccountLimits } from '../limits/limits.ts';
+import type { AccountLimits } from '../limits/contract.ts';
 import { accountView } from '../operations/account-view.ts';
 
 export type ListDependencies = {

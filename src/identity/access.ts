@@ -6,7 +6,7 @@ import { refusedByStanding } from '../core/admit.ts';
 import { GatewayError } from '../core/error.ts';
 import { PLAYGROUND_KEY_ID } from '../core/id.ts';
 import type { OperatorState } from '../core/operator.ts';
-import type { Database } from '../store/database.ts';
+import type { Database } from '../store/contract.ts';
 import { accounts } from '../store/tables.ts';
 import type { Authenticator, KeyFacts } from './authenticate.ts';
 

@@ -3,7 +3,7 @@
 
 import { and, desc, eq, inArray, lt, or, type SQL, sql } from 'drizzle-orm';
 import type { Standing } from '../core/admit.ts';
-import type { Database } from '../store/database.ts';
+import type { Database } from '../store/contract.ts';
 import { beginsWith, contains } from '../store/portable.ts';
 import { accounts, blocks } from '../store/tables.ts';
 import type { Account } from './accounts.ts';

@@ -5,7 +5,7 @@ import { asc, count, eq, sql } from 'drizzle-orm';
 import type { Standing } from '../core/admit.ts';
 import { createId, type RandomBytes } from '../core/id.ts';
 import type { Plan } from '../core/plan.ts';
-import type { Database, Queries } from '../store/database.ts';
+import type { Database, Queries } from '../store/contract.ts';
 import { accounts } from '../store/tables.ts';
 import { type Actor, type AuditAction, writeAuditEvent } from './audit.ts';
 import { IdentityError } from './error.ts';

@@ -2,7 +2,7 @@
 // it, what was done and to whom. Each filter alone is found by an index. Nothing here writes.
 
 import { and, desc, eq, lt } from 'drizzle-orm';
-import type { Database } from '../store/database.ts';
+import type { Database } from '../store/contract.ts';
 import { auditEvents } from '../store/tables.ts';
 
 export type StoredAuditEvent = typeof auditEvents.$inferSelect;

@@ -2,7 +2,7 @@
 // so that there is never one without the other. Never holds a key, a digest or a secret.
 
 import { and, desc, eq, lt } from 'drizzle-orm';
-import type { Database } from '../store/database.ts';
+import type { Database } from '../store/contract.ts';
 import { auditEvents } from '../store/tables.ts';
 
 export type AuditAction =

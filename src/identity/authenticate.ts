@@ -6,7 +6,7 @@ import { eq, sql } from 'drizzle-orm';
 import type { Standing } from '../core/admit.ts';
 import { GatewayError } from '../core/error.ts';
 import { readPresentedKey } from '../core/key.ts';
-import type { Database } from '../store/database.ts';
+import type { Database } from '../store/contract.ts';
 import { accounts, apiKeys } from '../store/tables.ts';
 import { digestKey } from './key-digest.ts';
 

@@ -2,7 +2,7 @@
 // time. Nothing here writes.
 
 import { and, desc, eq, lt, or, sql } from 'drizzle-orm';
-import type { Database } from '../store/database.ts';
+import type { Database } from '../store/contract.ts';
 import { accounts, apiKeys, type BlockKind, blocks } from '../store/tables.ts';
 import { type Block, isInForce } from './blocks.ts';
 

@@ -4,7 +4,7 @@
 import { and, asc, eq, gt, isNull, lte, or } from 'drizzle-orm';
 import { createId, type RandomBytes } from '../core/id.ts';
 import type { Blocklist } from '../core/operator.ts';
-import type { Database } from '../store/database.ts';
+import type { Database } from '../store/contract.ts';
 import { type BlockKind, blocks } from '../store/tables.ts';
 import { createNetworkSet, normaliseNetwork, UNKNOWN_ADDRESS } from './address.ts';
 import { type Actor, writeAuditEvent } from './audit.ts';

@@ -2,7 +2,7 @@
 // takes it to the database. Coarse on purpose: at most one write a minute for each key.
 
 import { eq } from 'drizzle-orm';
-import type { Database } from '../store/database.ts';
+import type { Database } from '../store/contract.ts';
 import { apiKeys } from '../store/tables.ts';
 
 const FLUSH_DELAY_MS = 5_000;

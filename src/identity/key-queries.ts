@@ -3,7 +3,7 @@
 
 import { and, asc, count, desc, eq, gt, isNull, lt, or, type SQL, sql } from 'drizzle-orm';
 import { isWellFormedKey } from '../core/id.ts';
-import type { Database } from '../store/database.ts';
+import type { Database } from '../store/contract.ts';
 import { apiKeys } from '../store/tables.ts';
 import { IdentityError } from './error.ts';
 import { digestKey } from './key-digest.ts';

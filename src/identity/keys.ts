@@ -5,7 +5,7 @@
 import { eq } from 'drizzle-orm';
 import { createId, createKey, maskKey, type RandomBytes } from '../core/id.ts';
 import type { Plan } from '../core/plan.ts';
-import type { Database } from '../store/database.ts';
+import type { Database } from '../store/contract.ts';
 import { accounts, apiKeys, type KeyRevocation } from '../store/tables.ts';
 import { type Actor, writeAuditEvent } from './audit.ts';
 import { IdentityError } from './error.ts';

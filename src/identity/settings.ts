@@ -4,7 +4,7 @@
 import { eq } from 'drizzle-orm';
 import { createId, type RandomBytes } from '../core/id.ts';
 import type { Maintenance } from '../core/operator.ts';
-import type { Database } from '../store/database.ts';
+import type { Database } from '../store/contract.ts';
 import { settings } from '../store/tables.ts';
 import { type Actor, writeAuditEvent } from './audit.ts';
 import { IdentityError } from './error.ts';

@@ -2,7 +2,7 @@
 // a thread of its own, and by `doctor`. It changes nothing: a wrong balance is a bug to be
 // understood, not repaired. Every look is short, so that no writer waits and the log can shrink.
 
-import type { Database } from '../store/database.ts';
+import type { Database } from '../store/contract.ts';
 import { accountDifferences } from './audit/accounts.ts';
 import type { AuditScope, Difference } from './audit/difference.ts';
 import { createEntrySums, entryDifferences } from './audit/entries.ts';

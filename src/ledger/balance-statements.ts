@@ -5,7 +5,7 @@ import { and, eq, sql } from 'drizzle-orm';
 import { andThen } from '../core/awaitable.ts';
 import { AMOUNT_MAX, type Micro } from '../core/money.ts';
 import { LARGEST } from '../store/columns.ts';
-import type { Database } from '../store/database.ts';
+import type { Database } from '../store/contract.ts';
 import { balances } from '../store/money-tables.ts';
 import { larger, smaller } from '../store/portable.ts';
 import type { Balance } from './contract.ts';

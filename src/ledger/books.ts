@@ -2,7 +2,7 @@
 // the balance of zero that every account begins with.
 
 import { count, isNull, sql } from 'drizzle-orm';
-import type { Database, Queries } from '../store/database.ts';
+import type { Database, Queries } from '../store/contract.ts';
 import { balances, holds } from '../store/money-tables.ts';
 import { audit, type Difference } from './audit.ts';
 import { prepareBalanceStatements } from './balance-statements.ts';

@@ -5,7 +5,7 @@ import { hash } from 'node:crypto';
 import { and, asc, desc, eq, isNull, lt, sql } from 'drizzle-orm';
 import type { Micro } from '../core/money.ts';
 import { maskRedemptionCode } from '../core/redemption-code.ts';
-import type { Database } from '../store/database.ts';
+import type { Database } from '../store/contract.ts';
 import { redemptionCodes } from '../store/money-tables.ts';
 import { LedgerRefusal } from './error.ts';
 

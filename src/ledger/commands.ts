@@ -5,7 +5,7 @@
 import { assert } from '../core/assert.ts';
 import { exposureRoom } from '../core/exposure.ts';
 import { AMOUNT_MAX, type Micro } from '../core/money.ts';
-import type { Database } from '../store/database.ts';
+import type { Database } from '../store/contract.ts';
 import { isStoreFailure } from '../store/error.ts';
 import type { BatchFacts } from './batch-facts.ts';
 import type {

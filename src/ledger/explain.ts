@@ -2,7 +2,7 @@
 
 import { and, eq, inArray, lte, sql } from 'drizzle-orm';
 import type { Micro } from '../core/money.ts';
-import type { Database, Queries } from '../store/database.ts';
+import type { Database, Queries } from '../store/contract.ts';
 import {
   holds,
   ledgerEntries,

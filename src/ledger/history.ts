@@ -3,7 +3,7 @@
 
 import { and, desc, eq, gt, gte, inArray, isNull, lt, lte, or, sql } from 'drizzle-orm';
 import { SLICE_TOKENS } from '../core/price.ts';
-import type { Database } from '../store/database.ts';
+import type { Database } from '../store/contract.ts';
 import { holds, usageRecords } from '../store/money-tables.ts';
 import { smaller } from '../store/portable.ts';
 import { lastUsageRow } from './usage-records.ts';

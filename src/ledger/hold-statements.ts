@@ -5,7 +5,7 @@ import { and, eq, isNull, sql } from 'drizzle-orm';
 import type { ClientFormatName } from '../core/admit.ts';
 import { andThen } from '../core/awaitable.ts';
 import type { Micro } from '../core/money.ts';
-import type { Database } from '../store/database.ts';
+import type { Database } from '../store/contract.ts';
 import { type HoldPhase, holds } from '../store/money-tables.ts';
 import { larger } from '../store/portable.ts';
 import { placeholders } from '../store/statement.ts';

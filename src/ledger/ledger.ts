@@ -1,7 +1,7 @@
 // The ledger in the process that calls it: for the command line and for tests. A server has the same
 // ledger in a thread of its own (`remote.ts`). Both are the only writers of money.
 
-import type { Database } from '../store/database.ts';
+import type { Database } from '../store/contract.ts';
 import type { Ledger } from './contract.ts';
 import { createQueue, type LedgerTrouble } from './queue.ts';
 import { createWriter } from './writer.ts';

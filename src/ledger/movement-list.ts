@@ -4,7 +4,7 @@
 
 import { and, desc, eq, inArray, isNotNull, lt, sql } from 'drizzle-orm';
 import { type MovementReceipt, readReceipt } from '../core/receipt.ts';
-import type { Database } from '../store/database.ts';
+import type { Database } from '../store/contract.ts';
 import { ledgerEntries, receipts } from '../store/money-tables.ts';
 
 export type ListedMovement = {

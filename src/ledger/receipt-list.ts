@@ -2,7 +2,7 @@
 // ledger. Called by the dashboard; it only reads.
 
 import { and, desc, eq, lt, sql } from 'drizzle-orm';
-import type { Queries } from '../store/database.ts';
+import type { Queries } from '../store/contract.ts';
 import { receipts } from '../store/money-tables.ts';
 
 export type ListedReceipt = {

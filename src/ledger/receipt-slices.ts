@@ -3,7 +3,7 @@
 
 import { and, asc, between, eq, gte, max, min } from 'drizzle-orm';
 import type { Span } from '../core/calendar.ts';
-import type { Queries } from '../store/database.ts';
+import type { Queries } from '../store/contract.ts';
 import { receipts } from '../store/money-tables.ts';
 
 const PAGE = 500;

@@ -2,7 +2,7 @@
 // Called by serve alone. A thread that dies takes nothing along: what was promised is kept here
 // and is given to the next one.
 
-import type { SyncMode } from '../store/database.ts';
+import type { SyncMode } from '../store/contract.ts';
 import type { WriterClient } from '../store/writer/client.ts';
 import type { Ledger } from './contract.ts';
 import { LedgerUnavailable } from './error.ts';

@@ -4,7 +4,7 @@
 
 import { and, desc, eq, gte, inArray, lt, or, type SQL, sql } from 'drizzle-orm';
 import type { Outcome } from '../core/generation.ts';
-import type { Database } from '../store/database.ts';
+import type { Database } from '../store/contract.ts';
 import { usageRecords } from '../store/money-tables.ts';
 import { unindexed } from '../store/portable.ts';
 import { createPause } from './pauses.ts';

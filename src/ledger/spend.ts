@@ -3,7 +3,7 @@
 
 import { and, desc, eq, isNull, sql } from 'drizzle-orm';
 import { DAY_MS, type Span } from '../core/calendar.ts';
-import type { Database } from '../store/database.ts';
+import type { Database } from '../store/contract.ts';
 import { holds, usageRecords } from '../store/money-tables.ts';
 import type { Figures } from './series/figures.ts';
 import { createSeriesReader } from './series/read.ts';

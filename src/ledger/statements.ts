@@ -3,7 +3,7 @@
 
 import { and, desc, eq, isNull, sql } from 'drizzle-orm';
 import type { Micro } from '../core/money.ts';
-import type { Database } from '../store/database.ts';
+import type { Database } from '../store/contract.ts';
 import {
   ledgerEntries,
   priceVersions,

@@ -4,7 +4,8 @@
 // also writes for the domains, over a second connection: a file has one writer at a time anyway.
 
 import { connectDatabase } from '../store/connect.ts';
-import { openDatabase, type SqliteDatabase, type SyncMode } from '../store/database.ts';
+import type { SyncMode } from '../store/contract.ts';
+import { openDatabase, type SqliteDatabase } from '../store/database.ts';
 import { StoreError } from '../store/error.ts';
 import { type EndWriter, serveWriter } from '../store/writer/host.ts';
 import type { HoldResult } from './contract.ts';

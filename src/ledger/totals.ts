@@ -3,7 +3,7 @@
 import { and, asc, count, desc, eq, gt, gte, isNull, lt, sql } from 'drizzle-orm';
 import { DAY_MS } from '../core/calendar.ts';
 import type { Micro } from '../core/money.ts';
-import type { Database } from '../store/database.ts';
+import type { Database } from '../store/contract.ts';
 import { balances, holds } from '../store/money-tables.ts';
 import { usageHours } from '../store/series-tables.ts';
 import { accounts } from '../store/tables.ts';

@@ -4,7 +4,7 @@
 import { and, eq, gt, gte, lt, lte, max } from 'drizzle-orm';
 import type { Usage } from '../core/generation.ts';
 import type { Micro } from '../core/money.ts';
-import type { Database } from '../store/database.ts';
+import type { Database } from '../store/contract.ts';
 import { usageRecords } from '../store/money-tables.ts';
 import { rowOfRecord } from './series/figures.ts';
 

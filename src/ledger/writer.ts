@@ -3,7 +3,7 @@
 // thread of a server (`thread.ts`), or in the process of a command or a test (`ledger.ts`).
 
 import type { Awaitable } from '../core/awaitable.ts';
-import type { Database } from '../store/database.ts';
+import type { Database } from '../store/contract.ts';
 import { isDeadlock, isStoreFailure, isUnknownOutcome } from '../store/error.ts';
 import { type BatchFacts, createLockBatch } from './batch-facts.ts';
 import { type Commands, createCommands } from './commands.ts';

@@ -45,8 +45,6 @@ import {
   viewOf,
 } from './scope.ts';
 
-export type { AccountLimits } from './contract.ts';
-
 /** Accounts whose state is kept before idle ones are forgotten. */
 const ACCOUNTS_MAX = 20_000;
 

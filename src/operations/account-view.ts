@@ -9,7 +9,7 @@ import { lowerIncident, type Plan } from '../core/plan.ts';
 import type { KeyFacts } from '../identity/authenticate.ts';
 import { balanceRecord } from '../ledger/balance-record.ts';
 import type { Books } from '../ledger/books.ts';
-import type { AccountLimits } from '../limits/limits.ts';
+import type { AccountLimits } from '../limits/contract.ts';
 
 export type AccountViewDependencies = {
   readonly limits: Pick<AccountLimits, 'usage'>;

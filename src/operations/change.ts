@@ -3,7 +3,7 @@
 
 import { createId, type RandomBytes } from '../core/id.ts';
 import { type Actor, type AuditAction, writeAuditEvent } from '../identity/audit.ts';
-import type { Database } from '../store/database.ts';
+import type { Database } from '../store/contract.ts';
 
 export type Change = {
   readonly database: Database;

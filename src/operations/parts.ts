@@ -8,7 +8,7 @@ import type { Blocks } from '../identity/blocks.ts';
 import type { Keys } from '../identity/keys.ts';
 import type { Books } from '../ledger/books.ts';
 import type { Ledger } from '../ledger/contract.ts';
-import type { Database } from '../store/database.ts';
+import type { Database } from '../store/contract.ts';
 
 export type Parts = {
   readonly database: Database;

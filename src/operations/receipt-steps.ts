@@ -6,7 +6,7 @@ import { formatTokens, type Micro } from '../core/money.ts';
 import { type ChainProblem, createChainCheck } from '../core/receipt-chain.ts';
 import { createBooks } from '../ledger/books.ts';
 import { findSlice, receiptPages } from '../ledger/receipt-slices.ts';
-import type { Database } from '../store/database.ts';
+import type { Database } from '../store/contract.ts';
 import { sha256 } from './receipt-file.ts';
 
 export type ReceiptStep = {

@@ -5,7 +5,7 @@ import type { Span } from '../core/calendar.ts';
 import { type ChainTotals, createChainCheck } from '../core/receipt-chain.ts';
 import { receiptDifferences } from '../ledger/audit/receipts.ts';
 import { findReceipt, findSlice, receiptPages, type Slice } from '../ledger/receipt-slices.ts';
-import type { Database } from '../store/database.ts';
+import type { Database } from '../store/contract.ts';
 import { OperationError } from './error.ts';
 import { exportLines, sha256 } from './receipt-file.ts';
 

@@ -6,7 +6,7 @@
 import { count, eq, sql } from 'drizzle-orm';
 import type { SignedThinking, ToolCall } from '../core/generation.ts';
 import type { RandomBytes } from '../core/id.ts';
-import type { Database } from '../store/database.ts';
+import type { Database } from '../store/contract.ts';
 import { reasoning } from '../store/tables.ts';
 import { digestCall } from './lookup.ts';
 import { type Bounds, createRows } from './rows.ts';

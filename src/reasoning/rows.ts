@@ -2,7 +2,7 @@
 // that mean nothing here. After every `put` all bounds on sizes hold, as far as this process knows:
 // what others have put since it looked is counted when it looks again. The oldest rows go first.
 
-import type { Database } from '../store/database.ts';
+import type { Database } from '../store/contract.ts';
 import { prepareStatements, type Removed } from './statements.ts';
 
 export type Bounds = {

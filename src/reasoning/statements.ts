@@ -2,7 +2,7 @@
 // in which they came, so the oldest is the one with the lowest number.
 
 import { and, eq, notBetween, sql } from 'drizzle-orm';
-import type { Database } from '../store/database.ts';
+import type { Database } from '../store/contract.ts';
 import { reasoning } from '../store/tables.ts';
 
 type Row = Omit<typeof reasoning.$inferInsert, 'id'>;

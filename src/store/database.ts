@@ -18,8 +18,6 @@ import { type Access, createTransactions, type Transactions } from './transactio
 import { joinTurns } from './turns.ts';
 import type { Ask } from './writer/protocol.ts';
 
-export type { Database, Queries, SyncMode } from './contract.ts';
-
 export type DatabaseOptions = {
   /** `sqlite:./data/tollgate.db`; relative to the working directory. */
   readonly url: string;

@@ -2,7 +2,7 @@
 // nothing to the next server; whoever reads a note checks it.
 
 import { eq, lte } from 'drizzle-orm';
-import type { Database } from './database.ts';
+import type { Database } from './contract.ts';
 import { serverNotes } from './tables.ts';
 
 type NoteName = typeof serverNotes.$inferSelect.name;

@@ -5,7 +5,7 @@ import { BUILT_IN_PLANS } from '../../src/core/plan.ts';
 import { createAccounts } from '../../src/identity/accounts.ts';
 import { createKeys } from '../../src/identity/keys.ts';
 import { createBooks } from '../../src/ledger/books.ts';
-import type { Database } from '../../src/store/database.ts';
+import type { Database } from '../../src/store/contract.ts';
 
 export const START_MS = Date.UTC(2026, 10, 21, 12);
 

@@ -13,7 +13,8 @@ import {
   importInstallation,
 } from '../../src/operations/moving.ts';
 import { archiveTables } from '../../src/store/archive/tables.ts';
-import type { Database, SqliteDatabase } from '../../src/store/database.ts';
+import type { Database } from '../../src/store/contract.ts';
+import type { SqliteDatabase } from '../../src/store/database.ts';
 import { openPostgres } from '../../src/store/postgres/database.ts';
 import {
   auditEvents,

@@ -6,7 +6,7 @@ import { createBlocks } from '../../src/identity/blocks.ts';
 import { createBooks } from '../../src/ledger/books.ts';
 import { createLedger } from '../../src/ledger/ledger.ts';
 import type { Parts } from '../../src/operations/parts.ts';
-import type { Database } from '../../src/store/database.ts';
+import type { Database } from '../../src/store/contract.ts';
 import { auditEvents } from '../../src/store/tables.ts';
 import { createIdentity } from '../identity/parts.ts';
 

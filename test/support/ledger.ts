@@ -10,7 +10,8 @@ import type {
   SettleCommand,
 } from '../../src/ledger/contract.ts';
 import { createLedger } from '../../src/ledger/ledger.ts';
-import type { Database, SqliteDatabase } from '../../src/store/database.ts';
+import type { Database } from '../../src/store/contract.ts';
+import type { SqliteDatabase } from '../../src/store/database.ts';
 import { accounts } from '../../src/store/tables.ts';
 import { newDatabase } from './database.ts';
 

@@ -3,7 +3,7 @@
 
 import fc from 'fast-check';
 import type { Outcome } from '../../src/core/generation.ts';
-import type { Database } from '../../src/store/database.ts';
+import type { Database } from '../../src/store/contract.ts';
 import { usageRecords } from '../../src/store/money-tables.ts';
 
 export type UsageRecord = typeof usageRecords.$inferInsert;

@@ -1,8 +1,8 @@
 // The deletion of an account by its owner, and taking that back, for customers.
 
 import { isoTime } from '../../core/calendar.ts';
-import type { SignedInCustomer } from '../../identity/session.ts';
 import type { SignIn } from '../../identity/sign-in/contract.ts';
+import type { SignedInCustomer } from '../../identity/signed-in.ts';
 import type { DeletionRecord } from '../records/auth.ts';
 import { type Route, sessionRoute, stepUpRoute } from '../rim/route.ts';
 import { visitOf } from './parts.ts';

@@ -2,7 +2,7 @@
 // decided by `src/identity/sign-in/`.
 
 import { Type } from '@sinclair/typebox';
-import type { SignedIn } from '../../identity/session.ts';
+import type { SignedIn } from '../../identity/signed-in.ts';
 import type { StepUpRecord } from '../records/auth.ts';
 import { publicRoute, type Route, sessionRoute } from '../rim/route.ts';
 import {

@@ -1,7 +1,7 @@
 // Forgotten, new and changed passwords, in both applications. An answer never tells whether an
 // address is known.
 
-import type { SignedIn } from '../../identity/session.ts';
+import type { SignedIn } from '../../identity/signed-in.ts';
 import type { MailedRecord } from '../records/auth.ts';
 import { publicRoute, type Route, sessionRoute } from '../rim/route.ts';
 import { EMAIL, PASSWORD, TOKEN } from './entrance.ts';

@@ -3,7 +3,7 @@
 
 import { isoTime } from '../../core/calendar.ts';
 import type { Account } from '../../identity/accounts.ts';
-import type { SignedIn, SignedInCustomer, SignedInOperator } from '../../identity/session.ts';
+import type { SignedIn, SignedInCustomer, SignedInOperator } from '../../identity/signed-in.ts';
 import type { DashboardDependencies } from '../dependencies.ts';
 import type { SessionAccountRecord } from '../records/auth.ts';
 import type { Route } from '../rim/route.ts';

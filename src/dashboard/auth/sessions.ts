@@ -1,7 +1,7 @@
 // Where somebody is signed in, and ending that, in both applications.
 
 import { isoTime } from '../../core/calendar.ts';
-import type { SignedIn } from '../../identity/session.ts';
+import type { SignedIn } from '../../identity/signed-in.ts';
 import type { SessionListRecord } from '../records/auth.ts';
 import { type Route, sessionRoute } from '../rim/route.ts';
 import { type AuthDependencies, EVERY_STANDING, visitOf } from './parts.ts';

@@ -1,6 +1,6 @@
 // Turning the second factor on and off, in both applications; each step needs the password anew.
 
-import type { SignedIn } from '../../identity/session.ts';
+import type { SignedIn } from '../../identity/signed-in.ts';
 import type { RecoveryCodesRecord, TwoFactorStartRecord } from '../records/auth.ts';
 import { type Route, stepUpRoute } from '../rim/route.ts';
 import { CODE } from './entrance.ts';

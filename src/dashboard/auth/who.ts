@@ -1,7 +1,7 @@
 // Who is signed in, in both applications: the first thing that a page asks, visitors' pages too.
 
 import { isoTime } from '../../core/calendar.ts';
-import type { SignedIn } from '../../identity/session.ts';
+import type { SignedIn } from '../../identity/signed-in.ts';
 import type { SessionAccountRecord, SessionRecord, SessionUserRecord } from '../records/auth.ts';
 import { publicRoute, type Route } from '../rim/route.ts';
 import { type AuthDependencies, provenUntil } from './parts.ts';

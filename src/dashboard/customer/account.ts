@@ -5,7 +5,7 @@ import { isoTime } from '../../core/calendar.ts';
 import type { OperatorState } from '../../core/operator.ts';
 import type { Plan } from '../../core/plan.ts';
 import type { Account } from '../../identity/accounts.ts';
-import type { SignedInCustomer } from '../../identity/session.ts';
+import type { SignedInCustomer } from '../../identity/signed-in.ts';
 import { accountView } from '../../operations/account-view.ts';
 import type { DashboardDependencies } from '../dependencies.ts';
 import type { OwnAccountRecord } from '../records/account.ts';

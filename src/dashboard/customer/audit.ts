@@ -3,7 +3,7 @@
 
 import { isoTime } from '../../core/calendar.ts';
 import { listAuditEvents } from '../../identity/audit.ts';
-import type { SignedInCustomer } from '../../identity/session.ts';
+import type { SignedInCustomer } from '../../identity/signed-in.ts';
 import type { AuditRecord } from '../records/customer-audit.ts';
 import { type List, listOf, numberAfter, PAGE_QUERY, readPage } from '../rim/page.ts';
 import { type Route, sessionRoute } from '../rim/route.ts';

@@ -1,7 +1,7 @@
 // The live feed of the customer's overview: what `live.ts` reads, as Server-Sent Events, whenever it
 // has changed, at most once a second.
 
-import type { SignedInCustomer } from '../../identity/session.ts';
+import type { SignedInCustomer } from '../../identity/signed-in.ts';
 import { createSpend } from '../../ledger/spend.ts';
 import { createFeeds, type Feeds } from '../rim/feed.ts';
 import { type Route, sessionRoute } from '../rim/route.ts';

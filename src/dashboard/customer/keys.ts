@@ -6,7 +6,7 @@ import { isoTime } from '../../core/calendar.ts';
 import { parseInstant } from '../../core/instant.ts';
 import { type ApiKey, keyRecord } from '../../identity/key-record.ts';
 
-import type { SignedInCustomer } from '../../identity/session.ts';
+import type { SignedInCustomer } from '../../identity/signed-in.ts';
 import type {
   CreatedKeyRecord,
   KeyListRecord,

@@ -5,7 +5,7 @@ import { Type } from '@sinclair/typebox';
 import { isoTime } from '../../core/calendar.ts';
 import { formatTokens, formatUsd, type UsdRate } from '../../core/money.ts';
 import { movedBy, readReceipt } from '../../core/receipt.ts';
-import type { SignedInCustomer } from '../../identity/session.ts';
+import type { SignedInCustomer } from '../../identity/signed-in.ts';
 import { type ListedReceipt, listReceipts } from '../../ledger/receipt-list.ts';
 import type { LedgerEntryRecord } from '../records/customer-ledger.ts';
 import { type List, listOf, numberAfter, PAGE_QUERY, readPage } from '../rim/page.ts';

@@ -2,7 +2,7 @@
 
 import { modelRecord } from '../../catalog/model-record.ts';
 import { effectiveLimits, lowerIncident } from '../../core/plan.ts';
-import type { SignedInCustomer } from '../../identity/session.ts';
+import type { SignedInCustomer } from '../../identity/signed-in.ts';
 import type { CustomerModelRecord, ModelListRecord } from '../records/model.ts';
 import { type Route, sessionRoute } from '../rim/route.ts';
 import { type OwnDependencies, planOf, WHILE_INACTIVE } from './account.ts';

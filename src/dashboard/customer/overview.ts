@@ -5,7 +5,7 @@ import { DAY_MS, isoTime, nextUtcDay, utcMonth } from '../../core/calendar.ts';
 import type { OperatorState } from '../../core/operator.ts';
 import type { Account } from '../../identity/accounts.ts';
 import { keyRecord } from '../../identity/key-record.ts';
-import type { SignedInCustomer } from '../../identity/session.ts';
+import type { SignedInCustomer } from '../../identity/signed-in.ts';
 import { createSpend, type DaySpend } from '../../ledger/spend.ts';
 import type { NoticeRecord, OverviewRecord, SpendDayRecord } from '../records/customer-overview.ts';
 import { type Route, sessionRoute } from '../rim/route.ts';

@@ -2,7 +2,7 @@
 // balance. What is asked and answered is the gateway's own business; this only opens the door to it.
 
 import type { ClientFormatName } from '../../core/admit.ts';
-import type { SignedInCustomer } from '../../identity/session.ts';
+import type { SignedInCustomer } from '../../identity/signed-in.ts';
 import type { DashboardDependencies } from '../dependencies.ts';
 import { type Route, sessionRoute } from '../rim/route.ts';
 

@@ -4,7 +4,7 @@
 import { Type } from '@sinclair/typebox';
 import { isoTime } from '../../core/calendar.ts';
 import { formatTokens } from '../../core/money.ts';
-import type { SignedInCustomer } from '../../identity/session.ts';
+import type { SignedInCustomer } from '../../identity/signed-in.ts';
 import { receiptPages } from '../../ledger/receipt-slices.ts';
 import { exportLines } from '../../operations/receipt-file.ts';
 import { checkReceipts } from '../../operations/receipt-steps.ts';

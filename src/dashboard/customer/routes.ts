@@ -1,6 +1,6 @@
 // Every JSON route of the customers' application, one line a concern.
 
-import type { SignedInCustomer } from '../../identity/session.ts';
+import type { SignedInCustomer } from '../../identity/signed-in.ts';
 import { customerAuthRoutes } from '../auth/routes.ts';
 import type { DashboardDependencies } from '../dependencies.ts';
 import type { Route } from '../rim/route.ts';

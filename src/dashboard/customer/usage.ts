@@ -6,7 +6,7 @@ import { DAY_MS, isoTime } from '../../core/calendar.ts';
 import { PLAYGROUND_KEY_ID } from '../../core/id.ts';
 import { parseInstant } from '../../core/instant.ts';
 import { formatTokens, formatUsd, type UsdRate } from '../../core/money.ts';
-import type { SignedInCustomer } from '../../identity/session.ts';
+import type { SignedInCustomer } from '../../identity/signed-in.ts';
 import type { Buckets, Cell } from '../../ledger/series/buckets.ts';
 import { type Figures, HOUR_MS, sumFigures } from '../../ledger/series/figures.ts';
 import { createSeriesReader } from '../../ledger/series/read.ts';

@@ -6,7 +6,7 @@ import { isoTime } from '../../core/calendar.ts';
 import { searchAccounts } from '../../identity/account-search.ts';
 import { findBlock } from '../../identity/block-list.ts';
 import { keyRecord } from '../../identity/key-record.ts';
-import type { SignedInOperator } from '../../identity/session.ts';
+import type { SignedInOperator } from '../../identity/signed-in.ts';
 import { limitUsage } from '../../operations/account-view.ts';
 import {
   askedDeletion,

@@ -1,7 +1,7 @@
 // The audit trail in the console: everything that anybody has changed, with who, when and from where.
 
 import { Type } from '@sinclair/typebox';
-import type { SignedInOperator } from '../../identity/session.ts';
+import type { SignedInOperator } from '../../identity/signed-in.ts';
 import { auditEventRecord, readTrail } from '../../operations/audit.ts';
 import type { AuditEventRecord } from '../records/operator-lists.ts';
 import { type List, listOf, numberAfter, PAGE_QUERY, readPage } from '../rim/page.ts';

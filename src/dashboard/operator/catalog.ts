@@ -5,7 +5,7 @@ import { catalogDigest, loadFound } from '../../catalog/live.ts';
 import { CatalogError } from '../../catalog/source.ts';
 import { isoTime } from '../../core/calendar.ts';
 import { accountsByPlan } from '../../identity/accounts.ts';
-import type { SignedInOperator } from '../../identity/session.ts';
+import type { SignedInOperator } from '../../identity/signed-in.ts';
 import { checkCatalog } from '../../operations/catalog.ts';
 import { auditChange } from '../../operations/change.ts';
 import type { MachineDependencies } from '../dependencies.ts';

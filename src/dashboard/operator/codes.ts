@@ -1,7 +1,7 @@
 // Redemption codes in the console: made and shown once, listed without their text, revoked.
 
 import { Type } from '@sinclair/typebox';
-import type { SignedInOperator } from '../../identity/session.ts';
+import type { SignedInOperator } from '../../identity/signed-in.ts';
 import { pageCodes } from '../../ledger/codes.ts';
 import { CODE_COUNT_MAX, codeRecord, createNewCodes, revokeCode } from '../../operations/codes.ts';
 import type { CodeRecord, CreatedCodesRecord } from '../records/operator-lists.ts';

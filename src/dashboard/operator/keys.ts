@@ -3,7 +3,7 @@
 
 import { Type } from '@sinclair/typebox';
 import { keyRecord } from '../../identity/key-record.ts';
-import type { SignedInOperator } from '../../identity/session.ts';
+import type { SignedInOperator } from '../../identity/signed-in.ts';
 import { findKey } from '../../operations/keys.ts';
 import type { CreatedKeyRecord, KeyRecord, RotatedKeyRecord } from '../records/key.ts';
 import type { FoundKeyRecord } from '../records/operator-account.ts';

@@ -1,7 +1,7 @@
 // Maintenance in the console: while it is on, every request is refused with 503 and its message.
 
 import { Type } from '@sinclair/typebox';
-import type { SignedInOperator } from '../../identity/session.ts';
+import type { SignedInOperator } from '../../identity/signed-in.ts';
 import type { MaintenanceRecord } from '../records/operator-lists.ts';
 import { type Route, sessionRoute, stepUpRoute } from '../rim/route.ts';
 import type { PeopleDependencies } from './parts.ts';

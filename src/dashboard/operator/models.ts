@@ -7,7 +7,7 @@ import type { UpstreamState } from '../../core/health.ts';
 import type { Catalog, Model } from '../../core/model.ts';
 import { formatTokens, formatUsd } from '../../core/money.ts';
 import { planIncludes } from '../../core/plan.ts';
-import type { SignedInOperator } from '../../identity/session.ts';
+import type { SignedInOperator } from '../../identity/signed-in.ts';
 import { HOUR_MS } from '../../ledger/series/figures.ts';
 import { createModelSeriesReader, type ModelFigures } from '../../ledger/series/models.ts';
 import { clearIncident, incidentRecord, setIncident } from '../../operations/incidents.ts';

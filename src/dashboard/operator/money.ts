@@ -4,7 +4,7 @@
 import { Type } from '@sinclair/typebox';
 import { DAY_MS, isoTime, nextUtcDay } from '../../core/calendar.ts';
 import { formatTokens, formatUsd, type UsdRate } from '../../core/money.ts';
-import type { SignedInOperator } from '../../identity/session.ts';
+import type { SignedInOperator } from '../../identity/signed-in.ts';
 import { HOUR_MS, sumFigures } from '../../ledger/series/figures.ts';
 import {
   addModelFigures,

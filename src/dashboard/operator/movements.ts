@@ -3,7 +3,7 @@
 
 import { Type } from '@sinclair/typebox';
 import { formatTokens } from '../../core/money.ts';
-import type { SignedInOperator } from '../../identity/session.ts';
+import type { SignedInOperator } from '../../identity/signed-in.ts';
 import { listMovements } from '../../ledger/movement-list.ts';
 import { moveMoney, movementRecord } from '../../operations/movements.ts';
 import type { MovedRecord, MovementRecord } from '../records/operator-account.ts';

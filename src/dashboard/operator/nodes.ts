@@ -1,7 +1,7 @@
 // The processes that serve, in the console: what each of them says of itself, and more of the one that
 // answers.
 
-import type { SignedInOperator } from '../../identity/session.ts';
+import type { SignedInOperator } from '../../identity/signed-in.ts';
 import type { MachineDependencies } from '../dependencies.ts';
 import type { NodeRecord } from '../records/operator-machine.ts';
 import type { List } from '../rim/page.ts';

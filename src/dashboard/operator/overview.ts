@@ -1,7 +1,7 @@
 // The first page of the console, and the live feed of what moves on it. Every operator sees the same.
 
 import { isoTime } from '../../core/calendar.ts';
-import type { SignedInOperator } from '../../identity/session.ts';
+import type { SignedInOperator } from '../../identity/signed-in.ts';
 import type { MachineDependencies } from '../dependencies.ts';
 import type { AlertRecord, OperatorOverviewRecord } from '../records/operator-machine.ts';
 import { createFeeds } from '../rim/feed.ts';

@@ -2,7 +2,7 @@
 // customers have lost. Links are answered once; only digests of them are kept.
 
 import { Type } from '@sinclair/typebox';
-import type { SignedInOperator } from '../../identity/session.ts';
+import type { SignedInOperator } from '../../identity/signed-in.ts';
 import { inviteRecord, operatorRecord } from '../../operations/people.ts';
 import type { ConsoleDependencies } from '../dependencies.ts';
 import type {

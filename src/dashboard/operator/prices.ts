@@ -7,7 +7,7 @@ import { catalogDigest } from '../../catalog/live.ts';
 import { DRAFT, draftSnippet, type PriceDraft } from '../../catalog/price-draft.ts';
 import { CatalogError, type FoundCatalog } from '../../catalog/source.ts';
 import { formatDecimal, MICRO_DECIMALS } from '../../core/money.ts';
-import type { SignedInOperator } from '../../identity/session.ts';
+import type { SignedInOperator } from '../../identity/signed-in.ts';
 import { OperationError } from '../../operations/error.ts';
 import { priceSheet } from '../../operations/price-sheet.ts';
 import {

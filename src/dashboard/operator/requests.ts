@@ -3,7 +3,7 @@
 
 import { isoTime } from '../../core/calendar.ts';
 import { formatTokens } from '../../core/money.ts';
-import type { SignedInOperator } from '../../identity/session.ts';
+import type { SignedInOperator } from '../../identity/signed-in.ts';
 import {
   createRequestList,
   type ListedRequest,

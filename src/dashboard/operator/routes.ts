@@ -1,6 +1,6 @@
 // Every JSON route of the operator's console, one line a concern.
 
-import type { SignedInOperator } from '../../identity/session.ts';
+import type { SignedInOperator } from '../../identity/signed-in.ts';
 import { operatorAuthRoutes } from '../auth/routes.ts';
 import type { ConsoleDependencies } from '../dependencies.ts';
 import type { Route } from '../rim/route.ts';

@@ -2,7 +2,7 @@
 // accounts it has stopped, and looking again now.
 
 import { isoTime } from '../../core/calendar.ts';
-import type { SignedInOperator } from '../../identity/session.ts';
+import type { SignedInOperator } from '../../identity/signed-in.ts';
 import type { MachineDependencies } from '../dependencies.ts';
 import type { AuditStateRecord } from '../records/operator-machine.ts';
 import { DashboardError } from '../rim/error.ts';

@@ -6,7 +6,7 @@ import type { UpstreamMinute } from '../../core/activity.ts';
 import { isoTime } from '../../core/calendar.ts';
 import type { UpstreamState } from '../../core/health.ts';
 import type { Catalog } from '../../core/model.ts';
-import type { SignedInOperator } from '../../identity/session.ts';
+import type { SignedInOperator } from '../../identity/signed-in.ts';
 import {
   disabledPlaces,
   disablePlace,

@@ -2,7 +2,7 @@
 // and one page for every other path below the prefix, which the browser then tells apart.
 
 import { Elysia } from 'elysia';
-import type { SignedIn } from '../../identity/session.ts';
+import type { SignedIn } from '../../identity/signed-in.ts';
 import type { PageFiles } from './files.ts';
 import { type GuardDependencies, runRoute } from './guard.ts';
 import { finishRefusal, securityHeaders } from './respond.ts';

@@ -3,7 +3,7 @@
 
 import type { Awaitable } from '../../core/awaitable.ts';
 import { createRequestId, type RandomBytes } from '../../core/id.ts';
-import { actorOf, type ReadSession, type SignedIn } from '../../identity/session.ts';
+import { actorOf, type ReadSession, type SignedIn } from '../../identity/signed-in.ts';
 import { nextTurn } from '../../ledger/pauses.ts';
 import { readJson } from './body.ts';
 import { DashboardError, refusalOf } from './error.ts';

@@ -18,7 +18,7 @@ import {
   type SQL,
 } from 'drizzle-orm';
 import type { SQLiteColumn, SQLiteTable } from 'drizzle-orm/sqlite-core';
-import type { Database } from '../../store/database.ts';
+import type { Database } from '../../store/contract.ts';
 import {
   challenges,
   credentials,
@@ -26,7 +26,7 @@ import {
   sessions,
   users,
 } from '../../store/sign-in-tables.ts';
-import type { Realm } from '../session.ts';
+import type { Realm } from '../signed-in.ts';
 import { digestOf } from './digest.ts';
 
 type Row = Record<string, unknown>;

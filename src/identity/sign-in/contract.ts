@@ -1,6 +1,6 @@
 // What the rest of the program knows of sign-in. Types alone; made by `sign-in.ts`.
 
-import type { ReadSession, SignedIn, SignedInCustomer, SignedInOperator } from '../session.ts';
+import type { ReadSession, SignedIn, SignedInCustomer, SignedInOperator } from '../signed-in.ts';
 import type { Invites } from './invites.ts';
 import type { DropSecondFactor } from './lost-factor.ts';
 import type { Operators } from './operators.ts';

@@ -6,7 +6,7 @@ import { accountDeletions } from '../../store/sign-in-tables.ts';
 import { accounts as accountTable, apiKeys } from '../../store/tables.ts';
 import { IdentityError } from '../error.ts';
 import type { Keys } from '../keys.ts';
-import { actorOf } from '../session.ts';
+import { actorOf } from '../signed-in.ts';
 import type { CustomerSignIn } from './contract.ts';
 import type { Invites } from './invites.ts';
 import { deletedMail, deletionMail } from './mails.ts';

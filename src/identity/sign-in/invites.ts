@@ -3,7 +3,7 @@
 
 import { desc, eq, lt, sql } from 'drizzle-orm';
 import { createId, type RandomBytes } from '../../core/id.ts';
-import type { Database } from '../../store/database.ts';
+import type { Database } from '../../store/contract.ts';
 import { invites } from '../../store/sign-in-tables.ts';
 import { type Actor, writeAuditEvent } from '../audit.ts';
 import { IdentityError } from '../error.ts';

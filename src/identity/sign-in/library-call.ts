@@ -2,7 +2,7 @@
 // what its refusals are called here.
 
 import { IdentityError } from '../error.ts';
-import type { Realm } from '../session.ts';
+import type { Realm } from '../signed-in.ts';
 import type { Cookies, Visit } from './contract.ts';
 import { cookieOf, sessionCookieName, shownUserAgent } from './sessions.ts';
 

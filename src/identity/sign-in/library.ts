@@ -5,9 +5,9 @@
 import { betterAuth } from 'better-auth/minimal';
 import { twoFactor } from 'better-auth/plugins/two-factor';
 import { createId, type RandomBytes } from '../../core/id.ts';
-import type { Database } from '../../store/database.ts';
+import type { Database } from '../../store/contract.ts';
 import { normaliseAddress } from '../address.ts';
-import type { Realm } from '../session.ts';
+import type { Realm } from '../signed-in.ts';
 import { createSignInAdapter } from './adapter.ts';
 import { createSecret } from './digest.ts';
 import { ADDRESS_HEADER, challengeCookieName, ISSUER } from './library-call.ts';

@@ -1,7 +1,7 @@
 // The words of our mails: plain text, with one link at most. A link opens a page, which asks before
 // it does anything, so that a program which follows links changes nothing.
 
-import type { Realm } from '../session.ts';
+import type { Realm } from '../signed-in.ts';
 
 /** One text to one address. Never rejects and never waits: what fails is tried again and logged. */
 export type SendMail = (mail: {

@@ -3,11 +3,11 @@
 
 import type { Awaitable } from '../../core/awaitable.ts';
 import { createId, type RandomBytes } from '../../core/id.ts';
-import type { Database } from '../../store/database.ts';
+import type { Database } from '../../store/contract.ts';
 import { type Accounts, normaliseEmail } from '../accounts.ts';
 import { type Actor, type AuditAction, writeAuditEvent } from '../audit.ts';
 import { IdentityError } from '../error.ts';
-import type { Realm } from '../session.ts';
+import type { Realm } from '../signed-in.ts';
 import type { SendMail } from './mails.ts';
 import type { Passwords } from './passwords.ts';
 import type { Throttle } from './throttle.ts';

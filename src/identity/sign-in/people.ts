@@ -2,7 +2,7 @@
 // of the demonstration account. Needs no secret and none of the library, so it opens at once.
 
 import type { RandomBytes } from '../../core/id.ts';
-import type { Database } from '../../store/database.ts';
+import type { Database } from '../../store/contract.ts';
 import type { Actor } from '../audit.ts';
 import { createInvites, type Invites } from './invites.ts';
 import { createDropSecondFactor, type DropSecondFactor } from './lost-factor.ts';

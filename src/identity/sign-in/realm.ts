@@ -6,7 +6,7 @@ import { createHash } from 'node:crypto';
 import { and, eq, gt } from 'drizzle-orm';
 import { challenges } from '../../store/sign-in-tables.ts';
 import { IdentityError } from '../error.ts';
-import { actorOf, type Realm, type SignedIn } from '../session.ts';
+import { actorOf, type Realm, type SignedIn } from '../signed-in.ts';
 import type { Cookies, RealmSignIn, SignInOutcome, Visit } from './contract.ts';
 import type { Library } from './library.ts';
 import {

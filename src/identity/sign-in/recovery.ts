@@ -2,7 +2,7 @@
 // opens a page that sets it. Whoever can read mail to an address is its owner, so this also gives a
 // customer whose account the operator has made their first password.
 
-import type { SignedIn } from '../session.ts';
+import type { SignedIn } from '../signed-in.ts';
 import type { RealmSignIn } from './contract.ts';
 import { resetMail } from './mails.ts';
 import { actorOfUser, signInEmail } from './parts.ts';

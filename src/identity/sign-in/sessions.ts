@@ -5,10 +5,10 @@
 import { createHmac } from 'node:crypto';
 import { and, desc, eq, lt, ne, or, sql } from 'drizzle-orm';
 import { createId, type RandomBytes } from '../../core/id.ts';
-import type { Database } from '../../store/database.ts';
+import type { Database } from '../../store/contract.ts';
 import { sessions, users } from '../../store/sign-in-tables.ts';
 import { sweepTable } from '../../store/sweep.ts';
-import type { Realm, SessionLook } from '../session.ts';
+import type { Realm, SessionLook } from '../signed-in.ts';
 import type { Visit } from './contract.ts';
 import { createSecret, digestOf, isWellFormedSecret } from './digest.ts';
 

@@ -3,7 +3,7 @@
 // program knows `contract.ts`, and nothing of the library behind it.
 
 import type { Keys } from '../keys.ts';
-import type { ReadSession, Realm, SignedInCustomer, SignedInOperator } from '../session.ts';
+import type { ReadSession, Realm, SignedInCustomer, SignedInOperator } from '../signed-in.ts';
 import type { RealmSignIn, SignIn } from './contract.ts';
 import { createDeletion } from './deletion.ts';
 import { createInvites } from './invites.ts';

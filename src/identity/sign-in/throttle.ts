@@ -14,12 +14,12 @@
 // an account are counted like all others.
 
 import { eq, lt } from 'drizzle-orm';
-import type { Database } from '../../store/database.ts';
+import type { Database } from '../../store/contract.ts';
 import { attempts } from '../../store/sign-in-tables.ts';
 import { sweepTable } from '../../store/sweep.ts';
 import { normaliseNetwork } from '../address.ts';
 import { IdentityError } from '../error.ts';
-import type { Realm } from '../session.ts';
+import type { Realm } from '../signed-in.ts';
 import { digestOf } from './digest.ts';
 
 const MINUTE_MS = 60_000;

@@ -3,11 +3,11 @@
 
 import { and, asc, eq, gt, inArray, lt } from 'drizzle-orm';
 import type { RandomBytes } from '../../core/id.ts';
-import type { Database } from '../../store/database.ts';
+import type { Database } from '../../store/contract.ts';
 import { signInTokens, type TokenPurpose } from '../../store/sign-in-tables.ts';
 import { sweepTable } from '../../store/sweep.ts';
 import { IdentityError } from '../error.ts';
-import type { Realm } from '../session.ts';
+import type { Realm } from '../signed-in.ts';
 import { createSecret, digestOf, isWellFormedSecret } from './digest.ts';
 
 export type Token = typeof signInTokens.$inferSelect;

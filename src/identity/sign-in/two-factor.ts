@@ -7,7 +7,7 @@ import { eq } from 'drizzle-orm';
 import { createId, randomText } from '../../core/id.ts';
 import { secondFactors } from '../../store/sign-in-tables.ts';
 import { IdentityError } from '../error.ts';
-import { actorOf, type SignedIn } from '../session.ts';
+import { actorOf, type SignedIn } from '../signed-in.ts';
 import type { RealmSignIn } from './contract.ts';
 import {
   ISSUER,

@@ -3,7 +3,7 @@
 
 import { and, eq, lt, sql } from 'drizzle-orm';
 import { createId, type RandomBytes } from '../../core/id.ts';
-import type { Database } from '../../store/database.ts';
+import type { Database } from '../../store/contract.ts';
 import {
   challenges,
   credentials,
@@ -12,7 +12,7 @@ import {
   users,
 } from '../../store/sign-in-tables.ts';
 import { sweepTable } from '../../store/sweep.ts';
-import type { Realm } from '../session.ts';
+import type { Realm } from '../signed-in.ts';
 
 export type User = typeof users.$inferSelect;
 

@@ -2,7 +2,7 @@
 
 import { sql } from 'drizzle-orm';
 import { formatTokens, type Micro } from '../../core/money.ts';
-import type { Database } from '../../store/database.ts';
+import type { Database } from '../../store/contract.ts';
 import type { AuditScope, Difference } from './difference.ts';
 import { addSettledEntries, type EntrySums, newestSums } from './entries.ts';
 import { accountPages, all, one } from './pages.ts';

@@ -3,7 +3,7 @@
 
 import { sql } from 'drizzle-orm';
 import { formatTokens, type Micro } from '../../core/money.ts';
-import type { Database } from '../../store/database.ts';
+import type { Database } from '../../store/contract.ts';
 import type { EntryKind } from '../../store/money-tables.ts';
 import type { AuditScope, Difference } from './difference.ts';
 import { all, one, windowsOf } from './pages.ts';

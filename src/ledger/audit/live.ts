@@ -2,7 +2,7 @@
 // answered, and who is being answered has a hold of its own account.
 
 import { sql } from 'drizzle-orm';
-import type { Database } from '../../store/database.ts';
+import type { Database } from '../../store/contract.ts';
 import type { AuditScope, Difference } from './difference.ts';
 import { one } from './pages.ts';
 

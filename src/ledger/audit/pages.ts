@@ -2,7 +2,7 @@
 // own. A transaction over the whole of a table would keep the log from shrinking.
 
 import { type SQL, sql } from 'drizzle-orm';
-import type { Database } from '../../store/database.ts';
+import type { Database } from '../../store/contract.ts';
 
 const WINDOW_ROWS = 2_000n;
 

@@ -6,7 +6,7 @@ import { sql } from 'drizzle-orm';
 import { formatTokens, type Micro } from '../../core/money.ts';
 import type { AccountReceipt } from '../../core/receipt.ts';
 import { createChainCheck } from '../../core/receipt-chain.ts';
-import type { Database } from '../../store/database.ts';
+import type { Database } from '../../store/contract.ts';
 import type { AuditScope, Difference } from './difference.ts';
 import { accountPages, all } from './pages.ts';
 

@@ -2,7 +2,7 @@
 // entry has its code is looked at with the entries.
 
 import { sql } from 'drizzle-orm';
-import type { Database } from '../../store/database.ts';
+import type { Database } from '../../store/contract.ts';
 import type { AuditScope, Difference } from './difference.ts';
 import { all, windowsOf } from './pages.ts';
 

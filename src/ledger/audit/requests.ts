@@ -2,7 +2,7 @@
 
 import { sql } from 'drizzle-orm';
 import { formatTokens, type Micro } from '../../core/money.ts';
-import type { Database } from '../../store/database.ts';
+import type { Database } from '../../store/contract.ts';
 import type { HoldPhase } from '../../store/money-tables.ts';
 import type { AuditScope, Difference, DifferenceKind } from './difference.ts';
 import { all, type Window, windowsOf } from './pages.ts';

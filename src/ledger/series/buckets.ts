@@ -2,7 +2,7 @@
 // with how far the series went just then, and at the end the records that were behind. Nothing is
 // counted twice or left out, although others settle and add up meanwhile.
 
-import type { Database } from '../../store/database.ts';
+import type { Database } from '../../store/contract.ts';
 import { createPause } from '../pauses.ts';
 import { prepareSeriesStatements } from './statements.ts';
 

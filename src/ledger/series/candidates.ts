@@ -4,7 +4,7 @@
 
 import { and, desc, eq, gt, gte, lt, type SQL, sql } from 'drizzle-orm';
 import { DAY_MS, type Span } from '../../core/calendar.ts';
-import type { Database } from '../../store/database.ts';
+import type { Database } from '../../store/contract.ts';
 import { usageRecords } from '../../store/money-tables.ts';
 import { unindexed } from '../../store/portable.ts';
 import { usageEndUsers, usageHours } from '../../store/series-tables.ts';

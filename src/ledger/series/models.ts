@@ -5,7 +5,7 @@
 import { and, gt, gte, lt, lte, sql } from 'drizzle-orm';
 import type { SQLiteColumn } from 'drizzle-orm/sqlite-core';
 import type { Micro } from '../../core/money.ts';
-import type { Database } from '../../store/database.ts';
+import type { Database } from '../../store/contract.ts';
 import { usageRecords } from '../../store/money-tables.ts';
 import { usageModels } from '../../store/series-tables.ts';
 import { type Buckets, createBucketReader } from './buckets.ts';

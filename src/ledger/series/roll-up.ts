@@ -4,7 +4,7 @@
 
 import { and, eq, gt, lte, sql } from 'drizzle-orm';
 import type { Micro } from '../../core/money.ts';
-import type { Database } from '../../store/database.ts';
+import type { Database } from '../../store/contract.ts';
 import { usageRecords } from '../../store/money-tables.ts';
 import {
   usageDays,

@@ -1,7 +1,7 @@
 // How far the series go, and how far the records do.
 
 import { eq, sql } from 'drizzle-orm';
-import type { Database } from '../../store/database.ts';
+import type { Database } from '../../store/contract.ts';
 import { usageRecords } from '../../store/money-tables.ts';
 import { usageMark } from '../../store/series-tables.ts';
 

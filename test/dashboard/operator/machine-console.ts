@@ -24,7 +24,7 @@ import { upstreamRoutes } from '../../../src/dashboard/operator/upstreams.ts';
 import type { ListedNodeRecord } from '../../../src/dashboard/records/operator-machine.ts';
 import { createDashboardApp } from '../../../src/dashboard/rim/app.ts';
 import { STEP_UP_MS } from '../../../src/dashboard/rim/guard.ts';
-import type { SignedInOperator } from '../../../src/identity/session.ts';
+import type { SignedInOperator } from '../../../src/identity/signed-in.ts';
 import type { AuditState } from '../../../src/ledger/audit.ts';
 import { createActivity } from '../../../src/observe/activity.ts';
 import { connectDatabase } from '../../../src/store/connect.ts';

@@ -3,7 +3,7 @@
 import { asc, eq } from 'drizzle-orm';
 import { createBooks } from '../../../src/ledger/books.ts';
 import type { Ledger } from '../../../src/ledger/contract.ts';
-import type { Database } from '../../../src/store/database.ts';
+import type { Database } from '../../../src/store/contract.ts';
 import { ledgerEntries, receipts, redemptionCodes } from '../../../src/store/money-tables.ts';
 import { addAccount, NOW } from '../../support/ledger.ts';
 import type { LedgerUnderTest } from './contract.ts';

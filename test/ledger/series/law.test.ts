@@ -7,7 +7,7 @@ import type { Figures } from '../../../src/ledger/series/figures.ts';
 import { createModelSeriesReader, type ModelFigures } from '../../../src/ledger/series/models.ts';
 import { createSeriesReader, type SeriesGroup } from '../../../src/ledger/series/read.ts';
 import { createRollUp } from '../../../src/ledger/series/roll-up.ts';
-import type { Database } from '../../../src/store/database.ts';
+import type { Database } from '../../../src/store/contract.ts';
 import {
   connectAgain,
   newDatabase,

@@ -1,5 +1,5 @@
 // Who is signed in to the dashboard or to the operator's console, as the rest of the program knows
-// it. Types alone: how somebody signs in is the business of `sign-in/`.
+// it: no code of `sign-in/`, which does the signing in.
 
 import type { Actor } from './audit.ts';
 
