@@ -82,7 +82,7 @@ const LAYERS: Readonly<Record<string, Layer>> = {
     ],
     packages: [...PLATFORM, 'elysia'],
   },
-  observe: { folders: ['core'], packages: [...PLATFORM, 'pino', 'prom-client'] },
+  observe: { folders: ['core'], packages: [...PLATFORM, 'pino'] },
   mail: { folders: [], packages: [...PLATFORM, 'nodemailer'] },
   cluster: {
     folders: ['identity', 'catalog', 'limits', 'ledger', 'reasoning', 'store', 'core'],

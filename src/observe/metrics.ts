@@ -3,10 +3,10 @@
 // models and upstreams out of the catalog, codes and classes of ours, never an account, a key, an
 // address, or a caller's text.
 
-import { Gauge, Registry } from 'prom-client';
 import type { Alert } from '../core/alert.ts';
 import type { RequestSummary } from '../core/request-summary.ts';
-import { type GaugeSources, registerGauges } from './gauges.ts';
+import { CONTENT_TYPE, type Family, printFamilies } from './exposition.ts';
+import { createGauges, type GaugeSources } from './gauges.ts';
 import {
   createAnswerMetrics,
   createAttemptMetrics,
@@ -21,7 +21,7 @@ export type Metrics = {
   readonly batch: (size: number, durationMs: number) => void;
   readonly webhook: (result: 'delivered' | 'failed' | 'dropped') => void;
   readonly loopLag: Observe;
-  /** Registers what is read when somebody asks. Called once, when everything is there. */
+  /** Says where gauges are read. Called once, when everything is there. */
   readonly watch: (sources: Omit<GaugeSources, 'catalogsRefused'>) => void;
   readonly print: () => Promise<{ readonly contentType: string; readonly text: string }>;
 };
@@ -36,13 +36,15 @@ const LAG_SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1,
 const BATCH_COMMANDS = [1, 2, 4, 8, 16, 32, 64, 128, 256];
 
 export function createMetrics({ version }: { readonly version: string }): Metrics {
-  const register = new Registry();
-  new Gauge({
+  const build: Family = {
     name: 'tollgate_build_info',
+    type: 'gauge',
     help: 'Always 1; the label says which version runs.',
-    labelNames: ['version'],
-    registers: [register],
-  }).set({ version }, 1);
+    samples: [[{ version }, 1]],
+  };
+  const counted: (() => Family)[] = [];
+  const register = (read: () => Family): void => void counted.push(read);
+  let readGauges = async (): Promise<Family[]> => [];
   const countRequest = createRequestCounter(register);
   const countAnswer = createAnswerMetrics(register);
   const countAttempt = createAttemptMetrics(register);
@@ -104,13 +106,14 @@ export function createMetrics({ version }: { readonly version: string }): Metric
       webhookOf(result).value += 1;
     },
     loopLag,
-    watch: (sources) =>
-      registerGauges(register, {
-        ...sources,
-        catalogsRefused: () => alertOf('catalog_refused').value,
-      }),
+    watch(sources) {
+      const catalogsRefused = (): number => alertOf('catalog_refused').value;
+      readGauges = createGauges({ ...sources, catalogsRefused });
+    },
     async print() {
-      return { contentType: register.contentType, text: await register.metrics() };
+      const gauges = await readGauges();
+      const text = printFamilies([build, ...counted.map((read) => read()), ...gauges]);
+      return { contentType: CONTENT_TYPE, text };
     },
   };
 }

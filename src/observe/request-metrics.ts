@@ -1,9 +1,8 @@
 // The metrics of requests, of their answers and of the attempts behind them: the part of the metrics that
 // is on the path of every request, so each series is looked up once and then added to.
 
-import type { Registry } from 'prom-client';
 import type { AnswerSummary, AttemptSummary, RequestSummary } from '../core/request-summary.ts';
-import { createCounter, createHistogram, createTable } from './series.ts';
+import { createCounter, createHistogram, createTable, type Register } from './series.ts';
 
 const SECOND_MS = 1_000;
 const MICRO = 1_000_000;
@@ -14,7 +13,7 @@ const ESTIMATE_RATIO = [0.5, 0.7, 0.8, 0.9, 0.95, 1, 1.05, 1.1, 1.2, 1.3, 1.5, 2
 
 /** Every request that was answered, refused ones included. */
 export function createRequestCounter(
-  register: Registry,
+  register: Register,
 ): (summary: RequestSummary, model: string) => void {
   const requests = createCounter(register, {
     name: 'tollgate_requests_total',
@@ -42,7 +41,7 @@ function statusClass(status: number): string {
 
 /** Requests that had a grant: how they ended, what they used and what they cost. */
 export function createAnswerMetrics(
-  register: Registry,
+  register: Register,
 ): (summary: RequestSummary, answer: AnswerSummary, model: string) => void {
   const outcomes = createCounter(register, {
     name: 'tollgate_answers_total',
@@ -125,7 +124,7 @@ export function createAnswerMetrics(
 }
 
 /** Tries at upstreams, several a request where the first ones failed. */
-export function createAttemptMetrics(register: Registry): (attempt: AttemptSummary) => void {
+export function createAttemptMetrics(register: Register): (attempt: AttemptSummary) => void {
   const labels = ['upstream', 'model'] as const;
   const attempts = createCounter(register, {
     name: 'tollgate_upstream_attempts_total',
