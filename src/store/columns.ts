@@ -4,7 +4,6 @@
 
 import { sql } from 'drizzle-orm';
 import { customType } from 'drizzle-orm/sqlite-core';
-import { NEXT_NUMBER } from './postgres/placeholders.ts';
 
 /** Unix milliseconds. */
 export const instant = customType<{ data: number; driverData: number | bigint }>({
@@ -23,6 +22,12 @@ export const amount = customType<{ data: bigint; driverData: number | bigint }>(
   dataType: () => 'integer',
   fromDriver: BigInt,
 });
+
+/**
+ * Written into a `serial` column: SQLite gives a null the next number. PostgreSQL does so for
+ * `default`, which SQLite does not know, so there each statement is translated.
+ */
+export const NEXT_NUMBER = 'null /* next number */';
 
 /** A row number that the database gives out; it grows with time and is never used twice. */
 export const serial = () =>

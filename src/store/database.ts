@@ -7,11 +7,10 @@ import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { SQL } from 'drizzle-orm';
 import { SQLiteAsyncDialect } from 'drizzle-orm/sqlite-core';
-import { drizzle } from 'drizzle-orm/sqlite-proxy';
 import type { Awaitable } from '../core/awaitable.ts';
+import { createBuilder } from './builder.ts';
 import type { Database, Query, Statement, SyncMode } from './contract.ts';
 import { StoreError, sqliteCode } from './error.ts';
-import './plain-errors.ts';
 import { createDatabaseFile } from './sqlite-file.ts';
 import { createBinder } from './statement.ts';
 import { type Access, createTransactions, type Transactions } from './transactions.ts';
@@ -129,7 +128,7 @@ export function createQueries(
   ask: (ask: Ask) => Awaitable<unknown>,
 ): Pick<Database, 'db' | 'rows'> {
   return {
-    db: drizzle(async (text, params, method) => {
+    db: createBuilder(async (text, params, method) => {
       const values = (await ask({ text, params, wants: 'values' })) as unknown[][];
       // The builder wants one row where it asks for one.
       return { rows: method === 'get' ? (values[0] as unknown[]) : values };

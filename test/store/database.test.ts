@@ -1,3 +1,4 @@
+import { SQLiteError } from 'bun:sqlite';
 import { describe, expect, test } from 'bun:test';
 import { chmodSync, existsSync, mkdirSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -219,4 +220,17 @@ test('a refused statement is not a failure of the store, a locked file is', asyn
   theirs.connection.run('COMMIT');
   await ours.close();
   await theirs.close();
+});
+
+test("a query rejects with the driver's own error, which shows no value", async () => {
+  const { db, close } = await newDatabase(directory, crypto.randomUUID());
+  const insert = () => db.insert(settings).values(setting('a secret'));
+  const ways = [() => insert(), () => insert().run(), () => insert().returning()];
+  await insert();
+  for (const way of ways) {
+    const error = await way().then(String, (cause: unknown) => cause);
+    expect(error).toBeInstanceOf(SQLiteError);
+    expect(Bun.inspect(error)).not.toContain('secret');
+  }
+  await close();
 });

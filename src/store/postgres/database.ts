@@ -6,10 +6,9 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import { readFileSync } from 'node:fs';
 import type { SQL } from 'drizzle-orm';
 import { SQLiteAsyncDialect } from 'drizzle-orm/sqlite-core';
-import { drizzle } from 'drizzle-orm/sqlite-proxy';
+import { createBuilder } from '../builder.ts';
 import type { Database, Queries } from '../contract.ts';
 import { StoreError } from '../error.ts';
-import '../plain-errors.ts';
 import { PostgresFailure } from './error.ts';
 import { LEDGER_AT_WORK, WRITING } from './locks.ts';
 import { toPostgres } from './placeholders.ts';
@@ -62,7 +61,7 @@ export function openPostgres(options: PostgresOptions): Database {
   });
   const ambient = new AsyncLocalStorage<Transaction>();
   const dialect = new SQLiteAsyncDialect();
-  const db: Queries = drizzle(async (text, values, method) => {
+  const db: Queries = createBuilder(async (text, values, method) => {
     const { rows, count } = await ask(toPostgres(text), values);
     return { rows: (method === 'get' ? rows[0] : rows) as unknown[], changes: count };
   });

@@ -1,12 +1,8 @@
 // Turns the SQL of Drizzle's builder for SQLite into PostgreSQL's: parameters get numbers, a column
 // that the database counts takes its next number, and the columns of a conflict lose their table,
-// which PostgreSQL does not want to hear there. Called for every statement, once a text.
+// which PostgreSQL does not take there. Called for every statement, once a text.
 
-/**
- * What a `serial` column is written with: SQLite gives a null the next number, and PostgreSQL does
- * so for `default`, which SQLite does not know.
- */
-export const NEXT_NUMBER = 'null /* next number */';
+import { NEXT_NUMBER } from '../columns.ts';
 
 /** Texts differ by how many values a list has; more than these are not worth their memory. */
 const KNOWN_MAX = 2_000;

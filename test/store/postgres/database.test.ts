@@ -1,10 +1,10 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'bun:test';
 import { eq, sql } from 'drizzle-orm';
 import { integer, sqliteTable, text } from 'drizzle-orm/sqlite-core';
+import { NEXT_NUMBER } from '../../../src/store/columns.ts';
 import type { Database } from '../../../src/store/contract.ts';
 import { openPostgres, type PostgresOptions } from '../../../src/store/postgres/database.ts';
 import { PostgresRefusal, UnknownOutcome } from '../../../src/store/postgres/error.ts';
-import { NEXT_NUMBER } from '../../../src/store/postgres/placeholders.ts';
 import { type ReplyProxy, startReplyProxy } from '../../support/reply-proxy.ts';
 import {
   describeWithServices,
