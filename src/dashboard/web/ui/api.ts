@@ -56,11 +56,11 @@ export function remove<Data>(path: string, body: object = {}): Promise<Data> {
   return call('DELETE', path, body, {});
 }
 
-/** `path` with the members of `query` that have a value. */
+/** `path`, which may have a query, with the members of `query` that have a value. */
 export function withQuery(path: string, query: Query): string {
-  const set = Object.entries(query).filter(([, value]) => value !== undefined && value !== '');
+  const set = Object.entries(query).filter(([, value]) => (value ?? '') !== '');
   const text = new URLSearchParams(set.map(([name, value]) => [name, String(value)])).toString();
-  return text === '' ? path : `${path}?${text}`;
+  return text === '' ? path : `${path}${path.includes('?') ? '&' : '?'}${text}`;
 }
 
 /** The full address of a path of the API: for downloads, the live feed, and streams. */

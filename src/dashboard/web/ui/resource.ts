@@ -2,31 +2,70 @@
 // `useAction` for what a button does. All of them stop when the page is left. What could not be read
 // because no server answered is asked for again by itself, so that pages survive its restart.
 
-import { type Signal, signal } from '@preact/signals';
+import { computed, type ReadonlySignal, type Signal, signal } from '@preact/signals';
 import { useEffect, useMemo } from 'preact/hooks';
 import { ApiError, get, type Query, withQuery } from './api.ts';
 
 const UNREACHED_RETRY_MS = 5_000;
 
 export type Resource<Data> = {
-  /** The last data that came; it stays while it is loaded anew. */
+  /** The last data that came; it stays while it is loaded again. */
   readonly data: Signal<Data | undefined>;
   readonly loading: Signal<boolean>;
   readonly error: Signal<ApiError | undefined>;
   readonly reload: () => Promise<void>;
 };
 
-/** Reads `path` now, and anew whenever it changes; nothing while it is undefined. */
+/** Reads `path` now and whenever it changes; nothing while it is undefined. */
 export function useResource<Data>(path: string | undefined): Resource<Data> {
-  const resource = useMemo(() => createResource<Data>(), []);
-  useEffect(() => {
-    void resource.open(path);
-    return resource.close;
-  }, [path]);
-  return resource;
+  return useReader(path, () => createReader<Data>((answer) => answer));
 }
 
-function createResource<Data>() {
+type ListRecord<Row> = { readonly data: readonly Row[]; readonly next: string | null };
+
+export type ListResource<Row> = {
+  /** Undefined until the first page has come. */
+  readonly rows: ReadonlySignal<readonly Row[] | undefined>;
+  readonly loading: Signal<boolean>;
+  readonly error: Signal<ApiError | undefined>;
+  /** Whether there are more rows to show. */
+  readonly hasMore: ReadonlySignal<boolean>;
+  readonly more: () => Promise<void>;
+  readonly reload: () => Promise<void>;
+};
+
+/** Reads a list page by page, from its start whenever `path` or `query` changes. */
+export function useList<Row>(path: string, query: Query = {}): ListResource<Row> {
+  return useReader(withQuery(path, query), createList<Row>);
+}
+
+function createList<Row>() {
+  const reader = createReader<ListRecord<Row>>((page, before) => ({
+    ...page,
+    data: [...(before?.data ?? []), ...page.data],
+  }));
+  const { data } = reader;
+  return {
+    ...reader,
+    rows: computed(() => data.value?.data),
+    hasMore: computed(() => typeof data.value?.next === 'string'),
+    more: () => reader.load(data.value?.next ?? undefined),
+  };
+}
+
+type Opened = { readonly open: (path: string | undefined) => void; readonly close: () => void };
+
+function useReader<Reader extends Opened>(path: string | undefined, create: () => Reader): Reader {
+  const reader = useMemo(create, []);
+  useEffect(() => {
+    reader.open(path);
+    return reader.close;
+  }, [path]);
+  return reader;
+}
+
+/** `join` adds an answer to the data `before` it, which is undefined at the start of the path. */
+function createReader<Data>(join: (answer: Data, before: Data | undefined) => Data) {
   const data = signal<Data | undefined>(undefined);
   const loading = signal(true);
   const error = signal<ApiError | undefined>(undefined);
@@ -39,7 +78,7 @@ function createResource<Data>() {
     running?.abort();
   }
 
-  async function reload(): Promise<void> {
+  async function load(after?: string): Promise<void> {
     stop();
     if (path === undefined) {
       loading.value = false;
@@ -49,14 +88,14 @@ function createResource<Data>() {
     running = own;
     loading.value = true;
     try {
-      const loaded = await get<Data>(path, { signal: own.signal });
+      const answer = await get<Data>(withQuery(path, { after }), { signal: own.signal });
       if (own.signal.aborted) return;
-      data.value = loaded;
+      data.value = join(answer, after === undefined ? undefined : data.value);
       error.value = undefined;
     } catch (thrown) {
       if (own.signal.aborted) return;
       error.value = asApiError(thrown);
-      if (isUnreached(error.value)) timer = setTimeout(reload, UNREACHED_RETRY_MS);
+      if (isUnreached(error.value)) timer = setTimeout(load, UNREACHED_RETRY_MS, after);
     }
     loading.value = false;
   }
@@ -65,88 +104,12 @@ function createResource<Data>() {
     data,
     loading,
     error,
-    reload,
-    open(next: string | undefined): Promise<void> {
+    load,
+    reload: () => load(),
+    open(next: string | undefined): void {
       if (next !== path) data.value = undefined;
       path = next;
-      return reload();
-    },
-    close: stop,
-  };
-}
-
-type ListRecord<Row> = { readonly data: readonly Row[]; readonly next: string | null };
-
-export type ListResource<Row> = {
-  /** Undefined until the first page has come. */
-  readonly rows: Signal<readonly Row[] | undefined>;
-  readonly loading: Signal<boolean>;
-  readonly error: Signal<ApiError | undefined>;
-  /** Whether there are more rows to show. */
-  readonly hasMore: Signal<boolean>;
-  readonly more: () => Promise<void>;
-  readonly reload: () => Promise<void>;
-};
-
-/** Reads a list page by page, anew from its start whenever `path` or `query` changes. */
-export function useList<Row>(path: string, query: Query = {}): ListResource<Row> {
-  const list = useMemo(() => createList<Row>(), []);
-  const address = withQuery(path, query);
-  useEffect(() => {
-    void list.open(address);
-    return list.close;
-  }, [address]);
-  return list;
-}
-
-function createList<Row>() {
-  const rows = signal<readonly Row[] | undefined>(undefined);
-  const loading = signal(true);
-  const error = signal<ApiError | undefined>(undefined);
-  const hasMore = signal(false);
-  let address = '';
-  let next: string | null = null;
-  let running: AbortController | undefined;
-  let timer: ReturnType<typeof setTimeout> | undefined;
-
-  function stop(): void {
-    clearTimeout(timer);
-    running?.abort();
-  }
-
-  async function load(after: string | null): Promise<void> {
-    stop();
-    const own = new AbortController();
-    running = own;
-    loading.value = true;
-    const joint = address.includes('?') ? '&' : '?';
-    const place = after === null ? '' : `${joint}after=${encodeURIComponent(after)}`;
-    try {
-      const page = await get<ListRecord<Row>>(`${address}${place}`, { signal: own.signal });
-      if (own.signal.aborted) return;
-      rows.value = after === null ? page.data : [...(rows.value ?? []), ...page.data];
-      next = page.next;
-      hasMore.value = next !== null;
-      error.value = undefined;
-    } catch (thrown) {
-      if (own.signal.aborted) return;
-      error.value = asApiError(thrown);
-      if (isUnreached(error.value)) timer = setTimeout(() => load(after), UNREACHED_RETRY_MS);
-    }
-    loading.value = false;
-  }
-
-  return {
-    rows,
-    loading,
-    error,
-    hasMore,
-    more: () => load(next),
-    reload: () => load(null),
-    open(to: string): Promise<void> {
-      if (to !== address) rows.value = undefined;
-      address = to;
-      return load(null);
+      void load();
     },
     close: stop,
   };
