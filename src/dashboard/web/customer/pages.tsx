@@ -1,5 +1,6 @@
 // Every page of the customers' application, in the order of the navigation.
 
+import { SIGN_IN_PAGES } from '../ui/auth/pages.ts';
 import type { PageEntry } from '../ui/page.ts';
 
 export const PAGES: readonly PageEntry[] = [
@@ -68,12 +69,6 @@ export const PAGES: readonly PageEntry[] = [
     load: async () => (await import('./settings.tsx')).SettingsPage,
   },
   {
-    path: '/sign-in',
-    title: 'Sign in',
-    signedOut: true,
-    load: async () => (await import('../ui/auth/sign-in.tsx')).SignInPage,
-  },
-  {
     path: '/signup',
     title: 'Create an account',
     signedOut: true,
@@ -85,16 +80,5 @@ export const PAGES: readonly PageEntry[] = [
     signedOut: true,
     load: async () => (await import('./sign-up.tsx')).VerifyPage,
   },
-  {
-    path: '/forgot',
-    title: 'Forgot your password?',
-    signedOut: true,
-    load: async () => (await import('../ui/auth/recovery.tsx')).ForgotPage,
-  },
-  {
-    path: '/reset',
-    title: 'Choose a new password',
-    signedOut: true,
-    load: async () => (await import('../ui/auth/recovery.tsx')).ResetPage,
-  },
+  ...SIGN_IN_PAGES,
 ];
