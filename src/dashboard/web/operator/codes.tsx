@@ -1,20 +1,17 @@
-// Redemption codes: worth service tokens once, to whoever has their text.
+// Redemption codes: each is worth service tokens, once, to the customer who enters it.
 
 import { useState } from 'preact/hooks';
 import { Link } from 'wouter-preact';
 import type { CodeRecord, CreatedCodesRecord } from '../../records/operator-lists.ts';
 import {
-  Button,
-  Card,
+  Collection,
   ConfirmDialog,
-  Dialog,
-  Empty,
-  Form,
+  type DialogProps,
+  FormDialog,
   fieldError,
   formatTokens,
-  ListTable,
-  Page,
   post,
+  type RowAction,
   StateBadge,
   TextField,
   Time,
@@ -22,7 +19,6 @@ import {
   type Tone,
   toast,
   useAction,
-  useList,
 } from '../ui/index.ts';
 import { plainAmount } from './accounts/decimal.ts';
 import { ShownOnceDialog } from './shown-once.tsx';
@@ -35,107 +31,73 @@ const TONES: Readonly<Record<CodeRecord['status'], Tone>> = {
   expired: 'neutral',
 };
 
+const REVOKE: RowAction<CodeRecord, CreatedCodesRecord> = {
+  label: 'Revoke',
+  called: ({ id }) => `the code ${id}`,
+  danger: true,
+  isOffered: ({ status }) => status === 'open',
+  dialog: ({ id, masked, amount }, { onDone, onClose }) => (
+    <ConfirmDialog
+      title="Revoke this code?"
+      danger
+      confirm="Revoke the code"
+      consequences={[
+        <>
+          <strong>{masked}</strong>, worth {formatTokens(amount)} service tokens, is worth nothing
+          from now on.
+        </>,
+        'It cannot be taken back; make another code instead.',
+      ]}
+      act={async () => {
+        await post(`/codes/${id}/revoke`);
+        toast('The code is revoked.');
+        await onDone();
+      }}
+      onClose={onClose}
+    />
+  ),
+};
+
 export function CodesPage() {
-  const list = useList<CodeRecord>('/codes');
-  const [creating, setCreating] = useState(false);
-  const [created, setCreated] = useState<CreatedCodesRecord | undefined>(undefined);
-  const [revoking, setRevoking] = useState<CodeRecord | undefined>(undefined);
-  const create = (
-    <Button kind="primary" onClick={() => setCreating(true)}>
-      New codes
-    </Button>
-  );
   return (
-    <Page
+    <Collection<CodeRecord, CreatedCodesRecord>
       title="Redemption codes"
       lead="Each is worth its amount once. Customers redeem them on the dashboard; the text of a code is shown when it is made and never again."
-      actions={create}
-    >
-      <Card flush>
-        <ListTable
-          caption="Redemption codes"
-          list={list}
-          rowKey={({ id }) => id}
-          empty={
-            <Empty title="No codes yet" action={create}>
-              Make some for an event, or to sell balance through a shop of your own.
-            </Empty>
-          }
-          columns={[
-            {
-              label: 'Code',
-              show: ({ id, masked }) => (
-                <>
-                  <code>{masked}</code>
-                  <div class="soft small">{id}</div>
-                </>
-              ),
-            },
-            { label: 'Status', show: (code) => <Status code={code} /> },
-            { label: 'Amount', end: true, show: ({ amount }) => <Tokens amount={amount} /> },
-            { label: 'Reason', wrap: true, show: ({ reason }) => reason },
-            { label: 'Created', show: ({ created_at }) => <Time at={created_at} detail="day" /> },
-            { label: 'Expires', show: ({ expires_at }) => <Time relative at={expires_at} /> },
-            {
-              label: '',
-              end: true,
-              show: (code) =>
-                code.status === 'open' && (
-                  <Button
-                    kind="quiet-danger"
-                    size="small"
-                    aria-label={`Revoke the code ${code.id}`}
-                    onClick={() => setRevoking(code)}
-                  >
-                    Revoke
-                  </Button>
-                ),
-            },
-          ]}
-        />
-      </Card>
-      {creating && (
-        <CreateCodesDialog
-          onCreated={(made) => {
-            setCreating(false);
-            setCreated(made);
-            void list.reload();
-          }}
-          onClose={() => setCreating(false)}
-        />
-      )}
-      {created && (
+      path="/codes"
+      empty={{
+        title: 'No codes yet',
+        text: 'Make some for an event, or to sell balance through a shop of your own.',
+      }}
+      columns={[
+        {
+          label: 'Code',
+          show: ({ id, masked }) => (
+            <>
+              <code>{masked}</code>
+              <div class="soft small">{id}</div>
+            </>
+          ),
+        },
+        { label: 'Status', show: (code) => <Status code={code} /> },
+        { label: 'Amount', end: true, show: ({ amount }) => <Tokens amount={amount} /> },
+        { label: 'Reason', wrap: true, show: ({ reason }) => reason },
+        { label: 'Created', show: ({ created_at }) => <Time at={created_at} detail="day" /> },
+        { label: 'Expires', show: ({ expires_at }) => <Time relative at={expires_at} /> },
+      ]}
+      actions={[REVOKE]}
+      create={{ label: 'New codes', dialog: (dialog) => <CreateCodesDialog {...dialog} /> }}
+      shown={({ data }, onClose) => (
         <ShownOnceDialog
-          title={created.data.length === 1 ? 'The code' : `${created.data.length} codes`}
+          title={data.length === 1 ? 'The code' : `${data.length} codes`}
           label="the codes"
-          lines={created.data.map(({ code }) => code)}
-          onClose={() => setCreated(undefined)}
+          lines={data.map(({ code }) => code)}
+          onClose={onClose}
         >
-          Each is worth {formatTokens(created.data[0]?.amount ?? '0')} service tokens to whoever has
-          its text.
+          Each is worth {formatTokens(data[0]?.amount ?? '0')} service tokens to the first customer
+          who redeems it.
         </ShownOnceDialog>
       )}
-      {revoking && (
-        <ConfirmDialog
-          title="Revoke this code?"
-          danger
-          confirm="Revoke the code"
-          consequences={[
-            <>
-              <strong>{revoking.masked}</strong>, worth {formatTokens(revoking.amount)} service
-              tokens, is worth nothing from now on.
-            </>,
-            'It cannot be taken back; make another code instead.',
-          ]}
-          act={async () => {
-            await post(`/codes/${revoking.id}/revoke`);
-            toast('The code is revoked.');
-            await list.reload();
-          }}
-          onClose={() => setRevoking(undefined)}
-        />
-      )}
-    </Page>
+    />
   );
 }
 
@@ -156,69 +118,61 @@ function Status({ code }: { readonly code: CodeRecord }) {
   );
 }
 
-function CreateCodesDialog({
-  onCreated,
-  onClose,
-}: {
-  readonly onCreated: (created: CreatedCodesRecord) => void;
-  readonly onClose: () => void;
-}) {
+function CreateCodesDialog({ onShown, onClose }: DialogProps<CreatedCodesRecord>) {
   const [amount, setAmount] = useState('');
   const [count, setCount] = useState('1');
   const [reason, setReason] = useState('');
   const [until, setUntil] = useState(FOR_GOOD);
   const action = useAction(async () => {
     const body = { amount: plainAmount(amount), count: Number(count), reason };
-    onCreated(await post<CreatedCodesRecord>('/codes', { ...body, ...expiryOf(until) }));
+    onShown(await post<CreatedCodesRecord>('/codes', { ...body, ...expiryOf(until) }));
   });
   return (
-    <Dialog title="New codes" onClose={onClose}>
-      <Form
-        action={action}
-        fields={['amount', 'count', 'reason', 'expires_at']}
-        submit={count === '1' ? 'Make the code' : `Make ${count} codes`}
-        cancel={onClose}
-        onSubmit={() => void action.run()}
-      >
-        <div class="fields">
-          <TextField
-            label="Amount of each"
-            hint="In service tokens."
-            inputMode="decimal"
-            required
-            value={amount}
-            onInput={setAmount}
-            error={fieldError(action, 'amount')}
-          />
-          <TextField
-            label="How many"
-            type="number"
-            min={1}
-            max={10_000}
-            step={1}
-            required
-            value={count}
-            onInput={setCount}
-            error={fieldError(action, 'count')}
-          />
-        </div>
+    <FormDialog
+      title="New codes"
+      action={action}
+      fields={['amount', 'count', 'reason', 'expires_at']}
+      submit={count === '1' ? 'Make the code' : `Make ${count} codes`}
+      onClose={onClose}
+    >
+      <div class="fields">
         <TextField
-          label="Reason"
-          hint="For the books, such as the event that they are for."
+          label="Amount of each"
+          hint="In service tokens."
+          inputMode="decimal"
           required
-          maxLength={500}
-          value={reason}
-          onInput={setReason}
-          error={fieldError(action, 'reason')}
+          value={amount}
+          onInput={setAmount}
+          error={fieldError(action, 'amount')}
         />
-        <UntilField
-          label="Expire"
-          forGood="Never"
-          until={until}
-          onChange={setUntil}
-          error={fieldError(action, 'expires_at')}
+        <TextField
+          label="How many"
+          type="number"
+          min={1}
+          max={10_000}
+          step={1}
+          required
+          value={count}
+          onInput={setCount}
+          error={fieldError(action, 'count')}
         />
-      </Form>
-    </Dialog>
+      </div>
+      <TextField
+        label="Reason"
+        hint="For the books, such as the event that they are for."
+        required
+        maxLength={500}
+        value={reason}
+        onInput={setReason}
+        error={fieldError(action, 'reason')}
+      />
+      <UntilField
+        label="Expire"
+        forGood="Never"
+        until={until}
+        onChange={setUntil}
+        error={fieldError(action, 'expires_at')}
+      />
+    </FormDialog>
   );
 }

@@ -1,26 +1,22 @@
-// Invitations: who may sign up where sign-up is not open to everybody.
+// Invitations: each lets one person sign up on a server that is not open to everyone.
 
 import { useState } from 'preact/hooks';
 import type { CreatedInviteRecord, InviteRecord } from '../../records/operator-people.ts';
 import {
   Alert,
-  Button,
-  Card,
+  Collection,
   ConfirmDialog,
-  Dialog,
-  Empty,
-  Form,
+  type DialogProps,
+  FormDialog,
   fieldError,
-  ListTable,
-  Page,
   post,
+  type RowAction,
   StateBadge,
   TextField,
   Time,
   type Tone,
   toast,
   useAction,
-  useList,
 } from '../ui/index.ts';
 import { ShownOnceDialog } from './shown-once.tsx';
 import { expiryOf, FOR_GOOD, UntilField } from './until.tsx';
@@ -32,142 +28,95 @@ const TONES: Readonly<Record<InviteRecord['status'], Tone>> = {
   expired: 'neutral',
 };
 
+const REVOKE: RowAction<InviteRecord, CreatedInviteRecord> = {
+  label: 'Revoke',
+  called: ({ id, email }) => `the invitation ${email ?? id}`,
+  danger: true,
+  isOffered: ({ status }) => status === 'open',
+  dialog: ({ id }, { onDone, onClose }) => (
+    <ConfirmDialog
+      title="Revoke this invitation?"
+      danger
+      confirm="Revoke the invitation"
+      consequences={['The link stops working. You can make another one.']}
+      act={async () => {
+        await post(`/invites/${id}/revoke`);
+        toast('The invitation is revoked.');
+        await onDone();
+      }}
+      onClose={onClose}
+    />
+  ),
+};
+
 export function InvitesPage() {
-  const list = useList<InviteRecord>('/invites');
-  const [creating, setCreating] = useState(false);
-  const [created, setCreated] = useState<CreatedInviteRecord | undefined>(undefined);
-  const [revoking, setRevoking] = useState<InviteRecord | undefined>(undefined);
-  const create = (
-    <Button kind="primary" onClick={() => setCreating(true)}>
-      New invitation
-    </Button>
-  );
   return (
-    <Page
+    <Collection<InviteRecord, CreatedInviteRecord>
       title="Invitations"
       lead="Each lets one person sign up, where SIGNUP is set to invite. Its link is shown when it is made and never again."
-      actions={create}
-    >
-      <Card flush>
-        <ListTable
-          caption="Invitations"
-          list={list}
-          rowKey={({ id }) => id}
-          empty={
-            <Empty title="No invitations yet" action={create}>
-              Make one and send its link to whom you want as a customer.
-            </Empty>
-          }
-          columns={[
-            {
-              label: 'For',
-              show: ({ email }) => email ?? <span class="soft">whoever has it</span>,
-            },
-            {
-              label: 'Status',
-              show: ({ status }) => <StateBadge state={status} tone={TONES[status]} />,
-            },
-            { label: 'Created', show: ({ created_at }) => <Time at={created_at} /> },
-            { label: 'Expires', show: ({ expires_at }) => <Time at={expires_at} /> },
-            {
-              label: '',
-              end: true,
-              show: (invite) =>
-                invite.status === 'open' && (
-                  <Button
-                    kind="quiet-danger"
-                    size="small"
-                    aria-label={`Revoke the invitation ${invite.email ?? invite.id}`}
-                    onClick={() => setRevoking(invite)}
-                  >
-                    Revoke
-                  </Button>
-                ),
-            },
-          ]}
-        />
-      </Card>
-      {creating && (
-        <CreateInviteDialog
-          onCreated={(made) => {
-            setCreating(false);
-            setCreated(made);
-            void list.reload();
-          }}
-          onClose={() => setCreating(false)}
-        />
-      )}
-      {created && (
-        <ShownOnceDialog
-          title="The invitation"
-          label="the link"
-          lines={[created.link]}
-          onClose={() => setCreated(undefined)}
-        >
-          {created.email === null
-            ? 'Whoever opens this link first may sign up with any address.'
-            : `Send this link to ${created.email}; no other address can use it.`}
+      path="/invites"
+      empty={{
+        title: 'No invitations yet',
+        text: 'Make one and share its link with a new customer.',
+      }}
+      columns={[
+        {
+          label: 'For',
+          show: ({ email }) => email ?? <span class="soft">anyone with the link</span>,
+        },
+        {
+          label: 'Status',
+          show: ({ status }) => <StateBadge state={status} tone={TONES[status]} />,
+        },
+        { label: 'Created', show: ({ created_at }) => <Time at={created_at} /> },
+        { label: 'Expires', show: ({ expires_at }) => <Time at={expires_at} /> },
+      ]}
+      actions={[REVOKE]}
+      create={{ label: 'New invitation', dialog: (dialog) => <CreateInviteDialog {...dialog} /> }}
+      shown={({ email, link }, onClose) => (
+        <ShownOnceDialog title="The invitation" label="the link" lines={[link]} onClose={onClose}>
+          {email === null
+            ? 'The first person who opens this link may sign up, with any address.'
+            : `Send this link to ${email}; no other address can use it.`}
         </ShownOnceDialog>
       )}
-      {revoking && (
-        <ConfirmDialog
-          title="Revoke this invitation?"
-          danger
-          confirm="Revoke the invitation"
-          consequences={['Its link lets nobody sign up any more. You can make another one.']}
-          act={async () => {
-            await post(`/invites/${revoking.id}/revoke`);
-            toast('The invitation is revoked.');
-            await list.reload();
-          }}
-          onClose={() => setRevoking(undefined)}
-        />
-      )}
-    </Page>
+    />
   );
 }
 
-function CreateInviteDialog({
-  onCreated,
-  onClose,
-}: {
-  readonly onCreated: (created: CreatedInviteRecord) => void;
-  readonly onClose: () => void;
-}) {
+function CreateInviteDialog({ onShown, onClose }: DialogProps<CreatedInviteRecord>) {
   const [email, setEmail] = useState('');
   const [until, setUntil] = useState(FOR_GOOD);
   const action = useAction(async () => {
     const whom = email.trim() === '' ? {} : { email: email.trim() };
-    onCreated(await post<CreatedInviteRecord>('/invites', { ...whom, ...expiryOf(until) }));
+    onShown(await post<CreatedInviteRecord>('/invites', { ...whom, ...expiryOf(until) }));
   });
   return (
-    <Dialog title="New invitation" onClose={onClose}>
-      <Form
-        action={action}
-        fields={['email', 'expires_at']}
-        submit="Make the invitation"
-        cancel={onClose}
-        onSubmit={() => void action.run()}
-      >
-        <TextField
-          label="E-mail address"
-          hint="The only one that may use it. Empty: whoever has the link."
-          type="email"
-          value={email}
-          onInput={setEmail}
-          error={fieldError(action, 'email')}
-        />
-        <UntilField
-          label="Expire"
-          forGood="After two weeks"
-          until={until}
-          onChange={setUntil}
-          error={fieldError(action, 'expires_at')}
-        />
-        <Alert title="Nothing is mailed.">
-          You get a link to pass on. Signing up still verifies the address.
-        </Alert>
-      </Form>
-    </Dialog>
+    <FormDialog
+      title="New invitation"
+      action={action}
+      fields={['email', 'expires_at']}
+      submit="Make the invitation"
+      onClose={onClose}
+    >
+      <TextField
+        label="E-mail address"
+        hint="The only address that may use it. Empty: anyone with the link."
+        type="email"
+        value={email}
+        onInput={setEmail}
+        error={fieldError(action, 'email')}
+      />
+      <UntilField
+        label="Expire"
+        forGood="After two weeks"
+        until={until}
+        onChange={setUntil}
+        error={fieldError(action, 'expires_at')}
+      />
+      <Alert title="Nothing is mailed.">
+        You get a link to pass on. Signing up still verifies the address.
+      </Alert>
+    </FormDialog>
   );
 }

@@ -1,6 +1,6 @@
 // Dialogs on the native element: it traps the focus, closes on Escape and gives the focus back.
 
-import type { ComponentChildren } from 'preact';
+import type { ComponentChildren, ComponentProps } from 'preact';
 import { useEffect, useId, useRef, useState } from 'preact/hooks';
 import { post, stepUp } from './api.ts';
 import { HiddenUsername } from './auth/password-field.tsx';
@@ -56,6 +56,27 @@ export function Dialog({
   );
 }
 
+/** A dialog that is one form. `onSubmit` takes the place of running the action. */
+export function FormDialog({
+  title,
+  wide = false,
+  action,
+  onSubmit = action.run,
+  onClose,
+  ...form
+}: Omit<ComponentProps<typeof Form<[]>>, 'cancel' | 'onSubmit'> & {
+  readonly title: string;
+  readonly wide?: boolean;
+  readonly onSubmit?: () => unknown;
+  readonly onClose: () => void;
+}) {
+  return (
+    <Dialog title={title} wide={wide} onClose={onClose}>
+      <Form {...form} action={action} cancel={onClose} onSubmit={() => void onSubmit()} />
+    </Dialog>
+  );
+}
+
 /**
  * Asks before something is done. `consequences` say what will happen, one sentence each.
  * `typed` is a word to type first, for what cannot be taken back. `act` may reject: its error is
@@ -88,35 +109,34 @@ export function ConfirmDialog({
     if (await action.run()) onClose();
   };
   return (
-    <Dialog title={title} onClose={onClose}>
-      <Form
-        action={action}
-        submit={confirm}
-        submitKind={danger ? 'danger' : 'primary'}
-        cancel={onClose}
-        onSubmit={() => void submit()}
-      >
-        <ul class="consequences">
-          {consequences.map((consequence, index) => (
-            <li key={index}>{consequence}</li>
-          ))}
-        </ul>
-        {children}
-        {typed !== undefined && (
-          <TextField
-            label={
-              <>
-                Type <strong>{typed}</strong> to confirm
-              </>
-            }
-            value={word}
-            onInput={setWord}
-            required
-            pattern={typed.replace(/[.*+?^${}()|[\]\\/]/g, '\\$&')}
-          />
-        )}
-      </Form>
-    </Dialog>
+    <FormDialog
+      title={title}
+      action={action}
+      submit={confirm}
+      submitKind={danger ? 'danger' : 'primary'}
+      onSubmit={submit}
+      onClose={onClose}
+    >
+      <ul class="consequences">
+        {consequences.map((consequence, index) => (
+          <li key={index}>{consequence}</li>
+        ))}
+      </ul>
+      {children}
+      {typed !== undefined && (
+        <TextField
+          label={
+            <>
+              Type <strong>{typed}</strong> to confirm
+            </>
+          }
+          value={word}
+          onInput={setWord}
+          required
+          pattern={typed.replace(/[.*+?^${}()|[\]\\/]/g, '\\$&')}
+        />
+      )}
+    </FormDialog>
   );
 }
 
@@ -132,25 +152,24 @@ function StepUp({ done }: { readonly done: (proven: boolean) => void }) {
     if (await action.run()) done(true);
   };
   return (
-    <Dialog title="Confirm that it is you" onClose={() => done(false)}>
-      <Form
-        action={action}
-        submit="Continue"
-        cancel={() => done(false)}
-        onSubmit={() => void submit()}
-      >
-        <p>This needs your password again. It stays confirmed for ten minutes.</p>
-        <HiddenUsername email={session.value?.email ?? ''} />
-        <TextField
-          label="Password"
-          type="password"
-          autocomplete="current-password"
-          required
-          value={password}
-          onInput={setPassword}
-        />
-      </Form>
-    </Dialog>
+    <FormDialog
+      title="Confirm that it is you"
+      action={action}
+      submit="Continue"
+      onSubmit={submit}
+      onClose={() => done(false)}
+    >
+      <p>This needs your password again. It stays confirmed for ten minutes.</p>
+      <HiddenUsername email={session.value?.email ?? ''} />
+      <TextField
+        label="Password"
+        type="password"
+        autocomplete="current-password"
+        required
+        value={password}
+        onInput={setPassword}
+      />
+    </FormDialog>
   );
 }
 

@@ -1,35 +1,25 @@
 // Everything that pages are built from. How to make a page:
 //
-// 1. Write `customer/keys.tsx` (or `operator/…`): one exported component, built from what is below.
-//    Records come from `src/dashboard/records/` by `import type`; nothing else of the server may be
-//    imported, and no other package.
+// 1. Write `customer/keys/page.tsx` (or `operator/…`): one exported component, built from what is
+//    below. Records come from `src/dashboard/records/` by `import type`; nothing else of the server may
+//    be imported, and no other package. A list whose records are created and revoked is a `Collection`:
 //
 //      export function KeysPage() {
-//        const list = useList<KeyRecord>('/keys');
-//        const [revoking, setRevoking] = useState<KeyRecord>();
 //        return (
-//          <Page title="API keys" lead="…" actions={<Button kind="primary">New key</Button>}>
-//            <Card flush>
-//              <ListTable caption="API keys" list={list} rowKey={(key) => key.id}
-//                href={(key) => `/keys/${key.id}`}
-//                columns={[
-//                  { label: 'Name', show: (key) => key.name },
-//                  { label: 'Last use', show: (key) => <Time relative at={key.last_used_at} /> },
-//                ]}
-//                empty={<Empty title="No keys yet" action={…}>Make one to call the API.</Empty>} />
-//            </Card>
-//            {revoking && <ConfirmDialog title="Revoke this key?" danger confirm="Revoke the key"
-//              consequences={['Requests that use it are refused from now on.']}
-//              act={async () => { await post(`/keys/${revoking.id}/revoke`); await list.reload(); }}
-//              onClose={() => setRevoking(undefined)} />}
-//          </Page>
+//          <Collection<KeyRecord, CreatedKeyRecord> title="API keys" lead="…" path="/keys"
+//            columns={[{ label: 'Name', show: (key) => key.name }]}
+//            empty={{ title: 'No keys yet', text: 'Make one to call the API.' }}
+//            actions={[REVOKE]}
+//            create={{ label: 'New key', dialog: (dialog) => <CreateKeyDialog {...dialog} /> }}
+//            shown={({ key }, onClose) => <ShownKeyDialog lines={[key]} onClose={onClose} />} />
 //        );
 //      }
 //
+//    A list that only shows is `<ListTable list={useList<Row>('/path')} …>` in a `<Card flush>`.
 // 2. Give it a row in `customer/pages.tsx`. A page with a part in its path gets `PageProps`
 //    (`params['id']`). Links are `Link` of wouter-preact with paths below the prefix (`/keys`).
 // 3. One record: `const r = useResource<Record>('/path')` and `<Loaded resource={r}>{(data) => …}`.
-//    A form: `const action = useAction(async () => { … })` and `<Form action={action} …>`.
+//    A form: `const action = useAction(async () => { … })` and `<FormDialog action={action} …>`.
 // 4. Amounts stay strings: `<Tokens>`, `<Usd>`, `formatTokens`; counts `formatCount`; instants `Time`.
 //    No inline style, no colour of its own, classes only of `css/`; `stack`, `row`, `grid` lay out.
 // 5. `post`, `patch`, `put`, `remove` ask for the password by themselves where a route wants it.
@@ -38,8 +28,9 @@ export { ApiError, apiUrl, get, patch, post, put, remove, request, withQuery } f
 export { Button, CopyButton, LinkButton } from './button.tsx';
 export { Chart } from './chart.tsx';
 export type { Series } from './chart-data.ts';
+export { Collection, type DialogProps, type RowAction, useDialog } from './collection.tsx';
 export { endOfDay, LastDayField } from './day-field.tsx';
-export { ConfirmDialog, Dialog, DialogClose } from './dialog.tsx';
+export { ConfirmDialog, Dialog, DialogClose, FormDialog } from './dialog.tsx';
 export {
   CheckField,
   Field,
@@ -79,7 +70,7 @@ export {
   Stat,
   Stats,
 } from './parts.tsx';
-export { type ListResource, useAction, useList, useResource } from './resource.ts';
+export { useAction, useList, useResource } from './resource.ts';
 export { house, loadSession, session } from './session.ts';
 export { lastDays, type Span, SpanPicker } from './span.tsx';
 export { type Column, ListTable, NoMatch, Table } from './table.tsx';

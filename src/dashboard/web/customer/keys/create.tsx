@@ -3,9 +3,9 @@
 import { useState } from 'preact/hooks';
 import type { CreatedKeyRecord } from '../../../records/key.ts';
 import {
-  Dialog,
+  type DialogProps,
   endOfDay,
-  Form,
+  FormDialog,
   fieldError,
   LastDayField,
   post,
@@ -13,6 +13,7 @@ import {
   TextField,
   useAction,
 } from '../../ui/index.ts';
+import type { ShownKey } from './actions.tsx';
 
 const DAY_MS = 86_400_000;
 
@@ -25,50 +26,42 @@ const EXPIRIES = [
   { value: 'day', label: 'On a day of your choice' },
 ] as const;
 
-export function CreateKeyDialog({
-  onCreated,
-  onClose,
-}: {
-  readonly onCreated: (created: CreatedKeyRecord) => void;
-  readonly onClose: () => void;
-}) {
+export function CreateKeyDialog({ onShown, onClose }: DialogProps<ShownKey>) {
   const [name, setName] = useState('');
   const [expiry, setExpiry] = useState('');
   const [day, setDay] = useState('');
   const action = useAction(async () => {
     const expiresAt = expiryOf(expiry, day);
-    onCreated(await post<CreatedKeyRecord>('/keys', { name, expires_at: expiresAt }));
+    onShown({ created: await post<CreatedKeyRecord>('/keys', { name, expires_at: expiresAt }) });
   });
   return (
-    <Dialog title="New API key" onClose={onClose}>
-      <Form
-        action={action}
-        fields={['expires_at']}
-        submit="Create the key"
-        cancel={onClose}
-        onSubmit={() => void action.run()}
-      >
-        <TextField
-          label="Name"
-          hint="What it is for, such as the machine or the project. You can change it later."
-          placeholder="laptop"
-          maxLength={100}
-          value={name}
-          onInput={setName}
-        />
-        <SelectField
-          label="Expires"
-          hint="A key that ends by itself is one less to forget."
-          options={EXPIRIES}
-          value={expiry}
-          onChange={setExpiry}
-          error={expiry === 'day' ? undefined : fieldError(action, 'expires_at')}
-        />
-        {expiry === 'day' && (
-          <LastDayField day={day} error={fieldError(action, 'expires_at')} onChange={setDay} />
-        )}
-      </Form>
-    </Dialog>
+    <FormDialog
+      title="New API key"
+      action={action}
+      fields={['expires_at']}
+      submit="Create the key"
+      onClose={onClose}
+    >
+      <TextField
+        label="Name"
+        hint="What it is for, such as the machine or the project. You can change it later."
+        placeholder="laptop"
+        maxLength={100}
+        value={name}
+        onInput={setName}
+      />
+      <SelectField
+        label="Expires"
+        hint="A key that ends by itself is one less to forget."
+        options={EXPIRIES}
+        value={expiry}
+        onChange={setExpiry}
+        error={expiry === 'day' ? undefined : fieldError(action, 'expires_at')}
+      />
+      {expiry === 'day' && (
+        <LastDayField day={day} error={fieldError(action, 'expires_at')} onChange={setDay} />
+      )}
+    </FormDialog>
   );
 }
 

@@ -1,8 +1,9 @@
 // The one time that a key is seen: to be copied, with everything that it can be pasted into.
 
 import { useState } from 'preact/hooks';
-import type { ConnectionRecord, CreatedKeyRecord } from '../../../records/key.ts';
+import type { ConnectionRecord } from '../../../records/key.ts';
 import { Alert, Button, CopyButton, Dialog, Loaded, useResource } from '../../ui/index.ts';
+import type { ShownKey } from './actions.tsx';
 import { Snippets } from './snippets-view.tsx';
 
 /** Closing it by accident asks once more: what is in it is nowhere else. */
@@ -10,12 +11,7 @@ export function ShownKeyDialog({
   created,
   replaced,
   onClose,
-}: {
-  readonly created: CreatedKeyRecord;
-  /** The masked form of the key that this one has replaced. */
-  readonly replaced?: string;
-  readonly onClose: () => void;
-}) {
+}: ShownKey & { readonly onClose: () => void }) {
   const connection = useResource<ConnectionRecord>('/connection');
   const [asked, setAsked] = useState(false);
   return (
@@ -44,7 +40,7 @@ export function ShownKeyDialog({
       </Loaded>
       {asked && (
         <Alert tone="warning" title="Close without the key?">
-          Once this is closed nobody can show the key again. If it is lost, rotate it.
+          Once this is closed, the key cannot be shown again. If it is lost, rotate it.
         </Alert>
       )}
       <div class="actions">

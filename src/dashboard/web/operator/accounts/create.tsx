@@ -4,8 +4,8 @@ import { useState } from 'preact/hooks';
 import type { CreatedAccountRecord } from '../../../records/operator-account.ts';
 import {
   CheckField,
-  Dialog,
-  Form,
+  type DialogProps,
+  FormDialog,
   fieldError,
   type Option,
   post,
@@ -16,61 +16,55 @@ import {
 
 export function CreateAccountDialog({
   plans,
-  onCreated,
+  onShown,
   onClose,
-}: {
-  readonly plans: readonly Option[];
-  readonly onCreated: (created: CreatedAccountRecord) => void;
-  readonly onClose: () => void;
-}) {
+}: DialogProps<CreatedAccountRecord> & { readonly plans: readonly Option[] }) {
   const [email, setEmail] = useState('');
   const [plan, setPlan] = useState(plans[0]?.value ?? '');
   const [verified, setVerified] = useState(false);
   const [keyName, setKeyName] = useState('');
   const action = useAction(async () => {
     const body = { email, plan, email_verified: verified, key_name: keyName };
-    onCreated(await post<CreatedAccountRecord>('/accounts', body));
+    onShown(await post<CreatedAccountRecord>('/accounts', body));
   });
   return (
-    <Dialog title="New account" onClose={onClose}>
-      <Form
-        action={action}
-        fields={['email', 'plan', 'name']}
-        submit="Create the account"
-        cancel={onClose}
-        onSubmit={() => void action.run()}
-      >
-        <TextField
-          label="E-mail address"
-          type="email"
-          required
-          maxLength={254}
-          value={email}
-          onInput={setEmail}
-          error={fieldError(action, 'email')}
-        />
-        <SelectField
-          label="Plan"
-          options={plans}
-          value={plan}
-          onChange={setPlan}
-          error={fieldError(action, 'plan')}
-        />
-        <CheckField
-          label="Take the address for verified"
-          hint="Requests of an account are refused until its address is verified."
-          checked={verified}
-          onChange={setVerified}
-        />
-        <TextField
-          label="Name of its first key"
-          hint="The key is shown once, right after this. The balance begins at zero."
-          maxLength={100}
-          value={keyName}
-          onInput={setKeyName}
-          error={fieldError(action, 'name')}
-        />
-      </Form>
-    </Dialog>
+    <FormDialog
+      title="New account"
+      action={action}
+      fields={['email', 'plan', 'name']}
+      submit="Create the account"
+      onClose={onClose}
+    >
+      <TextField
+        label="E-mail address"
+        type="email"
+        required
+        maxLength={254}
+        value={email}
+        onInput={setEmail}
+        error={fieldError(action, 'email')}
+      />
+      <SelectField
+        label="Plan"
+        options={plans}
+        value={plan}
+        onChange={setPlan}
+        error={fieldError(action, 'plan')}
+      />
+      <CheckField
+        label="Take the address for verified"
+        hint="Requests of an account are refused until its address is verified."
+        checked={verified}
+        onChange={setVerified}
+      />
+      <TextField
+        label="Name of its first key"
+        hint="The key is shown once, right after this. The balance begins at zero."
+        maxLength={100}
+        value={keyName}
+        onInput={setKeyName}
+        error={fieldError(action, 'name')}
+      />
+    </FormDialog>
   );
 }

@@ -4,8 +4,7 @@
 import { useState } from 'preact/hooks';
 import type { MovedRecord, OperatorAccountRecord } from '../../../records/operator-account.ts';
 import {
-  Dialog,
-  Form,
+  FormDialog,
   fieldError,
   formatTokens,
   post,
@@ -71,45 +70,43 @@ export function MoneyDialog({
     onClose();
   });
   return (
-    <Dialog title="Add or take money" onClose={onClose}>
-      <Form
-        action={action}
-        fields={['amount', 'reason']}
-        submit={`${WORDS[kind].submit}${after === undefined ? '' : ` ${formatTokens(amount)}`}`}
-        cancel={onClose}
-        onSubmit={() => void action.run()}
-      >
-        <div class="field">
-          <Segments label="Kind" choices={KINDS} active={kind} onChange={setKind} />
-          <p class="soft small">{WORDS[kind].what}</p>
-        </div>
-        <TextField
-          label="Amount"
-          hint={
-            after === undefined
-              ? `In service tokens. ${formatTokens(available)} are available.`
-              : `${formatTokens(available)} are available; ${formatTokens(after)} after this.`
-          }
-          error={fieldError(action, 'amount')}
-          inputMode="decimal"
-          required
-          value={typed}
-          onInput={setTyped}
-        />
-        <TextField
-          label="Reason"
-          hint="Such as an invoice or a ticket. It stands in the books for good; the customer is not shown it."
-          error={fieldError(action, 'reason')}
-          required
-          maxLength={500}
-          value={reason}
-          onInput={setReason}
-        />
-        <p class="soft small">
-          It is booked at once, as a receipt of {account.email}. Nothing of it can be altered later;
-          an adjustment takes it back.
-        </p>
-      </Form>
-    </Dialog>
+    <FormDialog
+      title="Add or take money"
+      action={action}
+      fields={['amount', 'reason']}
+      submit={`${WORDS[kind].submit}${after === undefined ? '' : ` ${formatTokens(amount)}`}`}
+      onClose={onClose}
+    >
+      <div class="field">
+        <Segments label="Kind" choices={KINDS} active={kind} onChange={setKind} />
+        <p class="soft small">{WORDS[kind].what}</p>
+      </div>
+      <TextField
+        label="Amount"
+        hint={
+          after === undefined
+            ? `In service tokens. ${formatTokens(available)} are available.`
+            : `${formatTokens(available)} are available; ${formatTokens(after)} after this.`
+        }
+        error={fieldError(action, 'amount')}
+        inputMode="decimal"
+        required
+        value={typed}
+        onInput={setTyped}
+      />
+      <TextField
+        label="Reason"
+        hint="Such as an invoice or a ticket. It stands in the books for good; the customer is not shown it."
+        error={fieldError(action, 'reason')}
+        required
+        maxLength={500}
+        value={reason}
+        onInput={setReason}
+      />
+      <p class="soft small">
+        It is booked at once, as a receipt of {account.email}. Nothing of it can be altered later;
+        an adjustment takes it back.
+      </p>
+    </FormDialog>
   );
 }

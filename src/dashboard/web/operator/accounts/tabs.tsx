@@ -8,14 +8,16 @@ import type {
   MovementRecord,
 } from '../../../records/operator-account.ts';
 import {
-  Button,
   Card,
+  Collection,
+  type Column,
   Empty,
   formatCount,
   formatMilliseconds,
   humanize,
   ListTable,
   Nothing,
+  type RowAction,
   StateBadge,
   Tabs,
   Time,
@@ -23,7 +25,14 @@ import {
   useList,
 } from '../../ui/index.ts';
 import { AuditTable } from '../audit/table.tsx';
-import { CreateKeyDialog, KeyState, RevokeKeyDialog, RotateKeyDialog } from '../keys/dialogs.tsx';
+import {
+  CreateKeyDialog,
+  KeyState,
+  RevokeKeyDialog,
+  RotateKeyDialog,
+  type ShownKey,
+  ShownKeyDialog,
+} from '../keys/dialogs.tsx';
 
 const TABS = [
   { id: 'movements', label: 'Money' },
@@ -125,90 +134,58 @@ function Requests({ id }: { readonly id: string }) {
   );
 }
 
-type Open = { readonly kind: 'create' | 'revoke' | 'rotate'; readonly record?: KeyRecord };
-
-function Keys({ account, onChange }: Props) {
-  const { id, email } = account;
-  const list = useList<KeyRecord>(`/accounts/${id}/keys`);
-  const [open, setOpen] = useState<Open | undefined>(undefined);
-  // The page is read anew when the dialog is closed: what it shows once must not go with that.
-  const close = () => {
-    setOpen(undefined);
-    void onChange();
-  };
-  const dialog = { onDone: list.reload, onClose: close };
-  const create = <Button onClick={() => setOpen({ kind: 'create' })}>New key</Button>;
+function Keys({ account: { id, email }, onChange }: Props) {
   return (
-    <>
-      <ListTable
-        caption="Keys"
-        list={list}
-        rowKey={(key) => key.id}
-        empty={
-          <Empty title="No keys yet" action={create}>
-            Its owner creates keys on the dashboard.
-          </Empty>
-        }
-        columns={[
-          {
-            label: 'Key',
-            show: ({ name, masked }) => (
-              <>
-                <div>{name ?? <span class="soft">No name</span>}</div>
-                <code class="soft">{masked}</code>
-              </>
-            ),
-          },
-          { label: 'State', show: (key) => <KeyState record={key} /> },
-          {
-            label: 'Last use',
-            show: ({ last_used_at }) =>
-              last_used_at === null ? (
-                <Nothing>Never</Nothing>
-              ) : (
-                <Time relative at={last_used_at} />
-              ),
-          },
-          {
-            label: 'Expires',
-            show: ({ expires_at }) => <Time relative at={expires_at} />,
-          },
-          { label: 'Created', show: ({ created_at }) => <Time at={created_at} detail="day" /> },
-          {
-            label: '',
-            end: true,
-            show: (record) =>
-              record.status === 'active' && (
-                <>
-                  <Button
-                    kind="quiet"
-                    size="small"
-                    aria-label={`Rotate the key ${record.masked}`}
-                    onClick={() => setOpen({ kind: 'rotate', record })}
-                  >
-                    Rotate
-                  </Button>
-                  <Button
-                    kind="quiet-danger"
-                    size="small"
-                    aria-label={`Revoke the key ${record.masked}`}
-                    onClick={() => setOpen({ kind: 'revoke', record })}
-                  >
-                    Revoke
-                  </Button>
-                </>
-              ),
-          },
-        ]}
-      />
-      {list.rows.value?.length !== 0 && <div class="table-foot">{create}</div>}
-      {open?.kind === 'create' && <CreateKeyDialog accountId={id} email={email} {...dialog} />}
-      {open?.kind === 'revoke' && open.record && (
-        <RevokeKeyDialog record={open.record} {...dialog} />
-      )}
-      {open?.kind === 'rotate' && open.record && (
-        <RotateKeyDialog record={open.record} {...dialog} />
-      )}
-    </>
+    <Collection<KeyRecord, ShownKey>
+      title="Keys"
+      within
+      path={`/accounts/${id}/keys`}
+      empty={{ title: 'No keys yet', text: 'Its owner creates keys on the dashboard.' }}
+      columns={KEY_COLUMNS}
+      actions={KEY_ACTIONS}
+      create={{
+        label: 'New key',
+        dialog: (dialog) => <CreateKeyDialog accountId={id} email={email} {...dialog} />,
+      }}
+      shown={(shown, onClose) => <ShownKeyDialog shown={shown} onClose={onClose} />}
+      // Reading the page again takes this tab down, and a key with it that is shown only once.
+      onClosed={onChange}
+    />
   );
 }
+
+const KEY_COLUMNS: readonly [Column<KeyRecord>, ...Column<KeyRecord>[]] = [
+  {
+    label: 'Key',
+    show: ({ name, masked }) => (
+      <>
+        <div>{name ?? <span class="soft">No name</span>}</div>
+        <code class="soft">{masked}</code>
+      </>
+    ),
+  },
+  { label: 'State', show: (key) => <KeyState record={key} /> },
+  {
+    label: 'Last use',
+    show: ({ last_used_at }) =>
+      last_used_at === null ? <Nothing>Never</Nothing> : <Time relative at={last_used_at} />,
+  },
+  { label: 'Expires', show: ({ expires_at }) => <Time relative at={expires_at} /> },
+  { label: 'Created', show: ({ created_at }) => <Time at={created_at} detail="day" /> },
+];
+
+const KEY_ACTIONS: readonly RowAction<KeyRecord, ShownKey>[] = [
+  {
+    label: 'Rotate',
+    called: ({ masked }) => `the key ${masked}`,
+    isOffered: ({ status }) => status === 'active',
+    dialog: (record, dialog) => <RotateKeyDialog record={record} {...dialog} />,
+  },
+  {
+    label: 'Revoke',
+    called: ({ masked }) => `the key ${masked}`,
+    danger: true,
+    isOffered: ({ status }) => status === 'active',
+    dialog: (record, dialog) => <RevokeKeyDialog record={record} {...dialog} />,
+  },
+];

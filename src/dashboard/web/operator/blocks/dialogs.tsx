@@ -4,8 +4,7 @@ import { useState } from 'preact/hooks';
 import type { BlockRecord } from '../../../records/operator-lists.ts';
 import {
   ConfirmDialog,
-  Dialog,
-  Form,
+  FormDialog,
   fieldError,
   post,
   SelectField,
@@ -61,59 +60,57 @@ export function BlockDialog({
     onClose();
   });
   return (
-    <Dialog title={target ? `Block this ${kind}?` : 'New block'} onClose={onClose}>
-      <Form
-        action={action}
-        fields={['value', 'reason', 'expires_at']}
-        submit={`Block the ${kind}`}
-        submitKind="danger"
-        cancel={onClose}
-        onSubmit={() => void action.run()}
-      >
-        {target ? (
-          <p>
-            This is about <strong>{target.called}</strong>.
-          </p>
-        ) : (
-          <>
-            <SelectField
-              label="What"
-              options={KINDS}
-              value={kind}
-              onChange={(chosen) => setKind(chosen as Kind)}
-            />
-            <TextField
-              label={VALUES[kind].label}
-              hint={VALUES[kind].hint}
-              required
-              maxLength={300}
-              spellcheck={false}
-              value={value}
-              onInput={setValue}
-              error={fieldError(action, 'value')}
-            />
-          </>
-        )}
-        <UntilField
-          label="For how long"
-          until={until}
-          onChange={setUntil}
-          error={fieldError(action, 'expires_at')}
-        />
-        <TextField
-          label="Reason"
-          hint="For the list and the audit trail; who is refused is not shown it."
-          maxLength={500}
-          value={reason}
-          onInput={setReason}
-          error={fieldError(action, 'reason')}
-        />
-        <ul class="consequences">
-          <li>{REFUSED[kind]}</li>
-          <li>Answers that are under way go on to their end.</li>
-        </ul>
-      </Form>
-    </Dialog>
+    <FormDialog
+      title={target ? `Block this ${kind}?` : 'New block'}
+      action={action}
+      fields={['value', 'reason', 'expires_at']}
+      submit={`Block the ${kind}`}
+      submitKind="danger"
+      onClose={onClose}
+    >
+      {target ? (
+        <p>
+          This is about <strong>{target.called}</strong>.
+        </p>
+      ) : (
+        <>
+          <SelectField
+            label="What"
+            options={KINDS}
+            value={kind}
+            onChange={(chosen) => setKind(chosen as Kind)}
+          />
+          <TextField
+            label={VALUES[kind].label}
+            hint={VALUES[kind].hint}
+            required
+            maxLength={300}
+            spellcheck={false}
+            value={value}
+            onInput={setValue}
+            error={fieldError(action, 'value')}
+          />
+        </>
+      )}
+      <UntilField
+        label="For how long"
+        until={until}
+        onChange={setUntil}
+        error={fieldError(action, 'expires_at')}
+      />
+      <TextField
+        label="Reason"
+        hint="For the list and the audit trail; who is refused is not shown it."
+        maxLength={500}
+        value={reason}
+        onInput={setReason}
+        error={fieldError(action, 'reason')}
+      />
+      <ul class="consequences">
+        <li>{REFUSED[kind]}</li>
+        <li>Answers that are under way go on to their end.</li>
+      </ul>
+    </FormDialog>
   );
 }
 

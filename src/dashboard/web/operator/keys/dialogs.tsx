@@ -1,11 +1,11 @@
 // What operators do to an API key: revoke it, rotate it for a customer, create one.
 
-import { useRef, useState } from 'preact/hooks';
+import { useState } from 'preact/hooks';
 import type { CreatedKeyRecord, KeyRecord, RotatedKeyRecord } from '../../../records/key.ts';
 import {
   ConfirmDialog,
-  Dialog,
-  Form,
+  type DialogProps,
+  FormDialog,
   fieldError,
   post,
   SelectField,
@@ -18,7 +18,14 @@ import {
 import { ShownOnceDialog } from '../shown-once.tsx';
 import { expiryOf, FOR_GOOD, UntilField } from '../until.tsx';
 
-type Props = { readonly onDone: () => unknown; readonly onClose: () => void };
+type Props = DialogProps<ShownKey> & { readonly record: KeyRecord };
+
+/** A key that is shown once, and what an operator is to know of it. */
+export type ShownKey = {
+  readonly title: string;
+  readonly key: string;
+  readonly about: string;
+};
 
 const REASONS = [
   { value: 'operator', label: 'By the operator' },
@@ -44,11 +51,21 @@ export function KeyState({ record }: { readonly record: KeyRecord }) {
   );
 }
 
-export function RevokeKeyDialog({
-  record,
-  onDone,
+export function ShownKeyDialog({
+  shown: { title, key, about },
   onClose,
-}: Props & { readonly record: KeyRecord }) {
+}: {
+  readonly shown: ShownKey;
+  readonly onClose: () => void;
+}) {
+  return (
+    <ShownOnceDialog title={title} label="the key" lines={[key]} onClose={onClose}>
+      {about} Give it to its owner alone.
+    </ShownOnceDialog>
+  );
+}
+
+export function RevokeKeyDialog({ record, onDone, onClose }: Props) {
   const [reason, setReason] = useState<string>('operator');
   return (
     <ConfirmDialog
@@ -75,25 +92,7 @@ export function RevokeKeyDialog({
   );
 }
 
-export function RotateKeyDialog({
-  record,
-  onDone,
-  onClose,
-}: Props & { readonly record: KeyRecord }) {
-  const isRotated = useRef(false);
-  const [created, setCreated] = useState<CreatedKeyRecord | undefined>(undefined);
-  if (created !== undefined) {
-    return (
-      <ShownOnceDialog
-        title="The key is rotated"
-        label="the key"
-        lines={[created.key]}
-        onClose={onClose}
-      >
-        It takes the place of {record.masked}, which is revoked. Give it to its owner alone.
-      </ShownOnceDialog>
-    );
-  }
+export function RotateKeyDialog({ record, onShown, onClose }: Props) {
   return (
     <ConfirmDialog
       title="Rotate this key?"
@@ -104,18 +103,17 @@ export function RotateKeyDialog({
           expiry is created in one step.
         </>,
         'You see the replacement once, right after this, and have to bring it to its owner.',
-        'Better is that its owner rotates it: then nobody else ever sees the key.',
+        'It is better that its owner rotates it: then only the owner ever sees the key.',
       ]}
       act={async () => {
-        const rotated = await post<RotatedKeyRecord>(`/keys/${record.id}/rotate`);
-        isRotated.current = true;
-        setCreated(rotated.created);
-        await onDone();
+        const { created } = await post<RotatedKeyRecord>(`/keys/${record.id}/rotate`);
+        onShown({
+          title: 'The key is rotated',
+          key: created.key,
+          about: `It takes the place of ${record.masked}, which is revoked.`,
+        });
       }}
-      // The new key is shown before this is over.
-      onClose={() => {
-        if (!isRotated.current) onClose();
-      }}
+      onClose={onClose}
     />
   );
 }
@@ -123,54 +121,39 @@ export function RotateKeyDialog({
 export function CreateKeyDialog({
   accountId,
   email,
-  onDone,
+  onShown,
   onClose,
-}: Props & { readonly accountId: string; readonly email: string }) {
+}: Omit<Props, 'record'> & { readonly accountId: string; readonly email: string }) {
   const [name, setName] = useState('');
   const [until, setUntil] = useState(FOR_GOOD);
-  const [created, setCreated] = useState<CreatedKeyRecord | undefined>(undefined);
   const action = useAction(async () => {
     const body = { name, ...expiryOf(until) };
-    setCreated(await post<CreatedKeyRecord>(`/accounts/${accountId}/keys`, body));
-    await onDone();
+    const { key } = await post<CreatedKeyRecord>(`/accounts/${accountId}/keys`, body);
+    onShown({ title: 'The key is there', key, about: `This is a key of ${email}.` });
   });
-  if (created !== undefined) {
-    return (
-      <ShownOnceDialog
-        title="The key is there"
-        label="the key"
-        lines={[created.key]}
-        onClose={onClose}
-      >
-        This is a key of {email}. Give it to its owner alone.
-      </ShownOnceDialog>
-    );
-  }
   return (
-    <Dialog title="New key" onClose={onClose}>
-      <Form
-        action={action}
-        fields={['name', 'expires_at']}
-        submit="Create the key"
-        cancel={onClose}
-        onSubmit={() => void action.run()}
-      >
-        <TextField
-          label="Name"
-          hint={`A key of ${email}; its owner sees it in the list of keys.`}
-          maxLength={100}
-          value={name}
-          onInput={setName}
-          error={fieldError(action, 'name')}
-        />
-        <UntilField
-          label="Expires"
-          forGood="Never"
-          until={until}
-          onChange={setUntil}
-          error={fieldError(action, 'expires_at')}
-        />
-      </Form>
-    </Dialog>
+    <FormDialog
+      title="New key"
+      action={action}
+      fields={['name', 'expires_at']}
+      submit="Create the key"
+      onClose={onClose}
+    >
+      <TextField
+        label="Name"
+        hint={`A key of ${email}; its owner sees it in the list of keys.`}
+        maxLength={100}
+        value={name}
+        onInput={setName}
+        error={fieldError(action, 'name')}
+      />
+      <UntilField
+        label="Expires"
+        forGood="Never"
+        until={until}
+        onChange={setUntil}
+        error={fieldError(action, 'expires_at')}
+      />
+    </FormDialog>
   );
 }

@@ -7,6 +7,7 @@ import {
   Alert,
   Button,
   Card,
+  type DialogProps,
   Empty,
   Facts,
   Form,
@@ -16,10 +17,17 @@ import {
   TextField,
   Time,
   useAction,
+  useDialog,
 } from '../../ui/index.ts';
 import { AccountBadges } from '../accounts/standing.tsx';
 import { BlockDialog, type BlockTarget, UnblockDialog } from '../blocks/dialogs.tsx';
-import { KeyState, RevokeKeyDialog, RotateKeyDialog } from './dialogs.tsx';
+import {
+  KeyState,
+  RevokeKeyDialog,
+  RotateKeyDialog,
+  type ShownKey,
+  ShownKeyDialog,
+} from './dialogs.tsx';
 
 export function KeysPage() {
   const [typed, setTyped] = useState('');
@@ -62,7 +70,7 @@ export function KeysPage() {
   );
 }
 
-type Open = 'revoke' | 'rotate' | 'block' | 'unblock';
+type Open = 'revoke' | 'rotate' | 'block' | 'unblock' | ShownKey;
 
 function FoundKey({
   found: { key, account, block },
@@ -71,8 +79,15 @@ function FoundKey({
   readonly found: FoundKeyRecord;
   readonly reload: () => Promise<void>;
 }) {
-  const [open, setOpen] = useState<Open | undefined>(undefined);
-  const dialog = { onDone: reload, onClose: () => setOpen(undefined) };
+  const { open, show, close } = useDialog<Open>();
+  const dialog: DialogProps<ShownKey> = {
+    onDone: reload,
+    onShown(shown) {
+      show(shown);
+      void reload();
+    },
+    onClose: close,
+  };
   const target: BlockTarget = {
     kind: 'key',
     value: key.id,
@@ -81,20 +96,20 @@ function FoundKey({
   const buttons = (
     <>
       {block === null ? (
-        <Button size="small" onClick={() => setOpen('block')}>
+        <Button size="small" onClick={() => show('block')}>
           Block
         </Button>
       ) : (
-        <Button size="small" onClick={() => setOpen('unblock')}>
+        <Button size="small" onClick={() => show('unblock')}>
           Take the block back
         </Button>
       )}
       {key.status === 'active' && (
         <>
-          <Button size="small" onClick={() => setOpen('rotate')}>
+          <Button size="small" onClick={() => show('rotate')}>
             Rotate
           </Button>
-          <Button size="small" kind="danger" onClick={() => setOpen('revoke')}>
+          <Button size="small" kind="danger" onClick={() => show('revoke')}>
             Revoke
           </Button>
         </>
@@ -144,6 +159,7 @@ function FoundKey({
       {open === 'rotate' && <RotateKeyDialog record={key} {...dialog} />}
       {open === 'block' && <BlockDialog target={target} {...dialog} />}
       {open === 'unblock' && <UnblockDialog target={target} {...dialog} />}
+      {typeof open === 'object' && <ShownKeyDialog shown={open} onClose={close} />}
     </>
   );
 }

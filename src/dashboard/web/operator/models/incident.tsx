@@ -3,8 +3,7 @@
 import { useState } from 'preact/hooks';
 import type { IncidentRecord, OperatorModelRecord } from '../../../records/operator-shop.ts';
 import {
-  Dialog,
-  Form,
+  FormDialog,
   fieldError,
   formatCountOf,
   put,
@@ -59,39 +58,37 @@ export function IncidentDialog({
     onClose();
   });
   return (
-    <Dialog title={`Lower the limits of ${id}`} onClose={onClose}>
-      <Form
-        action={action}
-        fields={FIELDS.map(({ name }) => name)}
-        submit="Set the limits"
-        cancel={onClose}
-        onSubmit={() => void action.run()}
-      >
-        <p>
-          Each account gets the lower of this and its plan, at once, until you end the incident.
-          Leave empty what is not to be lowered.
-        </p>
-        {FIELDS.map(({ name, label }) => (
-          <TextField
-            key={name}
-            label={label}
-            type="number"
-            inputMode="numeric"
-            min={1}
-            max={999_999_999}
-            value={values[name]}
-            error={fieldError(action, name)}
-            onInput={(value) => setValues({ ...values, [name]: value })}
-          />
-        ))}
+    <FormDialog
+      title={`Lower the limits of ${id}`}
+      action={action}
+      fields={FIELDS.map(({ name }) => name)}
+      submit="Set the limits"
+      onClose={onClose}
+    >
+      <p>
+        Each account gets the lower of this and its plan, at once, until you end the incident. Leave
+        empty what is not to be lowered.
+      </p>
+      {FIELDS.map(({ name, label }) => (
         <TextField
-          label="Reason"
-          hint="For you and other operators; customers see the limits, not the reason."
-          maxLength={200}
-          value={reason}
-          onInput={setReason}
+          key={name}
+          label={label}
+          type="number"
+          inputMode="numeric"
+          min={1}
+          max={999_999_999}
+          value={values[name]}
+          error={fieldError(action, name)}
+          onInput={(value) => setValues({ ...values, [name]: value })}
         />
-      </Form>
-    </Dialog>
+      ))}
+      <TextField
+        label="Reason"
+        hint="For you and other operators; customers see the limits, not the reason."
+        maxLength={200}
+        value={reason}
+        onInput={setReason}
+      />
+    </FormDialog>
   );
 }

@@ -3,7 +3,7 @@
 
 import { useState } from 'preact/hooks';
 import type { DraftPeriod, PriceBookRecord } from '../../../records/operator-shop.ts';
-import { Button, Dialog, Field, Form, SelectField, useAction } from '../../ui/index.ts';
+import { Button, Field, FormDialog, SelectField, useAction } from '../../ui/index.ts';
 import { addPeriod, perToken } from './draft.ts';
 import { HoursFields, type HoursInput, NEW_HOURS, toWindow } from './hours.tsx';
 import { RateFields, type RatesInput, toRates } from './rates.tsx';
@@ -36,55 +36,53 @@ export function PeriodDialog({
     setRates(ratesOf(book, name));
   };
   return (
-    <Dialog title="New price" wide onClose={onClose}>
-      <Form
-        action={action}
-        submit="Put it into the draft"
-        cancel={onClose}
-        onSubmit={() => void action.run()}
-      >
-        <div class="fields">
-          <SelectField
-            label="Model"
-            options={book.models.map((each) => ({ value: each.model, label: each.model }))}
-            value={model}
-            onChange={choose}
-          />
-          <Field label="From (your time)" hint={utcHint(from)}>
-            {(described) => (
-              <input
-                {...described}
-                class="input"
-                type="datetime-local"
-                required
-                min={localInput(new Date())}
-                value={from}
-                onInput={(event) => setFrom(event.currentTarget.value)}
-              />
-            )}
-          </Field>
-        </div>
-        <p class="soft small">
-          In service tokens for one model token. A million service tokens cost{' '}
-          {book.usd_per_million} USD, so that 0.15 is {usdOf('0.15', book.usd_per_million)} USD for
-          a million tokens.
-        </p>
-        <RateFields rates={rates} onChange={setRates} />
-        {hours.map((each, index) => (
-          <HoursFields
-            key={index}
-            hours={each}
-            onChange={(next) => setHours(hours.with(index, next))}
-            onRemove={() => setHours(hours.toSpliced(index, 1))}
-          />
-        ))}
-        <div>
-          <Button size="small" onClick={() => setHours([...hours, { ...NEW_HOURS, rates }])}>
-            Other rates at some hours
-          </Button>
-        </div>
-      </Form>
-    </Dialog>
+    <FormDialog
+      title="New price"
+      wide
+      action={action}
+      submit="Put it into the draft"
+      onClose={onClose}
+    >
+      <div class="fields">
+        <SelectField
+          label="Model"
+          options={book.models.map((each) => ({ value: each.model, label: each.model }))}
+          value={model}
+          onChange={choose}
+        />
+        <Field label="From (your time)" hint={utcHint(from)}>
+          {(described) => (
+            <input
+              {...described}
+              class="input"
+              type="datetime-local"
+              required
+              min={localInput(new Date())}
+              value={from}
+              onInput={(event) => setFrom(event.currentTarget.value)}
+            />
+          )}
+        </Field>
+      </div>
+      <p class="soft small">
+        In service tokens for one model token. A million service tokens cost {book.usd_per_million}{' '}
+        USD, so that 0.15 is {usdOf('0.15', book.usd_per_million)} USD for a million tokens.
+      </p>
+      <RateFields rates={rates} onChange={setRates} />
+      {hours.map((each, index) => (
+        <HoursFields
+          key={index}
+          hours={each}
+          onChange={(next) => setHours(hours.with(index, next))}
+          onRemove={() => setHours(hours.toSpliced(index, 1))}
+        />
+      ))}
+      <div>
+        <Button size="small" onClick={() => setHours([...hours, { ...NEW_HOURS, rates }])}>
+          Other rates at some hours
+        </Button>
+      </div>
+    </FormDialog>
   );
 }
 

@@ -1,0 +1,179 @@
+// A page of one collection: its list, the dialog that creates a record, what is shown of it only once,
+// and the actions on each row.
+
+import type { ComponentChildren } from 'preact';
+import { useRef, useState } from 'preact/hooks';
+import type { Query } from './api.ts';
+import { Button } from './button.tsx';
+import { Card, Empty, Page } from './parts.tsx';
+import { useList } from './resource.ts';
+import { type Column, ListTable } from './table.tsx';
+
+export type DialogProps<Shown = never> = {
+  /** Reads the list again. */
+  readonly onDone: () => unknown;
+  /** Reads the list again, and shows in place of the dialog what cannot be seen later. */
+  readonly onShown: (shown: Shown) => void;
+  readonly onClose: () => void;
+};
+
+export type RowAction<Row, Shown = never> = {
+  readonly label: string;
+  /** What it is done to: `Revoke` is read out as `Revoke the key laptop`. */
+  readonly called: (row: Row) => string;
+  readonly danger?: boolean;
+  /** On all rows where it is left out. */
+  readonly isOffered?: (row: Row) => boolean;
+  readonly dialog: (row: Row, dialog: DialogProps<Shown>) => ComponentChildren;
+};
+
+type Open<Row, Shown> =
+  | { readonly kind: 'create' }
+  | { readonly kind: 'shown'; readonly shown: Shown }
+  | { readonly kind: 'row'; readonly row: Row; readonly action: RowAction<Row, Shown> };
+
+/** `Shown` is what a dialog leads to that is shown only once, such as a new key. */
+export function Collection<Row extends { readonly id: string }, Shown = never>({
+  title,
+  lead,
+  within = false,
+  path,
+  query,
+  columns,
+  href,
+  empty,
+  noMatch,
+  create,
+  actions = [],
+  shown,
+  onChange,
+  onClosed,
+  children,
+}: {
+  readonly title: string;
+  readonly lead?: string;
+  /** It is a part of another page, which has the heading. */
+  readonly within?: boolean;
+  readonly path: string;
+  readonly query?: Query;
+  readonly columns: readonly [Column<Row>, ...Column<Row>[]];
+  readonly href?: (row: Row) => string;
+  readonly empty: { readonly title: string; readonly text: string };
+  /** Takes the place of `empty` while a filter is set. */
+  readonly noMatch?: ComponentChildren;
+  readonly create: {
+    readonly label: string;
+    readonly dialog: (dialog: DialogProps<Shown>) => ComponentChildren;
+  };
+  readonly actions?: readonly RowAction<Row, Shown>[];
+  readonly shown?: (shown: Shown, onClose: () => void) => ComponentChildren;
+  readonly onChange?: () => unknown;
+  readonly onClosed?: () => unknown;
+  /** Filters or figures above the list. */
+  readonly children?: ComponentChildren;
+}) {
+  const list = useList<Row>(path, query);
+  const { open, show, close } = useDialog<Open<Row, Shown>>(onClosed);
+  const reload = () => Promise.all([list.reload(), onChange?.()]);
+  const dialog: DialogProps<Shown> = {
+    onDone: reload,
+    onShown(what) {
+      show({ kind: 'shown', shown: what });
+      void reload();
+    },
+    onClose: close,
+  };
+  const createButton = (
+    <Button kind={within ? 'plain' : 'primary'} onClick={() => show({ kind: 'create' })}>
+      {create.label}
+    </Button>
+  );
+  const isEmpty = list.rows.value?.length === 0 && !noMatch;
+  const table = (
+    <ListTable
+      caption={title}
+      list={list}
+      rowKey={({ id }) => id}
+      {...(href ? { href } : {})}
+      columns={withActions(columns, actions, (row, action) => show({ kind: 'row', row, action }))}
+      empty={
+        noMatch || (
+          <Empty title={empty.title} action={createButton}>
+            {empty.text}
+          </Empty>
+        )
+      }
+    />
+  );
+  return (
+    <>
+      {within ? (
+        <>
+          {table}
+          {!isEmpty && <div class="table-foot">{createButton}</div>}
+        </>
+      ) : (
+        <Page title={title} lead={lead} actions={!isEmpty && createButton}>
+          {children}
+          <Card flush>{table}</Card>
+        </Page>
+      )}
+      {open?.kind === 'create' && create.dialog(dialog)}
+      {open?.kind === 'row' && open.action.dialog(open.row, dialog)}
+      {open?.kind === 'shown' && shown?.(open.shown, close)}
+    </>
+  );
+}
+
+/** Which dialog is open. `close` closes the one that it was made for, never one in its place. */
+export function useDialog<Open>(onClosed?: () => unknown) {
+  const [open, setOpen] = useState<Open | undefined>(undefined);
+  const current = useRef(open);
+  function show(next: Open | undefined): void {
+    current.current = next;
+    setOpen(() => next);
+  }
+  function close(): void {
+    if (current.current !== open) return;
+    show(undefined);
+    void onClosed?.();
+  }
+  return { open, show, close } as const;
+}
+
+/** The buttons of a row stand at its end, and on narrow screens below its name. */
+function withActions<Row, Shown>(
+  columns: readonly [Column<Row>, ...Column<Row>[]],
+  actions: readonly RowAction<Row, Shown>[],
+  act: (row: Row, action: RowAction<Row, Shown>) => void,
+): readonly Column<Row>[] {
+  if (actions.length === 0) return columns;
+  const [first, ...others] = columns;
+  const buttons = (row: Row) =>
+    actions
+      .filter(({ isOffered }) => isOffered?.(row) ?? true)
+      .map((action) => (
+        <Button
+          key={action.label}
+          kind={action.danger ? 'quiet-danger' : 'quiet'}
+          size="small"
+          aria-label={`${action.label} ${action.called(row)}`}
+          onClick={() => act(row, action)}
+        >
+          {action.label}
+        </Button>
+      ));
+  return [
+    {
+      ...first,
+      show: (row) => (
+        <>
+          {first.show(row)}
+          <div class="on-narrow">{buttons(row)}</div>
+        </>
+      ),
+    },
+    ...others,
+    { label: '', end: true, show: (row) => <div class="on-wide">{buttons(row)}</div> },
+  ];
+}
