@@ -99,7 +99,7 @@ const LAYERS: Readonly<Record<string, Layer>> = {
     packagesIn: [
       {
         path: /^src\/dashboard\/web\//,
-        packages: ['preact', '@preact/signals', 'wouter-preact'],
+        packages: ['preact', '@preact/signals', 'uqr', 'wouter-preact'],
       },
     ],
   },
