@@ -9,7 +9,7 @@ import { loadCatalog } from '../src/catalog/catalog.ts';
 import { DEMO_CATALOG } from '../src/catalog/demo-catalog.ts';
 import { PROFILE_SCHEMAS } from '../src/catalog/profile-schema.ts';
 import { ModelSchema, PlanSchema, ServiceSchema, UpstreamSchema } from '../src/catalog/schema.ts';
-import { VARIABLES } from '../src/config.ts';
+import { VARIABLES } from '../src/config/settings.ts';
 import { REFUSAL_ORDER } from '../src/core/admit.ts';
 import { BUILT_IN_PROFILES } from '../src/core/built-in-profiles.ts';
 import { ERRORS, type ErrorCode, GatewayError } from '../src/core/error.ts';
@@ -58,7 +58,7 @@ describe('README tables', () => {
 
   test('variables', () => {
     expect(tableUnder('Configuration')).toEqual(
-      VARIABLES.map(({ name, fallback, about }) => [name, fallback, about]),
+      VARIABLES.map(({ name, fallback = '', about }) => [name, fallback, about]),
     );
   });
 

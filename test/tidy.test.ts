@@ -82,6 +82,7 @@ const LAYERS: Readonly<Record<string, Layer>> = {
     ],
     packages: [...PLATFORM, 'elysia'],
   },
+  config: { folders: ['core'], packages: PLATFORM },
   observe: { folders: ['core'], packages: [...PLATFORM, 'pino'] },
   mail: { folders: [], packages: [...PLATFORM, 'nodemailer'] },
   cluster: {

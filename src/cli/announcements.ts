@@ -2,8 +2,8 @@
 // next look. Redis carries it and may lose it: what has changed is in the database, and every node
 // looks there by itself. Used by serve, and by commands that change something.
 
+import type { RedisTarget } from '../core/redis-url.ts';
 import type { Redis } from '../store/redis/client.ts';
-import type { RedisTarget } from '../store/redis/target.ts';
 
 /** Whoever hears it reads the audit trail; the message says nothing. */
 const CHANNEL = 'tollgate:changes';

@@ -6,7 +6,8 @@ import { type Stats, statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { type LoadedCatalog, loadFound } from '../catalog/live.ts';
 import { CatalogError, type FoundCatalog, findCatalog } from '../catalog/source.ts';
-import { ConfigError, VARIABLES } from '../config.ts';
+import { ConfigError } from '../config/read.ts';
+import { VARIABLES } from '../config/settings.ts';
 import type { Context } from './context.ts';
 import type { LoadedEnvironment } from './environment.ts';
 

@@ -4,7 +4,8 @@
 import { randomBytes } from 'node:crypto';
 import { type LoadedCatalog, loadFound } from '../catalog/live.ts';
 import { type FoundCatalog, findCatalog } from '../catalog/source.ts';
-import { type Config, readConfig } from '../config.ts';
+import { readConfig } from '../config/read.ts';
+import type { Config } from '../config/settings.ts';
 import type { Environment } from '../core/environment.ts';
 import type { RandomBytes } from '../core/id.ts';
 import type { Catalog } from '../core/model.ts';

@@ -3,7 +3,7 @@
 
 import type { Command } from 'commander';
 import { sql } from 'drizzle-orm';
-import { httpUrl } from '../config.ts';
+import { httpUrl } from '../config/urls.ts';
 import type { Awaitable } from '../core/awaitable.ts';
 import { isoTime } from '../core/calendar.ts';
 import { accountsByPlan } from '../identity/accounts.ts';

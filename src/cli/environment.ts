@@ -4,7 +4,7 @@
 
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { ConfigError } from '../config.ts';
+import { ConfigError } from '../config/read.ts';
 import type { Environment } from '../core/environment.ts';
 
 export type LoadedEnvironment = {

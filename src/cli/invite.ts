@@ -2,7 +2,7 @@
 // printed when it is made and never again.
 
 import type { Command } from 'commander';
-import { publicUrl } from '../config.ts';
+import { publicUrl } from '../config/urls.ts';
 import { inviteStatus } from '../identity/sign-in/invites.ts';
 import { inviteRecord } from '../operations/people.ts';
 import {

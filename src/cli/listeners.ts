@@ -1,7 +1,8 @@
 // Where a server listens: one address for the public, and one for the operator's console. Made by
 // serve, which says what is answered there.
 
-import { type Config, httpUrl } from '../config.ts';
+import type { Config } from '../config/settings.ts';
+import { httpUrl } from '../config/urls.ts';
 import type { Awaitable } from '../core/awaitable.ts';
 import type { Mount } from '../http/exchange.ts';
 import { type GatewayServer, type ServerDependencies, startConsole } from '../http/server.ts';

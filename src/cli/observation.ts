@@ -1,7 +1,8 @@
 // What a server tells its operators: the log, the metrics, and alerts with their webhook. Made by serve
 // first of all, and closed last: everything else has something to tell.
 
-import { type Config, publicUrl } from '../config.ts';
+import type { Config } from '../config/settings.ts';
+import { publicUrl } from '../config/urls.ts';
 import type { Activity } from '../core/activity.ts';
 import type { Alert } from '../core/alert.ts';
 import type { RequestSummary } from '../core/request-summary.ts';

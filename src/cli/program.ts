@@ -3,7 +3,7 @@
 
 import { Command, CommanderError, type OptionValues } from 'commander';
 import { CatalogError } from '../catalog/source.ts';
-import { ConfigError } from '../config.ts';
+import { ConfigError } from '../config/read.ts';
 import { IdentityError } from '../identity/error.ts';
 import { LedgerRefusal, LedgerUnavailable } from '../ledger/error.ts';
 import { OperationError } from '../operations/error.ts';

@@ -2,7 +2,8 @@
 // it ends. What it is made of is in `serving-parts.ts`, what it does beside answering in
 // `serving-running.ts`.
 
-import { type Config, httpUrl, publicUrl } from '../config.ts';
+import type { Config } from '../config/settings.ts';
+import { httpUrl, publicUrl } from '../config/urls.ts';
 import { within } from '../generate/within.ts';
 import { createPeople } from '../identity/sign-in/people.ts';
 import { writeNote } from '../store/server-notes.ts';

@@ -1,7 +1,7 @@
 // The settings as a server has them: with what depends on its machine filled in. Made by serve.
 
 import { availableParallelism } from 'node:os';
-import type { Config } from '../config.ts';
+import type { Config } from '../config/settings.ts';
 
 /** The settings of a server, with its threads counted. */
 export type ServingConfig = Config & {

@@ -2,7 +2,8 @@
 // of them: a gateway whose pages nobody looks at pays for them neither in memory nor at its start.
 // Made by serve.
 
-import { type Config, publicUrl } from '../config.ts';
+import type { Config } from '../config/settings.ts';
+import { publicUrl } from '../config/urls.ts';
 import type { UpstreamState } from '../core/health.ts';
 import type { RandomBytes } from '../core/id.ts';
 import type {

@@ -4,7 +4,7 @@
 
 import { createLiveCatalog } from '../catalog/live.ts';
 import type { DatabaseClock } from '../cluster/clock.ts';
-import type { Config } from '../config.ts';
+import type { Config } from '../config/settings.ts';
 import type { RandomBytes } from '../core/id.ts';
 import { createAccounts } from '../identity/accounts.ts';
 import { createAuthenticator } from '../identity/authenticate.ts';

@@ -1,7 +1,7 @@
 // What the handlers of requests need, out of the domains and the pipeline of the thread that they run
 // in: the main thread's, or that of a server thread. Made by both.
 
-import type { Config } from '../config.ts';
+import type { Config } from '../config/settings.ts';
 import type { RandomBytes } from '../core/id.ts';
 import type { RequestSummary } from '../core/request-summary.ts';
 import type { HandlerDependencies, Load } from '../http/exchange.ts';

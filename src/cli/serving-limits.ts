@@ -2,13 +2,13 @@
 // there are several nodes and no Redis. Made by whoever makes the way of a request.
 
 import { type RandomBytes, randomText } from '../core/id.ts';
+import type { RedisTarget } from '../core/redis-url.ts';
 import type { AccountLimits, LimitsDependencies } from '../limits/contract.ts';
 import { createLeasedLimits } from '../limits/leased/leased.ts';
 import { createShareLimits } from '../limits/leased/share-limits.ts';
 import { type LimitsLoad, OWN_LIMITS } from '../limits/load.ts';
 import type { Log } from '../observe/log.ts';
 import type { Redis } from '../store/redis/client.ts';
-import type { RedisTarget } from '../store/redis/target.ts';
 
 /** A server that starts waits so long for Redis, and then begins without it. */
 const START_MS = 2_000;

@@ -1,7 +1,7 @@
 // What the operator's console may ask of the running server itself: its last hours, its audit, its
 // catalog file, the process. Made with the console's other dependencies, by serving-dashboard.
 
-import type { Config } from '../config.ts';
+import type { Config } from '../config/settings.ts';
 import type { Machine } from '../dashboard/dependencies.ts';
 import { openServingReader } from '../store/serving.ts';
 import { VERSION } from '../version.ts';

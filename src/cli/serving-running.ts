@@ -1,7 +1,7 @@
 // What a server does beside answering, from the moment on at which it listens: timers of its own, its
 // life as a node, the jobs of the leader, and hearing of changes. Begun and ended by serve.
 
-import { httpUrl } from '../config.ts';
+import { httpUrl } from '../config/urls.ts';
 import type { Listeners } from './listeners.ts';
 import type { ServingReport } from './serving-node.ts';
 import type { ServingParts } from './serving-parts.ts';

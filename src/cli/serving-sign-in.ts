@@ -1,6 +1,7 @@
 // Sign-in of a server: made when somebody first opens a page, or when there is something to sweep.
 
-import { type Config, publicUrl } from '../config.ts';
+import type { Config } from '../config/settings.ts';
+import { publicUrl } from '../config/urls.ts';
 import type { RandomBytes } from '../core/id.ts';
 import type { DashboardStore } from '../dashboard/dependencies.ts';
 import type { SignIn } from '../identity/sign-in/contract.ts';

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { parseEnvFile, readEnvironment } from '../../src/cli/environment.ts';
-import { ConfigError } from '../../src/config.ts';
+import { ConfigError } from '../../src/config/read.ts';
 
 function problemsOf(action: () => unknown): readonly string[] {
   try {

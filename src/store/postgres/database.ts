@@ -6,6 +6,7 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import { readFileSync } from 'node:fs';
 import type { SQL } from 'drizzle-orm';
 import { SQLiteAsyncDialect } from 'drizzle-orm/sqlite-core';
+import { readPostgresUrl } from '../../core/postgres-url.ts';
 import { createBuilder } from '../builder.ts';
 import type { Database, Queries } from '../contract.ts';
 import { StoreError } from '../error.ts';
@@ -14,7 +15,6 @@ import { LEDGER_AT_WORK, WRITING } from './locks.ts';
 import { toPostgres } from './placeholders.ts';
 import { createPool } from './pool.ts';
 import { prepareOn } from './statement.ts';
-import { readPostgresUrl } from './target.ts';
 import { askWithin, atSavepoint, commit, isEcho, type Transaction, undo } from './transaction.ts';
 import type { Reply } from './values.ts';
 

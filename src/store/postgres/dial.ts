@@ -3,8 +3,8 @@
 
 import { connect, isIP, type Socket } from 'node:net';
 import { connect as connectSecurely } from 'node:tls';
+import type { PostgresTarget } from '../../core/postgres-url.ts';
 import { PostgresFailure } from './error.ts';
-import type { PostgresTarget } from './target.ts';
 
 type Way = Pick<PostgresTarget, 'host' | 'port' | 'sslmode'> & {
   /** Certificates in PEM; the public authorities where absent. */

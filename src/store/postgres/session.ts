@@ -3,10 +3,10 @@
 // Statements that are not waited for one by one travel together and are carried out in their order.
 
 import type { Socket } from 'node:net';
+import type { PostgresTarget } from '../../core/postgres-url.ts';
 import { dial } from './dial.ts';
 import { fromDriver, PostgresFailure } from './error.ts';
 import { createReplyCount } from './reply-count.ts';
-import type { PostgresTarget } from './target.ts';
 import { isReplyTo, type Reply, replyOf, TYPES, toDriver } from './values.ts';
 
 export type SessionOptions = {

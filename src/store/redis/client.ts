@@ -4,9 +4,9 @@
 // Redis, and nowhere else.
 
 import type { Redis as Subscriber } from 'ioredis';
+import type { RedisTarget } from '../../core/redis-url.ts';
 import { COMMAND_MS, type Connection, connectCommands, connectSubscriber } from './connection.ts';
 import type { RedisScript } from './script.ts';
-import type { RedisTarget } from './target.ts';
 
 export type Redis = {
   /**

@@ -3,7 +3,7 @@
 // 150 ms, and none is sent again by itself. Only the client beside it opens any.
 
 import { Cluster, Redis } from 'ioredis';
-import type { RedisTarget } from './target.ts';
+import type { RedisTarget } from '../../core/redis-url.ts';
 
 export type Connection = Redis | Cluster;
 

@@ -6,7 +6,7 @@ import {
   createServerThreads,
   type ServerThreadsOptions,
 } from '../../../src/cli/threads/server-threads.ts';
-import { readConfig } from '../../../src/config.ts';
+import { readConfig } from '../../../src/config/read.ts';
 import { createMemory, openMemory } from '../../../src/limits/shared/memory.ts';
 import { createTable } from '../../../src/limits/shared/table.ts';
 import { waitUntil } from '../../support/upstream.ts';

@@ -3,6 +3,7 @@
 
 import { afterAll, beforeAll } from 'bun:test';
 import type { IncidentLimits, Plan } from '../../../src/core/plan.ts';
+import { readRedisUrl } from '../../../src/core/redis-url.ts';
 import type {
   AccountLimits,
   AdmissionHistory,
@@ -13,7 +14,6 @@ import type {
 import { createLeasedLimits, type LeasedLimits } from '../../../src/limits/leased/leased.ts';
 import { createLimits } from '../../../src/limits/limits.ts';
 import { createRedis, type Redis } from '../../../src/store/redis/client.ts';
-import { readRedisUrl } from '../../../src/store/redis/target.ts';
 import { type RedisServer, startRedis } from '../../support/services.ts';
 import { NOON, PLAN } from '../world.ts';
 

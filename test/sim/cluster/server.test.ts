@@ -3,6 +3,7 @@
 
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import fc from 'fast-check';
+import { readRedisUrl } from '../../../src/core/redis-url.ts';
 import {
   type Call,
   createDecide,
@@ -11,7 +12,6 @@ import {
   type Reply,
 } from '../../../src/limits/leased/script.ts';
 import { createRedis, type Redis } from '../../../src/store/redis/client.ts';
-import { readRedisUrl } from '../../../src/store/redis/target.ts';
 import { describeWithServices, type RedisServer, startRedis } from '../../support/services.ts';
 import { createServer } from './server.ts';
 

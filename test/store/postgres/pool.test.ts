@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { readPostgresUrl } from '../../../src/core/postgres-url.ts';
 import { PostgresFailure } from '../../../src/store/postgres/error.ts';
 import { createPool } from '../../../src/store/postgres/pool.ts';
-import { readPostgresUrl } from '../../../src/store/postgres/target.ts';
 import {
   describeWithServices,
   type PostgresServer,

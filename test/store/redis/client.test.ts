@@ -2,9 +2,9 @@
 // password in anything that is said. Over real servers: one, a cluster, one that sentinels watch.
 
 import { describe, expect, test } from 'bun:test';
+import { readRedisUrl } from '../../../src/core/redis-url.ts';
 import { createRedis, type Redis } from '../../../src/store/redis/client.ts';
 import { redisScript } from '../../../src/store/redis/script.ts';
-import { readRedisUrl } from '../../../src/store/redis/target.ts';
 import { startFaultProxy } from '../../support/fault-proxy.ts';
 import {
   describeWithServices,

@@ -1,7 +1,7 @@
 // `REDIS_URL`, as operators write it, and that no mistake in it shows a password.
 
 import { describe, expect, test } from 'bun:test';
-import { type RedisTarget, readRedisUrl } from '../../../src/store/redis/target.ts';
+import { type RedisTarget, readRedisUrl } from '../../src/core/redis-url.ts';
 
 const PLAIN: RedisTarget = {
   kind: 'single',

@@ -1,6 +1,8 @@
 // Reads `REDIS_URL`: which servers there are, and how they are reached. Called by the settings and by
 // the client. No problem text ever holds a part of the URL, because it may hold a password.
 
+import { decodePart } from './percent-encoding.ts';
+
 export type RedisAddress = { readonly host: string; readonly port: number };
 
 export type RedisTarget = {
@@ -47,8 +49,8 @@ export function readRedisUrl(
   if (noDatabase || more.length > 0) {
     return { problem: 'may end in the number of a database, and a cluster has none but 0.' };
   }
-  const username = decode(parts['user']);
-  const password = decode(parts['password']);
+  const username = decodePart(parts['user']);
+  const password = decodePart(parts['password']);
   if (username === null || password === null) {
     return { problem: 'has a name or a password whose percent signs are no encoding.' };
   }
@@ -74,14 +76,4 @@ function readAddress(text: string, defaultPort: number): RedisAddress | undefine
   const port = Number(parts?.['port'] ?? defaultPort);
   if (name === undefined || port < 1 || port > 65_535) return undefined;
   return { host: name, port };
-}
-
-/** Null where it cannot be decoded. */
-function decode(text: string | undefined): string | undefined | null {
-  if (text === undefined || text === '') return undefined;
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return null;
-  }
 }

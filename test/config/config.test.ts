@@ -1,8 +1,10 @@
 import { describe, expect, test } from 'bun:test';
-import { join } from 'node:path';
 import fc from 'fast-check';
-import { parseEnvFile } from '../src/cli/environment.ts';
-import { type Config, ConfigError, publicUrl, readConfig, VARIABLES } from '../src/config.ts';
+import { documents, read } from '../../scripts/settings.ts';
+import { parseEnvFile } from '../../src/cli/environment.ts';
+import { ConfigError, readConfig } from '../../src/config/read.ts';
+import { type Config, VARIABLES } from '../../src/config/settings.ts';
+import { publicUrl } from '../../src/config/urls.ts';
 
 const DEFAULTS: Config = {
   host: '127.0.0.1',
@@ -30,6 +32,7 @@ const DEFAULTS: Config = {
   mailFrom: undefined,
   redis: undefined,
   workers: 1,
+  envFile: undefined,
 };
 
 function problemsOf(environment: Record<string, string>, names: string[] = []): readonly string[] {
@@ -81,6 +84,7 @@ describe('readConfig', () => {
       ALERT_WEBHOOK_SECRET: 'a'.repeat(32),
       REDIS_URL: 'redis://:secret@cache:7000/1',
       WORKERS: '1',
+      TOLLGATE_ENV_FILE: 'other.env',
       ANYTHING_ELSE: 'x',
     });
     expect(config).toEqual({
@@ -117,6 +121,7 @@ describe('readConfig', () => {
         tls: false,
       },
       workers: 1,
+      envFile: 'other.env',
     });
   });
 
@@ -263,19 +268,15 @@ describe('publicUrl', () => {
   });
 });
 
-describe('.env.example', () => {
-  test('has every variable with its default, each below the line that explains it', async () => {
-    const text = await Bun.file(join(import.meta.dir, '..', '.env.example')).text();
-    const body = text.slice(text.indexOf('\n\n') + 2);
-    const expected = VARIABLES.map(
-      ({ name, fallback, about }) => `# ${about}\n${name}=${fallback}\n`,
-    );
-    expect(body.split(/\n(?=\n)\n/).map((part) => `${part.trimEnd()}\n`)).toEqual(expected);
-  });
+test('documents have every variable with its default and its meaning: bun run settings', () => {
+  for (const [path, text] of documents()) expect(read(path)).toBe(text);
+  const example = read('.env.example');
+  for (const { name, about } of VARIABLES) expect(example).toContain(`# ${about}\n${name}=`);
+});
 
-  test('starts a server as it is', async () => {
-    const text = await Bun.file(join(import.meta.dir, '..', '.env.example')).text();
-    const variables = parseEnvFile(text, '.env.example');
+describe('.env.example', () => {
+  test('starts a server as it is', () => {
+    const variables = parseEnvFile(read('.env.example'), '.env.example');
     expect(readConfig(variables, Object.keys(variables))).toEqual(DEFAULTS);
   });
 

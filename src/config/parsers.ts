@@ -1,17 +1,14 @@
-// Readers of single settings: text in, a value or what is wrong with the text out. Called by the
-// table in config.ts. No problem text ever holds the value, which may be a secret.
+// Parsers of single settings: text in, a value or what is wrong with the text out. No problem text
+// ever holds the value, which may be a secret.
 
 import { isIP } from 'node:net';
-import { BASE_URL_EXPECTS, readBaseUrl } from './core/base-url.ts';
-import { readPostgresUrl } from './store/postgres/target.ts';
+import { BASE_URL_EXPECTS, readBaseUrl } from '../core/base-url.ts';
+import { readPostgresUrl } from '../core/postgres-url.ts';
+import { type RedisTarget, readRedisUrl } from '../core/redis-url.ts';
 
 export type Parser<T> = (text: string) => { readonly value: T } | { readonly problem: string };
 
 export const accept: Parser<string> = (text) => ({ value: text });
-
-export function optional<T>(parse: Parser<T>): Parser<T | undefined> {
-  return (text) => (text === '' ? { value: undefined } : parse(text));
-}
 
 export function oneOf<const T extends string>(allowed: readonly T[]): Parser<T> {
   return (text) => {
@@ -92,6 +89,8 @@ export const databaseUrl: Parser<string> = (text) => {
   }
   return { value: `sqlite:${path}` };
 };
+
+export const redisUrl: Parser<RedisTarget> = readRedisUrl;
 
 export const secret: Parser<string> = (text) =>
   text.length >= 32 ? { value: text } : { problem: 'must have at least 32 characters.' };

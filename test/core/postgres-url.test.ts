@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
-import { readPostgresUrl } from '../../../src/store/postgres/target.ts';
+import { readPostgresUrl } from '../../src/core/postgres-url.ts';
 
 const PLAIN = {
   ...{ host: 'h', port: 5432, username: undefined, password: undefined, database: 'd' },

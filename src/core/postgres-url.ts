@@ -2,7 +2,7 @@
 // Called by the settings and by whoever opens the database. No problem text ever holds a part of the
 // URL, because it may hold a password.
 
-import { isIP } from 'node:net';
+import { decodePart } from './percent-encoding.ts';
 
 export type PostgresTarget = {
   readonly host: string;
@@ -36,10 +36,11 @@ export function readPostgresUrl(
   if (host.includes(',')) {
     return { problem: 'names several servers; name one that always is the primary.' };
   }
-  const isHost = isIP(host) !== 0 || /^[A-Za-z0-9._-]+$/.test(host);
+  // What stands in brackets has been parsed as an IPv6 address.
+  const isHost = host !== url.hostname || /^[A-Za-z0-9._-]+$/.test(host);
   if (!isHost || !/^\/[^/]+$/.test(url.pathname) || url.hash !== '') return { problem: EXPECTS };
   const [username, password, database] = [url.username, url.password, url.pathname.slice(1)].map(
-    decode,
+    decodePart,
   );
   if (username === null || password === null || database === null || database === undefined) {
     return { problem: 'has a percent sign that is no encoding; write it as %25.' };
@@ -58,14 +59,4 @@ export function readPostgresUrl(
   return {
     value: { host, port, username, password, database, sslmode: mode, rootCertificates },
   };
-}
-
-/** Undefined where there is nothing, null where it cannot be decoded. */
-function decode(text: string): string | undefined | null {
-  if (text === '') return undefined;
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return null;
-  }
 }

@@ -1,0 +1,37 @@
+// Writes what documents say about the settings, from their table in src/config/settings.ts:
+// `.env.example` and the README's table. Run with `bun run settings`; a test compares them.
+
+import { readFileSync, writeFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { VARIABLES } from '../src/config/settings.ts';
+
+/** Each document of the repository as it has to be, by its path. */
+export function documents(): ReadonlyMap<string, string> {
+  const example = read('.env.example');
+  const readme = read('README.md');
+  return new Map([
+    ['.env.example', `${example.slice(0, example.indexOf('\n\n'))}\n\n${variables()}`],
+    ['README.md', readme.replace(/(?<=\n\| Variable \|.*\n\|---.*\n)(\|.*\n)+/, table)],
+  ]);
+}
+
+function variables(): string {
+  return VARIABLES.map(
+    ({ name, fallback = '', about }) => `# ${about}\n${name}=${fallback}\n`,
+  ).join('\n');
+}
+
+function table(): string {
+  return VARIABLES.map(({ name, fallback = '', about }) => {
+    const value = fallback === '' ? '' : `\`${fallback}\``;
+    return `| \`${name}\` | ${value} | ${about} |\n`;
+  }).join('');
+}
+
+export function read(path: string): string {
+  return readFileSync(resolve(import.meta.dir, '..', path), 'utf8');
+}
+
+if (import.meta.main) {
+  for (const [path, text] of documents()) writeFileSync(resolve(import.meta.dir, '..', path), text);
+}

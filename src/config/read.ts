@@ -1,0 +1,48 @@
+// Reads the settings. The command line calls it once at the start. It is pure: it reads no file and
+// no process environment by itself, and no message of it ever shows a value, which may be a secret.
+
+import type { Environment } from '../core/environment.ts';
+import { nearest } from '../core/nearest.ts';
+import { type Config, SETTINGS, type Setting, VARIABLES } from './settings.ts';
+
+/** Everything that is wrong with the settings, one line each. */
+export class ConfigError extends Error {
+  override readonly name = 'ConfigError';
+  readonly problems: readonly string[];
+
+  constructor(problems: readonly string[]) {
+    super(problems.join('\n'));
+    this.problems = problems;
+  }
+}
+
+/**
+ * Reads the settings. An empty value counts as unset. `namesInFile` are the names that a `.env`
+ * file sets: one that nearly is a known name is a mistake there. Throws `ConfigError`.
+ */
+export function readConfig(environment: Environment, namesInFile: readonly string[] = []): Config {
+  const problems = misspelled(namesInFile);
+  const read = ({ name, fallback, parse }: Setting): unknown => {
+    const text = environment[name]?.trim() || fallback;
+    const result = text === undefined ? { value: undefined } : parse(text);
+    if ('value' in result) return result.value;
+    problems.push(`${name} ${result.problem}`);
+    return undefined;
+  };
+  const entries = Object.entries(SETTINGS).map(([key, setting]) => [key, read(setting)]);
+  const config = Object.fromEntries(entries) as Config;
+  if (config.smtpUrl !== undefined && config.mailFrom === undefined) {
+    problems.push('MAIL_FROM is needed with SMTP_URL: mail servers refuse mails without a sender.');
+  }
+  if (problems.length > 0) throw new ConfigError(problems);
+  return Object.freeze(config);
+}
+
+function misspelled(namesInFile: readonly string[]): string[] {
+  const known = VARIABLES.map(({ name }) => name);
+  return namesInFile.flatMap((name) => {
+    const meant = known.includes(name) ? undefined : nearest(name, known);
+    if (meant === undefined) return [];
+    return [`${name} is not a known variable; did you mean ${meant}?`];
+  });
+}

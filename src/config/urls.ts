@@ -1,0 +1,15 @@
+// The addresses of a server, as its settings say them.
+
+import type { Config } from './settings.ts';
+
+/** The address that users are shown. `port` is the one that the server really listens on. */
+export function publicUrl(config: Config, port: number): string {
+  if (config.baseUrl !== undefined) return config.baseUrl;
+  const open = config.host === '0.0.0.0' || config.host === '::';
+  return httpUrl(open ? 'localhost' : config.host, port);
+}
+
+/** The URL of a host and a port; an IPv6 address gets its brackets. */
+export function httpUrl(host: string, port: number): string {
+  return `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
+}
