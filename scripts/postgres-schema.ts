@@ -144,7 +144,6 @@ export const usageModels = toPostgres(series.usageModels);
 export const usageMark = toPostgres(series.usageMark);
 
 export const users = toPostgres(signIn.users, 'numbered');
-export const credentials = toPostgres(signIn.credentials);
 export const sessions = toPostgres(signIn.sessions);
 export const challenges = toPostgres(signIn.challenges);
 export const secondFactors = toPostgres(signIn.secondFactors);

@@ -62,10 +62,7 @@ const LAYERS: Readonly<Record<string, Layer>> = {
     ],
   },
   store: { folders: ['core'], packages: [...PLATFORM, 'drizzle-orm', 'ioredis', 'postgres'] },
-  identity: {
-    ...domain,
-    packagesIn: [{ path: /^src\/identity\/sign-in\//, packages: ['better-auth', '@better-auth'] }],
-  },
+  identity: domain,
   catalog: domain,
   limits: domain,
   ledger: domain,

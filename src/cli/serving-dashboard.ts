@@ -128,7 +128,7 @@ export function createServingDashboard(options: ServingDashboardOptions): Servin
       import('../dashboard/rim/files.ts'),
     ]);
     return createDashboardApp({
-      ...guard<SignedInCustomer>(signIn.get().readCustomer, standingOf, async () => true),
+      ...guard<SignedInCustomer>(signIn.get().customer.read, standingOf, async () => true),
       prefix: '/dashboard',
       routes: customerRoutes(dependencies.get()),
       files: createPageFiles('customer'),
@@ -143,7 +143,7 @@ export function createServingDashboard(options: ServingDashboardOptions): Servin
     ]);
     return createDashboardApp({
       ...guard<SignedInOperator>(
-        signIn.get().readOperator,
+        signIn.get().operator.read,
         async () => undefined,
         signIn.get().operators.exist,
       ),

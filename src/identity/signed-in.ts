@@ -24,6 +24,13 @@ export type SignedInOperator = Session & { readonly realm: 'operator' };
 
 export type SignedIn = SignedInCustomer | SignedInOperator;
 
+/** A request, as far as sign-in looks at it. */
+export type Visit = {
+  readonly headers: Headers;
+  /** The client's, already taken from a trusted proxy's header where it applies. */
+  readonly address: string;
+};
+
 /** Reads the cookie of a request. Resolves to `undefined` where nobody is signed in (any more). */
 export type ReadSession<Who extends SignedIn> = (
   headers: Headers,

@@ -7,10 +7,10 @@ import { count, eq, sql } from 'drizzle-orm';
 import type { SignedThinking, ToolCall } from '../core/generation.ts';
 import type { RandomBytes } from '../core/id.ts';
 import type { Database } from '../store/contract.ts';
+import { createSealer, deriveKey } from '../store/seal.ts';
 import { reasoning } from '../store/tables.ts';
 import { digestCall } from './lookup.ts';
 import { type Bounds, createRows } from './rows.ts';
-import { createSealer, deriveKey } from './seal.ts';
 
 export type Thinking = {
   readonly reasoning: string;

@@ -5,6 +5,7 @@ import postgresInitial from '../../drizzle/postgres/0000_initial.sql' with { typ
 import postgresAppendOnly from '../../drizzle/postgres/0001_append_only.sql' with { type: 'text' };
 import postgresNodes from '../../drizzle/postgres/0002_nodes.sql' with { type: 'text' };
 import postgresWorstCase from '../../drizzle/postgres/0003_worst_case.sql' with { type: 'text' };
+import postgresOwnSignIn from '../../drizzle/postgres/0004_own_sign_in.sql' with { type: 'text' };
 import initial from '../../drizzle/sqlite/0000_initial.sql' with { type: 'text' };
 import appendOnly from '../../drizzle/sqlite/0001_append_only.sql' with { type: 'text' };
 import fewerIndexes from '../../drizzle/sqlite/0002_fewer_indexes.sql' with { type: 'text' };
@@ -22,6 +23,7 @@ import portableMovements from '../../drizzle/sqlite/0012_portable_movements.sql'
 };
 import nodes from '../../drizzle/sqlite/0013_nodes.sql' with { type: 'text' };
 import worstCase from '../../drizzle/sqlite/0014_worst_case.sql' with { type: 'text' };
+import ownSignIn from '../../drizzle/sqlite/0015_own_sign_in.sql' with { type: 'text' };
 import type { Dialect } from './contract.ts';
 
 export type Migration = {
@@ -47,6 +49,7 @@ const SQLITE: readonly Migration[] = [
   { tag: '0012_portable_movements', when: 1795304694470, sql: portableMovements },
   { tag: '0013_nodes', when: 1795304949242, sql: nodes },
   { tag: '0014_worst_case', when: 1795357190424, sql: worstCase },
+  { tag: '0015_own_sign_in', when: 1795369064472, sql: ownSignIn },
 ];
 
 const POSTGRES: readonly Migration[] = [
@@ -54,6 +57,7 @@ const POSTGRES: readonly Migration[] = [
   { tag: '0001_append_only', when: 1795304694098, sql: postgresAppendOnly },
   { tag: '0002_nodes', when: 1795304949676, sql: postgresNodes },
   { tag: '0003_worst_case', when: 1795357191080, sql: postgresWorstCase },
+  { tag: '0004_own_sign_in', when: 1795369075597, sql: postgresOwnSignIn },
 ];
 
 export const MIGRATIONS: Readonly<Record<Dialect, readonly Migration[]>> = {

@@ -1,28 +1,29 @@
 // The tables of sign-in, for customers and for operators: who may sign in, how, and who is signed in.
-// Nothing in them opens anything when it is read: passwords, session ids and mailed tokens are
-// digests, and what must be read again (the secret of a second factor) is sealed.
+// Reading them opens nothing: passwords, cookies, recovery codes and mailed tokens are digests, and
+// the secret of a second factor is sealed. Digests of cookies and recovery codes are keyed with the
+// session secret, so that writing to them opens nothing either, and another secret ends them all.
 
 import { sql } from 'drizzle-orm';
 import { check, index, sqliteTable, text, uniqueIndex } from 'drizzle-orm/sqlite-core';
-import { count, flag, instant } from './columns.ts';
+import { bytes, count, flag, instant } from './columns.ts';
 import { accounts } from './tables.ts';
 
 /** Customers and operators sign in to different applications and never meet in a query. */
 const realm = () => text().$type<'customer' | 'operator'>().notNull();
 
-/** Somebody with a verified e-mail address. Whoever has not verified it is in `sign_in_tokens`. */
+/** A person with a verified e-mail address; one who has not verified it is in `sign_in_tokens`. */
 export const users = sqliteTable(
   'sign_in_users',
   {
     id: text().primaryKey(),
     realm: realm(),
     email: text().notNull(),
-    emailVerified: flag('email_verified').notNull(),
+    /** In argon2id; null: nothing opens until the user has chosen one. */
+    password: text(),
     twoFactorEnabled: flag('two_factor_enabled').notNull(),
     /** The account that a customer pays with; null for operators. */
     accountId: text('account_id').references(() => accounts.id),
     createdAt: instant('created_at').notNull(),
-    updatedAt: instant('updated_at').notNull(),
   },
   (table) => [
     uniqueIndex('sign_in_users_email').on(table.realm, table.email),
@@ -34,39 +35,17 @@ export const users = sqliteTable(
   ],
 );
 
-const userId = () =>
-  text('user_id')
-    .notNull()
-    .references(() => users.id, { onDelete: 'cascade' });
-
-/** How a user proves who they are. Now each has one, with a password in argon2id. */
-export const credentials = sqliteTable(
-  'sign_in_credentials',
-  {
-    id: text().primaryKey(),
-    realm: realm(),
-    userId: userId(),
-    /** The user as the provider names it; the user's own id where that is us. */
-    subject: text().notNull(),
-    provider: text().notNull(),
-    password: text(),
-    createdAt: instant('created_at').notNull(),
-    updatedAt: instant('updated_at').notNull(),
-  },
-  (table) => [uniqueIndex('sign_in_credentials_user').on(table.userId, table.provider)],
-);
+const userId = () => text('user_id').references(() => users.id, { onDelete: 'cascade' });
 
 export const sessions = sqliteTable(
   'sign_in_sessions',
   {
     /** Names the session in lists; opens nothing. */
     id: text().primaryKey(),
-    realm: realm(),
-    userId: userId(),
-    /** SHA-256 of what the cookie holds. */
+    userId: userId().notNull(),
+    /** Keyed digest of the cookie. */
     digest: text().notNull(),
     createdAt: instant('created_at').notNull(),
-    updatedAt: instant('updated_at').notNull(),
     /** Exact to a minute. */
     lastSeenAt: instant('last_seen_at').notNull(),
     /** When the password was proven last. */
@@ -82,48 +61,39 @@ export const sessions = sqliteTable(
   ],
 );
 
-/** Sign-ins that wait for their second factor; what they are found by is a digest. */
+/** Sign-ins whose password was right and that wait for their second factor. */
 export const challenges = sqliteTable(
   'sign_in_challenges',
   {
-    id: text().primaryKey(),
-    realm: realm(),
-    identifier: text().notNull(),
-    value: text().notNull(),
-    createdAt: instant('created_at').notNull(),
-    updatedAt: instant('updated_at').notNull(),
+    /** Keyed digest of the cookie. */
+    digest: text().primaryKey(),
+    userId: userId().notNull(),
+    attempts: count().notNull(),
     expiresAt: instant('expires_at').notNull(),
   },
   (table) => [
-    index('sign_in_challenges_identifier').on(table.identifier),
+    index('sign_in_challenges_user').on(table.userId),
     index('sign_in_challenges_expiry').on(table.expiresAt),
   ],
 );
 
-export const secondFactors = sqliteTable(
-  'sign_in_second_factors',
-  {
-    id: text().primaryKey(),
-    realm: realm(),
-    userId: userId(),
-    /** Sealed with the session secret, as the recovery codes are. */
-    secret: text().notNull(),
-    recoveryCodes: text('recovery_codes').notNull(),
-    /** Whether one code of it was right; until then it is asked for nowhere. */
-    verified: flag().notNull(),
-    failures: count().notNull(),
-    lockedUntil: instant('locked_until'),
-  },
-  (table) => [uniqueIndex('sign_in_second_factors_user').on(table.userId)],
-);
+/** Of users with `two_factor_enabled`; of others it waits for its first right code. */
+export const secondFactors = sqliteTable('sign_in_second_factors', {
+  userId: userId().primaryKey(),
+  /** Sealed with the session secret. */
+  secret: bytes().notNull(),
+  /** The time step of the last code that was accepted: codes up to it are used up. */
+  lastStep: count('last_step').notNull(),
+  /** Keyed digests of the unused recovery codes, as a JSON array. */
+  recoveryCodes: text('recovery_codes').notNull(),
+});
 
 /**
- * sign-up    an address that somebody wants to sign up with; holds the password they chose
+ * sign-up    an address that is not verified yet; holds the password of that sign-up
  * reset      a forgotten password
  * operator   an operator's first password
- * used-code  a code of a second factor that must not be taken again
  */
-export type TokenPurpose = 'sign-up' | 'reset' | 'operator' | 'used-code';
+export type TokenPurpose = 'sign-up' | 'reset' | 'operator';
 
 /** What is mailed or printed once, taken once, and kept as its SHA-256. */
 export const signInTokens = sqliteTable(

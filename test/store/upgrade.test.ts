@@ -9,6 +9,7 @@ import { recoverAll } from '../../src/ledger/recover.ts';
 import { openDatabase } from '../../src/store/database.ts';
 import { migrate } from '../../src/store/migrate.ts';
 import { MIGRATIONS } from '../../src/store/migrations.ts';
+import { challenges, secondFactors, sessions, users } from '../../src/store/sign-in-tables.ts';
 import { temporaryDirectory } from '../support/database.ts';
 
 const directory = temporaryDirectory();
@@ -73,6 +74,35 @@ test('books of 0003 are whole after the upgrade, and what was under way is recov
   expect(await audit(database)).toEqual([]);
   expect(() => database.connection.run('DELETE FROM usage_records')).toThrow('append-only');
   await ledger.close();
+  await database.close();
+});
+
+test('passwords of 0014 still sign in after the upgrade; its sessions and second factors do not', async () => {
+  const database = openDatabase({ url: `sqlite:${directory}/users.db`, sync: 'normal' });
+  const old = MIGRATIONS.sqlite.findIndex(({ tag }) => tag === '0014_worst_case') + 1;
+  await migrate(database, MIGRATIONS.sqlite.slice(0, old));
+  for (const statement of [
+    "INSERT INTO sign_in_users VALUES ('ada', 'operator', 'ada@example.org', 1, 1, null, 1, 1)",
+    "INSERT INTO sign_in_users VALUES ('bob', 'operator', 'bob@example.org', 1, 0, null, 1, 1)",
+    "INSERT INTO sign_in_credentials VALUES ('c1', 'operator', 'ada', 'ada', 'credential', '$argon2id$', 1, 1)",
+    "INSERT INTO sign_in_credentials VALUES ('c2', 'operator', 'bob', 'bob', 'credential', null, 1, 1)",
+    "INSERT INTO sign_in_second_factors VALUES ('f1', 'operator', 'ada', 'sealed', 'sealed', 1, 0, null)",
+    "INSERT INTO sign_in_sessions VALUES ('s1', 'operator', 'ada', 'digest', 1, 1, 1, 1, 9, '', '')",
+    "INSERT INTO sign_in_challenges VALUES ('ch1', 'operator', 'digest', 'ada', 1, 1, 9)",
+  ]) {
+    database.connection.run(statement);
+  }
+  await migrate(database);
+  const { db } = database;
+  const facts = { id: users.id, password: users.password, twoFactor: users.twoFactorEnabled };
+  expect(await db.select(facts).from(users).orderBy(users.id).all()).toEqual([
+    // Without the factor that the password alone must not replace: the operator resets it.
+    { id: 'ada', password: '$argon2id$', twoFactor: true },
+    { id: 'bob', password: null, twoFactor: false },
+  ]);
+  for (const table of [sessions, challenges, secondFactors]) {
+    expect(await db.select().from(table).all()).toEqual([]);
+  }
   await database.close();
 });
 

@@ -1,8 +1,8 @@
 // What the routes of signing in share: how they are built, and how cookies leave.
 
 import { isoTime } from '../../core/calendar.ts';
-import type { RealmSignIn, SignIn, Visit } from '../../identity/sign-in/contract.ts';
-import type { SignedIn } from '../../identity/signed-in.ts';
+import type { RealmSignIn, SignIn } from '../../identity/sign-in/contract.ts';
+import type { SignedIn, Visit } from '../../identity/signed-in.ts';
 import type { MailMode, SignInRecord } from '../records/auth.ts';
 import { STEP_UP_MS } from '../rim/guard.ts';
 import type { Call } from '../rim/route.ts';

@@ -1,17 +1,16 @@
 // What the rest of the program knows of sign-in. Types alone; made by `sign-in.ts`.
 
-import type { ReadSession, SignedIn, SignedInCustomer, SignedInOperator } from '../signed-in.ts';
+import type {
+  ReadSession,
+  SignedIn,
+  SignedInCustomer,
+  SignedInOperator,
+  Visit,
+} from '../signed-in.ts';
 import type { Invites } from './invites.ts';
 import type { DropSecondFactor } from './lost-factor.ts';
 import type { Operators } from './operators.ts';
 import type { SignUpMode } from './parts.ts';
-
-/** A request, as far as sign-in looks at it. */
-export type Visit = {
-  readonly headers: Headers;
-  /** The client's, already taken from a trusted proxy's header where it applies. */
-  readonly address: string;
-};
 
 /** `Set-Cookie` lines for the answer. */
 export type Cookies = readonly string[];
@@ -31,8 +30,12 @@ export type ListedSession = {
 };
 
 /** All throw `IdentityError`. */
-export type RealmSignIn<Who extends SignedIn> = {
-  readonly read: ReadSession<Who>;
+export type RealmSignIn<Who extends SignedIn> = { readonly read: ReadSession<Who> } & Entrance &
+  Recovery &
+  SelfService<Who> &
+  TwoFactor<Who>;
+
+export type Entrance = {
   readonly signIn: (
     given: { readonly email: string; readonly password: string },
     visit: Visit,
@@ -40,6 +43,9 @@ export type RealmSignIn<Who extends SignedIn> = {
   /** The second step, where the first asked for it. */
   readonly secondFactor: (code: string, visit: Visit) => Promise<SignInOutcome>;
   readonly signOut: (visit: Visit) => Promise<Cookies>;
+};
+
+export type Recovery = {
   /** Says nothing about whether there is such a user; the mail leaves after the answer. */
   readonly forgotPassword: (email: string, visit: Visit) => Promise<void>;
   /** With the token of a mailed or printed link. */
@@ -47,6 +53,9 @@ export type RealmSignIn<Who extends SignedIn> = {
     given: { readonly token: string; readonly password: string },
     visit: Visit,
   ) => Promise<void>;
+};
+
+export type SelfService<Who extends SignedIn = SignedIn> = {
   readonly changePassword: (
     who: Who,
     given: { readonly current: string; readonly password: string },
@@ -59,10 +68,13 @@ export type RealmSignIn<Who extends SignedIn> = {
   ) => Promise<{ readonly provenAt: number; readonly cookies: Cookies }>;
   readonly sessions: (who: Who) => Promise<readonly ListedSession[]>;
   readonly endSession: (who: Who, id: string, visit: Visit) => Promise<void>;
-  /** Ends all but the one that asks. */
+  /** Ends all but the session of the request. */
   readonly endOtherSessions: (who: Who, visit: Visit) => Promise<void>;
+};
+
+export type TwoFactor<Who extends SignedIn = SignedIn> = {
   readonly startTwoFactor: (who: Who) => Promise<{ readonly uri: string; readonly secret: string }>;
-  /** Answers the recovery codes, which are seen now and never again; ends the other sessions. */
+  /** Answers the recovery codes, which are readable once; ends the other sessions. */
   readonly confirmTwoFactor: (
     who: Who,
     code: string,
@@ -74,7 +86,7 @@ export type RealmSignIn<Who extends SignedIn> = {
   readonly recoveryCodesLeft: (who: Who) => Promise<number | undefined>;
 };
 
-export type CustomerSignIn = RealmSignIn<SignedInCustomer> & {
+export type SignUp = {
   /** The same for addresses that are taken and that are not. */
   readonly signUp: (
     given: {
@@ -88,6 +100,9 @@ export type CustomerSignIn = RealmSignIn<SignedInCustomer> & {
     given: { readonly token: string; readonly password: string },
     visit: Visit,
   ) => Promise<SignInOutcome>;
+};
+
+export type Deletion = {
   /** Unix milliseconds of the deletion that its owner has asked for. */
   readonly deletionDueAt: (accountId: string) => Promise<number | undefined>;
   /** Answers when it is due. */
@@ -95,12 +110,12 @@ export type CustomerSignIn = RealmSignIn<SignedInCustomer> & {
   readonly takeDeletionBack: (who: SignedInCustomer, visit: Visit) => Promise<void>;
 };
 
+export type CustomerSignIn = RealmSignIn<SignedInCustomer> & SignUp & Deletion;
+
 export type SignIn = {
   readonly mode: SignUpMode;
   readonly customer: CustomerSignIn;
   readonly operator: RealmSignIn<SignedInOperator>;
-  readonly readCustomer: ReadSession<SignedInCustomer>;
-  readonly readOperator: ReadSession<SignedInOperator>;
   readonly operators: Operators;
   readonly invites: Invites;
   readonly dropSecondFactor: DropSecondFactor;

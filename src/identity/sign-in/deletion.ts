@@ -7,24 +7,18 @@ import { accounts as accountTable, apiKeys } from '../../store/tables.ts';
 import { IdentityError } from '../error.ts';
 import type { Keys } from '../keys.ts';
 import { actorOf } from '../signed-in.ts';
-import type { CustomerSignIn } from './contract.ts';
+import type { Deletion } from './contract.ts';
 import type { Invites } from './invites.ts';
 import { deletedMail, deletionMail } from './mails.ts';
-import type { Parts } from './parts.ts';
-import { subjectOf } from './realm.ts';
+import { type Parts, subjectOf } from './parts.ts';
 
 const GRACE_MS = 14 * 24 * 3_600_000;
 
 const SYSTEM = 'system';
 
-type Deletion = Pick<CustomerSignIn, 'deletionDueAt' | 'askDeletion' | 'takeDeletionBack'> & {
-  /** Closes the accounts that are due. */
-  readonly sweep: () => Promise<void>;
-};
-
 export function createDeletion(
   parts: Parts & { readonly keys: Pick<Keys, 'within'>; readonly invites: Invites },
-): Deletion {
+): Deletion & { readonly sweep: () => Promise<void> } {
   const { database, clock, accounts, users, tokens, keys, audit } = parts;
   const { db } = database;
 
@@ -104,6 +98,7 @@ export function createDeletion(
       });
     },
 
+    /** Closes the accounts that are due. */
     async sweep() {
       const due = db.select().from(accountDeletions).where(lte(accountDeletions.dueAt, clock()));
       for (const { accountId } of await due.all()) {

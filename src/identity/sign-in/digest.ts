@@ -1,7 +1,7 @@
-// Secrets of 256 random bits, and what is kept of them: their SHA-256. A fast digest is right here,
-// because nobody guesses 256 bits; passwords go through `passwords.ts`.
+// Secrets of 256 random bits, and the digests that are stored of them. A fast digest is right here,
+// because 256 bits cannot be guessed; passwords go through `passwords.ts`.
 
-import { createHash } from 'node:crypto';
+import { createHash, createHmac } from 'node:crypto';
 import type { RandomBytes } from '../../core/id.ts';
 
 const SECRET_BYTES = 32;
@@ -11,12 +11,17 @@ export function createSecret(randomBytes: RandomBytes): string {
   return Buffer.from(randomBytes(SECRET_BYTES)).toString('base64url');
 }
 
-/** Whether it may be one of ours; what is not is not even looked up. */
+/** Texts of another shape are not looked up. */
 export function isWellFormedSecret(text: string): boolean {
   return SECRET_SHAPE.test(text);
 }
 
-/** In lower-case hexadecimal. */
+/** SHA-256 in lower-case hexadecimal. */
 export function digestOf(text: string): string {
   return createHash('sha256').update(text).digest('hex');
+}
+
+/** HMAC-SHA-256: a row with it can be neither made nor matched without the key. */
+export function keyedDigest(key: string, text: string): string {
+  return createHmac('sha256', key).update(text).digest('hex');
 }

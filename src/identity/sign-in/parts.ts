@@ -7,14 +7,17 @@ import type { Database } from '../../store/contract.ts';
 import { type Accounts, normaliseEmail } from '../accounts.ts';
 import { type Actor, type AuditAction, writeAuditEvent } from '../audit.ts';
 import { IdentityError } from '../error.ts';
-import type { Realm } from '../signed-in.ts';
+import type { Realm, SignedIn } from '../signed-in.ts';
+import type { Challenges } from './challenges.ts';
 import type { SendMail } from './mails.ts';
 import type { Passwords } from './passwords.ts';
+import type { SecondFactors } from './second-factors.ts';
+import type { Sessions } from './sessions.ts';
 import type { Throttle } from './throttle.ts';
 import type { Tokens } from './tokens.ts';
 import type { User, Users } from './users.ts';
 
-/** Who may sign up: everybody, whoever has an invitation, nobody. */
+/** Who may sign up: all visitors, those with an invitation, none. */
 export type SignUpMode = 'open' | 'invite' | 'closed';
 
 export type SignInDependencies = {
@@ -40,6 +43,7 @@ export type Parts = SignInDependencies & {
   readonly throttle: Throttle;
   readonly tokens: Tokens;
   readonly users: Users;
+  readonly secondFactors: SecondFactors;
   readonly later: Later['later'];
   /** Call inside the transaction of the change. */
   readonly audit: (
@@ -48,6 +52,13 @@ export type Parts = SignInDependencies & {
     actor: Actor,
     detail?: Readonly<Record<string, string | number | boolean | null>>,
   ) => Promise<void>;
+};
+
+/** Of customers, or of operators. */
+export type RealmParts = Parts & {
+  readonly realm: Realm;
+  readonly sessions: Sessions;
+  readonly challenges: Challenges;
 };
 
 export function createAudit(
@@ -74,7 +85,12 @@ export function actorOfUser(
   return { name: user.accountId ?? `operator:${user.email}`, address };
 }
 
-/** What the library takes for an e-mail address, which is less than what accounts may have. */
+/** Who is signed in, as the subject of an event. */
+export function subjectOf(who: SignedIn): Pick<User, 'id' | 'accountId'> {
+  return { id: who.userId, accountId: who.realm === 'customer' ? who.accountId : null };
+}
+
+/** Narrower than what accounts may have: no quoted names, no letters beyond ASCII. */
 const EMAIL_SHAPE =
   /^(?!\.)(?!.*\.\.)[a-z0-9_'+\-.]*[a-z0-9_+-]@(?:[a-z0-9][a-z0-9-]*\.)+[a-z]{2,}$/;
 

@@ -1,5 +1,5 @@
 // The people of sign-in as the command line looks after them: operators, invitations, and the user
-// of the demonstration account. Needs no secret and none of the library, so it opens at once.
+// of the demonstration account. Needs no secret, so every command can open it.
 
 import type { RandomBytes } from '../../core/id.ts';
 import type { Database } from '../../store/contract.ts';

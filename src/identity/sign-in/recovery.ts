@@ -2,25 +2,20 @@
 // opens a page that sets it. Whoever can read mail to an address is its owner, so this also gives a
 // customer whose account the operator has made their first password.
 
-import type { SignedIn } from '../signed-in.ts';
-import type { RealmSignIn } from './contract.ts';
+import type { Recovery } from './contract.ts';
 import { resetMail } from './mails.ts';
-import { actorOfUser, signInEmail } from './parts.ts';
+import { actorOfUser, type RealmParts, signInEmail } from './parts.ts';
 import { requirePassword } from './passwords.ts';
-import type { RealmParts } from './realm.ts';
 import type { Token } from './tokens.ts';
-import type { User } from './users.ts';
 
-type Recovery<Who extends SignedIn> = Pick<RealmSignIn<Who>, 'forgotPassword' | 'resetPassword'>;
-
-export function createRecovery<Who extends SignedIn>(
+export function createRecovery(
   parts: RealmParts & {
     /** The account without a user that this address owns, if any; of customers alone. */
     readonly ownerless: (email: string) => Promise<string | undefined>;
     /** The account that its owner gets. Call inside a transaction. */
     readonly adopt: (email: string, address: string) => Promise<string>;
   },
-): Recovery<Who> {
+): Recovery {
   const { realm, database, passwords, throttle, tokens, users, sessions, audit } = parts;
 
   /** Sets the password of a user who exists, or makes the one that the token is for. */
@@ -34,7 +29,7 @@ export function createRecovery<Who extends SignedIn>(
       return;
     }
     const accountId = realm === 'customer' ? await parts.adopt(email, address) : null;
-    const created: User = await users.create({ realm, email, accountId, password });
+    const created = await users.create({ realm, email, accountId, password });
     await audit(created, 'user.created', actorOfUser(created, address), { with: 'link' });
   }
 

@@ -1,16 +1,15 @@
-// Who is signed in. A session is a row, and its cookie holds 256 random bits that the row knows the
-// SHA-256 of. It ends after 12 hours without a request and after 7 days whatever happens. Read by
-// each request of the dashboard, so with one prepared statement.
+// Who is signed in. A session is a row, and its cookie holds 256 random bits of which the row has a
+// keyed digest. It ends after 12 hours without a request, and always after 7 days. Each request of the
+// dashboard reads it, with one prepared statement.
 
-import { createHmac } from 'node:crypto';
 import { and, desc, eq, lt, ne, or, sql } from 'drizzle-orm';
 import { createId, type RandomBytes } from '../../core/id.ts';
 import type { Database } from '../../store/contract.ts';
 import { sessions, users } from '../../store/sign-in-tables.ts';
 import { sweepTable } from '../../store/sweep.ts';
-import type { Realm, SessionLook } from '../signed-in.ts';
-import type { Visit } from './contract.ts';
-import { createSecret, digestOf, isWellFormedSecret } from './digest.ts';
+import type { Realm, SessionLook, Visit } from '../signed-in.ts';
+import { clearCookie, readCookie, SESSION_COOKIES, setCookie } from './cookies.ts';
+import { createSecret, isWellFormedSecret, keyedDigest } from './digest.ts';
 
 export type SessionRow = typeof sessions.$inferSelect;
 
@@ -18,33 +17,24 @@ export type Sessions = ReturnType<typeof createSessions>;
 
 const HOUR_MS = 3_600_000;
 const IDLE_MS = 12 * HOUR_MS;
-export const ABSOLUTE_MS = 7 * 24 * HOUR_MS;
+const ABSOLUTE_MS = 7 * 24 * HOUR_MS;
 const SEEN_EVERY_MS = 60_000;
 
 const USER_AGENT_LENGTH_MAX = 300;
-const COOKIE_LENGTH_MAX = 8_192;
-
-const COOKIES: Readonly<Record<Realm, string>> = {
-  customer: '__Host-tollgate',
-  operator: '__Host-tollgate-operator',
-};
-
-export function sessionCookieName(realm: Realm): string {
-  return COOKIES[realm];
-}
 
 export function createSessions(dependencies: {
   readonly database: Database;
   /** Unix milliseconds. */
   readonly clock: () => number;
   readonly randomBytes: RandomBytes;
-  /** What the library signs its cookies with. */
+  /** Keys the digests: another secret ends all sessions. */
   readonly secret: string;
   readonly realm: Realm;
 }) {
   const { database, clock, randomBytes, secret, realm } = dependencies;
   const { db } = database;
-  const name = COOKIES[realm];
+  const name = SESSION_COOKIES[realm];
+  const digestOf = (text: string): string => keyedDigest(secret, `session ${text}`);
 
   const reading = db
     .select({
@@ -60,26 +50,17 @@ export function createSessions(dependencies: {
     })
     .from(sessions)
     .innerJoin(users, eq(users.id, sessions.userId))
-    .where(and(eq(sessions.digest, sql.placeholder('digest')), eq(sessions.realm, realm)))
+    .where(and(eq(sessions.digest, sql.placeholder('digest')), eq(users.realm, realm)))
     .prepare();
 
   const isOver = (now: number) =>
     or(lt(sessions.expiresAt, now + 1), lt(sessions.lastSeenAt, now - IDLE_MS + 1));
 
-  /** As the library signs its cookies, which reads this one too: another secret ends all sessions. */
-  const sign = (text: string): string =>
-    `${text}.${createHmac('sha256', secret).update(text).digest('base64')}`;
-
-  function cookie(text: string): string {
-    return `${name}=${encodeURIComponent(sign(text))}; Max-Age=${ABSOLUTE_MS / 1_000}; Path=/; HttpOnly; Secure; SameSite=Lax`;
-  }
-
   return {
     /** The session of a request's cookie while it lasts. Notes once a minute that it was seen. */
     async read(headers: Headers, { quiet = false }: SessionLook = {}) {
-      const value = cookieOf(headers, name);
-      const text = value?.split('.')[0] ?? '';
-      if (!isWellFormedSecret(text) || value !== sign(text)) return undefined;
+      const text = readCookie(headers, name) ?? '';
+      if (!isWellFormedSecret(text)) return undefined;
       const row = await reading.get({ digest: digestOf(text) });
       if (row === undefined) return undefined;
       const now = clock();
@@ -90,7 +71,7 @@ export function createSessions(dependencies: {
       return row;
     },
 
-    /** A session for somebody whose password was right just now; answers its cookie. */
+    /** A session for a user whose password was right just now; answers its cookie. */
     async start(userId: string, { headers, address }: Visit): Promise<string> {
       const text = createSecret(randomBytes);
       const now = clock();
@@ -98,24 +79,24 @@ export function createSessions(dependencies: {
         .insert(sessions)
         .values({
           id: createId('sess_', randomBytes),
-          ...{ realm, userId, address, digest: digestOf(text), userAgent: shownUserAgent(headers) },
-          ...{ createdAt: now, updatedAt: now, lastSeenAt: now, provenAt: now },
+          ...{ userId, address, digest: digestOf(text), userAgent: userAgentOf(headers) },
+          ...{ createdAt: now, lastSeenAt: now, provenAt: now },
           expiresAt: now + ABSOLUTE_MS,
         })
         .run();
-      return cookie(text);
+      return setCookie(name, text, ABSOLUTE_MS);
     },
 
-    /** Gives a session a new secret, and with it a new cookie; the old one opens nothing any more. */
+    /** Gives a session a new secret, which ends the old cookie; answers the new one. */
     async renew(id: string, changes: { readonly provenAt?: number } = {}): Promise<string> {
       const text = createSecret(randomBytes);
       const now = clock();
       await db
         .update(sessions)
-        .set({ ...changes, digest: digestOf(text), updatedAt: now, lastSeenAt: now })
+        .set({ ...changes, digest: digestOf(text), lastSeenAt: now })
         .where(eq(sessions.id, id))
         .run();
-      return cookie(text);
+      return setCookie(name, text, ABSOLUTE_MS);
     },
 
     /** Those of a user that last, the one seen last first. */
@@ -156,8 +137,8 @@ export function createSessions(dependencies: {
           .all()
       ).length,
 
-    /** The `Set-Cookie` that makes the browser forget it. */
-    farewell: (): string => `${name}=; Max-Age=0; Path=/; HttpOnly; Secure; SameSite=Lax`,
+    /** The `Set-Cookie` line that makes the browser drop it. */
+    farewell: (): string => clearCookie(name),
 
     /** Removes what is over. */
     async sweep(): Promise<void> {
@@ -166,26 +147,10 @@ export function createSessions(dependencies: {
   };
 }
 
-/** What the library calls a browser: text from outside, cut and without control characters. */
-export function shownUserAgent(headers: Headers): string {
+/** Text of the client's choice: cut, and without control characters. */
+function userAgentOf(headers: Headers): string {
   return (headers.get('user-agent') ?? '')
     .replace(/\p{Cc}/gu, '')
     .slice(0, USER_AGENT_LENGTH_MAX)
     .toWellFormed();
-}
-
-/** A cookie's value, decoded. */
-export function cookieOf(headers: Headers, name: string): string | undefined {
-  const header = headers.get('cookie') ?? '';
-  if (header.length > COOKIE_LENGTH_MAX) return undefined;
-  for (const pair of header.split(';')) {
-    const at = pair.indexOf('=');
-    if (at === -1 || pair.slice(0, at).trim() !== name) continue;
-    try {
-      return decodeURIComponent(pair.slice(at + 1).trim());
-    } catch {
-      return undefined;
-    }
-  }
-  return undefined;
 }

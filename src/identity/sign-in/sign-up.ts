@@ -12,14 +12,12 @@
 
 import { DEFAULT_PLAN } from '../../core/plan.ts';
 import { IdentityError } from '../error.ts';
-import type { CustomerSignIn, SignInOutcome } from './contract.ts';
+import type { SignInOutcome, SignUp } from './contract.ts';
+import { admit } from './entrance.ts';
 import type { Invites } from './invites.ts';
 import { alreadySignedUpMail, verificationMail } from './mails.ts';
-import { actorOfUser, signInEmail } from './parts.ts';
+import { actorOfUser, type RealmParts, signInEmail } from './parts.ts';
 import { requirePassword } from './passwords.ts';
-import type { RealmParts } from './realm.ts';
-
-type SignUp = Pick<CustomerSignIn, 'signUp' | 'verifyEmail'>;
 
 export function createSignUp(
   parts: RealmParts & {
@@ -28,7 +26,6 @@ export function createSignUp(
   },
 ): SignUp {
   const { realm, database, mode, passwords, throttle, tokens, users, invites, audit } = parts;
-  const { sessions } = parts;
 
   /** The invitation that is used up, where one is needed. Throws. */
   async function requireOpen(email: string, invite: string | undefined): Promise<string | null> {
@@ -77,16 +74,12 @@ export function createSignUp(
         await tokens.take(token);
         if ((await users.find(realm, email)) !== undefined) throw taken();
         await tokens.removeFor(realm, email, ['sign-up', 'reset']);
-        const before = await sessions.read(visit.headers);
-        if (before !== undefined) await sessions.end(before.userId, before.id);
         // An account alone would let its address in by "forgot password": all of this, or nothing.
         const accountId = await parts.adopt(email, address);
         const user = await users.create({ realm, email, accountId, password: hash });
         if (invite !== null) await invites.use(invite, user.id);
-        const actor = actorOfUser(user, address);
-        await audit(user, 'user.created', actor, { with: 'sign-up' });
-        await audit(user, 'user.signed_in', actor, { with: 'sign-up' });
-        return { status: 'signed_in', cookies: [await sessions.start(user.id, visit)] };
+        await audit(user, 'user.created', actorOfUser(user, address), { with: 'sign-up' });
+        return { status: 'signed_in', cookies: [await admit(parts, user, visit, 'sign-up')] };
       });
       await throttle.know({ realm, name: email, address });
       return outcome;

@@ -16,9 +16,6 @@ export type Tokens = ReturnType<typeof createTokens>;
 
 const LIFETIME_MS = 30 * 60_000;
 
-/** A code of a second factor is right for a minute and a half. */
-const USED_CODE_MS = 3 * 60_000;
-
 /** Several sign-ups of one address live side by side; so many, and the oldest goes. */
 const LIVE_MAX = 10;
 
@@ -130,37 +127,6 @@ export function createTokens(dependencies: {
         email === undefined ? undefined : eq(signInTokens.email, email),
       );
       return (await db.select().from(signInTokens).where(theirs).limit(1).get()) !== undefined;
-    },
-
-    /** False where this user has had this code taken already (or somebody is trying it now). */
-    async claimCode(realm: Realm, userId: string, code: string): Promise<boolean> {
-      const now = clock();
-      const row = {
-        digest: digestOf(`code ${userId} ${code}`),
-        realm,
-        purpose: 'used-code' as const,
-        email: '',
-        password: null,
-        invite: null,
-        createdAt: now,
-        expiresAt: now + USED_CODE_MS,
-      };
-      return database.quickly(async () => {
-        await db
-          .delete(signInTokens)
-          .where(and(eq(signInTokens.digest, row.digest), lt(signInTokens.expiresAt, now)))
-          .run();
-        return (
-          (await db.insert(signInTokens).values(row).onConflictDoNothing().returning().all())
-            .length > 0
-        );
-      });
-    },
-
-    /** It was wrong after all. */
-    async releaseCode(userId: string, code: string): Promise<void> {
-      const digest = digestOf(`code ${userId} ${code}`);
-      await db.delete(signInTokens).where(eq(signInTokens.digest, digest)).run();
     },
 
     /** Forgets what is over. */

@@ -128,11 +128,9 @@ test('everything about one account, its limits in use included', async () => {
       id: 'user_shown',
       realm: 'customer',
       email: 'shown@example.com',
-      emailVerified: true,
       twoFactorEnabled: true,
       accountId: id,
       createdAt,
-      updatedAt: createdAt,
     })
     .run();
   expect((await open.get(`/accounts/${id}`)).json['owner']).toEqual({

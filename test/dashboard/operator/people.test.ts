@@ -3,8 +3,9 @@ import { randomBytes } from 'node:crypto';
 import { peopleRoutes } from '../../../src/dashboard/operator/people.ts';
 import { createDashboardApp } from '../../../src/dashboard/rim/app.ts';
 import type { SignedInOperator } from '../../../src/identity/signed-in.ts';
-import { codeOf, createBrowser, createRig, PASSWORD } from '../../identity/sign-in/rig.ts';
+import { createBrowser, createRig, PASSWORD } from '../../identity/sign-in/rig.ts';
 import { temporaryDirectory } from '../../support/database.ts';
+import { codeOf } from '../../support/one-time-code.ts';
 
 const directory = temporaryDirectory();
 
@@ -21,7 +22,7 @@ async function open() {
   const given = { email: 'op@example.com', password: PASSWORD };
   browser.take((await signIn.operator.signIn(given, visit)).cookies);
   const handle = createDashboardApp<SignedInOperator>({
-    session: signIn.readOperator,
+    session: signIn.operator.read,
     isOpen: signIn.operators.exist,
     standing: async () => undefined,
     address: () => '203.0.113.7',
@@ -128,15 +129,19 @@ test("a customer's lost second factor is turned off, and their sessions end", as
   await signIn.customer.signUp({ ...given, invite }, visit);
   const token = await rig.mailedToken(given.email);
   browser.take((await signIn.customer.verifyEmail({ token, password: PASSWORD }, visit)).cookies);
-  const who = await signIn.readCustomer(browser.visit().headers);
+  const who = await signIn.customer.read(browser.visit().headers);
   if (who === undefined) throw new Error('nobody is signed in');
   const path = `/accounts/${who.accountId}/second-factor`;
   expect((await ask('DELETE', path)).status).toBe(409);
   const { secret } = await signIn.customer.startTwoFactor(who);
-  const on = await signIn.customer.confirmTwoFactor(who, codeOf(secret), browser.visit());
+  const on = await signIn.customer.confirmTwoFactor(
+    who,
+    codeOf(secret, rig.clock()),
+    browser.visit(),
+  );
   browser.take(on.cookies);
   expect((await ask('DELETE', path)).status).toBe(204);
-  expect(await signIn.readCustomer(browser.visit().headers)).toBeUndefined();
+  expect(await signIn.customer.read(browser.visit().headers)).toBeUndefined();
   expect((await signIn.customer.signIn(given, visit)).status).toBe('signed_in');
   expect((await ask('DELETE', '/accounts/acct_x/second-factor')).status).toBe(404);
 });

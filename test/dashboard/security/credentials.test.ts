@@ -90,9 +90,7 @@ describe('whatever is sent as credentials (B-164)', () => {
 test('what is stored of a password opens nothing (B-165)', async () => {
   const someone = await signUp(gateway, mailbox);
   using database = new Connection(gateway.databasePath, { readonly: true });
-  const rows = database
-    .query<{ password: string }, []>('SELECT password FROM sign_in_credentials')
-    .all();
+  const rows = database.query<{ password: string }, []>('SELECT password FROM sign_in_users').all();
   expect(rows.length).toBeGreaterThan(0);
   for (const { password } of rows) {
     expect(password).toStartWith('$argon2id$v=19$m=65536,t=3,p=1$');

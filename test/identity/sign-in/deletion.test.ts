@@ -70,7 +70,7 @@ describe('a deletion', () => {
       emailVerified: false,
       standing: 'pending_deletion',
     });
-    expect(await signIn.readCustomer(browser.visit().headers)).toBeUndefined();
+    expect(await signIn.customer.read(browser.visit().headers)).toBeUndefined();
     expect(await database.db.select().from(users).all()).toEqual([]);
     expect(await database.db.select().from(accountDeletions).all()).toEqual([]);
     expect(rig.mails.filter(({ subject }) => subject === 'Your account is deleted')).toHaveLength(
@@ -89,7 +89,7 @@ describe('a deletion', () => {
     rig.advance(14 * DAY_MS);
     await rig.signIn.sweep();
     const again = await rig.customerOf(EMAIL);
-    const who = await rig.signIn.readCustomer(again.visit().headers);
+    const who = await rig.signIn.customer.read(again.visit().headers);
     expect(who?.accountId).not.toBe(rig.who.accountId);
   });
 

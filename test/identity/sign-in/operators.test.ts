@@ -74,7 +74,7 @@ describe('an operator', () => {
     await expect(
       operator.signIn({ email: 'c@example.com', password: PASSWORD }, visit),
     ).rejects.toEqual(refused('invalid_credentials'));
-    expect(await signIn.readCustomer(browser.visit().headers)).toBeUndefined();
+    expect(await signIn.customer.read(browser.visit().headers)).toBeUndefined();
   });
 
   test('and a customer may have the same address, with passwords of their own', async () => {

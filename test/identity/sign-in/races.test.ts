@@ -7,7 +7,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createPasswords } from '../../../src/identity/sign-in/passwords.ts';
 import { challenges, sessions } from '../../../src/store/sign-in-tables.ts';
-import { codeOf, createBrowser, createRig, PASSWORD, type Rig } from './rig.ts';
+import { codeOf } from '../../support/one-time-code.ts';
+import { createBrowser, createRig, PASSWORD, type Rig } from './rig.ts';
 
 const EMAIL = 'a@example.com';
 const OTHER = 'another horse battery';
@@ -128,7 +129,7 @@ describe('a sign-in with the old password that is under way when it is set anew'
     const who = await customer.read(browser.visit().headers);
     if (who === undefined) throw new Error('nobody is signed in');
     const { secret } = await customer.startTwoFactor(who);
-    await customer.confirmTwoFactor(who, codeOf(secret), browser.visit());
+    await customer.confirmTwoFactor(who, codeOf(secret, rig.clock()), browser.visit());
     const token = await resetToken(rig);
     hold();
     const entering = customer.signIn(given(EMAIL, PASSWORD), createBrowser().visit()).then(
@@ -140,7 +141,7 @@ describe('a sign-in with the old password that is under way when it is set anew'
     letGo();
     expect(await entering).toBe('invalid_credentials');
     const waiting = await rig.database.db.select().from(challenges).all();
-    expect(waiting.map(({ value }) => value)).not.toContain(who.userId);
+    expect(waiting.map(({ userId }) => userId)).not.toContain(who.userId);
   });
 });
 
@@ -150,7 +151,7 @@ describe('a change of the password by whoever has a stolen session', () => {
     const rig = await createRig(directory, 'open', passwords);
     const stolen = await rig.customer(EMAIL);
     const token = await resetToken(rig);
-    const who = await rig.signIn.readCustomer(stolen.visit().headers);
+    const who = await rig.signIn.customer.read(stolen.visit().headers);
     if (who === undefined) throw new Error('nobody is signed in');
     const { customer } = rig.signIn;
     hold();

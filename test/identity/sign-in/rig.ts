@@ -1,12 +1,11 @@
 // Sign-in over one real database file: a clock that only the test moves, mails in a list, and a
 // browser that keeps its cookies.
 
-import { createHmac } from 'node:crypto';
-import type { Visit } from '../../../src/identity/sign-in/contract.ts';
 import type { SendMail } from '../../../src/identity/sign-in/mails.ts';
 import type { SignUpMode } from '../../../src/identity/sign-in/parts.ts';
 import { createPasswords } from '../../../src/identity/sign-in/passwords.ts';
 import { createSignIn } from '../../../src/identity/sign-in/sign-in.ts';
+import type { Visit } from '../../../src/identity/signed-in.ts';
 import { auditEvents } from '../../../src/store/tables.ts';
 import { newDatabase } from '../../support/database.ts';
 import { createIdentity } from '../parts.ts';
@@ -25,8 +24,6 @@ export async function createRig(
 ) {
   const database = await newDatabase(directory);
   const identity = createIdentity(database);
-  // The library knows the real time alone, so the clock of the test begins there.
-  identity.advance(Date.now() - identity.clock());
   const mails: Mail[] = [];
   const deletions: string[] = [];
   const troubles: unknown[] = [];
@@ -97,19 +94,4 @@ export function createBrowser(address = '203.0.113.7') {
       return { headers: new Headers({ cookie, 'user-agent': 'Browser/1.0' }), address: from };
     },
   };
-}
-
-/** What an authenticator app shows, for the typed secret; `steps` half minutes from now. */
-export function codeOf(secret: string, steps = 0): string {
-  const bits = [...secret]
-    .map((letter) =>
-      'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567'.indexOf(letter).toString(2).padStart(5, '0'),
-    )
-    .join('');
-  const key = Buffer.from((bits.match(/.{8}/g) ?? []).map((byte) => Number.parseInt(byte, 2)));
-  const counter = Buffer.alloc(8);
-  counter.writeBigUInt64BE(BigInt(Math.floor(Date.now() / 30_000) + steps));
-  const mac = createHmac('sha1', key).update(counter).digest();
-  const number = mac.readUInt32BE((mac[19] ?? 0) & 15) & 0x7fff_ffff;
-  return String(number % 1_000_000).padStart(6, '0');
 }

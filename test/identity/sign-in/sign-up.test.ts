@@ -34,7 +34,7 @@ describe('a stranger', () => {
       browser.visit(),
     );
     browser.take(outcome.cookies);
-    const who = await rig.signIn.readCustomer(browser.visit().headers);
+    const who = await rig.signIn.customer.read(browser.visit().headers);
     const account = await rig.accounts.find(EMAIL);
     expect(account).toMatchObject({
       id: who?.accountId,

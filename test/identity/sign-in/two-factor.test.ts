@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'bun:test';
 import { secondFactors, sessions } from '../../../src/store/sign-in-tables.ts';
 import { temporaryDirectory } from '../../support/database.ts';
-import { codeOf, createBrowser, createRig, PASSWORD } from './rig.ts';
+import { codeOf } from '../../support/one-time-code.ts';
+import { createBrowser, createRig, PASSWORD } from './rig.ts';
 
 const directory = temporaryDirectory();
 
@@ -33,11 +34,11 @@ async function open() {
 /** With the second factor on; the code of this half minute is used up by that. */
 async function turnedOn() {
   const rig = await open();
-  const { customer, browser, me } = rig;
+  const { customer, browser, me, clock } = rig;
   const { secret } = await customer.startTwoFactor(await me());
   const { codes, cookies } = await customer.confirmTwoFactor(
     await me(),
-    codeOf(secret),
+    codeOf(secret, clock()),
     browser.visit(),
   );
   browser.take(cookies);
@@ -46,13 +47,13 @@ async function turnedOn() {
 
 describe('turning it on', () => {
   test('shows a secret that apps understand, and is off until one code was right', async () => {
-    const { customer, me, browser } = await open();
+    const { customer, me, browser, clock } = await open();
     const { uri, secret } = await customer.startTwoFactor(await me());
     expect(secret).toMatch(/^[A-Z2-7]{52}$/);
     expect(uri).toBe(
       `otpauth://totp/Tollgate:a%40example.com?secret=${secret}&issuer=Tollgate&algorithm=SHA1&digits=6&period=30`,
     );
-    const wrong = String((Number(codeOf(secret)) + 1) % 1_000_000).padStart(6, '0');
+    const wrong = String((Number(codeOf(secret, clock())) + 1) % 1_000_000).padStart(6, '0');
     await expect(customer.confirmTwoFactor(await me(), wrong, browser.visit())).rejects.toEqual(
       refused('invalid_code'),
     );
@@ -62,12 +63,16 @@ describe('turning it on', () => {
 
   test('gives ten recovery codes and a new session, and ends the others', async () => {
     const rig = await open();
-    const { customer, me, browser } = rig;
+    const { customer, me, browser, clock } = rig;
     const elsewhere = createBrowser();
     elsewhere.take((await customer.signIn(CREDENTIALS, elsewhere.visit())).cookies);
     const old = browser.visit();
     const { secret } = await customer.startTwoFactor(await me());
-    const { codes, cookies } = await customer.confirmTwoFactor(await me(), codeOf(secret), old);
+    const { codes, cookies } = await customer.confirmTwoFactor(
+      await me(),
+      codeOf(secret, clock()),
+      old,
+    );
     browser.take(cookies);
     expect(new Set(codes).size).toBe(10);
     for (const code of codes) expect(code).toMatch(/^[a-z2-9]{5}-[a-z2-9]{5}$/);
@@ -103,14 +108,17 @@ describe('turning it on', () => {
 
 describe('signing in with it', () => {
   test('makes no session before the code is right', async () => {
-    const { halfway, customer, database, secret } = await turnedOn();
+    const { halfway, customer, database, secret, clock } = await turnedOn();
     const rows = async () => (await database.db.select().from(sessions).all()).length;
     expect(await rows()).toBe(1);
     const next = await halfway();
     expect(await rows()).toBe(1);
     expect([...next.cookies.keys()]).toEqual(['__Host-tollgate-challenge']);
     expect(await customer.read(next.visit().headers)).toBeUndefined();
-    const { status, cookies } = await customer.secondFactor(codeOf(secret, 1), next.visit());
+    const { status, cookies } = await customer.secondFactor(
+      codeOf(secret, clock() + 30_000),
+      next.visit(),
+    );
     next.take(cookies);
     expect(status).toBe('signed_in');
     expect([...next.cookies.keys()]).toEqual(['__Host-tollgate']);
@@ -118,15 +126,15 @@ describe('signing in with it', () => {
   });
 
   test('takes each code once, in all browsers', async () => {
-    const { halfway, customer, secret } = await turnedOn();
+    const { halfway, customer, secret, clock } = await turnedOn();
     const [first, second] = [await halfway(), await halfway()];
-    const code = codeOf(secret, 1);
+    const code = codeOf(secret, clock() + 30_000);
     const results = await Promise.allSettled([
       customer.secondFactor(code, first.visit()),
       customer.secondFactor(code, second.visit()),
     ]);
     expect(results.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected']);
-    await expect(customer.secondFactor(codeOf(secret), second.visit())).rejects.toEqual(
+    await expect(customer.secondFactor(codeOf(secret, clock()), second.visit())).rejects.toEqual(
       refused('invalid_code'),
     );
   });
@@ -162,8 +170,8 @@ describe('signing in with it', () => {
   });
 
   test('needs the first step, and not too long ago or with an old password', async () => {
-    const { halfway, customer, secret, me, browser } = await turnedOn();
-    const code = codeOf(secret, 1);
+    const { halfway, customer, secret, me, browser, clock, advance } = await turnedOn();
+    const code = codeOf(secret, clock() + 30_000);
     await expect(customer.secondFactor(code, createBrowser().visit())).rejects.toEqual(
       refused('sign_in_again'),
     );
@@ -172,10 +180,19 @@ describe('signing in with it', () => {
     await expect(customer.secondFactor(code, forged.visit())).rejects.toEqual(
       refused('sign_in_again'),
     );
+    forged.cookies.set('__Host-tollgate-challenge', 'A'.repeat(43));
+    await expect(customer.secondFactor(code, forged.visit())).rejects.toEqual(
+      refused('sign_in_again'),
+    );
+    const late = await halfway();
+    advance(10 * 60_000);
+    await expect(customer.secondFactor(codeOf(secret, clock()), late.visit())).rejects.toEqual(
+      refused('sign_in_again'),
+    );
     const next = await halfway();
     const given = { current: PASSWORD, password: 'another long password' };
     browser.take(await customer.changePassword(await me(), given, browser.visit()));
-    await expect(customer.secondFactor(code, next.visit())).rejects.toEqual(
+    await expect(customer.secondFactor(codeOf(secret, clock()), next.visit())).rejects.toEqual(
       refused('sign_in_again'),
     );
   });

@@ -47,7 +47,7 @@ export const CONFIDENCES: readonly Fault[] = [
     plants: 'thinking is kept as it is',
     edits: [
       {
-        file: 'src/reasoning/seal.ts',
+        file: 'src/store/seal.ts',
         find: 'return Buffer.concat([nonce, body, cipher.final(), cipher.getAuthTag()]);',
         put: 'return Buffer.concat([nonce, body, cipher.final(), cipher.getAuthTag(), Buffer.from(text)]);',
       },

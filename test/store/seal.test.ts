@@ -2,7 +2,7 @@
 
 import { expect, test } from 'bun:test';
 import fc from 'fast-check';
-import { createSealer, deriveKey } from '../../src/reasoning/seal.ts';
+import { createSealer, deriveKey } from '../../src/store/seal.ts';
 
 const randomBytes = (length: number): Uint8Array => crypto.getRandomValues(new Uint8Array(length));
 const bytes = (text: string): Uint8Array => Buffer.from(text);

@@ -1,5 +1,5 @@
-// How kept thinking is closed and opened, and the keys for it. Called by the reasoning store alone.
-// Opening never throws: what this process cannot open does not exist for it.
+// Seals text that has to be read again (kept thinking, secrets of second factors), and derives the
+// keys for it. Opening never throws: what this process cannot open does not exist for it.
 
 import { createCipheriv, createDecipheriv, hkdfSync } from 'node:crypto';
 import type { RandomBytes } from '../core/id.ts';

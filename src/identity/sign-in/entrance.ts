@@ -1,0 +1,141 @@
+// Signing in and out, the same for customers and for operators: the password, then the second factor
+// where there is one. Attempts are throttled before a secret is checked, and an unknown address is
+// answered like a wrong password, in the same time.
+
+import { IdentityError } from '../error.ts';
+import type { Visit } from '../signed-in.ts';
+import type { Entrance, SignInOutcome } from './contract.ts';
+import { actorOfUser, type RealmParts, signInEmail } from './parts.ts';
+import { mayBePassword } from './passwords.ts';
+import type { User } from './users.ts';
+
+type Credentials = { readonly email: string; readonly password: string };
+
+export function createEntrance(parts: RealmParts): Entrance {
+  return {
+    signIn: (given, visit) => signIn(parts, given, visit),
+    secondFactor: (code, visit) => secondFactor(parts, code, visit),
+    signOut: (visit) => signOut(parts, visit),
+  };
+}
+
+async function signIn(
+  parts: RealmParts,
+  { email: given, password }: Credentials,
+  visit: Visit,
+): Promise<SignInOutcome> {
+  const { realm, database, throttle, users, sessions, challenges } = parts;
+  const email = signInEmail(given);
+  const { address } = visit;
+  const entry = await throttle.enter({ realm, kind: 'password', name: email, address });
+  if (!mayBePassword(password)) throw wrongCredentials();
+  const user = await users.find(realm, email);
+  const hash = user === undefined ? undefined : await users.passwordOf(user.id);
+  const isRight = await matches(parts, password, hash).catch(async (error: unknown) => {
+    await entry.dropped();
+    throw error;
+  });
+  if (!isRight || user === undefined) throw wrongCredentials();
+  await entry.succeeded();
+  return database.transaction(async () => {
+    // The user may have been removed, or the password changed, while it was hashed.
+    if ((await users.passwordOf(user.id)) !== hash) throw wrongCredentials();
+    if ((await users.get(user.id))?.twoFactorEnabled !== true) {
+      return { status: 'signed_in', cookies: [await admit(parts, user, visit, 'password')] };
+    }
+    await endSessionBefore(parts, visit);
+    const cookies = [sessions.farewell(), await challenges.start(user.id)];
+    return { status: 'second_factor_required', cookies };
+  });
+}
+
+/** Takes as long without a hash, so that its time does not tell whether there is such a user. */
+async function matches(
+  { passwords }: RealmParts,
+  password: string,
+  hash: string | undefined,
+): Promise<boolean> {
+  if (hash !== undefined) return passwords.verify(password, hash);
+  await passwords.hash(password);
+  return false;
+}
+
+async function secondFactor(parts: RealmParts, code: string, visit: Visit): Promise<SignInOutcome> {
+  const { realm, database, throttle, challenges, secondFactors, audit } = parts;
+  const { address } = visit;
+  const challenge = await challenges.read(visit.headers);
+  if (challenge === undefined) throw signInAgain();
+  const { user, digest } = challenge;
+  const entry = await throttle.enter({ realm, kind: 'code', name: user.id, address });
+  if (!(await challenges.countAttempt(digest))) throw signInAgain();
+  const work = database.transaction(async () => {
+    const used = await secondFactors.use(user.id, code);
+    if (used === undefined) {
+      await audit(user, 'user.second_factor_failed', actorOfUser(user, address));
+      return undefined;
+    }
+    // Another request may have taken it, or a new password have ended it.
+    if (!(await challenges.take(digest))) throw signInAgain();
+    const how = used === 'code' ? 'password and code' : used;
+    return [await admit(parts, user, visit, how), challenges.farewell()];
+  });
+  const cookies = await work.catch(async (error: unknown) => {
+    if (!(error instanceof IdentityError)) await entry.dropped();
+    throw error;
+  });
+  if (cookies === undefined) throw wrongCode();
+  await entry.succeeded();
+  return { status: 'signed_in', cookies };
+}
+
+async function signOut(parts: RealmParts, { headers, address }: Visit): Promise<readonly string[]> {
+  const { database, sessions, audit } = parts;
+  const row = await sessions.read(headers);
+  if (row !== undefined) {
+    await database.transaction(async () => {
+      await sessions.end(row.userId, row.id);
+      const user = { id: row.userId, accountId: row.accountId, email: row.email };
+      await audit(user, 'user.signed_out', actorOfUser(user, address));
+    });
+  }
+  return [sessions.farewell()];
+}
+
+/** Starts a session and answers its cookie. Call inside a transaction. */
+export async function admit(
+  parts: RealmParts,
+  user: Pick<User, 'id' | 'accountId' | 'email'>,
+  visit: Visit,
+  how: string,
+): Promise<string> {
+  await endSessionBefore(parts, visit);
+  await parts.audit(user, 'user.signed_in', actorOfUser(user, visit.address), { with: how });
+  return parts.sessions.start(user.id, visit);
+}
+
+/** A browser has one session: a right password ends the one that it had before. */
+async function endSessionBefore({ sessions }: RealmParts, { headers }: Visit): Promise<void> {
+  const before = await sessions.read(headers);
+  if (before !== undefined) await sessions.end(before.userId, before.id);
+}
+
+function wrongCredentials(): IdentityError {
+  return new IdentityError(
+    'invalid_credentials',
+    'The e-mail address or the password is not right. If you have just signed up, open the link in the mail first.',
+  );
+}
+
+export function wrongCode(): IdentityError {
+  return new IdentityError(
+    'invalid_code',
+    'The code is not right, or it was used already. Wait for the next one and try again.',
+  );
+}
+
+function signInAgain(): IdentityError {
+  return new IdentityError(
+    'sign_in_again',
+    'This sign-in took too long or had too many wrong codes. Enter your password again.',
+  );
+}
