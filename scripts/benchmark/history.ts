@@ -4,6 +4,7 @@
 
 import type { Outcome } from '../../src/core/generation.ts';
 import { createRequestId } from '../../src/core/id.ts';
+import { add, micro, pico, usdRate } from '../../src/core/money.ts';
 import { charge } from '../../src/core/price.ts';
 import { createBooks } from '../../src/ledger/books.ts';
 import { createWriter, type Request } from '../../src/ledger/writer.ts';
@@ -26,17 +27,17 @@ export const accountName = (index: number): string => (index === 0 ? HEAVY : `ac
 const MODELS = ['swift-1', 'deep-1', 'swift-0', 'vision-1', 'mini-1'];
 const KEYS = 8;
 const END_USERS = 300;
-const CREDIT = 10n ** 15n;
+const CREDIT = micro(10n ** 15n);
 const DAY_MS = 86_400_000;
 const BATCH = 250;
 
 /** Service tokens a model token, as every model of this past has it. */
 const priceOf = (model: string) => ({
   version: `${model}@1`,
-  input: 150_000_000_000n,
-  cachedInput: 30_000_000_000n,
-  cacheWrite: 150_000_000_000n,
-  output: 600_000_000_000n,
+  input: pico(150_000_000_000n),
+  cachedInput: pico(30_000_000_000n),
+  cacheWrite: pico(150_000_000_000n),
+  output: pico(600_000_000_000n),
 });
 
 /** Numbers that look random and are the same in every run. */
@@ -149,13 +150,18 @@ function requestOf(
         ...{ requestId, accountId, keyId: `key_${accountId}_${random(KEYS)}`, model, price },
         ...{ format: random(3) === 0 ? 'messages' : 'chat', stream: random(4) > 0 },
         endUser: `user-${random(END_USERS)}`,
-        ...{ amount: cost * 2n, promptTokens: inputTokens, outputBound: 4_096, nowMs: startedAt },
+        ...{
+          amount: add(cost, cost),
+          promptTokens: inputTokens,
+          outputBound: 4_096,
+          nowMs: startedAt,
+        },
       },
     },
     {
       name: 'settle',
       command: {
-        ...{ requestId, charge: cost, outcome, usage, usdPerMillion: 1_000_000n },
+        ...{ requestId, charge: cost, outcome, usage, usdPerMillion: usdRate(1_000_000n) },
         served: { model, upstream: 'bench', price },
         attempts: [attempt],
         rawUsage: '{"prompt_tokens":1200,"completion_tokens":345,"total_tokens":1545}',

@@ -6,7 +6,7 @@ import { basename } from 'node:path';
 import { DAY_MS } from '../core/calendar.ts';
 import type { Environment } from '../core/environment.ts';
 import type { Catalog, Model, Upstream } from '../core/model.ts';
-import { MICRO_DECIMALS, parseDecimal } from '../core/money.ts';
+import { MICRO_DECIMALS, micro, parseDecimal, usdRate } from '../core/money.ts';
 import { BUILT_IN_PLANS, type IncidentLimits, type Plan } from '../core/plan.ts';
 import { toPriceBook } from './prices.ts';
 import { toProfiles } from './profiles.ts';
@@ -72,8 +72,8 @@ function snapshot(document: CatalogDocument, nowMs: number): Catalog {
   } = document.service ?? {};
   return deepFreeze({
     serviceName: name,
-    usdPerMillion: decimal(usd_per_million, MICRO_DECIMALS),
-    minimumHold: decimal(minimum_hold, MICRO_DECIMALS),
+    usdPerMillion: usdRate(decimal(usd_per_million, MICRO_DECIMALS)),
+    minimumHold: micro(decimal(minimum_hold, MICRO_DECIMALS)),
     models,
     plans: toPlans(document.plan ?? {}),
     upstreams,

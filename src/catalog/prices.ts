@@ -10,6 +10,7 @@ import {
   PICO_DECIMALS,
   type Pico,
   parseDecimal,
+  pico,
 } from '../core/money.ts';
 import type { Price } from '../core/price.ts';
 import {
@@ -61,7 +62,8 @@ export function priceProblems(model: unknown, path: string): Problem[] {
 function ratesProblems(rates: Partial<RatesEntry>, path: string, contextWindow: number): Problem[] {
   const { input, cached_input: cached } = rates;
   const problems = sizeProblems(rates, path, contextWindow);
-  if (input === undefined || cached === undefined || pico(cached) <= pico(input)) return problems;
+  if (input === undefined || cached === undefined || rateOf(cached) <= rateOf(input))
+    return problems;
   const text = 'must not be above input: a hold covers the prompt at that price';
   return [...problems, { path: `${path}.cached_input`, text }];
 }
@@ -72,7 +74,7 @@ function sizeProblems(rates: Partial<RatesEntry>, path: string, contextWindow: n
   return (['input', 'cache_write', 'output'] as const).flatMap((name) => {
     const rate = rates[name];
     const tokens = WINDOWS_CHARGED * BigInt(contextWindow);
-    if (rate === undefined || pico(rate) * tokens <= most) return [];
+    if (rate === undefined || rateOf(rate) * tokens <= most) return [];
     const limit = formatDecimal(most / tokens, PICO_DECIMALS);
     const text = `must not be above ${limit} with this context_window: an answer could cost more than the books can hold`;
     return [{ path: `${path}.${name}`, text }];
@@ -141,10 +143,10 @@ export function toCost(upstream: string, model: string, rates: RatesEntry): Pric
 
 /** The version is a digest of what it stands for, so that every process finds the same one. */
 function toPrice(slug: string, rates: Omit<RatesEntry, 'windows'>): Price {
-  const input = pico(rates.input);
-  const cachedInput = pico(rates.cached_input ?? rates.input);
-  const cacheWrite = pico(rates.cache_write ?? rates.input);
-  const output = pico(rates.output);
+  const input = rateOf(rates.input);
+  const cachedInput = rateOf(rates.cached_input ?? rates.input);
+  const cacheWrite = rateOf(rates.cache_write ?? rates.input);
+  const output = rateOf(rates.output);
   // Writing into the cache was not priced at first: where it costs what input does, versions stay.
   const parts = [input, cachedInput, output, ...(cacheWrite === input ? [] : [cacheWrite])];
   const amounts = parts.map((each) => formatDecimal(each, PICO_DECIMALS));
@@ -165,6 +167,6 @@ function minuteOf(time: string): number {
 }
 
 /** The schema has seen to it that the text is a decimal that fits. */
-function pico(rate: string | number): Pico {
-  return parseDecimal(String(rate), PICO_DECIMALS) ?? 0n;
+function rateOf(rate: string | number): Pico {
+  return pico(parseDecimal(String(rate), PICO_DECIMALS) ?? 0n);
 }

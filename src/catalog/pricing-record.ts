@@ -2,7 +2,7 @@
 // Exact decimal strings for a million model tokens, in USD and in service tokens. Pure.
 
 import { isoTime } from '../core/calendar.ts';
-import { formatDecimal, PICO_DECIMALS, type UsdRate } from '../core/money.ts';
+import { formatDecimal, PICO_DECIMALS, type Pico, type UsdRate } from '../core/money.ts';
 import type { Price } from '../core/price.ts';
 import {
   nextPriceChange,
@@ -48,8 +48,8 @@ function windowRecord(window: PriceWindow, usdPerMillion: UsdRate) {
 }
 
 function ratesRecord(price: Price, usdPerMillion: UsdRate) {
-  const usd = (amount: bigint) => formatDecimal(amount * usdPerMillion, PICO_DECIMALS + 6);
-  const tokens = (amount: bigint) => formatDecimal(amount, PICO_DECIMALS - 6);
+  const usd = (rate: Pico) => formatDecimal(rate * usdPerMillion, PICO_DECIMALS + 6);
+  const tokens = (rate: Pico) => formatDecimal(rate, PICO_DECIMALS - 6);
   return {
     version: price.version,
     input: usd(price.input),

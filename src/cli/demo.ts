@@ -2,6 +2,7 @@
 // runs find the account and say so; its key cannot be shown again, because only a digest is kept.
 
 import { type RandomBytes, randomText } from '../core/id.ts';
+import { micro } from '../core/money.ts';
 import type { Accounts } from '../identity/accounts.ts';
 import { authorOf } from '../identity/audit.ts';
 import type { Keys } from '../identity/keys.ts';
@@ -18,7 +19,7 @@ const DEMO_PLAN = 'pro';
 const PASSWORD_LENGTH = 20;
 
 /** One million service tokens, in 10⁻⁶ of one. */
-const DEMO_CREDIT = 1_000_000_000_000n;
+const DEMO_CREDIT = micro(1_000_000_000_000n);
 
 type DemoDependencies = {
   readonly accounts: Accounts;

@@ -3,7 +3,7 @@
 import type { Command } from 'commander';
 import { type Incident, readIncidents } from '../catalog/incidents.ts';
 import { modelList } from '../catalog/model-record.ts';
-import { formatDecimal, PICO_DECIMALS } from '../core/money.ts';
+import { formatDecimal, PICO_DECIMALS, type Pico } from '../core/money.ts';
 import type { IncidentLimits } from '../core/plan.ts';
 import { priceAt } from '../core/price-book.ts';
 import { clearIncident, incidentRecord, setIncident } from '../operations/incidents.ts';
@@ -28,7 +28,7 @@ export function addModelCommands(program: Command, perform: Perform): void {
 async function listModels(context: Context): Promise<Output> {
   const catalog = context.catalog();
   const incidentOf = await readIncidents((await context.openStore()).database);
-  const price = (amount: bigint): string => formatDecimal(amount, PICO_DECIMALS);
+  const price = (rate: Pico): string => formatDecimal(rate, PICO_DECIMALS);
   const nowMs = context.clock();
   const rows = catalog.models.map((model) => {
     const { input, cachedInput, output } = priceAt(model.prices, nowMs);

@@ -1,6 +1,6 @@
 // The words of `tollgate prices preview`.
 
-import { formatTokens } from '../core/money.ts';
+import { formatTokens, subtract } from '../core/money.ts';
 import type { Preview } from '../operations/price-preview.ts';
 import { table } from './command.ts';
 
@@ -13,7 +13,7 @@ export function previewText({ models, totals, unpriced }: Preview): string {
   ];
   const row = (name: string, sum: Sum): string[] => {
     const { requests, input, cachedInput, cacheWrite, output } = sum;
-    const amounts = [sum.booked, sum.wouldBe, sum.wouldBe - sum.booked, sum.loss];
+    const amounts = [sum.booked, sum.wouldBe, subtract(sum.wouldBe, sum.booked), sum.loss];
     return [
       name,
       ...[requests, input, cachedInput, cacheWrite, output].map(String),

@@ -6,7 +6,7 @@ import type { DatabaseClock } from '../cluster/clock.ts';
 import { type RecoveryOptions, startRecovery } from '../cluster/recovery.ts';
 import type { Awaitable } from '../core/awaitable.ts';
 import type { RandomBytes } from '../core/id.ts';
-import type { Micro } from '../core/money.ts';
+import type { UsdRate } from '../core/money.ts';
 import type { RecoverCommand } from '../ledger/contract.ts';
 import { WAITING_MAX } from '../ledger/queue.ts';
 import { recoverAll } from '../ledger/recover.ts';
@@ -65,7 +65,7 @@ export type ServingStoreOptions = {
   readonly monotonic: () => number;
   readonly randomBytes: RandomBytes;
   /** What a million service tokens cost now: for requests that no longer know it themselves. */
-  readonly usdPerMillion: () => Micro;
+  readonly usdPerMillion: () => UsdRate;
 };
 
 /** How often a server looks for holds that it has lost, and how old they are then at least. */

@@ -5,21 +5,21 @@
 // of all others, does not cover. So with any reports up to the worst cases, in any
 // order, an account loses the operator no more than one request.
 
-import type { Micro } from './money.ts';
+import { add, larger, type Micro, micro, subtract, ZERO } from './money.ts';
 
 /**
  * Above this sum of unpaid charges an account gets nothing that its balance does not cover in the
  * worst case: 100,000 service tokens, what 10 US cents buy at the default rate.
  */
-export const UNPAID_MAX: Micro = 100_000n * 10n ** 6n;
+export const UNPAID_MAX = micro(100_000n * 10n ** 6n);
 
 /** The worst cases of an account's open holds, one that is about to change left out. */
 export type Exposure = { readonly count: number; readonly sum: Micro; readonly largest: Micro };
 
-export const NO_EXPOSURE: Exposure = { count: 0, sum: 0n, largest: 0n };
+export const NO_EXPOSURE: Exposure = { count: 0, sum: ZERO, largest: ZERO };
 
 export function addToExposure({ count, sum, largest }: Exposure, worst: Micro): Exposure {
-  return { count: count + 1, sum: sum + worst, largest: worst > largest ? worst : largest };
+  return { count: count + 1, sum: add(sum, worst), largest: larger(worst, largest) };
 }
 
 /** `posted` is the balance with all that is held. */
@@ -36,7 +36,8 @@ export function isRestricted(unpaid: Micro): boolean {
  * restricted.
  */
 export function exposureRoom({ posted, unpaid }: Wallet, others: Exposure): Micro | undefined {
-  if (isRestricted(unpaid) || (unpaid > 0n && others.count > 0)) return posted - others.sum;
+  if (isRestricted(unpaid) || (unpaid > 0n && others.count > 0))
+    return subtract(posted, others.sum);
   if (others.sum <= posted) return undefined;
-  return posted - (others.sum - others.largest);
+  return subtract(posted, subtract(others.sum, others.largest));
 }

@@ -1,7 +1,7 @@
 // What the catalog knows of a model and of the places that run it. Immutable: a request keeps the
 // snapshot that it began with.
 
-import type { UsdRate } from './money.ts';
+import type { Micro, UsdRate } from './money.ts';
 import type { IncidentLimits, Plan } from './plan.ts';
 import type { Price } from './price.ts';
 import type { PriceBook } from './price-book.ts';
@@ -112,7 +112,7 @@ export type Catalog = {
   readonly serviceName: string;
   readonly usdPerMillion: UsdRate;
   /** The least that a request reserves, in 10⁻⁶ service token. */
-  readonly minimumHold: bigint;
+  readonly minimumHold: Micro;
   readonly models: readonly Model[];
   readonly plans: ReadonlyMap<string, Plan>;
   readonly upstreams: ReadonlyMap<string, Upstream>;

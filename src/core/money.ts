@@ -1,21 +1,41 @@
 // Exact money. The ledger counts integers of 10⁻⁶ service token (`Micro`); prices are integers of
 // 10⁻¹² service token a model token. Decimal strings are printed from the booked integer, without
 // trailing zeros and without an exponent. There are no floats anywhere near an amount.
+//
+// The compiler keeps the units apart, and a plain bigint is none of them. A number gets its unit where
+// it enters (parsed text, a row, a constant) or where units meet (usage times price); from there on
+// `add` and its neighbours keep it. At run time all of them are plain bigints.
+
+declare const unit: unique symbol;
+
+type Money<Unit extends string> = bigint & { readonly [unit]: Unit };
 
 /** An amount in 10⁻⁶ service token. */
-export type Micro = bigint;
+export type Micro = Money<'micro'>;
 
 /** A price in 10⁻¹² service token a model token. */
-export type Pico = bigint;
+export type Pico = Money<'pico'>;
 
 export const MICRO_DECIMALS = 6;
 export const PICO_DECIMALS = 12;
 
 /** What a million service tokens cost, in 10⁻⁶ USD. */
-export type UsdRate = bigint;
+export type UsdRate = Money<'usdRate'>;
+
+export const micro = (value: bigint) => value as Micro;
+export const pico = (value: bigint) => value as Pico;
+export const usdRate = (value: bigint) => value as UsdRate;
+
+export const ZERO = micro(0n);
+
+export const add = (a: Micro, b: Micro) => micro(a + b);
+export const subtract = (a: Micro, b: Micro) => micro(a - b);
+export const negate = (amount: Micro) => micro(-amount);
+export const smaller = <M extends Micro | Pico>(a: M, b: NoInfer<M>) => (a < b ? a : b);
+export const larger = <M extends Micro | Pico>(a: M, b: NoInfer<M>) => (a > b ? a : b);
 
 /** No amount above this is accepted anywhere: 10¹² service tokens, far inside 64 bits. */
-export const AMOUNT_MAX: Micro = 10n ** 18n;
+export const AMOUNT_MAX = micro(10n ** 18n);
 
 /** Prints `value` × 10^-decimals exactly: `formatDecimal(1500000n, 6)` is `"1.5"`. */
 export function formatDecimal(value: bigint, decimals: number): string {

@@ -1,7 +1,16 @@
 // Usage times price. One rounding, half up, on a request's total; never on a part of it.
 
 import type { Usage } from './generation.ts';
-import { divideHalfUp, MICRO_DECIMALS, type Micro, PICO_DECIMALS, type Pico } from './money.ts';
+import {
+  divideHalfUp,
+  larger,
+  MICRO_DECIMALS,
+  type Micro,
+  micro,
+  PICO_DECIMALS,
+  type Pico,
+  smaller,
+} from './money.ts';
 
 /** One version of a model's price. `version` is pinned on the hold and on the usage record. */
 export type Price = {
@@ -26,15 +35,14 @@ export function charge(usage: Usage, price: Price): Micro {
     BigInt(usage.cachedInputTokens) * price.cachedInput +
     BigInt(usage.cacheWriteTokens) * price.cacheWrite +
     BigInt(usage.outputTokens) * price.output;
-  return divideHalfUp(total, PICO_PER_MICRO);
+  return micro(divideHalfUp(total, PICO_PER_MICRO));
 }
 
 /** A fallback costs the lower of the requested and the serving model's price for that usage. */
 export function chargeServed(usage: Usage, requested: Price, served: Price): Micro {
   const own = charge(usage, served);
   if (requested === served) return own;
-  const asked = charge(usage, requested);
-  return own < asked ? own : asked;
+  return smaller(own, charge(usage, requested));
 }
 
 /**
@@ -47,8 +55,7 @@ export function holdAmount(
   price: Price,
   minimum: Micro,
 ): Micro {
-  const amount = coverAmount(promptTokens, Math.min(outputBound, SLICE_TOKENS), price);
-  return amount > minimum ? amount : minimum;
+  return larger(coverAmount(promptTokens, Math.min(outputBound, SLICE_TOKENS), price), minimum);
 }
 
 /**
@@ -71,7 +78,7 @@ export function hiddenOutput(outputBound: number, price: Price): Micro {
 /** What covers a prompt and so much output, whatever the prompt turns out to be made of. */
 export function coverAmount(promptTokens: number, outputTokens: number, price: Price): Micro {
   const total = BigInt(promptTokens) * dearestInput(price) + BigInt(outputTokens) * price.output;
-  return (total + PICO_PER_MICRO - 1n) / PICO_PER_MICRO;
+  return micro((total + PICO_PER_MICRO - 1n) / PICO_PER_MICRO);
 }
 
 /**
@@ -88,5 +95,5 @@ export function affordableOutput(available: Micro, promptTokens: number, price: 
 
 /** What a prompt token costs at most; cached input never costs more than input. */
 function dearestInput({ input, cacheWrite }: Price): Pico {
-  return input > cacheWrite ? input : cacheWrite;
+  return larger(input, cacheWrite);
 }

@@ -2,7 +2,7 @@
 // the one before. Called by the command line, which may have nothing but an exported file, and by
 // the audit of the books. Keeps one link in memory, however long the chain is.
 
-import { formatTokens, type Micro } from './money.ts';
+import { add, formatTokens, type Micro, subtract, ZERO } from './money.ts';
 import { charge, chargeServed } from './price.ts';
 import {
   type AccountReceipt,
@@ -80,11 +80,11 @@ export function createChainCheck(sha256: (body: string) => string): ChainCheck {
     last: 0,
     requests: 0,
     movements: 0,
-    debited: 0n,
-    loss: 0n,
-    credited: 0n,
-    openingBalance: 0n,
-    closingBalance: 0n,
+    debited: ZERO,
+    loss: ZERO,
+    credited: ZERO,
+    openingBalance: ZERO,
+    closingBalance: ZERO,
     previous: NO_PREVIOUS_RECEIPT,
     head: NO_PREVIOUS_RECEIPT,
   };
@@ -137,7 +137,7 @@ export function createChainCheck(sha256: (body: string) => string): ChainCheck {
         accountId,
         first: sequence,
         previous,
-        openingBalance: posted - movedBy(receipt),
+        openingBalance: subtract(posted, movedBy(receipt)),
       };
     }
     before = sequence === receipt.sequence ? receipt : { ...receipt, sequence };
@@ -147,9 +147,9 @@ export function createChainCheck(sha256: (body: string) => string): ChainCheck {
       last: sequence,
       requests: totals.requests + (isRequest ? 1 : 0),
       movements: totals.movements + (isRequest ? 0 : 1),
-      debited: totals.debited + (isRequest ? receipt.debited : 0n),
-      loss: totals.loss + (isRequest ? receipt.loss : 0n),
-      credited: totals.credited + (isRequest ? 0n : receipt.amount),
+      debited: add(totals.debited, isRequest ? receipt.debited : ZERO),
+      loss: add(totals.loss, isRequest ? receipt.loss : ZERO),
+      credited: add(totals.credited, isRequest ? ZERO : receipt.amount),
       closingBalance: receipt.posted,
       head: sha256(body),
     };
@@ -218,7 +218,7 @@ function arithmetic(receipt: AccountReceipt): ChainProblem[] {
 
 /** What the tokens cost: at the lower of both prices, and nothing where nobody answered. */
 function costOf({ modelServed, usage, price, priceServed }: RequestReceipt): Micro {
-  if (modelServed === null) return 0n;
+  if (modelServed === null) return ZERO;
   return priceServed === null ? charge(usage, price) : chargeServed(usage, price, priceServed);
 }
 
@@ -237,7 +237,7 @@ function continuity(
   receipt: AccountReceipt,
   sequence: number,
 ): ChainProblem[] {
-  const expected = before.posted + movedBy(receipt);
+  const expected = add(before.posted, movedBy(receipt));
   if (receipt.posted === expected) return [];
   const detail = `The balance would be ${formatTokens(expected)}, and is ${formatTokens(receipt.posted)}.`;
   return [problem('balance', sequence, detail)];

@@ -9,9 +9,14 @@ import {
   formatTokens,
   MICRO_DECIMALS,
   type Micro,
+  micro,
+  negate,
   PICO_DECIMALS,
+  type Pico,
   parseDecimal,
+  pico,
   type UsdRate,
+  usdRate,
 } from './money.ts';
 import type { Price } from './price.ts';
 
@@ -71,7 +76,7 @@ export type AccountReceipt = RequestReceipt | MovementReceipt;
 export function movedBy(
   receipt: Pick<RequestReceipt, 'kind' | 'debited'> | Pick<MovementReceipt, 'kind' | 'amount'>,
 ): Micro {
-  return receipt.kind === 'request' ? -receipt.debited : receipt.amount;
+  return receipt.kind === 'request' ? negate(receipt.debited) : receipt.amount;
 }
 
 /**
@@ -170,7 +175,7 @@ function requestOf(value: Members): Omit<RequestReceipt, keyof Link | 'kind'> {
     charged: amount(value, 'charged'),
     debited: amount(value, 'debited'),
     loss: amount(value, 'loss'),
-    usdPerMillion: decimal(value, 'usd_per_million', MICRO_DECIMALS),
+    usdPerMillion: usdRate(decimal(value, 'usd_per_million', MICRO_DECIMALS)),
   };
 }
 
@@ -199,10 +204,10 @@ function usageOf(value: Members): Usage {
 function priceOf(value: Members): Price {
   return {
     version: text(value, 'version'),
-    input: decimal(value, 'input', PICO_DECIMALS),
-    cachedInput: decimal(value, 'cached_input', PICO_DECIMALS),
-    cacheWrite: decimal(value, 'cache_write', PICO_DECIMALS),
-    output: decimal(value, 'output', PICO_DECIMALS),
+    input: rate(value, 'input'),
+    cachedInput: rate(value, 'cached_input'),
+    cacheWrite: rate(value, 'cache_write'),
+    output: rate(value, 'output'),
   };
 }
 
@@ -224,8 +229,12 @@ function whole(members: Members, name: string): number {
   return Number(value);
 }
 
-function amount(members: Members, name: string): bigint {
-  return decimal(members, name, MICRO_DECIMALS);
+function amount(members: Members, name: string): Micro {
+  return micro(decimal(members, name, MICRO_DECIMALS));
+}
+
+function rate(members: Members, name: string): Pico {
+  return pico(decimal(members, name, PICO_DECIMALS));
 }
 
 function decimal(members: Members, name: string, decimals: number): bigint {

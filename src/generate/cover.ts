@@ -1,7 +1,7 @@
 // How much output the hold of a request pays for, and how it grows by slices. The grant makes it,
 // the guard of an answer asks it. What has been bought is never given back before the request ends.
 
-import type { Micro } from '../core/money.ts';
+import { add, type Micro, smaller, subtract } from '../core/money.ts';
 import { affordableOutput, coverAmount, type Price, SLICE_TOKENS } from '../core/price.ts';
 import type { Ledger } from '../ledger/contract.ts';
 
@@ -56,8 +56,9 @@ export function createCover(options: {
         bought = target;
         return 'grown';
       }
-      const room = uncovered === undefined ? available : uncovered.room - excess - held;
-      target = Math.min(target, payable(held + (room < available ? room : available)));
+      const room =
+        uncovered === undefined ? available : subtract(uncovered.room, add(excess, held));
+      target = Math.min(target, payable(add(held, smaller(room, available))));
     }
     return 'refused';
   };

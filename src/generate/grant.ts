@@ -5,7 +5,15 @@
 import type { Ending } from '../core/ending.ts';
 import { type ErrorCode, GatewayError } from '../core/error.ts';
 import type { Outcome, Receipt, Usage } from '../core/generation.ts';
-import { formatTokens, formatUsd, type Micro } from '../core/money.ts';
+import {
+  add,
+  formatTokens,
+  formatUsd,
+  type Micro,
+  smaller,
+  subtract,
+  ZERO,
+} from '../core/money.ts';
 import { type LimitView, lowerIncident } from '../core/plan.ts';
 import { affordableOutput, chargeServed, SLICE_TOKENS } from '../core/price.ts';
 import type { Candidate } from '../core/route.ts';
@@ -87,18 +95,16 @@ async function tryGrant(
   return createGrant(dependencies, checked, claim, { ...money, available });
 }
 
-type Held = Money & { readonly available: Micro };
-
 function createGrant(
   dependencies: GenerateDependencies,
   checked: CheckedRequest,
   claim: Claim,
-  { amount, excess, available }: Held,
+  { amount, excess, available }: Money & { readonly available: Micro },
 ): Grant {
   const { clock, ledger, bookingMs } = dependencies;
   const { call, facts, plan, price, promptTokens } = checked;
   /** What the account could pay at most: the hold, and what is available beside it. */
-  const payable = available + amount;
+  const payable = add(available, amount);
   const outputBound = boundByBalance(checked, payable);
   const lowered = outputBound < checked.outputBound;
   const { requestId } = call;
@@ -121,8 +127,8 @@ function createGrant(
       settled.catch(() => undefined),
     );
     if (settlement !== undefined) return settlement;
-    const debited = charge < most ? charge : most;
-    return { debited, loss: charge - debited, available: payable - debited };
+    const debited = smaller(charge, most);
+    return { debited, loss: subtract(charge, debited), available: subtract(payable, debited) };
   };
 
   const settle = async (
@@ -158,7 +164,7 @@ function createGrant(
   const release = async (outcome: Outcome): Promise<Ended> => {
     claim.settle(0);
     const command = endOfRequest(checked, attempts.records, outcome, NO_USAGE, clock());
-    const settlement = await booked(ledger.release(command), 0n, payable);
+    const settlement = await booked(ledger.release(command), ZERO, payable);
     return { receipt: receiptOf(checked, command, settlement), settlement };
   };
 

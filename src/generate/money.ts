@@ -5,7 +5,7 @@ import { CONCURRENCY_RETRY_SECONDS } from '../core/admit.ts';
 import { GatewayError } from '../core/error.ts';
 import { mayHideThinking } from '../core/hidden.ts';
 import type { Catalog, Model } from '../core/model.ts';
-import { formatTokens, type Micro } from '../core/money.ts';
+import { add, formatTokens, type Micro, smaller, subtract, ZERO } from '../core/money.ts';
 import type { LimitView } from '../core/plan.ts';
 import { hiddenOutput, holdAmount, promptExcess } from '../core/price.ts';
 import type { HoldResult } from '../ledger/contract.ts';
@@ -28,7 +28,7 @@ export function moneyFor(checked: CheckedRequest): Money {
   return {
     amount: holdAmount(promptTokens, outputBound, price, catalog.minimumHold),
     excess: promptExcess(promptTokens, widest, price),
-    hidden: hides ? hiddenOutput(outputBound, price) : 0n,
+    hidden: hides ? hiddenOutput(outputBound, price) : ZERO,
   };
 }
 
@@ -57,8 +57,8 @@ export function refusedHold(
       limits,
     });
   }
-  const left = available - amount;
-  const worst = formatTokens(amount + excess + (hidden < left ? hidden : left));
+  const left = subtract(available, amount);
+  const worst = formatTokens(add(add(amount, excess), smaller(hidden, left)));
   if (uncovered.openHolds === 0) {
     return new GatewayError('insufficient_balance', {
       message: `${has}, and this request may cost up to ${worst}. Earlier charges exceeded the balance of this account, so the balance has to cover that. Top up the account, or send less.`,

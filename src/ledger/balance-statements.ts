@@ -19,7 +19,7 @@ const ZERO = sql`0`;
 
 export function prepareBalanceStatements(database: Database) {
   const value = sql.placeholder;
-  const available = sql<bigint>`${balances.posted} - ${balances.held}`;
+  const available = sql<Micro>`${balances.posted} - ${balances.held}`;
   const ofAccount = eq(balances.accountId, value('accountId'));
 
   const reserve = database.prepare<

@@ -2,6 +2,7 @@
 // the balance of zero that every account begins with.
 
 import { count, isNull, sql } from 'drizzle-orm';
+import { type Micro, ZERO } from '../core/money.ts';
 import type { Database, Queries } from '../store/contract.ts';
 import { balances, holds } from '../store/money-tables.ts';
 import { audit, type Difference } from './audit.ts';
@@ -15,7 +16,7 @@ export type Books = {
   /** Gives a new account its balance of zero, inside the transaction that creates it. */
   readonly openBalance: (tx: Queries, accountId: string) => Promise<void>;
   /** The holds that have not ended, and what they reserve in 10⁻⁶ service token, for graphs. */
-  readonly openHolds: () => Promise<{ readonly count: number; readonly amount: number }>;
+  readonly openHolds: () => Promise<{ readonly count: number; readonly amount: Micro }>;
   /** All that is known of one request, or `undefined` where nothing is. */
   readonly explain: (requestId: string) => Promise<RequestStory | undefined>;
   /** Recomputes every balance and transfer; an empty list is a healthy ledger. */
@@ -26,17 +27,20 @@ export type Books = {
 export function createBooks(database: Database): Books {
   const { balance } = prepareBalanceStatements(database);
   const openHolds = database.db
-    .select({ count: count(), amount: sql`coalesce(sum(${holds.amount}), 0)`.mapWith(Number) })
+    .select({
+      count: count(),
+      amount: sql`coalesce(sum(${holds.amount}), 0)`.mapWith(holds.amount),
+    })
     .from(holds)
     .where(isNull(holds.endedAt))
     .prepare();
   return {
     balance,
     async openHolds() {
-      return (await openHolds.get()) ?? { count: 0, amount: 0 };
+      return (await openHolds.get()) ?? { count: 0, amount: ZERO };
     },
     async openBalance(tx, accountId) {
-      await tx.insert(balances).values({ accountId, posted: 0n, held: 0n, unpaid: 0n }).run();
+      await tx.insert(balances).values({ accountId, posted: ZERO, held: ZERO, unpaid: ZERO }).run();
     },
     explain: (requestId) => explain(database, requestId),
     audit: () => audit(database),

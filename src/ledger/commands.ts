@@ -4,7 +4,16 @@
 
 import { assert } from '../core/assert.ts';
 import { exposureRoom } from '../core/exposure.ts';
-import { AMOUNT_MAX, type Micro } from '../core/money.ts';
+import {
+  AMOUNT_MAX,
+  add,
+  larger,
+  type Micro,
+  negate,
+  smaller,
+  subtract,
+  ZERO,
+} from '../core/money.ts';
 import type { Database } from '../store/contract.ts';
 import { isStoreFailure } from '../store/error.ts';
 import type { BatchFacts } from './batch-facts.ts';
@@ -75,9 +84,9 @@ export function createCommands(statements: Statements, savepoint: Database['save
   }
 
   async function hold(command: HoldCommand): Promise<HoldResult> {
-    const { requestId, accountId, amount, excess = 0n, hidden = 0n } = command;
+    const { requestId, accountId, amount, excess = ZERO, hidden = ZERO } = command;
     const left = await reserve(command, accountId, amount, (available) =>
-      worstCase(amount, excess + smaller(hidden, available)),
+      worstCase(amount, add(excess, smaller(hidden, available))),
     );
     if (!left.ok) return (await firstHold(command)) ?? left;
     const { worst, ...result } = left;
@@ -87,7 +96,7 @@ export function createCommands(statements: Statements, savepoint: Database['save
       await prices.remember(command);
       return result;
     }
-    await statements.reserve(accountId, -amount);
+    await statements.reserve(accountId, negate(amount));
     const first = await firstHold(command);
     assert(first !== undefined, `the hold of ${requestId} is there`);
     return first;
@@ -111,8 +120,8 @@ export function createCommands(statements: Statements, savepoint: Database['save
     const room = exposureRoom(left, others);
     const worst = worstAt(left.available);
     if (room === undefined || worst <= room) return { ok: true, available: left.available, worst };
-    await statements.reserve(accountId, -more);
-    const available = left.available + more;
+    await statements.reserve(accountId, negate(more));
+    const available = add(left.available, more);
     return { ok: false, available, uncovered: { room, openHolds: others.count } };
   }
 
@@ -145,11 +154,11 @@ export function createCommands(statements: Statements, savepoint: Database['save
     const open = await openHolds.find(requestId);
     if (open === undefined) throw new LedgerRefusal('There is no open hold with this request id.');
     const { accountId } = open;
-    const more = amount - open.amount;
+    const more = subtract(amount, open.amount);
     if (more <= 0n) {
       return { ok: true, available: (await statements.balance(accountId)).available };
     }
-    const { excess = 0n } = command;
+    const { excess = ZERO } = command;
     const left = await reserve(command, accountId, more, () =>
       larger(open.worst, worstCase(amount, excess)),
     );
@@ -183,7 +192,7 @@ export function createCommands(statements: Statements, savepoint: Database['save
     extend,
     checkpoint: statements.checkpointHold,
     settle: (command) => endHold(command, command.charge, 'settled'),
-    release: (command) => endHold(command, 0n, 'released'),
+    release: (command) => endHold(command, ZERO, 'released'),
     recover: createRecover({ statements, prices, endHold, attempt }),
     ...createCredits({ statements, appendReceipt: receipts.append }),
     begin,
@@ -232,15 +241,7 @@ type Reserved =
   | (HoldResult & { readonly ok: false });
 
 function worstCase(amount: Micro, beyond: Micro): Micro {
-  return larger(amount, smaller(amount + beyond, AMOUNT_MAX));
-}
-
-function larger(a: Micro, b: Micro): Micro {
-  return a > b ? a : b;
-}
-
-function smaller(a: Micro, b: Micro): Micro {
-  return a < b ? a : b;
+  return larger(amount, smaller(add(amount, beyond), AMOUNT_MAX));
 }
 
 /** The first hold may have grown since; everything else is as it was. */

@@ -4,7 +4,7 @@
 import { assert } from '../core/assert.ts';
 import { type Awaitable, andThen, together } from '../core/awaitable.ts';
 import { isRestricted } from '../core/exposure.ts';
-import type { Micro } from '../core/money.ts';
+import { add, type Micro, smaller, subtract } from '../core/money.ts';
 import type { HoldPhase } from '../store/money-tables.ts';
 import type { ReleaseCommand, SettleCommand, Settlement } from './contract.ts';
 import { LedgerRefusal } from './error.ts';
@@ -39,7 +39,7 @@ export function createEndHold(parts: {
     if (ended === undefined) return firstResult(requestId);
     const { amount } = ended;
     const debited = await payable(ended, charge, command.withinHold);
-    const amounts = { charge, debited, loss: charge - debited };
+    const amounts = { charge, debited, loss: subtract(charge, debited) };
     // What needs no answer of the other is asked for together: to a database far away in one journey.
     const [isEnded, left] = await together([
       statements.endHold({ requestId, amount, phase, endedAt: nowMs }),
@@ -55,7 +55,7 @@ export function createEndHold(parts: {
       receipt(ended, command, amounts, left),
     ]);
     const { loss } = amounts;
-    const isNew = isRestricted(left.unpaid) && !isRestricted(left.unpaid - loss);
+    const isNew = isRestricted(left.unpaid) && !isRestricted(subtract(left.unpaid, loss));
     return { debited, loss, available: left.available, ...(isNew ? { restricted: true } : {}) };
   };
 
@@ -66,10 +66,9 @@ export function createEndHold(parts: {
   function payable(ended: OpenHold, charge: Micro, withinHold = false): Awaitable<Micro> {
     if (charge <= ended.amount) return charge;
     if (withinHold) return ended.amount;
-    return andThen(statements.balance(ended.accountId), ({ available }) => {
-      const most = available + ended.amount;
-      return charge < most ? charge : most;
-    });
+    return andThen(statements.balance(ended.accountId), ({ available }) =>
+      smaller(charge, add(available, ended.amount)),
+    );
   }
 
   function book(

@@ -1,7 +1,7 @@
 // Gathers what the books say about one request. The command line turns it into words.
 
 import { and, eq, inArray, lte, sql } from 'drizzle-orm';
-import type { Micro } from '../core/money.ts';
+import { type Micro, ZERO } from '../core/money.ts';
 import type { Database, Queries } from '../store/contract.ts';
 import {
   holds,
@@ -68,9 +68,9 @@ export async function explain(
 /** The sum of an account's entries up to one of them; open holds are not counted. */
 async function postedUpTo(tx: Queries, ledgerAccount: string, entryId: number): Promise<Micro> {
   const row = await tx
-    .select({ total: sql<bigint>`coalesce(sum(${ledgerEntries.amount}), 0)` })
+    .select({ total: sql<Micro>`coalesce(sum(${ledgerEntries.amount}), 0)` })
     .from(ledgerEntries)
     .where(and(eq(ledgerEntries.ledgerAccount, ledgerAccount), lte(ledgerEntries.id, entryId)))
     .get();
-  return row?.total ?? 0n;
+  return row?.total ?? ZERO;
 }

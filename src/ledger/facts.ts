@@ -3,7 +3,7 @@
 
 import { createHash } from 'node:crypto';
 import { type SQL, sql } from 'drizzle-orm';
-import { formatTokens } from '../core/money.ts';
+import { formatTokens, micro } from '../core/money.ts';
 import type { Database } from '../store/contract.ts';
 import {
   balances,
@@ -41,7 +41,7 @@ export async function ledgerFacts({ rows }: Pick<Database, 'rows'>): Promise<Led
     const [found] = await rows<Halves>(sql`select count(*) as rows,
       cast(coalesce(sum(${amount} / ${half}), 0) as bigint) as high,
       cast(coalesce(sum(${amount} % ${half}), 0) as bigint) as low from ${from}`);
-    facts[name] = formatTokens(BigInt(found?.high ?? 0n) * HALF + BigInt(found?.low ?? 0n));
+    facts[name] = formatTokens(micro(BigInt(found?.high ?? 0n) * HALF + BigInt(found?.low ?? 0n)));
   }
 
   const ofCustomers = sql`${ledgerEntries} where ledger_account like 'customer:%'`;

@@ -60,7 +60,7 @@ export type OpenHoldRow = [
   endUser: string | null,
   model: string,
   priceVersion: string,
-  amount: bigint,
+  amount: Micro,
   promptTokens: bigint,
   createdAt: bigint,
   worst: Micro,

@@ -3,7 +3,7 @@
 // until it is on disk. A batch is what came in one turn of the event loop, or while the batch before
 // it was written; no timer decides it where somebody waits.
 
-import { AMOUNT_MAX } from '../core/money.ts';
+import { AMOUNT_MAX, micro, negate, ZERO } from '../core/money.ts';
 import { requireAmount } from './commands.ts';
 import type { Ledger } from './contract.ts';
 import { LedgerSilent, LedgerUnavailable, unpackError } from './error.ts';
@@ -227,21 +227,21 @@ export function createQueue(options: QueueOptions): Queue {
 
   const ledger: Ledger = {
     async hold(command) {
-      requireAmount(command.amount, 0n);
+      requireAmount(command.amount, ZERO);
       return submit({ name: 'hold', command });
     },
     async dispatch(command) {
       return submit({ name: 'dispatch', command });
     },
     async extend(command) {
-      requireAmount(command.amount, 0n);
+      requireAmount(command.amount, ZERO);
       return submit({ name: 'extend', command });
     },
     async checkpoint(command) {
       return submit({ name: 'checkpoint', command });
     },
     async settle(command) {
-      requireAmount(command.charge, 0n);
+      requireAmount(command.charge, ZERO);
       return submit({ name: 'settle', command });
     },
     async release(command) {
@@ -258,7 +258,7 @@ export function createQueue(options: QueueOptions): Queue {
       });
     },
     async credit(command) {
-      requireAmount(command.amount, command.kind === 'adjustment' ? -AMOUNT_MAX : 1n);
+      requireAmount(command.amount, command.kind === 'adjustment' ? negate(AMOUNT_MAX) : micro(1n));
       return submit({ name: 'credit', command });
     },
     async redeem(command) {

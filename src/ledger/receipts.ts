@@ -6,7 +6,7 @@
 
 import { hash } from 'node:crypto';
 import { type Awaitable, andThen } from '../core/awaitable.ts';
-import type { Micro } from '../core/money.ts';
+import { add, type Micro, smaller } from '../core/money.ts';
 import {
   type AccountReceipt,
   type MovementReceipt,
@@ -55,8 +55,8 @@ export function createReceipts(statements: Statements): {
   function appendTo(head: Head, facts: ReceiptFacts): Awaitable<void> {
     const { accountId } = facts;
     const sequence = head.sequence + 1;
-    const posted = head.posted === undefined ? facts.posted : head.posted + movedBy(facts);
-    const available = facts.available < posted ? facts.available : posted;
+    const posted = head.posted === undefined ? facts.posted : add(head.posted, movedBy(facts));
+    const available = smaller(facts.available, posted);
     const link = { posted, available, sequence, previous: head.hash };
     const receipt: AccountReceipt = { ...facts, ...link };
     const body = receiptBody(receipt);

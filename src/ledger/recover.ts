@@ -2,6 +2,7 @@
 // was never dispatched is released. A dispatched one is settled at what had passed by its last
 // checkpoint, with the prompt as it was estimated; what exceeds the hold is the gateway's loss.
 
+import { ZERO } from '../core/money.ts';
 import { chargeServed } from '../core/price.ts';
 import type {
   Ledger,
@@ -41,7 +42,7 @@ export function createRecover(parts: {
     };
     if (served === undefined) {
       const usage = { ...NOTHING, basis: 'recovered' } as const;
-      return endHold({ ...end, usage }, 0n, expired ? 'expired' : 'released');
+      return endHold({ ...end, usage }, ZERO, expired ? 'expired' : 'released');
     }
     // An upstream may ignore the bound; the caller's bound is one on what is charged all the same.
     const outputTokens = Math.min(hold.outputTokens, hold.outputBound);

@@ -4,6 +4,7 @@
 
 import { and, desc, eq, gte, inArray, lt, or, type SQL, sql } from 'drizzle-orm';
 import type { Outcome } from '../core/generation.ts';
+import type { Micro } from '../core/money.ts';
 import type { Database } from '../store/contract.ts';
 import { usageRecords } from '../store/money-tables.ts';
 import { unindexed } from '../store/portable.ts';
@@ -26,9 +27,9 @@ export type ListedRequest = {
   readonly outputTokens: number;
   readonly reasoningTokens: number;
   readonly usageBasis: string;
-  readonly charged: bigint;
-  readonly debited: bigint;
-  readonly loss: bigint;
+  readonly charged: Micro;
+  readonly debited: Micro;
+  readonly loss: Micro;
   readonly endUser: string | null;
   /** Unix milliseconds. */
   readonly startedAt: number;

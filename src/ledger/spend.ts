@@ -3,6 +3,7 @@
 
 import { and, desc, eq, isNull, sql } from 'drizzle-orm';
 import { DAY_MS, type Span } from '../core/calendar.ts';
+import type { Micro } from '../core/money.ts';
 import type { Database } from '../store/contract.ts';
 import { holds, usageRecords } from '../store/money-tables.ts';
 import type { Figures } from './series/figures.ts';
@@ -19,7 +20,7 @@ export type OpenRequest = {
   readonly stream: boolean;
   /** Unix milliseconds. */
   readonly startedAt: number;
-  readonly reserved: bigint;
+  readonly reserved: Micro;
 };
 
 export type Spend = {

@@ -2,7 +2,7 @@
 // in files of their own; here are the rows that are added once and stay.
 
 import { and, desc, eq, isNull, sql } from 'drizzle-orm';
-import type { Micro } from '../core/money.ts';
+import { type Micro, negate } from '../core/money.ts';
 import type { Database } from '../store/contract.ts';
 import {
   ledgerEntries,
@@ -63,7 +63,7 @@ function prepareEntryStatements(database: Database) {
     .where(eq(ledgerEntries.transferId, value('transferId')))
     .prepare();
   return {
-    insertTransfer: (row: Transfer) => insertTransfer.run({ ...row, opposite: -row.amount }),
+    insertTransfer: (row: Transfer) => insertTransfer.run({ ...row, opposite: negate(row.amount) }),
     findEntries: (transferId: string) => findEntries.all({ transferId }),
     /** Rare: people move money, requests do not come here. */
     insertAuditEvent: async (row: typeof auditEvents.$inferInsert) => {

@@ -2,7 +2,7 @@
 
 import { and, asc, count, desc, eq, gt, gte, isNull, lt, sql } from 'drizzle-orm';
 import { DAY_MS } from '../core/calendar.ts';
-import type { Micro } from '../core/money.ts';
+import { add, type Micro, ZERO } from '../core/money.ts';
 import type { Database } from '../store/contract.ts';
 import { balances, holds } from '../store/money-tables.ts';
 import { usageHours } from '../store/series-tables.ts';
@@ -50,7 +50,7 @@ const STRETCH_MS = 2 * DAY_MS;
 /** `monotonic` are milliseconds of a clock that never jumps. */
 export function createTotals({ db }: Database, monotonic: () => number): Totals {
   const value = sql.placeholder;
-  const amount = (expression: ReturnType<typeof sql>) => expression.mapWith(BigInt);
+  const amount = (expression: ReturnType<typeof sql>) => expression.mapWith(balances.posted);
   const all = db
     .select({
       accounts: count(),
@@ -99,7 +99,7 @@ export function createTotals({ db }: Database, monotonic: () => number): Totals 
     .limit(value('limit'))
     .prepare();
   return {
-    balances: async () => (await all.get()) ?? { accounts: 0, posted: 0n, held: 0n },
+    balances: async () => (await all.get()) ?? { accounts: 0, posted: ZERO, held: ZERO },
     oldestHolds: (limit) => oldest.all({ limit }),
     async spenders(fromMs, untilMs, limit) {
       const pause = createPause(monotonic);
@@ -107,11 +107,12 @@ export function createTotals({ db }: Database, monotonic: () => number): Totals 
       let rows = await page.all({ after: '' });
       while (rows.length > 0) {
         for (const account of rows) {
-          let sum = 0n;
+          let sum = ZERO;
           // One account may have made half of all requests: not all of it at once.
           for (let at = fromMs; at < untilMs; at += STRETCH_MS) {
             const stretch = { fromMs: at, untilMs: Math.min(at + STRETCH_MS, untilMs) };
-            sum += (await spent.get({ accountId: account.accountId, ...stretch }))?.amount ?? 0n;
+            const found = await spent.get({ accountId: account.accountId, ...stretch });
+            sum = add(sum, found?.amount ?? ZERO);
             await pause();
           }
           if (sum > 0n) most.push({ ...account, amount: sum });

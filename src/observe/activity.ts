@@ -9,6 +9,7 @@ import type {
   UpstreamMinute,
 } from '../core/activity.ts';
 import type { Alert } from '../core/alert.ts';
+import { add, ZERO } from '../core/money.ts';
 import type { RequestSummary } from '../core/request-summary.ts';
 
 const MINUTE_MS = 60_000;
@@ -83,7 +84,7 @@ export function createActivity({ clock }: { readonly clock: () => number }): Act
       if (answer === undefined) return;
       minute.inputTokens += answer.usage.inputTokens;
       minute.outputTokens += answer.usage.outputTokens;
-      minute.debited += answer.debited;
+      minute.debited = add(minute.debited, answer.debited);
       attempts(minute, summary);
     },
     alert(alert) {
@@ -136,7 +137,7 @@ function emptyMinute(number: number): Writable<ActivityMinute> {
     cancelled: 0,
     inputTokens: 0,
     outputTokens: 0,
-    debited: 0n,
+    debited: ZERO,
   };
 }
 

@@ -3,6 +3,7 @@
 
 import { readdirSync } from 'node:fs';
 import type { UpstreamState } from '../core/health.ts';
+import type { Micro } from '../core/money.ts';
 import type { Family } from './exposition.ts';
 
 export type GaugeSources = {
@@ -11,7 +12,7 @@ export type GaugeSources = {
   readonly upstreams: () => readonly UpstreamState[];
   readonly ledgerPending: () => number;
   /** The open holds, and what they reserve in 10⁻⁶ service token. */
-  readonly openHolds: () => Promise<{ readonly count: number; readonly amount: number }>;
+  readonly openHolds: () => Promise<{ readonly count: number; readonly amount: Micro }>;
   readonly auditDifferences: () => number;
   readonly catalog: () => CatalogState;
   readonly limits: () => LimitsState;
@@ -141,7 +142,7 @@ function readHolds({ count, amount }: Awaited<ReturnType<GaugeSources['openHolds
     gauge(
       'tollgate_holds_open_service_tokens',
       'Service tokens that the open holds reserve.',
-      amount / MICRO,
+      Number(amount) / MICRO,
     ),
   ];
 }

@@ -1,13 +1,13 @@
 // What people write when they move money: amounts in service tokens, and the reason for the books.
 // Read alike on the command line and in the console. Nothing is ever rounded on the way in.
 
-import { AMOUNT_MAX, MICRO_DECIMALS, type Micro, parseDecimal } from '../core/money.ts';
+import { AMOUNT_MAX, MICRO_DECIMALS, type Micro, micro, parseDecimal } from '../core/money.ts';
 import { OperationError } from './error.ts';
 
 /** Reads a positive amount of service tokens. Throws `invalid_amount`. */
 export function parseAmount(text: string): Micro {
   const amount = parseDecimal(text, MICRO_DECIMALS);
-  if (amount !== undefined && amount > 0n && amount <= AMOUNT_MAX) return amount;
+  if (amount !== undefined && amount > 0n && amount <= AMOUNT_MAX) return micro(amount);
   throw new OperationError(
     'invalid_amount',
     'The amount is not valid. It needs to be a positive number of service tokens, at most 1000000000000, with at most 6 decimals, such as 1000000 or 0.5.',
@@ -18,7 +18,8 @@ export function parseAmount(text: string): Micro {
 export function parseAdjustment(text: string): Micro {
   const amount = parseDecimal(text.replace(/^\+/, ''), MICRO_DECIMALS);
   const size = amount === undefined || amount >= 0n ? amount : -amount;
-  if (amount !== undefined && size !== undefined && size > 0n && size <= AMOUNT_MAX) return amount;
+  if (amount !== undefined && size !== undefined && size > 0n && size <= AMOUNT_MAX)
+    return micro(amount);
   throw new OperationError(
     'invalid_amount',
     'The amount is not valid. It needs to be a number of service tokens above or below zero, at most 1000000000000, with at most 6 decimals, such as 12.5 or -12.5.',

@@ -3,7 +3,15 @@
 // null here, and nothing is made up.
 
 import { isoTime } from '../core/calendar.ts';
-import { formatTokens, MICRO_DECIMALS, type Micro, parseDecimal } from '../core/money.ts';
+import {
+  add,
+  formatTokens,
+  MICRO_DECIMALS,
+  type Micro,
+  micro,
+  parseDecimal,
+  subtract,
+} from '../core/money.ts';
 
 export type AttemptFacts = {
   readonly upstream: string | null;
@@ -58,15 +66,15 @@ export function upstreamCosts(
 ): UpstreamCosts | null {
   const costs = attempts.flatMap(({ cost }) => {
     const amount = cost === null ? undefined : parseDecimal(cost, MICRO_DECIMALS);
-    return amount === undefined ? [] : [amount];
+    return amount === undefined ? [] : [micro(amount)];
   });
   if (costs.length === 0) return null;
-  const total = costs.reduce((sum, each) => sum + each, 0n);
+  const total = costs.reduce(add);
   const complete = attempts.every(({ usage, cost }) => usage === null || cost !== null);
   return {
     total: formatTokens(total),
     complete,
-    margin: complete ? formatTokens(debited - total) : null,
+    margin: complete ? formatTokens(subtract(debited, total)) : null,
   };
 }
 

@@ -9,6 +9,8 @@ import {
   formatUsd,
   type Micro,
   PICO_DECIMALS,
+  smaller,
+  subtract,
   type UsdRate,
 } from '../core/money.ts';
 import { charge, holdAmount, type Price } from '../core/price.ts';
@@ -51,7 +53,7 @@ function holdFacts({ hold, prices }: RequestStory, minimumHold: Micro) {
   return {
     phase: hold.phase,
     first_amount: formatTokens(first),
-    grown_by: formatTokens(hold.amount - first),
+    grown_by: formatTokens(subtract(hold.amount, first)),
     amount: formatTokens(hold.amount),
     estimated_prompt_tokens: hold.promptTokens,
     output_bound: hold.outputBound,
@@ -81,7 +83,7 @@ function firstAmount(hold: Hold, prices: RequestStory['prices'], minimumHold: Mi
   const price = prices.find((row) => row.version === hold.priceVersion);
   if (price === undefined) return hold.amount;
   const first = holdAmount(hold.promptTokens, hold.outputBound, price, minimumHold);
-  return first < hold.amount ? first : hold.amount;
+  return smaller(first, hold.amount);
 }
 
 function requestFacts(record: UsageRecord) {

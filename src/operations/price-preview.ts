@@ -2,7 +2,7 @@
 // requests one by one and adds up, so that their number does not matter.
 
 import type { Catalog } from '../core/model.ts';
-import { formatTokens, type Micro } from '../core/money.ts';
+import { add, formatTokens, type Micro, subtract, ZERO } from '../core/money.ts';
 import { chargeServed, type Price } from '../core/price.ts';
 import { periodAt, priceAt, priceIn } from '../core/price-book.ts';
 import type { UsedRequest } from '../ledger/usage-records.ts';
@@ -39,7 +39,7 @@ export function chargeAgain(request: UsedRequest, priceOf: PriceOf): Micro | str
   const { modelRequested, modelServed, usage } = request;
   const requested = priceOf(request, 'requested');
   if (requested === undefined) return modelRequested;
-  if (modelServed === undefined) return 0n;
+  if (modelServed === undefined) return ZERO;
   const served = priceOf(request, 'served');
   if (served === undefined) return modelServed;
   return chargeServed(usage, requested, served);
@@ -66,13 +66,13 @@ export function createPreview(priceOf: PriceOf): {
     add(request) {
       const wouldBe = chargeAgain(request, priceOf);
       if (typeof wouldBe === 'string') {
-        const left = entryOf(unpriced, wouldBe, () => ({ requests: 0, booked: 0n }));
+        const left = entryOf(unpriced, wouldBe, () => ({ requests: 0, booked: ZERO }));
         left.requests += 1;
-        left.booked += request.charged;
+        left.booked = add(left.booked, request.charged);
         return;
       }
-      add(entryOf(models, request.modelRequested, emptySum), request, wouldBe);
-      add(totals, request, wouldBe);
+      addRequest(entryOf(models, request.modelRequested, emptySum), request, wouldBe);
+      addRequest(totals, request, wouldBe);
     },
     result: () => ({ models: byName(models), totals, unpriced: byName(unpriced) }),
   };
@@ -85,21 +85,21 @@ function emptySum(): Sum {
     cachedInput: 0,
     cacheWrite: 0,
     output: 0,
-    booked: 0n,
-    wouldBe: 0n,
-    loss: 0n,
+    booked: ZERO,
+    wouldBe: ZERO,
+    loss: ZERO,
   };
 }
 
-function add(sum: Sum, { usage, charged, loss }: UsedRequest, wouldBe: Micro): void {
+function addRequest(sum: Sum, { usage, charged, loss }: UsedRequest, wouldBe: Micro): void {
   sum.requests += 1;
   sum.input += usage.inputTokens - usage.cachedInputTokens - usage.cacheWriteTokens;
   sum.cachedInput += usage.cachedInputTokens;
   sum.cacheWrite += usage.cacheWriteTokens;
   sum.output += usage.outputTokens;
-  sum.booked += charged;
-  sum.wouldBe += wouldBe;
-  sum.loss += loss;
+  sum.booked = add(sum.booked, charged);
+  sum.wouldBe = add(sum.wouldBe, wouldBe);
+  sum.loss = add(sum.loss, loss);
 }
 
 function entryOf<V>(map: Map<string, V>, key: string, make: () => V): V {
@@ -138,7 +138,7 @@ function sumRecord(sum: Sum) {
     },
     booked: formatTokens(sum.booked),
     would_be: formatTokens(sum.wouldBe),
-    difference: formatTokens(sum.wouldBe - sum.booked),
+    difference: formatTokens(subtract(sum.wouldBe, sum.booked)),
     loss: formatTokens(sum.loss),
   } as const;
 }

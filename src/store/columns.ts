@@ -4,6 +4,7 @@
 
 import { sql } from 'drizzle-orm';
 import { customType } from 'drizzle-orm/sqlite-core';
+import { type Micro, micro, type Pico, pico } from '../core/money.ts';
 
 /** Unix milliseconds. */
 export const instant = customType<{ data: number; driverData: number | bigint }>({
@@ -17,10 +18,14 @@ export const count = customType<{ data: number; driverData: number | bigint }>({
   fromDriver: Number,
 });
 
-/** An amount in 10⁻⁶ service token, or a price in 10⁻¹²; always a bigint. */
-export const amount = customType<{ data: bigint; driverData: number | bigint }>({
+export const amount = customType<{ data: Micro; driverData: number | bigint }>({
   dataType: () => 'integer',
-  fromDriver: BigInt,
+  fromDriver: (value) => micro(BigInt(value)),
+});
+
+export const price = customType<{ data: Pico; driverData: number | bigint }>({
+  dataType: () => 'integer',
+  fromDriver: (value) => pico(BigInt(value)),
 });
 
 /**

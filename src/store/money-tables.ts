@@ -5,17 +5,17 @@ import { sql } from 'drizzle-orm';
 import { check, index, primaryKey, sqliteTable, text, uniqueIndex } from 'drizzle-orm/sqlite-core';
 import type { ClientFormatName } from '../core/admit.ts';
 import type { Outcome, Usage, UsageDoubt } from '../core/generation.ts';
-import { amount, count, flag, instant, LARGEST, serial } from './columns.ts';
+import { amount, count, flag, instant, LARGEST, price, serial } from './columns.ts';
 import { accounts } from './tables.ts';
 
 /** Every price that a request was ever held at. Rows are added, never changed. */
 export const priceVersions = sqliteTable('price_versions', {
   version: text().primaryKey(),
   model: text().notNull(),
-  input: amount().notNull(),
-  cachedInput: amount('cached_input').notNull(),
-  cacheWrite: amount('cache_write').notNull(),
-  output: amount().notNull(),
+  input: price().notNull(),
+  cachedInput: price('cached_input').notNull(),
+  cacheWrite: price('cache_write').notNull(),
+  output: price().notNull(),
   firstUsedAt: instant('first_used_at').notNull(),
 });
 

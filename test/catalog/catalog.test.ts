@@ -2,6 +2,7 @@ import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
 import { loadCatalog } from '../../src/catalog/catalog.ts';
 import { CatalogError } from '../../src/catalog/source.ts';
+import { micro, pico, usdRate } from '../../src/core/money.ts';
 import { BUILT_IN_PLANS } from '../../src/core/plan.ts';
 import { DEFAULT_PROFILE } from '../../src/core/profile.ts';
 import { alwaysAt } from '../support/price.ts';
@@ -58,10 +59,10 @@ const PLACED_TIMEOUTS = { ...SET_TIMEOUTS, idleMs: 9_000, minTokensPerSecond: 0 
 
 const COST = {
   version: expect.stringMatching(/^price_[0-9a-f]{16}$/),
-  input: 100_000_000_000n,
-  cachedInput: 100_000_000_000n,
-  cacheWrite: 100_000_000_000n,
-  output: 200_000_000_000n,
+  input: pico(100_000_000_000n),
+  cachedInput: pico(100_000_000_000n),
+  cacheWrite: pico(100_000_000_000n),
+  output: pico(200_000_000_000n),
 };
 
 describe('loadCatalog', () => {
@@ -69,8 +70,8 @@ describe('loadCatalog', () => {
     const { models, plans, upstreams, ...rest } = load(MINIMAL);
     expect({ ...rest, resolve: rest.resolve('swift-1') === models[0] }).toEqual({
       serviceName: 'tollgate',
-      usdPerMillion: 1_000_000n,
-      minimumHold: 1_000_000n,
+      usdPerMillion: usdRate(1_000_000n),
+      minimumHold: micro(1_000_000n),
       resolve: true,
     });
     expect(models).toEqual([
@@ -85,10 +86,10 @@ describe('loadCatalog', () => {
         features: new Set(['tools', 'json']),
         prices: alwaysAt({
           version: 'price_83ccbbebd3ff8f7c',
-          input: 150_000_000_000n,
-          cachedInput: 150_000_000_000n,
-          cacheWrite: 150_000_000_000n,
-          output: 1_000_000_000_000n,
+          input: pico(150_000_000_000n),
+          cachedInput: pico(150_000_000_000n),
+          cacheWrite: pico(150_000_000_000n),
+          output: pico(1_000_000_000_000n),
         }),
         servedBy: [{ upstream: 'up', model: 'swift', weight: 1, timeouts: DEFAULT_TIMEOUTS }],
         fallbacks: [],
@@ -178,7 +179,10 @@ describe('loadCatalog', () => {
       { KEY: 'secret' },
     );
     expect(catalog.serviceName).toBe('Acme');
-    expect([catalog.usdPerMillion, catalog.minimumHold]).toEqual([2_500_000n, 0n]);
+    expect([catalog.usdPerMillion, catalog.minimumHold]).toEqual([
+      usdRate(2_500_000n),
+      usdRate(0n),
+    ]);
     expect(catalog.upstreams.get('a')).toEqual({
       id: 'a',
       dialect: 'chat',
@@ -208,10 +212,10 @@ describe('loadCatalog', () => {
       features: new Set(['vision', 'reasoning']),
       prices: alwaysAt({
         version: 'price_52eabf7037c00483',
-        input: 1n,
-        cachedInput: 0n,
-        cacheWrite: 1n,
-        output: 10n ** 18n,
+        input: pico(1n),
+        cachedInput: pico(0n),
+        cacheWrite: pico(1n),
+        output: pico(10n ** 18n),
       }),
       servedBy: [
         { upstream: 'a', model: 'x', weight: 2.5, timeouts: PLACED_TIMEOUTS, cost: COST },

@@ -2,6 +2,7 @@
 
 import { expect, setDefaultTimeout, test } from 'bun:test';
 import { join } from 'node:path';
+import { micro, pico, usdRate } from '../../src/core/money.ts';
 import type { Price } from '../../src/core/price.ts';
 import { createLedger } from '../../src/ledger/ledger.ts';
 import { openDatabase } from '../../src/store/database.ts';
@@ -32,10 +33,10 @@ test('explain shows how a charge came about, and doctor finds nothing wrong', as
   const price = (version: string, input: bigint): Price => {
     return {
       version,
-      input,
-      cachedInput: 30_000_000_000n,
-      cacheWrite: input,
-      output: 600_000_000_001n,
+      input: pico(input),
+      cachedInput: pico(30_000_000_000n),
+      cacheWrite: pico(input),
+      output: pico(600_000_000_001n),
     };
   };
   const requested = price('price_a', 150_000_000_000n);
@@ -51,7 +52,7 @@ test('explain shows how a charge came about, and doctor finds nothing wrong', as
     stream: true,
     model: 'swift-1',
     price: requested,
-    amount: 50_000_000n,
+    amount: micro(50_000_000n),
     promptTokens: 90,
     outputBound: 64,
     nowMs: now,
@@ -73,9 +74,9 @@ test('explain shows how a charge came about, and doctor finds nothing wrong', as
       { upstream: 'first', model: 'swift-1', startedAt: now, endedAt: now + 7, failure: 'timeout' },
       { upstream: 'second', model: 'swift-0', startedAt: now + 7, endedAt: now + 30 },
     ],
-    usdPerMillion: 1_000_000n,
+    usdPerMillion: usdRate(1_000_000n),
     nowMs: now + 30,
-    charge: 15_600_000n,
+    charge: micro(15_600_000n),
   });
   await ledger.close();
   await database.close();

@@ -2,6 +2,7 @@
 
 import { expect, test } from 'bun:test';
 import { createNodeLedger } from '../../src/cli/node-ledger.ts';
+import { micro } from '../../src/core/money.ts';
 import type { HoldCommand } from '../../src/ledger/contract.ts';
 import { LedgerUnavailable } from '../../src/ledger/error.ts';
 import { createLinkedLedger } from '../../src/ledger/linked.ts';
@@ -15,7 +16,7 @@ test('carries the boot of now, and is refused from the moment on at which it is 
       ...createLinkedLedger({}),
       async hold(command) {
         asked.push(command);
-        return { ok: true, available: 0n };
+        return { ok: true, available: micro(0n) };
       },
     },
     { boot: () => node.boot, isFenced: () => node.isFenced },

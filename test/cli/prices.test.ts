@@ -7,6 +7,7 @@ import fc from 'fast-check';
 import { loadCatalog } from '../../src/catalog/catalog.ts';
 import type { Usage } from '../../src/core/generation.ts';
 import type { Catalog, Model } from '../../src/core/model.ts';
+import { micro, usdRate } from '../../src/core/money.ts';
 import { chargeServed, type Price } from '../../src/core/price.ts';
 import { priceAt } from '../../src/core/price-book.ts';
 import { eachUsedRequest, type UsedRequest } from '../../src/ledger/usage-records.ts';
@@ -15,6 +16,7 @@ import type { SqliteDatabase } from '../../src/store/database.ts';
 import { priceVersions } from '../../src/store/money-tables.ts';
 import { newDatabase, temporaryDirectory } from '../support/database.ts';
 import { booksOver, closeBooks, fundAccount, type OpenBooks } from '../support/ledger.ts';
+import { flatPrice } from '../support/price.ts';
 import { createTollgate } from './tollgate.ts';
 
 // A child process a command takes its time on a machine that is busy with other things.
@@ -90,12 +92,12 @@ async function book({ ledger }: OpenBooks, sale: Sale): Promise<void> {
   const nowMs = startedAt + 1_000;
   const held = await ledger.hold({
     ...{ requestId, accountId, keyId: 'key_1', format: 'chat', stream: true },
-    ...{ model: sale.requested, price, amount: 1_000_000n, promptTokens, outputBound: 100 },
+    ...{ model: sale.requested, price, amount: micro(1_000_000n), promptTokens, outputBound: 100 },
     nowMs: startedAt,
   });
   // An empty wallet: the request never was.
   if (!held.ok) return;
-  const end = { requestId, attempts: [], usdPerMillion: 1_000_000n, nowMs };
+  const end = { requestId, attempts: [], usdPerMillion: usdRate(1_000_000n), nowMs };
   if (sale.served === undefined) {
     const nothing = { ...usage, inputTokens: 0, cachedInputTokens: 0, cacheWriteTokens: 0 };
     const none = { ...nothing, outputTokens: 0, reasoningTokens: 0 };
@@ -108,7 +110,7 @@ async function book({ ledger }: OpenBooks, sale: Sale): Promise<void> {
     await ledger.dispatch({ requestId, served, nowMs });
     const { outputTokens, reasoningTokens } = usage;
     await ledger.checkpoint({ requestId, outputTokens, reasoningTokens, nowMs });
-    const recover = { live: [], createdBefore: nowMs, usdPerMillion: 1_000_000n, nowMs };
+    const recover = { live: [], createdBefore: nowMs, usdPerMillion: usdRate(1_000_000n), nowMs };
     await ledger.recover({ ...recover, phase: 'ended' });
     return;
   }
@@ -182,7 +184,7 @@ test('law: charges come out again from the versions on the records, and from the
         const { totals, unpriced } = await preview(each(records), present);
         expect([totals.requests, unpriced.size]).toEqual([records.length, 0]);
         expect(totals.wouldBe).toBe(totals.booked);
-        expect(totals.booked).toBe(records.reduce((sum, { charged }) => sum + charged, 0n));
+        expect(totals.booked).toBe(micro(records.reduce((sum, { charged }) => sum + charged, 0n)));
       } finally {
         await closeBooks(open);
       }
@@ -199,11 +201,11 @@ async function* each<Item>(items: readonly Item[]): AsyncGenerator<Item> {
 describe('preview adds up', () => {
   const price = (version: string, input: bigint): Price => {
     const each = input * 10n ** 12n;
-    return { version, input: each, cachedInput: each, cacheWrite: each, output: each };
+    return flatPrice(version, each);
   };
   const request = (more: Partial<UsedRequest>): UsedRequest => ({
     ...{ startedAt: 0, modelRequested: 'a', modelServed: 'a', priceVersionRequested: 'a1' },
-    ...{ priceVersionServed: 'a1', usage: used(10, 3, 2, 5), charged: 15n, loss: 0n },
+    ...{ priceVersionServed: 'a1', usage: used(10, 3, 2, 5), charged: micro(15n), loss: micro(0n) },
     ...more,
   });
   const prices: Record<string, Price> = { a: price('a2', 2n), b: price('b2', 1n) };
@@ -212,19 +214,26 @@ describe('preview adds up', () => {
 
   test('by the model that was asked for, each request in one sum or named', async () => {
     const requests = [
-      request({ charged: 1n, loss: 1n }),
-      request({ modelServed: 'b', charged: 4n }),
-      request({ modelServed: undefined, charged: 0n, usage: used(0, 0, 0, 0) }),
-      request({ modelServed: 'gone', charged: 7n }),
-      request({ modelRequested: 'lost', modelServed: 'a', charged: 9n }),
-      request({ modelRequested: 'lost', modelServed: undefined, charged: 0n }),
-      request({ modelRequested: 'b', modelServed: 'a', charged: 2n }),
+      request({ charged: micro(1n), loss: micro(1n) }),
+      request({ modelServed: 'b', charged: micro(4n) }),
+      request({ modelServed: undefined, charged: micro(0n), usage: used(0, 0, 0, 0) }),
+      request({ modelServed: 'gone', charged: micro(7n) }),
+      request({ modelRequested: 'lost', modelServed: 'a', charged: micro(9n) }),
+      request({ modelRequested: 'lost', modelServed: undefined, charged: micro(0n) }),
+      request({ modelRequested: 'b', modelServed: 'a', charged: micro(2n) }),
     ];
     const tokens = { cachedInput: 3, cacheWrite: 2, output: 5 };
-    const b = { requests: 1, input: 5, ...tokens, booked: 2n, wouldBe: 15_000_000n, loss: 0n };
+    const b = {
+      requests: 1,
+      input: 5,
+      ...tokens,
+      booked: micro(2n),
+      wouldBe: micro(15_000_000n),
+      loss: micro(0n),
+    };
     const a = {
       ...{ requests: 3, input: 10, cachedInput: 6, cacheWrite: 4, output: 10 },
-      ...{ booked: 5n, wouldBe: 45_000_000n, loss: 1n },
+      ...{ booked: micro(5n), wouldBe: micro(45_000_000n), loss: micro(1n) },
     };
     expect(await preview(each(requests), priceOf)).toEqual({
       models: new Map([
@@ -233,11 +242,11 @@ describe('preview adds up', () => {
       ]),
       totals: {
         ...{ requests: 4, input: 15, cachedInput: 9, cacheWrite: 6, output: 15 },
-        ...{ booked: 7n, wouldBe: 60_000_000n, loss: 1n },
+        ...{ booked: micro(7n), wouldBe: micro(60_000_000n), loss: micro(1n) },
       },
       unpriced: new Map([
-        ['gone', { requests: 1, booked: 7n }],
-        ['lost', { requests: 2, booked: 9n }],
+        ['gone', { requests: 1, booked: micro(7n) }],
+        ['lost', { requests: 2, booked: micro(9n) }],
       ]),
     });
   });

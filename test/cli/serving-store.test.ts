@@ -3,6 +3,7 @@
 import { expect, spyOn, test } from 'bun:test';
 import { join } from 'node:path';
 import { openServingStore } from '../../src/cli/serving-store.ts';
+import { micro, usdRate } from '../../src/core/money.ts';
 import { createBooks } from '../../src/ledger/books.ts';
 import { createLog } from '../../src/observe/log.ts';
 import { temporaryDirectory } from '../support/database.ts';
@@ -26,7 +27,7 @@ test('a hold whose request is gone is ended after a minute, one under way and a 
     alert: () => undefined,
     clock: () => nowMs,
     ...nodeClocks(),
-    usdPerMillion: () => 1_000_000n,
+    usdPerMillion: () => usdRate(1_000_000n),
   });
   const { database, ledger } = store;
   const books = createBooks(database);
@@ -51,6 +52,6 @@ test('a hold whose request is gone is ended after a minute, one under way and a 
     underWay: 'held',
     young: 'held',
   });
-  expect(await books.balance('ada')).toMatchObject({ held: 200n });
+  expect(await books.balance('ada')).toMatchObject({ held: micro(200n) });
   expect(await store.close()).toBe(0);
 });

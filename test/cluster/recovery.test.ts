@@ -2,6 +2,7 @@
 
 import { expect, test } from 'bun:test';
 import { recoverDead } from '../../src/cluster/recovery.ts';
+import { micro, usdRate } from '../../src/core/money.ts';
 import { createBooks } from '../../src/ledger/books.ts';
 import { createLedger } from '../../src/ledger/ledger.ts';
 import { booksOver, fundAccount, holdOf, NOW, releaseOf, settleOf } from '../support/ledger.ts';
@@ -31,7 +32,7 @@ describeOnDatabases('dead nodes', 3, (connections, dialect) => {
         await recoverDead({
           ...node,
           clock: () => NOW,
-          usdPerMillion: () => 1_000_000n,
+          usdPerMillion: () => usdRate(1_000_000n),
           log: { warn: () => undefined, error: () => undefined },
         })
       ).map(({ requestId }) => requestId);
@@ -49,7 +50,10 @@ describeOnDatabases('dead nodes', 3, (connections, dialect) => {
     const [mine, theirs] = await Promise.all([look(one), look(two)]);
     expect([...mine, ...theirs].sort()).toEqual([ids[0]]);
     expect([await phaseOf(ids[0]), await phaseOf(ids[1])]).toEqual(['released', 'held']);
-    expect(await books.balance(`ada-${dialect}`)).toMatchObject({ posted: 1_000n, held: 100n });
+    expect(await books.balance(`ada-${dialect}`)).toMatchObject({
+      posted: micro(1_000n),
+      held: micro(100n),
+    });
     expect(await look(two)).toEqual([]);
   });
 
@@ -60,9 +64,15 @@ describeOnDatabases('dead nodes', 3, (connections, dialect) => {
     await hold(id, away);
     await seconds(world, [one], 12);
     expect(await look(one)).toEqual([id]);
-    expect(await away.ledger.settle(settleOf(id, 15n))).toMatchObject({ debited: 0n, loss: 0n });
+    expect(await away.ledger.settle(settleOf(id, 15n))).toMatchObject({
+      debited: micro(0n),
+      loss: micro(0n),
+    });
     expect(await phaseOf(id)).toBe('released');
-    expect(await books.balance(`bea-${dialect}`)).toMatchObject({ posted: 1_000n, held: 0n });
+    expect(await books.balance(`bea-${dialect}`)).toMatchObject({
+      posted: micro(1_000n),
+      held: micro(0n),
+    });
     const before = away.member.boot();
     await away.member.beat();
     expect(away.member.boot()).not.toBe(before);

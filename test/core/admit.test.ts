@@ -19,8 +19,9 @@ import {
 import { ERRORS, type ErrorCode, GatewayError } from '../../src/core/error.ts';
 import { failureError } from '../../src/core/failure.ts';
 import type { Catalog, Model } from '../../src/core/model.ts';
+import { micro, usdRate } from '../../src/core/money.ts';
 import { BUILT_IN_PLANS, type Plan } from '../../src/core/plan.ts';
-import { alwaysAt } from '../support/price.ts';
+import { alwaysAt, flatPrice } from '../support/price.ts';
 
 function plan(more: Partial<Plan> = {}): Plan {
   const [first] = BUILT_IN_PLANS;
@@ -38,7 +39,7 @@ function model(more: Partial<Model> = {}): Model {
     contextWindow: 1_000,
     maxOutput: 100,
     features: new Set(),
-    prices: alwaysAt({ version: '1', input: 1n, cachedInput: 1n, cacheWrite: 1n, output: 1n }),
+    prices: alwaysAt(flatPrice('1', 1n)),
     servedBy: [],
     fallbacks: [],
     ...more,
@@ -294,8 +295,8 @@ test('a model and a plan are those of the catalog, or nobody gets in', () => {
   const [m, p] = [model(), plan()];
   const catalog: Catalog = {
     serviceName: 'Test',
-    usdPerMillion: 1n,
-    minimumHold: 1n,
+    usdPerMillion: usdRate(1n),
+    minimumHold: micro(1n),
     upstreams: new Map(),
     models: [m],
     plans: new Map([['p', p]]),

@@ -4,11 +4,12 @@ import { describe, expect, test } from 'bun:test';
 import { affinityOf, isConversation } from '../../src/core/conversation.ts';
 import type { GenerationRequest, Turn } from '../../src/core/generation.ts';
 import type { Catalog, Model } from '../../src/core/model.ts';
+import { micro, usdRate } from '../../src/core/money.ts';
 import { BUILT_IN_PLANS, type Plan } from '../../src/core/plan.ts';
 import { candidates } from '../../src/core/route.ts';
 import { createCredentials } from '../../src/upstream/credentials.ts';
 import { demoUpstream, TIMEOUTS } from '../support/model.ts';
-import { alwaysAt } from '../support/price.ts';
+import { alwaysAt, flatPrice } from '../support/price.ts';
 
 const [PLAN] = BUILT_IN_PLANS as readonly [Plan];
 const CONVERSATIONS = 4_000;
@@ -33,13 +34,19 @@ function orderOf(
   const model: Model = {
     ...{ slug: 'own', aliases: [], displayName: '', description: '', created: 0 },
     ...{ contextWindow: 1_000, maxOutput: 100, features: new Set(), fallbacks: [] },
-    prices: alwaysAt({ version: '', input: 1n, cachedInput: 1n, cacheWrite: 1n, output: 1n }),
+    prices: alwaysAt(flatPrice('', 1n)),
     servedBy: Object.entries(weights).map(([upstream, weight]) => {
       return { upstream, model: 'm', weight, timeouts: TIMEOUTS };
     }),
   };
   const catalog: Catalog = {
-    ...{ serviceName: '', usdPerMillion: 1n, minimumHold: 1n, models: [model], plans: new Map() },
+    ...{
+      serviceName: '',
+      usdPerMillion: usdRate(1n),
+      minimumHold: micro(1n),
+      models: [model],
+      plans: new Map(),
+    },
     upstreams: new Map(names.map((name) => [name, demoUpstream(name)])),
     resolve: () => model,
   };

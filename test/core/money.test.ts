@@ -4,12 +4,23 @@
 import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
 import {
+  add,
   divideHalfUp,
   formatDecimal,
   formatTokens,
   formatUsd,
+  larger,
+  type Micro,
+  micro,
   parseDecimal,
+  pico,
+  smaller,
+  subtract,
+  type UsdRate,
+  usdRate,
 } from '../../src/core/money.ts';
+import type { Price } from '../../src/core/price.ts';
+import type { balances } from '../../src/store/money-tables.ts';
 
 const anyInt64 = fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n });
 const decimals = fc.integer({ min: 0, max: 18 });
@@ -88,12 +99,12 @@ describe('parseDecimal', () => {
 });
 
 test('tokens and dollars are the same amount: the product is exact', () => {
-  expect(formatTokens(16_400_000n)).toBe('16.4');
-  expect(formatUsd(16_400_000n, 1_000_000n)).toBe('0.0000164');
-  expect(formatUsd(1n, 1n)).toBe('0.000000000000000001');
+  expect(formatTokens(micro(16_400_000n))).toBe('16.4');
+  expect(formatUsd(micro(16_400_000n), usdRate(1_000_000n))).toBe('0.0000164');
+  expect(formatUsd(micro(1n), usdRate(1n))).toBe('0.000000000000000001');
   fc.assert(
     fc.property(fc.bigInt(0n, 10n ** 18n), fc.bigInt(1n, 10n ** 12n), (amount, rate) => {
-      const usd = formatUsd(amount, rate);
+      const usd = formatUsd(micro(amount), usdRate(rate));
       const [whole = '', fraction = ''] = usd.split('.');
       expect(BigInt(whole) * 10n ** 18n + BigInt(fraction.padEnd(18, '0'))).toBe(amount * rate);
     }),
@@ -115,4 +126,40 @@ test('a quotient is rounded once, halves up', () => {
       expect(twice > -denominator && twice <= denominator).toBe(true);
     }),
   );
+});
+
+test('the compiler keeps the units apart', () => {
+  const amount = micro(3n);
+  const rate = usdRate(2n);
+  const price = pico(1n);
+  expect([add(amount, amount), larger(price, pico(2n))]).toEqual([micro(6n), pico(2n)]);
+  const refused = [
+    // @ts-expect-error a number without a unit is no amount
+    (): Micro => 3n,
+    // @ts-expect-error nor is a product
+    (): Micro => amount * 2n,
+    // @ts-expect-error nor is a sum of two units
+    (): Micro => amount + rate,
+    // @ts-expect-error a price of a token is no amount
+    (): Micro => price,
+    // @ts-expect-error an amount is no rate
+    (): UsdRate => amount,
+    // @ts-expect-error the rate comes behind the amount
+    () => formatUsd(rate, amount),
+    // @ts-expect-error a rate is printed as no amount
+    () => formatTokens(rate),
+    // @ts-expect-error no price is added to an amount
+    () => add(amount, price),
+    // @ts-expect-error an amount is not taken from a rate
+    () => subtract(rate, amount),
+    // @ts-expect-error a price is not less than an amount
+    () => smaller(price, amount),
+    // @ts-expect-error an amount never equals a rate
+    () => amount === rate,
+    // @ts-expect-error an amount is no price of a token
+    (): Price['input'] => amount,
+    // @ts-expect-error a column of amounts holds no price
+    (): typeof balances.$inferInsert => ({ accountId: 'a', posted: price, held: amount }),
+  ];
+  expect(refused.every((mixUp) => typeof mixUp === 'function')).toBe(true);
 });

@@ -17,13 +17,14 @@ import {
   WEEKDAYS,
   windowAt,
 } from '../../src/core/price-book.ts';
+import { flatPrice } from '../support/price.ts';
 
 const MINUTE = 60_000;
 const DAY = 86_400_000;
 const WEEK = 7 * DAY;
 
 function price(version: string): Price {
-  return { version, input: 1n, cachedInput: 1n, cacheWrite: 1n, output: 1n };
+  return flatPrice(version, 1n);
 }
 
 const at = (text: string): number => Date.parse(text);

@@ -3,6 +3,7 @@
 import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
 import type { Usage } from '../../src/core/generation.ts';
+import { micro, pico } from '../../src/core/money.ts';
 import {
   affordableOutput,
   charge,
@@ -13,10 +14,12 @@ import {
 } from '../../src/core/price.ts';
 
 const tokenCount = fc.oneof(fc.nat(100), fc.nat(10_000), fc.nat(1_000_000_000));
-const pico = fc.oneof(fc.bigInt(0n, 3n), fc.bigInt(0n, 10n ** 12n), fc.bigInt(0n, 10n ** 18n));
+const rate = fc
+  .oneof(fc.bigInt(0n, 3n), fc.bigInt(0n, 10n ** 12n), fc.bigInt(0n, 10n ** 18n))
+  .map(pico);
 
 const anyPrice: fc.Arbitrary<Price> = fc
-  .tuple(pico, pico, pico, pico)
+  .tuple(rate, rate, rate, rate)
   .map(([first, second, cacheWrite, output]) => ({
     version: 'price_test',
     input: first > second ? first : second,
@@ -90,7 +93,15 @@ describe('charge', () => {
   ] as const)(
     '%j costs %p: %p',
     (used, [input, cachedInput, output, cacheWrite = 0n], expected) => {
-      expect(charge(used, { version: 'v', input, cachedInput, cacheWrite, output })).toBe(expected);
+      expect(
+        charge(used, {
+          version: 'v',
+          input: pico(input),
+          cachedInput: pico(cachedInput),
+          cacheWrite: pico(cacheWrite),
+          output: pico(output),
+        }),
+      ).toBe(micro(expected));
     },
   );
 
@@ -132,20 +143,20 @@ test('a fallback costs the lower of the two prices for that usage', () => {
   // Which one is lower depends on the usage, so neither price is "the cheaper one".
   const dearInput: Price = {
     version: 'a',
-    input: 10n ** 12n,
-    cachedInput: 0n,
-    cacheWrite: 10n ** 12n,
-    output: 0n,
+    input: pico(10n ** 12n),
+    cachedInput: pico(0n),
+    cacheWrite: pico(10n ** 12n),
+    output: pico(0n),
   };
   const dearOutput: Price = {
     version: 'b',
-    input: 0n,
-    cachedInput: 0n,
-    cacheWrite: 0n,
-    output: 10n ** 12n,
+    input: pico(0n),
+    cachedInput: pico(0n),
+    cacheWrite: pico(0n),
+    output: pico(10n ** 12n),
   };
-  expect(chargeServed(usage(5, 0, 9), dearInput, dearOutput)).toBe(5_000_000n);
-  expect(chargeServed(usage(9, 0, 5), dearInput, dearOutput)).toBe(5_000_000n);
+  expect(chargeServed(usage(5, 0, 9), dearInput, dearOutput)).toBe(micro(5_000_000n));
+  expect(chargeServed(usage(9, 0, 5), dearInput, dearOutput)).toBe(micro(5_000_000n));
 });
 
 describe('holdAmount', () => {
@@ -158,7 +169,7 @@ describe('holdAmount', () => {
         fc.nat(100_000),
         (used, price, spare, bound) => {
           const outputTokens = Math.min(used.outputTokens, bound, SLICE_TOKENS);
-          const held = holdAmount(used.inputTokens + spare, bound, price, 0n);
+          const held = holdAmount(used.inputTokens + spare, bound, price, micro(0n));
           const within = { ...used, outputTokens };
           expect(held >= charge(within, price)).toBe(true);
         },
@@ -177,7 +188,7 @@ describe('holdAmount', () => {
         (prompt, bound, price, minimum) => {
           const output = Math.min(bound, SLICE_TOKENS);
           const total = dearest(prompt, output, price);
-          const held = holdAmount(prompt, bound, price, minimum);
+          const held = holdAmount(prompt, bound, price, micro(minimum));
           expect(held >= minimum).toBe(true);
           if (held > minimum) {
             expect(held * 1_000_000n >= total).toBe(true);
@@ -191,14 +202,14 @@ describe('holdAmount', () => {
   test('a bound above the first slice reserves no more than the slice', () => {
     const price: Price = {
       version: 'v',
-      input: 10n ** 12n,
-      cachedInput: 0n,
-      cacheWrite: 10n ** 12n,
-      output: 2n * 10n ** 12n,
+      input: pico(10n ** 12n),
+      cachedInput: pico(0n),
+      cacheWrite: pico(10n ** 12n),
+      output: pico(2n * 10n ** 12n),
     };
-    expect(holdAmount(10, 4_096, price, 0n)).toBe(8_202_000_000n);
-    expect(holdAmount(10, 32_000, price, 0n)).toBe(8_202_000_000n);
-    expect(holdAmount(10, 4_095, price, 0n)).toBe(8_200_000_000n);
+    expect(holdAmount(10, 4_096, price, micro(0n))).toBe(micro(8_202_000_000n));
+    expect(holdAmount(10, 32_000, price, micro(0n))).toBe(micro(8_202_000_000n));
+    expect(holdAmount(10, 4_095, price, micro(0n))).toBe(micro(8_200_000_000n));
   });
 });
 
@@ -211,7 +222,7 @@ describe('affordableOutput', () => {
         anyPrice,
         (available, prompt, price) => {
           fc.pre(price.output > 0n);
-          const tokens = affordableOutput(available, prompt, price);
+          const tokens = affordableOutput(micro(available), prompt, price);
           const cost = (count: bigint): bigint => dearest(prompt, count, price);
           const money = available * 1_000_000n;
           expect(tokens >= 0).toBe(true);
@@ -225,7 +236,13 @@ describe('affordableOutput', () => {
   });
 
   test('free output has no bound', () => {
-    const free: Price = { version: 'v', input: 1n, cachedInput: 1n, cacheWrite: 1n, output: 0n };
-    expect(affordableOutput(0n, 10, free)).toBe(Number.MAX_SAFE_INTEGER);
+    const free: Price = {
+      version: 'v',
+      input: pico(1n),
+      cachedInput: pico(1n),
+      cacheWrite: pico(1n),
+      output: pico(0n),
+    };
+    expect(affordableOutput(micro(0n), 10, free)).toBe(Number.MAX_SAFE_INTEGER);
   });
 });

@@ -5,6 +5,7 @@ import { describe, expect, test } from 'bun:test';
 import { createHash } from 'node:crypto';
 import fc from 'fast-check';
 import type { Usage } from '../../src/core/generation.ts';
+import { add, micro, pico, subtract, usdRate, ZERO } from '../../src/core/money.ts';
 import { chargeServed, type Price } from '../../src/core/price.ts';
 import {
   type AccountReceipt,
@@ -20,12 +21,17 @@ const sha256 = (text: string): string => createHash('sha256').update(text).diges
 
 const PRICE: Price = {
   version: 'swift-1@1',
-  input: 150_000n,
-  cachedInput: 30_000n,
-  cacheWrite: 200_000n,
-  output: 600_000n,
+  input: pico(150_000n),
+  cachedInput: pico(30_000n),
+  cacheWrite: pico(200_000n),
+  output: pico(600_000n),
 };
-const DEARER: Price = { ...PRICE, version: 'grand-1@1', input: 900_000n, output: 9_000_000n };
+const DEARER: Price = {
+  ...PRICE,
+  version: 'grand-1@1',
+  input: pico(900_000n),
+  output: pico(9_000_000n),
+};
 
 const USAGE: Usage = {
   inputTokens: 90,
@@ -41,8 +47,8 @@ const REQUEST: RequestReceipt = {
   accountId: 'acc_1',
   sequence: 2,
   previous: 'ab'.repeat(32),
-  posted: 984_000n,
-  available: 900_000n,
+  posted: micro(984_000n),
+  available: micro(900_000n),
   requestId: 'req_1',
   startedAt: NOW,
   endedAt: NOW + 1_250,
@@ -52,11 +58,11 @@ const REQUEST: RequestReceipt = {
   usage: USAGE,
   price: PRICE,
   priceServed: DEARER,
-  held: 500_000n,
-  charged: 16n,
-  debited: 16n,
-  loss: 0n,
-  usdPerMillion: 1_000_000n,
+  held: micro(500_000n),
+  charged: micro(16n),
+  debited: micro(16n),
+  loss: micro(0n),
+  usdPerMillion: usdRate(1_000_000n),
 };
 
 const CREDIT: AccountReceipt = {
@@ -64,11 +70,11 @@ const CREDIT: AccountReceipt = {
   accountId: 'acc_1',
   sequence: 1,
   previous: NO_PREVIOUS_RECEIPT,
-  posted: 1_000_000n,
-  available: 1_000_000n,
+  posted: micro(1_000_000n),
+  available: micro(1_000_000n),
   transferId: 'credit:first',
   at: NOW,
-  amount: 1_000_000n,
+  amount: micro(1_000_000n),
 };
 
 describe('the text of a receipt', () => {
@@ -104,7 +110,7 @@ describe('the text of a receipt', () => {
   });
 
   test('law: what is written is read back, whatever the names and numbers are', () => {
-    const amount = fc.bigInt({ min: 0n, max: 10n ** 18n });
+    const amount = fc.bigInt({ min: 0n, max: 10n ** 18n }).map(micro);
     fc.assert(
       fc.property(fc.string({ unit: 'binary' }), amount, amount, (name, posted, charged) => {
         const receipt = { ...REQUEST, model: name, requestId: name, posted, charged };
@@ -142,10 +148,10 @@ describe('the text of a receipt', () => {
 function chainOf(amounts: readonly bigint[], opening = 10_000_000n): AccountReceipt[] {
   const chain: AccountReceipt[] = [];
   let previous = NO_PREVIOUS_RECEIPT;
-  let posted = 0n;
-  for (const amount of [opening, ...amounts]) {
+  let posted = ZERO;
+  for (const amount of [opening, ...amounts].map(micro)) {
     const cost = chargeServed(USAGE, PRICE, DEARER);
-    posted += amount === 0n ? -cost : amount;
+    posted = amount === 0n ? subtract(posted, cost) : add(posted, amount);
     const link = { accountId: 'acc_1', sequence: chain.length + 1, previous };
     const balance = { posted, available: posted };
     const request = { ...REQUEST, ...link, ...balance, charged: cost, debited: cost };
@@ -196,11 +202,11 @@ describe('a chain', () => {
         last: 6,
         requests: 3,
         movements: 3,
-        debited: 48n,
-        loss: 0n,
-        credited: 10_000_200n,
-        openingBalance: 0n,
-        closingBalance: 10_000_152n,
+        debited: micro(48n),
+        loss: micro(0n),
+        credited: micro(10_000_200n),
+        openingBalance: micro(0n),
+        closingBalance: micro(10_000_152n),
         previous: NO_PREVIOUS_RECEIPT,
         head: sha256(BODIES[5] ?? ''),
       },
@@ -214,7 +220,7 @@ describe('a chain', () => {
   test('a slice takes what it begins with as given', () => {
     const { problems, totals } = checkChain(BODIES.slice(2), sha256);
     expect(problems).toEqual([]);
-    expect(totals).toMatchObject({ first: 3, last: 6, openingBalance: 9_999_984n });
+    expect(totals).toMatchObject({ first: 3, last: 6, openingBalance: micro(9_999_984n) });
   });
 
   test('a dropped receipt is missing', () => {
@@ -255,26 +261,32 @@ describe('a chain', () => {
   });
 
   test('arithmetic is checked even where every hash fits', () => {
-    expect(forged(1, { charged: 17n, debited: 17n })).toEqual(['charge 2', 'balance 2']);
-    expect(forged(1, { loss: 1n })).toEqual(['debit 2']);
-    expect(forged(1, { debited: -16n, loss: 32n })).toEqual(['debit 2', 'balance 2']);
-    expect(forged(1, { posted: 9_999_985n, available: 0n })).toEqual(['balance 2', 'balance 3']);
-    expect(forged(1, { available: 10n ** 8n })).toEqual(['balance 2']);
-    expect(forged(1, { available: -1n })).toEqual(['balance 2']);
+    expect(forged(1, { charged: micro(17n), debited: micro(17n) })).toEqual([
+      'charge 2',
+      'balance 2',
+    ]);
+    expect(forged(1, { loss: micro(1n) })).toEqual(['debit 2']);
+    expect(forged(1, { debited: micro(-16n), loss: micro(32n) })).toEqual(['debit 2', 'balance 2']);
+    expect(forged(1, { posted: micro(9_999_985n), available: micro(0n) })).toEqual([
+      'balance 2',
+      'balance 3',
+    ]);
+    expect(forged(1, { available: micro(10n ** 8n) })).toEqual(['balance 2']);
+    expect(forged(1, { available: micro(-1n) })).toEqual(['balance 2']);
     expect(forged(1, { usage: { ...USAGE, outputTokens: 13 } })).toEqual(['charge 2']);
     expect(forged(1, { modelServed: null })).toEqual(['charge 2']);
     expect(forged(1, { priceServed: null })).toEqual([]);
-    expect(forged(1, { priceServed: { ...PRICE, output: 1n } })).toEqual(['charge 2']);
+    expect(forged(1, { priceServed: { ...PRICE, output: pico(1n) } })).toEqual(['charge 2']);
   });
 
   test('what was not completed may cost no more than its hold, and then exactly that', () => {
     const usage: Usage = { ...USAGE, outputTokens: 400 };
     for (const outcome of ['client_cancelled', 'stopped_balance', 'gateway_failed'] as const) {
-      expect(forged(1, { outcome, held: 16n })).toEqual([]);
-      expect(forged(1, { outcome, usage, held: 16n })).toEqual([]);
-      expect(forged(1, { outcome, usage, held: 17n })).toEqual(['charge 2']);
+      expect(forged(1, { outcome, held: micro(16n) })).toEqual([]);
+      expect(forged(1, { outcome, usage, held: micro(16n) })).toEqual([]);
+      expect(forged(1, { outcome, usage, held: micro(17n) })).toEqual(['charge 2']);
     }
-    expect(forged(1, { usage, held: 16n })).toEqual(['charge 2']);
+    expect(forged(1, { usage, held: micro(16n) })).toEqual(['charge 2']);
   });
 
   test('law: no character can be changed, but in the last receipt alone without its hash', () => {

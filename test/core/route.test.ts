@@ -5,11 +5,12 @@ import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
 import type { GenerationRequest, Tool, Turn, UserTurn } from '../../src/core/generation.ts';
 import type { Catalog, Model, ModelFeature, Placement, Upstream } from '../../src/core/model.ts';
+import { micro, pico, usdRate } from '../../src/core/money.ts';
 import { BUILT_IN_PLANS, type Plan } from '../../src/core/plan.ts';
 import { SINCE_EVER } from '../../src/core/price-book.ts';
 import { candidates, type RouteFacts } from '../../src/core/route.ts';
 import { demoUpstream, TIMEOUTS } from '../support/model.ts';
-import { alwaysAt } from '../support/price.ts';
+import { alwaysAt, flatPrice } from '../support/price.ts';
 
 const [PLAN] = BUILT_IN_PLANS as readonly [Plan];
 
@@ -33,8 +34,8 @@ const FACTS = {
   isDisabled: () => false,
 };
 
-const PRICED = { version: 'cost', input: 5n, cachedInput: 5n, cacheWrite: 5n, output: 5n };
-const PRICE = { input: 1n, cachedInput: 1n, cacheWrite: 1n, output: 1n };
+const PRICED = flatPrice('cost', 5n);
+const PRICE = { input: pico(1n), cachedInput: pico(1n), cacheWrite: pico(1n), output: pico(1n) };
 
 function model(slug: string, servedBy: readonly Placement[], fallbacks: string[] = []): Model {
   return {
@@ -56,8 +57,8 @@ function catalog(models: readonly Model[], upstreamIds: readonly string[]): Cata
   const upstreams = upstreamIds.map((id): [string, Upstream] => [id, demoUpstream(id)]);
   return {
     serviceName: 'test',
-    usdPerMillion: 1n,
-    minimumHold: 1n,
+    usdPerMillion: usdRate(1n),
+    minimumHold: micro(1n),
     models,
     plans: new Map(),
     upstreams: new Map(upstreams),

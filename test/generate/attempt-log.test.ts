@@ -4,6 +4,7 @@
 import { expect, test } from 'bun:test';
 import type { UpstreamFailure } from '../../src/core/failure.ts';
 import type { Usage, UsageReport } from '../../src/core/generation.ts';
+import { pico } from '../../src/core/money.ts';
 import type { Candidate } from '../../src/core/route.ts';
 import { createAttemptLog, type LoggedAttempt } from '../../src/generate/attempt-log.ts';
 import { createOutputMeter } from '../../src/generate/meter.ts';
@@ -11,10 +12,10 @@ import { candidate, HELLO, listedAttempt } from './parts.ts';
 
 const COST = {
   version: 'c',
-  input: 10n ** 11n,
-  cachedInput: 0n,
-  cacheWrite: 0n,
-  output: 10n ** 12n,
+  input: pico(10n ** 11n),
+  cachedInput: pico(0n),
+  cacheWrite: pico(0n),
+  output: pico(10n ** 12n),
 };
 const REPORTED: Usage = {
   inputTokens: 20,

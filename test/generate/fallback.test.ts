@@ -4,6 +4,7 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import type { FinishReason } from '../../src/core/generation.ts';
 import type { Catalog, Model } from '../../src/core/model.ts';
+import { micro, pico, usdRate } from '../../src/core/money.ts';
 import type { Plan } from '../../src/core/plan.ts';
 import type { GenerateDependencies, GenerationCall } from '../../src/generate/call.ts';
 import { createEntrance } from '../../src/generate/entrance.ts';
@@ -36,7 +37,7 @@ const directory = temporaryDirectory();
 const TOKEN = 1_000_000n;
 
 /** Two service tokens a token. */
-const PRICE = 2n * 10n ** 12n;
+const PRICE = pico(2n * 10n ** 12n);
 
 function modelOf(slug: string, maxOutput: number, fallbacks: readonly string[] = []): Model {
   const price = { input: PRICE, cachedInput: PRICE, cacheWrite: PRICE, output: PRICE };
@@ -64,8 +65,8 @@ const PLAN: Plan = {
 
 const CATALOG: Catalog = {
   serviceName: 'test',
-  usdPerMillion: 1_000_000n,
-  minimumHold: TOKEN,
+  usdPerMillion: usdRate(1_000_000n),
+  minimumHold: micro(TOKEN),
   models: MODELS,
   plans: new Map([['test', PLAN]]),
   upstreams: new Map(MODELS.map(({ slug }) => [slug, candidate(slug).upstream])),
@@ -199,7 +200,7 @@ test('what was made beyond the money is a loss, also where there is money again'
   expect(story?.record).toMatchObject({ outcome: 'stopped_balance', debited: amount });
   expect(story?.record?.loss).toBeGreaterThan(0n);
   expect(await open.books.balance('squeezed')).toMatchObject({
-    held: 0n,
+    held: micro(0n),
     posted: 10_000n * TOKEN - amount,
   });
 });

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { GatewayError } from '../../src/core/error.ts';
 import type { GenerationEvent, Usage } from '../../src/core/generation.ts';
 import type { Catalog, Model } from '../../src/core/model.ts';
-import { formatTokens } from '../../src/core/money.ts';
+import { formatTokens, micro, usdRate } from '../../src/core/money.ts';
 import type { Plan } from '../../src/core/plan.ts';
 import type { Price } from '../../src/core/price.ts';
 import { SINCE_EVER } from '../../src/core/price-book.ts';
@@ -33,6 +33,7 @@ import {
 } from '../support/ledger.ts';
 import { chatUpstream } from '../support/model.ts';
 import { operatorState } from '../support/operator.ts';
+import { flatPrice } from '../support/price.ts';
 import { SILENT_PROBE } from '../support/probe.ts';
 import { candidate, listedAttempt } from './parts.ts';
 
@@ -44,7 +45,7 @@ const TOKEN = 1_000_000n;
 function priceOf(slug: string, tokens: bigint): Price {
   const amount = tokens * 10n ** 12n;
   const version = `${slug}@${tokens}`;
-  return { version, input: amount, cachedInput: amount, cacheWrite: amount, output: amount };
+  return flatPrice(version, amount);
 }
 
 function modelOf(slug: string, tokens: bigint, fallbacks: readonly string[]): Model {
@@ -74,8 +75,8 @@ const PLAN: Plan = {
 
 const CATALOG: Catalog = {
   serviceName: 'test',
-  usdPerMillion: 1_000_000n,
-  minimumHold: TOKEN,
+  usdPerMillion: usdRate(1_000_000n),
+  minimumHold: micro(TOKEN),
   models: MODELS,
   plans: new Map([['test', PLAN]]),
   upstreams: new Map(MODELS.map(({ slug }) => [slug, candidate(slug).upstream])),
@@ -247,7 +248,7 @@ describe('a request that is refused for its money holds nothing', () => {
     await open.ledger.checkpoint({ requestId: 'unconfirmed-1', ...nothing });
     expect((await open.books.explain('unconfirmed-1'))?.hold).toMatchObject({ phase: 'released' });
     expect(await open.books.balance('unconfirmed')).toMatchObject({
-      held: 0n,
+      held: micro(0n),
       posted: 10_000n * TOKEN,
     });
   });
@@ -283,12 +284,12 @@ describe('a request that is refused for its money holds nothing', () => {
 
   test('where the balance is below the minimum of every request', async () => {
     const { dependencies, call, used } = await rig('poor');
-    const operator = operatorState({ ...CATALOG, minimumHold: 20_000n * TOKEN });
+    const operator = operatorState({ ...CATALOG, minimumHold: micro(20_000n * TOKEN) });
     const poor = call('poor-1', { operator });
     const error = await generate(dependencies, poor).catch((cause) => cause);
     expect(error.code).toBe('insufficient_balance');
     expect(await used()).toMatchObject({ ...UNUSED, requestsUsed: 1 });
-    expect(await open.books.balance('poor')).toMatchObject({ held: 0n });
+    expect(await open.books.balance('poor')).toMatchObject({ held: micro(0n) });
   });
 });
 
@@ -325,7 +326,7 @@ describe('a bill that cannot be booked for a while', () => {
     });
     mend();
     expect(recovered?.requestId).toBe('node-1');
-    const tokensDebited = formatTokens(recovered?.debited ?? -1n);
+    const tokensDebited = formatTokens(recovered?.debited ?? micro(-1n));
     expect(await generated).toMatchObject({ receipt: { tokensDebited } });
   });
 });
@@ -348,7 +349,7 @@ test.each(['stream', 'whole'] as const)(
     const readBody = async () => ({ value, text: JSON.stringify(value) });
     const answered = generate(dependencies, call(id, { readBody }));
     await expect(answered).rejects.toMatchObject({ code: 'provider_unavailable' });
-    expect(await open.books.explain(id)).toMatchObject({ record: { debited: 0n } });
+    expect(await open.books.explain(id)).toMatchObject({ record: { debited: micro(0n) } });
   },
 );
 
@@ -375,7 +376,9 @@ test('a failure says what it has cost where others had ended the request meanwhi
   await expect(failed).rejects.toMatchObject({ code: 'provider_unavailable' });
   const debited = (await open.books.explain('cut-off-1'))?.record?.debited ?? 0n;
   expect(debited).toBeGreaterThan(0n);
-  await expect(failed).rejects.toThrow(`${formatTokens(debited)} service tokens were charged`);
+  await expect(failed).rejects.toThrow(
+    `${formatTokens(micro(debited))} service tokens were charged`,
+  );
 });
 
 test('an error of our own behind a whole answer gives back its slot and its hold', async () => {
@@ -392,9 +395,12 @@ test('an error of our own behind a whole answer gives back its slot and its hold
   });
   await expect(generate(dependencies, call('ours-1'))).rejects.toThrow('ours');
   expect(await used()).toMatchObject({ inFlight: 0 });
-  const record = { outcome: 'gateway_failed', debited: 0n };
+  const record = { outcome: 'gateway_failed', debited: micro(0n) };
   expect(await open.books.explain('ours-1')).toMatchObject({ hold: { phase: 'released' }, record });
-  expect(await open.books.balance('ours')).toMatchObject({ held: 0n, posted: 10_000n * TOKEN });
+  expect(await open.books.balance('ours')).toMatchObject({
+    held: micro(0n),
+    posted: 10_000n * TOKEN,
+  });
 });
 
 test('the ledger hears of every attempt before it is made, and of what has passed', async () => {
@@ -455,7 +461,7 @@ describe('a client that leaves', () => {
     const debited = BigInt(prompt) * 3n * TOKEN;
     expect(debited).toBeGreaterThan(0n);
     expect(await open.books.balance('gone')).toMatchObject({
-      held: 0n,
+      held: micro(0n),
       posted: 10_000n * TOKEN - debited,
     });
     expect(story?.record).toMatchObject({ outcome: 'client_cancelled', debited, outputTokens: 0 });
@@ -489,7 +495,7 @@ describe('a client that leaves', () => {
       usageBasis: 'reported',
       charged: debited,
       debited,
-      loss: 0n,
+      loss: micro(0n),
     });
     expect(await open.books.balance('drained')).toMatchObject({
       posted: 10_000n * TOKEN - debited,

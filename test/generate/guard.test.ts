@@ -4,6 +4,7 @@
 import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
 import type { GenerationEvent } from '../../src/core/generation.ts';
+import { add, larger, micro, pico, subtract, ZERO } from '../../src/core/money.ts';
 import { affordableOutput, coverAmount, holdAmount, type Price } from '../../src/core/price.ts';
 import { createCover } from '../../src/generate/cover.ts';
 import { createGuard } from '../../src/generate/guard.ts';
@@ -19,10 +20,10 @@ const dense = (text: string): number => [...text].length * 2;
 
 const PRICE: Price = {
   version: 'p',
-  input: 1_000_000n,
-  cachedInput: 100_000n,
-  cacheWrite: 1_000_000n,
-  output: 2_000_000n,
+  input: pico(1_000_000n),
+  cachedInput: pico(100_000n),
+  cacheWrite: pico(1_000_000n),
+  output: pico(2_000_000n),
 };
 const PROMPT = 10;
 
@@ -40,28 +41,28 @@ type Options = {
 };
 
 function setUp({ wallet, countNow = byLength, neighbours = [], ...options }: Options) {
-  const amount = holdAmount(PROMPT, options.outputBound, PRICE, 1n);
-  let available = coverAmount(PROMPT, wallet, PRICE) - amount;
+  const amount = holdAmount(PROMPT, options.outputBound, PRICE, micro(1n));
+  let available = subtract(coverAmount(PROMPT, wallet, PRICE), amount);
   if (available < 0n) throw new Error('the wallet does not pay for the first slice');
   let held = amount;
   let asked = 0;
   let aborts = 0;
   const outputBound = Math.min(
     options.outputBound,
-    affordableOutput(available + amount, PROMPT, PRICE),
+    affordableOutput(add(available, amount), PROMPT, PRICE),
   );
   const cover = createCover({
-    excess: 0n,
+    excess: micro(0n),
     ledger: {
       async extend(command) {
         await Promise.resolve();
         if (asked >= (options.failsAt ?? Infinity)) throw new Error('the disk is full');
-        const taken = BigInt(neighbours[asked] ?? 0) * 2n;
-        available = taken > available ? 0n : available - taken;
+        const taken = micro(BigInt(neighbours[asked] ?? 0) * 2n);
+        available = larger(ZERO, subtract(available, taken));
         asked += 1;
-        const more = command.amount - held;
+        const more = subtract(command.amount, held);
         if (more > available) return { ok: false, available };
-        available -= more;
+        available = subtract(available, more);
         held = command.amount;
         return { ok: true, available };
       },
@@ -178,7 +179,7 @@ test('law: whatever comes and whoever else spends, nothing unpaid passes, and no
         const next = whole.slice(0, text.length + 2);
         expect(countNow(next)).toBeGreaterThan(rig.cover.tokens());
         if (rig.cover.canGrow()) {
-          expect(affordableOutput(rig.held() + rig.available(), PROMPT, PRICE)).toBe(
+          expect(affordableOutput(add(rig.held(), rig.available()), PROMPT, PRICE)).toBe(
             rig.cover.tokens(),
           );
         }
@@ -278,7 +279,7 @@ describe('beyond the bound that the upstream was given', () => {
 test('a bound that is the balance is an edge, and all of the wallet is spent on the way to it', async () => {
   const rig = setUp({ wallet: 6_001, outputBound: 32_000 });
   const { text, events } = await rig.run([{ events: words(9_000, 1) }, LAST]);
-  expect([text.length, rig.available()]).toEqual([6_001, 0n]);
+  expect([text.length, rig.available()]).toEqual([6_001, micro(0n)]);
   expect(events.at(-1)).toEqual({ kind: 'finish', reason: 'length' });
 });
 
@@ -318,17 +319,17 @@ test('a ledger that cannot be asked ends the answer as our failure, after all th
 test('a ledger that fails ahead of need and is back at need does no harm', async () => {
   let fails = true;
   const cover = createCover({
-    excess: 0n,
+    excess: micro(0n),
     ledger: {
       async extend() {
         if (fails) throw new Error('busy');
-        return { ok: true, available: 0n };
+        return { ok: true, available: micro(0n) };
       },
     },
     requestId: 'req_1',
     price: PRICE,
     promptTokens: PROMPT,
-    amount: holdAmount(PROMPT, 9_000, PRICE, 1n),
+    amount: holdAmount(PROMPT, 9_000, PRICE, micro(1n)),
     outputBound: 9_000,
     lowered: false,
   });

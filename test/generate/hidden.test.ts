@@ -7,6 +7,7 @@ import fc from 'fast-check';
 import { BUILT_IN_PROFILES } from '../../src/core/built-in-profiles.ts';
 import { createDeadlines } from '../../src/core/deadlines.ts';
 import type { Catalog, Model, Upstream } from '../../src/core/model.ts';
+import { micro, pico, usdRate } from '../../src/core/money.ts';
 import type { Plan } from '../../src/core/plan.ts';
 import { type ChatProfile, DEFAULT_PROFILE } from '../../src/core/profile.ts';
 import type { GenerateDependencies, GenerationCall } from '../../src/generate/call.ts';
@@ -36,10 +37,10 @@ const directory = temporaryDirectory();
 const TOKEN = 1_000_000n;
 const PRICE = {
   version: 'p',
-  input: 10n ** 12n,
-  cachedInput: 10n ** 12n,
-  cacheWrite: 10n ** 12n,
-  output: 4n * 10n ** 12n,
+  input: pico(10n ** 12n),
+  cachedInput: pico(10n ** 12n),
+  cacheWrite: pico(10n ** 12n),
+  output: pico(4n * 10n ** 12n),
 };
 const REPORTED_PROMPT = 7;
 const MAX_OUTPUT = 40_000;
@@ -93,8 +94,8 @@ function catalogOf(upstream: Upstream): Catalog {
   };
   return {
     serviceName: 'test',
-    usdPerMillion: 1_000_000n,
-    minimumHold: TOKEN,
+    usdPerMillion: usdRate(1_000_000n),
+    minimumHold: micro(TOKEN),
     models: [model],
     plans: new Map([['test', PLAN]]),
     upstreams: new Map([[upstream.id, upstream]]),
@@ -266,7 +267,7 @@ async function play(which: Case) {
   if (story?.record === undefined) throw new Error('there is no record');
   const { charged, debited, outcome, outputTokens } = story.record;
   expect(debited).toBe(charged);
-  expect(await open.books.balance(accountId)).toMatchObject({ held: 0n });
+  expect(await open.books.balance(accountId)).toMatchObject({ held: micro(0n) });
   const text = got === '' ? '' : readSaid('chat', got).text;
   return { charged, outcome, outputTokens, text, promptTokens: story.hold.promptTokens };
 }
@@ -316,14 +317,14 @@ test('a stop sequence costs what was delivered and what was hidden, and not what
   for (const stream of [true, false]) {
     const { charged, outcome, text } = await play({ ...LONG, stream, stop: ['b'] });
     expect([text, outcome]).toEqual(['A short answer. ', 'completed']);
-    expect(charged).toBe(priceOf(REPORTED_PROMPT, 16 + 9_980));
+    expect(charged).toBe(micro(priceOf(REPORTED_PROMPT, 16 + 9_980)));
   }
 });
 
 test('what is not read costs from 1,024 tokens on, and never more than the answer', async () => {
   const words = ['b', 'x'.repeat(3_000)];
   const { charged } = await play({ ...LONG, words, stop: ['b'] });
-  expect(charged).toBe(priceOf(REPORTED_PROMPT, 9_980 + 3_001 - 1_024));
+  expect(charged).toBe(micro(priceOf(REPORTED_PROMPT, 9_980 + 3_001 - 1_024)));
 });
 
 test('leaving costs what staying does, also above what was held', async () => {
@@ -339,5 +340,5 @@ test('leaving costs what staying does, also above what was held', async () => {
 test('an upstream that shows its thinking is stopped at the sequence, for what was delivered', async () => {
   const shown = { ...LONG, upstream: 'vllm', stop: ['b'] };
   const { outputTokens, promptTokens, charged } = await play({ ...shown, hidden: 0 });
-  expect([outputTokens, charged]).toEqual([16, priceOf(promptTokens, 16)]);
+  expect([outputTokens, charged]).toEqual([16, micro(priceOf(promptTokens, 16))]);
 });

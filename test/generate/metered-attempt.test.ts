@@ -3,13 +3,20 @@
 
 import { expect, test } from 'bun:test';
 import type { UpstreamFailure } from '../../src/core/failure.ts';
+import { micro, pico } from '../../src/core/money.ts';
 import { createCover } from '../../src/generate/cover.ts';
 import { meterAttempt, type Progress } from '../../src/generate/metered-attempt.ts';
 import type { Batch } from '../../src/upstream/attempt.ts';
 import { GIVEN_UP, UNCONNECTED } from '../../src/upstream/transport.ts';
 import { candidate, FINISH, listedAttempt } from './parts.ts';
 
-const PRICE = { version: 'p', input: 1n, cachedInput: 1n, cacheWrite: 1n, output: 1_000_000n };
+const PRICE = {
+  version: 'p',
+  input: pico(1n),
+  cachedInput: pico(1n),
+  cacheWrite: pico(1n),
+  output: pico(1_000_000n),
+};
 
 /** A wallet with nothing beside its hold of so many tokens. */
 function setUp(
@@ -20,12 +27,12 @@ function setUp(
 ) {
   const inner = listedAttempt({ ...candidate('a'), maxOutputTokens: outputBound }, batches);
   const cover = createCover({
-    excess: 0n,
-    ledger: { extend: async () => ({ ok: false, available: 0n }) },
+    excess: micro(0n),
+    ledger: { extend: async () => ({ ok: false, available: micro(0n) }) },
     requestId: 'req_1',
     price: PRICE,
     promptTokens: 0,
-    amount: BigInt(paidTokens),
+    amount: micro(BigInt(paidTokens)),
     outputBound,
     lowered: false,
   });

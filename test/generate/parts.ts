@@ -3,10 +3,11 @@
 import type { UpstreamFailure } from '../../src/core/failure.ts';
 import type { GenerationEvent } from '../../src/core/generation.ts';
 import type { Catalog } from '../../src/core/model.ts';
+import { micro, usdRate } from '../../src/core/money.ts';
 import type { Candidate } from '../../src/core/route.ts';
 import type { Attempt, Batch } from '../../src/upstream/attempt.ts';
 import { demoUpstream, TIMEOUTS } from '../support/model.ts';
-import { alwaysAt } from '../support/price.ts';
+import { alwaysAt, flatPrice } from '../support/price.ts';
 
 export const HELLO: GenerationEvent = { kind: 'text-delta', text: 'Hello' };
 export const FINISH: GenerationEvent = { kind: 'finish', reason: 'stop' };
@@ -25,7 +26,7 @@ export function candidate(slug: string, fallback = false): Candidate {
       contextWindow: 1_000,
       maxOutput: 100,
       features: new Set(),
-      prices: alwaysAt({ version: slug, input: 1n, cachedInput: 1n, cacheWrite: 1n, output: 1n }),
+      prices: alwaysAt(flatPrice(slug, 1n)),
       servedBy: [{ upstream: slug, model: slug, weight: 1, timeouts: TIMEOUTS }],
       fallbacks: [],
     },
@@ -33,7 +34,7 @@ export function candidate(slug: string, fallback = false): Candidate {
     upstreamModel: slug,
     maxOutputTokens: 100,
     timeouts: TIMEOUTS,
-    price: { version: slug, input: 1n, cachedInput: 1n, cacheWrite: 1n, output: 1n },
+    price: flatPrice(slug, 1n),
     fallback,
   };
 }
@@ -67,8 +68,8 @@ export function listedAttempt(of: Candidate, batches: readonly Batch[]): ListedA
 export function catalogOf(all: readonly Candidate[]): Catalog {
   return {
     serviceName: 'test',
-    usdPerMillion: 1n,
-    minimumHold: 1n,
+    usdPerMillion: usdRate(1n),
+    minimumHold: micro(1n),
     models: all.map(({ model, upstream }) => ({
       ...model,
       servedBy: model.servedBy.map((placement) => ({ ...placement, upstream: upstream.id })),

@@ -1,6 +1,7 @@
 // What can be read from the books, and what the tables themselves refuse.
 
 import { describe, expect, test } from 'bun:test';
+import { micro, ZERO } from '../../src/core/money.ts';
 import { tamper, temporaryDirectory } from '../support/database.ts';
 import {
   closeBooks,
@@ -14,13 +15,14 @@ import {
   releaseOf,
   settleOf,
 } from '../support/ledger.ts';
+import { flatPrice } from '../support/price.ts';
 
 const directory = temporaryDirectory();
 
 test('open holds are counted and added up, those that have ended are not', async () => {
   const open = await openBooks(directory);
   const { ledger, books } = open;
-  expect(await books.openHolds()).toEqual({ count: 0, amount: 0 });
+  expect(await books.openHolds()).toEqual({ count: 0, amount: ZERO });
   await fundAccount(open, 'ada', 100n);
   for (const [id, amount] of [
     ['r1', 30n],
@@ -29,7 +31,7 @@ test('open holds are counted and added up, those that have ended are not', async
   ] as const)
     await ledger.hold(holdOf(id, 'ada', amount));
   await ledger.release(releaseOf('r3'));
-  expect(await books.openHolds()).toEqual({ count: 2, amount: 42 });
+  expect(await books.openHolds()).toEqual({ count: 2, amount: micro(42n) });
   await closeBooks(open);
 });
 
@@ -50,8 +52,8 @@ describe('the story of a request', () => {
       endUser: 'user-1',
       model: 'swift-1',
       priceVersion: PRICE.version,
-      amount: 30n,
-      worst: 30n,
+      amount: micro(30n),
+      worst: micro(30n),
       promptTokens: 100,
       outputBound: 8_192,
       phase: 'held' as const,
@@ -76,13 +78,7 @@ describe('the story of a request', () => {
       receipt: undefined,
     });
 
-    const cheaper = {
-      version: 'swift-0@7',
-      input: 1n,
-      cachedInput: 1n,
-      cacheWrite: 1n,
-      output: 1n,
-    };
+    const cheaper = flatPrice('swift-0@7', 1n);
     const served = { model: 'swift-0', upstream: 'spare', price: cheaper };
     await ledger.settle({ ...settleOf('r1', 15n), served });
     const leg = { transferId: 'settle:r1', kind: 'settle' as const, at: NOW + 1, reason: null };
@@ -109,21 +105,21 @@ describe('the story of a request', () => {
         estimatedPromptTokens: 100,
         priceVersionRequested: 'swift-1@1',
         priceVersionServed: 'swift-0@7',
-        held: 30n,
-        charged: 15n,
-        debited: 15n,
-        loss: 0n,
+        held: micro(30n),
+        charged: micro(15n),
+        debited: micro(15n),
+        loss: micro(0n),
         endUser: 'user-1',
         attempts: '[{"upstream":"demo","ms":12}]',
         startedAt: NOW,
         endedAt: NOW + 1,
       },
       entries: [
-        { ...leg, id: 3, ledgerAccount: 'operator:revenue', amount: 15n },
-        { ...leg, id: 4, ledgerAccount: 'customer:ada', amount: -15n },
+        { ...leg, id: 3, ledgerAccount: 'operator:revenue', amount: micro(15n) },
+        { ...leg, id: 4, ledgerAccount: 'customer:ada', amount: micro(-15n) },
       ],
       prices: [{ ...cheaper, model: 'swift-0', firstUsedAt: NOW + 1 }, asked],
-      balanceAfter: 85n,
+      balanceAfter: micro(85n),
       // The first one is of the credit.
       receipt: { sequence: 2, hash: expect.stringMatching(/^[0-9a-f]{64}$/) },
     });
@@ -306,7 +302,11 @@ describe('the tables refuse', () => {
     await bookOneOfEach(open);
     await open.ledger.hold(holdOf('r1', 'ada', 30n));
     await expect(tamper(open.database, statement)).rejects.toThrow(new RegExp(reason, 'i'));
-    expect(await open.books.balance('ada')).toEqual({ posted: 100n, held: 30n, available: 70n });
+    expect(await open.books.balance('ada')).toEqual({
+      posted: micro(100n),
+      held: micro(30n),
+      available: micro(70n),
+    });
     await closeBooks(open);
   });
 });

@@ -1,13 +1,14 @@
 // Redemption codes by the operator's hand, beside a ledger that redeems them.
 
 import { expect, test } from 'bun:test';
+import { micro } from '../../src/core/money.ts';
 import { codeDigest, codeId, codeStatus, createCodes, listCodes } from '../../src/ledger/codes.ts';
 import { connectAgain, newDatabase, temporaryDirectory } from '../support/database.ts';
 import { addAccount, booksOver, closeBooks, NOW, openBooks } from '../support/ledger.ts';
 
 const directory = temporaryDirectory();
 
-const TERMS = { amount: 5n, reason: 'spring', expiresAt: NOW + 10, nowMs: NOW };
+const TERMS = { amount: micro(5n), reason: 'spring', expiresAt: NOW + 10, nowMs: NOW };
 const [FIRST, SECOND, THIRD] = [
   'AAAAAAAAAAAAAAAA',
   'BBBBBBBBBBBBBBBB',
@@ -71,7 +72,7 @@ test('of codes that are made together, one that cannot be made refuses all', asy
   await codes.add([FIRST], TERMS);
   await expect(codes.add([SECOND, FIRST], TERMS)).rejects.toThrow(/unique/i);
   for (const amount of [0n, -1n]) {
-    await expect(codes.add([SECOND], { ...TERMS, amount })).rejects.toThrow(
+    await expect(codes.add([SECOND], { ...TERMS, amount: micro(amount) })).rejects.toThrow(
       'redemption_codes_amount',
     );
   }
@@ -104,7 +105,7 @@ test('a redemption and a revocation at the same time: one of them wins', async (
   }
   expect(seen).toEqual(new Set(['refused', 'redeemed']));
   const used = (await listCodes(operator)).filter(({ redeemedAt }) => redeemedAt !== null);
-  expect((await open.books.balance('ada')).posted).toBe(BigInt(used.length) * 5n);
+  expect((await open.books.balance('ada')).posted).toBe(micro(BigInt(used.length) * 5n));
   await operator.close();
   await closeBooks(open);
 });

@@ -3,6 +3,7 @@
 
 import { expect, test } from 'bun:test';
 import { join } from 'node:path';
+import { micro, usdRate } from '../../src/core/money.ts';
 import { createBooks } from '../../src/ledger/books.ts';
 import { createLinkedLedger } from '../../src/ledger/linked.ts';
 import { createRemoteLedger } from '../../src/ledger/remote.ts';
@@ -60,7 +61,7 @@ test('threads share one ledger: none of them can spend what another has reserved
         : undefined,
     ),
   );
-  expect(await books.balance('ada')).toMatchObject({ available: 700n, held: 0n });
+  expect(await books.balance('ada')).toMatchObject({ available: micro(700n), held: micro(0n) });
   const refused = await two.ledger.settle(settleOf('none', 1n)).catch(String);
   expect(refused).toContain('There is no hold with this request id.');
   expect([main.pending(), one.ledger.pending(), two.ledger.problem()]).toEqual([0, 0, undefined]);
@@ -87,11 +88,11 @@ test('of a thread that has died the ledger knows what it has left open, and ends
     live: [],
     createdBefore: Number.MAX_SAFE_INTEGER,
     phase: 'ended',
-    usdPerMillion: 1_000_000n,
+    usdPerMillion: usdRate(1_000_000n),
     nowMs: NOW,
   });
   expect(recovered.map(({ requestId }) => requestId).toSorted()).toEqual(['c', 'e']);
-  expect(await books.balance('ada')).toMatchObject({ held: 100n });
+  expect(await books.balance('ada')).toMatchObject({ held: micro(100n) });
 });
 
 test('when the thread of the ledger dies, every thread keeps its promises and goes on', async () => {
@@ -104,7 +105,7 @@ test('when the thread of the ledger dies, every thread keeps its promises and go
     one.ledger.settle(settleOf('a', 10n)),
     two.ledger.settle(settleOf('b', 20n)),
   ]);
-  expect((await settled).map(({ debited }) => debited)).toEqual([10n, 20n]);
-  expect(await books.balance('ada')).toMatchObject({ available: 970n, held: 0n });
+  expect((await settled).map(({ debited }) => debited)).toEqual([micro(10n), micro(20n)]);
+  expect(await books.balance('ada')).toMatchObject({ available: micro(970n), held: micro(0n) });
   expect(threads).toHaveLength(2);
 });

@@ -3,6 +3,7 @@
 
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { sql } from 'drizzle-orm';
+import { micro } from '../../src/core/money.ts';
 import { createBooks } from '../../src/ledger/books.ts';
 import { createHistory } from '../../src/ledger/history.ts';
 import { createLedger } from '../../src/ledger/ledger.ts';
@@ -78,7 +79,11 @@ describeWithServices('several ledgers over one database', ['PostgreSQL'], () => 
       Array.from({ length: 40 }, (_, n) => ledger.hold(holdOf(`few-${node}-${n}`, 'few', 1n))),
     );
     expect((await Promise.all(holds)).filter(({ ok }) => ok).length).toBe(10);
-    expect(await books.balance('few')).toEqual({ posted: 10n, held: 10n, available: 0n });
+    expect(await books.balance('few')).toEqual({
+      posted: micro(10n),
+      held: micro(10n),
+      available: micro(0n),
+    });
     for (const ledger of ledgers) await ledger.close();
     for (const node of nodes) await node.close();
   });
@@ -110,9 +115,11 @@ describeWithServices('several ledgers over one database', ['PostgreSQL'], () => 
         let sure = await write(batch);
         for (let tries = 0; tries < 20 && sure[1]?.ok !== true; tries += 1)
           sure = await write(batch);
-        expect(sure[1]).toMatchObject({ ok: true, result: { debited: 15n } });
-        if (first[1]?.ok === true) expect(first[1].result).toMatchObject({ debited: 15n });
-        expect((await books.balance(account)).posted).toBe(1_000n - 15n * BigInt(skipped + 1));
+        expect(sure[1]).toMatchObject({ ok: true, result: { debited: micro(15n) } });
+        if (first[1]?.ok === true) expect(first[1].result).toMatchObject({ debited: micro(15n) });
+        expect((await books.balance(account)).posted).toBe(
+          micro(1_000n - 15n * BigInt(skipped + 1)),
+        );
       }
       expect(await books.audit()).toEqual([]);
       await node.close();
@@ -172,7 +179,7 @@ describeWithServices('several ledgers over one database', ['PostgreSQL'], () => 
 
   test('wait for codes in one order, whichever account redeems which of them', async () => {
     const [first = '', second = ''] = ACCOUNTS;
-    const code = { masked: 'm', amount: 1n, reason: 'gift', createdAt: NOW };
+    const code = { masked: 'm', amount: micro(1n), reason: 'gift', createdAt: NOW };
     await database.db
       .insert(redemptionCodes)
       .values(['code-a', 'code-b'].map((digest) => ({ ...code, digest })));

@@ -2,6 +2,7 @@
 // raise it, a transaction may be undone, and the books have the last word.
 
 import { expect, test } from 'bun:test';
+import { micro } from '../../src/core/money.ts';
 import { createWriter, type Request, type Writer } from '../../src/ledger/writer.ts';
 import { connectAgain, newDatabase, temporaryDirectory } from '../support/database.ts';
 import {
@@ -45,9 +46,9 @@ test('a hold that another process has ended is not ended again', async () => {
   await resultOf(first, hold);
   await resultOf(second, { name: 'release', command: releaseOf('r1') });
   expect(await resultOf(first, { name: 'settle', command: settleOf('r1', 15n) })).toEqual({
-    debited: 0n,
-    loss: 0n,
-    available: 1_000n,
+    debited: micro(0n),
+    loss: micro(0n),
+    available: micro(1_000n),
   });
   expect(await open.books.audit()).toEqual([]);
   await close();
@@ -56,11 +57,11 @@ test('a hold that another process has ended is not ended again', async () => {
 test('a hold that another process has raised is freed as it is', async () => {
   const { open, first, second, close } = await twoWriters();
   await resultOf(first, hold);
-  await resultOf(second, { name: 'extend', command: { requestId: 'r1', amount: 900n } });
+  await resultOf(second, { name: 'extend', command: { requestId: 'r1', amount: micro(900n) } });
   expect(await resultOf(first, { name: 'settle', command: settleOf('r1', 15n) })).toEqual({
-    debited: 15n,
-    loss: 0n,
-    available: 985n,
+    debited: micro(15n),
+    loss: micro(0n),
+    available: micro(985n),
   });
   expect(await open.books.audit()).toEqual([]);
   await close();
@@ -73,7 +74,7 @@ test('a raise, an end and a hold that were undone are not remembered', async () 
     name: 'credit',
     command: { ...creditOf('c9', 'ada', -5_000n), kind: 'adjustment' },
   };
-  const extend: Request = { name: 'extend', command: { requestId: 'r1', amount: 700n } };
+  const extend: Request = { name: 'extend', command: { requestId: 'r1', amount: micro(700n) } };
   const settle: Request = { name: 'settle', command: settleOf('r1', 15n) };
   for (const batch of [
     [hold, refused],
@@ -84,6 +85,10 @@ test('a raise, an end and a hold that were undone are not remembered', async () 
     expect(answers.map(({ ok }) => ok)).toEqual(batch.map((request) => request !== refused));
     expect(await open.books.audit()).toEqual([]);
   }
-  expect(await open.books.balance('ada')).toEqual({ posted: 985n, held: 0n, available: 985n });
+  expect(await open.books.balance('ada')).toEqual({
+    posted: micro(985n),
+    held: micro(0n),
+    available: micro(985n),
+  });
   await close();
 });

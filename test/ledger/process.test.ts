@@ -3,6 +3,7 @@
 
 import { describe, expect, test } from 'bun:test';
 import { join } from 'node:path';
+import { micro } from '../../src/core/money.ts';
 import { openDatabase } from '../../src/store/database.ts';
 import { newDatabase, temporaryDirectory } from '../support/database.ts';
 import { booksOver, closeBooks, fundAccount } from '../support/ledger.ts';
@@ -101,7 +102,11 @@ test('two processes that race never hold more than there is', async () => {
   expect(granted.map(Number).reduce((sum, count) => sum + count, 0)).toBe(100);
   expect(Math.min(...granted.map(Number))).toBeGreaterThan(0);
   const open = reopen(name);
-  expect(await open.books.balance('ada')).toEqual({ posted: 100n, held: 100n, available: 0n });
+  expect(await open.books.balance('ada')).toEqual({
+    posted: micro(100n),
+    held: micro(100n),
+    available: micro(0n),
+  });
   expect(await open.books.audit()).toEqual([]);
   await closeBooks(open);
 });

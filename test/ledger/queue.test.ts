@@ -2,6 +2,7 @@
 
 import { describe, expect, test } from 'bun:test';
 import { join } from 'node:path';
+import { micro, pico, usdRate } from '../../src/core/money.ts';
 import { createBooks } from '../../src/ledger/books.ts';
 import { createLedger } from '../../src/ledger/ledger.ts';
 import { createQueue, type LedgerTrouble, WAITING_MAX } from '../../src/ledger/queue.ts';
@@ -71,7 +72,7 @@ describe('group commit', () => {
     expect(open.ledger.pending()).toBe(600);
     const results = await Promise.all(holds);
     expect(results.map((result) => result.available)).toEqual(
-      Array.from({ length: 600 }, (_, n) => BigInt(999 - n)),
+      Array.from({ length: 600 }, (_, n) => micro(BigInt(999 - n))),
     );
     expect(open.commits() - before).toBe(3);
     expect(open.ledger.pending()).toBe(0);
@@ -93,7 +94,7 @@ describe('a command that fails', () => {
     const open = await openBooks(directory);
     await fundAccount(open, 'ada', 100n);
     const { ledger } = open;
-    const other = { ...PRICE, output: PRICE.output + 1n };
+    const other = { ...PRICE, output: pico(PRICE.output + 1n) };
     const results = await Promise.all([
       outcomeOf(ledger.hold(holdOf('r1', 'ada', 10n))),
       outcomeOf(ledger.hold(holdOf('r1', 'ada', 20n))),
@@ -103,14 +104,18 @@ describe('a command that fails', () => {
       outcomeOf(ledger.credit(creditOf('c1', 'ada', 7n))),
     ]);
     expect(results).toEqual([
-      { ok: true, available: 90n },
+      { ok: true, available: micro(90n) },
       'LedgerRefusal: This request id was used before, for another hold.',
       'AssertionError: price version swift-1@1 was used before with other prices',
       'LedgerRefusal: There is no hold with this request id.',
-      { ok: true, available: 85n },
-      { applied: true, available: 92n },
+      { ok: true, available: micro(85n) },
+      { applied: true, available: micro(92n) },
     ]);
-    expect(await open.books.balance('ada')).toEqual({ posted: 107n, held: 15n, available: 92n });
+    expect(await open.books.balance('ada')).toEqual({
+      posted: micro(107n),
+      held: micro(15n),
+      available: micro(92n),
+    });
     expect(await open.books.audit()).toEqual([]);
     await closeBooks(open);
   });
@@ -127,7 +132,11 @@ describe('a command that fails', () => {
     );
     await Promise.all(holds);
     expect(open.commits() - before).toBe(2);
-    expect(await open.books.balance('ada')).toEqual({ posted: 100n, held: 50n, available: 50n });
+    expect(await open.books.balance('ada')).toEqual({
+      posted: micro(100n),
+      held: micro(50n),
+      available: micro(50n),
+    });
     await closeBooks(open);
   });
 
@@ -158,7 +167,11 @@ test('of many settles and releases of one request at once, one counts', async ()
   expect(new Set(results.map((result) => Object.values(result).join(' ')))).toEqual(
     new Set(['40 0 960']),
   );
-  expect(await open.books.balance('ada')).toEqual({ posted: 960n, held: 0n, available: 960n });
+  expect(await open.books.balance('ada')).toEqual({
+    posted: micro(960n),
+    held: micro(0n),
+    available: micro(960n),
+  });
   expect((await open.books.explain('r1'))?.entries.length).toBe(2);
   await closeBooks(open);
 });
@@ -185,7 +198,11 @@ describe('when the database cannot be written', () => {
     ]);
     expect(results).toEqual([UNAVAILABLE, UNAVAILABLE]);
     expect(ledger.pending()).toBe(2);
-    expect(await open.books.balance('ada')).toEqual({ posted: 100n, held: 20n, available: 80n });
+    expect(await open.books.balance('ada')).toEqual({
+      posted: micro(100n),
+      held: micro(20n),
+      available: micro(80n),
+    });
     await until(() => troubles.length >= 2);
     // Tried again and again, it is told of once.
     await new Promise((next) => setTimeout(next, 250));
@@ -193,11 +210,15 @@ describe('when the database cannot be written', () => {
     database.connection.run('PRAGMA query_only = OFF');
     // Who waits is told once it is booked, and not before.
     expect(await ended).toEqual([
-      { debited: 4n, loss: 0n, available: 86n },
-      { debited: 0n, loss: 0n, available: 96n },
+      { debited: micro(4n), loss: micro(0n), available: micro(86n) },
+      { debited: micro(0n), loss: micro(0n), available: micro(96n) },
     ]);
     expect(ledger.pending()).toBe(0);
-    expect(await open.books.balance('ada')).toEqual({ posted: 96n, held: 0n, available: 96n });
+    expect(await open.books.balance('ada')).toEqual({
+      posted: micro(96n),
+      held: micro(0n),
+      available: micro(96n),
+    });
     expect(troubles).toEqual(['kept r1', 'kept r2']);
     expect(await open.books.audit()).toEqual([]);
     await closeBooks(open);
@@ -215,7 +236,7 @@ describe('when the database cannot be written', () => {
     other.connection.run('ROLLBACK');
     expect(await outcomeOf(open.ledger.hold(holdOf('r1', 'ada', 1n)))).toEqual({
       ok: true,
-      available: 99n,
+      available: micro(99n),
     });
     await other.close();
     await closeBooks(open);
@@ -231,10 +252,18 @@ describe('when the database cannot be written', () => {
     const large = { ...settleOf('r1', 4n), attempts: ['x'.repeat(100_000)] };
     const settled = open.ledger.settle(large);
     await until(() => open.ledger.pending() === 1);
-    expect(await open.books.balance('ada')).toEqual({ posted: 100n, held: 10n, available: 90n });
+    expect(await open.books.balance('ada')).toEqual({
+      posted: micro(100n),
+      held: micro(10n),
+      available: micro(90n),
+    });
     connection.run('PRAGMA max_page_count = 1000000');
-    expect((await settled).debited).toBe(4n);
-    expect(await open.books.balance('ada')).toEqual({ posted: 96n, held: 0n, available: 96n });
+    expect((await settled).debited).toBe(micro(4n));
+    expect(await open.books.balance('ada')).toEqual({
+      posted: micro(96n),
+      held: micro(0n),
+      available: micro(96n),
+    });
     await closeBooks(open);
   });
 
@@ -250,7 +279,11 @@ describe('when the database cannot be written', () => {
     );
     open.database.connection.run('PRAGMA query_only = OFF');
     expect(await open.ledger.close()).toBe(0);
-    expect(await open.books.balance('ada')).toEqual({ posted: 96n, held: 0n, available: 96n });
+    expect(await open.books.balance('ada')).toEqual({
+      posted: micro(96n),
+      held: micro(0n),
+      available: micro(96n),
+    });
     await closeBooks(open);
   });
 });
@@ -271,9 +304,9 @@ describe('a queue whose writer does not answer', () => {
     };
     return { ...queue, batches, answer, troubles };
   }
-  const nothing = { debited: 0n, loss: 0n, available: 0n };
+  const nothing = { debited: micro(0n), loss: micro(0n), available: micro(0n) };
   const RESULTS: Partial<Record<Request['name'], unknown>> = {
-    hold: { ok: true, available: 1n },
+    hold: { ok: true, available: micro(1n) },
     settle: nothing,
     release: nothing,
     recover: [],
@@ -282,7 +315,7 @@ describe('a queue whose writer does not answer', () => {
   test('names the requests whose hold or end is not on disk yet, and no others', async () => {
     const { ledger, unwritten, batches, answer } = silentQueue();
     void ledger.hold(holdOf('r1', 'ada', 1n));
-    void ledger.extend({ requestId: 'r0', amount: 1n });
+    void ledger.extend({ requestId: 'r0', amount: micro(1n) });
     await until(() => batches.length === 1);
     void ledger.settle(settleOf('r2', 1n));
     void ledger.release(releaseOf('r3'));
@@ -300,7 +333,12 @@ describe('a queue whose writer does not answer', () => {
     await until(() => batches.length === 1);
     void ledger.settle(settleOf('r2', 1n));
     void ledger.credit(creditOf('c1', 'ada', 1n));
-    const command = { createdBefore: 1, phase: 'ended', usdPerMillion: 1n, nowMs: 1 } as const;
+    const command = {
+      createdBefore: 1,
+      phase: 'ended',
+      usdPerMillion: usdRate(1n),
+      nowMs: 1,
+    } as const;
     void ledger.recover({ ...command, live: ['r0'] });
     answer();
     await until(() => batches.length === 2);
@@ -360,7 +398,7 @@ describe('a queue whose writer does not answer', () => {
     );
     const full = 'LedgerUnavailable: More than 10000 commands wait for the disk.';
     expect(await outcomeOf(ledger.hold(holdOf('more', 'ada', 1n)))).toBe(full);
-    expect(await outcomeOf(ledger.extend({ requestId: 'r1', amount: 2n }))).toBe(full);
+    expect(await outcomeOf(ledger.extend({ requestId: 'r1', amount: micro(2n) }))).toBe(full);
     expect(await outcomeOf(ledger.credit(creditOf('c1', 'ada', 1n)))).toBe(full);
     const checkpoint = { requestId: 'r1', outputTokens: 1, reasoningTokens: 0, nowMs: 1 };
     const told = [
@@ -379,7 +417,7 @@ describe('a queue whose writer does not answer', () => {
     const again = ledger.hold(holdOf('more', 'ada', 1n));
     await until(() => batches.at(-1)?.length === 1);
     answer();
-    expect(await again).toEqual({ ok: true, available: 1n });
+    expect(await again).toEqual({ ok: true, available: micro(1n) });
   });
 
   test('makes no promise that has waited for its turn for too long, and keeps the others', async () => {
@@ -390,7 +428,7 @@ describe('a queue whose writer does not answer', () => {
       outcomeOf(ledger.hold(holdOf(`late-${n}`, 'ada', 1n))),
     );
     const settled = ledger.settle(settleOf('r0', 1n));
-    void ledger.extend({ requestId: 'r0', amount: 2n });
+    void ledger.extend({ requestId: 'r0', amount: micro(2n) });
     await new Promise((next) => setTimeout(next, 40));
     const inTime = ledger.hold(holdOf('r2', 'ada', 1n));
     answer();
@@ -399,7 +437,7 @@ describe('a queue whose writer does not answer', () => {
     await until(() => batches.length === 2);
     expect(batches[1]?.map(({ name }) => name)).toEqual(['settle', 'extend', 'hold']);
     answer();
-    expect([await settled, await inTime]).toEqual([nothing, { ok: true, available: 1n }]);
+    expect([await settled, await inTime]).toEqual([nothing, { ok: true, available: micro(1n) }]);
     expect(ledger.pending()).toBe(0);
   });
 
@@ -431,7 +469,12 @@ describe('a queue whose writer does not answer', () => {
     await until(() => batches.length === 2);
     expect(batches[1]?.map(({ name }) => name)).toEqual(['settle', 'release']);
     // While they wait, recovery leaves their holds alone.
-    const sweep = { createdBefore: 1, phase: 'expired', usdPerMillion: 1n, nowMs: 1 } as const;
+    const sweep = {
+      createdBefore: 1,
+      phase: 'expired',
+      usdPerMillion: usdRate(1n),
+      nowMs: 1,
+    } as const;
     const swept = ledger.recover({ live: ['r9'], ...sweep });
     answered([
       { ok: true, result: nothing },

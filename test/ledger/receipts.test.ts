@@ -1,6 +1,7 @@
 // Chains that several ledgers write to: the server's and the command line's beside it.
 
 import { expect, test } from 'bun:test';
+import { micro } from '../../src/core/money.ts';
 import { createLedger } from '../../src/ledger/ledger.ts';
 import { connectAgain, newDatabase, temporaryDirectory } from '../support/database.ts';
 import { addAccount, booksOver, closeBooks, creditOf } from '../support/ledger.ts';
@@ -20,7 +21,7 @@ test.each([
     const ledger = n % 3 === 0 ? other : open.ledger;
     await ledger.credit(creditOf(`c${n}`, 'ada', 1n));
   }
-  expect((await open.books.balance('ada')).posted).toBe(30n);
+  expect((await open.books.balance('ada')).posted).toBe(micro(30n));
   expect(await open.books.audit()).toEqual([]);
   await other.close();
   if (apart) await database.close();

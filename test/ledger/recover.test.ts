@@ -2,6 +2,7 @@
 // neither the holds of others nor the start of a server.
 
 import { expect, test } from 'bun:test';
+import { micro, usdRate } from '../../src/core/money.ts';
 import { recoverAll } from '../../src/ledger/recover.ts';
 import { createWriter } from '../../src/ledger/writer.ts';
 import { failStore, tamper, temporaryDirectory } from '../support/database.ts';
@@ -19,10 +20,10 @@ test('a hold that contradicts its balance is left to the audit, and every other 
   await tamper(database, "UPDATE balances SET held = 0 WHERE account_id = 'bob'");
 
   const command = { live: [], createdBefore: NOW + 1, phase: 'ended' } as const;
-  const all = await recoverAll(ledger, { ...command, usdPerMillion: 1n, nowMs: NOW + 2 });
+  const all = await recoverAll(ledger, { ...command, usdPerMillion: usdRate(1n), nowMs: NOW + 2 });
   expect(all).toEqual([
-    { requestId: 'r-ada', accountId: 'ada', debited: 0n },
-    { requestId: 'r-eve', accountId: 'eve', debited: 0n },
+    { requestId: 'r-ada', accountId: 'ada', debited: micro(0n) },
+    { requestId: 'r-eve', accountId: 'eve', debited: micro(0n) },
   ]);
   expect((await books.explain('r-bob'))?.hold).toMatchObject({ phase: 'held', endedAt: null });
   expect(await books.audit()).toEqual([
@@ -31,9 +32,9 @@ test('a hold that contradicts its balance is left to the audit, and every other 
 
   // Put right, it is recovered like any other, and the chains go on.
   await tamper(database, "UPDATE balances SET held = 30 WHERE account_id = 'bob'");
-  expect(await recoverAll(ledger, { ...command, usdPerMillion: 1n, nowMs: NOW + 3 })).toEqual([
-    { requestId: 'r-bob', accountId: 'bob', debited: 0n },
-  ]);
+  expect(
+    await recoverAll(ledger, { ...command, usdPerMillion: usdRate(1n), nowMs: NOW + 3 }),
+  ).toEqual([{ requestId: 'r-bob', accountId: 'bob', debited: micro(0n) }]);
   expect(await books.audit()).toEqual([]);
   await closeBooks(open);
 });
@@ -46,11 +47,11 @@ test('a hold of a version that did not say who was asked is charged as its own m
   const command = { live: [], createdBefore: NOW + 1, phase: 'ended' } as const;
   const [recovered] = await recoverAll(open.ledger, {
     ...command,
-    usdPerMillion: 1n,
+    usdPerMillion: usdRate(1n),
     nowMs: NOW + 2,
   });
   // A hundred tokens of the prompt, and nothing that was written down of an answer.
-  expect(recovered).toEqual({ requestId: 'r1', accountId: 'ada', debited: 15n });
+  expect(recovered).toEqual({ requestId: 'r1', accountId: 'ada', debited: micro(15n) });
   expect((await open.books.explain('r1'))?.record).toMatchObject({
     modelServed: 'swift-1',
     upstream: 'unknown',
@@ -66,7 +67,13 @@ test('a disk that fails ends a recovery, which leaves nothing half done', async 
   const failing = { ...open.database, savepoint: failStore };
   const recover = {
     name: 'recover',
-    command: { live: [], createdBefore: NOW + 1, phase: 'ended', usdPerMillion: 1n, nowMs: NOW },
+    command: {
+      live: [],
+      createdBefore: NOW + 1,
+      phase: 'ended',
+      usdPerMillion: usdRate(1n),
+      nowMs: NOW,
+    },
   } as const;
   expect(await createWriter(failing)([recover])).toMatchObject([
     { ok: false, error: { name: 'LedgerUnavailable' } },

@@ -3,6 +3,7 @@
 
 import { expect, test } from 'bun:test';
 import fc from 'fast-check';
+import { micro } from '../../src/core/money.ts';
 import {
   createRequestList,
   type RequestFilter,
@@ -92,7 +93,7 @@ test('pages of a list are the records that match, newest first, each once', asyn
 
 test('a list shows what was booked', async () => {
   const database = await newDatabase(directory);
-  const record = usageRecord({ endUser: 'ann', loss: 3n });
+  const record = usageRecord({ endUser: 'ann', loss: micro(3n) });
   await addRecords(database, [record]);
   const { rows, next } = await createRequestList(database).list('acct_ada', {}, 10);
   const { accountId, upstream, rawUsage, usageDoubt, attempts, held, ...shown } = record;

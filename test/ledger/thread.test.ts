@@ -5,6 +5,7 @@ import { describe, expect, test } from 'bun:test';
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { sql } from 'drizzle-orm';
+import { micro } from '../../src/core/money.ts';
 import { type Books, createBooks } from '../../src/ledger/books.ts';
 import type { HoldCommand } from '../../src/ledger/contract.ts';
 import { LedgerRefusal, LedgerUnavailable } from '../../src/ledger/error.ts';
@@ -97,20 +98,20 @@ describe('the thread', () => {
         served: { model: 'swift-1', upstream: 'demo', price: PRICE },
         nowMs: NOW,
       }),
-      ledger.extend({ requestId: 'r1', amount: 150n }),
+      ledger.extend({ requestId: 'r1', amount: micro(150n) }),
       ledger.checkpoint({ requestId: 'r1', outputTokens: 7, reasoningTokens: 2, nowMs: NOW }),
       ledger.settle(settleOf('r1', 40n)),
       ledger.settle(settleOf('r1', 41n)),
       ledger.credit(creditOf('c1', 'ada', 2n ** 50n)),
     ]);
     expect(answers.map((answer) => answer as unknown)).toMatchObject([
-      { ok: true, available: 900n },
-      { ok: false, available: 900n },
+      { ok: true, available: micro(900n) },
+      { ok: false, available: micro(900n) },
       undefined,
-      { ok: true, available: 850n },
+      { ok: true, available: micro(850n) },
       undefined,
-      { debited: 40n, loss: 0n, available: 960n },
-      { debited: 40n, loss: 0n, available: 960n },
+      { debited: micro(40n), loss: micro(0n), available: micro(960n) },
+      { debited: micro(40n), loss: micro(0n), available: micro(960n) },
       { applied: true, available: 960n + 2n ** 50n },
     ]);
     expect(await books.audit()).toEqual([]);
@@ -141,8 +142,8 @@ describe('the thread', () => {
       await new Promise((next) => setImmediate(next));
     }
     const available = (await Promise.all(waves)).map((result) => result.available);
-    expect(available).toEqual(available.map((_left, n) => BigInt(999 - n)));
-    expect(await books.balance('ada')).toMatchObject({ held: 800n });
+    expect(available).toEqual(available.map((_left, n) => micro(BigInt(999 - n))));
+    expect(await books.balance('ada')).toMatchObject({ held: micro(800n) });
   });
 
   test('adds usage up between batches', async () => {
@@ -172,7 +173,11 @@ describe('the thread', () => {
     const holds = Array.from({ length: 600 }, (_, n) => ledger.hold(holdOf(`r${n}`, 'ada', 1n)));
     expect(await ledger.close()).toBe(0);
     expect((await Promise.all(holds)).every((result) => result.ok)).toBe(true);
-    expect(await books.balance('ada')).toEqual({ posted: 1_000n, held: 600n, available: 400n });
+    expect(await books.balance('ada')).toEqual({
+      posted: micro(1_000n),
+      held: micro(600n),
+      available: micro(400n),
+    });
     expect(await outcomeOf(ledger.hold(holdOf('late', 'ada', 1n)))).toBe(LOST);
     expect(remote.told).toEqual([]);
   });
@@ -192,12 +197,19 @@ describe('a thread that dies', () => {
     // New commands are refused at once until another one has opened the database.
     expect(await outcomeOf(ledger.hold(holdOf('r4', 'ada', 10n)))).toBe(LOST);
     expect(ledger.problem()).toBe('stopped');
-    expect((await ended).map(({ debited }) => debited)).toEqual([4n, 0n]);
-    expect(await books.balance('ada')).toEqual({ posted: 996n, held: 0n, available: 996n });
+    expect((await ended).map(({ debited }) => debited)).toEqual([micro(4n), micro(0n)]);
+    expect(await books.balance('ada')).toEqual({
+      posted: micro(996n),
+      held: micro(0n),
+      available: micro(996n),
+    });
     expect(await books.audit()).toEqual([]);
     expect(told.toSorted()).toEqual(['died', 'kept r1', 'kept r2']);
     expect([threads.length, ledger.problem()]).toEqual([2, undefined]);
-    expect(await ledger.hold(holdOf('r5', 'ada', 10n))).toEqual({ ok: true, available: 986n });
+    expect(await ledger.hold(holdOf('r5', 'ada', 10n))).toEqual({
+      ok: true,
+      available: micro(986n),
+    });
   });
 
   test('of an error of its own does so too', async () => {
@@ -205,9 +217,12 @@ describe('a thread that dies', () => {
     const { ledger, threads, told } = remote;
     await ledger.hold(holdOf('r1', 'ada', 10n));
     threads[0]?.postMessage({ kind: 'write', batch: null });
-    expect((await ledger.settle(settleOf('r1', 4n))).debited).toBe(4n);
+    expect((await ledger.settle(settleOf('r1', 4n))).debited).toBe(micro(4n));
     expect(told.toSorted()).toEqual(['died', 'kept r1']);
-    expect(await remote.books.balance('ada')).toMatchObject({ posted: 996n, held: 0n });
+    expect(await remote.books.balance('ada')).toMatchObject({
+      posted: micro(996n),
+      held: micro(0n),
+    });
   });
 
   test('again and again under load keeps every settle, and the books whole', async () => {
@@ -279,9 +294,16 @@ describe('a database that cannot be written refuses holds, and books settles whe
     expect(await outcomeOf(ledger.hold(holdOf('r2', 'ada', 10n)))).toBe(UNWRITTEN);
     expect([ledger.problem(), ledger.pending(), told]).toEqual(['failing', 1, ['kept r1']]);
     end();
-    expect((await settled).debited).toBe(4n);
-    expect(await books.balance('ada')).toEqual({ posted: 996n, held: 0n, available: 996n });
-    expect(await ledger.hold(holdOf('r3', 'ada', 10n))).toEqual({ ok: true, available: 986n });
+    expect((await settled).debited).toBe(micro(4n));
+    expect(await books.balance('ada')).toEqual({
+      posted: micro(996n),
+      held: micro(0n),
+      available: micro(996n),
+    });
+    expect(await ledger.hold(holdOf('r3', 'ada', 10n))).toEqual({
+      ok: true,
+      available: micro(986n),
+    });
     expect([ledger.problem(), await books.audit()]).toEqual([undefined, []]);
   }
 

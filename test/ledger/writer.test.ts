@@ -2,6 +2,7 @@
 // another transaction or in none.
 
 import { expect, test } from 'bun:test';
+import { micro } from '../../src/core/money.ts';
 import type { Request } from '../../src/ledger/writer.ts';
 import { createWriter } from '../../src/ledger/writer.ts';
 import { PostgresFailure, UnknownOutcome } from '../../src/store/postgres/error.ts';
@@ -40,7 +41,11 @@ test('the books are whole when a batch is answered, before anything else has a t
     expect(await write([step])).toMatchObject([{ ok: true }]);
     expect(await open.books.audit()).toEqual([]);
   }
-  expect(await open.books.balance('ada')).toEqual({ posted: 0n, held: 0n, available: 0n });
+  expect(await open.books.balance('ada')).toEqual({
+    posted: micro(0n),
+    held: micro(0n),
+    available: micro(0n),
+  });
   await closeBooks(open);
 });
 
@@ -58,7 +63,7 @@ test('a batch in which a command is refused leaves whole chains, of the others a
     expect(answers.map(({ ok }) => ok)).toEqual([true, false, true]);
     expect(await open.books.audit()).toEqual([]);
   }
-  expect((await open.books.balance('ada')).posted).toBe(33n);
+  expect((await open.books.balance('ada')).posted).toBe(micro(33n));
   await closeBooks(open);
 });
 
@@ -73,7 +78,7 @@ test('a disk that fails in the middle of a batch undoes all of it, whatever else
   ];
   const failed = { ok: false, error: { name: 'LedgerUnavailable' } };
   expect(await write(batch)).toMatchObject([failed, failed]);
-  expect((await open.books.balance('ada')).posted).toBe(10n);
+  expect((await open.books.balance('ada')).posted).toBe(micro(10n));
   await closeBooks(open);
 });
 
@@ -96,8 +101,10 @@ test('a commit whose outcome nobody knows stays unknown, whatever fails when it 
   const hold: Request = { name: 'hold', command: holdOf('r1', 'ada', 4n) };
   // Who is told so takes it back.
   expect(await write([hold])).toMatchObject([{ ok: false, error: { silent: true } }]);
-  expect(await open.books.balance('ada')).toMatchObject({ held: 4n });
-  expect(await write([hold])).toMatchObject([{ ok: true, result: { ok: true, available: 6n } }]);
+  expect(await open.books.balance('ada')).toMatchObject({ held: micro(4n) });
+  expect(await write([hold])).toMatchObject([
+    { ok: true, result: { ok: true, available: micro(6n) } },
+  ]);
   await closeBooks(open);
 });
 
@@ -114,6 +121,10 @@ test('more accounts and more open holds than are remembered are looked up again'
   await inAll((id) => ({ name: 'hold', command: holdOf(`r-${id}`, id, 60n) }));
   await inAll((id) => ({ name: 'settle', command: settleOf(`r-${id}`, 15n) }));
   expect(await open.books.audit()).toEqual([]);
-  expect(await open.books.balance('a0')).toEqual({ posted: 85n, held: 0n, available: 85n });
+  expect(await open.books.balance('a0')).toEqual({
+    posted: micro(85n),
+    held: micro(0n),
+    available: micro(85n),
+  });
   await closeBooks(open);
 }, 60_000);

@@ -1,6 +1,7 @@
 // What a server remembers of its last hours: what counts as what, and that it stays bounded.
 
 import { expect, test } from 'bun:test';
+import { micro } from '../../src/core/money.ts';
 import type { AttemptSummary, RequestSummary } from '../../src/core/request-summary.ts';
 import { createActivity } from '../../src/observe/activity.ts';
 
@@ -41,8 +42,8 @@ function answered(attempts: readonly AttemptSummary[], more: Partial<RequestSumm
     outcome: 'completed',
     usage: USAGE,
     promptTokens: 10,
-    debited: 7n,
-    loss: 0n,
+    debited: micro(7n),
+    loss: micro(0n),
     attempts,
   };
   return { ...REFUSED, status: 200, answer, ...more } satisfies RequestSummary;
@@ -77,7 +78,7 @@ test('each generation counts for its minute and for its end, other routes for no
     cancelled: 0,
     inputTokens: 0,
     outputTokens: 0,
-    debited: 0n,
+    debited: micro(0n),
   };
   expect(activity.minutes(3)).toEqual([
     { ...none, at: 99 * MINUTE },
@@ -91,7 +92,7 @@ test('each generation counts for its minute and for its end, other routes for no
       cancelled: 1,
       inputTokens: 20,
       outputTokens: 10,
-      debited: 14n,
+      debited: micro(14n),
     },
   ]);
 });

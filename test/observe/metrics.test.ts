@@ -3,6 +3,7 @@
 
 import { describe, expect, test } from 'bun:test';
 import type { UpstreamState } from '../../src/core/health.ts';
+import { micro } from '../../src/core/money.ts';
 import type { GaugeSources } from '../../src/observe/gauges.ts';
 import { createMetrics, type Metrics } from '../../src/observe/metrics.ts';
 import { parseMetrics, type Series, sumOf } from '../support/metrics.ts';
@@ -13,7 +14,7 @@ const SOURCES: Omit<GaugeSources, 'catalogsRefused'> = {
   streamsOpen: () => 2,
   upstreams: () => [],
   ledgerPending: () => 7,
-  openHolds: async () => ({ count: 4, amount: 2_500_000 }),
+  openHolds: async () => ({ count: 4, amount: micro(2_500_000n) }),
   auditDifferences: () => 1,
   catalog: () => ({ version: 3, loadedAt: 1_700_000_000_000 }),
   limits: () => ({
@@ -77,7 +78,7 @@ describe('a request', () => {
   test('that was doubted or lost money is graphed by its model, and not as an estimate', async () => {
     const metrics = createMetrics({ version: '1' });
     const usage = { ...ANSWER.usage, basis: 'estimated', doubt: 'implausible' } as const;
-    metrics.request({ ...SERVED, answer: { ...ANSWER, usage, loss: 250_000n } });
+    metrics.request({ ...SERVED, answer: { ...ANSWER, usage, loss: micro(250_000n) } });
     const all = await scrape(metrics);
     expect(seriesOf(all, 'tollgate_doubted_usage_total')).toEqual([['swift-0', 'implausible', 1]]);
     expect(seriesOf(all, 'tollgate_lost_service_tokens_total')).toEqual([['swift-0', 0.25]]);

@@ -3,6 +3,7 @@
 
 import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
+import { micro } from '../../src/core/money.ts';
 import type { AnswerSummary, RequestSummary } from '../../src/core/request-summary.ts';
 import { levelOf, requestLine } from '../../src/observe/request-line.ts';
 import { ANSWER, REFUSED, SERVED } from './summaries.ts';
@@ -49,8 +50,8 @@ describe('the line of a request', () => {
         outcome: 'upstream_failed',
         usage: { ...ANSWER.usage, doubt: 'implausible' },
         promptTokens: 90,
-        debited: 0n,
-        loss: 2_000_000n,
+        debited: micro(0n),
+        loss: micro(2_000_000n),
         attempts: [],
         failure: 'timeout',
       },

@@ -1,5 +1,6 @@
 // Two requests as operators are told of them, for the tests of log and metrics.
 
+import { micro } from '../../src/core/money.ts';
 import type { AnswerSummary, RequestSummary } from '../../src/core/request-summary.ts';
 
 export const ANSWER: AnswerSummary = {
@@ -16,8 +17,8 @@ export const ANSWER: AnswerSummary = {
     basis: 'reported',
   },
   promptTokens: 90,
-  debited: 1_500_000n,
-  loss: 0n,
+  debited: micro(1_500_000n),
+  loss: micro(0n),
   attempts: [
     {
       upstream: 'alpha',

@@ -3,6 +3,7 @@
 
 import { describe, expect, test } from 'bun:test';
 import { explanationText } from '../../src/cli/explanation-text.ts';
+import { micro, usdRate } from '../../src/core/money.ts';
 import type { RequestStory } from '../../src/ledger/explain.ts';
 import { readAttempts, upstreamCosts } from '../../src/operations/attempt-facts.ts';
 import { explanation } from '../../src/operations/explanation.ts';
@@ -84,8 +85,8 @@ function storyOf(attempts: unknown): RequestStory {
       endUser: null,
       model: 'swift-1',
       priceVersion: 'price_a',
-      amount: 20_000_000n,
-      worst: 20_000_000n,
+      amount: micro(20_000_000n),
+      worst: micro(20_000_000n),
       promptTokens: 20,
       outputBound: 10,
       phase: 'settled',
@@ -114,10 +115,10 @@ function storyOf(attempts: unknown): RequestStory {
       estimatedPromptTokens: 20,
       priceVersionRequested: 'price_a',
       priceVersionServed: 'price_a',
-      held: 20_000_000n,
-      charged: 20_000_000n,
-      debited: 20_000_000n,
-      loss: 0n,
+      held: micro(20_000_000n),
+      charged: micro(20_000_000n),
+      debited: micro(20_000_000n),
+      loss: micro(0n),
       endUser: null,
       attempts: JSON.stringify(attempts),
       startedAt: T0,
@@ -130,7 +131,7 @@ function storyOf(attempts: unknown): RequestStory {
   };
 }
 
-const TERMS = { usdPerMillion: 1_000_000n, minimumHold: 1n };
+const TERMS = { usdPerMillion: usdRate(1_000_000n), minimumHold: micro(1n) };
 
 /** The lines about attempts and their costs. */
 function told(attempts: unknown): string[] {
@@ -200,7 +201,7 @@ test('as data', () => {
 
 describe('what the operator pays', () => {
   const costs = (...attempts: unknown[]) =>
-    upstreamCosts(readAttempts(JSON.stringify(attempts)), 1_000_000n);
+    upstreamCosts(readAttempts(JSON.stringify(attempts)), micro(1_000_000n));
 
   test.each([
     ['nobody said what it costs', [{ ...SERVED, cost: undefined }, SILENT], null],

@@ -2,6 +2,7 @@
 
 import { describe, expect, test } from 'bun:test';
 import { explanationText } from '../../src/cli/explanation-text.ts';
+import { add, micro } from '../../src/core/money.ts';
 import type { RequestStory } from '../../src/ledger/explain.ts';
 import { explanation } from '../../src/operations/explanation.ts';
 import { FIRST, HOLD, recorded, SETTLED, T0, TERMS, UNDER_WAY } from './stories.ts';
@@ -70,8 +71,8 @@ describe('a request that is under way', () => {
 
 describe('the hold', () => {
   test('began with no less than the least', () => {
-    const hold = { ...HOLD, amount: FIRST * 2n };
-    const dear = { ...TERMS, minimumHold: FIRST * 2n };
+    const hold = { ...HOLD, amount: add(FIRST, FIRST) };
+    const dear = { ...TERMS, minimumHold: add(FIRST, FIRST) };
     expect(explanation({ ...UNDER_WAY, hold }, dear).hold).toMatchObject({
       first_amount: '16409',
       grown_by: '0',
@@ -137,7 +138,7 @@ test('a request that nobody answered has no price to be charged at', () => {
     priceVersionServed: null,
     reasoningTokens: 0,
   };
-  const nothing = { charged: 0n, debited: 0n, loss: 0n, rawUsage: null };
+  const nothing = { charged: micro(0n), debited: micro(0n), loss: micro(0n), rawUsage: null };
   const attempts = '[{"failure":"timeout"},{}]';
   const outcome = 'upstream_failed' as const;
   const story = {

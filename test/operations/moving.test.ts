@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { sql } from 'drizzle-orm';
-import { formatTokens } from '../../src/core/money.ts';
+import { formatTokens, micro } from '../../src/core/money.ts';
 import { createLedger } from '../../src/ledger/ledger.ts';
 import {
   checkArchive,
@@ -155,7 +155,7 @@ function describeTarget(name: string, open: () => Promise<Database>): void {
         ...{
           held: '0.000077',
           differences: '0',
-          posted: formatTokens(10n ** 18n + 5_001n - 15n * 108n),
+          posted: formatTokens(micro(10n ** 18n + 5_001n - 15n * 108n)),
         },
       });
       await target.close();

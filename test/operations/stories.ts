@@ -1,23 +1,24 @@
 // What the books say about a request, in the states that it can be in.
 
+import { add, micro, pico, usdRate } from '../../src/core/money.ts';
 import type { RequestStory } from '../../src/ledger/explain.ts';
 
 export const T0 = Date.UTC(2026, 10, 21, 8);
 const ACCOUNT = 'acct_ann';
-export const TERMS = { usdPerMillion: 1_000_000n, minimumHold: 1_000_000n };
+export const TERMS = { usdPerMillion: usdRate(1_000_000n), minimumHold: micro(1_000_000n) };
 
 export const PRICE: RequestStory['prices'][number] = {
   version: 'price_a',
   model: 'swift-1',
-  input: 10n ** 12n,
-  cachedInput: 10n ** 11n,
-  cacheWrite: 125n * 10n ** 10n,
-  output: 2n * 10n ** 12n,
+  input: pico(10n ** 12n),
+  cachedInput: pico(10n ** 11n),
+  cacheWrite: pico(125n * 10n ** 10n),
+  output: pico(2n * 10n ** 12n),
   firstUsedAt: T0,
 };
 
 /** 4,096 tokens of output and ten of the prompt, at most 1.25 each. */
-export const FIRST = 8_204_500_000n;
+export const FIRST = micro(8_204_500_000n);
 
 export const HOLD: RequestStory['hold'] = {
   requestId: 'req_1',
@@ -75,18 +76,19 @@ const RECORD: NonNullable<RequestStory['record']> = {
   estimatedPromptTokens: 10,
   priceVersionRequested: PRICE.version,
   priceVersionServed: PRICE.version,
-  held: FIRST + 8_192_000_000n,
-  charged: 10_012_000_000n,
-  debited: 10_000_000_000n,
-  loss: 12_000_000n,
+  held: add(FIRST, micro(8_192_000_000n)),
+  charged: micro(10_012_000_000n),
+  debited: micro(10_000_000_000n),
+  loss: micro(12_000_000n),
   endUser: null,
   attempts: `[{"upstream":"first","model":"swift-1","startedAt":${T0 + 1},"endedAt":${T0 + 5_000}}]`,
   startedAt: T0,
   endedAt: T0 + 5_000,
 };
 
-const leg = (transferId: string, ledgerAccount: string, amount: bigint) => {
+const leg = (transferId: string, ledgerAccount: string, units: bigint) => {
   const kind = transferId.startsWith('loss') ? ('loss' as const) : ('settle' as const);
+  const amount = micro(units);
   return { id: 1, transferId, ledgerAccount, amount, kind, at: T0 + 5_000, reason: null };
 };
 
@@ -112,7 +114,7 @@ export const SETTLED: RequestStory = {
     leg('loss:req_1', 'operator:loss', -12_000_000n),
   ],
   prices: [PRICE],
-  balanceAfter: 0n,
+  balanceAfter: micro(0n),
   receipt: { sequence: 3, hash: 'ab'.repeat(32) },
 };
 

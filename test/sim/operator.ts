@@ -1,6 +1,7 @@
 // What happens to a simulated gateway from outside of any request: money comes in, clocks jump,
 // incidents come and go, disks fail.
 
+import { micro } from '../../src/core/money.ts';
 import type { IncidentLimits } from '../../src/core/plan.ts';
 import { redemptionCodes } from '../../src/store/money-tables.ts';
 import type { CustomerAccount } from './customer.ts';
@@ -99,7 +100,7 @@ function credit(
       creditId,
       accountId: account.id,
       kind: 'credit',
-      amount,
+      amount: micro(amount),
       reason: 'simulated',
       nowMs: stage.world.wall(),
     }),
@@ -124,7 +125,7 @@ function redemption(
     const node = stage.gateway();
     try {
       if (node === undefined) throw new Error('nobody is there');
-      const code = { digest, masked: '', amount, reason: 'simulated', createdAt: 0 };
+      const code = { digest, masked: '', amount: micro(amount), reason: 'simulated', createdAt: 0 };
       await node.database.db.insert(redemptionCodes).values(code).run();
     } catch {
       stage.world.after(AGAIN_MS, create);

@@ -2,6 +2,7 @@ import { SQLiteError } from 'bun:sqlite';
 import { describe, expect, test } from 'bun:test';
 import { chmodSync, existsSync, mkdirSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { micro } from '../../src/core/money.ts';
 import { openDatabase } from '../../src/store/database.ts';
 import { isStoreFailure, StoreError } from '../../src/store/error.ts';
 import { migrate } from '../../src/store/migrate.ts';
@@ -108,9 +109,9 @@ describe('values', () => {
     };
     const balance = {
       accountId: 'acct_1',
-      posted: 2n ** 53n + 1n,
-      held: 10n ** 15n + 1n,
-      unpaid: 0n,
+      posted: micro(2n ** 53n + 1n),
+      held: micro(10n ** 15n + 1n),
+      unpaid: micro(0n),
     };
     await database.db.insert(accounts).values(account).run();
     await database.db.insert(balances).values(balance).run();

@@ -2,6 +2,7 @@
 // under way is recovered, and the guards that came since are there.
 
 import { expect, test } from 'bun:test';
+import { micro, pico, usdRate } from '../../src/core/money.ts';
 import { audit } from '../../src/ledger/audit.ts';
 import { createBooks } from '../../src/ledger/books.ts';
 import { createLedger } from '../../src/ledger/ledger.ts';
@@ -37,16 +38,20 @@ test('books of 0003 are whole after the upgrade, and what was under way is recov
 
   const books = createBooks(database);
   const ledger = createLedger({ database });
-  expect(await books.balance('ada')).toEqual({ posted: 80n, held: 30n, available: 50n });
+  expect(await books.balance('ada')).toEqual({
+    posted: micro(80n),
+    held: micro(30n),
+    available: micro(50n),
+  });
   expect((await books.explain('r1'))?.prices).toEqual([
     {
       version: 'p1',
       model: 'swift-1',
-      input: 150_000n,
-      cachedInput: 30_000n,
+      input: pico(150_000n),
+      cachedInput: pico(30_000n),
       // What was written to a cache cost what the rest of the prompt did.
-      cacheWrite: 150_000n,
-      output: 600_000n,
+      cacheWrite: pico(150_000n),
+      output: pico(600_000n),
       firstUsedAt: 1,
     },
   ]);
@@ -54,22 +59,26 @@ test('books of 0003 are whole after the upgrade, and what was under way is recov
     live: [],
     createdBefore: 5,
     phase: 'ended',
-    usdPerMillion: 1n,
+    usdPerMillion: usdRate(1n),
     nowMs: 9,
   } as const;
   expect(await recoverAll(ledger, command)).toEqual([
-    { requestId: 'r2', accountId: 'ada', debited: 15n },
+    { requestId: 'r2', accountId: 'ada', debited: micro(15n) },
   ]);
-  expect(await books.balance('ada')).toEqual({ posted: 65n, held: 0n, available: 65n });
+  expect(await books.balance('ada')).toEqual({
+    posted: micro(65n),
+    held: micro(0n),
+    available: micro(65n),
+  });
   expect((await books.explain('r2'))?.record).toMatchObject({
     usageBasis: 'recovered',
     outcome: 'gateway_failed',
     modelServed: 'swift-1',
     inputTokens: 100,
     outputTokens: 0,
-    debited: 15n,
+    debited: micro(15n),
   });
-  const credit = { creditId: 'c2', accountId: 'ada', kind: 'credit', amount: 5n } as const;
+  const credit = { creditId: 'c2', accountId: 'ada', kind: 'credit', amount: micro(5n) } as const;
   await ledger.credit({ ...credit, reason: 'gift', nowMs: 10 });
   expect(await audit(database)).toEqual([]);
   expect(() => database.connection.run('DELETE FROM usage_records')).toThrow('append-only');
@@ -113,10 +122,15 @@ test('a clock that is set back at the upgrade makes no difference of what was bo
   for (const statement of OLD_BOOKS) database.connection.run(statement);
   await migrate(database);
   const ledger = createLedger({ database });
-  const command = { live: [], createdBefore: 5, phase: 'ended', usdPerMillion: 1n } as const;
+  const command = {
+    live: [],
+    createdBefore: 5,
+    phase: 'ended',
+    usdPerMillion: usdRate(1n),
+  } as const;
   // Before all that the old books say.
   await recoverAll(ledger, { ...command, nowMs: 0 });
-  const credit = { creditId: 'c2', accountId: 'ada', kind: 'credit', amount: 5n } as const;
+  const credit = { creditId: 'c2', accountId: 'ada', kind: 'credit', amount: micro(5n) } as const;
   await ledger.credit({ ...credit, reason: 'gift', nowMs: 0 });
   expect(await audit(database)).toEqual([]);
   await ledger.close();

@@ -4,6 +4,7 @@
 import { createContext } from '../../src/cli/context.ts';
 import { openAccounts } from '../../src/cli/parts.ts';
 import { createId } from '../../src/core/id.ts';
+import { micro } from '../../src/core/money.ts';
 import type { Gateway, TestAccount } from './gateway.ts';
 
 /** `credit` is in service tokens. */
@@ -23,7 +24,7 @@ export async function createAccounts(
       creditId: createId('cred_', context.randomBytes),
       accountId: id,
       kind: 'credit',
-      amount: BigInt(credit) * 1_000_000n,
+      amount: micro(BigInt(credit) * 1_000_000n),
       reason: 'for a test',
       nowMs: Date.now(),
     });

@@ -1,6 +1,7 @@
 // The books of a gateway under test, read in this process: a command for each look would take most
 // of a table's time. What is told is what `tollgate explain` tells.
 
+import { micro, usdRate } from '../../src/core/money.ts';
 import { explain } from '../../src/ledger/explain.ts';
 import { explanation } from '../../src/operations/explanation.ts';
 import { openDatabase } from '../../src/store/database.ts';
@@ -27,7 +28,10 @@ export function openBooks(gateway: Gateway): Books {
         story = await explain(database, String(requestId));
         return story?.record !== undefined;
       });
-      return explanation(story, { usdPerMillion: USD_PER_MILLION, minimumHold: 0n }) as Story;
+      return explanation(story, {
+        usdPerMillion: usdRate(USD_PER_MILLION),
+        minimumHold: micro(0n),
+      }) as Story;
     },
     close: () => database.close(),
   };

@@ -1,6 +1,7 @@
 // A ledger and its books over a real file, and short ways to say the ledger's commands.
 
 import type { Usage } from '../../src/core/generation.ts';
+import { micro, pico, usdRate } from '../../src/core/money.ts';
 import { type Books, createBooks } from '../../src/ledger/books.ts';
 import type {
   CreditCommand,
@@ -19,11 +20,11 @@ export const NOW = 1_795_248_274_894;
 
 export const PRICE = {
   version: 'swift-1@1',
-  input: 150_000n,
-  cachedInput: 30_000n,
+  input: pico(150_000n),
+  cachedInput: pico(30_000n),
   // Dear enough that a few tokens make any amount: see `usageCosting`.
-  cacheWrite: 10n ** 15n,
-  output: 600_000n,
+  cacheWrite: pico(10n ** 15n),
+  output: pico(600_000n),
 };
 
 export type OpenBooks<Kind extends Database = SqliteDatabase> = {
@@ -77,7 +78,7 @@ export async function fundAccount(
 }
 
 export function creditOf(creditId: string, accountId: string, amount: bigint): CreditCommand {
-  return { creditId, accountId, kind: 'credit', amount, reason: 'test', nowMs: NOW };
+  return { creditId, accountId, kind: 'credit', amount: micro(amount), reason: 'test', nowMs: NOW };
 }
 
 export function holdOf(requestId: string, accountId: string, amount: bigint): HoldCommand {
@@ -90,7 +91,7 @@ export function holdOf(requestId: string, accountId: string, amount: bigint): Ho
     endUser: 'user-1',
     model: 'swift-1',
     price: PRICE,
-    amount,
+    amount: micro(amount),
     promptTokens: 100,
     outputBound: 8_192,
     nowMs: NOW,
@@ -100,12 +101,12 @@ export function holdOf(requestId: string, accountId: string, amount: bigint): Ho
 export function settleOf(requestId: string, charge: bigint): SettleCommand {
   return {
     requestId,
-    charge,
+    charge: micro(charge),
     served: { model: 'swift-1', upstream: 'demo', price: PRICE },
     outcome: 'completed',
     usage: usageCosting(charge),
     attempts: [{ upstream: 'demo', ms: 12 }],
-    usdPerMillion: 1_000_000n,
+    usdPerMillion: usdRate(1_000_000n),
     nowMs: NOW + 1,
   };
 }
@@ -136,7 +137,7 @@ export function releaseOf(requestId: string): ReleaseCommand {
       basis: 'estimated',
     },
     attempts: [],
-    usdPerMillion: 1_000_000n,
+    usdPerMillion: usdRate(1_000_000n),
     nowMs: NOW + 1,
   };
 }

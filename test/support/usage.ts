@@ -3,6 +3,7 @@
 
 import fc from 'fast-check';
 import type { Outcome } from '../../src/core/generation.ts';
+import { micro } from '../../src/core/money.ts';
 import type { Database } from '../../src/store/contract.ts';
 import { usageRecords } from '../../src/store/money-tables.ts';
 
@@ -41,15 +42,15 @@ export function usageRecord(facts: Partial<UsageRecord> = {}): UsageRecord {
     estimatedPromptTokens: 90,
     priceVersionRequested: 'swift-1@1',
     priceVersionServed: 'swift-1@1',
-    held: 100n,
-    charged: debited + loss,
+    held: micro(100n),
+    charged: micro(debited + loss),
     endUser: null,
     attempts: '[]',
     endedAt: startedAt + 1_000,
     ...facts,
     startedAt,
-    debited,
-    loss,
+    debited: micro(debited),
+    loss: micro(loss),
   };
 }
 
@@ -85,8 +86,8 @@ export const someUsage: fc.Arbitrary<Partial<UsageRecord>> = fc.record({
   outputTokens: fc.nat(1_000),
   reasoningTokens: fc.nat(100),
   estimatedPromptTokens: fc.nat(1_000),
-  debited: fc.bigInt(0n, 10n ** 12n),
-  loss: fc.constantFrom(0n, 0n, 7n),
+  debited: fc.bigInt(0n, 10n ** 12n).map(micro),
+  loss: fc.constantFrom(0n, 0n, 7n).map(micro),
   endUser: fc.constantFrom(null, '', 'ann', 'ben'),
   attempts: fc.constantFrom(...ATTEMPTS),
   startedAt: fc.integer({ min: DAY - 2 * HOUR_MS, max: DAY + 50 * HOUR_MS }),

@@ -10,7 +10,7 @@ import type { Candidate } from '../../src/core/route.ts';
 import { type Attempt, createAttempts } from '../../src/upstream/attempt.ts';
 import type { Behaviour } from '../support/behaviours.ts';
 import { chatUpstream, TIMEOUTS } from '../support/model.ts';
-import { alwaysAt } from '../support/price.ts';
+import { alwaysAt, flatPrice } from '../support/price.ts';
 import { startUpstream, type Upstream } from '../support/upstream.ts';
 import { createTestClient } from '../support/upstream-client.ts';
 
@@ -123,14 +123,14 @@ function candidate(model: string, upstream: Candidate['upstream']): Candidate {
       contextWindow: 128_000,
       maxOutput: 8_192,
       features: new Set(),
-      prices: alwaysAt({ version: model, input: 1n, cachedInput: 1n, cacheWrite: 1n, output: 1n }),
+      prices: alwaysAt(flatPrice(model, 1n)),
       servedBy: [{ upstream: 'scripted', model, weight: 1, timeouts: upstream.timeouts }],
       fallbacks: [],
     },
     upstream,
     upstreamModel: model,
     timeouts: upstream.timeouts,
-    price: { version: model, input: 1n, cachedInput: 1n, cacheWrite: 1n, output: 1n },
+    price: flatPrice(model, 1n),
     maxOutputTokens: 100,
     fallback: false,
   };

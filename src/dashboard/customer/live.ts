@@ -2,7 +2,7 @@
 // once a second for its feed; what the database has is read again only after somebody has committed.
 
 import { isoTime, type Span, utcDay } from '../../core/calendar.ts';
-import { formatTokens, formatUsd, type UsdRate } from '../../core/money.ts';
+import { add, formatTokens, formatUsd, type UsdRate, ZERO } from '../../core/money.ts';
 import type { Account } from '../../identity/accounts.ts';
 import { balanceRecord } from '../../ledger/balance-record.ts';
 import type { Balance } from '../../ledger/contract.ts';
@@ -65,12 +65,12 @@ export function spendRecord(days: readonly DaySpend[], usdPerMillion: UsdRate): 
   let requests = 0;
   let inputTokens = 0;
   let outputTokens = 0;
-  let debited = 0n;
+  let debited = ZERO;
   for (const day of days) {
     requests += day.requests;
     inputTokens += day.inputTokens;
     outputTokens += day.outputTokens;
-    debited += day.debited;
+    debited = add(debited, day.debited);
   }
   return {
     requests,

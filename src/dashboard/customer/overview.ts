@@ -2,6 +2,7 @@
 // and what to do next. It reads only; what moves is told by the feed.
 
 import { DAY_MS, isoTime, nextUtcDay, utcMonth } from '../../core/calendar.ts';
+import type { Micro, UsdRate } from '../../core/money.ts';
 import type { OperatorState } from '../../core/operator.ts';
 import type { Account } from '../../identity/accounts.ts';
 import { keyRecord } from '../../identity/key-record.ts';
@@ -75,7 +76,7 @@ export function overviewRoutes(dependencies: OwnDependencies): readonly Route<Si
 function everyDay(
   fromMs: number,
   days: readonly DaySpend[],
-  usdPerMillion: bigint,
+  usdPerMillion: UsdRate,
 ): readonly SpendDayRecord[] {
   return Array.from({ length: DAYS_SHOWN }, (_, index) => {
     const dayMs = fromMs + index * DAY_MS;
@@ -85,7 +86,7 @@ function everyDay(
 }
 
 /** Whole days, by the average since the first of the last days on which something was spent. */
-function daysLeft(available: bigint, recent: readonly DaySpend[], today: number): number | null {
+function daysLeft(available: Micro, recent: readonly DaySpend[], today: number): number | null {
   const first = recent.find(({ debited }) => debited > 0n);
   if (first === undefined) return null;
   const spent = recent.reduce((sum, { debited }) => sum + debited, 0n);

@@ -5,7 +5,7 @@ import type { ActivityMinute } from '../../core/activity.ts';
 import { alertWords } from '../../core/alert.ts';
 import { isoTime, utcDay } from '../../core/calendar.ts';
 import type { UpstreamState } from '../../core/health.ts';
-import { formatTokens, formatUsd, type UsdRate } from '../../core/money.ts';
+import { formatTokens, formatUsd, type UsdRate, ZERO } from '../../core/money.ts';
 import { upstreamWarnings } from '../../core/readiness.ts';
 import {
   addModelFigures,
@@ -67,7 +67,6 @@ async function machineRecord(
   const status = catalogStatus();
   const problems = dependencies.draining() ? ['draining'] : await dependencies.problems();
   const holds = await store.books.openHolds();
-  const reserved = BigInt(holds.amount);
   return {
     status: problems.length === 0 ? 'ready' : 'not_ready',
     problems,
@@ -79,8 +78,8 @@ async function machineRecord(
     loop_lag_ms: Math.round(machine.activity.loopLagMs() * 10) / 10,
     holds: {
       open: holds.count,
-      reserved: formatTokens(reserved),
-      reserved_usd: formatUsd(reserved, usdPerMillion),
+      reserved: formatTokens(holds.amount),
+      reserved_usd: formatUsd(holds.amount, usdPerMillion),
     },
     balances: {
       accounts: balances.accounts,
@@ -133,7 +132,7 @@ function dayTotals(
   figures: ModelFigures | undefined,
   usdPerMillion: UsdRate,
 ): MachineRecord['today'] {
-  const debited = figures?.debited ?? 0n;
+  const debited = figures?.debited ?? ZERO;
   return {
     requests: figures?.requests ?? 0,
     failed: figures?.failed ?? 0,

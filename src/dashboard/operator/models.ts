@@ -5,7 +5,7 @@ import { Type } from '@sinclair/typebox';
 import { pricingRecord } from '../../catalog/pricing-record.ts';
 import type { UpstreamState } from '../../core/health.ts';
 import type { Catalog, Model } from '../../core/model.ts';
-import { formatTokens, formatUsd } from '../../core/money.ts';
+import { formatTokens, formatUsd, ZERO } from '../../core/money.ts';
 import { planIncludes } from '../../core/plan.ts';
 import type { SignedInOperator } from '../../identity/signed-in.ts';
 import { HOUR_MS } from '../../ledger/series/figures.ts';
@@ -129,8 +129,8 @@ function modelRecord(catalog: Catalog, model: Model, facts: Facts): OperatorMode
       requests: used?.requests ?? 0,
       failed: used?.failed ?? 0,
       output_tokens: used?.outputTokens ?? 0,
-      spent: formatTokens(used?.debited ?? 0n),
-      spent_usd: formatUsd(used?.debited ?? 0n, usdPerMillion),
+      spent: formatTokens(used?.debited ?? ZERO),
+      spent_usd: formatUsd(used?.debited ?? ZERO, usdPerMillion),
     },
   };
 }

@@ -3,7 +3,7 @@
 
 import { Type } from '@sinclair/typebox';
 import { DAY_MS, isoTime, nextUtcDay } from '../../core/calendar.ts';
-import { formatTokens, formatUsd, type UsdRate } from '../../core/money.ts';
+import { formatTokens, formatUsd, type UsdRate, ZERO } from '../../core/money.ts';
 import type { SignedInOperator } from '../../identity/signed-in.ts';
 import { HOUR_MS, sumFigures } from '../../ledger/series/figures.ts';
 import {
@@ -28,8 +28,8 @@ const KEPT_MS = 60_000;
 const NOTHING: ModelFigures = {
   ...sumFigures([]),
   estimatedPromptTokens: 0,
-  upstreamCost: 0n,
-  margin: 0n,
+  upstreamCost: ZERO,
+  margin: ZERO,
   uncosted: 0,
 };
 

@@ -1,7 +1,7 @@
 // The audit of balances: each is the sum of its entries, and holds what its open holds do.
 
 import { sql } from 'drizzle-orm';
-import { formatTokens, type Micro } from '../../core/money.ts';
+import { add, formatTokens, type Micro, ZERO } from '../../core/money.ts';
 import type { Database } from '../../store/contract.ts';
 import type { AuditScope, Difference } from './difference.ts';
 import { addSettledEntries, type EntrySums, newestSums } from './entries.ts';
@@ -31,7 +31,7 @@ export async function* accountDifferences(
     for (const row of rows) {
       const { accountId } = row;
       seen.add(accountId);
-      const sum = (sums.byAccount.get(accountId) ?? 0n) + (newest.get(accountId) ?? 0n);
+      const sum = add(sums.byAccount.get(accountId) ?? ZERO, newest.get(accountId) ?? ZERO);
       yield* balanceDifferences(row, sum);
     }
   }

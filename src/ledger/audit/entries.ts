@@ -2,7 +2,7 @@
 // too. On the way it adds up what each customer has.
 
 import { sql } from 'drizzle-orm';
-import { formatTokens, type Micro } from '../../core/money.ts';
+import { add, formatTokens, type Micro, negate, ZERO } from '../../core/money.ts';
 import type { Database } from '../../store/contract.ts';
 import type { EntryKind } from '../../store/money-tables.ts';
 import type { AuditScope, Difference } from './difference.ts';
@@ -56,7 +56,7 @@ export async function* entryDifferences(
           from ledger_entries e where e.id > ${after} and e.id <= ${to} ${ofAccount} order by e.id`,
     );
     for (const row of rows) {
-      add(sums, row);
+      addEntry(sums, row);
       yield* rowDifferences(database, row, unbalanced);
     }
     sums.lastId = to;
@@ -72,7 +72,7 @@ export async function addSettledEntries(
   const query = sql`select max(id) as last from ledger_entries`;
   const found = await database.settled(() => one<{ last: bigint | null }>(database, query));
   const last = found?.last ?? 0n;
-  for (const row of await entriesAfter(database, scope, sums.lastId, last)) add(sums, row);
+  for (const row of await entriesAfter(database, scope, sums.lastId, last)) addEntry(sums, row);
   sums.lastId = last;
 }
 
@@ -84,7 +84,7 @@ export async function newestSums(
 ): Promise<EntrySums['byAccount']> {
   const newest = createEntrySums();
   const rows = await entriesAfter(database, scope, sums.lastId, undefined);
-  for (const row of rows) add(newest, row);
+  for (const row of rows) addEntry(newest, row);
   return newest.byAccount;
 }
 
@@ -104,13 +104,13 @@ function entriesAfter(
   );
 }
 
-function add(
+function addEntry(
   sums: EntrySums,
   { ledgerAccount, amount }: Pick<Row, 'ledgerAccount' | 'amount'>,
 ): void {
   const accountId = customerOf(ledgerAccount);
   if (accountId === undefined) return;
-  sums.byAccount.set(accountId, (sums.byAccount.get(accountId) ?? 0n) + amount);
+  sums.byAccount.set(accountId, add(sums.byAccount.get(accountId) ?? ZERO, amount));
 }
 
 async function* rowDifferences(
@@ -138,7 +138,7 @@ async function* rowDifferences(
   if (row.known === 1n) return;
   if (row.kind === 'settle') {
     const subject = transferId.slice('settle:'.length);
-    const detail = `${formatTokens(-amount)} was taken, and no usage record tells of it`;
+    const detail = `${formatTokens(negate(amount))} was taken, and no usage record tells of it`;
     yield { kind: 'debited', accountId, subject, detail };
   } else {
     const subject = transferId.slice('redemption:'.length);

@@ -2,7 +2,7 @@
 // records already. Used by everything in this folder; it only says what is to be read.
 
 import { type SQL, sql } from 'drizzle-orm';
-import type { Micro } from '../../core/money.ts';
+import { add, type Micro, micro, ZERO } from '../../core/money.ts';
 import { usageRecords } from '../../store/money-tables.ts';
 import type {
   usageDays,
@@ -37,9 +37,9 @@ export function sumFigures(many: readonly Figures[]): Figures {
     cachedInputTokens: 0,
     outputTokens: 0,
     reasoningTokens: 0,
-    charged: 0n,
-    debited: 0n,
-    loss: 0n,
+    charged: ZERO,
+    debited: ZERO,
+    loss: ZERO,
   };
   for (const figures of many) {
     sum.requests += figures.requests;
@@ -50,9 +50,9 @@ export function sumFigures(many: readonly Figures[]): Figures {
     sum.cachedInputTokens += figures.cachedInputTokens;
     sum.outputTokens += figures.outputTokens;
     sum.reasoningTokens += figures.reasoningTokens;
-    sum.charged += figures.charged;
-    sum.debited += figures.debited;
-    sum.loss += figures.loss;
+    sum.charged = add(sum.charged, figures.charged);
+    sum.debited = add(sum.debited, figures.debited);
+    sum.loss = add(sum.loss, figures.loss);
   }
   return sum;
 }
@@ -65,7 +65,7 @@ export function addFigures(a: Figures, b: Figures): Figures {
 export function figuresAt(row: readonly unknown[], at: number): Figures {
   const sums = row as readonly (number | bigint)[];
   const count = (index: number) => Number(sums[at + index]);
-  const amount = (index: number) => BigInt(sums[at + index] ?? 0);
+  const amount = (index: number) => micro(BigInt(sums[at + index] ?? 0));
   return {
     requests: count(0),
     stopped: count(1),
@@ -153,7 +153,8 @@ export const FIGURE_NAMES = Object.keys(EACH) as readonly (keyof Figures)[];
 
 function typed(expression: (name: keyof Figures) => SQL) {
   const count = (name: keyof Figures) => expression(name).mapWith(Number).as(name);
-  const amount = (name: keyof Figures) => expression(name).mapWith(BigInt).as(name);
+  const amount = (name: 'charged' | 'debited' | 'loss') =>
+    expression(name).mapWith(usageRecords[name]).as(name);
   return {
     requests: count('requests'),
     stopped: count('stopped'),

@@ -4,7 +4,7 @@
 
 import { and, gt, gte, lt, lte, sql } from 'drizzle-orm';
 import type { SQLiteColumn } from 'drizzle-orm/sqlite-core';
-import type { Micro } from '../../core/money.ts';
+import { add, type Micro, subtract, ZERO } from '../../core/money.ts';
 import type { Database } from '../../store/contract.ts';
 import { usageRecords } from '../../store/money-tables.ts';
 import { usageModels } from '../../store/series-tables.ts';
@@ -55,7 +55,7 @@ export function createModelSeriesReader(
       async *tail(rows) {
         for (const { row, startedAt, group, attempts, ...sums } of await tail.all(rows)) {
           const { total, isComplete } = upstreamCost(attempts);
-          const margin = isComplete ? sums.debited - total : 0n;
+          const margin = isComplete ? subtract(sums.debited, total) : ZERO;
           const uncosted = isComplete ? 0 : 1;
           yield {
             row,
@@ -72,8 +72,8 @@ export function addModelFigures(a: ModelFigures, b: ModelFigures): ModelFigures 
   return {
     ...addFigures(a, b),
     estimatedPromptTokens: a.estimatedPromptTokens + b.estimatedPromptTokens,
-    upstreamCost: a.upstreamCost + b.upstreamCost,
-    margin: a.margin + b.margin,
+    upstreamCost: add(a.upstreamCost, b.upstreamCost),
+    margin: add(a.margin, b.margin),
     uncosted: a.uncosted + b.uncosted,
   };
 }
@@ -82,7 +82,7 @@ const value = sql.placeholder;
 
 function prepareGroups({ db }: Database) {
   const count = (column: SQLiteColumn) => sql`sum(${column})`.mapWith(Number);
-  const amount = (column: SQLiteColumn) => sql`sum(${column})`.mapWith(BigInt);
+  const amount = (column: SQLiteColumn) => sql`sum(${column})`.mapWith(usageModels.margin);
   return db
     .select({
       group: usageModels.model,

@@ -3,7 +3,7 @@
 // in them once, whatever dies between two steps and whoever else takes one.
 
 import { and, eq, gt, lte, sql } from 'drizzle-orm';
-import type { Micro } from '../../core/money.ts';
+import { add, type Micro, subtract, ZERO } from '../../core/money.ts';
 import type { Database } from '../../store/contract.ts';
 import { usageRecords } from '../../store/money-tables.ts';
 import {
@@ -218,11 +218,11 @@ function prepareCosts(db: Database['db'], inRange: Condition) {
     const groups = new Map<string, Costs>();
     for (const { hour, model, debited, attempts: text } of await attempts.all(range)) {
       const name = `${hour} ${model}`;
-      const sums = groups.get(name) ?? { hour, model, cost: 0n, margin: 0n, uncosted: 0 };
+      const sums = groups.get(name) ?? { hour, model, cost: ZERO, margin: ZERO, uncosted: 0 };
       groups.set(name, sums);
       const { total, isComplete } = upstreamCost(text);
-      sums.cost += total;
-      if (isComplete) sums.margin += debited - total;
+      sums.cost = add(sums.cost, total);
+      if (isComplete) sums.margin = add(sums.margin, subtract(debited, total));
       else sums.uncosted += 1;
     }
     for (const sums of groups.values()) await update.run(sums);

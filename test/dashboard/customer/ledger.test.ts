@@ -3,6 +3,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { micro } from '../../../src/core/money.ts';
 import { createRedemptionCode } from '../../../src/core/redemption-code.ts';
 import { createCodes } from '../../../src/ledger/codes.ts';
 import { checkFile } from '../../../src/operations/receipt-file.ts';
@@ -164,7 +165,7 @@ describe('a code', () => {
   async function makeCode(expiresAt?: number): Promise<string> {
     const { database } = app.dependencies.store;
     const code = createRedemptionCode(bytes);
-    const terms = { amount: 2_000_000n, reason: 'test', expiresAt, nowMs: NOW_MS };
+    const terms = { amount: micro(2_000_000n), reason: 'test', expiresAt, nowMs: NOW_MS };
     await createCodes({ database, onChange: async () => undefined }).add([code], terms);
     return code;
   }

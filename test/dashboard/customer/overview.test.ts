@@ -1,6 +1,7 @@
 // The overview: what it adds up from the books, what it warns of, and what it offers to somebody new.
 
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { micro } from '../../../src/core/money.ts';
 import type {
   NoticeRecord,
   OverviewRecord,
@@ -73,7 +74,13 @@ test('adds up days, months and the pace from the books, exactly', async () => {
   await own.spend(account, 15n);
   await own.ledger.hold({
     ...{ requestId: 'req_open', accountId: account, keyId: 'key_1', format: 'messages' },
-    ...{ stream: true, model: 'demo-chat', amount: 2_500_000n, promptTokens: 1, outputBound: 9 },
+    ...{
+      stream: true,
+      model: 'demo-chat',
+      amount: micro(2_500_000n),
+      promptTokens: 1,
+      outputBound: 9,
+    },
     price: own.dependencies.operator().catalog.models[0]?.prices[0].price ?? fail(),
     nowMs: NOW_MS,
   });

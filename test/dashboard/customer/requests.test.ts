@@ -2,6 +2,7 @@
 
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
+import { micro } from '../../../src/core/money.ts';
 import { fileResponse } from '../../../src/dashboard/customer/exports.ts';
 import {
   csvCell,
@@ -32,7 +33,7 @@ beforeAll(async () => {
       startedAt: DAY + 1,
       outcome: 'gateway_failed',
       modelServed: null,
-      debited: 0n,
+      debited: micro(0n),
     }),
     usageRecord({ requestId: 'req_Old0000003', accountId: bob, startedAt: DAY }),
   ]);

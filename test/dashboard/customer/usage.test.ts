@@ -1,6 +1,7 @@
 // The page of usage asks for sums over time; the numbers are those of the requests themselves.
 
 import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { micro } from '../../../src/core/money.ts';
 import { createRollUp } from '../../../src/ledger/series/roll-up.ts';
 import { temporaryDirectory } from '../../support/database.ts';
 import { addRecords, DAY, HOUR_MS, usageRecord } from '../../support/usage.ts';
@@ -22,11 +23,16 @@ beforeAll(async () => {
   const own = (facts: Parameters<typeof usageRecord>[0]) =>
     usageRecord({ accountId: ada, keyId: key.id, ...facts });
   await addRecords(database, [
-    own({ startedAt: DAY, debited: 1_500_000n, endUser: 'ann' }),
-    own({ startedAt: DAY + 2 * HOUR_MS, debited: 500_000n, outcome: 'upstream_failed' }),
-    own({ startedAt: DAY + 30 * HOUR_MS, modelServed: 'deep-1', debited: 2n, loss: 5n }),
-    own({ startedAt: DAY + 80 * HOUR_MS, debited: 9_000_000n }),
-    usageRecord({ accountId: other, startedAt: DAY, debited: 7_000_000n }),
+    own({ startedAt: DAY, debited: micro(1_500_000n), endUser: 'ann' }),
+    own({ startedAt: DAY + 2 * HOUR_MS, debited: micro(500_000n), outcome: 'upstream_failed' }),
+    own({
+      startedAt: DAY + 30 * HOUR_MS,
+      modelServed: 'deep-1',
+      debited: micro(2n),
+      loss: micro(5n),
+    }),
+    own({ startedAt: DAY + 80 * HOUR_MS, debited: micro(9_000_000n) }),
+    usageRecord({ accountId: other, startedAt: DAY, debited: micro(7_000_000n) }),
   ]);
   await createRollUp(database).step(2);
 });
@@ -123,7 +129,7 @@ test('many groups are a few series and the rest', async () => {
   await addRecords(
     app.dependencies.store.database,
     names.map((modelServed, index) =>
-      usageRecord({ accountId: carl, modelServed, debited: BigInt(9 - index) }),
+      usageRecord({ accountId: carl, modelServed, debited: micro(BigInt(9 - index)) }),
     ),
   );
   const { json } = await app.get(carl, `/usage?${SPAN}&group_by=model`);

@@ -3,6 +3,7 @@
 
 import { afterAll, expect, test } from 'bun:test';
 import type { UpstreamFailure } from '../../../src/core/failure.ts';
+import { micro } from '../../../src/core/money.ts';
 import type {
   MachineRecord,
   OperatorOverviewRecord,
@@ -139,7 +140,7 @@ test('failed attempts are listed with their upstream, by minute and one by one',
     ...{ requestId: 'req_7', route: 'messages', format: 'messages', status: 200, durationMs: 50 },
     answer: {
       ...{ modelServed: 'swift-1', upstream: 'demo', fallbackUsed: false, outcome: 'completed' },
-      ...{ usage, promptTokens: 5, debited: 1n, loss: 0n },
+      ...{ usage, promptTokens: 5, debited: micro(1n), loss: micro(0n) },
       attempts: [
         { ...attempt, upstream: 'far', failure: 'timeout' },
         { ...attempt, upstream: 'demo' },

@@ -2,6 +2,7 @@
 // nothing of it without the password proven.
 
 import { afterAll, expect, test } from 'bun:test';
+import { micro } from '../../../src/core/money.ts';
 import { readTrail } from '../../operations/parts.ts';
 import { temporaryDirectory } from '../../support/database.ts';
 import { holdOf, settleOf } from '../../support/ledger.ts';
@@ -103,7 +104,7 @@ test('what is wrong with a movement is said, and nothing is booked', async () =>
   const booked = credit();
   await open.post(`/accounts/${id}/movements`, booked);
   expect(await refusal({ id: booked.id, amount: '11' })).toEqual([409, 'ledger_refused']);
-  expect((await open.books.balance(id)).posted).toBe(10_500_000n);
+  expect((await open.books.balance(id)).posted).toBe(micro(10_500_000n));
 });
 
 test('codes are shown once, listed without their text, and revoked', async () => {

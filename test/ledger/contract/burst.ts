@@ -2,6 +2,7 @@
 
 import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
+import { micro } from '../../../src/core/money.ts';
 import { TEST_DIALECT } from '../../support/database.ts';
 import { creditOf, holdOf, releaseOf, settleOf } from '../../support/ledger.ts';
 import type { LedgerUnderTest } from './contract.ts';
@@ -20,7 +21,12 @@ const beyond = fc.oneof(fc.constant(0n), fc.bigInt({ min: 0n, max: 900n }));
 const which = fc.nat(20);
 
 /** One hold that a balance of its amount does not cover in its worst case. */
-const UNCOVERED: Event = { kind: 'hold', amount: 60n, excess: 900n, hidden: 0n };
+const UNCOVERED: Event = {
+  kind: 'hold',
+  amount: micro(60n),
+  excess: micro(900n),
+  hidden: micro(0n),
+};
 
 const eventUpTo = (percent: bigint): fc.Arbitrary<Event> =>
   fc.oneof(
@@ -67,7 +73,11 @@ async function play(subject: LedgerUnderTest, account: string, events: readonly 
     ids += 1;
     const id = `${account}-${ids}`;
     const { available } = await subject.balance(account);
-    const { ok } = await ledger.hold({ ...holdOf(id, account, amount), excess, hidden });
+    const { ok } = await ledger.hold({
+      ...holdOf(id, account, amount),
+      excess: micro(excess),
+      hidden: micro(hidden),
+    });
     if (!ok) return;
     const left = available - amount;
     const worst = amount + excess + (hidden < left ? hidden : left);
@@ -77,7 +87,11 @@ async function play(subject: LedgerUnderTest, account: string, events: readonly 
 
   async function extend(one: Open, more: bigint): Promise<void> {
     const { id, excess } = one;
-    const { ok } = await ledger.extend({ requestId: id, amount: one.amount + more, excess });
+    const { ok } = await ledger.extend({
+      requestId: id,
+      amount: micro(one.amount + more),
+      excess: micro(excess),
+    });
     if (!ok) return;
     one.amount += more;
     if (one.amount + excess > one.worst) one.worst = one.amount + excess;
@@ -148,12 +162,12 @@ export function describeBursts(start: () => Promise<LedgerUnderTest>): void {
       await subject.ledger.credit(creditOf('c1', 'ada', 100_000n));
       const ids = Array.from({ length: 100 }, (_, index) => `r${index}`);
       const holds = await Promise.all(
-        ids.map((id) => subject.ledger.hold({ ...holdOf(id, 'ada', 60n), excess: 940n })),
+        ids.map((id) => subject.ledger.hold({ ...holdOf(id, 'ada', 60n), excess: micro(940n) })),
       );
       expect(holds.every(({ ok }) => ok)).toBe(true);
       const ends = await Promise.all(ids.map((id) => subject.ledger.settle(settleOf(id, 1_000n))));
-      expect(ends.map(({ loss }) => loss)).toEqual(ids.map(() => 0n));
-      expect((await subject.balance('ada')).posted).toBe(0n);
+      expect(ends.map(({ loss }) => loss)).toEqual(ids.map(() => micro(0n)));
+      expect((await subject.balance('ada')).posted).toBe(micro(0n));
       await subject.close();
     });
 
@@ -163,14 +177,14 @@ export function describeBursts(start: () => Promise<LedgerUnderTest>): void {
       await subject.ledger.credit(creditOf('c1', 'ada', 8_000n));
       const ids = Array.from({ length: 100 }, (_, index) => `r${index}`);
       const holds = await Promise.all(
-        ids.map((id) => subject.ledger.hold({ ...holdOf(id, 'ada', 60n), excess: 940n })),
+        ids.map((id) => subject.ledger.hold({ ...holdOf(id, 'ada', 60n), excess: micro(940n) })),
       );
       const taken = ids.filter((_, index) => holds[index]?.ok);
       expect(taken).toHaveLength(9);
       expect(holds[9]).toEqual({
         ok: false,
-        available: 8_000n - 9n * 60n,
-        uncovered: { room: 0n, openHolds: 9 },
+        available: micro(8_000n - 9n * 60n),
+        uncovered: { room: micro(0n), openHolds: 9 },
       });
       const ends = await Promise.all(
         taken.map((id) => subject.ledger.settle(settleOf(id, 1_000n))),
@@ -198,15 +212,21 @@ export function describeBursts(start: () => Promise<LedgerUnderTest>): void {
       const subject = await withLoss(BOUND);
       const { ledger } = subject;
       await ledger.credit(creditOf('c2', 'ada', 500n));
-      expect((await ledger.hold({ ...holdOf('r2', 'ada', 100n), excess: 900n })).ok).toBe(true);
-      expect(await ledger.hold({ ...holdOf('r3', 'ada', 100n), excess: 0n })).toEqual({
+      expect((await ledger.hold({ ...holdOf('r2', 'ada', 100n), excess: micro(900n) })).ok).toBe(
+        true,
+      );
+      expect(await ledger.hold({ ...holdOf('r3', 'ada', 100n), excess: micro(0n) })).toEqual({
         ok: false,
-        available: 400n,
-        uncovered: { room: -500n, openHolds: 1 },
+        available: micro(400n),
+        uncovered: { room: micro(-500n), openHolds: 1 },
       });
       await ledger.release(releaseOf('r2'));
-      expect((await ledger.hold({ ...holdOf('r4', 'ada', 100n), excess: 0n })).ok).toBe(true);
-      expect((await ledger.hold({ ...holdOf('r5', 'ada', 100n), excess: 300n })).ok).toBe(true);
+      expect((await ledger.hold({ ...holdOf('r4', 'ada', 100n), excess: micro(0n) })).ok).toBe(
+        true,
+      );
+      expect((await ledger.hold({ ...holdOf('r5', 'ada', 100n), excess: micro(300n) })).ok).toBe(
+        true,
+      );
       await subject.close();
     });
 
@@ -215,23 +235,23 @@ export function describeBursts(start: () => Promise<LedgerUnderTest>): void {
       const { ledger } = subject;
       await ledger.credit(creditOf('c2', 'ada', 1n));
       // Now at the bound: that is not above it.
-      expect((await ledger.hold({ ...holdOf('r2', 'ada', 1n), excess: 9n })).ok).toBe(true);
+      expect((await ledger.hold({ ...holdOf('r2', 'ada', 1n), excess: micro(9n) })).ok).toBe(true);
       const again = await ledger.settle(settleOf('r2', 1_000n));
       expect(again.restricted).toBe(true);
       await ledger.credit(creditOf('c3', 'ada', 500n));
-      const uncovered = { ...holdOf('r3', 'ada', 100n), excess: 401n };
+      const uncovered = { ...holdOf('r3', 'ada', 100n), excess: micro(401n) };
       expect(await ledger.hold(uncovered)).toEqual({
         ok: false,
-        available: 500n,
-        uncovered: { room: 500n, openHolds: 0 },
+        available: micro(500n),
+        uncovered: { room: micro(500n), openHolds: 0 },
       });
-      expect((await ledger.hold({ ...uncovered, excess: 400n })).ok).toBe(true);
+      expect((await ledger.hold({ ...uncovered, excess: micro(400n) })).ok).toBe(true);
       // It may not grow beyond that either.
-      const larger = { requestId: 'r3', amount: 101n, excess: 400n };
+      const larger = { requestId: 'r3', amount: micro(101n), excess: micro(400n) };
       expect((await ledger.extend(larger)).ok).toBe(false);
       await ledger.release(releaseOf('r3'));
       await ledger.credit({ ...creditOf('c4', 'ada', 499n), kind: 'grant' });
-      const before = { ...holdOf('r4', 'ada', 100n), excess: 10_000n };
+      const before = { ...holdOf('r4', 'ada', 100n), excess: micro(10_000n) };
       expect((await ledger.hold(before)).ok).toBe(true);
       await subject.close();
     });

@@ -2,16 +2,17 @@
 
 import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
+import { micro } from '../../../src/core/money.ts';
 import { TEST_DIALECT } from '../../support/database.ts';
 import type { LedgerUnderTest } from './contract.ts';
 import { createModel, type ModelCode, type Step } from './model.ts';
 import { expectInvariants, run } from './run.ts';
 
 const CODES: readonly ModelCode[] = [
-  { code: 'open-1', amount: 7n, state: 'open' },
+  { code: 'open-1', amount: micro(7n), state: 'open' },
   { code: 'open-2', amount: 2n ** 53n + 1n, state: 'open' },
-  { code: 'too-late', amount: 7n, state: 'expired' },
-  { code: 'taken-back', amount: 7n, state: 'revoked' },
+  { code: 'too-late', amount: micro(7n), state: 'expired' },
+  { code: 'taken-back', amount: micro(7n), state: 'revoked' },
 ];
 
 /** Over a network, every step takes its time; what the steps do is the same. */
@@ -82,8 +83,8 @@ export function describeLaws(open: () => Promise<LedgerUnderTest>): void {
           const choices = ['a', 'b'].flatMap((request): Step[] => {
             const id = `${account}-${request}`;
             return [
-              { kind: 'hold', account, amount: 60n, id },
-              { kind: 'settle', charge: 90n, withinHold: false, id },
+              { kind: 'hold', account, amount: micro(60n), id },
+              { kind: 'settle', charge: micro(90n), withinHold: false, id },
               { kind: 'release', id },
             ];
           });
@@ -104,12 +105,12 @@ export function describeLaws(open: () => Promise<LedgerUnderTest>): void {
         const id = `${account}-r`;
         const recover: Step = { kind: 'recover', live: [], phase: 'ended' };
         const choices: Step[] = [
-          { kind: 'hold', account, amount: 60n, id },
+          { kind: 'hold', account, amount: micro(60n), id },
           { kind: 'dispatch', cheap: false, id },
-          { kind: 'extend', amount: 80n, id },
-          { kind: 'extend', amount: 120n, id },
+          { kind: 'extend', amount: micro(80n), id },
+          { kind: 'extend', amount: micro(120n), id },
           { kind: 'checkpoint', output: 100, id },
-          { kind: 'settle', charge: 90n, withinHold: true, id },
+          { kind: 'settle', charge: micro(90n), withinHold: true, id },
           { kind: 'release', id },
           { ...recover, phase: 'expired' },
         ];
@@ -151,7 +152,7 @@ export function describeLaws(open: () => Promise<LedgerUnderTest>): void {
 }
 
 function opening(account: string): Step {
-  return { kind: 'credit', account, amount: 100n, as: 'credit', id: `opening-${account}` };
+  return { kind: 'credit', account, amount: micro(100n), as: 'credit', id: `opening-${account}` };
 }
 
 const amount = fc.bigInt({ min: 0n, max: 40n }).map((n) => n * 2n ** 50n + n);

@@ -1,6 +1,8 @@
 // The ledger as one page of arithmetic: what any sequence of commands must answer and leave behind.
 // It knows nothing of databases, batches or prices but two small sums.
 
+import { micro } from '../../../src/core/money.ts';
+
 export type Step =
   | { kind: 'credit'; id: string; account: string; amount: bigint; as: CreditKind }
   | { kind: 'hold'; id: string; account: string; amount: bigint; beyond?: Beyond }
@@ -190,9 +192,9 @@ export function createModel(codes: readonly ModelCode[] = []) {
   return {
     run,
     balance: (account: string) => ({
-      posted: posted.get(account) ?? 0n,
-      held: held(account),
-      available: available(account),
+      posted: micro(posted.get(account) ?? 0n),
+      held: micro(held(account)),
+      available: micro(available(account)),
     }),
     /** How each hold stands: its phase once it has ended, and what it reserves or took. */
     holds: (): ReadonlyMap<string, string> =>

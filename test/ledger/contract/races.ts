@@ -1,6 +1,7 @@
 // Many callers at once: what may be done once is done once.
 
 import { describe, expect, test } from 'bun:test';
+import { micro, usdRate } from '../../../src/core/money.ts';
 import { RECOVER_MAX, recoverAll } from '../../../src/ledger/recover.ts';
 import { creditOf, holdOf, NOW, releaseOf, settleOf } from '../../support/ledger.ts';
 import type { LedgerUnderTest } from './contract.ts';
@@ -15,7 +16,7 @@ export function describeRaces(open: () => Promise<LedgerUnderTest>): void {
         Array.from({ length: 200 }, () => subject.ledger.credit(creditOf('c1', 'ada', 5n))),
       );
       expect(results.filter((result) => result.applied).length).toBe(1);
-      expect(new Set(results.map((result) => result.available))).toEqual(new Set([5n]));
+      expect(new Set(results.map((result) => result.available))).toEqual(new Set([micro(5n)]));
       expect((await subject.receipts('ada')).length).toBe(1);
       await subject.close();
     });
@@ -24,7 +25,7 @@ export function describeRaces(open: () => Promise<LedgerUnderTest>): void {
       const subject = await open();
       const accounts = Array.from({ length: 50 }, (_, n) => `acct-${n}`);
       for (const account of accounts) await subject.addAccount(account);
-      await subject.addCode({ code: 'gift', amount: 5n, state: 'open' });
+      await subject.addCode({ code: 'gift', amount: micro(5n), state: 'open' });
       const redemptions = Array.from({ length: 200 }, async (_, n) => {
         const accountId = accounts[n % 50] ?? '';
         const result = await subject.ledger.redeem({ digest: 'gift', accountId, nowMs: NOW });
@@ -54,7 +55,11 @@ export function describeRaces(open: () => Promise<LedgerUnderTest>): void {
       expect(again.map((result) => result.ok)).toEqual(
         Array.from({ length: 20 }, (_, n) => n < 10),
       );
-      expect(await subject.balance('ada')).toEqual({ posted: 10n, held: 10n, available: 0n });
+      expect(await subject.balance('ada')).toEqual({
+        posted: micro(10n),
+        held: micro(10n),
+        available: micro(0n),
+      });
       await subject.close();
     });
 
@@ -92,16 +97,16 @@ export function describeRaces(open: () => Promise<LedgerUnderTest>): void {
       live: ['r3', 'r4'],
       createdBefore: NOW + 1,
       phase: 'ended',
-      usdPerMillion: 1n,
+      usdPerMillion: usdRate(1n),
       nowMs: NOW + 5,
     } as const;
     expect((await subject.ledger.recover(command)).length).toBe(RECOVER_MAX);
     expect((await recoverAll(subject.ledger, command)).length).toBe(count - RECOVER_MAX - 2);
     expect(await subject.ledger.recover(command)).toEqual([]);
     expect(await subject.balance('ada')).toEqual({
-      posted: 1_000_000n,
-      held: 40n,
-      available: 999_960n,
+      posted: micro(1_000_000n),
+      held: micro(40n),
+      available: micro(999_960n),
     });
     await expectInvariants(subject, ['ada']);
     expect(await subject.differences()).toEqual([]);

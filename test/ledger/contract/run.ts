@@ -2,19 +2,20 @@
 
 import { expect } from 'bun:test';
 import { createHash } from 'node:crypto';
+import { micro, pico, usdRate } from '../../../src/core/money.ts';
 import { checkChain } from '../../../src/core/receipt-chain.ts';
 import type { HoldResult, Settlement } from '../../../src/ledger/contract.ts';
 import { recoverAll } from '../../../src/ledger/recover.ts';
 import { creditOf, holdOf, NOW, PRICE, releaseOf, settleOf } from '../../support/ledger.ts';
 import type { LedgerUnderTest } from './contract.ts';
-import type { Step } from './model.ts';
+import type { Beyond, Step } from './model.ts';
 
 export const CHEAP = {
   version: 'swift-0@1',
-  input: 15_000n,
-  cachedInput: 15_000n,
-  cacheWrite: 15_000n,
-  output: 60_000n,
+  input: pico(15_000n),
+  cachedInput: pico(15_000n),
+  cacheWrite: pico(15_000n),
+  output: pico(60_000n),
 };
 
 /** The step's answer in the model's words; a refusal is one word, any other failure its own. */
@@ -36,7 +37,10 @@ async function carryOut({ ledger }: LedgerUnderTest, step: Step): Promise<string
     }
     case 'hold':
       return held(
-        await ledger.hold({ ...holdOf(step.id, step.account, step.amount), ...step.beyond }),
+        await ledger.hold({
+          ...holdOf(step.id, step.account, step.amount),
+          ...beyond(step.beyond),
+        }),
       );
     case 'dispatch': {
       const served = { model: 'swift-0', upstream: 'demo', price: step.cheap ? CHEAP : PRICE };
@@ -59,7 +63,13 @@ async function carryOut({ ledger }: LedgerUnderTest, step: Step): Promise<string
       return ended(await ledger.release(releaseOf(step.id)));
     case 'recover': {
       const { live, phase } = step;
-      const command = { live, phase, createdBefore: NOW + 1, usdPerMillion: 1n, nowMs: NOW + 3 };
+      const command = {
+        live,
+        phase,
+        createdBefore: NOW + 1,
+        usdPerMillion: usdRate(1n),
+        nowMs: NOW + 3,
+      };
       const all = await recoverAll(ledger, command);
       const lines = all.map(({ requestId, debited }) => `${requestId} ${debited}`);
       return `recovered ${lines.sort().join(', ')}`;
@@ -74,7 +84,11 @@ async function carryOut({ ledger }: LedgerUnderTest, step: Step): Promise<string
 }
 
 function pick({ amount, excess = 0n }: Extract<Step, { kind: 'extend' }>) {
-  return { amount, excess };
+  return { amount: micro(amount), excess: micro(excess) };
+}
+
+function beyond({ excess, hidden }: Beyond = { excess: 0n, hidden: 0n }) {
+  return { excess: micro(excess), hidden: micro(hidden) };
 }
 
 function held({ ok, available }: HoldResult): string {
@@ -94,7 +108,7 @@ export async function expectInvariants(
   expect(legs.reduce((sum, leg) => sum + leg.amount, 0n)).toBe(0n);
   for (const account of accounts) {
     const { posted, held: reserved, available } = await subject.balance(account);
-    expect(available).toBe(posted - reserved);
+    expect(available).toBe(micro(posted - reserved));
     expect(available >= 0n && reserved >= 0n).toBe(true);
     const own = legs.filter((leg) => leg.ledgerAccount === `customer:${account}`);
     expect(own.reduce((sum, leg) => sum + leg.amount, 0n)).toBe(posted);

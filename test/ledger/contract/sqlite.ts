@@ -1,6 +1,7 @@
 // The books of a ledger in a SQLite file, as the tests on the contract look into them.
 
 import { asc, eq } from 'drizzle-orm';
+import { micro } from '../../../src/core/money.ts';
 import { createBooks } from '../../../src/ledger/books.ts';
 import type { Ledger } from '../../../src/ledger/contract.ts';
 import type { Database } from '../../../src/store/contract.ts';
@@ -41,7 +42,7 @@ export function overSqlite(database: Database, ledger: Ledger): LedgerUnderTest 
       const row = {
         digest: code,
         masked: code,
-        amount,
+        amount: micro(amount),
         reason: 'test',
         createdAt: NOW,
         expiresAt: state === 'expired' ? NOW : NOW + 1,

@@ -2,7 +2,7 @@
 // available; `entries` the legs of a transfer; `phase` how a hold ended and with which counts.
 
 import { describe, expect, test } from 'bun:test';
-import { AMOUNT_MAX } from '../../../src/core/money.ts';
+import { AMOUNT_MAX, micro, usdRate } from '../../../src/core/money.ts';
 import { readReceipt } from '../../../src/core/receipt.ts';
 import type { CreditCommand, Settlement } from '../../../src/ledger/contract.ts';
 import { recoverAll } from '../../../src/ledger/recover.ts';
@@ -242,10 +242,10 @@ export function describeTables(open: () => Promise<LedgerUnderTest>): void {
     test.each(Object.entries(TABLES))('%s', async (_name, text) => {
       const subject = await open();
       for (const account of ['ada', 'bob']) await subject.addAccount(account);
-      await subject.addCode({ code: 'open', amount: 7n, state: 'open' });
-      await subject.addCode({ code: 'large', amount: 9n, state: 'open' });
-      await subject.addCode({ code: 'late', amount: 7n, state: 'expired' });
-      await subject.addCode({ code: 'gone', amount: 7n, state: 'revoked' });
+      await subject.addCode({ code: 'open', amount: micro(7n), state: 'open' });
+      await subject.addCode({ code: 'large', amount: micro(9n), state: 'open' });
+      await subject.addCode({ code: 'late', amount: micro(7n), state: 'expired' });
+      await subject.addCode({ code: 'gone', amount: micro(7n), state: 'revoked' });
       for (const { step, expected } of rows(text)) {
         const line = step.join(' ');
         expect(`${line} -> ${await run(subject, step)}`).toBe(`${line} -> ${expected}`);
@@ -286,7 +286,7 @@ function command(
       return (
         verb === 'hold'
           ? ledger.hold(holdOf(id, second, BigInt(third)))
-          : ledger.extend({ requestId: id, amount: BigInt(second) })
+          : ledger.extend({ requestId: id, amount: micro(BigInt(second)) })
       ).then(({ ok, available }) => `${ok ? 'held' : 'refused'}, ${available} available`);
     case 'dispatch': {
       const served = {
@@ -314,12 +314,16 @@ function command(
     case 'recover': {
       const phase = id === 'expired' ? 'expired' : 'ended';
       const times = { createdBefore: NOW + 1, nowMs: NOW + 3 };
-      return recoverAll(ledger, { live: [second], phase, usdPerMillion: 1n, ...times }).then(
-        (all) =>
-          all
-            .map(({ requestId, debited }) => `${requestId} ${debited}`)
-            .sort()
-            .join(', '),
+      return recoverAll(ledger, {
+        live: [second],
+        phase,
+        usdPerMillion: usdRate(1n),
+        ...times,
+      }).then((all) =>
+        all
+          .map(({ requestId, debited }) => `${requestId} ${debited}`)
+          .sort()
+          .join(', '),
       );
     }
     case 'redeem':

@@ -3,6 +3,7 @@
 
 import { expect, test } from 'bun:test';
 import fc from 'fast-check';
+import { micro } from '../../../src/core/money.ts';
 import type { Figures } from '../../../src/ledger/series/figures.ts';
 import { createModelSeriesReader, type ModelFigures } from '../../../src/ledger/series/models.ts';
 import { createSeriesReader, type SeriesGroup } from '../../../src/ledger/series/read.ts';
@@ -73,9 +74,9 @@ function figuresOf(records: readonly UsageRecord[]): Figures {
     cachedInputTokens: count((record) => record.cachedInputTokens),
     outputTokens: count((record) => record.outputTokens),
     reasoningTokens: count((record) => record.reasoningTokens),
-    charged: amount((record) => record.charged),
-    debited: amount((record) => record.debited),
-    loss: amount((record) => record.loss),
+    charged: micro(amount((record) => record.charged)),
+    debited: micro(amount((record) => record.debited)),
+    loss: micro(amount((record) => record.loss)),
   };
 }
 
@@ -102,8 +103,8 @@ function modelFiguresOf(records: readonly UsageRecord[]): ModelFigures {
   return {
     ...figuresOf(records),
     estimatedPromptTokens: records.reduce((sum, each) => sum + each.estimatedPromptTokens, 0),
-    upstreamCost: costs.reduce((sum, { cost }) => sum + cost, 0n),
-    margin: costs.reduce((sum, { margin }) => sum + margin, 0n),
+    upstreamCost: micro(costs.reduce((sum, { cost }) => sum + cost, 0n)),
+    margin: micro(costs.reduce((sum, { margin }) => sum + margin, 0n)),
     uncosted: costs.filter(({ isComplete }) => !isComplete).length,
   };
 }

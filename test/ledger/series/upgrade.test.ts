@@ -2,6 +2,7 @@
 
 import { expect, test } from 'bun:test';
 import { join } from 'node:path';
+import { micro } from '../../../src/core/money.ts';
 import { createSeriesReader } from '../../../src/ledger/series/read.ts';
 import { createRollUp } from '../../../src/ledger/series/roll-up.ts';
 import { openDatabase } from '../../../src/store/database.ts';
@@ -17,9 +18,9 @@ test('days are the sums of the hours that were there before', async () => {
   const before = MIGRATIONS.sqlite.findIndex(({ tag }) => tag === '0011_usage_days');
   await migrate(database, MIGRATIONS.sqlite.slice(0, before));
   await addRecords(database, [
-    usageRecord({ startedAt: DAY, debited: 1n }),
-    usageRecord({ startedAt: DAY + 23 * HOUR_MS, debited: 2n, outcome: 'upstream_failed' }),
-    usageRecord({ startedAt: DAY + 24 * HOUR_MS, debited: 4n, keyId: 'key_2' }),
+    usageRecord({ startedAt: DAY, debited: micro(1n) }),
+    usageRecord({ startedAt: DAY + 23 * HOUR_MS, debited: micro(2n), outcome: 'upstream_failed' }),
+    usageRecord({ startedAt: DAY + 24 * HOUR_MS, debited: micro(4n), keyId: 'key_2' }),
   ]);
   // The program of then knew no days.
   const { connection } = database;
@@ -39,8 +40,8 @@ test('days are the sums of the hours that were there before', async () => {
     return { bucket, group, requests, failed, debited };
   });
   expect(shown).toEqual([
-    { bucket: 1, group: 'key_2', requests: 1, failed: 0, debited: 4n },
-    { bucket: 0, group: 'key_1', requests: 2, failed: 1, debited: 3n },
+    { bucket: 1, group: 'key_2', requests: 1, failed: 0, debited: micro(4n) },
+    { bucket: 0, group: 'key_1', requests: 2, failed: 1, debited: micro(3n) },
   ]);
   await database.close();
 });

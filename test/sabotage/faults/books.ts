@@ -174,8 +174,8 @@ export const BOOKS: readonly Fault[] = [
     edits: [
       {
         file: 'src/ledger/ending.ts',
-        find: 'return charge < most ? charge : most;',
-        put: 'return charge < most ? charge : charge;',
+        find: 'smaller(charge, add(available, ended.amount)),',
+        put: 'smaller(charge, add(charge, add(available, ended.amount))),',
       },
     ],
     tests: CONTRACT,

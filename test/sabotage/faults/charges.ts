@@ -60,8 +60,8 @@ export const CHARGES: readonly Fault[] = [
     edits: [
       {
         file: 'src/core/price.ts',
-        find: 'return own < asked ? own : asked;',
-        put: 'return own < asked ? asked : asked;',
+        find: 'return smaller(own, charge(usage, requested));',
+        put: 'return smaller(charge(usage, requested), charge(usage, requested));',
       },
     ],
     tests: ['test/core/price.test.ts'],
@@ -205,8 +205,8 @@ export const CHARGES: readonly Fault[] = [
     edits: [
       {
         file: 'src/core/price.ts',
-        find: 'return amount > minimum ? amount : minimum;',
-        put: 'return amount > minimum ? amount : amount;',
+        find: 'Math.min(outputBound, SLICE_TOKENS), price), minimum);',
+        put: 'Math.min(outputBound, SLICE_TOKENS), price), micro(minimum * 0n));',
       },
     ],
     tests: ['test/core/price.test.ts'],

@@ -103,8 +103,8 @@ export const TIMERS: readonly Fault[] = [
     edits: [
       {
         file: 'src/operations/attempt-facts.ts',
-        find: 'margin: complete ? formatTokens(debited - total) : null,',
-        put: 'margin: formatTokens(debited - total),',
+        find: 'margin: complete ? formatTokens(subtract(debited, total)) : null,',
+        put: 'margin: formatTokens(subtract(debited, total)),',
       },
     ],
     tests: ['test/operations/attempts.test.ts'],

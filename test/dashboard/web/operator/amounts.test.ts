@@ -2,7 +2,7 @@
 
 import { expect, test } from 'bun:test';
 import fc from 'fast-check';
-import { formatTokens, MICRO_DECIMALS, parseDecimal } from '../../../../src/core/money.ts';
+import { formatTokens, MICRO_DECIMALS, micro, parseDecimal } from '../../../../src/core/money.ts';
 import {
   addAmounts,
   plainAmount,
@@ -12,8 +12,8 @@ test('a sum is what the integers of the ledger make', () => {
   const amount = fc.bigInt({ min: -(10n ** 18n), max: 10n ** 18n });
   fc.assert(
     fc.property(amount, amount, (one, other) => {
-      const sum = addAmounts(formatTokens(one), formatTokens(other));
-      expect(sum).toBe(formatTokens(one + other));
+      const sum = addAmounts(formatTokens(micro(one)), formatTokens(micro(other)));
+      expect(sum).toBe(formatTokens(micro(one + other)));
       expect(parseDecimal(sum ?? '', MICRO_DECIMALS)).toBe(one + other);
     }),
   );
