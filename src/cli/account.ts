@@ -4,10 +4,16 @@
 import { type Command, Option } from 'commander';
 import type { Standing } from '../core/admit.ts';
 import { DEFAULT_PLAN } from '../core/plan.ts';
-import { type AccountFilter, searchAccounts } from '../identity/account-search.ts';
 import type { Account } from '../identity/accounts.ts';
 import { keyRecord } from '../identity/key-record.ts';
-import { accountRecord, changeStanding, createAccount } from '../operations/accounts.ts';
+import {
+  type AccountFilter,
+  accountRecord,
+  printedAccount,
+  readAccount,
+  searchAccounts,
+} from '../operations/account-records.ts';
+import { changeStanding, createAccount } from '../operations/accounts.ts';
 import type { Parts } from '../operations/parts.ts';
 import {
   addCommand,
@@ -123,7 +129,7 @@ async function create(context: Context, options: CreateOptions): Promise<Output>
   const { email, plan, credit, name: keyName } = options;
   const request = { email, plan, emailVerified: options.verified === true, credit, keyName };
   const { account, key } = await createAccount(parts, request, OPERATOR);
-  const record = await accountRecord(parts, account);
+  const record = printedAccount(await readAccount(parts, account.id));
   return {
     json: { account: record, key },
     text: `Account ${account.id} (${account.email}) is on the plan ${account.plan} with ${record.balance.available} service tokens.\nIts key, shown only now: ${key}`,
@@ -144,9 +150,8 @@ async function listAccounts(
   const parts = await openAccounts(context);
   const page = { limit: Number.MAX_SAFE_INTEGER, before: undefined, nowMs: context.clock() };
   const found = await searchAccounts(parts.database, { text, plan, standing }, page);
-  const records = (
-    await Promise.all(found.map(async ({ account }) => accountRecord(parts, account)))
-  ).toReversed();
+  const catalog = parts.catalog();
+  const records = found.toReversed().map((row) => printedAccount(accountRecord(row, catalog)));
   const rows = records.map((each) => [
     each.id,
     each.email,
@@ -164,7 +169,7 @@ async function listAccounts(
 async function showAccount(context: Context, _options: object, name = ''): Promise<Output> {
   const parts = await openAccounts(context);
   const account = await parts.accounts.find(name);
-  const record = await accountRecord(parts, account);
+  const record = printedAccount(await readAccount(parts, account.id));
   const records = (await parts.keys.list(account.id)).map((row) => keyRecord(row, context.clock()));
   const facts = [
     ['id', record.id],
@@ -184,7 +189,7 @@ async function showAccount(context: Context, _options: object, name = ''): Promi
 
 async function changedOutput(parts: Parts, account: Account, words: string): Promise<Output> {
   return {
-    json: { account: await accountRecord(parts, account) },
+    json: { account: printedAccount(await readAccount(parts, account.id)) },
     text: `Account ${account.id} ${words}.`,
   };
 }

@@ -4,7 +4,7 @@
 import type { Command } from 'commander';
 import { formatTokens } from '../core/money.ts';
 import { codeId, codeStatus, listCodes } from '../ledger/codes.ts';
-import { accountRecord } from '../operations/accounts.ts';
+import { printedAccount, readAccount } from '../operations/account-records.ts';
 import {
   CODE_COUNT_MAX,
   codeRecord,
@@ -121,7 +121,10 @@ async function redeem(context: Context, options: RedeemOptions, typed = ''): Pro
   );
   const worth = formatTokens(amount);
   return {
-    json: { redemption: { id, amount: worth }, account: await accountRecord(parts, account) },
+    json: {
+      redemption: { id, amount: worth },
+      account: printedAccount(await readAccount(parts, account.id)),
+    },
     text: `The code is redeemed for account ${account.id}: ${worth} service tokens. ${formatTokens(available)} are available.`,
   };
 }

@@ -3,7 +3,7 @@
 
 import { type Command, Option } from 'commander';
 import { type KeyRecord, keyRecord } from '../identity/key-record.ts';
-import { accountRecord } from '../operations/accounts.ts';
+import { printedAccount } from '../operations/account-records.ts';
 import { findKey } from '../operations/keys.ts';
 import type { KeyRevocation } from '../store/tables.ts';
 import {
@@ -72,7 +72,7 @@ async function listKeys(context: Context, _options: object, name = ''): Promise<
 async function showKey(context: Context, _options: object, name = ''): Promise<Output> {
   const parts = await openParts(context);
   const { key, account, block } = await findKey(parts, name);
-  const { standing } = await accountRecord(parts, account);
+  const { standing } = printedAccount(account);
   const whose = `Account ${account.id} (${account.email}), ${standing}`;
   const blocked = block === null ? [] : [`Blocked until ${block.expires_at ?? 'it is removed'}`];
   return {

@@ -4,7 +4,7 @@
 import type { Command } from 'commander';
 import { formatTokens } from '../core/money.ts';
 import { listMovements } from '../ledger/movement-list.ts';
-import { accountRecord } from '../operations/accounts.ts';
+import { printedAccount, readAccount } from '../operations/account-records.ts';
 import { type MovementKind, moveMoney, movementRecord } from '../operations/movements.ts';
 import {
   addCommand,
@@ -65,11 +65,12 @@ async function move(
   context: Context,
   kind: MovementKind,
   options: MovementOptions,
-  account = '',
+  name = '',
   amount = '',
 ): Promise<Output> {
   const parts = await openAccounts(context);
   const { id, reason } = options;
+  const account = await parts.accounts.find(name);
   const moved = await moveMoney(parts, { kind, account, amount, reason, id }, OPERATOR);
   const { applied } = moved;
   const movement = {
@@ -83,7 +84,10 @@ async function move(
   const text = applied
     ? `${WORDS[kind]} ${movement.amount} service tokens under the id ${moved.id}; ${left}.`
     : `The ${kind} ${moved.id} was booked before; nothing has changed now. ${left}.`;
-  return { json: { [kind]: movement, account: await accountRecord(parts, moved.account) }, text };
+  return {
+    json: { [kind]: movement, account: printedAccount(await readAccount(parts, account.id)) },
+    text,
+  };
 }
 
 type ListOptions = { readonly limit: string };

@@ -33,6 +33,10 @@ export function normaliseEmail(text: string): string {
   );
 }
 
+export function unknownAccount(): IdentityError {
+  return new IdentityError('account_not_found', 'There is no account with this id.');
+}
+
 export function createAccounts(dependencies: {
   readonly database: Database;
   /** Unix milliseconds. */
@@ -57,7 +61,7 @@ export function createAccounts(dependencies: {
   async function get(id: string): Promise<Account> {
     const account = await db.select().from(accounts).where(eq(accounts.id, id)).get();
     if (account !== undefined) return account;
-    throw new IdentityError('account_not_found', 'There is no account with this id.');
+    throw unknownAccount();
   }
 
   /** Finds by id or by e-mail address. Throws `account_not_found`. */

@@ -1,7 +1,7 @@
 // What is read of API keys: one by its id or by the whole key, those of an account, how many of them
 // are active or new. Part of `createKeys`; nothing here writes.
 
-import { and, asc, count, desc, eq, gt, isNull, lt, or, type SQL, sql } from 'drizzle-orm';
+import { and, asc, desc, eq, gt, isNull, lt, or, type SQL, sql } from 'drizzle-orm';
 import { isWellFormedKey } from '../core/id.ts';
 import type { Database } from '../store/contract.ts';
 import { apiKeys } from '../store/tables.ts';
@@ -20,6 +20,14 @@ export type KeyCreations = {
 /** Specification, limits: key creations. A rotation creates a key too. */
 export const KEY_CREATIONS_PER_HOUR = 20;
 const HOUR_MS = 3_600_000;
+
+/** The keys that count at an instant. */
+export function isActiveKey(nowMs: number): SQL | undefined {
+  return and(
+    isNull(apiKeys.revokedAt),
+    or(isNull(apiKeys.expiresAt), gt(apiKeys.expiresAt, nowMs)),
+  );
+}
 
 export function createKeyQueries(dependencies: {
   readonly database: Database;
@@ -57,13 +65,8 @@ export function createKeyQueries(dependencies: {
     },
 
     async countActive(accountId: string): Promise<number> {
-      const active = and(
-        eq(apiKeys.accountId, accountId),
-        isNull(apiKeys.revokedAt),
-        or(isNull(apiKeys.expiresAt), gt(apiKeys.expiresAt, clock())),
-      );
       return Number(
-        (await db.select({ keys: count() }).from(apiKeys).where(active).get())?.keys ?? 0,
+        await db.$count(apiKeys, and(eq(apiKeys.accountId, accountId), isActiveKey(clock()))),
       );
     },
 

@@ -7,6 +7,7 @@ import { createId, createKey, maskKey, type RandomBytes } from '../core/id.ts';
 import type { Plan } from '../core/plan.ts';
 import type { Database } from '../store/contract.ts';
 import { accounts, apiKeys, type KeyRevocation } from '../store/tables.ts';
+import { unknownAccount } from './accounts.ts';
 import { type Actor, writeAuditEvent } from './audit.ts';
 import { IdentityError } from './error.ts';
 import { digestKey } from './key-digest.ts';
@@ -48,7 +49,7 @@ export function createKeys(dependencies: {
   async function activeLimit(accountId: string): Promise<number> {
     const account = await db.select().from(accounts).where(eq(accounts.id, accountId)).get();
     if (account === undefined) {
-      throw new IdentityError('account_not_found', 'There is no account with this id.');
+      throw unknownAccount();
     }
     const plan = plans().get(account.plan);
     if (plan !== undefined) return plan.maxApiKeys;

@@ -1,45 +1,16 @@
-// Accounts as operators handle them: created with their first key, shown with their money, closed
-// and opened again. Called by `tollgate account …` and by the console.
+// Accounts as operators handle them: created with their first key, closed and opened again. Called by `tollgate account …` and by the console.
 
 import { eq } from 'drizzle-orm';
 import type { Standing } from '../core/admit.ts';
-import { isoTime } from '../core/calendar.ts';
 import type { Account } from '../identity/accounts.ts';
 import type { Actor } from '../identity/audit.ts';
-import { findBlock } from '../identity/block-list.ts';
 import { normaliseKeyName } from '../identity/keys.ts';
-import { balanceRecord } from '../ledger/balance-record.ts';
 import { forgetThinking } from '../reasoning/reasoning.ts';
 import type { Database } from '../store/contract.ts';
 import { accountDeletions, users } from '../store/sign-in-tables.ts';
 import { parseAmount, requireReason } from './amounts.ts';
 import { moveMoney } from './movements.ts';
 import type { Parts } from './parts.ts';
-
-/** The account as the operator sees it, e-mail address included. A block hides any other standing. */
-export async function accountRecord(
-  parts: Pick<Parts, 'keys' | 'books' | 'catalog' | 'database' | 'clock'>,
-  account: Account,
-) {
-  const block = await findBlock(parts.database, 'account', account.id, parts.clock());
-  const catalog = parts.catalog();
-  const plan = catalog.plans.get(account.plan);
-  return {
-    id: account.id,
-    object: 'account',
-    email: account.email,
-    email_verified: account.emailVerified,
-    standing: block === undefined ? account.standing : 'blocked',
-    plan: {
-      slug: account.plan,
-      name: plan?.name ?? account.plan,
-      since: isoTime(account.planSince),
-    },
-    balance: balanceRecord(await parts.books.balance(account.id), catalog.usdPerMillion),
-    api_keys: { active: await parts.keys.countActive(account.id), limit: plan?.maxApiKeys ?? 0 },
-    created_at: isoTime(account.createdAt),
-  } as const;
-}
 
 /** As people write it. */
 export type AccountRequest = {
@@ -64,7 +35,7 @@ export async function createAccount(
   const account = await parts.accounts.create({ email, plan, emailVerified }, actor);
   if (credit !== undefined) {
     const reason = 'credited by the operator';
-    const movement = { kind: 'credit', account: account.id, amount: credit, reason } as const;
+    const movement = { kind: 'credit', account, amount: credit, reason } as const;
     await moveMoney(parts, movement, actor);
   }
   // The key comes last: who has it knows that all the rest is done.

@@ -3,18 +3,20 @@
 
 import { findBlock } from '../identity/block-list.ts';
 import { keyRecord } from '../identity/key-record.ts';
+import { readAccount } from './account-records.ts';
 import { blockSummary } from './blocks.ts';
 import type { Parts } from './parts.ts';
 
 /** Throws `key_not_found`. Nothing of what is answered holds the key itself. */
 export async function findKey(
-  { keys, accounts, database, clock }: Pick<Parts, 'keys' | 'accounts' | 'database' | 'clock'>,
+  parts: Pick<Parts, 'keys' | 'database' | 'catalog' | 'clock'>,
   idOrKey: string,
 ) {
+  const { keys, database, clock } = parts;
   const row = await keys.find(idOrKey.trim());
   return {
     key: keyRecord(row, clock()),
-    account: await accounts.get(row.accountId),
+    account: await readAccount(parts, row.accountId),
     block: blockSummary(await findBlock(database, 'key', row.id, clock())),
   } as const;
 }

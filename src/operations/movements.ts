@@ -19,8 +19,7 @@ export type MovementKind = CreditCommand['kind'];
 /** As people write it. */
 export type MovementRequest = {
   readonly kind: MovementKind;
-  /** An account id or e-mail address. */
-  readonly account: string;
+  readonly account: Account;
   readonly amount: string;
   readonly reason: string;
   /** Names the movement: the same id is never booked twice. Absent: a new one. */
@@ -29,7 +28,6 @@ export type MovementRequest = {
 
 export type Movement = {
   readonly id: string;
-  readonly account: Account;
   readonly kind: MovementKind;
   readonly amount: Micro;
   readonly reason: string;
@@ -40,18 +38,17 @@ export type Movement = {
 };
 
 /**
- * Throws `invalid_credit_id`, `invalid_amount`, `invalid_reason` and `account_not_found` before
- * anything is asked of the books, and what the ledger throws.
+ * Throws `invalid_credit_id`, `invalid_amount` and `invalid_reason` before anything is asked of the
+ * books, and what the ledger throws.
  */
 export async function moveMoney(
-  parts: Pick<Parts, 'accounts' | 'ledger' | 'clock' | 'randomBytes'>,
-  { kind, account: name, amount: text, reason: words, id: given }: MovementRequest,
+  parts: Pick<Parts, 'ledger' | 'clock' | 'randomBytes'>,
+  { kind, account, amount: text, reason: words, id: given }: MovementRequest,
   actor: Actor,
 ): Promise<Movement> {
   const amount = kind === 'adjustment' ? parseAdjustment(text) : parseAmount(text);
   if (given !== undefined) requireId(given);
   const reason = requireReason(words);
-  const account = await parts.accounts.find(name);
   const id = given ?? createId('cred_', parts.randomBytes);
   const booked = parts.ledger.credit({
     creditId: id,
@@ -65,7 +62,7 @@ export async function moveMoney(
   const { applied, available } = await booked.catch((error: unknown) => {
     throw error instanceof LedgerSilent ? unknownMovement(id, error) : error;
   });
-  return { id, account, kind, amount, reason, applied, available };
+  return { id, kind, amount, reason, applied, available };
 }
 
 /** Whoever moves it again under another id may move it twice. */

@@ -3,11 +3,11 @@
 
 import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
-import { type AccountFilter, searchAccounts } from '../../src/identity/account-search.ts';
 import type { Account } from '../../src/identity/accounts.ts';
 import { searchAuditEvents } from '../../src/identity/audit-search.ts';
 import { findBlock, listBlocks } from '../../src/identity/block-list.ts';
 import { createBlocks } from '../../src/identity/blocks.ts';
+import { type AccountFilter, searchAccounts } from '../../src/operations/account-records.ts';
 import { newDatabase, sqliteTest, temporaryDirectory } from '../support/database.ts';
 import { addAccount, createIdentity, START_MS } from './parts.ts';
 

@@ -32,7 +32,7 @@ test('fifty who ask for one movement at the same time book it once, with one eve
   const account = await newAccount();
   const request: MovementRequest = {
     kind: 'credit',
-    account: account.email,
+    account,
     amount: '12.5',
     reason: ' invoice 7 ',
     id: 'dialog-1',
@@ -58,7 +58,7 @@ test('fifty who ask for one movement at the same time book it once, with one eve
 
 test('one whose booking nobody has confirmed is told with its id, under which it is booked once', async () => {
   const account = await newAccount();
-  const request = { kind: 'credit', account: account.id, amount: '3', reason: 'paid' } as const;
+  const request = { kind: 'credit', account, amount: '3', reason: 'paid' } as const;
   const silent = {
     ...parts.ledger,
     async credit(command: CreditCommand) {
@@ -76,7 +76,7 @@ test('one whose booking nobody has confirmed is told with its id, under which it
 test('each kind has its event; what is refused has none and moves nothing', async () => {
   const account = await newAccount();
   const move = (kind: MovementRequest['kind'], amount: string, id: string) =>
-    moveMoney(parts, { kind, account: account.id, amount, reason: 'r', id }, 'operator');
+    moveMoney(parts, { kind, account, amount, reason: 'r', id }, 'operator');
   await move('grant', '10', 'g1');
   await move('adjustment', '-2.5', 'a1');
   await expect(move('adjustment', '-7.500001', 'a2')).rejects.toThrow(LedgerRefusal);
@@ -112,7 +112,7 @@ const BAD: readonly (readonly [string, Partial<MovementRequest>])[] = [
 
 test.each(BAD)('%s is found before anything is asked of the books (%#)', async (code, change) => {
   const account = await newAccount();
-  const request = { kind: 'credit', account: account.id, amount: '1', reason: 'r' } as const;
+  const request = { kind: 'credit', account, amount: '1', reason: 'r' } as const;
   const refused = moveMoney(parts, { ...request, ...change }, ACTOR);
   await expect(refused).rejects.toThrow(OperationError);
   await expect(refused).rejects.toMatchObject({ code });
@@ -121,7 +121,7 @@ test.each(BAD)('%s is found before anything is asked of the books (%#)', async (
 
 test('a movement without an id is a new one each time', async () => {
   const account = await newAccount();
-  const request = { kind: 'grant', account: account.id, amount: '1', reason: 'r' } as const;
+  const request = { kind: 'grant', account, amount: '1', reason: 'r' } as const;
   const ids = [await moveMoney(parts, request, ACTOR), await moveMoney(parts, request, ACTOR)];
   expect(new Set(ids.map(({ id }) => id)).size).toBe(2);
   expect(await available(account.id)).toBe('2');

@@ -2,11 +2,12 @@
 // where TOLLGATE_TEST_DATABASE is `postgres`, databases of one PostgreSQL that this process starts.
 
 import { Database as Connection } from 'bun:sqlite';
-import { afterAll, test } from 'bun:test';
+import { afterAll, spyOn, test } from 'bun:test';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { sql } from 'drizzle-orm';
+import { RemotePreparedQuery } from 'drizzle-orm/sqlite-proxy';
 import { connectDatabase } from '../../src/store/connect.ts';
 import type { Database, Dialect } from '../../src/store/contract.ts';
 import { openDatabase, type SqliteDatabase } from '../../src/store/database.ts';
@@ -84,6 +85,19 @@ async function tableNames({ rows }: Database): Promise<readonly string[]> {
 /** Writes past everything but the tables' own guards, as somebody with the database's tool may. */
 export async function tamper({ db }: Database, statement: string): Promise<void> {
   await db.run(sql.raw(statement));
+}
+
+/** How many queries of Drizzle's `work` runs, on every connection of this process. */
+export async function countQueries(work: () => Promise<unknown>): Promise<number> {
+  const spies = (['run', 'all', 'get', 'values'] as const).map((method) =>
+    spyOn(RemotePreparedQuery.prototype, method),
+  );
+  try {
+    await work();
+    return spies.reduce((sum, { mock }) => sum + mock.calls.length, 0);
+  } finally {
+    for (const spy of spies) spy.mockRestore();
+  }
 }
 
 /** A test of what only SQLite has: `why` is the reason that a run on PostgreSQL skips it. */

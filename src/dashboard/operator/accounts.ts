@@ -3,10 +3,10 @@
 
 import { Type } from '@sinclair/typebox';
 import { isoTime } from '../../core/calendar.ts';
-import { searchAccounts } from '../../identity/account-search.ts';
 import { findBlock } from '../../identity/block-list.ts';
 import { keyRecord } from '../../identity/key-record.ts';
 import type { SignedInOperator } from '../../identity/signed-in.ts';
+import { accountRecord, readAccount, searchAccounts } from '../../operations/account-records.ts';
 import { limitUsage } from '../../operations/account-view.ts';
 import {
   askedDeletion,
@@ -24,7 +24,7 @@ import type {
 } from '../records/operator-account.ts';
 import { type List, listOf, numberAfter, PAGE_QUERY, readPage } from '../rim/page.ts';
 import { type Route, sessionRoute, stepUpRoute } from '../rim/route.ts';
-import { operatorAccount, type PeopleDependencies, partsOf } from './parts.ts';
+import { type PeopleDependencies, partsOf } from './parts.ts';
 
 const STANDINGS = ['active', 'suspended', 'pending_deletion'] as const;
 
@@ -72,15 +72,10 @@ export function accountRoutes(
           before: numberAfter(page),
           nowMs: clock(),
         });
-        const records = await Promise.all(
-          rows.map(async ({ account, number }) => {
-            return { record: await operatorAccount(parts, account), number };
-          }),
-        );
         return listOf(
-          records,
+          rows,
           page,
-          ({ record }) => record,
+          (row) => accountRecord(row, parts.catalog()),
           ({ number }) => String(number),
         );
       },
@@ -98,7 +93,7 @@ export function accountRoutes(
         const { email, plan, email_verified: emailVerified, key_name: keyName } = body;
         const request = { email, plan, emailVerified, keyName };
         const { account, key } = await createAccount(parts, request, actor);
-        return { account: await operatorAccount(parts, account), key };
+        return { account: await readAccount(parts, account.id), key };
       },
     }),
     sessionRoute({
@@ -126,14 +121,18 @@ export function accountRoutes(
       method: 'POST',
       path: '/accounts/:id/plan',
       body: { plan: Type.String({ maxLength: 100 }) },
-      handle: async ({ param, body, actor }): Promise<OperatorAccountRecord> =>
-        operatorAccount(parts, await accounts.changePlan(param('id'), body.plan, actor)),
+      async handle({ param, body, actor }): Promise<OperatorAccountRecord> {
+        const { id } = await accounts.changePlan(param('id'), body.plan, actor);
+        return readAccount(parts, id);
+      },
     }),
     sessionRoute({
       method: 'POST',
       path: '/accounts/:id/verify',
-      handle: async ({ param, actor }): Promise<OperatorAccountRecord> =>
-        operatorAccount(parts, await accounts.verifyEmail(param('id'), actor)),
+      async handle({ param, actor }): Promise<OperatorAccountRecord> {
+        const { id } = await accounts.verifyEmail(param('id'), actor);
+        return readAccount(parts, id);
+      },
     }),
     stepUpRoute({
       method: 'POST',
@@ -144,7 +143,8 @@ export function accountRoutes(
       },
       async handle({ param, body: { standing, reason }, actor }): Promise<OperatorAccountRecord> {
         const { id } = await accounts.get(param('id'));
-        return operatorAccount(parts, await changeStanding(parts, id, standing, actor, reason));
+        await changeStanding(parts, id, standing, actor, reason);
+        return readAccount(parts, id);
       },
     }),
   ];
@@ -152,12 +152,12 @@ export function accountRoutes(
 
 async function detail(dependencies: PeopleDependencies, id: string): Promise<AccountDetailRecord> {
   const parts = partsOf(dependencies);
-  const account = await parts.accounts.get(id);
-  const plan = parts.catalog().plans.get(account.plan);
+  const account = await readAccount(parts, id);
+  const plan = parts.catalog().plans.get(account.plan.slug);
   const asked = await askedDeletion(parts.database, id);
   const owner = await findOwner(parts.database, id);
   return {
-    ...(await operatorAccount(parts, account)),
+    ...account,
     limits:
       plan === undefined
         ? null

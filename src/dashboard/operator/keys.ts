@@ -9,7 +9,7 @@ import type { CreatedKeyRecord, KeyRecord, RotatedKeyRecord } from '../records/k
 import type { FoundKeyRecord } from '../records/operator-account.ts';
 import { type Route, sessionRoute, stepUpRoute } from '../rim/route.ts';
 import { readFuture } from './future.ts';
-import { operatorAccount, type PeopleDependencies, partsOf } from './parts.ts';
+import { type PeopleDependencies, partsOf } from './parts.ts';
 
 export function keyRoutes(dependencies: PeopleDependencies): readonly Route<SignedInOperator>[] {
   const parts = partsOf(dependencies);
@@ -21,10 +21,7 @@ export function keyRoutes(dependencies: PeopleDependencies): readonly Route<Sign
       method: 'POST',
       path: '/keys/find',
       body: { key: Type.String({ maxLength: 200 }) },
-      async handle({ body }): Promise<FoundKeyRecord> {
-        const { account, ...found } = await findKey(parts, body.key);
-        return { ...found, account: await operatorAccount(parts, account) };
-      },
+      handle: async ({ body }): Promise<FoundKeyRecord> => findKey(parts, body.key),
     }),
     stepUpRoute({
       method: 'POST',

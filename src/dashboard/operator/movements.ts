@@ -5,11 +5,12 @@ import { Type } from '@sinclair/typebox';
 import { formatTokens } from '../../core/money.ts';
 import type { SignedInOperator } from '../../identity/signed-in.ts';
 import { listMovements } from '../../ledger/movement-list.ts';
+import { readAccount } from '../../operations/account-records.ts';
 import { moveMoney, movementRecord } from '../../operations/movements.ts';
 import type { MovedRecord, MovementRecord } from '../records/operator-account.ts';
 import { type List, listOf, numberAfter, PAGE_QUERY, readPage } from '../rim/page.ts';
 import { type Route, sessionRoute, stepUpRoute } from '../rim/route.ts';
-import { operatorAccount, type PeopleDependencies, partsOf } from './parts.ts';
+import { type PeopleDependencies, partsOf } from './parts.ts';
 
 export function movementRoutes(
   dependencies: PeopleDependencies,
@@ -44,7 +45,7 @@ export function movementRoutes(
         reason: Type.String({ maxLength: 1_000 }),
       },
       async handle({ param, body, actor }): Promise<MovedRecord> {
-        const account = (await parts.accounts.get(param('id'))).id;
+        const account = await parts.accounts.get(param('id'));
         const moved = await moveMoney(parts, { ...body, account }, actor);
         const { id, kind, reason, applied } = moved;
         return {
@@ -53,7 +54,7 @@ export function movementRoutes(
           amount: formatTokens(moved.amount),
           reason,
           applied,
-          account: await operatorAccount(parts, moved.account),
+          account: await readAccount(parts, account.id),
         };
       },
     }),

@@ -3,7 +3,7 @@
 import { afterAll, expect, test } from 'bun:test';
 import { accountDeletions, users } from '../../../src/store/sign-in-tables.ts';
 import { readTrail } from '../../operations/parts.ts';
-import { temporaryDirectory } from '../../support/database.ts';
+import { countQueries, temporaryDirectory } from '../../support/database.ts';
 import { ADDRESS, OPERATOR, openConsole } from './console.ts';
 
 const open = await openConsole(temporaryDirectory());
@@ -53,6 +53,41 @@ test('the list is turned page by page, and filtered', async () => {
   expect(rowsOf((await open.get('/accounts?text=%25')).json)).toEqual([]);
   expect(rowsOf((await open.get('/accounts?text=')).json).length).toBe(6);
   expect(rowsOf((await open.get('/accounts?plan=starter')).json)).toEqual([]);
+});
+
+test('a page of accounts is one query with balances, keys and blocks, however many rows it has', async () => {
+  const rich = await open.account('rich@example.com');
+  await open.account('blocked@example.com');
+  await open.post(`/accounts/${rich}/movements`, {
+    id: crypto.randomUUID(),
+    kind: 'credit',
+    amount: '7.5',
+    reason: 'invoice 7',
+  });
+  for (const name of ['one', 'two']) await open.post(`/accounts/${rich}/keys`, { name });
+  const [revoked] = await open.keys.list(rich);
+  await open.post(`/keys/${revoked?.id}/revoke`, { reason: 'operator' });
+  await open.post('/blocks', { kind: 'account', value: 'blocked@example.com', reason: '' });
+  const list = async (path: string) => {
+    let rows: ReturnType<typeof rowsOf> = [];
+    const queries = await countQueries(async () => {
+      rows = rowsOf((await open.get(path)).json);
+    });
+    return { rows, queries };
+  };
+  expect((await list('/accounts?limit=1')).queries).toBe(1);
+  const { rows, queries } = await list('/accounts?limit=50');
+  expect([rows.length > 5, queries]).toEqual([true, 1]);
+  const shown = new Map(rows.map((row) => [row.email, row as unknown]));
+  expect(shown.get('rich@example.com')).toMatchObject({
+    blocked: false,
+    balance: { available: '7.5', reserved: '0', total: '7.5' },
+    api_keys: { active: 1 },
+  });
+  expect(shown.get('blocked@example.com')).toMatchObject({
+    blocked: true,
+    api_keys: { active: 0 },
+  });
 });
 
 test.each([

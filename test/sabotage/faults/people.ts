@@ -59,7 +59,7 @@ export const PEOPLE: readonly Fault[] = [
     plants: 'a search tells capital letters from small ones',
     edits: [
       {
-        file: 'src/identity/account-search.ts',
+        file: 'src/operations/account-records.ts',
         find: "const email = text.trim().normalize('NFC').toLowerCase();",
         put: "const email = text.trim().normalize('NFC');",
       },
@@ -71,7 +71,7 @@ export const PEOPLE: readonly Fault[] = [
     plants: 'a page of accounts begins with the last one of the page before',
     edits: [
       {
-        file: 'src/identity/account-search.ts',
+        file: 'src/operations/account-records.ts',
         find: 'before === undefined ? undefined : lt(number, before),',
         put: 'before === undefined ? undefined : lt(number, before + 1),',
       },

@@ -1,0 +1,125 @@
+// Accounts as operators see them, each with its balance, its active keys and whether it is blocked: one
+// of them, or a page of those that match a filter, newest first. Either is one query, however many
+// accounts there are. Nothing here writes.
+
+import { and, desc, eq, inArray, lt, or, type SQL, sql } from 'drizzle-orm';
+import type { Standing } from '../core/admit.ts';
+import { isoTime } from '../core/calendar.ts';
+import type { Catalog } from '../core/model.ts';
+import type { Micro } from '../core/money.ts';
+import { type Account, unknownAccount } from '../identity/accounts.ts';
+import { isInForce } from '../identity/blocks.ts';
+import { isActiveKey } from '../identity/key-queries.ts';
+import { balanceRecord } from '../ledger/balance-record.ts';
+import type { Database } from '../store/contract.ts';
+import { balances } from '../store/money-tables.ts';
+import { beginsWith, contains } from '../store/portable.ts';
+import { accounts, apiKeys, blocks } from '../store/tables.ts';
+import type { Parts } from './parts.ts';
+
+export type AccountFilter = {
+  /** A part of the e-mail address, or what an id begins with. */
+  readonly text?: string | undefined;
+  readonly plan?: string | undefined;
+  /** `blocked` is on the blocklist, whatever the standing. */
+  readonly standing?: Standing | 'blocked' | undefined;
+  readonly emailVerified?: boolean | undefined;
+};
+
+type FoundAccount = {
+  readonly account: Account;
+  /** Rises with every account that is created. */
+  readonly number: number;
+  readonly posted: Micro;
+  readonly held: Micro;
+  readonly activeKeys: number;
+  readonly isBlocked: boolean;
+};
+
+/** At most `limit` accounts; those before the number `before` where it is given. */
+export async function searchAccounts(
+  { db }: Pick<Database, 'db'>,
+  filter: AccountFilter & { readonly id?: string },
+  { limit, before, nowMs }: { limit: number; before: number | undefined; nowMs: number },
+): Promise<readonly FoundAccount[]> {
+  const number = sql<number>`${accounts}.rowid`.mapWith(Number);
+  const { id, text, plan, standing, emailVerified } = filter;
+  const blocked = db
+    .select({ id: blocks.value })
+    .from(blocks)
+    .where(and(eq(blocks.kind, 'account'), isInForce(nowMs)));
+  return db
+    .select({
+      account: accounts,
+      number,
+      posted: sql<Micro>`coalesce(${balances.posted}, 0)`.mapWith(balances.posted),
+      held: sql<Micro>`coalesce(${balances.held}, 0)`.mapWith(balances.held),
+      activeKeys: db
+        .$count(apiKeys, and(eq(apiKeys.accountId, accounts.id), isActiveKey(nowMs)))
+        .mapWith(Number),
+      isBlocked: sql`${inArray(accounts.id, blocked)}`.mapWith(Boolean),
+    })
+    .from(accounts)
+    .leftJoin(balances, eq(balances.accountId, accounts.id))
+    .where(
+      and(
+        before === undefined ? undefined : lt(number, before),
+        id === undefined ? undefined : eq(accounts.id, id),
+        text === undefined ? undefined : isNamed(text),
+        plan === undefined ? undefined : eq(accounts.plan, plan),
+        emailVerified === undefined ? undefined : eq(accounts.emailVerified, emailVerified),
+        standing === 'blocked' ? inArray(accounts.id, blocked) : undefined,
+        standing === undefined || standing === 'blocked'
+          ? undefined
+          : eq(accounts.standing, standing),
+      ),
+    )
+    .orderBy(desc(number))
+    .limit(limit)
+    .all();
+}
+
+/** One account. Throws `account_not_found`. */
+export async function readAccount(
+  { database, catalog, clock }: Pick<Parts, 'database' | 'catalog' | 'clock'>,
+  id: string,
+) {
+  const page = { limit: 1, before: undefined, nowMs: clock() };
+  const [found] = await searchAccounts(database, { id }, page);
+  if (found === undefined) throw unknownAccount();
+  return accountRecord(found, catalog());
+}
+
+/** As an operator sees it, e-mail address included. */
+export function accountRecord(
+  { account, posted, held, activeKeys, isBlocked }: FoundAccount,
+  catalog: Catalog,
+) {
+  const plan = catalog.plans.get(account.plan);
+  return {
+    id: account.id,
+    object: 'account',
+    email: account.email,
+    email_verified: account.emailVerified,
+    standing: account.standing,
+    blocked: isBlocked,
+    plan: {
+      slug: account.plan,
+      name: plan?.name ?? account.plan,
+      since: isoTime(account.planSince),
+    },
+    balance: balanceRecord({ posted, held, available: posted - held }, catalog.usdPerMillion),
+    api_keys: { active: activeKeys, limit: plan?.maxApiKeys ?? 0 },
+    created_at: isoTime(account.createdAt),
+  } as const;
+}
+
+/** As the command line prints it: a block hides any other standing. */
+export function printedAccount({ blocked, ...record }: ReturnType<typeof accountRecord>) {
+  return { ...record, standing: blocked ? 'blocked' : record.standing } as const;
+}
+
+function isNamed(text: string): SQL | undefined {
+  const email = text.trim().normalize('NFC').toLowerCase();
+  return or(contains(accounts.email, email), beginsWith(accounts.id, text.trim()));
+}
