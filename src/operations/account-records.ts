@@ -6,7 +6,7 @@ import { and, desc, eq, inArray, lt, or, type SQL, sql } from 'drizzle-orm';
 import type { Standing } from '../core/admit.ts';
 import { isoTime } from '../core/calendar.ts';
 import type { Catalog } from '../core/model.ts';
-import type { Micro } from '../core/money.ts';
+import { type Micro, subtract } from '../core/money.ts';
 import { type Account, unknownAccount } from '../identity/accounts.ts';
 import { isInForce } from '../identity/blocks.ts';
 import { isActiveKey } from '../identity/key-queries.ts';
@@ -108,7 +108,10 @@ export function accountRecord(
       name: plan?.name ?? account.plan,
       since: isoTime(account.planSince),
     },
-    balance: balanceRecord({ posted, held, available: posted - held }, catalog.usdPerMillion),
+    balance: balanceRecord(
+      { posted, held, available: subtract(posted, held) },
+      catalog.usdPerMillion,
+    ),
     api_keys: { active: activeKeys, limit: plan?.maxApiKeys ?? 0 },
     created_at: isoTime(account.createdAt),
   } as const;
