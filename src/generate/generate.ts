@@ -16,7 +16,7 @@ import type { GenerateDependencies, GenerationCall } from './call.ts';
 import { check } from './check.ts';
 import { type ClientStream, createClientStream } from './client-stream.ts';
 import { createDispatch } from './dispatch.ts';
-import { type Admitted, causeOf, causeOfEnd, end } from './ending.ts';
+import { type Admitted, causeOf, causeOfEnd, finish } from './finish.ts';
 import { obtainGrant } from './grant.ts';
 import { startLifetime } from './lifetime.ts';
 import { type MeteredAttempt, readToEnd } from './metered-attempt.ts';
@@ -100,7 +100,7 @@ async function findUpstream(
       ...{ health: health.of(facts.accountId), monotonic, random, startTimer },
     });
   } catch (error) {
-    await end(dependencies, admitted, 'gateway');
+    await finish(dependencies, admitted, 'gateway');
     throw error;
   }
 }
@@ -112,7 +112,7 @@ async function refuse(
   { failure, ...wait }: Extract<Routed<MeteredAttempt>, { readonly kind: 'failed' }>,
 ): Promise<never> {
   const cause = causeOf(dependencies, failure);
-  const { tokensDebited } = await end(dependencies, admitted, cause, { failure });
+  const { tokensDebited } = await finish(dependencies, admitted, cause, { failure });
   throw failureError(failure, { ...wait, limits: admitted.grant.limits, tokensDebited });
 }
 
@@ -125,7 +125,7 @@ async function serveWhole(
   const { events } = first;
   grant.attempts.add(attempt, undefined);
   const answer = await foldAnswer(dependencies, admitted, attempt, events);
-  const receipt = await end(dependencies, admitted, causeOfEnd(attempt), { attempt });
+  const receipt = await finish(dependencies, admitted, causeOfEnd(attempt), { attempt });
   return {
     kind: 'whole',
     body: call.format.response(answerHead(dependencies, admitted), answer, receipt),
@@ -152,7 +152,7 @@ async function foldAnswer(
     await thinking.keep(candidate.upstream);
     return fold.answer();
   } catch (error) {
-    await end(dependencies, admitted, 'gateway');
+    await finish(dependencies, admitted, 'gateway');
     throw error;
   }
 }
@@ -216,26 +216,26 @@ async function deliver(
     if (pumped.kind === 'client_left') {
       if (attempt !== undefined && !pumped.over && lifetime.isDraining()) await readToEnd(attempt);
       answer.note(undefined);
-      await end(dependencies, admitted, 'client', { attempt });
+      await finish(dependencies, admitted, 'client', { attempt });
       return '';
     }
     if (pumped.kind === 'finished' && attempt !== undefined) {
       answer.note(undefined);
-      return encoder.finish(await end(dependencies, admitted, causeOfEnd(attempt), { attempt }));
+      return encoder.finish(await finish(dependencies, admitted, causeOfEnd(attempt), { attempt }));
     }
     // A server that stops ends its streams, which then look as if their upstream had.
     const isStopped = dependencies.inFlight.aborted() || pumped.kind === 'finished';
     const failure = isStopped ? STOPPED : pumped.failure;
     answer.note(failure);
     const cause = causeOf(dependencies, failure);
-    const receipt = await end(dependencies, admitted, cause, { attempt, failure });
+    const receipt = await finish(dependencies, admitted, cause, { attempt, failure });
     // After a silent commit an upstream can still fail with nothing delivered.
     const delivered = attempt !== undefined && attempt.meter.output() !== 'none';
     return encoder.fail(delivered ? interruptedError() : failureError(failure, receipt), receipt);
   } catch (error) {
     answer.abort();
     dependencies.onInternal(call.requestId, error);
-    const receipt = await end(dependencies, admitted, 'gateway', { attempt: answer.attempt() });
+    const receipt = await finish(dependencies, admitted, 'gateway', { attempt: answer.attempt() });
     return encoder.fail(new GatewayError('internal_error'), receipt);
   }
 }
@@ -256,7 +256,7 @@ async function giveUp(
   const left = lifetime.hasLeft();
   // Nothing of an answer is charged to a client that is sent away: it has not got any of it.
   const attempt = left ? asked?.attempt : undefined;
-  await end(dependencies, admitted, left ? 'client' : 'gateway', { attempt });
+  await finish(dependencies, admitted, left ? 'client' : 'gateway', { attempt });
   if (left) return { kind: 'cancelled' };
   throw new GatewayError('provider_unavailable', { limits: grant.limits });
 }

@@ -2,7 +2,6 @@
 // together, exactly once. Claim first (it costs nothing), then hold; a refused hold gives the
 // claim back, so a refusal consumes nothing anywhere.
 
-import type { Ending } from '../core/ending.ts';
 import { type ErrorCode, GatewayError } from '../core/error.ts';
 import type { Outcome, Receipt, Usage } from '../core/generation.ts';
 import {
@@ -14,6 +13,7 @@ import {
   subtract,
   ZERO,
 } from '../core/money.ts';
+import type { OutcomeDecision } from '../core/outcome.ts';
 import { type LimitView, lowerIncident } from '../core/plan.ts';
 import { affordableOutput, chargeServed, SLICE_TOKENS } from '../core/price.ts';
 import type { Candidate } from '../core/route.ts';
@@ -37,10 +37,10 @@ export type Grant = {
   readonly attempts: AttemptLog;
   readonly slot: Slot;
   /**
-   * Charges what `ending` says for what `served` has made; nothing where nobody served. Later calls
+   * Charges what `decision` says for what `served` has made; nothing where nobody served. Later calls
    * change nothing and return what the first one did.
    */
-  readonly end: (ending: Ending, served?: MeteredAttempt) => Promise<Ended>;
+  readonly end: (decision: OutcomeDecision, served?: MeteredAttempt) => Promise<Ended>;
 };
 
 /** What the client is told, and what was booked. */
@@ -132,7 +132,7 @@ function createGrant(
   };
 
   const settle = async (
-    { outcome, charge: rule }: Ending,
+    { outcome, charge: rule }: OutcomeDecision,
     { candidate, meter, unread }: MeteredAttempt,
   ): Promise<Ended> => {
     const usage = decideUsage({
@@ -173,9 +173,9 @@ function createGrant(
     cover,
     attempts,
     slot: { accountId: facts.accountId, most: plan.concurrentRequests, free: claim.freeSlot },
-    end(ending, served) {
-      const free = served === undefined || ending.charge === 'nothing';
-      ended ??= free ? release(ending.outcome) : settle(ending, served);
+    end(decision, served) {
+      const free = served === undefined || decision.charge === 'nothing';
+      ended ??= free ? release(decision.outcome) : settle(decision, served);
       return ended;
     },
   };

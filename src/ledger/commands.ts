@@ -25,7 +25,7 @@ import type {
   Ledger,
 } from './contract.ts';
 import { createCredits } from './credits.ts';
-import { createEndHold } from './ending.ts';
+import { createEndHold } from './end-hold.ts';
 import { LedgerRefusal } from './error.ts';
 import type { Hold } from './hold-statements.ts';
 import { createOpenHolds } from './open-holds.ts';

@@ -12,7 +12,7 @@ import type {
   Served,
   Settlement,
 } from './contract.ts';
-import type { EndHold } from './ending.ts';
+import type { EndHold } from './end-hold.ts';
 import type { Hold } from './hold-statements.ts';
 import type { Prices } from './prices.ts';
 import type { Statements } from './statements.ts';

@@ -123,7 +123,7 @@ describe('the thread', () => {
     const { ledger } = remote;
     const refused = await ledger.settle(settleOf('none', 1n)).catch((error: unknown) => error);
     expect(refused).toBeInstanceOf(LedgerRefusal);
-    expect((refused as Error).stack).toContain('ending.ts');
+    expect((refused as Error).stack).toContain('end-hold.ts');
     const { promptTokens: _, ...half } = holdOf('r1', 'ada', 1n);
     expect(await outcomeOf(ledger.hold(half as HoldCommand))).toBe(
       'TypeError: No value for promptTokens was given.',

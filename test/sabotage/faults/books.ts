@@ -87,7 +87,7 @@ export const BOOKS: readonly Fault[] = [
     plants: 'the entries of a settle are written after the transaction that moves the balance',
     edits: [
       {
-        file: 'src/ledger/ending.ts',
+        file: 'src/ledger/end-hold.ts',
         find: '      book(requestId, ended.accountId, amounts, nowMs),',
         put: '      void setImmediate(() => void book(requestId, ended.accountId, amounts, nowMs)),',
       },
@@ -135,7 +135,7 @@ export const BOOKS: readonly Fault[] = [
     plants: 'a settle that is given again is charged again',
     edits: [
       {
-        file: 'src/ledger/ending.ts',
+        file: 'src/ledger/end-hold.ts',
         find: '    return { debited, loss, available: (await statements.balance(accountId)).available };',
         put: `    const { available } = await statements.balance(accountId);
     await statements.spend(accountId, 0n, debited < available ? debited : 0n);
@@ -161,7 +161,7 @@ export const BOOKS: readonly Fault[] = [
     plants: 'what the account could not pay is not booked as a loss',
     edits: [
       {
-        file: 'src/ledger/ending.ts',
+        file: 'src/ledger/end-hold.ts',
         find: 'if (loss === 0n) return taken;',
         put: 'if (loss >= 0n) return taken;',
       },
@@ -173,7 +173,7 @@ export const BOOKS: readonly Fault[] = [
     plants: 'a charge above the hold is taken whatever is available',
     edits: [
       {
-        file: 'src/ledger/ending.ts',
+        file: 'src/ledger/end-hold.ts',
         find: 'smaller(charge, add(available, ended.amount)),',
         put: 'smaller(charge, add(charge, add(available, ended.amount))),',
       },
@@ -185,7 +185,7 @@ export const BOOKS: readonly Fault[] = [
     plants: 'an ending that stays within its hold takes from the available balance',
     edits: [
       {
-        file: 'src/ledger/ending.ts',
+        file: 'src/ledger/end-hold.ts',
         find: 'if (withinHold) return ended.amount;',
         put: 'if (withinHold && charge < ended.amount) return ended.amount;',
       },

@@ -12,7 +12,7 @@ export const CHARGES: readonly Fault[] = [
     edits: [
       {
         file: 'src/generate/generate.ts',
-        find: "      await end(dependencies, admitted, 'client', { attempt });\n      return '';",
+        find: "      await finish(dependencies, admitted, 'client', { attempt });\n      return '';",
         put: "      return '';",
       },
     ],
@@ -293,24 +293,24 @@ export const CHARGES: readonly Fault[] = [
     plants: 'an answer that was cut for lack of money is told as complete',
     edits: [
       {
-        file: 'src/core/ending.ts',
+        file: 'src/core/outcome.ts',
         find: "return { outcome: 'stopped_balance', charge: 'counted' };",
         put: "return { outcome: 'completed', charge: 'counted' };",
       },
     ],
-    tests: ['test/core/ending.test.ts'],
+    tests: ['test/core/outcome.test.ts'],
   },
   {
     id: 'T-28b',
     plants: 'an answer that ended at the bound of the balance is told as complete',
     edits: [
       {
-        file: 'src/core/ending.ts',
+        file: 'src/core/outcome.ts',
         find: "lengthOfBalance ? 'stopped_balance' : 'completed'",
         put: "lengthOfBalance ? 'completed' : 'completed'",
       },
     ],
-    tests: ['test/core/ending.test.ts'],
+    tests: ['test/core/outcome.test.ts'],
   },
   {
     id: 'T-28c',
@@ -341,7 +341,7 @@ export const CHARGES: readonly Fault[] = [
     plants: 'the pipeline forgets that its guard has cut the answer',
     edits: [
       {
-        file: 'src/generate/ending.ts',
+        file: 'src/generate/finish.ts',
         find: "return attempt.hasCut() ? 'balance' : 'finished';",
         put: "return attempt.hasCut() ? 'finished' : 'finished';",
       },
@@ -354,24 +354,24 @@ export const CHARGES: readonly Fault[] = [
     plants: 'a client that leaves pays nothing',
     edits: [
       {
-        file: 'src/core/ending.ts',
+        file: 'src/core/outcome.ts',
         find: "return worked ? 'counted' : chargeDelivered(output);",
         put: "return worked ? 'nothing' : chargeDelivered(output);",
       },
     ],
-    tests: ['test/core/ending.test.ts'],
+    tests: ['test/core/outcome.test.ts'],
   },
   {
     id: 'T-29b',
     plants: 'an answer that failed before its first word is charged',
     edits: [
       {
-        file: 'src/core/ending.ts',
+        file: 'src/core/outcome.ts',
         find: "return output === 'visible' ? 'counted' : 'nothing';",
         put: "return output === 'visible' ? 'counted' : 'counted';",
       },
     ],
-    tests: ['test/core/ending.test.ts'],
+    tests: ['test/core/outcome.test.ts'],
   },
   {
     id: 'T-29c',

@@ -110,8 +110,8 @@ export const LIMIT_FAULTS: readonly Fault[] = [
     edits: [
       {
         file: 'src/generate/generate.ts',
-        find: "  await end(dependencies, admitted, left ? 'client' : 'gateway', { attempt });",
-        put: "  if (!left) await end(dependencies, admitted, 'gateway', { attempt });",
+        find: "  await finish(dependencies, admitted, left ? 'client' : 'gateway', { attempt });",
+        put: "  if (!left) await finish(dependencies, admitted, 'gateway', { attempt });",
       },
     ],
     tests: ['test/generate/generate.test.ts'],

@@ -1,18 +1,18 @@
 // The policy of endings: every cause with every circumstance has one outcome and one rule of charge.
 
 import { expect, test } from 'bun:test';
+import type { Outcome } from '../../src/core/generation.ts';
 import {
   type ChargeRule,
-  decideEnding,
-  type EndingCause,
-  type EndingFacts,
-} from '../../src/core/ending.ts';
-import type { Outcome } from '../../src/core/generation.ts';
+  decideOutcome,
+  type EndCause,
+  type EndFacts,
+} from '../../src/core/outcome.ts';
 
 const OUTPUTS = ['none', 'hidden', 'visible'] as const;
 
 type Row = {
-  readonly cause: EndingCause;
+  readonly cause: EndCause;
   readonly outcome: Outcome;
   /** For `OUTPUTS`, where the upstream has reported no usage. */
   readonly unreported: readonly [ChargeRule, ChargeRule, ChargeRule];
@@ -57,14 +57,14 @@ const TABLE: readonly Row[] = [
 
 test.each(TABLE)('$cause is $outcome', ({ cause, outcome, unreported, reported }) => {
   OUTPUTS.forEach((output, index) => {
-    const facts: EndingFacts = {
+    const facts: EndFacts = {
       ...{ cause, output, reported: false, worked: true, lengthOfBalance: false },
     };
-    expect([output, decideEnding(facts)]).toEqual([
+    expect([output, decideOutcome(facts)]).toEqual([
       output,
       { outcome, charge: unreported[index] ?? 'nothing' },
     ]);
-    expect([output, decideEnding({ ...facts, reported: true })]).toEqual([
+    expect([output, decideOutcome({ ...facts, reported: true })]).toEqual([
       output,
       { outcome, charge: reported[index] ?? 'nothing' },
     ]);
@@ -74,20 +74,20 @@ test.each(TABLE)('$cause is $outcome', ({ cause, outcome, unreported, reported }
 test('a client that left pays what one that stayed would pay for an upstream that failed', () => {
   const facts = { reported: false, worked: false, lengthOfBalance: false } as const;
   for (const output of OUTPUTS) {
-    const { charge } = decideEnding({ ...facts, output, cause: 'client' });
-    expect(charge).toBe(decideEnding({ ...facts, output, cause: 'upstream' }).charge);
+    const { charge } = decideOutcome({ ...facts, output, cause: 'client' });
+    expect(charge).toBe(decideOutcome({ ...facts, output, cause: 'upstream' }).charge);
   }
 });
 
 test('a length that the balance had set is the balance, where the upstream came to it', () => {
   const facts = { output: 'visible', reported: true, worked: true, lengthOfBalance: true } as const;
-  expect(decideEnding({ ...facts, cause: 'finished' })).toEqual({
+  expect(decideOutcome({ ...facts, cause: 'finished' })).toEqual({
     outcome: 'stopped_balance',
     charge: 'reported',
   });
   for (const cause of ['client', 'upstream', 'gateway'] as const) {
-    expect(decideEnding({ ...facts, cause })).toEqual(
-      decideEnding({ ...facts, cause, lengthOfBalance: false }),
+    expect(decideOutcome({ ...facts, cause })).toEqual(
+      decideOutcome({ ...facts, cause, lengthOfBalance: false }),
     );
   }
 });

@@ -12,10 +12,10 @@ import type { Outcome } from './generation.ts';
  * upstream   the upstream failed, and no other one could take its place
  * gateway    the gateway failed: it was stopping, or could not go on
  */
-export type EndingCause = 'finished' | 'balance' | 'client' | 'upstream' | 'gateway';
+export type EndCause = 'finished' | 'balance' | 'client' | 'upstream' | 'gateway';
 
-export type EndingFacts = {
-  readonly cause: EndingCause;
+export type EndFacts = {
+  readonly cause: EndCause;
   /** What the upstream made: `hidden` is thinking alone, which this client does not get to see. */
   readonly output: 'none' | 'hidden' | 'visible';
   /** The upstream came to its end and reported its usage, whether or not its client was there. */
@@ -34,10 +34,10 @@ export type EndingFacts = {
  */
 export type ChargeRule = 'nothing' | 'counted' | 'reported';
 
-export type Ending = { readonly outcome: Outcome; readonly charge: ChargeRule };
+export type OutcomeDecision = { readonly outcome: Outcome; readonly charge: ChargeRule };
 
 /** The one rule of each outcome (design sections 4 and 5). */
-export function decideEnding(facts: EndingFacts): Ending {
+export function decideOutcome(facts: EndFacts): OutcomeDecision {
   const { cause, output, reported, worked, lengthOfBalance } = facts;
   switch (cause) {
     case 'finished':
@@ -55,12 +55,12 @@ export function decideEnding(facts: EndingFacts): Ending {
   }
 }
 
-function chargeLeft(output: EndingFacts['output'], reported: boolean, worked: boolean): ChargeRule {
+function chargeLeft(output: EndFacts['output'], reported: boolean, worked: boolean): ChargeRule {
   if (reported) return 'reported';
   return worked ? 'counted' : chargeDelivered(output);
 }
 
 /** Who saw nothing of an answer that failed pays nothing for it. */
-function chargeDelivered(output: EndingFacts['output']): ChargeRule {
+function chargeDelivered(output: EndFacts['output']): ChargeRule {
   return output === 'visible' ? 'counted' : 'nothing';
 }

@@ -1,10 +1,10 @@
-// How a request ends: what had happened by then, what `core/ending.ts` makes of it, and the one end
+// How a request ends: what had happened by then, what `core/outcome.ts` makes of it, and the one end
 // of its grant. Called by the pipeline wherever it stops. Which outcome there is, and what is
 // charged for it, is decided nowhere else.
 
-import { decideEnding, type EndingCause, type EndingFacts } from '../core/ending.ts';
 import type { UpstreamFailure } from '../core/failure.ts';
 import type { Receipt } from '../core/generation.ts';
+import { decideOutcome, type EndCause, type EndFacts } from '../core/outcome.ts';
 import type { Candidate } from '../core/route.ts';
 import type { CheckedRequest, GenerateDependencies } from './call.ts';
 import type { Grant } from './grant.ts';
@@ -16,23 +16,23 @@ import { report } from './report.ts';
 export type Admitted = CheckedRequest & { readonly grant: Grant; readonly lifetime: Lifetime };
 
 /** Decides what an ending costs, ends the grant with it, once, and tells the operator. */
-export async function end(
+export async function finish(
   dependencies: GenerateDependencies,
   admitted: Admitted,
-  cause: EndingCause,
+  cause: EndCause,
   { attempt, failure }: { attempt?: MeteredAttempt | undefined; failure?: UpstreamFailure } = {},
 ): Promise<Receipt> {
-  const ending = decideEnding(endingFacts(admitted, cause, attempt));
-  const ended = await admitted.grant.end(ending, attempt);
+  const decision = decideOutcome(endFacts(admitted, cause, attempt));
+  const ended = await admitted.grant.end(decision, attempt);
   report(dependencies, admitted, ended, failure?.class);
   return ended.receipt;
 }
 
-function endingFacts(
+function endFacts(
   { request, grant }: Admitted,
-  cause: EndingCause,
+  cause: EndCause,
   attempt: MeteredAttempt | undefined,
-): EndingFacts {
+): EndFacts {
   if (attempt === undefined) {
     return { cause, output: 'none', reported: false, worked: false, lengthOfBalance: false };
   }
@@ -54,10 +54,10 @@ function isBoundByBalance({ cover }: Grant, { maxOutputTokens }: Candidate): boo
 }
 
 /** Why an answer that ended well ended. */
-export function causeOfEnd(attempt: MeteredAttempt): EndingCause {
+export function causeOfEnd(attempt: MeteredAttempt): EndCause {
   return attempt.hasCut() ? 'balance' : 'finished';
 }
 
-export function causeOf({ inFlight }: GenerateDependencies, failure: UpstreamFailure): EndingCause {
+export function causeOf({ inFlight }: GenerateDependencies, failure: UpstreamFailure): EndCause {
   return inFlight.aborted() || failure.class === 'gateway' ? 'gateway' : 'upstream';
 }
