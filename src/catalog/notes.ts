@@ -59,7 +59,7 @@ export async function writeReloadRequest(
   await writeNote(database, 'catalog_reload', id, nowMs);
 }
 
-export type SharedCatalog = { readonly text: string; readonly digest: string };
+type SharedCatalog = { readonly text: string; readonly digest: string };
 
 /**
  * The catalog that the nodes of a cluster sell by; `undefined` before the first, and where a server

@@ -56,7 +56,7 @@ function parseJson(text: string, label: string): unknown {
   }
 }
 
-export type DraftedText = { readonly text: string } | { readonly notEditable: string };
+type DraftedText = { readonly text: string } | { readonly notEditable: string };
 
 /**
  * The text of a catalog with the draft in it. `slugOf` resolves aliases. Throws `CatalogError` for a

@@ -26,7 +26,7 @@ export type FoundCatalog = {
   readonly environment: Environment;
 };
 
-export type CatalogSearch = {
+type CatalogSearch = {
   /** `CATALOG`, where it is set. */
   readonly path?: string | undefined;
   readonly environment: Environment;

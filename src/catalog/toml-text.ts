@@ -5,10 +5,10 @@
 import type { PeriodEntry, WindowEntry } from './price-schema.ts';
 
 /** Lines from `start` up to `end`, which is not one of them. */
-export type Lines = { readonly start: number; readonly end: number };
+type Lines = { readonly start: number; readonly end: number };
 
 /** An entry of an array of tables, and the tables of one of its arrays. */
-export type TableGroup = {
+type TableGroup = {
   /** After its last line that says something. */
   readonly end: number;
   readonly groups: readonly Lines[];

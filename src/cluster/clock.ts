@@ -2,7 +2,7 @@
 // that never jumps. Learned from every heartbeat (`member.ts`); used by serve as the clock of all
 // domains, so that no wall clock of one machine opens a day or ends a lease.
 
-export type TimeSample = {
+type TimeSample = {
   /** The database's answer, Unix milliseconds. */
   readonly databaseMs: number;
   /** When it was asked and when it had answered, by the clock that never jumps. */

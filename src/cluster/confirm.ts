@@ -12,7 +12,7 @@ export type Confirmation = {
   readonly afterMs: number | null;
 };
 
-export type ConfirmOptions = {
+type ConfirmOptions = {
   /** Milliseconds of a clock that never jumps. */
   readonly monotonic: () => number;
   readonly timeoutMs?: number;

@@ -3,7 +3,7 @@
 
 type Stop = () => void;
 
-export type Duties = {
+type Duties = {
   /** Begins or ends the jobs, as this node leads or does not. */
   readonly settle: () => void;
   /** Ends them for good. */

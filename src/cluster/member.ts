@@ -23,7 +23,7 @@ const AWAY_MS = 3_000;
 /** A clock that is further away from the database's is told to the operator. */
 const OFFSET_MS_MAX = 2_000;
 
-export type MemberOptions = {
+type MemberOptions = {
   readonly nodes: Nodes;
   readonly leases: Leases;
   readonly identity: NodeIdentity;

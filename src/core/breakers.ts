@@ -57,7 +57,7 @@ export type BreakersState = {
   readonly waitMs: number;
 };
 
-export type ProbeFailure = Pick<BreakerFailure, 'nowMs' | 'coolDownMs' | 'retryAfterMs'>;
+type ProbeFailure = Pick<BreakerFailure, 'nowMs' | 'coolDownMs' | 'retryAfterMs'>;
 
 /** Times are milliseconds of a clock that never jumps. */
 export function createBreakers(): Breakers {

@@ -23,7 +23,7 @@ export function addToExposure({ count, sum, largest }: Exposure, worst: Micro): 
 }
 
 /** `posted` is the balance with all that is held. */
-export type Wallet = { readonly posted: Micro; readonly unpaid: Micro };
+type Wallet = { readonly posted: Micro; readonly unpaid: Micro };
 
 /** Whether an account has caused losses beyond the bound. */
 export function isRestricted(unpaid: Micro): boolean {

@@ -123,7 +123,7 @@ export function isFailure(value: object): value is UpstreamFailure {
   return 'class' in value;
 }
 
-export type FailureFacts = {
+type FailureFacts = {
   readonly limits?: LimitView;
   /** How long everybody who could answer is left alone. */
   readonly retryAfterMs?: number;

@@ -20,7 +20,7 @@ export type CredentialState = {
   readonly untilMs?: number;
 };
 
-export type BreakerState = {
+type BreakerState = {
   /** The slug of the model that it serves here. */
   readonly model: string;
   readonly breaker: 'closed' | 'open' | 'half_open';

@@ -1,7 +1,7 @@
 // The two accounts that something last happened to, and when. Called where it matters whether more
 // than one account is concerned; two places are enough to know that, for any number of accounts.
 
-export type LatestTwo = {
+type LatestTwo = {
   readonly note: (account: string, nowMs: number) => void;
   /** When it last happened to another account than this one. */
   readonly othersAt: (account: string) => number;

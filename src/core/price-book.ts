@@ -7,7 +7,7 @@ import type { Price } from './price.ts';
 /** In the order of `Date.getUTCDay`. */
 export const WEEKDAYS = ['sun', 'mon', 'tue', 'wed', 'thu', 'fri', 'sat'] as const;
 
-export type Weekday = (typeof WEEKDAYS)[number];
+type Weekday = (typeof WEEKDAYS)[number];
 
 /** When a window is open, in minutes after midnight. Where `to` is not after `from`, it wraps. */
 export type Hours = {

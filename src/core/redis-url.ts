@@ -3,7 +3,7 @@
 
 import { decodePart } from './percent-encoding.ts';
 
-export type RedisAddress = { readonly host: string; readonly port: number };
+type RedisAddress = { readonly host: string; readonly port: number };
 
 export type RedisTarget = {
   readonly kind: 'single' | 'sentinel' | 'cluster';

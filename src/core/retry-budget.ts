@@ -18,7 +18,7 @@ const PRESENT_MS = 10_000;
 /** Accounts that are counted apart; the one that repeated longest ago is forgotten first. */
 const ACCOUNTS_MAX = 256;
 
-export type RetryBudget = {
+type RetryBudget = {
   /** Notes a request that is asked for the first time. */
   readonly note: (account: string, nowMs: number) => void;
   /** Takes one repetition, or says that there is none. */

@@ -30,7 +30,7 @@ const SERVED_MS = 10_000;
 const ACCOUNTS_MAX = 256;
 
 /** A cooldown is replaced when it changes, so that the same one means that nothing has happened. */
-export type Cooldown = {
+type Cooldown = {
   readonly sinceMs: number;
   readonly untilMs: number;
   readonly status: number | undefined;
@@ -52,7 +52,7 @@ export type Use = User & {
 /** What a probe has shown. `some`: it was accepted, and requests of two accounts are refused. */
 export type Judgement = 'nothing' | 'refused' | 'some';
 
-export type Probed = {
+type Probed = {
   readonly outcome: 'finished' | UpstreamFailure;
   readonly model: string;
   readonly nowMs: number;

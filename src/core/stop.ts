@@ -34,7 +34,7 @@ export function splitStops(
   return { sent, cut };
 }
 
-export type StopCutter = {
+type StopCutter = {
   /** The events to pass on in place of this one; none once the answer has been cut. */
   readonly push: (event: GenerationEvent) => readonly GenerationEvent[];
   /** What was held back, for an answer that ends without a finish. */

@@ -36,7 +36,7 @@ export type DashboardStore = {
 };
 
 /** A request for the gateway's own pipeline, under a session. Nobody has read its body. */
-export type PlaygroundCall = {
+type PlaygroundCall = {
   readonly request: Request;
   readonly server: RouteServer | null;
   readonly requestId: string;
@@ -104,7 +104,7 @@ export type Machine = {
 };
 
 /** The process that answers. */
-export type NodeFacts = {
+type NodeFacts = {
   readonly id: string;
   readonly version: string;
   readonly runtime: string;

@@ -10,7 +10,7 @@ const ACCOUNTS_MAX = 20_000;
 /** `left` grows to `perMinute` in a minute. Below zero, the account waits. */
 type Bucket = { readonly left: number; readonly atMs: number };
 
-export type CountBudgets = {
+type CountBudgets = {
   /**
    * Takes `characters` from what the account has left, or answers in how many seconds it may. More
    * than is left may be taken, and is made up for afterwards: no request is too long for a budget.

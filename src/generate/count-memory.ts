@@ -13,7 +13,7 @@ const ENTRIES_MAX = 65_536;
 /** What is asked for again moves to the young generation, the rest goes with the old one. */
 type Remembered = { young: Map<string, number>; old: Map<string, number> };
 
-export type CountMemory = {
+type CountMemory = {
   readonly keyOf: (text: string) => string;
   readonly get: (accountId: string, key: string) => number | undefined;
   readonly set: (accountId: string, key: string, tokens: number) => void;

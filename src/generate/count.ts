@@ -14,7 +14,7 @@ import { countPrompt } from './size.ts';
 import { restoreThinking } from './thinking.ts';
 import type { Tokenizer } from './tokenizer.ts';
 
-export type CountDependencies = {
+type CountDependencies = {
   readonly limits: AccountLimits;
   readonly reasoning: ReasoningStore | undefined;
   readonly tokenizer: Tokenizer;

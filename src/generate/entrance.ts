@@ -14,7 +14,7 @@ export type Entrance = {
   readonly enter: (accountId: string, plan: Plan) => Promise<Inside>;
 };
 
-export type Inside = {
+type Inside = {
   /** The request may claim now, or was refused. */
   readonly leave: (error?: unknown) => Promise<void>;
 };

@@ -27,7 +27,7 @@ const CANNOT_RESERVE: UpstreamFailure = {
   detail: 'the ledger could not reserve money for the rest of the answer',
 };
 
-export type Guard = {
+type Guard = {
   /** What of a read may be passed on. After a batch with an `end` there is no further one. */
   readonly take: (batch: Batch) => Batch | Promise<Batch>;
   /** Whether it has cut the answer because the balance could not pay for more. */

@@ -14,7 +14,7 @@ const SETTLE_CHARACTERS = 64;
 const TOKENS_PER_CHARACTER_MAX = 3;
 
 /** A state of the meter to go back to. */
-export type Mark = {
+type Mark = {
   readonly reasoning: string;
   readonly visible: string;
   readonly reasoningTokens: number;

@@ -9,7 +9,7 @@ import type { StreamEncoder } from '../wire/format.ts';
 import type { ClientStream } from './client-stream.ts';
 
 /** How the pumping ended. `over` says that the attempt has ended too: there is no more to read. */
-export type Pumped =
+type Pumped =
   | { readonly kind: 'finished' }
   | { readonly kind: 'client_left'; readonly over: boolean }
   | { readonly kind: 'failed'; readonly failure: UpstreamFailure };

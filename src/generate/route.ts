@@ -39,7 +39,7 @@ export type Routed<A extends Attempt> =
   /** Nothing was found in time: the answer begins, and the search goes on behind its heartbeats. */
   | { readonly kind: 'silent'; readonly found: Promise<Found<A>> };
 
-export type RouteOptions<A extends Attempt> = {
+type RouteOptions<A extends Attempt> = {
   /** Whoever makes them ends their permits, and stops them when the client leaves. */
   readonly startAttempt: (options: AttemptOptions, permit: Permit) => A;
   readonly health: AccountHealth;

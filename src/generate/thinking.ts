@@ -77,7 +77,7 @@ function signedLength(blocks: readonly ThinkingBlock[]): number {
   }, 0);
 }
 
-export type ThinkingRecorder = {
+type ThinkingRecorder = {
   readonly push: (event: GenerationEvent) => void;
   /** Keeps the thinking of the answer that has passed, if that was all of it and led to a call. */
   readonly keep: (upstream: Upstream) => Promise<void>;

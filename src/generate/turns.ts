@@ -3,7 +3,7 @@
 // A request takes several turns, so the part is what a long text of another account delays each by.
 
 /** Counts about `most` characters of some text and says how many; fewer than `most` were the last. */
-export type CountPart = (most: number) => number;
+type CountPart = (most: number) => number;
 
 type Waiting = {
   readonly countPart: CountPart;
@@ -11,7 +11,7 @@ type Waiting = {
   readonly failed: (error: unknown) => void;
 };
 
-export type Turns = {
+type Turns = {
   /** Whether so many characters may be counted at once, in what is left of this turn. */
   readonly claim: (characters: number) => boolean;
   /** Resolves when all of it is counted. */
@@ -19,7 +19,7 @@ export type Turns = {
 };
 
 /** In characters, for each turn: `room` for all counts, and of it `part` for those that wait. */
-export type TurnSizes = { readonly room: number; readonly part: number };
+type TurnSizes = { readonly room: number; readonly part: number };
 
 export function createTurns({ room, part }: TurnSizes): Turns {
   /** What each account has waiting. The account whose turn it is comes first. */

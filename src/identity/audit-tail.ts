@@ -8,7 +8,7 @@ import { auditEvents } from '../store/tables.ts';
 
 export type AuditNews = { readonly action: string; readonly subject: string };
 
-export type AuditReading = {
+type AuditReading = {
   /** By the database's clock, Unix milliseconds: all that was committed before has been read. */
   readonly at: number;
   readonly news: readonly AuditNews[];

@@ -10,7 +10,7 @@ import { digestKey } from './key-digest.ts';
 import type { ApiKey } from './key-record.ts';
 
 /** How many keys an account has created within the last hour, and from when on it may again. */
-export type KeyCreations = {
+type KeyCreations = {
   readonly made: number;
   readonly limit: number;
   /** Unix milliseconds; `undefined` where it may now. */

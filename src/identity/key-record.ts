@@ -6,7 +6,7 @@ import type { apiKeys, KeyRevocation } from '../store/tables.ts';
 
 export type ApiKey = typeof apiKeys.$inferSelect;
 
-export type KeyState = 'active' | 'expired' | 'revoked';
+type KeyState = 'active' | 'expired' | 'revoked';
 
 export type KeyRecord = {
   readonly id: string;

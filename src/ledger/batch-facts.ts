@@ -40,7 +40,7 @@ type Named = {
 const NONE = '[]';
 
 /** Called first in the transaction of a batch. */
-export type LockBatch = (batch: readonly Request[]) => Promise<BatchFacts>;
+type LockBatch = (batch: readonly Request[]) => Promise<BatchFacts>;
 
 const DIALECT = new SQLiteAsyncDialect();
 

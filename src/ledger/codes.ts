@@ -11,7 +11,7 @@ import { LedgerRefusal } from './error.ts';
 
 export type CodeRecord = typeof redemptionCodes.$inferSelect;
 
-export type CodeStatus = 'open' | 'redeemed' | 'revoked' | 'expired';
+type CodeStatus = 'open' | 'redeemed' | 'revoked' | 'expired';
 
 export type Codes = ReturnType<typeof createCodes>;
 
@@ -43,7 +43,7 @@ export async function listCodes({ db }: Database): Promise<readonly CodeRecord[]
 }
 
 /** A code with its number among all of them, which rises with every code that is made. */
-export type NumberedCode = { readonly code: CodeRecord; readonly number: number };
+type NumberedCode = { readonly code: CodeRecord; readonly number: number };
 
 /** At most `limit` codes, newest first; those before the number `before` where it is given. */
 export async function pageCodes(

@@ -39,7 +39,7 @@ export type HoldResult = {
 };
 
 /** The largest worst case that would be let in, and the open holds of the account. */
-export type Uncovered = { readonly room: Micro; readonly openHolds: number };
+type Uncovered = { readonly room: Micro; readonly openHolds: number };
 
 /** Who serves, or is asked to. */
 export type Served = { readonly model: string; readonly upstream: string; readonly price: Price };

@@ -12,7 +12,7 @@ import { lastUsageRow } from './usage-records.ts';
 const RECENT_HOLDS_MAX = 240_000;
 
 /** A request that was admitted, with what its windows were charged. */
-export type Admission = {
+type Admission = {
   readonly accountId: string;
   readonly model: string;
   /** Unix milliseconds. */
@@ -20,7 +20,7 @@ export type Admission = {
   readonly tokens: number;
 };
 
-export type History = {
+type History = {
   /** What started at or after an instant, newest first: of all accounts, or of one. */
   readonly admittedSince: (sinceMs: number, accountId?: string) => Promise<readonly Admission[]>;
   /** Names the present state of the usage records: later ones come after it. */

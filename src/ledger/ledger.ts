@@ -6,7 +6,7 @@ import type { Ledger } from './contract.ts';
 import { createQueue, type LedgerTrouble } from './queue.ts';
 import { createWriter } from './writer.ts';
 
-export type LedgerOptions = {
+type LedgerOptions = {
   /** Open and migrated. */
   readonly database: Database;
   readonly onTrouble?: (trouble: LedgerTrouble) => void;

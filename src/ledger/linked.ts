@@ -6,7 +6,7 @@ import { createQueue } from './queue.ts';
 import type { LedgerClient, ServingLedger } from './remote.ts';
 import type { Answer } from './writer.ts';
 
-export type LedgerLink = Pick<LedgerClient, 'unlink'> & {
+type LedgerLink = Pick<LedgerClient, 'unlink'> & {
   readonly link: (port: MessagePort) => void;
 };
 

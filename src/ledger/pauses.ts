@@ -5,7 +5,7 @@
 /** For how long the event loop may be kept without a pause. */
 const KEPT_MS_MAX = 4;
 
-export type Pause = () => Promise<void> | undefined;
+type Pause = () => Promise<void> | undefined;
 
 /** One for each read. `monotonic` are milliseconds of a clock that never jumps. */
 export function createPause(monotonic = () => performance.now()): Pause {

@@ -27,7 +27,7 @@ export type QueueOptions = {
   readonly turnMs?: number | undefined;
 };
 
-export type Queue = {
+type Queue = {
   readonly ledger: Ledger;
   /** The answers to what was posted, in its order. */
   readonly answered: (answers: readonly Answer[]) => void;

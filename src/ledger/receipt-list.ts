@@ -10,7 +10,7 @@ export type ListedReceipt = {
   readonly body: string;
 };
 
-export type ReceiptListOptions = {
+type ReceiptListOptions = {
   readonly limit: number;
   /** Only those before this one. */
   readonly before: number | undefined;

@@ -21,7 +21,7 @@ import type { LastReceipt, Statements } from './statements.ts';
 type Link = 'sequence' | 'previous';
 
 /** What a receipt says, but for its place in the chain. */
-export type ReceiptFacts = Omit<RequestReceipt, Link> | Omit<MovementReceipt, Link>;
+type ReceiptFacts = Omit<RequestReceipt, Link> | Omit<MovementReceipt, Link>;
 
 export type AppendReceipt = (facts: ReceiptFacts) => Awaitable<void>;
 

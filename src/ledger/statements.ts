@@ -22,7 +22,7 @@ type PriceVersion = typeof priceVersions.$inferSelect;
 type ReceiptRow = typeof receipts.$inferSelect;
 
 /** Two legs: `amount` moves to `ledgerAccount` (negative: away from it), its opposite to `counterAccount`. */
-export type Transfer = Omit<Entry, 'id' | 'ledgerAccount'> & {
+type Transfer = Omit<Entry, 'id' | 'ledgerAccount'> & {
   readonly ledgerAccount: string;
   readonly counterAccount: string;
 };

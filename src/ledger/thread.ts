@@ -37,10 +37,10 @@ export type ToThread =
 export type FromThread = readonly Answer[] | LeftBehind | AddedUp;
 
 /** The series hold all records that there were; `problem` says why they do not. */
-export type AddedUp = { readonly addedUp: true; readonly problem?: string };
+type AddedUp = { readonly addedUp: true; readonly problem?: string };
 
 /** What a client that is gone had begun and did not end. */
-export type LeftBehind = { readonly client: number; readonly requestIds: readonly string[] };
+type LeftBehind = { readonly client: number; readonly requestIds: readonly string[] };
 
 type Opened = {
   readonly group: Group;

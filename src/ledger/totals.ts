@@ -15,7 +15,7 @@ export type BalanceTotals = {
   readonly held: Micro;
 };
 
-export type OldHold = {
+type OldHold = {
   readonly requestId: string;
   readonly accountId: string;
   readonly model: string;
@@ -30,7 +30,7 @@ export type AccountAmount = {
   readonly amount: Micro;
 };
 
-export type Totals = {
+type Totals = {
   /** Reads the balance of every account: not for every second. */
   readonly balances: () => Promise<BalanceTotals>;
   /** The open holds that are the oldest. */

@@ -23,7 +23,7 @@ export type UsedRequest = {
 };
 
 /** Requests that started at or after `fromMs` and before `untilMs`, of one account or of all. */
-export type UsageSpan = {
+type UsageSpan = {
   readonly fromMs: number;
   readonly untilMs: number;
   readonly accountId?: string | undefined;

@@ -106,7 +106,7 @@ export function reservedIn({ claims }: AccountState, period: Period): number {
   return reserved;
 }
 
-export type AccountStates = {
+type AccountStates = {
   readonly find: (accountId: string) => AccountState | undefined;
   readonly add: (accountId: string, state: AccountState, nowMs: number) => void;
   readonly entries: () => Iterable<[accountId: string, AccountState]>;

@@ -2,7 +2,7 @@
 // way was gone. Shown by /readyz, the metrics and `tollgate nodes`.
 
 /** own: this node is all there is; cluster: all nodes are counted; share: each counts for itself. */
-export type LimitsMode = 'own' | 'cluster' | 'share';
+type LimitsMode = 'own' | 'cluster' | 'share';
 
 export type LimitsLoad = {
   readonly mode: LimitsMode;

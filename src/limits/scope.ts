@@ -27,7 +27,7 @@ export type CapUse = { readonly tokens: number; readonly reserved: number };
 export const UNUSED: CapUse = { tokens: 0, reserved: 0 };
 
 /** What counts against a request: its scopes, and the tokens of its day and month. */
-export type Used = {
+type Used = {
   readonly scopes: readonly Scope[];
   readonly day: CapUse;
   readonly month: CapUse;

@@ -20,7 +20,7 @@ export type Mailer = {
   readonly close: () => Promise<void>;
 };
 
-export type MailerOptions = {
+type MailerOptions = {
   readonly smtpUrl: string | undefined;
   readonly from: string | undefined;
   readonly log: {

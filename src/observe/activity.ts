@@ -23,7 +23,7 @@ type Minute = Writable<ActivityMinute> & {
   lagMs: number;
 };
 
-export type ActivityRecorder = Activity & {
+type ActivityRecorder = Activity & {
   readonly request: (summary: RequestSummary) => void;
   readonly alert: (alert: Alert) => void;
   readonly loopLag: (seconds: number) => void;

@@ -7,7 +7,7 @@ import { errorWords } from './error-words.ts';
 import { createRefusedLines } from './refused-lines.ts';
 import { levelOf, requestLine } from './request-line.ts';
 
-export type LogLevel = 'debug' | 'info' | 'warn' | 'error' | 'silent';
+type LogLevel = 'debug' | 'info' | 'warn' | 'error' | 'silent';
 
 export type Log = {
   /** One line for a request that is over; refused ones up to a rate. */

@@ -7,7 +7,7 @@ const LINES_EACH_SECOND = 200;
 
 const SECOND_MS = 1_000;
 
-export type RefusedLines = {
+type RefusedLines = {
   /** Whether this one may be written. */
   readonly mayWrite: () => boolean;
 };

@@ -6,7 +6,7 @@ import type { AnswerSummary, RequestSummary } from '../core/request-summary.ts';
 
 type Line = Record<string, string | number | boolean>;
 
-export type RequestLine = Readonly<Line>;
+type RequestLine = Readonly<Line>;
 
 /**
  * Refusals are told like answers: they are the caller's business, and maintenance the operator's own.

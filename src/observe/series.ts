@@ -7,7 +7,7 @@ import type { Family, Labels } from './exposition.ts';
 export type Register = (read: () => Family) => void;
 
 /** One series of a counter. The caller adds to `value`. */
-export type Count = { value: number };
+type Count = { value: number };
 
 type Description<Label extends string> = {
   readonly name: string;

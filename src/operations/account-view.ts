@@ -11,7 +11,7 @@ import { balanceRecord } from '../ledger/balance-record.ts';
 import type { Books } from '../ledger/books.ts';
 import type { AccountLimits } from '../limits/contract.ts';
 
-export type AccountViewDependencies = {
+type AccountViewDependencies = {
   readonly limits: Pick<AccountLimits, 'usage'>;
   readonly books: Pick<Books, 'balance'>;
   /** Unix milliseconds. */

@@ -13,7 +13,7 @@ import { moveMoney } from './movements.ts';
 import type { Parts } from './parts.ts';
 
 /** As people write it. */
-export type AccountRequest = {
+type AccountRequest = {
   readonly email: string;
   readonly plan: string;
   readonly emailVerified: boolean;

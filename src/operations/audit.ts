@@ -9,7 +9,7 @@ import {
 import type { Parts } from './parts.ts';
 
 /** As people write it: an account is named by its id or its e-mail address. */
-export type TrailFilter = Omit<AuditFilter, 'accountId'> & {
+type TrailFilter = Omit<AuditFilter, 'accountId'> & {
   readonly account?: string | undefined;
 };
 

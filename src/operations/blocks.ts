@@ -8,7 +8,7 @@ import type { Parts } from './parts.ts';
 
 type Targets = Pick<Parts, 'accounts' | 'keys' | 'blocks'>;
 
-export type BlockTarget = {
+type BlockTarget = {
   readonly kind: Block['kind'];
   /** An account id or e-mail address, a key id or key, an address or a network in CIDR notation. */
   readonly value: string;

@@ -14,7 +14,7 @@ import { auditChange, type Change } from './change.ts';
 
 const PUBLISHED: AuditAction = 'catalog.published';
 
-export type CatalogCheck =
+type CatalogCheck =
   | {
       readonly ok: true;
       readonly path: string | null;

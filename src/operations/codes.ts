@@ -25,7 +25,7 @@ export const CODE_COUNT_MAX = 10_000;
 type Books = Pick<Parts, 'database' | 'clock' | 'randomBytes'>;
 
 /** As people write it; each code is worth `amount` service tokens. */
-export type CodesRequest = {
+type CodesRequest = {
   readonly amount: string;
   readonly reason: string;
   /** From 1 to `CODE_COUNT_MAX`; the caller checks. */
@@ -35,7 +35,7 @@ export type CodesRequest = {
 };
 
 /** `text` is the code itself, which nobody sees again. */
-export type NewCode = { readonly text: string; readonly code: CodeRecord };
+type NewCode = { readonly text: string; readonly code: CodeRecord };
 
 /** Throws `invalid_amount`, `invalid_reason` and `invalid_expiry`. */
 export async function createNewCodes(
@@ -65,7 +65,7 @@ export async function revokeCode(books: Books, name: string, actor: Actor): Prom
   return openCodes(books, actor).revoke(digest, books.clock());
 }
 
-export type Redemption = {
+type Redemption = {
   readonly id: string;
   readonly amount: Micro;
   /** What the account has available now. */

@@ -26,7 +26,7 @@ export type MovementRequest = {
   readonly id?: string | undefined;
 };
 
-export type Movement = {
+type Movement = {
   readonly id: string;
   readonly kind: MovementKind;
   readonly amount: Micro;

@@ -28,7 +28,7 @@ import { publishCatalog } from './catalog.ts';
 import { auditChange, type Change } from './change.ts';
 import { OperationError } from './error.ts';
 
-export type PreparedPrices = {
+type PreparedPrices = {
   /** What is there now, by which `publishPrices` sees that it still is. */
   readonly basedOn: string;
   /** The catalog with the draft in it. */
@@ -80,7 +80,7 @@ export function whyNotWritable({ origin, path }: FoundCatalog): string | undefin
   }
 }
 
-export type Published = {
+type Published = {
   readonly path: string;
   /** What was there before. */
   readonly backup: string;

@@ -10,7 +10,7 @@ import {
   createChainCheck,
 } from '../core/receipt-chain.ts';
 
-export type FileCheck = {
+type FileCheck = {
   readonly problems: readonly ChainProblem[];
   readonly totals: ChainTotals;
 };

@@ -9,7 +9,7 @@ import { findSlice, receiptPages } from '../ledger/receipt-slices.ts';
 import type { Database } from '../store/contract.ts';
 import { sha256 } from './receipt-file.ts';
 
-export type ReceiptStep = {
+type ReceiptStep = {
   /** The receipts that were checked; both 0 where there are none. */
   readonly first: number;
   readonly last: number;

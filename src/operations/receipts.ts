@@ -10,7 +10,7 @@ import { OperationError } from './error.ts';
 import { exportLines, sha256 } from './receipt-file.ts';
 
 /** `receipt` is the JSON document itself, `hash` what the next one of the account names. */
-export type ShownReceipt = { readonly receipt: unknown; readonly hash: string };
+type ShownReceipt = { readonly receipt: unknown; readonly hash: string };
 
 /**
  * The receipt of a request, by its id, or of a movement, by its transfer id. With an account, only
@@ -32,7 +32,7 @@ export async function showReceipt(
 }
 
 /** What is written and the text of it, a page at a time, each line with its end. */
-export type ReceiptExport = { readonly slice: Slice; readonly pieces: AsyncIterable<string> };
+type ReceiptExport = { readonly slice: Slice; readonly pieces: AsyncIterable<string> };
 
 /** The receipts of a span, or all of them, one a line. Throws `no_receipts` where there are none. */
 export async function exportReceipts(
@@ -49,7 +49,7 @@ export async function exportReceipts(
 }
 
 /** `of` is the number of a receipt, or what the books know it by. */
-export type ReceiptProblem = {
+type ReceiptProblem = {
   readonly of: number | string;
   readonly kind: string;
   readonly detail: string;

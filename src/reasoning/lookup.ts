@@ -5,10 +5,10 @@
 import type { JsonValue, ToolCall, Turn } from '../core/generation.ts';
 
 /** What the model had been told before a turn. */
-export type Conversation = { readonly system: string; readonly turns: readonly Turn[] };
+type Conversation = { readonly system: string; readonly turns: readonly Turn[] };
 
 /** A digest of everything before the turn at that place. */
-export type Preceding = (at: number) => string;
+type Preceding = (at: number) => string;
 
 /** How many characters of an id have to look random for it to be unlike every other one. */
 const RANDOM_CHARACTERS_MIN = 16;

@@ -10,7 +10,7 @@ import { StoreError, sqliteCode } from './error.ts';
 const BUSY_TIMEOUT_MS = 100;
 
 /** Gives the database free for another server. */
-export type Release = () => void;
+type Release = () => void;
 
 /**
  * Takes the database for this process until it releases it or dies, however it dies: the lock is

@@ -9,7 +9,7 @@ const KEY_BYTES = 32;
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 
-export type Sealer = {
+type Sealer = {
   /** `context` is not kept with the text; opening it takes the same one again. */
   readonly seal: (text: string, context: Uint8Array) => Uint8Array;
   /** Undefined where secret or context is another one, or the bytes were changed. */

@@ -11,7 +11,7 @@ import { createBinder } from './statement.ts';
 import type { WriterClient, Writing } from './writer/client.ts';
 import type { Ask } from './writer/protocol.ts';
 
-export type ServingDatabaseOptions = {
+type ServingDatabaseOptions = {
   /** Of a database that is migrated. */
   readonly url: string;
   /** `full` survives a power cut, `normal` only the death of the process. */

@@ -26,7 +26,7 @@ export type Transactions = {
   readonly whenFree: <T>(access: Access, ask: () => T) => Awaitable<T>;
 };
 
-export type TransactionsOptions = {
+type TransactionsOptions = {
   readonly connection: Connection;
   /** How the connection syncs its commits; `useSync` changes that. */
   readonly usual: SyncMode;

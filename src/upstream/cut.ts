@@ -8,7 +8,7 @@ import type { Candidate } from '../core/route.ts';
 import { createStopCutter, splitStops } from '../core/stop.ts';
 import type { Batch } from './source.ts';
 
-export type Cut = {
+type Cut = {
   readonly take: (batch: Batch) => Batch;
   /** Whether the answer has ended before its upstream, which is not read any further. */
   readonly isStopped: () => boolean;

@@ -10,7 +10,7 @@ import {
   writeDemoAnswer,
 } from './demo-answer.ts';
 
-export type DemoOptions = {
+type DemoOptions = {
   /** The pause between two pieces of a stream. */
   readonly delayMs?: number;
   /** Unix milliseconds. */

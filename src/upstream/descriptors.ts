@@ -32,7 +32,7 @@ const LOOK_MS = 250;
 /** Descriptors are kept again only while so much of the limit is free. */
 const FREE_SHARE = 0.25;
 
-export type DescriptorSource = {
+type DescriptorSource = {
   /** How many the process may have; undefined where the system does not tell. */
   readonly limit: number | undefined;
   readonly count: () => number;

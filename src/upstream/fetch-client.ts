@@ -23,7 +23,7 @@ const UNREACHABLE: UpstreamFailure = {
   detail: 'the connection could not be made or was closed',
 };
 
-export type FetchClient = {
+type FetchClient = {
   readonly send: (
     upstream: RemoteUpstream,
     call: UpstreamCall,

@@ -18,7 +18,7 @@ export type Waiting = {
   readonly leave: () => void;
 };
 
-export type Gate = {
+type Gate = {
   /** The limits are those of the caller's catalog: they may change between two calls. */
   readonly enter: (account: string, concurrency: UpstreamConcurrency) => 'in' | 'full' | Waiting;
   /** Gives one place of the account back. */

@@ -16,7 +16,7 @@ export type AttemptTimes = { readonly firstByteMs?: number; readonly firstConten
 /** The connection is made elsewhere, and watched there. */
 type Timer = Exclude<AttemptPhase, 'connect'>;
 
-export type Watch = {
+type Watch = {
   /** Somebody waits for the next read from here on. */
   readonly wait: () => void;
   /** The wait is over: something of an answer has come, with these events in it. */

@@ -14,9 +14,9 @@ export type SseLimits = {
 };
 
 /** `event` is the empty string where the stream named none. */
-export type OnSseRecord = (data: string, event: string) => void;
+type OnSseRecord = (data: string, event: string) => void;
 
-export type SseDecoder = {
+type SseDecoder = {
   readonly feed: (bytes: Uint8Array) => UpstreamFailure | undefined;
   /** The bytes are over: a last event without its blank line still counts. */
   readonly end: () => UpstreamFailure | undefined;

@@ -33,7 +33,7 @@ export function createExports() {
   };
 }
 
-export type FileOptions = {
+type FileOptions = {
   readonly type: string;
   readonly filename: string;
   /** Called at the end, or when the client has left or the books cannot be read before. */

@@ -23,7 +23,7 @@ const SUMS_MS = 10_000;
 
 type Sums = { readonly balances: BalanceTotals; readonly today: ModelFigures | undefined };
 
-export type ReadMachine = () => Promise<Reading & { readonly data: MachineRecord }>;
+type ReadMachine = () => Promise<Reading & { readonly data: MachineRecord }>;
 
 /** One for everybody who looks. */
 export function machineReader(dependencies: MachineDependencies): ReadMachine {

@@ -15,7 +15,7 @@ import { DashboardError } from '../rim/error.ts';
 /** Some milliseconds of work, for as long as nobody else is served. */
 const ROWS_AT_ONCE = 500;
 
-export type WhatIf = (
+type WhatIf = (
   candidate: Catalog,
   draft: PriceDraft,
   /** Such as 2026-10; absent: the one before this. */

@@ -8,7 +8,7 @@ export type BalanceRecord = {
   readonly unit: 'svc_token';
 };
 
-export type WindowRecord = {
+type WindowRecord = {
   readonly used: number;
   readonly remaining: number | null;
   readonly resets_in_s: number;
@@ -29,7 +29,7 @@ export type LimitUsageRecord = {
   readonly month: CapRecord;
 };
 
-export type ModelLimitRecord = {
+type ModelLimitRecord = {
   readonly model: string;
   readonly requests_per_minute: number | null;
   readonly tokens_per_minute: number | null;
@@ -38,7 +38,7 @@ export type ModelLimitRecord = {
   readonly until: string | null;
 };
 
-export type AccountRecord = {
+type AccountRecord = {
   readonly id: string;
   readonly object: 'account';
   readonly email_verified: boolean;

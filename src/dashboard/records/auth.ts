@@ -34,7 +34,7 @@
 // /operator/welcome?token=…, an invitation /dashboard/signup?invite=….
 // Passwords have 12 to 256 characters.
 
-export type SignUpMode = 'open' | 'invite' | 'closed';
+type SignUpMode = 'open' | 'invite' | 'closed';
 
 /** `log`: there is no mail server, so links are in the operator's log; pages say so. */
 export type MailMode = 'smtp' | 'log';

@@ -1,6 +1,6 @@
 // One request in the list of an account's requests, and what the list can be filtered by.
 
-export type RequestOutcomeRecord = 'completed' | 'stopped_balance' | 'client_cancelled' | 'failed';
+type RequestOutcomeRecord = 'completed' | 'stopped_balance' | 'client_cancelled' | 'failed';
 
 export type RequestRecord = {
   readonly id: string;

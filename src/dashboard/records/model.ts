@@ -1,6 +1,6 @@
 // A model as /v1/models lists it, and what the dashboard says beyond that.
 
-export type RatesRecord = {
+type RatesRecord = {
   readonly input: string;
   readonly cached_input: string;
   readonly cache_write: string;
@@ -16,7 +16,7 @@ export type PriceWindowRecord = PricedRecord & {
   readonly days: readonly string[];
 };
 
-export type PricePeriodRecord = PricedRecord & {
+type PricePeriodRecord = PricedRecord & {
   readonly valid_from: string | null;
   readonly windows: readonly PriceWindowRecord[];
 };
@@ -63,7 +63,7 @@ export type CustomerModelRecord = ModelRecord & {
   readonly effective_limits: LimitsRecord<number>;
 };
 
-export type PlanNameRecord = { readonly slug: string; readonly name: string };
+type PlanNameRecord = { readonly slug: string; readonly name: string };
 
 export type ModelListRecord = {
   readonly object: 'list';

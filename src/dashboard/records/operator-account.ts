@@ -20,9 +20,9 @@ export type OperatorAccountRecord = {
 };
 
 /** Why somebody is refused, and until when; null: until it is taken back. */
-export type BlockSummaryRecord = { readonly reason: string; readonly expires_at: string | null };
+type BlockSummaryRecord = { readonly reason: string; readonly expires_at: string | null };
 
-export type PlanLimitsRecord = {
+type PlanLimitsRecord = {
   readonly requests_per_minute: number;
   readonly tokens_per_minute: number;
   readonly concurrent_requests: number;

@@ -20,7 +20,7 @@ export type AlertRecord = {
   readonly request_id: string | null;
 };
 
-export type DayTotalsRecord = {
+type DayTotalsRecord = {
   readonly requests: number;
   readonly failed: number;
   readonly input_tokens: number;
@@ -133,7 +133,7 @@ export type UpstreamDetailRecord = UpstreamRecord & {
 };
 
 /** What is out of service although the catalog has no such place any more. */
-export type ForgottenPlaceRecord = {
+type ForgottenPlaceRecord = {
   readonly upstream: string;
   readonly model: string | null;
   readonly reason: string;

@@ -1,6 +1,6 @@
 // What the console shows of what is sold: models, prices, the catalog, money over all accounts.
 
-export type RatesRecord = {
+type RatesRecord = {
   readonly version: string;
   readonly input: string;
   readonly cached_input: string;
@@ -213,7 +213,7 @@ export type MoneyFiguresRecord = {
   readonly uncosted: number;
 };
 
-export type HoldRecord = {
+type HoldRecord = {
   readonly request_id: string;
   readonly account_id: string;
   readonly model: string;

@@ -3,7 +3,7 @@
 
 import type { WebApp } from '../web-build.ts';
 
-export type EmbeddedWeb = {
+type EmbeddedWeb = {
   readonly page: string;
   /** By name: where in the executable it is, compressed with brotli. */
   readonly files: Readonly<Record<string, string>>;

@@ -29,7 +29,7 @@ const STATUS = {
   unavailable: 503,
 } as const;
 
-export type DashboardErrorCode = keyof typeof STATUS;
+type DashboardErrorCode = keyof typeof STATUS;
 
 /** Codes of the domain of identity that are not the caller's mistake in form. */
 const IDENTITY_STATUS: Readonly<Record<string, number>> = {

@@ -9,14 +9,14 @@ import type { Call } from './route.ts';
 /** What a feed tells. `changes` differs whenever what is told has to be told again. */
 export type Reading = { readonly data: object; readonly changes: string };
 
-export type FeedTopic = {
+type FeedTopic = {
   /** What everybody with the same key sees, such as an account's id. */
   readonly key: string;
   /** Makes the reader for the first who looks; it is asked once a second for all of them. */
   readonly start: () => ReadFeed;
 };
 
-export type ReadFeed = () => Promise<Reading>;
+type ReadFeed = () => Promise<Reading>;
 
 export type Feeds = {
   /** Answers with the stream. Rejects with what reading does, and refuses more than a few of a key. */

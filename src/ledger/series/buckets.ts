@@ -24,7 +24,7 @@ export type Buckets<Figures> = {
 };
 
 /** What is read of which tables. */
-export type BucketSource<Figures> = {
+type BucketSource<Figures> = {
   /** At most `limit` groups of a stretch of time, out of the series. */
   readonly groups: (range: BucketRange) => Promise<Iterable<Grouped<Figures>>>;
   /** Records from the one after `after` to the one at `until`. */
@@ -51,7 +51,7 @@ const SNAPSHOT_MS_MAX = 4;
 /** Records that are read one by one; where there are more, they wait for the roll-up. */
 export const TAIL_MAX = 20_000;
 
-export type ReadBuckets = <Figures>(
+type ReadBuckets = <Figures>(
   /** Where the buckets begin, ascending, and where the last one ends. */
   edges: readonly number[],
   source: BucketSource<Figures>,

@@ -25,10 +25,10 @@ export type RequestKind = {
 };
 
 /** The latest hour or day that begins within a span, as far as it is before the span's end. */
-export type NextStretch = (span: Span) => Promise<Span | undefined>;
+type NextStretch = (span: Span) => Promise<Span | undefined>;
 
 /** `undefined` where every instant is as good as any other. */
-export type Candidates = (accountId: string, kind: RequestKind) => Promise<NextStretch | undefined>;
+type Candidates = (accountId: string, kind: RequestKind) => Promise<NextStretch | undefined>;
 
 /** `database` is migrated. */
 export function createCandidates(database: Database): Candidates {

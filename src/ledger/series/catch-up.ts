@@ -3,7 +3,7 @@
 
 import type { RollUp } from './roll-up.ts';
 
-export type CatchUpOptions = {
+type CatchUpOptions = {
   /** Milliseconds of a clock that never jumps. */
   readonly monotonic: () => number;
   /** How long a step should take: others wait for it, for the database or for the event loop. */

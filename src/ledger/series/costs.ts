@@ -4,7 +4,7 @@
 import { add, MICRO_DECIMALS, type Micro, micro, parseDecimal, ZERO } from '../../core/money.ts';
 
 /** `isComplete` is false where an attempt used something and its cost is not known. */
-export type UpstreamCost = { readonly total: Micro; readonly isComplete: boolean };
+type UpstreamCost = { readonly total: Micro; readonly isComplete: boolean };
 
 /** `text` is a JSON array of attempts; a member may lack. */
 export function upstreamCost(text: string): UpstreamCost {

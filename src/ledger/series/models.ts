@@ -37,7 +37,7 @@ export type ModelFigures = Figures & {
  * span, more of them a series. The groups are models: the one that served or, where none did, was
  * asked for. A request counts for the hour in which it started.
  */
-export type ReadModelSeries = (edges: readonly number[]) => Promise<Buckets<ModelFigures>>;
+type ReadModelSeries = (edges: readonly number[]) => Promise<Buckets<ModelFigures>>;
 
 /** `database` is migrated; `monotonic` are milliseconds of a clock that never jumps, the process's own where absent. */
 export function createModelSeriesReader(

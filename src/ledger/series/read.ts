@@ -22,7 +22,7 @@ import {
 
 export type SeriesGroup = 'total' | 'model' | 'key' | 'end_user';
 
-export type SeriesQuery = {
+type SeriesQuery = {
   readonly accountId: string;
   /**
    * Where the buckets begin, ascending, and where the last one ends: whole UTC hours, and whole UTC
@@ -37,7 +37,7 @@ export type SeriesQuery = {
  * one where nothing is grouped. A request counts for the hour in which it started, and for the model
  * that served it or, where none did, was asked for.
  */
-export type ReadSeries = (query: SeriesQuery) => Promise<Buckets<Figures>>;
+type ReadSeries = (query: SeriesQuery) => Promise<Buckets<Figures>>;
 
 /** `database` is migrated; `monotonic` are milliseconds of a clock that never jumps, the process's own where absent. */
 export function createSeriesReader(database: Database, monotonic?: () => number): ReadSeries {

@@ -39,7 +39,7 @@ export type WindowCounter = {
 };
 
 /** Slots in use are those of the claims. */
-export type SlotCounter = {
+type SlotCounter = {
   readonly name: string;
   given: number;
   others: number;

@@ -8,7 +8,7 @@ import { type Counters, type PeriodCounter, periodOf, slotsUsed, windowOf } from
 import type { Call, Decide, Decided, Missing } from './script.ts';
 import { type SeedDependencies, seedOf } from './seed.ts';
 
-export type ExchangeDependencies = SeedDependencies & {
+type ExchangeDependencies = SeedDependencies & {
   readonly decide: Decide;
   /** Names this holder among all, and is new with each start. */
   readonly holder: string;

@@ -44,7 +44,7 @@ export type LeasedLimits = AccountLimits & {
 };
 
 /** Decisions since the start: at once, after an exchange with Redis, and without Redis. */
-export type LeasedCounts = {
+type LeasedCounts = {
   readonly local: number;
   readonly exchanged: number;
   readonly shared: number;
@@ -52,7 +52,7 @@ export type LeasedCounts = {
   readonly exchanges: number;
 };
 
-export type LeasedDependencies = {
+type LeasedDependencies = {
   readonly redis: Pick<Redis, 'run' | 'isUp'>;
   /** The limits of this process or of its threads; those of nobody else. */
   readonly local: AccountLimits;

@@ -15,7 +15,7 @@ export const ARCHIVE_FORMAT = 'tollgate-archive';
 
 export type ColumnKind = 'integer' | 'text' | 'bytes';
 
-export type ColumnShape = { readonly name: string; readonly kind: ColumnKind };
+type ColumnShape = { readonly name: string; readonly kind: ColumnKind };
 
 export type TableShape = { readonly name: string; readonly columns: readonly ColumnShape[] };
 
@@ -26,7 +26,7 @@ export type Row = readonly Value[];
 /** What the books add up to, as words and digits that two sides compare. */
 export type LedgerFacts = Readonly<Record<string, string>>;
 
-export type Line =
+type Line =
   | { readonly kind: 'header'; readonly madeBy: string; readonly tables: readonly TableShape[] }
   | { readonly kind: 'table'; readonly name: string }
   | { readonly kind: 'row'; readonly cells: readonly unknown[] }

@@ -72,7 +72,7 @@ function rawValue(value: unknown): Value {
   return typeof value === 'number' ? BigInt(value) : (value as Value);
 }
 
-export type RowWriter = {
+type RowWriter = {
   readonly write: (rows: readonly Row[]) => Promise<void>;
   /** When all rows are there: the database counts on from the last number. */
   readonly finish: () => Promise<void>;

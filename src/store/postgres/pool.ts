@@ -4,7 +4,7 @@
 import { PostgresFailure } from './error.ts';
 import { openSession, type Session, type SessionOptions } from './session.ts';
 
-export type Pool = {
+type Pool = {
   /** Rejects with `PostgresFailure` where none comes free, or can be opened, in time. */
   readonly acquire: () => Promise<Session>;
   /** Every session that was given out comes back, a broken one too. */
@@ -13,7 +13,7 @@ export type Pool = {
   readonly close: () => void;
 };
 
-export type PoolOptions = SessionOptions & { readonly max: number };
+type PoolOptions = SessionOptions & { readonly max: number };
 
 /** How long somebody waits for a session of others; a statement may take as long. */
 const ACQUIRE_TIMEOUT_MS = 2_000;

@@ -31,7 +31,7 @@ export type Answer =
   | { readonly ok: true; readonly result: unknown }
   | { readonly ok: false; readonly error: PackedFailure };
 
-export type PackedFailure = {
+type PackedFailure = {
   readonly message: string;
   /** Of SQLite; absent for a `StoreError`. */
   readonly code?: string;
@@ -41,7 +41,7 @@ export type PackedFailure = {
  * Whether a transaction may still begin. Both threads decide it in one shared cell, so that a caller
  * who was refused for waiting too long is never served afterwards.
  */
-export type Permit = Int32Array<SharedArrayBuffer>;
+type Permit = Int32Array<SharedArrayBuffer>;
 
 const WAITING = 0;
 const BEGUN = 1;

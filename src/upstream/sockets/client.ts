@@ -25,7 +25,7 @@ import { exchange } from './exchange.ts';
 import { type Origin, originOf } from './origin.ts';
 import { createPool, type Pool } from './pool.ts';
 
-export type SocketClient = {
+type SocketClient = {
   readonly send: (
     upstream: RemoteUpstream,
     call: UpstreamCall,

@@ -8,7 +8,7 @@ import type { Socket, SocketHandler } from 'bun';
 const PROBE_MS = 30_000;
 
 /** Whoever uses the connection now. */
-export type Receiver = {
+type Receiver = {
   /** The bytes of one read, in memory of their own. */
   readonly data: (bytes: Buffer) => void;
   /** The last call. `inOrder`: the other side had no more to say, and nothing was lost. */

@@ -15,14 +15,14 @@ import {
 } from './connection.ts';
 import type { Origin } from './origin.ts';
 
-export type Dial = (
+type Dial = (
   origin: Origin,
   connectMs: number,
   signal: AbortSignal,
 ) => Promise<Connection | UpstreamFailure>;
 
 /** By the key of an origin. */
-export type TlsSessions = Map<string, Buffer>;
+type TlsSessions = Map<string, Buffer>;
 
 /** As TLS wants it: each name after its length. */
 const HTTP_1_1 = Buffer.from('\x08http/1.1', 'latin1');

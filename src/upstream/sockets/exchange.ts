@@ -10,7 +10,7 @@ import { GIVEN_UP } from '../transport.ts';
 import { type Body, createBody } from './body.ts';
 import type { Connection } from './connection.ts';
 
-export type Exchanged = { readonly head: ResponseHead; readonly body: Body };
+type Exchanged = { readonly head: ResponseHead; readonly body: Body };
 
 const CLOSED: UpstreamFailure = {
   class: 'unreachable',

@@ -24,7 +24,7 @@ import {
 import { TOOL_IMAGE_MARK } from '../turns.ts';
 
 /** A tool result may hold pictures, which only a user turn can carry on. */
-export type Message = { readonly entry: Turn; readonly toolImages: readonly ImagePart[] };
+type Message = { readonly entry: Turn; readonly toolImages: readonly ImagePart[] };
 
 const readRole = oneOf('system', 'developer', 'user', 'assistant', 'tool');
 const readPartType = oneOf('text', 'image_url');

@@ -19,7 +19,7 @@ const COLON = 58;
 const SEMICOLON = 59;
 const DELETE = 127;
 
-export type BodyStep = {
+type BodyStep = {
   /** Shares its memory with the bytes that were fed. May be empty. */
   readonly body: Buffer;
   /** Where the body ended in the bytes; absent while it goes on. */

@@ -8,7 +8,7 @@ const VALUE = /^(?:[\x21-\x7e](?:[\t\x20-\x7e]*[\x21-\x7e])?)?$/;
 const TARGET = /^\/[\x21-\x7e]*$/;
 const HOST = /^[\x21-\x7e]+$/;
 
-export type RequestHead = {
+type RequestHead = {
   /** Path and query. */
   readonly target: string;
   /** The name with its port where it is not the scheme's, and the brackets of IPv6. */

@@ -14,7 +14,7 @@ export type ResponseHead = {
   readonly fields: ReadonlyMap<string, string>;
 };
 
-export type HeadReader = {
+type HeadReader = {
   /**
    * The head that is complete with these bytes, which begin at `start`, and where in them it ends.
    * `undefined` where more bytes are needed.

@@ -12,12 +12,12 @@ import { createHeadReader, type ResponseHead } from './response-head.ts';
 const INTERIM_MAX = 8;
 
 /** `bodyBytes` is the length of the body where the head tells it. */
-export type OnHead = (head: ResponseHead, bodyBytes: number | undefined) => void;
+type OnHead = (head: ResponseHead, bodyBytes: number | undefined) => void;
 
 /** Never empty; shares its memory with the bytes that were fed. */
-export type OnBody = (bytes: Buffer) => void;
+type OnBody = (bytes: Buffer) => void;
 
-export type ResponseDecoder = {
+type ResponseDecoder = {
   /**
    * Takes the next bytes of the connection, which it may overwrite. No call may follow a `complete`
    * or a fault.

@@ -25,7 +25,7 @@ export function conversationOf(request: GenerationRequest): Conversation {
 }
 
 /** The id to show for the call at `position` of an answer; `given` and `answerId` may be empty. */
-export type NameCall = (given: string, answerId: string, position: number) => string;
+type NameCall = (given: string, answerId: string, position: number) => string;
 
 /**
  * Names the calls of one answer: as the upstream does, where its id is one. Clients match results to

@@ -9,7 +9,7 @@ import { createSseDecoder } from '../sse.ts';
 import { malformed } from './failure.ts';
 import { STREAM_LIMITS } from './limits.ts';
 
-export type EventReader = {
+type EventReader = {
   /** Reads one record. `over`: nothing more will come that matters. */
   readonly read: (text: string, event: string) => UpstreamFailure | 'over' | 'not JSON' | undefined;
   /** The failure of a record that is an error by its name. */

@@ -2,7 +2,7 @@
 
 import { endOfDay, LastDayField, SelectField } from '../ui/index.ts';
 
-export type Until = { readonly choice: string; readonly day: string };
+type Until = { readonly choice: string; readonly day: string };
 
 export const FOR_GOOD: Until = { choice: '', day: '' };
 

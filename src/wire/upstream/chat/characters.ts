@@ -4,7 +4,7 @@
 
 import type { PlainDelta } from './delta.ts';
 
-export type CharacterJoiner = {
+type CharacterJoiner = {
   readonly push: (delta: PlainDelta) => void;
   /** Nothing that follows belongs to what is held: half a character becomes U+FFFD. */
   readonly flush: () => void;

@@ -18,7 +18,7 @@ import { createThinkSplitter } from './think-tags.ts';
 import { createToolReader } from './tool-calls.ts';
 import { readUsage } from './usage.ts';
 
-export type ChunkReader = {
+type ChunkReader = {
   /** `text` is what `value` was parsed from. */
   readonly read: (value: unknown, text: string, member: ChunkMember) => UpstreamFailure | undefined;
   /** Reads a chunk that is nothing but this delta. */

@@ -5,7 +5,7 @@
 import type { ChatProfile } from '../../../core/profile.ts';
 import type { PlainDelta } from './delta.ts';
 
-export type ThinkSplitter = {
+type ThinkSplitter = {
   readonly text: (piece: string) => void;
   /** Thinking that came in a field of its own. */
   readonly reasoning: (piece: string) => void;

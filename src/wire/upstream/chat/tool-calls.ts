@@ -40,7 +40,7 @@ type Piece = {
   readonly json: string;
 };
 
-export type ToolReader = {
+type ToolReader = {
   /** Reads one element of a `tool_calls` array. */
   readonly piece: (value: unknown, source: ArgumentSource) => UpstreamFailure | undefined;
   /** Text follows: the arguments of the latest call are all there. */

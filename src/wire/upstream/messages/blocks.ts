@@ -20,10 +20,10 @@ type Block =
   | { readonly kind: 'ignored' };
 
 /** Finds the text of a block's input in what the block was parsed from. */
-export type InputSource = () => string | undefined;
+type InputSource = () => string | undefined;
 
 /** `index` is the upstream's, whatever it is: what is no number means the latest block. */
-export type BlockReader = {
+type BlockReader = {
   readonly start: (
     index: unknown,
     block: JsonObject,

@@ -14,7 +14,7 @@ import { createBlockReader } from './blocks.ts';
 import { readMessagesError } from './failure.ts';
 import { createUsageReader } from './usage.ts';
 
-export type MessagesReader = {
+type MessagesReader = {
   /** `text` is what `value` was parsed from, `name` the record's own. `over`: the message ended. */
   readonly read: (
     value: unknown,

@@ -14,7 +14,7 @@ const MEDIA_TYPES: ReadonlyMap<string, string> = new Map([
 
 const BASE64 = /^[A-Za-z0-9+/]+={0,2}$/;
 
-export type ImageSource =
+type ImageSource =
   | { readonly type: 'url'; readonly url: string }
   | { readonly type: 'base64'; readonly media_type: string; readonly data: string };
 

@@ -6,7 +6,7 @@ import { SIGNED_THINKING_LENGTH_MAX } from '../limits.ts';
 
 export type Thought = { text: string; signature: string };
 
-export type SignedThoughts = {
+type SignedThoughts = {
   readonly begin: () => Thought;
   readonly addText: (thought: Thought, text: string) => void;
   /** A signature comes whole; of several the last one counts. */

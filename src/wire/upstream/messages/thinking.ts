@@ -10,7 +10,7 @@ import type {
 import type { MessagesProfile } from '../../../core/profile.ts';
 import type { UpstreamCall } from '../../format.ts';
 
-export type Thinking = {
+type Thinking = {
   /** Whether this request asks for thinking. */
   readonly on: boolean;
   /** The member of the request that says so. */

@@ -15,7 +15,7 @@ export type OpenCall = {
   hasArguments: boolean;
 };
 
-export type ToolBlocks = {
+type ToolBlocks = {
   /** `input` is JSON text. */
   readonly start: (id: string, name: string, input: string) => OpenCall | UpstreamFailure;
   readonly piece: (call: OpenCall, json: string) => void;

@@ -19,7 +19,7 @@ const OUTPUT_MEMBERS = ['output_tokens', 'output_tokens_details'];
 type Counts = ReadonlyMap<string, number>;
 type Doubt = 'malformed' | 'inconsistent';
 
-export type UsageReader = {
+type UsageReader = {
   /** Takes a `usage` object. Counts are totals so far: the last sane one of each kind counts. */
   readonly read: (value: unknown) => void;
   /** The same where an answer begins: its output is still to come, whatever the count of it says. */

@@ -8,7 +8,7 @@ export type Snippet = {
   readonly code: string;
 };
 
-export type SnippetGroup = {
+type SnippetGroup = {
   readonly id: string;
   readonly label: string;
   /** At least one; agents that speak both formats have two. */

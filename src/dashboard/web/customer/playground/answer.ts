@@ -3,7 +3,7 @@
 export type ToolCall = { readonly id: string; readonly name: string; readonly arguments: string };
 
 /** What an answer was charged, in the gateway's own words: decimal strings. */
-export type Bill = {
+type Bill = {
   readonly tokens: string;
   readonly usd: string;
   /** What is left; whole answers of the formats do not say it in their body. */
@@ -12,7 +12,7 @@ export type Bill = {
   readonly isFallback: boolean;
 };
 
-export type Usage = { readonly input: number; readonly cached: number; readonly output: number };
+type Usage = { readonly input: number; readonly cached: number; readonly output: number };
 
 export type Problem = {
   readonly message: string;

@@ -3,7 +3,7 @@
 
 import type { Format, RequestBody } from './request.ts';
 
-export type Language = 'curl' | 'python' | 'javascript';
+type Language = 'curl' | 'python' | 'javascript';
 
 export const LANGUAGES: readonly (readonly [Language, string])[] = [
   ['curl', 'curl'],

@@ -57,7 +57,7 @@ export function Composer({
   );
 }
 
-export type ToolResult = { readonly callId: string; readonly text: string };
+type ToolResult = { readonly callId: string; readonly text: string };
 
 export function ToolAnswers({
   calls,

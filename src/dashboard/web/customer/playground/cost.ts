@@ -17,7 +17,7 @@ export function estimateTokens(text: string): number {
   return Math.ceil(plain / PLAIN_CHARACTERS_A_TOKEN + others / OTHER_CHARACTERS_A_TOKEN);
 }
 
-export type Cost = { readonly tokens: number; readonly usd: number };
+type Cost = { readonly tokens: number; readonly usd: number };
 
 /** Prices are for a million model tokens. */
 export function costOf(

@@ -8,7 +8,7 @@ import { refusalInWords } from './refusal.ts';
 import type { Format, Settings } from './request.ts';
 import { type ReadTools, readTools } from './tools.ts';
 
-export type Draft = {
+type Draft = {
   readonly format: Format;
   readonly model: string;
   readonly system: string;

@@ -1,7 +1,7 @@
 // Reads server-sent events out of bytes, however the network has cut them. Used by the playground for
 // the streams of both formats, each of whose records carries everything in its data lines.
 
-export type EventReader = {
+type EventReader = {
   /** The data of each record that is complete now. */
   readonly feed: (bytes: Uint8Array) => readonly string[];
 };
