@@ -19,9 +19,9 @@ const workshop = join(folder, `.build-${process.pid}`);
  */
 const threads = [
   'src/ledger/thread.ts',
-  'src/cli/self-audit-thread.ts',
-  'src/cli/series-thread.ts',
-  'src/cli/threads/server-thread.ts',
+  'src/server/self-audit-thread.ts',
+  'src/server/series-thread.ts',
+  'src/server/threads/server-thread.ts',
 ].map((path) => join(root, path));
 
 const webApps: readonly WebApp[] = ['customer', 'operator'];
@@ -50,7 +50,7 @@ async function pagesPlugin(): Promise<BunPlugin> {
   return {
     name: 'pages',
     setup(builder) {
-      builder.onLoad({ filter: /\/dashboard\/rim\/embedded\.ts$/ }, () => ({
+      builder.onLoad({ filter: /\/dashboard\/edge\/embedded\.ts$/ }, () => ({
         contents,
         loader: 'ts',
       }));

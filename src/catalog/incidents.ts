@@ -10,8 +10,6 @@ import { incidentLimits } from '../store/tables.ts';
 
 export type Incident = typeof incidentLimits.$inferSelect;
 
-export type Incidents = ReturnType<typeof createIncidents>;
-
 /** The limits in force for a model's slug, as the database has them now; of none: `undefined`. */
 export async function readIncidents(database: Database): Promise<OperatorState['incidentOf']> {
   const rows = await database.db.select().from(incidentLimits).all();

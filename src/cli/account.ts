@@ -14,7 +14,7 @@ import {
   searchAccounts,
 } from '../operations/account-records.ts';
 import { changeStanding, createAccount } from '../operations/accounts.ts';
-import type { Parts } from '../operations/parts.ts';
+import type { Parts } from '../operations/dependencies.ts';
 import {
   addCommand,
   addGroup,
@@ -27,8 +27,8 @@ import {
 import type { Context } from './context.ts';
 import { keyTable } from './key.ts';
 import { addMovementCommands } from './movement.ts';
+import { openAccounts } from './open-operations.ts';
 import { openPeople } from './operator.ts';
-import { openAccounts } from './parts.ts';
 
 export function addAccountCommands(program: Command, perform: Perform): void {
   const group = addGroup(program, 'account', 'create, look at and change accounts');

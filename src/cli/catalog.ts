@@ -7,10 +7,10 @@ import { type CatalogNote, readCatalogNote, readReloadRequest } from '../catalog
 import { CatalogError, findCatalog } from '../catalog/source.ts';
 import { checkCatalog, requestReload } from '../operations/catalog.ts';
 import { isSqliteUrl } from '../store/connect.ts';
-import { changeOf } from './change.ts';
 import { addCommand, addGroup, CommandError, type Output, type Perform } from './command.ts';
 import type { Context } from './context.ts';
-import { isServing } from './serving.ts';
+import { isServing } from './is-server-running.ts';
+import { changeOf } from './open-change.ts';
 
 /** A server looks four times a second; one that is held up gets a little longer. */
 const ANSWER_MS = 5_000;

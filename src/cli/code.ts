@@ -25,7 +25,7 @@ import {
   table,
 } from './command.ts';
 import type { Context } from './context.ts';
-import { openAccounts, openParts } from './parts.ts';
+import { openAccounts, openParts } from './open-operations.ts';
 
 export function addCodeCommands(program: Command, perform: Perform): void {
   const group = addGroup(program, 'code', 'make, list, revoke and redeem codes worth tokens');

@@ -4,7 +4,7 @@
 import { type Confirmation, confirmSeen } from '../cluster/confirm.ts';
 import { CACHE_TIME_MS } from '../identity/authenticate.ts';
 import type { Context } from './context.ts';
-import { isServing } from './serving.ts';
+import { isServing } from './is-server-running.ts';
 
 export type Confirmed = {
   readonly json: readonly ConfirmationRecord[];

@@ -17,7 +17,7 @@ import {
 } from './command.ts';
 import { confirmed } from './confirmation.ts';
 import type { Context } from './context.ts';
-import { openParts } from './parts.ts';
+import { openParts } from './open-operations.ts';
 
 export function addKeyCommands(program: Command, perform: Perform): void {
   const group = addGroup(program, 'key', 'create, list, show, rotate and revoke API keys');

@@ -16,7 +16,7 @@ import {
   table,
 } from './command.ts';
 import type { Context } from './context.ts';
-import { openAccounts, openParts } from './parts.ts';
+import { openAccounts, openParts } from './open-operations.ts';
 
 const WORDS: Readonly<Record<MovementKind, string>> = {
   credit: 'Credited',

@@ -4,10 +4,10 @@ import type { Command } from 'commander';
 import { createLeases } from '../cluster/leases.ts';
 import { LEADER } from '../cluster/member.ts';
 import { createNodes } from '../cluster/nodes.ts';
-import type { ListedNodeRecord } from '../dashboard/records/operator-machine.ts';
+import type { ListedNodeRecord } from '../dashboard/records/operator-server.ts';
+import { nodeRecord } from '../server/node-record.ts';
 import { addCommand, type Output, type Perform, table } from './command.ts';
 import type { Context } from './context.ts';
-import { nodeRecord } from './node-record.ts';
 
 export function addNodesCommand(program: Command, perform: Perform): void {
   perform(addCommand(program, 'nodes', 'list the nodes that serve, and say which one leads'), list);

@@ -2,6 +2,7 @@
 // the first operator; nobody has a password before they have chosen one themselves.
 
 import type { Command } from 'commander';
+import { consolePortOf, urlOf } from '../config/urls.ts';
 import { createPeople } from '../identity/sign-in/people.ts';
 import { operatorRecord } from '../operations/people.ts';
 import { readNote } from '../store/server-notes.ts';
@@ -16,7 +17,6 @@ import {
   table,
 } from './command.ts';
 import type { Context } from './context.ts';
-import { consolePortOf, urlOf } from './listeners.ts';
 
 /** A page of text; a longer one is no password. */
 const STDIN_BYTES_MAX = 4_096;

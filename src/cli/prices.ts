@@ -23,7 +23,6 @@ import {
   preparePrices,
   publishPrices,
 } from '../operations/publish-prices.ts';
-import { changeOf } from './change.ts';
 import {
   addCommand,
   addGroup,
@@ -33,9 +32,10 @@ import {
   shortTime,
 } from './command.ts';
 import type { Context } from './context.ts';
+import { changeOf } from './open-change.ts';
+import { parseTime, readSpan } from './period.ts';
 import { previewText } from './price-preview.ts';
 import { priceSheetText } from './price-sheet.ts';
-import { parseTime, readSpan } from './span.ts';
 
 export function addPriceCommands(program: Command, perform: Perform): void {
   const prices = addGroup(program, 'prices', 'show prices, and what other prices would mean');

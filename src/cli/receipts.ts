@@ -14,7 +14,7 @@ import {
 } from '../operations/receipts.ts';
 import { addCommand, addGroup, CommandError, type Output, type Perform } from './command.ts';
 import type { Context } from './context.ts';
-import { readSpan, type SpanOptions } from './span.ts';
+import { readSpan, type SpanOptions } from './period.ts';
 
 export function addReceiptCommands(program: Command, perform: Perform): void {
   const receipts = addGroup(program, 'receipts', 'export, check and show the receipts of accounts');

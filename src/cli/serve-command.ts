@@ -2,8 +2,8 @@
 // the small commands start fast.
 
 import type { Command } from 'commander';
+import { liftRequestCap } from '../server/runtime.ts';
 import { addCommand, CommandError, type Perform } from './command.ts';
-import { liftRequestCap } from './runtime.ts';
 
 /** For the last lines of the log. A connection that nobody reads would keep the process for ever. */
 const EXIT_MS = 1_000;
@@ -24,7 +24,7 @@ export function addServeCommand(program: Command, perform: Perform): void {
   perform<ServeOptions>(command, async (context, options) => {
     const port = options.port === undefined ? undefined : parsePort(options.port);
     liftRequestCap();
-    const { serve } = await import('./serve.ts');
+    const { serve } = await import('../server/serve.ts');
     const demo = options.demo === true;
     try {
       const isNew = options.new === true;

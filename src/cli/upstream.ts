@@ -10,9 +10,9 @@ import {
   enablePlace,
   resetUpstream,
 } from '../operations/upstreams.ts';
-import { changeOf } from './change.ts';
 import { addCommand, addGroup, type Output, type Perform, table } from './command.ts';
 import type { Context } from './context.ts';
+import { changeOf } from './open-change.ts';
 
 export function addUpstreamCommands(program: Command, perform: Perform): void {
   const group = addGroup(program, 'upstream', 'list upstreams, and take them out of service');

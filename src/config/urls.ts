@@ -13,3 +13,18 @@ export function publicUrl(config: Config, port: number): string {
 export function httpUrl(host: string, port: number): string {
   return `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
 }
+/** Where the console listens: 0 is any free port, `undefined` is nowhere. */
+export function consolePortOf({
+  port,
+  operatorPort,
+}: Pick<Config, 'port' | 'operatorPort'>): number | undefined {
+  if (operatorPort === 'off') return undefined;
+  if (operatorPort !== undefined) return operatorPort;
+  return port === 0 || port === 65_535 ? 0 : port + 1;
+}
+
+/** The console's address in a browser on this machine. */
+export function urlOf(host: string, port: number): string {
+  const open = host === '0.0.0.0' || host === '::';
+  return `${httpUrl(open ? 'localhost' : host, port)}/operator`;
+}

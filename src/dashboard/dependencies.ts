@@ -1,6 +1,5 @@
 // What the dashboard and the console are built from. Types alone; made by `serve`.
 
-import type { Incidents } from '../catalog/incidents.ts';
 import type { CatalogStatus } from '../catalog/live.ts';
 import type { FoundCatalog } from '../catalog/source.ts';
 import type { Activity } from '../core/activity.ts';
@@ -9,31 +8,14 @@ import type { UpstreamState } from '../core/health.ts';
 import type { RandomBytes } from '../core/id.ts';
 import type { Catalog } from '../core/model.ts';
 import type { OperatorState } from '../core/operator.ts';
-import type { Accounts } from '../identity/accounts.ts';
-import type { Blocks } from '../identity/blocks.ts';
-import type { Keys } from '../identity/keys.ts';
-import type { Settings } from '../identity/settings.ts';
 import type { SignIn } from '../identity/sign-in/contract.ts';
 import type { AuditState } from '../ledger/audit.ts';
-import type { Books } from '../ledger/books.ts';
-import type { Ledger } from '../ledger/contract.ts';
 import type { AccountLimits } from '../limits/contract.ts';
+import type { Store } from '../operations/store.ts';
 import type { Database } from '../store/contract.ts';
+import type { RouteServer } from './edge/route.ts';
 import type { MailMode } from './records/auth.ts';
-import type { ListedNodeRecord } from './records/operator-machine.ts';
-import type { RouteServer } from './rim/route.ts';
-
-/** The domains over a connection of the dashboard's own, which syncs what it commits. */
-export type DashboardStore = {
-  readonly database: Database;
-  readonly ledger: Ledger;
-  readonly books: Books;
-  readonly accounts: Accounts;
-  readonly keys: Keys;
-  readonly blocks: Blocks;
-  readonly settings: Settings;
-  readonly incidents: Incidents;
-};
+import type { ListedNodeRecord } from './records/operator-server.ts';
 
 /** A request for the gateway's own pipeline, under a session. Nobody has read its body. */
 type PlaygroundCall = {
@@ -47,7 +29,7 @@ type PlaygroundCall = {
 
 /** What both applications know of the server that they are a part of. */
 export type DashboardDependencies = {
-  readonly store: DashboardStore;
+  readonly store: Store;
   readonly signIn: SignIn;
   readonly mailMode: MailMode;
   readonly limits: AccountLimits;

@@ -7,7 +7,7 @@ import type { Plan } from '../core/plan.ts';
 import { priceAt } from '../core/price-book.ts';
 import type { KeyFacts } from '../identity/authenticate.ts';
 import type { ParsedBody } from '../wire/format.ts';
-import type { CheckedRequest, GenerateDependencies, GenerationCall } from './call.ts';
+import type { CheckedRequest, GenerateDependencies, GenerationCall } from './pipeline-types.ts';
 import { sizePrompt } from './size.ts';
 import { restoreThinking } from './thinking.ts';
 

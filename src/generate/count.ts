@@ -9,7 +9,7 @@ import type { KeyFacts } from '../identity/authenticate.ts';
 import type { AccountLimits } from '../limits/contract.ts';
 import type { ReasoningStore } from '../reasoning/reasoning.ts';
 import type { ParsedBody } from '../wire/format.ts';
-import type { RequestObserver } from './call.ts';
+import type { RequestObserver } from './pipeline-types.ts';
 import { countPrompt } from './size.ts';
 import { restoreThinking } from './thinking.ts';
 import type { Tokenizer } from './tokenizer.ts';

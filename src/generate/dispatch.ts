@@ -7,9 +7,9 @@
 import type { AttemptOptions } from '../upstream/attempt.ts';
 import type { Permit } from '../upstream/health.ts';
 import { watchPermit } from '../upstream/permit-watch.ts';
-import type { CheckedRequest, GenerateDependencies } from './call.ts';
-import type { Cover } from './cover.ts';
+import type { Cover } from './funded-output.ts';
 import { type MeteredAttempt, meterAttempt } from './metered-attempt.ts';
+import type { CheckedRequest, GenerateDependencies } from './pipeline-types.ts';
 
 /**
  * `onAttempt` is told of each one, so that a client that leaves can stop it. The permit of an attempt

@@ -6,10 +6,10 @@ import type { UpstreamFailure } from '../core/failure.ts';
 import type { Receipt } from '../core/generation.ts';
 import { decideOutcome, type EndCause, type EndFacts } from '../core/outcome.ts';
 import type { Candidate } from '../core/route.ts';
-import type { CheckedRequest, GenerateDependencies } from './call.ts';
 import type { Grant } from './grant.ts';
 import type { Lifetime } from './lifetime.ts';
 import type { MeteredAttempt } from './metered-attempt.ts';
+import type { CheckedRequest, GenerateDependencies } from './pipeline-types.ts';
 import { report } from './report.ts';
 
 /** A request that has been let in, with everything that the rest of the pipeline needs. */

@@ -22,11 +22,11 @@ import type { HoldResult, ReleaseCommand, Settlement } from '../ledger/contract.
 import { LedgerSilent } from '../ledger/error.ts';
 import type { Claim } from '../limits/contract.ts';
 import { type AttemptLog, type AttemptRecord, createAttemptLog } from './attempt-log.ts';
-import type { CheckedRequest, GenerateDependencies } from './call.ts';
-import { type Cover, createCover } from './cover.ts';
+import { type Cover, createCover } from './funded-output.ts';
 import type { Slot } from './lifetime.ts';
 import type { MeteredAttempt } from './metered-attempt.ts';
 import { type Money, mayWait, moneyFor, refusedHold } from './money.ts';
+import type { CheckedRequest, GenerateDependencies } from './pipeline-types.ts';
 import { within } from './within.ts';
 
 export type Grant = {

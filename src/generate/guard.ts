@@ -7,7 +7,7 @@
 import type { UpstreamFailure } from '../core/failure.ts';
 import type { GenerationEvent } from '../core/generation.ts';
 import type { Batch } from '../upstream/attempt.ts';
-import type { Cover, Growth } from './cover.ts';
+import type { Cover, Growth } from './funded-output.ts';
 import type { OutputMeter } from './meter.ts';
 import { createOverrun, type Overrun } from './overrun.ts';
 import {

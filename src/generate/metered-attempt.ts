@@ -6,7 +6,7 @@
 import type { UpstreamFailure } from '../core/failure.ts';
 import type { GenerationEvent, Usage } from '../core/generation.ts';
 import type { Attempt, Batch } from '../upstream/attempt.ts';
-import type { Cover } from './cover.ts';
+import type { Cover } from './funded-output.ts';
 import { createGuard } from './guard.ts';
 import { createOutputMeter, type OutputMeter } from './meter.ts';
 import { createBreath, pieces, textOf } from './pieces.ts';

@@ -9,7 +9,7 @@ import { add, formatTokens, type Micro, smaller, subtract, ZERO } from '../core/
 import type { LimitView } from '../core/plan.ts';
 import { hiddenOutput, holdAmount, promptExcess } from '../core/price.ts';
 import type { HoldResult } from '../ledger/contract.ts';
-import type { CheckedRequest } from './call.ts';
+import type { CheckedRequest } from './pipeline-types.ts';
 
 export type Money = {
   /** What is reserved. */

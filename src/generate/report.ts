@@ -2,8 +2,8 @@
 // that had a grant. It holds counts and names, and nothing of what was said.
 
 import type { FailureClass } from '../core/failure.ts';
-import type { CheckedRequest, GenerateDependencies } from './call.ts';
 import type { Ended, Grant } from './grant.ts';
+import type { CheckedRequest, GenerateDependencies } from './pipeline-types.ts';
 
 /** `failure` is the class of what the upstream did, where it failed. */
 export function report(

@@ -5,8 +5,8 @@ import { GatewayError } from '../core/error.ts';
 import { estimatePrompt } from '../core/estimate.ts';
 import { modelImageTokens } from '../core/image-tokens.ts';
 import { imageSize } from '../wire/image-size.ts';
-import type { CheckedRequest, GenerateDependencies } from './call.ts';
 import { claimLimits } from './grant.ts';
+import type { CheckedRequest, GenerateDependencies } from './pipeline-types.ts';
 import type { Tokenizer } from './tokenizer.ts';
 
 /** What is known of a request before its prompt is counted. */

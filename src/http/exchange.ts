@@ -7,7 +7,7 @@ import type { UpstreamState } from '../core/health.ts';
 import { createRequestId, type RandomBytes } from '../core/id.ts';
 import type { OperatorState } from '../core/operator.ts';
 import type { Route } from '../core/request-summary.ts';
-import type { GenerateDependencies } from '../generate/call.ts';
+import type { GenerateDependencies } from '../generate/pipeline-types.ts';
 import type { Access, PlaygroundAccess } from '../identity/access.ts';
 import { clientAddress, type NetworkSet } from '../identity/address.ts';
 import type { KeyFacts } from '../identity/authenticate.ts';

@@ -5,7 +5,7 @@
 import type { ClientFormatName } from '../core/admit.ts';
 import type { ErrorCode } from '../core/error.ts';
 import type { AnswerSummary, RequestSummary, Route } from '../core/request-summary.ts';
-import type { RequestObserver } from '../generate/call.ts';
+import type { RequestObserver } from '../generate/pipeline-types.ts';
 
 export type Tally = {
   readonly identified: (who: { readonly accountId: string; readonly keyId: string }) => void;

@@ -3,7 +3,7 @@
 
 import { pino } from 'pino';
 import type { RequestSummary } from '../core/request-summary.ts';
-import { errorWords } from './error-words.ts';
+import { errorWords } from './error-text.ts';
 import { createRefusedLines } from './refused-lines.ts';
 import { levelOf, requestLine } from './request-line.ts';
 

@@ -15,7 +15,7 @@ import type { Database } from '../store/contract.ts';
 import { balances } from '../store/money-tables.ts';
 import { beginsWith, contains } from '../store/portable.ts';
 import { accounts, apiKeys, blocks } from '../store/tables.ts';
-import type { Parts } from './parts.ts';
+import type { Parts } from './dependencies.ts';
 
 export type AccountFilter = {
   /** A part of the e-mail address, or what an id begins with. */

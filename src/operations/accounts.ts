@@ -9,8 +9,8 @@ import { forgetThinking } from '../reasoning/reasoning.ts';
 import type { Database } from '../store/contract.ts';
 import { accountDeletions, users } from '../store/sign-in-tables.ts';
 import { parseAmount, requireReason } from './amounts.ts';
+import type { Parts } from './dependencies.ts';
 import { moveMoney } from './movements.ts';
-import type { Parts } from './parts.ts';
 
 /** As people write it. */
 type AccountRequest = {

@@ -6,7 +6,7 @@ import {
   type StoredAuditEvent,
   searchAuditEvents,
 } from '../identity/audit-search.ts';
-import type { Parts } from './parts.ts';
+import type { Parts } from './dependencies.ts';
 
 /** As people write it: an account is named by its id or its e-mail address. */
 type TrailFilter = Omit<AuditFilter, 'accountId'> & {

@@ -4,7 +4,7 @@
 import { isoTime } from '../core/calendar.ts';
 import type { Actor } from '../identity/audit.ts';
 import type { Block } from '../identity/blocks.ts';
-import type { Parts } from './parts.ts';
+import type { Parts } from './dependencies.ts';
 
 type Targets = Pick<Parts, 'accounts' | 'keys' | 'blocks'>;
 

@@ -10,7 +10,7 @@ import { createId } from '../core/id.ts';
 import type { AuditAction } from '../identity/audit.ts';
 import type { Database } from '../store/contract.ts';
 import { auditEvents } from '../store/tables.ts';
-import { auditChange, type Change } from './change.ts';
+import { auditChange, type Change } from './audited-change.ts';
 
 const PUBLISHED: AuditAction = 'catalog.published';
 

@@ -16,8 +16,8 @@ import {
 } from '../ledger/codes.ts';
 import type { RedeemResult } from '../ledger/contract.ts';
 import { parseAmount, requireReason } from './amounts.ts';
+import type { Parts } from './dependencies.ts';
 import { OperationError } from './error.ts';
-import type { Parts } from './parts.ts';
 
 /** More than anybody prints at once, and little enough for one transaction. */
 export const CODE_COUNT_MAX = 10_000;

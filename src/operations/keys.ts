@@ -5,7 +5,7 @@ import { findBlock } from '../identity/block-list.ts';
 import { keyRecord } from '../identity/key-record.ts';
 import { readAccount } from './account-records.ts';
 import { blockSummary } from './blocks.ts';
-import type { Parts } from './parts.ts';
+import type { Parts } from './dependencies.ts';
 
 /** Throws `key_not_found`. Nothing of what is answered holds the key itself. */
 export async function findKey(

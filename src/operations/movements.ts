@@ -11,8 +11,8 @@ import type { CreditCommand } from '../ledger/contract.ts';
 import { LedgerSilent } from '../ledger/error.ts';
 import type { ListedMovement } from '../ledger/movement-list.ts';
 import { parseAdjustment, parseAmount, requireReason } from './amounts.ts';
+import type { Parts } from './dependencies.ts';
 import { OperationError } from './error.ts';
-import type { Parts } from './parts.ts';
 
 export type MovementKind = CreditCommand['kind'];
 

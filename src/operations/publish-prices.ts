@@ -24,8 +24,8 @@ import { draftedText, draftSnippet, type PriceDraft } from '../catalog/price-dra
 import type { FoundCatalog } from '../catalog/source.ts';
 import { parseInstant } from '../core/instant.ts';
 import type { Catalog } from '../core/model.ts';
+import { auditChange, type Change } from './audited-change.ts';
 import { publishCatalog } from './catalog.ts';
-import { auditChange, type Change } from './change.ts';
 import { OperationError } from './error.ts';
 
 type PreparedPrices = {

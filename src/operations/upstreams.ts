@@ -9,7 +9,7 @@ import {
   type Place,
 } from '../catalog/disabled.ts';
 import type { Catalog } from '../core/model.ts';
-import { auditChange, type Change } from './change.ts';
+import { auditChange, type Change } from './audited-change.ts';
 import { OperationError } from './error.ts';
 
 const REASON_LENGTH_MAX = 200;

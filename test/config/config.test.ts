@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
 import { documents, read } from '../../scripts/settings.ts';
-import { parseEnvFile } from '../../src/cli/environment.ts';
 import { ConfigError, readConfig } from '../../src/config/read.ts';
 import { type Config, VARIABLES } from '../../src/config/settings.ts';
 import { publicUrl } from '../../src/config/urls.ts';
+import { parseEnvFile } from '../../src/server/environment.ts';
 
 const DEFAULTS: Config = {
   host: '127.0.0.1',

@@ -6,7 +6,7 @@ import fc from 'fast-check';
 import type { GenerationEvent } from '../../src/core/generation.ts';
 import { add, larger, micro, pico, subtract, ZERO } from '../../src/core/money.ts';
 import { affordableOutput, coverAmount, holdAmount, type Price } from '../../src/core/price.ts';
-import { createCover } from '../../src/generate/cover.ts';
+import { createCover } from '../../src/generate/funded-output.ts';
 import { createGuard } from '../../src/generate/guard.ts';
 import { createOutputMeter } from '../../src/generate/meter.ts';
 import type { Batch } from '../../src/upstream/attempt.ts';

@@ -4,7 +4,7 @@
 import { expect, test } from 'bun:test';
 import type { UpstreamFailure } from '../../src/core/failure.ts';
 import { micro, pico } from '../../src/core/money.ts';
-import { createCover } from '../../src/generate/cover.ts';
+import { createCover } from '../../src/generate/funded-output.ts';
 import { meterAttempt, type Progress } from '../../src/generate/metered-attempt.ts';
 import type { Batch } from '../../src/upstream/attempt.ts';
 import { GIVEN_UP, UNCONNECTED } from '../../src/upstream/transport.ts';

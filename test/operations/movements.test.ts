@@ -9,7 +9,7 @@ import { createNewCodes, redeemCode } from '../../src/operations/codes.ts';
 import { OperationError } from '../../src/operations/error.ts';
 import { type MovementRequest, moveMoney } from '../../src/operations/movements.ts';
 import { newDatabase, temporaryDirectory } from '../support/database.ts';
-import { createParts, readTrail } from './parts.ts';
+import { createParts, readTrail } from './dependencies.ts';
 
 const ACTOR = { name: 'operator:ops@example.com', address: '203.0.113.9' };
 

@@ -5,11 +5,11 @@
 import { createDeadlines } from '../../src/core/deadlines.ts';
 import type { Catalog } from '../../src/core/model.ts';
 import type { IncidentLimits } from '../../src/core/plan.ts';
-import type { GenerateDependencies } from '../../src/generate/call.ts';
 import { createEntrance } from '../../src/generate/entrance.ts';
 import { createFunds } from '../../src/generate/funds.ts';
 import { type Generated, generate } from '../../src/generate/generate.ts';
 import { createInFlight } from '../../src/generate/in-flight.ts';
+import type { GenerateDependencies } from '../../src/generate/pipeline-types.ts';
 import { type Books, createBooks } from '../../src/ledger/books.ts';
 import type { Ledger } from '../../src/ledger/contract.ts';
 import { createHistory } from '../../src/ledger/history.ts';

@@ -2,7 +2,7 @@
 // take most of a test's time.
 
 import { createContext } from '../../src/cli/context.ts';
-import { openAccounts } from '../../src/cli/parts.ts';
+import { openAccounts } from '../../src/cli/open-operations.ts';
 import { createId } from '../../src/core/id.ts';
 import { micro } from '../../src/core/money.ts';
 import type { Gateway, TestAccount } from './gateway.ts';

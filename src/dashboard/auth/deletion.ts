@@ -3,8 +3,8 @@
 import { isoTime } from '../../core/calendar.ts';
 import type { SignIn } from '../../identity/sign-in/contract.ts';
 import type { SignedInCustomer } from '../../identity/signed-in.ts';
+import { type Route, sessionRoute, stepUpRoute } from '../edge/route.ts';
 import type { DeletionRecord } from '../records/auth.ts';
-import { type Route, sessionRoute, stepUpRoute } from '../rim/route.ts';
 import { visitOf } from './parts.ts';
 
 export function deletionRoutes({ customer }: SignIn): readonly Route<SignedInCustomer>[] {

@@ -3,8 +3,8 @@
 
 import { Type } from '@sinclair/typebox';
 import type { SignedIn } from '../../identity/signed-in.ts';
+import { publicRoute, type Route, sessionRoute } from '../edge/route.ts';
 import type { StepUpRecord } from '../records/auth.ts';
-import { publicRoute, type Route, sessionRoute } from '../rim/route.ts';
 import {
   type AuthDependencies,
   EVERY_STANDING,

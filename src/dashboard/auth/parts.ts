@@ -3,9 +3,9 @@
 import { isoTime } from '../../core/calendar.ts';
 import type { RealmSignIn, SignIn } from '../../identity/sign-in/contract.ts';
 import type { SignedIn, Visit } from '../../identity/signed-in.ts';
+import { STEP_UP_MS } from '../edge/guard.ts';
+import type { Call } from '../edge/route.ts';
 import type { MailMode, SignInRecord } from '../records/auth.ts';
-import { STEP_UP_MS } from '../rim/guard.ts';
-import type { Call } from '../rim/route.ts';
 
 export type AuthDependencies<Who extends SignedIn> = {
   readonly signIn: SignIn;

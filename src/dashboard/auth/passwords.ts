@@ -2,8 +2,8 @@
 // address is known.
 
 import type { SignedIn } from '../../identity/signed-in.ts';
+import { publicRoute, type Route, sessionRoute } from '../edge/route.ts';
 import type { MailedRecord } from '../records/auth.ts';
-import { publicRoute, type Route, sessionRoute } from '../rim/route.ts';
 import { EMAIL, PASSWORD, TOKEN } from './entrance.ts';
 import { type AuthDependencies, EVERY_STANDING, visitOf, withCookies } from './parts.ts';
 

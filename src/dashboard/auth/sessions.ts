@@ -2,8 +2,8 @@
 
 import { isoTime } from '../../core/calendar.ts';
 import type { SignedIn } from '../../identity/signed-in.ts';
+import { type Route, sessionRoute } from '../edge/route.ts';
 import type { SessionListRecord } from '../records/auth.ts';
-import { type Route, sessionRoute } from '../rim/route.ts';
 import { type AuthDependencies, EVERY_STANDING, visitOf } from './parts.ts';
 
 export function sessionRoutes<Who extends SignedIn>({

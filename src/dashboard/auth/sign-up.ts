@@ -3,8 +3,8 @@
 
 import { Type } from '@sinclair/typebox';
 import type { SignIn } from '../../identity/sign-in/contract.ts';
+import { publicRoute, type Route } from '../edge/route.ts';
 import type { MailedRecord, MailMode } from '../records/auth.ts';
-import { publicRoute, type Route } from '../rim/route.ts';
 import { EMAIL, PASSWORD, TOKEN } from './entrance.ts';
 import { signInRecord, visitOf, withCookies } from './parts.ts';
 

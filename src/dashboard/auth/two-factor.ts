@@ -1,8 +1,8 @@
 // Turning the second factor on and off, in both applications; each step needs the password anew.
 
 import type { SignedIn } from '../../identity/signed-in.ts';
+import { type Route, stepUpRoute } from '../edge/route.ts';
 import type { RecoveryCodesRecord, TwoFactorStartRecord } from '../records/auth.ts';
-import { type Route, stepUpRoute } from '../rim/route.ts';
 import { CODE } from './entrance.ts';
 import { type AuthDependencies, EVERY_STANDING, visitOf, withCookies } from './parts.ts';
 

@@ -2,8 +2,8 @@
 
 import { isoTime } from '../../core/calendar.ts';
 import type { SignedIn } from '../../identity/signed-in.ts';
+import { publicRoute, type Route } from '../edge/route.ts';
 import type { SessionAccountRecord, SessionRecord, SessionUserRecord } from '../records/auth.ts';
-import { publicRoute, type Route } from '../rim/route.ts';
 import { type AuthDependencies, provenUntil } from './parts.ts';
 
 export function whoRoutes<Who extends SignedIn>(

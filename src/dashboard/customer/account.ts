@@ -8,9 +8,9 @@ import type { Account } from '../../identity/accounts.ts';
 import type { SignedInCustomer } from '../../identity/signed-in.ts';
 import { accountView } from '../../operations/account-view.ts';
 import type { DashboardDependencies } from '../dependencies.ts';
+import { DashboardError } from '../edge/error.ts';
+import { type Route, type RouteStanding, sessionRoute } from '../edge/route.ts';
 import type { OwnAccountRecord } from '../records/account.ts';
-import { DashboardError } from '../rim/error.ts';
-import { type Route, type RouteStanding, sessionRoute } from '../rim/route.ts';
 
 /** What the routes of an account's owner need of the server. */
 export type OwnDependencies = Pick<

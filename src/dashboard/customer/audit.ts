@@ -4,11 +4,11 @@
 import { isoTime } from '../../core/calendar.ts';
 import { listAuditEvents } from '../../identity/audit.ts';
 import type { SignedInCustomer } from '../../identity/signed-in.ts';
+import { type List, listOf, numberAfter, PAGE_QUERY, readPage } from '../edge/page.ts';
+import { type Route, sessionRoute } from '../edge/route.ts';
 import type { AuditRecord } from '../records/customer-audit.ts';
-import { type List, listOf, numberAfter, PAGE_QUERY, readPage } from '../rim/page.ts';
-import { type Route, sessionRoute } from '../rim/route.ts';
 import { type OwnDependencies, WHILE_INACTIVE } from './account.ts';
-import { auditWords } from './audit-words.ts';
+import { auditWords } from './audit-labels.ts';
 
 type AuditEvent = Awaited<ReturnType<typeof listAuditEvents>>[number];
 

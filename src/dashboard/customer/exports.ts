@@ -2,7 +2,7 @@
 // takes them, and only a few at once, because a file of a million rows takes a while of everybody's
 // time. Called by the routes that answer files.
 
-import { DashboardError } from '../rim/error.ts';
+import { DashboardError } from '../edge/error.ts';
 
 const EXPORTS_MAX = 2;
 

@@ -3,8 +3,8 @@
 
 import type { SignedInCustomer } from '../../identity/signed-in.ts';
 import { createSpend } from '../../ledger/spend.ts';
-import { createFeeds, type Feeds } from '../rim/feed.ts';
-import { type Route, sessionRoute } from '../rim/route.ts';
+import { createFeeds, type Feeds } from '../edge/feed.ts';
+import { type Route, sessionRoute } from '../edge/route.ts';
 import { type OwnDependencies, WHILE_INACTIVE } from './account.ts';
 import { liveReader } from './live.ts';
 

@@ -7,15 +7,15 @@ import { parseInstant } from '../../core/instant.ts';
 import { type ApiKey, keyRecord } from '../../identity/key-record.ts';
 
 import type { SignedInCustomer } from '../../identity/signed-in.ts';
+import { DashboardError } from '../edge/error.ts';
+import { listOf, PAGE_QUERY, readPage } from '../edge/page.ts';
+import { type Route, sessionRoute } from '../edge/route.ts';
 import type {
   CreatedKeyRecord,
   KeyListRecord,
   KeyRecord,
   RotatedKeyRecord,
 } from '../records/key.ts';
-import { DashboardError } from '../rim/error.ts';
-import { listOf, PAGE_QUERY, readPage } from '../rim/page.ts';
-import { type Route, sessionRoute } from '../rim/route.ts';
 import { type OwnDependencies, WHILE_INACTIVE } from './account.ts';
 import { connectionOf } from './connection.ts';
 

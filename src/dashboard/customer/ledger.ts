@@ -7,9 +7,9 @@ import { formatTokens, formatUsd, type UsdRate } from '../../core/money.ts';
 import { movedBy, readReceipt } from '../../core/receipt.ts';
 import type { SignedInCustomer } from '../../identity/signed-in.ts';
 import { type ListedReceipt, listReceipts } from '../../ledger/receipt-list.ts';
+import { type List, listOf, numberAfter, PAGE_QUERY, readPage } from '../edge/page.ts';
+import { type Route, sessionRoute } from '../edge/route.ts';
 import type { LedgerEntryRecord } from '../records/customer-ledger.ts';
-import { type List, listOf, numberAfter, PAGE_QUERY, readPage } from '../rim/page.ts';
-import { type Route, sessionRoute } from '../rim/route.ts';
 import { type OwnDependencies, WHILE_INACTIVE } from './account.ts';
 
 export function ledgerRoutes({

@@ -8,8 +8,8 @@ import { balanceRecord } from '../../ledger/balance-record.ts';
 import type { Balance } from '../../ledger/contract.ts';
 import type { DaySpend, OpenRequest, Spend } from '../../ledger/spend.ts';
 import { limitUsage } from '../../operations/account-view.ts';
+import type { Reading } from '../edge/feed.ts';
 import type { LiveRecord, OpenRequestRecord, SpendRecord } from '../records/customer-overview.ts';
-import type { Reading } from '../rim/feed.ts';
 import { type OwnDependencies, planOf } from './account.ts';
 
 /** Open requests that are listed; the count has them all. */

@@ -3,8 +3,8 @@
 import { modelRecord } from '../../catalog/model-record.ts';
 import { effectiveLimits, lowerIncident } from '../../core/plan.ts';
 import type { SignedInCustomer } from '../../identity/signed-in.ts';
+import { type Route, sessionRoute } from '../edge/route.ts';
 import type { CustomerModelRecord, ModelListRecord } from '../records/model.ts';
-import { type Route, sessionRoute } from '../rim/route.ts';
 import { type OwnDependencies, planOf, WHILE_INACTIVE } from './account.ts';
 
 export function modelRoutes(dependencies: OwnDependencies): readonly Route<SignedInCustomer>[] {

@@ -4,7 +4,7 @@
 import type { ClientFormatName } from '../../core/admit.ts';
 import type { SignedInCustomer } from '../../identity/signed-in.ts';
 import type { DashboardDependencies } from '../dependencies.ts';
-import { type Route, sessionRoute } from '../rim/route.ts';
+import { type Route, sessionRoute } from '../edge/route.ts';
 
 export function playgroundRoutes({
   answerPlayground,

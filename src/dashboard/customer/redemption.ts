@@ -10,9 +10,9 @@ import { createThrottle } from '../../identity/sign-in/throttle.ts';
 import type { SignedInCustomer } from '../../identity/signed-in.ts';
 import { codeDigest } from '../../ledger/codes.ts';
 import type { DashboardDependencies } from '../dependencies.ts';
+import { DashboardError } from '../edge/error.ts';
+import { type Route, sessionRoute } from '../edge/route.ts';
 import type { RedeemedRecord } from '../records/customer-ledger.ts';
-import { DashboardError } from '../rim/error.ts';
-import { type Route, sessionRoute } from '../rim/route.ts';
 import type { OwnDependencies } from './account.ts';
 
 const REFUSED = {

@@ -2,8 +2,8 @@
 
 import { type Static, type TObject, Type } from '@sinclair/typebox';
 import type { RequestFilter, RequestPlace } from '../../ledger/request-list.ts';
-import { DashboardError } from '../rim/error.ts';
-import type { Page } from '../rim/page.ts';
+import { DashboardError } from '../edge/error.ts';
+import type { Page } from '../edge/page.ts';
 import { readTime } from './usage.ts';
 
 export const REQUEST_QUERY = {

@@ -12,15 +12,15 @@ import {
   REQUEST_PREFIX_MIN,
 } from '../../ledger/request-list.ts';
 import { explainToCustomer } from '../../operations/requests.ts';
+import { DashboardError } from '../edge/error.ts';
+import { PAGE_QUERY, readPage } from '../edge/page.ts';
+import { type Route, sessionRoute } from '../edge/route.ts';
 import type {
   RequestFiltersRecord,
   RequestListRecord,
   RequestRecord,
   RequestStoryRecord,
 } from '../records/customer-request.ts';
-import { DashboardError } from '../rim/error.ts';
-import { PAGE_QUERY, readPage } from '../rim/page.ts';
-import { type Route, sessionRoute } from '../rim/route.ts';
 import { type OwnDependencies, WHILE_INACTIVE } from './account.ts';
 import { type createExports, fileResponse } from './exports.ts';
 import {

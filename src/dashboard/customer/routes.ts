@@ -3,7 +3,7 @@
 import type { SignedInCustomer } from '../../identity/signed-in.ts';
 import { customerAuthRoutes } from '../auth/routes.ts';
 import type { DashboardDependencies } from '../dependencies.ts';
-import type { Route } from '../rim/route.ts';
+import type { Route } from '../edge/route.ts';
 import { accountRoutes } from './account.ts';
 import { auditRoutes } from './audit.ts';
 import { createExports } from './exports.ts';

@@ -10,14 +10,14 @@ import type { SignedInCustomer } from '../../identity/signed-in.ts';
 import type { Buckets, Cell } from '../../ledger/series/buckets.ts';
 import { type Figures, HOUR_MS, sumFigures } from '../../ledger/series/figures.ts';
 import { createSeriesReader } from '../../ledger/series/read.ts';
+import { DashboardError } from '../edge/error.ts';
+import { type Route, sessionRoute } from '../edge/route.ts';
 import type {
   UsageFiguresRecord,
   UsageGroupRecord,
   UsageRecord,
   UsageSeriesRecord,
 } from '../records/customer-usage.ts';
-import { DashboardError } from '../rim/error.ts';
-import { type Route, sessionRoute } from '../rim/route.ts';
 import { type OwnDependencies, WHILE_INACTIVE } from './account.ts';
 
 /** Longer than a year of days, and sixteen days of hours. */

@@ -15,6 +15,8 @@ import {
   findOwner,
 } from '../../operations/accounts.ts';
 import { blockSummary } from '../../operations/blocks.ts';
+import { type List, listOf, numberAfter, PAGE_QUERY, readPage } from '../edge/page.ts';
+import { type Route, sessionRoute, stepUpRoute } from '../edge/route.ts';
 import type { KeyRecord } from '../records/key.ts';
 import type {
   AccountDetailRecord,
@@ -22,9 +24,7 @@ import type {
   OperatorAccountRecord,
   PlanRecord,
 } from '../records/operator-account.ts';
-import { type List, listOf, numberAfter, PAGE_QUERY, readPage } from '../rim/page.ts';
-import { type Route, sessionRoute, stepUpRoute } from '../rim/route.ts';
-import { type PeopleDependencies, partsOf } from './parts.ts';
+import { type PeopleDependencies, partsOf } from './dependencies.ts';
 
 const STANDINGS = ['active', 'suspended', 'pending_deletion'] as const;
 

@@ -3,10 +3,10 @@
 import { Type } from '@sinclair/typebox';
 import type { SignedInOperator } from '../../identity/signed-in.ts';
 import { auditEventRecord, readTrail } from '../../operations/audit.ts';
+import { type List, listOf, numberAfter, PAGE_QUERY, readPage } from '../edge/page.ts';
+import { type Route, sessionRoute } from '../edge/route.ts';
 import type { AuditEventRecord } from '../records/operator-lists.ts';
-import { type List, listOf, numberAfter, PAGE_QUERY, readPage } from '../rim/page.ts';
-import { type Route, sessionRoute } from '../rim/route.ts';
-import type { PeopleDependencies } from './parts.ts';
+import type { PeopleDependencies } from './dependencies.ts';
 
 const TEXT = Type.Optional(Type.String({ minLength: 1, maxLength: 300 }));
 

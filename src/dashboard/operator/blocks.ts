@@ -5,11 +5,11 @@ import { Type } from '@sinclair/typebox';
 import { type ListedBlock, listBlocks } from '../../identity/block-list.ts';
 import type { SignedInOperator } from '../../identity/signed-in.ts';
 import { addBlock, blockRecord, removeBlock } from '../../operations/blocks.ts';
+import { type List, listOf, numberAfter, PAGE_QUERY, readPage } from '../edge/page.ts';
+import { type Route, sessionRoute, stepUpRoute } from '../edge/route.ts';
 import type { BlockRecord, ListedBlockRecord } from '../records/operator-lists.ts';
-import { type List, listOf, numberAfter, PAGE_QUERY, readPage } from '../rim/page.ts';
-import { type Route, sessionRoute, stepUpRoute } from '../rim/route.ts';
-import { readFuture } from './future.ts';
-import { type PeopleDependencies, partsOf } from './parts.ts';
+import { type PeopleDependencies, partsOf } from './dependencies.ts';
+import { readFuture } from './expiry.ts';
 
 const KIND = Type.Union([Type.Literal('account'), Type.Literal('key'), Type.Literal('network')]);
 

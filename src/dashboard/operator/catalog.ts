@@ -6,12 +6,12 @@ import { CatalogError } from '../../catalog/source.ts';
 import { isoTime } from '../../core/calendar.ts';
 import { accountsByPlan } from '../../identity/accounts.ts';
 import type { SignedInOperator } from '../../identity/signed-in.ts';
+import { auditChange } from '../../operations/audited-change.ts';
 import { checkCatalog } from '../../operations/catalog.ts';
-import { auditChange } from '../../operations/change.ts';
 import type { MachineDependencies } from '../dependencies.ts';
-import type { CatalogCheckRecord, CatalogRecord } from '../records/operator-shop.ts';
-import { type Route, sessionRoute, stepUpRoute } from '../rim/route.ts';
-import { changeOf } from './change.ts';
+import { type Route, sessionRoute, stepUpRoute } from '../edge/route.ts';
+import type { CatalogCheckRecord, CatalogRecord } from '../records/operator-catalog.ts';
+import { changeOf } from './audited-change.ts';
 
 export function catalogRoutes(
   dependencies: MachineDependencies,

@@ -4,11 +4,11 @@ import { Type } from '@sinclair/typebox';
 import type { SignedInOperator } from '../../identity/signed-in.ts';
 import { pageCodes } from '../../ledger/codes.ts';
 import { CODE_COUNT_MAX, codeRecord, createNewCodes, revokeCode } from '../../operations/codes.ts';
+import { type List, listOf, numberAfter, PAGE_QUERY, readPage } from '../edge/page.ts';
+import { type Route, sessionRoute, stepUpRoute } from '../edge/route.ts';
 import type { CodeRecord, CreatedCodesRecord } from '../records/operator-lists.ts';
-import { type List, listOf, numberAfter, PAGE_QUERY, readPage } from '../rim/page.ts';
-import { type Route, sessionRoute, stepUpRoute } from '../rim/route.ts';
-import { readFuture } from './future.ts';
-import { type PeopleDependencies, partsOf } from './parts.ts';
+import { type PeopleDependencies, partsOf } from './dependencies.ts';
+import { readFuture } from './expiry.ts';
 
 export function codeRoutes(dependencies: PeopleDependencies): readonly Route<SignedInOperator>[] {
   const parts = partsOf(dependencies);

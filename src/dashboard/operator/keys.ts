@@ -5,11 +5,11 @@ import { Type } from '@sinclair/typebox';
 import { keyRecord } from '../../identity/key-record.ts';
 import type { SignedInOperator } from '../../identity/signed-in.ts';
 import { findKey } from '../../operations/keys.ts';
+import { type Route, sessionRoute, stepUpRoute } from '../edge/route.ts';
 import type { CreatedKeyRecord, KeyRecord, RotatedKeyRecord } from '../records/key.ts';
 import type { FoundKeyRecord } from '../records/operator-account.ts';
-import { type Route, sessionRoute, stepUpRoute } from '../rim/route.ts';
-import { readFuture } from './future.ts';
-import { type PeopleDependencies, partsOf } from './parts.ts';
+import { type PeopleDependencies, partsOf } from './dependencies.ts';
+import { readFuture } from './expiry.ts';
 
 export function keyRoutes(dependencies: PeopleDependencies): readonly Route<SignedInOperator>[] {
   const parts = partsOf(dependencies);

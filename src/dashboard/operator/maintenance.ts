@@ -2,9 +2,9 @@
 
 import { Type } from '@sinclair/typebox';
 import type { SignedInOperator } from '../../identity/signed-in.ts';
+import { type Route, sessionRoute, stepUpRoute } from '../edge/route.ts';
 import type { MaintenanceRecord } from '../records/operator-lists.ts';
-import { type Route, sessionRoute, stepUpRoute } from '../rim/route.ts';
-import type { PeopleDependencies } from './parts.ts';
+import type { PeopleDependencies } from './dependencies.ts';
 
 export function maintenanceRoutes({
   store: { settings },

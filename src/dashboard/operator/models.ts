@@ -12,13 +12,13 @@ import { HOUR_MS } from '../../ledger/series/figures.ts';
 import { createModelSeriesReader, type ModelFigures } from '../../ledger/series/models.ts';
 import { clearIncident, incidentRecord, setIncident } from '../../operations/incidents.ts';
 import type { MachineDependencies } from '../dependencies.ts';
+import { type Route, sessionRoute, stepUpRoute } from '../edge/route.ts';
 import type {
   IncidentRecord,
   OperatorModelRecord,
   OperatorModelsRecord,
-} from '../records/operator-shop.ts';
-import { type Route, sessionRoute, stepUpRoute } from '../rim/route.ts';
-import { changeOf } from './change.ts';
+} from '../records/operator-catalog.ts';
+import { changeOf } from './audited-change.ts';
 
 const LIMIT = Type.Optional(Type.Integer({ minimum: 1, maximum: 999_999_999 }));
 const DAY_HOURS = 24;

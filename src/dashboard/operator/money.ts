@@ -13,13 +13,13 @@ import {
 } from '../../ledger/series/models.ts';
 import { type AccountAmount, createTotals } from '../../ledger/totals.ts';
 import type { MachineDependencies } from '../dependencies.ts';
+import type { List } from '../edge/page.ts';
+import { type Route, sessionRoute } from '../edge/route.ts';
 import type {
   MoneyAccountRecord,
   MoneyFiguresRecord,
   MoneyRecord,
-} from '../records/operator-shop.ts';
-import type { List } from '../rim/page.ts';
-import { type Route, sessionRoute } from '../rim/route.ts';
+} from '../records/operator-catalog.ts';
 
 const DAYS = Type.Union(['1', '7', '30', '90'].map((days) => Type.Literal(days)));
 const LISTED = 10;

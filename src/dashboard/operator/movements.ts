@@ -7,10 +7,10 @@ import type { SignedInOperator } from '../../identity/signed-in.ts';
 import { listMovements } from '../../ledger/movement-list.ts';
 import { readAccount } from '../../operations/account-records.ts';
 import { moveMoney, movementRecord } from '../../operations/movements.ts';
+import { type List, listOf, numberAfter, PAGE_QUERY, readPage } from '../edge/page.ts';
+import { type Route, sessionRoute, stepUpRoute } from '../edge/route.ts';
 import type { MovedRecord, MovementRecord } from '../records/operator-account.ts';
-import { type List, listOf, numberAfter, PAGE_QUERY, readPage } from '../rim/page.ts';
-import { type Route, sessionRoute, stepUpRoute } from '../rim/route.ts';
-import { type PeopleDependencies, partsOf } from './parts.ts';
+import { type PeopleDependencies, partsOf } from './dependencies.ts';
 
 export function movementRoutes(
   dependencies: PeopleDependencies,

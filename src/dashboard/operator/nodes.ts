@@ -3,9 +3,9 @@
 
 import type { SignedInOperator } from '../../identity/signed-in.ts';
 import type { MachineDependencies } from '../dependencies.ts';
-import type { NodeRecord } from '../records/operator-machine.ts';
-import type { List } from '../rim/page.ts';
-import { type Route, sessionRoute } from '../rim/route.ts';
+import type { List } from '../edge/page.ts';
+import { type Route, sessionRoute } from '../edge/route.ts';
+import type { NodeRecord } from '../records/operator-server.ts';
 
 export function nodeRoutes(dependencies: MachineDependencies): readonly Route<SignedInOperator>[] {
   const { machine } = dependencies;

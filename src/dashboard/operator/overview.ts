@@ -3,11 +3,11 @@
 import { isoTime } from '../../core/calendar.ts';
 import type { SignedInOperator } from '../../identity/signed-in.ts';
 import type { MachineDependencies } from '../dependencies.ts';
-import type { AlertRecord, OperatorOverviewRecord } from '../records/operator-machine.ts';
-import { createFeeds } from '../rim/feed.ts';
-import type { List } from '../rim/page.ts';
-import { type Route, sessionRoute } from '../rim/route.ts';
-import { alertRecords, machineReader } from './machine.ts';
+import { createFeeds } from '../edge/feed.ts';
+import type { List } from '../edge/page.ts';
+import { type Route, sessionRoute } from '../edge/route.ts';
+import type { AlertRecord, OperatorOverviewRecord } from '../records/operator-server.ts';
+import { alertRecords, machineReader } from './server.ts';
 
 /** More than are kept. */
 const ALL_ALERTS = 1_000;

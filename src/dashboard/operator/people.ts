@@ -5,16 +5,16 @@ import { Type } from '@sinclair/typebox';
 import type { SignedInOperator } from '../../identity/signed-in.ts';
 import { inviteRecord, operatorRecord } from '../../operations/people.ts';
 import type { ConsoleDependencies } from '../dependencies.ts';
+import { DashboardError, notFound } from '../edge/error.ts';
+import { type List, listOf, numberAfter, PAGE_QUERY, readPage } from '../edge/page.ts';
+import { type Route, sessionRoute, stepUpRoute } from '../edge/route.ts';
 import type {
   CreatedInviteRecord,
   InviteRecord,
   OperatorLinkRecord,
   OperatorRecord,
 } from '../records/operator-people.ts';
-import { DashboardError, notFound } from '../rim/error.ts';
-import { type List, listOf, numberAfter, PAGE_QUERY, readPage } from '../rim/page.ts';
-import { type Route, sessionRoute, stepUpRoute } from '../rim/route.ts';
-import { readFuture } from './future.ts';
+import { readFuture } from './expiry.ts';
 
 type Dependencies = Pick<ConsoleDependencies, 'signIn' | 'store' | 'clock'>;
 

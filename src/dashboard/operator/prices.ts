@@ -17,14 +17,14 @@ import {
   whyNotWritable,
 } from '../../operations/publish-prices.ts';
 import type { MachineDependencies } from '../dependencies.ts';
+import { DashboardError } from '../edge/error.ts';
+import { type Route, sessionRoute, stepUpRoute } from '../edge/route.ts';
 import type {
   DraftCheckRecord,
   PriceBookRecord,
   PublishedRecord,
-} from '../records/operator-shop.ts';
-import { DashboardError } from '../rim/error.ts';
-import { type Route, sessionRoute, stepUpRoute } from '../rim/route.ts';
-import { changeOf } from './change.ts';
+} from '../records/operator-catalog.ts';
+import { changeOf } from './audited-change.ts';
 import { createWhatIf } from './what-if.ts';
 
 const MONTH = Type.Optional(Type.String({ pattern: '^\\d{4}-(0[1-9]|1[0-2])$' }));

@@ -10,12 +10,12 @@ import {
   type RequestPlace,
 } from '../../ledger/request-list.ts';
 import { explainRequest } from '../../operations/requests.ts';
+import { DashboardError } from '../edge/error.ts';
+import { type List, PAGE_QUERY, readPage } from '../edge/page.ts';
+import { type Route, sessionRoute } from '../edge/route.ts';
 import type { AccountRequestRecord } from '../records/operator-account.ts';
 import type { OperatorRequestRecord } from '../records/operator-request.ts';
-import { DashboardError } from '../rim/error.ts';
-import { type List, PAGE_QUERY, readPage } from '../rim/page.ts';
-import { type Route, sessionRoute } from '../rim/route.ts';
-import type { PeopleDependencies } from './parts.ts';
+import type { PeopleDependencies } from './dependencies.ts';
 
 export function requestRoutes({
   store,

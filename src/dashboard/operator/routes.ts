@@ -3,7 +3,7 @@
 import type { SignedInOperator } from '../../identity/signed-in.ts';
 import { operatorAuthRoutes } from '../auth/routes.ts';
 import type { ConsoleDependencies } from '../dependencies.ts';
-import type { Route } from '../rim/route.ts';
+import type { Route } from '../edge/route.ts';
 import { accountRoutes } from './accounts.ts';
 import { auditRoutes } from './audit.ts';
 import { blockRoutes } from './blocks.ts';

@@ -4,9 +4,9 @@
 import { isoTime } from '../../core/calendar.ts';
 import type { SignedInOperator } from '../../identity/signed-in.ts';
 import type { MachineDependencies } from '../dependencies.ts';
-import type { AuditStateRecord } from '../records/operator-machine.ts';
-import { DashboardError } from '../rim/error.ts';
-import { type Route, sessionRoute, stepUpRoute } from '../rim/route.ts';
+import { DashboardError } from '../edge/error.ts';
+import { type Route, sessionRoute, stepUpRoute } from '../edge/route.ts';
+import type { AuditStateRecord } from '../records/operator-server.ts';
 
 export function selfAuditRoutes({
   machine,

@@ -14,15 +14,15 @@ import {
   resetUpstream,
 } from '../../operations/upstreams.ts';
 import type { MachineDependencies } from '../dependencies.ts';
+import { notFound } from '../edge/error.ts';
+import { type Route, sessionRoute, stepUpRoute } from '../edge/route.ts';
 import type {
   PlaceModelRecord,
   UpstreamDetailRecord,
   UpstreamRecord,
   UpstreamsRecord,
-} from '../records/operator-machine.ts';
-import { notFound } from '../rim/error.ts';
-import { type Route, sessionRoute, stepUpRoute } from '../rim/route.ts';
-import { changeOf } from './change.ts';
+} from '../records/operator-server.ts';
+import { changeOf } from './audited-change.ts';
 
 const MINUTES = 60;
 const PLACE = { model: Type.Optional(Type.String({ minLength: 1, maxLength: 64 })) };

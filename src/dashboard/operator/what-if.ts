@@ -9,8 +9,8 @@ import { eachUsedRequest, lastUsageRow } from '../../ledger/usage-records.ts';
 import { candidatePrices, createPreview, previewRecord } from '../../operations/price-preview.ts';
 import { lastStart } from '../../operations/publish-prices.ts';
 import type { MachineDependencies } from '../dependencies.ts';
-import type { PreviewRecord } from '../records/operator-shop.ts';
-import { DashboardError } from '../rim/error.ts';
+import { DashboardError } from '../edge/error.ts';
+import type { PreviewRecord } from '../records/operator-catalog.ts';
 
 /** Some milliseconds of work, for as long as nobody else is served. */
 const ROWS_AT_ONCE = 500;

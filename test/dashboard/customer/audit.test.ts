@@ -1,7 +1,7 @@
 // The account's own trail: sentences, who, from where, page by page, and nothing that is not its own.
 
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
-import { auditWords } from '../../../src/dashboard/customer/audit-words.ts';
+import { auditWords } from '../../../src/dashboard/customer/audit-labels.ts';
 import type { AuditRecord } from '../../../src/dashboard/records/customer-audit.ts';
 import { temporaryDirectory } from '../../support/database.ts';
 import { type CustomerApp, NOW_MS, openCustomerApp } from './customer-app.ts';

@@ -1,7 +1,7 @@
 // Who is refused, and what needs the password again: keys, blocks, maintenance, and the trail of it.
 
 import { afterAll, expect, test } from 'bun:test';
-import { readTrail } from '../../operations/parts.ts';
+import { readTrail } from '../../operations/dependencies.ts';
 import { temporaryDirectory } from '../../support/database.ts';
 import { ADDRESS, OPERATOR, openConsole, ROUTES } from './console.ts';
 

@@ -2,7 +2,7 @@
 
 import { afterAll, expect, test } from 'bun:test';
 import { accountDeletions, users } from '../../../src/store/sign-in-tables.ts';
-import { readTrail } from '../../operations/parts.ts';
+import { readTrail } from '../../operations/dependencies.ts';
 import { countQueries, temporaryDirectory } from '../../support/database.ts';
 import { ADDRESS, OPERATOR, openConsole } from './console.ts';
 

@@ -3,7 +3,7 @@
 
 import { afterAll, expect, test } from 'bun:test';
 import { micro } from '../../../src/core/money.ts';
-import { readTrail } from '../../operations/parts.ts';
+import { readTrail } from '../../operations/dependencies.ts';
 import { temporaryDirectory } from '../../support/database.ts';
 import { holdOf, settleOf } from '../../support/ledger.ts';
 import { ADDRESS, OPERATOR, openConsole } from './console.ts';

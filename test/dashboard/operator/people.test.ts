@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test';
 import { randomBytes } from 'node:crypto';
+import { createDashboardApp } from '../../../src/dashboard/edge/app.ts';
 import { peopleRoutes } from '../../../src/dashboard/operator/people.ts';
-import { createDashboardApp } from '../../../src/dashboard/rim/app.ts';
 import type { SignedInOperator } from '../../../src/identity/signed-in.ts';
 import { createBrowser, createRig, PASSWORD } from '../../identity/sign-in/rig.ts';
 import { temporaryDirectory } from '../../support/database.ts';

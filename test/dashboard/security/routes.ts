@@ -3,8 +3,8 @@
 
 import type { TObject } from '@sinclair/typebox';
 import { customerRoutes } from '../../../src/dashboard/customer/routes.ts';
+import type { Method, RouteAccess } from '../../../src/dashboard/edge/route.ts';
 import { operatorRoutes } from '../../../src/dashboard/operator/routes.ts';
-import type { Method, RouteAccess } from '../../../src/dashboard/rim/route.ts';
 import type { Gateway } from '../../support/gateway.ts';
 import { PREFIXES, type Realm } from '../../support/session.ts';
 

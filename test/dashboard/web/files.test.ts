@@ -2,8 +2,8 @@
 
 import { describe, expect, test } from 'bun:test';
 import { brotliDecompressSync } from 'node:zlib';
-import { createPageFiles } from '../../../src/dashboard/rim/files.ts';
-import { securityHeaders } from '../../../src/dashboard/rim/respond.ts';
+import { createPageFiles } from '../../../src/dashboard/edge/files.ts';
+import { securityHeaders } from '../../../src/dashboard/edge/respond.ts';
 import { buildWeb, WEB_PREFIXES, type WebApp } from '../../../src/dashboard/web-build.ts';
 
 const APPS: readonly WebApp[] = ['customer', 'operator'];

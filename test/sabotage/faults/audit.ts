@@ -10,7 +10,7 @@ export const AUDITS: readonly Fault[] = [
     plants: 'one account with a difference stops everybody',
     edits: [
       {
-        file: 'src/cli/self-audit.ts',
+        file: 'src/server/self-audit.ts',
         find: 'isStopped: (accountId) => found.has(accountId),',
         put: "isStopped: (accountId) => found.size > 0 && accountId !== '',",
       },
@@ -22,7 +22,7 @@ export const AUDITS: readonly Fault[] = [
     plants: 'an account with a difference is served on',
     edits: [
       {
-        file: 'src/cli/self-audit.ts',
+        file: 'src/server/self-audit.ts',
         find: 'isStopped: (accountId) => found.has(accountId),',
         put: "isStopped: (accountId) => found.has(accountId) && accountId === '',",
       },
@@ -34,24 +34,24 @@ export const AUDITS: readonly Fault[] = [
     plants: 'an account whose books are right again stays stopped',
     edits: [
       {
-        file: 'src/cli/self-audit.ts',
+        file: 'src/server/self-audit.ts',
         find: 'if (differences === undefined) found.delete(accountId);',
         put: 'if (differences === undefined) found.get(accountId);',
       },
     ],
-    tests: ['test/cli/self-audit.test.ts'],
+    tests: ['test/server/self-audit.test.ts'],
   },
   {
     id: 'T-60d',
     plants: 'an account is stopped for what one look saw of a request that came or went meanwhile',
     edits: [
       {
-        file: 'src/cli/self-audit.ts',
+        file: 'src/server/self-audit.ts',
         find: 'return !FLEETING.has(difference.kind) || suspected.has(nameOf(difference));',
         put: 'return !FLEETING.has(difference.kind) || nameOf(difference).length > 0;',
       },
     ],
-    tests: ['test/cli/self-audit.test.ts'],
+    tests: ['test/server/self-audit.test.ts'],
   },
   {
     id: 'T-61a',

@@ -216,7 +216,7 @@ export const CHARGES: readonly Fault[] = [
     plants: 'a hold grows in memory, and the ledger hears nothing of it',
     edits: [
       {
-        file: 'src/generate/cover.ts',
+        file: 'src/generate/funded-output.ts',
         find: 'const { ok, available, uncovered } = await ledger.extend({ requestId, amount, excess });',
         put: `const granted: Awaited<ReturnType<typeof ledger.extend>> = {
         ok: requestId !== '',

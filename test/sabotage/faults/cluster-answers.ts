@@ -44,12 +44,12 @@ export const CLUSTER_ANSWER_FAULTS: readonly Fault[] = [
     plants: 'a node that comes back with the catalog of last week sells it everywhere',
     edits: [
       {
-        file: 'src/cli/shared-catalog.ts',
+        file: 'src/server/shared-catalog.ts',
         find: '(isAnybodyElse() && (await wasPublished(database, digest)))',
         put: '(isAnybodyElse() && !(await wasPublished(database, digest)))',
       },
     ],
-    tests: ['test/cli/shared-catalog.test.ts'],
+    tests: ['test/server/shared-catalog.test.ts'],
   },
   {
     id: 'T-164',
@@ -61,18 +61,18 @@ export const CLUSTER_ANSWER_FAULTS: readonly Fault[] = [
         put: 'if (shared?.digest === "") throw isNotShared();',
       },
     ],
-    tests: ['test/cli/shared-catalog.test.ts'],
+    tests: ['test/server/shared-catalog.test.ts'],
   },
   {
     id: 'T-165',
     plants: 'a server thread that hangs is left alone',
     edits: [
       {
-        file: 'src/cli/threads/server-threads.ts',
+        file: 'src/server/threads/server-threads.ts',
         find: 'if (thread.silentMs() < hangingMs) continue;',
         put: 'continue;',
       },
     ],
-    tests: ['test/cli/threads/server-threads.test.ts'],
+    tests: ['test/server/threads/server-threads.test.ts'],
   },
 ];

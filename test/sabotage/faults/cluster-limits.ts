@@ -129,7 +129,7 @@ export const CLUSTER_LIMIT_FAULTS: readonly Fault[] = [
     plants: 'the slots of a thread that died stay taken',
     edits: [
       {
-        file: 'src/cli/threads/server-threads.ts',
+        file: 'src/server/threads/server-threads.ts',
         find: 'recoverThread(limits, number);',
         put: 'void [recoverThread, limits];',
       },

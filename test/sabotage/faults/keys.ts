@@ -199,12 +199,12 @@ export const KEYS: readonly Fault[] = [
     plants: 'the message of every error is logged',
     edits: [
       {
-        file: 'src/observe/error-words.ts',
+        file: 'src/observe/error-text.ts',
         find: 'PLAIN.has(name) || ABOUT_CODE.test(message)',
         put: "message !== ''",
       },
     ],
-    tests: ['test/observe/error-words.test.ts'],
+    tests: ['test/observe/error-text.test.ts'],
   },
   {
     id: 'S-26b',

@@ -133,7 +133,7 @@ export const LIMIT_FAULTS: readonly Fault[] = [
     plants: 'a server hands the wall clock to the limits in place of the one that never jumps',
     edits: [
       {
-        file: 'src/cli/serving-pipeline.ts',
+        file: 'src/server/pipeline.ts',
         find: 'const limiting = { clock, monotonic, isLive',
         put: 'const limiting = { clock, monotonic: clock, isLive',
       },
@@ -145,7 +145,7 @@ export const LIMIT_FAULTS: readonly Fault[] = [
     plants: 'a wall clock that is put right ends every answer under way',
     edits: [
       {
-        file: 'src/cli/serving-pipeline.ts',
+        file: 'src/server/pipeline.ts',
         find: 'const deadlines = createDeadlines(monotonic);',
         put: 'const deadlines = createDeadlines(clock);',
       },

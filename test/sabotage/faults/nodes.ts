@@ -96,7 +96,7 @@ export const NODE_FAULTS: readonly Fault[] = [
     plants: 'a node that is about to stop says that it is ready until it refuses',
     edits: [
       {
-        file: 'src/cli/serving-surface.ts',
+        file: 'src/server/surface.ts',
         find: '    draining: () => stage.isLeaving,',
         put: '    draining: () => stage.isLeaving && stage.isDraining,',
       },
@@ -146,7 +146,7 @@ export const NODE_FAULTS: readonly Fault[] = [
     plants: 'a node tells a bill that PostgreSQL has not booked',
     edits: [
       {
-        file: 'src/cli/serving-pipeline.ts',
+        file: 'src/server/pipeline.ts',
         find: 'bookingMs: isSqliteUrl(config.databaseUrl) ? BOOKING_MS : undefined,',
         put: 'bookingMs: isSqliteUrl(config.databaseUrl) ? BOOKING_MS : BOOKING_MS,',
       },
@@ -158,12 +158,12 @@ export const NODE_FAULTS: readonly Fault[] = [
     plants: 'an import is kept although its books come out otherwise',
     edits: [
       {
-        file: 'src/operations/moving.ts',
+        file: 'src/operations/export-import.ts',
         find: '    if (wrong.length > 0) {',
         put: '    if (wrong.length > 1_000) {',
       },
     ],
-    tests: ['test/operations/moving.test.ts'],
+    tests: ['test/operations/export-import.test.ts'],
     only: 'where the books would come out otherwise',
   },
 ];

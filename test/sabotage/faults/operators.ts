@@ -8,12 +8,12 @@ export const OPERATOR_FAULTS: readonly Fault[] = [
     plants: 'a running server does not hear what an operator changes',
     edits: [
       {
-        file: 'src/cli/operators.ts',
+        file: 'src/server/operator-changes.ts',
         find: 'if (news.length > 0) stale = true;',
         put: 'if (news.length < 0) stale = true;',
       },
     ],
-    tests: ['test/cli/operators.test.ts'],
+    tests: ['test/server/operator-changes.test.ts'],
   },
   {
     id: 'T-80a',
@@ -32,19 +32,19 @@ export const OPERATOR_FAULTS: readonly Fault[] = [
     plants: 'a catalog that is half written is read',
     edits: [
       {
-        file: 'src/cli/file-watch.ts',
+        file: 'src/server/file-watch.ts',
         find: 'if (!rests || now === settled) return false;',
         put: 'if ((rests && now === settled) || now === settled) return false;',
       },
     ],
-    tests: ['test/cli/file-watch.test.ts'],
+    tests: ['test/server/file-watch.test.ts'],
   },
   {
     id: 'T-80c',
     plants: 'the secrets of a catalog stay those of the start',
     edits: [
       {
-        file: 'src/cli/catalog-file.ts',
+        file: 'src/server/catalog-file.ts',
         find: 'const { variables } = environmentNow(context);',
         put: 'const variables = { ...environmentNow(context).variables, ...atStart };',
       },
@@ -69,7 +69,7 @@ export const OPERATOR_FAULTS: readonly Fault[] = [
     plants: 'a request is billed by the rate that is in force when it ends',
     edits: [
       {
-        file: 'src/cli/operators.ts',
+        file: 'src/server/operator-changes.ts',
         find: '    current: operator.current,',
         put: `    current: () => {
       const now = operator.current();
@@ -95,7 +95,7 @@ export const OPERATOR_FAULTS: readonly Fault[] = [
     plants: 'a block for a while never ends',
     edits: [
       {
-        file: 'src/cli/operators.ts',
+        file: 'src/server/operator-changes.ts',
         find: 'stale || clock() >= operator.changesAt()',
         put: 'stale',
       },

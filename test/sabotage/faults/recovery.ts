@@ -58,7 +58,7 @@ export const RECOVERY: readonly Fault[] = [
     plants: 'a start leaves the holds of a dead process open',
     edits: [
       {
-        file: 'src/cli/serving-store.ts',
+        file: 'src/server/store.ts',
         find: '    if (isAlone) {\n      const recovered',
         put: '    if (!isAlone) {\n      const recovered',
       },
@@ -83,7 +83,7 @@ export const RECOVERY: readonly Fault[] = [
     plants: 'a server does not take its database for itself',
     edits: [
       {
-        file: 'src/cli/serving-store.ts',
+        file: 'src/server/store.ts',
         find: 'release = isAlone ? ownDatabase(url) : release;',
         put: 'release = isAlone ? ownDatabase.bind(undefined, url) : release;',
       },
@@ -144,12 +144,12 @@ export const RECOVERY: readonly Fault[] = [
     plants: 'the sweep for lost holds ends requests that are under way',
     edits: [
       {
-        file: 'src/cli/serving-store.ts',
+        file: 'src/server/store.ts',
         find: 'live: await live(),',
         put: 'live: (await live()).slice(0, 0),',
       },
     ],
-    tests: ['test/cli/serving-store.test.ts'],
+    tests: ['test/server/store.test.ts'],
   },
   {
     id: 'T-41a',

@@ -169,7 +169,7 @@ export const ROUTING: readonly Fault[] = [
     plants: 'after a silence another model answers under the name of the first',
     edits: [
       {
-        file: 'src/generate/opening.ts',
+        file: 'src/generate/deferred-attempt.ts',
         find: 'if (isUnnamed && attempt !== undefined) name(attempt.candidate.model.slug);',
         put: 'void name;',
       },

@@ -23,8 +23,8 @@ import {
   useResource,
 } from '../../ui/index.ts';
 import { OutcomeBadge } from './columns.tsx';
+import { chargeWords, countWords, endingWords, PRICE_NAMES } from './labels.ts';
 import { ReceiptCard } from './receipt.tsx';
-import { chargeWords, countWords, endingWords, PRICE_NAMES } from './words.ts';
 
 const BACK = { href: '/requests', label: 'Requests' };
 

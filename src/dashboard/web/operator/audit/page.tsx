@@ -2,8 +2,8 @@
 
 import { Button, Card, type Option, Page, SelectField, TextField } from '../../ui/index.ts';
 import { useClearFilters, useFilter, useTypedFilter } from '../filters.ts';
+import { actionWords } from './labels.ts';
 import { AuditTable } from './table.tsx';
-import { actionWords } from './words.ts';
 
 /** Those that an operator looks for; the list has all the others too. */
 const ACTIONS = [

@@ -3,7 +3,7 @@
 import { Link } from 'wouter-preact';
 import type { AuditEventRecord } from '../../../records/operator-lists.ts';
 import { Empty, ListTable, NoMatch, Nothing, Time, useList } from '../../ui/index.ts';
-import { actionWords, actorWords, detailWords } from './words.ts';
+import { actionWords, actorWords, detailWords } from './labels.ts';
 
 type Query = {
   readonly account?: string;

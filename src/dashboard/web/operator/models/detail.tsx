@@ -1,7 +1,10 @@
 // One model: who serves it, what it costs and what it may, and the lower limits of an incident.
 
 import { useState } from 'preact/hooks';
-import type { OperatorModelRecord, OperatorModelsRecord } from '../../../records/operator-shop.ts';
+import type {
+  OperatorModelRecord,
+  OperatorModelsRecord,
+} from '../../../records/operator-catalog.ts';
 import {
   Alert,
   Button,

@@ -1,7 +1,7 @@
 // Lower limits of a model while its upstreams cannot do more: for every account, until they are cleared.
 
 import { useState } from 'preact/hooks';
-import type { IncidentRecord, OperatorModelRecord } from '../../../records/operator-shop.ts';
+import type { IncidentRecord, OperatorModelRecord } from '../../../records/operator-catalog.ts';
 import {
   FormDialog,
   fieldError,

@@ -1,6 +1,9 @@
 // Every model that is sold: whether it can be served now, at what price, and what it sold in a day.
 
-import type { OperatorModelRecord, OperatorModelsRecord } from '../../../records/operator-shop.ts';
+import type {
+  OperatorModelRecord,
+  OperatorModelsRecord,
+} from '../../../records/operator-catalog.ts';
 import {
   Alert,
   Badge,

@@ -1,6 +1,6 @@
 // The accounts and the open holds that money is with.
 
-import type { MoneyAccountRecord, MoneyRecord } from '../../../records/operator-shop.ts';
+import type { MoneyAccountRecord, MoneyRecord } from '../../../records/operator-catalog.ts';
 import {
   type ApiError,
   Card,

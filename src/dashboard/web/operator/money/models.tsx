@@ -1,6 +1,6 @@
 // What was earned and lost with each model, and how good the estimates of its prompts were.
 
-import type { MoneyRecord } from '../../../records/operator-shop.ts';
+import type { MoneyRecord } from '../../../records/operator-catalog.ts';
 import { Card, Empty, formatCount, formatShare, Nothing, Table, Usd } from '../../ui/index.ts';
 
 type Row = MoneyRecord['models'][number];

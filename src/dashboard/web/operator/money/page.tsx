@@ -1,7 +1,7 @@
 // Money over all accounts: what customers hold, what was earned and at what cost, what was lost.
 
 import { useState } from 'preact/hooks';
-import type { MoneyAccountRecord, MoneyRecord } from '../../../records/operator-shop.ts';
+import type { MoneyAccountRecord, MoneyRecord } from '../../../records/operator-catalog.ts';
 import {
   Alert,
   Card,

@@ -1,7 +1,7 @@
 // What only an operator can mend, as the server has raised it since it started.
 
 import { Link } from 'wouter-preact';
-import type { AlertRecord } from '../../../records/operator-machine.ts';
+import type { AlertRecord } from '../../../records/operator-server.ts';
 import { Card, Empty, LinkButton, ListTable, Page, Table, Time, useList } from '../../ui/index.ts';
 import { useRefresh } from '../refresh.ts';
 

@@ -2,7 +2,7 @@
 // live feed moves all of it.
 
 import { useEffect, useState } from 'preact/hooks';
-import type { MachineRecord, OperatorOverviewRecord } from '../../../records/operator-machine.ts';
+import type { MachineRecord, OperatorOverviewRecord } from '../../../records/operator-server.ts';
 import {
   Badge,
   Card,

@@ -1,7 +1,7 @@
 // How the server itself does, below the figures that matter more.
 
 import { Link } from 'wouter-preact';
-import type { MachineRecord } from '../../../records/operator-machine.ts';
+import type { MachineRecord } from '../../../records/operator-server.ts';
 import { Card, Facts, formatCount, formatMilliseconds, StateBadge, Time } from '../../ui/index.ts';
 
 export function ServerCard({ machine }: { readonly machine: MachineRecord }) {

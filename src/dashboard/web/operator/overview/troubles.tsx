@@ -1,6 +1,6 @@
 // What is wrong now, in the order of how much it matters, each with where to go.
 
-import type { MachineRecord } from '../../../records/operator-machine.ts';
+import type { MachineRecord } from '../../../records/operator-server.ts';
 import { Alert, LinkButton } from '../../ui/index.ts';
 
 export function Troubles({ machine }: { readonly machine: MachineRecord }) {

@@ -5,7 +5,7 @@ import type {
   ModelPricesRecord,
   PricePeriodRecord,
   PriceWindowRecord,
-} from '../../../records/operator-shop.ts';
+} from '../../../records/operator-catalog.ts';
 import { Badge, Button, Card, Table, Time, Usd } from '../../ui/index.ts';
 import { isWithdrawn, keep, withdraw } from './draft.ts';
 

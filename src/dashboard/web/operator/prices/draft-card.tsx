@@ -6,7 +6,7 @@ import type {
   DraftCheckRecord,
   PriceBookRecord,
   PublishedRecord,
-} from '../../../records/operator-shop.ts';
+} from '../../../records/operator-catalog.ts';
 import {
   Alert,
   Button,

@@ -1,6 +1,6 @@
 // The changes of a draft, one a row.
 
-import type { Draft, DraftPeriod } from '../../../records/operator-shop.ts';
+import type { Draft, DraftPeriod } from '../../../records/operator-catalog.ts';
 import { Badge, Button, Table, Time } from '../../ui/index.ts';
 import { dropPeriod, keep } from './draft.ts';
 

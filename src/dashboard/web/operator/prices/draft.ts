@@ -1,7 +1,7 @@
 // The draft of prices, as this browser keeps it until it is published or thrown away.
 
 import { signal } from '@preact/signals';
-import type { Draft, DraftPeriod } from '../../../records/operator-shop.ts';
+import type { Draft, DraftPeriod } from '../../../records/operator-catalog.ts';
 
 const STORED = 'tollgate-price-draft';
 const EMPTY: Draft = { add: [], withdraw: [] };

@@ -1,6 +1,6 @@
 // Hours of the day, in UTC, at which other rates hold than the price's own.
 
-import type { DraftPeriod } from '../../../records/operator-shop.ts';
+import type { DraftPeriod } from '../../../records/operator-catalog.ts';
 import { Button, Field, SelectField } from '../../ui/index.ts';
 import { RateFields, type RatesInput, toRates } from './rates.tsx';
 

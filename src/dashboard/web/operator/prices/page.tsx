@@ -1,7 +1,7 @@
 // The price book: what is in force, what is to come, and the way of a new price from draft to catalog.
 
 import { useState } from 'preact/hooks';
-import type { PriceBookRecord } from '../../../records/operator-shop.ts';
+import type { PriceBookRecord } from '../../../records/operator-catalog.ts';
 import { Alert, Button, LinkButton, Loaded, Page, useResource } from '../../ui/index.ts';
 import { BookCard } from './book.tsx';
 import { DraftCard } from './draft-card.tsx';

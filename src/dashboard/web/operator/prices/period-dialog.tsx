@@ -2,7 +2,7 @@
 // the draft; nothing is sold by it before it is published.
 
 import { useState } from 'preact/hooks';
-import type { DraftPeriod, PriceBookRecord } from '../../../records/operator-shop.ts';
+import type { DraftPeriod, PriceBookRecord } from '../../../records/operator-catalog.ts';
 import { Button, Field, FormDialog, SelectField, useAction } from '../../ui/index.ts';
 import { addPeriod, perToken } from './draft.ts';
 import { HoursFields, type HoursInput, NEW_HOURS, toWindow } from './hours.tsx';

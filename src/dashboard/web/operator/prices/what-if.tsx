@@ -1,7 +1,7 @@
 // What the draft would have made of the requests of a month, to the unit, as if it had been in force.
 
 import { useState } from 'preact/hooks';
-import type { Draft, PreviewRecord, PreviewSumRecord } from '../../../records/operator-shop.ts';
+import type { Draft, PreviewRecord, PreviewSumRecord } from '../../../records/operator-catalog.ts';
 import {
   Button,
   Empty,

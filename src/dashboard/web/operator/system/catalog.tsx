@@ -1,7 +1,7 @@
 // The catalog: which one is in force, why a later one was refused, and having the file read again.
 
 import { useState } from 'preact/hooks';
-import type { CatalogCheckRecord, CatalogRecord } from '../../../records/operator-shop.ts';
+import type { CatalogCheckRecord, CatalogRecord } from '../../../records/operator-catalog.ts';
 import {
   Alert,
   Button,

@@ -1,6 +1,6 @@
 // The processes that serve: which of them leads, where they listen and how they do.
 
-import type { NodeRecord, NodeState } from '../../../records/operator-machine.ts';
+import type { NodeRecord, NodeState } from '../../../records/operator-server.ts';
 import {
   Alert,
   Badge,

@@ -3,7 +3,7 @@
 
 import { useState } from 'preact/hooks';
 import { Link } from 'wouter-preact';
-import type { AuditStateRecord } from '../../../records/operator-machine.ts';
+import type { AuditStateRecord } from '../../../records/operator-server.ts';
 import {
   Alert,
   Button,

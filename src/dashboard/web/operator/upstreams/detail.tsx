@@ -1,7 +1,7 @@
 // One upstream: its models, its keys (never themselves), what failed there lately, and the switches.
 
 import { useState } from 'preact/hooks';
-import type { UpstreamDetailRecord } from '../../../records/operator-machine.ts';
+import type { UpstreamDetailRecord } from '../../../records/operator-server.ts';
 import {
   Alert,
   Button,

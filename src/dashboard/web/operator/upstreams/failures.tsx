@@ -1,6 +1,6 @@
 // The last attempts that failed at an upstream, each with the request whose story has the rest.
 
-import type { FailedAttemptRecord } from '../../../records/operator-machine.ts';
+import type { FailedAttemptRecord } from '../../../records/operator-server.ts';
 import { Card, Empty, formatMilliseconds, humanize, Table, Time } from '../../ui/index.ts';
 
 export function FailuresCard({ failures }: { readonly failures: readonly FailedAttemptRecord[] }) {

@@ -1,6 +1,6 @@
 // Every place that runs models: how it does now, and who has taken it out of service.
 
-import type { UpstreamRecord, UpstreamsRecord } from '../../../records/operator-machine.ts';
+import type { UpstreamRecord, UpstreamsRecord } from '../../../records/operator-server.ts';
 import {
   Alert,
   Badge,

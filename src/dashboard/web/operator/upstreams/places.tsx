@@ -1,7 +1,7 @@
 // The models at an upstream, each with its breaker, and taking one of them or all out of service.
 
 import { useState } from 'preact/hooks';
-import type { PlaceModelRecord, UpstreamDetailRecord } from '../../../records/operator-machine.ts';
+import type { PlaceModelRecord, UpstreamDetailRecord } from '../../../records/operator-server.ts';
 import {
   Button,
   Card,

@@ -1,0 +1,214 @@
+// `tollgate export FILE` and `tollgate import FILE`: move an installation from one database to another,
+// such as from SQLite to PostgreSQL or back. Neither runs while somebody serves the database: what
+// happened after an export would be missing, and nobody may write between the rows of an import.
+
+import { existsSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
+import type { Command } from 'commander';
+import { sql } from 'drizzle-orm';
+import { createNodes, DEAD_MS } from '../cluster/nodes.ts';
+import type { LedgerFacts } from '../ledger/facts.ts';
+import {
+  checkArchive,
+  exportInstallation,
+  type Imported,
+  importInstallation,
+  type Moved,
+} from '../operations/export-import.ts';
+import { ArchiveError } from '../store/archive/format.ts';
+import { isSqliteUrl } from '../store/connect.ts';
+import type { Database } from '../store/contract.ts';
+import { databasePath, openDatabase } from '../store/database.ts';
+import { migrate, migrationStatus } from '../store/migrate.ts';
+import { ownDatabase } from '../store/owner.ts';
+import { openPostgres } from '../store/postgres/database.ts';
+import { WRITING } from '../store/postgres/locks.ts';
+import { VERSION } from '../version.ts';
+import { addCommand, CommandError, type Output, type Perform, table } from './command.ts';
+import type { Context } from './context.ts';
+
+/** A sum over all books is one statement. */
+const STATEMENT_MS = 600_000;
+
+/** Keeps commands, and another import, out of the transaction that takes it. */
+const ONE_BY_ONE = sql`select pg_advisory_xact_lock(${sql.raw(WRITING)})`;
+
+export function addMovingCommands(program: Command, perform: Perform): void {
+  perform(
+    addCommand(program, 'export <file>', 'write everything that the database holds to a new file'),
+    exportTo,
+  );
+  perform(
+    addCommand(program, 'import <file>', 'fill an empty database with what an export has written'),
+    importFrom,
+  );
+}
+
+async function exportTo(context: Context, _options: object, file = ''): Promise<Output> {
+  const path = resolve(context.directory, file);
+  return withDatabase(context, async (database) => {
+    await refuseOutdated(database);
+    const by = { version: VERSION, nowMs: context.clock() };
+    const moved = await exportInstallation(database, path, by, () => keepNodesOut(database)).catch(
+      fileFailure(path),
+    );
+    return exportOutput(path, moved, context);
+  });
+}
+
+function exportOutput(path: string, { tables, ledger }: Moved, context: Context): Output {
+  const rows = sum(tables);
+  return {
+    json: { export: { file: path, rows, tables, ledger } },
+    text: [
+      `Wrote ${rows} rows of ${Object.keys(tables).length} tables to ${path}.`,
+      factTable(['EXPORTED'], [ledger]),
+      'The file holds what the database does: mail addresses, books, digests of keys and passwords.',
+      'Only its owner can read it. Move it as carefully as the database itself.',
+      ...secretHint(context),
+    ].join('\n'),
+    exitCode: isWhole(ledger) ? 0 : 1,
+  };
+}
+
+async function importFrom(context: Context, _options: object, file = ''): Promise<Output> {
+  const path = resolve(context.directory, file);
+  await checkArchive(path).catch(fileFailure(path));
+  return withDatabase(context, async (database) => {
+    // A new database is made what it has to be; another one was named by mistake.
+    const { applied } = await migrationStatus(database);
+    if (applied.length > 0) await refuseOutdated(database);
+    await migrate(database);
+    const guard = async (): Promise<void> => {
+      await keepNodesOut(database);
+      if (database.dialect === 'postgres') await database.rows(ONE_BY_ONE);
+    };
+    const imported = await importInstallation(database, path, guard).catch(fileFailure(path));
+    return importOutput(path, imported);
+  });
+}
+
+function importOutput(path: string, { tables, ledger, exported, madeBy }: Imported): Output {
+  const rows = sum(tables);
+  return {
+    json: { import: { file: path, made_by: madeBy, rows, tables, exported, ledger } },
+    text: [
+      `Read ${rows} rows of ${Object.keys(tables).length} tables from ${path}.`,
+      factTable(['EXPORTED', 'IMPORTED'], [exported, ledger]),
+      isWhole(ledger)
+        ? 'The books are whole, and the same on both sides.'
+        : 'The books are the same on both sides, and had their differences before; tollgate doctor tells them.',
+      'Usage by hour and by day is added up again by the next server.',
+    ].join('\n'),
+    exitCode: isWhole(ledger) ? 0 : 1,
+  };
+}
+
+/** Opens the database; of SQLite, no server can start on it meanwhile. */
+async function withDatabase(
+  context: Context,
+  work: (database: Database) => Promise<Output>,
+): Promise<Output> {
+  const { databaseUrl: url, ledgerSync: sync } = context.config();
+  const isFile = isSqliteUrl(url);
+  const database = isFile
+    ? openDatabase({ url, sync })
+    : openPostgres({ url, statementTimeoutMs: STATEMENT_MS });
+  try {
+    const release = isFile ? ownDatabase(url) : () => undefined;
+    try {
+      return await work(database);
+    } finally {
+      release();
+    }
+  } finally {
+    await database.close();
+  }
+}
+
+async function refuseOutdated(database: Database): Promise<void> {
+  const { pending } = await migrationStatus(database);
+  if (pending.length === 0) return;
+  throw new CommandError(
+    'database_outdated',
+    `The database is of an earlier version (${pending.length} migrations to apply). Run tollgate migrate first.`,
+  );
+}
+
+/**
+ * No node can say that it serves before the transaction has ended. Of SQLite, the file is ours
+ * already: whoever is in the table has died.
+ */
+async function keepNodesOut(database: Database): Promise<void> {
+  if (database.dialect === 'sqlite') return;
+  // A snapshot begins behind it, and so has all that a node that has just left had written.
+  await database.rows(sql`lock table nodes in share mode`);
+  const rows = await createNodes(database).list();
+  const live = rows.filter(({ deadAt, silentMs }) => deadAt === null && silentMs < DEAD_MS);
+  if (live.length === 0) return;
+  const names = live.map(({ node, host }) => `${node} on ${host}`).join(', ');
+  throw new CommandError(
+    'database_served',
+    `The database is served by ${names}. Stop every node first; tollgate nodes lists them.`,
+  );
+}
+
+const isWhole = (ledger: LedgerFacts): boolean => ledger['differences'] === '0';
+
+const sum = (tables: Readonly<Record<string, number>>): number =>
+  Object.values(tables).reduce((total, rows) => total + rows, 0);
+
+function factTable(header: readonly string[], sides: readonly LedgerFacts[]): string {
+  const names = Object.keys(sides[0] ?? {});
+  const rows = names.map((name) => [name, ...sides.map((side) => side[name] ?? '-')]);
+  return table(['BOOKS', ...header], rows);
+}
+
+/** Without it nobody could open what it has sealed. */
+function secretHint({ config }: Context): string[] {
+  const { databaseUrl, sessionSecret } = config();
+  if (sessionSecret !== undefined || !isSqliteUrl(databaseUrl)) return [];
+  const path = join(dirname(databasePath(databaseUrl)), 'session-secret');
+  if (!existsSync(path)) return [];
+  return [
+    `Second factors are sealed by ${path}: set SESSION_SECRET of the new installation to what is in it.`,
+  ];
+}
+
+/** Words for what can be wrong with the file of either command. */
+function fileFailure(path: string): (error: unknown) => never {
+  return (error) => {
+    if (error instanceof ArchiveError) {
+      throw new CommandError('file_not_usable', `${path}: ${error.message}`);
+    }
+    const code = error instanceof Error && 'code' in error ? error.code : undefined;
+    if (code === 'EEXIST') {
+      throw new CommandError(
+        'file_exists',
+        `${path} exists already. An export never overwrites a file; give another name.`,
+      );
+    }
+    if (code === 'ENOSPC') {
+      throw new CommandError(
+        'file_not_writable',
+        `${path} could not be finished, because its disk is full. It was removed.`,
+      );
+    }
+    if (typeof code === 'string' && FILE_CODES.has(code)) {
+      throw new CommandError(
+        'file_not_writable',
+        `${path} cannot be written. Check that its directory exists and can be written by this user.`,
+      );
+    }
+    throw error;
+  };
+}
+
+const FILE_CODES: ReadonlySet<string> = new Set([
+  'ENOENT',
+  'EACCES',
+  'EPERM',
+  'EROFS',
+  'ENOTDIR',
+  'EISDIR',
+]);

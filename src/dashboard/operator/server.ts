@@ -1,0 +1,157 @@
+// The numbers of a server that move while its operator looks at them. Read once for the overview, and
+// once a second for its feed; what is added up over all accounts is read every ten seconds at most.
+
+import type { ActivityMinute } from '../../core/activity.ts';
+import { alertWords } from '../../core/alert.ts';
+import { isoTime, utcDay } from '../../core/calendar.ts';
+import type { UpstreamState } from '../../core/health.ts';
+import { formatTokens, formatUsd, type UsdRate, ZERO } from '../../core/money.ts';
+import { upstreamWarnings } from '../../core/readiness.ts';
+import {
+  addModelFigures,
+  createModelSeriesReader,
+  type ModelFigures,
+} from '../../ledger/series/models.ts';
+import { type BalanceTotals, createTotals } from '../../ledger/totals.ts';
+import type { MachineDependencies } from '../dependencies.ts';
+import type { Reading } from '../edge/feed.ts';
+import type { AlertRecord, MachineRecord, MinuteRecord } from '../records/operator-server.ts';
+
+const MINUTES = 60;
+const ALERTS = 5;
+const SUMS_MS = 10_000;
+
+type Sums = { readonly balances: BalanceTotals; readonly today: ModelFigures | undefined };
+
+type ReadMachine = () => Promise<Reading & { readonly data: MachineRecord }>;
+
+/** One for everybody who looks. */
+export function machineReader(dependencies: MachineDependencies): ReadMachine {
+  const { store, clock } = dependencies;
+  const totals = createTotals(store.database, () => performance.now());
+  const readModels = createModelSeriesReader(store.database, () => performance.now());
+  let sums: { readonly until: number; readonly read: Sums } | undefined;
+
+  async function readSums(): Promise<Sums> {
+    const nowMs = clock();
+    if (sums !== undefined && nowMs < sums.until && nowMs >= sums.until - SUMS_MS) return sums.read;
+    const { fromMs, untilMs } = utcDay(nowMs);
+    const { cells } = await readModels([fromMs, untilMs]);
+    const today = cells
+      .map(({ figures }) => figures)
+      .reduce<ModelFigures | undefined>(
+        (a, b) => (a === undefined ? b : addModelFigures(a, b)),
+        undefined,
+      );
+    const read = { balances: await totals.balances(), today };
+    sums = { until: nowMs + SUMS_MS, read };
+    return read;
+  }
+
+  return async () => {
+    const read = await readSums();
+    const data = await machineRecord(dependencies, read);
+    // The lag moves all the time, and nobody looks for that alone.
+    return { data, changes: JSON.stringify({ ...data, loop_lag_ms: 0 }) };
+  };
+}
+
+async function machineRecord(
+  dependencies: MachineDependencies,
+  { balances, today }: Sums,
+): Promise<MachineRecord> {
+  const { store, machine, operator, catalogStatus } = dependencies;
+  const { maintenance, catalog } = operator();
+  const { usdPerMillion } = catalog;
+  const states = dependencies.upstreams();
+  const status = catalogStatus();
+  const problems = dependencies.draining() ? ['draining'] : await dependencies.problems();
+  const holds = await store.books.openHolds();
+  return {
+    status: problems.length === 0 ? 'ready' : 'not_ready',
+    problems,
+    warnings: [...dependencies.warnings(), ...upstreamWarnings(states, 'operator')],
+    maintenance: { on: maintenance.on, message: maintenance.message ?? null },
+    in_flight: dependencies.inFlight(),
+    streams_open: machine.streamsOpen(),
+    ledger_pending: machine.ledgerPending(),
+    loop_lag_ms: Math.round(machine.activity.loopLagMs() * 10) / 10,
+    holds: {
+      open: holds.count,
+      reserved: formatTokens(holds.amount),
+      reserved_usd: formatUsd(holds.amount, usdPerMillion),
+    },
+    balances: {
+      accounts: balances.accounts,
+      posted: formatTokens(balances.posted),
+      posted_usd: formatUsd(balances.posted, usdPerMillion),
+      held: formatTokens(balances.held),
+    },
+    today: dayTotals(today, usdPerMillion),
+    minutes: machine.activity.minutes(MINUTES).map(minuteRecord),
+    upstreams: {
+      total: states.length,
+      troubled: states.filter(isTroubled).length,
+      out_of_service: states.filter(isOut).length,
+    },
+    catalog: {
+      version: status.version,
+      origin: status.origin,
+      loaded_at: isoTime(status.loadedAt),
+      refused: status.refused !== undefined,
+    },
+    alerts: alertRecords(dependencies, ALERTS),
+  };
+}
+
+export function alertRecords(
+  { machine }: Pick<MachineDependencies, 'machine'>,
+  limit: number,
+): AlertRecord[] {
+  const alerts = machine.activity.alerts().slice(0, limit);
+  return alerts.map(({ at, alert }) => ({
+    at: isoTime(at),
+    kind: alert.kind,
+    message: alertWords(alert),
+    request_id: 'requestId' in alert ? alert.requestId : null,
+  }));
+}
+
+function isTroubled({ credentials, models }: UpstreamState): boolean {
+  return (
+    credentials.some(({ state }) => state !== 'ok') ||
+    models.some(({ breaker, disabled }) => breaker !== 'closed' && disabled !== true)
+  );
+}
+
+function isOut({ models }: UpstreamState): boolean {
+  return models.some(({ disabled }) => disabled === true);
+}
+
+function dayTotals(
+  figures: ModelFigures | undefined,
+  usdPerMillion: UsdRate,
+): MachineRecord['today'] {
+  const debited = figures?.debited ?? ZERO;
+  return {
+    requests: figures?.requests ?? 0,
+    failed: figures?.failed ?? 0,
+    input_tokens: figures?.inputTokens ?? 0,
+    output_tokens: figures?.outputTokens ?? 0,
+    spent: formatTokens(debited),
+    spent_usd: formatUsd(debited, usdPerMillion),
+  };
+}
+
+function minuteRecord(minute: ActivityMinute): MinuteRecord {
+  const { at, requests, ok, refused, failed, cancelled, outputTokens } = minute;
+  return {
+    at: isoTime(at),
+    requests,
+    succeeded: ok,
+    refused,
+    failed,
+    cancelled,
+    output_tokens: outputTokens,
+  };
+}

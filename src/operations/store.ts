@@ -1,0 +1,39 @@
+// The domains over one open database, as commands and the console have them. Each side brings its own
+// ledger: a command writes by itself, a server through its thread.
+
+import { createIncidents } from '../catalog/incidents.ts';
+import type { RandomBytes } from '../core/id.ts';
+import type { Plan } from '../core/plan.ts';
+import { createAccounts } from '../identity/accounts.ts';
+import { createBlocks } from '../identity/blocks.ts';
+import { createKeys } from '../identity/keys.ts';
+import { createSettings } from '../identity/settings.ts';
+import { createBooks } from '../ledger/books.ts';
+import type { Ledger } from '../ledger/contract.ts';
+import type { Database } from '../store/contract.ts';
+
+export type Store = ReturnType<typeof createStore>;
+
+/** `database` is migrated; whoever opened it closes it. */
+export function createStore(dependencies: {
+  readonly database: Database;
+  readonly ledger: Ledger;
+  /** Unix milliseconds. */
+  readonly clock: () => number;
+  readonly randomBytes: RandomBytes;
+  /** The catalog's plans as they are now. */
+  readonly plans: () => ReadonlyMap<string, Plan>;
+}) {
+  const { database, ledger } = dependencies;
+  const books = createBooks(database);
+  return {
+    database,
+    ledger,
+    books,
+    accounts: createAccounts({ ...dependencies, openBalance: books.openBalance }),
+    keys: createKeys(dependencies),
+    blocks: createBlocks(dependencies),
+    settings: createSettings(dependencies),
+    incidents: createIncidents(dependencies),
+  };
+}

@@ -1,0 +1,65 @@
+// The audit of a server's books as one of several nodes: it looks at its own requests, tells the other
+// nodes what it has found, and takes over what they have. Made with the pipeline, by serve.
+
+import type { Awaitable } from '../core/awaitable.ts';
+import type { LiveRequests } from '../ledger/audit.ts';
+import type { Log } from '../observe/log.ts';
+import { createAuditNoteReader, writeAuditNote } from './audit-note.ts';
+import {
+  createSelfAudit,
+  type SelfAudit,
+  type SelfAuditOptions,
+  type SharedAudit,
+} from './self-audit.ts';
+import type { ServingStore } from './store.ts';
+
+/** How soon a node stops an account that another one has found to be wrong. */
+const FOLLOW_MS = 1_000;
+
+export type ServingAudit = SelfAudit & {
+  /** From now on, takes over what other nodes find. Returns what ends that. */
+  readonly follow: () => () => void;
+};
+
+export type ServingAuditOptions = Pick<SelfAuditOptions, 'url' | 'everyMs' | 'clock' | 'alert'> & {
+  readonly store: Pick<ServingStore, 'database' | 'node'>;
+  readonly live: () => Awaitable<LiveRequests>;
+  readonly log: Log;
+};
+
+export function createServingAudit(options: ServingAuditOptions): ServingAudit {
+  const { store, live, log } = options;
+  const { database, node } = store;
+  const { boot } = node.member;
+  if (database.dialect === 'sqlite') {
+    return { ...createSelfAudit(options), follow: () => () => undefined };
+  }
+  const untold = (error: unknown): void =>
+    log.error('audit: what was found could not be shared with the other nodes', error);
+  const audit = createSelfAudit({
+    ...options,
+    live: async () => ({ ...(await live()), boot: boot() }),
+    onFound: (found, lookedAt) => void share(found, lookedAt).catch(untold),
+  });
+  const notes = createAuditNoteReader(database);
+
+  /** A leader that stood still may come with an old look: the newer one of its successor counts. */
+  async function share(found: SharedAudit, lookedAt: number): Promise<void> {
+    if (await writeAuditNote(database, boot(), found, lookedAt)) return;
+    const newer = await createAuditNoteReader(database).read(boot());
+    if (newer !== undefined) audit.adopt(newer);
+  }
+
+  async function look(): Promise<void> {
+    const found = await notes.read(boot());
+    if (found !== undefined) audit.adopt(found);
+  }
+
+  return {
+    ...audit,
+    follow() {
+      const timer = setInterval(() => void look().catch(() => undefined), FOLLOW_MS);
+      return () => clearInterval(timer);
+    },
+  };
+}

@@ -1,0 +1,105 @@
+// What a server does beside answering, from the moment on at which it listens: timers of its own, its
+// life as a node, the jobs of the leader, and hearing of changes. Begun and ended by serve.
+
+import { httpUrl } from '../config/urls.ts';
+import type { ServingParts } from './compose.ts';
+import type { Listeners } from './listeners.ts';
+import type { ServingReport } from './node.ts';
+import { startServingSeries } from './series.ts';
+
+/** How exact timeouts are. */
+const DEADLINE_SWEEP_MS = 250;
+
+/** How often slots are looked after whose request is gone. */
+const LEASE_SWEEP_MS = 1_000;
+
+/** How often a few old rows of kept thinking are removed. */
+const REASONING_SWEEP_MS = 1_000;
+
+type Stop = () => void;
+
+/** Returns what ends all of it. */
+export async function startRunning(parts: ServingParts, listeners: Listeners): Promise<Stop> {
+  const { store, workers, pipeline, selfAudit, domains, announcements } = parts;
+  const { operators } = domains;
+  const { member, start } = store.node;
+  const ticking = setInterval(() => pipeline.deadlines.sweep(), DEADLINE_SWEEP_MS);
+  const leases = setInterval(pipeline.sweepLimits, LEASE_SWEEP_MS);
+  const stopEndingHolds = store.endLostHolds(async () => (await workers.live()).requests);
+  const stopWatchingFile = watchFile(parts);
+  const stopFollowing = selfAudit.follow();
+  const stopNode = await start(() => reportOf(parts, listeners), leaderJobs(parts));
+  const stopWatching = operators.watch(pipeline.health.reset, (atMs, isNews) =>
+    member.seen(workers.seenAt(atMs), isNews),
+  );
+  const stopListening = announcements.listen(operators.lookSoon);
+  return () => {
+    stopListening();
+    stopWatching();
+    clearInterval(ticking);
+    clearInterval(leases);
+    stopEndingHolds();
+    stopWatchingFile();
+    stopFollowing();
+    stopNode();
+  };
+}
+
+/** Tells once that the file of the database is not in its place, and which requests that concerns. */
+function watchFile({ store, workers, observation }: ServingParts): Stop {
+  const { log, alert } = observation;
+  const stop = store.file?.start(async (loss, sinceMs) => {
+    if (loss === undefined) {
+      log.warn('the database file is back in its place, and requests are served again');
+      return;
+    }
+    const live = await workers.live().catch(() => undefined);
+    const ids = [...new Set([...(live?.requests ?? []), ...(live?.unwritten ?? [])])];
+    alert({ kind: 'database_lost', requests: ids.length, sinceMs });
+    if (ids.length > 0) log.error(`under way while the database file was lost: ${ids.join(', ')}`);
+  });
+  return () => stop?.();
+}
+
+/**
+ * What one node does for all. A leader that stood still may go on with a job while its successor is at
+ * it, so none of them relies on the lead: the database decides, and the number of the lease is for
+ * people. A dead node is buried only while its heartbeat is the one that was seen, and a boot that is
+ * dead stays dead; a hold has one end; usage is added up under the lock of its mark; of two audits,
+ * the later look counts; what is swept is over, whoever sweeps it, and a deletion is looked at again
+ * in its own transaction.
+ */
+function leaderJobs({ store, selfAudit, pages, domains, observation, ...parts }: ServingParts) {
+  const { config, monotonic } = parts;
+  const { database } = store;
+  const { log } = observation;
+  return [
+    store.recoverNodes,
+    selfAudit.begin,
+    pages.sweepSignIn,
+    (): Stop => {
+      const timer = setInterval(domains.reasoning.sweep, REASONING_SWEEP_MS);
+      return () => clearInterval(timer);
+    },
+    (): Stop =>
+      startServingSeries({
+        ...{ database, url: config.databaseUrl, monotonic, log },
+        addUp: database.dialect === 'sqlite' ? store.addUp : undefined,
+      }),
+  ];
+}
+
+function reportOf({ config, domains, workers }: ServingParts, listeners: Listeners): ServingReport {
+  const { server } = listeners;
+  const console = listeners.console();
+  const { version, digest } = domains.live.status();
+  const { limits, requestsInFlight } = workers.load();
+  return {
+    addresses: [httpUrl(config.host, server.port), ...(console ? [console.url] : [])],
+    redis: limits.redis,
+    limits: limits.mode,
+    catalogVersion: version,
+    catalogDigest: digest,
+    inFlight: requestsInFlight,
+  };
+}

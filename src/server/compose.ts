@@ -1,0 +1,104 @@
+// Everything that a server is made of, constructed in the order in which each part needs the ones
+// before. Called by serve, which has it listen, run and end: nothing of that begins here.
+
+import { createDatabaseClock } from '../cluster/clock.ts';
+import type { RandomBytes } from '../core/id.ts';
+import { loadTokenizer } from '../generate/tokenizer.ts';
+import type { LiveRequests } from '../ledger/audit.ts';
+import { isSqliteUrl } from '../store/connect.ts';
+import { createAnnouncements } from './announcements.ts';
+import { createServingAudit } from './audit.ts';
+import type { ServingConfig } from './config.ts';
+import { openServingDomains } from './domains.ts';
+import { createHandlers } from './handlers.ts';
+import type { Inputs } from './inputs.ts';
+import { openServingRedis } from './limits.ts';
+import { createObservation } from './observation.ts';
+import { createServingPipeline } from './pipeline.ts';
+import { createServingSurface, type ServingStage } from './surface.ts';
+import { createLimitMemory, createThreadWorkers } from './threads/thread-workers.ts';
+import { createOwnWorkers, type OwnWork, type Workers } from './workers.ts';
+
+export type ServingParts = Awaited<ReturnType<typeof createServingParts>>;
+
+/** Younger requests may be about to get their hold, or to lose it: the audit leaves them alone. */
+const AUDITED_AGE_MS = 60_000;
+
+/** Throws as `openServingDomains` does. */
+export async function createServingParts(inputs: Inputs, config: ServingConfig) {
+  const base = createBase(inputs, config);
+  try {
+    return await createOver(base, inputs, config);
+  } catch (error) {
+    await base.observation.log.close();
+    throw error;
+  }
+}
+
+async function createOver(
+  base: ReturnType<typeof createBase>,
+  inputs: Inputs,
+  config: ServingConfig,
+) {
+  const { clock, monotonic, observation, reasoningSecret } = base;
+  const { log, alert } = observation;
+  const stage: ServingStage = { listeners: undefined, isLeaving: false, isDraining: false };
+  const tokenizer = await loadTokenizer(monotonic);
+  const onTakenUp = (): void => workers.takeUp();
+  const domains = await openServingDomains({ ...base, inputs, onTakenUp });
+  const { store } = domains;
+  const { database, ledger } = store;
+  const redis = await openServingRedis(config.redis, log);
+  const announcements = createAnnouncements(redis);
+  const memory = config.workers === 1 ? undefined : createLimitMemory(config.workers);
+  const { liveNodes } = store.node.member;
+  const pipeline = await createServingPipeline({
+    ...{ ...base, domains, database, ledger, tokenizer, redis, liveNodes },
+    shared: memory && { memory, thread: 0 },
+  });
+  const selfAudit = createServingAudit({
+    ...{ store, url: config.databaseUrl, everyMs: config.auditMs, clock, log, alert },
+    live: () => liveRequests(workers, clock),
+  });
+  const tell = observation.request;
+  const handlers = createHandlers({ ...base, domains, database, pipeline, tell });
+  const own: OwnWork = { load: handlers.ownLoad, pipeline, log, drainMs: config.drainMs };
+  const threading = { config, inputs, domains, selfAudit, observation, clock, monotonic };
+  const workers: Workers =
+    memory === undefined
+      ? createOwnWorkers(own, { hostname: config.host, port: config.port })
+      : createThreadWorkers(own, { ...threading, count: config.workers, memory, reasoningSecret });
+  const surfaced = { domains, pipeline, selfAudit, handlers, workers, announcements, stage };
+  const surface = createServingSurface({ ...base, ...surfaced });
+  return {
+    ...{ ...base, ...surface, stage, domains, store, redis, announcements, pipeline },
+    ...{ selfAudit, workers },
+  };
+}
+
+/** What all parts share: the settings, the clocks, randomness, and what operators are told. */
+function createBase(inputs: Inputs, config: ServingConfig) {
+  const monotonic = (): number => performance.now();
+  const databaseClock = createDatabaseClock({ wall: inputs.clock, monotonic });
+  // Nodes agree on the time of their database; beside a file it is the same clock anyway.
+  const clock = isSqliteUrl(config.databaseUrl) ? inputs.clock : databaseClock.now;
+  const randomBytes: RandomBytes = (length) => crypto.getRandomValues(new Uint8Array(length));
+  const observation = createObservation({ config, clock, monotonic });
+  if (!isSqliteUrl(config.databaseUrl) && config.sessionSecret === undefined) {
+    observation.log.warn(
+      'SESSION_SECRET is not set, and nodes need the same one: nobody can sign in, and kept thinking is lost when this server ends',
+    );
+  }
+  const reasoningSecret = config.sessionSecret ?? Buffer.from(randomBytes(32)).toString('hex');
+  return { config, clock, monotonic, databaseClock, randomBytes, observation, reasoningSecret };
+}
+
+async function liveRequests(workers: Workers, clock: () => number): Promise<LiveRequests> {
+  const { requests, unwritten, claims } = await workers.live();
+  const young = new Set(unwritten);
+  return {
+    requests: [...requests, ...young],
+    claims: claims.filter(({ requestId }) => !young.has(requestId)),
+    createdBefore: clock() - AUDITED_AGE_MS,
+  };
+}

@@ -1,0 +1,231 @@
+// The dashboard and the operator's console of a server. Neither is loaded before somebody opens one
+// of them: a gateway whose pages nobody looks at pays for them neither in memory nor at its start.
+// Made by serve.
+
+import type { Config } from '../config/settings.ts';
+import { publicUrl } from '../config/urls.ts';
+import type { UpstreamState } from '../core/health.ts';
+import type { RandomBytes } from '../core/id.ts';
+import type { ConsoleDependencies, DashboardDependencies } from '../dashboard/dependencies.ts';
+import type { DashboardApp } from '../dashboard/edge/app.ts';
+import type { GuardDependencies } from '../dashboard/edge/guard.ts';
+import type { RouteStanding } from '../dashboard/edge/route.ts';
+import { type Mount, type RuntimeServer, socketAddressOf } from '../http/exchange.ts';
+import { clientAddress, type NetworkSet } from '../identity/address.ts';
+import type { SignIn } from '../identity/sign-in/contract.ts';
+import type { SignedIn, SignedInCustomer, SignedInOperator } from '../identity/signed-in.ts';
+import type { Mailer } from '../mail/mail.ts';
+import { createStore, type Store } from '../operations/store.ts';
+import { openServingDatabase } from '../store/serving.ts';
+import type { ServingAudit } from './audit.ts';
+import type { ServingDomains } from './domains.ts';
+import { mounted } from './lazy-app.ts';
+import { createMachine } from './machine.ts';
+import type { Observation } from './observation.ts';
+import type { ServingPipeline } from './pipeline.ts';
+import { createServingSignIn } from './sign-in.ts';
+import type { Workers } from './workers.ts';
+
+/** How often sessions and tokens that are over are forgotten, and deletions that are due are done. */
+const SWEEP_MS = 60_000;
+
+export type ServingDashboardOptions = {
+  readonly config: Config;
+  readonly clock: () => number;
+  readonly randomBytes: RandomBytes;
+  readonly observation: Pick<Observation, 'log' | 'alert' | 'activity'>;
+  readonly domains: ServingDomains;
+  readonly pipeline: Pick<ServingPipeline, 'limits'>;
+  readonly selfAudit: ServingAudit;
+  readonly workers: Workers;
+  readonly trustedProxies: NetworkSet;
+  readonly draining: () => boolean;
+  readonly answerPlayground: DashboardDependencies['answerPlayground'];
+  /** The port that the public listener really has. */
+  readonly port: () => number;
+  readonly upstreams: () => readonly UpstreamState[];
+  /** What keeps new requests from being served. */
+  readonly problems: () => Promise<readonly string[]>;
+  readonly mailer: Pick<Mailer, 'send' | 'mode'>;
+  /** Tells the other nodes that something has changed. */
+  readonly announce: () => void;
+  /** Where the console is; absent where there is none. */
+  readonly consoleUrl: () => string | undefined;
+};
+
+export type ServingDashboard = {
+  readonly dashboard: Mount;
+  readonly console: Mount;
+  /** A job of the leader: forgets what is over. Returns what ends it. */
+  readonly sweepSignIn: () => () => void;
+  readonly close: () => Promise<void>;
+};
+
+export function createServingDashboard(options: ServingDashboardOptions): ServingDashboard {
+  const { config, clock, randomBytes, observation, domains, trustedProxies } = options;
+  const store = lazily(() => openDashboardStore(options));
+  const signIn = lazily(() =>
+    createServingSignIn(
+      { ...options, log: observation.log, mail: options.mailer.send },
+      store.get(),
+    ),
+  );
+  const dependencies = lazily(() => dependenciesOf(options, store.get(), signIn.get()));
+  const origin = config.baseUrl === undefined ? undefined : new URL(config.baseUrl).origin;
+
+  function guard<Who extends SignedIn>(
+    session: GuardDependencies<Who>['session'],
+    standing: GuardDependencies<Who>['standing'],
+    isOpen: GuardDependencies<Who>['isOpen'],
+  ): GuardDependencies<Who> {
+    return {
+      session,
+      standing,
+      isOpen,
+      address: (request, server) =>
+        clientAddress(
+          socketAddressOf(request, server as RuntimeServer | null),
+          request.headers.get('x-forwarded-for'),
+          trustedProxies,
+        ),
+      origin,
+      isReadOnly: () => domains.store.file?.loss() !== undefined,
+      isHttps: () => config.baseUrl?.startsWith('https:') ?? false,
+      clock,
+      randomBytes,
+      onChange() {
+        options.announce();
+        return domains.operators.look();
+      },
+      onInternal: (requestId, error) =>
+        observation.alert({ kind: 'internal_error', requestId }, error),
+    };
+  }
+
+  async function standingOf({ accountId }: SignedInCustomer): Promise<RouteStanding | undefined> {
+    const { standing } = await store.get().accounts.get(accountId);
+    if (domains.operators.current().blocklist.accountBlocked(accountId)) return 'blocked';
+    return standing === 'active' ? undefined : standing;
+  }
+
+  /** What was asked for on an earlier run may be due, whether anybody opens a page or not. */
+  async function sweep(): Promise<void> {
+    try {
+      await signIn.get().sweep();
+    } catch (error) {
+      observation.log.error('sign-in could not be swept', error);
+    }
+  }
+
+  const loadCustomer = async (): Promise<DashboardApp> => {
+    const [{ createDashboardApp }, { customerRoutes }, { createPageFiles }] = await Promise.all([
+      import('../dashboard/edge/app.ts'),
+      import('../dashboard/customer/routes.ts'),
+      import('../dashboard/edge/files.ts'),
+    ]);
+    return createDashboardApp({
+      ...guard<SignedInCustomer>(signIn.get().customer.read, standingOf, async () => true),
+      prefix: '/dashboard',
+      routes: customerRoutes(dependencies.get()),
+      files: createPageFiles('customer'),
+    });
+  };
+
+  const loadOperator = async (): Promise<DashboardApp> => {
+    const [{ createDashboardApp }, { operatorRoutes }, { createPageFiles }] = await Promise.all([
+      import('../dashboard/edge/app.ts'),
+      import('../dashboard/operator/routes.ts'),
+      import('../dashboard/edge/files.ts'),
+    ]);
+    return createDashboardApp({
+      ...guard<SignedInOperator>(
+        signIn.get().operator.read,
+        async () => undefined,
+        signIn.get().operators.exist,
+      ),
+      prefix: '/operator',
+      routes: operatorRoutes(dependencies.get()),
+      files: createPageFiles('operator'),
+    });
+  };
+  const onError = (error: unknown): void =>
+    observation.log.error('the dashboard could not answer', error);
+
+  return {
+    dashboard: mounted(loadCustomer, onError),
+    console: mounted(loadOperator, onError),
+    sweepSignIn() {
+      const sweeping = setInterval(sweep, SWEEP_MS);
+      return () => clearInterval(sweeping);
+    },
+    async close() {
+      await store.made()?.database.close();
+    },
+  };
+}
+
+/** It syncs what it commits: a key that was revoked must not come back with the power. */
+function openDashboardStore(options: ServingDashboardOptions): Store {
+  const { config, clock, randomBytes, domains } = options;
+  const { live, store } = domains;
+  const database = openServingDatabase({
+    url: config.databaseUrl,
+    sync: config.ledgerSync,
+    writer: store.writer,
+  });
+  const plans = () => live.current().plans;
+  return createStore({ database, ledger: store.ledger, clock, randomBytes, plans });
+}
+
+function dependenciesOf(
+  options: ServingDashboardOptions,
+  store: Store,
+  signIn: SignIn,
+): ConsoleDependencies {
+  const { config, clock, randomBytes, domains, pipeline, draining } = options;
+  const { live, operators } = domains;
+  return {
+    store,
+    signIn,
+    mailMode: options.mailer.mode,
+    limits: pipeline.limits,
+    operator: operators.current,
+    inFlight: () => options.workers.load().requestsInFlight,
+    baseUrl: () => publicUrl(config, options.port()),
+    answerPlayground: options.answerPlayground,
+    draining,
+    clock,
+    randomBytes,
+    catalog: live.current,
+    catalogStatus: live.status,
+    async reloadCatalog() {
+      await operators.reloadCatalog();
+      return live.status();
+    },
+    upstreams: options.upstreams,
+    warnings: () => [
+      ...options.selfAudit.warnings(),
+      ...operators.warnings(),
+      ...domains.store.node.member.warnings(),
+    ],
+    problems: options.problems,
+    machine: createMachine(options),
+  };
+}
+
+type Lazy<T> = {
+  readonly get: () => T;
+  /** What was made, where it was. */
+  readonly made: () => T | undefined;
+};
+
+function lazily<T>(make: () => T): Lazy<T> {
+  let made: { readonly value: T } | undefined;
+  return {
+    get() {
+      made ??= { value: make() };
+      return made.value;
+    },
+    made: () => made?.value,
+  };
+}

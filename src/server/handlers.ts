@@ -1,0 +1,86 @@
+// What the handlers of requests need, out of the domains and the pipeline of the thread that they run
+// in: the main thread's, or that of a server thread. Made by both.
+
+import type { Config } from '../config/settings.ts';
+import type { RandomBytes } from '../core/id.ts';
+import type { RequestSummary } from '../core/request-summary.ts';
+import type { HandlerDependencies, Load } from '../http/exchange.ts';
+import { createKnownHosts } from '../http/known-hosts.ts';
+import { createOperatorAccess } from '../http/operator-access.ts';
+import { createTallies } from '../http/tally.ts';
+import { createAccess, createPlaygroundAccess } from '../identity/access.ts';
+import { createNetworkSet } from '../identity/address.ts';
+import { keyRecord } from '../identity/key-record.ts';
+import type { Database } from '../store/contract.ts';
+import { isStoreFailure } from '../store/error.ts';
+import { VERSION } from '../version.ts';
+import type { Domains } from './domains.ts';
+import type { ServingPipeline } from './pipeline.ts';
+
+export type OwnHandlers = Omit<
+  HandlerDependencies,
+  | ('problems' | 'warnings' | 'isStopped' | 'draining' | 'isRefusing')
+  | ('metrics' | 'upstreams' | 'load')
+> & {
+  readonly version: string;
+  /** What this thread has under way. */
+  readonly ownLoad: () => Load;
+};
+
+export function createHandlers(options: {
+  readonly config: Config;
+  /** Unix milliseconds. */
+  readonly clock: () => number;
+  /** Milliseconds of a clock that never jumps. */
+  readonly monotonic: () => number;
+  readonly randomBytes: RandomBytes;
+  readonly domains: Domains;
+  readonly database: Database;
+  readonly pipeline: ServingPipeline;
+  /** Told of each request that is over. */
+  readonly tell: (summary: RequestSummary) => void;
+}): OwnHandlers {
+  const { config, clock, monotonic, randomBytes, domains, database, pipeline, tell } = options;
+  const { authenticator, books, keys, operators, activity } = domains;
+  const { generation, limits, deadlines } = pipeline;
+  const tallies = createTallies({ monotonic, tell });
+  const trustedProxies = createNetworkSet(config.trustedProxies);
+  return {
+    operator: operators.current,
+    access: createAccess({ authenticator }),
+    playgroundAccess: createPlaygroundAccess(database),
+    generation,
+    lists: {
+      limits,
+      books,
+      clock,
+      keyRecords: async ({ accountId, keyId }) =>
+        (await keys.list(accountId)).map((row) => keyRecord(row, clock(), keyId)),
+    },
+    randomBytes,
+    clock,
+    deadlines,
+    trustedProxies,
+    hasRoom: pipeline.hasRoom,
+    touchKey: (keyId) => activity.touch(keyId, clock()),
+    onInternal: generation.onInternal,
+    isAway: isStoreFailure,
+    tallies,
+    operatorAccess: createOperatorAccess({
+      token: config.metricsToken,
+      isPublished: config.baseUrl !== undefined || trustedProxies.contains('127.0.0.1'),
+    }),
+    knownHosts: createKnownHosts([
+      config.host,
+      config.operatorHost,
+      ...(config.baseUrl === undefined ? [] : [new URL(config.baseUrl).hostname]),
+    ]),
+    version: VERSION,
+    ownLoad: () => ({
+      requestsInFlight: pipeline.inFlight.count(),
+      streamsOpen: tallies.openStreams(),
+      ledgerPending: generation.ledger.pending(),
+      limits: pipeline.limitsLoad(),
+    }),
+  };
+}

@@ -1,0 +1,123 @@
+// Where a server listens: one address for the public, and one for the operator's console. Made by
+// serve, which says what is answered there.
+
+import type { Config } from '../config/settings.ts';
+import { consolePortOf, urlOf } from '../config/urls.ts';
+import type { Awaitable } from '../core/awaitable.ts';
+import type { Mount } from '../http/exchange.ts';
+import { type GatewayServer, type ServerDependencies, startConsole } from '../http/server.ts';
+import type { Log } from '../observe/log.ts';
+import { OperationError } from '../operations/error.ts';
+
+export type Console = { readonly server: GatewayServer; readonly url: string };
+
+export type Listeners = {
+  readonly server: GatewayServer;
+  /** Absent where the settings want none, and while its port is in use. */
+  readonly console: () => Console | undefined;
+  /** Says that its port is in use. */
+  readonly warnings: () => readonly string[];
+  readonly closeConsole: () => Promise<void>;
+};
+
+export type ListenerOptions = {
+  readonly config: Pick<Config, 'host' | 'port' | 'operatorHost' | 'operatorPort'>;
+  readonly dependencies: ServerDependencies;
+  readonly answerConsole: Mount;
+  readonly listen: () => Awaitable<GatewayServer>;
+  /** The console listens, at once or later. */
+  readonly onConsole: (console: Console) => Awaitable<void>;
+  readonly log: Pick<Log, 'info' | 'warn'>;
+};
+
+/** How often a console port that is in use is tried again. */
+const RETRY_MS = 5_000;
+
+/**
+ * Opens both, the public one by `listen`. A console port that is in use is tried again while the
+ * public one serves: a neighbour of the console must not stop the gateway. Throws
+ * `address_unavailable`; then neither is open.
+ */
+export async function openListeners(options: ListenerOptions): Promise<Listeners> {
+  const { config, dependencies, answerConsole, listen, onConsole, log } = options;
+  const { host, port, operatorHost } = config;
+  const server = await open(listen, `port ${port} of ${host}`, 'with PORT or --port');
+  const consolePort = consolePortOf(config);
+  const address = { hostname: operatorHost, port: consolePort ?? 0 };
+  const where = `port ${consolePort} of ${operatorHost}`;
+  let console: Console | undefined;
+  let retry: Timer | undefined;
+
+  /** Whether the port was free. */
+  async function openConsole(): Promise<boolean> {
+    try {
+      const opened = startConsole(dependencies, answerConsole, address);
+      console = { server: opened, url: urlOf(operatorHost, opened.port) };
+    } catch (cause) {
+      if (isTaken(cause)) return false;
+      throw unavailable(cause, where, '');
+    }
+    await onConsole(console);
+    return true;
+  }
+
+  async function tryAgain(): Promise<void> {
+    // What else may be wrong with the address was not when it was tried first.
+    if (!(await openConsole().catch(() => false))) return;
+    clearInterval(retry);
+    retry = undefined;
+    log.info(`operator console on ${console?.url}`);
+  }
+
+  const warnings = (): string[] =>
+    retry === undefined
+      ? []
+      : [
+          `the operator's console is not served, because ${where} is in use; stop what uses it, or choose another port with OPERATOR_PORT`,
+        ];
+
+  try {
+    if (consolePort !== undefined && !(await openConsole())) {
+      retry = setInterval(() => void tryAgain(), RETRY_MS);
+      for (const warning of warnings()) log.warn(warning);
+    }
+  } catch (error) {
+    await server.close();
+    throw error;
+  }
+  return {
+    server,
+    console: () => console,
+    warnings,
+    async closeConsole() {
+      clearInterval(retry);
+      retry = undefined;
+      await console?.server.close();
+    },
+  };
+}
+
+async function open(
+  start: () => Awaitable<GatewayServer>,
+  where: string,
+  how: string,
+): Promise<GatewayServer> {
+  try {
+    return await start();
+  } catch (cause) {
+    throw unavailable(cause, where, how);
+  }
+}
+
+function isTaken(cause: unknown): boolean {
+  return cause instanceof Error && 'code' in cause && cause.code === 'EADDRINUSE';
+}
+
+function unavailable(cause: unknown, where: string, how: string): OperationError {
+  return new OperationError(
+    'address_unavailable',
+    isTaken(cause)
+      ? `The ${where} is in use. Stop what uses it, or choose another one ${how}.`
+      : `The server cannot listen on ${where}. Check HOST, PORT, OPERATOR_HOST and OPERATOR_PORT.`,
+  );
+}

@@ -1,0 +1,49 @@
+// What the operator's console may ask of the running server itself: its last hours, its audit, its
+// catalog file, the process. Made with the console's other dependencies, by serving-dashboard.
+
+import type { Config } from '../config/settings.ts';
+import type { Machine } from '../dashboard/dependencies.ts';
+import { openServingReader } from '../store/serving.ts';
+import { VERSION } from '../version.ts';
+import type { ServingAudit } from './audit.ts';
+import type { ServingDomains } from './domains.ts';
+import type { Observation } from './observation.ts';
+import type { Workers } from './workers.ts';
+
+export type MachineOptions = {
+  readonly config: Config;
+  readonly observation: Pick<Observation, 'activity'>;
+  readonly domains: ServingDomains;
+  readonly selfAudit: ServingAudit;
+  readonly workers: Workers;
+};
+
+export function createMachine(options: MachineOptions): Machine {
+  const { config, observation, domains, selfAudit, workers } = options;
+  const { node } = domains.store;
+  const startedAt = Date.now() - Math.round(process.uptime() * 1_000);
+  return {
+    activity: observation.activity,
+    audit: { state: selfAudit.state, run: selfAudit.run },
+    ledgerPending: () => workers.load().ledgerPending,
+    streamsOpen: () => workers.load().streamsOpen,
+    findCatalog: domains.file.find,
+    openReader: () => openServingReader(config.databaseUrl),
+    nodes: node.records,
+    node: () => ({
+      id: node.id,
+      version: VERSION,
+      runtime: `Bun ${Bun.version}`,
+      startedAt,
+      residentBytes: process.memoryUsage.rss(),
+      heapBytes: process.memoryUsage().heapUsed,
+      cpuSeconds: cpuSeconds(),
+      threads: workers.threads,
+    }),
+  };
+}
+
+function cpuSeconds(): number {
+  const { user, system } = process.cpuUsage();
+  return (user + system) / 1_000_000;
+}

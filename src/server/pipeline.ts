@@ -1,0 +1,129 @@
+// The way of a request through a server, from its domains to its upstreams: limits, the connections
+// to upstreams and their health. Made by serve, and by each of its server threads.
+
+import { createDeadlines } from '../core/deadlines.ts';
+import type { RandomBytes } from '../core/id.ts';
+import { createEntrance } from '../generate/entrance.ts';
+import { createFunds } from '../generate/funds.ts';
+import { createInFlight } from '../generate/in-flight.ts';
+import type { GenerateDependencies } from '../generate/pipeline-types.ts';
+import type { Tokenizer } from '../generate/tokenizer.ts';
+import { createHistory } from '../ledger/history.ts';
+import type { ServingLedger } from '../ledger/remote.ts';
+import { createLimits } from '../limits/limits.ts';
+import { createSharedLimits } from '../limits/shared/limits.ts';
+import { openMemory } from '../limits/shared/memory.ts';
+import { isSqliteUrl } from '../store/connect.ts';
+import type { Database } from '../store/contract.ts';
+import type { Redis } from '../store/redis/client.ts';
+import { createAttempts } from '../upstream/attempt.ts';
+import { createUpstreamClient } from '../upstream/client.ts';
+import { answerDemo } from '../upstream/demo.ts';
+import { createDescriptors } from '../upstream/descriptors.ts';
+import { createHealth } from '../upstream/health.ts';
+import { createProbe } from '../upstream/probe.ts';
+import { systemLookup } from '../upstream/resolver.ts';
+import { startTimer } from '../upstream/timer.ts';
+import { VERSION } from '../version.ts';
+import type { ServingConfig } from './config.ts';
+import type { Domains } from './domains.ts';
+import { createServingLimits } from './limits.ts';
+import type { Observation } from './observation.ts';
+import { proxiedSchemes } from './runtime.ts';
+
+/** How long the last words of an answer wait for a disk that fails. */
+const BOOKING_MS = 5_000;
+
+export type ServingPipelineOptions = {
+  readonly config: ServingConfig;
+  /** Unix milliseconds. */
+  readonly clock: () => number;
+  /** Milliseconds of a clock that never jumps. */
+  readonly monotonic: () => number;
+  readonly randomBytes: RandomBytes;
+  readonly observation: Pick<Observation, 'alert'>;
+  readonly domains: Pick<Domains, 'live' | 'reasoning' | 'books'>;
+  readonly database: Database;
+  readonly ledger: ServingLedger;
+  readonly tokenizer: Tokenizer;
+  /** What limits are leased from; undefined where none is set. */
+  readonly redis: Redis | undefined;
+  /** How many nodes share the limits. */
+  readonly liveNodes: () => number;
+  /** The memory of the limits where several threads share it, and the number of this one. */
+  readonly shared?: { readonly memory: SharedArrayBuffer; readonly thread: number } | undefined;
+};
+
+export type ServingPipeline = Awaited<ReturnType<typeof createServingPipeline>>;
+
+export async function createServingPipeline(options: ServingPipelineOptions) {
+  const { config, clock, monotonic, randomBytes, observation, domains, tokenizer } = options;
+  const { database, ledger, shared, redis, liveNodes } = options;
+  const { live, reasoning, books } = domains;
+  const { alert } = observation;
+  const deadlines = createDeadlines(monotonic);
+  const inFlight = createInFlight();
+  const history = createHistory(database);
+  const limiting = { clock, monotonic, isLive: inFlight.isLive, history };
+  const sharedLimits =
+    shared &&
+    createSharedLimits({ ...limiting, memory: openMemory(shared.memory), thread: shared.thread });
+  const serving = createServingLimits({
+    ...{ ...limiting, redis, liveNodes, threads: config.workers, randomBytes },
+    local: sharedLimits ?? createLimits(limiting),
+  });
+  const { limits } = serving;
+  const timing = { clock, monotonic, startTimer };
+  // In a server with threads the main thread serves the playground.
+  const sharing = config.workers === 1 ? 1 : config.workers + 1;
+  const descriptors = createDescriptors({ threads: sharing, monotonic });
+  const client = createUpstreamClient({
+    descriptors,
+    fetch,
+    answerDemo: (body) => answerDemo(body),
+    lookup: systemLookup,
+    clock,
+    monotonic,
+    userAgent: `tollgate/${VERSION}`,
+    proxiedSchemes: proxiedSchemes(process.env),
+  });
+  const startAttempt = createAttempts({ client, clock, deadlines });
+  const health = createHealth({
+    ...{ catalog: live.current, ...timing, alert, threads: config.workers },
+    probe: createProbe(startAttempt),
+  });
+  const generation: GenerateDependencies = {
+    clock,
+    monotonic,
+    random: Math.random,
+    randomBytes,
+    limits,
+    entrance: createEntrance(limits),
+    ledger,
+    tokenizer,
+    funds: createFunds(books),
+    reasoning: config.reasoningStore === 'on' ? reasoning : undefined,
+    startAttempt,
+    health,
+    startTimer,
+    inFlight,
+    alert,
+    onInternal: (requestId, error) => alert({ kind: 'internal_error', requestId }, error),
+    heartbeatMs: config.heartbeatMs,
+    silentCommitMs: config.silentCommitMs,
+    bookingMs: isSqliteUrl(config.databaseUrl) ? BOOKING_MS : undefined,
+  };
+  return {
+    ...{ generation, limits, ledger, inFlight, deadlines, health },
+    closeClient() {
+      client.close();
+      descriptors.close();
+    },
+    /** Whether one more request can be given a connection to an upstream. */
+    hasRoom: () => descriptors.hasRoom(inFlight.count()),
+    /** Frees slots of this thread whose request is gone; of one thread alone, its claims do that. */
+    sweepLimits: sharedLimits?.sweep ?? (() => undefined),
+    limitsLoad: serving.load,
+    closeLimits: serving.close,
+  };
+}

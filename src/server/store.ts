@@ -1,0 +1,244 @@
+// What a server has of its database: a connection for its requests, itself as a node, and the ledger
+// in a thread of its own; of SQLite, the file for itself. Opened by serve before it listens, and
+// closed after its last answer.
+
+import type { DatabaseClock } from '../cluster/clock.ts';
+import { type RecoveryOptions, startRecovery } from '../cluster/recovery.ts';
+import type { Awaitable } from '../core/awaitable.ts';
+import type { RandomBytes } from '../core/id.ts';
+import type { UsdRate } from '../core/money.ts';
+import type { RecoverCommand } from '../ledger/contract.ts';
+import { WAITING_MAX } from '../ledger/queue.ts';
+import { recoverAll } from '../ledger/recover.ts';
+import { createRemoteLedger, type LedgerProblem, type RemoteLedger } from '../ledger/remote.ts';
+import type { RaiseAlert } from '../observe/alerts.ts';
+import type { Log } from '../observe/log.ts';
+import { connectDatabase, isSqliteUrl } from '../store/connect.ts';
+import type { Database } from '../store/contract.ts';
+import { databasePath } from '../store/database.ts';
+import { migrate } from '../store/migrate.ts';
+import { ownDatabase } from '../store/owner.ts';
+import { openServingDatabase } from '../store/serving.ts';
+import { type FileLoss, type FileWatch, watchDatabaseFile } from '../store/sqlite-file.ts';
+import { createWriterClient, type WriterClient } from '../store/writer/client.ts';
+import type { ServingConfig } from './config.ts';
+import { createNodeLedger } from './fenced-ledger.ts';
+import { openServingNode, type ServingNode } from './node.ts';
+
+export type ServingStore = {
+  /** Not for money: its commits survive the process, and a power cut once the ledger commits. */
+  readonly database: Database;
+  /** What all domains of this thread write through, on SQLite. */
+  readonly writer: WriterClient;
+  /** What it holds carries the boot of this node. */
+  readonly ledger: RemoteLedger;
+  readonly node: ServingNode;
+  /** Of SQLite: whether the file is still the one that was opened. */
+  readonly file: FileWatch | undefined;
+  /** From when on, by the clock that never jumps, nothing new is admitted or held. */
+  readonly fencedFrom: () => number;
+  /** What keeps new requests from being served; empty where nothing does. */
+  readonly problems: () => Promise<readonly string[]>;
+  /** From now on, ends holds whose request is gone. Returns the function that stops it. */
+  readonly endLostHolds: (live: () => Awaitable<readonly string[]>) => () => void;
+  /** Ends the holds of requests that a server thread had under way when it died. */
+  readonly endHoldsOf: (requestIds: readonly string[]) => Promise<void>;
+  /** Adds up new usage records in the ledger's thread, on SQLite. */
+  readonly addUp: () => Promise<void>;
+  /** A job of the leader: ends what dead nodes have left. Returns the function that stops it. */
+  readonly recoverNodes: () => () => void;
+  /** Answers how many commands could not be written. */
+  readonly close: () => Promise<number>;
+};
+
+export type ServingStoreOptions = {
+  readonly config: Pick<ServingConfig, 'databaseUrl' | 'ledgerSync' | 'workers' | 'isNew'>;
+  readonly log: Log;
+  readonly alert: RaiseAlert;
+  /** Told of each batch that the ledger has written. */
+  readonly onBatch?: (size: number, durationMs: number) => void;
+  /** Unix milliseconds. */
+  readonly clock: () => number;
+  /** Learns the database's time. */
+  readonly databaseClock: DatabaseClock;
+  /** Milliseconds of a clock that never jumps. */
+  readonly monotonic: () => number;
+  readonly randomBytes: RandomBytes;
+  /** What a million service tokens cost now: for requests that no longer know it themselves. */
+  readonly usdPerMillion: () => UsdRate;
+};
+
+/** How often a server looks for holds that it has lost, and how old they are then at least. */
+const LOST_SWEEP_MS = 10_000;
+const LOST_AGE_MS = 60_000;
+
+/**
+ * Takes a file of SQLite's for this process and ends every hold that a dead one has left; of
+ * PostgreSQL it becomes one node, and leaves the holds of others to the leader. Throws `StoreError`
+ * where another server has the file, and `LedgerUnavailable` where it cannot be written.
+ */
+export async function openServingStore(options: ServingStoreOptions): Promise<ServingStore> {
+  const { config, log, alert, onBatch, clock, usdPerMillion } = options;
+  const url = config.databaseUrl;
+  const isAlone = isSqliteUrl(url);
+  const starting = connectDatabase({
+    ...{ url, sync: 'normal', checkpoints: false, isNew: config.isNew ?? false },
+  });
+  const writer = createWriterClient();
+  let database = starting;
+  let release: () => void = () => undefined;
+  let ledger: RemoteLedger | undefined;
+  let node: ServingNode | undefined;
+
+  async function close(): Promise<number> {
+    const left = (await ledger?.drain()) ?? 0;
+    await node?.leave();
+    await ledger?.end();
+    await database.close();
+    release();
+    return left;
+  }
+
+  try {
+    release = isAlone ? ownDatabase(url) : release;
+    await migrate(starting);
+    ledger = createRemoteLedger({
+      url,
+      sync: config.ledgerSync,
+      writer,
+      onTrouble: ({ kind, requestId, cause }) =>
+        alert({ kind: 'ledger_failing', trouble: kind, requestId }, cause),
+      onDeath: (cause) => alert({ kind: 'ledger_stopped' }, cause),
+      ...(onBatch === undefined ? {} : { onBatch }),
+    });
+    if (isAlone) {
+      const recovered = await recoverAll(ledger, {
+        live: [],
+        createdBefore: Number.MAX_SAFE_INTEGER,
+        phase: 'ended',
+        usdPerMillion: usdPerMillion(),
+        nowMs: clock(),
+      });
+      if (recovered.length > 0) log.warn(`ledger: recovered ${recovered.length} open holds`);
+    }
+    // No money is written through it, and requests wait for it: its commits do not wait for the disk.
+    // The ledger's next commit syncs the log with all that is in it.
+    database = openServingDatabase({ url, sync: 'normal', writer });
+    await starting.close();
+    const { databaseClock, monotonic, randomBytes } = options;
+    const clocks = { clock: databaseClock, monotonic };
+    node = await openServingNode({
+      ...{ database, workers: config.workers, ...clocks, randomBytes, log },
+    });
+  } catch (error) {
+    await close();
+    throw error;
+  }
+
+  const own = node;
+  const { member, nodes } = own;
+  const file = isAlone ? watchDatabaseFile(databasePath(url), clock) : undefined;
+  const fencedFrom = (): number => (file?.loss() === undefined ? member.fencedFrom() : 0);
+  const serving = createNodeLedger(ledger, {
+    boot: member.boot,
+    isFenced: () => options.monotonic() >= fencedFrom(),
+    ...(isAlone ? { onUnbooked: (requestId) => log.error(unbookedWords(requestId)) } : {}),
+  });
+  const recovery: RecoveryOptions = {
+    ...{ database, nodes, member, ledger, clock, usdPerMillion, log },
+  };
+  return {
+    database,
+    writer,
+    ledger: serving,
+    node: own,
+    file,
+    fencedFrom,
+    problems: async () => {
+      const loss = file?.loss();
+      const own = loss === undefined ? [] : [lossProblem(loss)];
+      return [...own, ...member.problems(), ...(await problemsOf(database, serving))];
+    },
+    endLostHolds: (live) =>
+      startSweep(serving, { log, alert }, async () => ({
+        ...(isAlone ? {} : { boots: [member.boot()] }),
+        live: await live(),
+        createdBefore: clock() - LOST_AGE_MS,
+        phase: 'expired',
+        usdPerMillion: usdPerMillion(),
+        nowMs: clock(),
+      })),
+    async endHoldsOf(requestIds) {
+      if (requestIds.length === 0) return;
+      const recovered = await recoverAll(serving, {
+        requestIds,
+        live: [],
+        createdBefore: Number.MAX_SAFE_INTEGER,
+        phase: 'ended',
+        usdPerMillion: usdPerMillion(),
+        nowMs: clock(),
+      });
+      if (recovered.length === 0) return;
+      log.warn(`ledger: recovered ${recovered.length} open holds of a server thread`);
+    },
+    addUp: ledger.addUp,
+    recoverNodes: () => (isAlone ? () => undefined : startRecovery(recovery)),
+    close,
+  };
+}
+
+/** There must never be such a hold, so each of them is an error in the log. */
+function startSweep(
+  ledger: RemoteLedger,
+  { log, alert }: Pick<ServingStoreOptions, 'log' | 'alert'>,
+  command: () => Promise<RecoverCommand>,
+): () => void {
+  let looking = false;
+  const look = async (): Promise<void> => {
+    if (looking) return;
+    looking = true;
+    try {
+      for (const { requestId } of await recoverAll(ledger, await command())) {
+        alert({ kind: 'hold_lost', requestId });
+      }
+    } catch (error) {
+      log.error('ledger: lost holds could not be looked for', error);
+    }
+    looking = false;
+  };
+  const timer = setInterval(() => void look(), LOST_SWEEP_MS);
+  return () => clearInterval(timer);
+}
+
+/** What happened, and what to do. */
+function lossProblem(loss: FileLoss): string {
+  const happened = {
+    gone: 'the database file was deleted or moved away',
+    replaced: 'the database file was replaced by another one',
+    emptied: 'the database file was emptied',
+  };
+  return `${happened[loss]} while it is served: stop the server, put the right file in its place, and start again`;
+}
+
+/** Of a request that ends in a file that is gone. */
+export function unbookedWords(requestId: string): string {
+  return `unbooked ${requestId}: its bill is in a database file that is not in its place any more; it is lost unless that file comes back`;
+}
+
+/** In words. */
+export function ledgerProblem(problem: LedgerProblem): string | undefined {
+  if (problem === 'stopped') return 'the ledger has stopped and is started again';
+  return problem === 'failing' ? 'the ledger cannot be written' : undefined;
+}
+
+/** Checked when asked, never on the request path. */
+async function problemsOf(database: Database, ledger: RemoteLedger): Promise<readonly string[]> {
+  try {
+    await database.ping();
+  } catch {
+    return ['the database cannot be read'];
+  }
+  const problem = ledgerProblem(ledger.problem());
+  if (problem !== undefined) return [problem];
+  return ledger.pending() >= WAITING_MAX ? ['the ledger is behind'] : [];
+}

@@ -1,0 +1,108 @@
+// What a server answers with, wherever it is asked: the dependencies of the public surface, with
+// readiness and metrics, and the pages of customers and operators. Made with the other parts of a
+// server (`compose.ts`), before it listens.
+
+import { withDisabled } from '../core/health.ts';
+import { answerPlayground } from '../http/playground.ts';
+import type { ServerDependencies } from '../http/server.ts';
+import { createMailer, type Mailer } from '../mail/mail.ts';
+import type { Announcements } from './announcements.ts';
+import {
+  createServingDashboard,
+  type ServingDashboard,
+  type ServingDashboardOptions,
+} from './dashboard.ts';
+import type { OwnHandlers } from './handlers.ts';
+import type { Listeners } from './listeners.ts';
+import type { Observation } from './observation.ts';
+import { ledgerProblem, type ServingStore } from './store.ts';
+import type { Workers } from './workers.ts';
+
+/** How far a server is: what it answers depends on it. */
+export type ServingStage = {
+  /** Where it listens, once it does. */
+  listeners: Listeners | undefined;
+  /** It was told to end and says so; requests are still taken. */
+  isLeaving: boolean;
+  /** No new requests are taken. */
+  isDraining: boolean;
+};
+
+export type ServingSurfaceOptions = Omit<
+  ServingDashboardOptions,
+  | ('mailer' | 'upstreams' | 'problems' | 'trustedProxies' | 'announce' | 'consoleUrl')
+  | ('draining' | 'port' | 'answerPlayground')
+> & {
+  readonly observation: Observation;
+  readonly handlers: OwnHandlers;
+  readonly announcements: Announcements;
+  readonly stage: ServingStage;
+  /** Milliseconds of a clock that never jumps. */
+  readonly monotonic: () => number;
+};
+
+export type ServingSurface = {
+  readonly dependencies: ServerDependencies;
+  readonly pages: ServingDashboard;
+  readonly mailer: Mailer;
+};
+
+export function createServingSurface(options: ServingSurfaceOptions): ServingSurface {
+  const { config, domains, selfAudit, handlers, workers, observation, stage } = options;
+  const { live, store, operators } = domains;
+  const { log, metrics } = observation;
+  const { member } = store.node;
+  const mailer = createMailer({ smtpUrl: config.smtpUrl, from: config.mailFrom, log });
+  const upstreams = () => withDisabled(workers.upstreams(), operators.current().isDisabled);
+  const problems = () => problemsOf(store, workers);
+  const pages = createServingDashboard({
+    ...{ ...options, mailer, upstreams, problems, trustedProxies: handlers.trustedProxies },
+    announce: () => void options.announcements.announce(),
+    consoleUrl: () => stage.listeners?.console()?.url,
+    draining: () => stage.isDraining,
+    port: () => stage.listeners?.server.port ?? config.port,
+    answerPlayground: (format, call) => answerPlayground(dependencies, format, call),
+  });
+  const dependencies: ServerDependencies = {
+    ...handlers,
+    problems,
+    warnings: () => [
+      ...selfAudit.warnings(),
+      ...operators.warnings(),
+      ...member.warnings(),
+      ...(stage.listeners?.warnings() ?? []),
+    ],
+    isStopped: selfAudit.isStopped,
+    draining: () => stage.isLeaving,
+    isRefusing: () => stage.isDraining || options.monotonic() >= store.fencedFrom(),
+    async metrics() {
+      // What one that hangs has said before is better than nothing.
+      await workers.refresh().catch(() => undefined);
+      return metrics.print();
+    },
+    upstreams,
+    load: workers.load,
+    dashboard: pages.dashboard,
+  };
+  metrics.watch({
+    requestsInFlight: () => workers.load().requestsInFlight,
+    streamsOpen: () => workers.load().streamsOpen,
+    upstreams,
+    ledgerPending: () => workers.load().ledgerPending,
+    openHolds: domains.books.openHolds,
+    auditDifferences: selfAudit.differences,
+    catalog: live.status,
+    limits: () => workers.load().limits,
+  });
+  return { dependencies, pages, mailer };
+}
+
+/** What keeps new requests from being served: of this thread, and of those that serve beside it. */
+async function problemsOf(store: ServingStore, workers: Workers): Promise<readonly string[]> {
+  const silent = await workers.refresh().then(
+    () => [],
+    () => ['a server thread does not answer'],
+  );
+  const theirs = workers.ledgerProblems().flatMap((problem) => ledgerProblem(problem) ?? []);
+  return [...new Set([...(await store.problems()), ...theirs, ...silent])];
+}

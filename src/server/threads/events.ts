@@ -1,0 +1,98 @@
+// What a server thread has to tell its operators goes to the main thread, which has the log, the
+// metrics and the alerts: a few times a second, in one message, so that requests do not pay for it.
+
+import { type ErrorWords, errorWords } from '../../observe/error-text.ts';
+import { watchLoopLag } from '../../observe/loop-lag.ts';
+import type { Observation } from '../observation.ts';
+import type { News } from './protocol.ts';
+
+/** In a server thread. */
+export type ThreadObservation = Pick<Observation, 'log' | 'alert' | 'request'> & {
+  readonly batch: (size: number, durationMs: number) => void;
+  /** Tells what there is now. */
+  readonly flush: () => void;
+  readonly close: () => void;
+};
+
+const TELL_MS = 50;
+
+/** `monotonic` in milliseconds. `tell` is called for nothing new, too, while a thread is busy. */
+export function createThreadObservation(
+  monotonic: () => number,
+  tell: (news: readonly News[]) => void,
+): ThreadObservation {
+  let news: News[] = [];
+  let timer: Timer | undefined;
+
+  function flush(): void {
+    clearTimeout(timer);
+    timer = undefined;
+    const told = news;
+    news = [];
+    tell(told);
+  }
+
+  function add(each: News): void {
+    news.push(each);
+    timer ??= setTimeout(flush, TELL_MS);
+  }
+
+  const withCause = (cause: unknown): { readonly cause?: ErrorWords } =>
+    cause === undefined ? {} : { cause: errorWords(cause) };
+  const stopLag = watchLoopLag(monotonic, (seconds) => add({ kind: 'lag', seconds }));
+  return {
+    log: {
+      request: (summary) => add({ kind: 'request', summary }),
+      info: (message) => add({ kind: 'info', message }),
+      warn: (message) => add({ kind: 'warn', message }),
+      error: (message, cause) => add({ kind: 'error', message, ...withCause(cause) }),
+      close: async () => flush(),
+    },
+    alert: (alert, cause) => add({ kind: 'alert', alert, ...withCause(cause) }),
+    request: (summary) => add({ kind: 'request', summary }),
+    batch: (size, durationMs) => add({ kind: 'batch', size, durationMs }),
+    flush,
+    close() {
+      stopLag();
+      flush();
+    },
+  };
+}
+
+/** In the main thread: as if it had happened there. */
+export function observeNews(observation: Observation, news: readonly News[]): void {
+  const { log, metrics } = observation;
+  for (const each of news) {
+    switch (each.kind) {
+      case 'request':
+        observation.request(each.summary);
+        break;
+      case 'alert':
+        observation.alert(each.alert, errorOf(each.cause));
+        break;
+      case 'batch':
+        metrics.batch(each.size, each.durationMs);
+        break;
+      case 'lag':
+        observation.loopLag(each.seconds);
+        break;
+      case 'info':
+        log.info(each.message);
+        break;
+      case 'warn':
+        log.warn(each.message);
+        break;
+      case 'error':
+        log.error(each.message, errorOf(each.cause));
+        break;
+    }
+  }
+}
+
+/** An error of which the log says what these words say. */
+function errorOf(words: ErrorWords | undefined): Error | undefined {
+  if (words === undefined) return undefined;
+  const { name, message = '', stack = '' } = words;
+  const frames = stack === '' ? [] : stack.split('\n').map((line) => `    ${line}`);
+  return Object.assign(new Error(message), { name, stack: [name, ...frames].join('\n') });
+}

@@ -1,0 +1,183 @@
+// A server with several threads, as its main thread has it: the limits in shared memory, the port that
+// the threads listen on, the socket by which they hand over what is not theirs. Made by serve.
+
+import { catalogDigest } from '../../catalog/live.ts';
+import {
+  createMainThread,
+  type GatewayServer,
+  type ServerDependencies,
+} from '../../http/server.ts';
+import { addLimitsLoads } from '../../limits/load.ts';
+import { createMemory } from '../../limits/shared/memory.ts';
+import type { ServingAudit } from '../audit.ts';
+import type { ServingConfig } from '../config.ts';
+import type { ServingDomains } from '../domains.ts';
+import type { Inputs } from '../inputs.ts';
+import type { Observation } from '../observation.ts';
+import { drain } from '../shutdown.ts';
+import { type OwnWork, ownLive, type Workers } from '../workers.ts';
+import { observeNews } from './events.ts';
+import { type Hop, openHop } from './proxy.ts';
+import { createServerThreads, type ServerThreads } from './server-threads.ts';
+
+/** Accounts, and models of accounts, that may be in use within a minute. */
+const ACCOUNTS_MAX = 32_768;
+const MODELS_MAX = 65_536;
+
+/** The main thread claims too, for the playground. */
+export function createLimitMemory(workers: number): SharedArrayBuffer {
+  const seed = crypto.getRandomValues(new BigUint64Array(1))[0];
+  return createMemory({ threads: workers + 1, accounts: ACCOUNTS_MAX, models: MODELS_MAX }, seed);
+}
+
+/** The threads have the listeners, and end them when they have drained. */
+const NO_SERVER = { port: 0, stop: async () => undefined, close: async () => undefined };
+
+export type ThreadWorkersOptions = {
+  readonly count: number;
+  readonly config: ServingConfig;
+  readonly inputs: Inputs;
+  readonly memory: SharedArrayBuffer;
+  readonly reasoningSecret: string;
+  readonly domains: Pick<ServingDomains, 'store' | 'live' | 'file'>;
+  readonly selfAudit: ServingAudit;
+  readonly observation: Observation;
+  /** Unix milliseconds, of the database where it has its own. */
+  readonly clock: () => number;
+  /** Milliseconds of a clock that never jumps. */
+  readonly monotonic: () => number;
+};
+
+export function createThreadWorkers(own: OwnWork, options: ThreadWorkersOptions): Workers {
+  const { count, config, inputs, domains, selfAudit, observation, clock, monotonic } = options;
+  const { store, live, file } = domains;
+  const { member } = store.node;
+  let hop: Hop | undefined;
+  let threads: ServerThreads | undefined;
+  let catalog = file.latest();
+  let seenHere = 0;
+  let clockBaseMs = 0;
+
+  const seenAt = (): number => Math.min(seenHere, threads?.seenAt() ?? seenHere);
+
+  /** Rounding alone is no news. */
+  function clockBase(): number {
+    const baseMs = clock() - monotonic();
+    if (Math.abs(baseMs - clockBaseMs) > 1) clockBaseMs = baseMs;
+    return clockBaseMs;
+  }
+
+  /** Where the server does not start after all. */
+  async function close(): Promise<void> {
+    threads?.close();
+    await hop?.close();
+  }
+
+  async function listen(dependencies: ServerDependencies): Promise<GatewayServer> {
+    const { host: hostname, port } = config;
+    await requireFree(hostname, port);
+    const opened = openHop(createMainThread(dependencies));
+    hop = opened;
+    const started = createServerThreads({
+      count,
+      port,
+      start: {
+        config,
+        directory: inputs.directory,
+        environment: inputs.environment(),
+        memory: options.memory,
+        reasoningSecret: options.reasoningSecret,
+        hopPath: opened.path,
+      },
+      catalog: () => catalog,
+      state: () => ({
+        boot: member.boot(),
+        fencedFrom: store.fencedFrom(),
+        liveNodes: member.liveNodes(),
+        clockBaseMs: clockBase(),
+        stopped: selfAudit.state().stopped,
+      }),
+      monotonic,
+      connectLedger: store.ledger.connect,
+      onNews: (news) => observeNews(observation, news),
+      onSeen: () => void member.seen(seenAt(), true).catch(() => undefined),
+      async onDeath(requestIds, cause) {
+        observation.alert({ kind: 'thread_stopped', requests: requestIds.length }, cause);
+        await store.endHoldsOf(requestIds).catch((error: unknown) => {
+          observation.log.error('ledger: holds of a server thread could not be ended', error);
+        });
+      },
+      log: observation.log,
+    });
+    threads = started;
+    try {
+      const actual = await started.open();
+      return { ...NO_SERVER, port: actual, close };
+    } catch (error) {
+      await close();
+      throw error;
+    }
+  }
+
+  return {
+    // The main thread and the ledger's, and those that serve.
+    threads: 2 + count,
+    listen,
+    load() {
+      const [mine, theirs] = [own.load(), threads?.load()];
+      if (theirs === undefined) return mine;
+      return {
+        requestsInFlight: mine.requestsInFlight + theirs.requestsInFlight,
+        streamsOpen: mine.streamsOpen + theirs.streamsOpen,
+        ledgerPending: mine.ledgerPending + theirs.ledgerPending,
+        limits: addLimitsLoads(mine.limits, theirs.limits),
+      };
+    },
+    upstreams() {
+      const mine = own.pipeline.health.states();
+      return threads?.upstreams(mine) ?? mine;
+    },
+    ledgerProblems: () => threads?.ledgerProblems() ?? [],
+    async refresh() {
+      await threads?.ask();
+    },
+    async live() {
+      const mine = ownLive(own.pipeline);
+      const theirs = await threads?.ask();
+      if (theirs === undefined) return mine;
+      return {
+        requests: [...mine.requests, ...theirs.requests],
+        unwritten: [...mine.unwritten, ...theirs.unwritten],
+        claims: [...mine.claims, ...theirs.claims],
+      };
+    },
+    takeUp() {
+      const latest = file.latest();
+      // What was read and is refused is not theirs either.
+      const isNew = latest !== catalog && catalogDigest(latest.text) === live.status().digest;
+      if (isNew) catalog = latest;
+      threads?.look(isNew ? catalog : undefined);
+    },
+    seenAt(atMs) {
+      seenHere = atMs;
+      return seenAt();
+    },
+    async drain(hurry) {
+      const { pipeline, log, drainMs } = own;
+      // The playground's requests are here, behind connections that the threads have.
+      const [unsettled = 0] = await Promise.all([
+        threads?.drain(hurry),
+        drain({ server: NO_SERVER, inFlight: pipeline.inFlight, log, drainMs, hurry }),
+      ]);
+      await hop?.close();
+      return unsettled;
+    },
+  };
+}
+
+/** Several may listen on a port that is shared; so that no other server does, it is taken alone first. */
+async function requireFree(hostname: string, port: number): Promise<void> {
+  if (port === 0) return;
+  const probe = Bun.serve({ hostname, port, reusePort: false, fetch: () => new Response(null) });
+  await probe.stop(true);
+}

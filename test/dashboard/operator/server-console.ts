@@ -1,0 +1,267 @@
+// The console's JSON about the server and what it sells, over a real catalog file, a real database
+// and real health, asked as a page asks. Only the session is a stand-in: the cookie is the operator's
+// address. The server's side takes up what the console has written, as the server does.
+
+import { randomBytes } from 'node:crypto';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { createIncidents } from '../../../src/catalog/incidents.ts';
+import { createLiveCatalog } from '../../../src/catalog/live.ts';
+import { createContext } from '../../../src/cli/context.ts';
+import { withDisabled } from '../../../src/core/health.ts';
+import type { Candidate } from '../../../src/core/route.ts';
+import type { MachineDependencies } from '../../../src/dashboard/dependencies.ts';
+import { createDashboardApp } from '../../../src/dashboard/edge/app.ts';
+import { STEP_UP_MS } from '../../../src/dashboard/edge/guard.ts';
+import { catalogRoutes } from '../../../src/dashboard/operator/catalog.ts';
+import { modelRoutes } from '../../../src/dashboard/operator/models.ts';
+import { moneyRoutes } from '../../../src/dashboard/operator/money.ts';
+import { nodeRoutes } from '../../../src/dashboard/operator/nodes.ts';
+import { overviewRoutes } from '../../../src/dashboard/operator/overview.ts';
+import { priceRoutes } from '../../../src/dashboard/operator/prices.ts';
+import { selfAuditRoutes } from '../../../src/dashboard/operator/self-audit.ts';
+import { upstreamRoutes } from '../../../src/dashboard/operator/upstreams.ts';
+import type { ListedNodeRecord } from '../../../src/dashboard/records/operator-server.ts';
+import type { SignedInOperator } from '../../../src/identity/signed-in.ts';
+import type { AuditState } from '../../../src/ledger/audit.ts';
+import { createActivity } from '../../../src/observe/activity.ts';
+import { createCatalogFile } from '../../../src/server/catalog-file.ts';
+import { createOperators } from '../../../src/server/operator-changes.ts';
+import { connectDatabase } from '../../../src/store/connect.ts';
+import { auditEvents } from '../../../src/store/tables.ts';
+import { createHealth } from '../../../src/upstream/health.ts';
+import { startTimer } from '../../../src/upstream/timer.ts';
+import { newDatabase, urlOf } from '../../support/database.ts';
+import { SILENT_PROBE } from '../../support/probe.ts';
+
+const ORIGIN = 'http://console.test';
+export const OPERATOR = 'ops@example.com';
+
+/** Two models and three places; every one of them is served by `demo` and by nobody else that works. */
+export const CATALOG = `[service]
+usd_per_million = "2.00"
+
+[[upstream]]
+id = "demo"
+dialect = "demo"
+
+[[upstream]]
+id = "far"
+dialect = "chat"
+base_url = "http://127.0.0.1:9/v1"
+api_keys = ["\${FAR_KEY}", "second-secret"]
+
+[[model]]
+slug = "swift-1"
+aliases = ["swift"]
+context_window = 1000
+max_output = 100
+price = { input = "0.15", output = "0.60" }
+served_by = [{ upstream = "demo", model = "x", cost = { input = "0.10", output = "0.30" } }, { upstream = "far", model = "y" }]
+
+# the small one
+[[model]]
+slug = "swift-0"
+context_window = 1000
+max_output = 100
+price = { input = "0.05", output = "0.20" }
+served_by = [{ upstream = "far", model = "z" }]
+`;
+
+export const SECRETS = ['first-secret', 'second-secret'];
+
+export const ROUTES = [
+  overviewRoutes,
+  modelRoutes,
+  upstreamRoutes,
+  priceRoutes,
+  catalogRoutes,
+  moneyRoutes,
+  selfAuditRoutes,
+  nodeRoutes,
+];
+
+export type Answer = {
+  readonly status: number;
+  readonly text: string;
+  readonly json: Record<string, unknown>;
+};
+
+/** `file: false` is the built-in catalog. Everything is closed by `close`. */
+export async function openMachineConsole(root: string, { file: hasFile = true } = {}) {
+  const directory = join(root, crypto.randomUUID());
+  mkdirSync(directory);
+  const path = join(directory, 'catalog.toml');
+  if (hasFile) writeFileSync(path, CATALOG);
+  const serving = await newDatabase(directory);
+  const url = urlOf(serving);
+  const context = createContext({ DATABASE_URL: url, FAR_KEY: SECRETS[0] ?? '' }, directory);
+  const store = await context.openStore();
+  const clock = Date.now;
+  const file = createCatalogFile(context);
+  const live = createLiveCatalog({ first: context.loadedCatalog(), read: file.read, clock });
+  const operators = await createOperators({
+    ...{ database: serving, live, file, clock },
+    log: { info: () => undefined, error: () => undefined },
+    alert: () => undefined,
+    onChange: () => undefined,
+  });
+  const activity = createActivity({ clock });
+  const all = createHealth({
+    catalog: live.current,
+    probe: SILENT_PROBE,
+    clock,
+    monotonic: () => performance.now(),
+    startTimer,
+    alert: activity.alert,
+  });
+  const health = { ...all, ...all.of('acct_a') };
+  const stopWatching = operators.watch(health.reset);
+  const audit = { state: EMPTY_AUDIT, runs: 0 };
+  let provenAt = clock();
+  let problems: readonly string[] = [];
+  const dependencies: MachineDependencies = {
+    store: { ...store, incidents: createIncidents({ database: store.database, clock }) },
+    operator: operators.current,
+    inFlight: () => 3,
+    draining: () => false,
+    clock,
+    randomBytes,
+    catalog: live.current,
+    catalogStatus: live.status,
+    async reloadCatalog() {
+      await operators.reloadCatalog();
+      return live.status();
+    },
+    upstreams: () => withDisabled(health.states(), operators.current().isDisabled),
+    warnings: operators.warnings,
+    problems: async () => problems,
+    machine: {
+      activity,
+      audit: {
+        state: () => audit.state,
+        run() {
+          if (audit.state.running) return false;
+          audit.runs += 1;
+          audit.state = { ...audit.state, running: true };
+          return true;
+        },
+      },
+      ledgerPending: () => 1,
+      streamsOpen: () => 2,
+      findCatalog: file.find,
+      openReader: () => connectDatabase({ url, sync: 'normal', readonly: true }),
+      node: () => NODE,
+      nodes: async () => NODES,
+    },
+  };
+  const handle = createDashboardApp<SignedInOperator>({
+    session: async (headers) => {
+      const email = headers.get('cookie') ?? '';
+      if (email === '') return undefined;
+      const facts = { realm: 'operator', email, twoFactor: false } as const;
+      return { ...facts, userId: 'user_1', sessionId: 'session_1', provenAt };
+    },
+    isOpen: async () => true,
+    standing: async () => undefined,
+    address: () => '203.0.113.7',
+    origin: ORIGIN,
+    isHttps: () => false,
+    clock,
+    randomBytes,
+    onChange: operators.look,
+    onInternal: (_requestId, error) => {
+      throw error;
+    },
+    prefix: '/operator',
+    routes: ROUTES.flatMap((routes) => routes(dependencies)),
+    files: { page: () => new Response(''), serve: () => new Response('') },
+  });
+
+  function open(method: string, path: string, body?: unknown, signal?: AbortSignal) {
+    const request = new Request(`${ORIGIN}/operator/api${path}`, {
+      method,
+      headers: { cookie: OPERATOR, origin: ORIGIN, 'content-type': 'application/json' },
+      ...(method === 'GET' ? {} : { body: JSON.stringify(body ?? {}) }),
+      ...(signal === undefined ? {} : { signal }),
+    });
+    return handle(request, null);
+  }
+
+  async function ask(method: string, path: string, body?: unknown): Promise<Answer> {
+    const response = await open(method, path, body);
+    const text = await response.text();
+    return { status: response.status, text, json: text === '' ? {} : JSON.parse(text) };
+  }
+
+  return {
+    ...{ store, path, directory, health, activity, operators, live, audit, open, ask },
+    get: async <T>(of: string) => (await ask('GET', of)).json as T,
+    post: (of: string, body?: unknown) => ask('POST', of, body),
+    async refusal(method: string, of: string, body?: unknown): Promise<readonly unknown[]> {
+      const { status, json } = await ask(method, of, body);
+      return [status, (json['error'] as { code?: string } | undefined)?.code];
+    },
+    write: (text: string) => writeFileSync(path, text),
+    candidate(model: string, upstream: string): Candidate {
+      const found = live.current().resolve(model);
+      const place = live.current().upstreams.get(upstream);
+      const price = found?.prices[0].price;
+      if (!found || !place || !price) throw new Error('no such place');
+      const { timeouts } = place;
+      return {
+        ...{ model: found, upstream: place, upstreamModel: 'x', maxOutputTokens: 1 },
+        ...{ price, timeouts, fallback: false },
+      };
+    },
+    events: () => store.database.db.select().from(auditEvents).all(),
+    forgetProof: () => {
+      provenAt = clock() - STEP_UP_MS;
+    },
+    trouble: (words: readonly string[]) => {
+      problems = words;
+    },
+    /** The server looks at its files by itself until then. */
+    stopWatching,
+    async close(): Promise<void> {
+      stopWatching();
+      await serving.close();
+      await context.close();
+    },
+  };
+}
+
+const EMPTY_AUDIT: AuditState = {
+  running: false,
+  everyMs: 3_600_000,
+  last: undefined,
+  differences: [],
+  stopped: [],
+};
+
+const NODE = {
+  id: 'node_1',
+  version: '1.0.0+test',
+  runtime: 'Bun',
+  startedAt: Date.UTC(2026, 10, 21),
+  residentBytes: 5,
+  heapBytes: 4,
+  cpuSeconds: 1.23,
+  threads: 2,
+};
+
+const AT = '2026-11-21T00:00:00.000Z';
+
+const OWN: ListedNodeRecord = {
+  ...{ id: 'node_1', object: 'node', boot: 'boot_1', host: 'one', pid: 7, version: '1.0.0' },
+  ...{ addresses: ['http://127.0.0.1:1'], workers: 1, state: 'serving', leader: true },
+  ...{ in_flight: 3, redis: 'off', limits: 'own', catalog_version: 1, catalog_digest: 'abc' },
+  ...{ clock_offset_ms: 0, started_at: AT, heartbeat_at: AT, silent_ms: 0, seen_at: AT },
+  dead_at: null,
+};
+
+/** The process that answers, and another one that has died. */
+export const NODES: readonly ListedNodeRecord[] = [
+  OWN,
+  { ...OWN, id: 'node_2', boot: 'boot_2', state: 'dead', leader: false, dead_at: AT },
+];

@@ -1,0 +1,34 @@
+// What a node holds, and what it no longer does.
+
+import { expect, test } from 'bun:test';
+import { micro } from '../../src/core/money.ts';
+import type { HoldCommand } from '../../src/ledger/contract.ts';
+import { LedgerUnavailable } from '../../src/ledger/error.ts';
+import { createLinkedLedger } from '../../src/ledger/linked.ts';
+import { createNodeLedger } from '../../src/server/fenced-ledger.ts';
+import { holdOf } from '../support/ledger.ts';
+
+test('carries the boot of now, and is refused from the moment on at which it is fenced', async () => {
+  const asked: HoldCommand[] = [];
+  const node = { boot: 'boot_1', isFenced: false };
+  const ledger = createNodeLedger(
+    {
+      ...createLinkedLedger({}),
+      async hold(command) {
+        asked.push(command);
+        return { ok: true, available: micro(0n) };
+      },
+    },
+    { boot: () => node.boot, isFenced: () => node.isFenced },
+  );
+  const command = holdOf('req_1', 'ada', 100n);
+  await ledger.hold(command);
+  node.isFenced = true;
+  await expect(ledger.hold(command)).rejects.toBeInstanceOf(LedgerUnavailable);
+  Object.assign(node, { boot: 'boot_2', isFenced: false });
+  await ledger.hold(command);
+  expect(asked).toEqual([
+    { ...command, boot: 'boot_1' },
+    { ...command, boot: 'boot_2' },
+  ]);
+});
