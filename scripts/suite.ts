@@ -1,122 +1,103 @@
-// What scripts/test runs: the checks, the build, then `bun test`, whose counts it
-// reads. Given files, it runs only those. The last line is "N passed, N failed".
+// What scripts/test runs. `--quick`: the checks, the folders of QUICK with SQLite alone, and one
+// black-box pass. Without it: the checks and every test. `--all`: also every sample, the slow tests
+// and the long runs of COMMANDS. Given files, it runs only those. The last line is
+// "N passed, N failed".
 
 import { resolve } from 'node:path';
-import { report, runChecks, runCommand } from './check.ts';
+import { parseArgs } from 'node:util';
+import { prepareServer } from '../test/support/postgres-database.ts';
+import { findPostgres } from '../test/support/postgres-server.ts';
+import type { Tier } from '../test/support/tier.ts';
+import { type Outcome, report, runChecks, runCommand } from './check.ts';
 
 type Counts = { passed: number; failed: number; skipped: number };
 
 const root = resolve(import.meta.dir, '..');
-const files = process.argv.slice(2);
+const BUILD = [process.execPath, 'scripts/build.ts'];
+
+const QUICK = [
+  ...['catalog', 'core', 'fuzz', 'ledger', 'wire'].map((folder) => `test/${folder}/`),
+  ...['test/tidy.test.ts', 'test/blackbox/money.test.ts'],
+];
+
+/** Tests that start servers mostly wait, so that two cores run three files at a time. */
+const WORKERS = Math.max(3, Math.ceil(navigator.hardwareConcurrency * 1.5));
+
+/** Tests whose name ends so measure time: they run after the others, one file at a time. */
+const QUIET = '.quiet.test.ts';
+
+/** What the tier `all` runs besides tests: each counts as one. */
+const COMMANDS: readonly (readonly string[])[] = [
+  ['scripts/mutation'],
+  ['scripts/fuzz', '--seconds', '300'],
+  ['scripts/sim'],
+  ['scripts/sim', '--cluster'],
+  ['scripts/crash'],
+  ['scripts/crash', '--nodes', '3', '--rounds', '20'],
+];
+
+const { values: options, positionals: paths } = parseArgs({
+  allowPositionals: true,
+  options: {
+    quick: { type: 'boolean', default: false },
+    all: { type: 'boolean', default: false },
+  },
+});
+const tier: Tier = options.quick ? 'quick' : options.all ? 'all' : 'default';
 const counts: Counts = { passed: 0, failed: 0, skipped: 0 };
 
-/** Files that are about SQLite's file, or open no database; others name their own exceptions. */
-const NOT_ON_POSTGRES: Readonly<Record<string, string>> = {
-  'test/ledger/process.test.ts': 'processes that share a file',
-  'test/ledger/thread.test.ts': 'a thread over a file that is locked, full or damaged',
-  'test/ledger/linked.test.ts': 'threads that share a file',
-  'test/ledger/nodes.test.ts': 'runs on PostgreSQL already',
-  'test/ledger/error.test.ts': 'opens no database',
-  'test/ledger/pauses.test.ts': 'opens no database',
-  'test/ledger/series/upgrade.test.ts': 'a migration of SQLite',
-};
-
-/** The tests that open their database as `newDatabase` does, some of them by way of a rig. */
-const OPENS =
-  /support\/(database|ledger|usage|accounts)\.ts'|\/(rig|parts|contract|customer-app|console|machine-console)\.ts'/;
-
-/** The same for whole gateways; those of `security` look into the file. */
-const SERVED = ['test/dashboard/auth.test.ts', 'test/dashboard/flows.test.ts'];
-
-/** The folders of the tests that open their database so. */
-const TWICE =
-  /^test\/(?:catalog|dashboard\/(?:customer|operator)|identity|ledger|operations|reasoning)\//;
-
-/** Tests of one process; those of the connection client measure time, and want less company. */
-const WITHIN =
-  /^test\/(?:catalog|cluster|core|fuzz|identity|ledger|limits|operations|reasoning|sim|store|wire)\//;
-
-if (files.length === 0) {
-  for (const outcome of await runChecks()) countOutcome(outcome);
-}
-countOutcome(await runCommand('build', [process.execPath, 'scripts/build.ts']));
-if (files.length > 0) {
-  addTo(counts, await runTests(files));
-} else {
-  // Tests that start servers mostly wait, so the others run beside them.
-  const { within, apart } = await allTests();
-  const both = await Promise.all([runTests(apart), runWithin(within)]);
-  for (const part of both) addTo(counts, part);
+if (paths.length === 0) for (const outcome of await runChecks()) count(outcome);
+count(await runCommand('build', BUILD));
+await runAll(paths.length === 0 ? await testFiles() : paths);
+if (tier === 'all' && paths.length === 0) {
+  for (const command of COMMANDS) count(await runCommand(command.join(' '), command));
 }
 
 const skipped = counts.skipped === 0 ? '' : `, ${counts.skipped} skipped`;
 process.stdout.write(`${counts.passed} passed, ${counts.failed} failed${skipped}\n`);
-process.exitCode = counts.failed === 0 ? 0 : 1;
+process.exit(counts.failed === 0 ? 0 : 1);
 
-function countOutcome(outcome: Awaited<ReturnType<typeof runCommand>>): void {
+function count(outcome: Outcome): void {
   report(outcome);
-  addTo(counts, { passed: outcome.passed ? 1 : 0, failed: outcome.passed ? 0 : 1, skipped: 0 });
-}
-
-function addTo(sum: Counts, part: Counts): void {
-  sum.passed += part.passed;
-  sum.failed += part.failed;
-  sum.skipped += part.skipped;
+  counts[outcome.passed ? 'passed' : 'failed'] += 1;
 }
 
 async function testFiles(): Promise<readonly string[]> {
   const found = await Array.fromAsync(new Bun.Glob('test/**/*.test.ts').scan({ cwd: root }));
-  return found.sort();
+  const runs =
+    tier === 'quick' ? (path: string) => QUICK.some((each) => path.startsWith(each)) : () => true;
+  return found.filter(runs).sort();
 }
 
-async function allTests(): Promise<Record<'within' | 'apart', readonly string[]>> {
-  const { within = [], apart = [] } = Object.groupBy(await testFiles(), (path) =>
-    WITHIN.test(path) ? 'within' : 'apart',
+/** All of them share one PostgreSQL, in which each makes its own databases. */
+async function runAll(files: readonly string[]): Promise<void> {
+  const environment = { ...process.env, TOLLGATE_TEST_TIER: tier };
+  if (tier !== 'quick' && findPostgres() !== undefined) {
+    Object.assign(environment, { TOLLGATE_TEST_POSTGRES: await prepareServer() });
+  }
+  const { quiet = [], loud = [] } = Object.groupBy(files, (path) =>
+    path.endsWith(QUIET) ? 'quiet' : 'loud',
   );
-  return { within, apart };
-}
-
-/** Those of the domains and of the JSON of the pages once more, on PostgreSQL. */
-async function runWithin(paths: readonly string[]): Promise<Counts> {
-  const all = await runTests(paths);
-  process.stderr.write('\nThe domains and what pages are told, once more, on PostgreSQL:\n');
-  addTo(all, await runTests(await onPostgres(), { TOLLGATE_TEST_DATABASE: 'postgres' }));
-  return all;
-}
-
-async function onPostgres(): Promise<readonly string[]> {
-  const found = (await testFiles()).filter((path) => TWICE.test(path));
-  const texts = await Promise.all(found.map((path) => Bun.file(resolve(root, path)).text()));
-  const opening = found.filter(
-    (path, at) => !(path in NOT_ON_POSTGRES) && OPENS.test(texts[at] ?? ''),
-  );
-  return [...opening, ...SERVED];
+  await runTests(loud, WORKERS, environment);
+  await runTests(quiet, 1, environment);
 }
 
 /**
- * Runs `bun test`, passes on what it says as it goes, and reads the counts from its closing lines,
- * where a file that did not load counts as failed too. A run that died before them, or that failed
- * without a failed test, is one failure.
+ * Runs `bun test`, whose workers take one file after the other, passes on what it says as it goes,
+ * and reads the counts from its closing lines, where a file that did not load and a worker that died
+ * count as failed too. A run that died before them, or that failed without a failed test, is one
+ * failure.
  */
 async function runTests(
-  paths: readonly string[],
-  variables: Readonly<Record<string, string>> = {},
-): Promise<Counts> {
+  files: readonly string[],
+  workers: number,
+  env: Record<string, string | undefined>,
+): Promise<void> {
+  if (files.length === 0) return;
+  const options = ['--only-failures', '--timeout=30000', `--parallel=${workers}`];
   const child = Bun.spawn(
-    [
-      process.execPath,
-      'test',
-      '--only-failures',
-      '--timeout=30000',
-      ...paths.map((path) => resolve(root, path)),
-    ],
-    {
-      cwd: root,
-      env: { ...process.env, ...variables },
-      stdin: 'ignore',
-      stdout: 'inherit',
-      stderr: 'pipe',
-    },
+    [process.execPath, 'test', ...options, ...files.map((path) => resolve(root, path))],
+    { cwd: root, env, stdin: 'ignore', stdout: 'inherit', stderr: 'pipe' },
   );
   let tail = '';
   const decoder = new TextDecoder();
@@ -125,14 +106,15 @@ async function runTests(
     tail = (tail + decoder.decode(bytes, { stream: true })).slice(-2_000);
   }
   const code = await child.exited;
-  if (!/^Ran \d+ tests?/m.test(tail)) return { passed: 0, failed: 1, skipped: 0 };
+  if (!/^Ran \d+ tests?/m.test(tail)) {
+    counts.failed += 1;
+    return;
+  }
   const closing = tail.slice(Math.max(0, tail.lastIndexOf(' pass\n') - 12));
   const read = (word: string) =>
     Number(new RegExp(`^ +(\\d+) ${word}$`, 'm').exec(closing)?.[1] ?? 0);
   const failed = read('fail');
-  return {
-    passed: read('pass'),
-    failed: code !== 0 && failed === 0 ? 1 : failed,
-    skipped: read('skip') + read('todo'),
-  };
+  counts.passed += read('pass');
+  counts.failed += code !== 0 && failed === 0 ? 1 : failed;
+  counts.skipped += read('skip') + read('todo');
 }

@@ -10,341 +10,359 @@ import { listAuditEvents } from '../../src/identity/audit.ts';
 import { digestKey } from '../../src/identity/key-digest.ts';
 import { keyRecord } from '../../src/identity/key-record.ts';
 import { auditEvents } from '../../src/store/tables.ts';
-import { newDatabase, sqliteTest, temporaryDirectory } from '../support/database.ts';
+import {
+  describeOnEachDatabase,
+  newDatabase,
+  sqliteTest,
+  temporaryDirectory,
+} from '../support/database.ts';
 import { addAccount, createIdentity, START_MS } from './parts.ts';
 
-const directory = temporaryDirectory();
-const database = await newDatabase(directory, 'keys');
-const identity = createIdentity(database);
-const { keys } = identity;
-afterAll(() => database.close());
+describeOnEachDatabase('keys', async () => {
+  const directory = temporaryDirectory();
+  const database = await newDatabase(directory, 'keys');
+  const identity = createIdentity(database);
+  const { keys } = identity;
+  afterAll(() => database.close());
 
-const HOUR_MS = 3_600_000;
+  const HOUR_MS = 3_600_000;
 
-/** The `code` that `work` throws. */
-async function codeOf(work: () => Promise<unknown>): Promise<unknown> {
-  try {
-    await work();
-  } catch (error) {
-    return error instanceof Error && 'code' in error ? error.code : error;
+  /** The `code` that `work` throws. */
+  async function codeOf(work: () => Promise<unknown>): Promise<unknown> {
+    try {
+      await work();
+    } catch (error) {
+      return error instanceof Error && 'code' in error ? error.code : error;
+    }
+    return 'nothing was thrown';
   }
-  return 'nothing was thrown';
-}
 
-describe('creation', () => {
-  test('stores a digest and a masked form, and writes one audit event', async () => {
-    const account = await addAccount(identity);
-    const { row, key } = await keys.create({ accountId: account.id, name: ' laptop ' }, 'operator');
-    expect(isWellFormedKey(key)).toBe(true);
-    expect(row).toEqual({
-      id: row.id,
-      accountId: account.id,
-      digest: new Bun.CryptoHasher('sha256').update(key).digest('hex'),
-      masked: `${key.slice(0, 7)}…${key.slice(-4)}`,
-      name: 'laptop',
-      createdAt: START_MS,
-      expiresAt: null,
-      revokedAt: null,
-      revokedReason: null,
-      rotatedFrom: null,
-      replacedBy: null,
-      lastUsedAt: null,
-    });
-    expect(await keys.list(account.id)).toEqual([row]);
-    const [event] = await listAuditEvents(database, account.id, 1);
-    expect(event).toMatchObject({ action: 'api_key.created', actor: 'operator', subject: row.id });
-  });
-
-  sqliteTest('it looks into a file')(
-    'the key is nowhere in the files of the database',
-    async () => {
+  describe('creation', () => {
+    test('stores a digest and a masked form, and writes one audit event', async () => {
       const account = await addAccount(identity);
-      const { key, row } = await keys.create({ accountId: account.id }, 'operator');
-      const bytes = ['keys.db', 'keys.db-wal'].map((name) =>
-        readFileSync(join(directory, name)).toString('latin1'),
+      const { row, key } = await keys.create(
+        { accountId: account.id, name: ' laptop ' },
+        'operator',
       );
-      expect(bytes.some((text) => text.includes(row.digest))).toBe(true);
-      expect(bytes.some((text) => text.includes(key.slice(3)))).toBe(false);
-      expect(bytes.some((text) => text.includes(key.slice(8, 24)))).toBe(false);
-    },
-  );
-
-  test('is refused beyond the plan, and a revoked or expired key makes room', async () => {
-    const account = await addAccount(identity, 'starter');
-    const create = (expiresAt?: number) =>
-      keys.create({ accountId: account.id, ...(expiresAt ? { expiresAt } : {}) }, 'operator');
-    const [first] = await Promise.all([1, 2, 3, 4].map(() => create()));
-    await create(identity.clock() + 1_000);
-    expect(await codeOf(create)).toBe('key_limit_reached');
-    await keys.revoke(first?.row.id ?? '', 'operator', 'operator');
-    await create();
-    expect(await codeOf(create)).toBe('key_limit_reached');
-    identity.advance(1_000);
-    await create();
-    expect(await codeOf(create)).toBe('key_limit_reached');
-    expect(await keys.countActive(account.id)).toBe(5);
-  });
-
-  test('is refused from the 21st within an hour on, rotations counted', async () => {
-    const account = await addAccount(identity);
-    const create = () => keys.create({ accountId: account.id }, 'operator');
-    let id = (await create()).row.id;
-    for (let made = 1; made < 20; made += 1)
-      id = (await keys.rotate(id, 'operator')).created.row.id;
-    expect(await codeOf(create)).toBe('key_creation_limit_reached');
-    expect(await codeOf(() => keys.rotate(id, 'operator'))).toBe('key_creation_limit_reached');
-    await expect(create()).rejects.toMatchObject({ retryAfterSeconds: 3_600 });
-    identity.advance(HOUR_MS - 1);
-    expect(await codeOf(create)).toBe('key_creation_limit_reached');
-    await expect(create()).rejects.toMatchObject({ retryAfterSeconds: 1 });
-    identity.advance(1);
-    expect((await create()).row.accountId).toBe(account.id);
-  });
-
-  test('refuses a bad name, a past expiry and an unknown account, and stores nothing', async () => {
-    const account = await addAccount(identity);
-    const create = (facts: object) => () =>
-      keys.create({ accountId: account.id, ...facts }, 'operator');
-    expect(await codeOf(create({ name: 'x'.repeat(101) }))).toBe('invalid_key_name');
-    for (const name of ['two\nlines', 'half \ud800', 'turned \u202e', 'two\u2028lines']) {
-      expect(await codeOf(create({ name }))).toBe('invalid_key_name');
-    }
-    expect(await codeOf(create({ expiresAt: identity.clock() }))).toBe('invalid_expiry');
-    expect(await codeOf(create({ expiresAt: Number.NaN }))).toBe('invalid_expiry');
-    expect(await codeOf(create({ expiresAt: Date.UTC(9999, 11, 31) }))).toBe('invalid_expiry');
-    expect(await codeOf(create({ accountId: 'acct_nobody' }))).toBe('account_not_found');
-    expect(await keys.list(account.id)).toEqual([]);
-    expect((await create({ name: 'x'.repeat(100) })()).row.name).toHaveLength(100);
-  });
-});
-
-describe('rotation', () => {
-  test('revokes and creates in one operation that the audit trail shows as a pair', async () => {
-    const account = await addAccount(identity);
-    const expiresAt = identity.clock() + HOUR_MS;
-    const old = (await keys.create({ accountId: account.id, name: 'ci', expiresAt }, 'operator'))
-      .row;
-    const { revoked, created } = await keys.rotate(old.id, 'user-session');
-    const now = identity.clock();
-    expect(revoked).toEqual({
-      ...old,
-      revokedAt: now,
-      revokedReason: 'rotated',
-      replacedBy: created.row.id,
+      expect(isWellFormedKey(key)).toBe(true);
+      expect(row).toEqual({
+        id: row.id,
+        accountId: account.id,
+        digest: new Bun.CryptoHasher('sha256').update(key).digest('hex'),
+        masked: `${key.slice(0, 7)}…${key.slice(-4)}`,
+        name: 'laptop',
+        createdAt: START_MS,
+        expiresAt: null,
+        revokedAt: null,
+        revokedReason: null,
+        rotatedFrom: null,
+        replacedBy: null,
+        lastUsedAt: null,
+      });
+      expect(await keys.list(account.id)).toEqual([row]);
+      const [event] = await listAuditEvents(database, account.id, 1);
+      expect(event).toMatchObject({
+        action: 'api_key.created',
+        actor: 'operator',
+        subject: row.id,
+      });
     });
-    expect(created.row).toMatchObject({ name: 'ci', expiresAt, rotatedFrom: old.id });
-    expect(await keys.find(created.key)).toEqual(created.row);
-    const events = (
-      await database.db
-        .select()
-        .from(auditEvents)
-        .where(eq(auditEvents.accountId, account.id))
-        .orderBy(asc(auditEvents.id))
-        .all()
-    ).slice(-2);
-    expect(events.map(({ action, subject, actor }) => ({ action, subject, actor }))).toEqual([
-      { action: 'api_key.created', subject: created.row.id, actor: 'user-session' },
-      { action: 'api_key.revoked', subject: old.id, actor: 'user-session' },
-    ]);
-    expect(new Set(events.map((event) => event.operationId)).size).toBe(1);
-  });
 
-  test('is possible at the cap, and refused for keys that are revoked or expired', async () => {
-    const account = await addAccount(identity, 'starter');
-    const made = await Promise.all(
-      [1, 2, 3, 4, 5].map(
-        async () => (await keys.create({ accountId: account.id }, 'operator')).row.id,
-      ),
+    sqliteTest('it looks into a file')(
+      'the key is nowhere in the files of the database',
+      async () => {
+        const account = await addAccount(identity);
+        const { key, row } = await keys.create({ accountId: account.id }, 'operator');
+        const bytes = ['keys.db', 'keys.db-wal'].map((name) =>
+          readFileSync(join(directory, name)).toString('latin1'),
+        );
+        expect(bytes.some((text) => text.includes(row.digest))).toBe(true);
+        expect(bytes.some((text) => text.includes(key.slice(3)))).toBe(false);
+        expect(bytes.some((text) => text.includes(key.slice(8, 24)))).toBe(false);
+      },
     );
-    const first = made[0] ?? '';
-    await keys.rotate(first, 'operator');
-    expect(await codeOf(() => keys.rotate(first, 'operator'))).toBe('key_not_active');
-    expect(await keys.countActive(account.id)).toBe(5);
-    const other = await addAccount(identity);
-    const expiresAt = identity.clock() + 1;
-    const short = (await keys.create({ accountId: other.id, expiresAt }, 'operator')).row.id;
-    identity.advance(1);
-    expect(await codeOf(() => keys.rotate(short, 'operator'))).toBe('key_not_active');
-  });
 
-  test('whatever the order of operations, every rotated key has exactly one successor', async () => {
-    const operation = fc.record({
-      kind: fc.constantFrom('create', 'rotate', 'revoke'),
-      pick: fc.nat(30),
+    test('is refused beyond the plan, and a revoked or expired key makes room', async () => {
+      const account = await addAccount(identity, 'starter');
+      const create = (expiresAt?: number) =>
+        keys.create({ accountId: account.id, ...(expiresAt ? { expiresAt } : {}) }, 'operator');
+      const [first] = await Promise.all([1, 2, 3, 4].map(() => create()));
+      await create(identity.clock() + 1_000);
+      expect(await codeOf(create)).toBe('key_limit_reached');
+      await keys.revoke(first?.row.id ?? '', 'operator', 'operator');
+      await create();
+      expect(await codeOf(create)).toBe('key_limit_reached');
+      identity.advance(1_000);
+      await create();
+      expect(await codeOf(create)).toBe('key_limit_reached');
+      expect(await keys.countActive(account.id)).toBe(5);
     });
-    await fc.assert(
-      fc.asyncProperty(fc.array(operation, { maxLength: 25 }), async (operations) => {
-        const account = await addAccount(identity, 'starter');
-        const ids: string[] = [];
-        for (const { kind, pick } of operations) {
-          const id = ids[pick % Math.max(1, ids.length)] ?? '';
-          await codeOf(async () => {
-            if (kind === 'revoke') await keys.revoke(id, 'user', 'operator');
-            if (kind === 'rotate') ids.push((await keys.rotate(id, 'operator')).created.row.id);
-            if (kind === 'create')
-              ids.push((await keys.create({ accountId: account.id }, 'operator')).row.id);
-          });
-        }
-        const rows = await keys.list(account.id);
-        expect(rows.map((row) => row.id).sort()).toEqual([...ids].sort());
-        expect(rows.filter((row) => row.revokedAt === null).length).toBeLessThanOrEqual(5);
-        expect(rows.length).toBeLessThanOrEqual(20);
-        for (const row of rows) {
-          const successors = rows.filter((other) => other.rotatedFrom === row.id);
-          const rotated = row.revokedReason === 'rotated';
-          const expected = rotated ? [row.replacedBy ?? 'none'] : [];
-          expect(successors.map((other) => other.id)).toEqual(expected);
-        }
-      }),
-      { numRuns: 40 },
-    );
-  });
-});
 
-describe('revocation', () => {
-  test('counts once: the second changes nothing and leaves no event', async () => {
-    const account = await addAccount(identity);
-    const { row, key } = await keys.create({ accountId: account.id }, 'operator');
-    const revoked = await keys.revoke(key, 'leak_report', 'operator');
-    expect(revoked).toEqual({
-      ...row,
-      revokedAt: identity.clock(),
-      revokedReason: 'leak_report',
+    test('is refused from the 21st within an hour on, rotations counted', async () => {
+      const account = await addAccount(identity);
+      const create = () => keys.create({ accountId: account.id }, 'operator');
+      let id = (await create()).row.id;
+      for (let made = 1; made < 20; made += 1)
+        id = (await keys.rotate(id, 'operator')).created.row.id;
+      expect(await codeOf(create)).toBe('key_creation_limit_reached');
+      expect(await codeOf(() => keys.rotate(id, 'operator'))).toBe('key_creation_limit_reached');
+      await expect(create()).rejects.toMatchObject({ retryAfterSeconds: 3_600 });
+      identity.advance(HOUR_MS - 1);
+      expect(await codeOf(create)).toBe('key_creation_limit_reached');
+      await expect(create()).rejects.toMatchObject({ retryAfterSeconds: 1 });
+      identity.advance(1);
+      expect((await create()).row.accountId).toBe(account.id);
     });
-    const events = await listAuditEvents(database, account.id, 100);
-    identity.advance(1_000);
-    expect(await keys.revoke(row.id, 'user', 'operator')).toEqual(revoked);
-    expect(await listAuditEvents(database, account.id, 100)).toEqual(events);
-    expect(await codeOf(() => keys.revoke('key_nobody', 'user', 'operator'))).toBe('key_not_found');
-    expect(await codeOf(() => keys.find(row.masked))).toBe('key_not_found');
-  });
-});
 
-describe('renaming', () => {
-  test('changes the name alone, with one audit event, and the same name changes nothing', async () => {
-    const account = await addAccount(identity);
-    const { row } = await keys.create({ accountId: account.id, name: 'laptop' }, 'operator');
-    const renamed = await keys.rename(row.id, '  desktop ', account.id);
-    expect(renamed).toEqual({ ...row, name: 'desktop' });
-    expect(await keys.list(account.id)).toEqual([renamed]);
-    await keys.rename(row.id, 'desktop', account.id);
-    expect((await keys.rename(row.id, null, account.id)).name).toBeNull();
-    expect(await codeOf(() => keys.rename(row.id, 'two\nlines', account.id))).toBe(
-      'invalid_key_name',
-    );
-    const events = await listAuditEvents(database, account.id, 2);
-    expect(events.map(({ action, actor, detail }) => [action, actor, JSON.parse(detail)])).toEqual([
-      ['api_key.renamed', account.id, { masked: row.masked, from: 'desktop', to: null }],
-      ['api_key.renamed', account.id, { masked: row.masked, from: 'laptop', to: 'desktop' }],
-    ]);
-  });
-});
-
-describe('what belongs to an account', () => {
-  test('a key of another account is as unknown as none, and so is a whole key', async () => {
-    const [mine, other] = [await addAccount(identity), await addAccount(identity)];
-    const { row, key } = await keys.create({ accountId: mine.id }, 'operator');
-    expect(await keys.findOwn(mine.id, row.id)).toEqual(row);
-    const refusal = async (accountId: string, id: string): Promise<string> => {
-      try {
-        return (await keys.findOwn(accountId, id)).id;
-      } catch (error) {
-        return String(error);
+    test('refuses a bad name, a past expiry and an unknown account, and stores nothing', async () => {
+      const account = await addAccount(identity);
+      const create = (facts: object) => () =>
+        keys.create({ accountId: account.id, ...facts }, 'operator');
+      expect(await codeOf(create({ name: 'x'.repeat(101) }))).toBe('invalid_key_name');
+      for (const name of ['two\nlines', 'half \ud800', 'turned \u202e', 'two\u2028lines']) {
+        expect(await codeOf(create({ name }))).toBe('invalid_key_name');
       }
-    };
-    const unknown = await refusal(mine.id, 'key_nobody');
-    expect(unknown).toStartWith('IdentityError: There is no such key.');
-    expect(await refusal(other.id, row.id)).toBe(unknown);
-    expect(await refusal(mine.id, key)).toBe(unknown);
-  });
-
-  test('the creations of the last hour say when there is room again', async () => {
-    const account = await addAccount(identity, 'business');
-    const create = () => keys.create({ accountId: account.id }, 'operator');
-    expect(await keys.creations(account.id)).toEqual({ made: 0, limit: 20, nextAt: undefined });
-    const first = identity.clock();
-    await create();
-    identity.advance(60_000);
-    for (let made = 1; made < 20; made += 1) await create();
-    expect(await keys.creations(account.id)).toEqual({
-      made: 20,
-      limit: 20,
-      nextAt: first + HOUR_MS,
+      expect(await codeOf(create({ expiresAt: identity.clock() }))).toBe('invalid_expiry');
+      expect(await codeOf(create({ expiresAt: Number.NaN }))).toBe('invalid_expiry');
+      expect(await codeOf(create({ expiresAt: Date.UTC(9999, 11, 31) }))).toBe('invalid_expiry');
+      expect(await codeOf(create({ accountId: 'acct_nobody' }))).toBe('account_not_found');
+      expect(await keys.list(account.id)).toEqual([]);
+      expect((await create({ name: 'x'.repeat(100) })()).row.name).toHaveLength(100);
     });
-    identity.advance(HOUR_MS - 60_001);
-    expect(await codeOf(create)).toBe('key_creation_limit_reached');
-    identity.advance(1);
-    expect(await keys.creations(account.id)).toEqual({ made: 19, limit: 20, nextAt: undefined });
   });
-});
 
-describe('pages', () => {
-  test('of any size have every key once, newest first, also where many are of one instant', async () => {
-    const [mine, other] = [await addAccount(identity, 'business'), await addAccount(identity)];
-    const stranger = (await keys.create({ accountId: other.id }, 'operator')).row;
-    for (let made = 0; made < 20; made += 1) {
-      await keys.create({ accountId: mine.id }, 'operator');
-      if (made % 7 === 0) identity.advance(1);
-    }
-    const all = await keys.list(mine.id);
-    for (const limit of [1, 3, 19, 20, 50]) {
-      const seen = [];
-      for (let after: string | undefined; ; after = seen.at(-1)?.id) {
-        const page = await keys.page(mine.id, { limit, after });
-        seen.push(...page.slice(0, limit));
-        if (page.length <= limit) break;
+  describe('rotation', () => {
+    test('revokes and creates in one operation that the audit trail shows as a pair', async () => {
+      const account = await addAccount(identity);
+      const expiresAt = identity.clock() + HOUR_MS;
+      const old = (await keys.create({ accountId: account.id, name: 'ci', expiresAt }, 'operator'))
+        .row;
+      const { revoked, created } = await keys.rotate(old.id, 'user-session');
+      const now = identity.clock();
+      expect(revoked).toEqual({
+        ...old,
+        revokedAt: now,
+        revokedReason: 'rotated',
+        replacedBy: created.row.id,
+      });
+      expect(created.row).toMatchObject({ name: 'ci', expiresAt, rotatedFrom: old.id });
+      expect(await keys.find(created.key)).toEqual(created.row);
+      const events = (
+        await database.db
+          .select()
+          .from(auditEvents)
+          .where(eq(auditEvents.accountId, account.id))
+          .orderBy(asc(auditEvents.id))
+          .all()
+      ).slice(-2);
+      expect(events.map(({ action, subject, actor }) => ({ action, subject, actor }))).toEqual([
+        { action: 'api_key.created', subject: created.row.id, actor: 'user-session' },
+        { action: 'api_key.revoked', subject: old.id, actor: 'user-session' },
+      ]);
+      expect(new Set(events.map((event) => event.operationId)).size).toBe(1);
+    });
+
+    test('is possible at the cap, and refused for keys that are revoked or expired', async () => {
+      const account = await addAccount(identity, 'starter');
+      const made = await Promise.all(
+        [1, 2, 3, 4, 5].map(
+          async () => (await keys.create({ accountId: account.id }, 'operator')).row.id,
+        ),
+      );
+      const first = made[0] ?? '';
+      await keys.rotate(first, 'operator');
+      expect(await codeOf(() => keys.rotate(first, 'operator'))).toBe('key_not_active');
+      expect(await keys.countActive(account.id)).toBe(5);
+      const other = await addAccount(identity);
+      const expiresAt = identity.clock() + 1;
+      const short = (await keys.create({ accountId: other.id, expiresAt }, 'operator')).row.id;
+      identity.advance(1);
+      expect(await codeOf(() => keys.rotate(short, 'operator'))).toBe('key_not_active');
+    });
+
+    test('whatever the order of operations, every rotated key has exactly one successor', async () => {
+      const operation = fc.record({
+        kind: fc.constantFrom('create', 'rotate', 'revoke'),
+        pick: fc.nat(30),
+      });
+      await fc.assert(
+        fc.asyncProperty(fc.array(operation, { maxLength: 25 }), async (operations) => {
+          const account = await addAccount(identity, 'starter');
+          const ids: string[] = [];
+          for (const { kind, pick } of operations) {
+            const id = ids[pick % Math.max(1, ids.length)] ?? '';
+            await codeOf(async () => {
+              if (kind === 'revoke') await keys.revoke(id, 'user', 'operator');
+              if (kind === 'rotate') ids.push((await keys.rotate(id, 'operator')).created.row.id);
+              if (kind === 'create')
+                ids.push((await keys.create({ accountId: account.id }, 'operator')).row.id);
+            });
+          }
+          const rows = await keys.list(account.id);
+          expect(rows.map((row) => row.id).sort()).toEqual([...ids].sort());
+          expect(rows.filter((row) => row.revokedAt === null).length).toBeLessThanOrEqual(5);
+          expect(rows.length).toBeLessThanOrEqual(20);
+          for (const row of rows) {
+            const successors = rows.filter((other) => other.rotatedFrom === row.id);
+            const rotated = row.revokedReason === 'rotated';
+            const expected = rotated ? [row.replacedBy ?? 'none'] : [];
+            expect(successors.map((other) => other.id)).toEqual(expected);
+          }
+        }),
+        { numRuns: 40 },
+      );
+    });
+  });
+
+  describe('revocation', () => {
+    test('counts once: the second changes nothing and leaves no event', async () => {
+      const account = await addAccount(identity);
+      const { row, key } = await keys.create({ accountId: account.id }, 'operator');
+      const revoked = await keys.revoke(key, 'leak_report', 'operator');
+      expect(revoked).toEqual({
+        ...row,
+        revokedAt: identity.clock(),
+        revokedReason: 'leak_report',
+      });
+      const events = await listAuditEvents(database, account.id, 100);
+      identity.advance(1_000);
+      expect(await keys.revoke(row.id, 'user', 'operator')).toEqual(revoked);
+      expect(await listAuditEvents(database, account.id, 100)).toEqual(events);
+      expect(await codeOf(() => keys.revoke('key_nobody', 'user', 'operator'))).toBe(
+        'key_not_found',
+      );
+      expect(await codeOf(() => keys.find(row.masked))).toBe('key_not_found');
+    });
+  });
+
+  describe('renaming', () => {
+    test('changes the name alone, with one audit event, and the same name changes nothing', async () => {
+      const account = await addAccount(identity);
+      const { row } = await keys.create({ accountId: account.id, name: 'laptop' }, 'operator');
+      const renamed = await keys.rename(row.id, '  desktop ', account.id);
+      expect(renamed).toEqual({ ...row, name: 'desktop' });
+      expect(await keys.list(account.id)).toEqual([renamed]);
+      await keys.rename(row.id, 'desktop', account.id);
+      expect((await keys.rename(row.id, null, account.id)).name).toBeNull();
+      expect(await codeOf(() => keys.rename(row.id, 'two\nlines', account.id))).toBe(
+        'invalid_key_name',
+      );
+      const events = await listAuditEvents(database, account.id, 2);
+      expect(
+        events.map(({ action, actor, detail }) => [action, actor, JSON.parse(detail)]),
+      ).toEqual([
+        ['api_key.renamed', account.id, { masked: row.masked, from: 'desktop', to: null }],
+        ['api_key.renamed', account.id, { masked: row.masked, from: 'laptop', to: 'desktop' }],
+      ]);
+    });
+  });
+
+  describe('what belongs to an account', () => {
+    test('a key of another account is as unknown as none, and so is a whole key', async () => {
+      const [mine, other] = [await addAccount(identity), await addAccount(identity)];
+      const { row, key } = await keys.create({ accountId: mine.id }, 'operator');
+      expect(await keys.findOwn(mine.id, row.id)).toEqual(row);
+      const refusal = async (accountId: string, id: string): Promise<string> => {
+        try {
+          return (await keys.findOwn(accountId, id)).id;
+        } catch (error) {
+          return String(error);
+        }
+      };
+      const unknown = await refusal(mine.id, 'key_nobody');
+      expect(unknown).toStartWith('IdentityError: There is no such key.');
+      expect(await refusal(other.id, row.id)).toBe(unknown);
+      expect(await refusal(mine.id, key)).toBe(unknown);
+    });
+
+    test('the creations of the last hour say when there is room again', async () => {
+      const account = await addAccount(identity, 'business');
+      const create = () => keys.create({ accountId: account.id }, 'operator');
+      expect(await keys.creations(account.id)).toEqual({ made: 0, limit: 20, nextAt: undefined });
+      const first = identity.clock();
+      await create();
+      identity.advance(60_000);
+      for (let made = 1; made < 20; made += 1) await create();
+      expect(await keys.creations(account.id)).toEqual({
+        made: 20,
+        limit: 20,
+        nextAt: first + HOUR_MS,
+      });
+      identity.advance(HOUR_MS - 60_001);
+      expect(await codeOf(create)).toBe('key_creation_limit_reached');
+      identity.advance(1);
+      expect(await keys.creations(account.id)).toEqual({ made: 19, limit: 20, nextAt: undefined });
+    });
+  });
+
+  describe('pages', () => {
+    test('of any size have every key once, newest first, also where many are of one instant', async () => {
+      const [mine, other] = [await addAccount(identity, 'business'), await addAccount(identity)];
+      const stranger = (await keys.create({ accountId: other.id }, 'operator')).row;
+      for (let made = 0; made < 20; made += 1) {
+        await keys.create({ accountId: mine.id }, 'operator');
+        if (made % 7 === 0) identity.advance(1);
       }
-      expect(seen).toEqual(all);
-    }
-    expect(await keys.page(mine.id, { limit: 5, after: stranger.id })).toEqual([]);
-    expect(await keys.page(mine.id, { limit: 5, after: 'key_nobody' })).toEqual([]);
-  });
-});
-
-describe('keyRecord', () => {
-  test('shows every field, the status of the moment, and no secret', () => {
-    const row = {
-      id: 'key_a',
-      accountId: 'acct_a',
-      digest: digestKey('sk-secret'),
-      masked: 'sk-abcd…wxyz',
-      name: null,
-      createdAt: START_MS,
-      expiresAt: START_MS + 1_000,
-      revokedAt: null,
-      revokedReason: null,
-      rotatedFrom: 'key_z',
-      replacedBy: null,
-      lastUsedAt: START_MS + 500,
-    };
-    const record = {
-      id: 'key_a',
-      object: 'api_key' as const,
-      name: null,
-      masked: 'sk-abcd…wxyz',
-      status: 'active' as const,
-      created_at: '2026-11-21T12:00:00.000Z',
-      expires_at: '2026-11-21T12:00:01.000Z',
-      last_used_at: '2026-11-21T12:00:00.500Z',
-      revoked_at: null,
-      revoked_reason: null,
-      rotated_from: 'key_z',
-      replaced_by: null,
-      current: true,
-    };
-    expect(keyRecord(row, START_MS + 999, 'key_a')).toEqual(record);
-    expect(keyRecord(row, START_MS + 1_000, 'key_b')).toEqual({
-      ...record,
-      status: 'expired',
-      current: false,
+      const all = await keys.list(mine.id);
+      for (const limit of [1, 3, 19, 20, 50]) {
+        const seen = [];
+        for (let after: string | undefined; ; after = seen.at(-1)?.id) {
+          const page = await keys.page(mine.id, { limit, after });
+          seen.push(...page.slice(0, limit));
+          if (page.length <= limit) break;
+        }
+        expect(seen).toEqual(all);
+      }
+      expect(await keys.page(mine.id, { limit: 5, after: stranger.id })).toEqual([]);
+      expect(await keys.page(mine.id, { limit: 5, after: 'key_nobody' })).toEqual([]);
     });
-    const revoked = { ...row, revokedAt: START_MS + 2_000, revokedReason: 'user' as const };
-    expect(keyRecord(revoked, START_MS + 3_000)).toEqual({
-      ...record,
-      status: 'revoked',
-      revoked_at: '2026-11-21T12:00:02.000Z',
-      revoked_reason: 'user',
-      current: false,
+  });
+
+  describe('keyRecord', () => {
+    test('shows every field, the status of the moment, and no secret', () => {
+      const row = {
+        id: 'key_a',
+        accountId: 'acct_a',
+        digest: digestKey('sk-secret'),
+        masked: 'sk-abcd…wxyz',
+        name: null,
+        createdAt: START_MS,
+        expiresAt: START_MS + 1_000,
+        revokedAt: null,
+        revokedReason: null,
+        rotatedFrom: 'key_z',
+        replacedBy: null,
+        lastUsedAt: START_MS + 500,
+      };
+      const record = {
+        id: 'key_a',
+        object: 'api_key' as const,
+        name: null,
+        masked: 'sk-abcd…wxyz',
+        status: 'active' as const,
+        created_at: '2026-11-21T12:00:00.000Z',
+        expires_at: '2026-11-21T12:00:01.000Z',
+        last_used_at: '2026-11-21T12:00:00.500Z',
+        revoked_at: null,
+        revoked_reason: null,
+        rotated_from: 'key_z',
+        replaced_by: null,
+        current: true,
+      };
+      expect(keyRecord(row, START_MS + 999, 'key_a')).toEqual(record);
+      expect(keyRecord(row, START_MS + 1_000, 'key_b')).toEqual({
+        ...record,
+        status: 'expired',
+        current: false,
+      });
+      const revoked = { ...row, revokedAt: START_MS + 2_000, revokedReason: 'user' as const };
+      expect(keyRecord(revoked, START_MS + 3_000)).toEqual({
+        ...record,
+        status: 'revoked',
+        revoked_at: '2026-11-21T12:00:02.000Z',
+        revoked_reason: 'user',
+        current: false,
+      });
     });
   });
 });

@@ -1,14 +1,19 @@
 // What operators look for: accounts, blocks and the audit trail, each a page at a time. A page law
 // holds for all of them: whoever turns the pages sees each row once, whatever is added meanwhile.
 
-import { describe, expect, test } from 'bun:test';
+import { expect, test } from 'bun:test';
 import fc from 'fast-check';
 import type { Account } from '../../src/identity/accounts.ts';
 import { searchAuditEvents } from '../../src/identity/audit-search.ts';
 import { findBlock, listBlocks } from '../../src/identity/block-list.ts';
 import { createBlocks } from '../../src/identity/blocks.ts';
 import { type AccountFilter, searchAccounts } from '../../src/operations/account-records.ts';
-import { newDatabase, sqliteTest, temporaryDirectory } from '../support/database.ts';
+import {
+  describeOnEachDatabase,
+  newDatabase,
+  sqliteTest,
+  temporaryDirectory,
+} from '../support/database.ts';
 import { addAccount, createIdentity, START_MS } from './parts.ts';
 
 const directory = temporaryDirectory();
@@ -38,7 +43,7 @@ async function turn<Row>(
   }
 }
 
-describe('accounts', async () => {
+describeOnEachDatabase('accounts', async () => {
   const { database, identity } = await open();
   const create = (email: string, plan = 'pro', emailVerified = true) =>
     identity.accounts.create({ email, plan, emailVerified }, 'operator');
@@ -111,7 +116,7 @@ describe('accounts', async () => {
   );
 });
 
-describe('pages', () => {
+describeOnEachDatabase('pages', () => {
   test('accounts: each that was there is seen once, in order, while others are created', async () => {
     await fc.assert(
       fc.asyncProperty(

@@ -9,7 +9,12 @@ import {
   findDifferences,
   type LiveRequests,
 } from '../../src/ledger/audit.ts';
-import { dropGuards, tamper, temporaryDirectory } from '../support/database.ts';
+import {
+  describeOnEachDatabase,
+  dropGuards,
+  tamper,
+  temporaryDirectory,
+} from '../support/database.ts';
 import {
   addAccount,
   closeBooks,
@@ -245,145 +250,148 @@ const DAMAGE: readonly (readonly [string, string | readonly string[], readonly s
   ],
 ];
 
-describe('the audit names', () => {
-  test.each(DAMAGE)('%s', async (_name, statements, expected) => {
-    expect(await damaged(...[statements].flat())).toEqual([...expected]);
+describeOnEachDatabase('the audit', () => {
+  describe('the audit names', () => {
+    test.each(DAMAGE)('%s', async (_name, statements, expected) => {
+      expect(await damaged(...[statements].flat())).toEqual([...expected]);
+    });
+
+    test('each of two damages in two accounts', async () => {
+      const found = await damaged(
+        "UPDATE balances SET posted = posted + 7 WHERE account_id = 'bob'",
+        "UPDATE holds SET amount = 99 WHERE request_id = 'ada-open'",
+      );
+      expect(found.map((line) => String(line).split(' ').slice(0, 2).join(' '))).toEqual([
+        'held ada',
+        'posted bob',
+        'chain bob',
+      ]);
+    });
   });
 
-  test('each of two damages in two accounts', async () => {
-    const found = await damaged(
-      "UPDATE balances SET posted = posted + 7 WHERE account_id = 'bob'",
-      "UPDATE holds SET amount = 99 WHERE request_id = 'ada-open'",
-    );
-    expect(found.map((line) => String(line).split(' ').slice(0, 2).join(' '))).toEqual([
-      'held ada',
-      'posted bob',
-      'chain bob',
-    ]);
-  });
-});
+  describe('against what is under way', () => {
+    const CLAIM = { requestId: 'ada-open', accountId: 'ada', startedAt: NOW };
 
-describe('against what is under way', () => {
-  const CLAIM = { requestId: 'ada-open', accountId: 'ada', startedAt: NOW };
-
-  async function live(live: LiveRequests, accountId?: string): Promise<unknown[]> {
-    const open = await storyBooks();
-    const scope = accountId === undefined ? { live } : { live, accountId };
-    const differences = await Array.fromAsync(findDifferences(open.database, scope));
-    await closeBooks(open);
-    return differences.map(lineOf);
-  }
-
-  test('a hold has a request', async () => {
-    const createdBefore = NOW + 1;
-    const lost = 'orphan ada ada-open: its hold is open, and the request is not under way any more';
-    expect(await live({ requests: ['ada-open'], claims: [CLAIM], createdBefore })).toEqual([]);
-    expect(await live({ requests: [], claims: [], createdBefore })).toEqual([lost]);
-    expect(await live({ requests: [], claims: [], createdBefore }, 'bob')).toEqual([]);
-    expect(await live({ requests: [], claims: [], createdBefore: NOW })).toEqual([]);
-    // What another node has under way is not known here.
-    const ofNobody = { requests: [], claims: [], createdBefore };
-    expect(await live({ ...ofNobody, boot: 'boot_other' })).toEqual([]);
-    expect(await live({ ...ofNobody, boot: '' })).toEqual([lost]);
-  });
-
-  test('a request with a claim has a hold of its account, once it had the time', async () => {
-    const claims = [
-      CLAIM,
-      { requestId: 'none', accountId: 'bob', startedAt: NOW },
-      { requestId: 'bob-settled', accountId: 'eve', startedAt: NOW },
-    ];
-    const requests = claims.map(({ requestId }) => requestId);
-    const none = 'unheld bob none: it is under way, and nothing is held for it';
-    expect(await live({ requests, claims, createdBefore: NOW + 1 })).toEqual([
-      none,
-      'unheld eve bob-settled: it is under way, and its hold belongs to another account',
-    ]);
-    expect(await live({ requests, claims, createdBefore: NOW + 1 }, 'bob')).toEqual([none]);
-    expect(await live({ requests, claims, createdBefore: NOW })).toEqual([]);
-  });
-
-  test('a claim on the limits has a request', async () => {
-    const claims = [CLAIM, { requestId: 'bob-settled', accountId: 'bob', startedAt: NOW }];
-    expect(await live({ requests: ['ada-open'], claims, createdBefore: NOW + 1 })).toEqual([
-      'lease bob bob-settled: it has a claim on the limits, and it is not under way any more',
-    ]);
-  });
-});
-
-test('books from before there were receipts are whole', async () => {
-  const open = await storyBooks();
-  await dropGuards(open.database);
-  await tamper(open.database, 'DELETE FROM receipts');
-  expect(await audit(open.database)).toEqual([]);
-  await open.ledger.hold({ ...holdOf('later', 'bob', 30n), nowMs: NOW + 10 });
-  await open.ledger.settle({ ...settleOf('later', 15n), nowMs: NOW + 11 });
-  expect(await audit(open.database)).toEqual([]);
-  await closeBooks(open);
-});
-
-test('a balance that was wrong for a while leaves no mark on the receipts of that time', async () => {
-  const open = await storyBooks();
-  await tamper(open.database, "UPDATE balances SET posted = posted + 5 WHERE account_id = 'bob'");
-  await open.ledger.hold(holdOf('meanwhile', 'bob', 30n));
-  await open.ledger.settle(settleOf('meanwhile', 15n));
-  expect((await audit(open.database)).map(({ kind, accountId }) => `${kind} ${accountId}`)).toEqual(
-    ['posted bob', 'chain bob'],
-  );
-  await tamper(open.database, "UPDATE balances SET posted = posted - 5 WHERE account_id = 'bob'");
-  expect(await audit(open.database)).toEqual([]);
-  await closeBooks(open);
-});
-
-test('a table that is longer than one look, while others write', async () => {
-  const open = await openBooks(directory);
-  await fundAccount(open, 'ada', 10n ** 9n);
-  const ends: Promise<unknown>[] = [];
-  for (let at = 0; at < 1_200; at += 1) {
-    ends.push(open.ledger.hold(holdOf(`r${at}`, 'ada', 30n)));
-    ends.push(open.ledger.settle(settleOf(`r${at}`, 15n)));
-  }
-  await Promise.all(ends);
-  const found = findDifferences(open.database);
-  const writing = (async () => {
-    for (let at = 0; at < 300; at += 1) {
-      await open.ledger.hold(holdOf(`w${at}`, 'ada', 30n));
-      await open.ledger.settle(settleOf(`w${at}`, 15n));
+    async function live(live: LiveRequests, accountId?: string): Promise<unknown[]> {
+      const open = await storyBooks();
+      const scope = accountId === undefined ? { live } : { live, accountId };
+      const differences = await Array.fromAsync(findDifferences(open.database, scope));
+      await closeBooks(open);
+      return differences.map(lineOf);
     }
-  })();
-  expect(await Array.fromAsync(found)).toEqual([]);
-  await writing;
-  expect(await audit(open.database)).toEqual([]);
-  await closeBooks(open);
-});
 
-test('what is wrong behind the first look at a long table', async () => {
-  const open = await openBooks(directory);
-  await fundAccount(open, 'ada', 10n ** 9n);
-  const ends: Promise<unknown>[] = [];
-  for (let at = 0; at < 2_100; at += 1) {
-    ends.push(open.ledger.hold(holdOf(`r${at}`, 'ada', 30n)));
-    ends.push(open.ledger.settle(settleOf(`r${at}`, 15n)));
-  }
-  await Promise.all(ends);
-  await tamper(
-    open.database,
-    `INSERT INTO ledger_entries (${ENTRY}) VALUES ('settle:r2090', 'operator:gone', 3, 'settle', 1)`,
-  );
-  await open.ledger.hold(holdOf('late', 'ada', 30n));
-  const live = { requests: [], claims: [], createdBefore: NOW + 1 };
-  const found = await Array.fromAsync(findDifferences(open.database, { live }));
-  expect(found.map(({ kind, subject }) => `${kind} ${subject}`)).toEqual([
-    'transfer settle:r2090',
-    'orphan late',
-  ]);
-  await closeBooks(open);
-});
+    test('a hold has a request', async () => {
+      const createdBefore = NOW + 1;
+      const lost =
+        'orphan ada ada-open: its hold is open, and the request is not under way any more';
+      expect(await live({ requests: ['ada-open'], claims: [CLAIM], createdBefore })).toEqual([]);
+      expect(await live({ requests: [], claims: [], createdBefore })).toEqual([lost]);
+      expect(await live({ requests: [], claims: [], createdBefore }, 'bob')).toEqual([]);
+      expect(await live({ requests: [], claims: [], createdBefore: NOW })).toEqual([]);
+      // What another node has under way is not known here.
+      const ofNobody = { requests: [], claims: [], createdBefore };
+      expect(await live({ ...ofNobody, boot: 'boot_other' })).toEqual([]);
+      expect(await live({ ...ofNobody, boot: '' })).toEqual([lost]);
+    });
 
-test('a number of accounts that fills its pages to the last row is read once', async () => {
-  const open = await openBooks(directory);
-  for (let n = 0; n < ACCOUNTS_PAGE; n += 1) await addAccount(open, `a${n}`);
-  const pages = await Array.fromAsync(accountPages(open.database, undefined));
-  expect(pages.map((page) => page.length)).toEqual([ACCOUNTS_PAGE]);
-  await closeBooks(open);
+    test('a request with a claim has a hold of its account, once it had the time', async () => {
+      const claims = [
+        CLAIM,
+        { requestId: 'none', accountId: 'bob', startedAt: NOW },
+        { requestId: 'bob-settled', accountId: 'eve', startedAt: NOW },
+      ];
+      const requests = claims.map(({ requestId }) => requestId);
+      const none = 'unheld bob none: it is under way, and nothing is held for it';
+      expect(await live({ requests, claims, createdBefore: NOW + 1 })).toEqual([
+        none,
+        'unheld eve bob-settled: it is under way, and its hold belongs to another account',
+      ]);
+      expect(await live({ requests, claims, createdBefore: NOW + 1 }, 'bob')).toEqual([none]);
+      expect(await live({ requests, claims, createdBefore: NOW })).toEqual([]);
+    });
+
+    test('a claim on the limits has a request', async () => {
+      const claims = [CLAIM, { requestId: 'bob-settled', accountId: 'bob', startedAt: NOW }];
+      expect(await live({ requests: ['ada-open'], claims, createdBefore: NOW + 1 })).toEqual([
+        'lease bob bob-settled: it has a claim on the limits, and it is not under way any more',
+      ]);
+    });
+  });
+
+  test('books from before there were receipts are whole', async () => {
+    const open = await storyBooks();
+    await dropGuards(open.database);
+    await tamper(open.database, 'DELETE FROM receipts');
+    expect(await audit(open.database)).toEqual([]);
+    await open.ledger.hold({ ...holdOf('later', 'bob', 30n), nowMs: NOW + 10 });
+    await open.ledger.settle({ ...settleOf('later', 15n), nowMs: NOW + 11 });
+    expect(await audit(open.database)).toEqual([]);
+    await closeBooks(open);
+  });
+
+  test('a balance that was wrong for a while leaves no mark on the receipts of that time', async () => {
+    const open = await storyBooks();
+    await tamper(open.database, "UPDATE balances SET posted = posted + 5 WHERE account_id = 'bob'");
+    await open.ledger.hold(holdOf('meanwhile', 'bob', 30n));
+    await open.ledger.settle(settleOf('meanwhile', 15n));
+    expect(
+      (await audit(open.database)).map(({ kind, accountId }) => `${kind} ${accountId}`),
+    ).toEqual(['posted bob', 'chain bob']);
+    await tamper(open.database, "UPDATE balances SET posted = posted - 5 WHERE account_id = 'bob'");
+    expect(await audit(open.database)).toEqual([]);
+    await closeBooks(open);
+  });
+
+  test('a table that is longer than one look, while others write', async () => {
+    const open = await openBooks(directory);
+    await fundAccount(open, 'ada', 10n ** 9n);
+    const ends: Promise<unknown>[] = [];
+    for (let at = 0; at < 1_200; at += 1) {
+      ends.push(open.ledger.hold(holdOf(`r${at}`, 'ada', 30n)));
+      ends.push(open.ledger.settle(settleOf(`r${at}`, 15n)));
+    }
+    await Promise.all(ends);
+    const found = findDifferences(open.database);
+    const writing = (async () => {
+      for (let at = 0; at < 300; at += 1) {
+        await open.ledger.hold(holdOf(`w${at}`, 'ada', 30n));
+        await open.ledger.settle(settleOf(`w${at}`, 15n));
+      }
+    })();
+    expect(await Array.fromAsync(found)).toEqual([]);
+    await writing;
+    expect(await audit(open.database)).toEqual([]);
+    await closeBooks(open);
+  });
+
+  test('what is wrong behind the first look at a long table', async () => {
+    const open = await openBooks(directory);
+    await fundAccount(open, 'ada', 10n ** 9n);
+    const ends: Promise<unknown>[] = [];
+    for (let at = 0; at < 2_100; at += 1) {
+      ends.push(open.ledger.hold(holdOf(`r${at}`, 'ada', 30n)));
+      ends.push(open.ledger.settle(settleOf(`r${at}`, 15n)));
+    }
+    await Promise.all(ends);
+    await tamper(
+      open.database,
+      `INSERT INTO ledger_entries (${ENTRY}) VALUES ('settle:r2090', 'operator:gone', 3, 'settle', 1)`,
+    );
+    await open.ledger.hold(holdOf('late', 'ada', 30n));
+    const live = { requests: [], claims: [], createdBefore: NOW + 1 };
+    const found = await Array.fromAsync(findDifferences(open.database, { live }));
+    expect(found.map(({ kind, subject }) => `${kind} ${subject}`)).toEqual([
+      'transfer settle:r2090',
+      'orphan late',
+    ]);
+    await closeBooks(open);
+  });
+
+  test('a number of accounts that fills its pages to the last row is read once', async () => {
+    const open = await openBooks(directory);
+    for (let n = 0; n < ACCOUNTS_PAGE; n += 1) await addAccount(open, `a${n}`);
+    const pages = await Array.fromAsync(accountPages(open.database, undefined));
+    expect(pages.map((page) => page.length)).toEqual([ACCOUNTS_PAGE]);
+    await closeBooks(open);
+  });
 });

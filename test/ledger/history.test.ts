@@ -3,7 +3,7 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { SLICE_TOKENS } from '../../src/core/price.ts';
 import { createHistory } from '../../src/ledger/history.ts';
-import { temporaryDirectory } from '../support/database.ts';
+import { describeOnEachDatabase, temporaryDirectory } from '../support/database.ts';
 import {
   closeBooks,
   fundAccount,
@@ -17,110 +17,112 @@ import {
 
 const directory = temporaryDirectory();
 
-let open: OpenBooks;
+describeOnEachDatabase('history', () => {
+  let open: OpenBooks;
 
-beforeAll(async () => {
-  open = await openBooks(directory);
-});
-
-afterAll(() => closeBooks(open));
-
-test('a database without requests has no past', async () => {
-  const history = createHistory(open.database);
-  expect(await history.admittedSince(0)).toEqual([]);
-  expect(await history.mark()).toBe(0);
-  expect(await history.usedBefore('ada', { fromMs: 0, untilMs: NOW }, 0)).toBe(0);
-});
-
-test('what was admitted is there however it ended, newest first, as its window was charged', async () => {
-  const { ledger, database } = open;
-  await fundAccount(open, 'ada', 1_000n);
-  await fundAccount(open, 'bob', 1_000n);
-  const admit = (requestId: string, account: string, nowMs: number, outputBound = 8_192) =>
-    ledger.hold({ ...holdOf(requestId, account, 1n), nowMs, outputBound });
-  await admit('r1', 'ada', NOW - 2);
-  await admit('r2', 'ada', NOW + 5, 50);
-  await admit('r3', 'bob', NOW);
-  await admit('r4', 'ada', NOW - 1);
-  await ledger.settle(settleOf('r1', 15n));
-  await ledger.release(releaseOf('r4'));
-  const of = (accountId: string, startedAt: number, tokens: number) => ({
-    accountId,
-    model: 'swift-1',
-    startedAt,
-    tokens,
+  beforeAll(async () => {
+    open = await openBooks(directory);
   });
-  const { admittedSince } = createHistory(database);
-  const recent = [
-    of('ada', NOW + 5, 150),
-    of('bob', NOW, 100 + SLICE_TOKENS),
-    of('ada', NOW - 1, 100 + SLICE_TOKENS),
-  ];
-  expect(await admittedSince(NOW - 1)).toEqual(recent);
-  const all = [...recent, of('ada', NOW - 2, 100 + SLICE_TOKENS)];
-  expect(await admittedSince(NOW - 2)).toEqual(all);
-  for (const accountId of ['ada', 'bob', 'eve']) {
-    const own = (each: { readonly accountId: string }) => each.accountId === accountId;
-    expect(await admittedSince(NOW - 2, accountId)).toEqual(all.filter(own));
-    expect(await admittedSince(NOW - 1, accountId)).toEqual(recent.filter(own));
-  }
-  // What was refused for its price was never let in.
-  await ledger.hold({ ...holdOf('r5', 'ada', 10_000n), nowMs: NOW });
-  expect(await admittedSince(NOW - 1)).toEqual(recent);
-});
 
-test('what was used is summed by account and span, as it was at the mark', async () => {
-  const { ledger, database } = open;
-  const history = createHistory(database);
-  const used = (fromMs: number, untilMs: number, mark: number, account = 'ada') =>
-    history.usedBefore(account, { fromMs, untilMs }, mark);
-  const before = await history.mark();
-  expect(await used(0, NOW + 99, before)).toBe(100);
-  await ledger.settle(settleOf('r2', 15n));
-  await ledger.settle(settleOf('r3', 15n));
-  const after = await history.mark();
-  expect(after).toBeGreaterThan(before);
-  expect(await used(0, NOW + 99, before)).toBe(100);
-  expect(await used(0, NOW + 99, after)).toBe(200);
-  expect([await used(NOW - 2, NOW + 5, after), await used(NOW - 2, NOW + 6, after)]).toEqual([
-    100, 200,
-  ]);
-  expect([await used(NOW - 1, NOW + 99, after), await used(NOW - 2, NOW - 2, after)]).toEqual([
-    100, 0,
-  ]);
-  expect([await used(0, NOW + 99, after, 'bob'), await used(0, NOW + 99, after, 'eve')]).toEqual([
-    100, 0,
-  ]);
-});
+  afterAll(() => closeBooks(open));
 
-test('many who ask for a mark at once ask the books twice, and none gets an older answer', async () => {
-  const { database } = open;
-  let asks = 0;
-  const history = createHistory({
-    ...database,
-    settled: (read) => {
-      asks += 1;
-      return database.settled(read);
-    },
+  test('a database without requests has no past', async () => {
+    const history = createHistory(open.database);
+    expect(await history.admittedSince(0)).toEqual([]);
+    expect(await history.mark()).toBe(0);
+    expect(await history.usedBefore('ada', { fromMs: 0, untilMs: NOW }, 0)).toBe(0);
   });
-  const before = await history.mark();
-  asks = 0;
-  const asked = Array.from({ length: 50 }, () => history.mark());
-  expect(await Promise.all(asked)).toEqual(asked.map(() => before));
-  expect(asks).toBe(2);
-  expect(await history.mark()).toBe(before);
-  expect(asks).toBe(3);
-});
 
-test('a mark that fails does so for those who waited for it, and the next one is asked for anew', async () => {
-  const { database } = open;
-  let fails = true;
-  const history = createHistory({
-    ...database,
-    settled: (read) => (fails ? Promise.reject(new Error('away')) : database.settled(read)),
+  test('what was admitted is there however it ended, newest first, as its window was charged', async () => {
+    const { ledger, database } = open;
+    await fundAccount(open, 'ada', 1_000n);
+    await fundAccount(open, 'bob', 1_000n);
+    const admit = (requestId: string, account: string, nowMs: number, outputBound = 8_192) =>
+      ledger.hold({ ...holdOf(requestId, account, 1n), nowMs, outputBound });
+    await admit('r1', 'ada', NOW - 2);
+    await admit('r2', 'ada', NOW + 5, 50);
+    await admit('r3', 'bob', NOW);
+    await admit('r4', 'ada', NOW - 1);
+    await ledger.settle(settleOf('r1', 15n));
+    await ledger.release(releaseOf('r4'));
+    const of = (accountId: string, startedAt: number, tokens: number) => ({
+      accountId,
+      model: 'swift-1',
+      startedAt,
+      tokens,
+    });
+    const { admittedSince } = createHistory(database);
+    const recent = [
+      of('ada', NOW + 5, 150),
+      of('bob', NOW, 100 + SLICE_TOKENS),
+      of('ada', NOW - 1, 100 + SLICE_TOKENS),
+    ];
+    expect(await admittedSince(NOW - 1)).toEqual(recent);
+    const all = [...recent, of('ada', NOW - 2, 100 + SLICE_TOKENS)];
+    expect(await admittedSince(NOW - 2)).toEqual(all);
+    for (const accountId of ['ada', 'bob', 'eve']) {
+      const own = (each: { readonly accountId: string }) => each.accountId === accountId;
+      expect(await admittedSince(NOW - 2, accountId)).toEqual(all.filter(own));
+      expect(await admittedSince(NOW - 1, accountId)).toEqual(recent.filter(own));
+    }
+    // What was refused for its price was never let in.
+    await ledger.hold({ ...holdOf('r5', 'ada', 10_000n), nowMs: NOW });
+    expect(await admittedSince(NOW - 1)).toEqual(recent);
   });
-  const asked = await Promise.allSettled([history.mark(), history.mark(), history.mark()]);
-  expect(asked.map(({ status }) => status)).toEqual(['rejected', 'rejected', 'rejected']);
-  fails = false;
-  expect(await history.mark()).toBeGreaterThanOrEqual(0);
+
+  test('what was used is summed by account and span, as it was at the mark', async () => {
+    const { ledger, database } = open;
+    const history = createHistory(database);
+    const used = (fromMs: number, untilMs: number, mark: number, account = 'ada') =>
+      history.usedBefore(account, { fromMs, untilMs }, mark);
+    const before = await history.mark();
+    expect(await used(0, NOW + 99, before)).toBe(100);
+    await ledger.settle(settleOf('r2', 15n));
+    await ledger.settle(settleOf('r3', 15n));
+    const after = await history.mark();
+    expect(after).toBeGreaterThan(before);
+    expect(await used(0, NOW + 99, before)).toBe(100);
+    expect(await used(0, NOW + 99, after)).toBe(200);
+    expect([await used(NOW - 2, NOW + 5, after), await used(NOW - 2, NOW + 6, after)]).toEqual([
+      100, 200,
+    ]);
+    expect([await used(NOW - 1, NOW + 99, after), await used(NOW - 2, NOW - 2, after)]).toEqual([
+      100, 0,
+    ]);
+    expect([await used(0, NOW + 99, after, 'bob'), await used(0, NOW + 99, after, 'eve')]).toEqual([
+      100, 0,
+    ]);
+  });
+
+  test('many who ask for a mark at once ask the books twice, and none gets an older answer', async () => {
+    const { database } = open;
+    let asks = 0;
+    const history = createHistory({
+      ...database,
+      settled: (read) => {
+        asks += 1;
+        return database.settled(read);
+      },
+    });
+    const before = await history.mark();
+    asks = 0;
+    const asked = Array.from({ length: 50 }, () => history.mark());
+    expect(await Promise.all(asked)).toEqual(asked.map(() => before));
+    expect(asks).toBe(2);
+    expect(await history.mark()).toBe(before);
+    expect(asks).toBe(3);
+  });
+
+  test('a mark that fails does so for those who waited for it, and the next one is asked for anew', async () => {
+    const { database } = open;
+    let fails = true;
+    const history = createHistory({
+      ...database,
+      settled: (read) => (fails ? Promise.reject(new Error('away')) : database.settled(read)),
+    });
+    const asked = await Promise.allSettled([history.mark(), history.mark(), history.mark()]);
+    expect(asked.map(({ status }) => status)).toEqual(['rejected', 'rejected', 'rejected']);
+    fails = false;
+    expect(await history.mark()).toBeGreaterThanOrEqual(0);
+  });
 });

@@ -5,79 +5,90 @@ import { expect, test } from 'bun:test';
 import { micro, usdRate } from '../../src/core/money.ts';
 import { recoverAll } from '../../src/ledger/recover.ts';
 import { createWriter } from '../../src/ledger/writer.ts';
-import { failStore, tamper, temporaryDirectory } from '../support/database.ts';
+import {
+  describeOnEachDatabase,
+  failStore,
+  tamper,
+  temporaryDirectory,
+} from '../support/database.ts';
 import { closeBooks, fundAccount, holdOf, NOW, openBooks } from '../support/ledger.ts';
 
 const directory = temporaryDirectory();
 
-test('a hold that contradicts its balance is left to the audit, and every other one ends', async () => {
-  const open = await openBooks(directory);
-  const { ledger, books, database } = open;
-  for (const id of ['ada', 'bob', 'eve']) {
-    await fundAccount(open, id, 100n);
-    await ledger.hold(holdOf(`r-${id}`, id, 30n));
-  }
-  await tamper(database, "UPDATE balances SET held = 0 WHERE account_id = 'bob'");
+describeOnEachDatabase('recovery', () => {
+  test('a hold that contradicts its balance is left to the audit, and every other one ends', async () => {
+    const open = await openBooks(directory);
+    const { ledger, books, database } = open;
+    for (const id of ['ada', 'bob', 'eve']) {
+      await fundAccount(open, id, 100n);
+      await ledger.hold(holdOf(`r-${id}`, id, 30n));
+    }
+    await tamper(database, "UPDATE balances SET held = 0 WHERE account_id = 'bob'");
 
-  const command = { live: [], createdBefore: NOW + 1, phase: 'ended' } as const;
-  const all = await recoverAll(ledger, { ...command, usdPerMillion: usdRate(1n), nowMs: NOW + 2 });
-  expect(all).toEqual([
-    { requestId: 'r-ada', accountId: 'ada', debited: micro(0n) },
-    { requestId: 'r-eve', accountId: 'eve', debited: micro(0n) },
-  ]);
-  expect((await books.explain('r-bob'))?.hold).toMatchObject({ phase: 'held', endedAt: null });
-  expect(await books.audit()).toEqual([
-    expect.objectContaining({ kind: 'held', accountId: 'bob' }),
-  ]);
-
-  // Put right, it is recovered like any other, and the chains go on.
-  await tamper(database, "UPDATE balances SET held = 30 WHERE account_id = 'bob'");
-  expect(
-    await recoverAll(ledger, { ...command, usdPerMillion: usdRate(1n), nowMs: NOW + 3 }),
-  ).toEqual([{ requestId: 'r-bob', accountId: 'bob', debited: micro(0n) }]);
-  expect(await books.audit()).toEqual([]);
-  await closeBooks(open);
-});
-
-test('a hold of a version that did not say who was asked is charged as its own model', async () => {
-  const open = await openBooks(directory);
-  await fundAccount(open, 'ada', 1_000_000_000n);
-  await open.ledger.hold(holdOf('r1', 'ada', 1_000_000_000n));
-  await tamper(open.database, "UPDATE holds SET phase = 'dispatched' WHERE request_id = 'r1'");
-  const command = { live: [], createdBefore: NOW + 1, phase: 'ended' } as const;
-  const [recovered] = await recoverAll(open.ledger, {
-    ...command,
-    usdPerMillion: usdRate(1n),
-    nowMs: NOW + 2,
-  });
-  // A hundred tokens of the prompt, and nothing that was written down of an answer.
-  expect(recovered).toEqual({ requestId: 'r1', accountId: 'ada', debited: micro(15n) });
-  expect((await open.books.explain('r1'))?.record).toMatchObject({
-    modelServed: 'swift-1',
-    upstream: 'unknown',
-  });
-  expect(await open.books.audit()).toEqual([]);
-  await closeBooks(open);
-});
-
-test('a disk that fails ends a recovery, which leaves nothing half done', async () => {
-  const open = await openBooks(directory);
-  await fundAccount(open, 'ada', 100n);
-  await open.ledger.hold(holdOf('r1', 'ada', 30n));
-  const failing = { ...open.database, savepoint: failStore };
-  const recover = {
-    name: 'recover',
-    command: {
-      live: [],
-      createdBefore: NOW + 1,
-      phase: 'ended',
+    const command = { live: [], createdBefore: NOW + 1, phase: 'ended' } as const;
+    const all = await recoverAll(ledger, {
+      ...command,
       usdPerMillion: usdRate(1n),
-      nowMs: NOW,
-    },
-  } as const;
-  expect(await createWriter(failing)([recover])).toMatchObject([
-    { ok: false, error: { name: 'LedgerUnavailable' } },
-  ]);
-  expect((await open.books.explain('r1'))?.hold).toMatchObject({ phase: 'held', endedAt: null });
-  await closeBooks(open);
+      nowMs: NOW + 2,
+    });
+    expect(all).toEqual([
+      { requestId: 'r-ada', accountId: 'ada', debited: micro(0n) },
+      { requestId: 'r-eve', accountId: 'eve', debited: micro(0n) },
+    ]);
+    expect((await books.explain('r-bob'))?.hold).toMatchObject({ phase: 'held', endedAt: null });
+    expect(await books.audit()).toEqual([
+      expect.objectContaining({ kind: 'held', accountId: 'bob' }),
+    ]);
+
+    // Put right, it is recovered like any other, and the chains go on.
+    await tamper(database, "UPDATE balances SET held = 30 WHERE account_id = 'bob'");
+    expect(
+      await recoverAll(ledger, { ...command, usdPerMillion: usdRate(1n), nowMs: NOW + 3 }),
+    ).toEqual([{ requestId: 'r-bob', accountId: 'bob', debited: micro(0n) }]);
+    expect(await books.audit()).toEqual([]);
+    await closeBooks(open);
+  });
+
+  test('a hold of a version that did not say who was asked is charged as its own model', async () => {
+    const open = await openBooks(directory);
+    await fundAccount(open, 'ada', 1_000_000_000n);
+    await open.ledger.hold(holdOf('r1', 'ada', 1_000_000_000n));
+    await tamper(open.database, "UPDATE holds SET phase = 'dispatched' WHERE request_id = 'r1'");
+    const command = { live: [], createdBefore: NOW + 1, phase: 'ended' } as const;
+    const [recovered] = await recoverAll(open.ledger, {
+      ...command,
+      usdPerMillion: usdRate(1n),
+      nowMs: NOW + 2,
+    });
+    // A hundred tokens of the prompt, and nothing that was written down of an answer.
+    expect(recovered).toEqual({ requestId: 'r1', accountId: 'ada', debited: micro(15n) });
+    expect((await open.books.explain('r1'))?.record).toMatchObject({
+      modelServed: 'swift-1',
+      upstream: 'unknown',
+    });
+    expect(await open.books.audit()).toEqual([]);
+    await closeBooks(open);
+  });
+
+  test('a disk that fails ends a recovery, which leaves nothing half done', async () => {
+    const open = await openBooks(directory);
+    await fundAccount(open, 'ada', 100n);
+    await open.ledger.hold(holdOf('r1', 'ada', 30n));
+    const failing = { ...open.database, savepoint: failStore };
+    const recover = {
+      name: 'recover',
+      command: {
+        live: [],
+        createdBefore: NOW + 1,
+        phase: 'ended',
+        usdPerMillion: usdRate(1n),
+        nowMs: NOW,
+      },
+    } as const;
+    expect(await createWriter(failing)([recover])).toMatchObject([
+      { ok: false, error: { name: 'LedgerUnavailable' } },
+    ]);
+    expect((await open.books.explain('r1'))?.hold).toMatchObject({ phase: 'held', endedAt: null });
+    await closeBooks(open);
+  });
 });

@@ -10,7 +10,7 @@ import {
   type RequestPlace,
 } from '../../src/ledger/request-list.ts';
 import { createRollUp } from '../../src/ledger/series/roll-up.ts';
-import { newDatabase, temporaryDirectory } from '../support/database.ts';
+import { describeOnEachDatabase, newDatabase, temporaryDirectory } from '../support/database.ts';
 import {
   addRecords,
   DAY,
@@ -54,69 +54,71 @@ function matches(record: UsageRecord, filter: RequestFilter): boolean {
   );
 }
 
-test('pages of a list are the records that match, newest first, each once', async () => {
-  await fc.assert(
-    fc.asyncProperty(
-      fc.array(someUsage, { maxLength: 60 }),
-      fc.nat(70),
-      someFilter,
-      fc.integer({ min: 1, max: 9 }),
-      // Whether each search is ended at once, after an hour of what there is.
-      fc.boolean(),
-      async (usage, added, filter, limit, hasty) => {
-        const database = await newDatabase(directory);
-        const records = usage.map(usageRecord);
-        await addRecords(database, records);
-        await createRollUp(database).step(added + 1);
-        let time = 0;
-        const monotonic = () => (time += hasty ? 1_000 : 0);
-        const { list } = createRequestList(database, monotonic);
-        const seen: string[] = [];
-        let after: RequestPlace | undefined;
-        for (let pages = 0; pages < 300; pages += 1) {
-          const page = await list('acct_ada', filter, limit, after);
-          seen.push(...page.rows.map(({ requestId }) => requestId));
-          after = page.next;
-          if (after === undefined) break;
-        }
-        const expected = records
-          .map((record, row) => ({ ...record, row }))
-          .filter((record) => matches(record, filter))
-          .sort((a, b) => b.startedAt - a.startedAt || b.row - a.row);
-        expect([seen, after]).toEqual([expected.map(({ requestId }) => requestId), undefined]);
-        await database.close();
-      },
-    ),
-    { numRuns: 100 },
-  );
-}, 60_000);
+describeOnEachDatabase('the request list', () => {
+  test('pages of a list are the records that match, newest first, each once', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(someUsage, { maxLength: 60 }),
+        fc.nat(70),
+        someFilter,
+        fc.integer({ min: 1, max: 9 }),
+        // Whether each search is ended at once, after an hour of what there is.
+        fc.boolean(),
+        async (usage, added, filter, limit, hasty) => {
+          const database = await newDatabase(directory);
+          const records = usage.map(usageRecord);
+          await addRecords(database, records);
+          await createRollUp(database).step(added + 1);
+          let time = 0;
+          const monotonic = () => (time += hasty ? 1_000 : 0);
+          const { list } = createRequestList(database, monotonic);
+          const seen: string[] = [];
+          let after: RequestPlace | undefined;
+          for (let pages = 0; pages < 300; pages += 1) {
+            const page = await list('acct_ada', filter, limit, after);
+            seen.push(...page.rows.map(({ requestId }) => requestId));
+            after = page.next;
+            if (after === undefined) break;
+          }
+          const expected = records
+            .map((record, row) => ({ ...record, row }))
+            .filter((record) => matches(record, filter))
+            .sort((a, b) => b.startedAt - a.startedAt || b.row - a.row);
+          expect([seen, after]).toEqual([expected.map(({ requestId }) => requestId), undefined]);
+          await database.close();
+        },
+      ),
+      { numRuns: 100 },
+    );
+  }, 60_000);
 
-test('a list shows what was booked', async () => {
-  const database = await newDatabase(directory);
-  const record = usageRecord({ endUser: 'ann', loss: micro(3n) });
-  await addRecords(database, [record]);
-  const { rows, next } = await createRequestList(database).list('acct_ada', {}, 10);
-  const { accountId, upstream, rawUsage, usageDoubt, attempts, held, ...shown } = record;
-  const { priceVersionRequested, priceVersionServed, estimatedPromptTokens, ...facts } = shown;
-  expect(rows).toEqual([{ ...facts, row: 1 } as (typeof rows)[number]]);
-  expect(next).toBeUndefined();
-  await database.close();
-});
+  test('a list shows what was booked', async () => {
+    const database = await newDatabase(directory);
+    const record = usageRecord({ endUser: 'ann', loss: micro(3n) });
+    await addRecords(database, [record]);
+    const { rows, next } = await createRequestList(database).list('acct_ada', {}, 10);
+    const { accountId, upstream, rawUsage, usageDoubt, attempts, held, ...shown } = record;
+    const { priceVersionRequested, priceVersionServed, estimatedPromptTokens, ...facts } = shown;
+    expect(rows).toEqual([{ ...facts, row: 1 } as (typeof rows)[number]]);
+    expect(next).toBeUndefined();
+    await database.close();
+  });
 
-test('a search finds the own requests whose id begins so, newest first', async () => {
-  const database = await newDatabase(directory);
-  const ids = ['req_AAAAAA01', 'req_AAAAAA02', 'req_AAAAAB01'];
-  await addRecords(
-    database,
-    ids.map((requestId) => usageRecord({ requestId })),
-  );
-  await addRecords(database, [usageRecord({ requestId: 'req_AAAAAA03', accountId: 'acct_bob' })]);
-  const { search } = createRequestList(database);
-  const found = async (prefix: string) =>
-    (await search('acct_ada', prefix, 2)).map(({ requestId }) => requestId);
-  expect(await found('req_AAAAAA')).toEqual(['req_AAAAAA02', 'req_AAAAAA01']);
-  expect(await found('req_AAAAAA01')).toEqual(['req_AAAAAA01']);
-  expect(await found('req_AAAAAA03')).toEqual([]);
-  expect(await found('req_AAAA')).toEqual(['req_AAAAAB01', 'req_AAAAAA02']);
-  await database.close();
+  test('a search finds the own requests whose id begins so, newest first', async () => {
+    const database = await newDatabase(directory);
+    const ids = ['req_AAAAAA01', 'req_AAAAAA02', 'req_AAAAAB01'];
+    await addRecords(
+      database,
+      ids.map((requestId) => usageRecord({ requestId })),
+    );
+    await addRecords(database, [usageRecord({ requestId: 'req_AAAAAA03', accountId: 'acct_bob' })]);
+    const { search } = createRequestList(database);
+    const found = async (prefix: string) =>
+      (await search('acct_ada', prefix, 2)).map(({ requestId }) => requestId);
+    expect(await found('req_AAAAAA')).toEqual(['req_AAAAAA02', 'req_AAAAAA01']);
+    expect(await found('req_AAAAAA01')).toEqual(['req_AAAAAA01']);
+    expect(await found('req_AAAAAA03')).toEqual([]);
+    expect(await found('req_AAAA')).toEqual(['req_AAAAAB01', 'req_AAAAAA02']);
+    await database.close();
+  });
 });

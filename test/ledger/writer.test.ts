@@ -6,7 +6,7 @@ import { micro } from '../../src/core/money.ts';
 import type { Request } from '../../src/ledger/writer.ts';
 import { createWriter } from '../../src/ledger/writer.ts';
 import { PostgresFailure, UnknownOutcome } from '../../src/store/postgres/error.ts';
-import { failStore, temporaryDirectory } from '../support/database.ts';
+import { describeOnEachDatabase, failStore, temporaryDirectory } from '../support/database.ts';
 import {
   addAccount,
   closeBooks,
@@ -31,100 +31,102 @@ const STEPS: readonly Request[] = [
   { name: 'settle', command: settleOf('r3', 1_200n) },
 ];
 
-test('the books are whole when a batch is answered, before anything else has a turn', async () => {
-  const open = await openBooks(directory);
-  // Books without any receipt pass for books from before there were some.
-  await fundAccount(open, 'bob', 1n);
-  await addAccount(open, 'ada');
-  const write = createWriter(open.database);
-  for (const step of STEPS) {
-    expect(await write([step])).toMatchObject([{ ok: true }]);
-    expect(await open.books.audit()).toEqual([]);
-  }
-  expect(await open.books.balance('ada')).toEqual({
-    posted: micro(0n),
-    held: micro(0n),
-    available: micro(0n),
+describeOnEachDatabase('the writer', () => {
+  test('the books are whole when a batch is answered, before anything else has a turn', async () => {
+    const open = await openBooks(directory);
+    // Books without any receipt pass for books from before there were some.
+    await fundAccount(open, 'bob', 1n);
+    await addAccount(open, 'ada');
+    const write = createWriter(open.database);
+    for (const step of STEPS) {
+      expect(await write([step])).toMatchObject([{ ok: true }]);
+      expect(await open.books.audit()).toEqual([]);
+    }
+    expect(await open.books.balance('ada')).toEqual({
+      posted: micro(0n),
+      held: micro(0n),
+      available: micro(0n),
+    });
+    await closeBooks(open);
   });
-  await closeBooks(open);
-});
 
-test('a batch in which a command is refused leaves whole chains, of the others alone', async () => {
-  const open = await openBooks(directory);
-  await addAccount(open, 'ada');
-  const write = createWriter(open.database);
-  const tooMuch = { ...creditOf('c9', 'ada', -5_000n), kind: 'adjustment' } as const;
-  for (let batch = 0; batch < 3; batch += 1) {
-    const answers = await write([
-      { name: 'credit', command: creditOf(`a${batch}`, 'ada', 10n) },
+  test('a batch in which a command is refused leaves whole chains, of the others alone', async () => {
+    const open = await openBooks(directory);
+    await addAccount(open, 'ada');
+    const write = createWriter(open.database);
+    const tooMuch = { ...creditOf('c9', 'ada', -5_000n), kind: 'adjustment' } as const;
+    for (let batch = 0; batch < 3; batch += 1) {
+      const answers = await write([
+        { name: 'credit', command: creditOf(`a${batch}`, 'ada', 10n) },
+        { name: 'credit', command: tooMuch },
+        { name: 'credit', command: creditOf(`b${batch}`, 'ada', 1n) },
+      ]);
+      expect(answers.map(({ ok }) => ok)).toEqual([true, false, true]);
+      expect(await open.books.audit()).toEqual([]);
+    }
+    expect((await open.books.balance('ada')).posted).toBe(micro(33n));
+    await closeBooks(open);
+  });
+
+  test('a disk that fails in the middle of a batch undoes all of it, whatever else was refused', async () => {
+    const open = await openBooks(directory);
+    await fundAccount(open, 'ada', 10n);
+    const write = createWriter({ ...open.database, savepoint: failStore });
+    const tooMuch = { ...creditOf('c9', 'ada', -5_000n), kind: 'adjustment' } as const;
+    const batch: readonly Request[] = [
+      { name: 'credit', command: creditOf('c1', 'ada', 1n) },
       { name: 'credit', command: tooMuch },
-      { name: 'credit', command: creditOf(`b${batch}`, 'ada', 1n) },
+    ];
+    const failed = { ok: false, error: { name: 'LedgerUnavailable' } };
+    expect(await write(batch)).toMatchObject([failed, failed]);
+    expect((await open.books.balance('ada')).posted).toBe(micro(10n));
+    await closeBooks(open);
+  });
+
+  test('a commit whose outcome nobody knows stays unknown, whatever fails when it is asked for', async () => {
+    const open = await openBooks(directory);
+    await fundAccount(open, 'ada', 10n);
+    const failures = [
+      new UnknownOutcome('CONNECTION_CLOSED', 'cut'),
+      new PostgresFailure('57P03', 'starting up'),
+    ];
+    const write = createWriter({
+      ...open.database,
+      async concurrently(work) {
+        const [failure] = failures.splice(0, 1);
+        if (failure === undefined) return open.database.concurrently(work);
+        if (failure instanceof UnknownOutcome) await open.database.concurrently(work);
+        throw failure;
+      },
+    });
+    const hold: Request = { name: 'hold', command: holdOf('r1', 'ada', 4n) };
+    // Who is told so takes it back.
+    expect(await write([hold])).toMatchObject([{ ok: false, error: { silent: true } }]);
+    expect(await open.books.balance('ada')).toMatchObject({ held: micro(4n) });
+    expect(await write([hold])).toMatchObject([
+      { ok: true, result: { ok: true, available: micro(6n) } },
     ]);
-    expect(answers.map(({ ok }) => ok)).toEqual([true, false, true]);
+    await closeBooks(open);
+  });
+
+  test('more accounts and more open holds than are remembered are looked up again', async () => {
+    const open = await openBooks(directory);
+    const write = createWriter(open.database);
+    const ids = Array.from({ length: 10_001 }, (_, n) => `a${n}`);
+    for (const id of ids) await addAccount(open, id);
+    const inAll = async (request: (id: string) => Request) => {
+      const answers = await write(ids.map(request));
+      expect(answers.filter(({ ok }) => !ok)).toEqual([]);
+    };
+    await inAll((id) => ({ name: 'credit', command: creditOf(`c-${id}`, id, 100n) }));
+    await inAll((id) => ({ name: 'hold', command: holdOf(`r-${id}`, id, 60n) }));
+    await inAll((id) => ({ name: 'settle', command: settleOf(`r-${id}`, 15n) }));
     expect(await open.books.audit()).toEqual([]);
-  }
-  expect((await open.books.balance('ada')).posted).toBe(micro(33n));
-  await closeBooks(open);
+    expect(await open.books.balance('a0')).toEqual({
+      posted: micro(85n),
+      held: micro(0n),
+      available: micro(85n),
+    });
+    await closeBooks(open);
+  }, 60_000);
 });
-
-test('a disk that fails in the middle of a batch undoes all of it, whatever else was refused', async () => {
-  const open = await openBooks(directory);
-  await fundAccount(open, 'ada', 10n);
-  const write = createWriter({ ...open.database, savepoint: failStore });
-  const tooMuch = { ...creditOf('c9', 'ada', -5_000n), kind: 'adjustment' } as const;
-  const batch: readonly Request[] = [
-    { name: 'credit', command: creditOf('c1', 'ada', 1n) },
-    { name: 'credit', command: tooMuch },
-  ];
-  const failed = { ok: false, error: { name: 'LedgerUnavailable' } };
-  expect(await write(batch)).toMatchObject([failed, failed]);
-  expect((await open.books.balance('ada')).posted).toBe(micro(10n));
-  await closeBooks(open);
-});
-
-test('a commit whose outcome nobody knows stays unknown, whatever fails when it is asked for', async () => {
-  const open = await openBooks(directory);
-  await fundAccount(open, 'ada', 10n);
-  const failures = [
-    new UnknownOutcome('CONNECTION_CLOSED', 'cut'),
-    new PostgresFailure('57P03', 'starting up'),
-  ];
-  const write = createWriter({
-    ...open.database,
-    async concurrently(work) {
-      const [failure] = failures.splice(0, 1);
-      if (failure === undefined) return open.database.concurrently(work);
-      if (failure instanceof UnknownOutcome) await open.database.concurrently(work);
-      throw failure;
-    },
-  });
-  const hold: Request = { name: 'hold', command: holdOf('r1', 'ada', 4n) };
-  // Who is told so takes it back.
-  expect(await write([hold])).toMatchObject([{ ok: false, error: { silent: true } }]);
-  expect(await open.books.balance('ada')).toMatchObject({ held: micro(4n) });
-  expect(await write([hold])).toMatchObject([
-    { ok: true, result: { ok: true, available: micro(6n) } },
-  ]);
-  await closeBooks(open);
-});
-
-test('more accounts and more open holds than are remembered are looked up again', async () => {
-  const open = await openBooks(directory);
-  const write = createWriter(open.database);
-  const ids = Array.from({ length: 10_001 }, (_, n) => `a${n}`);
-  for (const id of ids) await addAccount(open, id);
-  const inAll = async (request: (id: string) => Request) => {
-    const answers = await write(ids.map(request));
-    expect(answers.filter(({ ok }) => !ok)).toEqual([]);
-  };
-  await inAll((id) => ({ name: 'credit', command: creditOf(`c-${id}`, id, 100n) }));
-  await inAll((id) => ({ name: 'hold', command: holdOf(`r-${id}`, id, 60n) }));
-  await inAll((id) => ({ name: 'settle', command: settleOf(`r-${id}`, 15n) }));
-  expect(await open.books.audit()).toEqual([]);
-  expect(await open.books.balance('a0')).toEqual({
-    posted: micro(85n),
-    held: micro(0n),
-    available: micro(85n),
-  });
-  await closeBooks(open);
-}, 60_000);

@@ -24,7 +24,12 @@ import {
   serverNotes,
   settings,
 } from '../../src/store/tables.ts';
-import { newDatabase, sqliteTest, temporaryDirectory } from '../support/database.ts';
+import {
+  describeOnEachDatabase,
+  newDatabase,
+  sqliteTest,
+  temporaryDirectory,
+} from '../support/database.ts';
 import {
   booksOver,
   creditOf,
@@ -37,274 +42,284 @@ import {
 import { newPostgresUrl } from '../support/postgres-database.ts';
 import { describeWithServices } from '../support/services.ts';
 
-const directory = temporaryDirectory();
-/** Nobody serves the target. */
-const alone = async (): Promise<void> => undefined;
+describeOnEachDatabase('moving a deployment', async () => {
+  const directory = temporaryDirectory();
+  /** Nobody serves the target. */
+  const alone = async (): Promise<void> => undefined;
 
-const BY = { version: '1.2.3', nowMs: NOW };
+  const BY = { version: '1.2.3', nowMs: NOW };
 
-let files = 0;
-const newFile = (): string => {
-  files += 1;
-  return join(directory, `export-${files}`);
-};
+  let files = 0;
+  const newFile = (): string => {
+    files += 1;
+    return join(directory, `export-${files}`);
+  };
 
-/** Accounts with money, requests that ended in every way and one that runs, and rows of other tables. */
-async function fill(database: SqliteDatabase): Promise<void> {
-  const open = booksOver(database);
-  const { ledger } = open;
-  await fundAccount(open, 'acct_1', 10n ** 18n);
-  await fundAccount(open, 'acct_2', 5_000n);
-  await fundAccount(open, 'acct_empty', 0n);
-  for (let request = 0; request < 120; request += 1) {
-    const id = `req_${String(request).padStart(3, '0')}`;
-    await ledger.hold(holdOf(id, request % 3 === 0 ? 'acct_2' : 'acct_1', 20n));
-    if (request % 10 === 0) await ledger.release(releaseOf(id));
-    else await ledger.settle(settleOf(id, 15n));
-  }
-  await ledger.hold(holdOf('req_open', 'acct_1', 77n));
-  await ledger.credit(creditOf('later', 'acct_2', 1n));
-  const { db } = database;
-  await db.insert(settings).values({ name: 'maintenance', value: 'off', updatedAt: NOW }).run();
-  await db.insert(blocks).values({
-    ...{ id: 'block_1', kind: 'network', value: '10.0.0.0/8', reason: 'ü "\n\'', createdAt: NOW },
-  });
-  await db.insert(incidentLimits).values({ model: 'm', reason: 'r', updatedAt: NOW }).run();
-  await db.insert(serverNotes).values({ name: 'catalog', value: 'v', updatedAt: NOW }).run();
-  await db.insert(auditEvents).values({
-    ...{ operationId: 'op', at: NOW, actor: 'operator', action: 'a', subject: 's', detail: '{}' },
-  });
-  await db.insert(reasoning).values({
-    ...{ accountId: 'acct_1', createdAt: NOW, size: 3 },
-    ...{ digest: Uint8Array.of(0, 1, 255), sealed: Uint8Array.of(9) },
-  });
-}
-
-async function allRows(database: Database): Promise<Record<string, unknown[]>> {
-  const all: Record<string, unknown[]> = {};
-  const list = (names: readonly string[]) =>
-    sql.join(
-      names.map((name) => sql.identifier(name)),
-      sql`, `,
-    );
-  for (const { name, key, columns } of archiveTables()) {
-    const asked = list(columns.map((column) => column.name));
-    const rows = await database.rows<Record<string, unknown>>(
-      sql`select ${asked} from ${sql.identifier(name)} order by ${list(key)}`,
-    );
-    // Bytes of PostgreSQL come in a class of their own.
-    all[name] = rows.map((row) =>
-      Object.values(row).map((value) =>
-        value instanceof Uint8Array ? Uint8Array.from(value) : value,
-      ),
-    );
-  }
-  return all;
-}
-
-const openSqlite = async (): Promise<SqliteDatabase> => newDatabase(directory);
-
-const source = await openSqlite();
-await fill(source);
-const exported = newFile();
-const out = await exportInstallation(source, exported, BY, alone);
-afterAll(() => source.close());
-
-sqliteTest('it reads the schema of SQLite')(
-  'every table of the database is moved, or known to stay',
-  async () => {
-    const found = await source.rows<{ readonly name: string }>(
-      sql`select name from sqlite_schema where type = 'table' and name not like 'sqlite%'`,
-    );
-    const moved = archiveTables().map(({ name }) => name);
-    const stays = ['__drizzle_migrations', 'server_notes', 'nodes', 'leases'];
-    const derived = ['usage_days', 'usage_end_users', 'usage_hours', 'usage_mark', 'usage_models'];
-    expect(found.map(({ name }) => name).sort()).toEqual([...moved, ...stays, ...derived].sort());
-  },
-);
-
-test('a table comes after those that it refers to', () => {
-  const names = archiveTables().map(({ name }) => name);
-  const before = (first: string, second: string) =>
-    expect([first, second, names.indexOf(first) < names.indexOf(second)]).toEqual([
-      first,
-      second,
-      true,
-    ]);
-  before('accounts', 'api_keys');
-  before('accounts', 'balances');
-  before('accounts', 'sign_in_users');
-  before('sign_in_users', 'sign_in_sessions');
-});
-
-function describeTarget(name: string, open: () => Promise<Database>): void {
-  describe(`from SQLite to ${name}`, () => {
-    test('an import brings every row and the same books', async () => {
-      const target = await open();
-      const moved = await importInstallation(target, exported, alone);
-      expect(await allRows(target)).toEqual(await allRows(source));
-      expect(moved).toEqual({ ...out, madeBy: '1.2.3', exported: out.ledger });
-      expect(out.tables).toMatchObject({
-        accounts: 3,
-        holds: 121,
-        usage_records: 120,
-        settings: 1,
-      });
-      expect(out.ledger).toMatchObject({
-        ...{ accounts: '3', open_holds: '1', open_holds_amount: '0.000077', entries_of_all: '0' },
-        ...{
-          held: '0.000077',
-          differences: '0',
-          posted: formatTokens(micro(10n ** 18n + 5_001n - 15n * 108n)),
-        },
-      });
-      await target.close();
-    });
-
-    test('what was imported, exported again, is the same file, and so the way back', async () => {
-      const target = await open();
-      await importInstallation(target, exported, alone);
-      const again = newFile();
-      await exportInstallation(target, again, BY, alone);
-      expect(unpacked(again)).toEqual(unpacked(exported));
-      await target.close();
-      const home = await openSqlite();
-      await importInstallation(home, again, alone);
-      expect(await allRows(home)).toEqual(await allRows(source));
-      await home.close();
-    });
-
-    test('the target counts on, ends the open request, and keeps its triggers', async () => {
-      const target = await open();
-      await importInstallation(target, exported, alone);
-      const ledger = createLedger({ database: target });
-      await ledger.settle(settleOf('req_open', 15n));
-      await ledger.credit(creditOf('after', 'acct_empty', 3n));
-      await ledger.close();
-      const entries = await target.rows<{ readonly id: bigint; readonly transfer: string }>(
-        sql`select id, transfer_id as transfer from ledger_entries order by id`,
-      );
-      expect(new Set(entries.map(({ id }) => id)).size).toBe(entries.length);
-      expect(entries.at(-1)?.transfer).toBe('credit:after');
-      await expect(target.rows(sql`update audit_events set actor = 'me'`)).rejects.toThrow();
-      await expect(target.rows(sql`update ledger_entries set amount = 1`)).rejects.toThrow();
-      await target.close();
-    });
-
-    test('a target that holds something is refused', async () => {
-      const target = await open();
-      await target.db.insert(settings).values({ name: 'a', value: 'b', updatedAt: NOW }).run();
-      expect(await refusal(exported, target)).toStartWith('The database is not empty (settings).');
-      await target.close();
-    });
-
-    test('where the books would come out otherwise, nothing is imported', async () => {
-      const target = await open();
-      const path = newFile();
-      const lines = unpacked(exported).trimEnd().split('\n');
-      const end = JSON.parse(lines.at(-1) ?? '') as { ledger: Record<string, string> };
-      end.ledger['posted'] = '1';
-      const changed = [...lines.slice(0, -1), JSON.stringify(end)];
-      writeFileSync(path, Bun.gzipSync(`${changed.join('\n')}\n`));
-      expect(await refusal(path, target)).toBe(
-        'The books do not come out as they were exported (posted). Nothing was imported.',
-      );
-      expect(await target.rows(sql`select 1 from accounts`)).toEqual([]);
-      await target.close();
-    });
-  });
-}
-
-describeTarget('SQLite', openSqlite);
-
-describeWithServices('an installation that moves to PostgreSQL', ['PostgreSQL'], () => {
-  const openNew = async (): Promise<Database> => openPostgres({ url: await newPostgresUrl() });
-
-  // The server starts with its first database.
-  beforeAll(() => newPostgresUrl(), 60_000);
-
-  describeTarget('PostgreSQL', openNew);
-
-  test('an import whose connection breaks has done nothing, and can be done again', async () => {
-    const target = await openNew();
-    for (const statement of [
-      `create function break_off() returns trigger language plpgsql as $$
-        begin perform pg_terminate_backend(pg_backend_pid()); return null; end $$`,
-      'create trigger break_off after insert on receipts execute function break_off()',
-    ]) {
-      await target.rows(sql.raw(statement));
+  /** Accounts with money, requests that ended in every way and one that runs, and rows of other tables. */
+  async function fill(database: SqliteDatabase): Promise<void> {
+    const open = booksOver(database);
+    const { ledger } = open;
+    await fundAccount(open, 'acct_1', 10n ** 18n);
+    await fundAccount(open, 'acct_2', 5_000n);
+    await fundAccount(open, 'acct_empty', 0n);
+    for (let request = 0; request < 120; request += 1) {
+      const id = `req_${String(request).padStart(3, '0')}`;
+      await ledger.hold(holdOf(id, request % 3 === 0 ? 'acct_2' : 'acct_1', 20n));
+      if (request % 10 === 0) await ledger.release(releaseOf(id));
+      else await ledger.settle(settleOf(id, 15n));
     }
-    const failing = importInstallation(target, exported, alone).catch(({ name }: Error) => name);
-    expect(await failing).toBe('PostgresFailure');
-    expect(await target.rows(sql`select 1 from accounts`)).toEqual([]);
-    await target.rows(sql`drop trigger break_off on receipts`);
-    await importInstallation(target, exported, alone);
-    expect(await allRows(target)).toEqual(await allRows(source));
-    await target.close();
-  });
-
-  test('its tables are numbered where their rows are read in order', async () => {
-    const target = await openNew();
-    const found = await target.rows<{ readonly name: string }>(
-      sql`select table_name as name from information_schema.columns where column_name = 'rowid'`,
-    );
-    const inOrder = archiveTables().filter(({ key }) => key[0] === 'rowid');
-    expect(found.map(({ name }) => name).sort()).toEqual(inOrder.map(({ name }) => name).sort());
-    await target.close();
-  });
-});
-
-async function refusal(path: string, target: Database): Promise<string> {
-  try {
-    await checkArchive(path);
-    await importInstallation(target, path, alone);
-    return 'imported';
-  } catch (error) {
-    return error instanceof Error ? error.message : String(error);
+    await ledger.hold(holdOf('req_open', 'acct_1', 77n));
+    await ledger.credit(creditOf('later', 'acct_2', 1n));
+    const { db } = database;
+    await db.insert(settings).values({ name: 'maintenance', value: 'off', updatedAt: NOW }).run();
+    await db.insert(blocks).values({
+      ...{ id: 'block_1', kind: 'network', value: '10.0.0.0/8', reason: 'ü "\n\'', createdAt: NOW },
+    });
+    await db.insert(incidentLimits).values({ model: 'm', reason: 'r', updatedAt: NOW }).run();
+    await db.insert(serverNotes).values({ name: 'catalog', value: 'v', updatedAt: NOW }).run();
+    await db.insert(auditEvents).values({
+      ...{ operationId: 'op', at: NOW, actor: 'operator', action: 'a', subject: 's', detail: '{}' },
+    });
+    await db.insert(reasoning).values({
+      ...{ accountId: 'acct_1', createdAt: NOW, size: 3 },
+      ...{ digest: Uint8Array.of(0, 1, 255), sealed: Uint8Array.of(9) },
+    });
   }
-}
 
-describe('nothing is imported', () => {
-  test('of a file that is cut off, anywhere', async () => {
-    const bytes = readFileSync(exported);
-    const target = await openSqlite();
-    const path = newFile();
-    for (const share of [0, 0.1, 0.5, 0.9, 0.999]) {
-      writeFileSync(path, bytes.subarray(0, Math.floor(bytes.length * share)));
-      expect(await refusal(path, target)).toStartWith('The file is damaged');
+  async function allRows(database: Database): Promise<Record<string, unknown[]>> {
+    const all: Record<string, unknown[]> = {};
+    const list = (names: readonly string[]) =>
+      sql.join(
+        names.map((name) => sql.identifier(name)),
+        sql`, `,
+      );
+    for (const { name, key, columns } of archiveTables()) {
+      const asked = list(columns.map((column) => column.name));
+      const rows = await database.rows<Record<string, unknown>>(
+        sql`select ${asked} from ${sql.identifier(name)} order by ${list(key)}`,
+      );
+      // Bytes of PostgreSQL come in a class of their own.
+      all[name] = rows.map((row) =>
+        Object.values(row).map((value) =>
+          value instanceof Uint8Array ? Uint8Array.from(value) : value,
+        ),
+      );
     }
-    const empty = await openSqlite();
-    expect(await allRows(target)).toEqual(await allRows(empty));
-    await Promise.all([target.close(), empty.close()]);
-  });
+    return all;
+  }
 
-  test('of a build with other tables', async () => {
-    const target = await openSqlite();
-    const path = newFile();
-    writeFileSync(path, Bun.gzipSync(unpacked(exported).replace('"email":"text",', '')));
-    expect(await refusal(path, target)).toStartWith(
-      'The file was made by version 1.2.3, whose tables are others.',
-    );
-    await target.close();
-  });
-});
+  const openSqlite = async (): Promise<SqliteDatabase> => newDatabase(directory);
 
-test('columns in another order are those of another build', async () => {
-  const target = await openSqlite();
-  const path = newFile();
-  const [header = '', ...lines] = unpacked(exported).trimEnd().split('\n');
-  const swapped = header.replace('"id":"text","email":"text"', '"email":"text","id":"text"');
-  expect(swapped).not.toBe(header);
-  // All that the file says of itself is right.
-  const before = [swapped, ...lines.slice(0, -1)].map((line) => `${line}\n`).join('');
-  const sha256 = new Bun.CryptoHasher('sha256').update(before).digest('hex');
-  const end = { ...(JSON.parse(lines.at(-1) ?? '') as object), sha256 };
-  writeFileSync(path, Bun.gzipSync(`${before}${JSON.stringify(end)}\n`));
-  expect(await refusal(path, target)).toStartWith('The file was made by version 1.2.3, whose');
-  expect(await importInstallation(target, path, alone).catch(({ name }: Error) => name)).toBe(
-    'ArchiveError',
+  const source = await openSqlite();
+  await fill(source);
+  const exported = newFile();
+  const out = await exportInstallation(source, exported, BY, alone);
+  afterAll(() => source.close());
+
+  sqliteTest('it reads the schema of SQLite')(
+    'every table of the database is moved, or known to stay',
+    async () => {
+      const found = await source.rows<{ readonly name: string }>(
+        sql`select name from sqlite_schema where type = 'table' and name not like 'sqlite%'`,
+      );
+      const moved = archiveTables().map(({ name }) => name);
+      const stays = ['__drizzle_migrations', 'server_notes', 'nodes', 'leases'];
+      const derived = [
+        'usage_days',
+        'usage_end_users',
+        'usage_hours',
+        'usage_mark',
+        'usage_models',
+      ];
+      expect(found.map(({ name }) => name).sort()).toEqual([...moved, ...stays, ...derived].sort());
+    },
   );
-  await target.close();
+
+  test('a table comes after those that it refers to', () => {
+    const names = archiveTables().map(({ name }) => name);
+    const before = (first: string, second: string) =>
+      expect([first, second, names.indexOf(first) < names.indexOf(second)]).toEqual([
+        first,
+        second,
+        true,
+      ]);
+    before('accounts', 'api_keys');
+    before('accounts', 'balances');
+    before('accounts', 'sign_in_users');
+    before('sign_in_users', 'sign_in_sessions');
+  });
+
+  function describeTarget(name: string, open: () => Promise<Database>): void {
+    describe(`from SQLite to ${name}`, () => {
+      test('an import brings every row and the same books', async () => {
+        const target = await open();
+        const moved = await importInstallation(target, exported, alone);
+        expect(await allRows(target)).toEqual(await allRows(source));
+        expect(moved).toEqual({ ...out, madeBy: '1.2.3', exported: out.ledger });
+        expect(out.tables).toMatchObject({
+          accounts: 3,
+          holds: 121,
+          usage_records: 120,
+          settings: 1,
+        });
+        expect(out.ledger).toMatchObject({
+          ...{ accounts: '3', open_holds: '1', open_holds_amount: '0.000077', entries_of_all: '0' },
+          ...{
+            held: '0.000077',
+            differences: '0',
+            posted: formatTokens(micro(10n ** 18n + 5_001n - 15n * 108n)),
+          },
+        });
+        await target.close();
+      });
+
+      test('what was imported, exported again, is the same file, and so the way back', async () => {
+        const target = await open();
+        await importInstallation(target, exported, alone);
+        const again = newFile();
+        await exportInstallation(target, again, BY, alone);
+        expect(unpacked(again)).toEqual(unpacked(exported));
+        await target.close();
+        const home = await openSqlite();
+        await importInstallation(home, again, alone);
+        expect(await allRows(home)).toEqual(await allRows(source));
+        await home.close();
+      });
+
+      test('the target counts on, ends the open request, and keeps its triggers', async () => {
+        const target = await open();
+        await importInstallation(target, exported, alone);
+        const ledger = createLedger({ database: target });
+        await ledger.settle(settleOf('req_open', 15n));
+        await ledger.credit(creditOf('after', 'acct_empty', 3n));
+        await ledger.close();
+        const entries = await target.rows<{ readonly id: bigint; readonly transfer: string }>(
+          sql`select id, transfer_id as transfer from ledger_entries order by id`,
+        );
+        expect(new Set(entries.map(({ id }) => id)).size).toBe(entries.length);
+        expect(entries.at(-1)?.transfer).toBe('credit:after');
+        await expect(target.rows(sql`update audit_events set actor = 'me'`)).rejects.toThrow();
+        await expect(target.rows(sql`update ledger_entries set amount = 1`)).rejects.toThrow();
+        await target.close();
+      });
+
+      test('a target that holds something is refused', async () => {
+        const target = await open();
+        await target.db.insert(settings).values({ name: 'a', value: 'b', updatedAt: NOW }).run();
+        expect(await refusal(exported, target)).toStartWith(
+          'The database is not empty (settings).',
+        );
+        await target.close();
+      });
+
+      test('where the books would come out otherwise, nothing is imported', async () => {
+        const target = await open();
+        const path = newFile();
+        const lines = unpacked(exported).trimEnd().split('\n');
+        const end = JSON.parse(lines.at(-1) ?? '') as { ledger: Record<string, string> };
+        end.ledger['posted'] = '1';
+        const changed = [...lines.slice(0, -1), JSON.stringify(end)];
+        writeFileSync(path, Bun.gzipSync(`${changed.join('\n')}\n`));
+        expect(await refusal(path, target)).toBe(
+          'The books do not come out as they were exported (posted). Nothing was imported.',
+        );
+        expect(await target.rows(sql`select 1 from accounts`)).toEqual([]);
+        await target.close();
+      });
+    });
+  }
+
+  describeTarget('SQLite', openSqlite);
+
+  describeWithServices('an installation that moves to PostgreSQL', ['PostgreSQL'], () => {
+    const openNew = async (): Promise<Database> => openPostgres({ url: await newPostgresUrl() });
+
+    // The server starts with its first database.
+    beforeAll(() => newPostgresUrl(), 60_000);
+
+    describeTarget('PostgreSQL', openNew);
+
+    test('an import whose connection breaks has done nothing, and can be done again', async () => {
+      const target = await openNew();
+      for (const statement of [
+        `create function break_off() returns trigger language plpgsql as $$
+        begin perform pg_terminate_backend(pg_backend_pid()); return null; end $$`,
+        'create trigger break_off after insert on receipts execute function break_off()',
+      ]) {
+        await target.rows(sql.raw(statement));
+      }
+      const failing = importInstallation(target, exported, alone).catch(({ name }: Error) => name);
+      expect(await failing).toBe('PostgresFailure');
+      expect(await target.rows(sql`select 1 from accounts`)).toEqual([]);
+      await target.rows(sql`drop trigger break_off on receipts`);
+      await importInstallation(target, exported, alone);
+      expect(await allRows(target)).toEqual(await allRows(source));
+      await target.close();
+    });
+
+    test('its tables are numbered where their rows are read in order', async () => {
+      const target = await openNew();
+      const found = await target.rows<{ readonly name: string }>(
+        sql`select table_name as name from information_schema.columns where column_name = 'rowid'`,
+      );
+      const inOrder = archiveTables().filter(({ key }) => key[0] === 'rowid');
+      expect(found.map(({ name }) => name).sort()).toEqual(inOrder.map(({ name }) => name).sort());
+      await target.close();
+    });
+  });
+
+  async function refusal(path: string, target: Database): Promise<string> {
+    try {
+      await checkArchive(path);
+      await importInstallation(target, path, alone);
+      return 'imported';
+    } catch (error) {
+      return error instanceof Error ? error.message : String(error);
+    }
+  }
+
+  describe('nothing is imported', () => {
+    test('of a file that is cut off, anywhere', async () => {
+      const bytes = readFileSync(exported);
+      const target = await openSqlite();
+      const path = newFile();
+      for (const share of [0, 0.1, 0.5, 0.9, 0.999]) {
+        writeFileSync(path, bytes.subarray(0, Math.floor(bytes.length * share)));
+        expect(await refusal(path, target)).toStartWith('The file is damaged');
+      }
+      const empty = await openSqlite();
+      expect(await allRows(target)).toEqual(await allRows(empty));
+      await Promise.all([target.close(), empty.close()]);
+    });
+
+    test('of a build with other tables', async () => {
+      const target = await openSqlite();
+      const path = newFile();
+      writeFileSync(path, Bun.gzipSync(unpacked(exported).replace('"email":"text",', '')));
+      expect(await refusal(path, target)).toStartWith(
+        'The file was made by version 1.2.3, whose tables are others.',
+      );
+      await target.close();
+    });
+  });
+
+  test('columns in another order are those of another build', async () => {
+    const target = await openSqlite();
+    const path = newFile();
+    const [header = '', ...lines] = unpacked(exported).trimEnd().split('\n');
+    const swapped = header.replace('"id":"text","email":"text"', '"email":"text","id":"text"');
+    expect(swapped).not.toBe(header);
+    // All that the file says of itself is right.
+    const before = [swapped, ...lines.slice(0, -1)].map((line) => `${line}\n`).join('');
+    const sha256 = new Bun.CryptoHasher('sha256').update(before).digest('hex');
+    const end = { ...(JSON.parse(lines.at(-1) ?? '') as object), sha256 };
+    writeFileSync(path, Bun.gzipSync(`${before}${JSON.stringify(end)}\n`));
+    expect(await refusal(path, target)).toStartWith('The file was made by version 1.2.3, whose');
+    expect(await importInstallation(target, path, alone).catch(({ name }: Error) => name)).toBe(
+      'ArchiveError',
+    );
+    await target.close();
+  });
 });
 
 function unpacked(path: string): string {

@@ -1,8 +1,8 @@
-// Real databases: SQLite files in a directory of their own, which goes when the test file ends, or,
-// where TOLLGATE_TEST_DATABASE is `postgres`, databases of one PostgreSQL that this process starts.
+// Real databases: SQLite files in a temporary directory, and databases of the PostgreSQL that all
+// tests share. `describeOnEachDatabase` runs a group of tests on both, one after the other.
 
 import { Database as Connection } from 'bun:sqlite';
-import { afterAll, spyOn, test } from 'bun:test';
+import { afterAll, beforeAll, describe, spyOn, test } from 'bun:test';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -13,10 +13,34 @@ import type { Database, Dialect } from '../../src/store/contract.ts';
 import { openDatabase, type SqliteDatabase } from '../../src/store/database.ts';
 import { migrate } from '../../src/store/migrate.ts';
 import { newPostgresDatabase, postgresUrlOf } from './postgres-database.ts';
+import { describeWithServices } from './services.ts';
+import { TIER } from './tier.ts';
 
-/** What `newDatabase` makes in this run. */
-export const TEST_DIALECT: Dialect =
-  process.env['TOLLGATE_TEST_DATABASE'] === 'postgres' ? 'postgres' : 'sqlite';
+/** The database of the group that is collected or runs. */
+let dialect: Dialect = 'sqlite';
+
+/** What `newDatabase` makes now. */
+export function testDialect(): Dialect {
+  return dialect;
+}
+
+function use(kind: Dialect): void {
+  dialect = kind;
+}
+
+/** Runs the group on SQLite and on PostgreSQL; on SQLite alone in the quick tier. */
+export function describeOnEachDatabase(name: string, body: () => void | Promise<void>): void {
+  const bodyOn = (kind: Dialect) => (): void | Promise<void> => {
+    use(kind);
+    beforeAll(() => use(kind));
+    afterAll(() => use('sqlite'));
+    return body();
+  };
+  describe(`${name} on SQLite`, bodyOn('sqlite'));
+  if (TIER !== 'quick') {
+    describeWithServices(`${name} on PostgreSQL`, ['PostgreSQL'], bodyOn('postgres'));
+  }
+}
 
 /** A directory that is removed when the calling test file ends. Call it at the top of the file. */
 export function temporaryDirectory(): string {
@@ -33,7 +57,7 @@ export async function newDatabase(
   directory: string,
   name: string = crypto.randomUUID(),
 ): Promise<SqliteDatabase> {
-  if (TEST_DIALECT === 'postgres') return newPostgresDatabase();
+  if (dialect === 'postgres') return newPostgresDatabase();
   const database = openDatabase({ url: `sqlite:${join(directory, `${name}.db`)}`, sync: 'normal' });
   await migrate(database);
   return database;
@@ -45,14 +69,14 @@ export function connectAgain(database: SqliteDatabase): Database {
 }
 
 export function urlOf(database: SqliteDatabase): string {
-  return TEST_DIALECT === 'postgres'
+  return dialect === 'postgres'
     ? postgresUrlOf(database)
     : `sqlite:${database.connection.filename}`;
 }
 
 /** Takes away the triggers that refuse what the books never do, so that a test may do it. */
 export async function dropGuards(database: Database): Promise<void> {
-  if (TEST_DIALECT === 'postgres') {
+  if (dialect === 'postgres') {
     for (const name of await tableNames(database)) {
       await tamper(database, `alter table "${name}" disable trigger user`);
     }
@@ -75,7 +99,7 @@ export async function everyRow(database: Database): Promise<unknown[]> {
 
 async function tableNames({ rows }: Database): Promise<readonly string[]> {
   const found = await rows<{ name: string }>(
-    TEST_DIALECT === 'postgres'
+    dialect === 'postgres'
       ? sql`select tablename as name from pg_tables where schemaname = 'public'`
       : sql`select name from sqlite_schema where type = 'table'`,
   );
@@ -100,9 +124,9 @@ export async function countQueries(work: () => Promise<unknown>): Promise<number
   }
 }
 
-/** A test of what only SQLite has: `why` is the reason that a run on PostgreSQL skips it. */
+/** A test of what only SQLite has; on PostgreSQL it is skipped, for the reason `why`. */
 export function sqliteTest(why: string): typeof test {
-  if (TEST_DIALECT === 'sqlite') return test;
+  if (dialect === 'sqlite') return test;
   return ((name: string, ...rest: never[]) =>
     (test.skip as (name: string, ...rest: never[]) => void)(
       `${name} (${why})`,

@@ -7,6 +7,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import type { Caller } from './client.ts';
+import { testDialect } from './database.ts';
 import { newPostgresUrl } from './postgres-database.ts';
 
 const root = resolve(import.meta.dir, '../..');
@@ -73,7 +74,7 @@ const databases = new Map<string, string>();
 
 /** The same tests, over PostgreSQL. */
 async function testDatabase(directory: string): Promise<Record<string, string>> {
-  if (process.env['TOLLGATE_TEST_DATABASE'] !== 'postgres') return {};
+  if (testDialect() === 'sqlite') return {};
   const url = databases.get(directory) ?? (await newPostgresUrl());
   databases.set(directory, url);
   return { DATABASE_URL: url, SESSION_SECRET: 'one secret of all nodes of these tests' };

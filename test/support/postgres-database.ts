@@ -1,13 +1,12 @@
-// Databases of the one PostgreSQL of a test process, each a copy of one that was migrated once. To
-// copy takes as long as a test, so one that was closed is emptied and used again. The server starts
-// with the first of them, and is stopped by its guardian when the process has ended.
+// Databases of the shared PostgreSQL, each a copy of one that was migrated once. To copy takes as long
+// as a test, so one that was closed is emptied and used again.
 
 import { sql } from 'drizzle-orm';
 import type { Database } from '../../src/store/contract.ts';
 import type { SqliteDatabase } from '../../src/store/database.ts';
 import { migrate } from '../../src/store/migrate.ts';
 import { openPostgres } from '../../src/store/postgres/database.ts';
-import { type PostgresServer, startPostgres } from './services.ts';
+import { sharedServer } from './postgres-server.ts';
 
 const TEMPLATE = 'migrated';
 
@@ -26,8 +25,7 @@ const EMPTY = `do $$ declare it record; begin
   end loop;
 end $$`;
 
-let server: Promise<PostgresServer> | undefined;
-let databases = 0;
+let server: Promise<string> | undefined;
 const closed: string[] = [];
 const urls = new WeakMap<Database, string>();
 
@@ -60,31 +58,36 @@ function noConnection(): never {
 
 /** Where a new migrated database is. */
 export async function newPostgresUrl(): Promise<string> {
-  server ??= startWithTemplate();
-  const { url } = await server;
+  server ??= prepareServer();
+  const url = await server;
   const used = closed.pop();
   if (used !== undefined) {
     await asAdministrator(used, EMPTY);
     return used;
   }
-  databases += 1;
-  const name = `copy_${databases}`;
+  const name = `copy_${crypto.randomUUID().replaceAll('-', '')}`;
   await asAdministrator(url, `create database ${name} template ${TEMPLATE} strategy file_copy`);
   return urlOf(url, name);
 }
 
-async function startWithTemplate(): Promise<PostgresServer> {
-  const started = await startPostgres({ settings: { max_connections: '400' } });
-  await asAdministrator(started.url, `create database ${TEMPLATE}`);
-  const database = openPostgres({ url: urlOf(started.url, TEMPLATE) });
+/** The shared server with its template, which the first process that needs it makes. */
+export async function prepareServer(): Promise<string> {
+  const url = await sharedServer();
+  const found = await asAdministrator(
+    url,
+    `select 1 from pg_database where datname = '${TEMPLATE}'`,
+  );
+  if (found.length > 0) return url;
+  await asAdministrator(url, `create database ${TEMPLATE}`);
+  const database = openPostgres({ url: urlOf(url, TEMPLATE) });
   await migrate(database);
   await database.close();
-  return started;
+  return url;
 }
 
-async function asAdministrator(url: string, statement: string): Promise<void> {
+async function asAdministrator(url: string, statement: string): Promise<readonly unknown[]> {
   const database: Database = openPostgres({ url, max: 1, statementTimeoutMs: 20_000 });
-  await database.db.run(sql.raw(statement)).finally(database.close);
+  return database.rows(sql.raw(statement)).finally(database.close);
 }
 
 function urlOf(server: string, name: string): string {

@@ -38,7 +38,6 @@ export type PostgresOptions = {
 };
 
 const PROGRAMS = '/usr/lib/postgresql';
-const SHARED = 'TOLLGATE_TEST_POSTGRES';
 const SHUTDOWN = { fast: 'SIGINT', immediate: 'SIGQUIT' } as const;
 
 /** The folder with Debian's newest PostgreSQL of this machine. */
@@ -101,13 +100,20 @@ export async function startPostgres(options: PostgresOptions = {}): Promise<Post
   };
 }
 
-/**
- * The databases of one test file on a server that all files of this process share, for tests that
- * neither crash nor pause it. The first file starts it; it ends with the process.
- */
+let shared: Promise<string> | undefined;
+
+/** The server that scripts/test starts for all files, or one that this file starts for itself. */
+export function sharedServer(): Promise<string> {
+  shared ??= Promise.resolve(
+    process.env['TOLLGATE_TEST_POSTGRES'] ??
+      startPostgres({ settings: { max_connections: '400' } }).then(({ url }) => url),
+  );
+  return shared;
+}
+
+/** Databases of one test file on the shared server, for tests that neither crash nor pause it. */
 export async function sharedPostgres(): Promise<SharedPostgres> {
-  const url = process.env[SHARED] ?? (await startPostgres()).url;
-  process.env[SHARED] = url;
+  const url = await sharedServer();
   const made: string[] = [];
   const stop = async () => {
     for (const each of made.splice(0)) {

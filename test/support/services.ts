@@ -25,7 +25,7 @@ const FIND = { PostgreSQL: findPostgres, Redis: findRedis };
 export function describeWithServices(
   name: string,
   needed: readonly ServiceName[],
-  body: () => void,
+  body: () => void | Promise<void>,
 ): void {
   const missing = needed.filter((service) => FIND[service]() === undefined);
   const skipped = missing.length > 0 && process.env['CI'] !== 'true';

@@ -3,242 +3,249 @@
 import { afterAll, expect, test } from 'bun:test';
 import { accountDeletions, users } from '../../../src/store/sign-in-tables.ts';
 import { readTrail } from '../../operations/dependencies.ts';
-import { countQueries, temporaryDirectory } from '../../support/database.ts';
+import {
+  countQueries,
+  describeOnEachDatabase,
+  temporaryDirectory,
+} from '../../support/database.ts';
 import { ADDRESS, OPERATOR, openConsole } from './console.ts';
 
-const open = await openConsole(temporaryDirectory());
-afterAll(open.close);
+describeOnEachDatabase('accounts in the console', async () => {
+  const open = await openConsole(temporaryDirectory());
+  afterAll(open.close);
 
-const rowsOf = (json: Record<string, unknown>) => json['data'] as { id: string; email: string }[];
-const eventsOf = async (id: string) =>
-  (await readTrail(open.database))
-    .filter(({ accountId }) => accountId === id)
-    .map(({ action, actor, address, detail }) => ({ action, actor, address, detail }));
+  const rowsOf = (json: Record<string, unknown>) => json['data'] as { id: string; email: string }[];
+  const eventsOf = async (id: string) =>
+    (await readTrail(open.database))
+      .filter(({ accountId }) => accountId === id)
+      .map(({ action, actor, address, detail }) => ({ action, actor, address, detail }));
 
-test('the list is turned page by page, and filtered', async () => {
-  const ids: string[] = [];
-  for (let made = 0; made < 5; made += 1) ids.push(await open.account());
-  const first = await open.get('/accounts?limit=2');
-  expect(rowsOf(first.json).map(({ id }) => id)).toEqual(ids.toReversed().slice(0, 2));
-  await open.account();
-  const second = await open.get(`/accounts?limit=2&after=${first.json['next']}`);
-  expect(rowsOf(second.json).map(({ id }) => id)).toEqual(ids.toReversed().slice(2, 4));
-  const third = await open.get(`/accounts?limit=2&after=${second.json['next']}`);
-  expect([rowsOf(third.json).map(({ id }) => id), third.json['next']]).toEqual([
-    ids.slice(0, 1),
-    null,
-  ]);
-  const [id = ''] = ids;
-  const { email } = await open.accounts.get(id);
-  expect(rowsOf((await open.get(`/accounts?text=${encodeURIComponent(email)}`)).json)).toEqual([
-    {
-      id,
-      object: 'account',
-      email,
-      email_verified: true,
-      standing: 'active',
-      blocked: false,
-      plan: { slug: 'pro', name: 'Pro', since: expect.any(String) },
-      balance: {
-        available: '0',
-        reserved: '0',
-        total: '0',
-        available_usd: '0',
-        unit: 'svc_token',
-      },
-      api_keys: { active: 0, limit: 20 },
-      created_at: '2026-11-21T12:00:00.000Z',
-    } as never,
-  ]);
-  expect(rowsOf((await open.get('/accounts?text=%25')).json)).toEqual([]);
-  expect(rowsOf((await open.get('/accounts?text=')).json).length).toBe(6);
-  expect(rowsOf((await open.get('/accounts?plan=starter')).json)).toEqual([]);
-});
-
-test('a page of accounts is one query with balances, keys and blocks, however many rows it has', async () => {
-  const rich = await open.account('rich@example.com');
-  await open.account('blocked@example.com');
-  await open.post(`/accounts/${rich}/movements`, {
-    id: crypto.randomUUID(),
-    kind: 'credit',
-    amount: '7.5',
-    reason: 'invoice 7',
+  test('the list is turned page by page, and filtered', async () => {
+    const ids: string[] = [];
+    for (let made = 0; made < 5; made += 1) ids.push(await open.account());
+    const first = await open.get('/accounts?limit=2');
+    expect(rowsOf(first.json).map(({ id }) => id)).toEqual(ids.toReversed().slice(0, 2));
+    await open.account();
+    const second = await open.get(`/accounts?limit=2&after=${first.json['next']}`);
+    expect(rowsOf(second.json).map(({ id }) => id)).toEqual(ids.toReversed().slice(2, 4));
+    const third = await open.get(`/accounts?limit=2&after=${second.json['next']}`);
+    expect([rowsOf(third.json).map(({ id }) => id), third.json['next']]).toEqual([
+      ids.slice(0, 1),
+      null,
+    ]);
+    const [id = ''] = ids;
+    const { email } = await open.accounts.get(id);
+    expect(rowsOf((await open.get(`/accounts?text=${encodeURIComponent(email)}`)).json)).toEqual([
+      {
+        id,
+        object: 'account',
+        email,
+        email_verified: true,
+        standing: 'active',
+        blocked: false,
+        plan: { slug: 'pro', name: 'Pro', since: expect.any(String) },
+        balance: {
+          available: '0',
+          reserved: '0',
+          total: '0',
+          available_usd: '0',
+          unit: 'svc_token',
+        },
+        api_keys: { active: 0, limit: 20 },
+        created_at: '2026-11-21T12:00:00.000Z',
+      } as never,
+    ]);
+    expect(rowsOf((await open.get('/accounts?text=%25')).json)).toEqual([]);
+    expect(rowsOf((await open.get('/accounts?text=')).json).length).toBe(6);
+    expect(rowsOf((await open.get('/accounts?plan=starter')).json)).toEqual([]);
   });
-  for (const name of ['one', 'two']) await open.post(`/accounts/${rich}/keys`, { name });
-  const [revoked] = await open.keys.list(rich);
-  await open.post(`/keys/${revoked?.id}/revoke`, { reason: 'operator' });
-  await open.post('/blocks', { kind: 'account', value: 'blocked@example.com', reason: '' });
-  const list = async (path: string) => {
-    let rows: ReturnType<typeof rowsOf> = [];
-    const queries = await countQueries(async () => {
-      rows = rowsOf((await open.get(path)).json);
+
+  test('a page of accounts is one query with balances, keys and blocks, however many rows it has', async () => {
+    const rich = await open.account('rich@example.com');
+    await open.account('blocked@example.com');
+    await open.post(`/accounts/${rich}/movements`, {
+      id: crypto.randomUUID(),
+      kind: 'credit',
+      amount: '7.5',
+      reason: 'invoice 7',
     });
-    return { rows, queries };
-  };
-  expect((await list('/accounts?limit=1')).queries).toBe(1);
-  const { rows, queries } = await list('/accounts?limit=50');
-  expect([rows.length > 5, queries]).toEqual([true, 1]);
-  const shown = new Map(rows.map((row) => [row.email, row as unknown]));
-  expect(shown.get('rich@example.com')).toMatchObject({
-    blocked: false,
-    balance: { available: '7.5', reserved: '0', total: '7.5' },
-    api_keys: { active: 1 },
+    for (const name of ['one', 'two']) await open.post(`/accounts/${rich}/keys`, { name });
+    const [revoked] = await open.keys.list(rich);
+    await open.post(`/keys/${revoked?.id}/revoke`, { reason: 'operator' });
+    await open.post('/blocks', { kind: 'account', value: 'blocked@example.com', reason: '' });
+    const list = async (path: string) => {
+      let rows: ReturnType<typeof rowsOf> = [];
+      const queries = await countQueries(async () => {
+        rows = rowsOf((await open.get(path)).json);
+      });
+      return { rows, queries };
+    };
+    expect((await list('/accounts?limit=1')).queries).toBe(1);
+    const { rows, queries } = await list('/accounts?limit=50');
+    expect([rows.length > 5, queries]).toEqual([true, 1]);
+    const shown = new Map(rows.map((row) => [row.email, row as unknown]));
+    expect(shown.get('rich@example.com')).toMatchObject({
+      blocked: false,
+      balance: { available: '7.5', reserved: '0', total: '7.5' },
+      api_keys: { active: 1 },
+    });
+    expect(shown.get('blocked@example.com')).toMatchObject({
+      blocked: true,
+      api_keys: { active: 0 },
+    });
   });
-  expect(shown.get('blocked@example.com')).toMatchObject({
-    blocked: true,
-    api_keys: { active: 0 },
+
+  test.each([
+    '/accounts?standing=gone',
+    '/accounts?limit=0',
+    '/accounts?limit=-1',
+    '/accounts?limit=1e9',
+    '/accounts?after=x%27y',
+    '/accounts?after=abc',
+    '/accounts?verified=maybe',
+    '/accounts?sort=email',
+    `/accounts?text=${'x'.repeat(255)}`,
+  ])('what is no query of the list is refused: %s', async (path) => {
+    expect(await open.refusal('GET', path)).toEqual([400, 'invalid_request']);
   });
-});
 
-test.each([
-  '/accounts?standing=gone',
-  '/accounts?limit=0',
-  '/accounts?limit=-1',
-  '/accounts?limit=1e9',
-  '/accounts?after=x%27y',
-  '/accounts?after=abc',
-  '/accounts?verified=maybe',
-  '/accounts?sort=email',
-  `/accounts?text=${'x'.repeat(255)}`,
-])('what is no query of the list is refused: %s', async (path) => {
-  expect(await open.refusal('GET', path)).toEqual([400, 'invalid_request']);
-});
-
-test('an account is created with its first key, which no later answer has', async () => {
-  const body = {
-    email: ' New@Example.com ',
-    plan: 'starter',
-    email_verified: false,
-    key_name: 'first',
-  };
-  const { status, json } = await open.post('/accounts', body);
-  const account = json['account'] as { id: string };
-  const key = String(json['key']);
-  expect([status, json['account'], key]).toEqual([
-    200,
-    expect.objectContaining({ email: 'new@example.com', email_verified: false }),
-    expect.stringMatching(/^sk-[A-Za-z0-9]{48}$/),
-  ]);
-  const [row] = await open.keys.list(account.id);
-  expect([row?.name, (await open.keys.find(key)).id]).toEqual(['first', String(row?.id)]);
-  const shown = await open.get(`/accounts/${account.id}/keys`);
-  expect(shown.text).toContain(String(row?.masked));
-  for (const path of ['', '/keys', '/movements']) {
-    const { text } = await open.get(`/accounts/${account.id}${path}`);
-    expect(text).not.toContain(key);
-    expect(text).not.toContain(String(row?.digest));
-  }
-  expect(await open.refusal('POST', '/accounts', body)).toEqual([409, 'email_taken']);
-  expect(await open.refusal('POST', '/accounts', { ...body, email: 'x' })).toEqual([
-    400,
-    'invalid_email',
-  ]);
-  expect(await open.refusal('POST', '/accounts', { ...body, balance: '5' })).toEqual([
-    400,
-    'invalid_request',
-  ]);
-});
-
-test('everything about one account, its limits in use included', async () => {
-  const id = await open.account('shown@example.com');
-  const { json } = await open.get(`/accounts/${id}`);
-  expect(json).toMatchObject({
-    id,
-    email: 'shown@example.com',
-    limits: {
-      requests_per_minute: 300,
-      tokens_per_minute: 1_000_000,
-      concurrent_requests: 10,
-      daily_tokens: null,
-      monthly_tokens: null,
-    },
-    usage: { in_flight: 0, requests_this_minute: { used: 0, remaining: 300 } },
-    owner: null,
-    deletion: null,
+  test('an account is created with its first key, which no later answer has', async () => {
+    const body = {
+      email: ' New@Example.com ',
+      plan: 'starter',
+      email_verified: false,
+      key_name: 'first',
+    };
+    const { status, json } = await open.post('/accounts', body);
+    const account = json['account'] as { id: string };
+    const key = String(json['key']);
+    expect([status, json['account'], key]).toEqual([
+      200,
+      expect.objectContaining({ email: 'new@example.com', email_verified: false }),
+      expect.stringMatching(/^sk-[A-Za-z0-9]{48}$/),
+    ]);
+    const [row] = await open.keys.list(account.id);
+    expect([row?.name, (await open.keys.find(key)).id]).toEqual(['first', String(row?.id)]);
+    const shown = await open.get(`/accounts/${account.id}/keys`);
+    expect(shown.text).toContain(String(row?.masked));
+    for (const path of ['', '/keys', '/movements']) {
+      const { text } = await open.get(`/accounts/${account.id}${path}`);
+      expect(text).not.toContain(key);
+      expect(text).not.toContain(String(row?.digest));
+    }
+    expect(await open.refusal('POST', '/accounts', body)).toEqual([409, 'email_taken']);
+    expect(await open.refusal('POST', '/accounts', { ...body, email: 'x' })).toEqual([
+      400,
+      'invalid_email',
+    ]);
+    expect(await open.refusal('POST', '/accounts', { ...body, balance: '5' })).toEqual([
+      400,
+      'invalid_request',
+    ]);
   });
-  const createdAt = open.identity.clock();
-  await open.database.db
-    .insert(users)
-    .values({
-      id: 'user_shown',
-      realm: 'customer',
+
+  test('everything about one account, its limits in use included', async () => {
+    const id = await open.account('shown@example.com');
+    const { json } = await open.get(`/accounts/${id}`);
+    expect(json).toMatchObject({
+      id,
       email: 'shown@example.com',
-      twoFactorEnabled: true,
-      accountId: id,
-      createdAt,
-    })
-    .run();
-  expect((await open.get(`/accounts/${id}`)).json['owner']).toEqual({
-    two_factor: true,
-    signed_up_at: '2026-11-21T12:00:00.000Z',
+      limits: {
+        requests_per_minute: 300,
+        tokens_per_minute: 1_000_000,
+        concurrent_requests: 10,
+        daily_tokens: null,
+        monthly_tokens: null,
+      },
+      usage: { in_flight: 0, requests_this_minute: { used: 0, remaining: 300 } },
+      owner: null,
+      deletion: null,
+    });
+    const createdAt = open.identity.clock();
+    await open.database.db
+      .insert(users)
+      .values({
+        id: 'user_shown',
+        realm: 'customer',
+        email: 'shown@example.com',
+        twoFactorEnabled: true,
+        accountId: id,
+        createdAt,
+      })
+      .run();
+    expect((await open.get(`/accounts/${id}`)).json['owner']).toEqual({
+      two_factor: true,
+      signed_up_at: '2026-11-21T12:00:00.000Z',
+    });
+    expect(await open.refusal('GET', '/accounts/acct_unknown')).toEqual([404, 'account_not_found']);
+    expect(await open.refusal('GET', '/accounts/shown%40example.com')).toEqual([
+      404,
+      'account_not_found',
+    ]);
   });
-  expect(await open.refusal('GET', '/accounts/acct_unknown')).toEqual([404, 'account_not_found']);
-  expect(await open.refusal('GET', '/accounts/shown%40example.com')).toEqual([
-    404,
-    'account_not_found',
-  ]);
-});
 
-test('plan, address and standing are changed, each with its event and the reason', async () => {
-  const id = (
-    await open.identity.accounts.create(
-      { email: 'change@example.com', plan: 'pro', emailVerified: false },
-      'operator',
-    )
-  ).id;
-  const before = open.changes();
-  expect((await open.post(`/accounts/${id}/plan`, { plan: 'starter' })).json).toMatchObject({
-    plan: { slug: 'starter' },
+  test('plan, address and standing are changed, each with its event and the reason', async () => {
+    const id = (
+      await open.identity.accounts.create(
+        { email: 'change@example.com', plan: 'pro', emailVerified: false },
+        'operator',
+      )
+    ).id;
+    const before = open.changes();
+    expect((await open.post(`/accounts/${id}/plan`, { plan: 'starter' })).json).toMatchObject({
+      plan: { slug: 'starter' },
+    });
+    expect((await open.post(`/accounts/${id}/verify`)).json).toMatchObject({
+      email_verified: true,
+    });
+    const suspend = { standing: 'suspended', reason: ' chargeback ' };
+    expect((await open.post(`/accounts/${id}/standing`, suspend)).json).toMatchObject({
+      standing: 'suspended',
+    });
+    await open.post(`/accounts/${id}/standing`, suspend);
+    await open.post(`/accounts/${id}/standing`, { standing: 'active' });
+    expect(open.changes() - before).toBe(5);
+    const by = { actor: `operator:${OPERATOR}`, address: ADDRESS };
+    expect((await eventsOf(id)).slice(1)).toEqual([
+      { action: 'account.plan_changed', ...by, detail: { from: 'pro', to: 'starter' } },
+      { action: 'account.email_verified', ...by, detail: { from: false, to: true } },
+      {
+        action: 'account.standing_changed',
+        ...by,
+        detail: { from: 'active', to: 'suspended', reason: 'chargeback' },
+      },
+      { action: 'account.standing_changed', ...by, detail: { from: 'suspended', to: 'active' } },
+    ]);
+    expect(await open.refusal('POST', `/accounts/${id}/plan`, { plan: 'gold' })).toEqual([
+      400,
+      'unknown_plan',
+    ]);
+    expect(await open.refusal('POST', `/accounts/${id}/standing`, { standing: 'blocked' })).toEqual(
+      [400, 'invalid_request'],
+    );
   });
-  expect((await open.post(`/accounts/${id}/verify`)).json).toMatchObject({ email_verified: true });
-  const suspend = { standing: 'suspended', reason: ' chargeback ' };
-  expect((await open.post(`/accounts/${id}/standing`, suspend)).json).toMatchObject({
-    standing: 'suspended',
-  });
-  await open.post(`/accounts/${id}/standing`, suspend);
-  await open.post(`/accounts/${id}/standing`, { standing: 'active' });
-  expect(open.changes() - before).toBe(5);
-  const by = { actor: `operator:${OPERATOR}`, address: ADDRESS };
-  expect((await eventsOf(id)).slice(1)).toEqual([
-    { action: 'account.plan_changed', ...by, detail: { from: 'pro', to: 'starter' } },
-    { action: 'account.email_verified', ...by, detail: { from: false, to: true } },
-    {
-      action: 'account.standing_changed',
-      ...by,
-      detail: { from: 'active', to: 'suspended', reason: 'chargeback' },
-    },
-    { action: 'account.standing_changed', ...by, detail: { from: 'suspended', to: 'active' } },
-  ]);
-  expect(await open.refusal('POST', `/accounts/${id}/plan`, { plan: 'gold' })).toEqual([
-    400,
-    'unknown_plan',
-  ]);
-  expect(await open.refusal('POST', `/accounts/${id}/standing`, { standing: 'blocked' })).toEqual([
-    400,
-    'invalid_request',
-  ]);
-});
 
-test('a deletion that its owner has asked for is shown, and taken back with the standing', async () => {
-  const id = await open.account();
-  const at = open.identity.clock();
-  await open.accounts.changeStanding(id, 'pending_deletion', id);
-  await open.database.db
-    .insert(accountDeletions)
-    .values({ accountId: id, askedAt: at, dueAt: at + 86_400_000 })
-    .run();
-  expect((await open.get(`/accounts/${id}`)).json).toMatchObject({
-    standing: 'pending_deletion',
-    deletion: { asked_at: '2026-11-21T12:00:00.000Z', due_at: '2026-11-22T12:00:00.000Z' },
+  test('a deletion that its owner has asked for is shown, and taken back with the standing', async () => {
+    const id = await open.account();
+    const at = open.identity.clock();
+    await open.accounts.changeStanding(id, 'pending_deletion', id);
+    await open.database.db
+      .insert(accountDeletions)
+      .values({ accountId: id, askedAt: at, dueAt: at + 86_400_000 })
+      .run();
+    expect((await open.get(`/accounts/${id}`)).json).toMatchObject({
+      standing: 'pending_deletion',
+      deletion: { asked_at: '2026-11-21T12:00:00.000Z', due_at: '2026-11-22T12:00:00.000Z' },
+    });
+    await open.post(`/accounts/${id}/standing`, { standing: 'active' });
+    expect((await open.get(`/accounts/${id}`)).json).toMatchObject({
+      standing: 'active',
+      deletion: null,
+    });
   });
-  await open.post(`/accounts/${id}/standing`, { standing: 'active' });
-  expect((await open.get(`/accounts/${id}`)).json).toMatchObject({
-    standing: 'active',
-    deletion: null,
-  });
-});
 
-test('the plans to choose from are those of the catalog', async () => {
-  const { json } = await open.get('/plans');
-  expect(json['data']).toContainEqual({ slug: 'pay-as-you-go', name: 'Pay as you go' });
+  test('the plans to choose from are those of the catalog', async () => {
+    const { json } = await open.get('/plans');
+    expect(json['data']).toContainEqual({ slug: 'pay-as-you-go', name: 'Pay as you go' });
+  });
 });

@@ -15,233 +15,238 @@ import type {
 } from '../../../src/dashboard/records/operator-catalog.ts';
 import type { Ledger } from '../../../src/ledger/contract.ts';
 import { createRollUp } from '../../../src/ledger/series/roll-up.ts';
-import { temporaryDirectory } from '../../support/database.ts';
+import { describeOnEachDatabase, temporaryDirectory } from '../../support/database.ts';
 import { creditOf, holdOf, settleOf } from '../../support/ledger.ts';
 import { CATALOG, openMachineConsole } from './server-console.ts';
 
-const root = temporaryDirectory();
-const open = await openMachineConsole(root);
-const builtIn = await openMachineConsole(root, { file: false });
-afterAll(async () => {
-  await open.close();
-  await builtIn.close();
-});
-
-const DAY_MS = 86_400_000;
-const LATER = new Date(Date.now() + 30 * DAY_MS).toISOString();
-const ADD = { model: 'swift', valid_from: LATER, input: '0.30', output: '0.60' };
-let accountId: string;
-
-/** A request of now that used 100 input and 10 output tokens: 15 + 6 = 21 service tokens. */
-async function sell(ledger: Ledger, requestId: string, nowMs: number): Promise<void> {
-  const price = open.live.current().resolve('swift-1')?.prices[0].price;
-  if (price === undefined) throw new Error('no price');
-  const charge = 21_000_000n;
-  const served = { model: 'swift-1', upstream: 'demo', price };
-  await ledger.hold({ ...holdOf(requestId, accountId, charge), price, nowMs });
-  await ledger.dispatch({ requestId, served, nowMs });
-  const usage = {
-    inputTokens: 100,
-    cachedInputTokens: 0,
-    cacheWriteTokens: 0,
-    outputTokens: 10,
-    reasoningTokens: 0,
-    basis: 'reported',
-  } as const;
-  const attempts = [{ upstream: 'demo', usage, cost: '13' }];
-  await ledger.settle({ ...settleOf(requestId, charge), served, usage, attempts, nowMs });
-}
-
-beforeAll(async () => {
-  const { accounts, ledger } = open.store;
-  const account = { email: 'a@example.com', plan: 'pro', emailVerified: true };
-  accountId = (await accounts.create(account, 'operator')).id;
-  await ledger.credit({ ...creditOf('c', accountId, 100_000_000n), nowMs: Date.now() });
-  await sell(ledger, 'req_1', Date.now());
-  await sell(ledger, 'req_2', Date.now());
-});
-
-describe('models', () => {
-  test('each has its places, its price of now and what it sold', async () => {
-    const { models, forgotten } = await open.get<OperatorModelsRecord>('/models');
-    expect(forgotten).toEqual([]);
-    expect(models.map(({ id }) => id)).toEqual(['swift-1', 'swift-0']);
-    expect(models[0]).toMatchObject({
-      aliases: ['swift'],
-      state: 'healthy',
-      incident: null,
-      price: { input: '0.3', svc_tokens: { input: '150000' } },
-      placements: [
-        { upstream: 'demo', upstream_model: 'x', has_cost: true },
-        { upstream: 'far', upstream_model: 'y', has_cost: false },
-      ],
-      last_day: { requests: 2, failed: 0, output_tokens: 20, spent: '42', spent_usd: '0.000084' },
-    });
-    await open.post('/upstreams/far/disable', { reason: '' });
-    const after = await open.get<OperatorModelsRecord>('/models');
-    expect(after.models.map(({ state }) => state)).toEqual(['degraded', 'down']);
-    await open.post('/upstreams/far/enable');
+describeOnEachDatabase("the console's codes and prices", async () => {
+  const root = temporaryDirectory();
+  const open = await openMachineConsole(root);
+  const builtIn = await openMachineConsole(root, { file: false });
+  afterAll(async () => {
+    await open.close();
+    await builtIn.close();
   });
 
-  test('lower limits are set and cleared, by the alias too, and requests see them', async () => {
-    const limits = { requests_per_minute: 3, concurrent_requests: 1, reason: 'slow' };
-    const { json } = await open.ask('PUT', '/models/swift/incident', limits);
-    expect(json).toMatchObject({ model: 'swift-1', ...limits, tokens_per_minute: null });
-    expect(open.operators.current().incidentOf('swift-1')).toEqual({
-      requestsPerMinute: 3,
-      concurrentRequests: 1,
-    });
-    const { models } = await open.get<OperatorModelsRecord>('/models');
-    expect(models[0]?.incident).toMatchObject({ requests_per_minute: 3, reason: 'slow' });
-    expect((await open.ask('DELETE', '/models/swift-1/incident')).status).toBe(204);
-    expect(open.operators.current().incidentOf('swift-1')).toBeUndefined();
-    expect(await open.refusal('PUT', '/models/gone/incident', limits)).toEqual([
-      404,
-      'model_not_found',
-    ]);
-    expect(await open.refusal('PUT', '/models/swift/incident', { reason: '' })).toEqual([
-      400,
-      'no_limits',
-    ]);
-  });
-});
+  const DAY_MS = 86_400_000;
+  const LATER = new Date(Date.now() + 30 * DAY_MS).toISOString();
+  const ADD = { model: 'swift', valid_from: LATER, input: '0.30', output: '0.60' };
+  let accountId: string;
 
-test('money: what is owed, earned and left, with who spends it', async () => {
-  const money = await open.get<MoneyRecord>('/money?days=7');
-  expect(money).toMatchObject({
-    step: 'day',
-    balances: { accounts: 1, posted: '58', posted_usd: '0.000116', held: '0' },
-    totals: { requests: 2, spent: '42', cost: '26', margin: '16', loss: '0', uncosted: 0 },
-    models: [{ model: 'swift-1', input_tokens: 200, estimated_input_tokens: 200 }],
-    holds: { open: 0, oldest: [] },
-    largest_balances: [{ account_id: accountId, email: 'a@example.com', amount: '58' }],
-    behind: 0,
-  });
-  expect([money.series.length, money.series.at(-1)?.spent]).toEqual([7, '42']);
-  const day = await open.get<MoneyRecord>('/money?days=1');
-  expect([day.step, day.series.length, day.totals.spent]).toEqual(['hour', 24, '42']);
-  await open.store.ledger.hold({ ...holdOf('req_open', accountId, 5n), nowMs: Date.now() });
-  const { holds } = await open.get<MoneyRecord>('/money');
-  expect(holds).toMatchObject({ open: 1, oldest: [{ request_id: 'req_open', phase: 'held' }] });
-  const spenders = await open.get<{ data: unknown }>('/money/spenders?days=7');
-  // What is not added up yet is not in it.
-  expect(spenders.data).toEqual([]);
-  await createRollUp(open.store.database).step(100);
-  const later = await open.get<{ data: unknown }>('/money/spenders?days=90');
-  expect(later.data).toEqual([
-    { account_id: accountId, email: 'a@example.com', amount: '42', amount_usd: '0.000084' },
-  ]);
-  expect(await open.refusal('GET', '/money?days=8')).toEqual([400, 'invalid_request']);
-});
+  /** A request of now that used 100 input and 10 output tokens: 15 + 6 = 21 service tokens. */
+  async function sell(ledger: Ledger, requestId: string, nowMs: number): Promise<void> {
+    const price = open.live.current().resolve('swift-1')?.prices[0].price;
+    if (price === undefined) throw new Error('no price');
+    const charge = 21_000_000n;
+    const served = { model: 'swift-1', upstream: 'demo', price };
+    await ledger.hold({ ...holdOf(requestId, accountId, charge), price, nowMs });
+    await ledger.dispatch({ requestId, served, nowMs });
+    const usage = {
+      inputTokens: 100,
+      cachedInputTokens: 0,
+      cacheWriteTokens: 0,
+      outputTokens: 10,
+      reasoningTokens: 0,
+      basis: 'reported',
+    } as const;
+    const attempts = [{ upstream: 'demo', usage, cost: '13' }];
+    await ledger.settle({ ...settleOf(requestId, charge), served, usage, attempts, nowMs });
+  }
 
-describe('prices', () => {
-  test('a draft is checked: its problems, or what to write', async () => {
-    const check = async (body: object) =>
-      (await open.post('/prices/check', body)).json as DraftCheckRecord;
-    expect(await check({ add: [{ ...ADD, model: 'gone' }] })).toMatchObject({
-      ok: false,
-      problems: ['add[0].model: is not in the catalog'],
+  beforeAll(async () => {
+    const { accounts, ledger } = open.store;
+    const account = { email: 'a@example.com', plan: 'pro', emailVerified: true };
+    accountId = (await accounts.create(account, 'operator')).id;
+    await ledger.credit({ ...creditOf('c', accountId, 100_000_000n), nowMs: Date.now() });
+    await sell(ledger, 'req_1', Date.now());
+    await sell(ledger, 'req_2', Date.now());
+  });
+
+  describe('models', () => {
+    test('each has its places, its price of now and what it sold', async () => {
+      const { models, forgotten } = await open.get<OperatorModelsRecord>('/models');
+      expect(forgotten).toEqual([]);
+      expect(models.map(({ id }) => id)).toEqual(['swift-1', 'swift-0']);
+      expect(models[0]).toMatchObject({
+        aliases: ['swift'],
+        state: 'healthy',
+        incident: null,
+        price: { input: '0.3', svc_tokens: { input: '150000' } },
+        placements: [
+          { upstream: 'demo', upstream_model: 'x', has_cost: true },
+          { upstream: 'far', upstream_model: 'y', has_cost: false },
+        ],
+        last_day: { requests: 2, failed: 0, output_tokens: 20, spent: '42', spent_usd: '0.000084' },
+      });
+      await open.post('/upstreams/far/disable', { reason: '' });
+      const after = await open.get<OperatorModelsRecord>('/models');
+      expect(after.models.map(({ state }) => state)).toEqual(['degraded', 'down']);
+      await open.post('/upstreams/far/enable');
     });
-    const good = await check({ add: [ADD] });
-    const book = await open.get<PriceBookRecord>('/prices');
-    expect(good).toMatchObject({ ok: true, problems: [], based_on: book.file.digest });
-    expect(good.snippet).toContain(`valid_from = ${LATER}`);
-    expect(book.file).toMatchObject({ path: open.path, in_force: true, not_writable: null });
-    const odd = [
-      { ...ADD, input: '1e3' },
-      { ...ADD, more: 1 },
-      { ...ADD, valid_from: 'soon' },
-    ];
-    for (const add of odd) {
-      expect(await open.refusal('POST', '/prices/check', { add: [add] })).toEqual([
-        400,
-        'invalid_request',
+
+    test('lower limits are set and cleared, by the alias too, and requests see them', async () => {
+      const limits = { requests_per_minute: 3, concurrent_requests: 1, reason: 'slow' };
+      const { json } = await open.ask('PUT', '/models/swift/incident', limits);
+      expect(json).toMatchObject({ model: 'swift-1', ...limits, tokens_per_minute: null });
+      expect(open.operators.current().incidentOf('swift-1')).toEqual({
+        requestsPerMinute: 3,
+        concurrentRequests: 1,
+      });
+      const { models } = await open.get<OperatorModelsRecord>('/models');
+      expect(models[0]?.incident).toMatchObject({ requests_per_minute: 3, reason: 'slow' });
+      expect((await open.ask('DELETE', '/models/swift-1/incident')).status).toBe(204);
+      expect(open.operators.current().incidentOf('swift-1')).toBeUndefined();
+      expect(await open.refusal('PUT', '/models/gone/incident', limits)).toEqual([
+        404,
+        'model_not_found',
       ]);
-    }
-  });
-
-  test('the draft is tried on past requests, as if it had begun', async () => {
-    const month = new Date(utcMonth(Date.now()).fromMs).toISOString().slice(0, 7);
-    const { status, json } = await open.post('/prices/preview', { add: [ADD], month });
-    const preview = json as PreviewRecord;
-    // 100 × 0.30 + 10 × 0.60 = 36 in the place of 21, twice.
-    expect([status, preview.prices_at, preview.totals]).toEqual([
-      200,
-      LATER,
-      {
-        requests: 2,
-        tokens: { input: 200, cached_input: 0, cache_write: 0, output: 20 },
-        ...{ booked: '42', would_be: '72', difference: '30', loss: '0' },
-      },
-    ]);
-    const last = (await open.post('/prices/preview', { add: [ADD] })).json as PreviewRecord;
-    expect(last.totals.requests).toBe(0);
-    const bad = { add: [{ ...ADD, model: 'gone' }] };
-    expect(await open.refusal('POST', '/prices/preview', bad)).toEqual([400, 'invalid_request']);
-  });
-
-  test('it is published into the file, in force at once, and not a second time', async () => {
-    const { based_on } = (await open.post('/prices/check', { add: [ADD] }))
-      .json as DraftCheckRecord;
-    const { status, json } = await open.post('/prices/publish', { add: [ADD], based_on });
-    const published = json as PublishedRecord;
-    expect([status, published.in_force, published.problems]).toEqual([200, true, []]);
-    expect(readFileSync(published.backup, 'utf8')).toBe(CATALOG);
-    expect(readFileSync(open.path, 'utf8')).toContain('# the small one');
-    const book = await open.get<PriceBookRecord>('/prices');
-    expect(
-      book.models[0]?.prices.map(({ valid_from, in_force }) => [valid_from, in_force]),
-    ).toEqual([
-      [null, true],
-      [LATER, false],
-    ]);
-    const other = { add: [{ ...ADD, model: 'swift-0' }], based_on };
-    expect(await open.refusal('POST', '/prices/publish', other)).toEqual([409, 'catalog_changed']);
-    expect(
-      (await open.events()).filter(({ action }) => action === 'prices.published'),
-    ).toHaveLength(1);
-    const withdraw = [{ model: 'swift-1', valid_from: LATER }];
-    const back = { withdraw, based_on: book.file.digest };
-    expect((await open.post('/prices/publish', back)).json['in_force']).toBe(true);
-    expect(readFileSync(open.path, 'utf8')).toBe(CATALOG);
-  });
-
-  test('the built-in catalog has no file: it says so, and offers the text', async () => {
-    const book = await builtIn.get<PriceBookRecord>('/prices');
-    expect(book.file.path).toBeNull();
-    expect(book.file.not_writable).toStartWith('The built-in demonstration catalog');
-    const add = [{ ...ADD, model: 'demo' }];
-    const { json } = await builtIn.post('/prices/check', { add });
-    expect([json['ok'], json['snippet']]).toEqual([true, expect.stringContaining('0.30')]);
-    const publish = { add, based_on: json['based_on'] };
-    expect(await builtIn.refusal('POST', '/prices/publish', publish)).toEqual([
-      409,
-      'catalog_not_writable',
-    ]);
-    expect(readdirSync(builtIn.directory)).not.toContain('catalog.toml');
-  });
-});
-
-describe('the catalog', () => {
-  test('a broken file is checked without being taken, then refused with its reasons', async () => {
-    open.stopWatching();
-    open.write(CATALOG.replace('output = "0.60"', 'output = "cheap"'));
-    const problem = expect.stringContaining('model[0].price.output');
-    const check = (await open.post('/catalog/check')).json;
-    expect(check).toEqual({ ok: false, digest: null, problems: [problem] });
-    expect((await open.get<CatalogRecord>('/catalog')).refused).toBeNull();
-    const { version } = open.live.status();
-    const reloaded = (await open.post('/catalog/reload')).json;
-    expect(reloaded).toMatchObject({ version, refused: { problems: [problem] } });
-    open.write(CATALOG);
-    const good = (await open.post('/catalog/reload')).json;
-    expect(good).toMatchObject({
-      ...{ version: version + 1, refused: null, origin: 'file', path: open.path },
-      ...{ models: 2, upstreams: 2, warnings: [] },
+      expect(await open.refusal('PUT', '/models/swift/incident', { reason: '' })).toEqual([
+        400,
+        'no_limits',
+      ]);
     });
-    expect(good['digest']).toBe(good['digest_on_disk']);
-    const plans = good['plans'] as CatalogRecord['plans'];
-    expect(plans.find(({ slug }) => slug === 'pro')?.accounts).toBe(1);
-    expect((await open.events()).at(-1)?.action).toBe('catalog.reload_requested');
+  });
+
+  test('money: what is owed, earned and left, with who spends it', async () => {
+    const money = await open.get<MoneyRecord>('/money?days=7');
+    expect(money).toMatchObject({
+      step: 'day',
+      balances: { accounts: 1, posted: '58', posted_usd: '0.000116', held: '0' },
+      totals: { requests: 2, spent: '42', cost: '26', margin: '16', loss: '0', uncosted: 0 },
+      models: [{ model: 'swift-1', input_tokens: 200, estimated_input_tokens: 200 }],
+      holds: { open: 0, oldest: [] },
+      largest_balances: [{ account_id: accountId, email: 'a@example.com', amount: '58' }],
+      behind: 0,
+    });
+    expect([money.series.length, money.series.at(-1)?.spent]).toEqual([7, '42']);
+    const day = await open.get<MoneyRecord>('/money?days=1');
+    expect([day.step, day.series.length, day.totals.spent]).toEqual(['hour', 24, '42']);
+    await open.store.ledger.hold({ ...holdOf('req_open', accountId, 5n), nowMs: Date.now() });
+    const { holds } = await open.get<MoneyRecord>('/money');
+    expect(holds).toMatchObject({ open: 1, oldest: [{ request_id: 'req_open', phase: 'held' }] });
+    const spenders = await open.get<{ data: unknown }>('/money/spenders?days=7');
+    // What is not added up yet is not in it.
+    expect(spenders.data).toEqual([]);
+    await createRollUp(open.store.database).step(100);
+    const later = await open.get<{ data: unknown }>('/money/spenders?days=90');
+    expect(later.data).toEqual([
+      { account_id: accountId, email: 'a@example.com', amount: '42', amount_usd: '0.000084' },
+    ]);
+    expect(await open.refusal('GET', '/money?days=8')).toEqual([400, 'invalid_request']);
+  });
+
+  describe('prices', () => {
+    test('a draft is checked: its problems, or what to write', async () => {
+      const check = async (body: object) =>
+        (await open.post('/prices/check', body)).json as DraftCheckRecord;
+      expect(await check({ add: [{ ...ADD, model: 'gone' }] })).toMatchObject({
+        ok: false,
+        problems: ['add[0].model: is not in the catalog'],
+      });
+      const good = await check({ add: [ADD] });
+      const book = await open.get<PriceBookRecord>('/prices');
+      expect(good).toMatchObject({ ok: true, problems: [], based_on: book.file.digest });
+      expect(good.snippet).toContain(`valid_from = ${LATER}`);
+      expect(book.file).toMatchObject({ path: open.path, in_force: true, not_writable: null });
+      const odd = [
+        { ...ADD, input: '1e3' },
+        { ...ADD, more: 1 },
+        { ...ADD, valid_from: 'soon' },
+      ];
+      for (const add of odd) {
+        expect(await open.refusal('POST', '/prices/check', { add: [add] })).toEqual([
+          400,
+          'invalid_request',
+        ]);
+      }
+    });
+
+    test('the draft is tried on past requests, as if it had begun', async () => {
+      const month = new Date(utcMonth(Date.now()).fromMs).toISOString().slice(0, 7);
+      const { status, json } = await open.post('/prices/preview', { add: [ADD], month });
+      const preview = json as PreviewRecord;
+      // 100 × 0.30 + 10 × 0.60 = 36 in the place of 21, twice.
+      expect([status, preview.prices_at, preview.totals]).toEqual([
+        200,
+        LATER,
+        {
+          requests: 2,
+          tokens: { input: 200, cached_input: 0, cache_write: 0, output: 20 },
+          ...{ booked: '42', would_be: '72', difference: '30', loss: '0' },
+        },
+      ]);
+      const last = (await open.post('/prices/preview', { add: [ADD] })).json as PreviewRecord;
+      expect(last.totals.requests).toBe(0);
+      const bad = { add: [{ ...ADD, model: 'gone' }] };
+      expect(await open.refusal('POST', '/prices/preview', bad)).toEqual([400, 'invalid_request']);
+    });
+
+    test('it is published into the file, in force at once, and not a second time', async () => {
+      const { based_on } = (await open.post('/prices/check', { add: [ADD] }))
+        .json as DraftCheckRecord;
+      const { status, json } = await open.post('/prices/publish', { add: [ADD], based_on });
+      const published = json as PublishedRecord;
+      expect([status, published.in_force, published.problems]).toEqual([200, true, []]);
+      expect(readFileSync(published.backup, 'utf8')).toBe(CATALOG);
+      expect(readFileSync(open.path, 'utf8')).toContain('# the small one');
+      const book = await open.get<PriceBookRecord>('/prices');
+      expect(
+        book.models[0]?.prices.map(({ valid_from, in_force }) => [valid_from, in_force]),
+      ).toEqual([
+        [null, true],
+        [LATER, false],
+      ]);
+      const other = { add: [{ ...ADD, model: 'swift-0' }], based_on };
+      expect(await open.refusal('POST', '/prices/publish', other)).toEqual([
+        409,
+        'catalog_changed',
+      ]);
+      expect(
+        (await open.events()).filter(({ action }) => action === 'prices.published'),
+      ).toHaveLength(1);
+      const withdraw = [{ model: 'swift-1', valid_from: LATER }];
+      const back = { withdraw, based_on: book.file.digest };
+      expect((await open.post('/prices/publish', back)).json['in_force']).toBe(true);
+      expect(readFileSync(open.path, 'utf8')).toBe(CATALOG);
+    });
+
+    test('the built-in catalog has no file: it says so, and offers the text', async () => {
+      const book = await builtIn.get<PriceBookRecord>('/prices');
+      expect(book.file.path).toBeNull();
+      expect(book.file.not_writable).toStartWith('The built-in demonstration catalog');
+      const add = [{ ...ADD, model: 'demo' }];
+      const { json } = await builtIn.post('/prices/check', { add });
+      expect([json['ok'], json['snippet']]).toEqual([true, expect.stringContaining('0.30')]);
+      const publish = { add, based_on: json['based_on'] };
+      expect(await builtIn.refusal('POST', '/prices/publish', publish)).toEqual([
+        409,
+        'catalog_not_writable',
+      ]);
+      expect(readdirSync(builtIn.directory)).not.toContain('catalog.toml');
+    });
+  });
+
+  describe('the catalog', () => {
+    test('a broken file is checked without being taken, then refused with its reasons', async () => {
+      open.stopWatching();
+      open.write(CATALOG.replace('output = "0.60"', 'output = "cheap"'));
+      const problem = expect.stringContaining('model[0].price.output');
+      const check = (await open.post('/catalog/check')).json;
+      expect(check).toEqual({ ok: false, digest: null, problems: [problem] });
+      expect((await open.get<CatalogRecord>('/catalog')).refused).toBeNull();
+      const { version } = open.live.status();
+      const reloaded = (await open.post('/catalog/reload')).json;
+      expect(reloaded).toMatchObject({ version, refused: { problems: [problem] } });
+      open.write(CATALOG);
+      const good = (await open.post('/catalog/reload')).json;
+      expect(good).toMatchObject({
+        ...{ version: version + 1, refused: null, origin: 'file', path: open.path },
+        ...{ models: 2, upstreams: 2, warnings: [] },
+      });
+      expect(good['digest']).toBe(good['digest_on_disk']);
+      const plans = good['plans'] as CatalogRecord['plans'];
+      expect(plans.find(({ slug }) => slug === 'pro')?.accounts).toBe(1);
+      expect((await open.events()).at(-1)?.action).toBe('catalog.reload_requested');
+    });
   });
 });

@@ -4,179 +4,185 @@
 import { afterAll, expect, test } from 'bun:test';
 import { micro } from '../../../src/core/money.ts';
 import { readTrail } from '../../operations/dependencies.ts';
-import { temporaryDirectory } from '../../support/database.ts';
+import { describeOnEachDatabase, temporaryDirectory } from '../../support/database.ts';
 import { holdOf, settleOf } from '../../support/ledger.ts';
 import { ADDRESS, OPERATOR, openConsole } from './console.ts';
 
-const open = await openConsole(temporaryDirectory());
-afterAll(open.close);
+describeOnEachDatabase("the console's money", async () => {
+  const open = await openConsole(temporaryDirectory());
+  afterAll(open.close);
 
-const credit = (more: object = {}) => ({
-  id: crypto.randomUUID(),
-  kind: 'credit',
-  amount: '10.5',
-  reason: 'invoice 7',
-  ...more,
-});
-
-test('fifty posts of one dialog book once; one of them says so, and so does the trail', async () => {
-  const id = await open.account();
-  const body = credit();
-  const answers = await Promise.all(
-    Array.from({ length: 50 }, () => open.post(`/accounts/${id}/movements`, body)),
-  );
-  expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
-  expect(answers.filter(({ json }) => json['applied'] === true)).toHaveLength(1);
-  expect(answers[0]?.json).toMatchObject({
-    id: body.id,
+  const credit = (more: object = {}) => ({
+    id: crypto.randomUUID(),
     kind: 'credit',
     amount: '10.5',
     reason: 'invoice 7',
-    account: { id, balance: { available: '10.5' } },
+    ...more,
   });
-  const events = (await readTrail(open.database)).filter(({ subject }) => subject === body.id);
-  expect(events).toEqual([
-    {
-      at: open.identity.clock(),
-      actor: `operator:${OPERATOR}`,
-      address: ADDRESS,
-      action: 'money.credited',
-      accountId: id,
-      subject: body.id,
-      detail: { amount: '10.5', reason: 'invoice 7' },
-    },
-  ]);
-});
 
-test('the movements of an account, newest first, with the reason and what was left', async () => {
-  const id = await open.account();
-  open.advance(1_000);
-  await open.post(`/accounts/${id}/movements`, credit({ id: 'a' }));
-  await open.post(`/accounts/${id}/movements`, credit({ id: 'b', kind: 'grant', amount: '2' }));
-  await open.post(
-    `/accounts/${id}/movements`,
-    credit({ id: 'c', kind: 'adjustment', amount: '-12.5', reason: 'refund' }),
-  );
-  const at = new Date(open.identity.clock()).toISOString();
-  const row = (
-    sequence: number,
-    kind: string,
-    amount: string,
-    reason: string,
-    balance: string,
-  ) => ({
-    sequence,
-    transfer_id: `credit:${'abc'[sequence - 1]}`,
-    kind,
-    amount,
-    at,
-    reason,
-    balance,
+  test('fifty posts of one dialog book once; one of them says so, and so does the trail', async () => {
+    const id = await open.account();
+    const body = credit();
+    const answers = await Promise.all(
+      Array.from({ length: 50 }, () => open.post(`/accounts/${id}/movements`, body)),
+    );
+    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
+    expect(answers.filter(({ json }) => json['applied'] === true)).toHaveLength(1);
+    expect(answers[0]?.json).toMatchObject({
+      id: body.id,
+      kind: 'credit',
+      amount: '10.5',
+      reason: 'invoice 7',
+      account: { id, balance: { available: '10.5' } },
+    });
+    const events = (await readTrail(open.database)).filter(({ subject }) => subject === body.id);
+    expect(events).toEqual([
+      {
+        at: open.identity.clock(),
+        actor: `operator:${OPERATOR}`,
+        address: ADDRESS,
+        action: 'money.credited',
+        accountId: id,
+        subject: body.id,
+        detail: { amount: '10.5', reason: 'invoice 7' },
+      },
+    ]);
   });
-  const { json } = await open.get(`/accounts/${id}/movements?limit=2`);
-  expect(json).toEqual({
-    object: 'list',
-    data: [row(3, 'adjustment', '-12.5', 'refund', '0'), row(2, 'grant', '2', 'invoice 7', '12.5')],
-    next: '2',
-  });
-  expect((await open.get(`/accounts/${id}/movements?after=2`)).json).toEqual({
-    object: 'list',
-    data: [row(1, 'credit', '10.5', 'invoice 7', '10.5')],
-    next: null,
-  });
-});
 
-test('what is wrong with a movement is said, and nothing is booked', async () => {
-  const id = await open.account();
-  const refusal = (more: object) => open.refusal('POST', `/accounts/${id}/movements`, credit(more));
-  expect(await refusal({ amount: '-1' })).toEqual([400, 'invalid_amount']);
-  expect(await refusal({ amount: 5 })).toEqual([400, 'invalid_request']);
-  expect(await refusal({ reason: ' ' })).toEqual([400, 'invalid_reason']);
-  expect(await refusal({ id: 'a b' })).toEqual([400, 'invalid_credit_id']);
-  expect(await refusal({ kind: 'redemption' })).toEqual([400, 'invalid_request']);
-  expect(await refusal({ kind: 'adjustment', amount: '-1' })).toEqual([409, 'ledger_refused']);
-  expect(await refusal({ account: id })).toEqual([400, 'invalid_request']);
-  const { id: _id, ...withoutId } = credit();
-  expect(await open.refusal('POST', `/accounts/${id}/movements`, withoutId)).toEqual([
-    400,
-    'invalid_request',
-  ]);
-  const booked = credit();
-  await open.post(`/accounts/${id}/movements`, booked);
-  expect(await refusal({ id: booked.id, amount: '11' })).toEqual([409, 'ledger_refused']);
-  expect((await open.books.balance(id)).posted).toBe(micro(10_500_000n));
-});
-
-test('codes are shown once, listed without their text, and revoked', async () => {
-  const id = await open.account();
-  const terms = { amount: '5', reason: 'spring', count: 2, expires_at: '2026-12-01T00:00:00Z' };
-  const made = (await open.post('/codes', terms)).json['data'] as Record<string, string>[];
-  expect(made.map(({ amount, status, expires_at }) => [amount, status, expires_at])).toEqual([
-    ['5', 'open', '2026-12-01T00:00:00.000Z'],
-    ['5', 'open', '2026-12-01T00:00:00.000Z'],
-  ]);
-  const [first, second] = made;
-  await open.ledger.redeem({
-    digest: new Bun.CryptoHasher('sha256').update(String(first?.['code'])).digest('hex'),
-    accountId: id,
-    nowMs: open.identity.clock(),
+  test('the movements of an account, newest first, with the reason and what was left', async () => {
+    const id = await open.account();
+    open.advance(1_000);
+    await open.post(`/accounts/${id}/movements`, credit({ id: 'a' }));
+    await open.post(`/accounts/${id}/movements`, credit({ id: 'b', kind: 'grant', amount: '2' }));
+    await open.post(
+      `/accounts/${id}/movements`,
+      credit({ id: 'c', kind: 'adjustment', amount: '-12.5', reason: 'refund' }),
+    );
+    const at = new Date(open.identity.clock()).toISOString();
+    const row = (
+      sequence: number,
+      kind: string,
+      amount: string,
+      reason: string,
+      balance: string,
+    ) => ({
+      sequence,
+      transfer_id: `credit:${'abc'[sequence - 1]}`,
+      kind,
+      amount,
+      at,
+      reason,
+      balance,
+    });
+    const { json } = await open.get(`/accounts/${id}/movements?limit=2`);
+    expect(json).toEqual({
+      object: 'list',
+      data: [
+        row(3, 'adjustment', '-12.5', 'refund', '0'),
+        row(2, 'grant', '2', 'invoice 7', '12.5'),
+      ],
+      next: '2',
+    });
+    expect((await open.get(`/accounts/${id}/movements?after=2`)).json).toEqual({
+      object: 'list',
+      data: [row(1, 'credit', '10.5', 'invoice 7', '10.5')],
+      next: null,
+    });
   });
-  const { status, json } = await open.post(`/codes/${second?.['id']}/revoke`);
-  expect([status, json['status']]).toEqual([200, 'revoked']);
-  expect(await open.refusal('POST', `/codes/${first?.['id']}/revoke`)).toEqual([
-    409,
-    'ledger_refused',
-  ]);
-  const listed = await open.get('/codes?limit=1');
-  const rest = await open.get(`/codes?limit=1&after=${listed.json['next']}`);
-  const rows = [listed, rest].flatMap(
-    ({ json: page }) => page['data'] as Record<string, unknown>[],
-  );
-  expect(rows.map(({ id: name, status: now, redeemed_by: by }) => [name, now, by])).toEqual([
-    [second?.['id'], 'revoked', null],
-    [first?.['id'], 'redeemed', id],
-  ]);
-  expect(rest.json['next']).toBeNull();
-  const everything = `${listed.text}${rest.text}${JSON.stringify(await readTrail(open.database))}`;
-  for (const { code } of made) expect(everything).not.toContain(String(code));
-  for (const bad of [{ count: 0 }, { count: 10_001 }, { count: 1.5 }, { expires_at: 'soon' }]) {
-    const refused = await open.refusal('POST', '/codes', { ...terms, ...bad });
-    expect(refused).toEqual([400, 'invalid_request']);
-  }
-  const over = { ...terms, expires_at: '2026-11-21T11:59:59Z' };
-  expect(await open.refusal('POST', '/codes', over)).toEqual([400, 'invalid_request']);
-});
 
-test('the requests of an account, and the whole story of one, its upstream included', async () => {
-  const id = await open.account();
-  const other = await open.account();
-  await open.post(`/accounts/${id}/movements`, credit({ amount: '100' }));
-  const nowMs = open.identity.clock();
-  for (const name of ['req_one', 'req_two', 'req_three']) {
-    await open.ledger.hold({ ...holdOf(name, id, 20_000_000n), nowMs });
-    const { served } = settleOf(name, 12_000_000n);
-    if (served === undefined) throw new Error('nobody served');
-    await open.ledger.dispatch({ requestId: name, served, nowMs });
-    await open.ledger.settle({ ...settleOf(name, 12_000_000n), nowMs });
-  }
-  const first = await open.get(`/accounts/${id}/requests?limit=2`);
-  const rest = await open.get(`/accounts/${id}/requests?after=${first.json['next']}`);
-  const ids = [first, rest].flatMap(({ json }) => json['data'] as { request_id: string }[]);
-  expect(ids.map(({ request_id }) => request_id)).toEqual(['req_three', 'req_two', 'req_one']);
-  expect(rest.json['next']).toBeNull();
-  expect((await open.get(`/accounts/${other}/requests`)).json['data']).toEqual([]);
-  const { json } = await open.get('/requests/req_two');
-  expect(json).toMatchObject({
-    request_id: 'req_two',
-    account_id: id,
-    booked: { charged: '12', debited: '12' },
-    hold: { phase: 'settled', amount: '20' },
-  });
-  expect(await open.refusal('GET', '/requests/req_none')).toEqual([404, 'request_not_found']);
-  for (const after of ['1', 'x.y', '1.2.3']) {
-    expect(await open.refusal('GET', `/accounts/${id}/requests?after=${after}`)).toEqual([
+  test('what is wrong with a movement is said, and nothing is booked', async () => {
+    const id = await open.account();
+    const refusal = (more: object) =>
+      open.refusal('POST', `/accounts/${id}/movements`, credit(more));
+    expect(await refusal({ amount: '-1' })).toEqual([400, 'invalid_amount']);
+    expect(await refusal({ amount: 5 })).toEqual([400, 'invalid_request']);
+    expect(await refusal({ reason: ' ' })).toEqual([400, 'invalid_reason']);
+    expect(await refusal({ id: 'a b' })).toEqual([400, 'invalid_credit_id']);
+    expect(await refusal({ kind: 'redemption' })).toEqual([400, 'invalid_request']);
+    expect(await refusal({ kind: 'adjustment', amount: '-1' })).toEqual([409, 'ledger_refused']);
+    expect(await refusal({ account: id })).toEqual([400, 'invalid_request']);
+    const { id: _id, ...withoutId } = credit();
+    expect(await open.refusal('POST', `/accounts/${id}/movements`, withoutId)).toEqual([
       400,
       'invalid_request',
     ]);
-  }
+    const booked = credit();
+    await open.post(`/accounts/${id}/movements`, booked);
+    expect(await refusal({ id: booked.id, amount: '11' })).toEqual([409, 'ledger_refused']);
+    expect((await open.books.balance(id)).posted).toBe(micro(10_500_000n));
+  });
+
+  test('codes are shown once, listed without their text, and revoked', async () => {
+    const id = await open.account();
+    const terms = { amount: '5', reason: 'spring', count: 2, expires_at: '2026-12-01T00:00:00Z' };
+    const made = (await open.post('/codes', terms)).json['data'] as Record<string, string>[];
+    expect(made.map(({ amount, status, expires_at }) => [amount, status, expires_at])).toEqual([
+      ['5', 'open', '2026-12-01T00:00:00.000Z'],
+      ['5', 'open', '2026-12-01T00:00:00.000Z'],
+    ]);
+    const [first, second] = made;
+    await open.ledger.redeem({
+      digest: new Bun.CryptoHasher('sha256').update(String(first?.['code'])).digest('hex'),
+      accountId: id,
+      nowMs: open.identity.clock(),
+    });
+    const { status, json } = await open.post(`/codes/${second?.['id']}/revoke`);
+    expect([status, json['status']]).toEqual([200, 'revoked']);
+    expect(await open.refusal('POST', `/codes/${first?.['id']}/revoke`)).toEqual([
+      409,
+      'ledger_refused',
+    ]);
+    const listed = await open.get('/codes?limit=1');
+    const rest = await open.get(`/codes?limit=1&after=${listed.json['next']}`);
+    const rows = [listed, rest].flatMap(
+      ({ json: page }) => page['data'] as Record<string, unknown>[],
+    );
+    expect(rows.map(({ id: name, status: now, redeemed_by: by }) => [name, now, by])).toEqual([
+      [second?.['id'], 'revoked', null],
+      [first?.['id'], 'redeemed', id],
+    ]);
+    expect(rest.json['next']).toBeNull();
+    const everything = `${listed.text}${rest.text}${JSON.stringify(await readTrail(open.database))}`;
+    for (const { code } of made) expect(everything).not.toContain(String(code));
+    for (const bad of [{ count: 0 }, { count: 10_001 }, { count: 1.5 }, { expires_at: 'soon' }]) {
+      const refused = await open.refusal('POST', '/codes', { ...terms, ...bad });
+      expect(refused).toEqual([400, 'invalid_request']);
+    }
+    const over = { ...terms, expires_at: '2026-11-21T11:59:59Z' };
+    expect(await open.refusal('POST', '/codes', over)).toEqual([400, 'invalid_request']);
+  });
+
+  test('the requests of an account, and the whole story of one, its upstream included', async () => {
+    const id = await open.account();
+    const other = await open.account();
+    await open.post(`/accounts/${id}/movements`, credit({ amount: '100' }));
+    const nowMs = open.identity.clock();
+    for (const name of ['req_one', 'req_two', 'req_three']) {
+      await open.ledger.hold({ ...holdOf(name, id, 20_000_000n), nowMs });
+      const { served } = settleOf(name, 12_000_000n);
+      if (served === undefined) throw new Error('nobody served');
+      await open.ledger.dispatch({ requestId: name, served, nowMs });
+      await open.ledger.settle({ ...settleOf(name, 12_000_000n), nowMs });
+    }
+    const first = await open.get(`/accounts/${id}/requests?limit=2`);
+    const rest = await open.get(`/accounts/${id}/requests?after=${first.json['next']}`);
+    const ids = [first, rest].flatMap(({ json }) => json['data'] as { request_id: string }[]);
+    expect(ids.map(({ request_id }) => request_id)).toEqual(['req_three', 'req_two', 'req_one']);
+    expect(rest.json['next']).toBeNull();
+    expect((await open.get(`/accounts/${other}/requests`)).json['data']).toEqual([]);
+    const { json } = await open.get('/requests/req_two');
+    expect(json).toMatchObject({
+      request_id: 'req_two',
+      account_id: id,
+      booked: { charged: '12', debited: '12' },
+      hold: { phase: 'settled', amount: '20' },
+    });
+    expect(await open.refusal('GET', '/requests/req_none')).toEqual([404, 'request_not_found']);
+    for (const after of ['1', 'x.y', '1.2.3']) {
+      expect(await open.refusal('GET', `/accounts/${id}/requests?after=${after}`)).toEqual([
+        400,
+        'invalid_request',
+      ]);
+    }
+  });
 });

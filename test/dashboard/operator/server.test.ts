@@ -10,255 +10,261 @@ import type {
   UpstreamDetailRecord,
   UpstreamsRecord,
 } from '../../../src/dashboard/records/operator-server.ts';
-import { temporaryDirectory } from '../../support/database.ts';
+import { describeOnEachDatabase, temporaryDirectory } from '../../support/database.ts';
 import { creditOf, holdOf } from '../../support/ledger.ts';
 import { NODES, OPERATOR, openMachineConsole, SECRETS } from './server-console.ts';
 
-const open = await openMachineConsole(temporaryDirectory());
-afterAll(open.close);
+describeOnEachDatabase("the console's view of the server", async () => {
+  const open = await openMachineConsole(temporaryDirectory());
+  afterAll(open.close);
 
-const SERVER_ERROR: UpstreamFailure = { class: 'server_error', detail: 'no' };
+  const SERVER_ERROR: UpstreamFailure = { class: 'server_error', detail: 'no' };
 
-function fail(model: string, upstream: string, times: number, failure = SERVER_ERROR): void {
-  for (let turn = 0; turn < times; turn += 1) {
-    const entry = open.health.enter(open.candidate(model, upstream), { kind: 'first' });
-    if (entry.kind !== 'permit') throw new Error('no permit');
-    entry.end(failure);
+  function fail(model: string, upstream: string, times: number, failure = SERVER_ERROR): void {
+    for (let turn = 0; turn < times; turn += 1) {
+      const entry = open.health.enter(open.candidate(model, upstream), { kind: 'first' });
+      if (entry.kind !== 'permit') throw new Error('no permit');
+      entry.end(failure);
+    }
   }
-}
 
-const upstreams = async () => (await open.get<UpstreamsRecord>('/upstreams')).upstreams;
-const statesOf = async () => (await upstreams()).map(({ state }) => state);
+  const upstreams = async () => (await open.get<UpstreamsRecord>('/upstreams')).upstreams;
+  const statesOf = async () => (await upstreams()).map(({ state }) => state);
 
-test('what operators change needs the password again', async () => {
-  const locked = await openMachineConsole(temporaryDirectory());
-  locked.forgetProof();
-  const writes: readonly (readonly [string, string, object?])[] = [
-    ['POST', '/upstreams/far/disable', { reason: '' }],
-    ['POST', '/upstreams/far/enable'],
-    ['POST', '/upstreams/far/reset'],
-    ['PUT', '/models/swift-1/incident', { requests_per_minute: 1, reason: '' }],
-    ['DELETE', '/models/swift-1/incident'],
-    ['POST', '/prices/publish', { based_on: '' }],
-    ['POST', '/catalog/reload'],
-    ['POST', '/self-audit/run'],
-  ];
-  for (const [method, path, body] of writes) {
-    expect([path, ...(await locked.refusal(method, path, body))]).toEqual([
-      path,
-      403,
-      'step_up_required',
-    ]);
-  }
-  expect(await locked.events()).toEqual([]);
-  await locked.close();
-});
-
-test('an upstream is taken out of service and put back, wholly and for one model', async () => {
-  expect(await statesOf()).toEqual(['healthy', 'healthy']);
-  expect((await open.post('/upstreams/far/disable', { reason: 'moving' })).status).toBe(204);
-  expect(open.operators.current().isDisabled('far', 'swift-0')).toBe(true);
-  const [, far] = await upstreams();
-  expect(far).toMatchObject({
-    id: 'far',
-    state: 'disabled',
-    disabled: { reason: 'moving' },
-    models: [
-      { model: 'swift-1', upstream_model: 'y', disabled: true, disabled_reason: null },
-      { model: 'swift-0', upstream_model: 'z', disabled: true, disabled_reason: null },
-    ],
+  test('what operators change needs the password again', async () => {
+    const locked = await openMachineConsole(temporaryDirectory());
+    locked.forgetProof();
+    const writes: readonly (readonly [string, string, object?])[] = [
+      ['POST', '/upstreams/far/disable', { reason: '' }],
+      ['POST', '/upstreams/far/enable'],
+      ['POST', '/upstreams/far/reset'],
+      ['PUT', '/models/swift-1/incident', { requests_per_minute: 1, reason: '' }],
+      ['DELETE', '/models/swift-1/incident'],
+      ['POST', '/prices/publish', { based_on: '' }],
+      ['POST', '/catalog/reload'],
+      ['POST', '/self-audit/run'],
+    ];
+    for (const [method, path, body] of writes) {
+      expect([path, ...(await locked.refusal(method, path, body))]).toEqual([
+        path,
+        403,
+        'step_up_required',
+      ]);
+    }
+    expect(await locked.events()).toEqual([]);
+    await locked.close();
   });
-  const { live } = await open.get<OperatorOverviewRecord>('/overview');
-  expect([live.upstreams, live.warnings]).toEqual([
-    { total: 2, troubled: 0, out_of_service: 1 },
-    ['upstream far is out of service'],
-  ]);
-  await open.post('/upstreams/far/enable');
-  await open.post('/upstreams/far/disable', { model: 'swift', reason: 'slow' });
-  expect((await upstreams())[1]).toMatchObject({
-    state: 'degraded',
-    disabled: null,
-    models: [{ model: 'swift-1', disabled: true, disabled_reason: 'slow' }, { disabled: false }],
-  });
-  await open.post('/upstreams/far/enable', { model: 'swift-1' });
-  expect(await statesOf()).toEqual(['healthy', 'healthy']);
-  const trail = (await open.events()).map(({ action, actor, address }) => [action, actor, address]);
-  const who = [`operator:${OPERATOR}`, '203.0.113.7'];
-  expect(trail).toEqual([
-    ['upstream.disabled', ...who],
-    ['upstream.enabled', ...who],
-    ['upstream.disabled', ...who],
-    ['upstream.enabled', ...who],
-  ]);
-  expect([
-    await open.refusal('POST', '/upstreams/gone/disable', { reason: '' }),
-    await open.refusal('POST', '/upstreams/demo/disable', { model: 'swift-0', reason: '' }),
-    await open.refusal('GET', '/upstreams/gone'),
-  ]).toEqual([
-    [404, 'upstream_not_found'],
-    [404, 'model_not_found'],
-    [404, 'not_found'],
-  ]);
-});
 
-test('breakers and credentials are seen, and forgotten when the operator says so', async () => {
-  fail('swift-0', 'far', 5);
-  fail('swift-1', 'far', 1, { class: 'credential', detail: 'no', status: 401 });
-  const far = await open.get<UpstreamDetailRecord>('/upstreams/far');
-  expect(far.state).toBe('degraded');
-  expect(far.models.map(({ model, breaker }) => [model, breaker])).toEqual([
-    ['swift-1', 'closed'],
-    ['swift-0', 'open'],
-  ]);
-  expect(far.credentials.map(({ id, state, status }) => [id, state, status])).toEqual([
-    ['1', 'ok', null],
-    ['2', 'disabled', 401],
-  ]);
-  const { live } = await open.get<OperatorOverviewRecord>('/overview');
-  expect(live.upstreams.troubled).toBe(1);
-  expect(live.alerts[0]).toMatchObject({
-    kind: 'breaker_opened',
-    message: 'upstream far fails for swift-0 and is left alone for a while',
-    request_id: null,
-  });
-  expect((await open.post('/upstreams/far/reset')).status).toBe(204);
-  expect(await statesOf()).toEqual(['healthy', 'healthy']);
-});
-
-test('failed attempts are listed with their upstream, by minute and one by one', async () => {
-  const at = Date.now();
-  const usage = {
-    inputTokens: 5,
-    cachedInputTokens: 0,
-    cacheWriteTokens: 0,
-    outputTokens: 9,
-    reasoningTokens: 0,
-    basis: 'reported',
-  } as const;
-  const attempt = { model: 'swift-1', credential: '2', startedAt: at - 30, endedAt: at };
-  open.activity.request({
-    ...{ requestId: 'req_7', route: 'messages', format: 'messages', status: 200, durationMs: 50 },
-    answer: {
-      ...{ modelServed: 'swift-1', upstream: 'demo', fallbackUsed: false, outcome: 'completed' },
-      ...{ usage, promptTokens: 5, debited: micro(1n), loss: micro(0n) },
-      attempts: [
-        { ...attempt, upstream: 'far', failure: 'timeout' },
-        { ...attempt, upstream: 'demo' },
+  test('an upstream is taken out of service and put back, wholly and for one model', async () => {
+    expect(await statesOf()).toEqual(['healthy', 'healthy']);
+    expect((await open.post('/upstreams/far/disable', { reason: 'moving' })).status).toBe(204);
+    expect(open.operators.current().isDisabled('far', 'swift-0')).toBe(true);
+    const [, far] = await upstreams();
+    expect(far).toMatchObject({
+      id: 'far',
+      state: 'disabled',
+      disabled: { reason: 'moving' },
+      models: [
+        { model: 'swift-1', upstream_model: 'y', disabled: true, disabled_reason: null },
+        { model: 'swift-0', upstream_model: 'z', disabled: true, disabled_reason: null },
       ],
-    },
-  });
-  const far = await open.get<UpstreamDetailRecord>('/upstreams/far');
-  expect(far.failures).toEqual([
-    {
-      at: new Date(at).toISOString(),
-      request_id: 'req_7',
-      model: 'swift-1',
-      credential: '2',
-      failure: 'timeout',
-      duration_ms: 30,
-    },
-  ]);
-  expect([far.last_hour, far.minutes.length]).toEqual([
-    { attempts: 1, failed: 1, output_tokens: 0 },
-    60,
-  ]);
-  const demo = await open.get<UpstreamDetailRecord>('/upstreams/demo');
-  expect([demo.last_hour, demo.failures]).toEqual([
-    { attempts: 1, failed: 0, output_tokens: 9 },
-    [],
-  ]);
-});
-
-test('the overview has what is under way, what is owed and what is wrong, and its feed the same', async () => {
-  const { accounts, ledger } = open.store;
-  const { id } = await accounts.create(
-    { email: 'a@example.com', plan: 'pro', emailVerified: true },
-    'operator',
-  );
-  await ledger.credit(creditOf('c', id, 5_000_000n));
-  await ledger.hold({ ...holdOf('req_1', id, 2_000_000n), nowMs: Date.now() });
-  open.trouble(['the ledger is behind']);
-  const fresh = await openMachineConsole(temporaryDirectory());
-  expect((await fresh.get<OperatorOverviewRecord>('/overview')).live.status).toBe('ready');
-  await fresh.close();
-  const { version, live } = await open.get<OperatorOverviewRecord>('/overview');
-  expect(version).toBe('1.0.0+test');
-  expect(live).toMatchObject({
-    status: 'not_ready',
-    problems: ['the ledger is behind'],
-    ...{ in_flight: 3, streams_open: 2, ledger_pending: 1 },
-    holds: { open: 1, reserved: '2', reserved_usd: '0.000004' },
-    catalog: { version: 1, origin: 'file', refused: false },
-    maintenance: { on: false, message: null },
-  });
-  expect(live.minutes).toHaveLength(60);
-  expect(live.minutes.at(-1)?.requests).toBeLessThanOrEqual(1);
-
-  const leave = new AbortController();
-  const response = await open.open('GET', '/feed', undefined, leave.signal);
-  const [chunk] = await Array.fromAsync(firstOf(response));
-  leave.abort();
-  const data = /^data: (.*)$/m.exec(new TextDecoder().decode(chunk))?.[1] ?? '{}';
-  const told = JSON.parse(data) as MachineRecord;
-  expect([told.status, told.holds, told.in_flight]).toEqual([live.status, live.holds, 3]);
-});
-
-async function* firstOf(response: Response): AsyncGenerator<Uint8Array> {
-  for await (const chunk of response.body ?? []) {
-    yield chunk;
-    return;
-  }
-}
-
-test('an audit is asked for once, and what the last one found is shown', async () => {
-  const first = await open.post('/self-audit/run');
-  expect([first.status, first.json['running'], open.audit.runs]).toEqual([200, true, 1]);
-  expect(await open.refusal('POST', '/self-audit/run')).toEqual([409, 'conflict']);
-  open.audit.state = {
-    running: false,
-    everyMs: 60_000,
-    last: { startedAt: 0, endedAt: 1_000, ok: true, count: 1 },
-    differences: [{ kind: 'posted', accountId: 'acct_1', subject: 'acct_1', detail: '1 off' }],
-    stopped: ['acct_1'],
-  };
-  expect(await open.get<object>('/self-audit')).toEqual({
-    running: false,
-    every_seconds: 60,
-    last: {
-      started_at: '1970-01-01T00:00:00.000Z',
-      ended_at: '1970-01-01T00:00:01.000Z',
-      ok: true,
-      differences: 1,
-    },
-    differences: [{ kind: 'posted', subject: 'acct_1', account_id: 'acct_1', detail: '1 off' }],
-    stopped: ['acct_1'],
-  });
-});
-
-test('nodes are listed as they say, with more about the process that answers', async () => {
-  const [own, other] = NODES;
-  const process = {
-    ...{ runtime: 'Bun', resident_bytes: 5, heap_bytes: 4, cpu_seconds: 1.2, threads: 2 },
-    loop_lag_ms: 0,
-  };
-  expect(await open.get<object>('/nodes')).toEqual({
-    object: 'list',
-    data: [
-      { ...own, process },
-      { ...other, process: null },
-    ],
-    next: null,
-  });
-});
-
-test('no key of an upstream is in any answer', async () => {
-  const paths = ['/overview', '/upstreams', '/upstreams/far', '/models', '/prices', '/catalog'];
-  for (const path of [...paths, '/money', '/alerts', '/self-audit', '/nodes']) {
-    const { status, text } = await open.ask('GET', path);
-    expect([path, status, SECRETS.some((secret) => text.includes(secret))]).toEqual([
-      path,
-      200,
-      false,
+    });
+    const { live } = await open.get<OperatorOverviewRecord>('/overview');
+    expect([live.upstreams, live.warnings]).toEqual([
+      { total: 2, troubled: 0, out_of_service: 1 },
+      ['upstream far is out of service'],
     ]);
+    await open.post('/upstreams/far/enable');
+    await open.post('/upstreams/far/disable', { model: 'swift', reason: 'slow' });
+    expect((await upstreams())[1]).toMatchObject({
+      state: 'degraded',
+      disabled: null,
+      models: [{ model: 'swift-1', disabled: true, disabled_reason: 'slow' }, { disabled: false }],
+    });
+    await open.post('/upstreams/far/enable', { model: 'swift-1' });
+    expect(await statesOf()).toEqual(['healthy', 'healthy']);
+    const trail = (await open.events()).map(({ action, actor, address }) => [
+      action,
+      actor,
+      address,
+    ]);
+    const who = [`operator:${OPERATOR}`, '203.0.113.7'];
+    expect(trail).toEqual([
+      ['upstream.disabled', ...who],
+      ['upstream.enabled', ...who],
+      ['upstream.disabled', ...who],
+      ['upstream.enabled', ...who],
+    ]);
+    expect([
+      await open.refusal('POST', '/upstreams/gone/disable', { reason: '' }),
+      await open.refusal('POST', '/upstreams/demo/disable', { model: 'swift-0', reason: '' }),
+      await open.refusal('GET', '/upstreams/gone'),
+    ]).toEqual([
+      [404, 'upstream_not_found'],
+      [404, 'model_not_found'],
+      [404, 'not_found'],
+    ]);
+  });
+
+  test('breakers and credentials are seen, and forgotten when the operator says so', async () => {
+    fail('swift-0', 'far', 5);
+    fail('swift-1', 'far', 1, { class: 'credential', detail: 'no', status: 401 });
+    const far = await open.get<UpstreamDetailRecord>('/upstreams/far');
+    expect(far.state).toBe('degraded');
+    expect(far.models.map(({ model, breaker }) => [model, breaker])).toEqual([
+      ['swift-1', 'closed'],
+      ['swift-0', 'open'],
+    ]);
+    expect(far.credentials.map(({ id, state, status }) => [id, state, status])).toEqual([
+      ['1', 'ok', null],
+      ['2', 'disabled', 401],
+    ]);
+    const { live } = await open.get<OperatorOverviewRecord>('/overview');
+    expect(live.upstreams.troubled).toBe(1);
+    expect(live.alerts[0]).toMatchObject({
+      kind: 'breaker_opened',
+      message: 'upstream far fails for swift-0 and is left alone for a while',
+      request_id: null,
+    });
+    expect((await open.post('/upstreams/far/reset')).status).toBe(204);
+    expect(await statesOf()).toEqual(['healthy', 'healthy']);
+  });
+
+  test('failed attempts are listed with their upstream, by minute and one by one', async () => {
+    const at = Date.now();
+    const usage = {
+      inputTokens: 5,
+      cachedInputTokens: 0,
+      cacheWriteTokens: 0,
+      outputTokens: 9,
+      reasoningTokens: 0,
+      basis: 'reported',
+    } as const;
+    const attempt = { model: 'swift-1', credential: '2', startedAt: at - 30, endedAt: at };
+    open.activity.request({
+      ...{ requestId: 'req_7', route: 'messages', format: 'messages', status: 200, durationMs: 50 },
+      answer: {
+        ...{ modelServed: 'swift-1', upstream: 'demo', fallbackUsed: false, outcome: 'completed' },
+        ...{ usage, promptTokens: 5, debited: micro(1n), loss: micro(0n) },
+        attempts: [
+          { ...attempt, upstream: 'far', failure: 'timeout' },
+          { ...attempt, upstream: 'demo' },
+        ],
+      },
+    });
+    const far = await open.get<UpstreamDetailRecord>('/upstreams/far');
+    expect(far.failures).toEqual([
+      {
+        at: new Date(at).toISOString(),
+        request_id: 'req_7',
+        model: 'swift-1',
+        credential: '2',
+        failure: 'timeout',
+        duration_ms: 30,
+      },
+    ]);
+    expect([far.last_hour, far.minutes.length]).toEqual([
+      { attempts: 1, failed: 1, output_tokens: 0 },
+      60,
+    ]);
+    const demo = await open.get<UpstreamDetailRecord>('/upstreams/demo');
+    expect([demo.last_hour, demo.failures]).toEqual([
+      { attempts: 1, failed: 0, output_tokens: 9 },
+      [],
+    ]);
+  });
+
+  test('the overview has what is under way, what is owed and what is wrong, and its feed the same', async () => {
+    const { accounts, ledger } = open.store;
+    const { id } = await accounts.create(
+      { email: 'a@example.com', plan: 'pro', emailVerified: true },
+      'operator',
+    );
+    await ledger.credit(creditOf('c', id, 5_000_000n));
+    await ledger.hold({ ...holdOf('req_1', id, 2_000_000n), nowMs: Date.now() });
+    open.trouble(['the ledger is behind']);
+    const fresh = await openMachineConsole(temporaryDirectory());
+    expect((await fresh.get<OperatorOverviewRecord>('/overview')).live.status).toBe('ready');
+    await fresh.close();
+    const { version, live } = await open.get<OperatorOverviewRecord>('/overview');
+    expect(version).toBe('1.0.0+test');
+    expect(live).toMatchObject({
+      status: 'not_ready',
+      problems: ['the ledger is behind'],
+      ...{ in_flight: 3, streams_open: 2, ledger_pending: 1 },
+      holds: { open: 1, reserved: '2', reserved_usd: '0.000004' },
+      catalog: { version: 1, origin: 'file', refused: false },
+      maintenance: { on: false, message: null },
+    });
+    expect(live.minutes).toHaveLength(60);
+    expect(live.minutes.at(-1)?.requests).toBeLessThanOrEqual(1);
+
+    const leave = new AbortController();
+    const response = await open.open('GET', '/feed', undefined, leave.signal);
+    const [chunk] = await Array.fromAsync(firstOf(response));
+    leave.abort();
+    const data = /^data: (.*)$/m.exec(new TextDecoder().decode(chunk))?.[1] ?? '{}';
+    const told = JSON.parse(data) as MachineRecord;
+    expect([told.status, told.holds, told.in_flight]).toEqual([live.status, live.holds, 3]);
+  });
+
+  async function* firstOf(response: Response): AsyncGenerator<Uint8Array> {
+    for await (const chunk of response.body ?? []) {
+      yield chunk;
+      return;
+    }
   }
+
+  test('an audit is asked for once, and what the last one found is shown', async () => {
+    const first = await open.post('/self-audit/run');
+    expect([first.status, first.json['running'], open.audit.runs]).toEqual([200, true, 1]);
+    expect(await open.refusal('POST', '/self-audit/run')).toEqual([409, 'conflict']);
+    open.audit.state = {
+      running: false,
+      everyMs: 60_000,
+      last: { startedAt: 0, endedAt: 1_000, ok: true, count: 1 },
+      differences: [{ kind: 'posted', accountId: 'acct_1', subject: 'acct_1', detail: '1 off' }],
+      stopped: ['acct_1'],
+    };
+    expect(await open.get<object>('/self-audit')).toEqual({
+      running: false,
+      every_seconds: 60,
+      last: {
+        started_at: '1970-01-01T00:00:00.000Z',
+        ended_at: '1970-01-01T00:00:01.000Z',
+        ok: true,
+        differences: 1,
+      },
+      differences: [{ kind: 'posted', subject: 'acct_1', account_id: 'acct_1', detail: '1 off' }],
+      stopped: ['acct_1'],
+    });
+  });
+
+  test('nodes are listed as they say, with more about the process that answers', async () => {
+    const [own, other] = NODES;
+    const process = {
+      ...{ runtime: 'Bun', resident_bytes: 5, heap_bytes: 4, cpu_seconds: 1.2, threads: 2 },
+      loop_lag_ms: 0,
+    };
+    expect(await open.get<object>('/nodes')).toEqual({
+      object: 'list',
+      data: [
+        { ...own, process },
+        { ...other, process: null },
+      ],
+      next: null,
+    });
+  });
+
+  test('no key of an upstream is in any answer', async () => {
+    const paths = ['/overview', '/upstreams', '/upstreams/far', '/models', '/prices', '/catalog'];
+    for (const path of [...paths, '/money', '/alerts', '/self-audit', '/nodes']) {
+      const { status, text } = await open.ask('GET', path);
+      expect([path, status, SECRETS.some((secret) => text.includes(secret))]).toEqual([
+        path,
+        200,
+        false,
+      ]);
+    }
+  });
 });

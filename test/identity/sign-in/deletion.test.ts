@@ -1,6 +1,6 @@
-import { describe, expect, test } from 'bun:test';
+import { expect, test } from 'bun:test';
 import { accountDeletions, invites, users } from '../../../src/store/sign-in-tables.ts';
-import { everyRow, temporaryDirectory } from '../../support/database.ts';
+import { describeOnEachDatabase, everyRow, temporaryDirectory } from '../../support/database.ts';
 import { createBrowser, createRig, PASSWORD } from './rig.ts';
 
 const directory = temporaryDirectory();
@@ -20,7 +20,7 @@ async function open() {
   return { ...rig, customerOf: rig.customer, browser, customer, who, account, ask, takeBack };
 }
 
-describe('a deletion', () => {
+describeOnEachDatabase('a deletion', () => {
   test('that is asked for refuses the account for two weeks, and its owner still signs in', async () => {
     const rig = await open();
     const dueAt = await rig.ask();

@@ -7,165 +7,168 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createPasswords } from '../../../src/identity/sign-in/passwords.ts';
 import { challenges, sessions } from '../../../src/store/sign-in-tables.ts';
+import { describeOnEachDatabase } from '../../support/database.ts';
 import { codeOf } from '../../support/one-time-code.ts';
 import { createBrowser, createRig, PASSWORD, type Rig } from './rig.ts';
 
 const EMAIL = 'a@example.com';
 const OTHER = 'another horse battery';
 
-let directory: string;
+describeOnEachDatabase('races of sign-in', () => {
+  let directory: string;
 
-beforeEach(() => {
-  directory = mkdtempSync(join(tmpdir(), 'tollgate-'));
-});
-
-afterEach(() => rmSync(directory, { recursive: true, force: true }));
-
-const refused = (code: string) => expect.objectContaining({ code });
-
-const given = (email: string, password: string) => ({ email, password });
-
-async function resetToken(rig: Rig): Promise<string> {
-  await rig.signIn.customer.forgotPassword(EMAIL, createBrowser('198.51.100.2').visit());
-  return rig.mailedToken(EMAIL);
-}
-
-describe('an invitation', () => {
-  test('that is used up leaves no account behind, by which another address comes in', async () => {
-    const rig = await createRig(directory, 'invite');
-    const { customer, invites } = rig.signIn;
-    const { token: invite } = await invites.create({}, 'operator');
-    const visit = createBrowser().visit();
-    const tokens: string[] = [];
-    for (const email of [EMAIL, 'b@example.com']) {
-      await customer.signUp({ ...given(email, PASSWORD), invite }, visit);
-      tokens.push(await rig.mailedToken(email));
-    }
-    const [first = '', second = ''] = tokens;
-    await customer.verifyEmail({ token: first, password: PASSWORD }, visit);
-    await expect(
-      customer.verifyEmail({ token: second, password: PASSWORD }, visit),
-    ).rejects.toEqual(refused('invalid_invite'));
-    expect((await rig.accounts.list()).map(({ email }) => email)).toEqual([EMAIL]);
-    rig.mails.length = 0;
-    await customer.forgotPassword('b@example.com', visit);
-    await rig.signIn.settled();
-    expect(rig.mails).toEqual([]);
+  beforeEach(() => {
+    directory = mkdtempSync(join(tmpdir(), 'tollgate-'));
   });
 
-  test('lets one in of all who use it at once', async () => {
-    const rig = await createRig(directory, 'invite');
-    const { customer, invites } = rig.signIn;
-    const { token: invite } = await invites.create({}, 'operator');
-    const visit = createBrowser().visit();
-    const tokens: string[] = [];
-    for (let each = 0; each < 5; each += 1) {
-      const email = `${each}@example.com`;
-      await customer.signUp({ ...given(email, PASSWORD), invite }, visit);
-      tokens.push(await rig.mailedToken(email));
-    }
-    const outcomes = await Promise.allSettled(
-      tokens.map((token) => customer.verifyEmail({ token, password: PASSWORD }, visit)),
-    );
-    expect(outcomes.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
-    expect(await rig.accounts.list()).toHaveLength(1);
-  });
-});
+  afterEach(() => rmSync(directory, { recursive: true, force: true }));
 
-/** Passwords that are right wait for `let go` to be told so. */
-function slowPasswords() {
-  const quick = createPasswords({ memoryCost: 8, timeCost: 1 });
-  const asked = Promise.withResolvers<void>();
-  const gate = Promise.withResolvers<void>();
-  let slow = false;
-  return {
-    passwords: {
-      hash: quick.hash,
-      async verify(password: string, hash: string) {
-        const isRight = await quick.verify(password, hash);
-        if (!slow) return isRight;
-        asked.resolve();
-        await gate.promise;
-        return isRight;
+  const refused = (code: string) => expect.objectContaining({ code });
+
+  const given = (email: string, password: string) => ({ email, password });
+
+  async function resetToken(rig: Rig): Promise<string> {
+    await rig.signIn.customer.forgotPassword(EMAIL, createBrowser('198.51.100.2').visit());
+    return rig.mailedToken(EMAIL);
+  }
+
+  describe('an invitation', () => {
+    test('that is used up leaves no account behind, by which another address comes in', async () => {
+      const rig = await createRig(directory, 'invite');
+      const { customer, invites } = rig.signIn;
+      const { token: invite } = await invites.create({}, 'operator');
+      const visit = createBrowser().visit();
+      const tokens: string[] = [];
+      for (const email of [EMAIL, 'b@example.com']) {
+        await customer.signUp({ ...given(email, PASSWORD), invite }, visit);
+        tokens.push(await rig.mailedToken(email));
+      }
+      const [first = '', second = ''] = tokens;
+      await customer.verifyEmail({ token: first, password: PASSWORD }, visit);
+      await expect(
+        customer.verifyEmail({ token: second, password: PASSWORD }, visit),
+      ).rejects.toEqual(refused('invalid_invite'));
+      expect((await rig.accounts.list()).map(({ email }) => email)).toEqual([EMAIL]);
+      rig.mails.length = 0;
+      await customer.forgotPassword('b@example.com', visit);
+      await rig.signIn.settled();
+      expect(rig.mails).toEqual([]);
+    });
+
+    test('lets one in of all who use it at once', async () => {
+      const rig = await createRig(directory, 'invite');
+      const { customer, invites } = rig.signIn;
+      const { token: invite } = await invites.create({}, 'operator');
+      const visit = createBrowser().visit();
+      const tokens: string[] = [];
+      for (let each = 0; each < 5; each += 1) {
+        const email = `${each}@example.com`;
+        await customer.signUp({ ...given(email, PASSWORD), invite }, visit);
+        tokens.push(await rig.mailedToken(email));
+      }
+      const outcomes = await Promise.allSettled(
+        tokens.map((token) => customer.verifyEmail({ token, password: PASSWORD }, visit)),
+      );
+      expect(outcomes.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
+      expect(await rig.accounts.list()).toHaveLength(1);
+    });
+  });
+
+  /** Passwords that are right wait for `let go` to be told so. */
+  function slowPasswords() {
+    const quick = createPasswords({ memoryCost: 8, timeCost: 1 });
+    const asked = Promise.withResolvers<void>();
+    const gate = Promise.withResolvers<void>();
+    let slow = false;
+    return {
+      passwords: {
+        hash: quick.hash,
+        async verify(password: string, hash: string) {
+          const isRight = await quick.verify(password, hash);
+          if (!slow) return isRight;
+          asked.resolve();
+          await gate.promise;
+          return isRight;
+        },
       },
-    },
-    asked: asked.promise,
-    hold: () => {
-      slow = true;
-    },
-    letGo: () => {
-      slow = false;
-      gate.resolve();
-    },
-  };
-}
+      asked: asked.promise,
+      hold: () => {
+        slow = true;
+      },
+      letGo: () => {
+        slow = false;
+        gate.resolve();
+      },
+    };
+  }
 
-describe('a sign-in with the old password that is under way when it is set anew', () => {
-  test('opens nothing afterwards', async () => {
-    const { passwords, asked, hold, letGo } = slowPasswords();
-    const rig = await createRig(directory, 'open', passwords);
-    await rig.customer(EMAIL);
-    const token = await resetToken(rig);
-    const { customer } = rig.signIn;
-    hold();
-    const entering = customer.signIn(given(EMAIL, PASSWORD), createBrowser().visit()).then(
-      () => 'let in',
-      (error: { readonly code: string }) => error.code,
-    );
-    await asked;
-    await customer.resetPassword({ token, password: OTHER }, createBrowser().visit());
-    letGo();
-    expect(await entering).toBe('invalid_credentials');
-    expect(await rig.database.db.select().from(sessions).all()).toEqual([]);
-    const entered = await customer.signIn(given(EMAIL, OTHER), createBrowser().visit());
-    expect(entered.status).toBe('signed_in');
+  describe('a sign-in with the old password that is under way when it is set anew', () => {
+    test('opens nothing afterwards', async () => {
+      const { passwords, asked, hold, letGo } = slowPasswords();
+      const rig = await createRig(directory, 'open', passwords);
+      await rig.customer(EMAIL);
+      const token = await resetToken(rig);
+      const { customer } = rig.signIn;
+      hold();
+      const entering = customer.signIn(given(EMAIL, PASSWORD), createBrowser().visit()).then(
+        () => 'let in',
+        (error: { readonly code: string }) => error.code,
+      );
+      await asked;
+      await customer.resetPassword({ token, password: OTHER }, createBrowser().visit());
+      letGo();
+      expect(await entering).toBe('invalid_credentials');
+      expect(await rig.database.db.select().from(sessions).all()).toEqual([]);
+      const entered = await customer.signIn(given(EMAIL, OTHER), createBrowser().visit());
+      expect(entered.status).toBe('signed_in');
+    });
+
+    test('asks for no second factor either', async () => {
+      const { passwords, asked, hold, letGo } = slowPasswords();
+      const rig = await createRig(directory, 'open', passwords);
+      const browser = await rig.customer(EMAIL);
+      const { customer } = rig.signIn;
+      const who = await customer.read(browser.visit().headers);
+      if (who === undefined) throw new Error('nobody is signed in');
+      const { secret } = await customer.startTwoFactor(who);
+      await customer.confirmTwoFactor(who, codeOf(secret, rig.clock()), browser.visit());
+      const token = await resetToken(rig);
+      hold();
+      const entering = customer.signIn(given(EMAIL, PASSWORD), createBrowser().visit()).then(
+        () => 'half way',
+        (error: { readonly code: string }) => error.code,
+      );
+      await asked;
+      await customer.resetPassword({ token, password: OTHER }, createBrowser().visit());
+      letGo();
+      expect(await entering).toBe('invalid_credentials');
+      const waiting = await rig.database.db.select().from(challenges).all();
+      expect(waiting.map(({ userId }) => userId)).not.toContain(who.userId);
+    });
   });
 
-  test('asks for no second factor either', async () => {
-    const { passwords, asked, hold, letGo } = slowPasswords();
-    const rig = await createRig(directory, 'open', passwords);
-    const browser = await rig.customer(EMAIL);
-    const { customer } = rig.signIn;
-    const who = await customer.read(browser.visit().headers);
-    if (who === undefined) throw new Error('nobody is signed in');
-    const { secret } = await customer.startTwoFactor(who);
-    await customer.confirmTwoFactor(who, codeOf(secret, rig.clock()), browser.visit());
-    const token = await resetToken(rig);
-    hold();
-    const entering = customer.signIn(given(EMAIL, PASSWORD), createBrowser().visit()).then(
-      () => 'half way',
-      (error: { readonly code: string }) => error.code,
-    );
-    await asked;
-    await customer.resetPassword({ token, password: OTHER }, createBrowser().visit());
-    letGo();
-    expect(await entering).toBe('invalid_credentials');
-    const waiting = await rig.database.db.select().from(challenges).all();
-    expect(waiting.map(({ userId }) => userId)).not.toContain(who.userId);
-  });
-});
-
-describe('a change of the password by whoever has a stolen session', () => {
-  test('does not undo that the owner has set it anew meanwhile', async () => {
-    const { passwords, asked, hold, letGo } = slowPasswords();
-    const rig = await createRig(directory, 'open', passwords);
-    const stolen = await rig.customer(EMAIL);
-    const token = await resetToken(rig);
-    const who = await rig.signIn.customer.read(stolen.visit().headers);
-    if (who === undefined) throw new Error('nobody is signed in');
-    const { customer } = rig.signIn;
-    hold();
-    const change = { current: PASSWORD, password: 'the horse of a stranger' };
-    const changing = customer.changePassword(who, change, stolen.visit()).then(
-      () => 'changed',
-      (error: { readonly code: string }) => error.code,
-    );
-    await asked;
-    await customer.resetPassword({ token, password: OTHER }, createBrowser().visit());
-    letGo();
-    expect(await changing).toBe('invalid_credentials');
-    expect(await customer.signIn(given(EMAIL, OTHER), createBrowser().visit())).toMatchObject({
-      status: 'signed_in',
+  describe('a change of the password by whoever has a stolen session', () => {
+    test('does not undo that the owner has set it anew meanwhile', async () => {
+      const { passwords, asked, hold, letGo } = slowPasswords();
+      const rig = await createRig(directory, 'open', passwords);
+      const stolen = await rig.customer(EMAIL);
+      const token = await resetToken(rig);
+      const who = await rig.signIn.customer.read(stolen.visit().headers);
+      if (who === undefined) throw new Error('nobody is signed in');
+      const { customer } = rig.signIn;
+      hold();
+      const change = { current: PASSWORD, password: 'the horse of a stranger' };
+      const changing = customer.changePassword(who, change, stolen.visit()).then(
+        () => 'changed',
+        (error: { readonly code: string }) => error.code,
+      );
+      await asked;
+      await customer.resetPassword({ token, password: OTHER }, createBrowser().visit());
+      letGo();
+      expect(await changing).toBe('invalid_credentials');
+      expect(await customer.signIn(given(EMAIL, OTHER), createBrowser().visit())).toMatchObject({
+        status: 'signed_in',
+      });
     });
   });
 });

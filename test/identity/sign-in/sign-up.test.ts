@@ -1,8 +1,8 @@
-import { describe, expect, test } from 'bun:test';
+import { expect, test } from 'bun:test';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { users } from '../../../src/store/sign-in-tables.ts';
-import { sqliteTest, temporaryDirectory } from '../../support/database.ts';
+import { describeOnEachDatabase, sqliteTest, temporaryDirectory } from '../../support/database.ts';
 import { createBrowser, createRig, PASSWORD, type Rig } from './rig.ts';
 
 const directory = temporaryDirectory();
@@ -23,7 +23,7 @@ const verify = (rig: Rig, token: string, password: string) =>
 
 const usersOf = (rig: Rig) => rig.database.db.select().from(users).all();
 
-describe('a stranger', () => {
+describeOnEachDatabase('a stranger', () => {
   test('becomes a customer by the mailed link and the password, signed in at once', async () => {
     const rig = await createRig(directory);
     const token = await signUp(rig, EMAIL, PASSWORD);
@@ -86,7 +86,7 @@ describe('a stranger', () => {
   });
 });
 
-describe('a taken address', () => {
+describeOnEachDatabase('a taken address', () => {
   test('is answered as a free one is, and its owner gets a mail that changes nothing', async () => {
     const rig = await createRig(directory);
     await verify(rig, await signUp(rig, EMAIL, PASSWORD), PASSWORD);
@@ -109,7 +109,7 @@ describe('a taken address', () => {
   });
 });
 
-describe('an address that somebody else signed up with first', () => {
+describeOnEachDatabase('an address that somebody else signed up with first', () => {
   test('is not theirs when its owner follows the link: that takes their password', async () => {
     const rig = await createRig(directory);
     const theirs = await signUp(rig, EMAIL, OTHER_PASSWORD);
@@ -140,7 +140,7 @@ describe('an address that somebody else signed up with first', () => {
   });
 });
 
-describe('a mailed token', () => {
+describeOnEachDatabase('a mailed token', () => {
   test('is taken once, also by two at the same time', async () => {
     const rig = await createRig(directory);
     const token = await signUp(rig, EMAIL, PASSWORD);
@@ -188,7 +188,7 @@ describe('a mailed token', () => {
   );
 });
 
-describe('an account that the operator has made', () => {
+describeOnEachDatabase('an account that the operator has made', () => {
   const make = (rig: Rig) =>
     rig.accounts.create({ email: EMAIL, plan: 'pro', emailVerified: false }, 'operator');
 
@@ -215,7 +215,7 @@ describe('an account that the operator has made', () => {
   });
 });
 
-describe('sign-up', () => {
+describeOnEachDatabase('sign-up', () => {
   const given = { email: EMAIL, password: PASSWORD };
 
   test('that is closed is closed to everybody', async () => {

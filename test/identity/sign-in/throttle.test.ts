@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test';
 import { IdentityError } from '../../../src/identity/error.ts';
 import { createThrottle } from '../../../src/identity/sign-in/throttle.ts';
 import { attempts } from '../../../src/store/sign-in-tables.ts';
-import { newDatabase, temporaryDirectory } from '../../support/database.ts';
+import { describeOnEachDatabase, newDatabase, temporaryDirectory } from '../../support/database.ts';
 
 const directory = temporaryDirectory();
 
@@ -47,152 +47,154 @@ async function times<T>(count: number, work: (index: number) => Promise<T>): Pro
 
 const letIn = (count: number): number[] => Array(count).fill(0);
 
-describe('one name from one network', () => {
-  test('is free ten times, then waits 15 seconds, then twice as long each time, to 15 minutes', async () => {
-    const { fail, advance } = await open();
-    expect(await times(10, () => fail('a@b.example'))).toEqual(letIn(10));
-    const waits = await times(8, async () => {
-      const wait = await fail('a@b.example');
-      advance(wait * 1_000);
-      await fail('a@b.example');
-      return wait;
+describeOnEachDatabase('the throttle of sign-in', () => {
+  describe('one name from one network', () => {
+    test('is free ten times, then waits 15 seconds, then twice as long each time, to 15 minutes', async () => {
+      const { fail, advance } = await open();
+      expect(await times(10, () => fail('a@b.example'))).toEqual(letIn(10));
+      const waits = await times(8, async () => {
+        const wait = await fail('a@b.example');
+        advance(wait * 1_000);
+        await fail('a@b.example');
+        return wait;
+      });
+      expect(waits).toEqual([15, 30, 60, 120, 240, 480, 900, 900]);
     });
-    expect(waits).toEqual([15, 30, 60, 120, 240, 480, 900, 900]);
-  });
 
-  test('is not delayed further by what is refused', async () => {
-    const { fail, advance } = await open();
-    await times(10, () => fail('a@b.example'));
-    advance(5_000);
-    expect(await times(50, () => fail('a@b.example'))).toEqual(Array(50).fill(10));
-  });
-
-  test('counts what is tried at once before any of it is answered', async () => {
-    const { enter, fail } = await open();
-    const tries = Array.from({ length: 10 }, () => enter('a@b.example', '203.0.113.7'));
-    const [first] = await Promise.all(tries);
-    expect(await fail('a@b.example')).toBe(15);
-    await first?.succeeded();
-    expect(await fail('a@b.example')).toBe(0);
-  });
-
-  test('forgets within a quarter of an hour', async () => {
-    const { fail, advance, throttle, database } = await open();
-    await times(9, () => fail('a@b.example'));
-    advance(15 * MINUTE_MS);
-    expect(await times(9, () => fail('a@b.example'))).toEqual(letIn(9));
-    advance(15 * MINUTE_MS + 1);
-    await throttle.sweep();
-    expect(await database.db.select().from(attempts).all()).toEqual([]);
-  });
-
-  test('is not charged for what was never looked at', async () => {
-    const { enter, fail } = await open();
-    await times(40, async () => (await enter('a@b.example', '203.0.113.7')).dropped());
-    expect(await fail('a@b.example')).toBe(0);
-  });
-});
-
-describe('one name from everywhere', () => {
-  const stranger = (index: number) => `198.51.${Math.floor(index / 200)}.${index % 200}`;
-
-  test('is slowed by at most a minute, however many networks fail', async () => {
-    const { fail, advance } = await open();
-    const waits = await times(400, async (index) => {
-      const wait = await fail('a@b.example', stranger(index));
-      advance(wait * 1_000);
-      return wait;
+    test('is not delayed further by what is refused', async () => {
+      const { fail, advance } = await open();
+      await times(10, () => fail('a@b.example'));
+      advance(5_000);
+      expect(await times(50, () => fail('a@b.example'))).toEqual(Array(50).fill(10));
     });
-    expect(Math.max(...waits)).toBe(60);
+
+    test('counts what is tried at once before any of it is answered', async () => {
+      const { enter, fail } = await open();
+      const tries = Array.from({ length: 10 }, () => enter('a@b.example', '203.0.113.7'));
+      const [first] = await Promise.all(tries);
+      expect(await fail('a@b.example')).toBe(15);
+      await first?.succeeded();
+      expect(await fail('a@b.example')).toBe(0);
+    });
+
+    test('forgets within a quarter of an hour', async () => {
+      const { fail, advance, throttle, database } = await open();
+      await times(9, () => fail('a@b.example'));
+      advance(15 * MINUTE_MS);
+      expect(await times(9, () => fail('a@b.example'))).toEqual(letIn(9));
+      advance(15 * MINUTE_MS + 1);
+      await throttle.sweep();
+      expect(await database.db.select().from(attempts).all()).toEqual([]);
+    });
+
+    test('is not charged for what was never looked at', async () => {
+      const { enter, fail } = await open();
+      await times(40, async () => (await enter('a@b.example', '203.0.113.7')).dropped());
+      expect(await fail('a@b.example')).toBe(0);
+    });
   });
 
-  test('is not slowed at all where its owner has signed in from before', async () => {
-    const { enter, fail } = await open();
-    await (await enter('a@b.example', '203.0.113.7')).succeeded();
-    await times(400, (index) => fail('a@b.example', stranger(index)));
-    expect(await fail('a@b.example', '192.0.2.1')).toBeGreaterThan(0);
-    expect(await fail('a@b.example', '203.0.113.7')).toBe(0);
+  describe('one name from everywhere', () => {
+    const stranger = (index: number) => `198.51.${Math.floor(index / 200)}.${index % 200}`;
+
+    test('is slowed by at most a minute, however many networks fail', async () => {
+      const { fail, advance } = await open();
+      const waits = await times(400, async (index) => {
+        const wait = await fail('a@b.example', stranger(index));
+        advance(wait * 1_000);
+        return wait;
+      });
+      expect(Math.max(...waits)).toBe(60);
+    });
+
+    test('is not slowed at all where its owner has signed in from before', async () => {
+      const { enter, fail } = await open();
+      await (await enter('a@b.example', '203.0.113.7')).succeeded();
+      await times(400, (index) => fail('a@b.example', stranger(index)));
+      expect(await fail('a@b.example', '192.0.2.1')).toBeGreaterThan(0);
+      expect(await fail('a@b.example', '203.0.113.7')).toBe(0);
+    });
+
+    test('is told apart from the same name elsewhere', async () => {
+      const { throttle, fail } = await open();
+      await times(400, (index) => fail('a@b.example', stranger(index)));
+      const other = { realm: 'operator', kind: 'password', name: 'a@b.example' } as const;
+      expect(await waitOf(() => throttle.enter({ ...other, address: '192.0.2.1' }))).toBe(0);
+      expect(await fail('c@b.example', '192.0.2.1')).toBe(0);
+    });
   });
 
-  test('is told apart from the same name elsewhere', async () => {
-    const { throttle, fail } = await open();
-    await times(400, (index) => fail('a@b.example', stranger(index)));
-    const other = { realm: 'operator', kind: 'password', name: 'a@b.example' } as const;
-    expect(await waitOf(() => throttle.enter({ ...other, address: '192.0.2.1' }))).toBe(0);
-    expect(await fail('c@b.example', '192.0.2.1')).toBe(0);
-  });
-});
+  describe('one network', () => {
+    test('is free sixty times, whatever the names', async () => {
+      const { fail } = await open();
+      expect(await times(60, (index) => fail(`${index}@b.example`))).toEqual(letIn(60));
+      expect(await fail('new@b.example')).toBe(15);
+      expect(await fail('new@b.example', '203.0.113.8')).toBe(0);
+    });
 
-describe('one network', () => {
-  test('is free sixty times, whatever the names', async () => {
-    const { fail } = await open();
-    expect(await times(60, (index) => fail(`${index}@b.example`))).toEqual(letIn(60));
-    expect(await fail('new@b.example')).toBe(15);
-    expect(await fail('new@b.example', '203.0.113.8')).toBe(0);
+    test('is a whole /64 of IPv6', async () => {
+      const { fail } = await open();
+      await times(60, (index) => fail(`${index}@b.example`, `2001:db8:1:2::${index.toString(16)}`));
+      expect(await fail('new@b.example', '2001:db8:1:2:ffff:ffff:ffff:ffff')).toBe(15);
+      expect(await fail('new@b.example', '2001:db8:1:3::1')).toBe(0);
+    });
+
+    test('may ask for mails sixty times in a quarter of an hour', async () => {
+      const { throttle, advance } = await open();
+      const ask = () => waitOf(() => throttle.limitNetwork('203.0.113.7'));
+      expect(await times(60, ask)).toEqual(letIn(60));
+      expect(await ask()).toBe(15);
+      advance(31 * MINUTE_MS);
+      expect(await ask()).toBe(0);
+    });
   });
 
-  test('is a whole /64 of IPv6', async () => {
-    const { fail } = await open();
-    await times(60, (index) => fail(`${index}@b.example`, `2001:db8:1:2::${index.toString(16)}`));
-    expect(await fail('new@b.example', '2001:db8:1:2:ffff:ffff:ffff:ffff')).toBe(15);
-    expect(await fail('new@b.example', '2001:db8:1:3::1')).toBe(0);
-  });
-
-  test('may ask for mails sixty times in a quarter of an hour', async () => {
+  test('ten mails an hour go to one address, five of them for one network', async () => {
     const { throttle, advance } = await open();
-    const ask = () => waitOf(() => throttle.limitNetwork('203.0.113.7'));
-    expect(await times(60, ask)).toEqual(letIn(60));
-    expect(await ask()).toBe(15);
-    advance(31 * MINUTE_MS);
-    expect(await ask()).toBe(0);
+    const mails = async (from: string) => {
+      const answers = await times(7, () => throttle.mayMail('customer', 'a@b.example', from));
+      return answers.filter(Boolean).length;
+    };
+    expect(await mails('203.0.113.7')).toBe(5);
+    expect(await mails('203.0.113.8')).toBe(5);
+    expect(await mails('203.0.113.9')).toBe(0);
+    expect(await throttle.mayMail('customer', 'c@b.example', '203.0.113.7')).toBe(true);
+    expect(await throttle.mayMail('operator', 'a@b.example', '203.0.113.7')).toBe(true);
+    advance(60 * MINUTE_MS);
+    expect(await mails('203.0.113.7')).toBe(5);
   });
-});
 
-test('ten mails an hour go to one address, five of them for one network', async () => {
-  const { throttle, advance } = await open();
-  const mails = async (from: string) => {
-    const answers = await times(7, () => throttle.mayMail('customer', 'a@b.example', from));
-    return answers.filter(Boolean).length;
-  };
-  expect(await mails('203.0.113.7')).toBe(5);
-  expect(await mails('203.0.113.8')).toBe(5);
-  expect(await mails('203.0.113.9')).toBe(0);
-  expect(await throttle.mayMail('customer', 'c@b.example', '203.0.113.7')).toBe(true);
-  expect(await throttle.mayMail('operator', 'a@b.example', '203.0.113.7')).toBe(true);
-  advance(60 * MINUTE_MS);
-  expect(await mails('203.0.113.7')).toBe(5);
-});
+  test('the table tells nobody who it is about', async () => {
+    const { enter, throttle, database } = await open();
+    await (await enter('a@b.example', '203.0.113.7')).succeeded();
+    await throttle.mayMail('customer', 'a@b.example', '203.0.113.7');
+    const rows = JSON.stringify(await database.db.select().from(attempts).all());
+    expect(rows).not.toMatch(/a@b|203\.0/);
+  });
 
-test('the table tells nobody who it is about', async () => {
-  const { enter, throttle, database } = await open();
-  await (await enter('a@b.example', '203.0.113.7')).succeeded();
-  await throttle.mayMail('customer', 'a@b.example', '203.0.113.7');
-  const rows = JSON.stringify(await database.db.select().from(attempts).all());
-  expect(rows).not.toMatch(/a@b|203\.0/);
-});
+  test('customers who fail on one network keep no operator out of it', async () => {
+    const { fail, throttle } = await open();
+    for (let count = 0; count < 100; count += 1) await fail(`${count}@example.com`);
+    expect(await fail('another@example.com')).toBeGreaterThan(0);
+    const operator = {
+      realm: 'operator',
+      kind: 'password',
+      name: 'o',
+      address: '203.0.113.7',
+    } as const;
+    expect(await waitOf(() => throttle.enter(operator))).toBe(0);
+  });
 
-test('customers who fail on one network keep no operator out of it', async () => {
-  const { fail, throttle } = await open();
-  for (let count = 0; count < 100; count += 1) await fail(`${count}@example.com`);
-  expect(await fail('another@example.com')).toBeGreaterThan(0);
-  const operator = {
-    realm: 'operator',
-    kind: 'password',
-    name: 'o',
-    address: '203.0.113.7',
-  } as const;
-  expect(await waitOf(() => throttle.enter(operator))).toBe(0);
-});
-
-test('what strangers ask for never waits for the disk', async () => {
-  const { database } = await open();
-  const transaction = () => {
-    throw new Error('this waits for the disk');
-  };
-  const throttle = createThrottle({ database: { ...database, transaction }, clock: () => 1 });
-  const attempt = { realm: 'customer', kind: 'password', name: 'a', address: '::1' } as const;
-  await (await throttle.enter(attempt)).succeeded();
-  await (await throttle.enter(attempt)).dropped();
-  await throttle.limitNetwork('::1');
-  expect(await throttle.mayMail('customer', 'a@example.com', '::1')).toBe(true);
+  test('what strangers ask for never waits for the disk', async () => {
+    const { database } = await open();
+    const transaction = () => {
+      throw new Error('this waits for the disk');
+    };
+    const throttle = createThrottle({ database: { ...database, transaction }, clock: () => 1 });
+    const attempt = { realm: 'customer', kind: 'password', name: 'a', address: '::1' } as const;
+    await (await throttle.enter(attempt)).succeeded();
+    await (await throttle.enter(attempt)).dropped();
+    await throttle.limitNetwork('::1');
+    expect(await throttle.mayMail('customer', 'a@example.com', '::1')).toBe(true);
+  });
 });

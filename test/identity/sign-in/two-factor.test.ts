@@ -1,6 +1,6 @@
-import { describe, expect, test } from 'bun:test';
+import { expect, test } from 'bun:test';
 import { secondFactors, sessions } from '../../../src/store/sign-in-tables.ts';
-import { temporaryDirectory } from '../../support/database.ts';
+import { describeOnEachDatabase, temporaryDirectory } from '../../support/database.ts';
 import { codeOf } from '../../support/one-time-code.ts';
 import { createBrowser, createRig, PASSWORD } from './rig.ts';
 
@@ -45,7 +45,7 @@ async function turnedOn() {
   return { ...rig, secret, codes };
 }
 
-describe('turning it on', () => {
+describeOnEachDatabase('turning it on', () => {
   test('shows a secret that apps understand, and is off until one code was right', async () => {
     const { customer, me, browser, clock } = await open();
     const { uri, secret } = await customer.startTwoFactor(await me());
@@ -106,7 +106,7 @@ describe('turning it on', () => {
   });
 });
 
-describe('signing in with it', () => {
+describeOnEachDatabase('signing in with it', () => {
   test('makes no session before the code is right', async () => {
     const { halfway, customer, database, secret, clock } = await turnedOn();
     const rows = async () => (await database.db.select().from(sessions).all()).length;
@@ -211,7 +211,7 @@ describe('signing in with it', () => {
   });
 });
 
-describe('turning it off, and new codes', () => {
+describeOnEachDatabase('turning it off, and new codes', () => {
   test('off: a password is enough, the owner gets a mail, and the session has a new id', async () => {
     const { customer, me, browser, mails, signIn, trail } = await turnedOn();
     const old = browser.visit();

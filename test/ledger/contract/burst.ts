@@ -3,7 +3,7 @@
 import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
 import { micro } from '../../../src/core/money.ts';
-import { TEST_DIALECT } from '../../support/database.ts';
+import { testDialect } from '../../support/database.ts';
 import { creditOf, holdOf, releaseOf, settleOf } from '../../support/ledger.ts';
 import type { LedgerUnderTest } from './contract.ts';
 
@@ -120,7 +120,7 @@ async function play(subject: LedgerUnderTest, account: string, events: readonly 
 }
 
 export function describeBursts(start: () => Promise<LedgerUnderTest>): void {
-  const numRuns = TEST_DIALECT === 'postgres' ? 10 : 150;
+  const numRuns = testDialect() === 'postgres' ? 10 : 150;
 
   describe('a burst of requests', () => {
     test.each([
@@ -150,7 +150,7 @@ export function describeBursts(start: () => Promise<LedgerUnderTest>): void {
           { numRuns, examples: [[[UNCOVERED, { kind: 'settle', which: 0, share: 100n }], 60n]] },
         );
         // Runs without a loss would say little; so few on PostgreSQL may draw none but the example.
-        expect(lossy).toBeGreaterThan(TEST_DIALECT === 'postgres' ? 0 : numRuns / 10);
+        expect(lossy).toBeGreaterThan(testDialect() === 'postgres' ? 0 : numRuns / 10);
         await subject.close();
       },
       120_000,

@@ -1,9 +1,9 @@
 // What every ledger must do, whatever keeps its books: the same tests for the one in this process,
 // the one in a thread and those that come. `describeLedger` is called by a test file for each.
 
-import { describe } from 'bun:test';
 import type { Books } from '../../../src/ledger/books.ts';
 import type { Ledger } from '../../../src/ledger/contract.ts';
+import { describeOnEachDatabase } from '../../support/database.ts';
 import { describeBursts } from './burst.ts';
 import { describeLaws } from './laws.ts';
 import type { ModelCode } from './model.ts';
@@ -37,7 +37,7 @@ export type LedgerUnderTest = {
 
 export function describeLedger(name: string, open: () => Awaitable<LedgerUnderTest>): void {
   const opened = async () => open();
-  describe(name, () => {
+  describeOnEachDatabase(name, () => {
     describeTables(opened);
     describeLaws(opened);
     describeRaces(opened);

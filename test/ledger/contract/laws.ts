@@ -3,7 +3,7 @@
 import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
 import { micro } from '../../../src/core/money.ts';
-import { TEST_DIALECT } from '../../support/database.ts';
+import { testDialect } from '../../support/database.ts';
 import type { LedgerUnderTest } from './contract.ts';
 import { createModel, type ModelCode, type Step } from './model.ts';
 import { expectInvariants, run } from './run.ts';
@@ -16,7 +16,7 @@ const CODES: readonly ModelCode[] = [
 ];
 
 /** Over a network, every step takes its time; what the steps do is the same. */
-const STEPS_MAX = TEST_DIALECT === 'postgres' ? 2 : 4;
+const stepsMax = (): number => (testDialect() === 'postgres' ? 2 : 4);
 
 /** Every sequence of `length` choices out of `count`. */
 function sequences(count: number, length: number): number[][] {
@@ -75,7 +75,7 @@ export function describeLaws(open: () => Promise<LedgerUnderTest>): void {
   describe('every short sequence is as the model says:', () => {
     test('two requests that are held and ended, four steps', async () => {
       const subject = await open();
-      const all = [1, 2, 3, 4].slice(0, STEPS_MAX).flatMap((length) => sequences(6, length));
+      const all = [1, 2, 3, 4].slice(0, stepsMax()).flatMap((length) => sequences(6, length));
       for (let from = 0; from < all.length; from += 500) {
         const checks = all.slice(from, from + 500).map(async (sequence) => {
           const account = `acct-${sequence.join('')}`;
@@ -99,7 +99,9 @@ export function describeLaws(open: () => Promise<LedgerUnderTest>): void {
 
     test('the life of one request, four steps and a crash', async () => {
       const subject = await open();
-      const all = [0, 1, 2, 3, 4].slice(0, STEPS_MAX + 1).flatMap((length) => sequences(8, length));
+      const all = [0, 1, 2, 3, 4]
+        .slice(0, stepsMax() + 1)
+        .flatMap((length) => sequences(8, length));
       for (const sequence of all) {
         const account = `acct-${sequence.join('')}`;
         const id = `${account}-r`;
@@ -147,7 +149,7 @@ export function describeLaws(open: () => Promise<LedgerUnderTest>): void {
         await subject.close();
       },
     );
-    await fc.assert(property, { numRuns: TEST_DIALECT === 'postgres' ? 20 : 80 });
+    await fc.assert(property, { numRuns: testDialect() === 'postgres' ? 20 : 80 });
   }, 120_000);
 }
 

@@ -11,10 +11,11 @@ import { createRollUp } from '../../../src/ledger/series/roll-up.ts';
 import type { Database } from '../../../src/store/contract.ts';
 import {
   connectAgain,
+  describeOnEachDatabase,
   newDatabase,
-  TEST_DIALECT,
   tamper,
   temporaryDirectory,
+  testDialect,
 } from '../../support/database.ts';
 import {
   addRecords,
@@ -157,7 +158,7 @@ async function dieInStep(database: Database, size: number): Promise<void> {
   const dies = 'trigger dying before update on usage_mark';
   await tamper(
     database,
-    TEST_DIALECT === 'postgres'
+    testDialect() === 'postgres'
       ? `create ${dies} for each row when (new.last_record <> old.last_record)
           execute function tollgate_refuse('dead')`
       : `create ${dies} when new.last_record <> old.last_record
@@ -167,65 +168,67 @@ async function dieInStep(database: Database, size: number): Promise<void> {
   if ((await rollUp.behind()) > 0) await expect(rollUp.step(size)).rejects.toThrow('dead');
   await tamper(
     database,
-    TEST_DIALECT === 'postgres' ? 'drop trigger dying on usage_mark' : 'drop trigger dying',
+    testDialect() === 'postgres' ? 'drop trigger dying on usage_mark' : 'drop trigger dying',
   );
 }
 
-test('series and what is behind them are always the sums of the records', async () => {
-  await fc.assert(
-    fc.asyncProperty(fc.array(someStep, { maxLength: 25 }), async (steps) => {
-      const database = await newDatabase(directory);
-      const beside = connectAgain(database);
-      const records: UsageRecord[] = [];
-      const pending: Promise<void>[] = [];
-      // A clock that runs away, so that every read gives way after each of its buckets.
-      let time = 0;
-      const monotonic = () => (time += 1_000);
-      const readSeries = createSeriesReader(database, monotonic);
-      const readModels = createModelSeriesReader(database, monotonic);
+describeOnEachDatabase('series', () => {
+  test('series and what is behind them are always the sums of the records', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(someStep, { maxLength: 25 }), async (steps) => {
+        const database = await newDatabase(directory);
+        const beside = connectAgain(database);
+        const records: UsageRecord[] = [];
+        const pending: Promise<void>[] = [];
+        // A clock that runs away, so that every read gives way after each of its buckets.
+        let time = 0;
+        const monotonic = () => (time += 1_000);
+        const readSeries = createSeriesReader(database, monotonic);
+        const readModels = createModelSeriesReader(database, monotonic);
 
-      async function read(groupBy: SeriesGroup, place: number): Promise<void> {
-        const accountId = 'acct_ada';
-        const edges = groupBy === 'end_user' ? DAYS : ([HOURS, DAYS, UNEVEN][place] ?? []);
-        const series = await readSeries({ accountId, edges, groupBy });
-        const own = records.filter((record) => record.accountId === accountId);
-        expect({ ...series, cells: rowsOf(series.cells) }).toEqual({
-          cells: sums(own, edges, groupOf[groupBy], figuresOf),
-          firstBucket: 0,
-          behind: 0,
-        });
-        const models = await readModels(edges);
-        expect(rowsOf(models.cells)).toEqual(sums(records, edges, modelOf, modelFiguresOf));
-      }
-
-      for (const step of steps) {
-        if (step.kind === 'settle') {
-          const added = step.usage.map(usageRecord);
-          await addRecords(database, added);
-          records.push(...added);
-        } else if (step.kind === 'roll-up') {
-          await createRollUp(step.other ? beside : database).step(step.size);
-        } else if (step.kind === 'death') {
-          await dieInStep(beside, step.size);
-        } else {
-          pending.push(read(step.groupBy, step.edges));
-          // Over a network, a record that comes meanwhile may be in an answer or not yet.
-          if (TEST_DIALECT === 'postgres') await Promise.all(pending);
+        async function read(groupBy: SeriesGroup, place: number): Promise<void> {
+          const accountId = 'acct_ada';
+          const edges = groupBy === 'end_user' ? DAYS : ([HOURS, DAYS, UNEVEN][place] ?? []);
+          const series = await readSeries({ accountId, edges, groupBy });
+          const own = records.filter((record) => record.accountId === accountId);
+          expect({ ...series, cells: rowsOf(series.cells) }).toEqual({
+            cells: sums(own, edges, groupOf[groupBy], figuresOf),
+            firstBucket: 0,
+            behind: 0,
+          });
+          const models = await readModels(edges);
+          expect(rowsOf(models.cells)).toEqual(sums(records, edges, modelOf, modelFiguresOf));
         }
-        // The reads that are under way go on by a bucket.
-        await new Promise(setImmediate);
-      }
-      await Promise.all(pending);
-      const rollUp = createRollUp(database);
-      while ((await rollUp.step(7)) > 0);
-      expect(await rollUp.behind()).toBe(0);
-      await read('key', 0);
-      await database.close();
-      await beside.close();
-    }),
-    { numRuns: 40 },
-  );
-}, 60_000);
+
+        for (const step of steps) {
+          if (step.kind === 'settle') {
+            const added = step.usage.map(usageRecord);
+            await addRecords(database, added);
+            records.push(...added);
+          } else if (step.kind === 'roll-up') {
+            await createRollUp(step.other ? beside : database).step(step.size);
+          } else if (step.kind === 'death') {
+            await dieInStep(beside, step.size);
+          } else {
+            pending.push(read(step.groupBy, step.edges));
+            // Over a network, a record that comes meanwhile may be in an answer or not yet.
+            if (testDialect() === 'postgres') await Promise.all(pending);
+          }
+          // The reads that are under way go on by a bucket.
+          await new Promise(setImmediate);
+        }
+        await Promise.all(pending);
+        const rollUp = createRollUp(database);
+        while ((await rollUp.step(7)) > 0);
+        expect(await rollUp.behind()).toBe(0);
+        await read('key', 0);
+        await database.close();
+        await beside.close();
+      }),
+      { numRuns: 40 },
+    );
+  }, 60_000);
+});
 
 function rowsOf<F>(cells: readonly { bucket: number; group: string; figures: F }[]) {
   return sorted(cells.map(({ bucket, group, figures }) => [bucket, group, figures] as const));
