@@ -2,9 +2,6 @@
 
 const ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789';
 
-/** Bytes at or above this would favour the first letters of the alphabet, so they are skipped. */
-const UNBIASED_BYTES = 256 - (256 % ALPHABET.length);
-
 const KEY_PREFIX = 'sk-';
 const KEY_LENGTH = 48;
 
@@ -23,12 +20,18 @@ type IdPrefix =
   | 'node_'
   | 'boot_';
 
-/** `length` letters and digits, each equally likely. */
-export function randomText(length: number, randomBytes: RandomBytes): string {
+/** `length` letters of an alphabet, each equally likely. */
+export function randomText(
+  length: number,
+  randomBytes: RandomBytes,
+  alphabet: string = ALPHABET,
+): string {
+  // Bytes at or above this would favour the first letters, so they are skipped.
+  const unbiased = 256 - (256 % alphabet.length);
   let text = '';
   while (text.length < length) {
     for (const byte of randomBytes(length - text.length + 8)) {
-      if (byte < UNBIASED_BYTES && text.length < length) text += ALPHABET[byte % ALPHABET.length];
+      if (byte < unbiased && text.length < length) text += alphabet[byte % alphabet.length];
     }
   }
   return text;

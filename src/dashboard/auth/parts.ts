@@ -1,19 +1,24 @@
-// What the routes of signing in share: how they are built, and how cookies leave.
+// What the routes of signing in share: what they take, and how cookies leave.
 
+import { Type } from '@sinclair/typebox';
 import { isoTime } from '../../core/calendar.ts';
-import type { RealmSignIn, SignIn } from '../../identity/sign-in/contract.ts';
+import type { RealmSignIn, SignInOutcome } from '../../identity/sign-in/contract.ts';
 import type { SignedIn, Visit } from '../../identity/signed-in.ts';
 import { STEP_UP_MS } from '../edge/guard.ts';
 import type { Call } from '../edge/route.ts';
 import type { MailMode, SignInRecord } from '../records/auth.ts';
 
-export type AuthDependencies<Who extends SignedIn> = {
-  readonly signIn: SignIn;
+export type AuthDependencies<Who extends SignedIn = SignedIn> = {
   readonly realm: RealmSignIn<Who>;
   readonly mailMode: MailMode;
 };
 
-/** Whatever an account may be in: its owner can always look after their own sign-in. */
+/** Longer ones are refused before they are hashed. */
+export const PASSWORD = Type.String({ minLength: 1, maxLength: 256 });
+export const EMAIL = Type.String({ minLength: 3, maxLength: 254 });
+export const TOKEN = Type.String({ minLength: 1, maxLength: 100 });
+
+/** The owner of an account can look after their own sign-in in each standing. */
 export const EVERY_STANDING = ['suspended', 'pending_deletion', 'blocked'] as const;
 
 export const visitOf = ({ request, address }: Call<unknown, unknown, unknown>): Visit => ({
@@ -28,8 +33,9 @@ export function withCookies(cookies: readonly string[], body?: object): Response
   return response;
 }
 
-export function signInRecord(status: SignInRecord['status']): SignInRecord {
-  return { object: 'sign_in', status };
+export function signInResponse({ status, cookies }: SignInOutcome): Response {
+  const record: SignInRecord = { object: 'sign_in', status };
+  return withCookies(cookies, record);
 }
 
 export function provenUntil(provenAt: number): string {

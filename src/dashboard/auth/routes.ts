@@ -1,26 +1,21 @@
-// Every route of signing in, for each of the two applications. The first that a visitor meets, so
-// they are the ones that are open to everybody; `src/identity/sign-in/` decides what they let in.
+// The routes of signing in, for each of the two applications.
 
 import { isoTime } from '../../core/calendar.ts';
 import type { Account } from '../../identity/accounts.ts';
+import type { SignUpMode } from '../../identity/sign-in/parts.ts';
 import type { SignedIn, SignedInCustomer, SignedInOperator } from '../../identity/signed-in.ts';
 import type { DashboardDependencies } from '../dependencies.ts';
-import type { Route } from '../edge/route.ts';
-import type { SessionAccountRecord } from '../records/auth.ts';
-import { deletionRoutes } from './deletion.ts';
-import { entranceRoutes } from './entrance.ts';
-import type { AuthDependencies } from './parts.ts';
-import { passwordRoutes } from './passwords.ts';
-import { sessionRoutes } from './sessions.ts';
-import { signUpRoutes } from './sign-up.ts';
-import { twoFactorRoutes } from './two-factor.ts';
-import { whoRoutes } from './who.ts';
+import { publicRoute, type Route } from '../edge/route.ts';
+import type { SessionAccountRecord, SessionRecord, SessionUserRecord } from '../records/auth.ts';
+import { customerRoutes } from './customer.ts';
+import { type AuthDependencies, provenUntil } from './parts.ts';
+import { sharedRoutes } from './shared.ts';
 
 export function customerAuthRoutes(
   dependencies: DashboardDependencies,
 ): readonly (Route<SignedInCustomer> | Route<undefined>)[] {
   const { signIn, mailMode, store, operator } = dependencies;
-  const parts: AuthDependencies<SignedInCustomer> = { signIn, realm: signIn.customer, mailMode };
+  const parts = { realm: signIn.customer, mailMode };
 
   async function accountOf({ accountId }: SignedInCustomer): Promise<SessionAccountRecord> {
     const account = await store.accounts.get(accountId);
@@ -39,28 +34,47 @@ export function customerAuthRoutes(
   }
 
   return [
-    ...shared(parts),
-    ...whoRoutes(parts, 'customer', accountOf),
-    ...signUpRoutes(signIn, mailMode),
-    ...deletionRoutes(signIn),
+    ...sharedRoutes(parts),
+    whoRoute(parts, { realm: 'customer', sign_up: signIn.mode }, accountOf),
+    ...customerRoutes(signIn, mailMode),
   ];
 }
 
-export function operatorAuthRoutes(
-  dependencies: DashboardDependencies,
-): readonly (Route<SignedInOperator> | Route<undefined>)[] {
-  const { signIn, mailMode } = dependencies;
-  const parts: AuthDependencies<SignedInOperator> = { signIn, realm: signIn.operator, mailMode };
-  return [...shared(parts), ...whoRoutes(parts, 'operator', async () => null)];
+export function operatorAuthRoutes({
+  signIn,
+  mailMode,
+}: DashboardDependencies): readonly (Route<SignedInOperator> | Route<undefined>)[] {
+  const parts = { realm: signIn.operator, mailMode };
+  const facts = { realm: 'operator', sign_up: 'closed' } as const;
+  return [...sharedRoutes(parts), whoRoute(parts, facts, async () => null)];
 }
 
-function shared<Who extends SignedIn>(
-  parts: AuthDependencies<Who>,
-): readonly (Route<Who> | Route<undefined>)[] {
-  return [
-    ...entranceRoutes(parts),
-    ...passwordRoutes(parts),
-    ...sessionRoutes(parts),
-    ...twoFactorRoutes(parts),
-  ];
+/** Who is signed in: the first request of each page, of visitors' pages too. */
+function whoRoute<Who extends SignedIn>(
+  { realm, mailMode }: AuthDependencies<Who>,
+  facts: { readonly realm: Who['realm']; readonly sign_up: SignUpMode },
+  accountOf: (who: Who) => Promise<SessionAccountRecord | null>,
+): Route<undefined> {
+  async function userRecord(who: Who): Promise<SessionUserRecord> {
+    const session = (await realm.sessions(who)).find(({ id }) => id === who.sessionId);
+    return {
+      email: who.email,
+      session_id: who.sessionId,
+      two_factor: who.twoFactor,
+      recovery_codes_left: (await realm.recoveryCodesLeft(who)) ?? null,
+      proven_until: provenUntil(who.provenAt),
+      expires_at: isoTime(session?.expiresAt ?? who.provenAt),
+      account: await accountOf(who),
+    };
+  }
+
+  return publicRoute({
+    method: 'GET',
+    path: '/auth/session',
+    async handle({ request }): Promise<SessionRecord> {
+      const who = await realm.read(request.headers);
+      const user = who === undefined ? null : await userRecord(who);
+      return { object: 'session', ...facts, mail: mailMode, user };
+    },
+  });
 }

@@ -7,10 +7,8 @@ import type {
   SignedInOperator,
   Visit,
 } from '../signed-in.ts';
-import type { Invites } from './invites.ts';
-import type { DropSecondFactor } from './lost-factor.ts';
-import type { Operators } from './operators.ts';
 import type { SignUpMode } from './parts.ts';
+import type { People } from './people.ts';
 
 /** `Set-Cookie` lines for the answer. */
 export type Cookies = readonly string[];
@@ -32,8 +30,8 @@ export type ListedSession = {
 /** All throw `IdentityError`. */
 export type RealmSignIn<Who extends SignedIn> = { readonly read: ReadSession<Who> } & Entrance &
   Recovery &
-  SelfService<Who> &
-  TwoFactor<Who>;
+  SelfService &
+  TwoFactor;
 
 export type Entrance = {
   readonly signIn: (
@@ -55,35 +53,37 @@ export type Recovery = {
   ) => Promise<void>;
 };
 
-export type SelfService<Who extends SignedIn = SignedIn> = {
+export type SelfService = {
   readonly changePassword: (
-    who: Who,
+    who: SignedIn,
     given: { readonly current: string; readonly password: string },
     visit: Visit,
   ) => Promise<Cookies>;
   readonly stepUp: (
-    who: Who,
+    who: SignedIn,
     password: string,
     visit: Visit,
   ) => Promise<{ readonly provenAt: number; readonly cookies: Cookies }>;
-  readonly sessions: (who: Who) => Promise<readonly ListedSession[]>;
-  readonly endSession: (who: Who, id: string, visit: Visit) => Promise<void>;
+  readonly sessions: (who: SignedIn) => Promise<readonly ListedSession[]>;
+  readonly endSession: (who: SignedIn, id: string, visit: Visit) => Promise<void>;
   /** Ends all but the session of the request. */
-  readonly endOtherSessions: (who: Who, visit: Visit) => Promise<void>;
+  readonly endOtherSessions: (who: SignedIn, visit: Visit) => Promise<void>;
 };
 
-export type TwoFactor<Who extends SignedIn = SignedIn> = {
-  readonly startTwoFactor: (who: Who) => Promise<{ readonly uri: string; readonly secret: string }>;
+export type TwoFactor = {
+  readonly startTwoFactor: (
+    who: SignedIn,
+  ) => Promise<{ readonly uri: string; readonly secret: string }>;
   /** Answers the recovery codes, which are readable once; ends the other sessions. */
   readonly confirmTwoFactor: (
-    who: Who,
+    who: SignedIn,
     code: string,
     visit: Visit,
   ) => Promise<{ readonly codes: readonly string[]; readonly cookies: Cookies }>;
-  readonly disableTwoFactor: (who: Who, visit: Visit) => Promise<Cookies>;
-  readonly renewRecoveryCodes: (who: Who, visit: Visit) => Promise<readonly string[]>;
+  readonly disableTwoFactor: (who: SignedIn, visit: Visit) => Promise<Cookies>;
+  readonly renewRecoveryCodes: (who: SignedIn, visit: Visit) => Promise<readonly string[]>;
   /** `undefined` without a second factor. */
-  readonly recoveryCodesLeft: (who: Who) => Promise<number | undefined>;
+  readonly recoveryCodesLeft: (who: SignedIn) => Promise<number | undefined>;
 };
 
 export type SignUp = {
@@ -112,20 +112,17 @@ export type Deletion = {
 
 export type CustomerSignIn = RealmSignIn<SignedInCustomer> & SignUp & Deletion;
 
-export type SignIn = {
+export type SignIn = People & {
   readonly mode: SignUpMode;
   readonly customer: CustomerSignIn;
   readonly operator: RealmSignIn<SignedInOperator>;
-  readonly operators: Operators;
-  readonly invites: Invites;
-  readonly dropSecondFactor: DropSecondFactor;
   /** The pages that printed tokens are for. */
   readonly links: {
     readonly invite: (token: string) => string;
     readonly welcome: (token: string) => string;
   };
-  /** Forgets what is over and finishes deletions that are due; call it every minute. */
+  /** Removes what has expired and finishes deletions that are due; call it every minute. */
   readonly sweep: () => Promise<void>;
-  /** Resolves once all that was put off until after an answer is done. */
+  /** Resolves once the work that waited for an answer to leave is done. */
   readonly settled: () => Promise<void>;
 };

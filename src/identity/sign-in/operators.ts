@@ -1,21 +1,16 @@
-// Who may sign in to the operator's console. The first one is made on the command line, by whoever
-// has the machine; there is no default password, and no page that makes operators.
+// Who may sign in to the operator's console. The first one is made on the command line of the
+// machine; there is no default password, and no page that makes operators.
 
-import { eq } from 'drizzle-orm';
-import { sessions } from '../../store/sign-in-tables.ts';
 import type { Actor } from '../audit.ts';
 import { IdentityError } from '../error.ts';
 import { type Parts, signInEmail } from './parts.ts';
 import { requirePassword } from './passwords.ts';
 import type { User } from './users.ts';
 
-export type Operators = ReturnType<typeof createOperators>;
-
 export function createOperators(
   parts: Pick<Parts, 'database' | 'users' | 'tokens' | 'passwords' | 'audit'>,
 ) {
   const { database, users, tokens, passwords, audit } = parts;
-  const { db } = database;
 
   async function find(email: string): Promise<User> {
     const user = await users.find('operator', signInEmail(email));
@@ -76,8 +71,8 @@ export function createOperators(
     },
 
     /**
-     * For whoever has lost the password or the second factor: both are gone, as all sessions are,
-     * and the token chooses a new password. Throws `operator_not_found`.
+     * For a lost password or second factor: removes both, ends all sessions, and answers the token
+     * that chooses a new password. Throws `operator_not_found`.
      */
     async reset(
       given: string,
@@ -87,7 +82,7 @@ export function createOperators(
       await database.transaction(async () => {
         await users.setPassword(user.id, null);
         await users.dropSecondFactor(user.id);
-        await db.delete(sessions).where(eq(sessions.userId, user.id)).run();
+        await users.endSessions(user.id);
         await audit(user, 'operator.reset', actor, { email: user.email });
       });
       return { email: user.email, token: await token(user.email) };
@@ -97,7 +92,7 @@ export function createOperators(
     async remove(given: string, actor: Actor): Promise<string> {
       const email = signInEmail(given);
       await database.transaction(async () => {
-        // Who is invited may choose a password at this moment.
+        // One who is invited may choose a password at this moment.
         const isInvited = await tokens.isWaiting('operator', 'operator', email);
         const user = isInvited ? await users.find('operator', email) : await find(email);
         await tokens.removeFor('operator', email, ['operator', 'reset']);

@@ -1,47 +1,59 @@
-// The people of sign-in as the command line looks after them: operators, invitations, and the user
-// of the demonstration account. Needs no secret, so every command can open it.
+// The people of sign-in as an operator looks after them, on the command line and in the console:
+// operators, invitations, and users of accounts. Needs no secret, so every command can open it.
 
 import type { RandomBytes } from '../../core/id.ts';
 import type { Database } from '../../store/contract.ts';
 import type { Actor } from '../audit.ts';
-import { createInvites, type Invites } from './invites.ts';
-import { createDropSecondFactor, type DropSecondFactor } from './lost-factor.ts';
-import { createOperators, type Operators } from './operators.ts';
+import { IdentityError } from '../error.ts';
+import { createInvites } from './invites.ts';
+import { createOperators } from './operators.ts';
 import { createAudit, signInEmail } from './parts.ts';
-import { createPasswords } from './passwords.ts';
+import { createPasswords, type Passwords } from './passwords.ts';
 import { createTokens } from './tokens.ts';
 import { createUsers, type User } from './users.ts';
 
-export type People = {
-  readonly operators: Operators;
-  readonly invites: Invites;
-  readonly dropSecondFactor: DropSecondFactor;
-  readonly ofAccount: (accountId: string) => Promise<User | undefined>;
-  /** Gives an account a user with a password. Throws `invalid_password`. */
-  readonly addCustomer: (
-    account: { readonly id: string; readonly email: string },
-    password: string,
-    actor: Actor,
-  ) => Promise<User>;
-};
+export type People = ReturnType<typeof createPeople>;
 
 export function createPeople(dependencies: {
   readonly database: Database;
   /** Unix milliseconds. */
   readonly clock: () => number;
   readonly randomBytes: RandomBytes;
-}): People {
-  const { database } = dependencies;
+  readonly passwords?: Passwords;
+}) {
+  const { database, passwords = createPasswords() } = dependencies;
   const users = createUsers(dependencies);
   const tokens = createTokens(dependencies);
-  const passwords = createPasswords();
   const audit = createAudit(dependencies);
   return {
     operators: createOperators({ database, users, tokens, passwords, audit }),
     invites: createInvites(dependencies),
-    dropSecondFactor: createDropSecondFactor({ database, users, audit }),
     ofAccount: users.ofAccount,
-    async addCustomer({ id: accountId, email: given }, password, actor) {
+
+    /**
+     * For a customer who has lost both the authenticator app and the recovery codes. Ends all sessions,
+     * because the lost device may be in other hands. Throws `two_factor_off`.
+     */
+    dropSecondFactor: (accountId: string, actor: Actor): Promise<void> =>
+      database.transaction(async () => {
+        const user = await users.ofAccount(accountId);
+        if (user?.twoFactorEnabled !== true) {
+          throw new IdentityError(
+            'two_factor_off',
+            'The owner of this account has no second factor, so there is none to turn off.',
+          );
+        }
+        await users.dropSecondFactor(user.id);
+        await users.endSessions(user.id);
+        await audit(user, 'user.two_factor_disabled', actor);
+      }),
+
+    /** Gives an account a user with a password. Throws `invalid_password`. */
+    async addCustomer(
+      { id: accountId, email: given }: { readonly id: string; readonly email: string },
+      password: string,
+      actor: Actor,
+    ): Promise<User> {
       const email = signInEmail(given);
       const hash = await passwords.hash(password);
       return database.transaction(async () => {

@@ -92,12 +92,6 @@ export function createSecondFactors(dependencies: {
 
 /** Five letters, a hyphen, five letters: 49 bits, of which a guesser gets five tries. */
 function recoveryCode(randomBytes: RandomBytes): string {
-  const unbiased = 256 - (256 % CODE_LETTERS.length);
-  let text = '';
-  while (text.length < 10) {
-    for (const byte of randomBytes(16)) {
-      if (byte < unbiased && text.length < 10) text += CODE_LETTERS[byte % CODE_LETTERS.length];
-    }
-  }
+  const text = randomText(10, randomBytes, CODE_LETTERS);
   return `${text.slice(0, 5)}-${text.slice(5)}`;
 }

@@ -2,7 +2,7 @@
 // keyed digest. It ends after 12 hours without a request, and always after 7 days. Each request of the
 // dashboard reads it, with one prepared statement.
 
-import { and, desc, eq, lt, ne, or, sql } from 'drizzle-orm';
+import { and, desc, eq, ne, not, type SQL, sql } from 'drizzle-orm';
 import { createId, type RandomBytes } from '../../core/id.ts';
 import type { Database } from '../../store/contract.ts';
 import { sessions, users } from '../../store/sign-in-tables.ts';
@@ -53,8 +53,15 @@ export function createSessions(dependencies: {
     .where(and(eq(sessions.digest, sql.placeholder('digest')), eq(users.realm, realm)))
     .prepare();
 
-  const isOver = (now: number) =>
-    or(lt(sessions.expiresAt, now + 1), lt(sessions.lastSeenAt, now - IDLE_MS + 1));
+  const isOver = (now: number): SQL =>
+    sql`(${sessions.expiresAt} <= ${now} or ${sessions.lastSeenAt} <= ${now - IDLE_MS})`;
+
+  /** Answers how many there were. */
+  async function remove(userId: string, which: SQL): Promise<number> {
+    const theirs = and(eq(sessions.userId, userId), which);
+    const { id } = sessions;
+    return (await db.delete(sessions).where(theirs).returning({ id }).all()).length;
+  }
 
   return {
     /** The session of a request's cookie while it lasts. Notes once a minute that it was seen. */
@@ -100,50 +107,27 @@ export function createSessions(dependencies: {
     },
 
     /** Those of a user that last, the one seen last first. */
-    list: async (userId: string): Promise<readonly SessionRow[]> => {
-      const now = clock();
-      return (
-        await db
-          .select()
-          .from(sessions)
-          .where(eq(sessions.userId, userId))
-          .orderBy(desc(sessions.lastSeenAt), desc(sessions.createdAt))
-          .all()
-      ).filter((row) => now < row.expiresAt && now - row.lastSeenAt < IDLE_MS);
-    },
+    list: async (userId: string): Promise<readonly SessionRow[]> =>
+      db
+        .select()
+        .from(sessions)
+        .where(and(eq(sessions.userId, userId), not(isOver(clock()))))
+        .orderBy(desc(sessions.lastSeenAt), desc(sessions.createdAt))
+        .all(),
 
     /** Whether there was one of this user's with this id. */
     end: async (userId: string, id: string): Promise<boolean> =>
-      (
-        await db
-          .delete(sessions)
-          .where(and(eq(sessions.userId, userId), eq(sessions.id, id)))
-          .returning({ id: sessions.id })
-          .all()
-      ).length > 0,
+      (await remove(userId, eq(sessions.id, id))) > 0,
 
     /** Ends all of a user's but one; answers how many. */
-    endAll: async (userId: string, exceptId?: string): Promise<number> =>
-      (
-        await db
-          .delete(sessions)
-          .where(
-            and(
-              eq(sessions.userId, userId),
-              exceptId === undefined ? undefined : ne(sessions.id, exceptId),
-            ),
-          )
-          .returning({ id: sessions.id })
-          .all()
-      ).length,
+    endAll: (userId: string, exceptId = ''): Promise<number> =>
+      remove(userId, ne(sessions.id, exceptId)),
 
     /** The `Set-Cookie` line that makes the browser drop it. */
     farewell: (): string => clearCookie(name),
 
     /** Removes what is over. */
-    async sweep(): Promise<void> {
-      await sweepTable(database, sessions, isOver(clock()));
-    },
+    sweep: (): Promise<void> => sweepTable(database, sessions, isOver(clock())),
   };
 }
 

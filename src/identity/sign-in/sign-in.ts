@@ -1,6 +1,6 @@
 // Sign-in as a whole: who may enter the customers' application and the operator's console, and who
-// is signed in. Made by the server; the command line makes the parts that it needs (`people.ts`). The
-// rest of the program knows `contract.ts` alone.
+// is signed in. Made by the server; the command line makes `people.ts` alone. The rest of the program knows
+// `contract.ts`.
 
 import type { Keys } from '../keys.ts';
 import type { ReadSession, Realm, SignedInCustomer, SignedInOperator } from '../signed-in.ts';
@@ -8,11 +8,9 @@ import { createChallenges } from './challenges.ts';
 import type { SignIn } from './contract.ts';
 import { createDeletion } from './deletion.ts';
 import { createEntrance } from './entrance.ts';
-import { createInvites } from './invites.ts';
-import { createDropSecondFactor } from './lost-factor.ts';
-import { createOperators } from './operators.ts';
 import { createAudit, createLater, type RealmParts, type SignInDependencies } from './parts.ts';
 import { createPasswords, type Passwords } from './passwords.ts';
+import { createPeople } from './people.ts';
 import { createRecovery } from './recovery.ts';
 import { createSecondFactors } from './second-factors.ts';
 import { createSelfService } from './self-service.ts';
@@ -41,7 +39,8 @@ export function createSignIn(
     users: createUsers(dependencies),
     secondFactors: createSecondFactors(dependencies),
   };
-  const invites = createInvites(parts);
+  const people = createPeople(parts);
+  const { invites } = people;
   const { sweep: closeAccounts, ...deletion } = createDeletion({ ...parts, invites });
   const adoption = createAdoption(parts);
 
@@ -60,6 +59,7 @@ export function createSignIn(
   const operators = ofRealm('operator');
 
   return {
+    ...people,
     mode: dependencies.mode,
     customer: {
       read: customerReader(customers.sessions),
@@ -73,9 +73,6 @@ export function createSignIn(
       ...shared(operators),
       ...createRecovery({ ...operators, ...adoption, ownerless: async () => undefined }),
     },
-    operators: createOperators(parts),
-    invites,
-    dropSecondFactor: createDropSecondFactor(parts),
     links: {
       invite: (token) => `${dependencies.pages.customer()}/signup?invite=${token}`,
       welcome: (token) => `${dependencies.pages.operator()}/welcome?token=${token}`,

@@ -1,17 +1,16 @@
-// Slows down whoever guesses. Counted in the database, so that a restart forgives nothing, and under
-// digests, so that the table tells nobody's address; never waiting for the disk, because strangers
-// decide how often, and streams would wait too. Called before a secret is looked at: what is
-// tried in parallel is counted before any of it is answered.
+// Rate-limits the guessing of credentials. Counted in the database, so that a restart resets nothing,
+// and under digests, so that the table shows no addresses; without a sync, because strangers decide how
+// often, and streams would wait. Called before a secret is checked: parallel attempts are all counted
+// before the first of them is answered.
 //
-// Three counters, each free at first and then with a delay that grows and has an end:
+// Three counters, each free at first and then with a delay that doubles up to a limit:
 //   here      one name from one network: 10, then 15 s doubling up to 15 minutes;
 //   name      one name from anywhere: 10, then 2 s doubling up to 60 s;
 //   network   one network, whatever the name: 60, then 15 s doubling up to 15 minutes.
-// Each realm has its own: behind a proxy that is not trusted all customers are one network, and what
-// they fail at must not keep an operator of the same machine out.
-// Nobody can be locked out for good: a stranger who keeps failing slows the owner by 60 s at most,
-// and not at all on a network where the owner has signed in, signed up or set a password within 90 days. Names without
-// an account are counted like all others.
+// Each realm has its own: behind a proxy that is not trusted all customers are one network, and their
+// failures must not keep an operator of the same machine out. A stranger delays the owner of an address
+// by 60 s at most, and not at all on a network where the owner has signed in, signed up or set a
+// password within 90 days. Names without an account are counted like all others.
 
 import { eq, lt } from 'drizzle-orm';
 import type { Database } from '../../store/contract.ts';
@@ -45,7 +44,9 @@ const HOURLY = { windowMs: HOUR_MS, memoryMs: 0, firstDelayMs: HOUR_MS, delayMax
 const MAIL: Rule = { free: 10, ...HOURLY };
 const MAIL_HERE: Rule = { ...MAIL, free: 5 };
 
-/** What is tried, by whom: `name` is an e-mail address, a user id or an account id. */
+type Counter = { readonly name: string; readonly rule: Rule };
+
+/** `name` is an e-mail address, a user id or an account id. */
 type Attempt = {
   readonly realm: Realm;
   readonly kind: 'password' | 'code' | 'token' | 'redemption';
@@ -54,9 +55,9 @@ type Attempt = {
 };
 
 type Entry = {
-  /** It was right: from this network the name starts afresh. */
+  /** It was right: resets the counter of this name on this network. */
   readonly succeeded: () => Promise<void>;
-  /** It was not looked at, for a reason that is not the caller's. */
+  /** It was not checked, for a reason that is not the caller's. */
   readonly dropped: () => Promise<void>;
 };
 
@@ -75,12 +76,7 @@ export function createThrottle(dependencies: {
     return row !== undefined && row.endsAt > now ? row : undefined;
   }
 
-  async function write(
-    name: string,
-    failures: number,
-    nextAt: number,
-    endsAt: number,
-  ): Promise<void> {
+  async function write(name: string, failures: number, nextAt: number, endsAt: number) {
     const facts = { failures, nextAt, endsAt };
     await db
       .insert(attempts)
@@ -89,7 +85,7 @@ export function createThrottle(dependencies: {
       .run();
   }
 
-  async function count(name: string, rule: Rule, now: number): Promise<void> {
+  async function count({ name, rule }: Counter, now: number): Promise<void> {
     const before = await read(name, now);
     const failures = (before?.failures ?? 0) + 1;
     if (failures < rule.free) {
@@ -101,17 +97,30 @@ export function createThrottle(dependencies: {
     await write(name, failures, now + delay, now + delay + rule.memoryMs);
   }
 
-  async function nextAt(name: string, now: number): Promise<number> {
-    return (await read(name, now))?.nextAt ?? 0;
-  }
-
-  /** An attempt that was right is none that failed. */
-  async function uncount(name: string, rule: Rule, now: number): Promise<void> {
+  /** For an attempt that turned out not to be a failure. */
+  async function uncount({ name, rule }: Counter, now: number): Promise<void> {
     const row = await read(name, now);
     if (row === undefined) return;
     const failures = row.failures - 1;
     await write(name, failures, failures < rule.free ? now : row.nextAt, row.endsAt);
   }
+
+  /** When the next attempt may be made. */
+  async function nextAt(counters: readonly Counter[], now: number): Promise<number> {
+    const rows = await Promise.all(counters.map(({ name }) => read(name, now)));
+    return Math.max(...rows.map((row) => row?.nextAt ?? 0));
+  }
+
+  /** Side by side: the ledger waits for as long as the transaction is open. */
+  async function each(
+    counters: readonly Counter[],
+    change: (counter: Counter, now: number) => Promise<void>,
+    now = clock(),
+  ): Promise<void> {
+    await Promise.all(counters.map((counter) => change(counter, now)));
+  }
+
+  const know = (known: string): Promise<void> => write(known, 0, 0, clock() + KNOWN_MS);
 
   return {
     /**
@@ -122,41 +131,24 @@ export function createThrottle(dependencies: {
       const { realm, kind, name, address } = attempt;
       const network = networkGroup(address);
       const who = `${realm} ${kind} ${name}`;
-      const here = digestOf(`here ${who} ${network}`);
-      const anywhere = digestOf(`name ${who}`);
-      const from = digestOf(`network ${realm} ${network}`);
+      const here = { name: digestOf(`here ${who} ${network}`), rule: HERE };
+      const anywhere = { name: digestOf(`name ${who}`), rule: NAME };
+      const from = { name: digestOf(`network ${realm} ${network}`), rule: NETWORK };
       const known = knownName(attempt);
       await database.quickly(async () => {
         const now = clock();
         const isKnown = (await read(known, now)) !== undefined;
-        const counters = isKnown ? [here, from] : [here, anywhere, from];
-        const next = await Promise.all(counters.map((each) => nextAt(each, now)));
-        refuse(Math.max(...next), now);
-        // Side by side: the ledger waits for as long as this transaction is open.
-        await Promise.all([
-          count(here, HERE, now),
-          count(anywhere, NAME, now),
-          count(from, NETWORK, now),
-        ]);
+        refuse(await nextAt(isKnown ? [here, from] : [here, anywhere, from], now), now);
+        await each([here, anywhere, from], count, now);
       });
       return {
-        dropped: () =>
-          database.quickly(async () => {
-            const now = clock();
-            await Promise.all([
-              uncount(here, HERE, now),
-              uncount(anywhere, NAME, now),
-              uncount(from, NETWORK, now),
-            ]);
-          }),
+        dropped: () => database.quickly(() => each([here, anywhere, from], uncount)),
         succeeded: () =>
           database.quickly(async () => {
-            const now = clock();
             await Promise.all([
-              db.delete(attempts).where(eq(attempts.name, here)).run(),
-              uncount(anywhere, NAME, now),
-              uncount(from, NETWORK, now),
-              write(known, 0, 0, now + KNOWN_MS),
+              db.delete(attempts).where(eq(attempts.name, here.name)).run(),
+              each([anywhere, from], uncount),
+              know(known),
             ]);
           }),
       };
@@ -166,18 +158,16 @@ export function createThrottle(dependencies: {
      * The owner of the address has been on this network, and proved it by a mailed link: strangers
      * delay no password of theirs from there.
      */
-    async know(owner: Omit<Attempt, 'kind'>): Promise<void> {
-      const known = knownName({ ...owner, kind: 'password' });
-      await database.quickly(() => write(known, 0, 0, clock() + KNOWN_MS));
-    },
+    know: (owner: Omit<Attempt, 'kind'>): Promise<void> =>
+      database.quickly(() => know(knownName({ ...owner, kind: 'password' }))),
 
-    /** Counts something that costs us work, such as a mail that is asked for. Throws as `enter`. */
+    /** Counts a request that costs us work, such as one for a mail. Throws as `enter`. */
     async limitNetwork(address: string): Promise<void> {
-      const from = digestOf(`asking ${networkGroup(address)}`);
+      const from = { name: digestOf(`asking ${networkGroup(address)}`), rule: NETWORK };
       await database.quickly(async () => {
         const now = clock();
-        refuse(await nextAt(from, now), now);
-        await count(from, NETWORK, now);
+        refuse(await nextAt([from], now), now);
+        await count(from, now);
       });
     },
 
@@ -186,21 +176,20 @@ export function createThrottle(dependencies: {
      * for all, so that a stranger alone cannot keep an owner from a mail of their own.
      */
     async mayMail(realm: Realm, email: string, address: string): Promise<boolean> {
-      const here = digestOf(`mail ${realm} ${email} ${networkGroup(address)}`);
-      const anywhere = digestOf(`mail ${realm} ${email}`);
+      const counters = [
+        { name: digestOf(`mail ${realm} ${email} ${networkGroup(address)}`), rule: MAIL_HERE },
+        { name: digestOf(`mail ${realm} ${email}`), rule: MAIL },
+      ];
       return database.quickly(async () => {
         const now = clock();
-        const next = await Promise.all([here, anywhere].map((each) => nextAt(each, now)));
-        if (next.some((at) => at > now)) return false;
-        await Promise.all([count(here, MAIL_HERE, now), count(anywhere, MAIL, now)]);
+        if ((await nextAt(counters, now)) > now) return false;
+        await each(counters, count, now);
         return true;
       });
     },
 
-    /** Forgets what is over. */
-    async sweep(): Promise<void> {
-      await sweepTable(database, attempts, lt(attempts.endsAt, clock()));
-    },
+    /** Removes expired rows. */
+    sweep: (): Promise<void> => sweepTable(database, attempts, lt(attempts.endsAt, clock())),
   };
 }
 

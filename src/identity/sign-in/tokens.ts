@@ -54,21 +54,15 @@ export function createTokens(dependencies: {
     );
   }
 
-  async function removeFor(
-    realm: Realm,
-    email: string,
-    purposes: readonly TokenPurpose[],
-  ): Promise<void> {
-    const theirs = and(
+  const sentTo = (realm: Realm, email: string, purposes: readonly TokenPurpose[]) =>
+    and(
       eq(signInTokens.realm, realm),
       eq(signInTokens.email, email),
       inArray(signInTokens.purpose, [...purposes]),
     );
-    await db.delete(signInTokens).where(theirs).run();
-  }
 
   return {
-    /** Answers the text, which is seen now and never again. */
+    /** Answers the text, which is readable once. */
     async create(
       facts: Pick<Token, 'realm' | 'purpose' | 'email' | 'password' | 'invite'>,
     ): Promise<string> {
@@ -79,18 +73,13 @@ export function createTokens(dependencies: {
         const live = await db
           .select({ digest: signInTokens.digest })
           .from(signInTokens)
-          .where(
-            and(
-              eq(signInTokens.realm, realm),
-              eq(signInTokens.email, email),
-              eq(signInTokens.purpose, purpose),
-            ),
-          )
+          .where(sentTo(realm, email, [purpose]))
           .orderBy(asc(signInTokens.createdAt))
           .all();
         const oldest = live.slice(0, Math.max(0, live.length - LIVE_MAX + 1));
-        for (const { digest } of oldest) {
-          await db.delete(signInTokens).where(eq(signInTokens.digest, digest)).run();
+        if (oldest.length > 0) {
+          const digests = oldest.map(({ digest }) => digest);
+          await db.delete(signInTokens).where(inArray(signInTokens.digest, digests)).run();
         }
         const times = { createdAt: now, expiresAt: now + LIFETIME_MS };
         await db
@@ -104,7 +93,7 @@ export function createTokens(dependencies: {
     /** Throws `invalid_token`. Takes nothing yet. */
     find,
 
-    /** Takes it; throws `invalid_token` where somebody else has. Call inside a transaction. */
+    /** Takes it; throws `invalid_token` where it was taken. Call inside a transaction. */
     async take({ digest }: Token): Promise<void> {
       const taken = await db
         .delete(signInTokens)
@@ -116,7 +105,12 @@ export function createTokens(dependencies: {
     },
 
     /** Makes all tokens of an address worthless. */
-    removeFor,
+    async removeFor(realm: Realm, email: string, purposes: readonly TokenPurpose[]): Promise<void> {
+      await db
+        .delete(signInTokens)
+        .where(sentTo(realm, email, purposes))
+        .run();
+    },
 
     /** Whether there is one for this address, or for any. */
     async isWaiting(realm: Realm, purpose: TokenPurpose, email?: string): Promise<boolean> {
@@ -129,9 +123,8 @@ export function createTokens(dependencies: {
       return (await db.select().from(signInTokens).where(theirs).limit(1).get()) !== undefined;
     },
 
-    /** Forgets what is over. */
-    async sweep(): Promise<void> {
-      await sweepTable(database, signInTokens, lt(signInTokens.expiresAt, clock()));
-    },
+    /** Removes expired rows. */
+    sweep: (): Promise<void> =>
+      sweepTable(database, signInTokens, lt(signInTokens.expiresAt, clock())),
   };
 }

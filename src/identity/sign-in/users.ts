@@ -3,7 +3,7 @@
 import { and, eq, getTableColumns, type SQL, sql } from 'drizzle-orm';
 import { createId, type RandomBytes } from '../../core/id.ts';
 import type { Database } from '../../store/contract.ts';
-import { challenges, secondFactors, users } from '../../store/sign-in-tables.ts';
+import { challenges, secondFactors, sessions, users } from '../../store/sign-in-tables.ts';
 import type { Realm } from '../signed-in.ts';
 
 /** The hash stays here: users are listed on pages. */
@@ -74,6 +74,10 @@ export function createUsers(dependencies: {
     async setPassword(userId: string, password: string | null): Promise<void> {
       await change(userId, { password });
       await endChallenges(userId);
+    },
+
+    async endSessions(userId: string): Promise<void> {
+      await db.delete(sessions).where(eq(sessions.userId, userId)).run();
     },
 
     setTwoFactor,

@@ -1,0 +1,172 @@
+// Routes of signing in that both applications have. Thin: `src/identity/sign-in/` decides what is
+// right and how often it may be tried. No answer tells whether an address is known.
+
+import { Type } from '@sinclair/typebox';
+import { isoTime } from '../../core/calendar.ts';
+import type { SignedIn } from '../../identity/signed-in.ts';
+import { publicRoute, type Route, sessionRoute, stepUpRoute } from '../edge/route.ts';
+import type {
+  MailedRecord,
+  RecoveryCodesRecord,
+  SessionListRecord,
+  StepUpRecord,
+  TwoFactorStartRecord,
+} from '../records/auth.ts';
+import {
+  type AuthDependencies,
+  EMAIL,
+  EVERY_STANDING,
+  PASSWORD,
+  provenUntil,
+  signInResponse,
+  TOKEN,
+  visitOf,
+  withCookies,
+} from './parts.ts';
+
+const CODE = Type.String({ minLength: 6, maxLength: 20 });
+
+export function sharedRoutes(
+  dependencies: AuthDependencies,
+): readonly (Route<SignedIn> | Route<undefined>)[] {
+  return [
+    ...visitorRoutes(dependencies),
+    ...sessionRoutes(dependencies),
+    ...twoFactorRoutes(dependencies),
+  ];
+}
+
+function visitorRoutes({ realm, mailMode }: AuthDependencies): readonly Route<undefined>[] {
+  return [
+    publicRoute({
+      method: 'POST',
+      path: '/auth/login',
+      body: { email: EMAIL, password: PASSWORD },
+      handle: async (call) => signInResponse(await realm.signIn(call.body, visitOf(call))),
+    }),
+    publicRoute({
+      method: 'POST',
+      path: '/auth/login/second-factor',
+      body: { code: CODE },
+      handle: async (call) =>
+        signInResponse(await realm.secondFactor(call.body.code, visitOf(call))),
+    }),
+    publicRoute({
+      method: 'POST',
+      path: '/auth/logout',
+      handle: async (call) => withCookies(await realm.signOut(visitOf(call))),
+    }),
+    publicRoute({
+      method: 'POST',
+      path: '/auth/password/forgot',
+      body: { email: EMAIL },
+      async handle(call): Promise<MailedRecord> {
+        await realm.forgotPassword(call.body.email, visitOf(call));
+        return { object: 'mailed', mail: mailMode };
+      },
+    }),
+    publicRoute({
+      method: 'POST',
+      path: '/auth/password/reset',
+      body: { token: TOKEN, password: PASSWORD },
+      handle: (call) => realm.resetPassword(call.body, visitOf(call)),
+    }),
+  ];
+}
+
+function sessionRoutes({ realm }: AuthDependencies): readonly Route<SignedIn>[] {
+  return [
+    sessionRoute({
+      method: 'POST',
+      path: '/auth/step-up',
+      standings: EVERY_STANDING,
+      body: { password: PASSWORD },
+      async handle(call) {
+        const { password } = call.body;
+        const { provenAt, cookies } = await realm.stepUp(call.who, password, visitOf(call));
+        const record: StepUpRecord = { object: 'step_up', proven_until: provenUntil(provenAt) };
+        return withCookies(cookies, record);
+      },
+    }),
+    sessionRoute({
+      method: 'POST',
+      path: '/auth/password/change',
+      standings: EVERY_STANDING,
+      body: { current: PASSWORD, password: PASSWORD },
+      handle: async (call) =>
+        withCookies(await realm.changePassword(call.who, call.body, visitOf(call))),
+    }),
+    sessionRoute({
+      method: 'GET',
+      path: '/auth/sessions',
+      standings: EVERY_STANDING,
+      handle: async ({ who }): Promise<SessionListRecord> => ({
+        object: 'list',
+        data: (await realm.sessions(who)).map((row) => ({
+          id: row.id,
+          object: 'listed_session',
+          current: row.id === who.sessionId,
+          created_at: isoTime(row.createdAt),
+          last_seen_at: isoTime(row.lastSeenAt),
+          expires_at: isoTime(row.expiresAt),
+          address: row.address,
+          user_agent: row.userAgent,
+        })),
+      }),
+    }),
+    sessionRoute({
+      method: 'DELETE',
+      path: '/auth/sessions/:id',
+      standings: EVERY_STANDING,
+      handle: (call) => realm.endSession(call.who, call.param('id'), visitOf(call)),
+    }),
+    sessionRoute({
+      method: 'DELETE',
+      path: '/auth/sessions',
+      standings: EVERY_STANDING,
+      handle: (call) => realm.endOtherSessions(call.who, visitOf(call)),
+    }),
+  ];
+}
+
+function twoFactorRoutes({ realm }: AuthDependencies): readonly Route<SignedIn>[] {
+  const codesRecord = (codes: readonly string[]): RecoveryCodesRecord => ({
+    object: 'recovery_codes',
+    codes,
+  });
+
+  return [
+    stepUpRoute({
+      method: 'POST',
+      path: '/auth/two-factor',
+      standings: EVERY_STANDING,
+      handle: async ({ who }): Promise<TwoFactorStartRecord> => ({
+        object: 'two_factor_start',
+        ...(await realm.startTwoFactor(who)),
+      }),
+    }),
+    stepUpRoute({
+      method: 'POST',
+      path: '/auth/two-factor/confirm',
+      standings: EVERY_STANDING,
+      body: { code: CODE },
+      async handle(call) {
+        const { code } = call.body;
+        const { codes, cookies } = await realm.confirmTwoFactor(call.who, code, visitOf(call));
+        return withCookies(cookies, codesRecord(codes));
+      },
+    }),
+    stepUpRoute({
+      method: 'DELETE',
+      path: '/auth/two-factor',
+      standings: EVERY_STANDING,
+      handle: async (call) => withCookies(await realm.disableTwoFactor(call.who, visitOf(call))),
+    }),
+    stepUpRoute({
+      method: 'POST',
+      path: '/auth/two-factor/recovery-codes',
+      standings: EVERY_STANDING,
+      handle: async (call) => codesRecord(await realm.renewRecoveryCodes(call.who, visitOf(call))),
+    }),
+  ];
+}
