@@ -1,6 +1,6 @@
-// The sabotage runner: copies the repository, plants one fault after the other in the copy, and runs
-// the tests that must catch it, first without the fault and then with it. A fault that does not
-// compile, or whose tests fail anyhow, proves nothing and counts as not caught.
+// The mutation tests: copies the repository, applies one mutant after the other to the copy, and runs
+// the tests that must catch it, first without the mutant and then with it. A mutant that does not
+// compile, or whose tests fail without it, proves nothing and counts as not caught.
 
 import {
   chmodSync,
@@ -15,15 +15,15 @@ import {
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
-import { FAULTS } from '../test/sabotage/all.ts';
-import { type Fault, plant } from '../test/sabotage/fault.ts';
+import { MUTANTS } from '../test/mutation/all.ts';
+import { type Mutant, readTree } from '../test/mutation/mutant.ts';
 
 const root = resolve(import.meta.dir, '..');
 
 /** What the copy does without: it is large, made anew, or none of the program's business. */
 const LEFT_OUT = ['.git', '.tools', 'data', 'dist', 'node_modules'];
 
-/** A single test is slow on a busy machine; a fault may make it wait for what never comes. */
+/** A single test is slow on a busy machine; a mutant may make it wait for what never comes. */
 const TEST_MS = 30_000;
 const RUN_MS = 300_000;
 
@@ -33,35 +33,39 @@ type Run =
   | { readonly kind: 'failed'; readonly test: string }
   | { readonly kind: 'broken'; readonly output: string };
 
-/** `problem` says why a fault was not caught. */
-type Verdict = { readonly test: string } | { readonly problem: string };
+/** `problem` says why a mutant was not caught. */
+type Verdict = { readonly files: readonly string[] } & (
+  | { readonly test: string }
+  | { readonly problem: string }
+);
 
 const { values: options } = parseArgs({ options: { only: { type: 'string', default: '' } } });
-const chosen = FAULTS.filter(({ id }) => id.startsWith(options.only));
-const copy = mkdtempSync(join(tmpdir(), 'tollgate-sabotage-'));
-// A PostgreSQL that a test starts in it belongs to somebody else.
+const chosen = MUTANTS.filter(({ id }) => id.startsWith(options.only));
+const copy = mkdtempSync(join(tmpdir(), 'tollgate-mutation-'));
+// A PostgreSQL that a test starts in it runs as another user.
 chmodSync(copy, 0o755);
-const unplanted = new Map<string, Promise<Run>>();
+const unchanged = new Map<string, Promise<Run>>();
+const tree = await readTree(root);
 
 process.exitCode = await main().finally(() => rmSync(copy, { recursive: true, force: true }));
 
 async function main(): Promise<number> {
   if (chosen.length === 0) {
-    say(`sabotage: no fault has an id that begins with ${options.only}`);
+    say(`mutation: no mutant has an id that begins with ${options.only}`);
     return 2;
   }
   copyRepository();
   const wrong = await typeErrors();
   if (wrong !== undefined) {
-    say(`sabotage: src does not compile as it is\n${wrong}`);
+    say(`mutation: src does not compile as it is\n${wrong}`);
     return 2;
   }
   const missed: string[] = [];
-  say('| Fault | Planted in | Caught by |\n| --- | --- | --- |');
-  for (const fault of chosen) {
-    const verdict = await tryFault(fault);
-    if ('problem' in verdict) missed.push(fault.id);
-    say(row(fault, verdict));
+  say('| Mutant | In | Caught by |\n| --- | --- | --- |');
+  for (const mutant of chosen) {
+    const verdict = await tryMutant(mutant);
+    if ('problem' in verdict) missed.push(mutant.id);
+    say(row(mutant, verdict));
   }
   const caught = chosen.length - missed.length;
   say(`\n${caught} caught, ${missed.length} not caught${missed.map((id) => ` ${id}`).join('')}`);
@@ -79,50 +83,55 @@ function copyRepository(): void {
     compilerOptions: { incremental: true },
     include: ['src'],
   };
-  writeFileSync(join(copy, 'tree/tsconfig.sabotage.json'), JSON.stringify(types));
+  writeFileSync(join(copy, 'tree/tsconfig.mutation.json'), JSON.stringify(types));
 }
 
-/** Plants the fault, tries it, and puts the copy back as it was. */
-async function tryFault(fault: Fault): Promise<Verdict> {
-  const before = await (unplanted.get(selectionOf(fault)) ?? runUnplanted(fault));
-  if (before.kind !== 'passed') return { problem: `its tests fail without it: ${tell(before)}` };
-  const originals = new Map<string, string>();
+/** Applies the mutant, runs its tests, and puts the copy back as it was. */
+async function tryMutant(mutant: Mutant): Promise<Verdict> {
+  const changed = await tree.apply(mutant);
+  const files = [...changed.keys()];
+  const before = await (unchanged.get(selectionOf(mutant)) ?? runUnchanged(mutant));
+  if (before.kind !== 'passed') {
+    return { files, problem: `its tests fail without it: ${describe(before)}` };
+  }
+  const originals = files.map((file) => [file, readFileSync(inCopy(file), 'utf8')] as const);
   try {
-    for (const edit of fault.edits) {
-      const path = join(copy, 'tree', edit.file);
-      const text = readFileSync(path, 'utf8');
-      const { count, planted } = plant(text, edit);
-      if (count !== 1) return { problem: `its text is found ${count} times in ${edit.file}` };
-      if (!originals.has(path)) originals.set(path, text);
-      writeFileSync(path, planted);
-    }
+    for (const [file, text] of changed) writeFileSync(inCopy(file), text);
     const wrong = await typeErrors();
-    if (wrong !== undefined) return { problem: `it does not compile: ${wrong}` };
-    const after = await runTests(fault, true);
-    return after.kind === 'failed' ? { test: after.test } : { problem: tell(after) };
+    if (wrong !== undefined) return { files, problem: `it does not compile: ${wrong}` };
+    const after = await runTests(mutant, true);
+    return after.kind === 'failed'
+      ? { files, test: after.test }
+      : { files, problem: describe(after) };
   } finally {
-    for (const [path, text] of originals) writeFileSync(path, text);
+    for (const [file, text] of originals) writeFileSync(inCopy(file), text);
   }
 }
 
-/** Once for each selection of tests, however many faults have it. */
-function runUnplanted(fault: Fault): Promise<Run> {
-  const run = runTests(fault, false);
-  unplanted.set(selectionOf(fault), run);
+function inCopy(file: string): string {
+  return join(copy, 'tree', file);
+}
+
+/** Once for each selection of tests, however many mutants have it. */
+function runUnchanged(mutant: Mutant): Promise<Run> {
+  const run = runTests(mutant, false);
+  unchanged.set(selectionOf(mutant), run);
   return run;
 }
 
-function selectionOf({ tests, only }: Fault): string {
+function selectionOf({ tests, only }: Mutant): string {
   return JSON.stringify([tests, only]);
 }
 
-async function runTests({ tests, only }: Fault, bail: boolean): Promise<Run> {
+async function runTests({ tests, only }: Mutant, bail: boolean): Promise<Run> {
   const temporary = join(copy, 'tmp');
   mkdirSync(temporary, { recursive: true });
   const args = ['test', `--timeout=${TEST_MS}`, ...(bail ? ['--bail'] : [])];
   if (only !== undefined) args.push('--test-name-pattern', only);
   const { code, output } = await runInCopy([...args, ...tests], {
     TOLLGATE_TEST_SOURCE: '1',
+    // SQLite alone is enough to catch what is no matter of the database.
+    TOLLGATE_TEST_TIER: 'quick',
     TMPDIR: temporary,
   });
   rmSync(temporary, { recursive: true, force: true });
@@ -134,7 +143,7 @@ async function runTests({ tests, only }: Fault, bail: boolean): Promise<Run> {
 /** What compiler errors say, on one line; undefined where there are none. */
 async function typeErrors(): Promise<string | undefined> {
   const { code, output } = await runInCopy(
-    ['run', '--bun', 'tsc', '-p', 'tsconfig.sabotage.json'],
+    ['run', '--bun', 'tsc', '-p', 'tsconfig.mutation.json'],
     {},
   );
   return code === 0 ? undefined : output.trim().replaceAll('\n', ' ');
@@ -181,15 +190,15 @@ function firstFailure(output: string): string | undefined {
   return undefined;
 }
 
-function tell(run: Run): string {
+function describe(run: Run): string {
   if (run.kind === 'passed') return 'all its tests pass';
   return run.kind === 'failed' ? run.test : `no test failed by itself: ${run.output.slice(-500)}`;
 }
 
-function row({ id, plants, edits }: Fault, verdict: Verdict): string {
-  const files = [...new Set(edits.map(({ file }) => `\`${file.replace(/^src\//, '')}\``))];
+function row({ id, does }: Mutant, verdict: Verdict): string {
+  const files = verdict.files.map((file) => `\`${file.replace(/^src\//, '')}\``);
   const caught = 'test' in verdict ? verdict.test : `**NOT CAUGHT**: ${verdict.problem}`;
-  return `| ${id}: ${plants} | ${files.join(', ')} | ${caught.replaceAll('\n', ' ')} |`;
+  return `| ${id}: ${does} | ${files.join(', ')} | ${caught.replaceAll('\n', ' ')} |`;
 }
 
 function say(line: string): void {

@@ -1,0 +1,90 @@
+// Mutants of what outlives a crash: dispatches, checkpoints and recovery.
+
+import type { Mutant } from '../mutant.ts';
+
+export const RECOVERY_MUTANTS: readonly Mutant[] = [
+  {
+    id: 'S-22',
+    does: 'a recovery charges the whole hold',
+    edits: [
+      {
+        in: 'recoverHold',
+        find: 'return endHold(settle, charge, expired',
+        put: 'return endHold(settle, charge > hold.amount ? charge : hold.amount, expired',
+      },
+    ],
+    tests: ['test/ledger/contract/contract.test.ts'],
+  },
+  {
+    id: 'S-23',
+    does: 'a recovery releases what had been dispatched',
+    edits: [
+      {
+        in: 'served',
+        find: "hold.phase === 'held' ? undefined",
+        put: "hold.phase !== 'settled' ? undefined",
+      },
+    ],
+    tests: ['test/ledger/contract/contract.test.ts'],
+  },
+  {
+    id: 'T-35',
+    does: 'two servers may have one database',
+    edits: [
+      {
+        in: 'ownDatabase',
+        find: "connection.run('BEGIN EXCLUSIVE');",
+        put: "connection.run('BEGIN');",
+      },
+    ],
+    tests: ['test/store/owner.test.ts'],
+  },
+  {
+    id: 'T-37',
+    does: 'the ledger is never told that an upstream is asked',
+    edits: [
+      {
+        in: 'booked',
+        find: 'const booked = ledger.dispatch({ requestId, served, nowMs: clock(), isAwaited });',
+        put: 'const booked = Promise.resolve(void served);',
+      },
+    ],
+    tests: ['test/generate/generate.test.ts'],
+  },
+  {
+    id: 'T-38a',
+    does: 'checkpoints are never sent',
+    edits: [
+      {
+        in: 'checkpoint',
+        find: 'unwatched(ledger.checkpoint({ requestId, ...progress, nowMs: clock() }))',
+        put: 'void progress',
+      },
+    ],
+    tests: ['test/generate/generate.test.ts'],
+  },
+  {
+    id: 'T-39',
+    does: 'a recovery ends what has an end waiting for the disk',
+    edits: [
+      {
+        in: 'command',
+        find: 'live: [...command.live, ...ends] }',
+        put: 'live: [...command.live, ...ends.slice(ends.length)] }',
+      },
+    ],
+    tests: ['test/ledger/queue.test.ts', 'test/ledger/thread.test.ts'],
+  },
+  {
+    id: 'T-41a',
+    does: 'a hold that the ledger did not confirm is left open',
+    edits: [
+      {
+        in: 'holdMoney',
+        find: 'if (error instanceof LedgerSilent) releaseUnconfirmed(dependencies, checked);',
+        put: 'void [error instanceof LedgerSilent, releaseUnconfirmed];',
+      },
+    ],
+    tests: ['test/generate/generate.test.ts'],
+  },
+];

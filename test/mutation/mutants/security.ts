@@ -1,0 +1,129 @@
+// Mutants of keys, addresses, logs and the console.
+
+import type { Mutant } from '../mutant.ts';
+
+export const SECURITY_MUTANTS: readonly Mutant[] = [
+  {
+    id: 'S-12',
+    does: 'what was read of a key is believed for ever',
+    edits: [
+      {
+        in: 'isFresh',
+        find: 'return age >= 0 && age < CACHE_TIME_MS;',
+        put: 'return age >= 0 && CACHE_TIME_MS > 0;',
+      },
+    ],
+    tests: ['test/identity/authenticate.test.ts'],
+  },
+  {
+    id: 'S-13a',
+    does: 'x-api-key passes the blocklist by',
+    edits: [
+      {
+        in: 'requireStanding',
+        find: 'requireStanding(facts, operator, address);',
+        put: 'if (authorization !== null) requireStanding(facts, operator, address);',
+      },
+    ],
+    tests: ['test/identity/access.test.ts'],
+  },
+  {
+    id: 'S-15a',
+    does: 'an internal error is told to the caller in its own words',
+    edits: [
+      {
+        in: 'respondError',
+        find: "error = new GatewayError('internal_error');",
+        put: "error = new GatewayError('internal_error', { message: String(options.error) });",
+      },
+    ],
+    tests: ['test/http/respond.test.ts'],
+  },
+  {
+    id: 'S-16b',
+    does: 'an error is logged with everything that it carries',
+    edits: [
+      {
+        in: 'error',
+        find: 'logger.error({ error: errorWords(error) }, message);',
+        put: 'logger.error({ err: error }, message);',
+      },
+    ],
+    tests: ['test/observe/log.test.ts'],
+  },
+  {
+    id: 'S-18',
+    does: 'the leftmost forwarded address is believed',
+    edits: [
+      {
+        in: 'hop',
+        find: 'xForwardedFor.slice(comma + 1, end)',
+        put: "xForwardedFor.split(',')[0] ?? ''",
+      },
+    ],
+    tests: ['test/identity/address.test.ts'],
+  },
+  {
+    id: 'T-52',
+    does: 'a revoked key is as good as before',
+    edits: [
+      {
+        in: 'read',
+        find: 'if (row === undefined || row.revokedAt !== null) {',
+        put: 'if (row === undefined) {',
+      },
+    ],
+    tests: ['test/identity/authenticate.test.ts'],
+  },
+  {
+    id: 'T-53',
+    does: 'a key that is remembered outlives its expiry',
+    edits: [
+      {
+        in: 'authenticate',
+        find: 'entry.facts === undefined || entry.expiresAt <= now',
+        put: 'entry.facts === undefined || entry.expiresAt <= entry.loadedAt',
+      },
+    ],
+    tests: ['test/identity/authenticate.test.ts'],
+  },
+  {
+    id: 'S-26e',
+    does: 'a webhook follows redirects',
+    edits: [{ in: 'post', find: "redirect: 'manual'", put: "redirect: 'follow'" }],
+    tests: ['test/observe/webhook.test.ts'],
+  },
+  {
+    id: 'T-110a',
+    does: 'money moves without an event in the audit trail',
+    edits: [
+      {
+        in: 'move',
+        find: 'if (movement.by !== undefined) {',
+        put: "if (movement.by?.actor === '') {",
+      },
+    ],
+    tests: ['test/operations/movements.test.ts', 'test/dashboard/operator/money.test.ts'],
+  },
+  {
+    id: 'T-110c',
+    does: 'money can be moved by whoever finds a console open',
+    edits: [
+      {
+        in: 'movementRoutes',
+        find: `stepUpRoute({
+      method: 'POST'`,
+        put: `(sessionRoute ?? stepUpRoute)({
+      method: 'POST'`,
+      },
+    ],
+    tests: ['test/dashboard/operator/access.test.ts'],
+  },
+  {
+    id: 'T-100a',
+    does: 'a redirect of an upstream is followed, with our credential',
+    edits: [{ in: 'init', find: "redirect: 'manual'", put: "redirect: 'follow'" }],
+    tests: ['test/blackbox/failover/matrix.test.ts'],
+    only: 'redirect-307',
+  },
+];
