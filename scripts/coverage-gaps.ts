@@ -1,4 +1,4 @@
-// Branches that no test takes, each with the reason. covering.ts holds them against a run.
+// Branches that no test takes, each with the reason. coverage.ts holds them against a run.
 
 type Gap = { readonly file: string; readonly code: string; readonly reason: string };
 

@@ -1,5 +1,5 @@
 // Counts branches while tests run: Bun's own coverage knows lines and functions alone. Loaded before
-// the tests by covering.ts; what runs in threads and in the compiled program is not seen.
+// the tests by coverage.ts; what runs in threads and in the compiled program is not seen.
 
 import { afterAll } from 'bun:test';
 import { writeFileSync } from 'node:fs';

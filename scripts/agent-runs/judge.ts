@@ -1,5 +1,5 @@
 // What must be true of a run, as sentences about what is not: an empty list is a run that passed.
-// Pure; scripts/agent-runs/run.ts and harder.ts call it with what the stage has seen.
+// Pure; scripts/agent-runs/run.ts and failure-runs.ts call it with what the stage has seen.
 
 import { isDeepStrictEqual } from 'node:util';
 import { noteThinking } from '../../test/support/file-reader.ts';

@@ -12,7 +12,7 @@ import { HELLO } from '../../test/support/behaviours.ts';
 import type { Format } from '../../test/support/client.ts';
 import { noteAnswer, noteText } from '../../test/support/file-reader.ts';
 import { AGENTS, type Agent, versionOf } from './agents.ts';
-import { HARDER } from './harder.ts';
+import { FAILURE_RUNS } from './failure-runs.ts';
 import { judgeRound, judgeSuccess, type Thinking } from './judge.ts';
 import { table, updateReadme } from './report.ts';
 import { openStage, type Seen, type Stage } from './stage.ts';
@@ -80,7 +80,7 @@ async function runRounds(stage: Stage): Promise<string[][]> {
 
 async function runTroubles(stage: Stage): Promise<string[][]> {
   const rows: string[][] = [];
-  for (const { agent: name, format, happens, comesTo, task, judge: problemsOf } of HARDER) {
+  for (const { agent: name, format, happens, comesTo, task, judge: problemsOf } of FAILURE_RUNS) {
     const agent = wanted.find((each) => each.name === name);
     if (agent === undefined) continue;
     const seen = await stage.perform({ agent, format, prompt: () => 'Say hello.', ...task });

@@ -9,8 +9,8 @@ import { type Behaviour, streamHead } from '../support/behaviours.ts';
 import { catalogOf, UPSTREAM_KEY } from '../support/catalog.ts';
 import { type Caller, type Format, get, PATHS, post, requestBody } from '../support/client.ts';
 import { type Gateway, startGateway, type TestAccount } from '../support/gateway.ts';
-import { type MuteServer, startMuteServer } from '../support/mute-server.ts';
 import { streamFrames } from '../support/render.ts';
+import { type SilentServer, startSilentServer } from '../support/silent-server.ts';
 import { startUpstream, type Upstream, waitUntil } from '../support/upstream.ts';
 
 setDefaultTimeout(30_000);
@@ -36,13 +36,13 @@ const flood: Behaviour = async (exchange) => {
 };
 
 let upstream: Upstream;
-let mute: MuteServer;
+let mute: SilentServer;
 let gateway: Gateway;
 let books: Database;
 
 beforeAll(async () => {
   upstream = await startUpstream({ flood, silent: (exchange) => exchange.untilGone() });
-  mute = await startMuteServer(() => goneAt.push(performance.now()));
+  mute = await startSilentServer(() => goneAt.push(performance.now()));
   // All thinking is shown there: nothing is to be read after an answer was left.
   const shared = { dialect: 'chat', api_key: UPSTREAM_KEY, profile: 'deepseek' };
   const placed = (slug: string, id: string) => ({

@@ -5,7 +5,7 @@
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
 import { CANARY } from '../support/behaviours.ts';
 import { type Format, post } from '../support/client.ts';
-import { type Doors, openDoors } from '../support/doors.ts';
+import { type DeadPorts, openDeadPorts } from '../support/dead-ports.ts';
 import { type Gateway, startGateway, type TestAccount } from '../support/gateway.ts';
 import { SIGNATURE } from '../support/render.ts';
 import { startUpstream, type Upstream, waitUntil } from '../support/upstream.ts';
@@ -27,7 +27,7 @@ const requestIds: string[] = [];
 const statuses = new Set<number>();
 const webhookSeen: Seen[] = [];
 
-let doors: Doors;
+let ports: DeadPorts;
 let upstream: Upstream;
 let gateway: Gateway;
 let environment: Readonly<Record<string, string>>;
@@ -37,7 +37,7 @@ let accounts: Readonly<
 >;
 
 beforeAll(async () => {
-  doors = await openDoors();
+  ports = await openDeadPorts();
   upstream = await startUpstream(behavioursOf(canaries, ({ site }) => delivered.has(site)));
   webhook = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: keepAlert });
   environment = {
@@ -48,7 +48,7 @@ beforeAll(async () => {
     ALERT_WEBHOOK_URL: `${webhook.url}${canaries.webhookPath}`,
     ALERT_WEBHOOK_SECRET: canaries.webhookSecret,
   };
-  gateway = await startGateway({ catalog: stagedCatalog(canaries, upstream, doors), environment });
+  gateway = await startGateway({ catalog: stagedCatalog(canaries, upstream, ports), environment });
   const create = (plan: string, credit: number | string, verified = true): Promise<TestAccount> =>
     gateway.createAccount({ email: emailOf(plan, credit), plan, credit, verified });
   accounts = {
@@ -63,7 +63,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await gateway[Symbol.asyncDispose]();
   await upstream.close();
-  await doors[Symbol.asyncDispose]();
+  await ports[Symbol.asyncDispose]();
   await webhook.stop(true);
 });
 

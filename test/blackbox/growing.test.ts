@@ -116,7 +116,7 @@ function moneyFor(outputTokens: number): Promise<TestAccount> {
   return account(prompt + 2 * outputTokens);
 }
 
-type Said = {
+type AnswerContent = {
   readonly status: number;
   readonly requestId: string;
   /** How many tokens were delivered. */
@@ -137,7 +137,7 @@ async function ask(
   stream: boolean,
   model: string,
   more: Json = MUCH,
-): Promise<Said> {
+): Promise<AnswerContent> {
   const { status, headers, text, usage, reason, last } = stream
     ? await streamed(of, format, model, more)
     : await whole(of, format, model, more);

@@ -3,12 +3,12 @@
 
 import { Database } from 'bun:sqlite';
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
+import { readAnswerContent } from '../support/answer.ts';
 import { type Behaviour, play, streamHead } from '../support/behaviours.ts';
 import { catalogOf, UPSTREAM_KEY } from '../support/catalog.ts';
 import { type Format, get, PATHS, post, requestBody } from '../support/client.ts';
 import { type Gateway, startGateway, type TestAccount } from '../support/gateway.ts';
 import { type Script, streamFrames } from '../support/render.ts';
-import { readSaid } from '../support/said.ts';
 import { startUpstream, type Upstream, waitUntil } from '../support/upstream.ts';
 
 setDefaultTimeout(30_000);
@@ -143,7 +143,7 @@ describe.each(KINDS)('%s, streamed: %p', (format, stream) => {
           [field]: stops,
         });
         const answer = await (await post(payer, PATHS[format], body)).text();
-        expect(readSaid(format, answer).text).toBe(text);
+        expect(readAnswerContent(format, answer).text).toBe(text);
         const debited = /"svc_tokens_debited":"(\d+)"/.exec(answer)?.[1];
         expect(Number(debited)).toBe(least);
       }
@@ -227,7 +227,7 @@ test.each(KINDS)(
       ...{ stream, max_tokens: 3_000, [field]: ['<<END>>'] },
     });
     const answer = await (await post(payer, PATHS[format], body)).text();
-    expect(readSaid(format, answer).text).toBe(' word'.repeat(10));
+    expect(readAnswerContent(format, answer).text).toBe(' word'.repeat(10));
     const [end] = await ended(payer);
     expect(end?.outcome).toBe('completed');
     // All of its bound.

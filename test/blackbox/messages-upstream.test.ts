@@ -2,6 +2,7 @@
 // both formats get from them, streamed and whole, and what is booked.
 
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
+import { type AnswerContent, inWordsOf, readAnswerContent } from '../support/answer.ts';
 import {
   type Behaviour,
   CANARY,
@@ -17,7 +18,6 @@ import { type Format, post, requestBody } from '../support/client.ts';
 import { explain, type Story } from '../support/explain.ts';
 import { type Gateway, startGateway, type TestAccount } from '../support/gateway.ts';
 import { type Script, SIGNATURE, streamFrames, USAGE, wholeBody } from '../support/render.ts';
-import { inWordsOf, readSaid, type Said } from '../support/said.ts';
 import { parseEvents, type SseEvent } from '../support/sse.ts';
 import {
   type RecordedRequest,
@@ -42,10 +42,10 @@ const ALL_KINDS = FORMATS.flatMap((format) =>
 const PARIS = { id: 'call_1', name: 'get_weather', json: '{"city":"Paris"}' };
 const TIME = { id: 'call_2', name: 'get_time', json: '{"zone":"CET"}' };
 
-const hello: Said = { reasoning: '', text: HELLO, calls: [], reason: 'stop' };
-const called: Said = { reasoning: '', text: '', calls: [PARIS], reason: 'tool_calls' };
+const hello: AnswerContent = { reasoning: '', text: HELLO, calls: [], reason: 'stop' };
+const called: AnswerContent = { reasoning: '', text: '', calls: [PARIS], reason: 'tool_calls' };
 
-const ANSWERS: readonly (readonly [name: string, said: Said])[] = [
+const ANSWERS: readonly (readonly [name: string, said: AnswerContent])[] = [
   ['ok', hello],
   ['reasoning', { ...hello, reasoning: REASONING }],
   ['tool', called],
@@ -217,9 +217,9 @@ async function ask(format: Format, kind: Kind, model: string, more: Json = {}): 
   return { status: response.status, headers: response.headers, text };
 }
 
-function expectSaid(name: string, format: Format, answer: Answer, said: Said): void {
+function expectSaid(name: string, format: Format, answer: Answer, said: AnswerContent): void {
   expect([name, answer.status, answer.text]).toEqual([name, 200, answer.text]);
-  expect([name, readSaid(format, answer.text)]).toEqual([name, inWordsOf(format, said)]);
+  expect([name, readAnswerContent(format, answer.text)]).toEqual([name, inWordsOf(format, said)]);
   expectNoLeak(name, answer);
 }
 

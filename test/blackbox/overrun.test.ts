@@ -3,12 +3,12 @@
 
 import { Database } from 'bun:sqlite';
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
+import { readAnswerContent } from '../support/answer.ts';
 import { play } from '../support/behaviours.ts';
 import { catalogFor } from '../support/catalog.ts';
 import { type Format, PATHS, post, requestBody } from '../support/client.ts';
 import { type Gateway, startGateway } from '../support/gateway.ts';
 import type { Script } from '../support/render.ts';
-import { readSaid } from '../support/said.ts';
 import { startUpstream, type Upstream } from '../support/upstream.ts';
 
 setDefaultTimeout(30_000);
@@ -76,7 +76,7 @@ test.each(KINDS)('%s over %s, streamed: %p', async (client: Format, dialect, str
   for (const [model, , words, reason, charged] of ROWS) {
     const body = requestBody(client, model, { stream, max_tokens: BOUND });
     const response = await post(payer, PATHS[client], body);
-    const said = readSaid(client, await response.text());
+    const said = readAnswerContent(client, await response.text());
     const inChat = { max_tokens: 'length', end_turn: 'stop' }[String(said.reason)] ?? said.reason;
     expect([model, said.text.split(' apple').length - 1, inChat]).toEqual([model, words, reason]);
     const record = books

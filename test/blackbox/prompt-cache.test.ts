@@ -2,13 +2,13 @@
 // does, and tool loops of clients that set no marks. What is charged follows what it reports.
 
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
+import { type AnswerContent, readAnswerContent } from '../support/answer.ts';
 import { type Behaviour, play, sendWhole } from '../support/behaviours.ts';
 import { catalogOf, LARGE_PLAN } from '../support/catalog.ts';
 import { type Format, PATHS, post } from '../support/client.ts';
 import { type Gateway, startGateway, type TestAccount } from '../support/gateway.ts';
 import { createPromptCache, type PromptCache } from '../support/prompt-cache.ts';
 import type { Piece } from '../support/render.ts';
-import { readSaid, type Said } from '../support/said.ts';
 import { parseEvents } from '../support/sse.ts';
 import { type RecordedRequest, startUpstream, type Upstream } from '../support/upstream.ts';
 
@@ -112,8 +112,9 @@ function billOf(format: Format, text: string): Bill {
 }
 
 /** What a client sends back of an answer, and the results of its calls. */
-function nextTurns(format: Format, said: Said): Json[] {
-  const result = ({ json }: Said['calls'][number]): string => `Text of ${json}. `.repeat(20);
+function nextTurns(format: Format, said: AnswerContent): Json[] {
+  const result = ({ json }: AnswerContent['calls'][number]): string =>
+    `Text of ${json}. `.repeat(20);
   if (format === 'chat') {
     const calls = said.calls.map(({ id, name, json }) => {
       return { id, type: 'function', function: { name, arguments: json } };
@@ -172,7 +173,7 @@ async function runLoop({ caller, format, question, ...more }: LoopOptions): Prom
     expect([turn, response.status, response.status === 200 ? '' : text]).toEqual([turn, 200, '']);
     const bill = billOf(format, text);
     for (const key of ['prompt', 'cached', 'written', 'debited'] as const) sum[key] += bill[key];
-    messages.push(...nextTurns(format, readSaid(format, text)));
+    messages.push(...nextTurns(format, readAnswerContent(format, text)));
   }
   return sum;
 }

@@ -8,8 +8,8 @@ import { catalogOf, UPSTREAM_KEY } from '../support/catalog.ts';
 import { type Format, PATHS, post, requestBody } from '../support/client.ts';
 import { explain, type Story } from '../support/explain.ts';
 import { type Gateway, runCommand, startGateway, type TestAccount } from '../support/gateway.ts';
-import { type MuteServer, startMuteServer } from '../support/mute-server.ts';
 import { streamFrames } from '../support/render.ts';
+import { type SilentServer, startSilentServer } from '../support/silent-server.ts';
 import { parseEvents } from '../support/sse.ts';
 import { type Exchange, startUpstream, type Upstream, waitUntil } from '../support/upstream.ts';
 
@@ -64,13 +64,13 @@ const PLACED: Readonly<Record<string, Json>> = {
 };
 
 let upstream: Upstream;
-let mute: MuteServer;
+let mute: SilentServer;
 let gateway: Gateway;
 let payer: TestAccount;
 
 beforeAll(async () => {
   upstream = await startUpstream(BEHAVIOURS);
-  mute = await startMuteServer();
+  mute = await startSilentServer();
   const shared = { dialect: 'chat', api_key: UPSTREAM_KEY };
   const placed = Object.entries(PLACED).flatMap(([slug, keys]) => {
     const model = Object.keys(BEHAVIOURS).find((name) => slug.startsWith(name));

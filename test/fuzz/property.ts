@@ -1,5 +1,5 @@
 // What a law of the fuzzers is: inputs to draw and a check that throws where the law does not hold.
-// Both runners (fuzz.test.ts and scripts/fuzzing.ts) see only this. Inputs are plain data, so that
+// Both runners (fuzz.test.ts and scripts/fuzz.ts) see only this. Inputs are plain data, so that
 // one that failed can be kept in a file and tried again when the generators have changed.
 
 import fc from 'fast-check';

@@ -23,6 +23,7 @@ import { createHealth } from '../../src/upstream/health.ts';
 import { startTimer } from '../../src/upstream/timer.ts';
 import { GIVEN_UP, type UpstreamClient } from '../../src/upstream/transport.ts';
 import { chatFormat } from '../../src/wire/chat/format.ts';
+import { readAnswerContent } from '../support/answer.ts';
 import { temporaryDirectory } from '../support/database.ts';
 import { closeBooks, fundAccount, NOW, type OpenBooks, openBooks } from '../support/ledger.ts';
 import { chatUpstream, TIMEOUTS } from '../support/model.ts';
@@ -30,7 +31,6 @@ import { operatorState } from '../support/operator.ts';
 import { alwaysAt } from '../support/price.ts';
 import { SILENT_PROBE } from '../support/probe.ts';
 import { type Script, streamFrames, wholeBody } from '../support/render.ts';
-import { readSaid } from '../support/said.ts';
 import { candidate } from './parts.ts';
 
 const directory = temporaryDirectory();
@@ -268,7 +268,7 @@ async function play(which: Case) {
   const { charged, debited, outcome, outputTokens } = story.record;
   expect(debited).toBe(charged);
   expect(await open.books.balance(accountId)).toMatchObject({ held: micro(0n) });
-  const text = got === '' ? '' : readSaid('chat', got).text;
+  const text = got === '' ? '' : readAnswerContent('chat', got).text;
   return { charged, outcome, outputTokens, text, promptTokens: story.hold.promptTokens };
 }
 

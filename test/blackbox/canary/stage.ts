@@ -3,7 +3,7 @@
 
 import { type Behaviour, behaviourFor, play } from '../../support/behaviours.ts';
 import { catalogOf, ROOMY_PLAN } from '../../support/catalog.ts';
-import type { Doors } from '../../support/doors.ts';
+import type { DeadPorts } from '../../support/dead-ports.ts';
 import { createFaults } from '../../support/faults.ts';
 import type { RecordedRequest } from '../../support/recorded-request.ts';
 import { USAGE } from '../../support/render.ts';
@@ -26,7 +26,7 @@ export type StagedModel = {
   /** What its upstream does. */
   readonly name: string;
   readonly stalls: boolean;
-  readonly door?: keyof Doors['urls'];
+  readonly door?: keyof DeadPorts['urls'];
 };
 
 const DIALECTS = ['chat', 'messages'] as const;
@@ -70,14 +70,14 @@ function upstreamName({ upstreamModel }: Canaries, name: string): string {
   return `${name}.${upstreamModel}`;
 }
 
-export function stagedCatalog(canaries: Canaries, upstream: Upstream, doors: Doors): string {
+export function stagedCatalog(canaries: Canaries, upstream: Upstream, ports: DeadPorts): string {
   const { upstreamId, upstreamPath, upstreamKeyOne, upstreamKeyTwo } = canaries;
   return catalogOf({
     upstreams: MODELS.map(({ slug, dialect, stalls, door }) => {
       const site = upstream.site(`${upstreamPath}-${slug}`);
       const { chat, messages } = { chat: site.baseUrl, messages: site.messagesBaseUrl };
       const scripted = dialect === 'chat' ? chat : messages;
-      const address = door === undefined ? undefined : `${doors.urls[door]}/${upstreamPath}`;
+      const address = door === undefined ? undefined : `${ports.urls[door]}/${upstreamPath}`;
       return {
         id: `${upstreamId}.${slug}`.slice(0, 64),
         dialect,

@@ -1,8 +1,8 @@
 // The rows of the failure matrix: every fault of an upstream, what class of failure it is, and with
 // that what a customer may see of it. What each fault does is in test/support/faults.ts and
-// test/support/doors.ts.
+// test/support/dead-ports.ts.
 
-import type { Doors } from '../../support/doors.ts';
+import type { DeadPorts } from '../../support/dead-ports.ts';
 
 /**
  * mistake   the caller's: told as it is, and nobody else is asked
@@ -25,7 +25,7 @@ export type Row = {
   readonly saysNothing?: true;
   /** The only one in which there is such a fault. */
   readonly dialect?: 'chat';
-  readonly door?: keyof Doors['urls'];
+  readonly door?: keyof DeadPorts['urls'];
   /** Where that is not what its class says: because of what `retry-after` says. */
   readonly triesAlone?: number;
   /** The same where somebody else could answer. */

@@ -5,7 +5,7 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { createAccounts } from '../../support/accounts.ts';
 import { type Books, openBooks } from '../../support/books.ts';
-import { type Doors, openDoors } from '../../support/doors.ts';
+import { type DeadPorts, openDeadPorts } from '../../support/dead-ports.ts';
 import { createFaults, REDIRECTED_SITE } from '../../support/faults.ts';
 import { type Gateway, startGateway, type TestAccount } from '../../support/gateway.ts';
 import { startUpstream, type Upstream } from '../../support/upstream.ts';
@@ -29,19 +29,19 @@ const delivered = new Set<string>();
 const idle: TestAccount[] = [];
 const waiting: ((account: TestAccount) => void)[] = [];
 
-let doors: Doors;
+let ports: DeadPorts;
 let upstream: Upstream;
 let gateway: Gateway;
 let books: Books;
 let scene: Scene;
 
 beforeAll(async () => {
-  doors = await openDoors();
+  ports = await openDeadPorts();
   upstream = await startUpstream(
     createFaults({ canary: CANARY, delivered: ({ site }) => delivered.has(site) }),
   );
   gateway = await startGateway({
-    catalog: catalogText(cells, upstream, doors),
+    catalog: catalogText(cells, upstream, ports),
     environment: { LOG_LEVEL: 'debug' },
   });
   books = openBooks(gateway);
@@ -53,7 +53,7 @@ afterAll(async () => {
   await books.close();
   await gateway[Symbol.asyncDispose]();
   await upstream.close();
-  await doors[Symbol.asyncDispose]();
+  await ports[Symbol.asyncDispose]();
 });
 
 async function withAccount<T>(use: (account: TestAccount) => Promise<T>): Promise<T> {

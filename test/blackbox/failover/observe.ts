@@ -2,13 +2,13 @@
 // as one object to compare, and what it should have been.
 
 import { expect } from 'bun:test';
+import { readAnswerContent } from '../../support/answer.ts';
 import { HELLO } from '../../support/behaviours.ts';
 import type { Books } from '../../support/books.ts';
 import { UPSTREAM_KEY } from '../../support/catalog.ts';
 import { get, PATHS, post, requestBody } from '../../support/client.ts';
 import type { Story } from '../../support/explain.ts';
 import type { TestAccount } from '../../support/gateway.ts';
-import { readSaid } from '../../support/said.ts';
 import { parseEvents } from '../../support/sse.ts';
 import type { Upstream } from '../../support/upstream.ts';
 import { type Cell, SECOND, SPARE, transportOf } from './world.ts';
@@ -179,7 +179,7 @@ function toldOf(cell: Cell, { status, headers, body }: Answer, story: Story | un
   return {
     status,
     code: error?.['code'],
-    text: isStream || error === undefined ? readSaid(cell.format, body).text : '',
+    text: isStream || error === undefined ? readAnswerContent(cell.format, body).text : '',
     fallbackUsed: last('svc_fallback_used'),
     bill: bill === undefined || bill !== story?.booked?.['debited'] ? bill : AS_BOOKED,
   };

@@ -5,7 +5,7 @@
 
 import { catalogOf, ROOMY_PLAN, UPSTREAM_KEY } from '../../support/catalog.ts';
 import type { Format } from '../../support/client.ts';
-import type { Doors } from '../../support/doors.ts';
+import type { DeadPorts } from '../../support/dead-ports.ts';
 import type { Upstream } from '../../support/upstream.ts';
 import type { Row } from './faults.ts';
 
@@ -75,7 +75,7 @@ function timersOf(row: Row, kind: Kind) {
 /** So seldom that none of the cells will draw it before the failing upstream. */
 const LAST = 0.000_001;
 
-export function catalogText(cells: readonly Cell[], upstream: Upstream, doors: Doors): string {
+export function catalogText(cells: readonly Cell[], upstream: Upstream, ports: DeadPorts): string {
   const healthy = FORMATS.flatMap((dialect) =>
     [SECOND, SPARE].map((name) => ({
       id: `${name}-${dialect}`,
@@ -92,7 +92,7 @@ export function catalogText(cells: readonly Cell[], upstream: Upstream, doors: D
     base_url:
       row.door === undefined
         ? siteUrl(upstream, dialect, id)
-        : `${doors.urls[row.door]}${dialect === 'chat' ? '/v1' : ''}`,
+        : `${ports.urls[row.door]}${dialect === 'chat' ? '/v1' : ''}`,
     api_key: UPSTREAM_KEY,
     ...timersOf(row, kind),
   }));

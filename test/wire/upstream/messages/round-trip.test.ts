@@ -13,7 +13,7 @@ import { HEAD, jsonObjectText, RECEIPT, SIGNATURE } from '../../messages/fixture
 import { splitAt } from '../support.ts';
 import { decodeReads } from './support.ts';
 
-type Said = {
+type AnswerContent = {
   readonly reasoning: readonly string[];
   readonly text: readonly string[];
   readonly calls: readonly { readonly name: string; readonly json: string; readonly cut: number }[];
@@ -21,7 +21,7 @@ type Said = {
 };
 
 const words = fc.string({ unit: 'grapheme', minLength: 1, maxLength: 12 });
-const said: fc.Arbitrary<Said> = fc.record({
+const said: fc.Arbitrary<AnswerContent> = fc.record({
   reasoning: fc.array(words, { maxLength: 3 }),
   // White space alone is no answer beside a call, and the encoder drops it.
   text: fc
@@ -34,12 +34,12 @@ const said: fc.Arbitrary<Said> = fc.record({
   wasCut: fc.boolean(),
 });
 
-function reasonOf({ calls, wasCut }: Said): FinishReason {
+function reasonOf({ calls, wasCut }: AnswerContent): FinishReason {
   if (calls.length > 0) return 'tool_calls';
   return wasCut ? 'length' : 'stop';
 }
 
-function eventsOf(answer: Said): GenerationEvent[] {
+function eventsOf(answer: AnswerContent): GenerationEvent[] {
   return [
     ...answer.reasoning.map((text) => ({ kind: 'reasoning-delta' as const, text })),
     ...answer.text.map((text) => ({ kind: 'text-delta' as const, text })),
@@ -62,7 +62,7 @@ const RAW = JSON.stringify({
 });
 
 /** What comes back: the answer, the signature of ours on its thinking, and the receipt's counts. */
-function expected(answer: Said) {
+function expected(answer: AnswerContent) {
   const fold = createFold();
   eventsOf(answer).forEach(fold.push);
   const { reasoning } = fold.answer();

@@ -15,13 +15,13 @@ import {
 import { type Drawn, drawRequest } from './draw.ts';
 import type { Trigger } from './killer.ts';
 import type { Random } from './random.ts';
-import { ACCOUNTS } from './scene.ts';
-import type { TortureUpstream } from './upstream.ts';
+import { ACCOUNTS } from './setup.ts';
+import type { CrashUpstream } from './upstream.ts';
 
 /** What the parties of a round share. */
 export type Stage = {
   readonly random: Random;
-  readonly upstream: TortureUpstream;
+  readonly upstream: CrashUpstream;
   readonly accounts: readonly RoundAccount[];
   readonly clients: ClientEntry[];
   readonly commands: CommandPlace;

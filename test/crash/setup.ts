@@ -64,7 +64,7 @@ export const MAX_OUTPUT = 30_000;
 const ASKED_WHATEVER_IT_DOES = 'cool_down_seconds = 0';
 
 /** Upstreams that are one process: chat, messages, one that bills what nobody reads, and OpenAI's. */
-export function sceneCatalog(upstream: Upstream): string {
+export function crashCatalog(upstream: Upstream): string {
   const plans = Object.fromEntries(
     ACCOUNTS.map(({ name, concurrency }) => [
       name,

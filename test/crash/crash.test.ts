@@ -1,12 +1,12 @@
-// A short run of the torture rig: some rounds of kills under load in which every law holds, and the
-// same books made wrong, to see each law break. scripts/torture is the long run.
+// A short run of the crash rig: some rounds of kills under load in which every law holds, and the
+// same books made wrong, to see each law break. scripts/crash is the long run.
 
 import { describe, expect, test } from 'bun:test';
 import { describeWithSlowDisk } from '../support/slow-disk.ts';
 import { type Books, joinBooks } from './books.ts';
+import { explainRequest } from './explain.ts';
 import { judge, LAWS } from './laws/all.ts';
 import { playRound } from './round.ts';
-import { tellStory } from './story.ts';
 import { TAMPERINGS } from './tampering.ts';
 
 const SEEDS = [20_261_121, 20_261_122];
@@ -22,7 +22,7 @@ describe('kills under load', () => {
       const { books, discard } = await playRound({ ...ROUND, seed });
       await discard();
       played.push(books);
-      const told = judge(books).map((broken) => [broken, tellStory(books, broken.subject)]);
+      const told = judge(books).map((broken) => [broken, explainRequest(books, broken.subject)]);
       expect(told).toEqual([]);
       expect(books.kills.length).toBeGreaterThan(0);
       expect(books.ledger.records.some(({ basis }) => basis === 'recovered')).toBe(true);
@@ -38,7 +38,9 @@ describeWithSlowDisk('kills while each sync takes 300 ms', () => {
       const round = { seconds: 8, killEvery: 4, seed: 20_261_123, syncMs: 300 };
       const { books, discard } = await playRound(round);
       await discard();
-      expect(judge(books).map((broken) => [broken, tellStory(books, broken.subject)])).toEqual([]);
+      expect(judge(books).map((broken) => [broken, explainRequest(books, broken.subject)])).toEqual(
+        [],
+      );
       expect(books.kills.length).toBeGreaterThan(0);
       expect(books.ledger.records.length).toBeGreaterThan(0);
     },

@@ -6,7 +6,7 @@ import { parseEvents } from './sse.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 
-export type Said = {
+export type AnswerContent = {
   readonly reasoning: string;
   readonly text: string;
   readonly calls: readonly {
@@ -26,12 +26,12 @@ const REASONS: Readonly<Record<string, string>> = {
   content_filter: 'end_turn',
 };
 
-/** The same with its reason in the words of a format, as `readSaid` reads it. */
-export function inWordsOf(format: Format, said: Said): Said {
+/** The same with its reason in the words of a format, as `readAnswerContent` reads it. */
+export function inWordsOf(format: Format, said: AnswerContent): AnswerContent {
   return format === 'chat' ? said : { ...said, reason: REASONS[String(said.reason)] };
 }
 
-export function readSaid(format: Format, text: string): Said {
+export function readAnswerContent(format: Format, text: string): AnswerContent {
   const isWhole = text.startsWith('{');
   const events = isWhole ? [JSON.parse(text)] : parseEvents(text).map((event) => event.json ?? {});
   if (format === 'chat') return readChunks(events);
@@ -39,7 +39,7 @@ export function readSaid(format: Format, text: string): Said {
 }
 
 /** A whole answer is one chunk with a `message` for a delta. */
-function readChunks(chunks: readonly Json[]): Said {
+function readChunks(chunks: readonly Json[]): AnswerContent {
   const calls: { id: unknown; name: unknown; json: string }[] = [];
   const said = { reasoning: '', text: '', reason: undefined as unknown };
   for (const chunk of chunks) {
@@ -58,7 +58,7 @@ function readChunks(chunks: readonly Json[]): Said {
   return { ...said, calls };
 }
 
-function readMessage({ content, stop_reason: reason }: Json): Said {
+function readMessage({ content, stop_reason: reason }: Json): AnswerContent {
   const blocks = (content as Json[]).map((block) => {
     return { ...block, json: JSON.stringify(block['input']) };
   });
@@ -72,7 +72,7 @@ const GROWING = [
   ['json', 'partial_json'],
 ] as const;
 
-function readBlockEvents(events: readonly Json[]): Said {
+function readBlockEvents(events: readonly Json[]): AnswerContent {
   const blocks: Record<string, unknown>[] = [];
   let reason: unknown;
   for (const event of events) {
@@ -90,7 +90,7 @@ function readBlockEvents(events: readonly Json[]): Said {
   return fromBlocks(blocks, reason);
 }
 
-function fromBlocks(blocks: readonly Json[], reason: unknown): Said {
+function fromBlocks(blocks: readonly Json[], reason: unknown): AnswerContent {
   const joined = (member: string): string => blocks.map((block) => block[member] ?? '').join('');
   return {
     reasoning: joined('thinking'),

@@ -4,7 +4,7 @@
 
 import type { Format } from '../support/client.ts';
 import type { Random } from './random.ts';
-import { type AccountName, type ModelName, STOP } from './scene.ts';
+import { type AccountName, type ModelName, STOP } from './setup.ts';
 
 /**
  * ok           says all its words and reports what is true
@@ -123,7 +123,7 @@ const PROMPT_FIELDS = [
 export function promptOf(drawn: Drawn): string {
   const facts = new Map<string, unknown>(Object.entries(drawn));
   const fields = ['mark', 'account', ...PROMPT_FIELDS].map((name) => `${name}=${facts.get(name)}`);
-  return `torture ${fields.join(' ')} end${fillerOf(drawn)}`;
+  return `crash ${fields.join(' ')} end${fillerOf(drawn)}`;
 }
 
 /** Words of its own for each request, so that none of them has been counted before. */
@@ -144,7 +144,7 @@ export type Asked = Pick<
 >;
 
 export function readPrompt(text: string): Asked {
-  const fields = /torture ([^"\\]+) end/.exec(text)?.[1] ?? '';
+  const fields = /crash ([^"\\]+) end/.exec(text)?.[1] ?? '';
   const facts = new Map(fields.split(' ').map((field) => field.split('=') as [string, string]));
   const number = (name: string) => Number(facts.get(name));
   return {

@@ -1,7 +1,7 @@
 // The rig's own arithmetic of money, apart from the gateway's: what a usage costs, and how amounts
 // are written.
 
-import { type ModelName, PRICES } from './scene.ts';
+import { type ModelName, PRICES } from './setup.ts';
 
 type Counts = {
   readonly inputTokens: number;

@@ -1,17 +1,17 @@
-// The long run of the torture rig: rounds of load and kills, each with its line in a table, then how
+// The long run of the crash rig: rounds of load and kills, each with its line in a table, then how
 // often each fault fired, how often a law had to excuse something, and the verdict. It ends with 0
 // where every law held and the run proves it, with 1 where a law broke, and with 3 where a fault was
 // too rare or an excuse too frequent.
 
 import { parseArgs } from 'node:util';
-import { type Books, joinBooks } from '../test/torture/books.ts';
-import { playClusterRound } from '../test/torture/cluster/round.ts';
-import { countExcused, EXCUSES } from '../test/torture/excuses.ts';
-import { FAULTS, FAULTS_OF_CLUSTERS, leastOf } from '../test/torture/faults.ts';
-import { judge } from '../test/torture/laws/all.ts';
-import type { Violation } from '../test/torture/laws/law.ts';
-import { playRound, type RoundResult } from '../test/torture/round.ts';
-import { tellStory } from '../test/torture/story.ts';
+import { type Books, joinBooks } from '../test/crash/books.ts';
+import { playClusterRound } from '../test/crash/cluster/round.ts';
+import { countExcused, EXCUSES } from '../test/crash/excuses.ts';
+import { explainRequest } from '../test/crash/explain.ts';
+import { FAULTS, FAULTS_OF_CLUSTERS, leastOf } from '../test/crash/faults.ts';
+import { judge } from '../test/crash/laws/all.ts';
+import type { Violation } from '../test/crash/laws/law.ts';
+import { playRound, type RoundResult } from '../test/crash/round.ts';
 
 const { values: options } = parseArgs({
   options: {
@@ -46,7 +46,7 @@ async function run(): Promise<number> {
   const numbers = [rounds, seconds, killEvery, stallSeconds, nodes];
   if (!Number.isInteger(seed) || numbers.some((number) => !(number > 0)) || !(syncMs >= 0)) {
     say(
-      'torture: --seed, --rounds, --seconds, --kill-every, --nodes, --stall-seconds and --sync-ms take numbers.',
+      'crash: --seed, --rounds, --seconds, --kill-every, --nodes, --stall-seconds and --sync-ms take numbers.',
     );
     return 2;
   }
@@ -139,10 +139,10 @@ function tell(
     const [first] = violations;
     if (first === undefined) continue;
     say(`  BROKE ${law} (${violations.length}): ${first.subject}: ${first.detail}`);
-    for (const line of tellStory(books, first.subject)) say(`    ${line}`);
+    for (const line of explainRequest(books, first.subject)) say(`    ${line}`);
   }
   if (books.played.length > 0) say(`  played ${books.played.join(', ')}`);
-  say(`  kept in ${directory}; again: scripts/torture ${again}`);
+  say(`  kept in ${directory}; again: scripts/crash ${again}`);
 }
 
 function conclude(failed: readonly number[], rounds: number, seconds: number): number {

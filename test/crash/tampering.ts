@@ -4,7 +4,7 @@
 import type { Books, Story } from './books.ts';
 import type { ClientEntry } from './client.ts';
 import type { Hold, UsageRecord } from './ledger.ts';
-import { type ModelName, WORD } from './scene.ts';
+import { type ModelName, WORD } from './setup.ts';
 import { type Served, sentWords } from './upstream.ts';
 
 export type Tampering = {

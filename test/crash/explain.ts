@@ -5,7 +5,7 @@ import { readAnswer } from './client.ts';
 import { sentWords } from './upstream.ts';
 
 /** Lines of text; none where the subject of a violation is no request. */
-export function tellStory(books: Books, mark: string): string[] {
+export function explainRequest(books: Books, mark: string): string[] {
   const story = joinBooks(books).find((each) => each.mark === mark);
   if (story === undefined) return [];
   const { client, served, hold, record, entries, kill, troubles } = story;

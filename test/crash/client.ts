@@ -4,7 +4,7 @@
 import { connect } from 'node:net';
 import { PATHS } from '../support/client.ts';
 import { bodyOf, type Drawn } from './draw.ts';
-import { countWords } from './scene.ts';
+import { countWords } from './setup.ts';
 
 export type Target = { readonly url: string; readonly generation: number };
 

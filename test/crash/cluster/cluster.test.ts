@@ -1,11 +1,11 @@
 // A short run of the rig over a cluster: each fault at least once, under load, and every law holds
-// afterwards. `scripts/torture --nodes 3` is the long run.
+// afterwards. `scripts/crash --nodes 3` is the long run.
 
 import { expect, test } from 'bun:test';
 import { describeWithServices } from '../../support/services.ts';
 import { joinBooks } from '../books.ts';
+import { explainRequest } from '../explain.ts';
 import { judge } from '../laws/all.ts';
-import { tellStory } from '../story.ts';
 import { CLUSTER_FAULTS, type ClusterFaultName } from './faults.ts';
 import { playClusterRound } from './round.ts';
 
@@ -48,7 +48,7 @@ describeWithServices('three nodes, one fault after the other', ['PostgreSQL', 'R
         stallSeconds: 3,
       });
       await discard();
-      const told = judge(books).map((broken) => [broken, tellStory(books, broken.subject)]);
+      const told = judge(books).map((broken) => [broken, explainRequest(books, broken.subject)]);
       expect(told).toEqual([]);
       expect(books.played).toEqual([...faults]);
       expect(joinBooks(books).filter(({ record }) => record?.outcome === 'completed')).not.toEqual(

@@ -1,11 +1,11 @@
 // The long run of the simulation: one world a seed, then how often each fault fired in all of them.
 // A world that breaks an invariant is told with the command that plays it again; its seed belongs
-// into test/sim/seeds.ts, which the tests play from then on. `--cluster`: see simulating-cluster.ts.
+// into test/sim/seeds.ts, which the tests play from then on. `--cluster`: see sim-cluster.ts.
 
 import { parseArgs } from 'node:util';
 import { FAULTS, type FaultCounts } from '../test/sim/faults.ts';
 import { simulate } from '../test/sim/simulate.ts';
-import { simulateClusters } from './simulating-cluster.ts';
+import { simulateClusters } from './sim-cluster.ts';
 
 /** A fault that fired less often proves nothing; a run with such a fault is not a pass. */
 const FIRED_LEAST = 50;

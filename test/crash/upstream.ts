@@ -11,7 +11,7 @@ import {
 } from '../support/render.ts';
 import { type Exchange, startUpstream, type Upstream } from '../support/upstream.ts';
 import { type Asked, type BehaviourName, readPrompt } from './draw.ts';
-import { type AccountName, countWords, MODELS, REPORTED_PROMPT, STOP, WORD } from './scene.ts';
+import { type AccountName, countWords, MODELS, REPORTED_PROMPT, STOP, WORD } from './setup.ts';
 
 /** So many words had been sent at that time, all in all. */
 export type Sent = { readonly atMs: number; readonly words: number };
@@ -32,7 +32,7 @@ export type Served = {
   ended?: { readonly how: 'finished' | 'broke' | 'gone'; readonly atMs: number };
 };
 
-export type TortureUpstream = {
+export type CrashUpstream = {
   readonly upstream: Upstream;
   readonly book: Served[];
   /** Lets the exchanges of the mark `burst` end; see `burst.ts`. */
@@ -41,9 +41,9 @@ export type TortureUpstream = {
 };
 
 /** `happened` is told of each request and of each piece of content. */
-export async function startTortureUpstream(
+export async function startCrashUpstream(
   happened: (trigger: 'dispatch' | 'content') => void,
-): Promise<TortureUpstream> {
+): Promise<CrashUpstream> {
   const book: Served[] = [];
   let gate = Promise.withResolvers<void>();
 

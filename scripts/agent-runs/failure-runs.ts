@@ -6,7 +6,7 @@ import type { Format } from '../../test/support/client.ts';
 import { judgeEnd, judgeSuccess } from './judge.ts';
 import type { Generation, Seen, Task } from './stage.ts';
 
-export type Harder = {
+export type FailureRun = {
   readonly agent: string;
   readonly format: Format;
   readonly happens: string;
@@ -18,7 +18,7 @@ export type Harder = {
 /** No agent may wait for as long as a cap, an empty wallet or a mistake lasts. */
 const AT_ONCE_SECONDS = 15;
 
-const CLAUDE_CODE: readonly Omit<Harder, 'agent' | 'format'>[] = [
+const CLAUDE_CODE: readonly Omit<FailureRun, 'agent' | 'format'>[] = [
   {
     happens: 'its key comes as a bearer token',
     comesTo: 'served',
@@ -85,7 +85,7 @@ const CLAUDE_CODE: readonly Omit<Harder, 'agent' | 'format'>[] = [
   },
 ];
 
-const OPENCODE: readonly Omit<Harder, 'agent' | 'format'>[] = [
+const OPENCODE: readonly Omit<FailureRun, 'agent' | 'format'>[] = [
   {
     happens: 'it sends two requests at once',
     comesTo: 'both are served',
@@ -111,7 +111,7 @@ const OPENCODE: readonly Omit<Harder, 'agent' | 'format'>[] = [
   },
 ];
 
-export const HARDER: readonly Harder[] = [
+export const FAILURE_RUNS: readonly FailureRun[] = [
   ...CLAUDE_CODE.map((each) => ({ agent: 'claude-code', format: 'messages', ...each }) as const),
   ...OPENCODE.flatMap((each) =>
     (['chat', 'messages'] as const).map((format) => ({ agent: 'opencode', format, ...each })),

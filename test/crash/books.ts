@@ -4,7 +4,7 @@ import type { ClientEntry } from './client.ts';
 import type { Credit } from './credits.ts';
 import type { Kill } from './killer.ts';
 import type { Entry, Hold, LedgerBook, UsageRecord } from './ledger.ts';
-import type { AccountName } from './scene.ts';
+import type { AccountName } from './setup.ts';
 import type { Served } from './upstream.ts';
 
 export type RoundAccount = {

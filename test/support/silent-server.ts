@@ -3,7 +3,7 @@
 
 import { createServer, type Socket } from 'node:net';
 
-export type MuteServer = {
+export type SilentServer = {
   /** With `https:`. */
   readonly url: string;
   /** Connections that are open now. */
@@ -12,7 +12,7 @@ export type MuteServer = {
 };
 
 /** `onGone` is told of each connection that the other side has closed. */
-export function startMuteServer(onGone: () => void = () => {}): Promise<MuteServer> {
+export function startSilentServer(onGone: () => void = () => {}): Promise<SilentServer> {
   const sockets = new Set<Socket>();
   const server = createServer((socket) => {
     sockets.add(socket);

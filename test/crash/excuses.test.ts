@@ -5,7 +5,7 @@ import { expect, test } from 'bun:test';
 import { type Books, joinBooks, type Trouble } from './books.ts';
 import { type ClientEntry, PATIENCE_MS } from './client.ts';
 import { judge } from './laws/all.ts';
-import { ACCOUNTS } from './scene.ts';
+import { ACCOUNTS } from './setup.ts';
 import type { Served } from './upstream.ts';
 
 const NODES = 3;
@@ -34,7 +34,7 @@ type Asked = {
 
 function clientOf(asked: Asked, index: number): ClientEntry {
   const { sentAtMs, endedAtMs = sentAtMs + 100, generation = 1, complete = true, status } = asked;
-  const bytes = Buffer.from(`HTTP/1.1 ${status} Said\r\n\r\n`);
+  const bytes = Buffer.from(`HTTP/1.1 ${status} AnswerContent\r\n\r\n`);
   return {
     drawn: {
       ...{ mark: `narrow-${index}`, account: 'narrow', model: 'swift', format: 'chat' },

@@ -1,5 +1,5 @@
 // `scripts/screenshots`: walks over the page tables of both applications in a real browser, over the
-// gateway of picturing/demo.ts, and writes a picture of each page in each form.
+// gateway of screenshot-pages/demo.ts, and writes a picture of each page in each form.
 
 import { mkdir, rm } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
@@ -11,9 +11,9 @@ import {
   type VisitorOptions,
 } from '../test/support/browser.ts';
 import { PREFIXES, type Realm } from '../test/support/session.ts';
-import { type Demo, startDemo } from './picturing/demo.ts';
-import { linksOn, type PageRow, readPages, settle, signInOn } from './picturing/pages.ts';
-import { toPalette } from './picturing/palette.ts';
+import { type Demo, startDemo } from './screenshot-pages/demo.ts';
+import { linksOn, type PageRow, readPages, settle, signInOn } from './screenshot-pages/pages.ts';
+import { toPalette } from './screenshot-pages/palette.ts';
 
 const folder = resolve(import.meta.dir, '../.screenshots');
 

@@ -3,7 +3,7 @@
 
 import { createServer, type Server, type Socket } from 'node:net';
 
-export type Doors = {
+export type DeadPorts = {
   /** Addresses without a path; `plainForTls` is an https one of a server that speaks none. */
   readonly urls: {
     readonly closed: string;
@@ -16,7 +16,7 @@ export type Doors = {
   readonly [Symbol.asyncDispose]: () => Promise<void>;
 };
 
-export async function openDoors(): Promise<Doors> {
+export async function openDeadPorts(): Promise<DeadPorts> {
   const sockets = new Set<Socket>();
   const servers: Server[] = [];
   const open = async (greet: (socket: Socket) => void): Promise<string> => {

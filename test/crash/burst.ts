@@ -4,7 +4,7 @@
 import type { Burst, RoundAccount } from './books.ts';
 import { type ClientEntry, readAnswer } from './client.ts';
 import type { Drawn } from './draw.ts';
-import type { TortureUpstream } from './upstream.ts';
+import type { CrashUpstream } from './upstream.ts';
 
 const ADMITTED_WITHIN_MS = 5_000;
 
@@ -16,7 +16,7 @@ type Ask = (account: RoundAccount, drawn: Drawn) => Promise<ClientEntry>;
  */
 export async function burst(
   accounts: readonly RoundAccount[],
-  upstream: TortureUpstream,
+  upstream: CrashUpstream,
   ask: Ask,
   patienceMs = 0,
 ): Promise<Burst[]> {
@@ -29,7 +29,7 @@ export async function burst(
 
 async function burstOf(
   account: RoundAccount,
-  upstream: TortureUpstream,
+  upstream: CrashUpstream,
   ask: Ask,
   patienceMs: number,
 ) {

@@ -4,11 +4,6 @@
 
 import { rm } from 'node:fs/promises';
 import { openSlowDisk } from '../support/slow-disk.ts';
-import type { Books, RoundAccount, Verdict } from './books.ts';
-import { burst } from './burst.ts';
-import { PATIENCE_MS } from './client.ts';
-import { gatewayOf, KILL_DELAYS_MS, type Killer, startKiller, TRIGGERS } from './killer.ts';
-import { openHolds, readLedger } from './ledger.ts';
 import {
   askAs,
   askForVerdicts,
@@ -18,10 +13,15 @@ import {
   playSamples,
   type Stage,
   watchLag,
-} from './parties.ts';
+} from './actors.ts';
+import type { Books, RoundAccount, Verdict } from './books.ts';
+import { burst } from './burst.ts';
+import { PATIENCE_MS } from './client.ts';
+import { gatewayOf, KILL_DELAYS_MS, type Killer, startKiller, TRIGGERS } from './killer.ts';
+import { openHolds, readLedger } from './ledger.ts';
 import { createRandom, type Random } from './random.ts';
-import { ACCOUNTS, sceneCatalog } from './scene.ts';
-import { startTortureUpstream, type TortureUpstream } from './upstream.ts';
+import { ACCOUNTS, crashCatalog } from './setup.ts';
+import { type CrashUpstream, startCrashUpstream } from './upstream.ts';
 
 export type RoundOptions = {
   readonly seed: number;
@@ -65,10 +65,10 @@ export async function playRound(options: RoundOptions): Promise<RoundResult> {
   await using disk = syncMs === undefined ? undefined : await openSlowDisk();
   await disk?.delay(syncMs ?? 0);
   let told: Killer | undefined;
-  await using upstream = await startTortureUpstream((trigger) => told?.happened(trigger));
+  await using upstream = await startCrashUpstream((trigger) => told?.happened(trigger));
   // What the gateway itself keeps is written beside the books there.
   const environment = disk && { ...disk.environment, REASONING_STORE: 'on' };
-  const killer = await startKiller(gatewayOf(sceneCatalog(upstream.upstream), environment));
+  const killer = await startKiller(gatewayOf(crashCatalog(upstream.upstream), environment));
   told = killer;
   const { target, happened, gateway } = killer;
   const { directory, databasePath } = gateway();
@@ -166,7 +166,7 @@ async function playKills(
 }
 
 /** Waits until nothing is open. Answers how long that took; undefined where it took too long. */
-async function rest(database: string, { upstream }: TortureUpstream): Promise<number | undefined> {
+async function rest(database: string, { upstream }: CrashUpstream): Promise<number | undefined> {
   const fromMs = Date.now();
   while (upstream.active() > 0 || (await openHolds(database)) > 0) {
     if (Date.now() - fromMs > REST_WITHIN_MS) return undefined;

@@ -56,7 +56,7 @@ export async function sendCreditOnce(
 }
 
 function senderOf(place: CommandPlace, accountId: string, amount: bigint) {
-  const id = `torture-${amount}`;
+  const id = `crash-${amount}`;
   const command = ['account', 'credit', accountId, writeTokens(amount), '--id', id, '--json'];
   return async (killAfterMs?: number): Promise<Sending> => ({
     accountId,
@@ -71,7 +71,7 @@ export async function redeemCode(
   rivals: readonly string[],
   amount: bigint,
 ): Promise<Credit> {
-  const create = ['code', 'create', '--amount', writeTokens(amount), '--reason', 'torture'];
+  const create = ['code', 'create', '--amount', writeTokens(amount), '--reason', 'crash'];
   const created = await untilAnswered(() => runCommand(place, [...create, '--json']));
   const code = /"code": *"([^"]+)"/.exec(created.said)?.[1] ?? 'none';
   const send = async (accountId: string, killAfterMs?: number): Promise<Sending> => {

@@ -2,8 +2,8 @@
 
 import { createRandom } from '../random.ts';
 import { type Broken, playShow, type RoundResult } from '../round.ts';
-import { sceneCatalog } from '../scene.ts';
-import { startTortureUpstream } from '../upstream.ts';
+import { crashCatalog } from '../setup.ts';
+import { startCrashUpstream } from '../upstream.ts';
 import { type Cluster, startCluster } from './cluster.ts';
 import {
   CLUSTER_FAULTS,
@@ -30,10 +30,10 @@ const SLOTS_LAPSE_MS = 30_000;
 export async function playClusterRound(options: ClusterRoundOptions): Promise<RoundResult> {
   const random = createRandom(options.seed);
   let cluster: Cluster | undefined;
-  await using upstream = await startTortureUpstream((trigger) => {
+  await using upstream = await startCrashUpstream((trigger) => {
     for (const { killer } of cluster?.nodes ?? []) killer.happened(trigger);
   });
-  cluster = await startCluster(sceneCatalog(upstream.upstream), options.nodes);
+  cluster = await startCluster(crashCatalog(upstream.upstream), options.nodes);
   const { nodes, commands, database, nodeOf, target } = cluster;
   const targets = random.fork('targets');
   const scene = { cluster, random: random.fork('faults'), stallMs: options.stallSeconds * 1_000 };
