@@ -260,6 +260,24 @@ describe('source', () => {
     expect(offenders).toEqual([]);
   });
 
+  test('an exported type name has one meaning: it is declared once', () => {
+    expect(declaredTwice(sources)).toEqual([]);
+    const a = sample('src/core/a.ts', 'export type Answer = string;');
+    const b = sample('src/wire/b.ts', 'export type Answer = number;');
+    const page = sample('src/dashboard/web/c.ts', 'export type Answer = boolean;');
+    expect(declaredTwice([a, b, page])).toEqual(['Answer: src/core/a.ts, src/wire/b.ts']);
+  });
+
+  test('no type has the name of one of the platform', () => {
+    const shadows = (files: readonly SourceFile[]) =>
+      typesOf(files)
+        .filter(({ name }) => PLATFORM_TYPES.has(name))
+        .map(({ name, path }) => `${path} declares ${name}`);
+    expect(shadows(sources)).toEqual([]);
+    expect(shadows([sample('src/core/a.ts', 'type Request = string;')])).toHaveLength(1);
+    expect(shadows([sample('src/core/a.ts', 'type Node = string;')])).toHaveLength(1);
+  });
+
   test('every file begins with a comment that says what it is', () => {
     const offenders = sources.filter(({ text }) => !text.startsWith('// '));
     expect(offenders.map(({ path }) => path)).toEqual([]);
@@ -282,6 +300,13 @@ describe('source', () => {
     expect(hasTopLevelAwait('export async function a() {\n  await b();\n}')).toBe(false);
   });
 });
+
+/** Globals of this runtime, and types of browsers that it does not have. */
+const PLATFORM_TYPES: ReadonlySet<string> = new Set([
+  ...Object.getOwnPropertyNames(globalThis),
+  ...['Body', 'Client', 'Console', 'Credential', 'Document', 'Element', 'EventSource'],
+  ...['History', 'Lock', 'Node', 'Option', 'Range', 'Selection', 'Storage', 'Text', 'Window'],
+]);
 
 /** Must be in no file at all, documents and the lockfile included. */
 const NOWHERE: readonly Ban[] = [
@@ -309,6 +334,27 @@ describe('repository', () => {
 
 function isWeb(path: string): boolean {
   return path.startsWith('src/dashboard/web/');
+}
+
+type DeclaredType = { readonly name: string; readonly path: string; readonly exported: boolean };
+
+function typesOf(files: readonly SourceFile[]): DeclaredType[] {
+  return files.flatMap(({ path, code }) =>
+    [...code.matchAll(/^(export )?(?:type|interface|(?:abstract )?class) (\w+)/gm)].map(
+      ([, keyword, name = '']) => ({ name, path, exported: keyword !== undefined }),
+    ),
+  );
+}
+
+/** The pages are another program: a name may mean one thing there and one thing in the server. */
+function declaredTwice(files: readonly SourceFile[]): string[] {
+  const places = Map.groupBy(
+    typesOf(files).filter(({ exported }) => exported),
+    ({ name, path }) => `${isWeb(path) ? 'pages' : 'server'} ${name}`,
+  );
+  return [...places.values()]
+    .filter(({ length }) => length > 1)
+    .map((all) => `${all[0]?.name}: ${all.map(({ path }) => path).join(', ')}`);
 }
 
 /** The files that match, in a fixed order. */

@@ -7,7 +7,7 @@ import { createRequestId } from '../../src/core/id.ts';
 import { add, micro, pico, usdRate } from '../../src/core/money.ts';
 import { charge } from '../../src/core/price.ts';
 import { createBooks } from '../../src/ledger/books.ts';
-import { createWriter, type Request } from '../../src/ledger/writer.ts';
+import { createWriter, type LedgerRequest } from '../../src/ledger/writer.ts';
 import type { Database } from '../../src/store/contract.ts';
 import { accounts, apiKeys } from '../../src/store/tables.ts';
 
@@ -112,7 +112,7 @@ function requestOf(
   startedAt: number,
   accountCount: number,
   random: (below: number) => number,
-): readonly Request[] {
+): readonly LedgerRequest[] {
   const accountId = accountName(random(2) === 0 ? 0 : 1 + random(accountCount - 1));
   const model = MODELS[Math.min(random(MODELS.length), random(MODELS.length))] ?? 'swift-1';
   const price = priceOf(model);

@@ -6,7 +6,7 @@ import { type IncidentLimits, lowerIncident, type Plan, planIncludes } from '../
 import { priceAt } from '../core/price-book.ts';
 import { pricingRecord } from './pricing-record.ts';
 
-export type ModelRecord = ReturnType<typeof modelRecord>;
+export type ListedModel = ReturnType<typeof modelRecord>;
 
 /**
  * One model as `plan` sees it; without a plan, as it is. `incident` are the limits that the

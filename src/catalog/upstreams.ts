@@ -2,7 +2,7 @@
 // values. Called by catalog.ts for entries that keep all rules; every default is here.
 
 import { readBaseUrl } from '../core/base-url.ts';
-import type { Credential, Placement, Upstream, UpstreamTimeouts } from '../core/model.ts';
+import type { Placement, Upstream, UpstreamCredential, UpstreamTimeouts } from '../core/model.ts';
 import type { UpstreamProfile } from '../core/profile.ts';
 import { toCost } from './prices.ts';
 import { profileNameOf } from './profiles.ts';
@@ -73,7 +73,7 @@ export function toPlacement(
 
 function toCredentials(entry: UpstreamEntry): Upstream['credentials'] {
   const [first = entry.api_key ?? '', ...others] = entry.api_keys ?? [];
-  const credential = (apiKey: string, index: number): Credential => ({
+  const credential = (apiKey: string, index: number): UpstreamCredential => ({
     id: String(index + 1),
     apiKey,
   });

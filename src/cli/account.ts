@@ -14,7 +14,7 @@ import {
   searchAccounts,
 } from '../operations/account-records.ts';
 import { changeStanding, createAccount } from '../operations/accounts.ts';
-import type { Parts } from '../operations/dependencies.ts';
+import type { OperationDependencies } from '../operations/dependencies.ts';
 import {
   addCommand,
   addGroup,
@@ -187,7 +187,11 @@ async function showAccount(context: Context, _options: object, name = ''): Promi
   };
 }
 
-async function changedOutput(parts: Parts, account: Account, words: string): Promise<Output> {
+async function changedOutput(
+  parts: OperationDependencies,
+  account: Account,
+  words: string,
+): Promise<Output> {
   return {
     json: { account: printedAccount(await readAccount(parts, account.id)) },
     text: `Account ${account.id} ${words}.`,

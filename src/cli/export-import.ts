@@ -7,7 +7,6 @@ import { dirname, join, resolve } from 'node:path';
 import type { Command } from 'commander';
 import { sql } from 'drizzle-orm';
 import { createNodes, DEAD_MS } from '../cluster/nodes.ts';
-import type { LedgerFacts } from '../ledger/facts.ts';
 import {
   checkArchive,
   exportInstallation,
@@ -15,6 +14,7 @@ import {
   importInstallation,
   type Moved,
 } from '../operations/export-import.ts';
+import type { LedgerFacts } from '../store/archive/format.ts';
 import { ArchiveError } from '../store/archive/format.ts';
 import { isSqliteUrl } from '../store/connect.ts';
 import type { Database } from '../store/contract.ts';

@@ -44,7 +44,7 @@ type UpstreamBase = {
   readonly id: string;
   readonly timeouts: UpstreamTimeouts;
   /** At least one. */
-  readonly credentials: readonly [Credential, ...Credential[]];
+  readonly credentials: readonly [UpstreamCredential, ...UpstreamCredential[]];
   readonly concurrency: UpstreamConcurrency;
   /** How long it is left alone after it was found to fail, where it did not say so itself. */
   readonly coolDownMs: number;
@@ -74,7 +74,7 @@ export type Upstream =
   | (UpstreamBase & { readonly dialect: 'demo' });
 
 /** One key to an upstream. */
-export type Credential = {
+export type UpstreamCredential = {
   /** Its place in the catalog's list, from 1. Never a part of the key. */
   readonly id: string;
   /** Empty where the upstream wants none. */

@@ -9,7 +9,7 @@ import type { Outcome, Usage } from './generation.ts';
 import type { Micro } from './money.ts';
 
 /** `elsewhere` is every path that nothing is served at, or not with this method. */
-export type Route =
+export type RouteName =
   | 'chat_completions'
   | 'messages'
   | 'count_tokens'
@@ -24,7 +24,7 @@ export type Route =
 
 export type RequestSummary = {
   readonly requestId: string;
-  readonly route: Route;
+  readonly route: RouteName;
   /** Whose envelope an error has. */
   readonly format: ClientFormatName;
   /** 499 where the client had left before there was an answer. */

@@ -41,10 +41,10 @@ type Cooldown = {
 };
 
 /** Who uses it, and for which model, by the upstream's own name. */
-export type User = { readonly account: string; readonly model: string };
+export type CredentialUser = { readonly account: string; readonly model: string };
 
 /** One use of the credential, and what bound it when that began. */
-export type Use = User & {
+export type Use = CredentialUser & {
   readonly common: Cooldown | undefined;
   readonly own: Cooldown | undefined;
 };
@@ -60,10 +60,10 @@ type Probed = {
   readonly limitMs: number | undefined;
 };
 
-export type Standing = {
+export type CredentialStanding = {
   /** Undefined where it may not be used now, unless that is forced. */
-  readonly use: (user: User, nowMs: number, isForced: boolean) => Use | undefined;
-  readonly waitMs: (user: User, nowMs: number) => number;
+  readonly use: (user: CredentialUser, nowMs: number, isForced: boolean) => Use | undefined;
+  readonly waitMs: (user: CredentialUser, nowMs: number) => number;
   readonly accepted: (use: Use, nowMs: number) => void;
   readonly refused: (use: Use, status: number | undefined, nowMs: number) => void;
   readonly limited: (use: Use, pauseMs: number, nowMs: number) => void;
@@ -75,7 +75,7 @@ export type Standing = {
 };
 
 /** Times are milliseconds of a clock that never jumps. */
-export function createStanding(): Standing {
+export function createStanding(): CredentialStanding {
   let common: Cooldown | undefined;
   const own = new Map<string, Cooldown>();
   /** Accounts whose refusals were about their own requests. */
@@ -87,7 +87,7 @@ export function createStanding(): Standing {
 
   const binds = (model: string): boolean =>
     common !== undefined && (common.model === undefined || common.model === model);
-  const waitMs = ({ account, model }: User, nowMs: number): number => {
+  const waitMs = ({ account, model }: CredentialUser, nowMs: number): number => {
     let commonMs = 0;
     if (common !== undefined && binds(model)) {
       const isTrial = common.refusals > 0 && probe !== 'none';

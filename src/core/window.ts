@@ -9,21 +9,21 @@ export const WINDOW_MS = 60_000;
  * What was admitted since `startedAt`, which is undefined until the first request. A window is
  * replaced when it has run out, so whoever took from it can give back to it at any time.
  */
-export type Window = { startedAt: number | undefined; requests: number; tokens: number };
+export type RateWindow = { startedAt: number | undefined; requests: number; tokens: number };
 
-export function createWindow(): Window {
+export function createWindow(): RateWindow {
   return { startedAt: undefined, requests: 0, tokens: 0 };
 }
 
 /** The window that is running: this one, or a new one where it has run out. */
-export function rollWindow(window: Window, nowMs: number): Window {
+export function rollWindow(window: RateWindow, nowMs: number): RateWindow {
   const { startedAt } = window;
   const over = startedAt !== undefined && nowMs - startedAt >= WINDOW_MS;
   return over ? createWindow() : window;
 }
 
 /** Counts one request. */
-export function takeFrom(window: Window, tokens: number, nowMs: number): void {
+export function takeFrom(window: RateWindow, tokens: number, nowMs: number): void {
   window.startedAt ??= nowMs;
   window.requests += 1;
   window.tokens += tokens;
@@ -33,14 +33,14 @@ export function takeFrom(window: Window, tokens: number, nowMs: number): void {
  * Counts a request off again, or its tokens alone. A window that nothing is left in has not
  * started.
  */
-export function giveBack(window: Window, tokens: number, keeps?: 'request'): void {
+export function giveBack(window: RateWindow, tokens: number, keeps?: 'request'): void {
   if (keeps === undefined) window.requests -= 1;
   window.tokens -= tokens;
   if (window.requests === 0) window.startedAt = undefined;
 }
 
 /** Whole seconds until the window resets, at least 1; a window that has not started lasts 60. */
-export function resetSeconds(window: Window, nowMs: number): number {
+export function resetSeconds(window: RateWindow, nowMs: number): number {
   if (window.startedAt === undefined) return WINDOW_MS / 1_000;
   return Math.max(1, Math.ceil((window.startedAt + WINDOW_MS - nowMs) / 1_000));
 }
@@ -56,7 +56,7 @@ type Admitted = { readonly atMs: number; readonly tokens: number };
 export function resumeWindow(
   admitted: readonly Admitted[],
   { requestsPerMinute = Infinity, tokensPerMinute = Infinity }: Partial<Limits>,
-): Window {
+): RateWindow {
   const window = createWindow();
   for (const { atMs, tokens } of admitted) {
     if (window.requests >= requestsPerMinute || window.tokens >= tokensPerMinute) break;

@@ -11,7 +11,7 @@ import type { Attempt } from '../upstream/attempt.ts';
 import type { OutputMeter } from './meter.ts';
 
 /** Kept as JSON: a member may be added, and whoever reads must do without each of them. */
-export type AttemptRecord = {
+export type AttemptEntry = {
   readonly upstream: string;
   /** The slug of the model, and what the upstream calls it. */
   readonly model: string;
@@ -42,7 +42,7 @@ export type LoggedAttempt = Attempt & {
 
 export type AttemptLog = {
   /** As of now: the usage of an attempt that is read on after its end may still come. */
-  readonly records: readonly AttemptRecord[];
+  readonly records: readonly AttemptEntry[];
   /** Notes an attempt that has ended; without a failure it served. */
   readonly add: (attempt: LoggedAttempt, failure: UpstreamFailure | undefined) => void;
   /** Notes a candidate that was not asked, and why. */
@@ -55,7 +55,7 @@ export function createAttemptLog(dependencies: {
   readonly promptTokens: number;
 }): AttemptLog {
   const { clock, promptTokens } = dependencies;
-  const entries: (() => AttemptRecord)[] = [];
+  const entries: (() => AttemptEntry)[] = [];
   return {
     get records() {
       return entries.map((entry) => entry());

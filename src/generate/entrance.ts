@@ -7,7 +7,7 @@ import { GatewayError } from '../core/error.ts';
 import type { LimitView, Plan } from '../core/plan.ts';
 import type { AccountLimits } from '../limits/contract.ts';
 
-export type Entrance = {
+export type RequestEntrance = {
   /** Throws `rate_limit_exceeded` where the window is full. To be asked before the body is read. */
   readonly look: (accountId: string, plan: Plan) => Promise<LimitView>;
   /** Throws `rate_limit_exceeded` where the window is full; else resolves to the way out. */
@@ -21,7 +21,9 @@ type Inside = {
 
 type Place = { inside: number; readonly waiting: (() => void)[] };
 
-export function createEntrance(limits: Pick<AccountLimits, 'left' | 'countRefused'>): Entrance {
+export function createRequestEntrance(
+  limits: Pick<AccountLimits, 'left' | 'countRefused'>,
+): RequestEntrance {
   const places = new Map<string, Place>();
 
   function placeOf(accountId: string): Place {

@@ -22,7 +22,7 @@ import { startLifetime } from './lifetime.ts';
 import { type MeteredAttempt, readToEnd } from './metered-attempt.ts';
 import type { GenerateDependencies, GenerationCall } from './pipeline-types.ts';
 import { pump } from './pump.ts';
-import { type Asked, type Routed, route } from './route.ts';
+import { type Routed, route, type StartedAttempt } from './route.ts';
 import { recordThinking } from './thinking.ts';
 
 export type Generated =
@@ -119,7 +119,7 @@ async function refuse(
 async function serveWhole(
   dependencies: GenerateDependencies,
   admitted: Admitted,
-  { attempt, first }: Asked<MeteredAttempt>,
+  { attempt, first }: StartedAttempt<MeteredAttempt>,
 ): Promise<Generated> {
   const { call, grant } = admitted;
   const { events } = first;
@@ -247,7 +247,7 @@ async function deliver(
 async function giveUp(
   dependencies: GenerateDependencies,
   admitted: Admitted,
-  asked?: Asked<MeteredAttempt>,
+  asked?: StartedAttempt<MeteredAttempt>,
 ): Promise<Generated> {
   const { grant, lifetime } = admitted;
   if (asked !== undefined && asked.first.end === undefined && lifetime.isDraining()) {

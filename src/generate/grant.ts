@@ -21,7 +21,7 @@ import { decideUsage } from '../core/usage.ts';
 import type { HoldResult, ReleaseCommand, Settlement } from '../ledger/contract.ts';
 import { LedgerSilent } from '../ledger/error.ts';
 import type { Claim } from '../limits/contract.ts';
-import { type AttemptLog, type AttemptRecord, createAttemptLog } from './attempt-log.ts';
+import { type AttemptEntry, type AttemptLog, createAttemptLog } from './attempt-log.ts';
 import { type Cover, createCover } from './funded-output.ts';
 import type { Slot } from './lifetime.ts';
 import type { MeteredAttempt } from './metered-attempt.ts';
@@ -265,7 +265,7 @@ function boundByBalance(checked: CheckedRequest, payable: Micro): number {
 /** What the ledger is told of a request that has ended. */
 function endOfRequest(
   { call, catalog }: CheckedRequest,
-  attempts: readonly AttemptRecord[],
+  attempts: readonly AttemptEntry[],
   outcome: Outcome,
   usage: Usage,
   nowMs: number,

@@ -17,7 +17,7 @@ import type { StartAttempt } from '../upstream/attempt.ts';
 import type { Health } from '../upstream/health.ts';
 import type { StartTimer } from '../upstream/timer.ts';
 import type { ClientFormat, ParsedBody } from '../wire/format.ts';
-import type { Entrance } from './entrance.ts';
+import type { RequestEntrance } from './entrance.ts';
 import type { Funds } from './funds.ts';
 import type { InFlight } from './in-flight.ts';
 import type { Tokenizer } from './tokenizer.ts';
@@ -31,7 +31,7 @@ export type GenerateDependencies = {
   readonly randomBytes: RandomBytes;
   readonly limits: AccountLimits;
   /** In front of the same limits. */
-  readonly entrance: Entrance;
+  readonly entrance: RequestEntrance;
   readonly ledger: Ledger;
   readonly tokenizer: Tokenizer;
   readonly funds: Funds;

@@ -13,18 +13,24 @@ import { exhaustion, type UpstreamFailure } from '../core/failure.ts';
 import type { GenerationEvent, GenerationRequest } from '../core/generation.ts';
 import type { Candidate } from '../core/route.ts';
 import type { Attempt, AttemptOptions, Batch } from '../upstream/attempt.ts';
-import type { AccountHealth, Asking, Permit, Queued, Refusal } from '../upstream/health.ts';
+import type {
+  AccountHealth,
+  Asking,
+  CandidateRefusal,
+  Permit,
+  Queued,
+} from '../upstream/health.ts';
 import type { StartTimer } from '../upstream/timer.ts';
 import type { AttemptLog } from './attempt-log.ts';
 import type { Followed } from './lifetime.ts';
 import { within } from './within.ts';
 
 /** One that was asked, and the events that it began with. */
-export type Asked<A extends Attempt> = { readonly attempt: A; readonly first: Batch };
+export type StartedAttempt<A extends Attempt> = { readonly attempt: A; readonly first: Batch };
 
 export type Found<A extends Attempt> =
   /** The upstream that answers: everything that is left to do is to pass on what it says. */
-  | ({ readonly kind: 'serving' } & Asked<A>)
+  | ({ readonly kind: 'serving' } & StartedAttempt<A>)
   | {
       readonly kind: 'failed';
       readonly failure: UpstreamFailure;
@@ -32,7 +38,7 @@ export type Found<A extends Attempt> =
       readonly retryAfterMs?: number;
     }
   /** Nobody waits any more. The end of `first` says whether there is more to read. */
-  | { readonly kind: 'cancelled'; readonly asked?: Asked<A> };
+  | { readonly kind: 'cancelled'; readonly asked?: StartedAttempt<A> };
 
 export type Routed<A extends Attempt> =
   | Found<A>
@@ -131,7 +137,7 @@ function createSearch<A extends Attempt>(options: RouteOptions<A>): () => Promis
     candidate: Candidate,
     permit: Permit,
     newConnection: boolean,
-  ): Promise<Asked<A>> => {
+  ): Promise<StartedAttempt<A>> => {
     const leftMs = startedAt + deadlineMs - monotonic();
     const bounded = count === 0 ? candidate : boundTotal(candidate, leftMs);
     count += 1;
@@ -179,7 +185,7 @@ function createSearch<A extends Attempt>(options: RouteOptions<A>): () => Promis
   return run;
 }
 
-function giveUp(entry: Permit | Refusal): { readonly kind: 'cancelled' } {
+function giveUp(entry: Permit | CandidateRefusal): { readonly kind: 'cancelled' } {
   if (entry.kind === 'permit') entry.end('given_up');
   return { kind: 'cancelled' };
 }
@@ -236,7 +242,7 @@ function againAs(
 function queue(
   { entry, leave }: Queued,
   { follow }: Pick<RouteOptions<Attempt>, 'follow'>,
-): Promise<Permit | Refusal> {
+): Promise<Permit | CandidateRefusal> {
   follow({ abort: leave });
   return entry;
 }

@@ -10,12 +10,12 @@ import type { CheckedRequest, GenerateDependencies } from './pipeline-types.ts';
 import type { Tokenizer } from './tokenizer.ts';
 
 /** What is known of a request before its prompt is counted. */
-type Asked = Omit<CheckedRequest, 'price' | 'promptTokens' | 'outputBound'>;
+type UncountedRequest = Omit<CheckedRequest, 'price' | 'promptTokens' | 'outputBound'>;
 
 /** Throws where the account has had too much text counted in this minute. */
 export function countPrompt(
   { counterFor }: Pick<Tokenizer, 'counterFor'>,
-  { facts, request, catalog, plan, model }: Omit<Asked, 'call'>,
+  { facts, request, catalog, plan, model }: Omit<UncountedRequest, 'call'>,
 ): Promise<number> {
   return estimatePrompt(request, counterFor(facts.accountId, plan), ({ url }) => {
     return modelImageTokens(model, catalog, imageSize(url));
@@ -28,7 +28,7 @@ export function countPrompt(
  */
 export async function sizePrompt(
   dependencies: Pick<GenerateDependencies, 'funds' | 'tokenizer' | 'limits'>,
-  asked: Asked,
+  asked: UncountedRequest,
 ): Promise<number> {
   const { funds, tokenizer } = dependencies;
   try {

@@ -28,7 +28,7 @@ const PIECES_MAX = 64;
 type Forms = { readonly text: boolean; readonly signed: boolean };
 
 /** What the store is asked by. */
-type Asked = {
+type ThinkingQuery = {
   readonly facts: Pick<KeyFacts, 'accountId'>;
   readonly request: GenerationRequest;
   readonly catalog: Catalog;
@@ -45,7 +45,7 @@ type Dependencies = { readonly reasoning: ReasoningStore | undefined };
  */
 export async function restoreThinking(
   { reasoning: store }: Dependencies,
-  { facts, request, catalog, model }: Asked,
+  { facts, request, catalog, model }: ThinkingQuery,
 ): Promise<GenerationRequest> {
   if (store === undefined || !request.turns.some(hasCalls)) return request;
   const forms = formsTaken(request, catalog, model);
@@ -91,7 +91,7 @@ const NO_RECORDER: ThinkingRecorder = { push: () => {}, keep: async () => {} };
 /** Follows one answer: to be told of every event, and to `keep` once there are no more. */
 export function recordThinking(
   { reasoning: store }: Dependencies,
-  { facts, request, catalog, model }: Asked,
+  { facts, request, catalog, model }: ThinkingQuery,
 ): ThinkingRecorder {
   if (store === undefined || request.tools.length === 0) return NO_RECORDER;
   const forms = formsTaken(request, catalog, model);

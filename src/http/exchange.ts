@@ -6,7 +6,7 @@ import { GatewayError } from '../core/error.ts';
 import type { UpstreamState } from '../core/health.ts';
 import { createRequestId, type RandomBytes } from '../core/id.ts';
 import type { OperatorState } from '../core/operator.ts';
-import type { Route } from '../core/request-summary.ts';
+import type { RouteName } from '../core/request-summary.ts';
 import type { GenerateDependencies } from '../generate/pipeline-types.ts';
 import type { Access, PlaygroundAccess } from '../identity/access.ts';
 import { clientAddress, type NetworkSet } from '../identity/address.ts';
@@ -98,7 +98,7 @@ export function openExchange(
   request: Request,
   server: RuntimeServer | null,
   format: ClientFormat,
-  route: Route,
+  route: RouteName,
 ): Exchange {
   const { access, clock, randomBytes, touchKey, trustedProxies } = dependencies;
   const requestId = createRequestId(clock(), randomBytes);
@@ -119,7 +119,7 @@ export function openExchange(
 export function openPlayground(
   dependencies: HandlerDependencies,
   { accountId, address, ...asked }: PlaygroundCall & Pick<Exchange, 'format'>,
-  route: Route,
+  route: RouteName,
 ): Exchange {
   return open(dependencies, asked, route, (operator) =>
     dependencies.playgroundAccess({ accountId, address }, operator),
@@ -129,7 +129,7 @@ export function openPlayground(
 function open(
   { operator: current, tallies }: HandlerDependencies,
   asked: Pick<Exchange, 'request' | 'server' | 'requestId' | 'format'>,
-  route: Route,
+  route: RouteName,
   identify: (operator: OperatorState) => Promise<KeyFacts>,
 ): Exchange {
   const operator = current();

@@ -2,7 +2,7 @@
 // stream, under a session in place of a key. Called by the dashboard, which has checked the session.
 
 import type { ClientFormatName } from '../core/admit.ts';
-import type { Route } from '../core/request-summary.ts';
+import type { RouteName } from '../core/request-summary.ts';
 import { chatFormat } from '../wire/chat/format.ts';
 import type { ClientFormat } from '../wire/format.ts';
 import { messagesFormat } from '../wire/messages/format.ts';
@@ -10,7 +10,7 @@ import { type HandlerDependencies, openPlayground, type PlaygroundCall } from '.
 import { answerGeneration } from './handlers.ts';
 
 const FORMATS: Readonly<
-  Record<ClientFormatName, { readonly format: ClientFormat; readonly route: Route }>
+  Record<ClientFormatName, { readonly format: ClientFormat; readonly route: RouteName }>
 > = {
   chat: { format: chatFormat, route: 'playground_chat_completions' },
   messages: { format: messagesFormat, route: 'playground_messages' },

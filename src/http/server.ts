@@ -3,7 +3,7 @@
 // each handler returns one finished Response.
 
 import { type AnyElysia, Elysia } from 'elysia';
-import type { Route } from '../core/request-summary.ts';
+import type { RouteName } from '../core/request-summary.ts';
 import { chatFormat } from '../wire/chat/format.ts';
 import { messagesFormat } from '../wire/messages/format.ts';
 import {
@@ -107,9 +107,9 @@ function probesOf(dependencies: ServerDependencies): Record<'ready' | 'metrics',
 function createApp(dependencies: ServerDependencies) {
   const { version, dashboard } = dependencies;
   const { ready, metrics } = probesOf(dependencies);
-  const openChat = (request: Request, server: RuntimeServer | null, route: Route) =>
+  const openChat = (request: Request, server: RuntimeServer | null, route: RouteName) =>
     openExchange(dependencies, request, server, chatFormat, route);
-  const openMessages = (request: Request, server: RuntimeServer | null, route: Route) =>
+  const openMessages = (request: Request, server: RuntimeServer | null, route: RouteName) =>
     openExchange(dependencies, request, server, messagesFormat, route);
 
   return (

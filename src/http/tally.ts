@@ -4,7 +4,7 @@
 
 import type { ClientFormatName } from '../core/admit.ts';
 import type { ErrorCode } from '../core/error.ts';
-import type { AnswerSummary, RequestSummary, Route } from '../core/request-summary.ts';
+import type { AnswerSummary, RequestSummary, RouteName } from '../core/request-summary.ts';
 import type { RequestObserver } from '../generate/pipeline-types.ts';
 
 export type Tally = {
@@ -19,7 +19,7 @@ export type Tally = {
 export type Tallies = {
   readonly start: (request: {
     readonly requestId: string;
-    readonly route: Route;
+    readonly route: RouteName;
     readonly format: ClientFormatName;
   }) => Tally;
   /** Streams whose answer is still under way, or read to its end for nobody. */

@@ -8,7 +8,7 @@ export type ApiKey = typeof apiKeys.$inferSelect;
 
 type KeyState = 'active' | 'expired' | 'revoked';
 
-export type KeyRecord = {
+export type ListedKey = {
   readonly id: string;
   readonly object: 'api_key';
   readonly name: string | null;
@@ -36,7 +36,7 @@ export function isActive(row: Pick<ApiKey, 'revokedAt' | 'expiresAt'>, nowMs: nu
 }
 
 /** The record of a key; times in ISO 8601, UTC. */
-export function keyRecord(row: ApiKey, nowMs: number, currentKeyId?: string): KeyRecord {
+export function keyRecord(row: ApiKey, nowMs: number, currentKeyId?: string): ListedKey {
   return {
     id: row.id,
     object: 'api_key',

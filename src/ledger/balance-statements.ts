@@ -13,7 +13,7 @@ import { LedgerRefusal } from './error.ts';
 
 type Change = { readonly posted: Micro; readonly available: Micro };
 
-type Taken = { readonly debited: Micro; readonly loss: Micro };
+type Charge = { readonly debited: Micro; readonly loss: Micro };
 
 const ZERO = sql`0`;
 
@@ -85,7 +85,7 @@ export function prepareBalanceStatements(database: Database) {
         row === undefined ? undefined : { available: row[0], posted: row[1], unpaid: row[2] },
       ),
     /** Ends a hold of `held`, takes `debited`, and notes what could not be taken. */
-    spend: (accountId: string, held: Micro, { debited, loss }: Taken) =>
+    spend: (accountId: string, held: Micro, { debited, loss }: Charge) =>
       andThen(spend.get({ accountId, held, debited, loss }), (row) =>
         row === undefined ? undefined : { posted: row[0], available: row[1], unpaid: row[2] },
       ),

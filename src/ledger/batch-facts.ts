@@ -11,7 +11,7 @@ import { holds } from '../store/money-tables.ts';
 import { LEDGER_AT_WORK } from '../store/postgres/locks.ts';
 import { OPEN_HOLD, type OpenHold, type OpenHoldRow, openHoldOf } from './hold-statements.ts';
 import { RECOVER_MAX, recoverable } from './recover.ts';
-import type { Request } from './request.ts';
+import type { LedgerRequest } from './request.ts';
 import type { LastReceipt, Statements } from './statements.ts';
 
 export type BatchFacts = {
@@ -40,7 +40,7 @@ type Named = {
 const NONE = '[]';
 
 /** Called first in the transaction of a batch. */
-type LockBatch = (batch: readonly Request[]) => Promise<BatchFacts>;
+type LockBatch = (batch: readonly LedgerRequest[]) => Promise<BatchFacts>;
 
 const DIALECT = new SQLiteAsyncDialect();
 
@@ -125,7 +125,7 @@ export function createLockBatch(database: Database, statements: Statements): Loc
   };
 }
 
-async function namesOf(batch: readonly Request[], statements: Statements): Promise<Named> {
+async function namesOf(batch: readonly LedgerRequest[], statements: Statements): Promise<Named> {
   const accounts = new Set<string>();
   const requests = new Set<string>();
   const extended = new Set<string>();

@@ -9,7 +9,7 @@ import type { Database } from '../store/contract.ts';
 import { redemptionCodes } from '../store/money-tables.ts';
 import { LedgerRefusal } from './error.ts';
 
-export type CodeRecord = typeof redemptionCodes.$inferSelect;
+export type CodeRow = typeof redemptionCodes.$inferSelect;
 
 type CodeStatus = 'open' | 'redeemed' | 'revoked' | 'expired';
 
@@ -23,18 +23,18 @@ export function codeDigest(code: string): string {
   return hash('sha256', code, 'hex');
 }
 
-export function codeId({ digest }: Pick<CodeRecord, 'digest'>): string {
+export function codeId({ digest }: Pick<CodeRow, 'digest'>): string {
   return digest.slice(0, ID_LENGTH);
 }
 
-export function codeStatus(code: CodeRecord, nowMs: number): CodeStatus {
+export function codeStatus(code: CodeRow, nowMs: number): CodeStatus {
   if (code.redeemedAt !== null) return 'redeemed';
   if (code.revokedAt !== null) return 'revoked';
   return code.expiresAt !== null && code.expiresAt <= nowMs ? 'expired' : 'open';
 }
 
 /** All codes, oldest first. */
-export async function listCodes({ db }: Database): Promise<readonly CodeRecord[]> {
+export async function listCodes({ db }: Database): Promise<readonly CodeRow[]> {
   return db
     .select()
     .from(redemptionCodes)
@@ -43,7 +43,7 @@ export async function listCodes({ db }: Database): Promise<readonly CodeRecord[]
 }
 
 /** A code with its number among all of them, which rises with every code that is made. */
-type NumberedCode = { readonly code: CodeRecord; readonly number: number };
+type NumberedCode = { readonly code: CodeRow; readonly number: number };
 
 /** At most `limit` codes, newest first; those before the number `before` where it is given. */
 export async function pageCodes(
@@ -67,7 +67,7 @@ export function createCodes({
 }: {
   readonly database: Database;
   /** Called inside the transaction of the change, for the audit trail. */
-  readonly onChange: (action: 'code.created' | 'code.revoked', code: CodeRecord) => Promise<void>;
+  readonly onChange: (action: 'code.created' | 'code.revoked', code: CodeRow) => Promise<void>;
 }) {
   return {
     /** Adds all of these codes, in their normal form, or none. */
@@ -79,7 +79,7 @@ export function createCodes({
         readonly expiresAt: number | undefined;
         readonly nowMs: number;
       },
-    ): Promise<readonly CodeRecord[]> {
+    ): Promise<readonly CodeRow[]> {
       const { amount, reason, expiresAt = null, nowMs } = terms;
       const rows = codes.map((code) => ({
         digest: codeDigest(code),
@@ -105,7 +105,7 @@ export function createCodes({
      * Makes a code worthless, by its id or its digest. One that was revoked before stays as it is.
      * Throws `LedgerRefusal` where there is none, or where it was redeemed already.
      */
-    async revoke(name: string, nowMs: number): Promise<CodeRecord> {
+    async revoke(name: string, nowMs: number): Promise<CodeRow> {
       return database.transaction(async (tx) => {
         const found = await tx
           .select()

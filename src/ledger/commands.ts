@@ -32,7 +32,7 @@ import { createOpenHolds } from './open-holds.ts';
 import { createPrices, type PriceUse } from './prices.ts';
 import { createReceipts } from './receipts.ts';
 import { createRecover } from './recover.ts';
-import type { Request } from './request.ts';
+import type { LedgerRequest } from './request.ts';
 import type { Statements } from './statements.ts';
 
 export type Commands = Omit<Ledger, 'pending' | 'close'> & {
@@ -45,7 +45,7 @@ export type Commands = Omit<Ledger, 'pending' | 'close'> & {
    * Writes down the prices that a batch is about to use for the first time: in one order for all
    * nodes, and before anything else that another one may wait for.
    */
-  readonly announce: (batch: readonly Request[]) => Promise<void>;
+  readonly announce: (batch: readonly LedgerRequest[]) => Promise<void>;
   /** After a rollback: what was written may be gone, so nothing counts as known any more. */
   readonly forget: () => void;
 };
@@ -202,7 +202,7 @@ export function createCommands(statements: Statements, savepoint: Database['save
 }
 
 /** The price that a command names. */
-function pricesOf({ command }: Request): PriceUse[] {
+function pricesOf({ command }: LedgerRequest): PriceUse[] {
   if ('price' in command) return [command];
   if (!('served' in command) || command.served === undefined) return [];
   return [{ ...command.served, nowMs: command.nowMs }];

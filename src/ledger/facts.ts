@@ -4,6 +4,7 @@
 import { createHash } from 'node:crypto';
 import { type SQL, sql } from 'drizzle-orm';
 import { formatTokens, micro } from '../core/money.ts';
+import type { LedgerFacts } from '../store/archive/format.ts';
 import type { Database } from '../store/contract.ts';
 import {
   balances,
@@ -14,8 +15,6 @@ import {
   usageRecords,
 } from '../store/money-tables.ts';
 import { accounts } from '../store/tables.ts';
-
-export type LedgerFacts = Readonly<Record<string, string>>;
 
 /** Accounts whose last receipt is looked up together. */
 const ACCOUNTS_AT_ONCE = 1_000;

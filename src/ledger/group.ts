@@ -1,17 +1,17 @@
 // Joins what several clients of the ledger's thread have written at about the same time into one
 // transaction: a sync to disk is what a batch costs. Called by the thread alone.
 
-import { type Answer, BATCH_MAX, type Request, type Writer } from './writer.ts';
+import { BATCH_MAX, type LedgerAnswer, type LedgerRequest, type Writer } from './writer.ts';
 
 /** Has a batch written and answers it, in the order in which batches came. Never for two at once. */
 export type Group = (
-  batch: readonly Request[],
-  answer: (answers: readonly Answer[]) => void,
+  batch: readonly LedgerRequest[],
+  answer: (answers: readonly LedgerAnswer[]) => void,
 ) => void;
 
 type Waiting = {
-  readonly batch: readonly Request[];
-  readonly answer: (answers: readonly Answer[]) => void;
+  readonly batch: readonly LedgerRequest[];
+  readonly answer: (answers: readonly LedgerAnswer[]) => void;
 };
 
 /** `isShared` says whether there are others whose batch may come in the same turn. */

@@ -20,7 +20,7 @@ type Admission = {
   readonly tokens: number;
 };
 
-type History = {
+type AdmissionHistory = {
   /** What started at or after an instant, newest first: of all accounts, or of one. */
   readonly admittedSince: (sinceMs: number, accountId?: string) => Promise<readonly Admission[]>;
   /** Names the present state of the usage records: later ones come after it. */
@@ -33,7 +33,7 @@ type History = {
   ) => Promise<number>;
 };
 
-export function createHistory(database: Database): History {
+export function createHistory(database: Database): AdmissionHistory {
   const { db } = database;
   const latestHold = sql`(select coalesce(max(rowid), 0) from ${holds})`;
   const admission = {

@@ -4,7 +4,7 @@
 import type { QueueOptions } from './queue.ts';
 import { createQueue } from './queue.ts';
 import type { LedgerClient, ServingLedger } from './remote.ts';
-import type { Answer } from './writer.ts';
+import type { LedgerAnswer } from './writer.ts';
 
 type LedgerLink = Pick<LedgerClient, 'unlink'> & {
   readonly link: (port: MessagePort) => void;
@@ -27,7 +27,7 @@ export function createLinkedLedger(
     link(next) {
       port = next;
       next.onmessage = ({ data }) => {
-        const answers: readonly Answer[] = data;
+        const answers: readonly LedgerAnswer[] = data;
         queue.answered(answers);
       };
     },

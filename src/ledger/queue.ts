@@ -7,7 +7,7 @@ import { AMOUNT_MAX, micro, negate, ZERO } from '../core/money.ts';
 import { requireAmount } from './commands.ts';
 import type { Ledger } from './contract.ts';
 import { LedgerSilent, LedgerUnavailable, unpackError } from './error.ts';
-import { type Answer, BATCH_MAX, type Request } from './writer.ts';
+import { BATCH_MAX, type LedgerAnswer, type LedgerRequest } from './writer.ts';
 
 export type LedgerTrouble = {
   /** A settle or release is kept for later, or had to be given up: the ledger refuses it. */
@@ -18,7 +18,7 @@ export type LedgerTrouble = {
 
 export type QueueOptions = {
   /** Has a batch written. The next one follows once this one was `answered` or is `lost`. */
-  readonly post: (batch: readonly Request[]) => void;
+  readonly post: (batch: readonly LedgerRequest[]) => void;
   /** Told once when a settle or release is kept, and when one is given up. */
   readonly onTrouble?: ((trouble: LedgerTrouble) => void) | undefined;
   /** Told of each batch that was answered: its commands, and the time from post to answer. */
@@ -30,7 +30,7 @@ export type QueueOptions = {
 type Queue = {
   readonly ledger: Ledger;
   /** The answers to what was posted, in its order. */
-  readonly answered: (answers: readonly Answer[]) => void;
+  readonly answered: (answers: readonly LedgerAnswer[]) => void;
   /** Nobody will answer what was posted; `mayBeWritten` says whether it was given to a database. */
   readonly lost: (cause: unknown, mayBeWritten: boolean) => void;
   /** Whether the last write failed. */
@@ -40,7 +40,7 @@ type Queue = {
 };
 
 type Waiting = {
-  readonly request: Request;
+  readonly request: LedgerRequest;
   readonly resolve: (result: unknown) => void;
   readonly reject: (error: Error) => void;
   readonly askedAt: number;
@@ -83,7 +83,7 @@ export function createQueue(options: QueueOptions): Queue {
 
   const pending = (): number => waiting.length + posted.length + kept.length;
 
-  function submit<Result>(request: Request): Promise<Result> {
+  function submit<Result>(request: LedgerRequest): Promise<Result> {
     if (isRefusable(request) && pending() >= WAITING_MAX) {
       throw new LedgerUnavailable(`More than ${WAITING_MAX} commands wait for the disk.`);
     }
@@ -141,7 +141,7 @@ export function createQueue(options: QueueOptions): Queue {
     }
   }
 
-  function answered(answers: readonly Answer[]): void {
+  function answered(answers: readonly LedgerAnswer[]): void {
     const batch = posted.splice(0, answers.length);
     if (batch.length > 0) onBatch?.(batch.length, performance.now() - postedAt);
     batch.forEach((entry, index) => {
@@ -275,22 +275,22 @@ export function createQueue(options: QueueOptions): Queue {
 }
 
 /** The request whose end this is: such a command is kept until it is on disk. */
-function promisedFor({ name, command }: Request): string | undefined {
+function promisedFor({ name, command }: LedgerRequest): string | undefined {
   return name === 'settle' || name === 'release' ? command.requestId : undefined;
 }
 
 /** A crash before it is written costs the gateway what it would have told, and no customer. */
-function isUnhurried(request: Request): boolean {
+function isUnhurried(request: LedgerRequest): boolean {
   if (request.name === 'dispatch') return request.command.isAwaited !== true;
   return request.name === 'checkpoint';
 }
 
 /** Whether it begins something that its caller can ask for again. */
-function isNew(request: Request): boolean {
+function isNew(request: LedgerRequest): boolean {
   return isRefusable(request) && request.name !== 'extend';
 }
 
 /** Whether it asks for something new; what tells of a request under way is always taken. */
-function isRefusable({ name }: Request): boolean {
+function isRefusable({ name }: LedgerRequest): boolean {
   return ['hold', 'extend', 'recover', 'credit', 'redeem'].includes(name);
 }

@@ -4,6 +4,6 @@ import type { Ledger } from './contract.ts';
 
 type RequestName = Exclude<keyof Ledger, 'pending' | 'close'>;
 
-export type Request = {
+export type LedgerRequest = {
   [Name in RequestName]: { readonly name: Name; readonly command: Parameters<Ledger[Name]>[0] };
 }[RequestName];

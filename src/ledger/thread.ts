@@ -12,12 +12,12 @@ import type { HoldResult } from './contract.ts';
 import { createGroup, type Group } from './group.ts';
 import { catchUp } from './series/catch-up.ts';
 import { createRollUp, type RollUp } from './series/roll-up.ts';
-import { type Answer, createWriter, type Request } from './writer.ts';
+import { createWriter, type LedgerAnswer, type LedgerRequest } from './writer.ts';
 
 /** Posted to the thread: first what to open, then batches, at last that it shall end. */
 export type ToThread =
   | { readonly kind: 'open'; readonly url: string; readonly sync: SyncMode }
-  | { readonly kind: 'write'; readonly batch: readonly Request[] }
+  | { readonly kind: 'write'; readonly batch: readonly LedgerRequest[] }
   /** What the domains of the main thread write comes through this port. */
   | { readonly kind: 'writer'; readonly port: MessagePort }
   /** Batches come through this port too, and are answered there; `writer` is for its domains. */
@@ -34,7 +34,7 @@ export type ToThread =
   | { readonly kind: 'close' };
 
 /** Posted back: the answers to a batch. None at all say that the database is open. */
-export type FromThread = readonly Answer[] | LeftBehind | AddedUp;
+export type FromThread = readonly LedgerAnswer[] | LeftBehind | AddedUp;
 
 /** The series hold all records that there were; `problem` says why they do not. */
 type AddedUp = { readonly addedUp: true; readonly problem?: string };
@@ -56,7 +56,7 @@ const ADD_UP_STEP = { stepMs: 3, pauseMs: 5 };
 /** How long the ledger lets transactions of the domains go first, in milliseconds. */
 const PATIENCE_MS = 20;
 
-type Client = {
+type LedgerClient = {
   readonly port: MessagePort;
   readonly endWriter: EndWriter;
   /** The requests whose hold it has and has not ended. */
@@ -66,7 +66,7 @@ type Client = {
 declare const self: Worker;
 
 let opened: Opened | undefined;
-const clients = new Map<number, Client>();
+const clients = new Map<number, LedgerClient>();
 
 // An error that nobody catches ends the thread, and with it this opening and all that was posted.
 self.onmessage = async ({ data }: MessageEvent<ToThread>) => {
@@ -133,10 +133,10 @@ function serveDomains(port: MessagePort): EndWriter {
 }
 
 function add(number: number, port: MessagePort, writer: MessagePort): void {
-  const client: Client = { port, endWriter: serveDomains(writer), open: new Set() };
+  const client: LedgerClient = { port, endWriter: serveDomains(writer), open: new Set() };
   clients.set(number, client);
   port.onmessage = ({ data }) => {
-    const batch: readonly Request[] = data;
+    const batch: readonly LedgerRequest[] = data;
     opened?.group(batch, (answers) => {
       for (const [index, request] of batch.entries()) note(client, request, answers[index]);
       port.postMessage(answers);
@@ -144,7 +144,11 @@ function add(number: number, port: MessagePort, writer: MessagePort): void {
   };
 }
 
-function note(client: Client, { name, command }: Request, answer: Answer | undefined): void {
+function note(
+  client: LedgerClient,
+  { name, command }: LedgerRequest,
+  answer: LedgerAnswer | undefined,
+): void {
   if (answer?.ok !== true) return;
   if (name === 'settle' || name === 'release') client.open.delete(command.requestId);
   // Where the balance did not suffice there is no hold.

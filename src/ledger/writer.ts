@@ -8,17 +8,17 @@ import { isDeadlock, isStoreFailure, isUnknownOutcome } from '../store/error.ts'
 import { type BatchFacts, createLockBatch } from './batch-facts.ts';
 import { type Commands, createCommands } from './commands.ts';
 import { LedgerSilent, LedgerUnavailable, type PackedError, packError } from './error.ts';
-import type { Request } from './request.ts';
+import type { LedgerRequest } from './request.ts';
 import { prepareStatements } from './statements.ts';
 
-export type { Request } from './request.ts';
+export type { LedgerRequest } from './request.ts';
 
 /** What became of one request, as plain data. */
-export type Answer =
+export type LedgerAnswer =
   | { readonly ok: true; readonly result: unknown }
   | { readonly ok: false; readonly error: PackedError };
 
-export type Writer = (batch: readonly Request[]) => Promise<readonly Answer[]>;
+export type Writer = (batch: readonly LedgerRequest[]) => Promise<readonly LedgerAnswer[]>;
 
 /** Bounds how long one transaction keeps everybody else waiting. */
 export const BATCH_MAX = 256;
@@ -33,13 +33,13 @@ export function createWriter(database: Database): Writer {
   const commands = createCommands(statements, database.savepoint);
   const lock = database.dialect === 'postgres' ? createLockBatch(database, statements) : undefined;
 
-  const apply = async (request: Request): Promise<Answer> => ({
+  const apply = async (request: LedgerRequest): Promise<LedgerAnswer> => ({
     ok: true,
     result: await perform(commands, request),
   });
 
   /** A command that is refused takes back what it wrote, and the others stay. */
-  async function applyAlone(request: Request): Promise<Answer> {
+  async function applyAlone(request: LedgerRequest): Promise<LedgerAnswer> {
     try {
       return await database.savepoint(() => apply(request));
     } catch (cause) {
@@ -50,18 +50,21 @@ export function createWriter(database: Database): Writer {
   }
 
   /** SQLite has one writer, and answers at once: one command after the other. */
-  async function performInTurn(batch: readonly Request[], one: typeof apply): Promise<Answer[]> {
-    const answers: Answer[] = [];
+  async function performInTurn(
+    batch: readonly LedgerRequest[],
+    one: typeof apply,
+  ): Promise<LedgerAnswer[]> {
+    const answers: LedgerAnswer[] = [];
     for (const request of batch) answers.push(await one(request));
     return answers;
   }
 
   /** The commands of one account keep their order; those of others travel beside them. */
   async function performTogether(
-    batch: readonly Request[],
+    batch: readonly LedgerRequest[],
     facts: BatchFacts,
-  ): Promise<readonly Answer[]> {
-    const answers: Answer[] = [];
+  ): Promise<readonly LedgerAnswer[]> {
+    const answers: LedgerAnswer[] = [];
     const lines = linesOf(batch, facts).map(async (line) => {
       for (const [index, request] of line) answers[index] = await apply(request);
     });
@@ -72,7 +75,10 @@ export function createWriter(database: Database): Writer {
     return answers;
   }
 
-  function write(batch: readonly Request[], isWhole: boolean): Promise<readonly Answer[]> {
+  function write(
+    batch: readonly LedgerRequest[],
+    isWhole: boolean,
+  ): Promise<readonly LedgerAnswer[]> {
     return database.concurrently(async () => {
       const facts = await lock?.(batch);
       commands.begin(facts);
@@ -87,7 +93,7 @@ export function createWriter(database: Database): Writer {
    * The same commands again say what became of a commit: each is booked once, by its id. Where that
    * cannot be found out, it stays unknown, whatever has failed since.
    */
-  async function writeSurely(batch: readonly Request[]): Promise<readonly Answer[]> {
+  async function writeSurely(batch: readonly LedgerRequest[]): Promise<readonly LedgerAnswer[]> {
     let isWhole = true;
     let unknown: unknown;
     for (let tries = 1; ; ) {
@@ -118,7 +124,7 @@ export function createWriter(database: Database): Writer {
   };
 }
 
-function unavailable(batch: readonly Request[], cause: unknown): readonly Answer[] {
+function unavailable(batch: readonly LedgerRequest[], cause: unknown): readonly LedgerAnswer[] {
   const error = packError(
     isUnknownOutcome(cause)
       ? new LedgerSilent('The database has not said whether the ledger was written.', { cause })
@@ -127,10 +133,10 @@ function unavailable(batch: readonly Request[], cause: unknown): readonly Answer
   return batch.map(() => ({ ok: false, error }));
 }
 
-type Line = (readonly [index: number, request: Request])[];
+type Line = (readonly [index: number, request: LedgerRequest])[];
 
 /** Of each account its commands, with their places in the batch. */
-function linesOf(batch: readonly Request[], facts: BatchFacts): readonly Line[] {
+function linesOf(batch: readonly LedgerRequest[], facts: BatchFacts): readonly Line[] {
   // A hold that begins in this batch has an owner too, for what follows it.
   const owners = new Map(facts.owners);
   let isMixed = false;
@@ -153,12 +159,12 @@ function linesOf(batch: readonly Request[], facts: BatchFacts): readonly Line[] 
   return [...lines.values()];
 }
 
-function ownerOf({ command }: Request, owners: ReadonlyMap<string, string>): string {
+function ownerOf({ command }: LedgerRequest, owners: ReadonlyMap<string, string>): string {
   if ('accountId' in command) return command.accountId;
   return 'requestId' in command ? (owners.get(command.requestId) ?? command.requestId) : '';
 }
 
-function perform(commands: Commands, request: Request): Awaitable<unknown> {
+function perform(commands: Commands, request: LedgerRequest): Awaitable<unknown> {
   switch (request.name) {
     case 'hold':
       return commands.hold(request.command);

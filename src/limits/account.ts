@@ -3,7 +3,13 @@
 // the books have it.
 
 import type { Plan } from '../core/plan.ts';
-import { createWindow, resumeWindow, rollWindow, WINDOW_MS, type Window } from '../core/window.ts';
+import {
+  createWindow,
+  type RateWindow,
+  resumeWindow,
+  rollWindow,
+  WINDOW_MS,
+} from '../core/window.ts';
 import type { PastAdmission } from './contract.ts';
 import type { Period } from './period.ts';
 
@@ -17,7 +23,7 @@ const KEEP_MS = WINDOW_MS;
 const LOOKS = 4;
 
 /** A claim that has not ended. Its slot is a lease: it is held for as long as its request lives. */
-export type OpenClaim = {
+export type RunningClaim = {
   readonly requestId: string;
   /** Unix milliseconds. */
   readonly startedAt: number;
@@ -27,18 +33,18 @@ export type OpenClaim = {
 };
 
 /** With what it has reserved of its day and month. */
-export type AccountClaim = OpenClaim & {
+export type AccountClaim = RunningClaim & {
   readonly tokens: number;
   readonly periods: readonly Period[];
 };
 
 export type AccountState = {
   readonly claims: Set<AccountClaim>;
-  plan: Window;
+  plan: RateWindow;
   /** Of every model in use, with limits or without: they are set while requests run. */
-  readonly models: Map<string, Window>;
+  readonly models: Map<string, RateWindow>;
   /** The request window of count_tokens. */
-  counts: Window;
+  counts: RateWindow;
   readonly days: Period[];
   readonly months: Period[];
   keepUntil: number;
@@ -50,7 +56,7 @@ export function createAccountState(
   plan: Plan,
   nowMs: number,
 ): AccountState {
-  const models = new Map<string, Window>();
+  const models = new Map<string, RateWindow>();
   for (const [model, admitted] of Map.groupBy(past, (each) => each.model)) {
     models.set(model, resumeWindow(admitted, {}));
   }

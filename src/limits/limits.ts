@@ -8,10 +8,10 @@ import type { IncidentLimits, LimitView, Plan } from '../core/plan.ts';
 import {
   createWindow,
   giveBack,
+  type RateWindow,
   resetSeconds,
   rollWindow,
   takeFrom,
-  type Window,
 } from '../core/window.ts';
 import {
   type AccountClaim,
@@ -51,12 +51,12 @@ const ACCOUNTS_MAX = 20_000;
 const NO_LIMITS: IncidentLimits = {};
 
 /** What an admitted request has taken, and where. */
-type Taken = {
+type AdmittedRequest = {
   readonly request: ClaimRequest;
   readonly state: AccountState;
   readonly open: AccountClaim;
   /** The plan's and the model's. */
-  readonly windows: readonly [Window, Window];
+  readonly windows: readonly [RateWindow, RateWindow];
 };
 
 /** `history` is asked for the last minute at once, and for days and months when they matter. */
@@ -76,7 +76,7 @@ export function createLimits(dependencies: LimitsDependencies): AccountLimits {
     return state;
   }
 
-  function admit(taken: Taken, nowMs: number): Claim {
+  function admit(taken: AdmittedRequest, nowMs: number): Claim {
     const { request, state, open, windows } = taken;
     const { tokens, periods } = open;
     state.models.set(request.model, windows[1]);
@@ -221,12 +221,12 @@ export function createLimits(dependencies: LimitsDependencies): AccountLimits {
 }
 
 /** The window of a model; one that is not used yet is kept by whoever takes from it. */
-function modelWindowOf(state: AccountState, model: string, nowMs: number): Window {
+function modelWindowOf(state: AccountState, model: string, nowMs: number): RateWindow {
   return rollWindow(state.models.get(model) ?? createWindow(), nowMs);
 }
 
 /** What applies to a request: its plan, and its model with the limits that it has at the moment. */
-function scopesOf(state: AccountState, modelWindow: Window, request: ClaimRequest): Scope[] {
+function scopesOf(state: AccountState, modelWindow: RateWindow, request: ClaimRequest): Scope[] {
   const { plan, model, incident = NO_LIMITS } = request;
   return [
     { window: state.plan, slotsUsed: slotsUsed(state), limits: plan },

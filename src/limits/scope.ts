@@ -11,12 +11,12 @@ import {
 import { secondsToUtcMidnight } from '../core/calendar.ts';
 import { effectiveLimits, type IncidentLimits, type LimitView, type Plan } from '../core/plan.ts';
 import { SLICE_TOKENS } from '../core/price.ts';
-import { resetSeconds, type Window } from '../core/window.ts';
+import { type RateWindow, resetSeconds } from '../core/window.ts';
 import type { ClaimRequest, Refusal } from './contract.ts';
 
 /** What is used of a plan or of a model, and the limits that hold there; a model may have none. */
 export type Scope = {
-  readonly window: Window;
+  readonly window: RateWindow;
   readonly slotsUsed: number;
   readonly limits: IncidentLimits;
 };
@@ -128,7 +128,7 @@ export function viewOf(
 }
 
 /** What is left of the plan alone. */
-export function planView(plan: Plan, window: Window, nowMs: number): LimitView {
+export function planView(plan: Plan, window: RateWindow, nowMs: number): LimitView {
   const scope = { window, slotsUsed: 0, limits: plan };
   return viewOf({ plan, incident: undefined }, [scope], nowMs);
 }

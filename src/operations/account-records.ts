@@ -15,7 +15,7 @@ import type { Database } from '../store/contract.ts';
 import { balances } from '../store/money-tables.ts';
 import { beginsWith, contains } from '../store/portable.ts';
 import { accounts, apiKeys, blocks } from '../store/tables.ts';
-import type { Parts } from './dependencies.ts';
+import type { OperationDependencies } from './dependencies.ts';
 
 export type AccountFilter = {
   /** A part of the e-mail address, or what an id begins with. */
@@ -81,7 +81,7 @@ export async function searchAccounts(
 
 /** One account. Throws `account_not_found`. */
 export async function readAccount(
-  { database, catalog, clock }: Pick<Parts, 'database' | 'catalog' | 'clock'>,
+  { database, catalog, clock }: Pick<OperationDependencies, 'database' | 'catalog' | 'clock'>,
   id: string,
 ) {
   const page = { limit: 1, before: undefined, nowMs: clock() };

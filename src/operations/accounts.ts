@@ -9,7 +9,7 @@ import { forgetThinking } from '../reasoning/reasoning.ts';
 import type { Database } from '../store/contract.ts';
 import { accountDeletions, users } from '../store/sign-in-tables.ts';
 import { parseAmount, requireReason } from './amounts.ts';
-import type { Parts } from './dependencies.ts';
+import type { OperationDependencies } from './dependencies.ts';
 import { moveMoney } from './movements.ts';
 
 /** As people write it. */
@@ -25,7 +25,7 @@ type AccountRequest = {
 
 /** `key` is the whole key, which nobody sees again. Throws before anything is there, or `IdentityError`. */
 export async function createAccount(
-  parts: Pick<Parts, 'accounts' | 'keys' | 'ledger' | 'clock' | 'randomBytes'>,
+  parts: Pick<OperationDependencies, 'accounts' | 'keys' | 'ledger' | 'clock' | 'randomBytes'>,
   request: AccountRequest,
   actor: Actor,
 ): Promise<{ readonly account: Account; readonly key: string }> {
@@ -48,7 +48,7 @@ export async function createAccount(
  * active again: also what its owner has asked, to have it deleted, is taken back.
  */
 export async function changeStanding(
-  { accounts, database }: Pick<Parts, 'accounts' | 'database'>,
+  { accounts, database }: Pick<OperationDependencies, 'accounts' | 'database'>,
   accountId: string,
   standing: Standing,
   actor: Actor,

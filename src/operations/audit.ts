@@ -6,7 +6,7 @@ import {
   type StoredAuditEvent,
   searchAuditEvents,
 } from '../identity/audit-search.ts';
-import type { Parts } from './dependencies.ts';
+import type { OperationDependencies } from './dependencies.ts';
 
 /** As people write it: an account is named by its id or its e-mail address. */
 type TrailFilter = Omit<AuditFilter, 'accountId'> & {
@@ -15,7 +15,7 @@ type TrailFilter = Omit<AuditFilter, 'accountId'> & {
 
 /** At most `limit` events, newest first; those before an event. Throws `account_not_found`. */
 export async function readTrail(
-  { accounts, database }: Pick<Parts, 'accounts' | 'database'>,
+  { accounts, database }: Pick<OperationDependencies, 'accounts' | 'database'>,
   { account, ...filter }: TrailFilter,
   page: { readonly limit: number; readonly before: number | undefined },
 ): Promise<readonly StoredAuditEvent[]> {

@@ -4,9 +4,9 @@
 import { isoTime } from '../core/calendar.ts';
 import type { Actor } from '../identity/audit.ts';
 import type { Block } from '../identity/blocks.ts';
-import type { Parts } from './dependencies.ts';
+import type { OperationDependencies } from './dependencies.ts';
 
-type Targets = Pick<Parts, 'accounts' | 'keys' | 'blocks'>;
+type Targets = Pick<OperationDependencies, 'accounts' | 'keys' | 'blocks'>;
 
 type BlockTarget = {
   readonly kind: Block['kind'];

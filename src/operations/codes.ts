@@ -7,7 +7,7 @@ import { formatTokens, type Micro } from '../core/money.ts';
 import { createRedemptionCode, readRedemptionCode } from '../core/redemption-code.ts';
 import { type Actor, authorOf, writeAuditEvent } from '../identity/audit.ts';
 import {
-  type CodeRecord,
+  type CodeRow,
   type Codes,
   codeDigest,
   codeId,
@@ -16,13 +16,13 @@ import {
 } from '../ledger/codes.ts';
 import type { RedeemResult } from '../ledger/contract.ts';
 import { parseAmount, requireReason } from './amounts.ts';
-import type { Parts } from './dependencies.ts';
+import type { OperationDependencies } from './dependencies.ts';
 import { OperationError } from './error.ts';
 
 /** More than anybody prints at once, and little enough for one transaction. */
 export const CODE_COUNT_MAX = 10_000;
 
-type Books = Pick<Parts, 'database' | 'clock' | 'randomBytes'>;
+type Books = Pick<OperationDependencies, 'database' | 'clock' | 'randomBytes'>;
 
 /** As people write it; each code is worth `amount` service tokens. */
 type CodesRequest = {
@@ -35,7 +35,7 @@ type CodesRequest = {
 };
 
 /** `text` is the code itself, which nobody sees again. */
-type NewCode = { readonly text: string; readonly code: CodeRecord };
+type NewCode = { readonly text: string; readonly code: CodeRow };
 
 /** Throws `invalid_amount`, `invalid_reason` and `invalid_expiry`. */
 export async function createNewCodes(
@@ -59,7 +59,7 @@ export async function createNewCodes(
 }
 
 /** By its id, or by its text as somebody typed it. Throws `LedgerRefusal`. */
-export async function revokeCode(books: Books, name: string, actor: Actor): Promise<CodeRecord> {
+export async function revokeCode(books: Books, name: string, actor: Actor): Promise<CodeRow> {
   const typed = readRedemptionCode(name);
   const digest = typed === undefined ? name.toLowerCase() : codeDigest(typed);
   return openCodes(books, actor).revoke(digest, books.clock());
@@ -74,7 +74,7 @@ type Redemption = {
 
 /** Adds what a code is worth, once. Throws `invalid_code`, `code_not_found`, `code_used` and others. */
 export async function redeemCode(
-  parts: Pick<Parts, 'ledger' | 'clock' | 'randomBytes'>,
+  parts: Pick<OperationDependencies, 'ledger' | 'clock' | 'randomBytes'>,
   { accountId, typed }: { readonly accountId: string; readonly typed: string },
   actor: Actor,
 ): Promise<Redemption> {
@@ -124,7 +124,7 @@ function openCodes({ database, clock, randomBytes }: Books, actor: Actor): Codes
   });
 }
 
-export function codeRecord(code: CodeRecord, nowMs: number) {
+export function codeRecord(code: CodeRow, nowMs: number) {
   const time = (ms: number | null): string | null => (ms === null ? null : isoTime(ms));
   return {
     id: codeId(code),

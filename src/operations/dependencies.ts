@@ -10,7 +10,7 @@ import type { Books } from '../ledger/books.ts';
 import type { Ledger } from '../ledger/contract.ts';
 import type { Database } from '../store/contract.ts';
 
-export type Parts = {
+export type OperationDependencies = {
   readonly database: Database;
   readonly ledger: Ledger;
   readonly books: Books;

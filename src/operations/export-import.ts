@@ -5,8 +5,8 @@
 import { isDeepStrictEqual } from 'node:util';
 import { isoTime } from '../core/calendar.ts';
 import { findDifferences } from '../ledger/audit.ts';
-import { type LedgerFacts, ledgerFacts } from '../ledger/facts.ts';
-import { ArchiveError, type TableShape } from '../store/archive/format.ts';
+import { ledgerFacts } from '../ledger/facts.ts';
+import { ArchiveError, type LedgerFacts, type TableShape } from '../store/archive/format.ts';
 import { type Portion, readArchive } from '../store/archive/reader.ts';
 import { createRowWriter, hasRows, readRows } from '../store/archive/rows.ts';
 import { type ArchiveTable, archiveTables } from '../store/archive/tables.ts';

@@ -5,11 +5,11 @@ import { findBlock } from '../identity/block-list.ts';
 import { keyRecord } from '../identity/key-record.ts';
 import { readAccount } from './account-records.ts';
 import { blockSummary } from './blocks.ts';
-import type { Parts } from './dependencies.ts';
+import type { OperationDependencies } from './dependencies.ts';
 
 /** Throws `key_not_found`. Nothing of what is answered holds the key itself. */
 export async function findKey(
-  parts: Pick<Parts, 'keys' | 'database' | 'catalog' | 'clock'>,
+  parts: Pick<OperationDependencies, 'keys' | 'database' | 'catalog' | 'clock'>,
   idOrKey: string,
 ) {
   const { keys, database, clock } = parts;

@@ -11,7 +11,7 @@ import type { CreditCommand } from '../ledger/contract.ts';
 import { LedgerSilent } from '../ledger/error.ts';
 import type { ListedMovement } from '../ledger/movement-list.ts';
 import { parseAdjustment, parseAmount, requireReason } from './amounts.ts';
-import type { Parts } from './dependencies.ts';
+import type { OperationDependencies } from './dependencies.ts';
 import { OperationError } from './error.ts';
 
 export type MovementKind = CreditCommand['kind'];
@@ -42,7 +42,7 @@ type Movement = {
  * books, and what the ledger throws.
  */
 export async function moveMoney(
-  parts: Pick<Parts, 'ledger' | 'clock' | 'randomBytes'>,
+  parts: Pick<OperationDependencies, 'ledger' | 'clock' | 'randomBytes'>,
   { kind, account, amount: text, reason: words, id: given }: MovementRequest,
   actor: Actor,
 ): Promise<Movement> {

@@ -19,7 +19,7 @@ import { createCatalogFile } from './catalog-file.ts';
 import type { ServingConfig } from './config.ts';
 import type { Inputs } from './inputs.ts';
 import type { Observation } from './observation.ts';
-import { createOperators } from './operator-changes.ts';
+import { createOperatorStates } from './operator-changes.ts';
 import { createSharedCatalog, type SharedCatalog } from './shared-catalog.ts';
 import { openServingStore, type ServingStore } from './store.ts';
 
@@ -84,7 +84,7 @@ export async function openDomains(
       onError: (error) => log.error('the last use of keys could not be written', error),
     }),
     reasoning,
-    operators: await createOperators({
+    operators: await createOperatorStates({
       ...{ database, live, file, shared, clock, log, alert, tells },
       onChange() {
         authenticator.invalidate();

@@ -9,12 +9,12 @@ import { type GatewayServer, type ServerDependencies, startConsole } from '../ht
 import type { Log } from '../observe/log.ts';
 import { OperationError } from '../operations/error.ts';
 
-export type Console = { readonly server: GatewayServer; readonly url: string };
+export type ConsoleListener = { readonly server: GatewayServer; readonly url: string };
 
 export type Listeners = {
   readonly server: GatewayServer;
   /** Absent where the settings want none, and while its port is in use. */
-  readonly console: () => Console | undefined;
+  readonly console: () => ConsoleListener | undefined;
   /** Says that its port is in use. */
   readonly warnings: () => readonly string[];
   readonly closeConsole: () => Promise<void>;
@@ -26,7 +26,7 @@ export type ListenerOptions = {
   readonly answerConsole: Mount;
   readonly listen: () => Awaitable<GatewayServer>;
   /** The console listens, at once or later. */
-  readonly onConsole: (console: Console) => Awaitable<void>;
+  readonly onConsole: (console: ConsoleListener) => Awaitable<void>;
   readonly log: Pick<Log, 'info' | 'warn'>;
 };
 
@@ -45,7 +45,7 @@ export async function openListeners(options: ListenerOptions): Promise<Listeners
   const consolePort = consolePortOf(config);
   const address = { hostname: operatorHost, port: consolePort ?? 0 };
   const where = `port ${consolePort} of ${operatorHost}`;
-  let console: Console | undefined;
+  let console: ConsoleListener | undefined;
   let retry: Timer | undefined;
 
   /** Whether the port was free. */

@@ -22,7 +22,7 @@ const LOOK_MS = 250;
 /** Problems of a refused catalog that are told one by one. */
 const TOLD_PROBLEMS_MAX = 50;
 
-export type Operators = {
+export type OperatorStates = {
   /** What a request that begins now is served by. */
   readonly current: () => OperatorState;
   /** What is wrong with the catalog, in words for everybody; empty when nothing is. */
@@ -63,7 +63,7 @@ export type OperatorsOptions = {
   readonly tells?: boolean;
 };
 
-export async function createOperators(options: OperatorsOptions): Promise<Operators> {
+export async function createOperatorStates(options: OperatorsOptions): Promise<OperatorStates> {
   const { database, live, file, shared, clock, log, alert, onChange, tells = true } = options;
   const files = createFileWatch(file.paths);
   // Before what it tells of is read for the first time, so that nothing falls in between.

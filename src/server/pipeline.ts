@@ -3,7 +3,7 @@
 
 import { createDeadlines } from '../core/deadlines.ts';
 import type { RandomBytes } from '../core/id.ts';
-import { createEntrance } from '../generate/entrance.ts';
+import { createRequestEntrance } from '../generate/entrance.ts';
 import { createFunds } from '../generate/funds.ts';
 import { createInFlight } from '../generate/in-flight.ts';
 import type { GenerateDependencies } from '../generate/pipeline-types.ts';
@@ -98,7 +98,7 @@ export async function createServingPipeline(options: ServingPipelineOptions) {
     random: Math.random,
     randomBytes,
     limits,
-    entrance: createEntrance(limits),
+    entrance: createRequestEntrance(limits),
     ledger,
     tokenizer,
     funds: createFunds(books),

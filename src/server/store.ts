@@ -19,7 +19,7 @@ import { databasePath } from '../store/database.ts';
 import { migrate } from '../store/migrate.ts';
 import { ownDatabase } from '../store/owner.ts';
 import { openServingDatabase } from '../store/serving.ts';
-import { type FileLoss, type FileWatch, watchDatabaseFile } from '../store/sqlite-file.ts';
+import { type DatabaseFileWatch, type FileLoss, watchDatabaseFile } from '../store/sqlite-file.ts';
 import { createWriterClient, type WriterClient } from '../store/writer/client.ts';
 import type { ServingConfig } from './config.ts';
 import { createNodeLedger } from './fenced-ledger.ts';
@@ -34,7 +34,7 @@ export type ServingStore = {
   readonly ledger: RemoteLedger;
   readonly node: ServingNode;
   /** Of SQLite: whether the file is still the one that was opened. */
-  readonly file: FileWatch | undefined;
+  readonly file: DatabaseFileWatch | undefined;
   /** From when on, by the clock that never jumps, nothing new is admitted or held. */
   readonly fencedFrom: () => number;
   /** What keeps new requests from being served; empty where nothing does. */

@@ -27,7 +27,7 @@ class Session extends SQLiteRemoteSession<Record<string, never>, Record<string, 
     this.#run = run;
   }
 
-  override prepareQuery<T extends Config>(...asked: Asked) {
+  override prepareQuery<T extends Config>(...asked: PrepareArguments) {
     const [query, fields, method, isArray, map, metadata, cached] = asked;
     return new Prepared<T>(
       ...([this.#run, query, new NoopLogger(), new NoopCache(), metadata, cached] as const),
@@ -45,7 +45,7 @@ class Prepared<T extends Config> extends RemotePreparedQuery<T> {
 }
 
 type Config = Omit<PreparedQueryConfig, 'run' | 'statement'>;
-type Asked = Parameters<SQLiteRemoteSession<never, never>['prepareQuery']>;
+type PrepareArguments = Parameters<SQLiteRemoteSession<never, never>['prepareQuery']>;
 type Values = Record<string, unknown>;
 
 function rethrow(cause: unknown): never {

@@ -13,7 +13,7 @@ import type { Database, Query, Statement, SyncMode } from './contract.ts';
 import { StoreError, sqliteCode } from './error.ts';
 import { createDatabaseFile } from './sqlite-file.ts';
 import { createBinder } from './statement.ts';
-import { type Access, createTransactions, type Transactions } from './transactions.ts';
+import { type AccessMode, createTransactions, type Transactions } from './transactions.ts';
 import { joinTurns } from './turns.ts';
 import type { Ask } from './writer/protocol.ts';
 
@@ -167,7 +167,7 @@ function prepareStatement<Values extends object, Row extends readonly unknown[]>
 }
 
 /** Whatever is not plainly a read may write. */
-function accessOf(text: string): Access {
+function accessOf(text: string): AccessMode {
   return /^\s*(select|explain)\b/i.test(text) ? 'read' : 'write';
 }
 

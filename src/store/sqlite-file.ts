@@ -71,7 +71,7 @@ function linkedFrom(path: string): string {
 /** How the file is not the one that was opened any more. */
 export type FileLoss = 'gone' | 'replaced' | 'emptied';
 
-export type FileWatch = {
+export type DatabaseFileWatch = {
   readonly loss: () => FileLoss | undefined;
   /**
    * Looks twice a second from now on. `goodAt` is when the file was last seen in its place. Returns
@@ -87,7 +87,7 @@ const LOOK_MS = 500;
  * Watches an open database, its log and its index. One that comes back is the same again; one that
  * was replaced or emptied stays lost, because our log may have been used with what took its place.
  */
-export function watchDatabaseFile(path: string, clock: () => number): FileWatch {
+export function watchDatabaseFile(path: string, clock: () => number): DatabaseFileWatch {
   const files = [path, `${path}-wal`, `${path}-shm`];
   const opened = files.map((name) => statSync(name, { throwIfNoEntry: false, bigint: true }));
   let loss: FileLoss | undefined;

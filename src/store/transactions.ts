@@ -15,7 +15,7 @@ type Kind = {
   readonly sync: SyncMode;
 };
 
-export type Access = 'read' | 'write';
+export type AccessMode = 'read' | 'write';
 
 type Transaction = Kind & { undone: boolean };
 
@@ -23,7 +23,7 @@ export type Transactions = {
   readonly run: <T>(kind: Kind, work: () => Promise<T>) => Promise<T>;
   readonly savepoint: <T>(work: () => Promise<T>) => Promise<T>;
   /** Asks the connection: at once where this task may, else when the open transaction has ended. */
-  readonly whenFree: <T>(access: Access, ask: () => T) => Awaitable<T>;
+  readonly whenFree: <T>(access: AccessMode, ask: () => T) => Awaitable<T>;
 };
 
 type TransactionsOptions = {
@@ -50,10 +50,10 @@ export function createTransactions(options: TransactionsOptions): Transactions {
     return own !== undefined && own === open;
   }
 
-  const isFree = (access: Access): boolean =>
+  const isFree = (access: AccessMode): boolean =>
     open === undefined && (access === 'read' || turns.writer === undefined);
 
-  function whenFree<T>(access: Access, ask: () => T): Awaitable<T> {
+  function whenFree<T>(access: AccessMode, ask: () => T): Awaitable<T> {
     if (isWithin() || isFree(access)) return ask();
     if (access === 'write' && turns.isWriting()) {
       throw new StoreError('What writes on another connection already would wait for itself.');

@@ -10,13 +10,13 @@ import {
   type UpstreamFailure,
 } from '../core/failure.ts';
 import type { GenerationRequest } from '../core/generation.ts';
-import type { Credential } from '../core/model.ts';
+import type { UpstreamCredential } from '../core/model.ts';
 import type { Candidate } from '../core/route.ts';
 import { dialectOf } from '../wire/upstream/dialect.ts';
 import type { UpstreamClient } from './client.ts';
 import { createCut } from './cut.ts';
 import { createFloodGuard } from './flood-guard.ts';
-import { type Batch, type EventSource, openSource } from './source.ts';
+import { type AnswerSource, type Batch, openSource } from './source.ts';
 import { type AttemptTimes, startWatch } from './watch.ts';
 
 export type { Batch } from './source.ts';
@@ -38,7 +38,7 @@ export type Attempt = {
 export type AttemptOptions = {
   readonly candidate: Candidate;
   /** One of the upstream's. */
-  readonly credential: Credential;
+  readonly credential: UpstreamCredential;
   readonly request: GenerationRequest;
   readonly maxOutputTokens: number;
   /** Whether to ask the upstream to stream. An attempt that has to cut asks for it in any case. */
@@ -89,7 +89,7 @@ export function createAttempts(dependencies: {
             signal: controller.signal,
           })
         : body;
-    let source: EventSource | undefined;
+    let source: AnswerSource | undefined;
     let ended = false;
 
     const read = async (): Promise<Batch> => {

@@ -5,17 +5,17 @@
 import type { Affinity } from '../core/conversation.ts';
 import type { UpstreamFailure } from '../core/failure.ts';
 import type { CredentialState } from '../core/health.ts';
-import type { Credential, Upstream } from '../core/model.ts';
+import type { Upstream, UpstreamCredential } from '../core/model.ts';
 import {
+  type CredentialStanding,
+  type CredentialUser,
   createStanding,
   type Judgement,
-  type Standing,
   type Use,
-  type User,
 } from '../core/standing.ts';
 
 /** The right to use a credential once. */
-export type Lease = { readonly credential: Credential; readonly use: Use };
+export type CredentialLease = { readonly credential: UpstreamCredential; readonly use: Use };
 
 export type Credentials = {
   /**
@@ -24,23 +24,23 @@ export type Credentials = {
    */
   readonly pick: (
     upstream: Upstream,
-    user: User,
+    user: CredentialUser,
     nowMs: number,
     choice?: { readonly avoid?: string | undefined; readonly affinity?: Affinity | undefined },
-  ) => Lease | undefined;
+  ) => CredentialLease | undefined;
   /** How long until there is one; 0 for now. */
-  readonly waitMs: (upstream: Upstream, user: User, nowMs: number) => number;
+  readonly waitMs: (upstream: Upstream, user: CredentialUser, nowMs: number) => number;
   /** The upstream has answered with content. */
-  readonly accepted: (lease: Lease, nowMs: number) => void;
+  readonly accepted: (lease: CredentialLease, nowMs: number) => void;
   /** 401, 402, 403. */
-  readonly refused: (lease: Lease, status: number | undefined, nowMs: number) => void;
+  readonly refused: (lease: CredentialLease, status: number | undefined, nowMs: number) => void;
   /** 429, with the pause that the upstream wants. */
-  readonly limited: (lease: Lease, pauseMs: number, nowMs: number) => void;
+  readonly limited: (lease: CredentialLease, pauseMs: number, nowMs: number) => void;
   /** Whether this one has to be probed now; then `judged` takes the outcome. */
-  readonly takeProbe: (credential: Credential) => boolean;
+  readonly takeProbe: (credential: UpstreamCredential) => boolean;
   readonly judged: (
     upstream: Upstream,
-    probed: { readonly credential: Credential; readonly model: string },
+    probed: { readonly credential: UpstreamCredential; readonly model: string },
     outcome: 'finished' | UpstreamFailure,
     nowMs: number,
   ) => Judgement;
@@ -59,12 +59,12 @@ export type Credentials = {
 /** Times are milliseconds of a clock that never jumps. One for each upstream. */
 export function createCredentials(): Credentials {
   /** By key. One without trouble is not in it. */
-  const standings = new Map<string, Standing>();
+  const standings = new Map<string, CredentialStanding>();
   let turn = 0;
 
-  const find = ({ apiKey }: Credential): Standing | undefined =>
+  const find = ({ apiKey }: UpstreamCredential): CredentialStanding | undefined =>
     standings.size === 0 ? undefined : standings.get(apiKey);
-  const standingOf = (credential: Credential): Standing => {
+  const standingOf = (credential: UpstreamCredential): CredentialStanding => {
     const standing = find(credential) ?? createStanding();
     standings.set(credential.apiKey, standing);
     return standing;
@@ -127,12 +127,12 @@ export function createCredentials(): Credentials {
 }
 
 /** A use of a credential of which nothing is known. */
-function unknownTo(user: User): Use {
+function unknownTo(user: CredentialUser): Use {
   return { ...user, common: undefined, own: undefined };
 }
 
 /** Rendezvous hashing: a credential that comes or goes moves no conversation but its own. */
-function rank({ id, credentials }: Upstream, affinity: Affinity): readonly Credential[] {
+function rank({ id, credentials }: Upstream, affinity: Affinity): readonly UpstreamCredential[] {
   if (credentials.length === 1) return credentials;
   return credentials
     .map((credential) => ({ credential, rank: affinity(`${id} ${credential.id}`) }))

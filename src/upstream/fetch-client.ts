@@ -13,7 +13,7 @@ import {
   type RemoteUpstream,
   UNCONNECTED,
   type UpstreamAnswer,
-  type UpstreamCall,
+  type UpstreamRequest,
 } from './transport.ts';
 
 export type Fetch = (url: string, init: BunFetchRequestInit) => Promise<Response>;
@@ -26,7 +26,7 @@ const UNREACHABLE: UpstreamFailure = {
 type FetchClient = {
   readonly send: (
     upstream: RemoteUpstream,
-    call: UpstreamCall,
+    call: UpstreamRequest,
     isProxied: boolean,
   ) => Promise<UpstreamAnswer | UpstreamFailure>;
 };

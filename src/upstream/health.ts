@@ -8,7 +8,7 @@ import type { UpstreamFailure } from '../core/failure.ts';
 import type { UpstreamState } from '../core/health.ts';
 import type { Catalog, Upstream, UpstreamConcurrency } from '../core/model.ts';
 import type { Candidate } from '../core/route.ts';
-import { createNode, type Node } from './node.ts';
+import { createNode, type UpstreamNode } from './node.ts';
 import { createPermit, type Permit } from './permit.ts';
 import type { Probe } from './probe.ts';
 import type { StartTimer } from './timer.ts';
@@ -26,18 +26,18 @@ export type Asking =
   | { readonly kind: 'credential'; readonly avoid: string };
 
 /** The candidate is not to be asked now. */
-export type Refusal = { readonly kind: 'refusal'; readonly failure: UpstreamFailure };
+export type CandidateRefusal = { readonly kind: 'refusal'; readonly failure: UpstreamFailure };
 
 /** It will be said in a moment. Whoever leaves is refused; what was granted has to be ended. */
 export type Queued = {
   readonly kind: 'queued';
-  readonly entry: Promise<Permit | Refusal>;
+  readonly entry: Promise<Permit | CandidateRefusal>;
   readonly leave: () => void;
 };
 
 /** What one account may ask. */
 export type AccountHealth = {
-  readonly enter: (candidate: Candidate, asking: Asking) => Permit | Refusal | Queued;
+  readonly enter: (candidate: Candidate, asking: Asking) => Permit | CandidateRefusal | Queued;
   /** Takes one repetition from the retry budget of its upstream, or says that there is none. */
   readonly takeRepeat: (candidate: Candidate) => boolean;
   /** How long until it may be asked; 0 for now. */
@@ -65,10 +65,10 @@ export function createHealth(dependencies: {
   readonly threads?: number;
 }): Health {
   const { catalog, clock, monotonic, alert, threads = 1 } = dependencies;
-  const nodes = new Map<string, Node>();
+  const nodes = new Map<string, UpstreamNode>();
   let known: Catalog | undefined;
 
-  const nodeOf = (upstream: Upstream): Node => {
+  const nodeOf = (upstream: Upstream): UpstreamNode => {
     let node = nodes.get(upstream.id);
     if (node === undefined) {
       node = createNode(placeOf(upstream), dependencies);
@@ -94,11 +94,11 @@ export function createHealth(dependencies: {
 
   /** The place at the gate is taken; a refusal gives it back. */
   const admit = (
-    node: Node,
+    node: UpstreamNode,
     account: string,
     candidate: Candidate,
     asking: Asking,
-  ): Permit | Refusal => {
+  ): Permit | CandidateRefusal => {
     const nowMs = monotonic();
     const { upstream, upstreamModel, affinity } = candidate;
     const avoid = asking.kind === 'credential' ? asking.avoid : undefined;
@@ -189,7 +189,7 @@ const CLOSED: BreakersState = { kind: 'closed', waitMs: 0 };
 const LEFT_ALONE = 'it fails for this model, and is left alone';
 const NO_CREDENTIAL = 'each of its credentials is refused, or rests';
 
-function refusal(reason: string): Refusal {
+function refusal(reason: string): CandidateRefusal {
   return {
     kind: 'refusal',
     failure: { class: 'no_capacity', detail: `the upstream was not asked: ${reason}` },

@@ -5,7 +5,7 @@ import type { Alert } from '../core/alert.ts';
 import { type Breakers, createBreakers } from '../core/breakers.ts';
 import { SHORT_DELAY_MS } from '../core/failover.ts';
 import { FAILURES, type UpstreamFailure } from '../core/failure.ts';
-import type { Credential, Upstream } from '../core/model.ts';
+import type { Upstream, UpstreamCredential } from '../core/model.ts';
 import { createRetryBudget } from '../core/retry-budget.ts';
 import type { Candidate } from '../core/route.ts';
 import { createCredentials } from './credentials.ts';
@@ -21,7 +21,7 @@ type NodeDependencies = {
   readonly alert: (alert: Alert) => void;
 };
 
-export type Node = ReturnType<typeof createNode>;
+export type UpstreamNode = ReturnType<typeof createNode>;
 
 export function createNode(place: string, dependencies: NodeDependencies) {
   const { monotonic, startTimer, probe, alert } = dependencies;
@@ -39,7 +39,7 @@ export function createNode(place: string, dependencies: NodeDependencies) {
   };
 
   /** Asks where something is in doubt; to be called after each event that may raise a doubt. */
-  const settleDoubts = (candidate: Candidate, credential: Credential): void => {
+  const settleDoubts = (candidate: Candidate, credential: UpstreamCredential): void => {
     const ofModel = breakersOf(candidate);
     const isCredential = credentials.takeProbe(credential);
     const isModel = ofModel.takeProbe();
@@ -47,7 +47,7 @@ export function createNode(place: string, dependencies: NodeDependencies) {
   };
   const decide = async (
     candidate: Candidate,
-    credential: Credential,
+    credential: UpstreamCredential,
     ofModel: Breakers | undefined,
   ): Promise<void> => {
     const outcome = await probe(candidate, credential);

@@ -5,14 +5,14 @@ import type { Alert } from '../core/alert.ts';
 import type { BreakersPass } from '../core/breakers.ts';
 import { SHORT_DELAY_MS } from '../core/failover.ts';
 import { FAILURES, type UpstreamFailure } from '../core/failure.ts';
-import type { Credential } from '../core/model.ts';
+import type { UpstreamCredential } from '../core/model.ts';
 import type { Candidate } from '../core/route.ts';
-import type { Lease } from './credentials.ts';
-import { isAgainst, type Node } from './node.ts';
+import type { CredentialLease } from './credentials.ts';
+import { isAgainst, type UpstreamNode } from './node.ts';
 
 export type Permit = {
   readonly kind: 'permit';
-  readonly credential: Credential;
+  readonly credential: UpstreamCredential;
   /** Its first content has come. */
   readonly answered: () => void;
   /** Exactly what it was; later calls change nothing. `given_up`: the client left. */
@@ -20,9 +20,9 @@ export type Permit = {
 };
 
 export function createPermit(granted: {
-  readonly node: Node;
+  readonly node: UpstreamNode;
   readonly candidate: Candidate;
-  readonly lease: Lease;
+  readonly lease: CredentialLease;
   readonly pass: BreakersPass;
   readonly repeated: boolean;
   readonly monotonic: () => number;

@@ -5,7 +5,7 @@
 
 import type { UpstreamFailure } from '../core/failure.ts';
 import type { GenerationRequest } from '../core/generation.ts';
-import type { Credential } from '../core/model.ts';
+import type { UpstreamCredential } from '../core/model.ts';
 import type { Candidate } from '../core/route.ts';
 import type { StartAttempt } from './attempt.ts';
 
@@ -20,7 +20,7 @@ export const PROBE_TEXT = 'ping';
 /** Resolves to how the answer ended; it never rejects. */
 export type Probe = (
   candidate: Candidate,
-  credential: Credential,
+  credential: UpstreamCredential,
 ) => Promise<'finished' | UpstreamFailure>;
 
 export function createProbe(startAttempt: StartAttempt): Probe {

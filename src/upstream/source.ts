@@ -32,7 +32,7 @@ export type Batch = {
   readonly end?: 'finished' | UpstreamFailure;
 };
 
-export type EventSource = { readonly read: () => Promise<Batch>; readonly cancel: () => void };
+export type AnswerSource = { readonly read: () => Promise<Batch>; readonly cancel: () => void };
 
 /** Opens what an upstream has answered; `stream` is what it was asked for. */
 export async function openSource(
@@ -40,7 +40,7 @@ export async function openSource(
   dialect: UpstreamDialect,
   deadlines: Deadlines,
   stream: boolean,
-): Promise<EventSource | UpstreamFailure> {
+): Promise<AnswerSource | UpstreamFailure> {
   if (isFailure(answer)) return answer;
   if (answer.status >= 300 && answer.status < 400) {
     return { class: 'mismatch', detail: 'the upstream redirects', status: answer.status };
@@ -59,7 +59,7 @@ export async function openSource(
   return streamSource(reader, dialect, deadlines);
 }
 
-function wholeSource(answer: UpstreamAnswer, dialect: UpstreamDialect): EventSource {
+function wholeSource(answer: UpstreamAnswer, dialect: UpstreamDialect): AnswerSource {
   return {
     async read() {
       const body = await answer.text();
@@ -91,7 +91,7 @@ function streamSource(
   reader: ByteReader,
   dialect: UpstreamDialect,
   deadlines: Deadlines,
-): EventSource {
+): AnswerSource {
   let events: GenerationEvent[] = [];
   const decoder: StreamDecoder = dialect.stream((event) => events.push(event));
   let isBlank = true;

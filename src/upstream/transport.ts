@@ -20,7 +20,7 @@ export type UpstreamAnswer = {
   readonly reader: () => ByteReader | undefined;
 };
 
-export type UpstreamCall = {
+export type UpstreamRequest = {
   readonly upstream: Upstream;
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
@@ -33,7 +33,7 @@ export type UpstreamCall = {
 };
 
 export type UpstreamClient = {
-  readonly send: (call: UpstreamCall) => Promise<UpstreamAnswer | UpstreamFailure>;
+  readonly send: (call: UpstreamRequest) => Promise<UpstreamAnswer | UpstreamFailure>;
 };
 
 /** An upstream on the network. */

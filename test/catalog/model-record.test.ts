@@ -4,8 +4,8 @@ import type { Model as ChatModel } from 'openai/resources/models';
 import { loadCatalog } from '../../src/catalog/catalog.ts';
 import { DEMO_CATALOG } from '../../src/catalog/demo-catalog.ts';
 import {
+  type ListedModel,
   type ModelPage,
-  type ModelRecord,
   modelList,
   modelRecord,
 } from '../../src/catalog/model-record.ts';
@@ -36,7 +36,7 @@ const CHAT_RATES = {
 
 describe('modelRecord', () => {
   test('has what both SDK families read', () => {
-    const record: ModelRecord = modelRecord(chat, catalog, undefined, undefined, NOW_MS);
+    const record: ListedModel = modelRecord(chat, catalog, undefined, undefined, NOW_MS);
     const forChatClients: ChatModel = record;
     const forMessagesClients: ModelInfo = record;
     expect([forChatClients.id, forMessagesClients.id]).toEqual(['demo-chat', 'demo-chat']);

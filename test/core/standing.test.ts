@@ -3,18 +3,18 @@
 import { describe, expect, test } from 'bun:test';
 import type { FailureClass, UpstreamFailure } from '../../src/core/failure.ts';
 import {
+  type CredentialStanding,
+  type CredentialUser,
   createStanding,
   type Judgement,
-  type Standing,
   type Use,
-  type User,
 } from '../../src/core/standing.ts';
 
 const ADA = { account: 'ada', model: 'm' };
 const BOB = { account: 'bob', model: 'm' };
 const CY = { account: 'cy', model: 'm' };
 
-function use(standing: Standing, user: User, nowMs: number): Use {
+function use(standing: CredentialStanding, user: CredentialUser, nowMs: number): Use {
   const used = standing.use(user, nowMs, false);
   if (used === undefined) throw new Error('it may not be used');
   return used;
@@ -29,18 +29,31 @@ const REFUSED = failure('credential', { status: 401 });
 
 type Outcome = 'finished' | UpstreamFailure;
 
-function judge(standing: Standing, outcome: Outcome, nowMs: number, model = 'm'): Judgement {
+function judge(
+  standing: CredentialStanding,
+  outcome: Outcome,
+  nowMs: number,
+  model = 'm',
+): Judgement {
   if (!standing.takeProbe()) throw new Error('no probe is wanted');
   return standing.judged({ outcome, model, nowMs, limitMs: 5_000 });
 }
 
 /** A request of this user is refused. */
-function refuse(standing: Standing, user: User, nowMs: number, status = 401): void {
+function refuse(
+  standing: CredentialStanding,
+  user: CredentialUser,
+  nowMs: number,
+  status = 401,
+): void {
   standing.refused(use(standing, user, nowMs), status, nowMs);
 }
 
-const waits = (standing: Standing, nowMs: number, ...users: readonly User[]): number[] =>
-  users.map((user) => standing.waitMs(user, nowMs));
+const waits = (
+  standing: CredentialStanding,
+  nowMs: number,
+  ...users: readonly CredentialUser[]
+): number[] => users.map((user) => standing.waitMs(user, nowMs));
 
 describe('a refusal', () => {
   test('binds the account whose request was refused, and wants one probe', () => {
@@ -166,8 +179,12 @@ describe('probes', () => {
 });
 
 describe('a rate limit', () => {
-  const limited = (standing: Standing, user: User, pauseMs: number, nowMs: number): void =>
-    standing.limited(use(standing, user, nowMs), pauseMs, nowMs);
+  const limited = (
+    standing: CredentialStanding,
+    user: CredentialUser,
+    pauseMs: number,
+    nowMs: number,
+  ): void => standing.limited(use(standing, user, nowMs), pauseMs, nowMs);
 
   test('binds its account for as long as the upstream asks, at most a minute', () => {
     const standing = createStanding();

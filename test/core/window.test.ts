@@ -5,18 +5,18 @@ import fc from 'fast-check';
 import {
   createWindow,
   giveBack,
+  type RateWindow,
   resetSeconds,
   resumeWindow,
   rollWindow,
   takeFrom,
   WINDOW_MS,
-  type Window,
 } from '../../src/core/window.ts';
 
 /** The clock of a process that began a moment ago: instants below zero were before that. */
 const START = 5_000.25;
 
-const started = (): Window => ({ startedAt: START, requests: 2, tokens: 7 });
+const started = (): RateWindow => ({ startedAt: START, requests: 2, tokens: 7 });
 
 describe('a window', () => {
   test('begins with its first request and counts the others', () => {

@@ -9,7 +9,7 @@ import { formatTokens, micro, usdRate } from '../../src/core/money.ts';
 import type { Plan } from '../../src/core/plan.ts';
 import type { Price } from '../../src/core/price.ts';
 import { SINCE_EVER } from '../../src/core/price-book.ts';
-import { createEntrance } from '../../src/generate/entrance.ts';
+import { createRequestEntrance } from '../../src/generate/entrance.ts';
 import { createFunds } from '../../src/generate/funds.ts';
 import { generate } from '../../src/generate/generate.ts';
 import { createInFlight } from '../../src/generate/in-flight.ts';
@@ -126,7 +126,7 @@ async function rig(accountId: string, changes: Partial<GenerateDependencies> = {
     random: () => 0,
     randomBytes: (length) => new Uint8Array(length),
     limits,
-    entrance: createEntrance(limits),
+    entrance: createRequestEntrance(limits),
     ledger: open.ledger,
     tokenizer: createTokenizer(
       (text) => text.length,

@@ -7,7 +7,7 @@ import { micro } from '../../src/core/money.ts';
 import { createBooks } from '../../src/ledger/books.ts';
 import { createHistory } from '../../src/ledger/history.ts';
 import { createLedger } from '../../src/ledger/ledger.ts';
-import { createWriter, type Request } from '../../src/ledger/writer.ts';
+import { createWriter, type LedgerRequest } from '../../src/ledger/writer.ts';
 import type { Database } from '../../src/store/contract.ts';
 import { priceVersions, redemptionCodes } from '../../src/store/money-tables.ts';
 import { openPostgres } from '../../src/store/postgres/database.ts';
@@ -102,7 +102,7 @@ describeWithServices('several ledgers over one database', ['PostgreSQL'], () => 
       await write([{ name: 'credit', command: creditOf(account, account, 1_000n) }]);
       for (let skipped = 0; skipped < 14; skipped += 1) {
         const id = `req_${fault}_${skipped}`;
-        const batch: Request[] = [
+        const batch: LedgerRequest[] = [
           { name: 'hold', command: holdOf(id, account, 30n) },
           { name: 'settle', command: settleOf(id, 15n) },
         ];

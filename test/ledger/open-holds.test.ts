@@ -3,7 +3,7 @@
 
 import { expect, test } from 'bun:test';
 import { micro } from '../../src/core/money.ts';
-import { createWriter, type Request, type Writer } from '../../src/ledger/writer.ts';
+import { createWriter, type LedgerRequest, type Writer } from '../../src/ledger/writer.ts';
 import {
   connectAgain,
   describeOnEachDatabase,
@@ -39,9 +39,9 @@ async function twoWriters() {
   };
 }
 
-const hold: Request = { name: 'hold', command: holdOf('r1', 'ada', 600n) };
+const hold: LedgerRequest = { name: 'hold', command: holdOf('r1', 'ada', 600n) };
 
-async function resultOf(write: Writer, request: Request): Promise<unknown> {
+async function resultOf(write: Writer, request: LedgerRequest): Promise<unknown> {
   const [answer] = await write([request]);
   return answer?.ok === true ? answer.result : answer?.error;
 }
@@ -76,12 +76,15 @@ describeOnEachDatabase('open holds', () => {
   test('a raise, an end and a hold that were undone are not remembered', async () => {
     const { open, first: write, close } = await twoWriters();
     // Too large a correction is refused in the middle of a batch, which is then done again.
-    const refused: Request = {
+    const refused: LedgerRequest = {
       name: 'credit',
       command: { ...creditOf('c9', 'ada', -5_000n), kind: 'adjustment' },
     };
-    const extend: Request = { name: 'extend', command: { requestId: 'r1', amount: micro(700n) } };
-    const settle: Request = { name: 'settle', command: settleOf('r1', 15n) };
+    const extend: LedgerRequest = {
+      name: 'extend',
+      command: { requestId: 'r1', amount: micro(700n) },
+    };
+    const settle: LedgerRequest = { name: 'settle', command: settleOf('r1', 15n) };
     for (const batch of [
       [hold, refused],
       [extend, refused],

@@ -6,7 +6,7 @@ import { micro, pico, usdRate } from '../../src/core/money.ts';
 import { createBooks } from '../../src/ledger/books.ts';
 import { createLedger } from '../../src/ledger/ledger.ts';
 import { createQueue, type LedgerTrouble, WAITING_MAX } from '../../src/ledger/queue.ts';
-import type { Request } from '../../src/ledger/writer.ts';
+import type { LedgerRequest } from '../../src/ledger/writer.ts';
 import type { SqliteDatabase } from '../../src/store/database.ts';
 import {
   describeOnEachDatabase,
@@ -306,7 +306,7 @@ describeOnEachDatabase('the queue', () => {
   describe('a queue whose writer does not answer', () => {
     /** A queue, the batches that it has posted so far, and a way to answer the last one. */
     function silentQueue(turnMs?: number) {
-      const batches: (readonly Request[])[] = [];
+      const batches: (readonly LedgerRequest[])[] = [];
       const troubles: string[] = [];
       const queue = createQueue({
         post: (batch) => void batches.push(batch),
@@ -320,7 +320,7 @@ describeOnEachDatabase('the queue', () => {
       return { ...queue, batches, answer, troubles };
     }
     const nothing = { debited: micro(0n), loss: micro(0n), available: micro(0n) };
-    const RESULTS: Partial<Record<Request['name'], unknown>> = {
+    const RESULTS: Partial<Record<LedgerRequest['name'], unknown>> = {
       hold: { ok: true, available: micro(1n) },
       settle: nothing,
       release: nothing,

@@ -3,7 +3,7 @@
 
 import { expect, test } from 'bun:test';
 import { micro } from '../../src/core/money.ts';
-import type { Request } from '../../src/ledger/writer.ts';
+import type { LedgerRequest } from '../../src/ledger/writer.ts';
 import { createWriter } from '../../src/ledger/writer.ts';
 import { PostgresFailure, UnknownOutcome } from '../../src/store/postgres/error.ts';
 import { describeOnEachDatabase, failStore, temporaryDirectory } from '../support/database.ts';
@@ -21,7 +21,7 @@ import {
 const directory = temporaryDirectory();
 
 /** The last one takes from the available balance and leaves a loss. */
-const STEPS: readonly Request[] = [
+const STEPS: readonly LedgerRequest[] = [
   { name: 'credit', command: creditOf('c1', 'ada', 1_000n) },
   { name: 'hold', command: holdOf('r1', 'ada', 600n) },
   { name: 'settle', command: settleOf('r1', 15n) },
@@ -73,7 +73,7 @@ describeOnEachDatabase('the writer', () => {
     await fundAccount(open, 'ada', 10n);
     const write = createWriter({ ...open.database, savepoint: failStore });
     const tooMuch = { ...creditOf('c9', 'ada', -5_000n), kind: 'adjustment' } as const;
-    const batch: readonly Request[] = [
+    const batch: readonly LedgerRequest[] = [
       { name: 'credit', command: creditOf('c1', 'ada', 1n) },
       { name: 'credit', command: tooMuch },
     ];
@@ -99,7 +99,7 @@ describeOnEachDatabase('the writer', () => {
         throw failure;
       },
     });
-    const hold: Request = { name: 'hold', command: holdOf('r1', 'ada', 4n) };
+    const hold: LedgerRequest = { name: 'hold', command: holdOf('r1', 'ada', 4n) };
     // Who is told so takes it back.
     expect(await write([hold])).toMatchObject([{ ok: false, error: { silent: true } }]);
     expect(await open.books.balance('ada')).toMatchObject({ held: micro(4n) });
@@ -114,7 +114,7 @@ describeOnEachDatabase('the writer', () => {
     const write = createWriter(open.database);
     const ids = Array.from({ length: 10_001 }, (_, n) => `a${n}`);
     for (const id of ids) await addAccount(open, id);
-    const inAll = async (request: (id: string) => Request) => {
+    const inAll = async (request: (id: string) => LedgerRequest) => {
       const answers = await write(ids.map(request));
       expect(answers.filter(({ ok }) => !ok)).toEqual([]);
     };

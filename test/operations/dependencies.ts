@@ -5,7 +5,7 @@ import { DEMO_CATALOG } from '../../src/catalog/demo-catalog.ts';
 import { createBlocks } from '../../src/identity/blocks.ts';
 import { createBooks } from '../../src/ledger/books.ts';
 import { createLedger } from '../../src/ledger/ledger.ts';
-import type { Parts } from '../../src/operations/dependencies.ts';
+import type { OperationDependencies } from '../../src/operations/dependencies.ts';
 import type { Database } from '../../src/store/contract.ts';
 import { auditEvents } from '../../src/store/tables.ts';
 import { createIdentity } from '../identity/parts.ts';
@@ -15,7 +15,7 @@ const catalog = loadCatalog({ text: DEMO_CATALOG, environment: {}, nowMs: 0 });
 /** The caller closes the ledger and the database. */
 export function createParts(
   database: Database,
-): Parts & { readonly advance: (ms: number) => void } {
+): OperationDependencies & { readonly advance: (ms: number) => void } {
   const identity = createIdentity(database);
   return {
     ...identity,

@@ -11,7 +11,7 @@ import type { Alert } from '../../src/core/alert.ts';
 import { createBlocks } from '../../src/identity/blocks.ts';
 import { createSettings } from '../../src/identity/settings.ts';
 import { resetUpstream } from '../../src/operations/upstreams.ts';
-import { createOperators } from '../../src/server/operator-changes.ts';
+import { createOperatorStates } from '../../src/server/operator-changes.ts';
 import { newDatabase, temporaryDirectory } from '../support/database.ts';
 import { waitUntil } from '../support/upstream.ts';
 
@@ -36,7 +36,7 @@ async function start(read: () => LoadedCatalog = () => loadFound(found, 0)) {
   const errors: string[] = [];
   const alerts: Alert[] = [];
   let changes = 0;
-  const operators = await createOperators({
+  const operators = await createOperatorStates({
     database,
     live: createLiveCatalog({ first: loadFound(found, 0), read, clock: Date.now }),
     file: { paths: [], changedSettings: () => [], isOutdated: () => false },

@@ -4,7 +4,11 @@ import { expect, test } from 'bun:test';
 import fc from 'fast-check';
 import type { UpstreamFailure } from '../../src/core/failure.ts';
 import type { Upstream } from '../../src/core/model.ts';
-import { type Credentials, createCredentials, type Lease } from '../../src/upstream/credentials.ts';
+import {
+  type CredentialLease,
+  type Credentials,
+  createCredentials,
+} from '../../src/upstream/credentials.ts';
 import { demoUpstream } from '../support/model.ts';
 
 /** An upstream with these keys. */
@@ -23,7 +27,7 @@ function pick(
   upstream: Upstream,
   nowMs: number,
   { avoid, user = ADA }: { readonly avoid?: string; readonly user?: typeof ADA } = {},
-): Lease {
+): CredentialLease {
   const lease = credentials.pick(upstream, user, nowMs, { avoid });
   if (lease === undefined) throw new Error('none is left');
   return lease;
@@ -128,7 +132,7 @@ test('whatever happens: one probe at a time, and no cooldown lasts for ever', ()
   fc.assert(
     fc.property(actions, (all) => {
       const credentials = createCredentials();
-      const open: Lease[] = [];
+      const open: CredentialLease[] = [];
       const probed = new Set<string>();
       let nowMs = 0;
       const look = (): void => {

@@ -5,7 +5,7 @@ import { isoTime } from '../../core/calendar.ts';
 import type { RealmSignIn, SignInOutcome } from '../../identity/sign-in/contract.ts';
 import type { SignedIn, Visit } from '../../identity/signed-in.ts';
 import { STEP_UP_MS } from '../edge/guard.ts';
-import type { Call } from '../edge/route.ts';
+import type { RouteCall } from '../edge/route.ts';
 import type { MailMode, SignInRecord } from '../records/auth.ts';
 
 export type AuthDependencies<Who extends SignedIn = SignedIn> = {
@@ -21,7 +21,7 @@ export const TOKEN = Type.String({ minLength: 1, maxLength: 100 });
 /** The owner of an account can look after their own sign-in in each standing. */
 export const EVERY_STANDING = ['suspended', 'pending_deletion', 'blocked'] as const;
 
-export const visitOf = ({ request, address }: Call<unknown, unknown, unknown>): Visit => ({
+export const visitOf = ({ request, address }: RouteCall<unknown, unknown, unknown>): Visit => ({
   headers: request.headers,
   address,
 });

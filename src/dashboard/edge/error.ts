@@ -111,7 +111,7 @@ const UNAVAILABLE =
 const UNKNOWN =
   'The books have not said whether this was done. Look for it before you ask for it again.';
 
-export type Refusal = {
+export type ErrorReply = {
   readonly status: number;
   readonly code: string;
   readonly message: string;
@@ -120,7 +120,7 @@ export type Refusal = {
 };
 
 /** How an error is told; `undefined` for one that nobody threw on purpose. */
-export function refusalOf(error: unknown): Refusal | undefined {
+export function refusalOf(error: unknown): ErrorReply | undefined {
   if (error instanceof DashboardError) {
     const { code, message, param, retryAfterSeconds } = error;
     return {

@@ -4,7 +4,7 @@
 
 import { Stream } from '@elysiajs/stream';
 import { DashboardError } from './error.ts';
-import type { Call } from './route.ts';
+import type { RouteCall } from './route.ts';
 
 /** What a feed tells. `changes` differs whenever what is told has to be told again. */
 export type Reading = { readonly data: object; readonly changes: string };
@@ -21,7 +21,7 @@ type ReadFeed = () => Promise<Reading>;
 export type Feeds = {
   /** Answers with the stream. Rejects with what reading does, and refuses more than a few of a key. */
   readonly open: (
-    call: Pick<Call<unknown>, 'request' | 'server' | 'isAdmitted'>,
+    call: Pick<RouteCall<unknown>, 'request' | 'server' | 'isAdmitted'>,
     topic: FeedTopic,
   ) => Promise<Response>;
   /** How many are open. */

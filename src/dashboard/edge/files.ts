@@ -6,13 +6,13 @@ import { brotliDecompressSync } from 'node:zlib';
 import type { WebApp } from '../web-build.ts';
 import { EMBEDDED } from './embedded.ts';
 
-type Headers = Readonly<Record<string, string>>;
+type HeaderValues = Readonly<Record<string, string>>;
 
 export type PageFiles = {
   /** The one page that begins every visit. */
-  readonly page: (request: Request, headers: Headers) => Response | Promise<Response>;
+  readonly page: (request: Request, headers: HeaderValues) => Response | Promise<Response>;
   /** A file below `assets/`, or the page for every other path. */
-  readonly serve: (request: Request, headers: Headers) => Response | Promise<Response>;
+  readonly serve: (request: Request, headers: HeaderValues) => Response | Promise<Response>;
 };
 
 /** The page, and how to read a file of it by name. */
@@ -33,7 +33,7 @@ export function createPageFiles(app: WebApp): PageFiles {
     return opened;
   }
 
-  async function page(request: Request, headers: Headers): Promise<Response> {
+  async function page(request: Request, headers: HeaderValues): Promise<Response> {
     const { page: text } = await open();
     return answer(request, text, {
       ...headers,
@@ -42,7 +42,7 @@ export function createPageFiles(app: WebApp): PageFiles {
     });
   }
 
-  async function serve(request: Request, headers: Headers): Promise<Response> {
+  async function serve(request: Request, headers: HeaderValues): Promise<Response> {
     const name = /^\/[a-z]+\/assets(?:\/(.*))?$/.exec(new URL(request.url).pathname);
     if (name === null) return page(request, headers);
     return (await asset(request, headers, name[1] ?? '')) ?? missing(request, headers);
@@ -50,7 +50,7 @@ export function createPageFiles(app: WebApp): PageFiles {
 
   async function asset(
     request: Request,
-    headers: Headers,
+    headers: HeaderValues,
     name: string,
   ): Promise<Response | undefined> {
     const reading = (await open()).read(name);
@@ -104,14 +104,14 @@ async function openWeb(app: WebApp): Promise<Web> {
   };
 }
 
-function answer(request: Request, body: string | Uint8Array, headers: Headers): Response {
+function answer(request: Request, body: string | Uint8Array, headers: HeaderValues): Response {
   const bytes = typeof body === 'string' ? new TextEncoder().encode(body) : body;
   return new Response(request.method === 'HEAD' ? null : Buffer.from(bytes), {
     headers: { ...headers, 'content-length': String(bytes.byteLength) },
   });
 }
 
-function missing(request: Request, headers: Headers): Response {
+function missing(request: Request, headers: HeaderValues): Response {
   const text = 'There is no such file. Load the page again: its files have other names now.\n';
   const response = answer(request, text, {
     ...headers,

@@ -1,7 +1,7 @@
 // Every response of the dashboard is finished here, with the headers that make a browser refuse
 // what a page of ours never does: foreign scripts, framing, sniffing, keeping what is secret.
 
-import type { Refusal } from './error.ts';
+import type { ErrorReply } from './error.ts';
 
 /** Checklist of a page that runs nothing but its own files. No inline script or style, no eval. */
 const SECURITY_HEADERS: Readonly<Record<string, string>> = {
@@ -45,7 +45,7 @@ export function finish(result: unknown, requestId: string, isHttps: boolean): Re
 }
 
 /** `{ "error": { code, message, param?, request_id } }` */
-export function finishRefusal(refusal: Refusal, requestId: string, isHttps: boolean): Response {
+export function finishRefusal(refusal: ErrorReply, requestId: string, isHttps: boolean): Response {
   const { status, code, message, param, retryAfterSeconds } = refusal;
   const error = { code, message, ...(param === undefined ? {} : { param }), request_id: requestId };
   const response = finish({ error }, requestId, isHttps);

@@ -20,7 +20,7 @@ export type RouteAccess = 'public' | 'session' | 'step-up';
 export type RouteServer = { readonly timeout: (request: Request, seconds: number) => void };
 
 /** One request of a route. */
-export type Call<Who, Body = undefined, Query = undefined> = {
+export type RouteCall<Who, Body = undefined, Query = undefined> = {
   readonly who: Who;
   /** Who acts, and from where, for the audit trail. */
   readonly actor: Actor;
@@ -38,7 +38,7 @@ export type Call<Who, Body = undefined, Query = undefined> = {
 };
 
 /** Answers JSON (200), nothing (204 for `undefined`), or a response of its own. */
-type Handle<Who, Body, Query> = (call: Call<Who, Body, Query>) => unknown;
+type Handle<Who, Body, Query> = (call: RouteCall<Who, Body, Query>) => unknown;
 
 export type Route<Who> = {
   readonly method: Method;

@@ -1,6 +1,6 @@
 // What the console's routes over people and money have in common: the parts of operations.
 
-import type { Parts } from '../../operations/dependencies.ts';
+import type { OperationDependencies } from '../../operations/dependencies.ts';
 import type { ConsoleDependencies } from '../dependencies.ts';
 
 /** What of the server these routes need. */
@@ -9,6 +9,11 @@ export type PeopleDependencies = Pick<
   'store' | 'limits' | 'catalog' | 'clock' | 'randomBytes'
 >;
 
-export function partsOf({ store, catalog, clock, randomBytes }: PeopleDependencies): Parts {
+export function partsOf({
+  store,
+  catalog,
+  clock,
+  randomBytes,
+}: PeopleDependencies): OperationDependencies {
   return { ...store, catalog, clock, randomBytes };
 }

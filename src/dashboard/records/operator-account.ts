@@ -3,14 +3,14 @@
 import type { BalanceRecord, LimitUsageRecord } from './account.ts';
 import type { KeyRecord } from './key.ts';
 
-export type Standing = 'active' | 'suspended' | 'pending_deletion';
+export type StandingRecord = 'active' | 'suspended' | 'pending_deletion';
 
 export type OperatorAccountRecord = {
   readonly id: string;
   readonly object: 'account';
   readonly email: string;
   readonly email_verified: boolean;
-  readonly standing: Standing;
+  readonly standing: StandingRecord;
   /** On the blocklist: refused whatever the standing is. */
   readonly blocked: boolean;
   readonly plan: { readonly slug: string; readonly name: string; readonly since: string };

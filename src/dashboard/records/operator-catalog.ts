@@ -14,7 +14,7 @@ type RatesRecord = {
   };
 };
 
-export type PriceWindowRecord = RatesRecord & {
+export type CatalogWindowRecord = RatesRecord & {
   readonly from: string;
   readonly to: string;
   readonly days: readonly string[];
@@ -25,7 +25,7 @@ export type PricePeriodRecord = RatesRecord & {
   /** Null: since ever. */
   readonly valid_from: string | null;
   readonly in_force: boolean;
-  readonly windows: readonly PriceWindowRecord[];
+  readonly windows: readonly CatalogWindowRecord[];
 };
 
 export type ModelPricesRecord = {

@@ -12,10 +12,13 @@ export const ACCOUNTS_PAGE = 200;
 type AuditedTable = 'ledger_entries' | 'holds' | 'usage_records' | 'redemption_codes';
 
 /** A window takes the rows above `after`, up to `to`. */
-export type Window = { readonly after: bigint; readonly to: bigint };
+export type RowRange = { readonly after: bigint; readonly to: bigint };
 
 /** Windows over the rows that a table has now; it only grows behind them. */
-export async function* windowsOf(database: Database, table: AuditedTable): AsyncGenerator<Window> {
+export async function* windowsOf(
+  database: Database,
+  table: AuditedTable,
+): AsyncGenerator<RowRange> {
   // The entries are numbered by a column of their own.
   const number = sql.identifier(table === 'ledger_entries' ? 'id' : 'rowid');
   const query = sql`select max(${number}) as last from ${sql.identifier(table)}`;

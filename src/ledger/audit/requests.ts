@@ -5,7 +5,7 @@ import { formatTokens, type Micro } from '../../core/money.ts';
 import type { Database } from '../../store/contract.ts';
 import type { HoldPhase } from '../../store/money-tables.ts';
 import type { AuditScope, Difference, DifferenceKind } from './difference.ts';
-import { all, type Window, windowsOf } from './pages.ts';
+import { all, type RowRange, windowsOf } from './pages.ts';
 
 type Row = {
   readonly requestId: string;
@@ -57,7 +57,7 @@ export async function* requestDifferences(
 
 async function storiesOf(
   database: Database,
-  { after, to }: Window,
+  { after, to }: RowRange,
   accountId: string | undefined,
 ): Promise<Row[]> {
   const ofAccount = accountId === undefined ? sql`` : sql`and h.account_id = ${accountId}`;
@@ -140,7 +140,7 @@ function orphanTest({ live }: AuditScope): (row: Row) => boolean {
 
 async function recordsWithoutHold(
   database: Database,
-  { after, to }: Window,
+  { after, to }: RowRange,
   accountId: string | undefined,
 ): Promise<{ readonly requestId: string; readonly accountId: string }[]> {
   const ofAccount = accountId === undefined ? sql`` : sql`and u.account_id = ${accountId}`;

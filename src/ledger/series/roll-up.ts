@@ -74,7 +74,7 @@ export function createRollUp(database: Database): RollUp {
 }
 
 /** From the record after `after` to the one at `until`. */
-type Range = { readonly after: number; readonly until: number };
+type RecordRange = { readonly after: number; readonly until: number };
 
 function prepareInserts({ db }: Database) {
   const inRange = and(
@@ -87,7 +87,7 @@ function prepareInserts({ db }: Database) {
   // Last: it adds to the rows of the models.
   const addCosts = prepareCosts(db, inRange);
   return {
-    async run(range: Range): Promise<void> {
+    async run(range: RecordRange): Promise<void> {
       for (const insert of inserts) await insert.run(range);
       await addCosts(range);
     },
@@ -214,7 +214,7 @@ function prepareCosts(db: Database['db'], inRange: Condition) {
     })
     .where(and(eq(usageModels.hour, value('hour')), eq(usageModels.model, value('model'))))
     .prepare();
-  return async (range: Range): Promise<void> => {
+  return async (range: RecordRange): Promise<void> => {
     const groups = new Map<string, Costs>();
     for (const { hour, model, debited, attempts: text } of await attempts.all(range)) {
       const name = `${hour} ${model}`;

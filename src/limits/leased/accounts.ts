@@ -2,7 +2,7 @@
 // exchange with Redis at a time for each, for all who wait. What is not used goes back by itself.
 
 import { LEASE_MS } from '../account.ts';
-import type { Asked } from './call.ts';
+import type { LeaseRequest } from './call.ts';
 import { type Counters, createCounters, hasUnused, rollWindows, slotsUsed } from './counters.ts';
 
 /** How often it is looked what has to be told. */
@@ -41,7 +41,7 @@ export type LeasedAccount = {
 };
 
 type Waiting = {
-  readonly asked: Asked;
+  readonly asked: LeaseRequest;
   /** `begun` when it came: only a later exchange may refuse it. */
   readonly since: number;
   exchanges: number;
@@ -64,14 +64,14 @@ type AccountsDependencies = {
   readonly monotonic: () => number;
   readonly isLive: (requestId: string) => boolean;
   readonly sleep: (ms: number) => Promise<unknown>;
-  readonly exchange: (counters: Counters, asked: Asked) => Promise<boolean>;
+  readonly exchange: (counters: Counters, asked: LeaseRequest) => Promise<boolean>;
   readonly every: Every;
 };
 
 /** Runs something again and again; what it returns ends that. */
 export type Every = (ms: number, run: () => void) => () => void;
 
-export function createAccounts(dependencies: AccountsDependencies) {
+export function createLeasedAccounts(dependencies: AccountsDependencies) {
   const { isUp, monotonic, isLive, sleep, exchange, every } = dependencies;
   const accounts = new Map<string, LeasedAccount>();
   /** Those that Redis may have to be told about. */
@@ -109,7 +109,7 @@ export function createAccounts(dependencies: AccountsDependencies) {
   }
 
   /** Whether the need was met; undefined without an answer. */
-  async function ask(account: LeasedAccount, asked: Asked): Promise<boolean | undefined> {
+  async function ask(account: LeasedAccount, asked: LeaseRequest): Promise<boolean | undefined> {
     account.begun += 1;
     const begun = account.begun;
     exchanges += 1;
@@ -205,7 +205,7 @@ export function createAccounts(dependencies: AccountsDependencies) {
    */
   function wait<T extends object | string>(
     account: LeasedAccount,
-    asked: Asked,
+    asked: LeaseRequest,
     decide: (known: Known) => T | undefined,
   ): Promise<T | undefined> {
     return new Promise((resolve) => {
@@ -249,13 +249,13 @@ export function createAccounts(dependencies: AccountsDependencies) {
   };
 }
 
-export type Accounts = ReturnType<typeof createAccounts>;
+export type LeasedAccounts = ReturnType<typeof createLeasedAccounts>;
 
 /** Tells what is used, and asks for nothing. */
-const PRESENT: Asked = { periods: [] };
+const PRESENT: LeaseRequest = { periods: [] };
 
 /** What others behind the first one wait for is asked for with it, as far as there is plenty. */
-function withWaiting({ asked }: Waiting, queue: readonly Waiting[]): Asked {
+function withWaiting({ asked }: Waiting, queue: readonly Waiting[]): LeaseRequest {
   let count = 0;
   let tokens = 0;
   for (const { asked: other } of queue.slice(1)) {

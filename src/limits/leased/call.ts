@@ -14,9 +14,9 @@ import {
   windowOf,
 } from './counters.ts';
 import {
-  type Call,
   type Pair,
   type PeriodAsked,
+  type ScriptCall,
   type SeedWindow,
   type SlotsAsked,
   UNLIMITED,
@@ -26,7 +26,7 @@ import {
 /** An account is busy for so long after a request. */
 const BUSY_MS = 250;
 
-export type Asked = {
+export type LeaseRequest = {
   /** The plan that holds, where it is known: by it a window of the books is measured. */
   readonly plan?: Plan;
   /** Absent where only the present state is told and asked for. */
@@ -51,16 +51,19 @@ export type Told = {
 };
 
 /** Those that are asked for, and all others that something was taken from. */
-export function periodNames({ periods }: Counters, { periods: asked }: Asked): readonly string[] {
+export function periodNames(
+  { periods }: Counters,
+  { periods: asked }: LeaseRequest,
+): readonly string[] {
   return [...new Set([...asked.map(({ name }) => name), ...periods.keys()])];
 }
 
 export function callOf(
   counters: Counters,
-  asked: Asked,
+  asked: LeaseRequest,
   { marks, seed }: Told,
   nowMs: number,
-): Omit<Call, 'seq' | 'holder' | 'holders' | 'now'> {
+): Omit<ScriptCall, 'seq' | 'holder' | 'holders' | 'now'> {
   const { need } = asked;
   const wish = wishOf(counters, asked, nowMs);
   const names = (held: Iterable<string>, needed: readonly { readonly name: string }[] = []) => [
@@ -122,7 +125,7 @@ export function callOf(
  * Twice as much as was taken since the last call, and what waits. Nothing after a rest: what nobody
  * uses goes back within a second.
  */
-function wishOf(counters: Counters, { need, waiting = [0, 0] }: Asked, nowMs: number): Pair {
+function wishOf(counters: Counters, { need, waiting = [0, 0] }: LeaseRequest, nowMs: number): Pair {
   const { taken, knownAtMs, windows } = counters;
   const takenAtMs = Math.max(...[...windows.values()].map((each) => each.takenAtMs ?? -Infinity));
   // Where nobody waits, it is asked for those alone who come one upon the other.

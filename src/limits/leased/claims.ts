@@ -4,21 +4,24 @@
 import { LEASE_MS } from '../account.ts';
 import type { Claim, ClaimRequest } from '../contract.ts';
 import { tokensOf } from '../scope.ts';
-import type { Accounts, LeasedAccount } from './accounts.ts';
+import type { LeasedAccount, LeasedAccounts } from './accounts.ts';
 import { giveBack, type LeasedClaim, take, type WindowCounter } from './counters.ts';
 import { viewAt, type Wanted } from './needs.ts';
 
-export type Taken = { readonly open: LeasedClaim; readonly windows: readonly WindowCounter[] };
+export type OpenLeasedClaim = {
+  readonly open: LeasedClaim;
+  readonly windows: readonly WindowCounter[];
+};
 
 /** `request`: it stays counted as a request, and nothing else does. */
 type Used = { readonly tokens: number } | 'request' | 'nothing';
 
 export function createClaims(
-  { changed, roll }: Pick<Accounts, 'changed' | 'roll'>,
+  { changed, roll }: Pick<LeasedAccounts, 'changed' | 'roll'>,
   monotonic: () => number,
 ) {
   /** Corrects the caps to what was used, and gives everything back of a request that never was. */
-  function end(account: LeasedAccount, { open, windows }: Taken, used: Used): void {
+  function end(account: LeasedAccount, { open, windows }: OpenLeasedClaim, used: Used): void {
     const { counters } = account;
     const usedTokens = typeof used === 'string' ? 0 : used.tokens;
     counters.claims.delete(open);
@@ -31,7 +34,7 @@ export function createClaims(
 
   return {
     /** Takes what was leased, or what the node's own limits gave. */
-    take({ counters }: LeasedAccount, request: ClaimRequest, { need }: Wanted): Taken {
+    take({ counters }: LeasedAccount, request: ClaimRequest, { need }: Wanted): OpenLeasedClaim {
       const nowMs = monotonic();
       const { windows, periods } = take(counters, need, nowMs);
       const { requestId, startedAt, model } = request;
@@ -40,9 +43,9 @@ export function createClaims(
       counters.claims.add(open);
       return { open, windows };
     },
-    undo: (account: LeasedAccount, taken: Taken): void => end(account, taken, 'nothing'),
+    undo: (account: LeasedAccount, taken: OpenLeasedClaim): void => end(account, taken, 'nothing'),
     /** The claim of what was taken; `own` is that of the node's own limits, and ends with it. */
-    open(account: LeasedAccount, request: ClaimRequest, taken: Taken, own: Claim): Claim {
+    open(account: LeasedAccount, request: ClaimRequest, taken: OpenLeasedClaim, own: Claim): Claim {
       let ended = false;
       const endOnce = (used: Used): void => {
         if (ended) return;

@@ -2,7 +2,7 @@
 // and what others have. Arithmetic alone; exchange.ts talks to Redis, leased.ts decides.
 
 import { WINDOW_MS } from '../../core/window.ts';
-import type { OpenClaim } from '../account.ts';
+import type { RunningClaim } from '../account.ts';
 import { type Pair, UNLIMITED } from './script.ts';
 
 /**
@@ -67,7 +67,7 @@ export type PeriodCounter = {
   limit: number;
 };
 
-export type LeasedClaim = OpenClaim & {
+export type LeasedClaim = RunningClaim & {
   readonly tokens: number;
   readonly periods: readonly PeriodCounter[];
 };

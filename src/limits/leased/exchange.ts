@@ -3,9 +3,9 @@
 // books first. leased.ts sees to it that an account has one exchange at a time.
 
 import { WINDOW_MS } from '../../core/window.ts';
-import { type Asked, callOf, periodNames, type Told } from './call.ts';
+import { callOf, type LeaseRequest, periodNames, type Told } from './call.ts';
 import { type Counters, type PeriodCounter, periodOf, slotsUsed, windowOf } from './counters.ts';
-import type { Call, Decide, Decided, Missing } from './script.ts';
+import type { Decide, Missing, ScriptCall, ScriptDecision } from './script.ts';
 import { type SeedDependencies, seedOf } from './seed.ts';
 
 type ExchangeDependencies = SeedDependencies & {
@@ -24,13 +24,13 @@ export function createExchange(dependencies: ExchangeDependencies) {
   let seq = 0;
 
   /** Resolves when the answer is taken up, to whether all needs are met; rejects where there is none. */
-  return async (counters: Counters, asked: Asked): Promise<boolean> => {
+  return async (counters: Counters, asked: LeaseRequest): Promise<boolean> => {
     let told: Told = { marks: new Map() };
     for (let calls = 0; calls < CALLS_MAX; calls += 1) {
       seq += 1;
       const sentAtMs = monotonic();
       const changes = counters.changes;
-      const call: Call = {
+      const call: ScriptCall = {
         ...callOf(counters, asked, told, sentAtMs),
         seq,
         holder,
@@ -51,7 +51,7 @@ export function createExchange(dependencies: ExchangeDependencies) {
     throw new Error('Redis forgets what it is told.');
   };
 
-  async function lookUp(counters: Counters, asked: Asked, reply: Missing): Promise<Told> {
+  async function lookUp(counters: Counters, asked: LeaseRequest, reply: Missing): Promise<Told> {
     const marks = new Map<string, number>();
     for (const [index, name] of periodNames(counters, asked).entries()) {
       const period = periodOf(counters, name);
@@ -99,8 +99,8 @@ type Times = { readonly sentAtMs: number; readonly heardAtMs: number };
 
 function takeUp(
   counters: Counters,
-  call: Call,
-  reply: Decided,
+  call: ScriptCall,
+  reply: ScriptDecision,
   { sentAtMs, heardAtMs }: Times,
 ): void {
   for (const [index, asked] of call.windows.entries()) {

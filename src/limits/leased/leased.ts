@@ -13,8 +13,8 @@ import type {
   LimitUsage,
   Refusal,
 } from '../contract.ts';
-import { createAccounts, type Every, type Known, type LeasedAccount } from './accounts.ts';
-import { createClaims, type Taken } from './claims.ts';
+import { createLeasedAccounts, type Every, type Known, type LeasedAccount } from './accounts.ts';
+import { createClaims, type OpenLeasedClaim } from './claims.ts';
 import { covers, isBelieved, take } from './counters.ts';
 import { createExchange } from './exchange.ts';
 import {
@@ -83,7 +83,7 @@ const TURNS_MAX = 10;
 export function createLeasedLimits(dependencies: LeasedDependencies): LeasedLimits {
   const { redis, local, liveNodes, clock, monotonic, prefix = 'tollgate:' } = dependencies;
   const exchange = createExchange({ ...dependencies, decide: createDecide(redis, prefix) });
-  const accounts = createAccounts({ ...dependencies, isUp: redis.isUp, exchange });
+  const accounts = createLeasedAccounts({ ...dependencies, isUp: redis.isUp, exchange });
   const claims = createClaims(accounts, monotonic);
   const counts = { local: 0, exchanged: 0, shared: 0 };
 
@@ -91,7 +91,7 @@ export function createLeasedLimits(dependencies: LeasedDependencies): LeasedLimi
   function counted(
     account: LeasedAccount,
     request: ClaimRequest,
-    taken: Taken,
+    taken: OpenLeasedClaim,
   ): Awaitable<ClaimResult> {
     const view = viewAt(account.counters, request, monotonic());
     const plan = countingPlan(request.plan);
@@ -155,7 +155,7 @@ export function createLeasedLimits(dependencies: LeasedDependencies): LeasedLimi
         nowMs,
         isFresh,
         isGiven,
-      }: Known): Taken | Refusal | 'lower' | undefined => {
+      }: Known): OpenLeasedClaim | Refusal | 'lower' | undefined => {
         if (isGiven || covers(counters, wanted.need, nowMs)) {
           return claims.take(account, fitted, wanted);
         }

@@ -3,7 +3,7 @@
 
 import { isoTime, utcDay, utcMonth } from '../../core/calendar.ts';
 import type { LimitView, Plan } from '../../core/plan.ts';
-import { resetSeconds, type Window } from '../../core/window.ts';
+import { type RateWindow, resetSeconds } from '../../core/window.ts';
 import type { ClaimRequest, LimitUsage, Refusal } from '../contract.ts';
 import {
   type CapUse,
@@ -17,7 +17,7 @@ import {
   UNUSED,
   viewOf,
 } from '../scope.ts';
-import type { Asked, PeriodAskedFor } from './call.ts';
+import type { LeaseRequest, PeriodAskedFor } from './call.ts';
 import {
   type Counters,
   isBelieved,
@@ -31,7 +31,7 @@ import {
 } from './counters.ts';
 import { UNLIMITED } from './script.ts';
 
-export type Wanted = Asked & { readonly need: Need };
+export type Wanted = LeaseRequest & { readonly need: Need };
 
 export function wantedBy(request: ClaimRequest): Wanted {
   const { plan, incident = {}, model, startedAt } = request;
@@ -223,7 +223,7 @@ function scopesOf(counters: Counters, { plan, incident = {}, model }: ClaimReque
   ];
 }
 
-function windowAt(counters: Counters, name: string): Window {
+function windowAt(counters: Counters, name: string): RateWindow {
   const { startedAtMs, count, tokens, others } = windowOf(counters, name);
   const requests = count + others[0];
   return {

@@ -60,7 +60,7 @@ export type SeedWindow = {
   readonly tokens: number;
 };
 
-export type Call = {
+export type ScriptCall = {
   /** Rises with every call of a holder. */
   readonly seq: number;
   readonly holder: string;
@@ -84,7 +84,7 @@ export type Missing = {
   readonly owns: readonly number[];
 };
 
-export type Decided = {
+export type ScriptDecision = {
   /** Changes when the counters are begun anew from the books. */
   readonly epoch: string;
   /** Whether all needs are met; else none is. */
@@ -122,9 +122,9 @@ export type Decided = {
   ])[];
 };
 
-export type Reply = Missing | Decided;
+export type ScriptReply = Missing | ScriptDecision;
 
-export type Decide = (accountId: string, call: Call) => Promise<Reply>;
+export type Decide = (accountId: string, call: ScriptCall) => Promise<ScriptReply>;
 
 const SCRIPT = redisScript(lua);
 
@@ -136,7 +136,7 @@ export function createDecide(redis: Pick<Redis, 'run'>, prefix: string): Decide 
     const isAnswer = (reply: unknown): boolean => isAnswerTo(call.seq, reply);
     const text = await redis.run(SCRIPT, keys, [JSON.stringify(call)], isAnswer);
     // An empty list of Lua is an object in JSON; then none was asked for, and nobody looks.
-    return JSON.parse(String(text)) as Reply;
+    return JSON.parse(String(text)) as ScriptReply;
   };
 }
 

@@ -2,7 +2,7 @@
 // its tokens, with a tag of that start. A word that belongs to a window that is over counts nothing,
 // so a window is opened by whoever takes first and nobody has to close it. Times are in `ticks`.
 
-import { createWindow, WINDOW_MS, type Window } from '../../core/window.ts';
+import { createWindow, type RateWindow, WINDOW_MS } from '../../core/window.ts';
 import type { Memory } from './memory.ts';
 import { createPacking } from './words.ts';
 
@@ -30,7 +30,7 @@ export function windowIsRunning(memory: Memory, at: number, nowTicks: number): b
 }
 
 /** What the window at a word has admitted. */
-export function readWindow(memory: Memory, at: number, nowTicks: number): Window {
+export function readWindow(memory: Memory, at: number, nowTicks: number): RateWindow {
   const word = memory.load(at);
   if (!isRunning(word, nowTicks)) return createWindow();
   const startedAt = STARTED.value(word);
@@ -45,7 +45,7 @@ export function readWindow(memory: Memory, at: number, nowTicks: number): Window
 export function writeWindow(
   memory: Memory,
   at: number,
-  { startedAt = 0, requests, tokens }: Window,
+  { startedAt = 0, requests, tokens }: RateWindow,
 ): void {
   memory.store(at, requests === 0 ? 0n : STARTED.pack(requests, startedAt));
   memory.store(at + 1, TOKENS.pack(startedAt, tokens));

@@ -5,7 +5,12 @@
 
 import type { Redis as Subscriber } from 'ioredis';
 import type { RedisTarget } from '../../core/redis-url.ts';
-import { COMMAND_MS, type Connection, connectCommands, connectSubscriber } from './connection.ts';
+import {
+  COMMAND_MS,
+  connectCommands,
+  connectSubscriber,
+  type RedisConnection,
+} from './connection.ts';
 import type { RedisScript } from './script.ts';
 
 export type Redis = {
@@ -230,7 +235,7 @@ function keepSubscribed(target: RedisTarget, subscription: Subscription): () => 
   };
 }
 
-function endConnection(connection: Connection): void {
+function endConnection(connection: RedisConnection): void {
   connection.on('error', () => {});
   connection.disconnect();
 }

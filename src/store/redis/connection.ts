@@ -5,7 +5,7 @@
 import { Cluster, Redis } from 'ioredis';
 import type { RedisTarget } from '../../core/redis-url.ts';
 
-export type Connection = Redis | Cluster;
+export type RedisConnection = Redis | Cluster;
 
 /** Longer than that, and a request is better served without Redis. */
 export const COMMAND_MS = 150;
@@ -15,7 +15,7 @@ const SUBSCRIBER_MS = 1_000;
 const RECONNECT_MS_MAX = 1_000;
 
 /** For commands. Connects by itself, again and again. */
-export function connectCommands(target: RedisTarget, timeoutMs: number): Connection {
+export function connectCommands(target: RedisTarget, timeoutMs: number): RedisConnection {
   const options = optionsOf(target, timeoutMs);
   if (target.kind !== 'cluster') return new Redis({ ...options, ...placeOf(target) });
   return new Cluster(

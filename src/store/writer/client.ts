@@ -6,14 +6,14 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import type { SyncMode } from '../contract.ts';
 import { StoreError, UnknownCommit, WriterFailure } from '../error.ts';
 import {
-  type Answer,
   type Ask,
   abandon,
   createPermit,
   type FromWriter,
-  type Step,
   type ToWriter,
   unpackFailure,
+  type WriterAnswer,
+  type WriterStep,
 } from './protocol.ts';
 
 /** One open transaction of this thread. */
@@ -40,7 +40,7 @@ const BEGIN_MS = 5_000;
 
 type Transaction = Writing & {
   readonly phase: () => Phase;
-  readonly answer: (answer: Answer) => void;
+  readonly answer: (answer: WriterAnswer) => void;
   readonly fail: (cause: Error) => void;
 };
 
@@ -61,7 +61,7 @@ export function createWriterClient({ beginMs = BEGIN_MS } = {}): WriterClient {
   }
 
   /** Begins one; with it go the steps that wait for nothing else. Each step has a promise. */
-  function start(owner: object, sync: SyncMode, more: readonly Step[]) {
+  function start(owner: object, sync: SyncMode, more: readonly WriterStep[]) {
     last += 1;
     const number = last;
     const waiting: PromiseWithResolvers<unknown>[] = [];
@@ -72,7 +72,7 @@ export function createWriterClient({ beginMs = BEGIN_MS } = {}): WriterClient {
       if (abandon(permit)) fail(busy(beginMs));
     }, beginMs);
 
-    function send(...steps: readonly Step[]): Promise<unknown>[] {
+    function send(...steps: readonly WriterStep[]): Promise<unknown>[] {
       if (phase === 'over') throw new StoreError('This transaction has ended.');
       if (phase === 'undone') throw undone();
       const asked = steps.map(() => Promise.withResolvers<unknown>());
@@ -94,7 +94,7 @@ export function createWriterClient({ beginMs = BEGIN_MS } = {}): WriterClient {
       for (const { reject } of waiting.splice(0)) reject(cause);
     }
 
-    function answer(given: Answer): void {
+    function answer(given: WriterAnswer): void {
       const isCommit = isCommitting && waiting.length === 1;
       if (!given.ok && (phase === 'beginning' || isCommit)) {
         fail(unpackFailure(given.error));

@@ -4,13 +4,13 @@
 
 import type { SqliteDatabase } from '../database.ts';
 import {
-  type Answer,
   begin,
   type FromWriter,
   isAbandoned,
   packFailure,
-  type Step,
   type ToWriter,
+  type WriterAnswer,
+  type WriterStep,
 } from './protocol.ts';
 
 /** Undoes what its client has left open, and serves it no more. */
@@ -24,7 +24,7 @@ export function serveWriter(port: MessagePort, open: () => SqliteDatabase): EndW
   const transactions = new Map<number, Steps>();
 
   async function run(transaction: number, steps: Steps): Promise<void> {
-    const answers: Answer[] = [];
+    const answers: WriterAnswer[] = [];
     const post = (): void => {
       if (answers.length === 0) return;
       port.postMessage({ transaction, answers: answers.splice(0) } satisfies FromWriter);
@@ -59,7 +59,7 @@ export function serveWriter(port: MessagePort, open: () => SqliteDatabase): EndW
 async function carryOut(
   steps: Steps,
   open: () => SqliteDatabase,
-  answers: Answer[],
+  answers: WriterAnswer[],
 ): Promise<void> {
   const first = await steps.next();
   if (first.kind !== 'begin' || isAbandoned(first.permit)) throw UNDONE;
@@ -81,20 +81,20 @@ async function carryOut(
   answers.push({ ok: true, result: undefined });
 }
 
-function failed(cause: unknown): Answer {
+function failed(cause: unknown): WriterAnswer {
   return { ok: false, error: packFailure(cause) };
 }
 
 type Steps = ReturnType<typeof createSteps>;
 
-function createSteps(first: readonly Step[]) {
+function createSteps(first: readonly WriterStep[]) {
   const waiting = [...first];
-  let resume: (step: Step) => void = () => undefined;
+  let resume: (step: WriterStep) => void = () => undefined;
   let isWaiting = false;
   const steps = {
     /** Called when there is none left to take. */
     onWait: (): void => undefined,
-    add(more: readonly Step[]): void {
+    add(more: readonly WriterStep[]): void {
       waiting.push(...more);
       if (!isWaiting) return;
       const step = waiting.shift();
@@ -102,7 +102,7 @@ function createSteps(first: readonly Step[]) {
       isWaiting = false;
       resume(step);
     },
-    async next(): Promise<Step> {
+    async next(): Promise<WriterStep> {
       const step = waiting.shift();
       if (step !== undefined) return step;
       steps.onWait();

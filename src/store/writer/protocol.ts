@@ -12,7 +12,7 @@ export type Ask = {
   readonly wants: 'values' | 'rows' | 'changes';
 };
 
-export type Step =
+export type WriterStep =
   | { readonly kind: 'begin'; readonly sync: SyncMode; readonly permit: Permit }
   | { readonly kind: 'ask'; readonly ask: Ask }
   | { readonly kind: 'commit' }
@@ -20,14 +20,14 @@ export type Step =
   | { readonly kind: 'undo' };
 
 /** Several steps at once where none waits for the answer to another. */
-export type ToWriter = { readonly transaction: number; readonly steps: readonly Step[] };
+export type ToWriter = { readonly transaction: number; readonly steps: readonly WriterStep[] };
 
 export type FromWriter = {
   readonly transaction: number;
-  readonly answers: readonly Answer[];
+  readonly answers: readonly WriterAnswer[];
 };
 
-export type Answer =
+export type WriterAnswer =
   | { readonly ok: true; readonly result: unknown }
   | { readonly ok: false; readonly error: PackedFailure };
 

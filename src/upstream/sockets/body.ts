@@ -11,7 +11,7 @@ const WAITING_BYTES_MAX = 131_072;
 
 type Read = Awaited<ReturnType<ByteReader['read']>>;
 
-export type Body = ByteReader & {
+export type ResponseBody = ByteReader & {
   readonly text: () => Promise<string | UpstreamFailure>;
   /** The filling side: one of the last two calls is the last one. */
   readonly push: (bytes: Buffer) => void;
@@ -30,7 +30,7 @@ export function createBody(
     /** The rest is not wanted. */
     readonly abort: () => void;
   },
-): Body {
+): ResponseBody {
   let waiting: Buffer[] = [];
   let waitingBytes = 0;
   let end: 'complete' | UpstreamFailure | undefined;
@@ -63,7 +63,7 @@ export function createBody(
     waitingBytes = 0;
   }
 
-  const body: Body = {
+  const body: ResponseBody = {
     read,
     cancel,
     async text() {

@@ -16,9 +16,9 @@ import {
   type RemoteUpstream,
   UNCONNECTED,
   type UpstreamAnswer,
-  type UpstreamCall,
+  type UpstreamRequest,
 } from '../transport.ts';
-import type { Body } from './body.ts';
+import type { ResponseBody } from './body.ts';
 import type { Connection } from './connection.ts';
 import { createDial } from './dial.ts';
 import { exchange } from './exchange.ts';
@@ -28,7 +28,7 @@ import { createPool, type Pool } from './pool.ts';
 type SocketClient = {
   readonly send: (
     upstream: RemoteUpstream,
-    call: UpstreamCall,
+    call: UpstreamRequest,
   ) => Promise<UpstreamAnswer | UpstreamFailure>;
   readonly idle: Pool['idle'];
   readonly close: () => void;
@@ -99,7 +99,7 @@ export function createSocketClient(dependencies: {
 /** Head and body in one piece, for one write. */
 function writeRequest(
   origin: Origin,
-  { path, headers, body }: UpstreamCall,
+  { path, headers, body }: UpstreamRequest,
   userAgent: string,
 ): Buffer | undefined {
   const bodyBytes = Buffer.byteLength(body);
@@ -114,7 +114,7 @@ function writeRequest(
 
 function toAnswer(
   head: ResponseHead,
-  body: Body,
+  body: ResponseBody,
   clock: () => number,
 ): UpstreamAnswer | UpstreamFailure {
   const { status, fields } = head;

@@ -7,10 +7,10 @@ import { createResponseDecoder } from '../../wire/http/response.ts';
 import type { ResponseHead } from '../../wire/http/response-head.ts';
 import { BROKEN } from '../read-text.ts';
 import { GIVEN_UP } from '../transport.ts';
-import { type Body, createBody } from './body.ts';
+import { createBody, type ResponseBody } from './body.ts';
 import type { Connection } from './connection.ts';
 
-type Exchanged = { readonly head: ResponseHead; readonly body: Body };
+type Exchanged = { readonly head: ResponseHead; readonly body: ResponseBody };
 
 const CLOSED: UpstreamFailure = {
   class: 'unreachable',

@@ -26,7 +26,7 @@ import type { SignedInOperator } from '../../../src/identity/signed-in.ts';
 import type { AuditState } from '../../../src/ledger/audit.ts';
 import { createActivity } from '../../../src/observe/activity.ts';
 import { createCatalogFile } from '../../../src/server/catalog-file.ts';
-import { createOperators } from '../../../src/server/operator-changes.ts';
+import { createOperatorStates } from '../../../src/server/operator-changes.ts';
 import { connectDatabase } from '../../../src/store/connect.ts';
 import { auditEvents } from '../../../src/store/tables.ts';
 import { createHealth } from '../../../src/upstream/health.ts';
@@ -100,7 +100,7 @@ export async function openMachineConsole(root: string, { file: hasFile = true } 
   const clock = Date.now;
   const file = createCatalogFile(context);
   const live = createLiveCatalog({ first: context.loadedCatalog(), read: file.read, clock });
-  const operators = await createOperators({
+  const operators = await createOperatorStates({
     ...{ database: serving, live, file, clock },
     log: { info: () => undefined, error: () => undefined },
     alert: () => undefined,

@@ -2,7 +2,12 @@
 // takes nothing back, and a refusal takes from no counter.
 
 import { beforeAll, describe, expect, test } from 'bun:test';
-import type { Call, Decide, Decided, Pair } from '../../../src/limits/leased/script.ts';
+import type {
+  Decide,
+  Pair,
+  ScriptCall,
+  ScriptDecision,
+} from '../../../src/limits/leased/script.ts';
 import { createDecide } from '../../../src/limits/leased/script.ts';
 import { describeWithServices } from '../../support/services.ts';
 import { useRedis } from './cluster.ts';
@@ -24,7 +29,7 @@ type Asked = {
 };
 
 /** Every request has ten tokens; there may be ten requests, and as many slots as are asked. */
-function callOf(asked: Asked): Call {
+function callOf(asked: Asked): ScriptCall {
   const { seq, holder = 'a', keep = 0, need = 0, wish = 0, epoch = '', start = 0 } = asked;
   const pair = (count: number): Pair => [count, count * 10];
   const tokens = {
@@ -60,7 +65,7 @@ describeWithServices('the script of the limits', ['Redis'], () => {
   function openAccount() {
     accounts += 1;
     const account = `acct_${accounts}`;
-    return async (asked: Asked): Promise<Decided> => {
+    return async (asked: Asked): Promise<ScriptDecision> => {
       const reply = await decide(account, callOf(asked));
       if ('missing' in reply) throw new Error('something is missing');
       return reply;
@@ -68,7 +73,7 @@ describeWithServices('the script of the limits', ['Redis'], () => {
   }
 
   /** What a reply says that the holder has, of all three. */
-  const mine = ({ windows, slots, periods }: Decided) => [
+  const mine = ({ windows, slots, periods }: ScriptDecision) => [
     windows[0]?.[4],
     windows[0]?.[5],
     slots[0]?.[1],

@@ -5,11 +5,11 @@ import { afterAll, beforeAll, expect, test } from 'bun:test';
 import fc from 'fast-check';
 import { readRedisUrl } from '../../../src/core/redis-url.ts';
 import {
-  type Call,
   createDecide,
   type Decide,
-  type Decided,
-  type Reply,
+  type ScriptCall,
+  type ScriptDecision,
+  type ScriptReply,
 } from '../../../src/limits/leased/script.ts';
 import { createRedis, type Redis } from '../../../src/store/redis/client.ts';
 import { describeWithServices, type RedisServer, startRedis } from '../../support/services.ts';
@@ -36,7 +36,12 @@ const step = fc.record({
 type Step = typeof step extends fc.Arbitrary<infer T> ? T : never;
 
 /** The call that a holder makes who has been told `last`. */
-function callOf(given: Step, seq: number, now: number, last: Decided | undefined): Call {
+function callOf(
+  given: Step,
+  seq: number,
+  now: number,
+  last: ScriptDecision | undefined,
+): ScriptCall {
   const { need, wish, limit, given: back } = given;
   const keep = (had: number | undefined): number => Math.max(0, (had ?? 0) - back);
   const [start = 0, , , , count = 0, tokens = 0] = last?.windows[0] ?? [];
@@ -110,8 +115,8 @@ describeWithServices('the simulated Redis', ['Redis'], () => {
 
   async function play(accountId: string, steps: readonly Step[]): Promise<void> {
     const model = createServer(() => 0, run);
-    const told = new Map<string, Decided>();
-    const calls = new Map<string, Call>();
+    const told = new Map<string, ScriptDecision>();
+    const calls = new Map<string, ScriptCall>();
     let now = START;
     let seq = 0;
     for (const given of steps) {
@@ -123,7 +128,7 @@ describeWithServices('the simulated Redis', ['Redis'], () => {
       const keys = names.map((name) => `${PREFIX}{${accountId}}:${name}`);
       const expected = model.decide(keys, call);
       const reply = await decide(accountId, call);
-      expect(reply).toEqual(expected as Reply);
+      expect(reply).toEqual(expected as ScriptReply);
       calls.set(given.holder, call);
       if (before !== undefined) seen.repeated += 1;
       if ('missing' in reply) seen.missing += 1;

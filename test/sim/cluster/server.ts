@@ -3,12 +3,12 @@
 // Keys never run out here, because no simulation lasts an hour.
 
 import type {
-  Call,
-  Decided,
   Missing,
   Pair,
   PeriodAsked,
-  Reply,
+  ScriptCall,
+  ScriptDecision,
+  ScriptReply,
   SlotsAsked,
   WindowAsked,
 } from '../../../src/limits/leased/script.ts';
@@ -53,7 +53,10 @@ export type Given = { readonly amount: number; readonly sinceMs: number };
 
 export type Server = {
   /** `keys` are those of the account and of the periods that the call asks for. */
-  readonly decide: (keys: readonly string[], call: Call) => Reply & { readonly seq: number };
+  readonly decide: (
+    keys: readonly string[],
+    call: ScriptCall,
+  ) => ScriptReply & { readonly seq: number };
   /** What all holders have of a counter, and since when it counts by the server's clock. */
   readonly given: (counter: Counter) => Given;
   /** Forgets everything, as a server does that is started again. */
@@ -145,12 +148,12 @@ function found<T>(all: Map<string, T>, key: string, make: () => T): T {
 type Deciding = {
   readonly account: Account;
   readonly kept: readonly Period[];
-  readonly call: Call;
+  readonly call: ScriptCall;
   readonly now: number;
   readonly run: string;
 };
 
-function decide(deciding: Deciding): Reply & { readonly seq: number } {
+function decide(deciding: Deciding): ScriptReply & { readonly seq: number } {
   const { account, kept, call, now, run } = deciding;
   const periods = call.periods.map((asked, index) => lookedUp(asked, kept[index], call.holder));
   const missing = missingOf(account, call, periods);
@@ -179,7 +182,7 @@ function decide(deciding: Deciding): Reply & { readonly seq: number } {
   const isScarce = (limit: number, left: number): boolean =>
     limit >= 0 && left < Math.min(call.holders, limit / 2);
 
-  const decided: Decided & { readonly seq: number } = {
+  const decided: ScriptDecision & { readonly seq: number } = {
     seq: call.seq,
     epoch: account.epoch ?? '',
     fits,
@@ -249,7 +252,7 @@ function lookedUp(asked: PeriodAsked, kept: Period | undefined, holder: string):
 
 function missingOf(
   { epoch }: Account,
-  { seed, periods: asked }: Call,
+  { seed, periods: asked }: ScriptCall,
   periods: readonly LookedUp[],
 ): Missing | undefined {
   const missing: Missing['missing'][number][] = [];
@@ -262,7 +265,12 @@ function missingOf(
   return { missing, marks: periods.map(({ mark }) => mark), owns: periods.map(({ own }) => own) };
 }
 
-function begin(account: Account, { seed = [], holder, seq }: Call, now: number, run: string): void {
+function begin(
+  account: Account,
+  { seed = [], holder, seq }: ScriptCall,
+  now: number,
+  run: string,
+): void {
   account.epoch = `${run}/${now}/${holder}/${seq}`;
   account.starts.clear();
   account.holders.clear();
@@ -274,7 +282,7 @@ function begin(account: Account, { seed = [], holder, seq }: Call, now: number, 
   account.holders.set('books', books);
 }
 
-const othersOf = ({ holders }: Account, call: Call): Holder[] =>
+const othersOf = ({ holders }: Account, call: ScriptCall): Holder[] =>
   [...holders].flatMap(([name, holder]) => (name === call.holder ? [] : [holder]));
 
 /** Who was heard of so lately may have what it does not use, and need not have told of it yet. */
@@ -287,7 +295,7 @@ const free = (limit: number, others: number, keep: number): number =>
 function lookAtWindow(
   account: Account,
   starts: ReadonlyMap<string, number>,
-  call: Call,
+  call: ScriptCall,
   asked: WindowAsked,
   now: number,
   /** What the holder has, where it has been told already. */
@@ -316,7 +324,7 @@ function lookAtWindow(
   return { asked, start: running, count, tokens, keep, freeCount, freeTokens, other, fits };
 }
 
-function lookAtSlots(account: Account, call: Call, asked: SlotsAsked, now: number) {
+function lookAtSlots(account: Account, call: ScriptCall, asked: SlotsAsked, now: number) {
   let others = 0;
   let spare = 0;
   for (const holder of othersOf(account, call)) {
@@ -371,7 +379,7 @@ function write(
 /** Of the others, those are forgotten who have nothing any more. */
 function keepHolders(
   account: Account,
-  { holder, seq }: Call,
+  { holder, seq }: ScriptCall,
   {
     own,
     starts,

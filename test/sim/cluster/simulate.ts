@@ -2,7 +2,7 @@
 // wrong. It answers what was admitted, what that cost, and what one process would have admitted.
 
 import { createLeasedLimits, type LeasedLimits } from '../../../src/limits/leased/leased.ts';
-import type { Call } from '../../../src/limits/leased/script.ts';
+import type { ScriptCall } from '../../../src/limits/leased/script.ts';
 import { inWorld, type World } from '../world.ts';
 import { type Admission, chargedTokens, leastLimit, weightOf } from './book.ts';
 import { type Arrival, arrivals, type Bound, type Demand, limitOf, planOf } from './demand.ts';
@@ -79,7 +79,7 @@ async function playCluster(world: World, scenario: Scenario): Promise<Report> {
 
   function openNode(node: number): Node {
     const redis = createSimulatedRedis(world, network.connect(), (_script, keys, [call = '']) =>
-      JSON.stringify(server.decide(keys, JSON.parse(call) as Call)),
+      JSON.stringify(server.decide(keys, JSON.parse(call) as ScriptCall)),
     );
     const limits = createLeasedLimits({
       ...{ redis, local: processLimits(world), holder: `node_${node}`, history },

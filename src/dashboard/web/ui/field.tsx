@@ -183,7 +183,7 @@ export function TextArea({
   );
 }
 
-export type Option = { readonly value: string; readonly label: string };
+export type SelectOption = { readonly value: string; readonly label: string };
 
 export function SelectField({
   label,
@@ -195,7 +195,7 @@ export function SelectField({
   disabled,
 }: FieldProps & {
   readonly value: string;
-  readonly options: readonly Option[];
+  readonly options: readonly SelectOption[];
   readonly onChange: (value: string) => void;
   readonly disabled?: boolean;
 }) {

@@ -36,8 +36,8 @@ export {
   Field,
   Form,
   fieldError,
-  type Option,
   SelectField,
+  type SelectOption,
   TextArea,
   TextField,
 } from './field.tsx';

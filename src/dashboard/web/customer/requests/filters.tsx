@@ -7,8 +7,8 @@ import {
   Button,
   formatInstant,
   lastDays,
-  type Option,
   SelectField,
+  type SelectOption,
   TextField,
 } from '../../ui/index.ts';
 
@@ -22,7 +22,7 @@ export type FilterName = (typeof FILTERS)[number];
 /** Empty where nothing is asked. `from` and `to` win over `days`. */
 export type FilterValues = Readonly<Record<FilterName, string>>;
 
-const OUTCOMES: readonly Option[] = [
+const OUTCOMES: readonly SelectOption[] = [
   { value: '', label: 'Any' },
   { value: 'completed', label: 'Completed' },
   { value: 'stopped_balance', label: 'Balance used up' },
@@ -30,7 +30,7 @@ const OUTCOMES: readonly Option[] = [
   { value: 'failed', label: 'Failed' },
 ];
 
-const DAYS: readonly Option[] = [
+const DAYS: readonly SelectOption[] = [
   { value: '', label: 'Any time' },
   { value: '1', label: 'Last 24 hours' },
   { value: '7', label: 'Last 7 days' },
@@ -151,12 +151,12 @@ function Sent({
 }
 
 /** What the address names is a choice even where the server knows it no more. */
-function withOwn(value: string, options: readonly Option[]): readonly Option[] {
+function withOwn(value: string, options: readonly SelectOption[]): readonly SelectOption[] {
   const known = value === '' || options.some((option) => option.value === value);
   return [{ value: '', label: 'Any' }, ...options, ...(known ? [] : [{ value, label: value }])];
 }
 
-function ownSpan({ from, to }: FilterValues): readonly Option[] {
+function ownSpan({ from, to }: FilterValues): readonly SelectOption[] {
   if (from === '' && to === '') return [];
   const name = (iso: string) => (iso === '' ? '' : formatInstant(iso, 'day'));
   return [{ value: 'own', label: `${name(from)} – ${name(to)}` }];

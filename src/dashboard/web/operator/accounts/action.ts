@@ -1,6 +1,6 @@
 // What an operator may do to an account on its page; each opens a dialog.
 
-import type { Standing } from '../../../records/operator-account.ts';
+import type { StandingRecord } from '../../../records/operator-account.ts';
 
 export type AccountAction =
   | 'money'
@@ -9,4 +9,4 @@ export type AccountAction =
   | 'block'
   | 'unblock'
   | 'drop-factor'
-  | Standing;
+  | StandingRecord;

@@ -7,9 +7,9 @@ import {
   type DialogProps,
   FormDialog,
   fieldError,
-  type Option,
   post,
   SelectField,
+  type SelectOption,
   TextField,
   useAction,
 } from '../../ui/index.ts';
@@ -18,7 +18,7 @@ export function CreateAccountDialog({
   plans,
   onShown,
   onClose,
-}: DialogProps<CreatedAccountRecord> & { readonly plans: readonly Option[] }) {
+}: DialogProps<CreatedAccountRecord> & { readonly plans: readonly SelectOption[] }) {
   const [email, setEmail] = useState('');
   const [plan, setPlan] = useState(plans[0]?.value ?? '');
   const [verified, setVerified] = useState(false);

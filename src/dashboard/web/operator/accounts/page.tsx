@@ -9,8 +9,8 @@ import {
   type Column,
   formatCount,
   NoMatch,
-  type Option,
   SelectField,
+  type SelectOption,
   TextField,
   Time,
   Tokens,
@@ -21,7 +21,7 @@ import { CreateAccountDialog } from './create.tsx';
 import { usePlans } from './plan.tsx';
 import { AccountBadges } from './standing.tsx';
 
-const STANDINGS: readonly Option[] = [
+const STANDINGS: readonly SelectOption[] = [
   { value: '', label: 'Any' },
   { value: 'active', label: 'Active' },
   { value: 'suspended', label: 'Suspended' },
@@ -29,7 +29,7 @@ const STANDINGS: readonly Option[] = [
   { value: 'blocked', label: 'Blocked' },
 ];
 
-const VERIFIED: readonly Option[] = [
+const VERIFIED: readonly SelectOption[] = [
   { value: '', label: 'Any' },
   { value: 'yes', label: 'Verified' },
   { value: 'no', label: 'Not verified' },

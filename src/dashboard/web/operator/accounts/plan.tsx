@@ -4,15 +4,15 @@ import { useState } from 'preact/hooks';
 import type { OperatorAccountRecord, PlanRecord } from '../../../records/operator-account.ts';
 import {
   ConfirmDialog,
-  type Option,
   post,
   SelectField,
+  type SelectOption,
   toast,
   useResource,
 } from '../../ui/index.ts';
 
 /** Empty until they have come. */
-export function usePlans(): readonly Option[] {
+export function usePlans(): readonly SelectOption[] {
   const { data } = useResource<{ readonly data: readonly PlanRecord[] }>('/plans');
   return (data.value?.data ?? []).map(({ slug, name }) => ({ value: slug, label: name }));
 }

@@ -1,7 +1,7 @@
 // How an account stands: as badges, and the dialogs that change it, each saying what will happen.
 
 import { useState } from 'preact/hooks';
-import type { OperatorAccountRecord, Standing } from '../../../records/operator-account.ts';
+import type { OperatorAccountRecord, StandingRecord } from '../../../records/operator-account.ts';
 import { Badge, ConfirmDialog, post, StateBadge, TextField, toast } from '../../ui/index.ts';
 
 export function AccountBadges({ account }: { readonly account: OperatorAccountRecord }) {
@@ -25,7 +25,7 @@ type Words = {
 
 const REFUSED = 'From now on its requests are refused with 403 account_inactive.';
 
-const WORDS: Readonly<Record<Standing, Words>> = {
+const WORDS: Readonly<Record<StandingRecord, Words>> = {
   suspended: {
     title: 'Suspend this account?',
     confirm: 'Suspend the account',
@@ -66,7 +66,7 @@ export function StandingDialog({
   onClose,
 }: {
   readonly account: OperatorAccountRecord;
-  readonly standing: Standing;
+  readonly standing: StandingRecord;
   readonly onDone: () => unknown;
   readonly onClose: () => void;
 }) {

@@ -27,10 +27,10 @@ import {
 import { AuditTable } from '../audit/table.tsx';
 import {
   CreateKeyDialog,
+  type KeyShownOnce,
   KeyState,
   RevokeKeyDialog,
   RotateKeyDialog,
-  type ShownKey,
   ShownKeyDialog,
 } from '../keys/dialogs.tsx';
 
@@ -136,7 +136,7 @@ function Requests({ id }: { readonly id: string }) {
 
 function Keys({ account: { id, email }, onChange }: Props) {
   return (
-    <Collection<KeyRecord, ShownKey>
+    <Collection<KeyRecord, KeyShownOnce>
       title="Keys"
       within
       path={`/accounts/${id}/keys`}
@@ -174,7 +174,7 @@ const KEY_COLUMNS: readonly [Column<KeyRecord>, ...Column<KeyRecord>[]] = [
   { label: 'Created', show: ({ created_at }) => <Time at={created_at} detail="day" /> },
 ];
 
-const KEY_ACTIONS: readonly RowAction<KeyRecord, ShownKey>[] = [
+const KEY_ACTIONS: readonly RowAction<KeyRecord, KeyShownOnce>[] = [
   {
     label: 'Rotate',
     called: ({ masked }) => `the key ${masked}`,

@@ -1,6 +1,6 @@
 // The audit trail: everything that anybody has changed.
 
-import { Button, Card, type Option, Page, SelectField, TextField } from '../../ui/index.ts';
+import { Button, Card, Page, SelectField, type SelectOption, TextField } from '../../ui/index.ts';
 import { useClearFilters, useFilter, useTypedFilter } from '../filters.ts';
 import { actionWords } from './labels.ts';
 import { AuditTable } from './table.tsx';
@@ -34,7 +34,7 @@ const ACTIONS = [
   'user.two_factor_disabled',
 ] as const;
 
-const OPTIONS: readonly Option[] = [
+const OPTIONS: readonly SelectOption[] = [
   { value: '', label: 'Any' },
   ...ACTIONS.map((action) => ({ value: action, label: actionWords(action) })),
 ];

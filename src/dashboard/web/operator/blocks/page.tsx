@@ -7,15 +7,15 @@ import {
   humanize,
   NoMatch,
   Nothing,
-  type Option,
   type RowAction,
   SelectField,
+  type SelectOption,
   Time,
 } from '../../ui/index.ts';
 import { useFilter } from '../filters.ts';
 import { BlockDialog, UnblockDialog } from './dialogs.tsx';
 
-const KINDS: readonly Option[] = [
+const KINDS: readonly SelectOption[] = [
   { value: '', label: 'All' },
   { value: 'account', label: 'Accounts' },
   { value: 'key', label: 'Keys' },

@@ -18,10 +18,10 @@ import {
 import { ShownOnceDialog } from '../shown-once.tsx';
 import { expiryOf, FOR_GOOD, UntilField } from '../until.tsx';
 
-type Props = DialogProps<ShownKey> & { readonly record: KeyRecord };
+type Props = DialogProps<KeyShownOnce> & { readonly record: KeyRecord };
 
 /** A key that is shown once, and what an operator is to know of it. */
-export type ShownKey = {
+export type KeyShownOnce = {
   readonly title: string;
   readonly key: string;
   readonly about: string;
@@ -55,7 +55,7 @@ export function ShownKeyDialog({
   shown: { title, key, about },
   onClose,
 }: {
-  readonly shown: ShownKey;
+  readonly shown: KeyShownOnce;
   readonly onClose: () => void;
 }) {
   return (

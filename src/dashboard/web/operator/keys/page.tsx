@@ -22,10 +22,10 @@ import {
 import { AccountBadges } from '../accounts/standing.tsx';
 import { BlockDialog, type BlockTarget, UnblockDialog } from '../blocks/dialogs.tsx';
 import {
+  type KeyShownOnce,
   KeyState,
   RevokeKeyDialog,
   RotateKeyDialog,
-  type ShownKey,
   ShownKeyDialog,
 } from './dialogs.tsx';
 
@@ -70,7 +70,7 @@ export function KeysPage() {
   );
 }
 
-type Open = 'revoke' | 'rotate' | 'block' | 'unblock' | ShownKey;
+type Open = 'revoke' | 'rotate' | 'block' | 'unblock' | KeyShownOnce;
 
 function FoundKey({
   found: { key, account, block },
@@ -80,7 +80,7 @@ function FoundKey({
   readonly reload: () => Promise<void>;
 }) {
   const { open, show, close } = useDialog<Open>();
-  const dialog: DialogProps<ShownKey> = {
+  const dialog: DialogProps<KeyShownOnce> = {
     onDone: reload,
     onShown(shown) {
       show(shown);

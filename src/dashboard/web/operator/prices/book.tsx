@@ -2,9 +2,9 @@
 // in force.
 
 import type {
+  CatalogWindowRecord,
   ModelPricesRecord,
   PricePeriodRecord,
-  PriceWindowRecord,
 } from '../../../records/operator-catalog.ts';
 import { Badge, Button, Card, Table, Time, Usd } from '../../ui/index.ts';
 import { isWithdrawn, keep, withdraw } from './draft.ts';
@@ -15,7 +15,7 @@ type Row = {
   readonly isFirst: boolean;
   readonly period: PricePeriodRecord;
   /** Absent: the period's own price. */
-  readonly window?: PriceWindowRecord;
+  readonly window?: CatalogWindowRecord;
 };
 
 export function BookCard({

@@ -4,7 +4,7 @@ import type { DraftPeriod } from '../../../records/operator-catalog.ts';
 import { Button, Field, SelectField } from '../../ui/index.ts';
 import { RateFields, type RatesInput, toRates } from './rates.tsx';
 
-type Window = NonNullable<DraftPeriod['windows']>[number];
+type HoursWindow = NonNullable<DraftPeriod['windows']>[number];
 type Days = 'all' | 'week' | 'weekend';
 
 export type HoursInput = {
@@ -16,7 +16,7 @@ export type HoursInput = {
 
 export const NEW_HOURS = { from: '16:30', to: '00:30', days: 'all' } as const;
 
-const DAYS: Readonly<Record<Days, NonNullable<Window['days']> | undefined>> = {
+const DAYS: Readonly<Record<Days, NonNullable<HoursWindow['days']> | undefined>> = {
   all: undefined,
   week: ['mon', 'tue', 'wed', 'thu', 'fri'],
   weekend: ['sat', 'sun'],
@@ -72,7 +72,7 @@ export function HoursFields({
   );
 }
 
-export function toWindow({ from, to, days, rates }: HoursInput): Window {
+export function toWindow({ from, to, days, rates }: HoursInput): HoursWindow {
   const named = DAYS[days];
   return { from, to, ...(named === undefined ? {} : { days: named }), ...toRates(rates) };
 }
