@@ -125,7 +125,11 @@ export const figuresOfRecord = typed((name) => EACH[name]);
 /** The figures of all records of a group, to be selected. */
 export const sumsOfRecords = typed((name) => sql`sum(${EACH[name]})`);
 
-type Series = typeof usageHours | typeof usageDays | typeof usageEndUsers | typeof usageModels;
+export type Series =
+  | typeof usageHours
+  | typeof usageDays
+  | typeof usageEndUsers
+  | typeof usageModels;
 
 /** The figures of one row, to be selected. */
 export function figuresOf(table: Series) {

@@ -2,7 +2,8 @@
 // step is one transaction over the series and the mark of how far they go, so that every record is
 // in them once, whatever dies between two steps and whoever else takes one.
 
-import { and, eq, gt, lte, sql } from 'drizzle-orm';
+import { and, eq, getTableColumns, gt, lte, type SQL, type SQLWrapper, sql } from 'drizzle-orm';
+import type { SQLiteColumn } from 'drizzle-orm/sqlite-core';
 import { add, type Micro, subtract, ZERO } from '../../core/money.ts';
 import type { Database } from '../../store/contract.ts';
 import { usageRecords } from '../../store/money-tables.ts';
@@ -22,6 +23,7 @@ import {
   hourOfRecord,
   modelOfRecord,
   rowOfRecord,
+  type Series,
   sumsOfRecords,
 } from './figures.ts';
 import { prepareSeriesStatements, theMark } from './statements.ts';
@@ -81,9 +83,26 @@ function prepareInserts({ db }: Database) {
     gt(rowOfRecord, sql.placeholder('after')),
     lte(rowOfRecord, sql.placeholder('until')),
   );
-  const inserts = [insertHours, insertDays, insertEndUsers, insertModels].map((prepare) =>
-    prepare(db, inRange),
-  );
+  const { accountId, keyId } = usageRecords;
+  const [hour, day] = [hourOfRecord, dayOfRecord];
+  const [model, endUser] = [modelOfRecord, endUserOfRecord];
+  const inserts = [
+    insertSums(db, inRange, usageHours, { accountId, hour, model, keyId }),
+    insertSums(db, inRange, usageDays, { accountId, day, model, keyId }),
+    insertSums(db, inRange, usageEndUsers, { accountId, day, endUser }),
+    insertSums(
+      db,
+      inRange,
+      usageModels,
+      { hour, model },
+      {
+        estimatedPromptTokens: sql`sum(${usageRecords.estimatedPromptTokens})`,
+        upstreamCost: sql`0`,
+        margin: sql`0`,
+        uncosted: sql`0`,
+      },
+    ),
+  ];
   // Last: it adds to the rows of the models.
   const addCosts = prepareCosts(db, inRange);
   return {
@@ -96,96 +115,32 @@ function prepareInserts({ db }: Database) {
 
 type Condition = ReturnType<typeof and>;
 
-function insertHours(db: Database['db'], inRange: Condition) {
+/**
+ * Adds the records up into a series: by `group`, which is its primary key, in the order of its columns.
+ * `more` is added up beside the figures.
+ */
+function insertSums(
+  db: Database['db'],
+  inRange: Condition,
+  table: Series,
+  group: Readonly<Record<string, SQLWrapper>>,
+  more: Readonly<Record<string, SQL>> = {},
+) {
+  const columns: Readonly<Record<string, SQLiteColumn>> = getTableColumns(table);
+  const named = (all: Readonly<Record<string, SQLWrapper>>) =>
+    Object.fromEntries(Object.entries(all).map(([name, value]) => [name, sql`${value}`.as(name)]));
   return db
-    .insert(usageHours)
+    .insert(table)
     .select(
       db
-        .select({
-          accountId: usageRecords.accountId,
-          hour: hourOfRecord.as('hour'),
-          model: modelOfRecord.as('model'),
-          keyId: usageRecords.keyId,
-          ...sumsOfRecords,
-        })
+        .select({ ...named(group), ...sumsOfRecords, ...named(more) })
         .from(usageRecords)
         .where(inRange)
-        .groupBy(usageRecords.accountId, hourOfRecord, modelOfRecord, usageRecords.keyId),
+        .groupBy(...Object.values(group).map((value) => sql`${value}`)) as never,
     )
     .onConflictDoUpdate({
-      target: [usageHours.accountId, usageHours.hour, usageHours.model, usageHours.keyId],
-      set: addExcluded(usageHours, FIGURE_NAMES),
-    })
-    .prepare();
-}
-
-function insertDays(db: Database['db'], inRange: Condition) {
-  return db
-    .insert(usageDays)
-    .select(
-      db
-        .select({
-          accountId: usageRecords.accountId,
-          day: dayOfRecord.as('day'),
-          model: modelOfRecord.as('model'),
-          keyId: usageRecords.keyId,
-          ...sumsOfRecords,
-        })
-        .from(usageRecords)
-        .where(inRange)
-        .groupBy(usageRecords.accountId, dayOfRecord, modelOfRecord, usageRecords.keyId),
-    )
-    .onConflictDoUpdate({
-      target: [usageDays.accountId, usageDays.day, usageDays.model, usageDays.keyId],
-      set: addExcluded(usageDays, FIGURE_NAMES),
-    })
-    .prepare();
-}
-
-function insertEndUsers(db: Database['db'], inRange: Condition) {
-  return db
-    .insert(usageEndUsers)
-    .select(
-      db
-        .select({
-          accountId: usageRecords.accountId,
-          day: dayOfRecord.as('day'),
-          endUser: endUserOfRecord.as('end_user'),
-          ...sumsOfRecords,
-        })
-        .from(usageRecords)
-        .where(inRange)
-        .groupBy(usageRecords.accountId, dayOfRecord, endUserOfRecord),
-    )
-    .onConflictDoUpdate({
-      target: [usageEndUsers.accountId, usageEndUsers.day, usageEndUsers.endUser],
-      set: addExcluded(usageEndUsers, FIGURE_NAMES),
-    })
-    .prepare();
-}
-
-function insertModels(db: Database['db'], inRange: Condition) {
-  const zero = sql`0`;
-  return db
-    .insert(usageModels)
-    .select(
-      db
-        .select({
-          hour: hourOfRecord.as('hour'),
-          model: modelOfRecord.as('model'),
-          ...sumsOfRecords,
-          estimatedPromptTokens: sql`sum(${usageRecords.estimatedPromptTokens})`.as('estimated'),
-          upstreamCost: zero.as('upstream_cost'),
-          margin: zero.as('margin'),
-          uncosted: zero.as('uncosted'),
-        })
-        .from(usageRecords)
-        .where(inRange)
-        .groupBy(hourOfRecord, modelOfRecord),
-    )
-    .onConflictDoUpdate({
-      target: [usageModels.hour, usageModels.model],
-      set: addExcluded(usageModels, [...FIGURE_NAMES, 'estimatedPromptTokens']),
+      target: Object.keys(group).flatMap((name) => columns[name] ?? []),
+      set: addExcluded(columns as never, [...FIGURE_NAMES, ...Object.keys(more)]),
     })
     .prepare();
 }
