@@ -41,6 +41,21 @@ export type RequestFiltersRecord = {
   }[];
 };
 
+/** Usage times one price, and the total rounded once. */
+export type CalculationRecord = {
+  readonly model: string;
+  readonly used_for: 'requested' | 'served';
+  readonly price_version: string;
+  readonly buckets: readonly {
+    readonly name: 'input' | 'cached_input' | 'cache_write' | 'output';
+    readonly tokens: number;
+    readonly price: string;
+    readonly amount: string;
+  }[];
+  readonly exact: string;
+  readonly rounded: string;
+};
+
 /** All that a customer is told of one request. Amounts are service tokens. */
 export type RequestStoryRecord = {
   readonly request_id: string;
@@ -79,19 +94,7 @@ export type RequestStoryRecord = {
     readonly reasoning_tokens: number;
     readonly doubt: 'malformed' | 'inconsistent' | 'implausible' | 'zero' | null;
   } | null;
-  readonly calculations: readonly {
-    readonly model: string;
-    readonly used_for: 'requested' | 'served';
-    readonly price_version: string;
-    readonly buckets: readonly {
-      readonly name: 'input' | 'cached_input' | 'cache_write' | 'output';
-      readonly tokens: number;
-      readonly price: string;
-      readonly amount: string;
-    }[];
-    readonly exact: string;
-    readonly rounded: string;
-  }[];
+  readonly calculations: readonly CalculationRecord[];
   readonly booked: {
     readonly charged: string;
     readonly debited: string;

@@ -1,41 +1,7 @@
 // One request as an operator sees it: everything that the books know, upstreams and costs included.
 
-export type AttemptRecord = {
-  readonly upstream: string | null;
-  readonly model: string | null;
-  readonly upstream_model: string | null;
-  readonly credential: string | null;
-  readonly started_at: string | null;
-  readonly duration_ms: number | null;
-  readonly first_byte_ms: number | null;
-  readonly first_content_ms: number | null;
-  /** Null where it served, as are the next three. */
-  readonly failure: string | null;
-  readonly phase: string | null;
-  readonly status: number | null;
-  readonly detail: string | null;
-  readonly usage: {
-    readonly basis: string | null;
-    readonly input_tokens: number;
-    readonly output_tokens: number;
-  } | null;
-  /** In service tokens. */
-  readonly cost: string | null;
-};
-
-export type CalculationRecord = {
-  readonly model: string;
-  readonly used_for: 'requested' | 'served';
-  readonly price_version: string;
-  readonly buckets: readonly {
-    readonly name: 'input' | 'cached_input' | 'cache_write' | 'output';
-    readonly tokens: number;
-    readonly price: string;
-    readonly amount: string;
-  }[];
-  readonly exact: string;
-  readonly rounded: string;
-};
+import type { AttemptFacts, UpstreamCosts } from '../../operations/attempt-facts.ts';
+import type { CalculationRecord } from './customer-request.ts';
 
 export type OperatorRequestRecord = {
   readonly request_id: string;
@@ -84,10 +50,6 @@ export type OperatorRequestRecord = {
     readonly balance_after: string | null;
   } | null;
   readonly receipt: { readonly sequence: number; readonly hash: string } | null;
-  readonly attempts: readonly AttemptRecord[];
-  readonly upstream_costs: {
-    readonly total: string;
-    readonly complete: boolean;
-    readonly margin: string | null;
-  } | null;
+  readonly attempts: readonly AttemptFacts[];
+  readonly upstream_costs: UpstreamCosts | null;
 };

@@ -1,6 +1,6 @@
 // The attempts of a request: who was asked, how it ended, and what it cost.
 
-import type { AttemptRecord } from '../../../records/operator-request.ts';
+import type { OperatorRequestRecord } from '../../../records/operator-request.ts';
 import {
   Badge,
   formatCount,
@@ -11,9 +11,11 @@ import {
   Tokens,
 } from '../../ui/index.ts';
 
-type Row = AttemptRecord & { readonly number: number };
+type Attempt = OperatorRequestRecord['attempts'][number];
 
-export function Attempts({ attempts }: { readonly attempts: readonly AttemptRecord[] }) {
+type Row = Attempt & { readonly number: number };
+
+export function Attempts({ attempts }: { readonly attempts: readonly Attempt[] }) {
   const rows: readonly Row[] = attempts.map((each, index) => ({ ...each, number: index + 1 }));
   return (
     <Table
@@ -63,11 +65,7 @@ export function Attempts({ attempts }: { readonly attempts: readonly AttemptReco
   );
 }
 
-function Outcome({
-  attempt: { failure, phase, status, detail },
-}: {
-  readonly attempt: AttemptRecord;
-}) {
+function Outcome({ attempt: { failure, phase, status, detail } }: { readonly attempt: Attempt }) {
   if (failure === null) return <Badge tone="good">Served</Badge>;
   const place = [phase && humanize(phase).toLowerCase(), status && `status ${status}`];
   return (

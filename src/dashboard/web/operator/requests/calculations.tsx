@@ -1,6 +1,6 @@
 // How a charge is computed: tokens times price, bucket by bucket, rounded once.
 
-import type { CalculationRecord } from '../../../records/operator-request.ts';
+import type { CalculationRecord } from '../../../records/customer-request.ts';
 import { Card, formatCount, humanize, Table, Tokens } from '../../ui/index.ts';
 
 export function Calculations({
