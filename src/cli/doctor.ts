@@ -3,8 +3,8 @@
 
 import type { Command } from 'commander';
 import { sql } from 'drizzle-orm';
+import type { Awaitable } from '../async/awaitable.ts';
 import { httpUrl } from '../config/urls.ts';
-import type { Awaitable } from '../core/awaitable.ts';
 import { isoTime } from '../core/calendar.ts';
 import { accountsByPlan } from '../identity/accounts.ts';
 import { findDifferences } from '../ledger/audit.ts';

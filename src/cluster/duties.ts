@@ -1,7 +1,7 @@
 // What one node does for all of them: jobs that run while it leads, and end when it does not. Each is
 // a function that begins it and returns what ends it. Settled every second by serve.
 
-type Stop = () => void;
+import type { Stop } from '../async/every.ts';
 
 type Duties = {
   /** Begins or ends the jobs, as this node leads or does not. */

@@ -3,6 +3,7 @@
 // the others, so it must know that itself: it is fenced, and admits nothing until it is heard again.
 // Made by serve.
 
+import { every } from '../async/every.ts';
 import type { DatabaseClock } from './clock.ts';
 import type { Lease, Leases } from './leases.ts';
 import { DEAD_MS, type NodeIdentity, type NodeReport, type NodeRow, type Nodes } from './nodes.ts';
@@ -154,11 +155,10 @@ export function createMember(options: MemberOptions) {
     beat,
     /** Beats from now on; `afterTick` is called every second, whether heartbeats are heard or not. */
     start(afterTick: () => void): () => void {
-      const timer = setInterval(() => {
+      return every(BEAT_MS, () => {
         afterTick();
         void beat().then(afterTick);
-      }, BEAT_MS);
-      return () => clearInterval(timer);
+      });
     },
     /** Changes when the node was held for dead and came back. */
     boot: (): string => boot,

@@ -1,6 +1,7 @@
 // What the leader does about nodes that are dead: it declares them so, and ends the holds that they
 // have left. Each hold has exactly one end, whoever else tries: the ledger sees to that.
 
+import { every } from '../async/every.ts';
 import type { UsdRate } from '../core/money.ts';
 import { holdingBoots } from '../ledger/boots.ts';
 import type { Ledger, Recovered } from '../ledger/contract.ts';
@@ -61,21 +62,14 @@ export async function recoverDead(options: RecoveryOptions): Promise<readonly Re
 
 /** A duty of the leader (`duties.ts`). Returns what ends it. */
 export function startRecovery(options: RecoveryOptions): () => void {
-  let isLooking = false;
-  const look = async (): Promise<void> => {
-    if (isLooking) return;
-    isLooking = true;
-    try {
-      await recoverDead(options);
-    } catch (error) {
-      options.log.error('cluster: dead nodes could not be looked for', error);
-    }
-    isLooking = false;
-  };
-  const looking = setInterval(() => void look(), LOOK_MS);
-  const sweeping = setInterval(() => void options.nodes.sweep().catch(() => undefined), SWEEP_MS);
+  const stopLooking = every(
+    LOOK_MS,
+    () => recoverDead(options),
+    (error) => options.log.error('cluster: dead nodes could not be looked for', error),
+  );
+  const stopSweeping = every(SWEEP_MS, options.nodes.sweep, () => undefined);
   return () => {
-    clearInterval(looking);
-    clearInterval(sweeping);
+    stopLooking();
+    stopSweeping();
   };
 }

@@ -2,6 +2,7 @@
 // together, exactly once. Claim first (it costs nothing), then hold; a refused hold gives the
 // claim back, so a refusal consumes nothing anywhere.
 
+import { withTimeout } from '../async/timeout.ts';
 import { type ErrorCode, GatewayError } from '../core/error.ts';
 import type { Outcome, Receipt, Usage } from '../core/generation.ts';
 import {
@@ -27,7 +28,6 @@ import type { Slot } from './lifetime.ts';
 import type { MeteredAttempt } from './metered-attempt.ts';
 import { type Money, mayWait, moneyFor, refusedHold } from './money.ts';
 import type { CheckedRequest, GenerateDependencies } from './pipeline-types.ts';
-import { within } from './within.ts';
 
 export type Grant = {
   readonly limits: LimitView;
@@ -122,7 +122,7 @@ function createGrant(
     most: Micro,
   ): Promise<Settlement> => {
     if (bookingMs === undefined) return settled;
-    const settlement = await within(
+    const settlement = await withTimeout(
       bookingMs,
       settled.catch(() => undefined),
     );

@@ -11,12 +11,12 @@ import type { Cover, Growth } from './funded-output.ts';
 import type { OutputMeter } from './meter.ts';
 import { createOverrun, type Overrun } from './overrun.ts';
 import {
-  BREATH_CHARACTERS,
-  createBreath,
+  createYield,
   isHighSurrogate,
   pieces,
   textOf,
   withText,
+  YIELD_CHARACTERS,
 } from './pieces.ts';
 
 /** Fewer covered tokens than this left: the next slice is bought while the answer goes on. */
@@ -61,7 +61,7 @@ export function createGuard(parts: {
     for (let index = 0; index < events.length; index += 1) {
       const event = events[index];
       if (event === undefined) continue;
-      const isShort = textOf(event).length <= BREATH_CHARACTERS;
+      const isShort = textOf(event).length <= YIELD_CHARACTERS;
       if (!isShort || !pushIfCovered(event)) return takeWithCare(batch, index);
     }
     buyAhead();
@@ -93,9 +93,9 @@ export function createGuard(parts: {
   const takeWithCare = async (batch: Batch, from: number): Promise<Batch> => {
     const passed = batch.events.slice(0, from);
     const rest = batch.events.slice(from).flatMap(pieces);
-    const breathe = createBreath();
+    const yieldAfter = createYield();
     for (const [index, piece] of rest.entries()) {
-      await breathe(textOf(piece).length);
+      await yieldAfter(textOf(piece).length);
       let growth: Growth = 'grown';
       while (!pushIfCovered(piece) && growth === 'grown') {
         growth = isAtBound() ? 'refused' : await buyNow();
@@ -163,12 +163,12 @@ export function createGuard(parts: {
    * is about an answer that nobody has got.
    */
   const countProduced = async (rest: readonly GenerationEvent[]): Promise<void> => {
-    const breathe = createBreath();
+    const yieldAfter = createYield();
     for (const event of rest) {
       if (meter.counted() >= cover.outputBound) return;
       const text = textOf(event);
       if (text !== '') meter.push(event);
-      await breathe(text.length);
+      await yieldAfter(text.length);
     }
   };
 

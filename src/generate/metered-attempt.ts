@@ -9,7 +9,7 @@ import type { Attempt, Batch } from '../upstream/attempt.ts';
 import type { Cover } from './funded-output.ts';
 import { createGuard } from './guard.ts';
 import { createOutputMeter, type OutputMeter } from './meter.ts';
-import { createBreath, pieces, textOf } from './pieces.ts';
+import { createYield, pieces, textOf } from './pieces.ts';
 
 const CHECKPOINT_MS = 2_000;
 
@@ -82,11 +82,11 @@ export function meterAttempt(
   /** What is not passed on is counted apart, and only its report belongs to the answer. */
   const readOn = async (events: readonly GenerationEvent[]): Promise<void> => {
     unread ??= createOutputMeter(countNow);
-    const breathe = createBreath();
+    const yieldAfter = createYield();
     for (const piece of events.flatMap(pieces)) {
       if (piece.kind === 'usage') meter.push(piece);
       else unread.push(piece);
-      await breathe(textOf(piece).length);
+      await yieldAfter(textOf(piece).length);
     }
   };
   const pass = (batch: Batch): Batch | Promise<Batch> => {

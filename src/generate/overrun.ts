@@ -6,7 +6,7 @@
 import type { GenerationEvent } from '../core/generation.ts';
 import type { Batch } from '../upstream/attempt.ts';
 import type { OutputMeter } from './meter.ts';
-import { createBreath, pieces, textOf } from './pieces.ts';
+import { createYield, pieces, textOf } from './pieces.ts';
 
 /** No two tokenizers differ by more than this; an upstream above it is not read any further. */
 const DIFFERENCE_FACTOR = 2;
@@ -36,7 +36,7 @@ export function createOverrun(parts: {
 
   return {
     async take({ events, end }) {
-      const breathe = createBreath();
+      const yieldAfter = createYield();
       for (const piece of events.flatMap(pieces)) {
         meter.push(piece);
         held.push(piece);
@@ -44,7 +44,7 @@ export function createOverrun(parts: {
           abort();
           return drop();
         }
-        await breathe(textOf(piece).length);
+        await yieldAfter(textOf(piece).length);
       }
       if (end === undefined) return { events: [] };
       if (end !== 'finished') {

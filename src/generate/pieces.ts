@@ -1,22 +1,23 @@
 // The text of events, in pieces that are counted one by one. Called by what counts an answer.
 
+import { yieldToEventLoop } from '../async/yield.ts';
 import { unreachable } from '../core/assert.ts';
 import type { GenerationEvent } from '../core/generation.ts';
 
 /** Longer texts are looked at in pieces of this length. */
 const PIECE_CHARACTERS = 512;
 
-/** Events up to this are counted at once, and the loop has a turn after so many characters. */
-export const BREATH_CHARACTERS = 16_384;
+/** Events up to this are counted at once; longer ones yield to the event loop each so many characters. */
+export const YIELD_CHARACTERS = 16_384;
 
-/** Gives the event loop a turn between long texts. */
-export function createBreath(): (characters: number) => Promise<void> | undefined {
+/** Yields to the event loop once enough characters have been counted. */
+export function createYield(): (characters: number) => Promise<void> | undefined {
   let counted = 0;
   return (characters) => {
     counted += characters;
-    if (counted <= BREATH_CHARACTERS) return undefined;
+    if (counted <= YIELD_CHARACTERS) return undefined;
     counted = 0;
-    return new Promise((resolve) => setImmediate(resolve));
+    return yieldToEventLoop();
   };
 }
 

@@ -2,6 +2,7 @@
 // client while this runs, at most headers and heartbeats, so every failure may be retried:
 // `core/failover.ts` decides how. The health of a candidate decides whether it may be tried at all.
 
+import { withTimeout } from '../async/timeout.ts';
 import {
   decideStep,
   isOfCredential,
@@ -23,7 +24,6 @@ import type {
 import type { StartTimer } from '../upstream/timer.ts';
 import type { AttemptLog } from './attempt-log.ts';
 import type { Followed } from './lifetime.ts';
-import { within } from './within.ts';
 
 /** One that was asked, and the events that it began with. */
 export type StartedAttempt<A extends Attempt> = { readonly attempt: A; readonly first: Batch };
@@ -73,7 +73,7 @@ type RouteOptions<A extends Attempt> = {
 export async function route<A extends Attempt>(options: RouteOptions<A>): Promise<Routed<A>> {
   const found = createSearch(options)();
   if (options.until === 'end') return found;
-  return (await within(options.silentCommitMs, found)) ?? { kind: 'silent', found };
+  return (await withTimeout(options.silentCommitMs, found)) ?? { kind: 'silent', found };
 }
 
 const FIRST: Asking = { kind: 'first' };

@@ -2,6 +2,7 @@
 // both sides of an upstream. Reasoning models refuse a tool turn that comes back without what they
 // thought, and many clients lose it; no client knows the form that an upstream has signed.
 
+import { withTimeout } from '../async/timeout.ts';
 import type {
   AssistantTurn,
   FinishReason,
@@ -15,7 +16,6 @@ import type { KeyFacts } from '../identity/authenticate.ts';
 import { precedingDigests } from '../reasoning/lookup.ts';
 import type { ReasoningStore } from '../reasoning/reasoning.ts';
 import { parseJson } from '../wire/json.ts';
-import { within } from './within.ts';
 
 /** In UTF-16 units. A body could not have brought more; a longer thought is not kept either. */
 const RESTORED_LENGTH_MAX = 2_097_152;
@@ -127,7 +127,7 @@ export function recordThinking(
       const preceding = (): string => precedingDigests(request)(request.turns.length);
       const turn = { accountId: facts.accountId, toolCalls, preceding };
       const kept = store.keep(turn, { reasoning, ...(signed === undefined ? {} : { signed }) });
-      await within(KEEP_MS, kept);
+      await withTimeout(KEEP_MS, kept);
     },
   };
 }

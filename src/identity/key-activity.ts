@@ -2,6 +2,7 @@
 // takes it to the database. Coarse on purpose: at most one write a minute for each key.
 
 import { eq } from 'drizzle-orm';
+import { createSerialize } from '../async/serialize.ts';
 import type { Database } from '../store/contract.ts';
 import { apiKeys } from '../store/tables.ts';
 
@@ -19,13 +20,10 @@ export function createKeyActivity(dependencies: {
   const touched = new Map<string, number>();
   let pending = new Map<string, number>();
   let timer: ReturnType<typeof setTimeout> | undefined;
-  let writing: Promise<void> = Promise.resolve();
+  const inTurn = createSerialize();
 
-  /** One after the other: whoever closes the database waits for the one under way, too. */
-  function flush(): Promise<void> {
-    writing = writing.then(write);
-    return writing;
-  }
+  /** The caller that closes the database waits for the write in flight, too. */
+  const flush = (): Promise<void> => inTurn(write);
 
   async function write(): Promise<void> {
     clearTimeout(timer);

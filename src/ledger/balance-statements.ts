@@ -2,7 +2,7 @@
 // with what the row says then, or with `undefined` when its condition did not hold.
 
 import { and, eq, sql } from 'drizzle-orm';
-import { andThen } from '../core/awaitable.ts';
+import { andThen } from '../async/awaitable.ts';
 import { AMOUNT_MAX, type Micro } from '../core/money.ts';
 import { LARGEST } from '../store/columns.ts';
 import type { Database } from '../store/contract.ts';

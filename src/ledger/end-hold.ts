@@ -1,8 +1,8 @@
 // The one place where a hold ends: its charge is taken, booked, recorded and receipted. `commands.ts`
 // and `recover.ts` call it inside their transaction.
 
+import { type Awaitable, andThen, together } from '../async/awaitable.ts';
 import { assert } from '../core/assert.ts';
-import { type Awaitable, andThen, together } from '../core/awaitable.ts';
 import { isRestricted } from '../core/exposure.ts';
 import { add, type Micro, smaller, subtract } from '../core/money.ts';
 import type { HoldPhase } from '../store/money-tables.ts';

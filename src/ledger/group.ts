@@ -1,6 +1,7 @@
 // Joins what several clients of the ledger's thread have written at about the same time into one
 // transaction: a sync to disk is what a batch costs. Called by the thread alone.
 
+import { yieldToEventLoop } from '../async/yield.ts';
 import { BATCH_MAX, type LedgerAnswer, type LedgerRequest, type Writer } from './writer.ts';
 
 /** Has a batch written and answers it, in the order in which batches came. Never for two at once. */
@@ -31,7 +32,7 @@ export function createGroup(write: Writer, isShared: () => boolean): Group {
 
   async function writeAll(): Promise<void> {
     writing = true;
-    if (isShared()) await new Promise<void>((resolve) => setImmediate(resolve));
+    if (isShared()) await yieldToEventLoop();
     while (waiting.length > 0) {
       const group = takeNext();
       const answers = await write(group.flatMap(({ batch }) => batch));

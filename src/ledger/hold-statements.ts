@@ -2,8 +2,8 @@
 // `prepareStatement`; a look at a whole row stays with Drizzle.
 
 import { and, eq, isNull, sql } from 'drizzle-orm';
+import { andThen } from '../async/awaitable.ts';
 import type { ClientFormatName } from '../core/admit.ts';
-import { andThen } from '../core/awaitable.ts';
 import type { Micro } from '../core/money.ts';
 import type { Database } from '../store/contract.ts';
 import { type HoldPhase, holds } from '../store/money-tables.ts';

@@ -2,7 +2,7 @@
 // at a row of which everything is known. The row decides all the same: a statement about a hold that
 // has ended, or is of another amount than the one that is known, changes nothing and says so.
 
-import { type Awaitable, andThen } from '../core/awaitable.ts';
+import { type Awaitable, andThen } from '../async/awaitable.ts';
 import { addToExposure, type Exposure, NO_EXPOSURE } from '../core/exposure.ts';
 import type { Micro } from '../core/money.ts';
 import type { OpenHold } from './hold-statements.ts';

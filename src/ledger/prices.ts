@@ -1,8 +1,8 @@
 // The price versions of the books. A version is a name for its numbers, for ever: `explain` and the
 // recovery compute charges again from these rows.
 
+import type { Awaitable } from '../async/awaitable.ts';
 import { assert } from '../core/assert.ts';
-import type { Awaitable } from '../core/awaitable.ts';
 import type { Price } from '../core/price.ts';
 import type { Statements } from './statements.ts';
 

@@ -3,6 +3,7 @@
 // until it is on disk. A batch is what came in one turn of the event loop, or while the batch before
 // it was written; no timer decides it where somebody waits.
 
+import { every, type Stop } from '../async/every.ts';
 import { AMOUNT_MAX, micro, negate, ZERO } from '../core/money.ts';
 import { requireAmount } from './commands.ts';
 import type { Ledger } from './contract.ts';
@@ -75,7 +76,7 @@ export function createQueue(options: QueueOptions): Queue {
   let failing = false;
   let closing = false;
   let unhurriedTimer: Timer | undefined;
-  let lateTimer: Timer | undefined;
+  let stopRefusing: Stop | undefined;
   let retryTimer: Timer | undefined;
   let retryMs = RETRY_FIRST_MS;
   let postedAt = 0;
@@ -110,7 +111,7 @@ export function createQueue(options: QueueOptions): Queue {
     postedAt = performance.now();
     const batch = waiting.splice(0, BATCH_MAX).filter(isInTime);
     posted.push(...batch);
-    lateTimer ??= setInterval(refuseLate, turnMs / LATE_LOOKS);
+    stopRefusing ??= every(turnMs / LATE_LOOKS, refuseLate);
     if (batch.length > 0) post(batch.map(({ request }) => request));
     else goOn();
   }
@@ -129,8 +130,8 @@ export function createQueue(options: QueueOptions): Queue {
   /** A batch may be with a disk that stalls, or wait for a lock, for much longer than its callers. */
   function refuseLate(): void {
     if (posted.length === 0) {
-      clearInterval(lateTimer);
-      lateTimer = undefined;
+      stopRefusing?.();
+      stopRefusing = undefined;
       return;
     }
     waiting.splice(0, waiting.length, ...waiting.filter(isInTime));
@@ -215,6 +216,7 @@ export function createQueue(options: QueueOptions): Queue {
     return pending();
   }
 
+  /** The next command may come in the same turn, so the end is not delayed by another promise. */
   function idle(): Promise<void> {
     return new Promise((resolve) => {
       const timer = setTimeout(resolve, CLOSE_MS);

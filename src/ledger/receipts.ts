@@ -5,7 +5,7 @@
 // while a balance is wrong, and the audit sees where the two part.
 
 import { hash } from 'node:crypto';
-import { type Awaitable, andThen } from '../core/awaitable.ts';
+import { type Awaitable, andThen } from '../async/awaitable.ts';
 import { add, type Micro, smaller } from '../core/money.ts';
 import {
   type AccountReceipt,

@@ -3,12 +3,12 @@
 // through. It only reads, in pieces, and lets the event loop go between.
 
 import { and, desc, eq, gte, inArray, lt, or, type SQL, sql } from 'drizzle-orm';
+import { createPause } from '../async/yield.ts';
 import type { Outcome } from '../core/generation.ts';
 import type { Micro } from '../core/money.ts';
 import type { Database } from '../store/contract.ts';
 import { usageRecords } from '../store/money-tables.ts';
 import { unindexed } from '../store/portable.ts';
-import { createPause } from './pauses.ts';
 import { createCandidates, type RequestEnding, type RequestKind } from './series/candidates.ts';
 import { endUserOfRecord, HOUR_MS, modelOfRecord, rowOfRecord } from './series/figures.ts';
 import { USAGE_OF_RECORD } from './usage-records.ts';

@@ -1,13 +1,13 @@
 // What all accounts together have, hold and spend, for the operator's console. It only reads.
 
 import { and, asc, count, desc, eq, gt, gte, isNull, lt, sql } from 'drizzle-orm';
+import { createPause } from '../async/yield.ts';
 import { DAY_MS } from '../core/calendar.ts';
 import { add, type Micro, ZERO } from '../core/money.ts';
 import type { Database } from '../store/contract.ts';
 import { balances, holds } from '../store/money-tables.ts';
 import { usageHours } from '../store/series-tables.ts';
 import { accounts } from '../store/tables.ts';
-import { createPause } from './pauses.ts';
 
 export type BalanceTotals = {
   readonly accounts: number;

@@ -2,7 +2,8 @@
 // the batch is on disk; one batch after the other. Runs wherever the ledger's connection is: in the
 // thread of a server (`thread.ts`), or in the process of a command or a test (`ledger.ts`).
 
-import type { Awaitable } from '../core/awaitable.ts';
+import type { Awaitable } from '../async/awaitable.ts';
+import { createSerialize } from '../async/serialize.ts';
 import type { Database } from '../store/contract.ts';
 import { isDeadlock, isStoreFailure, isUnknownOutcome } from '../store/error.ts';
 import { type BatchFacts, createLockBatch } from './batch-facts.ts';
@@ -116,12 +117,8 @@ export function createWriter(database: Database): Writer {
   }
 
   /** What is known of the books belongs to one batch at a time, until it is written or undone. */
-  let last: Promise<unknown> = Promise.resolve();
-  return (batch) => {
-    const written = last.then(() => writeSurely(batch));
-    last = written;
-    return written;
-  };
+  const inTurn = createSerialize();
+  return (batch) => inTurn(() => writeSurely(batch));
 }
 
 function unavailable(batch: readonly LedgerRequest[], cause: unknown): readonly LedgerAnswer[] {

@@ -1,8 +1,8 @@
 // What the limits are asked and what they answer: plain data and functions, the same for every
 // implementation. test/limits/contract.ts is the suite that each of them has to pass.
 
+import type { Awaitable } from '../async/awaitable.ts';
 import type { LimitCode } from '../core/admit.ts';
-import type { Awaitable } from '../core/awaitable.ts';
 import type { Span } from '../core/calendar.ts';
 import type { IncidentLimits, LimitView, Plan } from '../core/plan.ts';
 

@@ -2,7 +2,7 @@
 // All five are decided together, in one go; a refusal consumes nothing. `generate` claims
 // before it holds money, and ends every claim exactly once.
 
-import type { Awaitable } from '../core/awaitable.ts';
+import type { Awaitable } from '../async/awaitable.ts';
 import { utcDay, utcMonth } from '../core/calendar.ts';
 import type { IncidentLimits, LimitView, Plan } from '../core/plan.ts';
 import {

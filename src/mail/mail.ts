@@ -3,6 +3,7 @@
 // verify an address or reset a password otherwise. What fails is logged without address or link.
 
 import type { Transporter } from 'nodemailer';
+import { withTimeout } from '../async/timeout.ts';
 
 type Mail = {
   readonly to: string;
@@ -88,7 +89,7 @@ export function createMailer(options: MailerOptions): Mailer {
       const outcome = await attempt(mail);
       if (outcome === 'sent') return;
       if (outcome === 'refused' || pauseMs === undefined || isClosing) break;
-      await Promise.race([Bun.sleep(pauseMs), closing.promise]);
+      await withTimeout(pauseMs, closing.promise);
     }
     log.error(
       'a mail was given up. Check SMTP_URL and MAIL_FROM; whoever waits for it asks again.',

@@ -2,6 +2,7 @@
 // without a place for a key, a prompt, a body or a header, so none can get in by mistake.
 
 import { pino } from 'pino';
+import { withTimeout } from '../async/timeout.ts';
 import type { RequestSummary } from '../core/request-summary.ts';
 import { errorWords } from './error-text.ts';
 import { createRefusedLines } from './refused-lines.ts';
@@ -66,19 +67,12 @@ export function createLog(level: LogLevel): Log {
       if (error === undefined) logger.error(message);
       else logger.error({ error: errorWords(error) }, message);
     },
-    close() {
-      return new Promise((resolve) => {
-        const end = (): void => {
-          clearTimeout(timer);
-          // Else the library writes what is left when the process exits, and waits for the reader.
-          destination.destroy();
-          logger.level = 'silent';
-          resolve();
-        };
-        const timer = setTimeout(end, CLOSE_MS);
-        // A destination that was never written to, or whose reader is gone, has nothing to flush.
-        destination.flush(end);
-      });
+    async close() {
+      // A destination that was never written to, or whose reader is gone, has nothing to flush.
+      await withTimeout(CLOSE_MS, new Promise((resolve) => destination.flush(resolve)));
+      // Else the library writes what is left when the process exits, and waits for the reader.
+      destination.destroy();
+      logger.level = 'silent';
     },
   };
 }

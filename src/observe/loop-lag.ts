@@ -1,6 +1,8 @@
 // How late the event loop is: a timer that should come every tenth of a second, and by how much it
 // does not. Whatever blocks the loop for long shows up in it.
 
+import { every } from '../async/every.ts';
+
 const EVERY_MS = 100;
 
 /** `observe` takes seconds. Returns the function that stops it. */
@@ -9,11 +11,9 @@ export function watchLoopLag(
   observe: (seconds: number) => void,
 ): () => void {
   let due = monotonic() + EVERY_MS;
-  const timer = setInterval(() => {
+  return every(EVERY_MS, () => {
     const now = monotonic();
     observe(Math.max(0, now - due) / 1_000);
     due = now + EVERY_MS;
-  }, EVERY_MS);
-  timer.unref();
-  return () => clearInterval(timer);
+  });
 }

@@ -3,6 +3,7 @@
 // number of alerts and nobody's time. Its URL may hold a secret, so no log line has it.
 
 import { createHmac } from 'node:crypto';
+import { withTimeout } from '../async/timeout.ts';
 import { type Alert, alertSubject, alertWords } from '../core/alert.ts';
 
 export type Webhook = {
@@ -161,7 +162,7 @@ export function createWebhook(options: WebhookOptions): Webhook {
       }
       stopping.abort();
       for (const { timer } of subjects.values()) clearTimeout(timer);
-      if (delivering !== undefined) await Promise.race([delivering, Bun.sleep(times.closeMs)]);
+      if (delivering !== undefined) await withTimeout(times.closeMs, delivering);
     },
   };
 }

@@ -2,6 +2,7 @@
 // that mean nothing here. After every `put` all bounds on sizes hold, as far as this process knows:
 // what others have put since it looked is counted when it looks again. The oldest rows go first.
 
+import { createSerialize } from '../async/serialize.ts';
 import type { Database } from '../store/contract.ts';
 import { prepareStatements, type Removed } from './statements.ts';
 
@@ -32,14 +33,8 @@ export async function createRows(dependencies: {
   /** Sums of sizes, so that no answer has to make them: of all, and of the accounts that came by. */
   const accountSums = new Map<string, number>();
   let totalSum: number | undefined = await statements.size();
-  let last: Promise<unknown> = Promise.resolve();
-
-  /** The sums are right between two changes, so no change begins while another is under way. */
-  function inTurn(work: () => Promise<void>): Promise<void> {
-    const done = last.then(work);
-    last = done.catch(() => undefined);
-    return done;
-  }
+  /** The sums are right between two changes, so changes do not overlap. */
+  const inTurn = createSerialize();
 
   /** A sum that is not known will be read when it is needed, with this row in it or not. */
   function count(accountId: string, change: number): void {

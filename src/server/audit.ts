@@ -1,7 +1,8 @@
 // The audit of a server's books as one of several nodes: it looks at its own requests, tells the other
 // nodes what it has found, and takes over what they have. Made with the pipeline, by serve.
 
-import type { Awaitable } from '../core/awaitable.ts';
+import type { Awaitable } from '../async/awaitable.ts';
+import { every } from '../async/every.ts';
 import type { LiveRequests } from '../ledger/audit.ts';
 import type { Log } from '../observe/log.ts';
 import { createAuditNoteReader, writeAuditNote } from './audit-note.ts';
@@ -57,9 +58,6 @@ export function createServingAudit(options: ServingAuditOptions): ServingAudit {
 
   return {
     ...audit,
-    follow() {
-      const timer = setInterval(() => void look().catch(() => undefined), FOLLOW_MS);
-      return () => clearInterval(timer);
-    },
+    follow: () => every(FOLLOW_MS, look, () => undefined),
   };
 }

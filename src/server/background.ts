@@ -1,6 +1,7 @@
 // What a server does beside answering, from the moment on at which it listens: timers of its own, its
 // life as a node, the jobs of the leader, and hearing of changes. Begun and ended by serve.
 
+import { every, type Stop } from '../async/every.ts';
 import { httpUrl } from '../config/urls.ts';
 import type { ServingParts } from './compose.ts';
 import type { Listeners } from './listeners.ts';
@@ -16,15 +17,13 @@ const LEASE_SWEEP_MS = 1_000;
 /** How often a few old rows of kept thinking are removed. */
 const REASONING_SWEEP_MS = 1_000;
 
-type Stop = () => void;
-
 /** Returns what ends all of it. */
 export async function startRunning(parts: ServingParts, listeners: Listeners): Promise<Stop> {
   const { store, workers, pipeline, selfAudit, domains, announcements } = parts;
   const { operators } = domains;
   const { member, start } = store.node;
-  const ticking = setInterval(() => pipeline.deadlines.sweep(), DEADLINE_SWEEP_MS);
-  const leases = setInterval(pipeline.sweepLimits, LEASE_SWEEP_MS);
+  const stopTicking = every(DEADLINE_SWEEP_MS, pipeline.deadlines.sweep);
+  const stopSweeping = every(LEASE_SWEEP_MS, pipeline.sweepLimits);
   const stopEndingHolds = store.endLostHolds(async () => (await workers.live()).requests);
   const stopWatchingFile = watchFile(parts);
   const stopFollowing = selfAudit.follow();
@@ -36,8 +35,8 @@ export async function startRunning(parts: ServingParts, listeners: Listeners): P
   return () => {
     stopListening();
     stopWatching();
-    clearInterval(ticking);
-    clearInterval(leases);
+    stopTicking();
+    stopSweeping();
     stopEndingHolds();
     stopWatchingFile();
     stopFollowing();
@@ -77,10 +76,7 @@ function leaderJobs({ store, selfAudit, pages, domains, observation, ...parts }:
     store.recoverNodes,
     selfAudit.begin,
     pages.sweepSignIn,
-    (): Stop => {
-      const timer = setInterval(domains.reasoning.sweep, REASONING_SWEEP_MS);
-      return () => clearInterval(timer);
-    },
+    (): Stop => every(REASONING_SWEEP_MS, domains.reasoning.sweep),
     (): Stop =>
       startServingSeries({
         ...{ database, url: config.databaseUrl, monotonic, log },

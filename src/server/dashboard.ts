@@ -2,6 +2,7 @@
 // of them: a gateway whose pages nobody looks at pays for them neither in memory nor at its start.
 // Made by serve.
 
+import { every } from '../async/every.ts';
 import type { Config } from '../config/settings.ts';
 import { publicUrl } from '../config/urls.ts';
 import type { UpstreamState } from '../core/health.ts';
@@ -109,12 +110,12 @@ export function createServingDashboard(options: ServingDashboardOptions): Servin
   }
 
   /** What was asked for on an earlier run may be due, whether anybody opens a page or not. */
-  async function sweep(): Promise<void> {
-    try {
-      await signIn.get().sweep();
-    } catch (error) {
-      observation.log.error('sign-in could not be swept', error);
-    }
+  function sweepSignIn(): () => void {
+    return every(
+      SWEEP_MS,
+      () => signIn.get().sweep(),
+      (error) => observation.log.error('sign-in could not be swept', error),
+    );
   }
 
   const loadCustomer = async (): Promise<DashboardApp> => {
@@ -154,10 +155,7 @@ export function createServingDashboard(options: ServingDashboardOptions): Servin
   return {
     dashboard: mounted(loadCustomer, onError),
     console: mounted(loadOperator, onError),
-    sweepSignIn() {
-      const sweeping = setInterval(sweep, SWEEP_MS);
-      return () => clearInterval(sweeping);
-    },
+    sweepSignIn,
     async close() {
       await store.made()?.database.close();
     },

@@ -1,6 +1,7 @@
 // The limits of a server: its own, those of the cluster by way of Redis, or its share of them where
 // there are several nodes and no Redis. Made by whoever makes the way of a request.
 
+import { every } from '../async/every.ts';
 import { type RandomBytes, randomText } from '../core/id.ts';
 import type { RedisTarget } from '../core/redis-url.ts';
 import type { AccountLimits, LimitsDependencies } from '../limits/contract.ts';
@@ -68,10 +69,7 @@ export function createServingLimits(options: ServingLimitsOptions): ServingLimit
     holder: randomText(16, randomBytes),
     liveHolders: () => liveNodes() * threads,
     sleep: Bun.sleep,
-    every(ms, run) {
-      const timer = setInterval(run, ms);
-      return () => clearInterval(timer);
-    },
+    every,
   });
   return {
     limits,

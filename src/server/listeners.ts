@@ -1,9 +1,10 @@
 // Where a server listens: one address for the public, and one for the operator's console. Made by
 // serve, which says what is answered there.
 
+import type { Awaitable } from '../async/awaitable.ts';
+import { every, type Stop } from '../async/every.ts';
 import type { Config } from '../config/settings.ts';
 import { consolePortOf, urlOf } from '../config/urls.ts';
-import type { Awaitable } from '../core/awaitable.ts';
 import type { Mount } from '../http/exchange.ts';
 import { type GatewayServer, type ServerDependencies, startConsole } from '../http/server.ts';
 import type { Log } from '../observe/log.ts';
@@ -46,7 +47,7 @@ export async function openListeners(options: ListenerOptions): Promise<Listeners
   const address = { hostname: operatorHost, port: consolePort ?? 0 };
   const where = `port ${consolePort} of ${operatorHost}`;
   let console: ConsoleListener | undefined;
-  let retry: Timer | undefined;
+  let stopRetrying: Stop | undefined;
 
   /** Whether the port was free. */
   async function openConsole(): Promise<boolean> {
@@ -64,13 +65,13 @@ export async function openListeners(options: ListenerOptions): Promise<Listeners
   async function tryAgain(): Promise<void> {
     // What else may be wrong with the address was not when it was tried first.
     if (!(await openConsole().catch(() => false))) return;
-    clearInterval(retry);
-    retry = undefined;
+    stopRetrying?.();
+    stopRetrying = undefined;
     log.info(`operator console on ${console?.url}`);
   }
 
   const warnings = (): string[] =>
-    retry === undefined
+    stopRetrying === undefined
       ? []
       : [
           `the operator's console is not served, because ${where} is in use; stop what uses it, or choose another port with OPERATOR_PORT`,
@@ -78,7 +79,7 @@ export async function openListeners(options: ListenerOptions): Promise<Listeners
 
   try {
     if (consolePort !== undefined && !(await openConsole())) {
-      retry = setInterval(() => void tryAgain(), RETRY_MS);
+      stopRetrying = every(RETRY_MS, tryAgain);
       for (const warning of warnings()) log.warn(warning);
     }
   } catch (error) {
@@ -90,8 +91,8 @@ export async function openListeners(options: ListenerOptions): Promise<Listeners
     console: () => console,
     warnings,
     async closeConsole() {
-      clearInterval(retry);
-      retry = undefined;
+      stopRetrying?.();
+      stopRetrying = undefined;
       await console?.server.close();
     },
   };

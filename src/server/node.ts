@@ -3,6 +3,7 @@
 // database of a server (`store.ts`), because what it holds carries the node's boot.
 
 import { hostname } from 'node:os';
+import { withTimeout } from '../async/timeout.ts';
 import type { DatabaseClock } from '../cluster/clock.ts';
 import { createDuties } from '../cluster/duties.ts';
 import { createLeases } from '../cluster/leases.ts';
@@ -10,7 +11,6 @@ import { createMember, LEADER, type Member } from '../cluster/member.ts';
 import { createNodes, type NodeReport, type Nodes } from '../cluster/nodes.ts';
 import { createId, type RandomBytes } from '../core/id.ts';
 import type { ListedNodeRecord } from '../dashboard/records/operator-server.ts';
-import { within } from '../generate/within.ts';
 import type { Log } from '../observe/log.ts';
 import type { Database } from '../store/contract.ts';
 import { VERSION } from '../version.ts';
@@ -80,7 +80,7 @@ export async function openServingNode(options: {
   /** A node that cannot say goodbye is held for dead after a while, and that does as well. */
   async function farewell(work: () => Promise<void>): Promise<void> {
     try {
-      await within(FAREWELL_MS, work());
+      await withTimeout(FAREWELL_MS, work());
     } catch (error) {
       log.error('cluster: this node could not say that it ends', error);
     }

@@ -2,6 +2,8 @@
 // audit trail, the catalog and its secrets through their files, all of it through SIGHUP. Made by
 // serve. Whatever fails here is logged and tried again; nothing of it ends the server.
 
+import { every } from '../async/every.ts';
+import { createSerialize } from '../async/serialize.ts';
 import type { CatalogStatus, LiveCatalog } from '../catalog/live.ts';
 import { type CatalogNote, readReloadRequest, writeCatalogNote } from '../catalog/notes.ts';
 import type { Alert } from '../core/alert.ts';
@@ -80,7 +82,7 @@ export async function createOperatorStates(options: OperatorsOptions): Promise<O
   let stale = false;
   let untold = true;
   let failing = false;
-  let looking: Promise<void> = Promise.resolve();
+  const inTurn = createSerialize();
   let isLookWaiting = false;
 
   async function look(): Promise<void> {
@@ -181,10 +183,7 @@ export async function createOperatorStates(options: OperatorsOptions): Promise<O
    * One after the other. A database that cannot be read for a moment is logged once, and looked at
    * again.
    */
-  function guarded(work: () => Promise<void>): Promise<void> {
-    looking = looking.then(() => attempt(work));
-    return looking;
-  }
+  const guarded = (work: () => Promise<void>): Promise<void> => inTurn(() => attempt(work));
 
   async function attempt(work: () => Promise<void>): Promise<void> {
     try {
@@ -244,9 +243,9 @@ export async function createOperatorStates(options: OperatorsOptions): Promise<O
         });
       void guarded(look);
       if (tells) process.on('SIGHUP', hangUp);
-      const timer = setInterval(() => lookSoon(false), LOOK_MS);
+      const stopLooking = every(LOOK_MS, () => lookSoon(false));
       return () => {
-        clearInterval(timer);
+        stopLooking();
         process.off('SIGHUP', hangUp);
       };
     },

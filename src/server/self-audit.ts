@@ -3,8 +3,9 @@
 // Each audit runs in a thread, so that neither the event loop nor the ledger waits for it. Of several
 // nodes the leader looks, and the others take over what it has found.
 
+import type { Awaitable } from '../async/awaitable.ts';
+import { every } from '../async/every.ts';
 import type { Alert } from '../core/alert.ts';
-import type { Awaitable } from '../core/awaitable.ts';
 import type { AuditState, Difference, LiveRequests } from '../ledger/audit.ts';
 import type { Log } from '../observe/log.ts';
 import type { AuditReport, AuditRequest } from './self-audit-thread.ts';
@@ -170,13 +171,13 @@ export function createSelfAudit(options: SelfAuditOptions): SelfAudit {
 
   function begin(): () => void {
     const first = setTimeout(() => start(), Math.min(FIRST_MS, everyMs));
-    const hourly = setInterval(() => start(), everyMs);
-    const rechecking = setInterval(recheck, Math.min(RECHECK_MS, everyMs));
-    for (const timer of [first, hourly, rechecking]) timer.unref();
+    first.unref();
+    const stopAudits = every(everyMs, () => start());
+    const stopRechecks = every(Math.min(RECHECK_MS, everyMs), recheck);
     return () => {
       clearTimeout(first);
-      clearInterval(hourly);
-      clearInterval(rechecking);
+      stopAudits();
+      stopRechecks();
     };
   }
 

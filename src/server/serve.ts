@@ -2,9 +2,9 @@
 // it ends. What it is made of is in `compose.ts`, what it does beside answering in
 // `background.ts`.
 
+import { withTimeout } from '../async/timeout.ts';
 import type { Config } from '../config/settings.ts';
 import { httpUrl, publicUrl } from '../config/urls.ts';
-import { within } from '../generate/within.ts';
 import { createPeople } from '../identity/sign-in/people.ts';
 import { writeNote } from '../store/server-notes.ts';
 import { VERSION } from '../version.ts';
@@ -48,7 +48,7 @@ export async function serve(inputs: Inputs, options: ServeOptions): Promise<numb
   await leave(parts, signal, signals);
   const lost = await drain(parts, signal, signals);
   await listeners.closeConsole();
-  await within(MAIL_GRACE_MS, parts.mailer.close());
+  await withTimeout(MAIL_GRACE_MS, parts.mailer.close());
   const unsettled = lost + (await close(parts, stopRunning));
   return end(parts, unsettled, signals);
 }
@@ -113,7 +113,7 @@ async function leave(
   await store.node.drain();
   if (drainDelayMs === 0) return;
   observation.log.info(`${signal}: not ready any more; requests are taken for ${drainDelayMs} ms`);
-  await within(drainDelayMs, signals.next());
+  await withTimeout(drainDelayMs, signals.next());
 }
 
 /** Lets what is under way finish. Resolves with the commands that could not be written. */

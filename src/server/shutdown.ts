@@ -1,8 +1,8 @@
 // How a running server ends: on a signal, after what is under way has finished or has been ended.
 // Called by serve and its threads. It closes no database: whoever opened it does, once this is done.
 
+import { withTimeout } from '../async/timeout.ts';
 import type { InFlight } from '../generate/in-flight.ts';
-import { within } from '../generate/within.ts';
 import type { GatewayServer } from '../http/server.ts';
 import type { Log } from '../observe/log.ts';
 
@@ -46,12 +46,12 @@ export async function drain(dependencies: {
   const stopped = server.stop();
   const idle = inFlight.idle().then(() => true);
   const again = hurry.then(() => false);
-  if ((await within(drainMs, Promise.race([idle, again]))) !== true) {
+  if ((await withTimeout(drainMs, Promise.race([idle, again]))) !== true) {
     log.warn(`ending ${inFlight.count()} requests that are still running`);
     inFlight.abortAll();
-    await within(END_GRACE_MS, idle);
+    await withTimeout(END_GRACE_MS, idle);
   }
-  await within(CLOSE_GRACE_MS, stopped);
+  await withTimeout(CLOSE_GRACE_MS, stopped);
   // Connections that a client keeps open without a request would hold the process for ever.
   await server.close();
 }

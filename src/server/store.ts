@@ -2,9 +2,10 @@
 // in a thread of its own; of SQLite, the file for itself. Opened by serve before it listens, and
 // closed after its last answer.
 
+import type { Awaitable } from '../async/awaitable.ts';
+import { every } from '../async/every.ts';
 import type { DatabaseClock } from '../cluster/clock.ts';
 import { type RecoveryOptions, startRecovery } from '../cluster/recovery.ts';
-import type { Awaitable } from '../core/awaitable.ts';
 import type { RandomBytes } from '../core/id.ts';
 import type { UsdRate } from '../core/money.ts';
 import type { RecoverCommand } from '../ledger/contract.ts';
@@ -193,21 +194,14 @@ function startSweep(
   { log, alert }: Pick<ServingStoreOptions, 'log' | 'alert'>,
   command: () => Promise<RecoverCommand>,
 ): () => void {
-  let looking = false;
   const look = async (): Promise<void> => {
-    if (looking) return;
-    looking = true;
-    try {
-      for (const { requestId } of await recoverAll(ledger, await command())) {
-        alert({ kind: 'hold_lost', requestId });
-      }
-    } catch (error) {
-      log.error('ledger: lost holds could not be looked for', error);
+    for (const { requestId } of await recoverAll(ledger, await command())) {
+      alert({ kind: 'hold_lost', requestId });
     }
-    looking = false;
   };
-  const timer = setInterval(() => void look(), LOST_SWEEP_MS);
-  return () => clearInterval(timer);
+  return every(LOST_SWEEP_MS, look, (error) =>
+    log.error('ledger: lost holds could not be looked for', error),
+  );
 }
 
 /** What happened, and what to do. */

@@ -4,7 +4,7 @@
 
 import type { SQL } from 'drizzle-orm';
 import type { SqliteRemoteDatabase } from 'drizzle-orm/sqlite-proxy';
-import type { Awaitable } from '../core/awaitable.ts';
+import type { Awaitable } from '../async/awaitable.ts';
 
 /** Every query is a promise. Inside a transaction it is part of it. */
 export type Queries = SqliteRemoteDatabase;

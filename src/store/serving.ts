@@ -2,7 +2,7 @@
 // connection that waits for no lock, because readers of its log need none, and every write happens in
 // another thread (`writer/`). PostgreSQL is asked over the network anyway.
 
-import type { Awaitable } from '../core/awaitable.ts';
+import type { Awaitable } from '../async/awaitable.ts';
 import { connectDatabase, isSqliteUrl } from './connect.ts';
 import type { Database, Query, Statement, SyncMode } from './contract.ts';
 import { createQueries, openDatabase } from './database.ts';

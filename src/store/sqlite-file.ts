@@ -13,6 +13,7 @@ import {
 } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
+import { every } from '../async/every.ts';
 import { StoreError } from './error.ts';
 
 /** What stays beside a file while and after a server has it. */
@@ -112,21 +113,17 @@ export function watchDatabaseFile(path: string, clock: () => number): DatabaseFi
   return {
     loss: () => loss,
     start(onChange) {
-      let looking = false;
       let goodAt = clock();
-      const timer = setInterval(async () => {
-        if (looking || (loss !== undefined && loss !== 'gone')) return;
-        looking = true;
+      return every(LOOK_MS, async () => {
+        if (loss !== undefined && loss !== 'gone') return;
         const lookedAt = clock();
         const found = await look();
-        looking = false;
         // A log that is gone is replaced by the next connection: that is the same loss.
         const isNews = (found === undefined) !== (loss === undefined);
         loss = found;
         if (isNews) onChange(found, goodAt);
         if (found === undefined) goodAt = lookedAt;
-      }, LOOK_MS);
-      return () => clearInterval(timer);
+      });
     },
   };
 }

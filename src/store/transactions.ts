@@ -5,7 +5,7 @@
 
 import type { Database as Connection } from 'bun:sqlite';
 import { AsyncLocalStorage } from 'node:async_hooks';
-import type { Awaitable } from '../core/awaitable.ts';
+import type { Awaitable } from '../async/awaitable.ts';
 import type { SyncMode } from './contract.ts';
 import { StoreError } from './error.ts';
 import type { Turns } from './turns.ts';

@@ -3,7 +3,7 @@
 // could never end it. Other threads and processes do wait in that way: their first one goes on.
 
 import { AsyncLocalStorage } from 'node:async_hooks';
-import type { Awaitable } from '../core/awaitable.ts';
+import type { Awaitable } from '../async/awaitable.ts';
 
 export type Turns = {
   /** Whoever writes now; nobody else of this thread may. */

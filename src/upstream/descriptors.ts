@@ -4,6 +4,7 @@
 // one of them is closed in the same turn in which a connection is made.
 
 import { closeSync, openSync, readdirSync, readFileSync } from 'node:fs';
+import { every } from '../async/every.ts';
 
 export type Descriptors = {
   /** Whether one more request can have its connection, beside those that are in flight. */
@@ -78,10 +79,9 @@ export function createDescriptors(options: {
     while (kept.length < wanted && keep());
   }
 
-  const timer = setInterval(() => {
+  const stopLooking = every(LOOK_MS, () => {
     if (kept.length < wanted && look() >= limit * FREE_SHARE) fill();
-  }, LOOK_MS);
-  timer.unref();
+  });
   fill();
 
   return {
@@ -102,7 +102,7 @@ export function createDescriptors(options: {
       if (kept.length < wanted) keep();
     },
     close() {
-      clearInterval(timer);
+      stopLooking();
       for (const one of kept.splice(0)) closeSync(one);
     },
   };

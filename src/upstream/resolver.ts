@@ -3,6 +3,7 @@
 // that no upstream should have are refused here, after the name and before any connection.
 
 import { isIP } from 'node:net';
+import { withTimeout } from '../async/timeout.ts';
 import type { UpstreamFailure } from '../core/failure.ts';
 import { isLinkLocal } from '../core/link-local.ts';
 
@@ -76,7 +77,7 @@ export function createResolver(dependencies: {
     const old = known.get(hostname);
     if (old === undefined) return ask(hostname);
     if (monotonic() < old.until) return old.addresses;
-    return Promise.race([ask(hostname), Bun.sleep(STALE_WAIT_MS).then(() => old.addresses)]);
+    return withTimeout(STALE_WAIT_MS, ask(hostname), old.addresses);
   }
 
   return {

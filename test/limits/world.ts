@@ -1,7 +1,7 @@
 // A world for limits under test: two clocks, the requests that live, and books that remember what
 // was admitted and what it used, as the ledger's would. A gateway in it claims and ends.
 
-import type { Awaitable } from '../../src/core/awaitable.ts';
+import type { Awaitable } from '../../src/async/awaitable.ts';
 import type { IncidentLimits, Plan } from '../../src/core/plan.ts';
 import type {
   AccountLimits,

@@ -40,7 +40,8 @@ test('a hold whose request is gone is ended after a minute, one under way and a 
   const ticks: (() => void)[] = [];
   const timers = spyOn(globalThis, 'setInterval').mockImplementation(((tick: () => void) => {
     ticks.push(tick);
-  }) as typeof setInterval);
+    return { unref: () => undefined };
+  }) as unknown as typeof setInterval);
   store.endLostHolds(async () => ['under-way']);
   timers.mockRestore();
   nowMs = NOW + MINUTE + 1;

@@ -2,7 +2,7 @@
 // installed, the timers of the whole process are its own, so that the product's code waits in
 // virtual time; an hour of it takes a second, and the same seed gives the same order of everything.
 
-import type { Awaitable } from '../../src/core/awaitable.ts';
+import type { Awaitable } from '../../src/async/awaitable.ts';
 import { createTasks, type Task } from './tasks.ts';
 
 export type World = {

@@ -2,6 +2,7 @@
 // takes them, and only a few at once, because a file of a million rows takes a while of everybody's
 // time. Called by the routes that answer files.
 
+import { yieldToEventLoop } from '../../async/yield.ts';
 import { DashboardError } from '../edge/error.ts';
 
 const EXPORTS_MAX = 2;
@@ -62,7 +63,7 @@ export function fileResponse(
           onEnd();
           throw error;
         }
-        await new Promise((resolve) => setImmediate(resolve));
+        await yieldToEventLoop();
       },
       async cancel() {
         onEnd();

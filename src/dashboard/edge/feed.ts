@@ -3,6 +3,7 @@
 // when its session does, when the server is about to stop, and when its client has left.
 
 import { Stream } from '@elysiajs/stream';
+import { every, type Stop } from '../../async/every.ts';
 import { DashboardError } from './error.ts';
 import type { RouteCall } from './route.ts';
 
@@ -75,7 +76,7 @@ export function createFeeds(options: FeedOptions): Feeds {
   const { tickMs = TICK_MS, everyMs = EVERY_MS } = options;
   const { heartbeatMs = HEARTBEAT_MS, lifeMs = LIFE_MS } = options;
   const topics = new Map<string, Topic>();
-  let ticker: ReturnType<typeof setInterval> | undefined;
+  let stopTicking: Stop | undefined;
   let lookedAt = 0;
 
   function tick(): void {
@@ -105,8 +106,8 @@ export function createFeeds(options: FeedOptions): Feeds {
     topic.feeds.delete(feed);
     if (topic.feeds.size === 0) topics.delete(topic.key);
     if (topics.size > 0) return;
-    clearInterval(ticker);
-    ticker = undefined;
+    stopTicking?.();
+    stopTicking = undefined;
   }
 
   async function* produce(topic: Topic, feed: Feed): AsyncGenerator<object> {
@@ -148,7 +149,7 @@ export function createFeeds(options: FeedOptions): Feeds {
       };
       topic.feeds.add(feed);
       topics.set(topic.key, topic);
-      ticker ??= setInterval(tick, tickMs);
+      stopTicking ??= every(tickMs, tick);
       // The runtime takes a silent connection for a dead one.
       server?.timeout(request, 0);
       request.signal.addEventListener('abort', () => end(feed), { once: true });

@@ -1,10 +1,10 @@
 // What stands between a browser and a route: where the request comes from, who is signed in, whether
 // this may be asked of this account now, and what the body holds. In this order, for every route.
 
-import type { Awaitable } from '../../core/awaitable.ts';
+import type { Awaitable } from '../../async/awaitable.ts';
+import { nextTurn } from '../../async/yield.ts';
 import { createRequestId, type RandomBytes } from '../../core/id.ts';
 import { actorOf, type ReadSession, type SignedIn } from '../../identity/signed-in.ts';
-import { nextTurn } from '../../ledger/pauses.ts';
 import { readJson } from './body.ts';
 import { DashboardError, refusalOf } from './error.ts';
 import { finish, finishRefusal } from './respond.ts';

@@ -1,10 +1,10 @@
 // What a draft of prices would have made of past requests. A month may have very many, so they are
 // read on a connection of its own, a few at a time, and one such question at once is answered.
 
+import { createPause } from '../../async/yield.ts';
 import type { PriceDraft } from '../../catalog/price-draft.ts';
 import { isoTime, utcMonth } from '../../core/calendar.ts';
 import type { Catalog } from '../../core/model.ts';
-import { createPause } from '../../ledger/pauses.ts';
 import { eachUsedRequest, lastUsageRow } from '../../ledger/usage-records.ts';
 import { candidatePrices, createPreview, previewRecord } from '../../operations/price-preview.ts';
 import { lastStart } from '../../operations/publish-prices.ts';

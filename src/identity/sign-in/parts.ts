@@ -1,7 +1,7 @@
 // What the parts of sign-in share: the stores of one database, the audit trail, and work that is put
 // off until the answer has left, so that no answer tells by its time whether an address is known.
 
-import type { Awaitable } from '../../core/awaitable.ts';
+import type { Awaitable } from '../../async/awaitable.ts';
 import { createId, type RandomBytes } from '../../core/id.ts';
 import type { Database } from '../../store/contract.ts';
 import { type Accounts, normaliseEmail } from '../accounts.ts';

@@ -2,8 +2,8 @@
 // with how far the series went just then, and at the end the records that were behind. Nothing is
 // counted twice or left out, although others settle and add up meanwhile.
 
+import { createPause } from '../../async/yield.ts';
 import type { Database } from '../../store/contract.ts';
-import { createPause } from '../pauses.ts';
 import { prepareSeriesStatements } from './statements.ts';
 
 /** What one group has in one bucket. */

@@ -1,6 +1,7 @@
 // The accounts that this holder leases for, and the order in which their requests are decided: one
 // exchange with Redis at a time for each, for all who wait. What is not used goes back by itself.
 
+import type { Every } from '../../async/every.ts';
 import { LEASE_MS } from '../account.ts';
 import type { LeaseRequest } from './call.ts';
 import { type Counters, createCounters, hasUnused, rollWindows, slotsUsed } from './counters.ts';
@@ -67,9 +68,6 @@ type AccountsDependencies = {
   readonly exchange: (counters: Counters, asked: LeaseRequest) => Promise<boolean>;
   readonly every: Every;
 };
-
-/** Runs something again and again; what it returns ends that. */
-export type Every = (ms: number, run: () => void) => () => void;
 
 export function createLeasedAccounts(dependencies: AccountsDependencies) {
   const { isUp, monotonic, isLive, sleep, exchange, every } = dependencies;

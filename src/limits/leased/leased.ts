@@ -2,7 +2,8 @@
 // that it goes no way; near a limit Redis decides one by one, and no limit is exceeded. While Redis
 // is away, the node's own limits decide with its share. They count everything at all times.
 
-import type { Awaitable } from '../../core/awaitable.ts';
+import type { Awaitable } from '../../async/awaitable.ts';
+import type { Every } from '../../async/every.ts';
 import type { LimitView, Plan } from '../../core/plan.ts';
 import type { Redis } from '../../store/redis/client.ts';
 import type {
@@ -13,7 +14,7 @@ import type {
   LimitUsage,
   Refusal,
 } from '../contract.ts';
-import { createLeasedAccounts, type Every, type Known, type LeasedAccount } from './accounts.ts';
+import { createLeasedAccounts, type Known, type LeasedAccount } from './accounts.ts';
 import { createClaims, type OpenLeasedClaim } from './claims.ts';
 import { covers, isBelieved, take } from './counters.ts';
 import { createExchange } from './exchange.ts';

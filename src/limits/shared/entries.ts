@@ -1,6 +1,7 @@
 // The entries of accounts and of their models as the limits use them: found by their names, made
 // when they are first seen (out of what the books know of them), and kept while something counts.
 
+import { yieldToEventLoop } from '../../async/yield.ts';
 import type { Plan } from '../../core/plan.ts';
 import { createWindow, resumeWindow, WINDOW_MS } from '../../core/window.ts';
 import type { LimitsDependencies, LimitUsage } from '../contract.ts';
@@ -109,7 +110,7 @@ export function createEntries(
     for (;;) {
       const made = table.make(key, use);
       if (made !== 'busy') return made === 'made';
-      await new Promise<void>((resolve) => setImmediate(resolve));
+      await yieldToEventLoop();
     }
   }
 

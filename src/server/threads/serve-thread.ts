@@ -1,6 +1,7 @@
 // Constructs what a server thread is made of, in the order of `serve`, and ends it. Called by the
 // thread's entry point alone.
 
+import { every } from '../../async/every.ts';
 import { createLiveCatalog, loadFound } from '../../catalog/live.ts';
 import { createInFlight } from '../../generate/in-flight.ts';
 import { loadTokenizer } from '../../generate/tokenizer.ts';
@@ -205,9 +206,9 @@ function listen({ start, post, observation, ledger, hurried }: Base, parts: Part
   const address = { hostname, port: start.port, isShared: true };
   const server = startServer(parts.dependencies, address);
   const timers = [
-    setInterval(() => pipeline.deadlines.sweep(), DEADLINE_SWEEP_MS),
-    setInterval(() => pipeline.sweepLimits(), LEASE_SWEEP_MS),
-    setInterval(observation.flush, LOAD_MS),
+    every(DEADLINE_SWEEP_MS, pipeline.deadlines.sweep),
+    every(LEASE_SWEEP_MS, pipeline.sweepLimits),
+    every(LOAD_MS, observation.flush),
   ];
   const { operators } = domains;
   const stopWatching = operators.watch(pipeline.health.reset, async (atMs, isNews) =>
@@ -237,7 +238,7 @@ function listen({ start, post, observation, ledger, hurried }: Base, parts: Part
       await pipeline.closeLimits();
       parts.redis?.close();
       stopWatching();
-      for (const timer of timers) clearInterval(timer);
+      for (const stop of timers) stop();
       await domains.activity.flush();
       const unsettled = await ledger.close();
       await parts.database.close();

@@ -2,8 +2,9 @@
 // to know, adds up what they have under way, and replaces one that has died or hangs, whose slots and
 // holds it gives back. Made by serve where there is more than one worker.
 
+import { every } from '../../async/every.ts';
+import { withTimeout } from '../../async/timeout.ts';
 import { joinUpstreams, type UpstreamState } from '../../core/health.ts';
-import { within } from '../../generate/within.ts';
 import type { LedgerClient, LedgerProblem } from '../../ledger/remote.ts';
 import type { OpenClaimRecord } from '../../limits/contract.ts';
 import { addLimitsLoads, OWN_LIMITS } from '../../limits/load.ts';
@@ -146,18 +147,18 @@ export function createServerThreads(options: ServerThreadsOptions): ServerThread
     tellAll({ kind: 'state', state });
   }
 
-  const looking = setInterval(() => {
+  const stopLooking = every(LOOK_MS, () => {
     tellState();
     for (const thread of threads.values()) {
       if (thread.silentMs() < hangingMs) continue;
       thread.terminate(new Error(`It has said nothing for ${hangingMs / 1_000} s.`));
     }
-  }, LOOK_MS);
+  });
 
   function close(): void {
     isClosed = true;
     replacer.stop();
-    clearInterval(looking);
+    stopLooking();
     for (const thread of threads.values()) thread.terminate();
   }
 
@@ -193,12 +194,12 @@ export function createServerThreads(options: ServerThreadsOptions): ServerThread
     seenAt: () => Math.min(...all().map((thread) => thread.seenAt())),
     async drain(hurry) {
       replacer.stop();
-      clearInterval(looking);
+      stopLooking();
       const ending = all();
       const drained = ending.map((thread) => thread.heard('drained'));
       tellAll({ kind: 'drain' });
       void hurry.then(() => tellAll({ kind: 'hurry' }));
-      await within(options.start.config.drainMs + END_GRACE_MS, Promise.all(drained));
+      await withTimeout(options.start.config.drainMs + END_GRACE_MS, Promise.all(drained));
       for (const thread of ending) thread.terminate();
       return ending.reduce((sum, thread) => sum + (thread.unsettled() ?? 0), 0);
     },
@@ -212,7 +213,7 @@ const loadsOf = (threads: readonly ServerThread[]): ThreadLoad[] =>
 async function askAll(threads: readonly ServerThread[]): ReturnType<ServerThreads['ask']> {
   const answers = threads.map((thread) => thread.heard('status'));
   for (const thread of threads) thread.tell({ kind: 'ask' });
-  const said = await within(ASK_MS, Promise.all(answers));
+  const said = await withTimeout(ASK_MS, Promise.all(answers));
   if (said === undefined) throw new Error('A server thread does not answer.');
   const lives = said.flatMap((each): ThreadLive[] => (each?.kind === 'status' ? [each.live] : []));
   return {

@@ -6,6 +6,7 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import { readFileSync } from 'node:fs';
 import type { SQL } from 'drizzle-orm';
 import { SQLiteAsyncDialect } from 'drizzle-orm/sqlite-core';
+import { createSerialize } from '../../async/serialize.ts';
 import { readPostgresUrl } from '../../core/postgres-url.ts';
 import { createBuilder } from '../builder.ts';
 import type { Database, Queries } from '../contract.ts';
@@ -139,13 +140,10 @@ export function openPostgres(options: PostgresOptions): Database {
   }
 
   /** Those of this process wait here, and not each with a session of its own. */
-  let last: Promise<unknown> = Promise.resolve();
+  const serialize = createSerialize();
   function inTurn<T>(run: () => Promise<T>): Promise<T> {
-    // One that is asked for inside another is refused, and waits for nobody.
-    if (ambient.getStore()?.state === 'open') return run();
-    const done = last.then(run);
-    last = done.catch(() => undefined);
-    return done;
+    // A nested transaction is refused at once: waiting for the outer one would be a deadlock.
+    return ambient.getStore()?.state === 'open' ? run() : serialize(run);
   }
 
   return {

@@ -3,6 +3,7 @@
 
 import { connect, isIP, type Socket } from 'node:net';
 import { connect as connectSecurely } from 'node:tls';
+import { withTimeout } from '../../async/timeout.ts';
 import type { PostgresTarget } from '../../core/postgres-url.ts';
 import { PostgresFailure } from './error.ts';
 
@@ -19,18 +20,13 @@ const WILLING = 'S'.charCodeAt(0);
 export async function dial(way: Way, timeoutMs: number): Promise<Socket> {
   const { host, port } = way;
   const plain = connect({ host, port, noDelay: true, keepAlive: true });
-  const late = Promise.withResolvers<never>();
-  const timer = setTimeout(
-    () => late.reject(failed('the server did not take it in time')),
-    timeoutMs,
-  );
   try {
-    return await Promise.race([begin(plain, way), late.promise]);
+    const socket = await withTimeout(timeoutMs, begin(plain, way));
+    if (socket === undefined) throw failed('the server did not take it in time');
+    return socket;
   } catch (cause) {
     plain.destroy();
     throw cause;
-  } finally {
-    clearTimeout(timer);
   }
 }
 

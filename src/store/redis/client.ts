@@ -4,6 +4,8 @@
 // Redis, and nowhere else.
 
 import type { Redis as Subscriber } from 'ioredis';
+import { every } from '../../async/every.ts';
+import { withTimeout } from '../../async/timeout.ts';
 import type { RedisTarget } from '../../core/redis-url.ts';
 import {
   COMMAND_MS,
@@ -142,10 +144,9 @@ export function createRedis(dependencies: RedisDependencies): Redis {
     if (up && failuresInRow === 0) reason = 'connection closed';
     change(false);
   });
-  const probing = setInterval(() => {
+  const stopProbing = every(PROBE_EVERY_MS, () => {
     if (!up) void probe();
-  }, PROBE_EVERY_MS);
-  probing.unref();
+  });
 
   return {
     async run({ lua, sha }, keys, args, isAnswer = () => true) {
@@ -178,14 +179,11 @@ export function createRedis(dependencies: RedisDependencies): Redis {
     counts: () => ({ roundTrips, failures }),
     async waitUntilUp(timeoutMs) {
       if (up) return;
-      await new Promise<void>((resolve) => {
-        waiting.add(resolve);
-        setTimeout(resolve, timeoutMs);
-      });
+      await withTimeout(timeoutMs, new Promise<void>((resolve) => waiting.add(resolve)));
     },
     close() {
       closed = true;
-      clearInterval(probing);
+      stopProbing();
       for (const end of subscriptions) end();
       endConnection(connection);
     },
@@ -210,9 +208,9 @@ function keepSubscribed(target: RedisTarget, subscription: Subscription): () => 
   function begin(attempt: number): void {
     const connection = connectSubscriber(target, attempt);
     current = connection;
-    const checking = setInterval(() => {
+    const stopChecking = every(PROBE_EVERY_MS, () => {
       if (connection.status === 'ready') connection.ping().catch(() => connection.disconnect());
-    }, PROBE_EVERY_MS);
+    });
     connection.on('error', () => {});
     connection.on('message', (_channel: string, message: string) => {
       // What was on its way when it ended is not news any more.
@@ -222,7 +220,7 @@ function keepSubscribed(target: RedisTarget, subscription: Subscription): () => 
       connection.subscribe(channel).then(onConnect, () => connection.disconnect());
     });
     connection.on('end', () => {
-      clearInterval(checking);
+      stopChecking();
       if (!ended) again = setTimeout(() => begin(attempt + 1), RESUBSCRIBE_MS);
     });
   }

@@ -3,8 +3,10 @@
 // is left.
 
 import type { Socket } from 'bun';
+import { withTimeout } from '../../async/timeout.ts';
 import { isFailure, type UpstreamFailure } from '../../core/failure.ts';
 import type { Descriptors } from '../descriptors.ts';
+import { whenAborted } from '../fetch-client.ts';
 import type { Resolver } from '../resolver.ts';
 import { UNCONNECTED } from '../transport.ts';
 import {
@@ -41,8 +43,11 @@ export function createDial(dependencies: {
       phase: 'connect',
       detail: `no connection within ${connectMs} ms`,
     };
+    const aborted = whenAborted(signal).then(() => UNCONNECTED);
+    const within = <T>(ms: number, result: Promise<T>) =>
+      withTimeout(Math.max(0, ms), Promise.race([result, aborted]), late);
     const named = resolver.resolve(origin.hostname, origin.allowLinkLocal);
-    const addresses = await within(named, connectMs, late, signal);
+    const addresses = await within(connectMs, named);
     if (isFailure(addresses)) return addresses;
     let failure = late;
     for (const [index, address] of addresses.entries()) {
@@ -51,7 +56,7 @@ export function createDial(dependencies: {
       // The runtime would call it refused by the upstream, whose fault it is not.
       if (!descriptors.lend()) return NO_DESCRIPTOR;
       const opening = openConnection(origin, address, sessions, descriptors.returned);
-      const opened = await within(opening.result, shareMs, late, signal);
+      const opened = await within(shareMs, opening.result);
       if (!isFailure(opened)) return opened;
       opening.cancel();
       if (opened === UNCONNECTED) return opened;
@@ -60,25 +65,6 @@ export function createDial(dependencies: {
     resolver.forget(origin.hostname);
     return failure;
   };
-}
-
-/** `late` after `ms`, and `UNCONNECTED` in the same turn as the abort. */
-function within<T>(
-  result: Promise<T>,
-  ms: number,
-  late: UpstreamFailure,
-  signal: AbortSignal,
-): Promise<T | UpstreamFailure> {
-  const { promise, resolve } = Promise.withResolvers<T | UpstreamFailure>();
-  const onAbort = (): void => resolve(UNCONNECTED);
-  const timer = setTimeout(() => resolve(late), Math.max(0, ms));
-  signal.addEventListener('abort', onAbort);
-  if (signal.aborted) onAbort();
-  result.then(resolve);
-  return promise.finally(() => {
-    clearTimeout(timer);
-    signal.removeEventListener('abort', onAbort);
-  });
 }
 
 type Opening = {

@@ -2,6 +2,7 @@
 // needed grow old and are closed. A connection that its server closes, or that says something while
 // nobody asked it, is dropped in that moment.
 
+import { every } from '../../async/every.ts';
 import type { Connection } from './connection.ts';
 
 /**
@@ -47,8 +48,7 @@ export function createPool(monotonic: () => number): Pool {
       else if (kept.length < waiting.length) byKey.set(key, kept);
     }
   }
-  const sweeping = setInterval(sweep, SWEEP_MS);
-  sweeping.unref();
+  const stopSweeping = every(SWEEP_MS, sweep);
 
   return {
     take(key) {
@@ -71,7 +71,7 @@ export function createPool(monotonic: () => number): Pool {
     idle: () => [...byKey.values()].flat().filter(({ connection }) => connection.isOpen()).length,
     close() {
       isClosed = true;
-      clearInterval(sweeping);
+      stopSweeping();
       for (const waiting of byKey.values())
         for (const { connection } of waiting) connection.close();
       byKey.clear();

@@ -1,7 +1,7 @@
 // One scenario: the demand of some virtual minutes, sent to limits that may be one process, or nodes
 // with a Redis between them. It answers what was admitted; nothing in here decides.
 
-import type { Awaitable } from '../../../src/core/awaitable.ts';
+import type { Awaitable } from '../../../src/async/awaitable.ts';
 import type { Plan } from '../../../src/core/plan.ts';
 import type { Claim, ClaimRequest, ClaimResult } from '../../../src/limits/contract.ts';
 import type { World } from '../world.ts';

@@ -1,6 +1,11 @@
-// Long reads in pieces: whoever reads much asks here between two pieces, and lets everybody else go
-// first whenever the event loop was kept for too long. However many read at once, one of them has a
-// piece in each turn of the event loop: together they keep it no longer than one alone.
+// Gives other tasks the event loop. Long reads ask `createPause` between two pieces: it yields once
+// they have kept the loop for too long, and however many read at once, one of them runs a piece in
+// each turn of the loop, so that together they keep it no longer than one alone.
+
+/** Resolves in the next turn of the event loop, after the input and output that waits. */
+export function yieldToEventLoop(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve));
+}
 
 /** For how long the event loop may be kept without a pause. */
 const KEPT_MS_MAX = 4;
@@ -18,11 +23,11 @@ export function createPause(monotonic = () => performance.now()): Pause {
   };
 }
 
-/** Who waits for a turn, first come, first served. There is one event loop, and one queue for it. */
+/** First come, first served. There is one event loop, and one queue for it. */
 const waiting: (() => void)[] = [];
 let isTurnComing = false;
 
-/** Resolves in a turn of the event loop that nobody else of those who wait here has. */
+/** Resolves in a turn of the event loop that no other caller of this function gets. */
 export function nextTurn(): Promise<void> {
   return new Promise((resolve) => {
     waiting.push(resolve);

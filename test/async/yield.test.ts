@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test';
-import { createPause, nextTurn } from '../../src/ledger/pauses.ts';
+import { createPause, nextTurn } from '../../src/async/yield.ts';
 
 const PIECES = 10;
 
