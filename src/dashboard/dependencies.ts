@@ -8,24 +8,14 @@ import type { UpstreamState } from '../core/health.ts';
 import type { RandomBytes } from '../core/id.ts';
 import type { Catalog } from '../core/model.ts';
 import type { OperatorState } from '../core/operator.ts';
+import type { PlaygroundCall } from '../generate/pipeline-types.ts';
 import type { SignIn } from '../identity/sign-in/contract.ts';
 import type { AuditState } from '../ledger/audit.ts';
 import type { AccountLimits } from '../limits/contract.ts';
 import type { Store } from '../operations/store.ts';
 import type { Database } from '../store/contract.ts';
-import type { RouteServer } from './edge/route.ts';
 import type { MailMode } from './records/auth.ts';
 import type { ListedNodeRecord } from './records/operator-server.ts';
-
-/** A request for the gateway's own pipeline, under a session. Nobody has read its body. */
-type PlaygroundCall = {
-  readonly request: Request;
-  readonly server: RouteServer | null;
-  readonly requestId: string;
-  readonly accountId: string;
-  /** The network address of the client. */
-  readonly address: string;
-};
 
 /** What both applications know of the server that they are a part of. */
 export type DashboardDependencies = {

@@ -69,6 +69,16 @@ export type GenerationCall = {
   readonly signal: AbortSignal;
 };
 
+/** A request of the playground, whose session the dashboard has checked. Its body is unread. */
+export type PlaygroundCall = {
+  readonly request: Request;
+  readonly server: { readonly timeout: (request: Request, seconds: number) => void } | null;
+  readonly requestId: string;
+  readonly accountId: string;
+  /** The network address of the client. */
+  readonly address: string;
+};
+
 /** A request that was understood and may be served, as far as limits and balance allow. */
 export type CheckedRequest = {
   readonly call: GenerationCall;

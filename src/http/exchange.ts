@@ -7,7 +7,7 @@ import type { UpstreamState } from '../core/health.ts';
 import { createRequestId, type RandomBytes } from '../core/id.ts';
 import type { OperatorState } from '../core/operator.ts';
 import type { RouteName } from '../core/request-summary.ts';
-import type { GenerateDependencies } from '../generate/pipeline-types.ts';
+import type { GenerateDependencies, PlaygroundCall } from '../generate/pipeline-types.ts';
 import type { Access, PlaygroundAccess } from '../identity/access.ts';
 import { clientAddress, type NetworkSet } from '../identity/address.ts';
 import type { KeyFacts } from '../identity/authenticate.ts';
@@ -83,13 +83,6 @@ export type Exchange = {
   readonly tally: Tally;
   /** Who asks. Throws the refusal of a key or of its account. */
   readonly authorize: () => Promise<KeyFacts>;
-};
-
-/** What the dashboard hands over: a request whose body nobody has read, and who is signed in. */
-export type PlaygroundCall = Pick<Exchange, 'request' | 'server' | 'requestId'> & {
-  readonly accountId: string;
-  /** The network address of the client. */
-  readonly address: string;
 };
 
 /** A request of the API, which presents a key. */

@@ -3,10 +3,11 @@
 
 import type { ClientFormatName } from '../core/admit.ts';
 import type { RouteName } from '../core/request-summary.ts';
+import type { PlaygroundCall } from '../generate/pipeline-types.ts';
 import { chatFormat } from '../wire/chat/format.ts';
 import type { ClientFormat } from '../wire/format.ts';
 import { messagesFormat } from '../wire/messages/format.ts';
-import { type HandlerDependencies, openPlayground, type PlaygroundCall } from './exchange.ts';
+import { type HandlerDependencies, openPlayground } from './exchange.ts';
 import { answerGeneration } from './handlers.ts';
 
 const FORMATS: Readonly<
