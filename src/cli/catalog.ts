@@ -6,7 +6,7 @@ import { catalogDigest, type LoadedCatalog, loadFound } from '../catalog/live.ts
 import { type CatalogNote, readCatalogNote, readReloadRequest } from '../catalog/notes.ts';
 import { CatalogError, findCatalog } from '../catalog/source.ts';
 import { checkCatalog, requestReload } from '../operations/catalog.ts';
-import { isSqliteUrl } from '../store/connect.ts';
+import { databaseFile } from '../store/connect.ts';
 import { addCommand, addGroup, CommandError, type Output, type Perform } from './command.ts';
 import type { Context } from './context.ts';
 import { isServing } from './is-server-running.ts';
@@ -75,7 +75,7 @@ async function reload(context: Context): Promise<Output> {
 
 /** Of the file that is here, for the nodes of a cluster; `undefined` where each server has its own. */
 function textForAll(context: Context): string | undefined {
-  if (isSqliteUrl(context.config().databaseUrl)) return undefined;
+  if (databaseFile(context.config().databaseUrl) !== undefined) return undefined;
   const { origin, text } = context.foundCatalog();
   return origin === 'file' ? text : undefined;
 }

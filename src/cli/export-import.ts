@@ -16,9 +16,9 @@ import {
 } from '../operations/export-import.ts';
 import type { LedgerFacts } from '../store/archive/format.ts';
 import { ArchiveError } from '../store/archive/format.ts';
-import { isSqliteUrl } from '../store/connect.ts';
+import { databaseFile } from '../store/connect.ts';
 import type { Database } from '../store/contract.ts';
-import { databasePath, openDatabase } from '../store/database.ts';
+import { openDatabase } from '../store/database.ts';
 import { migrate, migrationStatus } from '../store/migrate.ts';
 import { ownDatabase } from '../store/owner.ts';
 import { openPostgres } from '../store/postgres/database.ts';
@@ -81,7 +81,7 @@ async function importFrom(context: Context, _options: object, file = ''): Promis
     await migrate(database);
     const guard = async (): Promise<void> => {
       await keepNodesOut(database);
-      if (database.dialect === 'postgres') await database.rows(ONE_BY_ONE);
+      if (database.isolation === 'row locks') await database.rows(ONE_BY_ONE);
     };
     const imported = await importInstallation(database, path, guard).catch(fileFailure(path));
     return importOutput(path, imported);
@@ -110,7 +110,7 @@ async function withDatabase(
   work: (database: Database) => Promise<Output>,
 ): Promise<Output> {
   const { databaseUrl: url, ledgerSync: sync } = context.config();
-  const isFile = isSqliteUrl(url);
+  const isFile = databaseFile(url) !== undefined;
   const database = isFile
     ? openDatabase({ url, sync })
     : openPostgres({ url, statementTimeoutMs: STATEMENT_MS });
@@ -140,7 +140,7 @@ async function refuseOutdated(database: Database): Promise<void> {
  * already: whoever is in the table has died.
  */
 async function keepNodesOut(database: Database): Promise<void> {
-  if (database.dialect === 'sqlite') return;
+  if (database.isolation === 'one writer') return;
   // A snapshot begins behind it, and so has all that a node that has just left had written.
   await database.rows(sql`lock table nodes in share mode`);
   const rows = await createNodes(database).list();
@@ -167,8 +167,9 @@ function factTable(header: readonly string[], sides: readonly LedgerFacts[]): st
 /** Without it nobody could open what it has sealed. */
 function secretHint({ config }: Context): string[] {
   const { databaseUrl, sessionSecret } = config();
-  if (sessionSecret !== undefined || !isSqliteUrl(databaseUrl)) return [];
-  const path = join(dirname(databasePath(databaseUrl)), 'session-secret');
+  const file = databaseFile(databaseUrl);
+  if (sessionSecret !== undefined || file === undefined) return [];
+  const path = join(dirname(file), 'session-secret');
   if (!existsSync(path)) return [];
   return [
     `Second factors are sealed by ${path}: set SESSION_SECRET of the new installation to what is in it.`,

@@ -30,8 +30,8 @@ type MemberOptions = {
   readonly identity: NodeIdentity;
   readonly report: () => Omit<NodeReport, 'seenAt' | 'clockOffsetMs'>;
   readonly createBoot: () => string;
-  /** Nobody else can serve this database: nothing has to be proved to anybody. */
-  readonly isAlone: boolean;
+  /** `none` where no other node can serve this database: then it always leads, and never fences. */
+  readonly fencing: 'none' | 'heartbeat';
   /** Learns the database's time. */
   readonly clock: DatabaseClock;
   /** Milliseconds of a clock that never jumps. */
@@ -46,7 +46,7 @@ type MemberOptions = {
 export type Member = ReturnType<typeof createMember>;
 
 export function createMember(options: MemberOptions) {
-  const { nodes, leases, identity, report, createBoot, isAlone, clock, monotonic, log } = options;
+  const { nodes, leases, identity, report, createBoot, fencing, clock, monotonic, log } = options;
   let boot = '';
   let isRegistered = false;
   /** When the last heartbeat that was heard had been sent. */
@@ -134,7 +134,7 @@ export function createMember(options: MemberOptions) {
 
   /** From when on, by the clock that never jumps, the others may hold this node for dead. */
   function fencedFrom(): number {
-    if (isAlone) return Infinity;
+    if (fencing === 'none') return Infinity;
     return heardAt === undefined ? -Infinity : heardAt + DEAD_MS - MARGIN_MS;
   }
 
@@ -142,7 +142,7 @@ export function createMember(options: MemberOptions) {
 
   function isLeader(): boolean {
     // One that resigns while it takes the lease again has it for another moment, and does not lead.
-    if (isAlone || !isWilling) return isWilling;
+    if (fencing === 'none' || !isWilling) return isWilling;
     return lease !== undefined && !isFenced() && monotonic() - lease.takenAt < LEASE_MS - MARGIN_MS;
   }
 

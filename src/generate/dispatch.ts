@@ -21,8 +21,8 @@ export function createDispatch(
   cover: Cover,
   onAttempt: (attempt: MeteredAttempt) => void,
 ): (options: AttemptOptions, permit: Permit) => MeteredAttempt {
-  const { clock, monotonic, ledger, tokenizer, startAttempt, bookingMs } = dependencies;
-  const isAwaited = bookingMs === undefined;
+  const { clock, monotonic, ledger, tokenizer, startAttempt, booking } = dependencies;
+  const isAwaited = booking.kind === 'awaited';
   return (options, permit) => {
     const { model, upstream, price } = options.candidate;
     const served = { model: model.slug, upstream: upstream.id, price };

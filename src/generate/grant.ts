@@ -101,7 +101,7 @@ function createGrant(
   claim: Claim,
   { amount, excess, available }: Money & { readonly available: Micro },
 ): Grant {
-  const { clock, ledger, bookingMs } = dependencies;
+  const { clock, ledger, booking } = dependencies;
   const { call, facts, plan, price, promptTokens } = checked;
   /** What the account could pay at most: the hold, and what is available beside it. */
   const payable = add(available, amount);
@@ -121,9 +121,9 @@ function createGrant(
     charge: Micro,
     most: Micro,
   ): Promise<Settlement> => {
-    if (bookingMs === undefined) return settled;
+    if (booking.kind === 'awaited') return settled;
     const settlement = await withTimeout(
-      bookingMs,
+      booking.timeoutMs,
       settled.catch(() => undefined),
     );
     if (settlement !== undefined) return settlement;

@@ -47,12 +47,16 @@ export type GenerateDependencies = {
   readonly onInternal: (requestId: string, error: unknown) => void;
   readonly heartbeatMs: number;
   readonly silentCommitMs: number;
-  /**
-   * How long the last words of an answer wait for its bill to be booked, before they tell what will
-   * be. Absent: until it is booked, since somebody else may end the hold of a node that is cut off.
-   */
-  readonly bookingMs?: number | undefined;
+  readonly booking: Booking;
 };
+
+/**
+ * How long the end of an answer waits for its bill to be booked: until it is, since another node may
+ * end the hold of one that is cut off, or for a time, and then the receipt says what will be booked.
+ */
+export type Booking =
+  | { readonly kind: 'awaited' }
+  | { readonly kind: 'bounded'; readonly timeoutMs: number };
 
 export type GenerationCall = {
   readonly format: ClientFormat;

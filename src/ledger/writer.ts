@@ -32,7 +32,8 @@ const RETRY_MS = 100;
 export function createWriter(database: Database): Writer {
   const statements = prepareStatements(database);
   const commands = createCommands(statements, database.savepoint);
-  const lock = database.dialect === 'postgres' ? createLockBatch(database, statements) : undefined;
+  const lock =
+    database.isolation === 'row locks' ? createLockBatch(database, statements) : undefined;
 
   const apply = async (request: LedgerRequest): Promise<LedgerAnswer> => ({
     ok: true,

@@ -5,6 +5,7 @@ import type { Awaitable } from '../async/awaitable.ts';
 import { every } from '../async/every.ts';
 import type { LiveRequests } from '../ledger/audit.ts';
 import type { Log } from '../observe/log.ts';
+import type { Database } from '../store/contract.ts';
 import { createAuditNoteReader, writeAuditNote } from './audit-note.ts';
 import {
   createSelfAudit,
@@ -12,7 +13,6 @@ import {
   type SelfAuditOptions,
   type SharedAudit,
 } from './self-audit.ts';
-import type { ServingStore } from './store.ts';
 
 /** How soon a node stops an account that another one has found to be wrong. */
 const FOLLOW_MS = 1_000;
@@ -23,18 +23,21 @@ export type ServingAudit = SelfAudit & {
 };
 
 export type ServingAuditOptions = Pick<SelfAuditOptions, 'url' | 'everyMs' | 'clock' | 'alert'> & {
-  readonly store: Pick<ServingStore, 'database' | 'node'>;
+  readonly database: Database;
+  /** The incarnation of this node. */
+  readonly boot: () => string;
   readonly live: () => Awaitable<LiveRequests>;
   readonly log: Log;
 };
 
-export function createServingAudit(options: ServingAuditOptions): ServingAudit {
-  const { store, live, log } = options;
-  const { database, node } = store;
-  const { boot } = node.member;
-  if (database.dialect === 'sqlite') {
-    return { ...createSelfAudit(options), follow: () => () => undefined };
-  }
+/** The audit of a server that is alone with its books. */
+export function createAudit(options: ServingAuditOptions): ServingAudit {
+  return { ...createSelfAudit(options), follow: () => () => undefined };
+}
+
+/** The audit of one of several nodes: the leader looks, the others take over what it finds. */
+export function createSharedAudit(options: ServingAuditOptions): ServingAudit {
+  const { database, boot, live, log } = options;
   const untold = (error: unknown): void =>
     log.error('audit: what was found could not be shared with the other nodes', error);
   const audit = createSelfAudit({

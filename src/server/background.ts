@@ -80,7 +80,7 @@ function leaderJobs({ store, selfAudit, pages, domains, observation, ...parts }:
     (): Stop =>
       startServingSeries({
         ...{ database, url: config.databaseUrl, monotonic, log },
-        addUp: database.dialect === 'sqlite' ? store.addUp : undefined,
+        addUp: store.addUp,
       }),
   ];
 }

@@ -5,10 +5,9 @@ import { createDatabaseClock } from '../cluster/clock.ts';
 import type { RandomBytes } from '../core/id.ts';
 import { loadTokenizer } from '../generate/tokenizer.ts';
 import type { LiveRequests } from '../ledger/audit.ts';
-import { isSqliteUrl } from '../store/connect.ts';
 import { createAnnouncements } from './announcements.ts';
-import { createServingAudit } from './audit.ts';
 import type { ServingConfig } from './config.ts';
+import { deploymentOf } from './deployment.ts';
 import { openServingDomains } from './domains.ts';
 import { createHandlers } from './handlers.ts';
 import type { Inputs } from './inputs.ts';
@@ -40,7 +39,7 @@ async function createOver(
   inputs: Inputs,
   config: ServingConfig,
 ) {
-  const { clock, monotonic, observation, reasoningSecret } = base;
+  const { deployment, clock, monotonic, observation, reasoningSecret } = base;
   const { log, alert } = observation;
   const stage: ServingStage = { listeners: undefined, isLeaving: false, isDraining: false };
   const tokenizer = await loadTokenizer(monotonic);
@@ -56,8 +55,9 @@ async function createOver(
     ...{ ...base, domains, database, ledger, tokenizer, redis, liveNodes },
     shared: memory && { memory, thread: 0 },
   });
-  const selfAudit = createServingAudit({
-    ...{ store, url: config.databaseUrl, everyMs: config.auditMs, clock, log, alert },
+  const selfAudit = deployment.audit({
+    ...{ database, boot: store.node.member.boot, url: config.databaseUrl, everyMs: config.auditMs },
+    ...{ clock, log, alert },
     live: () => liveRequests(workers, clock),
   });
   const tell = observation.request;
@@ -78,19 +78,18 @@ async function createOver(
 
 /** What all parts share: the settings, the clocks, randomness, and what operators are told. */
 function createBase(inputs: Inputs, config: ServingConfig) {
+  const deployment = deploymentOf(config.databaseUrl);
   const monotonic = (): number => performance.now();
   const databaseClock = createDatabaseClock({ wall: inputs.clock, monotonic });
-  // Nodes agree on the time of their database; beside a file it is the same clock anyway.
-  const clock = isSqliteUrl(config.databaseUrl) ? inputs.clock : databaseClock.now;
+  const clock = deployment.clock({ machine: inputs.clock, database: databaseClock.now });
   const randomBytes: RandomBytes = (length) => crypto.getRandomValues(new Uint8Array(length));
   const observation = createObservation({ config, clock, monotonic });
-  if (!isSqliteUrl(config.databaseUrl) && config.sessionSecret === undefined) {
-    observation.log.warn(
-      'SESSION_SECRET is not set, and nodes need the same one: nobody can sign in, and kept thinking is lost when this server ends',
-    );
-  }
+  for (const warning of deployment.warnings(config)) observation.log.warn(warning);
   const reasoningSecret = config.sessionSecret ?? Buffer.from(randomBytes(32)).toString('hex');
-  return { config, clock, monotonic, databaseClock, randomBytes, observation, reasoningSecret };
+  return {
+    ...{ config, deployment, clock, monotonic, databaseClock, randomBytes, observation },
+    reasoningSecret,
+  };
 }
 
 async function liveRequests(workers: Workers, clock: () => number): Promise<LiveRequests> {

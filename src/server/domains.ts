@@ -13,14 +13,14 @@ import { createKeys } from '../identity/keys.ts';
 import { createSettings } from '../identity/settings.ts';
 import { createBooks } from '../ledger/books.ts';
 import { createReasoningStore, forgetThinking } from '../reasoning/reasoning.ts';
-import { isSqliteUrl } from '../store/connect.ts';
 import type { Database } from '../store/contract.ts';
 import { createCatalogFile } from './catalog-file.ts';
 import type { ServingConfig } from './config.ts';
+import type { Deployment } from './deployment.ts';
 import type { Inputs } from './inputs.ts';
 import type { Observation } from './observation.ts';
 import { createOperatorStates } from './operator-changes.ts';
-import { createSharedCatalog, type SharedCatalog } from './shared-catalog.ts';
+import type { SharedCatalog } from './shared-catalog.ts';
 import { openServingStore, type ServingStore } from './store.ts';
 
 /** Over one connection: the main thread's, or that of a server thread. */
@@ -99,6 +99,7 @@ export async function openDomains(
 export async function openServingDomains(
   options: Omit<DomainsOptions, 'tells' | 'observation' | 'config'> & {
     readonly config: ServingConfig;
+    readonly deployment: Deployment;
     /** Learns the database's time. */
     readonly databaseClock: DatabaseClock;
     /** Milliseconds of a clock that never jumps. */
@@ -106,22 +107,32 @@ export async function openServingDomains(
     readonly observation: Pick<Observation, 'log' | 'metrics' | 'alert'>;
   },
 ): Promise<ServingDomains> {
-  const { config, clock, databaseClock, monotonic, randomBytes, observation } = options;
+  const { config, deployment, clock, databaseClock, monotonic, randomBytes } = options;
+  const { observation } = options;
   const { log, metrics, alert } = observation;
   const catalog = openCatalog(options);
   const usdPerMillion = () => catalog.live.current().usdPerMillion;
   const onBatch = metrics.batch;
   const store = await openServingStore({
-    ...{ config, log, alert, clock, databaseClock, monotonic, randomBytes, usdPerMillion, onBatch },
+    ...{
+      deployment,
+      config,
+      log,
+      alert,
+      clock,
+      databaseClock,
+      monotonic,
+      randomBytes,
+      usdPerMillion,
+      onBatch,
+    },
   });
   const { database, node } = store;
-  const shared = isSqliteUrl(config.databaseUrl)
-    ? undefined
-    : createSharedCatalog({
-        change: { database, clock, randomBytes, actor: 'system' },
-        file: catalog.file,
-        isAnybodyElse: () => node.member.liveNodes() > 1,
-      });
+  const shared = deployment.catalog(() => ({
+    change: { database, clock, randomBytes, actor: 'system' },
+    file: catalog.file,
+    isAnybodyElse: () => node.member.liveNodes() > 1,
+  }));
   const domains = await openDomains({ ...options, shared, tells: true }, catalog, database);
   return { ...domains, store };
 }

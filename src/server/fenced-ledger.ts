@@ -14,7 +14,7 @@ export function createNodeLedger<Own extends ServingLedger>(
     readonly boot: () => string;
     readonly isFenced: () => boolean;
     /** Called with each request whose bill goes into a database that this node may no longer use. */
-    readonly onUnbooked?: (requestId: string) => void;
+    readonly onUnbooked: ((requestId: string) => void) | undefined;
   },
 ): Own {
   return {

@@ -14,6 +14,7 @@ import type { ListedNodeRecord } from '../dashboard/records/operator-server.ts';
 import type { Log } from '../observe/log.ts';
 import type { Database } from '../store/contract.ts';
 import { VERSION } from '../version.ts';
+import type { Deployment } from './deployment.ts';
 import { nodeRecord } from './node-record.ts';
 
 /** For the last words to a database that may be gone. */
@@ -50,6 +51,7 @@ const NOTHING: ServingReport = {
 
 /** Registers the node; where that fails, it is fenced until a later heartbeat is heard. */
 export async function openServingNode(options: {
+  readonly deployment: Pick<Deployment, 'fencing' | 'clearNodes'>;
   readonly database: Database;
   readonly workers: number;
   readonly clock: DatabaseClock;
@@ -59,22 +61,21 @@ export async function openServingNode(options: {
   readonly log: Pick<Log, 'info' | 'warn' | 'error'>;
 }): Promise<ServingNode> {
   const { database, workers, clock, monotonic, randomBytes, log } = options;
-  const isAlone = database.dialect === 'sqlite';
+  const { fencing, clearNodes } = options.deployment;
   const nodes = createNodes(database);
   const leases = createLeases(database);
   const id = createId('node_', randomBytes);
   let state: NodeReport['state'] = 'serving';
   let tell = (): ServingReport => NOTHING;
   const member = createMember({
-    ...{ nodes, leases, clock, monotonic, log, isAlone },
+    ...{ nodes, leases, clock, monotonic, log, fencing },
     identity: { node: id, host: hostname(), pid: process.pid, version: VERSION, workers },
     report: () => ({ ...tell(), state }),
     createBoot: () => createId('boot_', randomBytes),
   });
   let endDuties = (): void => undefined;
 
-  // Whoever owns the file knows that nobody else is alive.
-  if (isAlone) await Promise.all([nodes.removeAll(), leases.removeAll()]);
+  await clearNodes(nodes, leases);
   await member.beat();
 
   /** A node that cannot say goodbye is held for dead after a while, and that does as well. */

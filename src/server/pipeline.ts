@@ -13,7 +13,6 @@ import type { ServingLedger } from '../ledger/remote.ts';
 import { createLimits } from '../limits/limits.ts';
 import { createSharedLimits } from '../limits/shared/limits.ts';
 import { openMemory } from '../limits/shared/memory.ts';
-import { isSqliteUrl } from '../store/connect.ts';
 import type { Database } from '../store/contract.ts';
 import type { Redis } from '../store/redis/client.ts';
 import { createAttempts } from '../upstream/attempt.ts';
@@ -26,16 +25,15 @@ import { systemLookup } from '../upstream/resolver.ts';
 import { startTimer } from '../upstream/timer.ts';
 import { VERSION } from '../version.ts';
 import type { ServingConfig } from './config.ts';
+import type { Deployment } from './deployment.ts';
 import type { Domains } from './domains.ts';
 import { createServingLimits } from './limits.ts';
 import type { Observation } from './observation.ts';
 import { proxiedSchemes } from './runtime.ts';
 
-/** How long the last words of an answer wait for a disk that fails. */
-const BOOKING_MS = 5_000;
-
 export type ServingPipelineOptions = {
   readonly config: ServingConfig;
+  readonly deployment: Pick<Deployment, 'booking'>;
   /** Unix milliseconds. */
   readonly clock: () => number;
   /** Milliseconds of a clock that never jumps. */
@@ -57,7 +55,8 @@ export type ServingPipelineOptions = {
 export type ServingPipeline = Awaited<ReturnType<typeof createServingPipeline>>;
 
 export async function createServingPipeline(options: ServingPipelineOptions) {
-  const { config, clock, monotonic, randomBytes, observation, domains, tokenizer } = options;
+  const { config, deployment, clock, monotonic, randomBytes } = options;
+  const { observation, domains, tokenizer } = options;
   const { database, ledger, shared, redis, liveNodes } = options;
   const { live, reasoning, books } = domains;
   const { alert } = observation;
@@ -111,7 +110,7 @@ export async function createServingPipeline(options: ServingPipelineOptions) {
     onInternal: (requestId, error) => alert({ kind: 'internal_error', requestId }, error),
     heartbeatMs: config.heartbeatMs,
     silentCommitMs: config.silentCommitMs,
-    bookingMs: isSqliteUrl(config.databaseUrl) ? BOOKING_MS : undefined,
+    booking: deployment.booking,
   };
   return {
     ...{ generation, limits, ledger, inFlight, deadlines, health },

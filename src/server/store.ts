@@ -5,7 +5,6 @@
 import type { Awaitable } from '../async/awaitable.ts';
 import { every } from '../async/every.ts';
 import type { DatabaseClock } from '../cluster/clock.ts';
-import { type RecoveryOptions, startRecovery } from '../cluster/recovery.ts';
 import type { RandomBytes } from '../core/id.ts';
 import type { UsdRate } from '../core/money.ts';
 import type { RecoverCommand } from '../ledger/contract.ts';
@@ -14,15 +13,14 @@ import { recoverAll } from '../ledger/recover.ts';
 import { createRemoteLedger, type LedgerProblem, type RemoteLedger } from '../ledger/remote.ts';
 import type { RaiseAlert } from '../observe/alerts.ts';
 import type { Log } from '../observe/log.ts';
-import { connectDatabase, isSqliteUrl } from '../store/connect.ts';
+import { connectDatabase } from '../store/connect.ts';
 import type { Database } from '../store/contract.ts';
-import { databasePath } from '../store/database.ts';
 import { migrate } from '../store/migrate.ts';
-import { ownDatabase } from '../store/owner.ts';
 import { openServingDatabase } from '../store/serving.ts';
-import { type DatabaseFileWatch, type FileLoss, watchDatabaseFile } from '../store/sqlite-file.ts';
+import type { DatabaseFileWatch, FileLoss } from '../store/sqlite-file.ts';
 import { createWriterClient, type WriterClient } from '../store/writer/client.ts';
 import type { ServingConfig } from './config.ts';
+import type { Deployment } from './deployment.ts';
 import { createNodeLedger } from './fenced-ledger.ts';
 import { openServingNode, type ServingNode } from './node.ts';
 
@@ -44,8 +42,8 @@ export type ServingStore = {
   readonly endLostHolds: (live: () => Awaitable<readonly string[]>) => () => void;
   /** Ends the holds of requests that a server thread had under way when it died. */
   readonly endHoldsOf: (requestIds: readonly string[]) => Promise<void>;
-  /** Adds up new usage records in the ledger's thread, on SQLite. */
-  readonly addUp: () => Promise<void>;
+  /** Adds up new usage records in the ledger's thread, where that thread has the file. */
+  readonly addUp: (() => Promise<void>) | undefined;
   /** A job of the leader: ends what dead nodes have left. Returns the function that stops it. */
   readonly recoverNodes: () => () => void;
   /** Answers how many commands could not be written. */
@@ -53,6 +51,7 @@ export type ServingStore = {
 };
 
 export type ServingStoreOptions = {
+  readonly deployment: Deployment;
   readonly config: Pick<ServingConfig, 'databaseUrl' | 'ledgerSync' | 'workers' | 'isNew'>;
   readonly log: Log;
   readonly alert: RaiseAlert;
@@ -79,9 +78,8 @@ const LOST_AGE_MS = 60_000;
  * where another server has the file, and `LedgerUnavailable` where it cannot be written.
  */
 export async function openServingStore(options: ServingStoreOptions): Promise<ServingStore> {
-  const { config, log, alert, onBatch, clock, usdPerMillion } = options;
+  const { config, deployment, log, alert, onBatch, clock, usdPerMillion } = options;
   const url = config.databaseUrl;
-  const isAlone = isSqliteUrl(url);
   const starting = connectDatabase({
     ...{ url, sync: 'normal', checkpoints: false, isNew: config.isNew ?? false },
   });
@@ -90,6 +88,14 @@ export async function openServingStore(options: ServingStoreOptions): Promise<Se
   let release: () => void = () => undefined;
   let ledger: RemoteLedger | undefined;
   let node: ServingNode | undefined;
+
+  const everyHold = (): RecoverCommand => ({
+    live: [],
+    createdBefore: Number.MAX_SAFE_INTEGER,
+    phase: 'ended',
+    usdPerMillion: usdPerMillion(),
+    nowMs: clock(),
+  });
 
   async function close(): Promise<number> {
     const left = (await ledger?.drain()) ?? 0;
@@ -101,7 +107,7 @@ export async function openServingStore(options: ServingStoreOptions): Promise<Se
   }
 
   try {
-    release = isAlone ? ownDatabase(url) : release;
+    release = deployment.lock();
     await migrate(starting);
     ledger = createRemoteLedger({
       url,
@@ -112,14 +118,8 @@ export async function openServingStore(options: ServingStoreOptions): Promise<Se
       onDeath: (cause) => alert({ kind: 'ledger_stopped' }, cause),
       ...(onBatch === undefined ? {} : { onBatch }),
     });
-    if (isAlone) {
-      const recovered = await recoverAll(ledger, {
-        live: [],
-        createdBefore: Number.MAX_SAFE_INTEGER,
-        phase: 'ended',
-        usdPerMillion: usdPerMillion(),
-        nowMs: clock(),
-      });
+    if (deployment.recovery === 'start') {
+      const recovered = await recoverAll(ledger, everyHold());
       if (recovered.length > 0) log.warn(`ledger: recovered ${recovered.length} open holds`);
     }
     // No money is written through it, and requests wait for it: its commits do not wait for the disk.
@@ -129,7 +129,7 @@ export async function openServingStore(options: ServingStoreOptions): Promise<Se
     const { databaseClock, monotonic, randomBytes } = options;
     const clocks = { clock: databaseClock, monotonic };
     node = await openServingNode({
-      ...{ database, workers: config.workers, ...clocks, randomBytes, log },
+      ...{ deployment, database, workers: config.workers, ...clocks, randomBytes, log },
     });
   } catch (error) {
     await close();
@@ -137,17 +137,15 @@ export async function openServingStore(options: ServingStoreOptions): Promise<Se
   }
 
   const own = node;
+  const books = ledger;
   const { member, nodes } = own;
-  const file = isAlone ? watchDatabaseFile(databasePath(url), clock) : undefined;
+  const file = deployment.watchFile(clock);
   const fencedFrom = (): number => (file?.loss() === undefined ? member.fencedFrom() : 0);
   const serving = createNodeLedger(ledger, {
     boot: member.boot,
     isFenced: () => options.monotonic() >= fencedFrom(),
-    ...(isAlone ? { onUnbooked: (requestId) => log.error(unbookedWords(requestId)) } : {}),
+    onUnbooked: deployment.onUnbooked(log),
   });
-  const recovery: RecoveryOptions = {
-    ...{ database, nodes, member, ledger, clock, usdPerMillion, log },
-  };
   return {
     database,
     writer,
@@ -162,7 +160,7 @@ export async function openServingStore(options: ServingStoreOptions): Promise<Se
     },
     endLostHolds: (live) =>
       startSweep(serving, { log, alert }, async () => ({
-        ...(isAlone ? {} : { boots: [member.boot()] }),
+        ...deployment.ownHolds(member.boot()),
         live: await live(),
         createdBefore: clock() - LOST_AGE_MS,
         phase: 'expired',
@@ -171,19 +169,15 @@ export async function openServingStore(options: ServingStoreOptions): Promise<Se
       })),
     async endHoldsOf(requestIds) {
       if (requestIds.length === 0) return;
-      const recovered = await recoverAll(serving, {
-        requestIds,
-        live: [],
-        createdBefore: Number.MAX_SAFE_INTEGER,
-        phase: 'ended',
-        usdPerMillion: usdPerMillion(),
-        nowMs: clock(),
-      });
+      const recovered = await recoverAll(serving, { ...everyHold(), requestIds });
       if (recovered.length === 0) return;
       log.warn(`ledger: recovered ${recovered.length} open holds of a server thread`);
     },
-    addUp: ledger.addUp,
-    recoverNodes: () => (isAlone ? () => undefined : startRecovery(recovery)),
+    addUp: deployment.addUp(ledger.addUp),
+    recoverNodes: () =>
+      deployment.recoverNodes({
+        ...{ database, nodes, member, ledger: books, clock, usdPerMillion, log },
+      }),
     close,
   };
 }
@@ -212,11 +206,6 @@ function lossProblem(loss: FileLoss): string {
     emptied: 'the database file was emptied',
   };
   return `${happened[loss]} while it is served: stop the server, put the right file in its place, and start again`;
-}
-
-/** Of a request that ends in a file that is gone. */
-export function unbookedWords(requestId: string): string {
-  return `unbooked ${requestId}: its bill is in a database file that is not in its place any more; it is lost unless that file comes back`;
 }
 
 /** In words. */

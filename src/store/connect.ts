@@ -2,7 +2,7 @@
 // one of them can do (copy a file, own it) asks for that one.
 
 import type { Database } from './contract.ts';
-import { type DatabaseOptions, openDatabase } from './database.ts';
+import { type DatabaseOptions, databasePath, openDatabase } from './database.ts';
 import { openPostgres } from './postgres/database.ts';
 
 /** For a statement of a report. */
@@ -17,4 +17,9 @@ export function connectDatabase(options: DatabaseOptions): Database {
 
 export function isSqliteUrl(url: string): boolean {
   return url.startsWith('sqlite:');
+}
+
+/** The file of a database that is one; `undefined` for a database server. */
+export function databaseFile(url: string): string | undefined {
+  return isSqliteUrl(url) ? databasePath(url) : undefined;
 }

@@ -15,6 +15,8 @@ export type Dialect = 'sqlite' | 'postgres';
 
 export type Database = {
   readonly dialect: Dialect;
+  /** Whether transactions come one after the other, or lock the rows that they decide by. */
+  readonly isolation: 'one writer' | 'row locks';
   readonly db: Queries;
   /** The rows of a query that is written out, by the names of its columns. */
   readonly rows: <Row>(query: SQL) => Promise<Row[]>;

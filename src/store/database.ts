@@ -99,6 +99,7 @@ export function openDatabase(options: DatabaseOptions): SqliteDatabase {
   const version = connection.query<{ data_version: bigint }, []>('PRAGMA data_version');
   return {
     dialect: 'sqlite',
+    isolation: 'one writer',
     db,
     connection,
     ask,

@@ -101,6 +101,7 @@ export function openServingDatabase(options: ServingDatabaseOptions): Database {
 
   return {
     dialect: 'sqlite',
+    isolation: 'one writer',
     db,
     rows,
     prepare,

@@ -81,7 +81,7 @@ function worldNode(database: Database, node: string, elapsed: () => number): Wor
       ...{ catalogVersion: 1, catalogDigest, inFlight: 0 },
     }),
     createBoot: () => `${node}_boot_${++starts}`,
-    isAlone: false,
+    fencing: 'heartbeat',
     log: { info: () => {}, warn: (message) => warnings.push(message), error: () => {} },
   });
   return {

@@ -154,7 +154,7 @@ async function askOf(accountId: string, startAttempt: GenerateDependencies['star
       onInternal: () => undefined,
       heartbeatMs: 10_000,
       silentCommitMs: 10_000,
-      bookingMs: 5_000,
+      booking: { kind: 'bounded', timeoutMs: 5_000 },
     },
     call,
   );

@@ -149,7 +149,7 @@ async function rig(accountId: string, changes: Partial<GenerateDependencies> = {
     onInternal: () => undefined,
     heartbeatMs: 10_000,
     silentCommitMs: 10_000,
-    bookingMs: 5_000,
+    booking: { kind: 'bounded', timeoutMs: 5_000 },
     ...changes,
   };
   const call = (requestId: string, more: Partial<GenerationCall> = {}): GenerationCall => ({
@@ -308,7 +308,10 @@ describe('a bill that cannot be booked for a while', () => {
 
   test('is told as it will be by a server that is alone with its books', async () => {
     const { ledger, mend } = slowLedger();
-    const { dependencies, call } = await rig('alone', { ledger, bookingMs: 1 });
+    const { dependencies, call } = await rig('alone', {
+      ledger,
+      booking: { kind: 'bounded', timeoutMs: 1 },
+    });
     const generated = await generate(dependencies, call('alone-1'));
     expect(generated).toMatchObject({ receipt: { tokensDebited: '45' } });
     mend();
@@ -316,7 +319,7 @@ describe('a bill that cannot be booked for a while', () => {
 
   test('is waited for where other nodes may end its hold', async () => {
     const { ledger, asked, mend } = slowLedger();
-    const { dependencies, call } = await rig('node', { ledger, bookingMs: undefined });
+    const { dependencies, call } = await rig('node', { ledger, booking: { kind: 'awaited' } });
     const generated = generate(dependencies, call('node-1'));
     await asked;
     // The hold is ended by somebody else, who knows nothing of the answer.
@@ -344,7 +347,7 @@ test.each(['stream', 'whole'] as const)(
       return open.ledger.dispatch(command);
     };
     const ledger = { ...open.ledger, dispatch };
-    const { dependencies, call } = await rig(id, { ledger, bookingMs: undefined });
+    const { dependencies, call } = await rig(id, { ledger, booking: { kind: 'awaited' } });
     const value = { ...REQUEST, stream: kind === 'stream' };
     const readBody = async () => ({ value, text: JSON.stringify(value) });
     const answered = generate(dependencies, call(id, { readBody }));
@@ -355,7 +358,7 @@ test.each(['stream', 'whole'] as const)(
 
 test('a failure says what it has cost where others had ended the request meanwhile', async () => {
   const { dependencies, call } = await rig('cut-off', {
-    bookingMs: undefined,
+    booking: { kind: 'awaited' },
     startAttempt({ candidate: of }) {
       const failing = listedAttempt(of, [
         { events: [], end: { class: 'server_error', detail: 'broken' } },

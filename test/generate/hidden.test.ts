@@ -222,7 +222,7 @@ async function play(which: Case) {
     },
     heartbeatMs: 10_000,
     silentCommitMs: 10_000,
-    bookingMs: 5_000,
+    booking: { kind: 'bounded', timeoutMs: 5_000 },
   };
   const value = {
     model: 'thinker',

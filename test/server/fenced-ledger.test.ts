@@ -19,7 +19,7 @@ test('carries the boot of now, and is refused from the moment on at which it is 
         return { ok: true, available: micro(0n) };
       },
     },
-    { boot: () => node.boot, isFenced: () => node.isFenced },
+    { boot: () => node.boot, isFenced: () => node.isFenced, onUnbooked: undefined },
   );
   const command = holdOf('req_1', 'ada', 100n);
   await ledger.hold(command);

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { micro, usdRate } from '../../src/core/money.ts';
 import { createBooks } from '../../src/ledger/books.ts';
 import { createLog } from '../../src/observe/log.ts';
+import { deploymentOf } from '../../src/server/deployment.ts';
 import { openServingStore } from '../../src/server/store.ts';
 import { temporaryDirectory } from '../support/database.ts';
 import { addAccount, creditOf, holdOf, NOW } from '../support/ledger.ts';
@@ -17,9 +18,11 @@ const MINUTE = 60_000;
 
 test('a hold whose request is gone is ended after a minute, one under way and a young one are not', async () => {
   let nowMs = NOW;
+  const databaseUrl = `sqlite:${join(directory, 'tollgate.db')}`;
   const store = await openServingStore({
+    deployment: deploymentOf(databaseUrl),
     config: {
-      databaseUrl: `sqlite:${join(directory, 'tollgate.db')}`,
+      databaseUrl,
       ledgerSync: 'normal',
       workers: 1,
     },

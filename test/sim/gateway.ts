@@ -118,7 +118,7 @@ export async function startGateway(parts: GatewayParts): Promise<Gateway> {
     onInternal: parts.onInternal,
     heartbeatMs: 15_000,
     silentCommitMs: 15_000,
-    bookingMs: 5_000,
+    booking: { kind: 'bounded', timeoutMs: 5_000 },
   };
   return {
     ledger,

@@ -6,8 +6,7 @@ import { createHmac } from 'node:crypto';
 import { closeSync, fsyncSync, openSync, readFileSync, statSync, writeSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { RandomBytes } from '../../core/id.ts';
-import { isSqliteUrl } from '../../store/connect.ts';
-import { databasePath } from '../../store/database.ts';
+import { databaseFile } from '../../store/connect.ts';
 import { StoreError } from '../../store/error.ts';
 
 const FILE = 'session-secret';
@@ -25,7 +24,8 @@ export function signInSecret(options: {
 
 /** Throws `StoreError` where the database is no file: its nodes have to be told the secret. */
 function fileBeside(databaseUrl: string): string {
-  if (isSqliteUrl(databaseUrl)) return join(dirname(databasePath(databaseUrl)), FILE);
+  const file = databaseFile(databaseUrl);
+  if (file !== undefined) return join(dirname(file), FILE);
   throw new StoreError(
     'SESSION_SECRET is not set. With PostgreSQL every node needs the same one, of at least 32 characters.',
   );

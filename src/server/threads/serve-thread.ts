@@ -8,10 +8,10 @@ import { loadTokenizer } from '../../generate/tokenizer.ts';
 import { type ServerDependencies, startServer } from '../../http/server.ts';
 import { createLinkedLedger } from '../../ledger/linked.ts';
 import type { ServingLedger } from '../../ledger/remote.ts';
-import { isSqliteUrl } from '../../store/connect.ts';
 import { openServingDatabase } from '../../store/serving.ts';
 import { createWriterClient, type WriterClient } from '../../store/writer/client.ts';
 import { createCatalogFile } from '../catalog-file.ts';
+import { deploymentOf } from '../deployment.ts';
 import { openDomains } from '../domains.ts';
 import { createNodeLedger } from '../fenced-ledger.ts';
 import { createHandlers } from '../handlers.ts';
@@ -19,7 +19,6 @@ import { createInputs, type Inputs } from '../inputs.ts';
 import { openServingRedis } from '../limits.ts';
 import { createServingPipeline } from '../pipeline.ts';
 import { drain } from '../shutdown.ts';
-import { unbookedWords } from '../store.ts';
 import { ownLive } from '../workers.ts';
 import { agreeOnTime } from './clock.ts';
 import { createThreadObservation, type ThreadObservation } from './events.ts';
@@ -49,6 +48,7 @@ type Post = (message: FromServerThread) => void;
 export function serveThread(start: ThreadStart, post: Post): ServingThread {
   let { state, catalog } = start;
   let isDraining = false;
+  const deployment = deploymentOf(start.config.databaseUrl);
   const time = agreeOnTime(() => post({ kind: 'time' }));
   const hurried = Promise.withResolvers<void>();
   const observation = createThreadObservation(time.monotonic, (news) =>
@@ -68,9 +68,7 @@ export function serveThread(start: ThreadStart, post: Post): ServingThread {
     ledger: createNodeLedger(link, {
       boot: () => state.boot,
       isFenced,
-      ...(isSqliteUrl(start.config.databaseUrl)
-        ? { onUnbooked: (requestId) => observation.log.error(unbookedWords(requestId)) }
-        : {}),
+      onUnbooked: deployment.onUnbooked(observation.log),
     }),
     monotonic: time.monotonic,
     state: () => state,
@@ -178,7 +176,8 @@ async function createParts({ start, observation, ledger, writer, monotonic, ...b
   );
   const redis = await openServingRedis(config.redis, observation.log);
   const liveNodes = () => state().liveNodes;
-  const parts = { ...shared, domains, ledger, tokenizer, redis, liveNodes };
+  const deployment = deploymentOf(config.databaseUrl);
+  const parts = { ...shared, deployment, domains, ledger, tokenizer, redis, liveNodes };
   const pipeline = await createServingPipeline({ ...parts, shared: { memory, thread } });
   const handlers = createHandlers({ ...shared, domains, pipeline, tell: observation.request });
   const handedOver = createInFlight();

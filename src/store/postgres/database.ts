@@ -148,6 +148,7 @@ export function openPostgres(options: PostgresOptions): Database {
 
   return {
     dialect: 'postgres',
+    isolation: 'row locks',
     db,
     async rows<Row>(query: SQL) {
       const { sql, params } = dialect.sqlToQuery(query);

@@ -1,0 +1,110 @@
+// What one process over a file of its own and a node of a cluster do differently: recovery, clock,
+// booking, leases, catalog, audit. The URL of the database decides it once, here; nothing else asks.
+
+import type { Leases } from '../cluster/leases.ts';
+import type { Nodes } from '../cluster/nodes.ts';
+import { type RecoveryOptions, startRecovery } from '../cluster/recovery.ts';
+import type { Config } from '../config/settings.ts';
+import type { Booking } from '../generate/pipeline-types.ts';
+import type { Log } from '../observe/log.ts';
+import { databaseFile } from '../store/connect.ts';
+import { ownDatabase } from '../store/owner.ts';
+import { type DatabaseFileWatch, watchDatabaseFile } from '../store/sqlite-file.ts';
+import {
+  createAudit,
+  createSharedAudit,
+  type ServingAudit,
+  type ServingAuditOptions,
+} from './audit.ts';
+import {
+  createSharedCatalog,
+  type SharedCatalog,
+  type SharedCatalogOptions,
+} from './shared-catalog.ts';
+
+type Clock = () => number;
+
+type Stop = () => void;
+
+export type Deployment = {
+  /** Whose time dates everything: the machine's, or the database's, on which all nodes agree. */
+  readonly clock: (clocks: { readonly machine: Clock; readonly database: Clock }) => Clock;
+  readonly booking: Booking;
+  /** Locks the database for this process. Throws `StoreError` where another server has it. */
+  readonly lock: () => Stop;
+  /** What recovers the holds that dead processes left: each start, or the leader while it runs. */
+  readonly recovery: 'start' | 'leader';
+  readonly recoverNodes: (options: RecoveryOptions) => Stop;
+  /** Which holds a node looks after: all of them, or those of its own incarnation. */
+  readonly ownHolds: (boot: string) => { readonly boots?: readonly string[] };
+  /** Whether a node that misses heartbeats must stop admitting, because others take over its work. */
+  readonly fencing: 'none' | 'heartbeat';
+  /** Forgets the nodes of earlier processes, where the lock proves that none is alive. */
+  readonly clearNodes: (nodes: Nodes, leases: Leases) => Promise<void>;
+  readonly watchFile: (clock: Clock) => DatabaseFileWatch | undefined;
+  /** For a bill that goes into a database that this node may no longer use. */
+  readonly onUnbooked: (log: Pick<Log, 'error'>) => ((requestId: string) => void) | undefined;
+  readonly catalog: (options: () => SharedCatalogOptions) => SharedCatalog | undefined;
+  readonly audit: (options: ServingAuditOptions) => ServingAudit;
+  /** Who adds up usage: the ledger's thread, or the leader over its own connection. */
+  readonly addUp: (ledgerThread: () => Promise<void>) => (() => Promise<void>) | undefined;
+  /** What is wrong with the settings for it, in words. */
+  readonly warnings: (config: Pick<Config, 'sessionSecret'>) => readonly string[];
+};
+
+/** How long the end of an answer waits for a disk that fails. */
+const BOOKING_MS = 5_000;
+
+const nothing: Stop = () => undefined;
+
+export function deploymentOf(databaseUrl: string): Deployment {
+  const file = databaseFile(databaseUrl);
+  return file === undefined ? CLUSTER : single(databaseUrl, file);
+}
+
+function single(url: string, file: string): Deployment {
+  return {
+    clock: ({ machine }) => machine,
+    booking: { kind: 'bounded', timeoutMs: BOOKING_MS },
+    lock: () => ownDatabase(url),
+    recovery: 'start',
+    recoverNodes: () => nothing,
+    ownHolds: () => ({}),
+    fencing: 'none',
+    async clearNodes(nodes, leases) {
+      await Promise.all([nodes.removeAll(), leases.removeAll()]);
+    },
+    watchFile: (clock) => watchDatabaseFile(file, clock),
+    onUnbooked: (log) => (requestId) =>
+      log.error(
+        `unbooked ${requestId}: its bill is in a database file that is not in its place any more; it is lost unless that file comes back`,
+      ),
+    catalog: () => undefined,
+    audit: createAudit,
+    addUp: (ledgerThread) => ledgerThread,
+    warnings: () => [],
+  };
+}
+
+const CLUSTER: Deployment = {
+  clock: ({ database }) => database,
+  // Another node may end the hold of one that is cut off, so only a booked bill is known.
+  booking: { kind: 'awaited' },
+  lock: () => nothing,
+  recovery: 'leader',
+  recoverNodes: startRecovery,
+  ownHolds: (boot) => ({ boots: [boot] }),
+  fencing: 'heartbeat',
+  clearNodes: async () => undefined,
+  watchFile: () => undefined,
+  onUnbooked: () => undefined,
+  catalog: (options) => createSharedCatalog(options()),
+  audit: createSharedAudit,
+  addUp: () => undefined,
+  warnings: ({ sessionSecret }) =>
+    sessionSecret === undefined
+      ? [
+          'SESSION_SECRET is not set, and nodes need the same one: nobody can sign in, and kept thinking is lost when this server ends',
+        ]
+      : [],
+};
