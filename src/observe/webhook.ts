@@ -57,11 +57,12 @@ export function createWebhook(options: WebhookOptions): Webhook {
   const times = { ...TIMES, ...options.times };
   const queue: Message[] = [];
   const subjects = new Map<string, Repeated>();
-  const stopping = new AbortController();
+  const stopping = Promise.withResolvers<void>();
+  let isStopping = false;
   let delivering: Promise<void> | undefined;
 
   function send(alert: Alert): void {
-    if (stopping.signal.aborted) return;
+    if (isStopping) return;
     const subject = `${alert.kind} ${alertSubject(alert)}`;
     const known = subjects.get(subject);
     if (known !== undefined) {
@@ -120,8 +121,8 @@ export function createWebhook(options: WebhookOptions): Webhook {
       const result = await post(body);
       if (result.kind === 'delivered') return undefined;
       if (result.kind === 'refused' || tries === TRIES_MAX) return result.reason;
-      if (stopping.signal.aborted) return result.reason;
-      await sleep(waitMs);
+      if (isStopping) return result.reason;
+      await withTimeout(waitMs, stopping.promise);
     }
   }
 
@@ -143,16 +144,6 @@ export function createWebhook(options: WebhookOptions): Webhook {
     }
   }
 
-  function sleep(ms: number): Promise<void> {
-    return new Promise((resolve) => {
-      const timer = setTimeout(resolve, ms);
-      stopping.signal.addEventListener('abort', () => {
-        clearTimeout(timer);
-        resolve();
-      });
-    });
-  }
-
   return {
     send,
     async close() {
@@ -160,7 +151,8 @@ export function createWebhook(options: WebhookOptions): Webhook {
         clearTimeout(timer);
         turn(subject);
       }
-      stopping.abort();
+      isStopping = true;
+      stopping.resolve();
       for (const { timer } of subjects.values()) clearTimeout(timer);
       if (delivering !== undefined) await withTimeout(times.closeMs, delivering);
     },

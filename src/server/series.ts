@@ -3,6 +3,7 @@
 // very many are behind, as after an upgrade, a thread of their own does it, whose connection also
 // keeps the database's log short. Made by serve.
 
+import { every } from '../async/every.ts';
 import { catchUp } from '../ledger/series/catch-up.ts';
 import { createRollUp } from '../ledger/series/roll-up.ts';
 import type { Log } from '../observe/log.ts';
@@ -37,19 +38,13 @@ export function startServingSeries(options: ServingSeriesOptions): () => void {
   const rollUp = createRollUp(database);
   const addUp =
     options.addUp ?? (() => catchUp(rollUp, { ...STEP, monotonic, isStopped: () => stopped }));
-  let timer: Timer | undefined;
   let thread: Worker | undefined;
   let stopped = false;
 
   async function tick(): Promise<void> {
-    try {
-      const behind = await rollUp.behind();
-      if (behind >= threadFrom) await runThread(behind);
-      else if (behind > 0) await addUp();
-    } catch (error) {
-      if (!stopped) log.error('usage could not be added up; it is tried again', error);
-    }
-    if (!stopped) timer = setTimeout(() => void tick(), everyMs);
+    const behind = await rollUp.behind();
+    if (behind >= threadFrom) await runThread(behind);
+    else if (behind > 0) await addUp();
   }
 
   async function runThread(behind: number): Promise<void> {
@@ -70,10 +65,12 @@ export function startServingSeries(options: ServingSeriesOptions): () => void {
     log.info('the usage records of the past are added up');
   }
 
-  timer = setTimeout(() => void tick(), everyMs);
+  const stop = every(everyMs, tick, (error) => {
+    if (!stopped) log.error('usage could not be added up; it is tried again', error);
+  });
   return () => {
     stopped = true;
-    clearTimeout(timer);
+    stop();
     thread?.terminate();
   };
 }
