@@ -13,6 +13,8 @@ type Session = {
   readonly twoFactor: boolean;
   /** Unix milliseconds of the last proof of the password, at sign-in or since. */
   readonly provenAt: number;
+  /** Unix milliseconds of its end; without requests it ends sooner. */
+  readonly expiresAt: number;
 };
 
 export type SignedInCustomer = Session & {
@@ -31,13 +33,13 @@ export type Visit = {
   readonly address: string;
 };
 
-/** Reads the cookie of a request. Resolves to `undefined` where nobody is signed in (any more). */
+/** Reads the cookie of a request. Resolves to `undefined` without a session that lasts. */
 export type ReadSession<Who extends SignedIn> = (
   headers: Headers,
   look?: SessionLook,
 ) => Promise<Who | undefined>;
 
-/** `quiet`: a page asks on its own, so that nobody need be there; the session goes on to its end. */
+/** `quiet`: a page polls on its own, which does not extend the session. */
 export type SessionLook = { readonly quiet?: boolean };
 
 /** Who acts, in the audit trail: the account of a customer, or the operator by name. */

@@ -14,9 +14,12 @@ import type { RouteStanding } from '../dashboard/edge/route.ts';
 import { type Mount, type RuntimeServer, socketAddressOf } from '../http/exchange.ts';
 import { clientAddress, type NetworkSet } from '../identity/address.ts';
 import type { SignIn } from '../identity/sign-in/contract.ts';
+import { signInSecret } from '../identity/sign-in/secret.ts';
+import { createSignIn } from '../identity/sign-in/sign-in.ts';
 import type { SignedIn, SignedInCustomer, SignedInOperator } from '../identity/signed-in.ts';
 import type { Mailer } from '../mail/mail.ts';
 import { createStore, type Store } from '../operations/store.ts';
+import { forgetThinking } from '../reasoning/reasoning.ts';
 import { openServingDatabase } from '../store/serving.ts';
 import type { ServingAudit } from './audit.ts';
 import type { ServingDomains } from './domains.ts';
@@ -24,7 +27,6 @@ import { mounted } from './lazy-app.ts';
 import { createMachine } from './machine.ts';
 import type { Observation } from './observation.ts';
 import type { ServingPipeline } from './pipeline.ts';
-import { createServingSignIn } from './sign-in.ts';
 import type { Workers } from './workers.ts';
 
 /** How often sessions and tokens that are over are forgotten, and deletions that are due are done. */
@@ -65,12 +67,7 @@ export type ServingDashboard = {
 export function createServingDashboard(options: ServingDashboardOptions): ServingDashboard {
   const { config, clock, randomBytes, observation, domains, trustedProxies } = options;
   const store = lazily(() => openDashboardStore(options));
-  const signIn = lazily(() =>
-    createServingSignIn(
-      { ...options, log: observation.log, mail: options.mailer.send },
-      store.get(),
-    ),
-  );
+  const signIn = lazily(() => signInOf(options, store.get()));
   const dependencies = lazily(() => dependenciesOf(options, store.get(), signIn.get()));
   const origin = config.baseUrl === undefined ? undefined : new URL(config.baseUrl).origin;
 
@@ -173,6 +170,23 @@ function openDashboardStore(options: ServingDashboardOptions): Store {
   });
   const plans = () => live.current().plans;
   return createStore({ database, ledger: store.ledger, clock, randomBytes, plans });
+}
+
+/** Throws `StoreError` where the secret of sign-in cannot be read or kept. */
+function signInOf(options: ServingDashboardOptions, { database, accounts, keys }: Store): SignIn {
+  const { config, clock, randomBytes, observation, mailer, consoleUrl } = options;
+  const { sessionSecret, databaseUrl } = config;
+  return createSignIn({
+    ...{ database, accounts, keys, clock, randomBytes, mail: mailer.send },
+    secret: signInSecret({ sessionSecret, databaseUrl, randomBytes }),
+    mode: config.signUp,
+    pages: {
+      customer: () => `${publicUrl(config, options.port())}/dashboard`,
+      operator: () => consoleUrl() ?? '',
+    },
+    onDeletion: (accountId) => forgetThinking(database, accountId),
+    onTrouble: (message, error) => observation.log.error(message, error),
+  });
 }
 
 function dependenciesOf(

@@ -56,14 +56,13 @@ function whoRoute<Who extends SignedIn>(
   accountOf: (who: Who) => Promise<SessionAccountRecord | null>,
 ): Route<undefined> {
   async function userRecord(who: Who): Promise<SessionUserRecord> {
-    const session = (await realm.sessions(who)).find(({ id }) => id === who.sessionId);
     return {
       email: who.email,
       session_id: who.sessionId,
       two_factor: who.twoFactor,
       recovery_codes_left: (await realm.recoveryCodesLeft(who)) ?? null,
       proven_until: provenUntil(who.provenAt),
-      expires_at: isoTime(session?.expiresAt ?? who.provenAt),
+      expires_at: isoTime(who.expiresAt),
       account: await accountOf(who),
     };
   }

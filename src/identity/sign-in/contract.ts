@@ -9,6 +9,7 @@ import type {
 } from '../signed-in.ts';
 import type { SignUpMode } from './parts.ts';
 import type { People } from './people.ts';
+import type { ListedSession } from './sessions.ts';
 
 /** `Set-Cookie` lines for the answer. */
 export type Cookies = readonly string[];
@@ -16,15 +17,6 @@ export type Cookies = readonly string[];
 export type SignInOutcome = {
   readonly status: 'signed_in' | 'second_factor_required';
   readonly cookies: Cookies;
-};
-
-export type ListedSession = {
-  readonly id: string;
-  readonly createdAt: number;
-  readonly lastSeenAt: number;
-  readonly expiresAt: number;
-  readonly address: string;
-  readonly userAgent: string;
 };
 
 /** All throw `IdentityError`. */

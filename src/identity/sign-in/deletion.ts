@@ -32,23 +32,23 @@ export function createDeletion(
   const isPending = async (accountId: string): Promise<boolean> =>
     (await accounts.get(accountId)).standing === 'pending_deletion';
 
-  /** Ends in an account that nobody owns. Each step may be done again after a crash. */
+  /** Ends in an account without an owner. Each step may be done again after a crash. */
   async function close(accountId: string): Promise<void> {
     const { email } = await accounts.get(accountId);
     const user = await users.ofAccount(accountId);
     await parts.onDeletion(accountId);
     const isClosed = await database.transaction(async () => {
-      // Another server may have closed it meanwhile, or the operator have opened it again.
+      // Another server may have closed it, or the operator have opened it again.
       if ((await find(accountId)) === undefined || !(await isPending(accountId))) return false;
       const all = await db.select().from(apiKeys).where(eq(apiKeys.accountId, accountId)).all();
       for (const { id } of all) await keys.within.revoke(id, 'account_closed', SYSTEM);
       if (user !== undefined) await users.remove(user.id);
       await tokens.removeFor('customer', email, ['sign-up', 'reset']);
       await parts.invites.forgetEmail(email);
-      const nobody = { email: `deleted-${accountId}@deleted.invalid`.toLowerCase() };
+      const formerOwner = `deleted-${accountId}@deleted.invalid`.toLowerCase();
       await db
         .update(accountTable)
-        .set({ ...nobody, emailVerified: false })
+        .set({ email: formerOwner, emailVerified: false })
         .where(eq(accountTable.id, accountId))
         .run();
       await forget(accountId);
@@ -88,7 +88,7 @@ export function createDeletion(
       const actor = actorOf(who, address);
       await database.transaction(async () => {
         const asked = await find(who.accountId);
-        // One that is due may be under way.
+        // One that is due may be in progress.
         if (asked === undefined || asked.dueAt <= clock()) throw nothingToTakeBack();
         await forget(who.accountId);
         if (await isPending(who.accountId)) {
@@ -102,7 +102,7 @@ export function createDeletion(
     async sweep() {
       const due = db.select().from(accountDeletions).where(lte(accountDeletions.dueAt, clock()));
       for (const { accountId } of await due.all()) {
-        // The operator may have decided otherwise meanwhile.
+        // The operator may have changed its standing.
         if (await isPending(accountId)) await close(accountId);
         else await forget(accountId);
       }

@@ -1,5 +1,4 @@
-// Invitations to sign up, where sign-up is not open to everybody. The text of one is seen when it is
-// made and never again. Called by the command line, the console and sign-up.
+// Invitations to sign up, where sign-up is not open. The text of one is shown once, when it is made. Called by the command line, the console and sign-up.
 
 import { desc, eq, lt, sql } from 'drizzle-orm';
 import { createId, type RandomBytes } from '../../core/id.ts';
@@ -138,7 +137,7 @@ export function createInvites(dependencies: {
         .run();
     },
 
-    /** Whose account is deleted is named nowhere. Call inside a transaction. */
+    /** Removes the address of a deleted account. Call inside a transaction. */
     async forgetEmail(email: string): Promise<void> {
       await db
         .update(invites)

@@ -44,7 +44,8 @@ export type Parts = SignInDependencies & {
   readonly tokens: Tokens;
   readonly users: Users;
   readonly secondFactors: SecondFactors;
-  readonly later: Later['later'];
+  /** Runs `work` once the answer has left. */
+  readonly later: (work: () => Awaitable<void>) => void;
   /** Call inside the transaction of the change. */
   readonly audit: (
     user: Pick<User, 'id' | 'accountId'>,
@@ -104,8 +105,6 @@ export function signInEmail(text: string): string {
   );
 }
 
-export type Later = ReturnType<typeof createLater>;
-
 export function createLater(onTrouble: SignInDependencies['onTrouble']) {
   const waiting = new Set<Promise<void>>();
 
@@ -118,7 +117,6 @@ export function createLater(onTrouble: SignInDependencies['onTrouble']) {
   }
 
   return {
-    /** Runs `work` once the answer has left. */
     later(work: () => Awaitable<void>): void {
       const done = new Promise<void>((resolve) => {
         setTimeout(() => resolve(attempt(work)), 0);

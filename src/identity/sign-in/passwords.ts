@@ -54,7 +54,7 @@ export function createPasswords(strength: Strength = STRENGTH): Passwords {
   };
 }
 
-/** Whether anybody can have it; what nobody can have is not hashed. */
+/** Whether a user can have it; other texts are not hashed. */
 export function mayBePassword(text: string): boolean {
   const { length } = text.normalize('NFC');
   return length >= LENGTH_MIN && length <= LENGTH_MAX;

@@ -1,6 +1,6 @@
 // A forgotten password, and an operator's first one: a link by mail (or on the operator's terminal)
-// opens a page that sets it. Whoever can read mail to an address is its owner, so this also gives a
-// customer whose account the operator has made their first password.
+// opens a page that sets it. Reading mail to an address proves its ownership, so this also
+// gives customers whose account the operator has made their first password.
 
 import type { Recovery } from './contract.ts';
 import { resetMail } from './mails.ts';

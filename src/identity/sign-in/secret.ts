@@ -1,9 +1,9 @@
-// The secret that signs the cookies of sign-in and seals second factors. It must outlive the server,
-// or everybody would be signed out, and locked out of a second factor, by each restart: where no
-// SESSION_SECRET is set, one is made up once and kept beside the database, for its owner alone.
+// The secret that keys the digests of sign-in and seals second factors. It must outlive the server, or
+// each restart would end all sessions and lock out users with a second factor: where SESSION_SECRET is
+// not set, a random one is kept beside the database, readable by its owner alone.
 
 import { createHmac } from 'node:crypto';
-import { closeSync, fsyncSync, openSync, readFileSync, statSync, writeSync } from 'node:fs';
+import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { RandomBytes } from '../../core/id.ts';
 import { databaseFile } from '../../store/connect.ts';
@@ -11,7 +11,7 @@ import { StoreError } from '../../store/error.ts';
 
 const FILE = 'session-secret';
 
-/** What sign-in works with, derived from the secret so that nothing else of it is ever shared. */
+/** Derived from SESSION_SECRET, which has other uses, for sign-in alone. */
 export function signInSecret(options: {
   readonly sessionSecret: string | undefined;
   readonly databaseUrl: string;
@@ -22,7 +22,7 @@ export function signInSecret(options: {
   return createHmac('sha256', secret).update('tollgate sign-in').digest('base64url');
 }
 
-/** Throws `StoreError` where the database is no file: its nodes have to be told the secret. */
+/** Throws `StoreError` where the database is no file: its nodes need one secret. */
 function fileBeside(databaseUrl: string): string {
   const file = databaseFile(databaseUrl);
   if (file !== undefined) return join(dirname(file), FILE);
@@ -45,39 +45,28 @@ function keptSecret(path: string, randomBytes: RandomBytes): string {
 }
 
 function readKept(path: string): string | undefined {
-  let text: string;
-  try {
-    text = readFileSync(path, 'utf8').trim();
-  } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined;
-    throw error;
-  }
-  if ((statSync(path).mode & 0o077) !== 0) {
+  const found = statSync(path, { throwIfNoEntry: false });
+  if (found === undefined) return undefined;
+  if ((found.mode & 0o077) !== 0) {
     throw new StoreError(
       `The file ${path} keeps the secret of sign-in and can be read by others. Take their permissions away with chmod 600, then start again.`,
     );
   }
+  const text = readFileSync(path, 'utf8').trim();
   if (text.length >= 32) return text;
   throw new StoreError(
-    `The file ${path} should hold the secret of sign-in, and is too short. Remove it: a new one is made, and everybody signs in again.`,
+    `The file ${path} should hold the secret of sign-in, and is too short. Remove it: a new one is made, and all users sign in again.`,
   );
 }
 
 /** `undefined` where another process was faster. */
 function makeKept(path: string, randomBytes: RandomBytes): string | undefined {
   const secret = Buffer.from(randomBytes(32)).toString('base64url');
-  let file: number;
   try {
-    file = openSync(path, 'wx', 0o600);
+    writeFileSync(path, `${secret}\n`, { flag: 'wx', mode: 0o600, flush: true });
+    return secret;
   } catch (error) {
     if (error instanceof Error && 'code' in error && error.code === 'EEXIST') return undefined;
     throw error;
   }
-  try {
-    writeSync(file, `${secret}\n`);
-    fsyncSync(file);
-  } finally {
-    closeSync(file);
-  }
-  return secret;
 }

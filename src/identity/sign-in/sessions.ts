@@ -2,7 +2,7 @@
 // keyed digest. It ends after 12 hours without a request, and always after 7 days. Each request of the
 // dashboard reads it, with one prepared statement.
 
-import { and, desc, eq, ne, not, type SQL, sql } from 'drizzle-orm';
+import { and, desc, eq, getTableColumns, ne, not, type SQL, sql } from 'drizzle-orm';
 import { createId, type RandomBytes } from '../../core/id.ts';
 import type { Database } from '../../store/contract.ts';
 import { sessions, users } from '../../store/sign-in-tables.ts';
@@ -11,9 +11,13 @@ import type { Realm, SessionLook, Visit } from '../signed-in.ts';
 import { clearCookie, readCookie, SESSION_COOKIES, setCookie } from './cookies.ts';
 import { createSecret, isWellFormedSecret, keyedDigest } from './digest.ts';
 
-export type SessionRow = typeof sessions.$inferSelect;
+const { digest: _, ...LISTED } = getTableColumns(sessions);
+
+export type ListedSession = Omit<typeof sessions.$inferSelect, 'digest'>;
 
 export type Sessions = ReturnType<typeof createSessions>;
+
+export type SessionOfUser = NonNullable<Awaited<ReturnType<Sessions['read']>>>;
 
 const HOUR_MS = 3_600_000;
 const IDLE_MS = 12 * HOUR_MS;
@@ -107,9 +111,9 @@ export function createSessions(dependencies: {
     },
 
     /** Those of a user that last, the one seen last first. */
-    list: async (userId: string): Promise<readonly SessionRow[]> =>
+    list: async (userId: string): Promise<readonly ListedSession[]> =>
       db
-        .select()
+        .select(LISTED)
         .from(sessions)
         .where(and(eq(sessions.userId, userId), not(isOver(clock()))))
         .orderBy(desc(sessions.lastSeenAt), desc(sessions.createdAt))

@@ -14,7 +14,7 @@ import { createPeople } from './people.ts';
 import { createRecovery } from './recovery.ts';
 import { createSecondFactors } from './second-factors.ts';
 import { createSelfService } from './self-service.ts';
-import { createSessions, type Sessions } from './sessions.ts';
+import { createSessions, type SessionOfUser, type Sessions } from './sessions.ts';
 import { createAdoption, createSignUp } from './sign-up.ts';
 import { createThrottle } from './throttle.ts';
 import { createTokens } from './tokens.ts';
@@ -93,16 +93,17 @@ function customerReader(sessions: Sessions): ReadSession<SignedInCustomer> {
   return async (headers, look) => {
     const row = await sessions.read(headers, look);
     if (row === undefined || row.accountId === null) return undefined;
-    const { id: sessionId, userId, email, accountId, twoFactor, provenAt } = row;
-    return { realm: 'customer', sessionId, userId, email, accountId, twoFactor, provenAt };
+    return { realm: 'customer', accountId: row.accountId, ...signedIn(row) };
   };
 }
 
 function operatorReader(sessions: Sessions): ReadSession<SignedInOperator> {
   return async (headers, look) => {
     const row = await sessions.read(headers, look);
-    if (row === undefined) return undefined;
-    const { id: sessionId, userId, email, twoFactor, provenAt } = row;
-    return { realm: 'operator', sessionId, userId, email, twoFactor, provenAt };
+    return row && { realm: 'operator', ...signedIn(row) };
   };
+}
+
+function signedIn({ id: sessionId, userId, email, twoFactor, provenAt, expiresAt }: SessionOfUser) {
+  return { sessionId, userId, email, twoFactor, provenAt, expiresAt };
 }

@@ -1,14 +1,13 @@
 // How a stranger becomes a customer. Until the address is verified there is no user, no account and
 // no session: only a row with the address, a hash of the password and the digest of a mailed token.
 //
-// Why the mailed page asks for the password again: without that, somebody could sign up with an
-// address that is not theirs and wait until its owner, who meant to sign up as well or clicks
-// whatever a mail says, verifies it; then the stranger's password would open the owner's account.
-// So an address counts as verified only by who has both, the mail and the password of that very
-// sign-up. Sign-ups of one address live side by side, and the first that is verified ends the
-// others: nothing of a stranger's (password, session, key) is left in what the owner gets.
+// The mailed page asks for the password again. Otherwise a stranger could sign up with an address and
+// wait until its owner, who meant to sign up as well or clicks any link, verifies it; then the
+// stranger's password would open the owner's account. So verifying takes both, the mail and the
+// password of that sign-up. Sign-ups of one address live side by side, and the first that is verified
+// ends the others: no password, session or key of a stranger is left in what the owner gets.
 //
-// An account that the operator has made for the address is handed to who verifies it.
+// An account that the operator has made for the address goes to its verified owner.
 
 import { DEFAULT_PLAN } from '../../core/plan.ts';
 import { IdentityError } from '../error.ts';
@@ -49,7 +48,7 @@ export function createSignUp(
       const password = await passwords.hash(wanted);
       parts.later(async () => {
         if (!(await throttle.mayMail(realm, email, address))) return;
-        // Kept for addresses that are taken as well, where nobody gets it: the same work for both.
+        // Kept for addresses that are taken as well, where it is never sent: the same work for both.
         const facts = { realm, purpose: 'sign-up', email } as const;
         const token = await tokens.create({ ...facts, password, invite });
         const pages = parts.pages[realm]();

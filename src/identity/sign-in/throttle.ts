@@ -6,7 +6,7 @@
 // Three counters, each free at first and then with a delay that doubles up to a limit:
 //   here      one name from one network: 10, then 15 s doubling up to 15 minutes;
 //   name      one name from anywhere: 10, then 2 s doubling up to 60 s;
-//   network   one network, whatever the name: 60, then 15 s doubling up to 15 minutes.
+//   network   one network, all names: 60, then 15 s doubling up to 15 minutes.
 // Each realm has its own: behind a proxy that is not trusted all customers are one network, and their
 // failures must not keep an operator of the same machine out. A stranger delays the owner of an address
 // by 60 s at most, and not at all on a network where the owner has signed in, signed up or set a

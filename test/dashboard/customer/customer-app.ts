@@ -91,7 +91,7 @@ export async function openCustomerApp(directory: string, { catalog = '' } = {}) 
       if (accountId === '' || signedOut.has(accountId)) return undefined;
       const { email } = await accounts.get(accountId);
       const facts = { realm: 'customer', accountId, email, twoFactor: false } as const;
-      return { ...facts, userId: 'user_1', sessionId: 'session_1', provenAt: now };
+      return { ...facts, userId: 'user_1', sessionId: 'session_1', provenAt: now, expiresAt: now };
     },
     isOpen: async () => true,
     standing: async ({ accountId }) => {

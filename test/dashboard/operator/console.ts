@@ -86,7 +86,7 @@ export async function openConsole(directory: string) {
       const email = headers.get('cookie') ?? '';
       if (email === '') return undefined;
       const facts = { realm: 'operator', email, twoFactor: false } as const;
-      return { ...facts, userId: 'user_1', sessionId: 'session_1', provenAt };
+      return { ...facts, userId: 'user_1', sessionId: 'session_1', provenAt, expiresAt: provenAt };
     },
     isOpen: async () => true,
     standing: async () => undefined,

@@ -160,7 +160,7 @@ export async function openMachineConsole(root: string, { file: hasFile = true } 
       const email = headers.get('cookie') ?? '';
       if (email === '') return undefined;
       const facts = { realm: 'operator', email, twoFactor: false } as const;
-      return { ...facts, userId: 'user_1', sessionId: 'session_1', provenAt };
+      return { ...facts, userId: 'user_1', sessionId: 'session_1', provenAt, expiresAt: provenAt };
     },
     isOpen: async () => true,
     standing: async () => undefined,

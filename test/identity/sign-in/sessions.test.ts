@@ -66,6 +66,7 @@ describeOnEachDatabase('sessions', () => {
         accountId: (await accounts.find(EMAIL)).id,
         twoFactor: false,
         provenAt: clock(),
+        expiresAt: clock() + 7 * 24 * HOUR_MS,
       });
     });
 
