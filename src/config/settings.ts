@@ -1,25 +1,8 @@
 // Every setting, one row each: its variable, its default, how it is read, and what it means to an
 // operator. `Config`, the README's table and `.env.example` are made of these rows.
 
-import {
-  accept,
-  baseUrl,
-  databaseUrl,
-  host,
-  mailFrom,
-  networks,
-  oneOf,
-  type Parser,
-  portOrOff,
-  redisUrl,
-  seconds,
-  secret,
-  smtpUrl,
-  token,
-  webhookUrl,
-  wholeNumber,
-  workers,
-} from './parsers.ts';
+import type { Parser } from './parsers.ts';
+import * as parsers from './parsers.ts';
 
 export type Setting = {
   readonly name: string;
@@ -34,161 +17,161 @@ export const SETTINGS = {
   host: {
     name: 'HOST',
     fallback: '127.0.0.1',
-    parse: host,
+    parse: parsers.host,
     about: 'Address to listen on; 0.0.0.0 opens the server to other machines.',
   },
   port: {
     name: 'PORT',
     fallback: '3000',
-    parse: wholeNumber(0, 65_535),
+    parse: parsers.wholeNumber(0, 65_535),
     about: 'Port to listen on; 0 takes any free one.',
   },
   operatorHost: {
     name: 'OPERATOR_HOST',
     fallback: '127.0.0.1',
-    parse: host,
+    parse: parsers.host,
     about: "Address of the operator's console; anything but this machine needs TLS before it.",
   },
   operatorPort: {
     name: 'OPERATOR_PORT',
-    parse: portOrOff,
+    parse: parsers.portOrOff,
     about: "Port of the operator's console; by default PORT + 1; off for none.",
   },
   /** Without a slash at its end. */
   baseUrl: {
     name: 'BASE_URL',
-    parse: baseUrl,
+    parse: parsers.baseUrl,
     about: 'Public address that users are shown, without /v1; by default made of HOST and PORT.',
   },
   /** May hold a password. */
   databaseUrl: {
     name: 'DATABASE_URL',
     fallback: 'sqlite:./data/tollgate.db',
-    parse: databaseUrl,
+    parse: parsers.databaseUrl,
     about:
       'Where accounts and money are kept: sqlite: and the path of a file, or postgres:// and a database.',
   },
   catalogPath: {
     name: 'CATALOG',
-    parse: accept,
+    parse: parsers.accept,
     about: 'Models, prices and plans; by default ./catalog.toml, or the built-in demo without it.',
   },
   sessionSecret: {
     name: 'SESSION_SECRET',
-    parse: secret,
+    parse: parsers.secret,
     about:
       'At least 32 characters for kept thinking and sign-in; unset, sign-in has a file by the database.',
   },
   reasoningStore: {
     name: 'REASONING_STORE',
     fallback: 'on',
-    parse: oneOf(['on', 'off']),
+    parse: parsers.oneOf(['on', 'off']),
     about:
       'on keeps thinking for a day, sealed, for clients that lose it between tool calls; off keeps none.',
   },
   trustedProxies: {
     name: 'TRUSTED_PROXIES',
     fallback: '',
-    parse: networks,
+    parse: parsers.networks,
     about: 'Addresses or CIDR ranges, split by commas, whose x-forwarded-for header is believed.',
   },
   logLevel: {
     name: 'LOG_LEVEL',
     fallback: 'info',
-    parse: oneOf(['debug', 'info', 'warn', 'error', 'silent']),
+    parse: parsers.oneOf(['debug', 'info', 'warn', 'error', 'silent']),
     about: 'One of debug, info, warn, error, silent.',
   },
   ledgerSync: {
     name: 'LEDGER_SYNC',
     fallback: 'full',
-    parse: oneOf(['full', 'normal']),
+    parse: parsers.oneOf(['full', 'normal']),
     about: 'full survives a power cut; normal is faster and survives a killed process only.',
   },
   drainDelayMs: {
     name: 'DRAIN_DELAY_SECONDS',
     fallback: '0',
-    parse: seconds(0, 3_600),
+    parse: parsers.seconds(0, 3_600),
     about:
       'How long a server that stops still takes requests, until load balancers have seen /readyz.',
   },
   drainMs: {
     name: 'DRAIN_SECONDS',
     fallback: '30',
-    parse: seconds(0, 3_600),
+    parse: parsers.seconds(0, 3_600),
     about: 'How long a server that stops waits for the answers in flight.',
   },
   heartbeatMs: {
     name: 'HEARTBEAT_SECONDS',
     fallback: '15',
-    parse: seconds(0.01, 3_600),
+    parse: parsers.seconds(0.01, 3_600),
     about: 'How often a stream is kept alive while the upstream is silent.',
   },
   silentCommitMs: {
     name: 'SILENT_COMMIT_SECONDS',
     fallback: '15',
-    parse: seconds(0.01, 3_600),
+    parse: parsers.seconds(0.01, 3_600),
     about:
       'Seconds without content until a stream gets headers and heartbeats; upstreams are still tried.',
   },
   auditMs: {
     name: 'AUDIT_SECONDS',
     fallback: '3600',
-    parse: seconds(0.01, 86_400),
+    parse: parsers.seconds(0.01, 86_400),
     about: 'How often a server audits its own books, beside one audit shortly after its start.',
   },
   metricsToken: {
     name: 'METRICS_TOKEN',
-    parse: token,
+    parse: parsers.token,
     about:
       'At least 32 characters that open /metrics as a bearer token; unset, this machine alone.',
   },
   /** May hold a secret. */
   alertWebhookUrl: {
     name: 'ALERT_WEBHOOK_URL',
-    parse: webhookUrl,
+    parse: parsers.webhookUrl,
     about:
       'Address that alerts for the operator are sent to as JSON; unset, the log alone has them.',
   },
   alertWebhookSecret: {
     name: 'ALERT_WEBHOOK_SECRET',
-    parse: secret,
+    parse: parsers.secret,
     about: 'At least 32 characters that sign what is sent there, in the header tollgate-signature.',
   },
   workers: {
     name: 'WORKERS',
     fallback: '1',
-    parse: workers,
+    parse: parsers.workers,
     about: 'Server threads, or auto for one a core; with 1 the main thread serves.',
   },
   /** May hold a password. */
   redis: {
     name: 'REDIS_URL',
-    parse: redisUrl,
+    parse: parsers.redisUrl,
     about:
       'Redis used to share rate limits across nodes: redis:, rediss:, redis+sentinel: or redis+cluster:.',
   },
   signUp: {
     name: 'SIGNUP',
     fallback: 'invite',
-    parse: oneOf(['open', 'invite', 'closed']),
+    parse: parsers.oneOf(['open', 'invite', 'closed']),
     about: 'Who may sign up: open for any visitor, invite for those with an invitation, or closed.',
   },
   /** May hold a password. */
   smtpUrl: {
     name: 'SMTP_URL',
-    parse: smtpUrl,
+    parse: parsers.smtpUrl,
     about:
       'Mail server, such as smtps://user:password@mail.example.com; unset, links are in the log.',
   },
   mailFrom: {
     name: 'MAIL_FROM',
-    parse: mailFrom,
+    parse: parsers.mailFrom,
     about: 'Sender of mails, such as Gateway <gateway@example.com>; needed with SMTP_URL.',
   },
   /** Used before the settings are read: it says where they are. */
   envFile: {
     name: 'TOLLGATE_ENV_FILE',
-    parse: accept,
+    parse: parsers.accept,
     about: 'Path of the file to read instead of .env; only from the process environment.',
   },
 } as const satisfies Readonly<Record<string, Setting>>;
