@@ -8,6 +8,7 @@ import { normaliseKeyName } from '../identity/keys.ts';
 import { forgetThinking } from '../reasoning/reasoning.ts';
 import type { Database } from '../store/contract.ts';
 import { accountDeletions, users } from '../store/sign-in-tables.ts';
+import { accounts } from '../store/tables.ts';
 import { parseAmount, requireReason } from './amounts.ts';
 import type { OperationDependencies } from './dependencies.ts';
 import { moveMoney } from './movements.ts';
@@ -66,26 +67,19 @@ export async function changeStanding(
   return changed;
 }
 
-/** Who may sign in to an account; `undefined` where its owner has not signed up. */
-export async function findOwner(
-  { db }: Database,
-  accountId: string,
-): Promise<{ readonly twoFactor: boolean; readonly createdAt: number } | undefined> {
+/**
+ * The owner of an account and the deletion that they asked for; null where there is none.
+ * `undefined` for an unknown account. Unix milliseconds.
+ */
+export async function readOwner({ db }: Database, accountId: string) {
   return db
-    .select({ twoFactor: users.twoFactorEnabled, createdAt: users.createdAt })
-    .from(users)
-    .where(eq(users.accountId, accountId))
-    .get();
-}
-
-/** What the owner of an account has asked; `undefined` where nobody has. Unix milliseconds. */
-export async function askedDeletion(
-  { db }: Database,
-  accountId: string,
-): Promise<{ readonly askedAt: number; readonly dueAt: number } | undefined> {
-  return db
-    .select({ askedAt: accountDeletions.askedAt, dueAt: accountDeletions.dueAt })
-    .from(accountDeletions)
-    .where(eq(accountDeletions.accountId, accountId))
+    .select({
+      owner: { twoFactor: users.twoFactorEnabled, createdAt: users.createdAt },
+      deletion: { askedAt: accountDeletions.askedAt, dueAt: accountDeletions.dueAt },
+    })
+    .from(accounts)
+    .leftJoin(users, eq(users.accountId, accounts.id))
+    .leftJoin(accountDeletions, eq(accountDeletions.accountId, accounts.id))
+    .where(eq(accounts.id, accountId))
     .get();
 }

@@ -92,6 +92,36 @@ describeInBrowser('people and money in the console', ({ visit }) => {
     expect(rig.gateway.output()).not.toContain(key);
   });
 
+  test('a key of an account is created and rotated on its page, each shown once', async () => {
+    const { accountId } = await rig.newCustomer();
+    await using visitor = await visit(`${rig.gateway.operatorUrl()}/operator`);
+    const { page } = visitor;
+    await openSignedIn(visitor, rig.operator, `/accounts/${accountId}`);
+    await page.getByRole('tab', { name: 'Keys' }).click();
+    await page.getByRole('button', { name: 'New key' }).first().click();
+    await page.getByLabel('Name').fill('agent');
+    await page.getByRole('button', { name: 'Create the key' }).click();
+    const shown = async () => {
+      const key = await page.locator('dialog pre').textContent();
+      expect(await askOnce(rig, key ?? '')).toEqual([200, undefined]);
+      await page.getByRole('button', { name: 'I have copied it' }).click();
+      await page.locator('dialog').waitFor({ state: 'detached' });
+      expect(await page.content()).not.toContain(key ?? '');
+      return key ?? '';
+    };
+    const key = await shown();
+    await page
+      .getByRole('button', { name: /^Rotate the key sk-/ })
+      .first()
+      .click();
+    await page.getByRole('button', { name: 'Rotate the key', exact: true }).click();
+    await expectText(page, 'The key is rotated');
+    expect(await shown()).not.toBe(key);
+    await expectAnswer(key, [401, 'invalid_api_key']);
+    await expectText(page, 'Revoked');
+    await expectClean(visitor);
+  });
+
   test('maintenance refuses everybody in the words of the operator, until it is turned off', async () => {
     const { key } = await rig.gateway.createAccount();
     await using visitor = await visit(`${rig.gateway.operatorUrl()}/operator`);

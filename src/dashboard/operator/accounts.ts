@@ -8,12 +8,7 @@ import { keyRecord } from '../../identity/key-record.ts';
 import type { SignedInOperator } from '../../identity/signed-in.ts';
 import { accountRecord, readAccount, searchAccounts } from '../../operations/account-records.ts';
 import { limitUsage } from '../../operations/account-view.ts';
-import {
-  askedDeletion,
-  changeStanding,
-  createAccount,
-  findOwner,
-} from '../../operations/accounts.ts';
+import { changeStanding, createAccount, readOwner } from '../../operations/accounts.ts';
 import { blockSummary } from '../../operations/blocks.ts';
 import { type List, listOf, numberAfter, PAGE_QUERY, readPage } from '../edge/page.ts';
 import { type Route, sessionRoute, stepUpRoute } from '../edge/route.ts';
@@ -154,8 +149,7 @@ async function detail(dependencies: PeopleDependencies, id: string): Promise<Acc
   const parts = partsOf(dependencies);
   const account = await readAccount(parts, id);
   const plan = parts.catalog().plans.get(account.plan.slug);
-  const asked = await askedDeletion(parts.database, id);
-  const owner = await findOwner(parts.database, id);
+  const { owner, deletion } = (await readOwner(parts.database, id)) ?? {};
   return {
     ...account,
     limits:
@@ -170,13 +164,9 @@ async function detail(dependencies: PeopleDependencies, id: string): Promise<Acc
           },
     usage: plan === undefined ? null : await limitUsage(dependencies, id, plan),
     block: blockSummary(await findBlock(parts.database, 'account', id, parts.clock())),
-    owner:
-      owner === undefined
-        ? null
-        : { two_factor: owner.twoFactor, signed_up_at: isoTime(owner.createdAt) },
-    deletion:
-      asked === undefined
-        ? null
-        : { asked_at: isoTime(asked.askedAt), due_at: isoTime(asked.dueAt) },
+    owner: owner ? { two_factor: owner.twoFactor, signed_up_at: isoTime(owner.createdAt) } : null,
+    deletion: deletion
+      ? { asked_at: isoTime(deletion.askedAt), due_at: isoTime(deletion.dueAt) }
+      : null,
   };
 }
