@@ -1,5 +1,5 @@
 // Reads a `DATABASE_URL` of PostgreSQL: which server and database, and how the way there is encrypted.
-// Called by the settings and by whoever opens the database. No problem text ever holds a part of the
+// Called by the settings and by the store. No problem text ever holds a part of the
 // URL, because it may hold a password.
 
 import { decodePart } from './percent-encoding.ts';

@@ -1,7 +1,7 @@
 // The caller's side of the ledger: commands wait here until a batch of them is written, in this
 // process (`ledger.ts`) or in the ledger's thread (`remote.ts`). What must not be lost stays here
 // until it is on disk. A batch is what came in one turn of the event loop, or while the batch before
-// it was written; no timer decides it where somebody waits.
+// it was written; no timer decides it where a caller waits.
 
 import { every, type Stop } from '../async/every.ts';
 import { AMOUNT_MAX, micro, negate, ZERO } from '../core/money.ts';
@@ -20,9 +20,9 @@ export type LedgerTrouble = {
 export type QueueOptions = {
   /** Has a batch written. The next one follows once this one was `answered` or is `lost`. */
   readonly post: (batch: readonly LedgerRequest[]) => void;
-  /** Told once when a settle or release is kept, and when one is given up. */
+  /** Called once when a settle or release is kept, and when one is given up. */
   readonly onTrouble?: ((trouble: LedgerTrouble) => void) | undefined;
-  /** Told of each batch that was answered: its commands, and the time from post to answer. */
+  /** Called for each batch that was answered: its commands, and the time from post to answer. */
   readonly onBatch?: ((size: number, durationMs: number) => void) | undefined;
   /** In place of the default, for tests. */
   readonly turnMs?: number | undefined;
@@ -32,7 +32,7 @@ type Queue = {
   readonly ledger: Ledger;
   /** The answers to what was posted, in its order. */
   readonly answered: (answers: readonly LedgerAnswer[]) => void;
-  /** Nobody will answer what was posted; `mayBeWritten` says whether it was given to a database. */
+  /** What was posted gets no answer; `mayBeWritten` says whether it was given to a database. */
   readonly lost: (cause: unknown, mayBeWritten: boolean) => void;
   /** Whether the last write failed. */
   readonly failing: () => boolean;
@@ -52,13 +52,13 @@ type Waiting = {
 /** Commands that may wait for the disk; above it, new promises are not made. */
 export const WAITING_MAX = 10_000;
 
-/** How long whoever asks for something new waits for a turn; a database that stalls takes no more. */
+/** How long a new command waits for its turn; a database that stalls takes no more. */
 const TURN_MS = 5_000;
 
 /** How often in that time the queue looks for commands that are late. */
 const LATE_LOOKS = 5;
 
-/** How long what nobody waits for may wait for a batch to ride along with: it spares a sync. */
+/** How long a command without a waiting caller may wait for a batch to join: it spares a sync. */
 const UNHURRIED_MS = 20;
 
 const RETRY_FIRST_MS = 100;
@@ -97,7 +97,7 @@ export function createQueue(options: QueueOptions): Queue {
     });
   }
 
-  /** One batch is on its way at a time: what comes meanwhile makes the next one larger. */
+  /** One batch is on its way at a time: what comes until its answer makes the next one larger. */
   function flushSoon(): void {
     if (flushing || posted.length > 0) return;
     flushing = true;

@@ -21,10 +21,10 @@ export type LedgerAnswer =
 
 export type Writer = (batch: readonly LedgerRequest[]) => Promise<readonly LedgerAnswer[]>;
 
-/** Bounds how long one transaction keeps everybody else waiting. */
+/** Bounds how long one transaction keeps all others waiting. */
 export const BATCH_MAX = 256;
 
-/** A commit whose outcome nobody knows, and a deadlock, are resolved by writing once more. */
+/** A commit of unknown outcome, and a deadlock, are resolved by writing once more. */
 const TRIES_MAX = 4;
 const RETRY_MS = 100;
 
@@ -93,7 +93,7 @@ export function createWriter(database: Database): Writer {
 
   /**
    * The same commands again say what became of a commit: each is booked once, by its id. Where that
-   * cannot be found out, it stays unknown, whatever has failed since.
+   * cannot be found out, it stays unknown, also where a later try fails.
    */
   async function writeSurely(batch: readonly LedgerRequest[]): Promise<readonly LedgerAnswer[]> {
     let isWhole = true;

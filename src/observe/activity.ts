@@ -42,7 +42,7 @@ export function createActivity({ clock }: { readonly clock: () => number }): Act
       minute = { ...emptyMinute(number), upstreams: new Map(), lagMs: 0 };
       minutes.set(number, minute);
       for (const old of minutes.keys()) {
-        // Whatever the wall clock does, no more than these are kept.
+        // A wall clock that jumps must not make this grow.
         if (Math.abs(number - old) >= MINUTES_KEPT) minutes.delete(old);
       }
     }

@@ -1,5 +1,5 @@
 // Where alerts go: one error line in the log, a counter, and the webhook where there is one. Raising
-// one never waits and never throws: whoever raises it is in the middle of a request.
+// one never waits and never throws: its caller is in the middle of a request.
 
 import { type Alert, alertWords } from '../core/alert.ts';
 import type { Log } from './log.ts';

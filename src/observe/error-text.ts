@@ -26,7 +26,7 @@ const PLAIN: ReadonlySet<string> = new Set([
 /** The engine's own messages about code quote the code, and no value. */
 const ABOUT_CODE = /\(evaluating '|\(near '|^Can't find variable: |^Cannot access '/;
 
-/** An error that only wraps another one is told as that one. */
+/** An error that only wraps another one is logged as that one. */
 export function errorWords(error: unknown): ErrorWords {
   if (!(error instanceof Error)) return { name: typeof error };
   if (!PLAIN.has(error.name) && error.cause instanceof Error) return errorWords(error.cause);

@@ -3,7 +3,7 @@
 
 export type Labels = Readonly<Record<string, string>>;
 
-/** One line. Histograms have several for each series, told apart by the suffix of the name. */
+/** One line. Histograms have several for each series, distinguished by the suffix of the name. */
 type Sample = readonly [labels: Labels, value: number, suffix?: '_bucket' | '_sum' | '_count'];
 
 /** One metric with all of its series, as they are at this moment. */

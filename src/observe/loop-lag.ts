@@ -1,5 +1,5 @@
 // How late the event loop is: a timer that should come every tenth of a second, and by how much it
-// does not. Whatever blocks the loop for long shows up in it.
+// does not. Code that blocks the loop shows up in it.
 
 import { every } from '../async/every.ts';
 

@@ -15,7 +15,7 @@ type RefusedLines = {
 export function createRefusedLines(dependencies: {
   /** Milliseconds of a clock that never jumps. */
   readonly monotonic: () => number;
-  /** Told once for a second in which lines were left out, with their number. */
+  /** Called once for a second in which lines were left out, with their number. */
   readonly onLeftOut: (count: number) => void;
 }): RefusedLines {
   const { monotonic, onLeftOut } = dependencies;
@@ -38,7 +38,7 @@ export function createRefusedLines(dependencies: {
         written += 1;
         return true;
       }
-      // The flood may end here, and its number must be told all the same.
+      // The flood may end here, and its number must be logged all the same.
       if (leftOut === 0) setTimeout(turn, SECOND_MS).unref();
       leftOut += 1;
       return false;

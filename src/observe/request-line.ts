@@ -1,4 +1,4 @@
-// The log's line of one request, and the level it is told at. Pure. Each field is named here, so
+// The log's line of one request, and its level. Pure. Each field is named here, so
 // that nothing else of a value can get in, and a name that has not the shape of ours is left out.
 
 import { formatTokens } from '../core/money.ts';
@@ -9,8 +9,8 @@ type Line = Record<string, string | number | boolean>;
 type RequestLine = Readonly<Line>;
 
 /**
- * Refusals are told like answers: they are the caller's business, and maintenance the operator's own.
- * A warning is an answer that somebody should have got and did not; an error is a fault of ours.
+ * Refusals are logged like answers: they are the caller's business, and maintenance the operator's own.
+ * A warning is an answer that a client should have got and did not; an error is a fault of ours.
  */
 export function levelOf({ code, answer }: RequestSummary): 'info' | 'warn' | 'error' {
   if (code === 'internal_error') return 'error';

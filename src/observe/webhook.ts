@@ -1,6 +1,6 @@
 // Sends alerts to the operator's webhook, one after the other. What repeats itself is sent once in
 // some minutes, with how often it came; a server that does not answer costs memory for a bounded
-// number of alerts and nobody's time. Its URL may hold a secret, so no log line has it.
+// number of alerts and delays no caller. Its URL may hold a secret, so no log line has it.
 
 import { createHmac } from 'node:crypto';
 import { withTimeout } from '../async/timeout.ts';
@@ -22,7 +22,7 @@ export type WebhookOptions = {
   readonly clock: () => number;
   readonly fetch: (url: string, init: RequestInit) => Promise<Response>;
   readonly onResult: (result: 'delivered' | 'failed' | 'dropped') => void;
-  /** Told in our own words why an alert could not be delivered. */
+  /** Called with our own words for why an alert could not be delivered. */
   readonly onFailure: (reason: string) => void;
   /** In place of the times below, for tests. */
   readonly times?: Partial<WebhookTimes>;
@@ -85,7 +85,7 @@ export function createWebhook(options: WebhookOptions): Webhook {
     subjects.set(subject, { timer, count: 0, latest: alert, at: clock() });
   }
 
-  /** The time of a subject is over: its repetitions are told, and begin a new one. */
+  /** The time of a subject is over: its repetitions are sent, and begin a new one. */
   function turn(subject: string): void {
     const known = subjects.get(subject);
     subjects.delete(subject);
@@ -135,7 +135,7 @@ export function createWebhook(options: WebhookOptions): Webhook {
         redirect: 'manual',
         signal: AbortSignal.timeout(times.timeoutMs),
       });
-      // Nobody reads it, and an unread body would keep its connection.
+      // It is not read, and an unread body would keep its connection.
       response.body?.cancel().catch(() => {});
       return judge(response.status);
     } catch (error) {

@@ -64,7 +64,7 @@ export async function createRows(dependencies: {
     totalSum = undefined;
   }
 
-  /** Sums that speak of rows where there are none are wrong, and made anew. */
+  /** Sums that count rows where there are none are wrong, and read again. */
   async function evict(
     isFull: () => Promise<boolean>,
     removeOne: () => Promise<Removed | undefined>,
@@ -101,7 +101,7 @@ export async function createRows(dependencies: {
     }
   }
 
-  /** Whoever looks meanwhile finds the row of before or the one of after, and never none. */
+  /** A reader finds the row of before or the one of after, and never none. */
   async function changing(work: () => Promise<void>): Promise<void> {
     try {
       // Nodes do not wait for each other: nothing is decided here but by sums of this process.
@@ -122,7 +122,7 @@ export async function createRows(dependencies: {
       const row = await statements.find(digest);
       return row !== undefined && row.createdAt > clock() - bounds.ageMs ? row.sealed : undefined;
     },
-    /** Rows may have been removed elsewhere: sums are read anew when they are needed. */
+    /** Rows may have been removed elsewhere: sums are read again when they are needed. */
     recount: () => void inTurn(async () => forgetSums()),
     /** Removes a few of the rows that are too old; where there is none, it locks nothing. */
     sweep: () =>

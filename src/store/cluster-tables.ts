@@ -28,14 +28,14 @@ export const nodes = sqliteTable('nodes', {
   heartbeatAt: instant('heartbeat_at').notNull(),
   /** Everything that was committed before it has taken effect there. */
   seenAt: instant('seen_at').notNull(),
-  /** Since then its holds are everybody's to end, and it may not come back under this boot. */
+  /** Since then any node may end its holds, and it may not come back under this boot. */
   deadAt: instant('dead_at'),
 });
 
 /** What one holder at a time may do. `fence` grows with every change of holder. */
 export const leases = sqliteTable('leases', {
   name: text().primaryKey(),
-  /** The boot that has it; empty: nobody. */
+  /** The boot that has it; empty where the lease is free. */
   holder: text().notNull(),
   until: instant().notNull(),
   fence: count().notNull(),

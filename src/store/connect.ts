@@ -1,4 +1,4 @@
-// Opens whichever database a URL names. Everybody who is told a URL comes through here; what only
+// Opens whichever database a URL names. Every caller that has a URL comes through here; what only
 // one of them can do (copy a file, own it) asks for that one.
 
 import type { Database } from './contract.ts';

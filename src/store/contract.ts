@@ -29,7 +29,7 @@ export type Database = {
   ) => Statement<Values, Row>;
   /**
    * Runs `work` in one transaction: committed when its promise is fulfilled, rolled back when it is
-   * rejected. Whatever the same task asks of this database meanwhile belongs to it, through `db` or
+   * rejected. Queries of the same task belong to it until then, through `db` or
    * a prepared statement; other tasks see nothing of it. Transactions do not nest, and come one after
    * the other, of all processes: what `work` has read stays so until it has written. PostgreSQL has
    * them on a connection of their own, with timeouts.
@@ -56,13 +56,13 @@ export type Database = {
   readonly snapshot: <T>(read: (tx: Queries) => Promise<T>) => Promise<T>;
   /**
    * Reads, and answers once every batch of the ledger that was open then has ended, on any node: what
-   * is committed later has higher row numbers than all that were seen. For whoever goes on from the
-   * last row that there was. Not inside a transaction. PostgreSQL numbers rows before they are
+   * is committed later has higher row numbers than all that were seen. For readers that continue from
+   * the last row that they saw. Not inside a transaction. PostgreSQL numbers rows before they are
    * committed; SQLite has one writer, and answers at once.
    */
   readonly settled: <T>(read: () => Promise<T>) => Promise<T>;
   /**
-   * Changes when somebody else commits; says nothing about our own commits. Absent where the
+   * Changes when another connection commits; says nothing about our own commits. Absent where the
    * database cannot tell: there, everything may have changed since the transaction before.
    */
   readonly foreignCommits: (() => number) | undefined;

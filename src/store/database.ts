@@ -167,7 +167,7 @@ function prepareStatement<Values extends object, Row extends readonly unknown[]>
   };
 }
 
-/** Whatever is not plainly a read may write. */
+/** A statement that is not plainly a read may write. */
 function accessOf(text: string): AccessMode {
   return /^\s*(select|explain)\b/i.test(text) ? 'read' : 'write';
 }

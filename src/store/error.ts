@@ -36,7 +36,7 @@ export function isStoreFailure(cause: unknown): boolean {
   return code !== undefined && !/^SQLITE_(CONSTRAINT|MISMATCH|RANGE|TOOBIG|ERROR)/.test(code);
 }
 
-/** Whether nobody knows what became of a commit: all of it is written, or nothing. */
+/** Whether the outcome of a commit is unknown: all of it is written, or nothing. */
 export function isUnknownOutcome(cause: unknown): boolean {
   return cause instanceof UnknownOutcome || cause instanceof UnknownCommit;
 }

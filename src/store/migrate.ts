@@ -106,7 +106,7 @@ export async function migrationPlan(
   return pendingMigrations(rows, migrations);
 }
 
-/** Triggers that the migrations made and somebody has dropped: they keep the books append-only. */
+/** Triggers that the migrations made and that were dropped since: they keep the books append-only. */
 export async function droppedTriggers(database: Database): Promise<readonly string[]> {
   const made = MIGRATIONS[database.dialect].flatMap(({ sql: text }) =>
     [...text.matchAll(/CREATE TRIGGER (\w+)/g)].flatMap(([, name]) => name ?? []),

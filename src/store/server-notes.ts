@@ -1,5 +1,5 @@
 // What a server and the commands beside it leave for each other: one row a name, in text. Worth
-// nothing to the next server; whoever reads a note checks it.
+// nothing to the next server; a reader checks what it finds.
 
 import { eq, lte } from 'drizzle-orm';
 import type { Database } from './contract.ts';

@@ -1,6 +1,6 @@
-// Transactions on one connection to a SQLite file: one after the other, and whoever is not part of
-// the open one waits until it has ended, in the order of asking. Whoever writes waits for the other
-// connections of this thread too. Which task is part of it is known from the context that promises
+// Transactions on one connection to a SQLite file: one after the other. Tasks outside the open one
+// wait until it has ended, in the order of their calls. Writers wait for the other connections of
+// this thread too. Which task is part of it is known from the context that promises
 // carry along, so that no function has to be handed the transaction.
 
 import type { Database as Connection } from 'bun:sqlite';

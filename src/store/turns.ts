@@ -6,7 +6,7 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import type { Awaitable } from '../async/awaitable.ts';
 
 export type Turns = {
-  /** Whoever writes now; nobody else of this thread may. */
+  /** The task that writes now; no other of this thread may. */
   writer: object | undefined;
   /** Does the work of the writer. */
   readonly within: <T>(writer: object, work: () => T) => T;
@@ -17,7 +17,7 @@ export type Turns = {
    * It must not begin anything here itself.
    */
   readonly wait: <T>(mayGo: () => boolean, go: () => T, patienceMs?: number) => Awaitable<T>;
-  /** A transaction has ended: whoever may go now goes. */
+  /** A transaction has ended: every task that may go now goes. */
   readonly goOn: () => void;
 };
 
@@ -28,7 +28,7 @@ type Waiting = {
   readonly firstFrom: number;
 };
 
-/** A lock of SQLite's is one of the file as well, whoever has opened it. */
+/** A lock of SQLite's is one of the file as well, on any connection. */
 const turnsByPath = new Map<string, { readonly turns: Turns; connections: number }>();
 
 /** Joins the connections to a file; `leave` when the connection is closed. */
@@ -67,7 +67,7 @@ function createTurns(): Turns {
         });
       }),
     goOn() {
-      // Whoever begins a transaction makes those behind it wait on.
+      // A task that begins a transaction makes those behind it wait on.
       const now = performance.now();
       const isFirst = ({ firstFrom }: Waiting): boolean => firstFrom <= now;
       const asked = waiting.some(isFirst)

@@ -39,7 +39,7 @@ test.each([1, 2, 20])('of %d who read at once, one has a piece in each turn', as
   expect(turns.length).toBeGreaterThanOrEqual((PIECES - 1) * readers - 1);
 });
 
-test('nobody waits whose pieces are short', () => {
+test('a reader whose pieces are short does not wait', () => {
   const pause = createPause(() => 7);
   expect([pause(), pause(), pause()]).toEqual([undefined, undefined, undefined]);
 });

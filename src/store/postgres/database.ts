@@ -1,5 +1,5 @@
 // Opens PostgreSQL as the database of a process. Each transaction has a session of its own, and what
-// the same task asks meanwhile belongs to it; all else takes a session for one statement. Before
+// the same task asks until it ends belongs to it; all else takes a session for one statement. Before
 // anything is committed or believed, the session has to answer a question that only it was asked.
 
 import { AsyncLocalStorage } from 'node:async_hooks';
@@ -112,7 +112,7 @@ export function openPostgres(options: PostgresOptions): Database {
       });
       const result = await ambient.run(transaction, () => work(db));
       await opened;
-      // Whatever was not waited for is asked from now on as if by others.
+      // Queries that were not awaited run outside of it from now on.
       transaction.state = 'ended';
       await session.check();
       await commit(transaction);
@@ -173,7 +173,7 @@ export function openPostgres(options: PostgresOptions): Database {
       await batchesEnded();
       return found;
     },
-    // Sequences of other nodes' commits are not told to anybody.
+    // PostgreSQL does not say which commits were those of others.
     foreignCommits: undefined,
     ping: async () => void (await ask('select 1', [])),
     close: async () => pool.close(),

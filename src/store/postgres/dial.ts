@@ -39,7 +39,7 @@ async function encrypt(plain: Socket, { host, sslmode, authorities }: Way): Prom
   plain.write(SSL_REQUEST);
   const answer = await next(plain, 'data');
   if (answer?.[0] !== WILLING) throw failed('sslmode asks for encryption, and the server has none');
-  // What is behind the letter was not encrypted, and may be anybody's.
+  // What is behind the letter was not encrypted, and may have been forged.
   if (answer.length > 1) throw failed('something was said before it was encrypted');
   const secure = connectSecurely({
     socket: plain,

@@ -4,8 +4,8 @@
 import type postgres from 'postgres';
 
 /**
- * The database could not do its work, or nobody knows whether it did: the connection broke, a time
- * ran out, a reply was somebody else's. Nothing of the statement can be relied on.
+ * The database could not do its work, or it is unknown whether it did: the connection broke, a time
+ * ran out, a reply belonged to another question. Nothing of the statement can be relied on.
  */
 export class PostgresFailure extends Error {
   override readonly name: string = 'PostgresFailure';

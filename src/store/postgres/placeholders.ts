@@ -11,7 +11,7 @@ const CONFLICT = / on conflict \([^)]*\)/;
 
 const known = new Map<string, string>();
 
-/** Strings and quoted names stay as they are, whatever is in them. */
+/** Strings and quoted names stay as they are. */
 export function toPostgres(text: string): string {
   const found = known.get(text);
   if (found !== undefined) return found;

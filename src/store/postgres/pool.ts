@@ -1,4 +1,4 @@
-// Sessions to PostgreSQL for whoever needs one: opened when they are asked for, given out one at a
+// A pool of sessions to PostgreSQL: opened when they are asked for, given out one at a
 // time, and closed when they broke or have grown old. A database has one pool.
 
 import { PostgresFailure } from './error.ts';
@@ -15,7 +15,7 @@ type Pool = {
 
 type PoolOptions = SessionOptions & { readonly max: number };
 
-/** How long somebody waits for a session of others; a statement may take as long. */
+/** How long a caller waits for a session of others; a statement may take as long. */
 const ACQUIRE_TIMEOUT_MS = 2_000;
 
 /** An old session is closed: its statements and its server's memory of them have piled up. */

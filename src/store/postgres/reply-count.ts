@@ -1,10 +1,10 @@
 // Counts the replies in what PostgreSQL sends, beside postgres.js, which passes over a reply that
-// nobody has asked for. A session uses it to find that it is out of step.
+// were not asked for. A session uses it to find that it is out of step.
 
 const HEADER_BYTES = 5;
 const READY_FOR_QUERY = 'Z'.charCodeAt(0);
 
-/** Told every byte of a connection that is not encrypted; answers how many replies have ended. */
+/** Takes every byte of a connection that is not encrypted; answers how many replies have ended. */
 export function createReplyCount(): (bytes: Uint8Array) => number {
   const header = new Uint8Array(HEADER_BYTES);
   let filled = 0;

@@ -1,5 +1,5 @@
 // One connection to PostgreSQL, from its first byte to its last: a connection that breaks is never
-// made anew behind a transaction's back. The pool opens them; nobody else talks to postgres.js.
+// replaced behind a transaction's back. The pool opens them; no other file talks to postgres.js.
 // Statements that are not waited for one by one travel together and are carried out in their order.
 
 import type { Socket } from 'node:net';
@@ -31,7 +31,7 @@ export type Session = {
   readonly wait: (patienceMs?: number) => void;
   readonly isOpen: () => boolean;
   readonly openedAt: number;
-  /** At once; whoever waits for a reply is told that there will be none. */
+  /** At once; queries that wait for a reply reject. */
   readonly end: (cause: PostgresFailure) => void;
 };
 
@@ -94,7 +94,7 @@ export async function openSession(options: SessionOptions, onEnd: () => void): P
       return made;
     },
   };
-  // Whoever has no PostgreSQL does not pay for its driver.
+  // A server on SQLite does not load the driver.
   const { default: postgres } = await import('postgres');
   const client = postgres(settings);
 
@@ -179,7 +179,7 @@ export async function openSession(options: SessionOptions, onEnd: () => void): P
   function wait(givenMs = usualMs): void {
     if (givenMs === patienceMs) return;
     patienceMs = givenMs;
-    // The next look may have been put off for longer than anybody waits from now on.
+    // The next look may have been put off for longer than a reply may take from now on.
     clearTimeout(watch);
     look();
   }

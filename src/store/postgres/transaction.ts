@@ -33,7 +33,7 @@ export function isEcho(cause: unknown): boolean {
   return cause instanceof PostgresRefusal && cause.code === TRANSACTION_ABORTED;
 }
 
-/** Throws `UnknownOutcome` where nobody can tell whether it is written. */
+/** Throws `UnknownOutcome` where it is unknown whether it is written. */
 export async function commit({ session, failure }: Transaction): Promise<void> {
   let command: string;
   try {

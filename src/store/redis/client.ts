@@ -20,7 +20,7 @@ export type Redis = {
    * Runs a script, and resolves to what it returns. Whether it has run is not known when the promise
    * is rejected, so it has to be one that may run twice. Rejects at once while Redis is down. A reply
    * that is not the answer shows that one was lost or doubled before it: all later ones would be
-   * somebody else's too, so the connection is given up for a new one.
+   * that of another call too, so the connection is given up for a new one.
    */
   readonly run: (
     script: RedisScript,
@@ -28,11 +28,11 @@ export type Redis = {
     args: readonly string[],
     isAnswer?: (reply: unknown) => boolean,
   ) => Promise<unknown>;
-  /** Tells every subscriber of a channel. Rejects where Redis is away; nobody else hears of it. */
+  /** Tells every subscriber of a channel. Rejects where Redis is away; then no subscriber hears it. */
   readonly publish: (channel: string, message: string) => Promise<void>;
   /**
    * Hears a channel until the function that it returns is called. `onConnect` is called at each
-   * beginning: whatever was published before it may have been missed.
+   * beginning: messages that were published before it may have been missed.
    */
   readonly subscribe: (
     channel: string,
@@ -61,7 +61,7 @@ export type RedisDependencies = {
   readonly timeoutMs?: number;
 };
 
-/** So many failures in a row, and nobody asks any more until a probe was answered. */
+/** After so many failures in a row, commands are refused until a probe was answered. */
 const FAILURES_IN_ROW = 5;
 const PROBE_EVERY_MS = 2_000;
 

@@ -10,7 +10,7 @@ export type RedisConnection = Redis | Cluster;
 /** Longer than that, and a request is better served without Redis. */
 export const COMMAND_MS = 150;
 const CONNECT_MS = 2_000;
-/** Nobody waits for a subscription. */
+/** No request waits for a subscription. */
 const SUBSCRIBER_MS = 1_000;
 const RECONNECT_MS_MAX = 1_000;
 

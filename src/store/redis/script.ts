@@ -1,5 +1,5 @@
 // A script for Redis with its digest, by which a server that has it is asked. Apart from the client, so
-// that whoever has scripts does not load one.
+// that a file with scripts does not load one.
 
 import { createHash } from 'node:crypto';
 

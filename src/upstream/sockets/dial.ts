@@ -70,7 +70,7 @@ export function createDial(dependencies: {
 type Opening = {
   /** Never rejects. Never settles where the other side accepts and then says nothing. */
   readonly result: Promise<Connection | UpstreamFailure>;
-  /** Nobody wants the connection any more. */
+  /** The connection is not wanted any more. */
   readonly cancel: () => void;
 };
 
