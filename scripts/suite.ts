@@ -17,7 +17,7 @@ const BUILD = [process.execPath, 'scripts/build.ts'];
 
 const QUICK = [
   ...['catalog', 'core', 'fuzz', 'ledger', 'wire'].map((folder) => `test/${folder}/`),
-  ...['test/tidy.test.ts', 'test/blackbox/money.test.ts'],
+  ...['test/tidy.test.ts', 'test/blackbox/chat.test.ts'],
 ];
 
 /** Tests that start servers mostly wait, so that two cores run three files at a time. */
@@ -25,6 +25,9 @@ const WORKERS = Math.max(3, Math.ceil(navigator.hardwareConcurrency * 1.5));
 
 /** Tests whose name ends so measure time: they run after the others, one file at a time. */
 const QUIET = '.quiet.test.ts';
+
+/** How long each file took, so that the next run starts the slowest first. */
+const TIMINGS = resolve(root, '.tools/test-timings.json');
 
 /** What the tier `all` runs besides tests: each counts as one. */
 const COMMANDS: readonly (readonly string[])[] = [
@@ -94,7 +97,10 @@ async function runTests(
   env: Record<string, string | undefined>,
 ): Promise<void> {
   if (files.length === 0) return;
-  const options = ['--only-failures', '--timeout=30000', `--parallel=${workers}`];
+  const options = [
+    ...['--only-failures', '--timeout=30000', `--parallel=${workers}`],
+    ...[`--timings=${TIMINGS}`, '--update-timings'],
+  ];
   const child = Bun.spawn(
     [process.execPath, 'test', ...options, ...files.map((path) => resolve(root, path))],
     { cwd: root, env, stdin: 'ignore', stdout: 'inherit', stderr: 'pipe' },

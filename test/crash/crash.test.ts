@@ -3,6 +3,7 @@
 
 import { describe, expect, test } from 'bun:test';
 import { describeWithSlowDisk } from '../support/slow-disk.ts';
+import { slowTest } from '../support/tier.ts';
 import { type Books, joinBooks } from './books.ts';
 import { explainRequest } from './explain.ts';
 import { judge, LAWS } from './laws/all.ts';
@@ -32,7 +33,7 @@ describe('kills under load', () => {
 });
 
 describeWithSlowDisk('kills while each sync takes 300 ms', () => {
-  test(
+  slowTest(
     'leave books in which every law holds',
     async () => {
       const round = { seconds: 8, killEvery: 4, seed: 20_261_123, syncMs: 300 };

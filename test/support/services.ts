@@ -4,6 +4,7 @@
 import { describe } from 'bun:test';
 import { findPostgres } from './postgres-server.ts';
 import { findRedis } from './redis-server.ts';
+import { describeSlow, TIER } from './tier.ts';
 
 export { type PostgresServer, sharedPostgres, startPostgres } from './postgres-server.ts';
 export {
@@ -32,3 +33,7 @@ export function describeWithServices(
   if (skipped) process.stderr.write(`skipped, as there is no ${missing.join(', no ')}: ${name}\n`);
   describe.skipIf(skipped)(name, body);
 }
+
+/** The same for tests that only the tier `all` runs. */
+export const describeSlowWithServices: typeof describeWithServices = (name, needed, body) =>
+  TIER === 'all' ? describeWithServices(name, needed, body) : describeSlow(name, body);

@@ -2,7 +2,7 @@
 // afterwards. `scripts/crash --nodes 3` is the long run.
 
 import { expect, test } from 'bun:test';
-import { describeWithServices } from '../../support/services.ts';
+import { describeSlowWithServices } from '../../support/services.ts';
 import { joinBooks } from '../books.ts';
 import { explainRequest } from '../explain.ts';
 import { judge } from '../laws/all.ts';
@@ -37,7 +37,7 @@ const ROUNDS: readonly (readonly [number, readonly ClusterFaultName[]])[] = [
 
 const ROUND_TIMEOUT_MS = 120_000;
 
-describeWithServices('three nodes, one fault after the other', ['PostgreSQL', 'Redis'], () => {
+describeSlowWithServices('three nodes, one fault after the other', ['PostgreSQL', 'Redis'], () => {
   test.each(ROUNDS)(
     'with seed %d leave books in which every law holds',
     async (seed, faults) => {

@@ -5,6 +5,7 @@ import fc from 'fast-check';
 import { micro } from '../../../src/core/money.ts';
 import { testDialect } from '../../support/database.ts';
 import { creditOf, holdOf, releaseOf, settleOf } from '../../support/ledger.ts';
+import { samples } from '../../support/tier.ts';
 import type { LedgerUnderTest } from './contract.ts';
 
 type Event =
@@ -120,7 +121,7 @@ async function play(subject: LedgerUnderTest, account: string, events: readonly 
 }
 
 export function describeBursts(start: () => Promise<LedgerUnderTest>): void {
-  const numRuns = testDialect() === 'postgres' ? 10 : 150;
+  const numRuns = testDialect() === 'postgres' ? 10 : samples(150, 150, 75);
 
   describe('a burst of requests', () => {
     test.each([

@@ -4,6 +4,7 @@ import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
 import { micro } from '../../../src/core/money.ts';
 import { testDialect } from '../../support/database.ts';
+import { samples } from '../../support/tier.ts';
 import type { LedgerUnderTest } from './contract.ts';
 import { createModel, type ModelCode, type Step } from './model.ts';
 import { expectInvariants, run } from './run.ts';
@@ -16,7 +17,7 @@ const CODES: readonly ModelCode[] = [
 ];
 
 /** Over a network, every step takes its time; what the steps do is the same. */
-const stepsMax = (): number => (testDialect() === 'postgres' ? 2 : 4);
+const stepsMax = (): number => (testDialect() === 'postgres' ? 2 : samples(3, 4, 2));
 
 /** Every sequence of `length` choices out of `count`. */
 function sequences(count: number, length: number): number[][] {
@@ -149,7 +150,9 @@ export function describeLaws(open: () => Promise<LedgerUnderTest>): void {
         await subject.close();
       },
     );
-    await fc.assert(property, { numRuns: testDialect() === 'postgres' ? 20 : 80 });
+    await fc.assert(property, {
+      numRuns: testDialect() === 'postgres' ? samples(10, 20) : samples(80, 80, 40),
+    });
   }, 120_000);
 }
 

@@ -83,7 +83,7 @@ export const STREAM_MUTANTS: readonly Mutant[] = [
         return { events: taken(), end: 'finished' };`,
       },
     ],
-    tests: ['test/upstream/endings.test.ts'],
+    tests: ['test/upstream/endings.quiet.test.ts'],
   },
   {
     id: 'T-95a',
