@@ -15,7 +15,7 @@ const ISSUER = 'Tollgate';
 export function createTwoFactor(parts: RealmParts): TwoFactor {
   const { realm, database, throttle, users, sessions, secondFactors, audit } = parts;
 
-  /** Call inside a transaction: another browser may have turned it on. */
+  /** Inside a transaction as well: another browser may turn it on. */
   async function requireOff({ userId }: SignedIn): Promise<void> {
     if ((await users.get(userId))?.twoFactorEnabled === false) return;
     throw new IdentityError('two_factor_on', 'The second factor is on already. Turn it off first.');
@@ -31,6 +31,7 @@ export function createTwoFactor(parts: RealmParts): TwoFactor {
     },
 
     async confirmTwoFactor(who, code, { address }) {
+      await requireOff(who);
       const entry = await throttle.enter({ realm, kind: 'code', name: who.userId, address });
       const outcome = await database.transaction(async () => {
         await requireOff(who);

@@ -152,6 +152,25 @@ describeOnEachDatabase('signing in with it', () => {
     );
   });
 
+  test('takes a recovery code once, and five codes of one sign-in, when they come together', async () => {
+    const { halfway, customer, codes } = await turnedOn();
+    const [code = ''] = codes;
+    const attempt = (next: ReturnType<typeof createBrowser>, given: string) =>
+      customer.secondFactor(given, next.visit()).then(
+        ({ status }) => status,
+        (error) => error.code,
+      );
+    const [first, second] = [await halfway(), await halfway()];
+    const both = await Promise.all([attempt(first, code), attempt(second, code)]);
+    expect(both.sort()).toEqual(['invalid_code', 'signed_in']);
+    const next = await halfway();
+    const many = await Promise.all(Array.from({ length: 8 }, () => attempt(next, '000000')));
+    expect(many.sort()).toEqual([
+      ...Array(5).fill('invalid_code'),
+      ...Array(3).fill('sign_in_again'),
+    ]);
+  });
+
   test('begins anew after five wrong codes, and waits after ten', async () => {
     const { halfway, customer, trail } = await turnedOn();
     const attempt = async (next: ReturnType<typeof createBrowser>) =>
