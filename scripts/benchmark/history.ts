@@ -4,7 +4,7 @@
 
 import type { Outcome } from '../../src/core/generation.ts';
 import { createRequestId } from '../../src/core/id.ts';
-import { add, micro, pico, usdRate } from '../../src/core/money.ts';
+import { add, micro, pico, tokenCount, usdRate } from '../../src/core/money.ts';
 import { charge } from '../../src/core/price.ts';
 import { createBooks } from '../../src/ledger/books.ts';
 import { createWriter, type LedgerRequest } from '../../src/ledger/writer.ts';
@@ -152,8 +152,8 @@ function requestOf(
         endUser: `user-${random(END_USERS)}`,
         ...{
           amount: add(cost, cost),
-          promptTokens: inputTokens,
-          outputBound: 4_096,
+          promptTokens: tokenCount(inputTokens),
+          outputBound: tokenCount(4_096),
           nowMs: startedAt,
         },
       },

@@ -4,6 +4,7 @@
 
 import { type ErrorCode, GatewayError } from './error.ts';
 import type { Catalog, Model } from './model.ts';
+import { type Tokens, tokenCount } from './money.ts';
 import { type Plan, planIncludes } from './plan.ts';
 
 export type Standing = 'active' | 'suspended' | 'pending_deletion';
@@ -110,17 +111,18 @@ export type ClientFormatName = 'chat' | 'messages';
 export function decideOutputBound(
   model: Model,
   plan: Plan,
-  promptTokens: number,
+  promptTokens: Tokens,
   maxOutputTokens: number | undefined,
   format: ClientFormatName,
-): number {
+): Tokens {
   const context = Math.min(model.contextWindow, plan.maxContext);
   if (promptTokens >= context) throw promptTooLong(promptTokens, context, format);
-  if (maxOutputTokens === undefined) return Math.min(model.maxOutput, context - promptTokens);
+  if (maxOutputTokens === undefined)
+    return tokenCount(Math.min(model.maxOutput, context - promptTokens));
   if (promptTokens + maxOutputTokens > context) {
     throw outputTooLong(promptTokens, maxOutputTokens, context, format);
   }
-  return Math.min(maxOutputTokens, model.maxOutput);
+  return tokenCount(Math.min(maxOutputTokens, model.maxOutput));
 }
 
 /** The model that a slug or an alias names. */

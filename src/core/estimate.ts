@@ -4,6 +4,7 @@
 
 import { formatInstruction } from './answer-format.ts';
 import type { GenerationRequest, ImagePart, Turn } from './generation.ts';
+import { type Tokens, tokenCount } from './money.ts';
 
 /** Counts all texts of one request. Deterministic: the same text always has the same count. */
 export type CountTexts = (texts: readonly string[]) => number | Promise<number>;
@@ -25,7 +26,7 @@ export async function estimatePrompt(
     Partial<Pick<GenerationRequest, 'json' | 'schema'>>,
   countTexts: CountTexts,
   imageTokens: (image: ImagePart) => number,
-): Promise<number> {
+): Promise<Tokens> {
   const { system, turns, tools } = request;
   let tokens = TOKENS_PER_REQUEST;
   const texts = [system, formatInstruction(request)];
@@ -38,7 +39,7 @@ export async function estimatePrompt(
     tokens += TOKENS_PER_TOOL;
     texts.push(name, description, JSON.stringify(parameters));
   }
-  return tokens + (await countTexts(texts.filter((text) => text !== '')));
+  return tokenCount(tokens + (await countTexts(texts.filter((text) => text !== ''))));
 }
 
 function fixedTokens(turn: Turn, imageTokens: (image: ImagePart) => number): number {

@@ -19,20 +19,24 @@ export type Pico = Money<'pico'>;
 export const MICRO_DECIMALS = 6;
 export const PICO_DECIMALS = 12;
 
+/** A count of a model's tokens, where it decides what is reserved or claimed. */
+export type Tokens = number & { readonly [unit]: 'tokens' };
+
 /** What a million service tokens cost, in 10⁻⁶ USD. */
 export type UsdRate = Money<'usdRate'>;
 
 export const micro = (value: bigint) => value as Micro;
 export const pico = (value: bigint) => value as Pico;
 export const usdRate = (value: bigint) => value as UsdRate;
+export const tokenCount = (value: number) => value as Tokens;
 
 export const ZERO = micro(0n);
 
 export const add = (a: Micro, b: Micro) => micro(a + b);
 export const subtract = (a: Micro, b: Micro) => micro(a - b);
 export const negate = (amount: Micro) => micro(-amount);
-export const smaller = <M extends Micro | Pico>(a: M, b: NoInfer<M>) => (a < b ? a : b);
-export const larger = <M extends Micro | Pico>(a: M, b: NoInfer<M>) => (a > b ? a : b);
+export const smaller = <U extends Micro | Pico | Tokens>(a: U, b: NoInfer<U>) => (a < b ? a : b);
+export const larger = <U extends Micro | Pico | Tokens>(a: U, b: NoInfer<U>) => (a > b ? a : b);
 
 /** No amount above this is accepted anywhere: 10¹² service tokens, far inside 64 bits. */
 export const AMOUNT_MAX = micro(10n ** 18n);

@@ -10,6 +10,8 @@ import {
   PICO_DECIMALS,
   type Pico,
   smaller,
+  type Tokens,
+  tokenCount,
 } from './money.ts';
 
 /** One version of a model's price. `version` is pinned on the hold and on the usage record. */
@@ -23,7 +25,10 @@ export type Price = {
 };
 
 /** Output tokens that one hold or one extension of it pays for (design section 5). */
-export const SLICE_TOKENS = 4_096;
+export const SLICE_TOKENS = tokenCount(4_096);
+
+export const NO_TOKENS = tokenCount(0);
+const MOST_TOKENS = tokenCount(Number.MAX_SAFE_INTEGER);
 
 const PICO_PER_MICRO = 10n ** BigInt(PICO_DECIMALS - MICRO_DECIMALS);
 
@@ -50,12 +55,12 @@ export function chargeServed(usage: Usage, requested: Price, served: Price): Mic
  * output, rounded up.
  */
 export function holdAmount(
-  promptTokens: number,
-  outputBound: number,
+  promptTokens: Tokens,
+  outputBound: Tokens,
   price: Price,
   minimum: Micro,
 ): Micro {
-  return larger(coverAmount(promptTokens, Math.min(outputBound, SLICE_TOKENS), price), minimum);
+  return larger(coverAmount(promptTokens, smaller(outputBound, SLICE_TOKENS), price), minimum);
 }
 
 /**
@@ -65,18 +70,18 @@ export function holdAmount(
 const WORST_PROMPT_FACTOR = 16;
 
 /** What a prompt may cost at most beyond its estimate. `contextWindow` is what a model reads. */
-export function promptExcess(promptTokens: number, contextWindow: number, price: Price): Micro {
+export function promptExcess(promptTokens: Tokens, contextWindow: number, price: Price): Micro {
   const most = Math.min(promptTokens * WORST_PROMPT_FACTOR, contextWindow);
-  return coverAmount(Math.max(0, most - promptTokens), 0, price);
+  return coverAmount(tokenCount(Math.max(0, most - promptTokens)), NO_TOKENS, price);
 }
 
 /** What thinking may cost that is not passed on, and so is reported when the answer is there. */
-export function hiddenOutput(outputBound: number, price: Price): Micro {
-  return coverAmount(0, Math.max(0, outputBound - SLICE_TOKENS), price);
+export function hiddenOutput(outputBound: Tokens, price: Price): Micro {
+  return coverAmount(NO_TOKENS, tokenCount(Math.max(0, outputBound - SLICE_TOKENS)), price);
 }
 
 /** What covers a prompt and so much output, whatever the prompt turns out to be made of. */
-export function coverAmount(promptTokens: number, outputTokens: number, price: Price): Micro {
+export function coverAmount(promptTokens: Tokens, outputTokens: Tokens, price: Price): Micro {
   const total = BigInt(promptTokens) * dearestInput(price) + BigInt(outputTokens) * price.output;
   return micro((total + PICO_PER_MICRO - 1n) / PICO_PER_MICRO);
 }
@@ -85,12 +90,12 @@ export function coverAmount(promptTokens: number, outputTokens: number, price: P
  * The output tokens that `available` could pay for beside the prompt. An output bound above the
  * first slice is lowered to this, so that the upstream never runs far past an empty wallet.
  */
-export function affordableOutput(available: Micro, promptTokens: number, price: Price): number {
-  if (price.output === 0n) return Number.MAX_SAFE_INTEGER;
+export function affordableOutput(available: Micro, promptTokens: Tokens, price: Price): Tokens {
+  if (price.output === 0n) return MOST_TOKENS;
   const left = available * PICO_PER_MICRO - BigInt(promptTokens) * dearestInput(price);
-  if (left <= 0n) return 0;
+  if (left <= 0n) return NO_TOKENS;
   const tokens = left / price.output;
-  return tokens > BigInt(Number.MAX_SAFE_INTEGER) ? Number.MAX_SAFE_INTEGER : Number(tokens);
+  return smaller(MOST_TOKENS, tokenCount(Number(tokens)));
 }
 
 /** What a prompt token costs at most; cached input never costs more than input. */

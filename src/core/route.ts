@@ -12,6 +12,7 @@ import type {
   Upstream,
   UpstreamTimeouts,
 } from './model.ts';
+import type { Tokens } from './money.ts';
 import { type Plan, planIncludes } from './plan.ts';
 import type { Price } from './price.ts';
 import { priceAt } from './price-book.ts';
@@ -46,9 +47,9 @@ export type RouteFacts = {
   /** Unix milliseconds. */
   readonly startedAt: number;
   /** Estimated. */
-  readonly promptTokens: number;
+  readonly promptTokens: Tokens;
   /** What the requested model may generate. */
-  readonly outputBound: number;
+  readonly outputBound: Tokens;
 };
 
 /**

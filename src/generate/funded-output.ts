@@ -1,7 +1,7 @@
 // How much output the hold of a request pays for, and how it grows by slices. The grant makes it,
 // the guard of an answer asks it. What has been bought is never given back before the request ends.
 
-import { add, type Micro, smaller, subtract } from '../core/money.ts';
+import { add, type Micro, smaller, subtract, type Tokens, tokenCount } from '../core/money.ts';
 import { affordableOutput, coverAmount, type Price, SLICE_TOKENS } from '../core/price.ts';
 import type { Ledger } from '../ledger/contract.ts';
 
@@ -12,11 +12,11 @@ export type Growth = 'grown' | 'refused' | 'failed';
 
 export type Cover = {
   /** Output tokens that are paid for. */
-  readonly tokens: () => number;
+  readonly tokens: () => Tokens;
   /** What is held by now. */
   readonly held: () => Micro;
   /** The bound on generated tokens. A fallback may have been given a lower one of its own. */
-  readonly outputBound: number;
+  readonly outputBound: Tokens;
   /** Whether that bound is what the balance could pay, and not what was asked for. */
   readonly lowered: boolean;
   /** Whether more could be bought. */
@@ -33,21 +33,21 @@ export function createCover(options: {
   readonly ledger: Pick<Ledger, 'extend'>;
   readonly requestId: string;
   readonly price: Price;
-  readonly promptTokens: number;
+  readonly promptTokens: Tokens;
   readonly amount: Micro;
   /** What the prompt may cost beyond its estimate. */
   readonly excess: Micro;
-  readonly outputBound: number;
+  readonly outputBound: Tokens;
   readonly lowered: boolean;
 }): Cover {
   const { ledger, requestId, price, promptTokens, excess, outputBound, lowered } = options;
   let held = options.amount;
-  const payable = (amount: Micro): number =>
-    Math.min(outputBound, affordableOutput(amount, promptTokens, price));
+  const payable = (amount: Micro): Tokens =>
+    smaller(outputBound, affordableOutput(amount, promptTokens, price));
   let bought = payable(held);
 
   const buy = async (): Promise<Growth> => {
-    let target = Math.min(outputBound, bought + SLICE_TOKENS);
+    let target = smaller(outputBound, tokenCount(bought + SLICE_TOKENS));
     for (let tries = 0; tries < TRIES_MAX && target > bought; tries += 1) {
       const amount = coverAmount(promptTokens, target, price);
       const { ok, available, uncovered } = await ledger.extend({ requestId, amount, excess });
@@ -58,7 +58,7 @@ export function createCover(options: {
       }
       const room =
         uncovered === undefined ? available : subtract(uncovered.room, add(excess, held));
-      target = Math.min(target, payable(add(held, smaller(room, available))));
+      target = smaller(target, payable(add(held, smaller(room, available))));
     }
     return 'refused';
   };

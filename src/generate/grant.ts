@@ -9,9 +9,11 @@ import {
   add,
   formatTokens,
   formatUsd,
+  larger,
   type Micro,
   smaller,
   subtract,
+  type Tokens,
   ZERO,
 } from '../core/money.ts';
 import type { OutcomeDecision } from '../core/outcome.ts';
@@ -255,11 +257,10 @@ function releaseUnconfirmed(dependencies: GenerateDependencies, checked: Checked
 }
 
 /** A bound above the first slice is lowered to what the account could pay. */
-function boundByBalance(checked: CheckedRequest, payable: Micro): number {
+function boundByBalance(checked: CheckedRequest, payable: Micro): Tokens {
   const { outputBound, promptTokens, price } = checked;
   if (outputBound <= SLICE_TOKENS) return outputBound;
-  const affordable = affordableOutput(payable, promptTokens, price);
-  return Math.min(outputBound, Math.max(SLICE_TOKENS, affordable));
+  return smaller(outputBound, larger(SLICE_TOKENS, affordableOutput(payable, promptTokens, price)));
 }
 
 /** What the ledger is told of a request that has ended. */

@@ -5,6 +5,7 @@ import type { Alert } from '../core/alert.ts';
 import type { GenerationRequest } from '../core/generation.ts';
 import type { RandomBytes } from '../core/id.ts';
 import type { Catalog, Model } from '../core/model.ts';
+import type { Tokens } from '../core/money.ts';
 import type { OperatorState } from '../core/operator.ts';
 import type { Plan } from '../core/plan.ts';
 import type { Price } from '../core/price.ts';
@@ -95,9 +96,9 @@ export type CheckedRequest = {
   /** The model's when the request started; it stays, whatever the clock or the catalog do. */
   readonly price: Price;
   /** Estimated. */
-  readonly promptTokens: number;
+  readonly promptTokens: Tokens;
   /** What model, plan and caller allow; the grant lowers it to what the balance could pay. */
-  readonly outputBound: number;
+  readonly outputBound: Tokens;
 };
 
 /** Told what a request turns out to be, for the operator's log and metrics. */

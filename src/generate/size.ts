@@ -4,6 +4,8 @@
 import { GatewayError } from '../core/error.ts';
 import { estimatePrompt } from '../core/estimate.ts';
 import { modelImageTokens } from '../core/image-tokens.ts';
+import type { Tokens } from '../core/money.ts';
+import { NO_TOKENS } from '../core/price.ts';
 import { imageSize } from '../wire/image-size.ts';
 import { claimLimits } from './grant.ts';
 import type { CheckedRequest, GenerateDependencies } from './pipeline-types.ts';
@@ -16,7 +18,7 @@ type UncountedRequest = Omit<CheckedRequest, 'price' | 'promptTokens' | 'outputB
 export function countPrompt(
   { counterFor }: Pick<Tokenizer, 'counterFor'>,
   { facts, request, catalog, plan, model }: Omit<UncountedRequest, 'call'>,
-): Promise<number> {
+): Promise<Tokens> {
   return estimatePrompt(request, counterFor(facts.accountId, plan), ({ url }) => {
     return modelImageTokens(model, catalog, imageSize(url));
   });
@@ -29,14 +31,18 @@ export function countPrompt(
 export async function sizePrompt(
   dependencies: Pick<GenerateDependencies, 'funds' | 'tokenizer' | 'limits'>,
   asked: UncountedRequest,
-): Promise<number> {
+): Promise<Tokens> {
   const { funds, tokenizer } = dependencies;
   try {
     await funds.require(asked.facts.accountId, asked.catalog.minimumHold);
     return await countPrompt(tokenizer, asked);
   } catch (error) {
     if (!(error instanceof GatewayError)) throw error;
-    const claim = await claimLimits(dependencies, { ...asked, promptTokens: 0, outputBound: 0 });
+    const claim = await claimLimits(dependencies, {
+      ...asked,
+      promptTokens: NO_TOKENS,
+      outputBound: NO_TOKENS,
+    });
     const { code, message, retryAfterSeconds } = error;
     // Its body was read, so it uses up one of the minute.
     const limits = await claim.cancel('request');

@@ -3,7 +3,7 @@
 
 import type { ClientFormatName } from '../core/admit.ts';
 import type { JsonValue, Outcome, Usage } from '../core/generation.ts';
-import type { Micro, UsdRate } from '../core/money.ts';
+import type { Micro, Tokens, UsdRate } from '../core/money.ts';
 import type { Price } from '../core/price.ts';
 
 /** Reserves money before an upstream is asked. The hold is `held` until it is dispatched. */
@@ -22,8 +22,8 @@ export type HoldCommand = {
   readonly excess?: Micro;
   /** What output may cost that is never passed on, as far as the balance goes; absent: nothing. */
   readonly hidden?: Micro;
-  readonly promptTokens: number;
-  readonly outputBound: number;
+  readonly promptTokens: Tokens;
+  readonly outputBound: Tokens;
   /** Of the node that will end it; absent: of nobody who is known to live. */
   readonly boot?: string;
   /** When the request started. */

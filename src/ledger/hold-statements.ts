@@ -4,7 +4,7 @@
 import { and, eq, isNull, sql } from 'drizzle-orm';
 import { andThen } from '../async/awaitable.ts';
 import type { ClientFormatName } from '../core/admit.ts';
-import type { Micro } from '../core/money.ts';
+import { type Micro, tokenCount } from '../core/money.ts';
 import type { Database } from '../store/contract.ts';
 import { type HoldPhase, holds } from '../store/money-tables.ts';
 import { larger } from '../store/portable.ts';
@@ -186,7 +186,7 @@ export function openHoldOf(row: OpenHoldRow): OpenHold {
     priceVersion,
     amount,
     worst: row[10],
-    promptTokens: Number(row[8]),
+    promptTokens: tokenCount(Number(row[8])),
     createdAt: Number(row[9]),
   };
 }

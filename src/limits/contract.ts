@@ -4,6 +4,7 @@
 import type { Awaitable } from '../async/awaitable.ts';
 import type { LimitCode } from '../core/admit.ts';
 import type { Span } from '../core/calendar.ts';
+import type { Tokens } from '../core/money.ts';
 import type { IncidentLimits, LimitView, Plan } from '../core/plan.ts';
 
 export type ClaimRequest = {
@@ -16,8 +17,8 @@ export type ClaimRequest = {
   readonly plan: Plan;
   /** The model's own limits while there are any. */
   readonly incident: IncidentLimits | undefined;
-  readonly promptTokens: number;
-  readonly outputBound: number;
+  readonly promptTokens: Tokens;
+  readonly outputBound: Tokens;
 };
 
 /** What a request was given. It is ended once, by `settle` or `cancel`; later calls do nothing. */
@@ -25,7 +26,7 @@ export type Claim = {
   /** What is left now that this request is counted. */
   readonly view: LimitView;
   /** The request's, lowered to what its day and month leave beside the prompt. */
-  readonly outputBound: number;
+  readonly outputBound: Tokens;
   /** Frees the slot ahead of the end: the client has left, and its upstream is still read. */
   readonly freeSlot: () => void;
   /** Ends the claim: frees the slot and corrects the caps to the tokens that were really used. */

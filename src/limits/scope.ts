@@ -9,6 +9,7 @@ import {
   refusedByLimits,
 } from '../core/admit.ts';
 import { secondsToUtcMidnight } from '../core/calendar.ts';
+import { tokenCount } from '../core/money.ts';
 import { effectiveLimits, type IncidentLimits, type LimitView, type Plan } from '../core/plan.ts';
 import { SLICE_TOKENS } from '../core/price.ts';
 import { type RateWindow, resetSeconds } from '../core/window.ts';
@@ -54,7 +55,7 @@ export function decide(request: ClaimRequest, { scopes, day, month }: Used): Dec
   const restOfDay = dailyTokens - day.tokens + day.reserved;
   const restOfMonth = monthlyTokens - month.tokens + month.reserved;
   const rest = Math.min(restOfDay, restOfMonth);
-  const most = Math.max(0, rest - promptTokens);
+  const most = tokenCount(Math.max(0, rest - promptTokens));
   const fitted = most < outputBound ? { ...request, outputBound: most } : request;
   const refusal = refusedByLimits({
     freeSlots: Math.min(...scopes.map(freeSlots)),

@@ -5,6 +5,7 @@ import { sql } from 'drizzle-orm';
 import { check, index, primaryKey, sqliteTable, text, uniqueIndex } from 'drizzle-orm/sqlite-core';
 import type { ClientFormatName } from '../core/admit.ts';
 import type { Outcome, Usage, UsageDoubt } from '../core/generation.ts';
+import type { Tokens } from '../core/money.ts';
 import { amount, count, flag, instant, LARGEST, price, serial } from './columns.ts';
 import { accounts } from './tables.ts';
 
@@ -61,8 +62,8 @@ export const holds = sqliteTable(
     amount: amount().notNull(),
     /** What it may be charged in the worst case; `amount` where that is more. */
     worst: amount().notNull().default(sql`0`),
-    promptTokens: count('prompt_tokens').notNull(),
-    outputBound: count('output_bound').notNull(),
+    promptTokens: count('prompt_tokens').$type<Tokens>().notNull(),
+    outputBound: count('output_bound').$type<Tokens>().notNull(),
     phase: text().$type<HoldPhase>().notNull(),
     /** Of the upstream that was asked last, since the hold is `dispatched`. */
     upstream: text(),

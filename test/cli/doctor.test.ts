@@ -2,7 +2,7 @@
 
 import { expect, setDefaultTimeout, test } from 'bun:test';
 import { join } from 'node:path';
-import { micro, pico, usdRate } from '../../src/core/money.ts';
+import { micro, pico, tokenCount, usdRate } from '../../src/core/money.ts';
 import type { Price } from '../../src/core/price.ts';
 import { createLedger } from '../../src/ledger/ledger.ts';
 import { openDatabase } from '../../src/store/database.ts';
@@ -53,8 +53,8 @@ test('explain shows how a charge came about, and doctor finds nothing wrong', as
     model: 'swift-1',
     price: requested,
     amount: micro(50_000_000n),
-    promptTokens: 90,
-    outputBound: 64,
+    promptTokens: tokenCount(90),
+    outputBound: tokenCount(64),
     nowMs: now,
   });
   expect((await tollgate.run('explain', 'req_one')).stdout).toContain('still under way');

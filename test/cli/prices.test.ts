@@ -7,7 +7,7 @@ import fc from 'fast-check';
 import { loadCatalog } from '../../src/catalog/catalog.ts';
 import type { Usage } from '../../src/core/generation.ts';
 import type { Catalog, Model } from '../../src/core/model.ts';
-import { micro, usdRate } from '../../src/core/money.ts';
+import { micro, tokenCount, usdRate } from '../../src/core/money.ts';
 import { chargeServed, type Price } from '../../src/core/price.ts';
 import { priceAt } from '../../src/core/price-book.ts';
 import { eachUsedRequest, type UsedRequest } from '../../src/ledger/usage-records.ts';
@@ -88,11 +88,17 @@ type Sale = {
 async function book({ ledger }: OpenBooks, sale: Sale): Promise<void> {
   const { id: requestId, accountId, startedAt, usage } = sale;
   const price = priceAt(modelOf(sale.requested).prices, startedAt);
-  const { inputTokens: promptTokens } = usage;
+  const promptTokens = tokenCount(usage.inputTokens);
   const nowMs = startedAt + 1_000;
   const held = await ledger.hold({
     ...{ requestId, accountId, keyId: 'key_1', format: 'chat', stream: true },
-    ...{ model: sale.requested, price, amount: micro(1_000_000n), promptTokens, outputBound: 100 },
+    ...{
+      model: sale.requested,
+      price,
+      amount: micro(1_000_000n),
+      promptTokens,
+      outputBound: tokenCount(100),
+    },
     nowMs: startedAt,
   });
   // An empty wallet: the request never was.

@@ -19,7 +19,7 @@ import {
 import { ERRORS, type ErrorCode, GatewayError } from '../../src/core/error.ts';
 import { failureError } from '../../src/core/failure.ts';
 import type { Catalog, Model } from '../../src/core/model.ts';
-import { micro, usdRate } from '../../src/core/money.ts';
+import { micro, tokenCount, usdRate } from '../../src/core/money.ts';
 import { BUILT_IN_PLANS, type Plan } from '../../src/core/plan.ts';
 import { alwaysAt, flatPrice } from '../support/price.ts';
 
@@ -189,12 +189,18 @@ describe('the output bound', () => {
   ];
 
   test.each(BOUNDS)('%s', (_name, prompt, maxTokens, modelMore, planMore, bound) => {
-    const decided = decideOutputBound(model(modelMore), plan(planMore), prompt, maxTokens, 'chat');
-    expect(decided).toBe(bound);
+    const decided = decideOutputBound(
+      model(modelMore),
+      plan(planMore),
+      tokenCount(prompt),
+      maxTokens,
+      'chat',
+    );
+    expect(decided).toBe(tokenCount(bound));
   });
 
   const decide = (format: ClientFormatName, prompt: number, maxTokens: number | undefined) => () =>
-    decideOutputBound(model(), plan(), prompt, maxTokens, format);
+    decideOutputBound(model(), plan(), tokenCount(prompt), maxTokens, format);
 
   test('chat: the prompt alone does not fit', () => {
     expect(refusal(decide('chat', 1_000, undefined))).toEqual({
@@ -263,13 +269,15 @@ describe('the output bound', () => {
           const context = Math.min(window, maxContext);
           const fits = prompt < context && prompt + (maxTokens ?? 0) <= context;
           const decideNow = () =>
-            decideOutputBound(given, plan({ maxContext }), prompt, maxTokens, 'chat');
+            decideOutputBound(given, plan({ maxContext }), tokenCount(prompt), maxTokens, 'chat');
           if (!fits) {
             expect(refusal(decideNow).code).toBe('context_length_exceeded');
             return;
           }
           const bound = decideNow();
-          expect(bound).toBe(Math.min(maxOutput, maxTokens ?? maxOutput, context - prompt));
+          expect(bound).toBe(
+            tokenCount(Math.min(maxOutput, maxTokens ?? maxOutput, context - prompt)),
+          );
           expect(bound).toBeGreaterThanOrEqual(1);
         },
       ),

@@ -4,7 +4,7 @@ import { describe, expect, test } from 'bun:test';
 import { affinityOf, isConversation } from '../../src/core/conversation.ts';
 import type { GenerationRequest, Turn } from '../../src/core/generation.ts';
 import type { Catalog, Model } from '../../src/core/model.ts';
-import { micro, usdRate } from '../../src/core/money.ts';
+import { micro, tokenCount, usdRate } from '../../src/core/money.ts';
 import { BUILT_IN_PLANS, type Plan } from '../../src/core/plan.ts';
 import { candidates } from '../../src/core/route.ts';
 import { createCredentials } from '../../src/upstream/credentials.ts';
@@ -52,9 +52,10 @@ function orderOf(
   };
   const affinity = affinityOf('acct_1', request);
   const facts = { catalog, model, request, affinity, plan: PLAN, isDisabled: () => false };
-  return candidates({ ...facts, startedAt: 0, promptTokens: 1, outputBound: 10 }, random).map(
-    ({ upstream }) => upstream.id,
-  );
+  return candidates(
+    { ...facts, startedAt: 0, promptTokens: tokenCount(1), outputBound: tokenCount(10) },
+    random,
+  ).map(({ upstream }) => upstream.id);
 }
 
 const many = Array.from({ length: CONVERSATIONS }, (_, at) =>

@@ -5,6 +5,7 @@ import fc from 'fast-check';
 import { formatInstruction } from '../../src/core/answer-format.ts';
 import { estimatePrompt } from '../../src/core/estimate.ts';
 import type { Tool, Turn } from '../../src/core/generation.ts';
+import { tokenCount } from '../../src/core/money.ts';
 
 /** One token a character: what is counted shows in the sum. */
 const byLength = (texts: readonly string[]): number => texts.join('').length;
@@ -82,7 +83,7 @@ test.each<[string, string, Turn[], Tool[], number]>([
   ],
   ['a tool without a description', '', [], [{ name: 'f', parameters: {} }], 3 + 8 + 1 + 2],
 ])('%s', async (_name, system, turns, tools, expected) => {
-  expect(await estimate(system, turns, tools)).toBe(expected);
+  expect(await estimate(system, turns, tools)).toBe(tokenCount(expected));
 });
 
 test.each<[string, Parameters<typeof estimatePrompt>[0], number]>([
@@ -109,7 +110,7 @@ test.each<[string, Parameters<typeof estimatePrompt>[0], number]>([
     3 + 4 + 3 + formatInstruction({ json: true, schema: SCHEMA }).length,
   ],
 ])('%s', async (_name, request, expected) => {
-  expect(await estimatePrompt(request, byLength, perImage)).toBe(expected);
+  expect(await estimatePrompt(request, byLength, perImage)).toBe(tokenCount(expected));
 });
 
 test('a count that comes later counts the same', async () => {
@@ -125,7 +126,7 @@ test('one more turn is never less', async () => {
     fc.asyncProperty(texts, fc.string(), async (before, more) => {
       const shorter = await estimate('', before.map(user));
       const longer = await estimate('', [...before, more].map(user));
-      expect(longer).toBe(shorter + 4 + more.length);
+      expect(longer).toBe(tokenCount(shorter + 4 + more.length));
     }),
   );
 });

@@ -16,6 +16,8 @@ import {
   pico,
   smaller,
   subtract,
+  type Tokens,
+  tokenCount,
   type UsdRate,
   usdRate,
 } from '../../src/core/money.ts';
@@ -158,6 +160,12 @@ test('the compiler keeps the units apart', () => {
     () => amount === rate,
     // @ts-expect-error an amount is no price of a token
     (): Price['input'] => amount,
+    // @ts-expect-error a number of requests, of characters or of bytes is no count of tokens
+    (): Tokens => 3,
+    // @ts-expect-error nor is an amount
+    (): Tokens => amount,
+    // @ts-expect-error and no amount is a count of tokens
+    (): Micro => tokenCount(3),
     // @ts-expect-error a column of amounts holds no price
     (): typeof balances.$inferInsert => ({ accountId: 'a', posted: price, held: amount }),
   ];

@@ -3,7 +3,7 @@
 import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
 import type { Usage } from '../../src/core/generation.ts';
-import { micro, pico } from '../../src/core/money.ts';
+import { micro, pico, tokenCount } from '../../src/core/money.ts';
 import {
   affordableOutput,
   charge,
@@ -13,7 +13,7 @@ import {
   SLICE_TOKENS,
 } from '../../src/core/price.ts';
 
-const tokenCount = fc.oneof(fc.nat(100), fc.nat(10_000), fc.nat(1_000_000_000));
+const anyCount = fc.oneof(fc.nat(100), fc.nat(10_000), fc.nat(1_000_000_000));
 const rate = fc
   .oneof(fc.bigInt(0n, 3n), fc.bigInt(0n, 10n ** 12n), fc.bigInt(0n, 10n ** 18n))
   .map(pico);
@@ -30,8 +30,8 @@ const anyPrice: fc.Arbitrary<Price> = fc
 
 const anyUsage: fc.Arbitrary<Usage> = fc
   .record({
-    inputTokens: tokenCount,
-    outputTokens: tokenCount,
+    inputTokens: anyCount,
+    outputTokens: anyCount,
     share: fc.double({ min: 0, max: 1, noNaN: true }),
     written: fc.double({ min: 0, max: 1, noNaN: true }),
   })
@@ -169,7 +169,12 @@ describe('holdAmount', () => {
         fc.nat(100_000),
         (used, price, spare, bound) => {
           const outputTokens = Math.min(used.outputTokens, bound, SLICE_TOKENS);
-          const held = holdAmount(used.inputTokens + spare, bound, price, micro(0n));
+          const held = holdAmount(
+            tokenCount(used.inputTokens + spare),
+            tokenCount(bound),
+            price,
+            micro(0n),
+          );
           const within = { ...used, outputTokens };
           expect(held >= charge(within, price)).toBe(true);
         },
@@ -181,14 +186,14 @@ describe('holdAmount', () => {
   test('is no more than one unit above the exact price, and at least the minimum', () => {
     fc.assert(
       fc.property(
-        tokenCount,
-        tokenCount,
+        anyCount,
+        anyCount,
         anyPrice,
         fc.bigInt(0n, 10n ** 9n),
         (prompt, bound, price, minimum) => {
           const output = Math.min(bound, SLICE_TOKENS);
           const total = dearest(prompt, output, price);
-          const held = holdAmount(prompt, bound, price, micro(minimum));
+          const held = holdAmount(tokenCount(prompt), tokenCount(bound), price, micro(minimum));
           expect(held >= minimum).toBe(true);
           if (held > minimum) {
             expect(held * 1_000_000n >= total).toBe(true);
@@ -207,9 +212,15 @@ describe('holdAmount', () => {
       cacheWrite: pico(10n ** 12n),
       output: pico(2n * 10n ** 12n),
     };
-    expect(holdAmount(10, 4_096, price, micro(0n))).toBe(micro(8_202_000_000n));
-    expect(holdAmount(10, 32_000, price, micro(0n))).toBe(micro(8_202_000_000n));
-    expect(holdAmount(10, 4_095, price, micro(0n))).toBe(micro(8_200_000_000n));
+    expect(holdAmount(tokenCount(10), tokenCount(4_096), price, micro(0n))).toBe(
+      micro(8_202_000_000n),
+    );
+    expect(holdAmount(tokenCount(10), tokenCount(32_000), price, micro(0n))).toBe(
+      micro(8_202_000_000n),
+    );
+    expect(holdAmount(tokenCount(10), tokenCount(4_095), price, micro(0n))).toBe(
+      micro(8_200_000_000n),
+    );
   });
 });
 
@@ -222,7 +233,7 @@ describe('affordableOutput', () => {
         anyPrice,
         (available, prompt, price) => {
           fc.pre(price.output > 0n);
-          const tokens = affordableOutput(micro(available), prompt, price);
+          const tokens = affordableOutput(micro(available), tokenCount(prompt), price);
           const cost = (count: bigint): bigint => dearest(prompt, count, price);
           const money = available * 1_000_000n;
           expect(tokens >= 0).toBe(true);
@@ -243,6 +254,8 @@ describe('affordableOutput', () => {
       cacheWrite: pico(1n),
       output: pico(0n),
     };
-    expect(affordableOutput(micro(0n), 10, free)).toBe(Number.MAX_SAFE_INTEGER);
+    expect(affordableOutput(micro(0n), tokenCount(10), free)).toBe(
+      tokenCount(Number.MAX_SAFE_INTEGER),
+    );
   });
 });

@@ -5,7 +5,7 @@ import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
 import type { GenerationRequest, Tool, Turn, UserTurn } from '../../src/core/generation.ts';
 import type { Catalog, Model, ModelFeature, Placement, Upstream } from '../../src/core/model.ts';
-import { micro, pico, usdRate } from '../../src/core/money.ts';
+import { micro, pico, tokenCount, usdRate } from '../../src/core/money.ts';
 import { BUILT_IN_PLANS, type Plan } from '../../src/core/plan.ts';
 import { SINCE_EVER } from '../../src/core/price-book.ts';
 import { candidates, type RouteFacts } from '../../src/core/route.ts';
@@ -29,8 +29,8 @@ const FACTS = {
   plan: PLAN,
   request: REQUEST,
   startedAt: 0,
-  promptTokens: 10,
-  outputBound: 100,
+  promptTokens: tokenCount(10),
+  outputBound: tokenCount(100),
   isDisabled: () => false,
 };
 

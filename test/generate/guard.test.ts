@@ -4,7 +4,16 @@
 import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
 import type { GenerationEvent } from '../../src/core/generation.ts';
-import { add, larger, micro, pico, subtract, ZERO } from '../../src/core/money.ts';
+import {
+  add,
+  larger,
+  micro,
+  pico,
+  smaller,
+  subtract,
+  tokenCount,
+  ZERO,
+} from '../../src/core/money.ts';
 import { affordableOutput, coverAmount, holdAmount, type Price } from '../../src/core/price.ts';
 import { createCover } from '../../src/generate/funded-output.ts';
 import { createGuard } from '../../src/generate/guard.ts';
@@ -25,7 +34,7 @@ const PRICE: Price = {
   cacheWrite: pico(1_000_000n),
   output: pico(2_000_000n),
 };
-const PROMPT = 10;
+const PROMPT = tokenCount(10);
 
 type Options = {
   /** Output tokens that the wallet could pay for in all. */
@@ -41,14 +50,14 @@ type Options = {
 };
 
 function setUp({ wallet, countNow = byLength, neighbours = [], ...options }: Options) {
-  const amount = holdAmount(PROMPT, options.outputBound, PRICE, micro(1n));
-  let available = subtract(coverAmount(PROMPT, wallet, PRICE), amount);
+  const amount = holdAmount(PROMPT, tokenCount(options.outputBound), PRICE, micro(1n));
+  let available = subtract(coverAmount(PROMPT, tokenCount(wallet), PRICE), amount);
   if (available < 0n) throw new Error('the wallet does not pay for the first slice');
   let held = amount;
   let asked = 0;
   let aborts = 0;
-  const outputBound = Math.min(
-    options.outputBound,
+  const outputBound = smaller(
+    tokenCount(options.outputBound),
     affordableOutput(add(available, amount), PROMPT, PRICE),
   );
   const cover = createCover({
@@ -91,7 +100,7 @@ function setUp({ wallet, countNow = byLength, neighbours = [], ...options }: Opt
       const passed = countNow(textsOf(events).join(''));
       const isVouched = end === 'finished' && meter.reported() !== undefined;
       const paid = isVouched ? Math.min(passed, outputBound) : passed;
-      expect(coverAmount(PROMPT, paid, PRICE)).toBeLessThanOrEqual(held);
+      expect(coverAmount(PROMPT, tokenCount(paid), PRICE)).toBeLessThanOrEqual(held);
       if (end !== undefined) break;
     }
     return { events, end, text: textsOf(events).join('') };
@@ -240,7 +249,7 @@ describe('beyond the bound that the upstream was given', () => {
     const { text, events } = await run([beyond, LAST]);
     expect([text.length, guard.hasCut(), meter.tokens()]).toEqual([5_000, false, 5_000]);
     expect(events.at(-1)).toEqual({ kind: 'finish', reason: 'length' });
-    expect(held()).toBe(coverAmount(PROMPT, 5_000, PRICE));
+    expect(held()).toBe(coverAmount(PROMPT, tokenCount(5_000), PRICE));
   });
 
   test('nothing is passed on where the report says so', async () => {
@@ -298,7 +307,7 @@ test('money that comes while the answer runs lets it go on', async () => {
   const rig = setUp({ wallet: 9_000, outputBound: 9_000, neighbours: [9_000, -9_000] });
   await rig.run([{ events: words(3_500) }]);
   await new Promise((resolve) => setImmediate(resolve));
-  expect(rig.cover.tokens()).toBe(4_096);
+  expect(rig.cover.tokens()).toBe(tokenCount(4_096));
   const { text, end } = await rig.run([{ events: words(4_000) }, LAST]);
   expect([text.length, end, rig.guard.hasCut()]).toEqual([4_000, 'finished', false]);
   // From then on it buys ahead again: all of the bound is there before it is needed.
@@ -329,8 +338,8 @@ test('a ledger that fails ahead of need and is back at need does no harm', async
     requestId: 'req_1',
     price: PRICE,
     promptTokens: PROMPT,
-    amount: holdAmount(PROMPT, 9_000, PRICE, micro(1n)),
-    outputBound: 9_000,
+    amount: holdAmount(PROMPT, tokenCount(9_000), PRICE, micro(1n)),
+    outputBound: tokenCount(9_000),
     lowered: false,
   });
   const meter = createOutputMeter(byLength);

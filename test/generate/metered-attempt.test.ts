@@ -3,7 +3,7 @@
 
 import { expect, test } from 'bun:test';
 import type { UpstreamFailure } from '../../src/core/failure.ts';
-import { micro, pico } from '../../src/core/money.ts';
+import { micro, pico, tokenCount } from '../../src/core/money.ts';
 import { createCover } from '../../src/generate/funded-output.ts';
 import { meterAttempt, type Progress } from '../../src/generate/metered-attempt.ts';
 import type { Batch } from '../../src/upstream/attempt.ts';
@@ -31,9 +31,9 @@ function setUp(
     ledger: { extend: async () => ({ ok: false, available: micro(0n) }) },
     requestId: 'req_1',
     price: PRICE,
-    promptTokens: 0,
+    promptTokens: tokenCount(0),
     amount: micro(BigInt(paidTokens)),
-    outputBound,
+    outputBound: tokenCount(outputBound),
     lowered: false,
   });
   const saved: Progress[] = [];

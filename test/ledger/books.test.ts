@@ -1,7 +1,7 @@
 // What can be read from the books, and what the tables themselves refuse.
 
 import { describe, expect, test } from 'bun:test';
-import { micro, ZERO } from '../../src/core/money.ts';
+import { micro, tokenCount, ZERO } from '../../src/core/money.ts';
 import { describeOnEachDatabase, tamper, temporaryDirectory } from '../support/database.ts';
 import {
   closeBooks,
@@ -55,8 +55,8 @@ describeOnEachDatabase('the books', () => {
         priceVersion: PRICE.version,
         amount: micro(30n),
         worst: micro(30n),
-        promptTokens: 100,
-        outputBound: 8_192,
+        promptTokens: tokenCount(100),
+        outputBound: tokenCount(8_192),
         phase: 'held' as const,
         upstream: null,
         modelServed: null,

@@ -1,6 +1,7 @@
 // What a new process learns from the books about the requests of the one before it.
 
 import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { tokenCount } from '../../src/core/money.ts';
 import { SLICE_TOKENS } from '../../src/core/price.ts';
 import { createHistory } from '../../src/ledger/history.ts';
 import { describeOnEachDatabase, temporaryDirectory } from '../support/database.ts';
@@ -38,7 +39,11 @@ describeOnEachDatabase('history', () => {
     await fundAccount(open, 'ada', 1_000n);
     await fundAccount(open, 'bob', 1_000n);
     const admit = (requestId: string, account: string, nowMs: number, outputBound = 8_192) =>
-      ledger.hold({ ...holdOf(requestId, account, 1n), nowMs, outputBound });
+      ledger.hold({
+        ...holdOf(requestId, account, 1n),
+        nowMs,
+        outputBound: tokenCount(outputBound),
+      });
     await admit('r1', 'ada', NOW - 2);
     await admit('r2', 'ada', NOW + 5, 50);
     await admit('r3', 'bob', NOW);

@@ -2,6 +2,7 @@
 // with a function that opens one over the clocks, the requests and the books that it is given.
 
 import { describe, expect, test } from 'bun:test';
+import { tokenCount } from '../../src/core/money.ts';
 import { describeLaws } from './laws.ts';
 import { createWorld, MONTH_END, NOON, type OpenLimits, PLAN, type Running } from './world.ts';
 
@@ -322,13 +323,13 @@ function describeCaps(open: OpenLimits): void {
       const { claimed, usage } = await createWorld(open);
       (await claimed({ plan: capped, prompt: 300, bound: 100 })).settle(400);
       const lowered = await claimed({ plan: capped, prompt: 500, bound: 8_000 });
-      expect(lowered.claim.outputBound).toBe(100);
+      expect(lowered.claim.outputBound).toBe(tokenCount(100));
       expect((await usage()).dayTokens).toBe(1_000);
       lowered.settle(510);
       // Of a bound above the first slice, what the cap leaves is more than what is taken for it.
       const wide = { ...capped, dailyTokens: 20_000, monthlyTokens: 10_910 };
       const long = await claimed({ plan: wide, prompt: 1_000, bound: 32_000 });
-      expect(long.claim.outputBound).toBe(9_000);
+      expect(long.claim.outputBound).toBe(tokenCount(9_000));
       expect((await usage()).monthTokens).toBe(910 + 1_000 + 4_096);
     });
 
@@ -347,11 +348,15 @@ function describeCaps(open: OpenLimits): void {
       const { claimed, refusal } = await createWorld(open);
       const first = await claimed({ plan: capped, prompt: 500, bound: 400 });
       expect(await refusal({ plan: capped, prompt: 50, bound: 700 })).toEqual(WAITS);
-      expect((await claimed({ plan: capped, prompt: 50, bound: 50 })).claim.outputBound).toBe(50);
+      expect((await claimed({ plan: capped, prompt: 50, bound: 50 })).claim.outputBound).toBe(
+        tokenCount(50),
+      );
       first.claim.freeSlot();
       expect(await refusal({ plan: capped, prompt: 50, bound: 700 })).toEqual(WAITS);
       first.settle(10);
-      expect((await claimed({ plan: capped, prompt: 50, bound: 700 })).claim.outputBound).toBe(700);
+      expect((await claimed({ plan: capped, prompt: 50, bound: 700 })).claim.outputBound).toBe(
+        tokenCount(700),
+      );
     });
 
     test('a prompt above the rest is refused by the cap, and told how much that is', async () => {
@@ -364,7 +369,7 @@ function describeCaps(open: OpenLimits): void {
         retryAfterSeconds: 43_200,
       });
       const { started } = await refused(599);
-      expect(started?.claim.outputBound).toBe(1);
+      expect(started?.claim.outputBound).toBe(tokenCount(1));
       started?.settle(600);
       const { result } = await refused(1);
       expect(result).toMatchObject({ code: 'daily_limit_exceeded' });

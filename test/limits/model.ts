@@ -2,6 +2,7 @@
 // worked out anew. It knows no leases: a slot whose request has died may be free or not for a while.
 
 import type { LimitCode } from '../../src/core/admit.ts';
+import { tokenCount } from '../../src/core/money.ts';
 import type { LimitView, Plan } from '../../src/core/plan.ts';
 import type { ClaimRequest, LimitUsage } from '../../src/limits/contract.ts';
 
@@ -105,7 +106,7 @@ export function createModel() {
     const free = Math.min(...caps.map(([name, cap]) => cap - usedWithin(accountId, name)));
     const rest = Math.min(today, thisMonth) - request.promptTokens;
     const bound = Math.max(0, Math.min(request.outputBound, rest));
-    const tokens = tokensAsked({ ...request, outputBound: bound });
+    const tokens = tokensAsked({ ...request, outputBound: tokenCount(bound) });
     if (
       slots(accountId, undefined, nowMs, lost) >= plan.concurrentRequests ||
       slots(accountId, model, nowMs, lost) >= (incident?.concurrentRequests ?? Infinity)

@@ -1,6 +1,7 @@
 // One of several threads that claim from the same memory as fast as they can: started by
 // shared-threads.test.ts, answers with what it was given.
 
+import { tokenCount } from '../../src/core/money.ts';
 import type { Plan } from '../../src/core/plan.ts';
 import { createSharedLimits } from '../../src/limits/shared/limits.ts';
 import { openMemory } from '../../src/limits/shared/memory.ts';
@@ -43,8 +44,8 @@ self.onmessage = async ({ data }: MessageEvent<Hammering>) => {
       model: `model-${turn % 2}`,
       plan,
       incident: undefined,
-      promptTokens: 5,
-      outputBound: 5,
+      promptTokens: tokenCount(5),
+      outputBound: tokenCount(5),
     });
     if (result.kind === 'refused') {
       codes[result.code] = (codes[result.code] ?? 0) + 1;

@@ -3,6 +3,7 @@
 
 import { expect, test } from 'bun:test';
 import fc from 'fast-check';
+import { tokenCount } from '../../src/core/money.ts';
 import type { Plan } from '../../src/core/plan.ts';
 import type { AccountLimits, Claim, ClaimRequest } from '../../src/limits/contract.ts';
 import { createSharedLimits } from '../../src/limits/shared/limits.ts';
@@ -97,7 +98,7 @@ function createRace(plan: Plan) {
 
   function requestOf(accountId: string): ClaimRequest {
     const [requestId, model, startedAt] = ['req', 'm', Date.UTC(2026, 10, 21)];
-    const tokens = { promptTokens: 90, outputBound: 9 };
+    const tokens = { promptTokens: tokenCount(90), outputBound: tokenCount(9) };
     return { requestId, startedAt, accountId, model, plan, incident: undefined, ...tokens };
   }
 
@@ -126,8 +127,8 @@ function createRace(plan: Plan) {
       const asked = {
         ...request,
         startedAt: Date.UTC(2026, 10, 21),
-        promptTokens: 90,
-        outputBound: 9,
+        promptTokens: tokenCount(90),
+        outputBound: tokenCount(9),
       };
       const result = await limits.claim(asked);
       if (result.kind === 'refused') return;

@@ -2,6 +2,7 @@
 // lets in exactly that; afterwards nothing is in use. A thread that is killed takes nothing along.
 
 import { expect, test } from 'bun:test';
+import { tokenCount } from '../../src/core/money.ts';
 import type { Plan } from '../../src/core/plan.ts';
 import { createSharedLimits } from '../../src/limits/shared/limits.ts';
 import { createMemory, openMemory } from '../../src/limits/shared/memory.ts';
@@ -98,7 +99,13 @@ test('the slots of a thread that is killed come back, and nobody else loses one'
   const shared = createShared();
   const plan = { ...WIDE, concurrentRequests: 3 };
   const request = { requestId: 'req_mine', startedAt: NOON, accountId: 'acct_1', model: 'm' };
-  const asked = { ...request, plan, incident: undefined, promptTokens: 5, outputBound: 5 };
+  const asked = {
+    ...request,
+    plan,
+    incident: undefined,
+    promptTokens: tokenCount(5),
+    outputBound: tokenCount(5),
+  };
   const mine = await shared.limits.claim(asked);
   if (mine.kind === 'refused') throw new Error(mine.code);
   for (let round = 0; round < 8; round += 1) {

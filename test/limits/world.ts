@@ -2,6 +2,7 @@
 // was admitted and what it used, as the ledger's would. A gateway in it claims and ends.
 
 import type { Awaitable } from '../../src/async/awaitable.ts';
+import { tokenCount } from '../../src/core/money.ts';
 import type { IncidentLimits, Plan } from '../../src/core/plan.ts';
 import type {
   AccountLimits,
@@ -130,8 +131,8 @@ export async function createWorld(open: OpenLimits, beginsAt = NOON) {
       model: asked.model ?? 'swift',
       plan: asked.plan ?? PLAN,
       incident: asked.incident,
-      promptTokens: asked.prompt ?? 10,
-      outputBound: asked.bound ?? 10,
+      promptTokens: tokenCount(asked.prompt ?? 10),
+      outputBound: tokenCount(asked.bound ?? 10),
     };
   }
 

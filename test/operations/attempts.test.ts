@@ -3,7 +3,7 @@
 
 import { describe, expect, test } from 'bun:test';
 import { explanationText } from '../../src/cli/explanation-text.ts';
-import { micro, usdRate } from '../../src/core/money.ts';
+import { micro, tokenCount, usdRate } from '../../src/core/money.ts';
 import type { RequestStory } from '../../src/ledger/explain.ts';
 import { readAttempts, upstreamCosts } from '../../src/operations/attempt-facts.ts';
 import { explanation } from '../../src/operations/explanation.ts';
@@ -87,8 +87,8 @@ function storyOf(attempts: unknown): RequestStory {
       priceVersion: 'price_a',
       amount: micro(20_000_000n),
       worst: micro(20_000_000n),
-      promptTokens: 20,
-      outputBound: 10,
+      promptTokens: tokenCount(20),
+      outputBound: tokenCount(10),
       phase: 'settled',
       upstream: 'fourth',
       modelServed: 'swift-0',

@@ -1,6 +1,7 @@
 // The story of a request as its customer sees it: all of the money, none of the machinery.
 
 import { expect, test } from 'bun:test';
+import { tokenCount } from '../../src/core/money.ts';
 import type { Books } from '../../src/ledger/books.ts';
 import { customerExplanation } from '../../src/operations/customer-explanation.ts';
 import { OperationError } from '../../src/operations/error.ts';
@@ -55,8 +56,8 @@ test('a request that a fallback served, with everything that concerns its custom
     attempts: 2,
     hold: {
       phase: 'settled',
-      estimated_prompt_tokens: 10,
-      output_bound: 32_000,
+      estimated_prompt_tokens: tokenCount(10),
+      output_bound: tokenCount(32_000),
       first_amount: '8204.5',
       grown_by: '8192',
       amount: '16396.5',

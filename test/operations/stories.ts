@@ -1,6 +1,6 @@
 // What the books say about a request, in the states that it can be in.
 
-import { add, micro, pico, usdRate } from '../../src/core/money.ts';
+import { add, micro, pico, tokenCount, usdRate } from '../../src/core/money.ts';
 import type { RequestStory } from '../../src/ledger/explain.ts';
 
 export const T0 = Date.UTC(2026, 10, 21, 8);
@@ -31,8 +31,8 @@ export const HOLD: RequestStory['hold'] = {
   priceVersion: PRICE.version,
   amount: FIRST,
   worst: FIRST,
-  promptTokens: 10,
-  outputBound: 32_000,
+  promptTokens: tokenCount(10),
+  outputBound: tokenCount(32_000),
   phase: 'held',
   upstream: null,
   modelServed: null,

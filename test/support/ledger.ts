@@ -1,7 +1,7 @@
 // A ledger and its books over a real file, and short ways to say the ledger's commands.
 
 import type { Usage } from '../../src/core/generation.ts';
-import { micro, pico, usdRate } from '../../src/core/money.ts';
+import { micro, pico, tokenCount, usdRate } from '../../src/core/money.ts';
 import { type Books, createBooks } from '../../src/ledger/books.ts';
 import type {
   CreditCommand,
@@ -92,8 +92,8 @@ export function holdOf(requestId: string, accountId: string, amount: bigint): Ho
     model: 'swift-1',
     price: PRICE,
     amount: micro(amount),
-    promptTokens: 100,
-    outputBound: 8_192,
+    promptTokens: tokenCount(100),
+    outputBound: tokenCount(8_192),
     nowMs: NOW,
   };
 }

@@ -14,7 +14,7 @@ import type { Passwords } from './passwords.ts';
 import type { SecondFactors } from './second-factors.ts';
 import type { Sessions } from './sessions.ts';
 import type { Throttle } from './throttle.ts';
-import type { Tokens } from './tokens.ts';
+import type { SignInTokens } from './tokens.ts';
 import type { User, Users } from './users.ts';
 
 /** Who may sign up: all visitors, those with an invitation, none. */
@@ -41,7 +41,7 @@ export type SignInDependencies = {
 export type Parts = SignInDependencies & {
   readonly passwords: Passwords;
   readonly throttle: Throttle;
-  readonly tokens: Tokens;
+  readonly tokens: SignInTokens;
   readonly users: Users;
   readonly secondFactors: SecondFactors;
   /** Runs `work` once the answer has left. */

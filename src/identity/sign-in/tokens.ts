@@ -12,7 +12,7 @@ import { createSecret, digestOf, isWellFormedSecret } from './digest.ts';
 
 export type Token = typeof signInTokens.$inferSelect;
 
-export type Tokens = ReturnType<typeof createTokens>;
+export type SignInTokens = ReturnType<typeof createTokens>;
 
 const LIFETIME_MS = 30 * 60_000;
 

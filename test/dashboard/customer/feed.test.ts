@@ -2,6 +2,7 @@
 // nothing of others, and ends with the session and with the server.
 
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { tokenCount } from '../../../src/core/money.ts';
 import type { LiveRecord } from '../../../src/dashboard/records/customer-overview.ts';
 import { openSignUp, signUp } from '../../support/customer.ts';
 import { describeOnEachDatabase, temporaryDirectory } from '../../support/database.ts';
@@ -54,7 +55,7 @@ describeOnEachDatabase("a customer's live feed", () => {
     const claim = await app.limits.claim({
       ...{ requestId: 'req_live', accountId: account, model: 'demo-chat', plan },
       ...{ startedAt: app.dependencies.clock(), incident: undefined },
-      ...{ promptTokens: 10, outputBound: 10 },
+      ...{ promptTokens: tokenCount(10), outputBound: tokenCount(10) },
     });
     expect(claim.kind).toBe('claimed');
     await waitUntil(() => feed.records.at(-1)?.usage.in_flight === 1);

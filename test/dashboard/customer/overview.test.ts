@@ -1,7 +1,7 @@
 // The overview: what it adds up from the books, what it warns of, and what it offers to somebody new.
 
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
-import { micro } from '../../../src/core/money.ts';
+import { micro, tokenCount } from '../../../src/core/money.ts';
 import type {
   NoticeRecord,
   OverviewRecord,
@@ -83,8 +83,8 @@ describeOnEachDatabase('the overview', () => {
         stream: true,
         model: 'demo-chat',
         amount: micro(2_500_000n),
-        promptTokens: 1,
-        outputBound: 9,
+        promptTokens: tokenCount(1),
+        outputBound: tokenCount(9),
       },
       price: own.dependencies.operator().catalog.models[0]?.prices[0].price ?? fail(),
       nowMs: NOW_MS,

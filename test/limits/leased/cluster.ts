@@ -2,6 +2,7 @@
 // way to Redis can be broken: calls or replies get lost, or calls arrive twice.
 
 import { afterAll, beforeAll } from 'bun:test';
+import { tokenCount } from '../../../src/core/money.ts';
 import type { IncidentLimits, Plan } from '../../../src/core/plan.ts';
 import { readRedisUrl } from '../../../src/core/redis-url.ts';
 import type {
@@ -191,8 +192,8 @@ export function createCluster(redis: Redis, size: number, options: ClusterOption
         model: asked.model ?? 'swift',
         plan: asked.plan,
         incident: asked.incident,
-        promptTokens: asked.prompt ?? 10,
-        outputBound: asked.bound ?? 10,
+        promptTokens: tokenCount(asked.prompt ?? 10),
+        outputBound: tokenCount(asked.bound ?? 10),
       };
       const result = await node.limits.claim(request);
       if (result.kind === 'refused') return result.code;

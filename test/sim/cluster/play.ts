@@ -2,6 +2,7 @@
 // with a Redis between them. It answers what was admitted; nothing in here decides.
 
 import type { Awaitable } from '../../../src/async/awaitable.ts';
+import { tokenCount } from '../../../src/core/money.ts';
 import type { Plan } from '../../../src/core/plan.ts';
 import type { Claim, ClaimRequest, ClaimResult } from '../../../src/limits/contract.ts';
 import type { World } from '../world.ts';
@@ -103,7 +104,7 @@ function requestOf(arrival: Arrival, startedAt: number, plan: Plan): ClaimReques
     model: MODEL,
     plan,
     incident: undefined,
-    promptTokens: arrival.promptTokens,
-    outputBound: arrival.outputBound,
+    promptTokens: tokenCount(arrival.promptTokens),
+    outputBound: tokenCount(arrival.outputBound),
   };
 }
