@@ -8,35 +8,22 @@ import type { Listeners } from './listeners.ts';
 import type { ServingReport } from './node.ts';
 import { startServingSeries } from './series.ts';
 
-/** How exact timeouts are. */
-const DEADLINE_SWEEP_MS = 250;
-
-/** How often slots are looked after whose request is gone. */
-const LEASE_SWEEP_MS = 1_000;
-
 /** How often a few old rows of kept thinking are removed. */
 const REASONING_SWEEP_MS = 1_000;
 
 /** Returns what ends all of it. */
 export async function startRunning(parts: ServingParts, listeners: Listeners): Promise<Stop> {
-  const { store, workers, pipeline, selfAudit, domains, announcements } = parts;
-  const { operators } = domains;
+  const { store, workers, path, selfAudit, announcements } = parts;
   const { member, start } = store.node;
-  const stopTicking = every(DEADLINE_SWEEP_MS, pipeline.deadlines.sweep);
-  const stopSweeping = every(LEASE_SWEEP_MS, pipeline.sweepLimits);
   const stopEndingHolds = store.endLostHolds(async () => (await workers.live()).requests);
   const stopWatchingFile = watchFile(parts);
   const stopFollowing = selfAudit.follow();
   const stopNode = await start(() => reportOf(parts, listeners), leaderJobs(parts));
-  const stopWatching = operators.watch(pipeline.health.reset, (atMs, isNews) =>
-    member.seen(workers.seenAt(atMs), isNews),
-  );
-  const stopListening = announcements.listen(operators.lookSoon);
+  const stopPath = path.start((atMs, isNews) => member.seen(workers.seenAt(atMs), isNews));
+  const stopListening = announcements.listen(path.domains.operators.lookSoon);
   return () => {
     stopListening();
-    stopWatching();
-    stopTicking();
-    stopSweeping();
+    stopPath();
     stopEndingHolds();
     stopWatchingFile();
     stopFollowing();

@@ -1,19 +1,18 @@
 // Everything that a server is made of, constructed in the order in which each part needs the ones
 // before. Called by serve, which has it listen, run and end: nothing of that begins here.
 
+import { createLiveCatalog } from '../catalog/live.ts';
 import { createDatabaseClock } from '../cluster/clock.ts';
 import type { RandomBytes } from '../core/id.ts';
-import { loadTokenizer } from '../generate/tokenizer.ts';
 import type { LiveRequests } from '../ledger/audit.ts';
 import { createAnnouncements } from './announcements.ts';
+import { createCatalogFile } from './catalog-file.ts';
 import type { ServingConfig } from './config.ts';
 import { deploymentOf } from './deployment.ts';
-import { openServingDomains } from './domains.ts';
-import { createHandlers } from './handlers.ts';
 import type { Inputs } from './inputs.ts';
-import { openServingRedis } from './limits.ts';
 import { createObservation } from './observation.ts';
-import { createServingPipeline } from './pipeline.ts';
+import { createRequestPath } from './request-path.ts';
+import { openServingStore } from './store.ts';
 import { createServingSurface, type ServingStage } from './surface.ts';
 import { createLimitMemory, createThreadWorkers } from './threads/thread-workers.ts';
 import { createOwnWorkers, type OwnWork, type Workers } from './workers.ts';
@@ -23,7 +22,7 @@ export type ServingParts = Awaited<ReturnType<typeof createServingParts>>;
 /** Younger requests may be about to get their hold, or to lose it: the audit leaves them alone. */
 const AUDITED_AGE_MS = 60_000;
 
-/** Throws as `openServingDomains` does. */
+/** Throws as `openServingStore` does. */
 export async function createServingParts(inputs: Inputs, config: ServingConfig) {
   const base = createBase(inputs, config);
   try {
@@ -39,40 +38,47 @@ async function createOver(
   inputs: Inputs,
   config: ServingConfig,
 ) {
-  const { deployment, clock, monotonic, observation, reasoningSecret } = base;
-  const { log, alert } = observation;
+  const { deployment, clock, monotonic, randomBytes, observation, reasoningSecret } = base;
+  const { log, alert, metrics } = observation;
   const stage: ServingStage = { listeners: undefined, isLeaving: false, isDraining: false };
-  const tokenizer = await loadTokenizer(monotonic);
-  const onTakenUp = (): void => workers.takeUp();
-  const domains = await openServingDomains({ ...base, inputs, onTakenUp });
-  const { store } = domains;
-  const { database, ledger } = store;
-  const redis = await openServingRedis(config.redis, log);
-  const announcements = createAnnouncements(redis);
-  const memory = config.workers === 1 ? undefined : createLimitMemory(config.workers);
-  const { liveNodes } = store.node.member;
-  const pipeline = await createServingPipeline({
-    ...{ ...base, domains, database, ledger, tokenizer, redis, liveNodes },
-    shared: memory && { memory, thread: 0 },
+  const first = inputs.loadedCatalog();
+  const file = createCatalogFile(inputs);
+  const catalog = { file, live: createLiveCatalog({ first, read: file.read, clock }) };
+  const store = await openServingStore({
+    ...{ ...base, log, alert, onBatch: metrics.batch },
+    usdPerMillion: () => catalog.live.current().usdPerMillion,
   });
+  const { database, ledger } = store;
+  const { boot, liveNodes } = store.node.member;
+  const memory = config.workers === 1 ? undefined : createLimitMemory(config.workers);
+  const path = await createRequestPath({
+    ...{ ...base, catalog, database, ledger, liveNodes, tells: true },
+    sharedCatalog: deployment.catalog(() => ({
+      change: { database, clock, randomBytes, actor: 'system' },
+      file,
+      isAnybodyElse: () => liveNodes() > 1,
+    })),
+    shared: memory && { memory, thread: 0 },
+    onTakenUp: () => workers.takeUp(),
+  });
+  const { domains, pipeline, handlers } = path;
+  const announcements = createAnnouncements(path.redis);
   const selfAudit = deployment.audit({
-    ...{ database, boot: store.node.member.boot, url: config.databaseUrl, everyMs: config.auditMs },
-    ...{ clock, log, alert },
+    ...{ database, boot, url: config.databaseUrl, everyMs: config.auditMs, clock, log, alert },
     live: () => liveRequests(workers, clock),
   });
-  const tell = observation.request;
-  const handlers = createHandlers({ ...base, domains, database, pipeline, tell });
-  const own: OwnWork = { load: handlers.ownLoad, pipeline, log, drainMs: config.drainMs };
-  const threading = { config, inputs, domains, selfAudit, observation, clock, monotonic };
+  const own: OwnWork = { path, log, drainMs: config.drainMs };
+  const threading = { config, inputs, store, catalog, selfAudit, observation, clock, monotonic };
   const workers: Workers =
     memory === undefined
       ? createOwnWorkers(own, { hostname: config.host, port: config.port })
       : createThreadWorkers(own, { ...threading, count: config.workers, memory, reasoningSecret });
-  const surfaced = { domains, pipeline, selfAudit, handlers, workers, announcements, stage };
-  const surface = createServingSurface({ ...base, ...surfaced });
+  const surface = createServingSurface({
+    ...{ ...base, domains, serving: store, pipeline, selfAudit, handlers, workers, announcements },
+    stage,
+  });
   return {
-    ...{ ...base, ...surface, stage, domains, store, redis, announcements, pipeline },
-    ...{ selfAudit, workers },
+    ...{ ...base, ...surface, stage, domains, store, path, announcements, selfAudit, workers },
   };
 }
 

@@ -22,11 +22,12 @@ import { createStore, type Store } from '../operations/store.ts';
 import { forgetThinking } from '../reasoning/reasoning.ts';
 import { openServingDatabase } from '../store/serving.ts';
 import type { ServingAudit } from './audit.ts';
-import type { ServingDomains } from './domains.ts';
+import type { Domains } from './domains.ts';
 import { mounted } from './lazy-app.ts';
 import { createMachine } from './machine.ts';
 import type { Observation } from './observation.ts';
 import type { ServingPipeline } from './pipeline.ts';
+import type { ServingStore } from './store.ts';
 import type { Workers } from './workers.ts';
 
 /** How often sessions and tokens that are over are forgotten, and deletions that are due are done. */
@@ -37,7 +38,9 @@ export type ServingDashboardOptions = {
   readonly clock: () => number;
   readonly randomBytes: RandomBytes;
   readonly observation: Pick<Observation, 'log' | 'alert' | 'activity'>;
-  readonly domains: ServingDomains;
+  readonly domains: Domains;
+  /** Of the server: its database, ledger and node. */
+  readonly serving: ServingStore;
   readonly pipeline: Pick<ServingPipeline, 'limits'>;
   readonly selfAudit: ServingAudit;
   readonly workers: Workers;
@@ -87,7 +90,7 @@ export function createServingDashboard(options: ServingDashboardOptions): Servin
           trustedProxies,
         ),
       origin,
-      isReadOnly: () => domains.store.file?.loss() !== undefined,
+      isReadOnly: () => options.serving.file?.loss() !== undefined,
       isHttps: () => config.baseUrl?.startsWith('https:') ?? false,
       clock,
       randomBytes,
@@ -161,15 +164,15 @@ export function createServingDashboard(options: ServingDashboardOptions): Servin
 
 /** It syncs what it commits: a key that was revoked must not come back with the power. */
 function openDashboardStore(options: ServingDashboardOptions): Store {
-  const { config, clock, randomBytes, domains } = options;
-  const { live, store } = domains;
+  const { config, clock, randomBytes, serving } = options;
+  const { live } = options.domains;
   const database = openServingDatabase({
     url: config.databaseUrl,
     sync: config.ledgerSync,
-    writer: store.writer,
+    writer: serving.writer,
   });
   const plans = () => live.current().plans;
-  return createStore({ database, ledger: store.ledger, clock, randomBytes, plans });
+  return createStore({ database, ledger: serving.ledger, clock, randomBytes, plans });
 }
 
 /** Throws `StoreError` where the secret of sign-in cannot be read or kept. */
@@ -218,10 +221,10 @@ function dependenciesOf(
     warnings: () => [
       ...options.selfAudit.warnings(),
       ...operators.warnings(),
-      ...domains.store.node.member.warnings(),
+      ...options.serving.node.member.warnings(),
     ],
     problems: options.problems,
-    machine: createMachine(options),
+    machine: createMachine({ ...options, store: options.serving }),
   };
 }
 

@@ -1,9 +1,7 @@
-// Everything of a server that lives in its database: the database itself, the domains over it, and
-// what operators change in it. Made by serve, and by each of its server threads over a connection of
-// its own, before there is a pipeline; closed last.
+// The domains of one thread over its database connection, and what operators change in them. The main
+// thread and each server thread have their own.
 
-import { createLiveCatalog } from '../catalog/live.ts';
-import type { DatabaseClock } from '../cluster/clock.ts';
+import type { LiveCatalog } from '../catalog/live.ts';
 import type { Config } from '../config/settings.ts';
 import type { RandomBytes } from '../core/id.ts';
 import { createAccounts } from '../identity/accounts.ts';
@@ -14,23 +12,18 @@ import { createSettings } from '../identity/settings.ts';
 import { createBooks } from '../ledger/books.ts';
 import { createReasoningStore, forgetThinking } from '../reasoning/reasoning.ts';
 import type { Database } from '../store/contract.ts';
-import { createCatalogFile } from './catalog-file.ts';
-import type { ServingConfig } from './config.ts';
-import type { Deployment } from './deployment.ts';
-import type { Inputs } from './inputs.ts';
+import type { CatalogFile } from './catalog-file.ts';
 import type { Observation } from './observation.ts';
 import { createOperatorStates } from './operator-changes.ts';
 import type { SharedCatalog } from './shared-catalog.ts';
-import { openServingStore, type ServingStore } from './store.ts';
 
 /** Over one connection: the main thread's, or that of a server thread. */
 export type Domains = Awaited<ReturnType<typeof openDomains>>;
 
-export type ServingDomains = Domains & { readonly store: ServingStore };
-
 export type DomainsOptions = {
-  readonly inputs: Inputs;
-  readonly config: Config;
+  readonly config: Pick<Config, 'reasoningStore'>;
+  readonly catalog: CatalogSource;
+  readonly database: Database;
   /** Unix milliseconds. */
   readonly clock: () => number;
   readonly randomBytes: RandomBytes;
@@ -40,24 +33,18 @@ export type DomainsOptions = {
   /** Whether it is this thread that tells of what operators have changed, and hears SIGHUP. */
   readonly tells: boolean;
   /** Where nodes sell by one catalog. */
-  readonly shared?: SharedCatalog | undefined;
+  readonly sharedCatalog?: SharedCatalog | undefined;
   /** It was taken up. */
   readonly onTakenUp?: () => void;
 };
 
-/** The catalog that is in force, and where it comes from. Throws `CatalogError`. */
-export function openCatalog({ inputs, clock }: Pick<DomainsOptions, 'inputs' | 'clock'>) {
-  const first = inputs.loadedCatalog();
-  const file = createCatalogFile(inputs);
-  return { file, live: createLiveCatalog({ first, read: file.read, clock }) };
-}
+/** The catalog in force, and the file that it comes from. */
+export type CatalogSource = { readonly live: LiveCatalog; readonly file: CatalogFile };
 
-export async function openDomains(
-  options: DomainsOptions,
-  { live, file }: ReturnType<typeof openCatalog>,
-  database: Database,
-) {
-  const { config, clock, randomBytes, reasoningSecret, tells, shared, onTakenUp } = options;
+export async function openDomains(options: DomainsOptions) {
+  const { config, catalog, database, clock, randomBytes, reasoningSecret } = options;
+  const { tells, sharedCatalog, onTakenUp } = options;
+  const { live, file } = catalog;
   const { log, alert } = options.observation;
   const books = createBooks(database);
   const { openBalance } = books;
@@ -85,7 +72,7 @@ export async function openDomains(
     }),
     reasoning,
     operators: await createOperatorStates({
-      ...{ database, live, file, shared, clock, log, alert, tells },
+      ...{ database, live, file, shared: sharedCatalog, clock, log, alert, tells },
       onChange() {
         authenticator.invalidate();
         reasoning.recount();
@@ -93,46 +80,4 @@ export async function openDomains(
       },
     }),
   };
-}
-
-/** Throws as `openServingStore` does. `config` has the options of the command line in it. */
-export async function openServingDomains(
-  options: Omit<DomainsOptions, 'tells' | 'observation' | 'config'> & {
-    readonly config: ServingConfig;
-    readonly deployment: Deployment;
-    /** Learns the database's time. */
-    readonly databaseClock: DatabaseClock;
-    /** Milliseconds of a clock that never jumps. */
-    readonly monotonic: () => number;
-    readonly observation: Pick<Observation, 'log' | 'metrics' | 'alert'>;
-  },
-): Promise<ServingDomains> {
-  const { config, deployment, clock, databaseClock, monotonic, randomBytes } = options;
-  const { observation } = options;
-  const { log, metrics, alert } = observation;
-  const catalog = openCatalog(options);
-  const usdPerMillion = () => catalog.live.current().usdPerMillion;
-  const onBatch = metrics.batch;
-  const store = await openServingStore({
-    ...{
-      deployment,
-      config,
-      log,
-      alert,
-      clock,
-      databaseClock,
-      monotonic,
-      randomBytes,
-      usdPerMillion,
-      onBatch,
-    },
-  });
-  const { database, node } = store;
-  const shared = deployment.catalog(() => ({
-    change: { database, clock, randomBytes, actor: 'system' },
-    file: catalog.file,
-    isAnybodyElse: () => node.member.liveNodes() > 1,
-  }));
-  const domains = await openDomains({ ...options, shared, tells: true }, catalog, database);
-  return { ...domains, store };
 }

@@ -1,26 +1,28 @@
 // What the operator's console may ask of the running server itself: its last hours, its audit, its
-// catalog file, the process. Made with the console's other dependencies, by serving-dashboard.
+// catalog file, the process. Made with the console's other dependencies, by `dashboard.ts`.
 
 import type { Config } from '../config/settings.ts';
 import type { Machine } from '../dashboard/dependencies.ts';
 import { openServingReader } from '../store/serving.ts';
 import { VERSION } from '../version.ts';
 import type { ServingAudit } from './audit.ts';
-import type { ServingDomains } from './domains.ts';
+import type { Domains } from './domains.ts';
 import type { Observation } from './observation.ts';
+import type { ServingStore } from './store.ts';
 import type { Workers } from './workers.ts';
 
 export type MachineOptions = {
   readonly config: Config;
   readonly observation: Pick<Observation, 'activity'>;
-  readonly domains: ServingDomains;
+  readonly domains: Pick<Domains, 'file'>;
+  readonly store: Pick<ServingStore, 'node'>;
   readonly selfAudit: ServingAudit;
   readonly workers: Workers;
 };
 
 export function createMachine(options: MachineOptions): Machine {
   const { config, observation, domains, selfAudit, workers } = options;
-  const { node } = domains.store;
+  const { node } = options.store;
   const startedAt = Date.now() - Math.round(process.uptime() * 1_000);
   return {
     activity: observation.activity,

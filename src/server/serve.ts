@@ -130,14 +130,11 @@ async function drain(
 
 /** Closes all parts, those that others need last. Resolves with the commands left unwritten. */
 async function close(parts: ServingParts, stopRunning: () => void): Promise<number> {
-  const { pages, pipeline, redis, selfAudit, domains, store } = parts;
+  const { pages, path, selfAudit, store } = parts;
   await pages.close();
-  pipeline.closeClient();
-  await pipeline.closeLimits();
-  redis?.close();
   stopRunning();
   selfAudit.close();
-  await domains.activity.flush();
+  await path.close();
   return store.close();
 }
 

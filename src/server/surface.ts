@@ -49,7 +49,8 @@ export type ServingSurface = {
 
 export function createServingSurface(options: ServingSurfaceOptions): ServingSurface {
   const { config, domains, selfAudit, handlers, workers, observation, stage } = options;
-  const { live, store, operators } = domains;
+  const { live, operators } = domains;
+  const { serving: store } = options;
   const { log, metrics } = observation;
   const { member } = store.node;
   const mailer = createMailer({ smtpUrl: config.smtpUrl, from: config.mailFrom, log });

@@ -7,7 +7,7 @@ import { type GatewayServer, type ServerDependencies, startServer } from '../htt
 import type { LedgerProblem } from '../ledger/remote.ts';
 import type { OpenClaimRecord } from '../limits/contract.ts';
 import type { Log } from '../observe/log.ts';
-import type { ServingPipeline } from './pipeline.ts';
+import type { RequestPath } from './request-path.ts';
 import { drain } from './shutdown.ts';
 
 /** What is under way, by name. */
@@ -39,24 +39,20 @@ export type Workers = {
   readonly drain: (hurry: Promise<unknown>) => Promise<number>;
 };
 
-/** What the thread that calls has under way. */
+/** The main thread's own requests, and how it ends them. */
 export type OwnWork = {
-  readonly load: () => Load;
-  readonly pipeline: ServingPipeline;
+  readonly path: RequestPath;
   readonly log: Pick<Log, 'info' | 'warn' | 'error'>;
   readonly drainMs: number;
 };
-
-export function ownLive({ inFlight, limits, ledger }: ServingPipeline): Live {
-  return { requests: inFlight.live(), unwritten: ledger.unwritten(), claims: limits.claims() };
-}
 
 /** The main thread and the ledger's. */
 export function createOwnWorkers(
   own: OwnWork,
   address: { readonly hostname: string; readonly port: number },
 ): Workers {
-  const { load, pipeline, log, drainMs } = own;
+  const { path, log, drainMs } = own;
+  const { pipeline } = path;
   let server: GatewayServer | undefined;
   return {
     threads: 2,
@@ -64,11 +60,11 @@ export function createOwnWorkers(
       server = startServer(dependencies, address);
       return server;
     },
-    load,
+    load: path.load,
     upstreams: pipeline.health.states,
     ledgerProblems: () => [],
     refresh: async () => undefined,
-    live: async () => ownLive(pipeline),
+    live: async () => path.live(),
     takeUp: () => undefined,
     seenAt: (atMs) => atMs,
     async drain(hurry) {

@@ -25,7 +25,7 @@ export type ThreadStart = {
   /** What kept thinking is sealed with: the same in all threads. */
   readonly reasoningSecret: string;
   /** The socket of the main thread for what it alone can answer. */
-  readonly hopPath: string;
+  readonly proxyPath: string;
   /** 0 for the first of them, which takes any. */
   readonly port: number;
   readonly state: SharedState;

@@ -16,13 +16,13 @@ const HOP_BY_HOP = ['connection', 'keep-alive', 'te', 'transfer-encoding', 'upgr
 /** Our own checks of bodies come first. */
 const BODY_BYTES_MAX = 1_073_741_824;
 
-export type Hop = {
+export type ThreadProxy = {
   readonly path: string;
   readonly close: () => Promise<void>;
 };
 
 /** In the main thread: answers what the others hand over. */
-export function openHop(answer: Mount): Hop {
+export function openProxy(answer: Mount): ThreadProxy {
   const folder = mkdtempSync(join(tmpdir(), 'tollgate-'));
   const path = join(folder, 'main.sock');
   const server = Bun.serve({
@@ -49,11 +49,11 @@ export function openHop(answer: Mount): Hop {
  * In a server thread: has the main thread answer, under the name by which the client called. `work`
  * has each of them until its last byte.
  */
-export function createHop(path: string, work: Pick<InFlight, 'enter'>): Mount {
+export function createProxy(path: string, work: Pick<InFlight, 'enter'>): Mount {
   let count = 0;
   return async (request, server) => {
     count += 1;
-    const leave = work.enter(`hop ${count}`, () => undefined);
+    const leave = work.enter(`proxied ${count}`, () => undefined);
     request.signal.addEventListener('abort', leave);
     server?.timeout(request, 0);
     // A host that no URL can have is left out of it; its header goes along.

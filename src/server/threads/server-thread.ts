@@ -4,16 +4,16 @@
 // (`server-threads.ts`). An entry point of the build.
 
 import type { FromServerThread, ToServerThread } from './protocol.ts';
-import { type ServingThread, serveThread } from './serve-thread.ts';
+import { serveThread } from './serve-thread.ts';
 
 declare const self: Worker;
 
 const post = (message: FromServerThread): void => self.postMessage(message);
 
-let thread: ServingThread | undefined;
+let hear: ReturnType<typeof serveThread> | undefined;
 
 // An error that nobody catches ends the thread; the main thread starts another one.
 self.onmessage = ({ data }: MessageEvent<ToServerThread>) => {
-  if (data.kind === 'start') thread = serveThread(data.start, post);
-  else thread?.hear(data);
+  if (data.kind === 'start') hear = serveThread(data.start, post);
+  else hear?.(data);
 };

@@ -11,13 +11,14 @@ import { addLimitsLoads } from '../../limits/load.ts';
 import { createMemory } from '../../limits/shared/memory.ts';
 import type { ServingAudit } from '../audit.ts';
 import type { ServingConfig } from '../config.ts';
-import type { ServingDomains } from '../domains.ts';
+import type { CatalogSource } from '../domains.ts';
 import type { Inputs } from '../inputs.ts';
 import type { Observation } from '../observation.ts';
 import { drain } from '../shutdown.ts';
-import { type OwnWork, ownLive, type Workers } from '../workers.ts';
+import type { ServingStore } from '../store.ts';
+import type { OwnWork, Workers } from '../workers.ts';
 import { observeNews } from './events.ts';
-import { type Hop, openHop } from './proxy.ts';
+import { openProxy, type ThreadProxy } from './proxy.ts';
 import { createServerThreads, type ServerThreads } from './server-threads.ts';
 
 /** Accounts, and models of accounts, that may be in use within a minute. */
@@ -39,7 +40,8 @@ export type ThreadWorkersOptions = {
   readonly inputs: Inputs;
   readonly memory: SharedArrayBuffer;
   readonly reasoningSecret: string;
-  readonly domains: Pick<ServingDomains, 'store' | 'live' | 'file'>;
+  readonly store: ServingStore;
+  readonly catalog: CatalogSource;
   readonly selfAudit: ServingAudit;
   readonly observation: Observation;
   /** Unix milliseconds, of the database where it has its own. */
@@ -49,10 +51,10 @@ export type ThreadWorkersOptions = {
 };
 
 export function createThreadWorkers(own: OwnWork, options: ThreadWorkersOptions): Workers {
-  const { count, config, inputs, domains, selfAudit, observation, clock, monotonic } = options;
-  const { store, live, file } = domains;
+  const { count, config, inputs, store, selfAudit, observation, clock, monotonic } = options;
+  const { live, file } = options.catalog;
   const { member } = store.node;
-  let hop: Hop | undefined;
+  let proxy: ThreadProxy | undefined;
   let threads: ServerThreads | undefined;
   let catalog = file.latest();
   let seenHere = 0;
@@ -70,14 +72,14 @@ export function createThreadWorkers(own: OwnWork, options: ThreadWorkersOptions)
   /** Where the server does not start after all. */
   async function close(): Promise<void> {
     threads?.close();
-    await hop?.close();
+    await proxy?.close();
   }
 
   async function listen(dependencies: ServerDependencies): Promise<GatewayServer> {
     const { host: hostname, port } = config;
     await requireFree(hostname, port);
-    const opened = openHop(createMainThread(dependencies));
-    hop = opened;
+    const opened = openProxy(createMainThread(dependencies));
+    proxy = opened;
     const started = createServerThreads({
       count,
       port,
@@ -87,7 +89,7 @@ export function createThreadWorkers(own: OwnWork, options: ThreadWorkersOptions)
         environment: inputs.environment(),
         memory: options.memory,
         reasoningSecret: options.reasoningSecret,
-        hopPath: opened.path,
+        proxyPath: opened.path,
       },
       catalog: () => catalog,
       state: () => ({
@@ -124,7 +126,7 @@ export function createThreadWorkers(own: OwnWork, options: ThreadWorkersOptions)
     threads: 2 + count,
     listen,
     load() {
-      const [mine, theirs] = [own.load(), threads?.load()];
+      const [mine, theirs] = [own.path.load(), threads?.load()];
       if (theirs === undefined) return mine;
       return {
         requestsInFlight: mine.requestsInFlight + theirs.requestsInFlight,
@@ -134,7 +136,7 @@ export function createThreadWorkers(own: OwnWork, options: ThreadWorkersOptions)
       };
     },
     upstreams() {
-      const mine = own.pipeline.health.states();
+      const mine = own.path.pipeline.health.states();
       return threads?.upstreams(mine) ?? mine;
     },
     ledgerProblems: () => threads?.ledgerProblems() ?? [],
@@ -142,7 +144,7 @@ export function createThreadWorkers(own: OwnWork, options: ThreadWorkersOptions)
       await threads?.ask();
     },
     async live() {
-      const mine = ownLive(own.pipeline);
+      const mine = own.path.live();
       const theirs = await threads?.ask();
       if (theirs === undefined) return mine;
       return {
@@ -163,13 +165,13 @@ export function createThreadWorkers(own: OwnWork, options: ThreadWorkersOptions)
       return seenAt();
     },
     async drain(hurry) {
-      const { pipeline, log, drainMs } = own;
+      const { path, log, drainMs } = own;
       // The playground's requests are here, behind connections that the threads have.
       const [unsettled = 0] = await Promise.all([
         threads?.drain(hurry),
-        drain({ server: NO_SERVER, inFlight: pipeline.inFlight, log, drainMs, hurry }),
+        drain({ server: NO_SERVER, inFlight: path.pipeline.inFlight, log, drainMs, hurry }),
       ]);
-      await hop?.close();
+      await proxy?.close();
       return unsettled;
     },
   };

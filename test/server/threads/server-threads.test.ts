@@ -28,7 +28,7 @@ function create(directory: string, more: Partial<ServerThreadsOptions> = {}) {
     start: {
       config: { ...readConfig({}, []), workers: 2 },
       environment: { variables: {}, namesInFile: [] },
-      ...{ directory, memory, reasoningSecret: '', hopPath: '' },
+      ...{ directory, memory, reasoningSecret: '', proxyPath: '' },
     },
     catalog: () => ({ origin: 'built-in', text: '', environment: {} }),
     state: () => ({ boot: '', fencedFrom: 0, clockBaseMs: 0, liveNodes: 1, stopped: [] }),

@@ -1,0 +1,62 @@
+// All that answers requests in one thread: domains, limits, pipeline and handlers over what the
+// deployment gives. The main thread and every server thread are constructed here.
+
+import { every, type Stop } from '../async/every.ts';
+import { loadTokenizer } from '../generate/tokenizer.ts';
+import { type DomainsOptions, openDomains } from './domains.ts';
+import { createHandlers } from './handlers.ts';
+import { openServingRedis } from './limits.ts';
+import type { Observation } from './observation.ts';
+import { createServingPipeline, type ServingPipelineOptions } from './pipeline.ts';
+
+type RequestPathOptions = Omit<DomainsOptions, 'config' | 'observation'> &
+  Omit<ServingPipelineOptions, 'domains' | 'tokenizer' | 'redis' | 'observation'> & {
+    readonly observation: Pick<Observation, 'log' | 'alert' | 'request'>;
+  };
+
+export type RequestPath = Awaited<ReturnType<typeof createRequestPath>>;
+
+/** How exact timeouts are. */
+const DEADLINE_SWEEP_MS = 250;
+
+/** How often slots are freed whose request is gone. */
+const LEASE_SWEEP_MS = 1_000;
+
+export async function createRequestPath(options: RequestPathOptions) {
+  const { config, monotonic, observation } = options;
+  const tokenizer = await loadTokenizer(monotonic);
+  const domains = await openDomains(options);
+  const redis = await openServingRedis(config.redis, observation.log);
+  const pipeline = await createServingPipeline({ ...options, domains, tokenizer, redis });
+  const handlers = createHandlers({ ...options, domains, pipeline, tell: observation.request });
+  const { inFlight, limits, ledger } = pipeline;
+  return {
+    ...{ domains, redis, pipeline, handlers },
+    load: handlers.ownLoad,
+    live: () => ({
+      requests: inFlight.live(),
+      unwritten: ledger.unwritten(),
+      claims: limits.claims(),
+    }),
+    /**
+     * Sweeps, and applies what operators change, from now on. `onSeen` gets until when all changes
+     * have taken effect. Returns what stops it.
+     */
+    start(onSeen: (atMs: number, isNews: boolean) => Promise<void>): Stop {
+      const stops = [
+        every(DEADLINE_SWEEP_MS, pipeline.deadlines.sweep),
+        every(LEASE_SWEEP_MS, pipeline.sweepLimits),
+        domains.operators.watch(pipeline.health.reset, onSeen),
+      ];
+      return () => {
+        for (const stop of stops) stop();
+      };
+    },
+    async close(): Promise<void> {
+      pipeline.closeClient();
+      await pipeline.closeLimits();
+      redis?.close();
+      await domains.activity.flush();
+    },
+  };
+}
