@@ -195,7 +195,7 @@ test('law: charges come out again from the versions on the records, and from the
         await closeBooks(open);
       }
     }),
-    { numRuns: 20 },
+    { numRuns: 30 },
   );
   expect(Object.values(seen).every((count) => count > 20)).toBe(true);
 });
