@@ -6,6 +6,7 @@ import { createAccounts } from '../../support/accounts.ts';
 import { catalogOf, ROOMY_PLAN } from '../../support/catalog.ts';
 import { type Format, generate, generateStream } from '../../support/client.ts';
 import { type Gateway, startGateway, type TestAccount } from '../../support/gateway.ts';
+import { samples } from '../../support/tier.ts';
 import { startUpstream, type Upstream } from '../../support/upstream.ts';
 import { BEHAVIOURS, POISON, POISONED_PROMPT, POISONS } from './poisons.ts';
 
@@ -16,7 +17,7 @@ type Cell = { readonly id: string; readonly poison: string; readonly dialect: Fo
 
 const FORMATS: readonly Format[] = ['chat', 'messages'];
 const KEYS = [['key-one'], ['key-one', 'key-two']] as const;
-const ROUNDS = 6;
+const ROUNDS = samples(4, 6);
 /** In each round of the first half one account attacks, after that both do. */
 const ATTACKERS = 2;
 const AT_ONCE = 4;
