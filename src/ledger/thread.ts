@@ -14,13 +14,10 @@ import { catchUp } from './series/catch-up.ts';
 import { createRollUp, type RollUp } from './series/roll-up.ts';
 import { createWriter, type LedgerAnswer, type LedgerRequest } from './writer.ts';
 
-/** Posted to the thread: first what to open, then batches, at last that it shall end. */
+/** Posted to the thread: first what to open, then its clients, at last that it shall end. */
 export type ToThread =
   | { readonly kind: 'open'; readonly url: string; readonly sync: SyncMode }
-  | { readonly kind: 'write'; readonly batch: readonly LedgerRequest[] }
-  /** What the domains of the main thread write comes through this port. */
-  | { readonly kind: 'writer'; readonly port: MessagePort }
-  /** Batches come through this port too, and are answered there; `writer` is for its domains. */
+  /** Batches come through `port` and are answered there; `writer` is for the client's domains. */
   | {
       readonly kind: 'client';
       readonly client: number;
@@ -33,14 +30,18 @@ export type ToThread =
   | { readonly kind: 'gone'; readonly client: number }
   | { readonly kind: 'close' };
 
-/** Posted back: the answers to a batch. None at all say that the database is open. */
-export type FromThread = readonly LedgerAnswer[] | LeftBehind | AddedUp;
-
-/** The series hold all records that there were; `problem` says why they do not. */
-type AddedUp = { readonly addedUp: true; readonly problem?: string };
-
-/** What a client that is gone had begun and did not end. */
-type LeftBehind = { readonly client: number; readonly requestIds: readonly string[] };
+/** Posted back. */
+export type FromThread =
+  /** The database is open. */
+  | { readonly kind: 'open' }
+  /** What a client that is gone had begun and did not end. */
+  | {
+      readonly kind: 'left behind';
+      readonly client: number;
+      readonly requestIds: readonly string[];
+    }
+  /** The series hold all records that there were; `problem` says why they do not. */
+  | { readonly kind: 'added up'; readonly problem?: string };
 
 type Opened = {
   readonly group: Group;
@@ -72,26 +73,24 @@ const clients = new Map<number, LedgerClient>();
 self.onmessage = async ({ data }: MessageEvent<ToThread>) => {
   if (data.kind === 'open') {
     opened = open(data.url, data.sync);
-    self.postMessage([]);
+    answer({ kind: 'open' });
   } else if (data.kind === 'client') {
     add(data.client, data.port, data.writer);
-  } else if (data.kind === 'writer') {
-    serveDomains(data.port);
   } else if (data.kind === 'gone') {
     remove(data.client);
   } else if (data.kind === 'add up') {
-    self.postMessage(await addUp());
-  } else if (data.kind === 'close') {
+    answer(await addUp());
+  } else {
     await opened?.close();
     process.exit(0);
-  } else {
-    opened?.group(data.batch, (answers) => self.postMessage(answers));
   }
 };
 
+const answer = (message: FromThread): void => self.postMessage(message);
+
 function open(url: string, sync: SyncMode): Opened {
   const database = connectDatabase({ url, sync, patienceMs: PATIENCE_MS });
-  const group = createGroup(createWriter(database), () => clients.size > 0);
+  const group = createGroup(createWriter(database), () => clients.size > 1);
   let domains: SqliteDatabase | undefined;
   let rollUp: RollUp | undefined;
   let isStopped = false;
@@ -116,12 +115,13 @@ function open(url: string, sync: SyncMode): Opened {
   };
 }
 
-async function addUp(): Promise<AddedUp> {
+async function addUp(): Promise<FromThread> {
   try {
     await opened?.addUp();
-    return { addedUp: true };
+    return { kind: 'added up' };
   } catch (cause) {
-    return { addedUp: true, problem: cause instanceof Error ? cause.message : String(cause) };
+    const problem = cause instanceof Error ? cause.message : String(cause);
+    return { kind: 'added up', problem };
   }
 }
 
@@ -163,6 +163,6 @@ function remove(number: number): void {
   client?.endWriter();
   opened?.group([], () => {
     const requestIds = [...(client?.open ?? [])];
-    self.postMessage({ client: number, requestIds } satisfies LeftBehind);
+    answer({ kind: 'left behind', client: number, requestIds });
   });
 }

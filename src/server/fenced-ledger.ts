@@ -1,8 +1,8 @@
 // The ledger of a server as one of several nodes: what it holds says which start of a node made it, so
 // that others can end it when that node is dead. Made by serve and by each of its server threads.
 
+import type { ServingLedger } from '../ledger/client.ts';
 import { LedgerUnavailable } from '../ledger/error.ts';
-import type { ServingLedger } from '../ledger/remote.ts';
 
 /**
  * The same ledger, which holds nothing for a node that the others may hold for dead: they would end

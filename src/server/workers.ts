@@ -4,7 +4,7 @@
 import type { UpstreamState } from '../core/health.ts';
 import type { Load } from '../http/exchange.ts';
 import { type GatewayServer, type ServerDependencies, startServer } from '../http/server.ts';
-import type { LedgerProblem } from '../ledger/remote.ts';
+import type { LedgerProblem } from '../ledger/client.ts';
 import type { OpenClaimRecord } from '../limits/contract.ts';
 import type { Log } from '../observe/log.ts';
 import type { RequestPath } from './request-path.ts';

@@ -2,9 +2,9 @@
 
 import { expect, test } from 'bun:test';
 import { micro } from '../../src/core/money.ts';
+import { createLedgerClient } from '../../src/ledger/client.ts';
 import type { HoldCommand } from '../../src/ledger/contract.ts';
 import { LedgerUnavailable } from '../../src/ledger/error.ts';
-import { createLinkedLedger } from '../../src/ledger/linked.ts';
 import { createNodeLedger } from '../../src/server/fenced-ledger.ts';
 import { holdOf } from '../support/ledger.ts';
 
@@ -13,7 +13,7 @@ test('carries the boot of now, and is refused from the moment on at which it is 
   const node = { boot: 'boot_1', isFenced: false };
   const ledger = createNodeLedger(
     {
-      ...createLinkedLedger({}),
+      ...createLedgerClient({}),
       async hold(command) {
         asked.push(command);
         return { ok: true, available: micro(0n) };

@@ -5,7 +5,7 @@ import type { FoundCatalog } from '../../catalog/source.ts';
 import type { Alert } from '../../core/alert.ts';
 import type { UpstreamState } from '../../core/health.ts';
 import type { RequestSummary } from '../../core/request-summary.ts';
-import type { LedgerProblem } from '../../ledger/remote.ts';
+import type { LedgerProblem } from '../../ledger/client.ts';
 import type { OpenClaimRecord } from '../../limits/contract.ts';
 import { type LimitsLoad, OWN_LIMITS } from '../../limits/load.ts';
 import type { ErrorWords } from '../../observe/error-text.ts';

@@ -6,8 +6,7 @@ import { createLiveCatalog, loadFound } from '../../catalog/live.ts';
 import type { FoundCatalog } from '../../catalog/source.ts';
 import { createInFlight } from '../../generate/in-flight.ts';
 import { type ServerDependencies, startServer } from '../../http/server.ts';
-import { createLinkedLedger } from '../../ledger/linked.ts';
-import type { ServingLedger } from '../../ledger/remote.ts';
+import { createLedgerClient, type ServingLedger } from '../../ledger/client.ts';
 import { openServingDatabase } from '../../store/serving.ts';
 import { createWriterClient, type WriterClient } from '../../store/writer/client.ts';
 import { createCatalogFile } from '../catalog-file.ts';
@@ -45,13 +44,14 @@ export function serveThread(start: ThreadStart, post: Post): (message: ToRunning
   const observation = createThreadObservation(time.monotonic, (events) =>
     post({ kind: 'told', news: events, load: serving?.load() ?? NO_LOAD }),
   );
+  const writer = createWriterClient();
   // Before anything else is ready: the port of the ledger may come at once.
-  const ledger = createLinkedLedger({
+  const ledger = createLedgerClient({
+    writer,
     onTrouble: ({ kind, requestId, cause }) =>
       observation.alert({ kind: 'ledger_failing', trouble: kind, requestId }, cause),
     onBatch: observation.batch,
   });
-  const writer = createWriterClient();
   const begun = begin();
 
   async function begin(): Promise<void> {
@@ -80,12 +80,10 @@ export function serveThread(start: ThreadStart, post: Post): (message: ToRunning
         time.told(message.nowMs);
         break;
       case 'ledger':
-        ledger.link(message.port);
-        writer.link(message.writer);
+        ledger.link(message.port, message.writer);
         break;
       case 'ledger lost':
         ledger.unlink(new Error('The thread of the ledger has stopped.'), true);
-        writer.unlink();
         break;
       case 'state':
         state = message.state;

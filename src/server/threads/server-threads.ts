@@ -5,7 +5,7 @@
 import { every } from '../../async/every.ts';
 import { withTimeout } from '../../async/timeout.ts';
 import { joinUpstreams, type UpstreamState } from '../../core/health.ts';
-import type { LedgerClient, LedgerProblem } from '../../ledger/remote.ts';
+import type { LedgerLink, LedgerProblem } from '../../ledger/client.ts';
 import type { OpenClaimRecord } from '../../limits/contract.ts';
 import { addLimitsLoads, OWN_LIMITS } from '../../limits/load.ts';
 import { openMemory } from '../../limits/shared/memory.ts';
@@ -34,7 +34,7 @@ export type ServerThreadsOptions = {
   /** Milliseconds of a clock that never jumps. */
   readonly monotonic: () => number;
   /** Lets a thread write to the ledger; answers what lets go of one that has died. */
-  readonly connectLedger: (client: LedgerClient) => () => Promise<readonly string[]>;
+  readonly connectLedger: (client: LedgerLink) => () => Promise<readonly string[]>;
   readonly onNews: (news: readonly News[]) => void;
   /** A thread has died: these requests have lost whoever would have ended them. */
   readonly onDeath: (requestIds: readonly string[], cause: unknown) => Promise<void>;

@@ -5,7 +5,7 @@ import { expect, test } from 'bun:test';
 import { join } from 'node:path';
 import { micro, usdRate } from '../../src/core/money.ts';
 import { createBooks } from '../../src/ledger/books.ts';
-import { createLinkedLedger } from '../../src/ledger/linked.ts';
+import { createLedgerClient } from '../../src/ledger/client.ts';
 import { createRemoteLedger } from '../../src/ledger/remote.ts';
 import { newDatabase, temporaryDirectory } from '../support/database.ts';
 import { fundAccount, holdOf, NOW, releaseOf, settleOf } from '../support/ledger.ts';
@@ -30,7 +30,7 @@ async function openLinked() {
   const books = createBooks(database);
   await fundAccount({ database, ledger: main, books }, 'ada', 1_000n);
   const clients = [1, 2].map(() => {
-    const ledger = createLinkedLedger({ onBatch: (size) => batches.push(size) });
+    const ledger = createLedgerClient({ onBatch: (size) => batches.push(size) });
     return { ledger, leave: main.connect(ledger) };
   });
   const [one, two] = clients;

@@ -1,0 +1,70 @@
+// The ledger of a thread that serves: a queue in front of the ledger's thread, behind a port. The
+// ledger's thread may die and be started again; what was promised stays in the queue.
+
+import type { WriterClient } from '../store/writer/client.ts';
+import type { Ledger } from './contract.ts';
+import { createQueue, type QueueOptions } from './queue.ts';
+import type { LedgerAnswer } from './writer.ts';
+
+/** Why a ledger takes no new promises at the moment; absent where it does. */
+export type LedgerProblem = 'stopped' | 'failing' | undefined;
+
+export type ServingLedger = Ledger & {
+  readonly problem: () => LedgerProblem;
+  /** Requests whose hold, or the end of it, is not on disk yet: the books know less of them. */
+  readonly unwritten: () => string[];
+};
+
+export type LedgerLink = {
+  /** From now on, commands are written through this port, and what the domains write by `writer`. */
+  readonly link: (port: MessagePort, writer: MessagePort) => void;
+  /** Its other end is gone; `mayBeWritten` says whether what was posted may have been written. */
+  readonly unlink: (cause: unknown, mayBeWritten: boolean) => void;
+};
+
+export type LedgerClientOptions = Pick<QueueOptions, 'onTrouble' | 'onBatch'> & {
+  /** What the domains of this thread write through. */
+  readonly writer?: Pick<WriterClient, 'link' | 'unlink'>;
+};
+
+export function createLedgerClient(options: LedgerClientOptions): ServingLedger & LedgerLink {
+  const { writer, onTrouble, onBatch } = options;
+  let port: MessagePort | undefined;
+  const queue = createQueue({
+    onTrouble,
+    onBatch,
+    post(batch) {
+      if (port === undefined) {
+        queue.lost(new Error('The thread of the ledger has stopped.'), false);
+      } else port.postMessage(batch);
+    },
+  });
+  return {
+    ...queue.ledger,
+    link(next, writerPort) {
+      port = next;
+      next.onmessage = ({ data }) => {
+        const answers: readonly LedgerAnswer[] = data;
+        queue.answered(answers);
+      };
+      writer?.link(writerPort);
+    },
+    unlink(cause, mayBeWritten) {
+      port?.close();
+      port = undefined;
+      queue.lost(cause, mayBeWritten);
+      writer?.unlink();
+    },
+    problem() {
+      if (port === undefined) return 'stopped';
+      return queue.failing() ? 'failing' : undefined;
+    },
+    unwritten: queue.unwritten,
+    async close() {
+      const left = await queue.ledger.close();
+      port?.close();
+      port = undefined;
+      return left;
+    },
+  };
+}
