@@ -217,6 +217,7 @@ describe('a thread that dies', () => {
     const { ledger, threads, told } = remote;
     await ledger.hold(holdOf('r1', 'ada', 10n));
     threads[0]?.postMessage({ kind: 'client', client: 9, port: null, writer: null });
+    await until(() => told.includes('died'));
     expect((await ledger.settle(settleOf('r1', 4n))).debited).toBe(micro(4n));
     expect(told.toSorted()).toEqual(['died', 'kept r1']);
     expect(await remote.books.balance('ada')).toMatchObject({
