@@ -264,6 +264,13 @@ const BANS: readonly Ban[] = [
     except: /^src\/(cli\/|observe\/|main\.ts|server\/serve\.ts)/,
   },
   {
+    // The types of records come from files of the server, and with them the types of its runtime.
+    name: 'pages use nothing that browsers lack',
+    pattern: /\bBun\.|\bprocess\.(env|argv|cwd|exit|std)|\bBuffer\b|\bfrom '(node|bun):/,
+    example: "import { join } from 'node:path';",
+    within: /^src\/dashboard\/web\//,
+  },
+  {
     name: 'a thread that serves opens no connection that waits for a lock of SQLite',
     pattern: /\b(connectDatabase|openDatabase)\(\{|from 'bun:sqlite'/,
     example: "connectDatabase({ url, sync: 'normal' })",

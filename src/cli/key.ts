@@ -2,7 +2,7 @@
 // whole key; its masked form is not enough.
 
 import { type Command, Option } from 'commander';
-import { keyRecord, type ListedKey } from '../identity/key-record.ts';
+import { keyRecord } from '../identity/key-record.ts';
 import { printedAccount } from '../operations/account-records.ts';
 import { findKey } from '../operations/keys.ts';
 import type { KeyRevocation } from '../store/tables.ts';
@@ -108,7 +108,7 @@ async function rotateKey(context: Context, _options: object, name = ''): Promise
   };
 }
 
-export function keyTable(records: readonly ListedKey[]): string {
+export function keyTable(records: readonly ReturnType<typeof keyRecord>[]): string {
   const rows = records.map((record) => [
     record.id,
     record.masked,

@@ -5,7 +5,12 @@ import type { Command } from 'commander';
 import { formatTokens } from '../core/money.ts';
 import { listMovements } from '../ledger/movement-list.ts';
 import { printedAccount, readAccount } from '../operations/account-records.ts';
-import { type MovementKind, moveMoney, movementRecord } from '../operations/movements.ts';
+import {
+  type MovementKind,
+  movedRecord,
+  moveMoney,
+  movementRecord,
+} from '../operations/movements.ts';
 import {
   addCommand,
   OPERATOR,
@@ -72,16 +77,9 @@ async function move(
   const { id, reason } = options;
   const account = await parts.accounts.find(name);
   const moved = await moveMoney(parts, { kind, account, amount, reason, id }, OPERATOR);
-  const { applied } = moved;
-  const movement = {
-    id: moved.id,
-    kind,
-    amount: formatTokens(moved.amount),
-    reason: moved.reason,
-    applied,
-  };
+  const movement = movedRecord(moved);
   const left = `${formatTokens(moved.available)} service tokens are available`;
-  const text = applied
+  const text = movement.applied
     ? `${WORDS[kind]} ${movement.amount} service tokens under the id ${moved.id}; ${left}.`
     : `The ${kind} ${moved.id} was booked before; nothing has changed now. ${left}.`;
   return {

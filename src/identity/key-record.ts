@@ -2,28 +2,11 @@
 // record never holds the key or its digest.
 
 import { isoTime } from '../core/calendar.ts';
-import type { apiKeys, KeyRevocation } from '../store/tables.ts';
+import type { apiKeys } from '../store/tables.ts';
 
 export type ApiKey = typeof apiKeys.$inferSelect;
 
 type KeyState = 'active' | 'expired' | 'revoked';
-
-export type ListedKey = {
-  readonly id: string;
-  readonly object: 'api_key';
-  readonly name: string | null;
-  readonly masked: string;
-  readonly status: KeyState;
-  readonly created_at: string;
-  readonly expires_at: string | null;
-  readonly last_used_at: string | null;
-  readonly revoked_at: string | null;
-  readonly revoked_reason: KeyRevocation | null;
-  readonly rotated_from: string | null;
-  readonly replaced_by: string | null;
-  /** Whether this is the key that made the call. */
-  readonly current: boolean;
-};
 
 /** A key is expired from the very instant of its expiry date on. */
 function keyState(row: Pick<ApiKey, 'revokedAt' | 'expiresAt'>, nowMs: number): KeyState {
@@ -36,7 +19,7 @@ export function isActive(row: Pick<ApiKey, 'revokedAt' | 'expiresAt'>, nowMs: nu
 }
 
 /** The record of a key; times in ISO 8601, UTC. */
-export function keyRecord(row: ApiKey, nowMs: number, currentKeyId?: string): ListedKey {
+export function keyRecord(row: ApiKey, nowMs: number, currentKeyId?: string) {
   return {
     id: row.id,
     object: 'api_key',
@@ -50,8 +33,9 @@ export function keyRecord(row: ApiKey, nowMs: number, currentKeyId?: string): Li
     revoked_reason: row.revokedReason,
     rotated_from: row.rotatedFrom,
     replaced_by: row.replacedBy,
+    /** Whether this is the key that made the call. */
     current: row.id === currentKeyId,
-  };
+  } as const;
 }
 
 function nullableTime(ms: number | null): string | null {

@@ -86,7 +86,7 @@ export async function limitUsage(
       remaining: remaining(plan.monthlyTokens, used.monthTokens),
       resets_at: isoTime(nextUtcMonth(nowMs)),
     },
-  };
+  } as const;
 }
 
 function modelLimits({ catalog, incidentOf }: OperatorState) {

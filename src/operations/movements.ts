@@ -81,6 +81,11 @@ function requireId(id: string): void {
   );
 }
 
+/** A movement as it was asked for just now. */
+export function movedRecord({ id, kind, amount, reason, applied }: Movement) {
+  return { id, kind, amount: formatTokens(amount), reason, applied } as const;
+}
+
 /** A movement as it is listed, redeemed codes included. */
 export function movementRecord({ receipt, reason }: ListedMovement) {
   return {

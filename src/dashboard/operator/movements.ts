@@ -2,11 +2,10 @@
 // dialog opens, so that whoever clicks twice moves money once; the answer says whether it was now.
 
 import { Type } from '@sinclair/typebox';
-import { formatTokens } from '../../core/money.ts';
 import type { SignedInOperator } from '../../identity/signed-in.ts';
 import { listMovements } from '../../ledger/movement-list.ts';
 import { readAccount } from '../../operations/account-records.ts';
-import { moveMoney, movementRecord } from '../../operations/movements.ts';
+import { movedRecord, moveMoney, movementRecord } from '../../operations/movements.ts';
 import { type List, listOf, numberAfter, PAGE_QUERY, readPage } from '../edge/page.ts';
 import { type Route, sessionRoute, stepUpRoute } from '../edge/route.ts';
 import type { MovedRecord, MovementRecord } from '../records/operator-account.ts';
@@ -47,15 +46,7 @@ export function movementRoutes(
       async handle({ param, body, actor }): Promise<MovedRecord> {
         const account = await parts.accounts.get(param('id'));
         const moved = await moveMoney(parts, { ...body, account }, actor);
-        const { id, kind, reason, applied } = moved;
-        return {
-          id,
-          kind,
-          amount: formatTokens(moved.amount),
-          reason,
-          applied,
-          account: await readAccount(parts, account.id),
-        };
+        return { ...movedRecord(moved), account: await readAccount(parts, account.id) };
       },
     }),
   ];

@@ -13,8 +13,7 @@ import { explainRequest } from '../../operations/requests.ts';
 import { DashboardError } from '../edge/error.ts';
 import { type List, PAGE_QUERY, readPage } from '../edge/page.ts';
 import { type Route, sessionRoute } from '../edge/route.ts';
-import type { AccountRequestRecord } from '../records/operator-account.ts';
-import type { OperatorRequestRecord } from '../records/operator-request.ts';
+import type { AccountRequestRecord, OperatorRequestRecord } from '../records/operator-account.ts';
 import type { PeopleDependencies } from './dependencies.ts';
 
 export function requestRoutes({

@@ -1,7 +1,7 @@
 // The first page of a customer, in one answer, and the part of it that the live feed moves.
 
-import type { BalanceRecord, LimitUsageRecord, OwnAccountRecord } from './account.ts';
-import type { ConnectionRecord } from './key.ts';
+import type { LimitUsageRecord, OwnAccountRecord } from './account.ts';
+import type { ConnectionRecord, KeyRecord } from './key.ts';
 
 export type SpendRecord = {
   readonly requests: number;
@@ -26,7 +26,7 @@ export type OpenRequestRecord = {
 
 /** What changes while somebody looks. */
 export type LiveRecord = {
-  readonly balance: BalanceRecord;
+  readonly balance: OwnAccountRecord['balance'];
   readonly usage: LimitUsageRecord;
   readonly today: SpendRecord;
   /** The newest of the requests that hold money now. */
@@ -42,12 +42,9 @@ export type NoticeRecord =
   | { readonly kind: 'balance_low'; readonly lasts_days: number }
   | {
       readonly kind: 'keys_expiring';
-      readonly keys: readonly {
-        readonly id: string;
-        readonly name: string | null;
-        readonly masked: string;
+      readonly keys: readonly (Pick<KeyRecord, 'id' | 'name' | 'masked'> & {
         readonly expires_at: string;
-      }[];
+      })[];
     }
   | { readonly kind: 'incident_limits'; readonly models: readonly string[] };
 

@@ -1,33 +1,12 @@
 // API keys as /v1/api-keys lists them, and what creating and rotating one answers.
 
-export type KeyRecord = {
-  readonly id: string;
-  readonly object: 'api_key';
-  readonly name: string | null;
-  readonly masked: string;
-  readonly status: 'active' | 'expired' | 'revoked';
-  readonly created_at: string;
-  readonly expires_at: string | null;
-  readonly last_used_at: string | null;
-  readonly revoked_at: string | null;
-  readonly revoked_reason:
-    | 'user'
-    | 'rotated'
-    | 'operator'
-    | 'leak_report'
-    | 'account_closed'
-    | null;
-  readonly rotated_from: string | null;
-  readonly replaced_by: string | null;
-  readonly current: boolean;
-};
+import type { keyRecord } from '../../identity/key-record.ts';
+import type { List } from '../edge/page.ts';
 
-export type KeyListRecord = {
-  readonly object: 'list';
-  /** Newest first, in every state. */
-  readonly data: readonly KeyRecord[];
-  /** What `after` has to be for the next page; null at the end. */
-  readonly next: string | null;
+export type KeyRecord = ReturnType<typeof keyRecord>;
+
+/** Newest first, in every state. */
+export type KeyListRecord = List<KeyRecord> & {
   readonly active_count: number;
   readonly active_limit: number;
   readonly creations: {

@@ -1,39 +1,18 @@
 // What the console shows of what is sold: models, prices, the catalog, money over all accounts.
 
-type RatesRecord = {
-  readonly version: string;
-  readonly input: string;
-  readonly cached_input: string;
-  readonly cache_write: string;
-  readonly output: string;
-  readonly svc_tokens: {
-    readonly input: string;
-    readonly cached_input: string;
-    readonly cache_write: string;
-    readonly output: string;
-  };
-};
+import type { PriceDraft } from '../../catalog/price-draft.ts';
+import type { incidentRecord } from '../../operations/incidents.ts';
+import type { previewRecord } from '../../operations/price-preview.ts';
+import type { priceSheet } from '../../operations/price-sheet.ts';
+import type { publishPrices } from '../../operations/publish-prices.ts';
+import type { PricingRecord } from './model.ts';
+import type { MachineRecord } from './operator-server.ts';
 
-export type CatalogWindowRecord = RatesRecord & {
-  readonly from: string;
-  readonly to: string;
-  readonly days: readonly string[];
-  readonly in_force: boolean;
-};
+export type ModelPricesRecord = ReturnType<typeof priceSheet>['models'][number];
 
-export type PricePeriodRecord = RatesRecord & {
-  /** Null: since ever. */
-  readonly valid_from: string | null;
-  readonly in_force: boolean;
-  readonly windows: readonly CatalogWindowRecord[];
-};
+export type PricePeriodRecord = ModelPricesRecord['prices'][number];
 
-export type ModelPricesRecord = {
-  readonly model: string;
-  readonly version: string;
-  readonly next_change_at: string | null;
-  readonly prices: readonly PricePeriodRecord[];
-};
+export type CatalogWindowRecord = PricePeriodRecord['windows'][number];
 
 export type PriceBookRecord = {
   readonly at: string;
@@ -49,27 +28,9 @@ export type PriceBookRecord = {
   };
 };
 
-type DraftRates = {
-  readonly input: string | number;
-  readonly cached_input?: string | number;
-  readonly cache_write?: string | number;
-  readonly output: string | number;
-};
+export type DraftPeriod = Draft['add'][number];
 
-export type DraftPeriod = DraftRates & {
-  readonly model: string;
-  readonly valid_from: string;
-  readonly windows?: readonly (DraftRates & {
-    readonly from: string;
-    readonly to: string;
-    readonly days?: readonly ('sun' | 'mon' | 'tue' | 'wed' | 'thu' | 'fri' | 'sat')[];
-  })[];
-};
-
-export type Draft = {
-  readonly add: readonly DraftPeriod[];
-  readonly withdraw: readonly { readonly model: string; readonly valid_from: string }[];
-};
+export type Draft = Required<PriceDraft>;
 
 /** `problems` is empty where the draft could be published. */
 export type DraftCheckRecord = {
@@ -81,50 +42,21 @@ export type DraftCheckRecord = {
   readonly snippet: string | null;
 };
 
-export type PreviewSumRecord = {
-  readonly requests: number;
-  readonly tokens: {
-    readonly input: number;
-    readonly cached_input: number;
-    readonly cache_write: number;
-    readonly output: number;
-  };
-  readonly booked: string;
-  readonly would_be: string;
-  readonly difference: string;
-  readonly loss: string;
-};
-
-export type PreviewRecord = {
+export type PreviewRecord = ReturnType<typeof previewRecord> & {
   readonly from: string;
   readonly to: string;
   readonly prices_at: string | null;
-  readonly models: readonly (PreviewSumRecord & { readonly model: string })[];
-  readonly totals: PreviewSumRecord;
-  readonly not_priced: readonly {
-    readonly model: string;
-    readonly requests: number;
-    readonly booked: string;
-  }[];
 };
 
-export type PublishedRecord = {
-  readonly path: string;
-  readonly backup: string;
-  readonly digest: string;
+export type PreviewSumRecord = PreviewRecord['totals'];
+
+export type PublishedRecord = Awaited<ReturnType<typeof publishPrices>> & {
   /** Whether the server sells by it now; else `problems` say why not. */
   readonly in_force: boolean;
   readonly problems: readonly string[];
 };
 
-export type IncidentRecord = {
-  readonly model: string;
-  readonly requests_per_minute: number | null;
-  readonly tokens_per_minute: number | null;
-  readonly concurrent_requests: number | null;
-  readonly reason: string;
-  readonly updated_at: string;
-};
+export type IncidentRecord = ReturnType<typeof incidentRecord>;
 
 export type OperatorModelRecord = {
   readonly id: string;
@@ -137,7 +69,7 @@ export type OperatorModelRecord = {
   readonly features: readonly string[];
   readonly plans: readonly string[];
   readonly fallbacks: readonly string[];
-  readonly price: RatesRecord;
+  readonly price: Omit<PricingRecord, 'currency' | 'unit' | 'schedule' | 'next_change_at'>;
   readonly next_change_at: string | null;
   readonly incident: IncidentRecord | null;
   /** Lower limits that the catalog itself sets. */
@@ -152,13 +84,7 @@ export type OperatorModelRecord = {
   }[];
   /** Whether a request for it can be answered now, by itself or by a fallback. */
   readonly state: 'healthy' | 'degraded' | 'down';
-  readonly last_day: {
-    readonly requests: number;
-    readonly failed: number;
-    readonly output_tokens: number;
-    readonly spent: string;
-    readonly spent_usd: string;
-  };
+  readonly last_day: Omit<MachineRecord['today'], 'input_tokens'>;
 };
 
 /** Incidents of models that the catalog no longer has are in `forgotten`. */

@@ -9,26 +9,14 @@
 // DELETE /operators/:id           step-up; not oneself                204
 // DELETE /accounts/:id/second-factor   step-up                        204
 
-export type InviteRecord = {
-  readonly id: string;
-  readonly object: 'invite';
-  /** The only address that may use it; null: any. */
-  readonly email: string | null;
-  readonly status: 'open' | 'used' | 'revoked' | 'expired';
-  readonly created_at: string;
-  readonly expires_at: string;
-};
+import type { inviteRecord, operatorRecord } from '../../operations/people.ts';
+
+export type InviteRecord = ReturnType<typeof inviteRecord>;
 
 /** The one answer that has the link. */
 export type CreatedInviteRecord = InviteRecord & { readonly link: string };
 
-export type OperatorRecord = {
-  readonly id: string;
-  readonly object: 'operator';
-  readonly email: string;
-  readonly two_factor: boolean;
-  readonly created_at: string;
-};
+export type OperatorRecord = ReturnType<typeof operatorRecord>;
 
 /** Where the operator chooses a password, once, within 30 minutes; shown once. */
 export type OperatorLinkRecord = {

@@ -1,6 +1,6 @@
 // The attempts of a request: who was asked, how it ended, and what it cost.
 
-import type { OperatorRequestRecord } from '../../../records/operator-request.ts';
+import type { OperatorRequestRecord } from '../../../records/operator-account.ts';
 import {
   Badge,
   formatCount,

@@ -1,7 +1,7 @@
 // The whole story of one request: who was asked, what was used, what it cost whom, and why.
 
 import { Link } from 'wouter-preact';
-import type { OperatorRequestRecord } from '../../../records/operator-request.ts';
+import type { OperatorRequestRecord } from '../../../records/operator-account.ts';
 import {
   Alert,
   Card,
