@@ -32,3 +32,23 @@ async function whenAll<T extends readonly unknown[]>(works: readonly [...T]): Pr
     throw cause;
   }
 }
+
+/**
+ * One question at a time of each name: those who ask while it is under way wait for the same answer.
+ * Undefined when the answer is there at once.
+ */
+export function createSingleFlight() {
+  const asking = new Map<string, Promise<void>>();
+  return <T>(name: string, ask: () => Awaitable<T>, know: (answer: T) => void) => {
+    const asked = asking.get(name);
+    if (asked !== undefined) return asked;
+    const answer = ask();
+    if (!(answer instanceof Promise)) {
+      know(answer);
+      return undefined;
+    }
+    const known = answer.then(know).finally(() => asking.delete(name));
+    asking.set(name, known);
+    return known;
+  };
+}

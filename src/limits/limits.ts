@@ -1,29 +1,10 @@
 // The limits of one process: request and token windows, concurrency leases, daily and monthly caps.
-// All five are decided together, in one go; a refusal consumes nothing. `generate` claims
-// before it holds money, and ends every claim exactly once.
+// All five are decided together, in one section under one lock; a refusal consumes nothing. `generate`
+// claims before it holds money, and ends every claim exactly once.
 
-import type { Awaitable } from '../async/awaitable.ts';
-import { utcDay, utcMonth } from '../core/calendar.ts';
-import type { IncidentLimits, LimitView, Plan } from '../core/plan.ts';
-import {
-  createWindow,
-  giveBack,
-  type RateWindow,
-  resetSeconds,
-  rollWindow,
-  takeFrom,
-} from '../core/window.ts';
-import {
-  type AccountClaim,
-  type AccountState,
-  createAccountState,
-  createAccountStates,
-  keep,
-  LEASE_MS,
-  reservedIn,
-  rollAccount,
-  slotsUsed,
-} from './account.ts';
+import { type Awaitable, andThen, createSingleFlight, together } from '../async/awaitable.ts';
+import type { IncidentLimits, LimitView } from '../core/plan.ts';
+import { createAccounts, RECORD, type Taken } from './accounts.ts';
 import type {
   AccountLimits,
   Claim,
@@ -31,210 +12,187 @@ import type {
   ClaimResult,
   LimitsDependencies,
   LimitUsage,
+  OpenClaimRecord,
 } from './contract.ts';
+import { createOpenClaims, LEASE_MS } from './open-claims.ts';
 import { createPast } from './past.ts';
-import { learn, type Period, periodAt, usedIn } from './period.ts';
-import {
-  type CapUse,
-  decide,
-  planView,
-  refusalOf,
-  type Scope,
-  tokensOf,
-  UNUSED,
-  viewOf,
-} from './scope.ts';
+import { createCalendar, type Periods, type Unknown } from './periods.ts';
+import { decide, planView, refusalOf, tokensOf, UNUSED, viewOf } from './scope.ts';
+import { createTableMemory } from './table.ts';
+import { createLock, type Sharing } from './threads.ts';
 
-/** Accounts whose state is kept before idle ones are forgotten. */
-const ACCOUNTS_MAX = 20_000;
+type ProcessLimits = AccountLimits & {
+  /** Frees the slots of this thread's requests that are gone; called every few seconds. */
+  readonly sweep: () => void;
+};
+
+/** `shared`: with other threads, all of which have one clock as `monotonic`. */
+export type OwnLimitsDependencies = LimitsDependencies & { readonly shared?: Sharing | undefined };
+
+/** Records of one thread, at first: its memory grows. */
+const OWN_CAPACITY = 256;
+
+/** Where shared memory has no room for an account. */
+const FULL = { refusal: { code: 'concurrency_limit_exceeded' }, rest: 0 } as const;
 
 const NO_LIMITS: IncidentLimits = {};
 
-/** What an admitted request has taken, and where. */
-type AdmittedRequest = {
-  readonly request: ClaimRequest;
-  readonly state: AccountState;
-  readonly open: AccountClaim;
-  /** The plan's and the model's. */
-  readonly windows: readonly [RateWindow, RateWindow];
+/** With days and months: of each, whether also that has to be known which was used before. */
+type Asked = Pick<ClaimRequest, 'accountId' | 'plan'> & {
+  readonly periods?: Periods;
+  readonly used?: readonly [day: boolean, month: boolean];
 };
 
+type Open = OpenClaimRecord & { leaseUntil: number; readonly taken: Taken };
+
 /** `history` is asked for the last minute at once, and for days and months when they matter. */
-export function createLimits(dependencies: LimitsDependencies): AccountLimits {
-  const { clock, monotonic, isLive, history } = dependencies;
-  const accounts = createAccountStates(ACCOUNTS_MAX, isLive);
+export function createLimits(dependencies: OwnLimitsDependencies): ProcessLimits {
+  const { clock, monotonic, isLive, history, shared } = dependencies;
   const past = createPast(history, clock, monotonic);
+  const memory =
+    shared?.memory.table ?? createTableMemory({ ...RECORD, threads: 1, capacity: OWN_CAPACITY });
+  const accounts = createAccounts(memory, shared?.thread ?? 0, past.of);
+  const { periods } = accounts;
+  const periodsAt = createCalendar();
+  const locked = createLock(shared);
+  const claims = createOpenClaims<Open>(isLive, ({ taken }) =>
+    locked(() => accounts.end(taken, monotonic())),
+  );
+  const asking = createSingleFlight();
 
-  /** The account as it is now; the past has to be known. */
-  function stateOf(accountId: string, plan: Plan, nowMs: number): AccountState {
-    let state = accounts.find(accountId);
-    if (state === undefined) {
-      state = createAccountState(past.of(accountId, nowMs), plan, nowMs);
-      accounts.add(accountId, state, nowMs);
-    }
-    rollAccount(state, nowMs, isLive);
-    return state;
+  /** Asks the books for what is not known; look again when the promise is kept. */
+  function learn({ accountId, plan }: Asked, unknown: Unknown): Promise<void> | undefined {
+    const { period, mark } = unknown;
+    return asking(
+      accountId,
+      () => (mark === undefined ? history.mark() : history.usedBefore(accountId, period, mark)),
+      (answer) =>
+        locked(() => periods.know(accounts.find(accountId, plan, monotonic()), unknown, answer)),
+    );
   }
 
-  function admit(taken: AdmittedRequest, nowMs: number): Claim {
-    const { request, state, open, windows } = taken;
-    const { tokens, periods } = open;
-    state.models.set(request.model, windows[1]);
-    for (const window of windows) takeFrom(window, tokens, nowMs);
-    for (const period of periods) period.since += tokens;
-    state.claims.add(open);
-    keep(state, nowMs);
-    let ended = false;
-    /** Frees the slot and corrects the caps, once. */
-    const end = (usedTokens: number): boolean => {
-      if (ended) return false;
-      ended = true;
-      state.claims.delete(open);
-      for (const period of periods) period.since += usedTokens - tokens;
-      keep(state, monotonic());
-      return true;
-    };
-    return {
-      view: viewNow(state, request, nowMs),
-      outputBound: request.outputBound,
-      freeSlot: () => {
-        open.hasSlot = false;
-      },
-      settle: (usedTokens) => void end(usedTokens),
-      cancel(keeps) {
-        if (end(0)) for (const window of windows) giveBack(window, tokens, keeps);
-        const laterMs = monotonic();
-        rollAccount(state, laterMs, isLive);
-        return viewNow(state, request, laterMs);
-      },
-    };
-  }
-
-  /** Decides when all is known that it takes; from then on nothing else comes between. */
-  function claim(request: ClaimRequest): Awaitable<ClaimResult> {
-    const { accountId, plan, startedAt } = request;
-    let unknown = past.load();
-    if (unknown !== undefined) return unknown.then(() => claim(request));
+  /** Runs a section on the record of an account once all is known that it needs. */
+  function withAccount<T>(
+    asked: Asked,
+    section: (account: number, nowMs: number) => T,
+  ): Awaitable<T> {
+    const { accountId, plan, periods: of, used } = asked;
+    const again = (): Awaitable<T> => withAccount(asked, section);
+    const loading = past.load();
+    if (loading !== undefined) return loading.then(again);
     const nowMs = monotonic();
-    const state = stateOf(accountId, plan, nowMs);
-    const day = periodAt(state.days, startedAt, utcDay);
-    const month = periodAt(state.months, startedAt, utcMonth);
-    unknown =
-      learn(day, accountId, history, plan.dailyTokens !== undefined) ??
-      learn(month, accountId, history, plan.monthlyTokens !== undefined);
-    if (unknown !== undefined) return unknown.then(() => claim(request));
-    return decideNow(request, state, [day, month], nowMs);
+    claims.roll(nowMs, accountId);
+    let unknown: Unknown | undefined;
+    const value = locked(() => {
+      const account = accounts.find(accountId, plan, nowMs);
+      unknown = of && used && periods.unknown(account, of, used);
+      return unknown === undefined ? section(account, nowMs) : undefined;
+    });
+    if (unknown === undefined) return value as T;
+    return learn(asked, unknown)?.then(again) ?? again();
   }
 
-  function decideNow(
-    request: ClaimRequest,
-    state: AccountState,
-    periods: readonly [Period, Period],
-    nowMs: number,
-  ): ClaimResult {
-    const { requestId, model, startedAt, plan } = request;
-    const modelWindow = modelWindowOf(state, model, nowMs);
-    const scopes = scopesOf(state, modelWindow, request);
-    const useOf = (period: Period, cap: number | undefined): CapUse =>
-      cap === undefined ? UNUSED : { tokens: usedIn(period), reserved: reservedIn(state, period) };
-    const day = useOf(periods[0], plan.dailyTokens);
-    const month = useOf(periods[1], plan.monthlyTokens);
-    const decided = decide(request, { scopes, day, month });
-    if (decided.kind === 'refused') {
-      return refusalOf(decided, scopes, { nowMs, timeMs: clock() });
-    }
-    const tokens = tokensOf(decided.request);
-    const lease = { hasSlot: true, leaseUntil: nowMs + LEASE_MS };
-    const open = { requestId, startedAt, model, ...lease, tokens, periods };
-    const windows = [state.plan, modelWindow] as const;
+  /** What applies to a request: its plan, and its model with the limits that it has at the moment. */
+  function scopesOf(request: ClaimRequest, account: number, nowMs: number) {
+    const { accountId, model, plan, incident = NO_LIMITS } = request;
+    const records = [account, accounts.findModel(accountId, model, nowMs)] as const;
+    const ofPlan = accounts.scope(account, plan, nowMs);
+    return { records, scopes: [ofPlan, accounts.scope(records[1], incident, nowMs)] as const };
+  }
+
+  /** Decides, and takes what it decides to give. */
+  function claimNow(asked: ClaimRequest, of: Periods, account: number, nowMs: number): ClaimResult {
+    const { plan } = asked;
+    const { records, scopes } = scopesOf(asked, account, nowMs);
+    const times = { nowMs, timeMs: clock() };
+    if (records.includes(0)) return refusalOf({ ...FULL, request: asked }, scopes, times);
+    const decided = decide(asked, {
+      scopes,
+      day: plan.dailyTokens === undefined ? UNUSED : periods.used(account, of[0]),
+      month: plan.monthlyTokens === undefined ? UNUSED : periods.used(account, of[1]),
+    });
+    if (decided.kind === 'refused') return refusalOf(decided, scopes, times);
+    const { request } = decided;
+    const taken = accounts.take(records, scopes, of, tokensOf(request), nowMs);
     return {
       kind: 'claimed',
-      claim: admit({ request: decided.request, state, open, windows }, nowMs),
+      claim: openClaim(request, taken, viewOf(asked, scopes, nowMs), nowMs),
     };
   }
 
-  function left(accountId: string, plan: Plan): Awaitable<LimitView> {
-    const unknown = past.load();
-    if (unknown !== undefined) return unknown.then(() => left(accountId, plan));
-    const nowMs = monotonic();
-    return planView(plan, stateOf(accountId, plan, nowMs).plan, nowMs);
-  }
-
-  async function countRefused(accountId: string, plan: Plan): Promise<void> {
-    await past.load();
-    const nowMs = monotonic();
-    const state = stateOf(accountId, plan, nowMs);
-    if (state.plan.requests < plan.requestsPerMinute) takeFrom(state.plan, 0, nowMs);
-    keep(state, nowMs);
-  }
-
-  function claimCount(accountId: string, plan: Plan): Awaitable<number | undefined> {
-    const unknown = past.load();
-    if (unknown !== undefined) return unknown.then(() => claimCount(accountId, plan));
-    const nowMs = monotonic();
-    const state = stateOf(accountId, plan, nowMs);
-    if (state.counts.requests >= plan.requestsPerMinute) return resetSeconds(state.counts, nowMs);
-    takeFrom(state.counts, 0, nowMs);
-    keep(state, nowMs);
-    return undefined;
-  }
-
-  function usage(accountId: string, plan: Plan): Awaitable<LimitUsage> {
-    let unknown = past.load();
-    if (unknown !== undefined) return unknown.then(() => usage(accountId, plan));
-    const nowMs = monotonic();
-    const timeMs = clock();
-    const state = stateOf(accountId, plan, nowMs);
-    const day = periodAt(state.days, timeMs, utcDay);
-    const month = periodAt(state.months, timeMs, utcMonth);
-    unknown = learn(day, accountId, history, true) ?? learn(month, accountId, history, true);
-    if (unknown !== undefined) return unknown.then(() => usage(accountId, plan));
+  function openClaim(request: ClaimRequest, taken: Taken, view: LimitView, nowMs: number): Claim {
+    const { requestId, accountId, startedAt, outputBound } = request;
+    const open: Open = { requestId, accountId, startedAt, taken, leaseUntil: nowMs + LEASE_MS };
+    claims.add(open);
+    let ended = false;
+    /** Frees the slot and corrects the caps, once; and does what belongs to the same section. */
+    const end = (usedTokens: number, also?: (endedMs: number) => void): void => {
+      if (ended) return;
+      ended = true;
+      claims.remove(open);
+      const endedMs = monotonic();
+      locked(() => {
+        accounts.end(taken, endedMs, usedTokens);
+        also?.(endedMs);
+      });
+    };
     return {
-      requestsUsed: state.plan.requests,
-      tokensUsed: state.plan.tokens,
-      resetSeconds: resetSeconds(state.plan, nowMs),
-      inFlight: slotsUsed(state),
-      dayTokens: usedIn(day),
-      monthTokens: usedIn(month),
+      view,
+      outputBound,
+      freeSlot: () => locked(() => accounts.freeSlot(taken)),
+      settle: (usedTokens) => end(usedTokens),
+      cancel(keeps) {
+        end(0, (endedMs) => accounts.giveBack(taken, keeps, endedMs));
+        return withAccount(request, (account, laterMs) => {
+          return viewOf(request, scopesOf(request, account, laterMs).scopes, laterMs);
+        });
+      },
     };
+  }
+
+  /** Of an account for which there is no room: nothing counts but what the books have. */
+  function usageOfBooks(accountId: string, of: Periods, usage: LimitUsage): Awaitable<LimitUsage> {
+    const used = andThen(history.mark(), (mark) =>
+      together(of.map((period) => history.usedBefore(accountId, period, mark))),
+    );
+    return andThen(used, ([dayTokens = 0, monthTokens = 0]) => {
+      return { ...usage, dayTokens, monthTokens };
+    });
   }
 
   return {
-    left,
-    countRefused,
-    claim,
-    claimCount,
-    usage,
-    claims() {
-      const nowMs = monotonic();
-      return [...accounts.entries()].flatMap(([accountId, state]) => {
-        const listed = [...state.claims].map(({ requestId, startedAt }) => {
-          return { requestId, accountId, startedAt };
-        });
-        // Listed once: an account that is stopped for a lost claim asks for nothing that would let go
-        // of it.
-        rollAccount(state, nowMs, isLive);
-        return listed;
-      });
+    left: (accountId, plan) =>
+      withAccount({ accountId, plan }, (account, nowMs) =>
+        planView(plan, accounts.scope(account, plan, nowMs).window, nowMs),
+      ),
+    async countRefused(accountId, plan) {
+      await withAccount({ accountId, plan }, (account, nowMs) =>
+        accounts.countRequest(account, 'generate', plan, nowMs),
+      );
     },
+    claim(request) {
+      const { accountId, plan, startedAt } = request;
+      const of = periodsAt(startedAt);
+      const used = [plan.dailyTokens !== undefined, plan.monthlyTokens !== undefined] as const;
+      return withAccount({ accountId, plan, periods: of, used }, (account, nowMs) =>
+        claimNow(request, of, account, nowMs),
+      );
+    },
+    claimCount: (accountId, plan) =>
+      withAccount({ accountId, plan }, (account, nowMs) =>
+        accounts.countRequest(account, 'count', plan, nowMs),
+      ),
+    usage(accountId, plan) {
+      const of = periodsAt(clock());
+      const asked = { accountId, plan, periods: of, used: [true, true] } as const;
+      const found = withAccount(asked, (account, nowMs) => {
+        return { isKnown: account !== 0, usage: accounts.usage(account, of, nowMs) };
+      });
+      return andThen(found, ({ isKnown, usage }) =>
+        isKnown ? usage : usageOfBooks(accountId, of, usage),
+      );
+    },
+    claims: () => claims.list(monotonic()),
+    sweep: () => claims.roll(monotonic()),
   };
-}
-
-/** The window of a model; one that is not used yet is kept by whoever takes from it. */
-function modelWindowOf(state: AccountState, model: string, nowMs: number): RateWindow {
-  return rollWindow(state.models.get(model) ?? createWindow(), nowMs);
-}
-
-/** What applies to a request: its plan, and its model with the limits that it has at the moment. */
-function scopesOf(state: AccountState, modelWindow: RateWindow, request: ClaimRequest): Scope[] {
-  const { plan, model, incident = NO_LIMITS } = request;
-  return [
-    { window: state.plan, slotsUsed: slotsUsed(state), limits: plan },
-    { window: modelWindow, slotsUsed: slotsUsed(state, model), limits: incident },
-  ];
-}
-
-function viewNow(state: AccountState, request: ClaimRequest, nowMs: number): LimitView {
-  const scopes = scopesOf(state, modelWindowOf(state, request.model, nowMs), request);
-  return viewOf(request, scopes, nowMs);
 }

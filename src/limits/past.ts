@@ -1,6 +1,7 @@
 // What was admitted within the minute before these limits began: it fills the windows that a restart
-// must not open. Asked of the books once; the limits of one process and those of its threads use it.
+// must not open. Asked of the books once.
 
+import { createSingleFlight } from '../async/awaitable.ts';
 import { WINDOW_MS } from '../core/window.ts';
 import type { AdmissionHistory, PastAdmission } from './contract.ts';
 
@@ -18,35 +19,24 @@ export function createPast(
 ) {
   const startedMs = monotonic();
   let byAccount: Map<string, Past> | undefined;
-  let loading: Promise<void> | undefined;
-
-  const know = (timeMs: number, past: readonly PastAdmission[]): void => {
-    // What seems to come from the future was admitted before the clock was set back.
-    const aged = past.map((each) => ({
-      ...each,
-      atMs: startedMs - Math.max(0, timeMs - each.startedAt),
-    }));
-    byAccount = Map.groupBy(aged, (each) => each.accountId);
-  };
+  const asking = createSingleFlight();
 
   /** Undefined when it is known; else ask again when the promise is kept. */
   function load(): Promise<void> | undefined {
-    if (byAccount !== undefined || loading !== undefined) return loading;
+    if (byAccount !== undefined) return undefined;
     const timeMs = clock();
-    const past = history.admittedSince(timeMs - WINDOW_MS + 1);
-    if (!(past instanceof Promise)) {
-      know(timeMs, past);
-      return undefined;
-    }
-    loading = past
-      .then((known) => know(timeMs, known))
-      .finally(() => {
-        loading = undefined;
-      });
-    return loading;
+    const ask = () => history.admittedSince(timeMs - WINDOW_MS + 1);
+    return asking('past', ask, (past) => {
+      // What seems to come from the future was admitted before the clock was set back.
+      const aged = past.map((each) => ({
+        ...each,
+        atMs: startedMs - Math.max(0, timeMs - each.startedAt),
+      }));
+      byAccount = Map.groupBy(aged, (each) => each.accountId);
+    });
   }
 
-  // Whoever has to know it hears of a failure, and asks again.
+  // A failure is left to those who have to know: they ask again.
   load()?.catch(() => {});
   return {
     load,

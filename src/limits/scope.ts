@@ -58,9 +58,9 @@ export function decide(request: ClaimRequest, { scopes, day, month }: Used): Dec
   const most = tokenCount(Math.max(0, rest - promptTokens));
   const fitted = most < outputBound ? { ...request, outputBound: most } : request;
   const refusal = refusedByLimits({
-    freeSlots: Math.min(...scopes.map(freeSlots)),
-    freeRequests: Math.min(...scopes.map(freeRequests)),
-    freeTokens: Math.min(...scopes.map(freeTokens)),
+    freeSlots: least(scopes, freeSlots),
+    freeRequests: least(scopes, freeRequests),
+    freeTokens: least(scopes, freeTokens),
     restOfDay,
     restOfMonth,
     least: Math.max(1, promptTokens + Math.min(1, outputBound)),
@@ -114,15 +114,16 @@ export function viewOf(
   nowMs: number,
 ): LimitView {
   const { requestsPerMinute, tokensPerMinute } = effectiveLimits(plan, incident);
-  const remainingRequests = Math.max(0, Math.min(...scopes.map(freeRequests)));
+  const remainingRequests = Math.max(0, least(scopes, freeRequests));
   return {
     limitRequests: requestsPerMinute,
     remainingRequests,
     limitTokens: tokensPerMinute,
-    remainingTokens: Math.max(0, Math.min(...scopes.map(freeTokens))),
+    remainingTokens: Math.max(0, least(scopes, freeTokens)),
     // Of the scope that these remaining requests are those of.
     resetRequestsSeconds: longestReset(
-      scopes.filter((scope) => freeRequests(scope) <= remainingRequests),
+      scopes,
+      (scope) => freeRequests(scope) <= remainingRequests,
       nowMs,
     ),
   };
@@ -145,15 +146,9 @@ function waitSeconds(
     case 'concurrency_limit_exceeded':
       return CONCURRENCY_RETRY_SECONDS;
     case 'rate_limit_exceeded':
-      return longestReset(
-        scopes.filter((scope) => freeRequests(scope) < 1),
-        nowMs,
-      );
+      return longestReset(scopes, (scope) => freeRequests(scope) < 1, nowMs);
     case 'tokens_per_minute_exceeded':
-      return longestReset(
-        scopes.filter((scope) => freeTokens(scope) < tokensOf(request)),
-        nowMs,
-      );
+      return longestReset(scopes, (scope) => freeTokens(scope) < tokensOf(request), nowMs);
     case 'daily_limit_exceeded':
     case 'monthly_limit_exceeded':
       return secondsToUtcMidnight(request.startedAt, timeMs);
@@ -172,6 +167,21 @@ function freeTokens({ window, limits }: Scope): number {
   return (limits.tokensPerMinute ?? Infinity) - window.tokens;
 }
 
-function longestReset(scopes: readonly Scope[], nowMs: number): number {
-  return Math.max(...scopes.map(({ window }) => resetSeconds(window, nowMs)));
+function least(scopes: readonly Scope[], free: (scope: Scope) => number): number {
+  let least = Infinity;
+  for (const scope of scopes) least = Math.min(least, free(scope));
+  return least;
+}
+
+/** Until the last of the windows resets that are `meant`. */
+function longestReset(
+  scopes: readonly Scope[],
+  meant: (scope: Scope) => boolean,
+  nowMs: number,
+): number {
+  let longest = 0;
+  for (const scope of scopes) {
+    if (meant(scope)) longest = Math.max(longest, resetSeconds(scope.window, nowMs));
+  }
+  return longest;
 }

@@ -5,6 +5,7 @@ import { createLiveCatalog } from '../catalog/live.ts';
 import { createDatabaseClock } from '../cluster/clock.ts';
 import type { RandomBytes } from '../core/id.ts';
 import type { LiveRequests } from '../ledger/audit.ts';
+import { createLimitMemory } from '../limits/threads.ts';
 import { createAnnouncements } from './announcements.ts';
 import { createCatalogFile } from './catalog-file.ts';
 import type { ServingConfig } from './config.ts';
@@ -14,7 +15,7 @@ import { createObservation } from './observation.ts';
 import { createRequestPath } from './request-path.ts';
 import { openServingStore } from './store.ts';
 import { createServingSurface, type ServingStage } from './surface.ts';
-import { createLimitMemory, createThreadWorkers } from './threads/thread-workers.ts';
+import { createThreadWorkers } from './threads/thread-workers.ts';
 import { createOwnWorkers, type OwnWork, type Workers } from './workers.ts';
 
 export type ServingParts = Awaited<ReturnType<typeof createServingParts>>;
@@ -50,7 +51,8 @@ async function createOver(
   });
   const { database, ledger } = store;
   const { boot, liveNodes } = store.node.member;
-  const memory = config.workers === 1 ? undefined : createLimitMemory(config.workers);
+  // The main thread claims too, for the playground.
+  const memory = config.workers === 1 ? undefined : createLimitMemory(config.workers + 1);
   const path = await createRequestPath({
     ...{ ...base, catalog, database, ledger, liveNodes, tells: true },
     sharedCatalog: deployment.catalog(() => ({

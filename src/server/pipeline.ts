@@ -11,8 +11,7 @@ import type { Tokenizer } from '../generate/tokenizer.ts';
 import type { ServingLedger } from '../ledger/client.ts';
 import { createHistory } from '../ledger/history.ts';
 import { createLimits } from '../limits/limits.ts';
-import { createSharedLimits } from '../limits/shared/limits.ts';
-import { openMemory } from '../limits/shared/memory.ts';
+import type { Sharing } from '../limits/threads.ts';
 import type { Database } from '../store/contract.ts';
 import type { Redis } from '../store/redis/client.ts';
 import { createAttempts } from '../upstream/attempt.ts';
@@ -48,8 +47,8 @@ export type ServingPipelineOptions = {
   readonly redis: Redis | undefined;
   /** How many nodes share the limits. */
   readonly liveNodes: () => number;
-  /** The memory of the limits where several threads share it, and the number of this one. */
-  readonly shared?: { readonly memory: SharedArrayBuffer; readonly thread: number } | undefined;
+  /** Of the limits, where several threads count together. */
+  readonly shared?: Sharing | undefined;
 };
 
 export type ServingPipeline = Awaited<ReturnType<typeof createServingPipeline>>;
@@ -64,12 +63,9 @@ export async function createServingPipeline(options: ServingPipelineOptions) {
   const inFlight = createInFlight();
   const history = createHistory(database);
   const limiting = { clock, monotonic, isLive: inFlight.isLive, history };
-  const sharedLimits =
-    shared &&
-    createSharedLimits({ ...limiting, memory: openMemory(shared.memory), thread: shared.thread });
+  const local = createLimits({ ...limiting, shared });
   const serving = createServingLimits({
-    ...{ ...limiting, redis, liveNodes, threads: config.workers, randomBytes },
-    local: sharedLimits ?? createLimits(limiting),
+    ...{ ...limiting, local, redis, liveNodes, threads: config.workers, randomBytes },
   });
   const { limits } = serving;
   const timing = { clock, monotonic, startTimer };
@@ -121,7 +117,7 @@ export async function createServingPipeline(options: ServingPipelineOptions) {
     /** Whether one more request can be given a connection to an upstream. */
     hasRoom: () => descriptors.hasRoom(inFlight.count()),
     /** Frees slots of this thread whose request is gone; of one thread alone, its claims do that. */
-    sweepLimits: sharedLimits?.sweep ?? (() => undefined),
+    sweepLimits: shared === undefined ? () => undefined : local.sweep,
     limitsLoad: serving.load,
     closeLimits: serving.close,
   };

@@ -2,17 +2,11 @@
 // are, they stay quick and small and forget nothing that counts.
 
 import { expect, test } from 'bun:test';
-import { utcDay } from '../../src/core/calendar.ts';
-import {
-  createAccountState,
-  createAccountStates,
-  LEASE_MS,
-  rollAccount,
-} from '../../src/limits/account.ts';
 import { createLimits } from '../../src/limits/limits.ts';
-import { type Period, periodAt } from '../../src/limits/period.ts';
 import { describeLimits } from './contract.ts';
 import { createWorld, NOON, PLAN } from './world.ts';
+
+const DAY = 86_400_000;
 
 describeLimits('of one process', createLimits);
 
@@ -26,41 +20,6 @@ describeLimits('of one process whose books answer later', ({ history, ...depende
     },
   }),
 );
-
-test('idle accounts are forgotten a few at a time; those in use never are', () => {
-  const live = new Set(['req_1']);
-  const states = createAccountStates(100, (requestId) => live.has(requestId));
-  const add = (accountId: string, nowMs: number) => {
-    const state = createAccountState([], PLAN, nowMs);
-    states.add(accountId, state, nowMs);
-    return state;
-  };
-  const open = {
-    model: 'swift',
-    startedAt: 0,
-    hasSlot: true,
-    leaseUntil: 0,
-    tokens: 0,
-    periods: [],
-  };
-  const inUse = add('in use', 0);
-  inUse.claims.add({ ...open, requestId: 'req_1' });
-  add('lost', 0).claims.add({ ...open, requestId: 'req_2' });
-  for (let other = 0; other < 200; other += 1) add(`early ${other}`, 0);
-  // Within a minute of their last use, all of them may still count.
-  expect(states.size()).toBe(202);
-  for (let other = 0; other < 1_000; other += 1) {
-    add(`late ${other}`, 60_000 + other * 1_000);
-    expect(states.size()).toBeLessThanOrEqual(202);
-  }
-  expect(states.size()).toBeLessThanOrEqual(101);
-  expect([states.find('in use'), states.find('lost'), states.find('early 0')]).toEqual([
-    inUse,
-    undefined,
-    undefined,
-  ]);
-  expect([...inUse.claims][0]?.leaseUntil).toBeGreaterThan(1_000_000 - 100 * LEASE_MS);
-});
 
 test('a hundred thousand accounts slow no claim down, and what they used still counts', async () => {
   const world = await createWorld(createLimits);
@@ -131,29 +90,24 @@ test('the books are asked once for a day and a month, and not at all without cap
   }
 });
 
-test('of the days that have gone by, the latest are kept', () => {
-  const days: Period[] = [];
-  const first = periodAt(days, NOON, utcDay);
-  for (let day = 1; day < 20; day += 1) periodAt(days, NOON + day * 86_400_000, utcDay);
-  expect(days.map(({ fromMs }) => (fromMs - first.fromMs) / 86_400_000)).toEqual([
-    19, 18, 17, 16, 15, 14, 13, 12,
-  ]);
-});
-
-test('windows of models that are not asked any more are let go', () => {
-  const past = { accountId: 'acct_1', startedAt: 0, tokens: 5 };
-  const state = createAccountState(
-    [
-      { ...past, model: 'late', atMs: -10 },
-      { ...past, model: 'early', atMs: -50 },
-    ],
-    PLAN,
-    0,
+test('of the days that have gone by, the latest four are kept', async () => {
+  const asked: number[] = [];
+  const world = await createWorld((dependencies) =>
+    createLimits({
+      ...dependencies,
+      history: {
+        ...dependencies.history,
+        usedBefore(accountId, span, mark) {
+          const days = (span.untilMs - span.fromMs) / DAY;
+          if (days === 1) asked.push((span.fromMs - NOON + DAY / 2) / DAY);
+          return dependencies.history.usedBefore(accountId, span, mark);
+        },
+      },
+    }),
   );
-  const models = (nowMs: number) => {
-    rollAccount(state, nowMs, () => false);
-    return [...state.models.keys()];
-  };
-  expect(models(59_949)).toEqual(['late', 'early']);
-  expect(models(59_950)).toEqual(['late']);
+  for (const day of [0, 1, 2, 3, 2, 1, 0, 3, 4, 1, 0]) {
+    world.setWall(day * DAY);
+    await world.usage();
+  }
+  expect(asked).toEqual([0, 1, 2, 3, 4, 0]);
 });

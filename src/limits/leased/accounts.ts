@@ -2,7 +2,7 @@
 // exchange with Redis at a time for each, for all who wait. What is not used goes back by itself.
 
 import type { Every } from '../../async/every.ts';
-import { LEASE_MS } from '../account.ts';
+import { LEASE_MS } from '../open-claims.ts';
 import type { LeaseRequest } from './call.ts';
 import { type Counters, createCounters, hasUnused, rollWindows, slotsUsed } from './counters.ts';
 

@@ -1,8 +1,8 @@
 // The claims of one holder: what each request has taken of the counters, and how it is given back or
 // corrected when the request ends. leased.ts decides who may take; nothing here refuses anybody.
 
-import { LEASE_MS } from '../account.ts';
 import type { Claim, ClaimRequest } from '../contract.ts';
+import { LEASE_MS } from '../open-claims.ts';
 import { tokensOf } from '../scope.ts';
 import type { LeasedAccount, LeasedAccounts } from './accounts.ts';
 import { giveBack, type LeasedClaim, take, type WindowCounter } from './counters.ts';

@@ -2,7 +2,7 @@
 // and what others have. Arithmetic alone; exchange.ts talks to Redis, leased.ts decides.
 
 import { WINDOW_MS } from '../../core/window.ts';
-import type { RunningClaim } from '../account.ts';
+import type { ClaimRequest } from '../contract.ts';
 import { type Pair, UNLIMITED } from './script.ts';
 
 /**
@@ -67,7 +67,10 @@ export type PeriodCounter = {
   limit: number;
 };
 
-export type LeasedClaim = RunningClaim & {
+/** A claim that has not ended. Its slot is a lease: it is held for as long as its request lives. */
+export type LeasedClaim = Pick<ClaimRequest, 'requestId' | 'startedAt' | 'model'> & {
+  hasSlot: boolean;
+  leaseUntil: number;
   readonly tokens: number;
   readonly periods: readonly PeriodCounter[];
 };

@@ -8,6 +8,7 @@ import type { RequestSummary } from '../../core/request-summary.ts';
 import type { LedgerProblem } from '../../ledger/client.ts';
 import type { OpenClaimRecord } from '../../limits/contract.ts';
 import { type LimitsLoad, OWN_LIMITS } from '../../limits/load.ts';
+import type { LimitMemory } from '../../limits/threads.ts';
 import type { ErrorWords } from '../../observe/error-text.ts';
 import type { ServingConfig } from '../config.ts';
 import type { LoadedEnvironment } from '../environment.ts';
@@ -20,7 +21,7 @@ export type ThreadStart = {
   /** What is in force: the main thread alone reads files. */
   readonly catalog: FoundCatalog;
   /** Of the limits, with the number of this thread. */
-  readonly memory: SharedArrayBuffer;
+  readonly memory: LimitMemory;
   readonly thread: number;
   /** What kept thinking is sealed with: the same in all threads. */
   readonly reasoningSecret: string;

@@ -8,8 +8,7 @@ import { joinUpstreams, type UpstreamState } from '../../core/health.ts';
 import type { LedgerLink, LedgerProblem } from '../../ledger/client.ts';
 import type { OpenClaimRecord } from '../../limits/contract.ts';
 import { addLimitsLoads, OWN_LIMITS } from '../../limits/load.ts';
-import { openMemory } from '../../limits/shared/memory.ts';
-import { recoverThread } from '../../limits/shared/table.ts';
+import { releaseThread } from '../../limits/threads.ts';
 import type { Log } from '../../observe/log.ts';
 import { type ServerThread, startServerThread } from './one-thread.ts';
 import type {
@@ -228,7 +227,6 @@ function createReplacer(
   { start: { memory }, onDeath, log }: ServerThreadsOptions,
   start: (number: number, restartMs: number) => void,
 ) {
-  const limits = openMemory(memory);
   const restarts = new Set<Timer>();
   let isStopped = false;
 
@@ -240,7 +238,7 @@ function createReplacer(
       waitMs: number,
     ): Promise<void> {
       const requestIds = await leaveLedger();
-      recoverThread(limits, number);
+      releaseThread(memory, number);
       if (unsettled() === undefined) await onDeath(requestIds, cause);
       if (isStopped) return;
       const timer = setTimeout(() => {

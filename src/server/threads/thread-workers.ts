@@ -8,7 +8,7 @@ import {
   type ServerDependencies,
 } from '../../http/server.ts';
 import { addLimitsLoads } from '../../limits/load.ts';
-import { createMemory } from '../../limits/shared/memory.ts';
+import type { LimitMemory } from '../../limits/threads.ts';
 import type { ServingAudit } from '../audit.ts';
 import type { ServingConfig } from '../config.ts';
 import type { CatalogSource } from '../domains.ts';
@@ -21,16 +21,6 @@ import { observeNews } from './events.ts';
 import { openProxy, type ThreadProxy } from './proxy.ts';
 import { createServerThreads, type ServerThreads } from './server-threads.ts';
 
-/** Accounts, and models of accounts, that may be in use within a minute. */
-const ACCOUNTS_MAX = 32_768;
-const MODELS_MAX = 65_536;
-
-/** The main thread claims too, for the playground. */
-export function createLimitMemory(workers: number): SharedArrayBuffer {
-  const seed = crypto.getRandomValues(new BigUint64Array(1))[0];
-  return createMemory({ threads: workers + 1, accounts: ACCOUNTS_MAX, models: MODELS_MAX }, seed);
-}
-
 /** The threads have the listeners, and end them when they have drained. */
 const NO_SERVER = { port: 0, stop: async () => undefined, close: async () => undefined };
 
@@ -38,7 +28,7 @@ export type ThreadWorkersOptions = {
   readonly count: number;
   readonly config: ServingConfig;
   readonly inputs: Inputs;
-  readonly memory: SharedArrayBuffer;
+  readonly memory: LimitMemory;
   readonly reasoningSecret: string;
   readonly store: ServingStore;
   readonly catalog: CatalogSource;

@@ -9,8 +9,8 @@ export const LIMIT_MUTANTS: readonly Mutant[] = [
     edits: [
       {
         in: 'end',
-        find: 'if (ended) return false;',
-        put: 'if (ended && usedTokens < 0) return false;',
+        find: 'if (ended) return; ended = true; claims.remove(open);',
+        put: 'if (ended && usedTokens < 0) return; ended = true; claims.remove(open);',
       },
     ],
     tests: ['test/limits/limits.test.ts'],
@@ -28,11 +28,9 @@ export const LIMIT_MUTANTS: readonly Mutant[] = [
     does: 'the limits are looked at first and taken from later',
     edits: [
       {
-        in: 'admit',
-        find: 'for (const window of windows) takeFrom(window, tokens, nowMs);',
-        put: `queueMicrotask(() => {
-      for (const window of windows) takeFrom(window, tokens, nowMs);
-    });`,
+        in: 'take',
+        find: 'takeFrom(ofPlan, tokens, nowMs);',
+        put: 'queueMicrotask(() => takeFrom(ofPlan, tokens, nowMs));',
       },
     ],
     tests: ['test/limits/limits.test.ts'],
@@ -42,10 +40,12 @@ export const LIMIT_MUTANTS: readonly Mutant[] = [
     does: 'a refusal by one limit has taken from another',
     edits: [
       {
-        in: 'decideNow',
-        find: "if (decided.kind === 'refused') {",
+        in: 'claimNow',
+        find: "if (decided.kind === 'refused') return refusalOf(decided, scopes, times);",
         put: `if (decided.kind === 'refused') {
-      takeFrom(state.plan, 0, nowMs);`,
+      accounts.countRequest(account, 'generate', plan, nowMs);
+      return refusalOf(decided, scopes, times);
+    }`,
       },
     ],
     tests: ['test/limits/limits.test.ts'],
@@ -56,8 +56,8 @@ export const LIMIT_MUTANTS: readonly Mutant[] = [
     edits: [
       {
         in: 'end',
-        find: 'period.since += usedTokens - tokens;',
-        put: 'period.since += (usedTokens - tokens) * 0;',
+        find: 'usedTokens === undefined ? 0 : usedTokens - tokens',
+        put: 'usedTokens === undefined ? 0 : (usedTokens - tokens) * 0',
       },
     ],
     tests: ['test/limits/limits.test.ts'],
@@ -65,7 +65,13 @@ export const LIMIT_MUTANTS: readonly Mutant[] = [
   {
     id: 'T-46',
     does: 'a restart opens the caps',
-    edits: [{ in: 'usedIn', find: 'return before + since;', put: 'return before * 0 + since;' }],
+    edits: [
+      {
+        in: 'used',
+        find: 'Math.max(0, get(first + BEFORE)) + get(first + SINCE)',
+        put: 'get(first + SINCE)',
+      },
+    ],
     tests: ['test/limits/limits.test.ts'],
   },
   {

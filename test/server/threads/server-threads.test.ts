@@ -3,8 +3,10 @@
 
 import { afterEach, expect, test } from 'bun:test';
 import { readConfig } from '../../../src/config/read.ts';
-import { createMemory, openMemory } from '../../../src/limits/shared/memory.ts';
-import { createTable } from '../../../src/limits/shared/table.ts';
+import { tokenCount } from '../../../src/core/money.ts';
+import { BUILT_IN_PLANS } from '../../../src/core/plan.ts';
+import { createLimits } from '../../../src/limits/limits.ts';
+import { createLimitMemory } from '../../../src/limits/threads.ts';
 import {
   createServerThreads,
   type ServerThreadsOptions,
@@ -18,7 +20,7 @@ afterEach(() => {
 
 /** `directory` is what the threads do wrong. */
 function create(directory: string, more: Partial<ServerThreadsOptions> = {}) {
-  const memory = createMemory({ threads: 3, accounts: 8, models: 8 });
+  const memory = createLimitMemory(3, 16);
   const deaths: { readonly requestIds: readonly string[]; readonly cause: unknown }[] = [];
   const restarts: { readonly message: string; readonly at: number }[] = [];
   let started = 0;
@@ -55,11 +57,25 @@ const messageOf = (cause: unknown) => (cause instanceof Error ? cause.message : 
 test('one that hangs is ended and replaced, and what it held is given back', async () => {
   const { open, look, ask, memory, deaths, restarts } = create('', { hangingMs: 400 });
   expect(await open()).toBe(1_001);
-  const held = createTable(openMemory(memory), 'accounts', 1);
-  const key = held.keyOf('acct_1');
-  held.make(key, { isOver: () => true, fill: () => undefined });
-  const entry = held.hold(key) ?? 0;
-  held.addSlots(entry, 2);
+  const limitsOf = (thread: number) =>
+    createLimits({
+      shared: { memory, thread },
+      clock: () => 0,
+      monotonic: () => 0,
+      isLive: () => true,
+      history: { admittedSince: () => [], mark: () => 0, usedBefore: () => 0 },
+    });
+  const [plan] = BUILT_IN_PLANS;
+  if (plan === undefined) throw new Error('There is no plan.');
+  const request = { requestId: 'req_1', startedAt: 0, accountId: 'acct_1', model: 'swift', plan };
+  await limitsOf(1).claim({
+    ...request,
+    incident: undefined,
+    promptTokens: tokenCount(1),
+    outputBound: tokenCount(1),
+  });
+  const inFlight = async () => (await limitsOf(0).usage('acct_1', plan)).inFlight;
+  expect(await inFlight()).toBe(1);
   await Bun.sleep(600);
   expect(deaths).toEqual([]);
 
@@ -68,7 +84,7 @@ test('one that hangs is ended and replaced, and what it held is given back', asy
   expect(deaths.map(({ requestIds, cause }) => [requestIds, messageOf(cause)])).toEqual([
     [['req_1'], 'It has said nothing for 0.4 s.'],
   ]);
-  expect(held.slots(entry)).toBe(0);
+  expect(await inFlight()).toBe(0);
   await waitUntil(async () => (await ask()) !== undefined);
 });
 

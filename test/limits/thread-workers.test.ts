@@ -4,10 +4,9 @@
 import { expect, test } from 'bun:test';
 import { tokenCount } from '../../src/core/money.ts';
 import type { Plan } from '../../src/core/plan.ts';
-import { createSharedLimits } from '../../src/limits/shared/limits.ts';
-import { createMemory, openMemory } from '../../src/limits/shared/memory.ts';
-import { recoverThread } from '../../src/limits/shared/table.ts';
-import type { Hammered, Hammering } from './shared-claimant.ts';
+import { createLimits } from '../../src/limits/limits.ts';
+import { createLimitMemory, releaseThread } from '../../src/limits/threads.ts';
+import type { Hammered, Hammering } from './claimant.ts';
 import { NOON, PLAN } from './world.ts';
 
 const WIDE: Plan = {
@@ -20,28 +19,27 @@ const HAMMERS = 4;
 const CLAIMS = 10_000;
 
 function createShared() {
-  const buffer = createMemory({ threads: HAMMERS + 1, accounts: 64, models: 64 });
+  const memory = createLimitMemory(HAMMERS + 1, 64);
   const seen = new SharedArrayBuffer(8);
-  const limits = createSharedLimits({
-    memory: openMemory(buffer),
-    thread: HAMMERS,
+  const limits = createLimits({
+    shared: { memory, thread: HAMMERS },
     clock: () => NOON,
     monotonic: () => 1_000,
     isLive: () => true,
     history: { admittedSince: () => [], mark: () => 0, usedBefore: () => 0 },
   });
-  return { buffer, seen, limits, most: () => Atomics.load(new Int32Array(seen), 1) };
+  return { memory, seen, limits, most: () => Atomics.load(new Int32Array(seen), 1) };
 }
 
 type Shared = ReturnType<typeof createShared>;
 
-function start({ buffer, seen }: Shared, asked: Omit<Hammering, 'buffer' | 'seen' | 'nowMs'>) {
-  const worker = new Worker(new URL('./shared-claimant.ts', import.meta.url).href);
+function start({ memory, seen }: Shared, asked: Omit<Hammering, 'memory' | 'seen' | 'nowMs'>) {
+  const worker = new Worker(new URL('./claimant.ts', import.meta.url).href);
   const done = new Promise<Hammered>((resolve, reject) => {
     worker.onmessage = ({ data }: MessageEvent<Hammered>) => resolve(data);
     worker.onerror = ({ message }) => reject(new Error(message));
   });
-  worker.postMessage({ buffer, seen, nowMs: NOON, ...asked } satisfies Hammering);
+  worker.postMessage({ memory, seen, nowMs: NOON, ...asked } satisfies Hammering);
   return { worker, done };
 }
 
@@ -117,7 +115,7 @@ test('the slots of a thread that is killed come back, and nobody else loses one'
     const closed = new Promise((resolve) => victim.worker.addEventListener('close', resolve));
     victim.worker.terminate();
     await closed;
-    recoverThread(openMemory(shared.buffer), 0);
+    releaseThread(shared.memory, 0);
     expect((await shared.limits.usage('acct_1', plan)).inFlight).toBe(1);
   }
   mine.claim.settle(5);
@@ -125,3 +123,13 @@ test('the slots of a thread that is killed come back, and nobody else loses one'
   expect(admitted).toBeGreaterThan(1_000);
   expect((await shared.limits.usage('acct_1', plan)).inFlight).toBe(0);
 });
+
+test('the lock of a thread that was terminated in its section is taken from it', async () => {
+  const { limits, memory } = createShared();
+  const [dead, turn] = [3, 256 * 5];
+  Atomics.store(memory.lock, 0, turn + dead + 1);
+  expect(await limits.usage('acct_1', WIDE)).toMatchObject({ inFlight: 0 });
+  Atomics.store(memory.lock, 0, turn + dead + 1);
+  releaseThread(memory, dead);
+  expect(Atomics.load(memory.lock, 0)).toBe(0);
+}, 20_000);

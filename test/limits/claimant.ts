@@ -1,14 +1,14 @@
 // One of several threads that claim from the same memory as fast as they can: started by
-// shared-threads.test.ts, answers with what it was given.
+// thread-workers.test.ts, answers with what it was given.
 
 import { tokenCount } from '../../src/core/money.ts';
 import type { Plan } from '../../src/core/plan.ts';
-import { createSharedLimits } from '../../src/limits/shared/limits.ts';
-import { openMemory } from '../../src/limits/shared/memory.ts';
+import { createLimits } from '../../src/limits/limits.ts';
+import type { LimitMemory } from '../../src/limits/threads.ts';
 
 /** `seen` has two cells: requests in flight now, and the most there ever were. */
 export type Hammering = {
-  readonly buffer: SharedArrayBuffer;
+  readonly memory: LimitMemory;
   readonly seen: SharedArrayBuffer;
   readonly thread: number;
   readonly nowMs: number;
@@ -23,11 +23,10 @@ export type Hammered = { readonly admitted: number; readonly codes: Record<strin
 declare const self: Worker;
 
 self.onmessage = async ({ data }: MessageEvent<Hammering>) => {
-  const { buffer, thread, nowMs, plan, claims, used } = data;
+  const { memory, thread, nowMs, plan, claims, used } = data;
   const seen = new Int32Array(data.seen);
-  const limits = createSharedLimits({
-    memory: openMemory(buffer),
-    thread,
+  const limits = createLimits({
+    shared: { memory, thread },
     // All that happens here is in one minute, however long it takes.
     clock: () => nowMs,
     monotonic: () => 1_000,

@@ -3,24 +3,27 @@
 
 import { expect, test } from 'bun:test';
 import type { AccountLimits, LimitsDependencies } from '../../src/limits/contract.ts';
-import { createSharedLimits } from '../../src/limits/shared/limits.ts';
-import { createMemory, openMemory } from '../../src/limits/shared/memory.ts';
+import { createLimits } from '../../src/limits/limits.ts';
+import { createLimitMemory } from '../../src/limits/threads.ts';
 import { describeLimits } from './contract.ts';
 import { createWorld, PLAN } from './world.ts';
 
-const SIZE = { threads: 3, accounts: 8, models: 16 };
+const THREADS = 3;
+/** Of records: eight accounts with a model each. */
+const CAPACITY = 16;
+const ACCOUNTS = CAPACITY / 2;
 
 /** The next of the threads answers each call, once all of them have looked after their leases. */
 function openThreads(dependencies: LimitsDependencies): AccountLimits {
-  const buffer = createMemory(SIZE);
-  const threads = Array.from({ length: SIZE.threads }, (_, thread) =>
-    createSharedLimits({ ...dependencies, memory: openMemory(buffer), thread }),
+  const memory = createLimitMemory(THREADS, CAPACITY);
+  const threads = Array.from({ length: THREADS }, (_, thread) =>
+    createLimits({ ...dependencies, shared: { memory, thread } }),
   );
   let turn = 0;
   const next = () => {
     for (const each of threads) each.sweep();
     turn += 1;
-    const chosen = threads[turn % SIZE.threads];
+    const chosen = threads[turn % THREADS];
     if (chosen === undefined) throw new Error('There is no such thread.');
     return chosen;
   };
@@ -42,7 +45,7 @@ describeLimits('of three threads', openThreads);
 test('where every entry is in use, a new account is refused and the others go on', async () => {
   const world = await createWorld(openThreads);
   const plan = { ...PLAN, dailyTokens: 1_000 };
-  for (let account = 0; account < SIZE.accounts; account += 1) {
+  for (let account = 0; account < ACCOUNTS; account += 1) {
     (await world.claimed({ account: `acct_${account}`, plan })).settle(5);
   }
   const late = { account: 'late', plan };
@@ -54,7 +57,7 @@ test('where every entry is in use, a new account is refused and the others go on
   await world.claimed({ account: 'acct_0', plan });
   // A minute later the books have what was used, and one account has a request still running.
   world.wait(60_000);
-  for (let account = 1; account < SIZE.accounts; account += 1) {
+  for (let account = 1; account < ACCOUNTS; account += 1) {
     (await world.claimed({ account: `later_${account}`, plan })).settle(1);
   }
   expect(await world.refusal(late)).toEqual(['concurrency_limit_exceeded', 2]);
@@ -65,9 +68,16 @@ test('where every entry is in use, a new account is refused and the others go on
 test('a model for which there is no room is refused, and leaves nothing behind', async () => {
   const world = await createWorld(openThreads);
   const plan = { ...PLAN, requestsPerMinute: 99, concurrentRequests: 99 };
-  for (let model = 0; model < SIZE.models; model += 1) {
+  for (let model = 0; model < CAPACITY - 1; model += 1) {
     await world.claimed({ plan, model: `model-${model}` });
   }
   expect(await world.refusal({ plan, model: 'late' })).toEqual(['concurrency_limit_exceeded', 2]);
-  expect(await world.usage()).toMatchObject({ requestsUsed: 16, inFlight: 16, dayTokens: 320 });
+  expect(await world.usage()).toMatchObject({ requestsUsed: 15, inFlight: 15, dayTokens: 300 });
+  // A model that was not asked for a minute, and of which no request runs, is let go.
+  const [first] = world.running;
+  world.wait(60_000);
+  expect(await world.refusal({ plan, model: 'late' })).toEqual(['concurrency_limit_exceeded', 2]);
+  first?.settle(20);
+  world.wait(60_000);
+  await world.claimed({ plan, model: 'late' });
 });
