@@ -7,8 +7,8 @@ import type { RandomBytes } from '../core/id.ts';
 import type { LiveRequests } from '../ledger/audit.ts';
 import { createLimitMemory } from '../limits/threads.ts';
 import { createAnnouncements } from './announcements.ts';
+import type { ServingConfig } from './base.ts';
 import { createCatalogFile } from './catalog-file.ts';
-import type { ServingConfig } from './config.ts';
 import { deploymentOf } from './deployment.ts';
 import type { Inputs } from './inputs.ts';
 import { createObservation } from './observation.ts';
@@ -39,14 +39,14 @@ async function createOver(
   inputs: Inputs,
   config: ServingConfig,
 ) {
-  const { deployment, clock, monotonic, randomBytes, observation, reasoningSecret } = base;
-  const { log, alert, metrics } = observation;
+  const { deployment, clock, randomBytes, observation } = base;
+  const { log, alert } = observation;
   const stage: ServingStage = { listeners: undefined, isLeaving: false, isDraining: false };
   const first = inputs.loadedCatalog();
   const file = createCatalogFile(inputs);
   const catalog = { file, live: createLiveCatalog({ first, read: file.read, clock }) };
   const store = await openServingStore({
-    ...{ ...base, log, alert, onBatch: metrics.batch },
+    ...base,
     usdPerMillion: () => catalog.live.current().usdPerMillion,
   });
   const { database, ledger } = store;
@@ -70,11 +70,10 @@ async function createOver(
     live: () => liveRequests(workers, clock),
   });
   const own: OwnWork = { path, log, drainMs: config.drainMs };
-  const threading = { config, inputs, store, catalog, selfAudit, observation, clock, monotonic };
   const workers: Workers =
     memory === undefined
       ? createOwnWorkers(own, { hostname: config.host, port: config.port })
-      : createThreadWorkers(own, { ...threading, count: config.workers, memory, reasoningSecret });
+      : createThreadWorkers(own, { ...base, inputs, store, catalog, selfAudit, memory });
   const surface = createServingSurface({
     ...{ ...base, domains, serving: store, pipeline, selfAudit, handlers, workers, announcements },
     stage,

@@ -3,10 +3,8 @@
 // Made by serve.
 
 import { every } from '../async/every.ts';
-import type { Config } from '../config/settings.ts';
 import { publicUrl } from '../config/urls.ts';
 import type { UpstreamState } from '../core/health.ts';
-import type { RandomBytes } from '../core/id.ts';
 import type { ConsoleDependencies, DashboardDependencies } from '../dashboard/dependencies.ts';
 import type { DashboardApp } from '../dashboard/edge/app.ts';
 import type { GuardDependencies } from '../dashboard/edge/guard.ts';
@@ -22,6 +20,7 @@ import { createStore, type Store } from '../operations/store.ts';
 import { forgetThinking } from '../reasoning/reasoning.ts';
 import { openServingDatabase } from '../store/serving.ts';
 import type { ServingAudit } from './audit.ts';
+import type { Base } from './base.ts';
 import type { Domains } from './domains.ts';
 import { mounted } from './lazy-app.ts';
 import { createMachine } from './machine.ts';
@@ -33,11 +32,8 @@ import type { Workers } from './workers.ts';
 /** How often sessions and tokens that are over are forgotten, and deletions that are due are done. */
 const SWEEP_MS = 60_000;
 
-export type ServingDashboardOptions = {
-  readonly config: Config;
-  readonly clock: () => number;
-  readonly randomBytes: RandomBytes;
-  readonly observation: Pick<Observation, 'log' | 'alert' | 'activity'>;
+export type ServingDashboardOptions = Base & {
+  readonly observation: Observation;
   readonly domains: Domains;
   /** Of the server: its database, ledger and node. */
   readonly serving: ServingStore;

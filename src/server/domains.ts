@@ -2,8 +2,6 @@
 // thread and each server thread have their own.
 
 import type { LiveCatalog } from '../catalog/live.ts';
-import type { Config } from '../config/settings.ts';
-import type { RandomBytes } from '../core/id.ts';
 import { createAccounts } from '../identity/accounts.ts';
 import { createAuthenticator } from '../identity/authenticate.ts';
 import { createKeyActivity } from '../identity/key-activity.ts';
@@ -12,22 +10,17 @@ import { createSettings } from '../identity/settings.ts';
 import { createBooks } from '../ledger/books.ts';
 import { createReasoningStore, forgetThinking } from '../reasoning/reasoning.ts';
 import type { Database } from '../store/contract.ts';
+import type { Base } from './base.ts';
 import type { CatalogFile } from './catalog-file.ts';
-import type { Observation } from './observation.ts';
 import { createOperatorStates } from './operator-changes.ts';
 import type { SharedCatalog } from './shared-catalog.ts';
 
 /** Over one connection: the main thread's, or that of a server thread. */
 export type Domains = Awaited<ReturnType<typeof openDomains>>;
 
-export type DomainsOptions = {
-  readonly config: Pick<Config, 'reasoningStore'>;
+export type DomainsOptions = Base & {
   readonly catalog: CatalogSource;
   readonly database: Database;
-  /** Unix milliseconds. */
-  readonly clock: () => number;
-  readonly randomBytes: RandomBytes;
-  readonly observation: Pick<Observation, 'log' | 'alert'>;
   /** What kept thinking is sealed with. */
   readonly reasoningSecret: string | undefined;
   /** Whether it is this thread that tells of what operators have changed, and hears SIGHUP. */

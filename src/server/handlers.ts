@@ -1,9 +1,6 @@
 // What the handlers of requests need, out of the domains and the pipeline of the thread that they run
 // in: the main thread's, or that of a server thread. Made by both.
 
-import type { Config } from '../config/settings.ts';
-import type { RandomBytes } from '../core/id.ts';
-import type { RequestSummary } from '../core/request-summary.ts';
 import type { HandlerDependencies, Load } from '../http/exchange.ts';
 import { createKnownHosts } from '../http/known-hosts.ts';
 import { createOperatorAccess } from '../http/operator-access.ts';
@@ -14,6 +11,7 @@ import { keyRecord } from '../identity/key-record.ts';
 import type { Database } from '../store/contract.ts';
 import { isStoreFailure } from '../store/error.ts';
 import { VERSION } from '../version.ts';
+import type { Base } from './base.ts';
 import type { Domains } from './domains.ts';
 import type { ServingPipeline } from './pipeline.ts';
 
@@ -27,23 +25,17 @@ export type OwnHandlers = Omit<
   readonly ownLoad: () => Load;
 };
 
-export function createHandlers(options: {
-  readonly config: Config;
-  /** Unix milliseconds. */
-  readonly clock: () => number;
-  /** Milliseconds of a clock that never jumps. */
-  readonly monotonic: () => number;
-  readonly randomBytes: RandomBytes;
+type HandlerOptions = Base & {
   readonly domains: Domains;
   readonly database: Database;
   readonly pipeline: ServingPipeline;
-  /** Told of each request that is over. */
-  readonly tell: (summary: RequestSummary) => void;
-}): OwnHandlers {
-  const { config, clock, monotonic, randomBytes, domains, database, pipeline, tell } = options;
+};
+
+export function createHandlers(options: HandlerOptions): OwnHandlers {
+  const { config, clock, monotonic, randomBytes, domains, database, pipeline } = options;
   const { authenticator, books, keys, operators, activity } = domains;
   const { generation, limits, deadlines } = pipeline;
-  const tallies = createTallies({ monotonic, tell });
+  const tallies = createTallies({ monotonic, tell: options.observation.request });
   const trustedProxies = createNetworkSet(config.trustedProxies);
   return {
     operator: operators.current,

@@ -2,7 +2,6 @@
 // to upstreams and their health. Made by serve, and by each of its server threads.
 
 import { createDeadlines } from '../core/deadlines.ts';
-import type { RandomBytes } from '../core/id.ts';
 import { createRequestEntrance } from '../generate/entrance.ts';
 import { createFunds } from '../generate/funds.ts';
 import { createInFlight } from '../generate/in-flight.ts';
@@ -23,23 +22,13 @@ import { createProbe } from '../upstream/probe.ts';
 import { systemLookup } from '../upstream/resolver.ts';
 import { startTimer } from '../upstream/timer.ts';
 import { VERSION } from '../version.ts';
-import type { ServingConfig } from './config.ts';
-import type { Deployment } from './deployment.ts';
+import type { Base } from './base.ts';
 import type { Domains } from './domains.ts';
 import { createServingLimits } from './limits.ts';
-import type { Observation } from './observation.ts';
 import { proxiedSchemes } from './runtime.ts';
 
-export type ServingPipelineOptions = {
-  readonly config: ServingConfig;
-  readonly deployment: Pick<Deployment, 'booking'>;
-  /** Unix milliseconds. */
-  readonly clock: () => number;
-  /** Milliseconds of a clock that never jumps. */
-  readonly monotonic: () => number;
-  readonly randomBytes: RandomBytes;
-  readonly observation: Pick<Observation, 'alert'>;
-  readonly domains: Pick<Domains, 'live' | 'reasoning' | 'books'>;
+export type ServingPipelineOptions = Base & {
+  readonly domains: Domains;
   readonly database: Database;
   readonly ledger: ServingLedger;
   readonly tokenizer: Tokenizer;

@@ -6,13 +6,10 @@ import { loadTokenizer } from '../generate/tokenizer.ts';
 import { type DomainsOptions, openDomains } from './domains.ts';
 import { createHandlers } from './handlers.ts';
 import { openServingRedis } from './limits.ts';
-import type { Observation } from './observation.ts';
 import { createServingPipeline, type ServingPipelineOptions } from './pipeline.ts';
 
-type RequestPathOptions = Omit<DomainsOptions, 'config' | 'observation'> &
-  Omit<ServingPipelineOptions, 'domains' | 'tokenizer' | 'redis' | 'observation'> & {
-    readonly observation: Pick<Observation, 'log' | 'alert' | 'request'>;
-  };
+type RequestPathOptions = DomainsOptions &
+  Omit<ServingPipelineOptions, 'domains' | 'tokenizer' | 'redis'>;
 
 export type RequestPath = Awaited<ReturnType<typeof createRequestPath>>;
 
@@ -28,7 +25,7 @@ export async function createRequestPath(options: RequestPathOptions) {
   const domains = await openDomains(options);
   const redis = await openServingRedis(config.redis, observation.log);
   const pipeline = await createServingPipeline({ ...options, domains, tokenizer, redis });
-  const handlers = createHandlers({ ...options, domains, pipeline, tell: observation.request });
+  const handlers = createHandlers({ ...options, domains, pipeline });
   const { inFlight, limits, ledger } = pipeline;
   return {
     ...{ domains, redis, pipeline, handlers },

@@ -5,25 +5,22 @@
 import type { Awaitable } from '../async/awaitable.ts';
 import { every } from '../async/every.ts';
 import type { DatabaseClock } from '../cluster/clock.ts';
-import type { RandomBytes } from '../core/id.ts';
 import type { UsdRate } from '../core/money.ts';
 import type { LedgerProblem } from '../ledger/client.ts';
 import type { RecoverCommand } from '../ledger/contract.ts';
 import { WAITING_MAX } from '../ledger/queue.ts';
 import { recoverAll } from '../ledger/recover.ts';
 import { createRemoteLedger, type RemoteLedger } from '../ledger/remote.ts';
-import type { RaiseAlert } from '../observe/alerts.ts';
-import type { Log } from '../observe/log.ts';
 import { connectDatabase } from '../store/connect.ts';
 import type { Database } from '../store/contract.ts';
 import { migrate } from '../store/migrate.ts';
 import { openServingDatabase } from '../store/serving.ts';
 import type { DatabaseFileWatch, FileLoss } from '../store/sqlite-file.ts';
 import { createWriterClient, type WriterClient } from '../store/writer/client.ts';
-import type { ServingConfig } from './config.ts';
-import type { Deployment } from './deployment.ts';
+import type { Base } from './base.ts';
 import { createNodeLedger } from './fenced-ledger.ts';
 import { openServingNode, type ServingNode } from './node.ts';
+import type { Observation } from './observation.ts';
 
 export type ServingStore = {
   /** Not for money: its commits survive the process, and a power cut once the ledger commits. */
@@ -51,20 +48,10 @@ export type ServingStore = {
   readonly close: () => Promise<number>;
 };
 
-export type ServingStoreOptions = {
-  readonly deployment: Deployment;
-  readonly config: Pick<ServingConfig, 'databaseUrl' | 'ledgerSync' | 'workers' | 'isNew'>;
-  readonly log: Log;
-  readonly alert: RaiseAlert;
-  /** Told of each batch that the ledger has written. */
-  readonly onBatch?: (size: number, durationMs: number) => void;
-  /** Unix milliseconds. */
-  readonly clock: () => number;
+export type ServingStoreOptions = Base & {
+  readonly observation: Pick<Observation, 'log' | 'alert' | 'metrics'>;
   /** Learns the database's time. */
   readonly databaseClock: DatabaseClock;
-  /** Milliseconds of a clock that never jumps. */
-  readonly monotonic: () => number;
-  readonly randomBytes: RandomBytes;
   /** What a million service tokens cost now: for requests that no longer know it themselves. */
   readonly usdPerMillion: () => UsdRate;
 };
@@ -79,7 +66,8 @@ const LOST_AGE_MS = 60_000;
  * where another server has the file, and `LedgerUnavailable` where it cannot be written.
  */
 export async function openServingStore(options: ServingStoreOptions): Promise<ServingStore> {
-  const { config, deployment, log, alert, onBatch, clock, usdPerMillion } = options;
+  const { config, deployment, clock, usdPerMillion } = options;
+  const { log, alert, metrics } = options.observation;
   const url = config.databaseUrl;
   const starting = connectDatabase({
     ...{ url, sync: 'normal', checkpoints: false, isNew: config.isNew ?? false },
@@ -117,7 +105,7 @@ export async function openServingStore(options: ServingStoreOptions): Promise<Se
       onTrouble: ({ kind, requestId, cause }) =>
         alert({ kind: 'ledger_failing', trouble: kind, requestId }, cause),
       onDeath: (cause) => alert({ kind: 'ledger_stopped' }, cause),
-      ...(onBatch === undefined ? {} : { onBatch }),
+      onBatch: metrics.batch,
     });
     if (deployment.recovery === 'start') {
       const recovered = await recoverAll(ledger, everyHold());
@@ -186,7 +174,7 @@ export async function openServingStore(options: ServingStoreOptions): Promise<Se
 /** There must never be such a hold, so each of them is an error in the log. */
 function startSweep(
   ledger: RemoteLedger,
-  { log, alert }: Pick<ServingStoreOptions, 'log' | 'alert'>,
+  { log, alert }: Pick<Observation, 'log' | 'alert'>,
   command: () => Promise<RecoverCommand>,
 ): () => void {
   const look = async (): Promise<void> => {

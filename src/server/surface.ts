@@ -14,7 +14,6 @@ import {
 } from './dashboard.ts';
 import type { OwnHandlers } from './handlers.ts';
 import type { Listeners } from './listeners.ts';
-import type { Observation } from './observation.ts';
 import { ledgerProblem, type ServingStore } from './store.ts';
 import type { Workers } from './workers.ts';
 
@@ -33,12 +32,9 @@ export type ServingSurfaceOptions = Omit<
   | ('mailer' | 'upstreams' | 'problems' | 'trustedProxies' | 'announce' | 'consoleUrl')
   | ('draining' | 'port' | 'answerPlayground')
 > & {
-  readonly observation: Observation;
   readonly handlers: OwnHandlers;
   readonly announcements: Announcements;
   readonly stage: ServingStage;
-  /** Milliseconds of a clock that never jumps. */
-  readonly monotonic: () => number;
 };
 
 export type ServingSurface = {

@@ -2,10 +2,11 @@
 
 import { expect, spyOn, test } from 'bun:test';
 import { join } from 'node:path';
+import { readConfig } from '../../src/config/read.ts';
 import { micro, usdRate } from '../../src/core/money.ts';
 import { createBooks } from '../../src/ledger/books.ts';
-import { createLog } from '../../src/observe/log.ts';
 import { deploymentOf } from '../../src/server/deployment.ts';
+import { createObservation } from '../../src/server/observation.ts';
 import { openServingStore } from '../../src/server/store.ts';
 import { temporaryDirectory } from '../support/database.ts';
 import { addAccount, creditOf, holdOf, NOW } from '../support/ledger.ts';
@@ -19,17 +20,14 @@ const MINUTE = 60_000;
 test('a hold whose request is gone is ended after a minute, one under way and a young one are not', async () => {
   let nowMs = NOW;
   const databaseUrl = `sqlite:${join(directory, 'tollgate.db')}`;
+  const settings = readConfig({ DATABASE_URL: databaseUrl, LEDGER_SYNC: 'normal' });
+  const config = { ...settings, workers: 1, logLevel: 'silent' } as const;
+  const clock = () => nowMs;
+  const clocks = nodeClocks();
+  const observation = createObservation({ config, clock, monotonic: clocks.monotonic });
   const store = await openServingStore({
-    deployment: deploymentOf(databaseUrl),
-    config: {
-      databaseUrl,
-      ledgerSync: 'normal',
-      workers: 1,
-    },
-    log: createLog('silent'),
-    alert: () => undefined,
-    clock: () => nowMs,
-    ...nodeClocks(),
+    ...{ config, clock, observation, deployment: deploymentOf(databaseUrl) },
+    ...clocks,
     usdPerMillion: () => usdRate(1_000_000n),
   });
   const { database, ledger } = store;
@@ -58,4 +56,5 @@ test('a hold whose request is gone is ended after a minute, one under way and a 
   });
   expect(await books.balance('ada')).toMatchObject({ held: micro(200n) });
   expect(await store.close()).toBe(0);
+  await observation.close();
 });

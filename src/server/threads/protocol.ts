@@ -10,7 +10,7 @@ import type { OpenClaimRecord } from '../../limits/contract.ts';
 import { type LimitsLoad, OWN_LIMITS } from '../../limits/load.ts';
 import type { LimitMemory } from '../../limits/threads.ts';
 import type { ErrorWords } from '../../observe/error-text.ts';
-import type { ServingConfig } from '../config.ts';
+import type { ServingConfig } from '../base.ts';
 import type { LoadedEnvironment } from '../environment.ts';
 
 /** What a server thread is started with. */

@@ -10,7 +10,7 @@ import {
 import { addLimitsLoads } from '../../limits/load.ts';
 import type { LimitMemory } from '../../limits/threads.ts';
 import type { ServingAudit } from '../audit.ts';
-import type { ServingConfig } from '../config.ts';
+import type { Base } from '../base.ts';
 import type { CatalogSource } from '../domains.ts';
 import type { Inputs } from '../inputs.ts';
 import type { Observation } from '../observation.ts';
@@ -24,9 +24,7 @@ import { createServerThreads, type ServerThreads } from './server-threads.ts';
 /** The threads have the listeners, and end them when they have drained. */
 const NO_SERVER = { port: 0, stop: async () => undefined, close: async () => undefined };
 
-export type ThreadWorkersOptions = {
-  readonly count: number;
-  readonly config: ServingConfig;
+export type ThreadWorkersOptions = Base & {
   readonly inputs: Inputs;
   readonly memory: LimitMemory;
   readonly reasoningSecret: string;
@@ -34,14 +32,10 @@ export type ThreadWorkersOptions = {
   readonly catalog: CatalogSource;
   readonly selfAudit: ServingAudit;
   readonly observation: Observation;
-  /** Unix milliseconds, of the database where it has its own. */
-  readonly clock: () => number;
-  /** Milliseconds of a clock that never jumps. */
-  readonly monotonic: () => number;
 };
 
 export function createThreadWorkers(own: OwnWork, options: ThreadWorkersOptions): Workers {
-  const { count, config, inputs, store, selfAudit, observation, clock, monotonic } = options;
+  const { config, inputs, store, selfAudit, observation, clock, monotonic } = options;
   const { live, file } = options.catalog;
   const { member } = store.node;
   let proxy: ThreadProxy | undefined;
@@ -71,7 +65,7 @@ export function createThreadWorkers(own: OwnWork, options: ThreadWorkersOptions)
     const opened = openProxy(createMainThread(dependencies));
     proxy = opened;
     const started = createServerThreads({
-      count,
+      count: config.workers,
       port,
       start: {
         config,
@@ -113,7 +107,7 @@ export function createThreadWorkers(own: OwnWork, options: ThreadWorkersOptions)
 
   return {
     // The main thread and the ledger's, and those that serve.
-    threads: 2 + count,
+    threads: 2 + config.workers,
     listen,
     load() {
       const [mine, theirs] = [own.path.load(), threads?.load()];
