@@ -255,7 +255,7 @@ const BANS: readonly Ban[] = [
     pattern: /\bprocess\.env\b/,
     example: "process.env['PORT']",
     except:
-      /^src\/(cli\/|main\.ts|server\/(pipeline|runtime|threads\/serve-thread)\.ts|dashboard\/web-build\.ts)/,
+      /^src\/(cli\/|main\.ts|server\/(pipeline|runtime|threads\/worker)\.ts|dashboard\/web-build\.ts)/,
   },
   {
     name: 'nothing is printed except by the command line and the log',
@@ -283,7 +283,7 @@ const BANS: readonly Ban[] = [
     name: 'the store opens SQLite for a thread that serves without waiting',
     pattern: /\bopenDatabase\((?!\{ [^}]*\bwaits: false)/,
     example: "openDatabase({ url, sync: 'normal' })",
-    within: /^src\/store\/serving\.ts$/,
+    within: /^src\/store\/serving-database\.ts$/,
   },
 ];
 

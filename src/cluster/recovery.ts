@@ -3,8 +3,8 @@
 
 import { every } from '../async/every.ts';
 import type { UsdRate } from '../core/money.ts';
-import { holdingBoots } from '../ledger/boots.ts';
 import type { Ledger, Recovered } from '../ledger/contract.ts';
+import { holdingBoots } from '../ledger/incarnations.ts';
 import { recoverAll } from '../ledger/recover.ts';
 import type { Database } from '../store/contract.ts';
 import type { Member } from './member.ts';

@@ -8,7 +8,7 @@ import { countedCharacters, type Plan } from '../core/plan.ts';
 import { type CountPiece, loadByteCounter, PIECE_CHARACTERS } from './byte-pairs.ts';
 import { createCountBudgets } from './count-budget.ts';
 import { createCountMemory } from './count-memory.ts';
-import { createTurns } from './turns.ts';
+import { createTurns } from './count-turns.ts';
 
 /** Counted in a turn of the loop, for all accounts together: 1 ms of the slowest text at most. */
 const TURN_SIZES = { room: 4_096, part: 1_024 };

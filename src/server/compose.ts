@@ -15,7 +15,7 @@ import { createObservation } from './observation.ts';
 import { createRequestPath } from './request-path.ts';
 import { openServingStore } from './store.ts';
 import { createServingSurface, type ServingStage } from './surface.ts';
-import { createThreadWorkers } from './threads/thread-workers.ts';
+import { createThreadWorkers } from './threads/main-thread.ts';
 import { createOwnWorkers, type OwnWork, type Workers } from './workers.ts';
 
 export type ServingParts = Awaited<ReturnType<typeof createServingParts>>;

@@ -18,13 +18,13 @@ import type { SignedIn, SignedInCustomer, SignedInOperator } from '../identity/s
 import type { Mailer } from '../mail/mail.ts';
 import { createStore, type Store } from '../operations/store.ts';
 import { forgetThinking } from '../reasoning/reasoning.ts';
-import { openServingDatabase } from '../store/serving.ts';
+import { openServingDatabase } from '../store/serving-database.ts';
 import type { ServingAudit } from './audit.ts';
 import type { Base } from './base.ts';
 import type { Domains } from './domains.ts';
-import { mounted } from './lazy-app.ts';
-import { createMachine } from './machine.ts';
+import { lazyMount } from './lazy-app.ts';
 import type { Observation } from './observation.ts';
+import { createMachine } from './operator-server.ts';
 import type { ServingPipeline } from './pipeline.ts';
 import type { ServingStore } from './store.ts';
 import type { Workers } from './workers.ts';
@@ -149,8 +149,8 @@ export function createServingDashboard(options: ServingDashboardOptions): Servin
     observation.log.error('the dashboard could not answer', error);
 
   return {
-    dashboard: mounted(loadCustomer, onError),
-    console: mounted(loadOperator, onError),
+    dashboard: lazyMount(loadCustomer, onError),
+    console: lazyMount(loadOperator, onError),
     sweepSignIn,
     async close() {
       await store.made()?.database.close();

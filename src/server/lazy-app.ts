@@ -13,7 +13,7 @@ const UNAVAILABLE = {
 };
 
 /** Never rejects. An application that could not be loaded is loaded anew at the next visit. */
-export function mounted(
+export function lazyMount(
   load: () => Promise<DashboardApp>,
   onError: (error: unknown) => void,
 ): Mount {

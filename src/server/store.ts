@@ -14,7 +14,7 @@ import { createRemoteLedger, type RemoteLedger } from '../ledger/remote.ts';
 import { connectDatabase } from '../store/connect.ts';
 import type { Database } from '../store/contract.ts';
 import { migrate } from '../store/migrate.ts';
-import { openServingDatabase } from '../store/serving.ts';
+import { openServingDatabase } from '../store/serving-database.ts';
 import type { DatabaseFileWatch, FileLoss } from '../store/sqlite-file.ts';
 import { createWriterClient, type WriterClient } from '../store/writer/client.ts';
 import type { Base } from './base.ts';

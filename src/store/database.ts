@@ -14,7 +14,7 @@ import { StoreError, sqliteCode } from './error.ts';
 import { createDatabaseFile } from './sqlite-file.ts';
 import { createBinder } from './statement.ts';
 import { type AccessMode, createTransactions, type Transactions } from './transactions.ts';
-import { joinTurns } from './turns.ts';
+import { joinTurns } from './write-turns.ts';
 import type { Ask } from './writer/protocol.ts';
 
 export type DatabaseOptions = {

@@ -8,7 +8,7 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import type { Awaitable } from '../async/awaitable.ts';
 import type { SyncMode } from './contract.ts';
 import { StoreError } from './error.ts';
-import type { Turns } from './turns.ts';
+import type { Turns } from './write-turns.ts';
 
 type Kind = {
   readonly mode: 'IMMEDIATE' | 'DEFERRED';

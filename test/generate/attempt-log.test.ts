@@ -8,7 +8,7 @@ import { pico } from '../../src/core/money.ts';
 import type { Candidate } from '../../src/core/route.ts';
 import { createAttemptLog, type LoggedAttempt } from '../../src/generate/attempt-log.ts';
 import { createOutputMeter } from '../../src/generate/meter.ts';
-import { candidate, HELLO, listedAttempt } from './parts.ts';
+import { candidate, HELLO, listedAttempt } from './fixtures.ts';
 
 const COST = {
   version: 'c',

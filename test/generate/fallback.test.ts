@@ -31,7 +31,7 @@ import {
 import { operatorState } from '../support/operator.ts';
 import { alwaysAt } from '../support/price.ts';
 import { SILENT_PROBE } from '../support/probe.ts';
-import { candidate, HELLO, listedAttempt } from './parts.ts';
+import { candidate, HELLO, listedAttempt } from './fixtures.ts';
 
 const directory = temporaryDirectory();
 const TOKEN = 1_000_000n;

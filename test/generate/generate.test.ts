@@ -35,7 +35,7 @@ import { chatUpstream } from '../support/model.ts';
 import { operatorState } from '../support/operator.ts';
 import { flatPrice } from '../support/price.ts';
 import { SILENT_PROBE } from '../support/probe.ts';
-import { candidate, listedAttempt } from './parts.ts';
+import { candidate, listedAttempt } from './fixtures.ts';
 
 const directory = temporaryDirectory();
 const CHANGE = NOW + 1_000;

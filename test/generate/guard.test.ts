@@ -19,7 +19,7 @@ import { createCover } from '../../src/generate/funded-output.ts';
 import { createGuard } from '../../src/generate/guard.ts';
 import { createOutputMeter } from '../../src/generate/meter.ts';
 import type { Batch } from '../../src/upstream/attempt.ts';
-import { FINISH } from './parts.ts';
+import { FINISH } from './fixtures.ts';
 
 /** One token a character, so that every token shows. */
 const byLength = (text: string): number => text.length;

@@ -31,7 +31,7 @@ import { operatorState } from '../support/operator.ts';
 import { alwaysAt } from '../support/price.ts';
 import { SILENT_PROBE } from '../support/probe.ts';
 import { type Script, streamFrames, wholeBody } from '../support/render.ts';
-import { candidate } from './parts.ts';
+import { candidate } from './fixtures.ts';
 
 const directory = temporaryDirectory();
 const TOKEN = 1_000_000n;

@@ -7,7 +7,7 @@ import { DEFAULT_PROFILE } from '../../src/core/profile.ts';
 import { createInFlight } from '../../src/generate/in-flight.ts';
 import { type Lifetime, startLifetime } from '../../src/generate/lifetime.ts';
 import { chatUpstream } from '../support/model.ts';
-import { candidate } from './parts.ts';
+import { candidate } from './fixtures.ts';
 
 const STOPS: Upstream = chatUpstream('remote');
 const BILLS_ON: Upstream = { ...chatUpstream('remote'), cancelStopsBilling: false };

@@ -8,7 +8,7 @@ import { createCover } from '../../src/generate/funded-output.ts';
 import { meterAttempt, type Progress } from '../../src/generate/metered-attempt.ts';
 import type { Batch } from '../../src/upstream/attempt.ts';
 import { GIVEN_UP, UNCONNECTED } from '../../src/upstream/transport.ts';
-import { candidate, FINISH, listedAttempt } from './parts.ts';
+import { candidate, FINISH, listedAttempt } from './fixtures.ts';
 
 const PRICE = {
   version: 'p',

@@ -8,7 +8,7 @@ import { createOutputMeter } from '../../src/generate/meter.ts';
 import { type PumpOptions, pump } from '../../src/generate/pump.ts';
 import type { Batch } from '../../src/upstream/attempt.ts';
 import type { StreamEncoder } from '../../src/wire/format.ts';
-import { CUT, candidate, FINISH, HELLO, listedAttempt } from './parts.ts';
+import { CUT, candidate, FINISH, HELLO, listedAttempt } from './fixtures.ts';
 
 const ENCODER: StreamEncoder = {
   start: () => '<',

@@ -14,7 +14,7 @@ import { type AccountHealth, createHealth, type Health } from '../../src/upstrea
 import { watchPermit } from '../../src/upstream/permit-watch.ts';
 import { createFakeTime, type FakeTime } from '../support/fake-time.ts';
 import { type ListedProbes, listedProbes } from '../support/probe.ts';
-import { candidate, catalogOf, HELLO, type ListedAttempt, listedAttempt } from './parts.ts';
+import { candidate, catalogOf, HELLO, type ListedAttempt, listedAttempt } from './fixtures.ts';
 
 const REQUEST: GenerationRequest = {
   model: 'a',

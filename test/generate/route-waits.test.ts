@@ -4,7 +4,7 @@
 import { describe, expect, test } from 'bun:test';
 import type { AttemptPhase } from '../../src/core/failure.ts';
 import type { Batch } from '../../src/upstream/attempt.ts';
-import { CUT, HELLO } from './parts.ts';
+import { CUT, HELLO } from './fixtures.ts';
 import { type Asked, at, createRouteRig, DELIVERS, fails } from './route-rig.ts';
 
 const A = at('a');

@@ -6,7 +6,7 @@ import fc from 'fast-check';
 import type { FailureClass } from '../../src/core/failure.ts';
 import type { Candidate } from '../../src/core/route.ts';
 import type { Batch } from '../../src/upstream/attempt.ts';
-import { CUT, FINISH, HELLO } from './parts.ts';
+import { CUT, FINISH, HELLO } from './fixtures.ts';
 import { type Asked, at, createRouteRig, DELIVERS, fails, keys } from './route-rig.ts';
 
 const A = at('a', { fallback: false });

@@ -9,7 +9,7 @@ import { createAccess, createPlaygroundAccess } from '../../src/identity/access.
 import { createAuthenticator } from '../../src/identity/authenticate.ts';
 import { createBlocks, readBlocklist } from '../../src/identity/blocks.ts';
 import { describeOnEachDatabase, newDatabase, temporaryDirectory } from '../support/database.ts';
-import { addAccount, createIdentity } from './parts.ts';
+import { addAccount, createIdentity } from './fixtures.ts';
 
 describeOnEachDatabase('access', async () => {
   const ADDRESS = '203.0.113.7';

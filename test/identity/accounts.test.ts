@@ -9,7 +9,7 @@ import { createKeyActivity } from '../../src/identity/key-activity.ts';
 import { createSettings, readMaintenance } from '../../src/identity/settings.ts';
 import { auditEvents } from '../../src/store/tables.ts';
 import { describeOnEachDatabase, newDatabase, temporaryDirectory } from '../support/database.ts';
-import { addAccount, createIdentity, START_MS } from './parts.ts';
+import { addAccount, createIdentity, START_MS } from './fixtures.ts';
 
 describeOnEachDatabase('accounts', async () => {
   const database = await newDatabase(temporaryDirectory());

@@ -9,7 +9,7 @@ import { createKeyActivity } from '../../src/identity/key-activity.ts';
 import { createSettings } from '../../src/identity/settings.ts';
 import { createThrottle } from '../../src/identity/sign-in/throttle.ts';
 import { describeOnEachDatabase, newDatabase, temporaryDirectory } from '../support/database.ts';
-import { addAccount, createIdentity } from './parts.ts';
+import { addAccount, createIdentity } from './fixtures.ts';
 import { createBrowser, createRig } from './sign-in/rig.ts';
 
 const directory = temporaryDirectory();

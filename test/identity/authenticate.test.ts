@@ -15,7 +15,7 @@ import {
   tamper,
   temporaryDirectory,
 } from '../support/database.ts';
-import { addAccount, createIdentity } from './parts.ts';
+import { addAccount, createIdentity } from './fixtures.ts';
 
 describeOnEachDatabase('authentication by key', async () => {
   const database = await newDatabase(temporaryDirectory());

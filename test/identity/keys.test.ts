@@ -16,7 +16,7 @@ import {
   sqliteTest,
   temporaryDirectory,
 } from '../support/database.ts';
-import { addAccount, createIdentity, START_MS } from './parts.ts';
+import { addAccount, createIdentity, START_MS } from './fixtures.ts';
 
 describeOnEachDatabase('keys', async () => {
   const directory = temporaryDirectory();

@@ -14,7 +14,7 @@ import {
   sqliteTest,
   temporaryDirectory,
 } from '../support/database.ts';
-import { addAccount, createIdentity, START_MS } from './parts.ts';
+import { addAccount, createIdentity, START_MS } from './fixtures.ts';
 
 const directory = temporaryDirectory();
 

@@ -8,7 +8,7 @@ import { createLedger } from '../../src/ledger/ledger.ts';
 import type { OperationDependencies } from '../../src/operations/dependencies.ts';
 import type { Database } from '../../src/store/contract.ts';
 import { auditEvents } from '../../src/store/tables.ts';
-import { createIdentity } from '../identity/parts.ts';
+import { createIdentity } from '../identity/fixtures.ts';
 
 const catalog = loadCatalog({ text: DEMO_CATALOG, environment: {}, nowMs: 0 });
 

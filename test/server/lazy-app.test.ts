@@ -1,14 +1,14 @@
 // An application of the dashboard that cannot be loaded, or that fails, as a browser sees it.
 
 import { expect, test } from 'bun:test';
-import { mounted } from '../../src/server/lazy-app.ts';
+import { lazyMount } from '../../src/server/lazy-app.ts';
 
 const visit = () => new Request('http://gate.example/dashboard');
 
 test('what fails is logged and told in no words of its own; the next visit loads anew', async () => {
   const logged: unknown[] = [];
   let loads = 0;
-  const mount = mounted(
+  const mount = lazyMount(
     async () => {
       loads += 1;
       if (loads === 1) throw new Error('SQLITE_CANTOPEN /srv/secret/path');
@@ -29,7 +29,7 @@ test('what fails is logged and told in no words of its own; the next visit loads
 
 test('an application that fails once it is loaded is kept, and says nothing either', async () => {
   let loads = 0;
-  const mount = mounted(
+  const mount = lazyMount(
     async () => {
       loads += 1;
       return () => Promise.reject(new Error('inner words'));

@@ -8,7 +8,7 @@ import { sql } from 'drizzle-orm';
 import { createRemoteLedger } from '../../src/ledger/remote.ts';
 import type { Database } from '../../src/store/contract.ts';
 import { isStoreFailure, isUnknownOutcome, sqliteCode } from '../../src/store/error.ts';
-import { openServingDatabase } from '../../src/store/serving.ts';
+import { openServingDatabase } from '../../src/store/serving-database.ts';
 import { settings } from '../../src/store/tables.ts';
 import { createWriterClient } from '../../src/store/writer/client.ts';
 import { serveWriter } from '../../src/store/writer/host.ts';

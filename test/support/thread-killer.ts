@@ -7,7 +7,7 @@ const running = new Set<Worker>();
 globalThis.Worker = class extends RealWorker {
   constructor(...args: ConstructorParameters<typeof RealWorker>) {
     super(...args);
-    if (!String(args[0]).includes('server-thread')) return;
+    if (!String(args[0]).includes('/entry.')) return;
     running.add(this);
     this.addEventListener('close', () => running.delete(this));
   }

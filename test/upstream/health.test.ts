@@ -13,7 +13,7 @@ import {
   createHealth,
   type Permit,
 } from '../../src/upstream/health.ts';
-import { catalogOf } from '../generate/parts.ts';
+import { catalogOf } from '../generate/fixtures.ts';
 import { at, keys } from '../generate/route-rig.ts';
 import { createFakeTime } from '../support/fake-time.ts';
 import { listedProbes, SILENT_PROBE } from '../support/probe.ts';

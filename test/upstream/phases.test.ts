@@ -8,7 +8,7 @@ import type { ContentPart } from '../../src/core/generation.ts';
 import { DEFAULT_PROFILE } from '../../src/core/profile.ts';
 import { type Attempt, createAttempts } from '../../src/upstream/attempt.ts';
 import type { UpstreamAnswer, UpstreamClient } from '../../src/upstream/client.ts';
-import { candidate } from '../generate/parts.ts';
+import { candidate } from '../generate/fixtures.ts';
 import { chatUpstream } from '../support/model.ts';
 import { chatFrame } from '../support/render.ts';
 

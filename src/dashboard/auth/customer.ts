@@ -7,7 +7,7 @@ import type { SignIn } from '../../identity/sign-in/contract.ts';
 import type { SignedInCustomer } from '../../identity/signed-in.ts';
 import { publicRoute, type Route, sessionRoute, stepUpRoute } from '../edge/route.ts';
 import type { DeletionRecord, MailedRecord, MailMode } from '../records/auth.ts';
-import { EMAIL, PASSWORD, signInResponse, TOKEN, visitOf } from './parts.ts';
+import { EMAIL, PASSWORD, signInResponse, TOKEN, visitOf } from './http.ts';
 
 export function customerRoutes(
   { customer }: SignIn,

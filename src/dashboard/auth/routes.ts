@@ -2,13 +2,13 @@
 
 import { isoTime } from '../../core/calendar.ts';
 import type { Account } from '../../identity/accounts.ts';
-import type { SignUpMode } from '../../identity/sign-in/parts.ts';
+import type { SignUpMode } from '../../identity/sign-in/dependencies.ts';
 import type { SignedIn, SignedInCustomer, SignedInOperator } from '../../identity/signed-in.ts';
 import type { DashboardDependencies } from '../dependencies.ts';
 import { publicRoute, type Route } from '../edge/route.ts';
 import type { SessionAccountRecord, SessionRecord, SessionUserRecord } from '../records/auth.ts';
 import { customerRoutes } from './customer.ts';
-import { type AuthDependencies, provenUntil } from './parts.ts';
+import { type AuthDependencies, provenUntil } from './http.ts';
 import { sharedRoutes } from './shared.ts';
 
 export function customerAuthRoutes(

@@ -22,7 +22,7 @@ import {
   TOKEN,
   visitOf,
   withCookies,
-} from './parts.ts';
+} from './http.ts';
 
 const CODE = Type.String({ minLength: 6, maxLength: 20 });
 

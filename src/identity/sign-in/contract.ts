@@ -7,7 +7,7 @@ import type {
   SignedInOperator,
   Visit,
 } from '../signed-in.ts';
-import type { SignUpMode } from './parts.ts';
+import type { SignUpMode } from './dependencies.ts';
 import type { People } from './people.ts';
 import type { ListedSession } from './sessions.ts';
 

@@ -8,9 +8,9 @@ import { IdentityError } from '../error.ts';
 import type { Keys } from '../keys.ts';
 import { actorOf } from '../signed-in.ts';
 import type { Deletion } from './contract.ts';
+import { type Parts, subjectOf } from './dependencies.ts';
 import type { Invites } from './invites.ts';
 import { deletedMail, deletionMail } from './mails.ts';
-import { type Parts, subjectOf } from './parts.ts';
 
 const GRACE_MS = 14 * 24 * 3_600_000;
 

@@ -5,7 +5,7 @@
 import { IdentityError } from '../error.ts';
 import type { Visit } from '../signed-in.ts';
 import type { Entrance, SignInOutcome } from './contract.ts';
-import { actorOfUser, type RealmParts, signInEmail } from './parts.ts';
+import { actorOfUser, type RealmParts, signInEmail } from './dependencies.ts';
 import { mayBePassword } from './passwords.ts';
 import type { User } from './users.ts';
 

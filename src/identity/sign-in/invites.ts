@@ -6,8 +6,8 @@ import type { Database } from '../../store/contract.ts';
 import { invites } from '../../store/sign-in-tables.ts';
 import { type Actor, writeAuditEvent } from '../audit.ts';
 import { IdentityError } from '../error.ts';
+import { signInEmail } from './dependencies.ts';
 import { createSecret, digestOf, isWellFormedSecret } from './digest.ts';
-import { signInEmail } from './parts.ts';
 
 export type Invite = typeof invites.$inferSelect;
 

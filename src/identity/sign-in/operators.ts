@@ -3,7 +3,7 @@
 
 import type { Actor } from '../audit.ts';
 import { IdentityError } from '../error.ts';
-import { type Parts, signInEmail } from './parts.ts';
+import { type Parts, signInEmail } from './dependencies.ts';
 import { requirePassword } from './passwords.ts';
 import type { User } from './users.ts';
 

@@ -3,8 +3,8 @@
 // gives customers whose account the operator has made their first password.
 
 import type { Recovery } from './contract.ts';
+import { actorOfUser, type RealmParts, signInEmail } from './dependencies.ts';
 import { resetMail } from './mails.ts';
-import { actorOfUser, type RealmParts, signInEmail } from './parts.ts';
 import { requirePassword } from './passwords.ts';
 import type { Token } from './tokens.ts';
 

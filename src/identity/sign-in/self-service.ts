@@ -4,8 +4,8 @@
 import { IdentityError } from '../error.ts';
 import { actorOf, type SignedIn, type Visit } from '../signed-in.ts';
 import type { Cookies, SelfService } from './contract.ts';
+import { type RealmParts, subjectOf } from './dependencies.ts';
 import { changedMail } from './mails.ts';
-import { type RealmParts, subjectOf } from './parts.ts';
 import { requirePassword } from './passwords.ts';
 
 export function createSelfService(parts: RealmParts): SelfService {

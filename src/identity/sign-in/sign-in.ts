@@ -7,8 +7,13 @@ import type { ReadSession, Realm, SignedInCustomer, SignedInOperator } from '../
 import { createChallenges } from './challenges.ts';
 import type { SignIn } from './contract.ts';
 import { createDeletion } from './deletion.ts';
+import {
+  createAudit,
+  createLater,
+  type RealmParts,
+  type SignInDependencies,
+} from './dependencies.ts';
 import { createEntrance } from './entrance.ts';
-import { createAudit, createLater, type RealmParts, type SignInDependencies } from './parts.ts';
 import { createPasswords, type Passwords } from './passwords.ts';
 import { createPeople } from './people.ts';
 import { createRecovery } from './recovery.ts';

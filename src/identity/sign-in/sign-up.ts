@@ -12,10 +12,10 @@
 import { DEFAULT_PLAN } from '../../core/plan.ts';
 import { IdentityError } from '../error.ts';
 import type { SignInOutcome, SignUp } from './contract.ts';
+import { actorOfUser, type RealmParts, signInEmail } from './dependencies.ts';
 import { admit } from './entrance.ts';
 import type { Invites } from './invites.ts';
 import { alreadySignedUpMail, verificationMail } from './mails.ts';
-import { actorOfUser, type RealmParts, signInEmail } from './parts.ts';
 import { requirePassword } from './passwords.ts';
 
 export function createSignUp(

@@ -4,9 +4,9 @@
 import { IdentityError } from '../error.ts';
 import { actorOf, type SignedIn } from '../signed-in.ts';
 import type { TwoFactor } from './contract.ts';
+import { type RealmParts, subjectOf } from './dependencies.ts';
 import { wrongCode } from './entrance.ts';
 import { changedMail } from './mails.ts';
-import { type RealmParts, subjectOf } from './parts.ts';
 import { enrolment } from './totp.ts';
 
 /** What authenticator apps show. */

@@ -1,5 +1,5 @@
 // For how long a server thread has said nothing, as far as the main thread can tell. A thread speaks
-// twice a second; one that is silent for long hangs. Kept for each thread by `one-thread.ts`.
+// twice a second; one that is silent for long hangs. Kept for each thread by `handle.ts`.
 
 /** For so long, the main thread may have been away itself: this process stood still, or starved. */
 const GAP_MS = 1_000;

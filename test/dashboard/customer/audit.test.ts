@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { auditWords } from '../../../src/dashboard/customer/audit-labels.ts';
 import type { AuditRecord } from '../../../src/dashboard/records/customer-audit.ts';
 import { describeOnEachDatabase, temporaryDirectory } from '../../support/database.ts';
-import { type CustomerApp, NOW_MS, openCustomerApp } from './customer-app.ts';
+import { type CustomerApp, NOW_MS, openCustomerApp } from './app.ts';
 
 const directory = temporaryDirectory();
 describeOnEachDatabase("a customer's audit log", () => {

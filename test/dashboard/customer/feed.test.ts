@@ -10,7 +10,7 @@ import { type Gateway, startGateway } from '../../support/gateway.ts';
 import { creditOf } from '../../support/ledger.ts';
 import { type Mailbox, openMailbox } from '../../support/mailbox.ts';
 import { waitUntil } from '../../support/upstream.ts';
-import { type CustomerApp, openCustomerApp } from './customer-app.ts';
+import { type CustomerApp, openCustomerApp } from './app.ts';
 
 const directory = temporaryDirectory();
 describeOnEachDatabase("a customer's live feed", () => {

@@ -4,7 +4,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { listAuditEvents } from '../../../src/identity/audit.ts';
 import { describeOnEachDatabase, temporaryDirectory } from '../../support/database.ts';
-import { type CustomerApp, NOW_MS, openCustomerApp } from './customer-app.ts';
+import { type CustomerApp, NOW_MS, openCustomerApp } from './app.ts';
 
 const directory = temporaryDirectory();
 describeOnEachDatabase("a customer's keys", () => {

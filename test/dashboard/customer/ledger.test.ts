@@ -16,7 +16,7 @@ import {
   testDialect,
 } from '../../support/database.ts';
 import { creditOf } from '../../support/ledger.ts';
-import { type CustomerApp, NOW_MS, openCustomerApp } from './customer-app.ts';
+import { type CustomerApp, NOW_MS, openCustomerApp } from './app.ts';
 
 describeOnEachDatabase("a customer's ledger", () => {
   /** Receipts are kept from being changed. */

@@ -3,7 +3,7 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import type { ModelListRecord } from '../../../src/dashboard/records/model.ts';
 import { describeOnEachDatabase, temporaryDirectory } from '../../support/database.ts';
-import { type CustomerApp, openCustomerApp } from './customer-app.ts';
+import { type CustomerApp, openCustomerApp } from './app.ts';
 
 const directory = temporaryDirectory();
 describeOnEachDatabase('models and prices', () => {

@@ -9,7 +9,7 @@ import type {
 import { get } from '../../support/client.ts';
 import { describeOnEachDatabase, temporaryDirectory } from '../../support/database.ts';
 import { startGateway } from '../../support/gateway.ts';
-import { type CustomerApp, NOW_MS, openCustomerApp } from './customer-app.ts';
+import { type CustomerApp, NOW_MS, openCustomerApp } from './app.ts';
 
 const directory = temporaryDirectory();
 describeOnEachDatabase('the overview', () => {

@@ -13,7 +13,7 @@ import type { ListedRequest } from '../../../src/ledger/request-list.ts';
 import { describeOnEachDatabase, temporaryDirectory } from '../../support/database.ts';
 import { waitUntil } from '../../support/upstream.ts';
 import { addRecords, DAY, usageRecord } from '../../support/usage.ts';
-import { type CustomerApp, openCustomerApp } from './customer-app.ts';
+import { type CustomerApp, openCustomerApp } from './app.ts';
 
 const directory = temporaryDirectory();
 

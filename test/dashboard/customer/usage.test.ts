@@ -5,7 +5,7 @@ import { micro } from '../../../src/core/money.ts';
 import { createRollUp } from '../../../src/ledger/series/roll-up.ts';
 import { describeOnEachDatabase, temporaryDirectory } from '../../support/database.ts';
 import { addRecords, DAY, HOUR_MS, usageRecord } from '../../support/usage.ts';
-import { type CustomerApp, openCustomerApp } from './customer-app.ts';
+import { type CustomerApp, openCustomerApp } from './app.ts';
 
 const directory = temporaryDirectory();
 const SPAN = 'from=2026-10-05T00:00:00Z&to=2026-10-08T00:00:00Z';

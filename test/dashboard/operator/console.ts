@@ -24,7 +24,7 @@ import { createBooks } from '../../../src/ledger/books.ts';
 import { createHistory } from '../../../src/ledger/history.ts';
 import { createLedger } from '../../../src/ledger/ledger.ts';
 import { createLimits } from '../../../src/limits/limits.ts';
-import { createIdentity } from '../../identity/parts.ts';
+import { createIdentity } from '../../identity/fixtures.ts';
 import { connectAgain, newDatabase } from '../../support/database.ts';
 
 export const ROUTES = [

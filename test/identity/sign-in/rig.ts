@@ -1,14 +1,14 @@
 // Sign-in over one real database file: a clock that only the test moves, mails in a list, and a
 // browser that keeps its cookies.
 
+import type { SignUpMode } from '../../../src/identity/sign-in/dependencies.ts';
 import type { SendMail } from '../../../src/identity/sign-in/mails.ts';
-import type { SignUpMode } from '../../../src/identity/sign-in/parts.ts';
 import { createPasswords } from '../../../src/identity/sign-in/passwords.ts';
 import { createSignIn } from '../../../src/identity/sign-in/sign-in.ts';
 import type { Visit } from '../../../src/identity/signed-in.ts';
 import { auditEvents } from '../../../src/store/tables.ts';
 import { newDatabase } from '../../support/database.ts';
-import { createIdentity } from '../parts.ts';
+import { createIdentity } from '../fixtures.ts';
 
 export const PASSWORD = 'correct horse battery';
 export const SECRET = 'a secret of the tests that is long enough';

@@ -1,5 +1,5 @@
 // One server thread as the main thread has it: what it has said of itself, who waits for its next
-// word, and how long it has been silent. Started and ended by `server-threads.ts`.
+// word, and how long it has been silent. Started and ended by `pool.ts`.
 
 import {
   type FromServerThread,

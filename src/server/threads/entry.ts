@@ -1,10 +1,10 @@
 // A server thread: everything between a client and its upstream, over connections of its own, on the
 // port that all of them share. The money goes through the ledger's thread and the limits through
 // shared memory; what is not of one request alone is the main thread's, which started this
-// (`server-threads.ts`). An entry point of the build.
+// (`pool.ts`). An entry point of the build.
 
 import type { FromServerThread, ToServerThread } from './protocol.ts';
-import { serveThread } from './serve-thread.ts';
+import { serveThread } from './worker.ts';
 
 declare const self: Worker;
 

@@ -3,7 +3,7 @@
 
 import type { Config } from '../config/settings.ts';
 import type { Machine } from '../dashboard/dependencies.ts';
-import { openServingReader } from '../store/serving.ts';
+import { openServingReader } from '../store/serving-database.ts';
 import { VERSION } from '../version.ts';
 import type { ServingAudit } from './audit.ts';
 import type { Domains } from './domains.ts';

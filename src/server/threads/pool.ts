@@ -10,7 +10,7 @@ import type { OpenClaimRecord } from '../../limits/contract.ts';
 import { addLimitsLoads, OWN_LIMITS } from '../../limits/load.ts';
 import { releaseThread } from '../../limits/threads.ts';
 import type { Log } from '../../observe/log.ts';
-import { type ServerThread, startServerThread } from './one-thread.ts';
+import { type ServerThread, startServerThread } from './handle.ts';
 import type {
   FromServerThread,
   News,
@@ -257,5 +257,5 @@ function createReplacer(
 
 /** The build puts the thread beside the program, so this is its place in both. */
 function startServingWorker(): Worker {
-  return new Worker(new URL('./server-thread.ts', import.meta.url).href);
+  return new Worker(new URL('./entry.ts', import.meta.url).href);
 }

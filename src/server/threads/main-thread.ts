@@ -18,8 +18,8 @@ import { drain } from '../shutdown.ts';
 import type { ServingStore } from '../store.ts';
 import type { OwnWork, Workers } from '../workers.ts';
 import { observeNews } from './events.ts';
+import { createServerThreads, type ServerThreads } from './pool.ts';
 import { openProxy, type ThreadProxy } from './proxy.ts';
-import { createServerThreads, type ServerThreads } from './server-threads.ts';
 
 /** The threads have the listeners, and end them when they have drained. */
 const NO_SERVER = { port: 0, stop: async () => undefined, close: async () => undefined };

@@ -10,7 +10,7 @@ import { createLimitMemory } from '../../../src/limits/threads.ts';
 import {
   createServerThreads,
   type ServerThreadsOptions,
-} from '../../../src/server/threads/server-threads.ts';
+} from '../../../src/server/threads/pool.ts';
 import { waitUntil } from '../../support/upstream.ts';
 
 const ends: (() => void)[] = [];

@@ -7,7 +7,7 @@ import type { FoundCatalog } from '../../catalog/source.ts';
 import { createInFlight } from '../../generate/in-flight.ts';
 import { type ServerDependencies, startServer } from '../../http/server.ts';
 import { createLedgerClient, type ServingLedger } from '../../ledger/client.ts';
-import { openServingDatabase } from '../../store/serving.ts';
+import { openServingDatabase } from '../../store/serving-database.ts';
 import { createWriterClient, type WriterClient } from '../../store/writer/client.ts';
 import { createCatalogFile } from '../catalog-file.ts';
 import { deploymentOf } from '../deployment.ts';
