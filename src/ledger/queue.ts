@@ -3,6 +3,7 @@
 // until it is on disk. A batch is what came in one turn of the event loop, or while the batch before
 // it was written; no timer decides it where a caller waits.
 
+import { createBackoff } from '../async/backoff.ts';
 import { every, type Stop } from '../async/every.ts';
 import { AMOUNT_MAX, micro, negate, ZERO } from '../core/money.ts';
 import { requireAmount } from './commands.ts';
@@ -61,9 +62,6 @@ const LATE_LOOKS = 5;
 /** How long a command without a waiting caller may wait for a batch to join: it spares a sync. */
 const UNHURRIED_MS = 20;
 
-const RETRY_FIRST_MS = 100;
-const RETRY_LAST_MS = 5_000;
-
 /** For what was posted to be answered when the ledger is closed. */
 const CLOSE_MS = 10_000;
 
@@ -77,8 +75,8 @@ export function createQueue(options: QueueOptions): Queue {
   let closing = false;
   let unhurriedTimer: Timer | undefined;
   let stopRefusing: Stop | undefined;
+  const retries = createBackoff();
   let retryTimer: Timer | undefined;
-  let retryMs = RETRY_FIRST_MS;
   let postedAt = 0;
   let onIdle: () => void = () => undefined;
 
@@ -183,14 +181,13 @@ export function createQueue(options: QueueOptions): Queue {
 
   function recovered(): void {
     failing = false;
-    retryMs = RETRY_FIRST_MS;
+    retries.reset();
   }
 
   function retryLater(): void {
     failing = true;
     if (retryTimer !== undefined || closing) return;
-    retryTimer = setTimeout(retry, retryMs);
-    retryMs = Math.min(retryMs * 2, RETRY_LAST_MS);
+    retryTimer = setTimeout(retry, retries.next());
   }
 
   /** Where nothing was kept, the next command finds out whether the disk is back. */

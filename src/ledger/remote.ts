@@ -2,6 +2,7 @@
 // Starts the thread, and connects this thread's client and those of server threads to it. When it
 // dies, each client keeps what was promised and gives it to the next one.
 
+import { createBackoff } from '../async/backoff.ts';
 import { withTimeout } from '../async/timeout.ts';
 import type { SyncMode } from '../store/contract.ts';
 import type { WriterClient } from '../store/writer/client.ts';
@@ -36,9 +37,6 @@ export type RemoteLedger = ServingLedger & {
   readonly end: () => Promise<void>;
 };
 
-const RESTART_FIRST_MS = 100;
-const RESTART_LAST_MS = 5_000;
-
 /** For the thread to close its database. */
 const END_MS = 2_000;
 
@@ -50,8 +48,8 @@ export function createRemoteLedger(options: RemoteLedgerOptions): RemoteLedger {
   let thread: Worker | undefined;
   let isOpen = false;
   let isEnding = false;
+  const restarts = createBackoff();
   let restartTimer: Timer | undefined;
-  let restartMs = RESTART_FIRST_MS;
   let lastClient = 0;
   let addingUp: PromiseWithResolvers<void> | undefined;
 
@@ -74,7 +72,7 @@ export function createRemoteLedger(options: RemoteLedgerOptions): RemoteLedger {
       else if (data.kind === 'added up') endAddingUp(data.problem);
       else {
         isOpen = true;
-        restartMs = RESTART_FIRST_MS;
+        restarts.reset();
       }
     };
     started.onerror = ({ message }) => {
@@ -92,8 +90,7 @@ export function createRemoteLedger(options: RemoteLedgerOptions): RemoteLedger {
 
   function die(cause: unknown): void {
     onDeath(cause);
-    restartTimer = setTimeout(start, restartMs);
-    restartMs = Math.min(restartMs * 2, RESTART_LAST_MS);
+    restartTimer = setTimeout(start, restarts.next());
     for (const client of clients.values()) client.unlink(cause, isOpen);
     isOpen = false;
     endAddingUp('the thread of the ledger has stopped');

@@ -2,6 +2,7 @@
 // to know, adds up what they have under way, and replaces one that has died or hangs, whose slots and
 // holds it gives back. Made by serve where there is more than one worker.
 
+import { type Backoff, createBackoff } from '../../async/backoff.ts';
 import { every } from '../../async/every.ts';
 import { withTimeout } from '../../async/timeout.ts';
 import { joinUpstreams, type UpstreamState } from '../../core/health.ts';
@@ -68,9 +69,6 @@ export type ServerThreads = {
   readonly close: () => void;
 };
 
-const RESTART_FIRST_MS = 100;
-const RESTART_LAST_MS = 5_000;
-
 /** One that has listened for so long does not die of its start. */
 const STEADY_MS = 10_000;
 
@@ -100,8 +98,8 @@ export function createServerThreads(options: ServerThreadsOptions): ServerThread
     for (const thread of threads.values()) thread.tell(message);
   };
 
-  /** `restartMs` is what is waited before the next one, should this one die early. */
-  function start(number: number, restartMs: number): ServerThread {
+  /** `restarts` is of this number: its threads that die early are started later and later. */
+  function start(number: number, restarts: Backoff): ServerThread {
     const thread = startServerThread({
       start: {
         ...options.start,
@@ -113,8 +111,8 @@ export function createServerThreads(options: ServerThreadsOptions): ServerThread
       onClose(cause, servedMs) {
         threads.delete(number);
         if (isClosed) return;
-        const waitMs = servedMs < STEADY_MS ? restartMs : RESTART_FIRST_MS;
-        void replacer.replace(thread, leaveLedger, cause, waitMs);
+        if (servedMs >= STEADY_MS) restarts.reset();
+        void replacer.replace(thread, leaveLedger, cause, restarts);
       },
     });
     threads.set(number, thread);
@@ -133,7 +131,7 @@ export function createServerThreads(options: ServerThreadsOptions): ServerThread
   }
 
   async function openOne(number: number): Promise<void> {
-    const thread = start(number, RESTART_FIRST_MS);
+    const thread = start(number, createBackoff());
     if ((await thread.heard('listening')) !== undefined) return;
     throw new Error(`Server thread ${number} has ended before it listened.`);
   }
@@ -225,7 +223,7 @@ async function askAll(threads: readonly ServerThread[]): ReturnType<ServerThread
 /** Gives back what a dead thread has left, and starts another one with its number. */
 function createReplacer(
   { start: { memory }, onDeath, log }: ServerThreadsOptions,
-  start: (number: number, restartMs: number) => void,
+  start: (number: number, restarts: Backoff) => void,
 ) {
   const restarts = new Set<Timer>();
   let isStopped = false;
@@ -235,7 +233,7 @@ function createReplacer(
       { number, unsettled }: ServerThread,
       leaveLedger: () => Promise<readonly string[]>,
       cause: Error | undefined,
-      waitMs: number,
+      backoff: Backoff,
     ): Promise<void> {
       const requestIds = await leaveLedger();
       releaseThread(memory, number);
@@ -243,9 +241,9 @@ function createReplacer(
       if (isStopped) return;
       const timer = setTimeout(() => {
         restarts.delete(timer);
-        start(number, Math.min(waitMs * 2, RESTART_LAST_MS));
+        start(number, backoff);
         log.info(`server thread ${number} is started again`);
-      }, waitMs);
+      }, backoff.next());
       restarts.add(timer);
     },
     stop(): void {
