@@ -235,8 +235,9 @@ function createReplacer(
       cause: Error | undefined,
       backoff: Backoff,
     ): Promise<void> {
-      const requestIds = await leaveLedger();
+      // First: it may hold the lock that the other threads wait for.
       releaseThread(memory, number);
+      const requestIds = await leaveLedger();
       if (unsettled() === undefined) await onDeath(requestIds, cause);
       if (isStopped) return;
       const timer = setTimeout(() => {
