@@ -321,6 +321,14 @@ describe('source', () => {
     expect(offenders.map(({ path }) => path)).toEqual([]);
   });
 
+  test('no file repeats the name of its folder at the beginning of its own', () => {
+    const repeats = (paths: readonly string[]) =>
+      paths.filter((path) => /(?<=^|\/)(\w[\w-]*?)s?\/\1s?-[^/]*$/.test(path));
+    expect(repeats(sources.map(({ path }) => path))).toEqual([]);
+    expect(repeats(['src/server/server-store.ts', 'src/a/threads/thread-pool.ts'])).toHaveLength(2);
+    expect(repeats(['src/server/serve.ts', 'src/server/store.ts'])).toEqual([]);
+  });
+
   test('no file is longer than 300 lines', () => {
     const long = sources
       .map(({ path, text }) => ({ path, lines: text.trimEnd().split('\n').length }))
@@ -357,6 +365,11 @@ const NOWHERE: readonly Ban[] = [
     name: 'no registry host',
     pattern: /registry\.[a-z]+|npmjs|artifactory/i,
     example: 'https://registry.example',
+  },
+  {
+    name: 'no reference to a document that is not in the repository',
+    pattern: /\bdesign,? sections? \d|\bthe specification\b|\(specification,/i,
+    example: '/** Classifies an answer (design section 4). */',
   },
 ];
 

@@ -1,6 +1,6 @@
 // Lower limits of a model during a capacity incident, set by the operator while the server runs.
-// Requests read a snapshot in memory. The lower of plan and model limit applies (specification,
-// limits, rule 1), which is decided in core, not here.
+// Requests read a snapshot in memory. The lower of plan and model limit applies, which
+// core decides, not this file.
 
 import { asc, eq } from 'drizzle-orm';
 import type { OperatorState } from '../core/operator.ts';

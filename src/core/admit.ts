@@ -1,6 +1,6 @@
 // Who gets in, in which order. Each stage is a list of checks over facts that were gathered before;
 // the first check that refuses decides, and the concatenation of the lists is the public
-// precedence of the error codes (design section 4).
+// precedence of the error codes.
 
 import { type ErrorCode, GatewayError } from './error.ts';
 import type { Catalog, Model } from './model.ts';
@@ -59,7 +59,7 @@ export type LimitCode = Extract<
   | 'monthly_limit_exceeded'
 >;
 
-/** The typical wait for a slot (specification, limits, rule 4). */
+/** An estimate: when the next slot is free is not known. */
 export const CONCURRENCY_RETRY_SECONDS = 2;
 
 /** `reserved`: requests in flight have the rest of a cap, and what they do not use comes back. */

@@ -8,7 +8,7 @@ import { FAILURES, type FailureClass, type UpstreamFailure } from './failure.ts'
 /**
  * Attempts of one request in which a model may be tried more than once. After them each model that
  * has not been tried gets one attempt: however many upstreams the requested model has, their outage
- * must not use up the attempts of its fallbacks (specification, `provider_unavailable`).
+ * must not use up the attempts of its fallbacks.
  */
 const ATTEMPTS_MAX = 3;
 

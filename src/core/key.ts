@@ -16,7 +16,7 @@ const MALFORMED: PresentedKey = { kind: 'malformed' };
 
 /**
  * Reads `Authorization: Bearer <key>` and `x-api-key: <key>`. A blank header counts as absent. Two
- * headers must hold the same key: a request never has two identities (design section 4, step 2).
+ * headers must hold the same key: a request never has two identities.
  * A header sent twice arrives joined by a comma, which no key contains.
  */
 export function readPresentedKey(

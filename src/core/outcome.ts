@@ -36,7 +36,7 @@ export type ChargeRule = 'nothing' | 'counted' | 'reported';
 
 export type OutcomeDecision = { readonly outcome: Outcome; readonly charge: ChargeRule };
 
-/** The one rule of each outcome (design sections 4 and 5). */
+/** Names how a request ended, and by which rule it is charged. */
 export function decideOutcome(facts: EndFacts): OutcomeDecision {
   const { cause, output, reported, worked, lengthOfBalance } = facts;
   switch (cause) {

@@ -1,4 +1,4 @@
-// The plans of the specification and the arithmetic of "the lower limit applies".
+// The built-in plans and the arithmetic of "the lower limit applies".
 
 export type Limits = {
   readonly requestsPerMinute: number;

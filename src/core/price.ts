@@ -24,7 +24,7 @@ export type Price = {
   readonly output: Pico;
 };
 
-/** Output tokens that one hold or one extension of it pays for (design section 5). */
+/** Output tokens that one hold or one extension of it pays for. */
 export const SLICE_TOKENS = tokenCount(4_096);
 
 export const NO_TOKENS = tokenCount(0);

@@ -91,7 +91,7 @@ export function candidates(facts: RouteFacts, random: () => number): Candidate[]
  * What a model must be able to do to take the place of another one. The requested model itself is
  * asked as the caller wanted: what it cannot do, its upstream says.
  *
- * Effort alone asks for nothing here: models without reasoning ignore it, by the specification. But
+ * Effort alone asks for nothing here: models without reasoning ignore it. But
  * a tool round that such a model has written has no thinking in it, and the requested model would
  * refuse to go on from there. So who wants thinking and has tools needs a model that thinks.
  */

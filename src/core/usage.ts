@@ -30,12 +30,12 @@ const UNREAD_FREE_TOKENS = 1_024;
  * for nothing. So the implausible count becomes the larger of our own and the bound of the request,
  * and the other one the larger of our own and the reported one.
  *
- * A zero for something that was there is charged as a zero (design section 5), but it is doubted:
+ * A zero for something that was there is charged as a zero, but it is doubted:
  * the operator pays for what the customer does not.
  *
  * An answer that broke, was cut or was left has no report, whatever its upstream had said on the way:
  * a count in the middle may be 1 for a start, behind what was delivered or ahead of it. What was
- * delivered is charged then (design section 4), and that is our own count.
+ * delivered is charged then, and that is our own count.
  */
 export function decideUsage(facts: {
   readonly reported: UsageReport | undefined;

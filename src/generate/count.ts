@@ -1,5 +1,5 @@
 // POST /v1/messages/count_tokens: the estimate that a reservation would use, for free. It has a
-// request window of its own and never touches the token budget (design section 6).
+// request window of its own and never touches the token budget.
 
 import { requireInPlan, requireModel, requirePlan } from '../core/admit.ts';
 import { GatewayError } from '../core/error.ts';

@@ -60,7 +60,7 @@ const NO_USAGE: Usage = {
 /**
  * How long a refusal waits for a second look where a request that has just ended may change it.
  * Clients repeat at once what they have given up, and on another connection: the new request can
- * overtake the news that they have left the old one (design section 4, "A client that leaves").
+ * arrive before the event that they have left the old one.
  */
 const SECOND_LOOK_MS = 10;
 

@@ -28,7 +28,7 @@ export function respondJson(requestId: string, value: unknown): Response {
   });
 }
 
-/** A finished answer or a stream, with the headers of the specification. */
+/** A finished answer or a stream, with its headers. */
 export function respondGenerated(requestId: string, generated: Generated): Response {
   if (generated.kind === 'cancelled') return new Response(null, { status: 499 });
   const whole = generated.kind === 'whole';

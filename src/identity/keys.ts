@@ -157,8 +157,8 @@ export function createKeys(dependencies: {
     },
 
     /**
-     * Creates the replacement and revokes the old key in one step (specification, authentication,
-     * rule 5). Name and expiry carry over. Only an active key has a replacement, and only one.
+     * Creates the replacement and revokes the old key in one step, so that no moment has both
+     * or neither. Name and expiry carry over. Only an active key has a replacement, and only one.
      */
     async rotate(id: string, actor: Actor): Promise<{ revoked: ApiKey; created: CreatedKey }> {
       return database.transaction(async () => {

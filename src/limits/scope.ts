@@ -37,7 +37,7 @@ type Used = {
 /** `nowMs` is of the clock of the windows, `timeMs` of that of days and months. */
 export type Times = { readonly nowMs: number; readonly timeMs: number };
 
-/** What a request takes of the token window and of the caps (specification, limits, rule 2). */
+/** What a request takes of the token window and of the caps: the most that it may use. */
 export function tokensOf({ promptTokens, outputBound }: ClaimRequest): number {
   return promptTokens + Math.min(outputBound, SLICE_TOKENS);
 }
@@ -135,7 +135,7 @@ export function planView(plan: Plan, window: RateWindow, nowMs: number): LimitVi
   return viewOf({ plan, incident: undefined }, [scope], nowMs);
 }
 
-/** The wait until what refuses has room again (specification, limits, rule 4). */
+/** The wait until what refuses has room again. */
 function waitSeconds(
   code: LimitCode,
   request: ClaimRequest,

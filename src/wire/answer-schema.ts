@@ -1,5 +1,5 @@
 // The schema of a structured answer, as clients of both formats send it. Called by their request
-// parsers. The specification knows only that JSON is wanted, so nothing in a schema is refused here:
+// parsers. Our own format knows only that JSON is wanted, so nothing in a schema is refused here:
 // what is not understood is ignored, and the answer is JSON of any kind.
 
 import type { AnswerSchema } from '../core/generation.ts';

@@ -1,5 +1,5 @@
-// What a stream that failed has cost, as the error events of both formats say it (design section 8,
-// "Errors after the start"). Called by their error envelopes.
+// What a stream that failed has cost, as the error events of both formats say it.
+// Called by their error envelopes.
 
 import type { Receipt } from '../core/generation.ts';
 

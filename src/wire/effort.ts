@@ -1,5 +1,5 @@
 // The words that clients of both formats use for how much a model should think, and what they mean
-// here (specification, `reasoning_effort`).
+// here.
 
 import type { Reasoning } from '../core/generation.ts';
 

@@ -47,7 +47,7 @@ export type ClientFormat = {
   readonly name: 'chat' | 'messages';
   /**
    * Whether an answer that its upstream cut for lack of capacity is told as an answer, because the
-   * format has a reason for it, or as an error (design section 8, "Small decisions").
+   * format has a reason for it, or as an error.
    */
   readonly tellsExhaustion: boolean;
   /** Throws `GatewayError` (`invalid_request` with `param`). */

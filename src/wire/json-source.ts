@@ -1,6 +1,6 @@
 // Finds the source text of values inside a JSON text. Called by the readers of tool inputs, for
-// clients and for upstreams: parsed values would reorder integer-like keys and round large integers
-// (design section 8, "Tool arguments stay bytes"). One pass over text that JSON.parse has accepted
+// clients and for upstreams: parsed values would reorder integer-like keys and round large integers.
+// One pass over text that JSON.parse has accepted
 // before; anything else is a bug of ours, and must fail rather than go round forever.
 
 import { assert } from '../core/assert.ts';

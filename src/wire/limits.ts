@@ -1,4 +1,4 @@
-// The sizes that both client formats refuse to exceed (specification, "Other limits"), in one
+// The sizes that both client formats refuse to exceed, in one
 // place. Request parsers and the body reader use them; nothing here knows a format.
 
 export const BODY_BYTES_MAX = 2_097_152;

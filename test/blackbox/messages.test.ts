@@ -1,4 +1,4 @@
-// Every row of the specification's tables for the Messages format, over a real socket: what the
+// Every request field and answer field of the Messages format, over a real socket: what the
 // model is asked for each request field, and what the caller gets back.
 
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';

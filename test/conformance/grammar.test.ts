@@ -256,7 +256,7 @@ describe('a Messages stream', () => {
     each(messages, (answer) => expect(answer.text).not.toContain('[DONE]'));
   });
 
-  test('case 159: the first counts are zero, as the specification says', () => {
+  test('case 159: the first counts are zero', () => {
     each(messages, (answer) => {
       const [first] = jsons(answer);
       expect((first?.['message'] as Json | undefined)?.['usage']).toEqual({

@@ -126,7 +126,7 @@ test.each(FORMATS)('case 8: keys of another shape, %s', async (format) => {
   const wrong = ['', 'hello', `sk-${'a'.repeat(47)}`, `sk-${'a'.repeat(49)}`, `${account.key} x`];
   for (const key of wrong) {
     // An empty bearer is a key that is malformed for one reader and missing for another: both are
-    // a 401, and the specification has one code for a key that was sent.
+    // a 401, and there is one code for a key that was sent.
     const answer = await send(PATHS[format], '{}', bearer(key));
     const { code } = answer.json['error'] as { readonly code: string };
     expect(['missing_api_key', 'invalid_api_key']).toContain(code);

@@ -1,4 +1,4 @@
-// The table of errors: what the specification lists, word for word, and what the design adds.
+// The table of errors, word for word.
 
 import { describe, expect, test } from 'bun:test';
 import { ERRORS, type ErrorCode, GatewayError, invalidRequest } from '../../src/core/error.ts';
@@ -28,7 +28,6 @@ const EXPECTED: Readonly<Record<ErrorCode, Expected>> = {
   monthly_limit_exceeded: [429, 'rate_limit_error', 'rate_limit_error', false],
   provider_unavailable: [503, 'overloaded_error', 'overloaded_error', false],
   maintenance_mode: [503, 'overloaded_error', 'overloaded_error', false],
-  // Design, section 8.
   session_required: [403, 'permission_error', 'permission_error', true],
   operator_only: [403, 'permission_error', 'permission_error', true],
   not_found: [404, 'not_found_error', 'not_found_error', false],

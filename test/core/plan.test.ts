@@ -1,4 +1,4 @@
-// The five plans of the specification, and "the lower limit applies".
+// The five built-in plans, and "the lower limit applies".
 
 import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
@@ -11,7 +11,7 @@ import {
   planIncludes,
 } from '../../src/core/plan.ts';
 
-test('the plans are those of the specification', () => {
+test('the built-in plans have the limits that are sold', () => {
   const rows = BUILT_IN_PLANS.map((plan) => [
     plan.name,
     plan.requestsPerMinute,

@@ -6,8 +6,7 @@ import type { Receipt } from '../../core/generation.ts';
 import { bill } from '../bill.ts';
 
 /**
- * The JSON text of an error. `receipt` is there when the error ended a stream that has its bill
- * (design section 8, "Errors after the start").
+ * The JSON text of an error. `receipt` is there when the error ended a stream that has its bill.
  */
 export function encodeError(error: GatewayError, requestId: string, receipt?: Receipt): string {
   return JSON.stringify({

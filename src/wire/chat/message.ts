@@ -98,7 +98,7 @@ function plain(entry: Turn): Message {
   return { entry, toolImages: [] };
 }
 
-/** `content` is null or absent only where there are tool calls (specification, message shape). */
+/** `content` is null or absent only where there are tool calls. */
 function readAssistant(message: JsonObject, path: string): AssistantTurn {
   const calls = message['tool_calls'] ?? null;
   const toolCalls = calls === null ? [] : readToolCalls(calls, `${path}.tool_calls`).map(toolCall);

@@ -1,5 +1,5 @@
-// The chat-completions request body, read into the neutral request. FIELDS is the specification's
-// table; messages have a file of their own. It must never echo a caller's value, and never let an
+// The chat-completions request body, read into the neutral request. FIELDS is the table of what
+// it may hold; messages have a file of their own. It must never echo a caller's value, and never let an
 // unknown field change what is generated.
 
 import { Type } from '@sinclair/typebox';
@@ -66,7 +66,7 @@ const FIELDS = {
   thinking: objectOf({ type: oneOf('enabled', 'disabled') }, ['type']),
   user: readUser,
   n: shape(Type.Literal(1)),
-  /** Beyond the specification: a hint that is passed on, and ignored when it is not a boolean. */
+  /** Not promised to clients: a hint that is passed on, and ignored when it is not a boolean. */
   parallel_tool_calls: (value: unknown) => (typeof value === 'boolean' ? value : undefined),
 };
 
@@ -171,7 +171,7 @@ function usableChoice(
   return undefined;
 }
 
-/** Either field may turn thinking off; otherwise the effort decides (design section 8). */
+/** Either field may turn thinking off; otherwise the effort decides. */
 function reasoning(
   effort: Effort | undefined,
   thinking: 'enabled' | 'disabled' | undefined,

@@ -7,7 +7,7 @@ import type { AnswerHead } from '../format.ts';
 /** Clients compare it between answers to notice a changed backend; ours says nothing of the kind. */
 export const SYSTEM_FINGERPRINT = 'fp_tollgate';
 
-/** The JSON text of a whole answer (specification, "Chat-completions response"). */
+/** The JSON text of a whole answer. */
 export function encodeResponse(head: AnswerHead, answer: Answer, receipt: Receipt): string {
   return JSON.stringify({
     id: completionId(head),

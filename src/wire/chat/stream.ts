@@ -10,7 +10,7 @@ import { completionId, finishReason, SYSTEM_FINGERPRINT, usage } from './respons
 
 const DONE = 'data: [DONE]\n\n';
 
-/** The encoder of one stream (design section 8, "Chat chunk" and "Final chat event"). */
+/** The encoder of one stream. */
 export function encodeStream(head: AnswerHead): StreamEncoder {
   const { includeUsage, showReasoning } = head;
   const after = ',"logprobs":null,"finish_reason":null}]}\n\n';

@@ -19,7 +19,7 @@ const DELTAS = {
   tool: '"input_json_delta","partial_json"',
 } as const;
 
-/** The counts are zero by the specification, "Messages-format stream"; the real ones come last. */
+/** The counts are zero, because nothing is counted yet; the real ones come last. */
 export function messageStart(head: AnswerHead): string {
   const message = {
     id: messageId(head),

@@ -1,4 +1,4 @@
-// The Messages request body, read into the neutral request. FIELDS is the specification's table;
+// The Messages request body, read into the neutral request. FIELDS is the table of what it may hold;
 // messages have a file of their own. It must never echo a caller's value, and never let an unknown
 // field change what is generated.
 
@@ -67,13 +67,13 @@ const FIELDS = {
   thinking: objectOf({ type: readString, budget_tokens: shape(Type.Number()) }, []),
   metadata: objectOf({ user_id: readUserId }, []),
   thread: requireOwnHistory,
-  /** Beyond the specification, so nothing in it is refused. */
+  /** Not promised to clients, so nothing in it is refused. */
   output_config: (value: unknown) => (isObject(value) ? value : {}),
   /** The name that `output_config.format` had in its beta; clients of that time still send it. */
   output_format: (value: unknown) => value,
 };
 
-/** Types of `thinking` that ask for it; the first is the specification's, clients send the others. */
+/** Types of `thinking` that ask for it; the first is the documented one, clients send the others. */
 const THINKING_ON: readonly unknown[] = ['enabled', 'adaptive', 'between_tools'];
 
 /**

@@ -1,6 +1,6 @@
 // A whole answer in the Messages format, and what it shares with the stream: the stop reason, the
 // usage and the mark on thinking. Tool inputs are put in as text: they must never be parsed and
-// printed again (design section 8, "Tool arguments stay bytes").
+// printed again, which would change the bytes that the model wrote.
 
 import type { Answer, FinishReason, Receipt } from '../../core/generation.ts';
 import type { AnswerHead } from '../format.ts';
@@ -16,7 +16,7 @@ export const THINKING_SIGNATURE = 'tg1.dG9sbGdhdGU=';
 
 export type StopReason = 'end_turn' | 'max_tokens' | 'tool_use';
 
-/** The JSON text of a whole answer (specification, "Messages response"). */
+/** The JSON text of a whole answer. */
 export function encodeResponse(head: AnswerHead, answer: Answer, receipt: Receipt): string {
   const callArguments = answer.toolCalls.map((call) => call.arguments);
   const reason = stopReason(answer.finish, callArguments, receipt);
@@ -34,7 +34,7 @@ export function messageId(head: AnswerHead): string {
 
 /**
  * The stop reason. Whether a call is whole is read from its arguments and not from the upstream's word: a
- * whole call can be run, a torn one cannot (design section 8, "Small decisions"). There is no stop
+ * whole call can be run, a torn one cannot. There is no stop
  * reason for a content filter or a busy upstream, so both read as the end of the turn.
  */
 export function stopReason(
@@ -58,7 +58,7 @@ export function stopReason(
 }
 
 /**
- * `input_tokens` and `cache_read_input_tokens` make up the prompt (specification, "Messages response").
+ * `input_tokens` and `cache_read_input_tokens` make up the prompt.
  * What was written to the cache was not read from it, so it is a part of the first.
  */
 export function usage(receipt: Receipt) {
@@ -79,7 +79,7 @@ function isTorn(callArguments: string): boolean {
 }
 
 /**
- * The specification's stop reasons have none for a refusal, and an empty answer would look finished.
+ * The stop reasons of this format have none for a refusal, and an empty answer would look finished.
  * So a filtered answer says so in the member that Anthropic has beside its own stop reason.
  */
 export function stopDetails(finish: FinishReason): object {

@@ -47,7 +47,7 @@ const EMPTY_BLOCKS = {
 };
 
 /**
- * The encoder of one stream (specification, "Messages-format stream"). While one call is open and
+ * The encoder of one stream. While one call is open and
  * not yet whole, text and other calls wait; what still waits at the end is sent by `finish`.
  * White space alone never opens a text block, so that blank lines before thinking or before a call
  * do not become one.

@@ -63,7 +63,7 @@ export function unsupported(detail: string): UpstreamFailure {
   return { class: 'unsupported', detail };
 }
 
-/** Classifies an answer whose status is not 2xx (design section 4). */
+/** Classifies an answer whose status is not 2xx. */
 export function statusFailure(
   status: number,
   body: string,

@@ -59,7 +59,7 @@ export const CANARIES = {
   unknownModel: NOWHERE,
   /** The error for an unknown path names it. */
   path: { found: ['own answer'] },
-  /** The specification: recorded on usage records only. */
+  /** Recorded on usage records only. */
   endUser: { found: ['database', 'files', 'command'] },
 
   // What an upstream says.

@@ -34,7 +34,7 @@ const CLASSES: ReadonlyMap<string, FailureClass> = new Map([
   ['timeout_error', 'timeout'],
 ]);
 
-/** Classifies an answer whose status is not 2xx (design section 4). */
+/** Classifies an answer whose status is not 2xx. */
 export function messagesFailure(
   status: number,
   body: string,
