@@ -9,9 +9,9 @@ import type { Micro } from '../core/money.ts';
 import type { Database, Query } from '../store/contract.ts';
 import { holds } from '../store/money-tables.ts';
 import { LEDGER_AT_WORK } from '../store/postgres/locks.ts';
+import type { LedgerRequest } from './contract.ts';
 import { OPEN_HOLD, type OpenHold, type OpenHoldRow, openHoldOf } from './hold-statements.ts';
 import { RECOVER_MAX, recoverable } from './recover.ts';
-import type { LedgerRequest } from './request.ts';
 import type { LastReceipt, Statements } from './statements.ts';
 
 export type BatchFacts = {

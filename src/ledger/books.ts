@@ -2,29 +2,17 @@
 // the balance of zero that every account begins with.
 
 import { count, isNull, sql } from 'drizzle-orm';
-import { type Micro, ZERO } from '../core/money.ts';
+import { ZERO } from '../core/money.ts';
 import type { Database, Queries } from '../store/contract.ts';
 import { balances, holds } from '../store/money-tables.ts';
-import { audit, type Difference } from './audit.ts';
+import { audit } from './audit.ts';
 import { prepareBalanceStatements } from './balance-statements.ts';
-import type { Balance } from './contract.ts';
-import { explain, type RequestStory } from './explain.ts';
+import { explain } from './explain.ts';
 
-export type Books = {
-  /** Throws `LedgerRefusal` for an unknown account. */
-  readonly balance: (accountId: string) => Promise<Balance>;
-  /** Gives a new account its balance of zero, inside the transaction that creates it. */
-  readonly openBalance: (tx: Queries, accountId: string) => Promise<void>;
-  /** The holds that have not ended, and what they reserve in 10⁻⁶ service token, for graphs. */
-  readonly openHolds: () => Promise<{ readonly count: number; readonly amount: Micro }>;
-  /** All that is known of one request, or `undefined` where nothing is. */
-  readonly explain: (requestId: string) => Promise<RequestStory | undefined>;
-  /** Recomputes every balance and transfer; an empty list is a healthy ledger. */
-  readonly audit: () => Promise<readonly Difference[]>;
-};
+export type Books = ReturnType<typeof createBooks>;
 
 /** `database` is open and migrated. */
-export function createBooks(database: Database): Books {
+export function createBooks(database: Database) {
   const { balance } = prepareBalanceStatements(database);
   const openHolds = database.db
     .select({
@@ -35,14 +23,17 @@ export function createBooks(database: Database): Books {
     .where(isNull(holds.endedAt))
     .prepare();
   return {
+    /** Throws `LedgerRefusal` for an unknown account. */
     balance,
-    async openHolds() {
-      return (await openHolds.get()) ?? { count: 0, amount: ZERO };
-    },
-    async openBalance(tx, accountId) {
+    /** The holds that have not ended, and what they reserve in 10⁻⁶ service token, for graphs. */
+    openHolds: async () => (await openHolds.get()) ?? { count: 0, amount: ZERO },
+    /** Gives a new account its balance of zero, inside the transaction that creates it. */
+    async openBalance(tx: Queries, accountId: string): Promise<void> {
       await tx.insert(balances).values({ accountId, posted: ZERO, held: ZERO, unpaid: ZERO }).run();
     },
-    explain: (requestId) => explain(database, requestId),
+    /** All that is known of one request, or `undefined` where nothing is. */
+    explain: (requestId: string) => explain(database, requestId),
+    /** Recomputes every balance and transfer; an empty list is a healthy ledger. */
     audit: () => audit(database),
   };
 }

@@ -23,6 +23,7 @@ import type {
   HoldCommand,
   HoldResult,
   Ledger,
+  LedgerRequest,
 } from './contract.ts';
 import { createCredits } from './credits.ts';
 import { createEndHold } from './end-hold.ts';
@@ -32,7 +33,6 @@ import { createOpenHolds } from './open-holds.ts';
 import { createPrices, type PriceUse } from './prices.ts';
 import { createReceipts } from './receipts.ts';
 import { createRecover } from './recover.ts';
-import type { LedgerRequest } from './request.ts';
 import type { Statements } from './statements.ts';
 
 export type Commands = Omit<Ledger, 'pending' | 'close'> & {

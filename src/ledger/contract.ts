@@ -206,3 +206,13 @@ export type Ledger = {
   /** Writes what is pending, once more, and stops trying. Answers how many commands are left. */
   readonly close: () => Promise<number>;
 };
+
+/** What each command takes. */
+export type CommandTypes = {
+  readonly [Name in Exclude<keyof Ledger, 'pending' | 'close'>]: Parameters<Ledger[Name]>[0];
+};
+
+/** One command, as plain data: what queues hold, threads post and the writer takes. */
+export type LedgerRequest<Name extends keyof CommandTypes = keyof CommandTypes> = {
+  [Each in Name]: { readonly name: Each; readonly command: CommandTypes[Each] };
+}[Name];

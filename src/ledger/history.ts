@@ -2,6 +2,7 @@
 // the windows nor the caps of an account. The limits ask; nothing here writes.
 
 import { and, desc, eq, gt, gte, inArray, isNull, lt, lte, or, sql } from 'drizzle-orm';
+import type { Span } from '../core/calendar.ts';
 import { SLICE_TOKENS } from '../core/price.ts';
 import type { Database } from '../store/contract.ts';
 import { holds, usageRecords } from '../store/money-tables.ts';
@@ -11,31 +12,10 @@ import { lastUsageRow } from './usage-records.ts';
 /** Holds that are looked through for those of the last minute, latest first: 4,000 a second. */
 const RECENT_HOLDS_MAX = 240_000;
 
-/** A request that was admitted, with what its windows were charged. */
-type Admission = {
-  readonly accountId: string;
-  readonly model: string;
-  /** Unix milliseconds. */
-  readonly startedAt: number;
-  readonly tokens: number;
-};
-
-type AdmissionHistory = {
-  /** What started at or after an instant, newest first: of all accounts, or of one. */
-  readonly admittedSince: (sinceMs: number, accountId?: string) => Promise<readonly Admission[]>;
-  /** Names the present state of the usage records: later ones come after it. */
-  readonly mark: () => Promise<number>;
-  /** Input and output tokens of requests that started within a span, as they were at a mark. */
-  readonly usedBefore: (
-    accountId: string,
-    span: { readonly fromMs: number; readonly untilMs: number },
-    mark: number,
-  ) => Promise<number>;
-};
-
-export function createHistory(database: Database): AdmissionHistory {
+export function createHistory(database: Database) {
   const { db } = database;
   const latestHold = sql`(select coalesce(max(rowid), 0) from ${holds})`;
+  /** A request that was admitted, with what its windows were charged. */
   const admission = {
     accountId: holds.accountId,
     model: holds.model,
@@ -103,10 +83,13 @@ export function createHistory(database: Database): AdmissionHistory {
     .prepare();
 
   return {
-    admittedSince: (sinceMs, accountId) =>
+    /** What started at or after an instant, newest first: of all accounts, or of one. */
+    admittedSince: (sinceMs: number, accountId?: string) =>
       accountId === undefined ? admitted.all({ sinceMs }) : admittedOne.all({ sinceMs, accountId }),
+    /** Names the present state of the usage records: later ones come after it. */
     mark: joined(() => database.settled(() => lastUsageRow(database))),
-    usedBefore: async (accountId, { fromMs, untilMs }, mark) =>
+    /** Input and output tokens of requests that started within a span, as they were at a mark. */
+    usedBefore: async (accountId: string, { fromMs, untilMs }: Span, mark: number) =>
       (await used.get({ accountId, fromMs, untilMs, mark }))?.tokens ?? 0,
   };
 }

@@ -14,20 +14,7 @@ import type { CheckpointCommand } from './contract.ts';
 export type Hold = typeof holds.$inferSelect;
 
 /** What the end of a hold needs to know of it. */
-export type OpenHold = Pick<
-  Hold,
-  | 'accountId'
-  | 'keyId'
-  | 'format'
-  | 'stream'
-  | 'endUser'
-  | 'model'
-  | 'priceVersion'
-  | 'amount'
-  | 'worst'
-  | 'promptTokens'
-  | 'createdAt'
->;
+export type OpenHold = Pick<Hold, keyof typeof OPEN_HOLD>;
 
 type HoldEnd = {
   readonly requestId: string;

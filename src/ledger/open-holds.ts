@@ -8,33 +8,23 @@ import type { Micro } from '../core/money.ts';
 import type { OpenHold } from './hold-statements.ts';
 import type { Statements } from './statements.ts';
 
-export type OpenHolds = {
-  /** As it is known, or as the books have it; `undefined` where there is none that is open. */
-  readonly find: (requestId: string) => Awaitable<OpenHold | undefined>;
-  /** Also where it was raised. */
-  readonly opened: (requestId: string, hold: OpenHold) => void;
-  readonly ended: (requestId: string, accountId: string) => void;
-  /** The worst cases of an account's open holds, one of them left out. */
-  readonly exposure: (accountId: string, but: string) => Awaitable<Exposure>;
-  /** All open holds of an account, and the worst case of each. */
-  readonly listed: (accountId: string, worst: Map<string, Micro>) => void;
-  /** After a rollback, or where somebody else has written. */
-  readonly forget: () => void;
-};
+export type OpenHolds = ReturnType<typeof createOpenHolds>;
 
 /** A server has fewer under way; above it, all are looked up again. */
 const KNOWN_MAX = 10_000;
 
-export function createOpenHolds(statements: Statements): OpenHolds {
+export function createOpenHolds(statements: Statements) {
   const known = new Map<string, OpenHold>();
   /** Accounts of which every open hold is known. */
   const byAccount = new Map<string, Map<string, Micro>>();
 
+  /** After a rollback, or where somebody else has written. */
   function forget(): void {
     known.clear();
     byAccount.clear();
   }
 
+  /** All open holds of an account, and the worst case of each. */
   function listed(accountId: string, worst: Map<string, Micro>): void {
     if (byAccount.size >= KNOWN_MAX) byAccount.clear();
     byAccount.set(accountId, worst);
@@ -51,17 +41,21 @@ export function createOpenHolds(statements: Statements): OpenHolds {
   }
 
   return {
-    find: (requestId) => known.get(requestId) ?? statements.findOpenHold(requestId),
-    opened(requestId, hold) {
+    /** As it is known, or as the books have it; `undefined` where there is none that is open. */
+    find: (requestId: string): Awaitable<OpenHold | undefined> =>
+      known.get(requestId) ?? statements.findOpenHold(requestId),
+    /** Also where it was raised. */
+    opened(requestId: string, hold: OpenHold): void {
       if (known.size >= KNOWN_MAX) known.clear();
       known.set(requestId, hold);
       byAccount.get(hold.accountId)?.set(requestId, hold.worst);
     },
-    ended(requestId, accountId) {
+    ended(requestId: string, accountId: string): void {
       known.delete(requestId);
       byAccount.get(accountId)?.delete(requestId);
     },
-    exposure: (accountId, but) =>
+    /** The worst cases of an account's open holds, one of them left out. */
+    exposure: (accountId: string, but: string): Awaitable<Exposure> =>
       andThen(worstOf(accountId), (own) => {
         let sum = NO_EXPOSURE;
         for (const [requestId, worst] of own) {

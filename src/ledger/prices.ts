@@ -9,34 +9,13 @@ import type { Statements } from './statements.ts';
 /** A price, for which model, and when. */
 export type PriceUse = { readonly price: Price; readonly model: string; readonly nowMs: number };
 
-export type Prices = {
-  /** Writes a version down when it is first used, and refuses another meaning for its name. */
-  readonly remember: (use: PriceUse) => Awaitable<void>;
-  /**
-   * Writes down those that are not known, in the order of their versions, so that no two nodes wait
-   * for each other; what they mean is looked at when each is used.
-   */
-  readonly announce: (uses: readonly PriceUse[]) => Promise<void>;
-  /** The numbers of a version that a hold names. */
-  readonly read: (version: string) => Awaitable<Price>;
-  /** After a rollback: what was written may be gone, so nothing counts as known any more. */
-  readonly forget: () => void;
-};
+export type Prices = ReturnType<typeof createPrices>;
 
-export function createPrices(statements: Statements): Prices {
+export function createPrices(statements: Statements) {
   const known = new Map<string, Price>();
 
   function insert({ price, model, nowMs }: PriceUse): Promise<void> {
-    const { version, input, cachedInput, cacheWrite, output } = price;
-    return statements.insertPriceVersion({
-      version,
-      model,
-      input,
-      cachedInput,
-      cacheWrite,
-      output,
-      firstUsedAt: nowMs,
-    });
+    return statements.insertPriceVersion({ ...price, model, firstUsedAt: nowMs });
   }
 
   async function insertAndKnow(use: PriceUse): Promise<void> {
@@ -66,8 +45,14 @@ export function createPrices(statements: Statements): Prices {
   }
 
   return {
-    remember: (use) => (known.has(use.price.version) ? undefined : insertAndKnow(use)),
-    async announce(uses) {
+    /** Writes a version down when it is first used, and refuses another meaning for its name. */
+    remember: (use: PriceUse): Awaitable<void> =>
+      known.has(use.price.version) ? undefined : insertAndKnow(use),
+    /**
+     * Writes down those that are not known, in the order of their versions, so that no two nodes wait
+     * for each other; what they mean is looked at when each is used.
+     */
+    async announce(uses: readonly PriceUse[]): Promise<void> {
       const unknown = new Map<string, PriceUse>();
       for (const use of uses) {
         if (!known.has(use.price.version)) unknown.set(use.price.version, use);
@@ -75,7 +60,9 @@ export function createPrices(statements: Statements): Prices {
       const inOrder = [...unknown].sort(([one], [other]) => (one < other ? -1 : 1));
       for (const [, use] of inOrder) await insert(use);
     },
-    read: (version) => known.get(version) ?? readAndKnow(version),
+    /** The numbers of a version that a hold names. */
+    read: (version: string): Awaitable<Price> => known.get(version) ?? readAndKnow(version),
+    /** After a rollback: what was written may be gone, so nothing counts as known any more. */
     forget: () => known.clear(),
   };
 }

@@ -5,7 +5,6 @@
 import { and, desc, eq, gte, inArray, lt, or, type SQL, sql } from 'drizzle-orm';
 import { createPause } from '../async/yield.ts';
 import type { Outcome } from '../core/generation.ts';
-import type { Micro } from '../core/money.ts';
 import type { Database } from '../store/contract.ts';
 import { usageRecords } from '../store/money-tables.ts';
 import { unindexed } from '../store/portable.ts';
@@ -13,29 +12,10 @@ import { createCandidates, type RequestEnding, type RequestKind } from './series
 import { endUserOfRecord, HOUR_MS, modelOfRecord, rowOfRecord } from './series/figures.ts';
 import { USAGE_OF_RECORD } from './usage-records.ts';
 
-export type ListedRequest = {
-  readonly requestId: string;
-  readonly keyId: string;
-  readonly format: 'chat' | 'messages';
-  readonly stream: boolean;
-  readonly modelRequested: string;
-  readonly modelServed: string | null;
-  readonly outcome: Outcome;
-  readonly inputTokens: number;
-  readonly cachedInputTokens: number;
-  readonly cacheWriteTokens: number;
-  readonly outputTokens: number;
-  readonly reasoningTokens: number;
-  readonly usageBasis: string;
-  readonly charged: Micro;
-  readonly debited: Micro;
-  readonly loss: Micro;
-  readonly endUser: string | null;
-  /** Unix milliseconds. */
-  readonly startedAt: number;
-  readonly endedAt: number;
-  readonly row: number;
-};
+export type ListedRequest = Pick<
+  typeof usageRecords.$inferSelect,
+  Exclude<keyof typeof COLUMNS, 'row'>
+> & { readonly row: number };
 
 export type RequestFilter = RequestKind & {
   /** When it started: at or after `fromMs`, and before `untilMs`. */

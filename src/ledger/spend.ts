@@ -3,7 +3,6 @@
 
 import { and, desc, eq, isNull, sql } from 'drizzle-orm';
 import { DAY_MS, type Span } from '../core/calendar.ts';
-import type { Micro } from '../core/money.ts';
 import type { Database } from '../store/contract.ts';
 import { holds, usageRecords } from '../store/money-tables.ts';
 import type { Figures } from './series/figures.ts';
@@ -12,27 +11,11 @@ import { createSeriesReader } from './series/read.ts';
 /** A UTC day in which requests of the account started, by its first millisecond. */
 export type DaySpend = Figures & { readonly dayMs: number };
 
-export type OpenRequest = {
-  readonly requestId: string;
-  readonly model: string;
-  readonly keyId: string;
-  readonly format: 'chat' | 'messages';
-  readonly stream: boolean;
-  /** Unix milliseconds. */
-  readonly startedAt: number;
-  readonly reserved: Micro;
-};
+export type Spend = ReturnType<typeof createSpend>;
 
-export type Spend = {
-  /** Of whole days, oldest first; those without a request are left out. */
-  readonly byDay: (accountId: string, days: Span) => Promise<readonly DaySpend[]>;
-  /** Whether a request of the account was ever booked. */
-  readonly isAny: (accountId: string) => Promise<boolean>;
-  /** Newest first. */
-  readonly open: (accountId: string, limit: number) => Promise<readonly OpenRequest[]>;
-};
+export type OpenRequest = Awaited<ReturnType<Spend['open']>>[number];
 
-export function createSpend(database: Database): Spend {
+export function createSpend(database: Database) {
   const { db } = database;
   const readSeries = createSeriesReader(database);
   const first = db
@@ -58,7 +41,8 @@ export function createSpend(database: Database): Spend {
     .prepare();
 
   return {
-    async byDay(accountId, { fromMs, untilMs }) {
+    /** Of whole days, oldest first; those without a request are left out. */
+    async byDay(accountId: string, { fromMs, untilMs }: Span): Promise<readonly DaySpend[]> {
       const count = Math.round((untilMs - fromMs) / DAY_MS);
       const edges = Array.from({ length: count + 1 }, (_, index) => fromMs + index * DAY_MS);
       const { cells } = await readSeries({ accountId, edges, groupBy: 'total' });
@@ -66,7 +50,9 @@ export function createSpend(database: Database): Spend {
         .map(({ bucket, figures }) => ({ dayMs: fromMs + bucket * DAY_MS, ...figures }))
         .sort((one, other) => one.dayMs - other.dayMs);
     },
-    isAny: async (accountId) => (await first.get({ accountId })) !== undefined,
-    open: (accountId, limit) => open.all({ accountId, limit }),
+    /** Whether a request of the account was ever booked. */
+    isAny: async (accountId: string) => (await first.get({ accountId })) !== undefined,
+    /** Newest first. */
+    open: (accountId: string, limit: number) => open.all({ accountId, limit }),
   };
 }

@@ -8,21 +8,9 @@ import type { Database } from '../store/contract.ts';
 import { balances, holds } from '../store/money-tables.ts';
 import { usageHours } from '../store/series-tables.ts';
 import { accounts } from '../store/tables.ts';
+import type { Balance } from './contract.ts';
 
-export type BalanceTotals = {
-  readonly accounts: number;
-  readonly posted: Micro;
-  readonly held: Micro;
-};
-
-type OldHold = {
-  readonly requestId: string;
-  readonly accountId: string;
-  readonly model: string;
-  readonly phase: string;
-  readonly amount: Micro;
-  readonly createdAt: number;
-};
+export type BalanceTotals = Pick<Balance, 'posted' | 'held'> & { readonly accounts: number };
 
 export type AccountAmount = {
   readonly accountId: string;
@@ -30,25 +18,11 @@ export type AccountAmount = {
   readonly amount: Micro;
 };
 
-type Totals = {
-  /** Reads the balance of every account: not for every second. */
-  readonly balances: () => Promise<BalanceTotals>;
-  /** The open holds that are the oldest. */
-  readonly oldestHolds: (limit: number) => Promise<readonly OldHold[]>;
-  /** Who has spent the most in the whole hours of a span, as far as they have been added up. */
-  readonly spenders: (
-    fromMs: number,
-    untilMs: number,
-    limit: number,
-  ) => Promise<readonly AccountAmount[]>;
-  readonly largestBalances: (limit: number) => Promise<readonly AccountAmount[]>;
-};
-
 const ACCOUNTS_AT_ONCE = 200;
 const STRETCH_MS = 2 * DAY_MS;
 
 /** `monotonic` are milliseconds of a clock that never jumps. */
-export function createTotals({ db }: Database, monotonic: () => number): Totals {
+export function createTotals({ db }: Database, monotonic: () => number) {
   const value = sql.placeholder;
   const amount = (expression: ReturnType<typeof sql>) => expression.mapWith(balances.posted);
   const all = db
@@ -99,9 +73,17 @@ export function createTotals({ db }: Database, monotonic: () => number): Totals 
     .limit(value('limit'))
     .prepare();
   return {
-    balances: async () => (await all.get()) ?? { accounts: 0, posted: ZERO, held: ZERO },
-    oldestHolds: (limit) => oldest.all({ limit }),
-    async spenders(fromMs, untilMs, limit) {
+    /** Reads the balance of every account: not for every second. */
+    balances: async (): Promise<BalanceTotals> =>
+      (await all.get()) ?? { accounts: 0, posted: ZERO, held: ZERO },
+    /** The open holds that are the oldest. */
+    oldestHolds: (limit: number) => oldest.all({ limit }),
+    /** Who has spent the most in the whole hours of a span, as far as they have been added up. */
+    async spenders(
+      fromMs: number,
+      untilMs: number,
+      limit: number,
+    ): Promise<readonly AccountAmount[]> {
       const pause = createPause(monotonic);
       let most: AccountAmount[] = [];
       let rows = await page.all({ after: '' });
@@ -122,6 +104,6 @@ export function createTotals({ db }: Database, monotonic: () => number): Totals 
       }
       return most;
     },
-    largestBalances: (limit) => largest.all({ limit }),
+    largestBalances: (limit: number): Promise<readonly AccountAmount[]> => largest.all({ limit }),
   };
 }

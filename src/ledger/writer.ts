@@ -2,17 +2,16 @@
 // the batch is on disk; one batch after the other. Runs wherever the ledger's connection is: in the
 // thread of a server (`thread.ts`), or in the process of a command or a test (`ledger.ts`).
 
-import type { Awaitable } from '../async/awaitable.ts';
 import { createSerialize } from '../async/serialize.ts';
 import type { Database } from '../store/contract.ts';
 import { isDeadlock, isStoreFailure, isUnknownOutcome } from '../store/error.ts';
 import { type BatchFacts, createLockBatch } from './batch-facts.ts';
-import { type Commands, createCommands } from './commands.ts';
+import { createCommands } from './commands.ts';
+import type { CommandTypes, LedgerRequest } from './contract.ts';
 import { LedgerSilent, LedgerUnavailable, type PackedError, packError } from './error.ts';
-import type { LedgerRequest } from './request.ts';
 import { prepareStatements } from './statements.ts';
 
-export type { LedgerRequest } from './request.ts';
+export type { LedgerRequest } from './contract.ts';
 
 /** What became of one request, as plain data. */
 export type LedgerAnswer =
@@ -32,12 +31,16 @@ const RETRY_MS = 100;
 export function createWriter(database: Database): Writer {
   const statements = prepareStatements(database);
   const commands = createCommands(statements, database.savepoint);
+  const performers: Performers = commands;
   const lock =
     database.isolation === 'row locks' ? createLockBatch(database, statements) : undefined;
 
-  const apply = async (request: LedgerRequest): Promise<LedgerAnswer> => ({
+  const apply = async <Name extends keyof CommandTypes>({
+    name,
+    command,
+  }: LedgerRequest<Name>): Promise<LedgerAnswer> => ({
     ok: true,
-    result: await perform(commands, request),
+    result: await performers[name](command),
   });
 
   /** A command that is refused takes back what it wrote, and the others stay. */
@@ -54,7 +57,7 @@ export function createWriter(database: Database): Writer {
   /** SQLite has one writer, and answers at once: one command after the other. */
   async function performInTurn(
     batch: readonly LedgerRequest[],
-    one: typeof apply,
+    one: (request: LedgerRequest) => Promise<LedgerAnswer>,
   ): Promise<LedgerAnswer[]> {
     const answers: LedgerAnswer[] = [];
     for (const request of batch) answers.push(await one(request));
@@ -131,6 +134,10 @@ function unavailable(batch: readonly LedgerRequest[], cause: unknown): readonly 
   return batch.map(() => ({ ok: false, error }));
 }
 
+type Performers = {
+  readonly [Name in keyof CommandTypes]: (command: CommandTypes[Name]) => Promise<unknown>;
+};
+
 type Line = (readonly [index: number, request: LedgerRequest])[];
 
 /** Of each account its commands, with their places in the batch. */
@@ -160,27 +167,4 @@ function linesOf(batch: readonly LedgerRequest[], facts: BatchFacts): readonly L
 function ownerOf({ command }: LedgerRequest, owners: ReadonlyMap<string, string>): string {
   if ('accountId' in command) return command.accountId;
   return 'requestId' in command ? (owners.get(command.requestId) ?? command.requestId) : '';
-}
-
-function perform(commands: Commands, request: LedgerRequest): Awaitable<unknown> {
-  switch (request.name) {
-    case 'hold':
-      return commands.hold(request.command);
-    case 'dispatch':
-      return commands.dispatch(request.command);
-    case 'extend':
-      return commands.extend(request.command);
-    case 'checkpoint':
-      return commands.checkpoint(request.command);
-    case 'settle':
-      return commands.settle(request.command);
-    case 'release':
-      return commands.release(request.command);
-    case 'recover':
-      return commands.recover(request.command);
-    case 'credit':
-      return commands.credit(request.command);
-    case 'redeem':
-      return commands.redeem(request.command);
-  }
 }

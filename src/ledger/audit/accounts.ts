@@ -5,7 +5,7 @@ import { add, formatTokens, type Micro, ZERO } from '../../core/money.ts';
 import type { Database } from '../../store/contract.ts';
 import type { AuditScope, Difference } from './difference.ts';
 import { addSettledEntries, type EntrySums, newestSums } from './entries.ts';
-import { accountPages, all, one } from './pages.ts';
+import { accountPages, one } from './pages.ts';
 
 type Row = {
   readonly accountId: string;
@@ -42,11 +42,10 @@ export async function* accountDifferences(
   }
 }
 
-async function balancesOf(database: Database, accountIds: readonly string[]): Promise<Row[]> {
+function balancesOf(database: Database, accountIds: readonly string[]): Promise<Row[]> {
   const first = accountIds[0] ?? '';
   const last = accountIds.at(-1) ?? '';
-  return all<Row>(
-    database,
+  return database.rows<Row>(
     sql`select b.account_id as "accountId", b.posted, b.held,
           (select coalesce(sum(h.amount), 0) from holds h
             where h.account_id = b.account_id and h.ended_at is null) as open

@@ -6,7 +6,7 @@ import { add, formatTokens, type Micro, negate, ZERO } from '../../core/money.ts
 import type { Database } from '../../store/contract.ts';
 import type { EntryKind } from '../../store/money-tables.ts';
 import type { AuditScope, Difference } from './difference.ts';
-import { all, one, windowsOf } from './pages.ts';
+import { ofAccount, one, windowsOf } from './pages.ts';
 
 /** What the entries up to `lastId` add up to, by account: all of them are committed. */
 export type EntrySums = { readonly byAccount: Map<string, Micro>; lastId: bigint };
@@ -34,11 +34,9 @@ export async function* entryDifferences(
   sums: EntrySums,
 ): AsyncGenerator<Difference> {
   const unbalanced = new Set<string>();
-  const ofAccount =
-    accountId === undefined ? sql`` : sql`and e.ledger_account = ${`customer:${accountId}`}`;
+  const ofCustomer = ofAccount(sql`e.ledger_account`, accountId && `customer:${accountId}`);
   for await (const { after, to } of windowsOf(database, 'ledger_entries')) {
-    const rows = await all<Row>(
-      database,
+    const rows = await database.rows<Row>(
       sql`select e.id, e.transfer_id as "transferId", e.ledger_account as "ledgerAccount", e.amount,
             e.kind,
             (select sum(t.amount) from ledger_entries t where t.transfer_id = e.transfer_id) as total,
@@ -53,7 +51,7 @@ export async function* entryDifferences(
             e.kind = 'settle' or e.id < (select f.id from receipts r join ledger_entries f
                 on f.transfer_id in (r.subject, 'settle:' || r.subject) order by r.rowid limit 1)
               or exists (select 1 from receipts r where r.subject = e.transfer_id) as receipted
-          from ledger_entries e where e.id > ${after} and e.id <= ${to} ${ofAccount} order by e.id`,
+          from ledger_entries e where e.id > ${after} and e.id <= ${to} ${ofCustomer} order by e.id`,
     );
     for (const row of rows) {
       addEntry(sums, row);
@@ -95,12 +93,10 @@ function entriesAfter(
   to: bigint | undefined,
 ) {
   const upTo = to === undefined ? sql`` : sql`and id <= ${to}`;
-  const ofAccount =
-    accountId === undefined ? sql`` : sql`and ledger_account = ${`customer:${accountId}`}`;
-  return all<Pick<Row, 'ledgerAccount' | 'amount'>>(
-    database,
+  const ofCustomer = ofAccount(sql`ledger_account`, accountId && `customer:${accountId}`);
+  return database.rows<Pick<Row, 'ledgerAccount' | 'amount'>>(
     sql`select ledger_account as "ledgerAccount", amount from ledger_entries
-        where id > ${after} ${upTo} ${ofAccount} order by id`,
+        where id > ${after} ${upTo} ${ofCustomer} order by id`,
   );
 }
 
@@ -122,12 +118,8 @@ async function* rowDifferences(
   if (row.total !== 0n && !unbalanced.has(transferId)) {
     unbalanced.add(transferId);
     const detail = `its legs sum to ${formatTokens(row.total)}`;
-    yield {
-      kind: 'transfer',
-      accountId: await customerOfTransfer(database, transferId),
-      subject: transferId,
-      detail,
-    };
+    const accountId = await customerOfTransfer(database, transferId);
+    yield { kind: 'transfer', accountId, subject: transferId, detail };
   }
   const accountId = customerOf(row.ledgerAccount);
   if (accountId === undefined) return;

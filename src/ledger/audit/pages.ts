@@ -30,6 +30,21 @@ export async function* windowsOf(
   }
 }
 
+/** The rows that a query finds in each window of a table. */
+export async function* rowsInWindows<Row>(
+  database: Database,
+  table: AuditedTable,
+  query: (window: RowRange) => SQL,
+): AsyncGenerator<Row> {
+  for await (const window of windowsOf(database, table))
+    yield* await database.rows<Row>(query(window));
+}
+
+/** Narrows a query to the account that is asked for, where one is. */
+export function ofAccount(column: SQL, value: string | undefined): SQL {
+  return value === undefined ? sql`` : sql`and ${column} = ${value}`;
+}
+
 /** All accounts, in pages, or the one that is asked for. */
 export async function* accountPages(
   database: Database,
@@ -38,21 +53,14 @@ export async function* accountPages(
   if (accountId !== undefined) return yield [accountId];
   let after = '';
   for (;;) {
-    const page = (
-      await all<{ id: string }>(
-        database,
-        sql`select id from accounts where id > ${after} order by id limit ${ACCOUNTS_PAGE}`,
-      )
-    ).map(({ id }) => id);
+    const rows = await database.rows<{ id: string }>(
+      sql`select id from accounts where id > ${after} order by id limit ${ACCOUNTS_PAGE}`,
+    );
+    const page = rows.map(({ id }) => id);
     if (page.length > 0) yield page;
     if (page.length < ACCOUNTS_PAGE) return;
     after = page.at(-1) ?? after;
   }
-}
-
-/** Runs a query that is written out, for the reads that join what no foreign key joins. */
-export async function all<Row>(database: Database, query: SQL): Promise<Row[]> {
-  return database.rows<Row>(query);
 }
 
 export async function one<Row>(database: Database, query: SQL): Promise<Row | undefined> {

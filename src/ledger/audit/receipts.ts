@@ -8,7 +8,7 @@ import type { AccountReceipt } from '../../core/receipt.ts';
 import { createChainCheck } from '../../core/receipt-chain.ts';
 import type { Database } from '../../store/contract.ts';
 import type { AuditScope, Difference } from './difference.ts';
-import { accountPages, all } from './pages.ts';
+import { accountPages } from './pages.ts';
 
 const RECEIPTS_PAGE = 500;
 
@@ -65,9 +65,8 @@ async function* chainDifferences(
   yield wrong(`its last receipt leaves ${end}, and ${posted} is posted`);
 }
 
-async function receiptsAfter(database: Database, accountId: string, after: bigint): Promise<Row[]> {
-  return all<Row>(
-    database,
+function receiptsAfter(database: Database, accountId: string, after: bigint): Promise<Row[]> {
+  return database.rows<Row>(
     sql`select r.sequence, r.subject, r.body, r.hash, b.posted, u.debited, e.amount as moved
         from receipts r
         left join balances b on b.account_id = r.account_id

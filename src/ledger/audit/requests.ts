@@ -1,11 +1,11 @@
 // The audit of requests: a hold, its usage record, its entries and its receipt tell the same story.
 
-import { sql } from 'drizzle-orm';
+import { type SQL, sql } from 'drizzle-orm';
 import { formatTokens, type Micro } from '../../core/money.ts';
 import type { Database } from '../../store/contract.ts';
 import type { HoldPhase } from '../../store/money-tables.ts';
 import type { AuditScope, Difference, DifferenceKind } from './difference.ts';
-import { all, type RowRange, windowsOf } from './pages.ts';
+import { ofAccount, type RowRange, rowsInWindows } from './pages.ts';
 
 type Row = {
   readonly requestId: string;
@@ -32,40 +32,31 @@ export async function* requestDifferences(
   scope: AuditScope,
 ): AsyncGenerator<Difference> {
   const isOrphan = orphanTest(scope);
-  for await (const window of windowsOf(database, 'holds')) {
-    for (const row of await storiesOf(database, window, scope.accountId)) {
-      for (const [kind, detail] of differencesOf(row)) {
-        yield { kind, accountId: row.accountId, subject: row.requestId, detail };
-      }
-      if (isOrphan(row)) {
-        const detail = 'its hold is open, and the request is not under way any more';
-        yield { kind: 'orphan', accountId: row.accountId, subject: row.requestId, detail };
-      }
-    }
+  const stories = rowsInWindows<Row>(database, 'holds', (window) =>
+    storiesOf(window, scope.accountId),
+  );
+  for await (const row of stories) {
+    const { accountId, requestId: subject } = row;
+    for (const [kind, detail] of differencesOf(row)) yield { kind, accountId, subject, detail };
+    if (!isOrphan(row)) continue;
+    const detail = 'its hold is open, and the request is not under way any more';
+    yield { kind: 'orphan', accountId, subject, detail };
   }
-  for await (const window of windowsOf(database, 'usage_records')) {
-    for (const { requestId, accountId } of await recordsWithoutHold(
-      database,
-      window,
-      scope.accountId,
-    )) {
-      const detail = 'there is a usage record, and there was no hold';
-      yield { kind: 'record', accountId, subject: requestId, detail };
-    }
+  const lone = rowsInWindows<Pick<Row, 'requestId' | 'accountId'>>(
+    database,
+    'usage_records',
+    (window) => recordsWithoutHold(window, scope.accountId),
+  );
+  for await (const { requestId, accountId } of lone) {
+    const detail = 'there is a usage record, and there was no hold';
+    yield { kind: 'record', accountId, subject: requestId, detail };
   }
 }
 
-async function storiesOf(
-  database: Database,
-  { after, to }: RowRange,
-  accountId: string | undefined,
-): Promise<Row[]> {
-  const ofAccount = accountId === undefined ? sql`` : sql`and h.account_id = ${accountId}`;
+function storiesOf({ after, to }: RowRange, accountId: string | undefined): SQL {
   // A hold that was dispatched is of a version that writes receipts; of the others, the first record
   // with a receipt tells since when they are written. Rows are in order, whatever the clock did.
-  return all<Row>(
-    database,
-    sql`select h.request_id as "requestId", h.account_id as "accountId", h.boot, h.phase,
+  return sql`select h.request_id as "requestId", h.account_id as "accountId", h.boot, h.phase,
           h.created_at as "createdAt", h.dispatched_at as "dispatchedAt",
           h.checkpoint_at as "checkpointAt", h.ended_at as "endedAt",
           u.charged, u.debited, u.loss, u.account_id as "recordAccount",
@@ -82,8 +73,7 @@ async function storiesOf(
           and s.ledger_account = 'customer:' || h.account_id
         left join ledger_entries l on l.transfer_id = 'loss:' || h.request_id
           and l.ledger_account = 'operator:loss'
-        where h.rowid > ${after} and h.rowid <= ${to} ${ofAccount}`,
-  );
+        where h.rowid > ${after} and h.rowid <= ${to} ${ofAccount(sql`h.account_id`, accountId)}`;
 }
 
 function* differencesOf(row: Row): Generator<readonly [DifferenceKind, string]> {
@@ -138,16 +128,8 @@ function orphanTest({ live }: AuditScope): (row: Row) => boolean {
     !requests.has(requestId);
 }
 
-async function recordsWithoutHold(
-  database: Database,
-  { after, to }: RowRange,
-  accountId: string | undefined,
-): Promise<{ readonly requestId: string; readonly accountId: string }[]> {
-  const ofAccount = accountId === undefined ? sql`` : sql`and u.account_id = ${accountId}`;
-  return all(
-    database,
-    sql`select u.request_id as "requestId", u.account_id as "accountId" from usage_records u
-        where u.rowid > ${after} and u.rowid <= ${to} ${ofAccount}
-        and not exists (select 1 from holds h where h.request_id = u.request_id)`,
-  );
+function recordsWithoutHold({ after, to }: RowRange, accountId: string | undefined): SQL {
+  return sql`select u.request_id as "requestId", u.account_id as "accountId" from usage_records u
+        where u.rowid > ${after} and u.rowid <= ${to} ${ofAccount(sql`u.account_id`, accountId)}
+        and not exists (select 1 from holds h where h.request_id = u.request_id)`;
 }
