@@ -10,13 +10,7 @@ type TimeSample = {
   readonly receivedAt: number;
 };
 
-export type DatabaseClock = {
-  /** Unix milliseconds; this machine's own time until the database's is known. */
-  readonly now: () => number;
-  readonly learn: (sample: TimeSample) => void;
-  /** By how much this machine's time is ahead of the database's; 0 until that is known. */
-  readonly offsetMs: () => number;
-};
+export type DatabaseClock = ReturnType<typeof createDatabaseClock>;
 
 /** What took longer to answer says too little about the time. */
 const TRIP_MS_MAX = 1_000;
@@ -29,21 +23,23 @@ export function createDatabaseClock(clocks: {
   readonly wall: () => number;
   /** Milliseconds of a clock that never jumps. */
   readonly monotonic: () => number;
-}): DatabaseClock {
+}) {
   const { wall, monotonic } = clocks;
   /** What to add to the clock that never jumps. */
   let base: number | undefined;
 
+  /** Unix milliseconds; this machine's own time until the database's is known. */
   const now = (): number => (base === undefined ? wall() : Math.floor(monotonic() + base));
 
   return {
     now,
-    learn({ databaseMs, sentAt, receivedAt }) {
+    learn({ databaseMs, sentAt, receivedAt }: TimeSample): void {
       const tripMs = receivedAt - sentAt;
       if (tripMs > TRIP_MS_MAX) return;
       const learned = databaseMs - (sentAt + receivedAt) / 2;
       if (base === undefined || Math.abs(learned - base) > SAME_MS + tripMs / 2) base = learned;
     },
-    offsetMs: () => Math.round(wall() - now()),
+    /** By how much this machine's time is ahead of the database's; 0 until that is known. */
+    offsetMs: (): number => Math.round(wall() - now()),
   };
 }

@@ -3,14 +3,7 @@
 
 import type { Stop } from '../async/every.ts';
 
-type Duties = {
-  /** Begins or ends the jobs, as this node leads or does not. */
-  readonly settle: () => void;
-  /** Ends them for good. */
-  readonly close: () => void;
-};
-
-export function createDuties(isLeader: () => boolean, jobs: readonly (() => Stop)[]): Duties {
+export function createDuties(isLeader: () => boolean, jobs: readonly (() => Stop)[]) {
   let stops: readonly Stop[] | undefined;
   let isClosed = false;
 
@@ -20,11 +13,13 @@ export function createDuties(isLeader: () => boolean, jobs: readonly (() => Stop
   }
 
   return {
-    settle() {
+    /** Begins or ends the jobs, as this node leads or does not. */
+    settle(): void {
       if (isLeader() && !isClosed) stops ??= jobs.map((begin) => begin());
       else end();
     },
-    close() {
+    /** Ends them for good. */
+    close(): void {
       isClosed = true;
       end();
     },

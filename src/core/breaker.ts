@@ -31,21 +31,7 @@ export type BreakerFailure = {
   readonly retryAfterMs?: number | undefined;
 };
 
-export type Breaker = {
-  /** Undefined where nobody may ask now. */
-  readonly enter: (nowMs: number) => Pass | undefined;
-  /** How long until somebody may ask; 0 for now. Changes nothing. */
-  readonly waitMs: (nowMs: number) => number;
-  /** There is content. A probe has succeeded with it, however long its answer takes. */
-  readonly answered: (pass: Pass, nowMs: number) => void;
-  /** An answer came to its end. */
-  readonly finished: (pass: Pass) => void;
-  /** Whether this has opened it where it was closed. */
-  readonly failed: (pass: Pass, failure: BreakerFailure) => boolean;
-  /** Nothing can be said: the client left, or the mistake was its own. A probe gives its turn back. */
-  readonly released: (pass: Pass, nowMs: number) => void;
-  readonly state: (nowMs: number) => 'closed' | 'open' | 'half_open';
-};
+export type Breaker = ReturnType<typeof createBreaker>;
 
 /**
  * How long a breaker that has opened so often before stays open. The first time, what the upstream
@@ -58,7 +44,7 @@ export function openForMs(openings: number, coolDownMs: number, retryAfterMs: nu
 }
 
 /** Times are milliseconds of a clock that never jumps. */
-export function createBreaker(): Breaker {
+export function createBreaker() {
   const window = createRollingPair();
   let kind: 'closed' | 'open' | 'probing' = 'closed';
   /** Rises when the state changes; passes of an earlier one are stale. */
@@ -88,18 +74,21 @@ export function createBreaker(): Breaker {
   };
 
   return {
-    enter(nowMs) {
+    /** Undefined where nobody may ask now. */
+    enter(nowMs: number): Pass | undefined {
       if (kind === 'closed') return epoch;
       if (kind === 'probing' || nowMs < openUntilMs) return undefined;
       kind = 'probing';
       epoch += 1;
       return epoch;
     },
-    waitMs(nowMs) {
+    /** How long until somebody may ask; 0 for now. Changes nothing. */
+    waitMs(nowMs: number): number {
       if (kind === 'closed') return 0;
       return kind === 'probing' ? PROBE_WAIT_MS : Math.max(0, openUntilMs - nowMs);
     },
-    answered(pass, nowMs) {
+    /** There is content. A probe has succeeded with it, however long its answer takes. */
+    answered(pass: Pass, nowMs: number): void {
       if (pass !== epoch) return;
       if (kind === 'probing') {
         // The epoch stays: the probe goes on as one of those that pass now.
@@ -110,10 +99,12 @@ export function createBreaker(): Breaker {
       failuresInRow = 0;
       window.add(0, nowMs);
     },
-    finished(pass) {
+    /** An answer came to its end. */
+    finished(pass: Pass): void {
       if (pass === epoch) cutsInRow = 0;
     },
-    failed(pass, failure) {
+    /** Whether this has opened it where it was closed. */
+    failed(pass: Pass, failure: BreakerFailure): boolean {
       const { nowMs, afterContent, repeated, retryAfterMs = 0 } = failure;
       if (pass !== epoch) return false;
       if (kind === 'probing') {
@@ -130,13 +121,14 @@ export function createBreaker(): Breaker {
       forget();
       return true;
     },
-    released(pass, nowMs) {
+    /** Nothing can be said: the client left, or the mistake was its own. A probe gives its turn back. */
+    released(pass: Pass, nowMs: number): void {
       if (pass !== epoch || kind !== 'probing') return;
       kind = 'open';
       epoch += 1;
       openUntilMs = nowMs;
     },
-    state(nowMs) {
+    state(nowMs: number): 'closed' | 'open' | 'half_open' {
       if (kind === 'open' && nowMs < openUntilMs) return 'open';
       return kind === 'closed' ? 'closed' : 'half_open';
     },

@@ -34,23 +34,7 @@ export type BreakersPass = {
   readonly own: { readonly breaker: Breaker; readonly pass: OwnPass } | undefined;
 };
 
-export type Breakers = {
-  /** Undefined where the account may not ask now. */
-  readonly enter: (account: string, nowMs: number) => BreakersPass | undefined;
-  /** How long until the account may ask; 0 for now. Changes nothing. */
-  readonly waitMs: (account: string, nowMs: number) => number;
-  readonly answered: (pass: BreakersPass, nowMs: number) => void;
-  readonly finished: (pass: BreakersPass) => void;
-  /** Whether the model now counts as failing: the only account that is served here has lost it. */
-  readonly failed: (pass: BreakersPass, failure: BreakerFailure) => boolean;
-  readonly released: (pass: BreakersPass, nowMs: number) => void;
-  /** Whether the caller has to make a probe now, and to call `judged` with its outcome. */
-  readonly takeProbe: () => boolean;
-  /** Whether this has opened the breaker of all where it was closed. */
-  readonly judged: (isWell: boolean, failure: ProbeFailure) => boolean;
-  /** Of the breaker of all, or of the only account that has been served lately. */
-  readonly state: (nowMs: number) => BreakersState;
-};
+export type Breakers = ReturnType<typeof createBreakers>;
 
 export type BreakersState = {
   readonly kind: 'closed' | 'open' | 'half_open';
@@ -60,7 +44,7 @@ export type BreakersState = {
 type ProbeFailure = Pick<BreakerFailure, 'nowMs' | 'coolDownMs' | 'retryAfterMs'>;
 
 /** Times are milliseconds of a clock that never jumps. */
-export function createBreakers(): Breakers {
+export function createBreakers() {
   const owns = new Map<string, { readonly breaker: Breaker; openedAt: number }>();
   const served = createLatestTwo();
   let evidence = createEvidence();
@@ -120,7 +104,8 @@ export function createBreakers(): Breakers {
     served.othersAt(account) < openedAt - SERVED_MS;
 
   return {
-    enter(account, nowMs) {
+    /** Undefined where the account may not ask now. */
+    enter(account: string, nowMs: number): BreakersPass | undefined {
       if (kind === 'trial' || (kind === 'open' && nowMs < openUntilMs)) return undefined;
       const breaker = owns.size === 0 ? undefined : owns.get(account)?.breaker;
       const pass = breaker?.enter(nowMs);
@@ -133,12 +118,13 @@ export function createBreakers(): Breakers {
       const own = breaker !== undefined && pass !== undefined ? { breaker, pass } : undefined;
       return { account, epoch, own };
     },
-    waitMs(account, nowMs) {
+    /** How long until the account may ask; 0 for now. Changes nothing. */
+    waitMs(account: string, nowMs: number): number {
       if (kind === 'trial') return TRIAL_WAIT_MS;
       const commonMs = kind === 'open' ? Math.max(0, openUntilMs - nowMs) : 0;
       return Math.max(commonMs, owns.get(account)?.breaker.waitMs(nowMs) ?? 0);
     },
-    answered({ account, epoch: ofPass, own }, nowMs) {
+    answered({ account, epoch: ofPass, own }: BreakersPass, nowMs: number): void {
       own?.breaker.answered(own.pass, nowMs);
       served.note(account, nowMs);
       if (ofPass !== epoch) return;
@@ -147,11 +133,12 @@ export function createBreakers(): Breakers {
       isSuspected = false;
       isAnnounced = false;
     },
-    finished({ epoch: ofPass, own }) {
+    finished({ epoch: ofPass, own }: BreakersPass): void {
       own?.breaker.finished(own.pass);
       if (ofPass === epoch) evidence.finished();
     },
-    failed(pass, failure) {
+    /** Whether the model now counts as failing: the only account that is served here has lost it. */
+    failed(pass: BreakersPass, failure: BreakerFailure): boolean {
       const { account } = pass;
       const { nowMs } = failure;
       failOwn(pass, failure);
@@ -164,15 +151,17 @@ export function createBreakers(): Breakers {
       isAnnounced = true;
       return true;
     },
-    released({ own }, nowMs) {
+    released({ own }: BreakersPass, nowMs: number): void {
       own?.breaker.released(own.pass, nowMs);
     },
-    takeProbe() {
+    /** Whether the caller has to make a probe now, and to call `judged` with its outcome. */
+    takeProbe(): boolean {
       if (probe !== 'wanted') return false;
       probe = 'under_way';
       return true;
     },
-    judged(isWell, failure) {
+    /** Whether this has opened the breaker of all where it was closed. */
+    judged(isWell: boolean, failure: ProbeFailure): boolean {
       probe = 'none';
       nextProbeAt = failure.nowMs + PROBE_GAP_MS;
       const wasSuspected = isSuspected;
@@ -192,7 +181,8 @@ export function createBreakers(): Breakers {
       isAnnounced = true;
       return isNews;
     },
-    state(nowMs) {
+    /** Of the breaker of all, or of the only account that has been served lately. */
+    state(nowMs: number): BreakersState {
       if (kind === 'trial') return { kind: 'half_open', waitMs: TRIAL_WAIT_MS };
       if (kind === 'open') {
         const waitMs = Math.max(0, openUntilMs - nowMs);

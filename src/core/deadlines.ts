@@ -5,23 +5,18 @@
 /** A deadline may be moved while it waits. */
 export type Deadline = { at: number; readonly fire: () => void };
 
-export type Deadlines = {
-  /** Milliseconds, of the clock that `at` is in. */
-  readonly now: () => number;
-  readonly add: (deadline: Deadline) => void;
-  readonly remove: (deadline: Deadline) => void;
-  /** Fires and forgets every deadline that has passed. */
-  readonly sweep: () => void;
-};
+export type Deadlines = ReturnType<typeof createDeadlines>;
 
 /** `now` never jumps, as `performance.now` does not. */
-export function createDeadlines(now: () => number): Deadlines {
+export function createDeadlines(now: () => number) {
   const waiting = new Set<Deadline>();
   return {
+    /** Milliseconds, of the clock that `at` is in. */
     now,
-    add: (deadline) => void waiting.add(deadline),
-    remove: (deadline) => void waiting.delete(deadline),
-    sweep() {
+    add: (deadline: Deadline): void => void waiting.add(deadline),
+    remove: (deadline: Deadline): void => void waiting.delete(deadline),
+    /** Fires and forgets every deadline that has passed. */
+    sweep(): void {
       const nowMs = now();
       for (const deadline of waiting) {
         if (deadline.at > nowMs) continue;

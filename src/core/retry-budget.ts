@@ -18,15 +18,8 @@ const PRESENT_MS = 10_000;
 /** Accounts that are counted apart; the one that repeated longest ago is forgotten first. */
 const ACCOUNTS_MAX = 256;
 
-type RetryBudget = {
-  /** Notes a request that is asked for the first time. */
-  readonly note: (account: string, nowMs: number) => void;
-  /** Takes one repetition, or says that there is none. */
-  readonly take: (account: string, nowMs: number) => boolean;
-};
-
 /** Times are milliseconds of a clock that never jumps. */
-export function createRetryBudget(): RetryBudget {
+export function createRetryBudget() {
   const window = createRollingPair();
   const senders = createLatestTwo();
   const taken = new Map<string, RollingPair>();
@@ -41,11 +34,13 @@ export function createRetryBudget(): RetryBudget {
   };
 
   return {
-    note(account, nowMs) {
+    /** Notes a request that is asked for the first time. */
+    note(account: string, nowMs: number): void {
       window.add(0, nowMs);
       senders.note(account, nowMs);
     },
-    take(account, nowMs) {
+    /** Takes one repetition, or says that there is none. */
+    take(account: string, nowMs: number): boolean {
       const [requests, repetitions] = window.totals(nowMs);
       if ((repetitions + 1 - FLOOR) * REQUESTS_PER_REPETITION > requests) return false;
       const own = takenBy(account);

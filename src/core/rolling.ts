@@ -4,13 +4,9 @@
 const BUCKETS = 10;
 const BUCKET_MS = 1_000;
 
-export type RollingPair = {
-  readonly add: (which: 0 | 1, nowMs: number) => void;
-  readonly totals: (nowMs: number) => readonly [number, number];
-  readonly clear: () => void;
-};
+export type RollingPair = ReturnType<typeof createRollingPair>;
 
-export function createRollingPair(): RollingPair {
+export function createRollingPair() {
   const counts = new Float64Array(2 * BUCKETS);
   const sums: [number, number] = [0, 0];
   let latest = Number.NEGATIVE_INFINITY;
@@ -38,12 +34,12 @@ export function createRollingPair(): RollingPair {
   };
 
   return {
-    add(which, nowMs) {
+    add(which: 0 | 1, nowMs: number): void {
       const place = advance(nowMs) + which;
       counts[place] = (counts[place] ?? 0) + 1;
       sums[which] += 1;
     },
-    totals(nowMs) {
+    totals(nowMs: number): readonly [number, number] {
       advance(nowMs);
       return sums;
     },

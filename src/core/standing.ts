@@ -60,22 +60,10 @@ type Probed = {
   readonly limitMs: number | undefined;
 };
 
-export type CredentialStanding = {
-  /** Undefined where it may not be used now, unless that is forced. */
-  readonly use: (user: CredentialUser, nowMs: number, isForced: boolean) => Use | undefined;
-  readonly waitMs: (user: CredentialUser, nowMs: number) => number;
-  readonly accepted: (use: Use, nowMs: number) => void;
-  readonly refused: (use: Use, status: number | undefined, nowMs: number) => void;
-  readonly limited: (use: Use, pauseMs: number, nowMs: number) => void;
-  /** Whether a probe has to be made now; its outcome goes to `judged`. */
-  readonly takeProbe: () => boolean;
-  readonly judged: (probed: Probed) => Judgement;
-  /** That of all accounts, or of the only one that has been served lately. */
-  readonly cooldown: (nowMs: number) => Cooldown | undefined;
-};
+export type CredentialStanding = ReturnType<typeof createStanding>;
 
 /** Times are milliseconds of a clock that never jumps. */
-export function createStanding(): CredentialStanding {
+export function createStanding() {
   let common: Cooldown | undefined;
   const own = new Map<string, Cooldown>();
   /** Accounts whose refusals were about their own requests. */
@@ -134,7 +122,8 @@ export function createStanding(): CredentialStanding {
 
   return {
     waitMs,
-    use(user, nowMs, isForced) {
+    /** Undefined where it may not be used now, unless that is forced. */
+    use(user: CredentialUser, nowMs: number, isForced: boolean): Use | undefined {
       const { account, model } = user;
       if (!isForced && waitMs(user, nowMs) > 0) return undefined;
       if (!isForced && common !== undefined && binds(model)) {
@@ -143,7 +132,7 @@ export function createStanding(): CredentialStanding {
       }
       return { account, model, common, own: own.get(account) };
     },
-    accepted({ account, model, common: of, own: ofOwn }, nowMs) {
+    accepted({ account, model, common: of, own: ofOwn }: Use, nowMs: number): void {
       served.note(account, nowMs);
       // An answer to a question from before a cooldown knows nothing of it.
       if (common === of && binds(model)) common = undefined;
@@ -151,7 +140,7 @@ export function createStanding(): CredentialStanding {
       // A limit is each account's own matter; a refusal is not where others are answered.
       for (const [each, { status }] of own) if (status !== LIMITED) own.delete(each);
     },
-    refused({ account, own: ofOwn }, status, nowMs) {
+    refused({ account, own: ofOwn }: Use, status: number | undefined, nowMs: number): void {
       const gapMs = acquitted.has(account) ? PROBE_GAP_OF_ACQUITTED_MS : PROBE_GAP_MS;
       const isSoon = probe === 'none' && nowMs < probedAt + gapMs;
       // It was accepted a moment ago: this is about the request.
@@ -162,19 +151,20 @@ export function createStanding(): CredentialStanding {
       }
       if (probe === 'none' && !isSoon) probe = 'wanted';
     },
-    limited({ account, own: ofOwn }, pauseMs, nowMs) {
+    limited({ account, own: ofOwn }: Use, pauseMs: number, nowMs: number): void {
       if (own.get(account) !== ofOwn) return;
       const untilMs = nowMs + Math.min(pauseMs, LIMITED_MAX_MS);
       setOwn(account, { refusals: 0, sinceMs: nowMs, untilMs, status: LIMITED });
       const isFree = probe === 'none' && nowMs >= probedAt + PROBE_GAP_MS;
       if (isFree && isOfTwo(true, nowMs)) probe = 'wanted';
     },
-    takeProbe() {
+    /** Whether a probe has to be made now; its outcome goes to `judged`. */
+    takeProbe(): boolean {
       if (probe !== 'wanted') return false;
       probe = 'under_way';
       return true;
     },
-    judged(probed) {
+    judged(probed: Probed): Judgement {
       const { outcome, nowMs, limitMs } = probed;
       probe = 'none';
       probedAt = nowMs;
@@ -197,7 +187,8 @@ export function createStanding(): CredentialStanding {
       common = { ...common, untilMs: nowMs + PROBE_GAP_MS };
       return 'nothing';
     },
-    cooldown(nowMs) {
+    /** That of all accounts, or of the only one that has been served lately. */
+    cooldown(nowMs: number): Cooldown | undefined {
       if (common !== undefined) return common;
       for (const [account, cooldown] of own) {
         const { sinceMs, untilMs } = cooldown;

@@ -5,13 +5,6 @@
 import type { GenerationEvent } from './generation.ts';
 import type { UpstreamProfile } from './profile.ts';
 
-type StopSplit = {
-  /** What the upstream is told. */
-  readonly sent: readonly string[];
-  /** What the gateway itself cuts the answer at. */
-  readonly cut: readonly string[];
-};
-
 /**
  * Divides a request's stop sequences, duplicates removed, for the upstream of a profile: the first
  * `stopMax` that it takes are sent, the others are cut by us. `reasons` says whether the model can
@@ -22,9 +15,11 @@ export function splitStops(
   stop: readonly string[],
   profile: Pick<UpstreamProfile, 'stopMax' | 'stopWhenReasoning' | 'blankStops'>,
   reasons: boolean,
-): StopSplit {
+) {
   const max = reasons && profile.stopWhenReasoning === 'hold' ? 0 : profile.stopMax;
+  /** What the upstream is told. */
   const sent: string[] = [];
+  /** What the gateway itself cuts the answer at. */
   const cut: string[] = [];
   for (const sequence of new Set(stop)) {
     const taken = profile.blankStops === 'send' || sequence.trim() !== '';
@@ -34,17 +29,6 @@ export function splitStops(
   return { sent, cut };
 }
 
-type StopCutter = {
-  /** The events to pass on in place of this one; none once the answer has been cut. */
-  readonly push: (event: GenerationEvent) => readonly GenerationEvent[];
-  /** What was held back, for an answer that ends without a finish. */
-  readonly end: () => readonly GenerationEvent[];
-  /** Whether a sequence has ended the answer. Its last event was a finish with reason `stop`. */
-  readonly hasCut: () => boolean;
-  /** The text that had come by then and is not in the answer, from the sequence on. */
-  readonly rest: () => string;
-};
-
 /**
  * Cuts one answer where the first of the sequences begins in its text, however that is split into
  * deltas. Only text that may turn out to be the beginning of a sequence is held back, until it
@@ -53,7 +37,7 @@ type StopCutter = {
  * Only the answer's text is watched, as model servers do it: a sequence in the thinking would take
  * away the answer, and one in a tool's arguments half of a call.
  */
-export function createStopCutter(sequences: readonly string[]): StopCutter {
+export function createStopCutter(sequences: readonly string[]) {
   // Half of a surrogate pair is no character, and to cut there would leave its other half.
   const watches = sequences.filter((sequence) => sequence.isWellFormed()).map(createWatch);
   let held = '';
@@ -99,15 +83,19 @@ export function createStopCutter(sequences: readonly string[]): StopCutter {
   }
 
   return {
-    push(event) {
+    /** The events to pass on in place of this one; none once the answer has been cut. */
+    push(event: GenerationEvent): readonly GenerationEvent[] {
       if (hasCut) return [];
       if (event.kind === 'text-delta') return pushText(event.text);
       const released = release();
       return hasCut ? released : [...released, event];
     },
-    end: () => (hasCut ? [] : release()),
-    hasCut: () => hasCut,
-    rest: () => rest,
+    /** What was held back, for an answer that ends without a finish. */
+    end: (): readonly GenerationEvent[] => (hasCut ? [] : release()),
+    /** Whether a sequence has ended the answer. Its last event was a finish with reason `stop`. */
+    hasCut: (): boolean => hasCut,
+    /** The text that had come by then and is not in the answer, from the sequence on. */
+    rest: (): string => rest,
   };
 }
 

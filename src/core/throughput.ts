@@ -4,20 +4,10 @@
 /** Steps in a window. */
 const STEPS = 8;
 
-export type Throughput = {
-  /** When the window has next to be looked at. */
-  readonly nextCheckAt: () => number;
-  /** Counts what was made by the time that was looked at last. */
-  readonly add: (tokens: number) => void;
-  /**
-   * Moves on to `atMs`, which never goes back. True as soon as a full window has made less than it
-   * must; a window that has only begun is never too slow.
-   */
-  readonly isTooSlow: (atMs: number) => boolean;
-};
+export type Throughput = ReturnType<typeof createThroughput>;
 
 /** `leastPerSecond` above 0, over every `windowMs`. */
-export function createThroughput(windowMs: number, leastPerSecond: number): Throughput {
+export function createThroughput(windowMs: number, leastPerSecond: number) {
   const stepMs = windowMs / STEPS;
   const least = (leastPerSecond * windowMs) / 1_000;
   const made: number[] = new Array(STEPS).fill(0);
@@ -25,13 +15,19 @@ export function createThroughput(windowMs: number, leastPerSecond: number): Thro
   /** Steps that are over. */
   let over = 0;
   return {
-    nextCheckAt: () => Math.max(over + 1, STEPS) * stepMs,
-    add(tokens) {
+    /** When the window has next to be looked at. */
+    nextCheckAt: (): number => Math.max(over + 1, STEPS) * stepMs,
+    /** Counts what was made by the time that was looked at last. */
+    add(tokens: number): void {
       const step = over % STEPS;
       made[step] = (made[step] ?? 0) + tokens;
       total += tokens;
     },
-    isTooSlow(atMs) {
+    /**
+     * Moves on to `atMs`, which never goes back. True as soon as a full window has made less than it
+     * must; a window that has only begun is never too slow.
+     */
+    isTooSlow(atMs: number): boolean {
       while ((over + 1) * stepMs <= atMs) {
         if (over + 1 >= STEPS && total < least) return true;
         over += 1;

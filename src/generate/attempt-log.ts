@@ -40,27 +40,22 @@ export type LoggedAttempt = Attempt & {
   readonly meter?: Pick<OutputMeter, 'output' | 'reported' | 'estimate'>;
 };
 
-export type AttemptLog = {
-  /** As of now: the usage of an attempt that is read on after its end may still come. */
-  readonly records: readonly AttemptEntry[];
-  /** Notes an attempt that has ended; without a failure it served. */
-  readonly add: (attempt: LoggedAttempt, failure: UpstreamFailure | undefined) => void;
-  /** Notes a candidate that was not asked, and why. */
-  readonly skip: (candidate: Candidate, failure: UpstreamFailure) => void;
-};
+export type AttemptLog = ReturnType<typeof createAttemptLog>;
 
 export function createAttemptLog(dependencies: {
   readonly clock: () => number;
   /** The estimated prompt of the request. */
   readonly promptTokens: number;
-}): AttemptLog {
+}) {
   const { clock, promptTokens } = dependencies;
   const entries: (() => AttemptEntry)[] = [];
   return {
-    get records() {
+    /** As of now: the usage of an attempt that is read on after its end may still come. */
+    get records(): readonly AttemptEntry[] {
       return entries.map((entry) => entry());
     },
-    add(attempt, failure) {
+    /** Notes an attempt that has ended; without a failure it served. */
+    add(attempt: LoggedAttempt, failure: UpstreamFailure | undefined): void {
       const { candidate, credential } = attempt;
       const endedAt = clock();
       entries.push(() => ({
@@ -73,7 +68,8 @@ export function createAttemptLog(dependencies: {
         ...usageFacts(attempt, promptTokens),
       }));
     },
-    skip(candidate, failure) {
+    /** Notes a candidate that was not asked, and why. */
+    skip(candidate: Candidate, failure: UpstreamFailure): void {
       const at = clock();
       const record = {
         ...askedFacts(candidate),

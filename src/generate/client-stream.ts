@@ -10,20 +10,10 @@ const WAITING_BYTES_MAX = 65_536;
  */
 const STALL_MS = 60_000;
 
-export type ClientStream = {
-  readonly body: ReadableStream<Uint8Array>;
-  /** Writes at once; a promise where the writer should wait until the client has caught up. */
-  readonly write: (text: string) => Promise<void> | undefined;
-  readonly close: () => void;
-  readonly gone: () => boolean;
-  /** Says that the client has left, from another source than the stream itself. */
-  readonly leave: () => void;
-  /** Lets a writer that waits for the client go on: the last words are to be written now. */
-  readonly hurry: () => void;
-};
+export type ClientStream = ReturnType<typeof createClientStream>;
 
 /** `onGone` is called once when the client leaves before `close`. It must not throw. */
-export function createClientStream(onGone: () => void, stallMs = STALL_MS): ClientStream {
+export function createClientStream(onGone: () => void, stallMs = STALL_MS) {
   const encoder = new TextEncoder();
   let controller: ReadableStreamDefaultController<Uint8Array> | undefined;
   /** What everybody waits for who has written while there was no room, a heartbeat included. */
@@ -31,11 +21,13 @@ export function createClientStream(onGone: () => void, stallMs = STALL_MS): Clie
   let stalled: Timer | undefined;
   let state: 'open' | 'closed' | 'gone' = 'open';
 
+  /** Lets a writer that waits for the client go on: the last words are to be written now. */
   const resume = (): void => {
     clearTimeout(stalled);
     room?.resolve();
     room = undefined;
   };
+  /** Says that the client has left, from another source than the stream itself. */
   const leave = (): void => {
     if (state !== 'open') return;
     state = 'gone';
@@ -63,8 +55,9 @@ export function createClientStream(onGone: () => void, stallMs = STALL_MS): Clie
     body,
     leave,
     hurry: resume,
-    gone: () => state === 'gone',
-    write(text) {
+    gone: (): boolean => state === 'gone',
+    /** Writes at once; a promise where the writer should wait until the client has caught up. */
+    write(text: string): Promise<void> | undefined {
       if (state !== 'open' || text === '' || controller === undefined) return undefined;
       controller.enqueue(encoder.encode(text));
       if ((controller.desiredSize ?? 1) > 0) return undefined;
@@ -74,7 +67,7 @@ export function createClientStream(onGone: () => void, stallMs = STALL_MS): Clie
       }
       return room.promise;
     },
-    close() {
+    close(): void {
       if (state !== 'open') return;
       state = 'closed';
       controller?.close();

@@ -10,18 +10,14 @@ const ACCOUNTS_MAX = 20_000;
 /** `left` grows to `perMinute` in a minute. Below zero, the account waits. */
 type Bucket = { readonly left: number; readonly atMs: number };
 
-type CountBudgets = {
-  /**
-   * Takes `characters` from what the account has left, or answers in how many seconds it may. More
-   * than is left may be taken, and is made up for afterwards: no request is too long for a budget.
-   */
-  readonly claim: (accountId: string, perMinute: number, characters: number) => number | undefined;
-};
-
-export function createCountBudgets(monotonic: () => number): CountBudgets {
+export function createCountBudgets(monotonic: () => number) {
   const buckets = new Map<string, Bucket>();
   return {
-    claim(accountId, perMinute, characters) {
+    /**
+     * Takes `characters` from what the account has left, or answers in how many seconds it may. More
+     * than is left may be taken, and is made up for afterwards: no request is too long for a budget.
+     */
+    claim(accountId: string, perMinute: number, characters: number): number | undefined {
       if (characters === 0) return undefined;
       const nowMs = monotonic();
       const bucket = buckets.get(accountId) ?? { left: perMinute, atMs: nowMs };

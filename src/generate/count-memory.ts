@@ -13,13 +13,7 @@ const ENTRIES_MAX = 65_536;
 /** What is asked for again moves to the young generation, the rest goes with the old one. */
 type Remembered = { young: Map<string, number>; old: Map<string, number> };
 
-type CountMemory = {
-  readonly keyOf: (text: string) => string;
-  readonly get: (accountId: string, key: string) => number | undefined;
-  readonly set: (accountId: string, key: string, tokens: number) => void;
-};
-
-export function createCountMemory(): CountMemory {
+export function createCountMemory() {
   /** The account that was idle for longest comes first. */
   const accounts = new Map<string, Remembered>();
   let entries = 0;
@@ -46,8 +40,8 @@ export function createCountMemory(): CountMemory {
   }
 
   return {
-    keyOf: (text) => Bun.CryptoHasher.hash('sha256', text, 'base64'),
-    get(accountId, key) {
+    keyOf: (text: string): string => Bun.CryptoHasher.hash('sha256', text, 'base64'),
+    get(accountId: string, key: string): number | undefined {
       const remembered = accounts.get(accountId);
       const tokens = remembered?.young.get(key);
       if (tokens !== undefined || remembered === undefined) return tokens;
@@ -58,7 +52,7 @@ export function createCountMemory(): CountMemory {
       add(accountId, remembered, key, older);
       return older;
     },
-    set(accountId, key, tokens) {
+    set(accountId: string, key: string, tokens: number): void {
       const remembered = accounts.get(accountId) ?? { young: new Map(), old: new Map() };
       // The same text twice in one request, or in two at once.
       if (!remembered.young.has(key)) add(accountId, remembered, key, tokens);

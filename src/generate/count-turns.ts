@@ -11,17 +11,10 @@ type Waiting = {
   readonly failed: (error: unknown) => void;
 };
 
-type Turns = {
-  /** Whether so many characters may be counted at once, in what is left of this turn. */
-  readonly claim: (characters: number) => boolean;
-  /** Resolves when all of it is counted. */
-  readonly run: (accountId: string, countPart: CountPart) => Promise<void>;
-};
-
 /** In characters, for each turn: `room` for all counts, and of it `part` for those that wait. */
 type TurnSizes = { readonly room: number; readonly part: number };
 
-export function createTurns({ room, part }: TurnSizes): Turns {
+export function createTurns({ room, part }: TurnSizes) {
   /** What each account has waiting. The account whose turn it is comes first. */
   const queues = new Map<string, Waiting[]>();
   let left = room;
@@ -61,13 +54,15 @@ export function createTurns({ room, part }: TurnSizes): Turns {
   }
 
   return {
-    claim(characters) {
+    /** Whether so many characters may be counted at once, in what is left of this turn. */
+    claim(characters: number): boolean {
       if (characters > left) return false;
       left -= characters;
       awaitTurn();
       return true;
     },
-    run(accountId, countPart) {
+    /** Resolves when all of it is counted. */
+    run(accountId: string, countPart: CountPart): Promise<void> {
       return new Promise((done, failed) => {
         const waiting = { countPart, done, failed };
         const queue = queues.get(accountId);

@@ -7,12 +7,7 @@ import { GatewayError } from '../core/error.ts';
 import type { LimitView, Plan } from '../core/plan.ts';
 import type { AccountLimits } from '../limits/contract.ts';
 
-export type RequestEntrance = {
-  /** Throws `rate_limit_exceeded` where the window is full. To be asked before the body is read. */
-  readonly look: (accountId: string, plan: Plan) => Promise<LimitView>;
-  /** Throws `rate_limit_exceeded` where the window is full; else resolves to the way out. */
-  readonly enter: (accountId: string, plan: Plan) => Promise<Inside>;
-};
+export type RequestEntrance = ReturnType<typeof createRequestEntrance>;
 
 type Inside = {
   /** The request may claim now, or was refused. */
@@ -21,9 +16,7 @@ type Inside = {
 
 type Place = { inside: number; readonly waiting: (() => void)[] };
 
-export function createRequestEntrance(
-  limits: Pick<AccountLimits, 'left' | 'countRefused'>,
-): RequestEntrance {
+export function createRequestEntrance(limits: Pick<AccountLimits, 'left' | 'countRefused'>) {
   const places = new Map<string, Place>();
 
   function placeOf(accountId: string): Place {
@@ -40,6 +33,7 @@ export function createRequestEntrance(
     else if (place.inside === 0) places.delete(accountId);
   }
 
+  /** Throws `rate_limit_exceeded` where the window is full. To be asked before the body is read. */
   async function look(accountId: string, plan: Plan): Promise<LimitView> {
     const view = await limits.left(accountId, plan);
     if (view.remainingRequests > 0) return view;
@@ -49,7 +43,8 @@ export function createRequestEntrance(
 
   return {
     look,
-    async enter(accountId, plan) {
+    /** Throws `rate_limit_exceeded` where the window is full; else resolves to the way out. */
+    async enter(accountId: string, plan: Plan): Promise<Inside> {
       for (;;) {
         const view = await look(accountId, plan).catch((error: unknown) => {
           wakeNext(accountId);

@@ -10,23 +10,7 @@ const TRIES_MAX = 8;
 
 export type Growth = 'grown' | 'refused' | 'failed';
 
-export type Cover = {
-  /** Output tokens that are paid for. */
-  readonly tokens: () => Tokens;
-  /** What is held by now. */
-  readonly held: () => Micro;
-  /** The bound on generated tokens. A fallback may have been given a lower one of its own. */
-  readonly outputBound: Tokens;
-  /** Whether that bound is what the balance could pay, and not what was asked for. */
-  readonly lowered: boolean;
-  /** Whether more could be bought. */
-  readonly canGrow: () => boolean;
-  /**
-   * Buys the next slice, or what the balance pays of it. `failed` where the ledger could not
-   * answer. One call at a time.
-   */
-  readonly grow: () => Promise<Growth>;
-};
+export type Cover = ReturnType<typeof createCover>;
 
 /** `amount` is what is held. */
 export function createCover(options: {
@@ -39,7 +23,7 @@ export function createCover(options: {
   readonly excess: Micro;
   readonly outputBound: Tokens;
   readonly lowered: boolean;
-}): Cover {
+}) {
   const { ledger, requestId, price, promptTokens, excess, outputBound, lowered } = options;
   let held = options.amount;
   const payable = (amount: Micro): Tokens =>
@@ -64,11 +48,20 @@ export function createCover(options: {
   };
 
   return {
+    /** The bound on generated tokens. A fallback may have been given a lower one of its own. */
     outputBound,
+    /** Whether that bound is what the balance could pay, and not what was asked for. */
     lowered,
-    held: () => held,
-    tokens: () => bought,
-    canGrow: () => bought < outputBound,
-    grow: () => buy().catch(() => 'failed' as const),
+    /** What is held by now. */
+    held: (): Micro => held,
+    /** Output tokens that are paid for. */
+    tokens: (): Tokens => bought,
+    /** Whether more could be bought. */
+    canGrow: (): boolean => bought < outputBound,
+    /**
+     * Buys the next slice, or what the balance pays of it. `failed` where the ledger could not
+     * answer. One call at a time.
+     */
+    grow: (): Promise<Growth> => buy().catch(() => 'failed' as const),
   };
 }

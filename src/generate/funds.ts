@@ -8,22 +8,18 @@ import type { Books } from '../ledger/books.ts';
 /** Above this many accounts all are forgotten, and looked up again. */
 const ACCOUNTS_MAX = 20_000;
 
-export type Funds = {
-  /**
-   * Throws `insufficient_balance` where the whole balance is below `minimum`, which every request
-   * has to reserve. Reads the books for an account that is not known to have more, and throws
-   * `provider_unavailable` where it cannot.
-   */
-  readonly require: (accountId: string, minimum: Micro) => Promise<void>;
-  /** The account has little left, or too little: its next request reads the books. */
-  readonly doubt: (accountId: string) => void;
-};
+export type Funds = ReturnType<typeof createFunds>;
 
-export function createFunds({ balance }: Pick<Books, 'balance'>): Funds {
+export function createFunds({ balance }: Pick<Books, 'balance'>) {
   /** Accounts that had a balance when the books were read, and were not doubted since. */
   const funded = new Set<string>();
   return {
-    async require(accountId, minimum) {
+    /**
+     * Throws `insufficient_balance` where the whole balance is below `minimum`, which every request
+     * has to reserve. Reads the books for an account that is not known to have more, and throws
+     * `provider_unavailable` where it cannot.
+     */
+    async require(accountId: string, minimum: Micro): Promise<void> {
       if (funded.has(accountId)) return;
       const { posted, available } = await balance(accountId).catch(() => {
         throw new GatewayError('provider_unavailable', {
@@ -38,6 +34,7 @@ export function createFunds({ balance }: Pick<Books, 'balance'>): Funds {
       if (funded.size >= ACCOUNTS_MAX) funded.clear();
       funded.add(accountId);
     },
-    doubt: (accountId) => void funded.delete(accountId),
+    /** The account has little left, or too little: its next request reads the books. */
+    doubt: (accountId: string): void => void funded.delete(accountId),
   };
 }

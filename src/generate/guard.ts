@@ -27,20 +27,13 @@ const CANNOT_RESERVE: UpstreamFailure = {
   detail: 'the ledger could not reserve money for the rest of the answer',
 };
 
-type Guard = {
-  /** What of a read may be passed on. After a batch with an `end` there is no further one. */
-  readonly take: (batch: Batch) => Batch | Promise<Batch>;
-  /** Whether it has cut the answer because the balance could not pay for more. */
-  readonly hasCut: () => boolean;
-};
-
 /** `bound` is what the upstream was given; `abort` stops it. */
 export function createGuard(parts: {
   readonly meter: OutputMeter;
   readonly cover: Cover;
   readonly bound: number;
   readonly abort: () => void;
-}): Guard {
+}) {
   const { meter, cover, bound, abort } = parts;
   /** A slice that is being bought ahead of need. */
   let ahead: Promise<Growth> | undefined;
@@ -55,6 +48,7 @@ export function createGuard(parts: {
   const isAtBound = (): boolean =>
     cover.tokens() >= bound && !(cover.lowered && bound >= cover.outputBound);
 
+  /** What of a read may be passed on. After a batch with an `end` there is no further one. */
   const take = (batch: Batch): Batch | Promise<Batch> => {
     if (overrun !== undefined) return overrun.take(batch);
     const { events } = batch;
@@ -172,7 +166,10 @@ export function createGuard(parts: {
     }
   };
 
-  return { take, hasCut: () => cut };
+  return {
+    take /** Whether it has cut the answer because the balance could not pay for more. */,
+    hasCut: (): boolean => cut,
+  };
 }
 
 /** What follows the beginning that was passed on. */

@@ -5,23 +5,7 @@ import { mayHideThinking } from '../core/hidden.ts';
 import type { Candidate } from '../core/route.ts';
 import type { InFlight } from './in-flight.ts';
 
-export type Lifetime = {
-  /** Nobody waits for the answer any more: no upstream is to be asked. */
-  readonly isOver: () => boolean;
-  readonly hasLeft: () => boolean;
-  /** The client has left, and its upstream is read on for its report. */
-  readonly isDraining: () => boolean;
-  /** From now on this is what ends with the request, in place of what was before it. */
-  readonly follow: (followed: Followed) => void;
-  /** To be called when the server ends what is still running, after what is followed has ended. */
-  readonly onStop: (action: () => void) => void;
-  /** Frees the slot when the client leaves; at once where it has. */
-  readonly onLeave: (slot: Slot) => void;
-  /** Says that the client has left; the signal of the call says it too. */
-  readonly leave: () => void;
-  /** To be called once the request has nothing left to write. */
-  readonly end: () => void;
-};
+export type Lifetime = ReturnType<typeof startLifetime>;
 
 /**
  * A request's slot of its account's concurrency. It is free when its client leaves; but of answers
@@ -40,7 +24,7 @@ export type Followed = { readonly candidate?: Candidate; readonly abort: () => v
 export function startLifetime(
   inFlight: InFlight,
   { requestId, signal }: { readonly requestId: string; readonly signal: AbortSignal },
-): Lifetime {
+) {
   let current: Followed | undefined;
   let left = signal.aborted;
   let slot: Slot | undefined;
@@ -52,6 +36,7 @@ export function startLifetime(
     current?.abort();
     stopped?.();
   };
+  /** Says that the client has left; the signal of the call says it too. */
   const leave = (): void => {
     if (left) return;
     left = true;
@@ -66,26 +51,32 @@ export function startLifetime(
   };
   const exit = inFlight.enter(requestId, stop);
   signal.addEventListener('abort', leave);
+  /** Nobody waits for the answer any more: no upstream is to be asked. */
   const isOver = (): boolean => left || inFlight.aborted();
 
   return {
     isOver,
-    hasLeft: () => left,
-    isDraining: () => isDraining,
+    hasLeft: (): boolean => left,
+    /** The client has left, and its upstream is read on for its report. */
+    isDraining: (): boolean => isDraining,
     leave,
-    follow(followed) {
+    /** From now on this is what ends with the request, in place of what was before it. */
+    follow(followed: Followed): void {
       current = followed;
       if (isOver()) followed.abort();
     },
-    onStop(action) {
+    /** To be called when the server ends what is still running, after what is followed has ended. */
+    onStop(action: () => void): void {
       stopped = action;
       if (inFlight.aborted()) action();
     },
-    onLeave(taken) {
+    /** Frees the slot when the client leaves; at once where it has. */
+    onLeave(taken: Slot): void {
       slot = taken;
       if (left) freeSlot();
     },
-    end() {
+    /** To be called once the request has nothing left to write. */
+    end(): void {
       signal.removeEventListener('abort', leave);
       endDrain?.();
       exit();

@@ -25,28 +25,9 @@ type Mark = {
 /** What has passed; `thinking` is nothing but thinking. */
 export type MeteredOutput = 'none' | 'thinking' | 'answer';
 
-export type OutputMeter = {
-  readonly push: (event: GenerationEvent) => void;
-  readonly output: () => MeteredOutput;
-  /** Why the upstream stopped; undefined while it has not. */
-  readonly finish: () => FinishReason | undefined;
-  /** Tokens that have been counted, behind what has passed by a batch at most. */
-  readonly counted: () => number;
-  /** Tokens of all that has passed. It counts what has not been counted. */
-  readonly tokens: () => number;
-  /** No fewer than `tokens` would be with `characters` more; it counts nothing. */
-  readonly atMost: (characters: number) => number;
-  readonly mark: () => Mark;
-  readonly reset: (mark: Mark) => void;
-  /** What has passed so far, as the usage of an answer with that prompt. */
-  readonly estimate: (promptTokens: number) => Usage;
-  /** The last usage that the upstream reported, if any. */
-  readonly reported: () => UsageReport | undefined;
-  /** That usage as the upstream wrote it, for the operator's records. */
-  readonly raw: () => string | undefined;
-};
+export type OutputMeter = ReturnType<typeof createOutputMeter>;
 
-export function createOutputMeter(countNow: (text: string) => number): OutputMeter {
+export function createOutputMeter(countNow: (text: string) => number) {
   let reasoning = '';
   let visible = '';
   let reasoningTokens = 0;
@@ -89,7 +70,7 @@ export function createOutputMeter(countNow: (text: string) => number): OutputMet
   const allVisible = (): number => visibleTokens + countRest(visible, countNow);
 
   return {
-    push(event) {
+    push(event: GenerationEvent): void {
       switch (event.kind) {
         case 'reasoning-delta':
           return addReasoning(event.text);
@@ -111,24 +92,31 @@ export function createOutputMeter(countNow: (text: string) => number): OutputMet
           unreachable(event);
       }
     },
-    output: () => output,
-    finish: () => finish,
-    counted: () => reasoningTokens + visibleTokens,
-    tokens() {
+    output: (): MeteredOutput => output,
+    /** Why the upstream stopped; undefined while it has not. */
+    finish: (): FinishReason | undefined => finish,
+    /** Tokens that have been counted, behind what has passed by a batch at most. */
+    counted: (): number => reasoningTokens + visibleTokens,
+    /** Tokens of all that has passed. It counts what has not been counted. */
+    tokens(): number {
       settle();
       return allReasoning() + allVisible();
     },
-    atMost(characters) {
+    /** No fewer than `tokens` would be with `characters` more; it counts nothing. */
+    atMost(characters: number): number {
       const uncounted = reasoning.length + visible.length + characters;
       return reasoningTokens + visibleTokens + uncounted * TOKENS_PER_CHARACTER_MAX;
     },
-    mark: () => ({ reasoning, visible, reasoningTokens, visibleTokens, output }),
-    reset(mark) {
+    mark: (): Mark => ({ reasoning, visible, reasoningTokens, visibleTokens, output }),
+    reset(mark: Mark): void {
       ({ reasoning, visible, reasoningTokens, visibleTokens, output } = mark);
     },
-    reported: () => usage,
-    raw: () => raw,
-    estimate(promptTokens) {
+    /** The last usage that the upstream reported, if any. */
+    reported: (): UsageReport | undefined => usage,
+    /** That usage as the upstream wrote it, for the operator's records. */
+    raw: (): string | undefined => raw,
+    /** What has passed so far, as the usage of an answer with that prompt. */
+    estimate(promptTokens: number): Usage {
       const thought = allReasoning();
       return {
         inputTokens: promptTokens,

@@ -12,17 +12,14 @@ import { createYield, pieces, textOf } from './pieces.ts';
 const DIFFERENCE_FACTOR = 2;
 const DIFFERENCE_TOKENS = 64;
 
-export type Overrun = {
-  /** The rest of an answer, from the first event beyond the bound on. */
-  readonly take: (batch: Batch) => Promise<Batch>;
-};
+export type Overrun = ReturnType<typeof createOverrun>;
 
 /** `meter` stands at the bound; `abort` stops the upstream. */
 export function createOverrun(parts: {
   readonly meter: OutputMeter;
   readonly bound: number;
   readonly abort: () => void;
-}): Overrun {
+}) {
   const { meter, bound, abort } = parts;
   const mark = meter.mark();
   const held: GenerationEvent[] = [];
@@ -35,7 +32,8 @@ export function createOverrun(parts: {
   };
 
   return {
-    async take({ events, end }) {
+    /** The rest of an answer, from the first event beyond the bound on. */
+    async take({ events, end }: Batch): Promise<Batch> {
       const yieldAfter = createYield();
       for (const piece of events.flatMap(pieces)) {
         meter.push(piece);

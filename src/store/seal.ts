@@ -9,28 +9,23 @@ const KEY_BYTES = 32;
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 
-type Sealer = {
-  /** `context` is not kept with the text; opening it takes the same one again. */
-  readonly seal: (text: string, context: Uint8Array) => Uint8Array;
-  /** Undefined where secret or context is another one, or the bytes were changed. */
-  readonly open: (sealed: Uint8Array, context: Uint8Array) => string | undefined;
-};
-
 /** A key for one purpose. Keys of different purposes say nothing about each other. */
 export function deriveKey(secret: string | Uint8Array, purpose: string): Uint8Array {
   return new Uint8Array(hkdfSync('sha256', secret, '', purpose, KEY_BYTES));
 }
 
 /** Seals with AES-256-GCM: a nonce of its own for each text, then the text, then the tag. */
-export function createSealer(key: Uint8Array, randomBytes: RandomBytes): Sealer {
+export function createSealer(key: Uint8Array, randomBytes: RandomBytes) {
   return {
-    seal(text, context) {
+    /** `context` is not kept with the text; opening it takes the same one again. */
+    seal(text: string, context: Uint8Array): Uint8Array {
       const nonce = randomBytes(NONCE_BYTES);
       const cipher = createCipheriv(CIPHER, key, nonce).setAAD(context);
       const body = cipher.update(text, 'utf8');
       return Buffer.concat([nonce, body, cipher.final(), cipher.getAuthTag()]);
     },
-    open(sealed, context) {
+    /** Undefined where secret or context is another one, or the bytes were changed. */
+    open(sealed: Uint8Array, context: Uint8Array): string | undefined {
       if (sealed.length < NONCE_BYTES + TAG_BYTES) return undefined;
       const decipher = createDecipheriv(CIPHER, key, sealed.subarray(0, NONCE_BYTES));
       decipher.setAAD(context).setAuthTag(sealed.subarray(-TAG_BYTES));

@@ -72,14 +72,7 @@ function linkedFrom(path: string): string {
 /** How the file is not the one that was opened any more. */
 export type FileLoss = 'gone' | 'replaced' | 'emptied';
 
-export type DatabaseFileWatch = {
-  readonly loss: () => FileLoss | undefined;
-  /**
-   * Looks twice a second from now on. `goodAt` is when the file was last seen in its place. Returns
-   * the function that stops it.
-   */
-  readonly start: (onChange: (loss: FileLoss | undefined, goodAt: number) => void) => () => void;
-};
+export type DatabaseFileWatch = ReturnType<typeof watchDatabaseFile>;
 
 /** A change is noticed within a second. */
 const LOOK_MS = 500;
@@ -88,7 +81,7 @@ const LOOK_MS = 500;
  * Watches an open database, its log and its index. One that comes back is the same again; one that
  * was replaced or emptied stays lost, because our log may have been used with what took its place.
  */
-export function watchDatabaseFile(path: string, clock: () => number): DatabaseFileWatch {
+export function watchDatabaseFile(path: string, clock: () => number) {
   const files = [path, `${path}-wal`, `${path}-shm`];
   const opened = files.map((name) => statSync(name, { throwIfNoEntry: false, bigint: true }));
   let loss: FileLoss | undefined;
@@ -111,8 +104,12 @@ export function watchDatabaseFile(path: string, clock: () => number): DatabaseFi
   }
 
   return {
-    loss: () => loss,
-    start(onChange) {
+    loss: (): FileLoss | undefined => loss,
+    /**
+     * Looks twice a second from now on. `goodAt` is when the file was last seen in its place. Returns
+     * the function that stops it.
+     */
+    start(onChange: (loss: FileLoss | undefined, goodAt: number) => void): () => void {
       let goodAt = clock();
       return every(LOOK_MS, async () => {
         if (loss !== undefined && loss !== 'gone') return;

@@ -19,12 +19,7 @@ export type AccessMode = 'read' | 'write';
 
 type Transaction = Kind & { undone: boolean };
 
-export type Transactions = {
-  readonly run: <T>(kind: Kind, work: () => Promise<T>) => Promise<T>;
-  readonly savepoint: <T>(work: () => Promise<T>) => Promise<T>;
-  /** Asks the connection: at once where this task may, else when the open transaction has ended. */
-  readonly whenFree: <T>(access: AccessMode, ask: () => T) => Awaitable<T>;
-};
+export type Transactions = ReturnType<typeof createTransactions>;
 
 type TransactionsOptions = {
   readonly connection: Connection;
@@ -36,7 +31,7 @@ type TransactionsOptions = {
   readonly patienceMs: number | undefined;
 };
 
-export function createTransactions(options: TransactionsOptions): Transactions {
+export function createTransactions(options: TransactionsOptions) {
   const { connection, usual, useSync, turns, patienceMs } = options;
   const current = new AsyncLocalStorage<Transaction>();
   let open: Transaction | undefined;
@@ -53,6 +48,7 @@ export function createTransactions(options: TransactionsOptions): Transactions {
   const isFree = (access: AccessMode): boolean =>
     open === undefined && (access === 'read' || turns.writer === undefined);
 
+  /** Asks the connection: at once where this task may, else when the open transaction has ended. */
   function whenFree<T>(access: AccessMode, ask: () => T): Awaitable<T> {
     if (isWithin() || isFree(access)) return ask();
     if (access === 'write' && turns.isWriting()) {

@@ -28,15 +28,10 @@ import {
 } from './figures.ts';
 import { prepareSeriesStatements, theMark } from './statements.ts';
 
-export type RollUp = {
-  /** How many records are not in the series yet. */
-  readonly behind: () => Promise<number>;
-  /** Adds up at most so many records. Answers how many it were. */
-  readonly step: (recordsMax: number) => Promise<number>;
-};
+export type RollUp = ReturnType<typeof createRollUp>;
 
 /** `database` is migrated, and its connection may write. */
-export function createRollUp(database: Database): RollUp {
+export function createRollUp(database: Database) {
   const { mark, last } = prepareSeriesStatements(database);
   // Writing it, as it is, keeps everybody else who adds up away until this step is done.
   const takeMark = database.db
@@ -56,8 +51,10 @@ export function createRollUp(database: Database): RollUp {
   let settled = 0;
 
   return {
-    behind: async () => (await last()) - (await mark()),
-    async step(recordsMax) {
+    /** How many records are not in the series yet. */
+    behind: async (): Promise<number> => (await last()) - (await mark()),
+    /** Adds up at most so many records. Answers how many it were. */
+    async step(recordsMax: number): Promise<number> {
       const done = await mark();
       if (settled - done < recordsMax) {
         if ((await last()) === done) return 0;

@@ -72,14 +72,8 @@ function rawValue(value: unknown): Value {
   return typeof value === 'number' ? BigInt(value) : (value as Value);
 }
 
-type RowWriter = {
-  readonly write: (rows: readonly Row[]) => Promise<void>;
-  /** When all rows are there: the database counts on from the last number. */
-  readonly finish: () => Promise<void>;
-};
-
 /** Writes rows into one table. */
-export function createRowWriter(database: Database, table: ArchiveTable): RowWriter {
+export function createRowWriter(database: Database, table: ArchiveTable) {
   const insert = new Map<number, Statement<Values, []>>();
   const insertOf = (count: number): Statement<Values, []> => {
     const known = insert.get(count) ?? database.prepare<Values>(insertion(table, count));
@@ -89,7 +83,7 @@ export function createRowWriter(database: Database, table: ArchiveTable): RowWri
   const end = table.name === 'holds' ? database.prepare<Values>(holdEnd(table)) : undefined;
 
   return {
-    async write(rows) {
+    async write(rows: readonly Row[]): Promise<void> {
       for (let from = 0; from < rows.length; from += ROWS_A_WRITE) {
         const some = rows.slice(from, from + ROWS_A_WRITE);
         const begun = end === undefined ? some : some.map((row) => asBegun(row, table));
@@ -98,7 +92,8 @@ export function createRowWriter(database: Database, table: ArchiveTable): RowWri
         if (end !== undefined) await Promise.all(some.map((row) => end.run(named(row))));
       }
     },
-    async finish() {
+    /** When all rows are there: the database counts on from the last number. */
+    async finish(): Promise<void> {
       const column = table.numbered;
       if (column === undefined || database.dialect !== 'postgres') return;
       const name = sql.identifier(column);

@@ -4,15 +4,6 @@
 import { PostgresFailure } from './error.ts';
 import { openSession, type Session, type SessionOptions } from './session.ts';
 
-type Pool = {
-  /** Rejects with `PostgresFailure` where none comes free, or can be opened, in time. */
-  readonly acquire: () => Promise<Session>;
-  /** Every session that was given out comes back, a broken one too. */
-  readonly release: (session: Session) => void;
-  /** Ends the sessions at once. */
-  readonly close: () => void;
-};
-
 type PoolOptions = SessionOptions & { readonly max: number };
 
 /** How long a caller waits for a session of others; a statement may take as long. */
@@ -27,7 +18,7 @@ type Waiter = {
   readonly refuse: (cause: PostgresFailure) => void;
 };
 
-export function createPool(options: PoolOptions): Pool {
+export function createPool(options: PoolOptions) {
   const { max } = options;
   const idle: Session[] = [];
   const all = new Set<Session>();
@@ -35,6 +26,7 @@ export function createPool(options: PoolOptions): Pool {
   let opening = 0;
   let closed = false;
 
+  /** Rejects with `PostgresFailure` where none comes free, or can be opened, in time. */
   async function acquire(): Promise<Session> {
     if (closed) throw failure('The database was closed.');
     for (let session = idle.pop(); session !== undefined; session = idle.pop()) {
@@ -88,6 +80,7 @@ export function createPool(options: PoolOptions): Pool {
     });
   }
 
+  /** Every session that was given out comes back, a broken one too. */
   function release(session: Session): void {
     if (!session.isOpen()) return;
     if (closed || performance.now() - session.openedAt > AGE_MAX_MS) {
@@ -99,6 +92,7 @@ export function createPool(options: PoolOptions): Pool {
     else waiter.take(session);
   }
 
+  /** Ends the sessions at once. */
   function close(): void {
     closed = true;
     // Before the sessions end, or their places would be given to those who wait.

@@ -15,36 +15,7 @@ import {
 } from './connection.ts';
 import type { RedisScript } from './script.ts';
 
-export type Redis = {
-  /**
-   * Runs a script, and resolves to what it returns. Whether it has run is not known when the promise
-   * is rejected, so it has to be one that may run twice. Rejects at once while Redis is down. A reply
-   * that is not the answer shows that one was lost or doubled before it: all later ones would be
-   * that of another call too, so the connection is given up for a new one.
-   */
-  readonly run: (
-    script: RedisScript,
-    keys: readonly string[],
-    args: readonly string[],
-    isAnswer?: (reply: unknown) => boolean,
-  ) => Promise<unknown>;
-  /** Tells every subscriber of a channel. Rejects where Redis is away; then no subscriber hears it. */
-  readonly publish: (channel: string, message: string) => Promise<void>;
-  /**
-   * Hears a channel until the function that it returns is called. `onConnect` is called at each
-   * beginning: messages that were published before it may have been missed.
-   */
-  readonly subscribe: (
-    channel: string,
-    onMessage: (message: string) => void,
-    onConnect: () => void,
-  ) => () => void;
-  readonly isUp: () => boolean;
-  readonly counts: () => RedisCounts;
-  /** Resolves when Redis can be asked, or after so many milliseconds. */
-  readonly waitUntilUp: (timeoutMs: number) => Promise<void>;
-  readonly close: () => void;
-};
+export type Redis = ReturnType<typeof createRedis>;
 
 export type RedisCounts = {
   /** Commands that were sent, each of them one way there and back. */
@@ -72,7 +43,7 @@ const PROBE_KEPT_MS = 10_000;
 /** A server that was cut off without a word, or is no primary any more, is found by its address anew. */
 const LOST = ['timeout', 'READONLY'];
 
-export function createRedis(dependencies: RedisDependencies): Redis {
+export function createRedis(dependencies: RedisDependencies) {
   const { target, onChange, timeoutMs = COMMAND_MS } = dependencies;
   const connection = connectCommands(target, timeoutMs);
   const waiting = new Set<() => void>();
@@ -149,7 +120,18 @@ export function createRedis(dependencies: RedisDependencies): Redis {
   });
 
   return {
-    async run({ lua, sha }, keys, args, isAnswer = () => true) {
+    /**
+     * Runs a script, and resolves to what it returns. Whether it has run is not known when the promise
+     * is rejected, so it has to be one that may run twice. Rejects at once while Redis is down. A reply
+     * that is not the answer shows that one was lost or doubled before it: all later ones would be
+     * that of another call too, so the connection is given up for a new one.
+     */
+    async run(
+      { lua, sha }: RedisScript,
+      keys: readonly string[],
+      args: readonly string[],
+      isAnswer: (reply: unknown) => boolean = () => true,
+    ): Promise<unknown> {
       if (!up) throw new Error(`Redis cannot be asked (${reason}).`);
       const rest = [keys.length, ...keys, ...args] as const;
       let reply: unknown;
@@ -163,11 +145,20 @@ export function createRedis(dependencies: RedisDependencies): Redis {
       requireStep(isAnswer(reply));
       return reply;
     },
-    async publish(channel, message) {
+    /** Tells every subscriber of a channel. Rejects where Redis is away; then no subscriber hears it. */
+    async publish(channel: string, message: string): Promise<void> {
       if (!up) throw new Error(`Redis cannot be asked (${reason}).`);
       await ask(() => connection.publish(channel, message));
     },
-    subscribe(channel, onMessage, onConnect) {
+    /**
+     * Hears a channel until the function that it returns is called. `onConnect` is called at each
+     * beginning: messages that were published before it may have been missed.
+     */
+    subscribe(
+      channel: string,
+      onMessage: (message: string) => void,
+      onConnect: () => void,
+    ): () => void {
       const end = keepSubscribed(target, { channel, onMessage, onConnect });
       subscriptions.add(end);
       return () => {
@@ -175,13 +166,14 @@ export function createRedis(dependencies: RedisDependencies): Redis {
         end();
       };
     },
-    isUp: () => up,
-    counts: () => ({ roundTrips, failures }),
-    async waitUntilUp(timeoutMs) {
+    isUp: (): boolean => up,
+    counts: (): RedisCounts => ({ roundTrips, failures }),
+    /** Resolves when Redis can be asked, or after so many milliseconds. */
+    async waitUntilUp(timeoutMs: number): Promise<void> {
       if (up) return;
       await withTimeout(timeoutMs, new Promise<void>((resolve) => waiting.add(resolve)));
     },
-    close() {
+    close(): void {
       closed = true;
       stopProbing();
       for (const end of subscriptions) end();
