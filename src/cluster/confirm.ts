@@ -15,7 +15,6 @@ export type Confirmation = {
 type ConfirmOptions = {
   /** Milliseconds of a clock that never jumps. */
   readonly monotonic: () => number;
-  readonly timeoutMs?: number;
   /** Makes the nodes look sooner; they look by themselves too. */
   readonly announce?: () => Promise<void>;
 };
@@ -29,7 +28,7 @@ const POLL_MS = 25;
  */
 export async function confirmSeen(
   database: Database,
-  { monotonic, timeoutMs = TIMEOUT_MS, announce }: ConfirmOptions,
+  { monotonic, announce }: ConfirmOptions,
 ): Promise<readonly Confirmation[]> {
   const nodes = createNodes(database);
   const askedAt = monotonic();
@@ -45,7 +44,7 @@ export async function confirmSeen(
       if (seenAt > since) after.set(boot, Math.round(monotonic() - askedAt));
     }
     left = left.filter(({ boot }) => !after.has(boot));
-    if (left.length === 0 || monotonic() - askedAt >= timeoutMs) break;
+    if (left.length === 0 || monotonic() - askedAt >= TIMEOUT_MS) break;
     await Bun.sleep(POLL_MS);
   }
   const late = new Set(left.map(({ boot }) => boot));

@@ -5,9 +5,9 @@
 import { createRollingPair } from './rolling.ts';
 
 /** It opens where at least half of so many requests of the last ten seconds have failed … */
-const REQUESTS_MIN = 20;
+export const REQUESTS_MIN = 20;
 /** … or after so many in a row: on a quiet server those are all that there is to know. */
-const FAILURES_IN_ROW = 5;
+export const FAILURES_IN_ROW = 5;
 /** The longest cool-down, also where the upstream asks for more: it may be back sooner. */
 export const COOL_DOWN_MAX_MS = 60_000;
 /** What is told as the wait while a probe is under way: nobody knows when that ends. */

@@ -9,16 +9,15 @@ import {
   type BreakerFailure,
   COOL_DOWN_MAX_MS,
   createBreaker,
+  FAILURES_IN_ROW,
   type Pass as OwnPass,
   openForMs,
+  REQUESTS_MIN,
 } from './breaker.ts';
 import { createLatestTwo } from './latest-two.ts';
+import { putLast } from './recent.ts';
 import { createRollingPair } from './rolling.ts';
 
-/** As for one account's breaker: half of so many requests of the last ten seconds … */
-const REQUESTS_MIN = 20;
-/** … or so many failures in a row. */
-const FAILURES_IN_ROW = 5;
 /** The least time between two probes: it bounds what callers can make us ask. */
 const PROBE_GAP_MS = 10_000;
 /** The `waitMs` during a trial: a probe has a few seconds at most. */
@@ -75,11 +74,7 @@ export function createBreakers() {
   };
   const ownOf = (account: string) => {
     const own = owns.get(account) ?? { breaker: createBreaker(), openedAt: 0 };
-    // Behind all others: the map is in the order of the latest failures.
-    owns.delete(account);
-    owns.set(account, own);
-    const [oldest] = owns.size > ACCOUNTS_MAX ? owns.keys() : [];
-    if (oldest !== undefined) owns.delete(oldest);
+    putLast(owns, account, own, ACCOUNTS_MAX);
     return own;
   };
   const failOwn = ({ account, own }: BreakersPass, failure: BreakerFailure): void => {

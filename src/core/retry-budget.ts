@@ -4,6 +4,7 @@
 // account takes more than half of it while another one sends: its failures may be its own.
 
 import { createLatestTwo } from './latest-two.ts';
+import { putLast } from './recent.ts';
 import { createRollingPair, type RollingPair } from './rolling.ts';
 
 /** One repetition for so many requests of the last ten seconds: 20 %. */
@@ -26,10 +27,7 @@ export function createRetryBudget() {
 
   const takenBy = (account: string): RollingPair => {
     const own = taken.get(account) ?? createRollingPair();
-    taken.delete(account);
-    taken.set(account, own);
-    const [oldest] = taken.size > ACCOUNTS_MAX ? taken.keys() : [];
-    if (oldest !== undefined) taken.delete(oldest);
+    putLast(taken, account, own, ACCOUNTS_MAX);
     return own;
   };
 

@@ -5,6 +5,7 @@
 
 import { FAILURES, type UpstreamFailure } from './failure.ts';
 import { createLatestTwo } from './latest-two.ts';
+import { putLast } from './recent.ts';
 
 /** The cooldown of a credential that a probe found refused; it doubles up to the bound. */
 const REFUSED_MS = 30_000;
@@ -83,11 +84,8 @@ export function createStanding() {
     }
     return Math.max(0, commonMs, (own.get(account)?.untilMs ?? nowMs) - nowMs);
   };
-  const setOwn = (account: string, cooldown: Cooldown): void => {
-    own.delete(account);
-    own.set(account, cooldown);
-    trim(own);
-  };
+  const setOwn = (account: string, cooldown: Cooldown): void =>
+    putLast(own, account, cooldown, ACCOUNTS_MAX);
   const isOfTwo = (isLimit: boolean, nowMs: number): boolean => {
     const inForce = [...own.values()].filter(
       ({ untilMs, status }) => untilMs > nowMs && (status === LIMITED) === isLimit,
@@ -101,7 +99,8 @@ export function createStanding() {
       if (status === LIMITED) continue;
       own.delete(account);
       acquitted.add(account);
-      trim(acquitted);
+      const [oldest] = acquitted.size > ACCOUNTS_MAX ? acquitted : [];
+      if (oldest !== undefined) acquitted.delete(oldest);
     }
     wasAccepted = true;
     probedAt = nowMs;
@@ -201,9 +200,3 @@ export function createStanding() {
 }
 
 const LIMITED = 429;
-
-function trim(remembered: Map<string, unknown> | Set<string>): void {
-  if (remembered.size <= ACCOUNTS_MAX) return;
-  const [oldest] = remembered.keys();
-  if (oldest !== undefined) remembered.delete(oldest);
-}

@@ -2,6 +2,15 @@
 
 import type { Usage, UsageReport } from './generation.ts';
 
+/** Of what no upstream has read. */
+export const NO_USAGE = {
+  inputTokens: 0,
+  cachedInputTokens: 0,
+  cacheWriteTokens: 0,
+  outputTokens: 0,
+  reasoningTokens: 0,
+} as const;
+
 /** How far a report of the prompt may exceed our own count before it is taken for nonsense. */
 const TOLERANCE_FACTOR = 10;
 const TOLERANCE_TOKENS = 1_000;

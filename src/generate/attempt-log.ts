@@ -2,37 +2,25 @@
 // the operator for it. The route and the pipeline write it, and the grant keeps it with the usage
 // record. It holds no word of an upstream.
 
-import type { AttemptPhase, FailureClass, UpstreamFailure } from '../core/failure.ts';
+import type { AttemptPhase, UpstreamFailure } from '../core/failure.ts';
 import type { Usage } from '../core/generation.ts';
 import { formatTokens } from '../core/money.ts';
 import { charge } from '../core/price.ts';
+import type { AttemptSummary } from '../core/request-summary.ts';
 import type { Candidate } from '../core/route.ts';
 import type { Attempt } from '../upstream/attempt.ts';
 import type { OutputMeter } from './meter.ts';
 
 /** Kept as JSON: a member may be added, and whoever reads must do without each of them. */
-export type AttemptEntry = {
-  readonly upstream: string;
-  /** The slug of the model, and what the upstream calls it. */
-  readonly model: string;
+export type AttemptEntry = AttemptSummary & {
+  /** What the upstream calls the model. */
   readonly upstreamModel: string;
-  /** Absent where it was not asked. */
-  readonly credential?: string;
-  /** Unix milliseconds. */
-  readonly startedAt: number;
-  readonly endedAt: number;
-  /** Milliseconds from the start; absent where nothing came. */
-  readonly firstByteMs?: number;
-  readonly firstContentMs?: number;
-  /** Absent where it served, as are the next three. */
-  readonly failure?: FailureClass;
+  /** Absent where it served, as are the next two. */
   readonly phase?: AttemptPhase;
   readonly status?: number;
   readonly detail?: string;
   /** What the upstream reported, or our own count of what it delivered without a report. */
   readonly usage?: Usage;
-  /** What that usage costs the operator, in service tokens; absent where the catalog has no cost. */
-  readonly cost?: string;
 };
 
 /** An attempt whose output was counted, where there was a meter. */

@@ -1,6 +1,8 @@
 // How many characters of new prompt text each account may have counted in a minute. It protects the
 // processor of this process, so each server thread and each node keeps its own.
 
+import { putLast } from '../core/recent.ts';
+
 const MINUTE_MS = 60_000;
 const MINUTE_SECONDS = 60;
 
@@ -23,18 +25,9 @@ export function createCountBudgets(monotonic: () => number) {
       const bucket = buckets.get(accountId) ?? { left: perMinute, atMs: nowMs };
       const grown = bucket.left + ((nowMs - bucket.atMs) * perMinute) / MINUTE_MS;
       if (grown < 0) return Math.max(1, Math.ceil((-grown / perMinute) * MINUTE_SECONDS));
-      buckets.delete(accountId);
-      buckets.set(accountId, { left: Math.min(grown, perMinute) - characters, atMs: nowMs });
-      if (buckets.size > ACCOUNTS_MAX) forgetOldest(buckets);
+      const left = Math.min(grown, perMinute) - characters;
+      putLast(buckets, accountId, { left, atMs: nowMs }, ACCOUNTS_MAX);
       return undefined;
     },
   };
-}
-
-/** Maps are in the order of insertion. */
-function forgetOldest(buckets: Map<string, Bucket>): void {
-  for (const accountId of buckets.keys()) {
-    buckets.delete(accountId);
-    return;
-  }
 }

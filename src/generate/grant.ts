@@ -20,7 +20,7 @@ import type { OutcomeDecision } from '../core/outcome.ts';
 import { type LimitView, lowerIncident } from '../core/plan.ts';
 import { affordableOutput, chargeServed, SLICE_TOKENS } from '../core/price.ts';
 import type { Candidate } from '../core/route.ts';
-import { decideUsage } from '../core/usage.ts';
+import { decideUsage, NO_USAGE } from '../core/usage.ts';
 import type { HoldResult, ReleaseCommand, Settlement } from '../ledger/contract.ts';
 import { LedgerSilent } from '../ledger/error.ts';
 import type { Claim } from '../limits/contract.ts';
@@ -48,14 +48,7 @@ export type Grant = {
 /** What the client is told, and what was booked. */
 export type Ended = { readonly receipt: Receipt; readonly settlement: Settlement };
 
-const NO_USAGE: Usage = {
-  inputTokens: 0,
-  cachedInputTokens: 0,
-  cacheWriteTokens: 0,
-  outputTokens: 0,
-  reasoningTokens: 0,
-  basis: 'reported',
-};
+const UNUSED: Usage = { ...NO_USAGE, basis: 'reported' };
 
 /**
  * How long a refusal waits for a second look where a request that has just ended may change it.
@@ -165,7 +158,7 @@ function createGrant(
 
   const release = async (outcome: Outcome): Promise<Ended> => {
     claim.settle(0);
-    const command = endOfRequest(checked, attempts.records, outcome, NO_USAGE, clock());
+    const command = endOfRequest(checked, attempts.records, outcome, UNUSED, clock());
     const settlement = await booked(ledger.release(command), ZERO, payable);
     return { receipt: receiptOf(checked, command, settlement), settlement };
   };
@@ -251,7 +244,7 @@ async function holdMoney(
 function releaseUnconfirmed(dependencies: GenerateDependencies, checked: CheckedRequest): void {
   const { clock, ledger } = dependencies;
   ledger
-    .release(endOfRequest(checked, [], 'gateway_failed', NO_USAGE, clock()))
+    .release(endOfRequest(checked, [], 'gateway_failed', UNUSED, clock()))
     // No hold was taken, or the ledger keeps the release and tries again: nobody waits for it.
     .catch(() => {});
 }

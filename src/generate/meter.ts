@@ -3,6 +3,7 @@
 
 import { unreachable } from '../core/assert.ts';
 import type { FinishReason, GenerationEvent, Usage, UsageReport } from '../core/generation.ts';
+import { NO_USAGE } from '../core/usage.ts';
 
 /** Text collected before it is counted: few calls, and no more than this is ever uncounted. */
 const BATCH_CHARACTERS = 256;
@@ -13,67 +14,31 @@ const SETTLE_CHARACTERS = 64;
 /** A token has at least one byte, and a UTF-16 unit at most three in UTF-8. */
 const TOKENS_PER_CHARACTER_MAX = 3;
 
-/** A state of the meter to go back to. */
-type Mark = {
-  readonly reasoning: string;
-  readonly visible: string;
-  readonly reasoningTokens: number;
-  readonly visibleTokens: number;
-  readonly output: MeteredOutput;
-};
-
 /** What has passed; `thinking` is nothing but thinking. */
 export type MeteredOutput = 'none' | 'thinking' | 'answer';
 
 export type OutputMeter = ReturnType<typeof createOutputMeter>;
 
 export function createOutputMeter(countNow: (text: string) => number) {
-  let reasoning = '';
-  let visible = '';
-  let reasoningTokens = 0;
-  let visibleTokens = 0;
+  const reasoning = createTextCount(countNow);
+  const visible = createTextCount(countNow);
   let output: MeteredOutput = 'none';
   let finish: FinishReason | undefined;
   let usage: UsageReport | undefined;
   let raw: string | undefined;
 
-  const addReasoning = (text: string): void => {
-    if (text !== '' && output === 'none') output = 'thinking';
-    reasoning += text;
-    if (reasoning.length < BATCH_CHARACTERS) return;
-    const end = batchEnd(reasoning);
-    reasoningTokens += countNow(reasoning.slice(0, end));
-    reasoning = reasoning.slice(end);
-  };
   const addVisible = (text: string): void => {
     if (text !== '') output = 'answer';
-    visible += text;
-    if (visible.length < BATCH_CHARACTERS) return;
-    const end = batchEnd(visible);
-    visibleTokens += countNow(visible.slice(0, end));
-    visible = visible.slice(end);
+    visible.add(text);
   };
-  /** Counts what ends before a space, so that who asks again has little left to count. */
-  const settle = (): void => {
-    const thought = reasoning.lastIndexOf(' ');
-    if (thought >= SETTLE_CHARACTERS) {
-      reasoningTokens += countNow(reasoning.slice(0, thought));
-      reasoning = reasoning.slice(thought);
-    }
-    const said = visible.lastIndexOf(' ');
-    if (said >= SETTLE_CHARACTERS) {
-      visibleTokens += countNow(visible.slice(0, said));
-      visible = visible.slice(said);
-    }
-  };
-  const allReasoning = (): number => reasoningTokens + countRest(reasoning, countNow);
-  const allVisible = (): number => visibleTokens + countRest(visible, countNow);
+  const mark = () => ({ reasoning: reasoning.mark(), visible: visible.mark(), output });
 
   return {
-    push(event: GenerationEvent): void {
+    push(event: GenerationEvent) {
       switch (event.kind) {
         case 'reasoning-delta':
-          return addReasoning(event.text);
+          if (event.text !== '' && output === 'none') output = 'thinking';
+          return reasoning.add(event.text);
         case 'text-delta':
           return addVisible(event.text);
         case 'tool-start':
@@ -96,20 +61,24 @@ export function createOutputMeter(countNow: (text: string) => number) {
     /** Why the upstream stopped; undefined while it has not. */
     finish: (): FinishReason | undefined => finish,
     /** Tokens that have been counted, behind what has passed by a batch at most. */
-    counted: (): number => reasoningTokens + visibleTokens,
+    counted: (): number => reasoning.counted() + visible.counted(),
     /** Tokens of all that has passed. It counts what has not been counted. */
     tokens(): number {
-      settle();
-      return allReasoning() + allVisible();
+      reasoning.settle();
+      visible.settle();
+      return reasoning.all() + visible.all();
     },
     /** No fewer than `tokens` would be with `characters` more; it counts nothing. */
     atMost(characters: number): number {
-      const uncounted = reasoning.length + visible.length + characters;
-      return reasoningTokens + visibleTokens + uncounted * TOKENS_PER_CHARACTER_MAX;
+      const uncounted = reasoning.uncounted() + visible.uncounted() + characters;
+      return reasoning.counted() + visible.counted() + uncounted * TOKENS_PER_CHARACTER_MAX;
     },
-    mark: (): Mark => ({ reasoning, visible, reasoningTokens, visibleTokens, output }),
-    reset(mark: Mark): void {
-      ({ reasoning, visible, reasoningTokens, visibleTokens, output } = mark);
+    /** A state of the meter to go back to. */
+    mark,
+    reset(to: ReturnType<typeof mark>): void {
+      reasoning.reset(to.reasoning);
+      visible.reset(to.visible);
+      output = to.output;
     },
     /** The last usage that the upstream reported, if any. */
     reported: (): UsageReport | undefined => usage,
@@ -117,12 +86,11 @@ export function createOutputMeter(countNow: (text: string) => number) {
     raw: (): string | undefined => raw,
     /** What has passed so far, as the usage of an answer with that prompt. */
     estimate(promptTokens: number): Usage {
-      const thought = allReasoning();
+      const thought = reasoning.all();
       return {
+        ...NO_USAGE,
         inputTokens: promptTokens,
-        cachedInputTokens: 0,
-        cacheWriteTokens: 0,
-        outputTokens: thought + allVisible(),
+        outputTokens: thought + visible.all(),
         reasoningTokens: thought,
         basis: 'estimated',
       };
@@ -130,8 +98,33 @@ export function createOutputMeter(countNow: (text: string) => number) {
   };
 }
 
-function countRest(text: string, countNow: (text: string) => number): number {
-  return text === '' ? 0 : countNow(text);
+/** Counts a text as it grows, but for its end, which is counted again each time that it is asked for. */
+function createTextCount(countNow: (text: string) => number) {
+  let rest = '';
+  let counted = 0;
+  const take = (end: number): void => {
+    counted += countNow(rest.slice(0, end));
+    rest = rest.slice(end);
+  };
+  const mark = () => ({ rest, counted });
+  return {
+    add(text: string): void {
+      rest += text;
+      if (rest.length >= BATCH_CHARACTERS) take(batchEnd(rest));
+    },
+    /** Counts what ends before a space, so that who asks again has little left to count. */
+    settle(): void {
+      const space = rest.lastIndexOf(' ');
+      if (space >= SETTLE_CHARACTERS) take(space);
+    },
+    counted: (): number => counted,
+    uncounted: (): number => rest.length,
+    all: (): number => (rest === '' ? counted : counted + countNow(rest)),
+    mark,
+    reset(to: ReturnType<typeof mark>): void {
+      ({ rest, counted } = to);
+    },
+  };
 }
 
 /** Before a space, where tokens begin, so that little is counted twice; never inside a character. */

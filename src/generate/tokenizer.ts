@@ -9,6 +9,7 @@ import { type CountPiece, loadByteCounter, PIECE_CHARACTERS } from './byte-pairs
 import { createCountBudgets } from './count-budget.ts';
 import { createCountMemory } from './count-memory.ts';
 import { createTurns } from './count-turns.ts';
+import { isHighSurrogate } from './pieces.ts';
 
 /** Counted in a turn of the loop, for all accounts together: 1 ms of the slowest text at most. */
 const TURN_SIZES = { room: 4_096, part: 1_024 };
@@ -126,8 +127,4 @@ function pieceEnd(text: string, start: number): number {
   // `lastIndexOf` would look through all of a text without spaces, once for each piece.
   for (let at = limit; at > start; at -= 1) if (text.charCodeAt(at) === SPACE) return at;
   return isHighSurrogate(text.charCodeAt(limit - 1)) ? limit - 1 : limit;
-}
-
-function isHighSurrogate(code: number): boolean {
-  return code >= 0xd800 && code <= 0xdbff;
 }

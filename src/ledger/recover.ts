@@ -4,6 +4,7 @@
 
 import { ZERO } from '../core/money.ts';
 import { chargeServed } from '../core/price.ts';
+import { NO_USAGE } from '../core/usage.ts';
 import type {
   Ledger,
   RecoverCommand,
@@ -41,13 +42,13 @@ export function createRecover(parts: {
       nowMs: command.nowMs,
     };
     if (served === undefined) {
-      const usage = { ...NOTHING, basis: 'recovered' } as const;
+      const usage = { ...NO_USAGE, basis: 'recovered' } as const;
       return endHold({ ...end, usage }, ZERO, expired ? 'expired' : 'released');
     }
     // An upstream may ignore the bound; the caller's bound is one on what is charged all the same.
     const outputTokens = Math.min(hold.outputTokens, hold.outputBound);
     const usage = {
-      ...NOTHING,
+      ...NO_USAGE,
       inputTokens: hold.promptTokens,
       outputTokens,
       reasoningTokens: Math.min(hold.reasoningTokens, outputTokens),
@@ -104,14 +105,6 @@ export function recoverable(
     return isMeant && !live.has(requestId) ? requestId : [];
   });
 }
-
-const NOTHING = {
-  inputTokens: 0,
-  cachedInputTokens: 0,
-  cacheWriteTokens: 0,
-  outputTokens: 0,
-  reasoningTokens: 0,
-} as const;
 
 /** Recovers until nothing is left, a bounded number of holds a transaction. */
 export async function recoverAll(ledger: Ledger, command: RecoverCommand): Promise<Recovered[]> {

@@ -10,7 +10,7 @@ import { usageRecords } from '../store/money-tables.ts';
 import { unindexed } from '../store/portable.ts';
 import { createCandidates, type RequestEnding, type RequestKind } from './series/candidates.ts';
 import { endUserOfRecord, HOUR_MS, modelOfRecord, rowOfRecord } from './series/figures.ts';
-import { USAGE_OF_RECORD } from './usage-records.ts';
+import { TOKENS_OF_RECORD } from './usage-records.ts';
 
 export type ListedRequest = Pick<
   typeof usageRecords.$inferSelect,
@@ -51,7 +51,8 @@ const COLUMNS = {
   modelRequested: usageRecords.modelRequested,
   modelServed: usageRecords.modelServed,
   outcome: usageRecords.outcome,
-  ...USAGE_OF_RECORD,
+  ...TOKENS_OF_RECORD,
+  usageBasis: usageRecords.usageBasis,
   charged: usageRecords.charged,
   debited: usageRecords.debited,
   loss: usageRecords.loss,

@@ -3,24 +3,12 @@
 
 import { and, eq, gt, gte, lt, lte, max } from 'drizzle-orm';
 import type { Usage } from '../core/generation.ts';
-import type { Micro } from '../core/money.ts';
 import type { Database } from '../store/contract.ts';
 import { usageRecords } from '../store/money-tables.ts';
 import { rowOfRecord } from './series/figures.ts';
 
-/** What a request used and what was booked for it. */
-export type UsedRequest = {
-  /** Unix milliseconds; its prices are those of this instant. */
-  readonly startedAt: number;
-  readonly modelRequested: string;
-  /** Absent where nothing answered: then nothing was charged. */
-  readonly modelServed: string | undefined;
-  readonly priceVersionRequested: string;
-  readonly priceVersionServed: string | undefined;
-  readonly usage: Usage;
-  readonly charged: Micro;
-  readonly loss: Micro;
-};
+/** What a request used and what was booked for it. Its prices are those of `startedAt`. */
+export type UsedRequest = ReturnType<typeof fromRow>;
 
 /** Requests that started at or after `fromMs` and before `untilMs`, of one account or of all. */
 type UsageSpan = {
@@ -66,45 +54,35 @@ export async function* eachUsedRequest(
   }
 }
 
-/** The columns of what a request used, to be selected. */
-export const USAGE_OF_RECORD = {
+/** The columns of the tokens that a request used, to be selected. */
+export const TOKENS_OF_RECORD = {
   inputTokens: usageRecords.inputTokens,
   cachedInputTokens: usageRecords.cachedInputTokens,
   cacheWriteTokens: usageRecords.cacheWriteTokens,
   outputTokens: usageRecords.outputTokens,
   reasoningTokens: usageRecords.reasoningTokens,
-  usageBasis: usageRecords.usageBasis,
 };
 
 const USED = {
-  ...USAGE_OF_RECORD,
   startedAt: usageRecords.startedAt,
   modelRequested: usageRecords.modelRequested,
   modelServed: usageRecords.modelServed,
   priceVersionRequested: usageRecords.priceVersionRequested,
   priceVersionServed: usageRecords.priceVersionServed,
+  usage: { ...TOKENS_OF_RECORD, basis: usageRecords.usageBasis },
   charged: usageRecords.charged,
   loss: usageRecords.loss,
 };
 
-type Row = Pick<typeof usageRecords.$inferSelect, keyof typeof USED>;
+type Row = Pick<typeof usageRecords.$inferSelect, Exclude<keyof typeof USED, 'usage'>> & {
+  readonly usage: Usage;
+};
 
-function fromRow(row: Row): UsedRequest {
+/** Without a `modelServed` nothing answered: then nothing was charged. */
+function fromRow({ modelServed, priceVersionServed, ...row }: Row) {
   return {
-    startedAt: row.startedAt,
-    modelRequested: row.modelRequested,
-    modelServed: row.modelServed ?? undefined,
-    priceVersionRequested: row.priceVersionRequested,
-    priceVersionServed: row.priceVersionServed ?? undefined,
-    usage: {
-      inputTokens: row.inputTokens,
-      cachedInputTokens: row.cachedInputTokens,
-      cacheWriteTokens: row.cacheWriteTokens,
-      outputTokens: row.outputTokens,
-      reasoningTokens: row.reasoningTokens,
-      basis: row.usageBasis,
-    },
-    charged: row.charged,
-    loss: row.loss,
+    ...row,
+    modelServed: modelServed ?? undefined,
+    priceVersionServed: priceVersionServed ?? undefined,
   };
 }
