@@ -2,21 +2,15 @@
 // Part of schema.ts; what needs more than one value to decide is in prices.ts.
 
 import { type Static, Type } from '@sinclair/typebox';
-import { WEEKDAYS } from '../core/price-book.ts';
+import { closed, decimal, listOf, oneOf, text } from './shapes.ts';
 
 const RATES = 'input = "0.15", cached_input = "0.03", output = "0.60"';
 
-const rate = () => {
-  const million = '(?:1000000(?:\\.0+)?|\\d{1,6}(?:\\.\\d+)?)';
-  const decimal = Type.String({ pattern: `^(?=\\d+(?:\\.\\d{1,12})?$)${million}$` });
-  return Type.Union([decimal, Type.Integer({ minimum: 0, maximum: 1_000_000 })], {
-    expects: 'a decimal such as "0.60", at most 1000000 and with at most 12 decimals',
-  });
-};
+const rate = () => decimal(12, '0.60');
 
 /** Seconds may be there because TOML's own times have them. */
 const timeOfDay = (hours: string, expects: string) =>
-  Type.String({ pattern: `^(?:${hours})(?::00)?$`, expects });
+  text(expects, { pattern: `^(?:${hours})(?::00)?$` });
 
 const RateFields = {
   input: rate(),
@@ -25,12 +19,9 @@ const RateFields = {
   output: rate(),
 };
 
-const WeekdaySchema = Type.Union(
-  WEEKDAYS.map((day) => Type.Literal(day)),
-  { expects: '"mon", "tue", "wed", "thu", "fri", "sat" or "sun"' },
-);
+const weekday = oneOf('mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun');
 
-export const WindowSchema = Type.Object(
+export const WindowSchema = closed(
   {
     from: timeOfDay(
       '(?:[01]\\d|2[0-3]):[0-5]\\d',
@@ -41,49 +32,35 @@ export const WindowSchema = Type.Object(
       'a time of day in UTC from "00:00" to "24:00", such as "00:30"',
     ),
     days: Type.Optional(
-      Type.Array(WeekdaySchema, {
+      listOf(weekday, 'a list of different days, such as ["sat", "sun"]', {
         minItems: 1,
         uniqueItems: true,
-        expects: 'a list of different days, such as ["sat", "sun"]',
       }),
     ),
     ...RateFields,
   },
-  {
-    additionalProperties: false,
-    expects: `a table such as { from = "16:30", to = "00:30", ${RATES} }`,
-  },
+  `a table such as { from = "16:30", to = "00:30", ${RATES} }`,
 );
 
-const windows = Type.Optional(Type.Array(WindowSchema, { expects: 'a list of windows' }));
+const windows = Type.Optional(listOf(WindowSchema, 'a list of windows'));
 
 /** The price from the beginning. */
-export const PriceSchema = Type.Object(
-  { ...RateFields, windows },
-  { additionalProperties: false, expects: `a table such as { ${RATES} }` },
-);
+export const PriceSchema = closed({ ...RateFields, windows }, `a table such as { ${RATES} }`);
 
 /** What an upstream asks the operator, whatever the day and the hour. */
-export const CostSchema = Type.Object(RateFields, {
-  additionalProperties: false,
-  expects: `a table such as { ${RATES} }`,
-});
+export const CostSchema = closed(RateFields, `a table such as { ${RATES} }`);
 
 /** A price that comes into force later. */
-export const PeriodSchema = Type.Object(
+export const PeriodSchema = closed(
   {
-    valid_from: Type.String({
+    valid_from: text('an instant with its zone, such as 2026-10-01T00:00:00Z', {
       pattern:
         '^\\d{4}-\\d{2}-\\d{2}[Tt ]\\d{2}:\\d{2}(?::\\d{2}(?:\\.\\d{1,3})?)?(?:[Zz]|[+-]\\d{2}:\\d{2})$',
-      expects: 'an instant with its zone, such as 2026-10-01T00:00:00Z',
     }),
     ...RateFields,
     windows,
   },
-  {
-    additionalProperties: false,
-    expects: `a table such as { valid_from = 2026-10-01T00:00:00Z, ${RATES} }`,
-  },
+  `a table such as { valid_from = 2026-10-01T00:00:00Z, ${RATES} }`,
 );
 
 export type RatesEntry = Static<typeof PriceSchema>;
