@@ -3,6 +3,7 @@
 // unfinished event. Any split of the same bytes gives the same records.
 
 import type { UpstreamFailure } from '../core/failure.ts';
+import type { StreamDecoder } from './format.ts';
 
 export type SseLimits = {
   /** One line, its end not counted. */
@@ -15,12 +16,6 @@ export type SseLimits = {
 
 /** `event` is the empty string where the stream named none. */
 type OnSseRecord = (data: string, event: string) => void;
-
-type SseDecoder = {
-  readonly feed: (bytes: Uint8Array) => UpstreamFailure | undefined;
-  /** The bytes are over: a last event without its blank line still counts. */
-  readonly end: () => UpstreamFailure | undefined;
-};
 
 const LF = 10;
 const CR = 13;
@@ -35,7 +30,10 @@ const FIRST_CARRY_BYTES = 4_096;
  * Returns a decoder for one stream. A returned failure (`malformed`: a line, an event or the whole
  * stream above its limit) is final; the caller makes no further call.
  */
-export function createSseDecoder(onRecord: OnSseRecord, limits: SseLimits): SseDecoder {
+export function createSseDecoder(
+  onRecord: OnSseRecord,
+  limits: SseLimits,
+): Pick<StreamDecoder, 'feed' | 'end'> {
   // A byte-order mark is only one at the very start, so the decoder must not strip it elsewhere.
   const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
   const events = createEventBuilder(onRecord, limits.eventLength);
@@ -116,6 +114,7 @@ export function createSseDecoder(onRecord: OnSseRecord, limits: SseLimits): SseD
       if (allowed === bytes.length) return undefined;
       return tooLong('a stream', limits.streamBytes, 'bytes');
     },
+    /** The bytes are over: a last event without its blank line still counts. */
     end() {
       const failure = carried > 0 ? readCarry() : undefined;
       return failure ?? events.line('');

@@ -14,17 +14,6 @@ export type ResponseHead = {
   readonly fields: ReadonlyMap<string, string>;
 };
 
-type HeadReader = {
-  /**
-   * The head that is complete with these bytes, which begin at `start`, and where in them it ends.
-   * `undefined` where more bytes are needed.
-   */
-  readonly read: (
-    bytes: Buffer,
-    start: number,
-  ) => { readonly head: ResponseHead; readonly end: number } | HttpFault | undefined;
-};
-
 const HEAD_END = '\r\n\r\n';
 const VERSION_START = 'HTTP/1.';
 /** Neither a line end that is not both of its characters, nor a control character but tab. */
@@ -50,12 +39,16 @@ const TOO_LARGE: HttpFault = { fault: `the head is larger than ${HEAD_BYTES_MAX}
 const NO_STATUS_LINE: HttpFault = { fault: 'the status line is malformed' };
 const BAD_CHARACTER: HttpFault = { fault: 'the head has a forbidden character or line end' };
 
-export function createHeadReader(): HeadReader {
+export function createHeadReader() {
   // Nearly every head comes in one read. For the others there is room for the largest.
   let held: Buffer | undefined;
   let heldBytes = 0;
   return {
-    read(bytes, start) {
+    /**
+     * The head that is complete with these bytes, which begin at `start`, and where in them it ends.
+     * `undefined` where more bytes are needed.
+     */
+    read(bytes: Buffer, start: number): ReturnType<typeof finish> | undefined {
       if (held === undefined) {
         const at = bytes.indexOf(HEAD_END, start, 'latin1');
         if (at >= 0) return finish(bytes.toString('latin1', start, at + 4), at + 4);
@@ -80,7 +73,7 @@ export function createHeadReader(): HeadReader {
   };
 }
 
-function finish(text: string, end: number): ReturnType<HeadReader['read']> {
+function finish(text: string, end: number) {
   const head = parseHead(text);
   return isFault(head) ? head : { head, end };
 }

@@ -17,21 +17,9 @@ type OnHead = (head: ResponseHead, bodyBytes: number | undefined) => void;
 /** Never empty; shares its memory with the bytes that were fed. */
 type OnBody = (bytes: Buffer) => void;
 
-type ResponseDecoder = {
-  /**
-   * Takes the next bytes of the connection, which it may overwrite. No call may follow a `complete`
-   * or a fault.
-   */
-  readonly feed: (bytes: Buffer) => 'more' | 'complete' | HttpFault;
-  /** The server has closed the connection in good order. */
-  readonly close: () => 'complete' | HttpFault;
-  /** After `complete`: whether another request may follow on the connection. */
-  readonly isReusable: () => boolean;
-};
-
 const CUT: HttpFault = { fault: 'the connection closed before it was complete' };
 
-export function createResponseDecoder(onHead: OnHead, onBody: OnBody): ResponseDecoder {
+export function createResponseDecoder(onHead: OnHead, onBody: OnBody) {
   const heads = createHeadReader();
   let framing: Framing | undefined;
   let body: BodyDecoder | undefined;
@@ -66,7 +54,11 @@ export function createResponseDecoder(onHead: OnHead, onBody: OnBody): ResponseD
   }
 
   return {
-    feed(bytes) {
+    /**
+     * Takes the next bytes of the connection, which it may overwrite. No call may follow a `complete`
+     * or a fault.
+     */
+    feed(bytes: Buffer): 'more' | 'complete' | HttpFault {
       let start = 0;
       while (body === undefined) {
         const fed = feedHead(bytes, start);
@@ -79,7 +71,9 @@ export function createResponseDecoder(onHead: OnHead, onBody: OnBody): ResponseD
       if (step.body.length > 0) onBody(step.body);
       return step.end === undefined ? 'more' : complete(bytes, step.end);
     },
+    /** The server has closed the connection in good order. */
     close: () => (framing?.kind === 'close' ? 'complete' : CUT),
+    /** After `complete`: whether another request may follow on the connection. */
     isReusable: () => isReusable,
   };
 }

@@ -8,19 +8,10 @@ const QUOTE = 0x22;
 const OPEN_BRACE = 0x7b;
 const CLOSE_BRACE = 0x7d;
 
-export type ArgumentEnd = {
-  /** What of this piece belongs to the arguments. */
-  readonly push: (piece: string) => string;
-  /** An empty object that nothing has followed, which is then taken for all there is. */
-  readonly rest: () => string;
-  /** Whether an object has been closed. */
-  readonly isWhole: () => boolean;
-  /** Whether there has been nothing but white space. */
-  readonly isEmpty: () => boolean;
-};
+export type ArgumentEnd = ReturnType<typeof createArgumentEnd>;
 
 /** Arguments that do not begin as an object pass as they are: they are repaired as a whole later. */
-export function createArgumentEnd(): ArgumentEnd {
+export function createArgumentEnd() {
   let place: 'start' | 'placeholder' | 'object' | 'behind' | 'other' = 'start';
   let placeholder = '';
   let depth = 0;
@@ -73,7 +64,8 @@ export function createArgumentEnd(): ArgumentEnd {
   }
 
   return {
-    push(piece) {
+    /** What of this piece belongs to the arguments. */
+    push(piece: string): string {
       switch (place) {
         case 'start':
           return begin(piece);
@@ -89,12 +81,15 @@ export function createArgumentEnd(): ArgumentEnd {
           return piece;
       }
     },
-    rest() {
+    /** An empty object that nothing has followed, which is then taken for all there is. */
+    rest(): string {
       if (place !== 'placeholder') return '';
       place = 'behind';
       return placeholder;
     },
+    /** Whether an object has been closed. */
     isWhole: () => place === 'placeholder' || place === 'behind',
+    /** Whether there has been nothing but white space. */
     isEmpty: () => place === 'start',
   };
 }

@@ -4,23 +4,18 @@
 
 import type { PlainDelta } from './delta.ts';
 
-type CharacterJoiner = {
-  readonly push: (delta: PlainDelta) => void;
-  /** Nothing that follows belongs to what is held: half a character becomes U+FFFD. */
-  readonly flush: () => void;
-};
-
-export function createCharacterJoiner(onDelta: (delta: PlainDelta) => void): CharacterJoiner {
+export function createCharacterJoiner(onDelta: (delta: PlainDelta) => void) {
   let half = '';
   let kind: PlainDelta['kind'] = 'text-delta';
 
+  /** Nothing that follows belongs to what is held: half a character becomes U+FFFD. */
   function flush(): void {
     if (half !== '') onDelta({ kind, text: half.toWellFormed() });
     half = '';
   }
 
   return {
-    push(delta) {
+    push(delta: PlainDelta): void {
       if (delta.kind !== kind) flush();
       kind = delta.kind;
       const text = half + delta.text;

@@ -18,21 +18,6 @@ import { createThinkSplitter } from './think-tags.ts';
 import { createToolReader } from './tool-calls.ts';
 import { readUsage } from './usage.ts';
 
-type ChunkReader = {
-  /** `text` is what `value` was parsed from. */
-  readonly read: (value: unknown, text: string, member: ChunkMember) => UpstreamFailure | undefined;
-  /** Reads a chunk that is nothing but this delta. */
-  readonly readPlain: (delta: PlainDelta) => void;
-  /**
-   * The answer is over: emits what was held back, the last usage, a sane one if any was, and then the finish
-   * event. All of it waits until here because servers send content, tool calls and usage after a
-   * first finish reason.
-   */
-  readonly end: () => UpstreamFailure | undefined;
-  /** Whether a finish reason has been read. */
-  readonly isFinishing: () => boolean;
-};
-
 /** One choice of a chunk: `position` is its place among them. */
 type Choice = {
   readonly value: JsonObject;
@@ -46,7 +31,7 @@ export function createChunkReader(
   onEvent: (event: GenerationEvent) => void,
   profile: ChatProfile,
   conversation: Conversation,
-): ChunkReader {
+) {
   const characters = createCharacterJoiner(emitContent);
   const prose = createThinkSplitter(profile.thinkTags, characters.push);
   const { wrote } = conversation;
@@ -135,7 +120,8 @@ export function createChunkReader(
   }
 
   return {
-    read(value, text, member) {
+    /** `text` is what `value` was parsed from. */
+    read(value: unknown, text: string, member: ChunkMember): UpstreamFailure | undefined {
       // What is said behind a finish reason, such as "[DONE]" in quotes, takes nothing back.
       if (!isObject(value)) return finishWord === '' ? malformed('no object') : undefined;
       const error = readErrorRecord(value, wrote);
@@ -158,13 +144,20 @@ export function createChunkReader(
       keepUsage(value['usage']);
       return undefined;
     },
-    readPlain({ kind, text }) {
+    /** Reads a chunk that is nothing but this delta. */
+    readPlain({ kind, text }: PlainDelta): void {
       hasDelta = true;
       if (kind === 'text-delta') readText(text);
       else prose.reasoning(text);
     },
+    /** Whether a finish reason has been read. */
     isFinishing: () => finishWord !== '',
-    end() {
+    /**
+     * The answer is over: emits what was held back, the last usage, a sane one if any was, and then
+     * the finish event. All of it waits until here because servers send content, tool calls and usage
+     * after a first finish reason.
+     */
+    end(): UpstreamFailure | undefined {
       const meant = readFinish(finishWord);
       if (typeof meant !== 'string') return meant;
       prose.flush();

@@ -5,14 +5,6 @@
 import type { ChatProfile } from '../../../core/profile.ts';
 import type { PlainDelta } from './delta.ts';
 
-type ThinkSplitter = {
-  readonly text: (piece: string) => void;
-  /** Thinking that came in a field of its own. */
-  readonly reasoning: (piece: string) => void;
-  /** Nothing that follows belongs to what is held: it is told as what it is so far. */
-  readonly flush: () => void;
-};
-
 const OPENERS = ['<think>', '<thinking>'];
 const CLOSERS = ['</think>', '</thinking>'];
 const TAGS = [...OPENERS, ...CLOSERS];
@@ -30,7 +22,7 @@ const LEADING_SPACE_MAX = 256;
 export function createThinkSplitter(
   mode: ChatProfile['thinkTags'],
   onDelta: (delta: PlainDelta) => void,
-): ThinkSplitter {
+) {
   let place: 'start' | 'thinking' | 'text' = mode === 'ignore' ? 'text' : 'start';
   /** What a text without a tag at its start begins with. */
   let beginning: 'thinking' | 'text' = mode === 'opened' ? 'thinking' : 'text';
@@ -91,6 +83,7 @@ export function createThinkSplitter(
     return taken;
   }
 
+  /** Nothing that follows belongs to what is held: it is told as what it is so far. */
   function flush(): void {
     const rest = take();
     if (rest === '') return;
@@ -99,8 +92,9 @@ export function createThinkSplitter(
   }
 
   return {
-    text: (piece) => read(take() + piece),
-    reasoning(piece) {
+    text: (piece: string): void => read(take() + piece),
+    /** Thinking that came in a field of its own. */
+    reasoning(piece: string): void {
       // A server that tells thinking apart has not left the text open as well.
       if (place === 'start') beginning = 'text';
       else flush();

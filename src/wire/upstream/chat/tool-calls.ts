@@ -40,25 +40,12 @@ type Piece = {
   readonly json: string;
 };
 
-type ToolReader = {
-  /** Reads one element of a `tool_calls` array. */
-  readonly piece: (value: unknown, source: ArgumentSource) => UpstreamFailure | undefined;
-  /** Text follows: the arguments of the latest call are all there. */
-  readonly flush: () => void;
-  /**
-   * Starts what has not started, and gives `{}` to calls without arguments. Not where the answer
-   * was cut by a limit: what is missing then is missing, and must not look like a complete call.
-   */
-  readonly end: (wasCut: boolean) => UpstreamFailure | undefined;
-  readonly count: () => number;
-};
-
 /** `nameCall` gives a call its id, from the upstream's and the call's index. */
 export function createToolReader(
   onEvent: (event: GenerationEvent) => void,
   argumentPieces: ChatProfile['argumentPieces'],
   nameCall: (given: string, position: number) => string,
-): ToolReader {
+) {
   const calls: Call[] = [];
   const callsByIndex = new Map<number, Call>();
   let started = 0;
@@ -155,7 +142,7 @@ export function createToolReader(
     return add(call, json.slice(known.length));
   }
 
-  /** What follows is not of the latest call: an empty object in it was no placeholder. */
+  /** Text or another call follows: an empty object in the latest call was no placeholder. */
   function flush(): void {
     const json = latest?.argumentEnd.rest() ?? '';
     if (json !== '' && latest !== undefined) pass(latest, json);
@@ -164,7 +151,8 @@ export function createToolReader(
   return {
     flush,
     count: () => started,
-    piece(value, source) {
+    /** Reads one element of a `tool_calls` array. */
+    piece(value: unknown, source: ArgumentSource): UpstreamFailure | undefined {
       if (!isObject(value)) return undefined;
       const json = readArguments(toObject(value['function'])['arguments'], source);
       if (json === undefined) return malformed('tool arguments that nest too deep');
@@ -184,7 +172,11 @@ export function createToolReader(
       if (argumentPieces === 'growing') return grow(call, piece.json);
       return piece.json === '' ? undefined : add(call, piece.json);
     },
-    end(wasCut) {
+    /**
+     * Starts what has not started, and gives `{}` to calls without arguments. Not where the answer
+     * was cut by a limit: what is missing then is missing, and must not look like a complete call.
+     */
+    end(wasCut: boolean): UpstreamFailure | undefined {
       flush();
       for (const call of calls) {
         if (call.name === '') {

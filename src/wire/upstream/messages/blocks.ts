@@ -3,7 +3,7 @@
 // end, without a number or with gaps between them are read all the same.
 
 import { isFailure, type UpstreamFailure } from '../../../core/failure.ts';
-import type { GenerationEvent, JsonObject, ThinkingBlock } from '../../../core/generation.ts';
+import type { GenerationEvent, JsonObject } from '../../../core/generation.ts';
 import { isObject } from '../../json.ts';
 import { malformed } from '../failure.ts';
 import { OPEN_BLOCKS_MAX } from '../limits.ts';
@@ -22,26 +22,14 @@ type Block =
 /** Finds the text of a block's input in what the block was parsed from. */
 type InputSource = () => string | undefined;
 
-/** `index` is the upstream's, whatever it is: what is no number means the latest block. */
-type BlockReader = {
-  readonly start: (
-    index: unknown,
-    block: JsonObject,
-    source: InputSource,
-  ) => UpstreamFailure | undefined;
-  readonly delta: (index: unknown, delta: JsonObject) => UpstreamFailure | undefined;
-  readonly stop: (index: unknown) => void;
-  /** The answer is over: ends every block. `wasCut`: by a limit, and not by the model. */
-  readonly end: (wasCut: boolean) => UpstreamFailure | undefined;
-  readonly hasCalls: () => boolean;
-  readonly thinking: () => readonly ThinkingBlock[] | undefined;
-};
-
-/** `nameCall` gives a call its id, from the upstream's and the call's index. */
+/**
+ * `nameCall` gives a call its id, from the upstream's and the call's index. An `index` is the
+ * upstream's, of any type: what is no number means the latest block.
+ */
 export function createBlockReader(
   onEvent: (event: GenerationEvent) => void,
   nameCall: (given: string, position: number) => string,
-): BlockReader {
+) {
   const tools = createToolBlocks(onEvent, nameCall);
   const thoughts = createSignedThinking();
   const open = new Map<number, Block>();
@@ -99,7 +87,7 @@ export function createBlockReader(
   return {
     hasCalls: () => tools.count() > 0,
     thinking: thoughts.blocks,
-    start(given, block, source) {
+    start(given: unknown, block: JsonObject, source: InputSource): UpstreamFailure | undefined {
       const index = numberOr(given, latest + 1);
       stop(index);
       tools.next();
@@ -108,7 +96,7 @@ export function createBlockReader(
       return isFailure(begun) ? begun : add(index, begun);
     },
     /** Deltas say what they are themselves, so that a block's missing start costs little. */
-    delta(given, delta) {
+    delta(given: unknown, delta: JsonObject): UpstreamFailure | undefined {
       const index = numberOr(given, latest);
       const block = open.get(index);
       if (block?.kind === 'ignored') return undefined;
@@ -134,8 +122,9 @@ export function createBlockReader(
           return undefined;
       }
     },
-    stop: (given) => stop(numberOr(given, latest)),
-    end(wasCut) {
+    stop: (given: unknown): void => stop(numberOr(given, latest)),
+    /** The answer is over: ends every block. `wasCut`: by a limit, and not by the model. */
+    end(wasCut: boolean): UpstreamFailure | undefined {
       for (const index of [...open.keys()]) stop(index);
       return tools.end(wasCut);
     },

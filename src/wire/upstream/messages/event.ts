@@ -14,21 +14,6 @@ import { createBlockReader } from './blocks.ts';
 import { readMessagesError } from './failure.ts';
 import { createUsageReader } from './usage.ts';
 
-type MessagesReader = {
-  /** `text` is what `value` was parsed from, `name` the record's own. `over`: the message ended. */
-  readonly read: (
-    value: unknown,
-    text: string,
-    name: string,
-  ) => UpstreamFailure | 'over' | undefined;
-  /** Reads a whole message. */
-  readonly readMessage: (message: JsonObject, text: string) => UpstreamFailure | undefined;
-  /** The answer is over: emits the usage, if any was reported, and then the finish event. */
-  readonly end: () => UpstreamFailure | undefined;
-  /** Whether a stop reason has been read. */
-  readonly isFinishing: () => boolean;
-};
-
 const START_INPUT = ['content_block', 'input'] as const;
 const WHOLE_INPUT = ['content', '*', 'input'] as const;
 
@@ -36,7 +21,7 @@ const WHOLE_INPUT = ['content', '*', 'input'] as const;
 export function createMessagesReader(
   onEvent: (event: GenerationEvent) => void,
   conversation: Conversation,
-): MessagesReader {
+) {
   const nameCall = createCallNames(conversation);
   const blocks = createBlockReader(emitContent, (given, position) => {
     return nameCall(given, answerId, position);
@@ -58,6 +43,7 @@ export function createMessagesReader(
     counts.readStart(message['usage']);
   }
 
+  /** Reads a whole message. */
   function readMessage(message: JsonObject, text: string): UpstreamFailure | undefined {
     readHead(message);
     const sources = valueSources(text, WHOLE_INPUT);
@@ -74,7 +60,8 @@ export function createMessagesReader(
 
   return {
     readMessage,
-    read(value, text, name) {
+    /** `text` is what `value` was parsed from, `name` the record's own. `over`: the message ended. */
+    read(value: unknown, text: string, name: string): UpstreamFailure | 'over' | undefined {
       if (!isObject(value)) return malformed('no object');
       // Some servers leave out the one or the other.
       const type = toText(value['type']) || name;
@@ -112,8 +99,10 @@ export function createMessagesReader(
           return undefined;
       }
     },
+    /** Whether a stop reason has been read. */
     isFinishing: () => finishWord !== '',
-    end() {
+    /** The answer is over: emits the usage, if any was reported, and then the finish event. */
+    end(): UpstreamFailure | undefined {
       const meant = readFinish(finishWord);
       if (typeof meant !== 'string') return meant;
       const failure = blocks.end(wasCut(meant));

@@ -6,22 +6,10 @@ import { SIGNED_THINKING_LENGTH_MAX } from '../limits.ts';
 
 export type Thought = { text: string; signature: string };
 
-type SignedThoughts = {
-  readonly begin: () => Thought;
-  readonly addText: (thought: Thought, text: string) => void;
-  /** A signature comes whole; of several the last one counts. */
-  readonly sign: (thought: Thought, signature: string) => void;
-  readonly addRedacted: (data: string) => void;
-  /** Something else has been said. Thinking behind it could not go back in its place. */
-  readonly close: () => void;
-  /** Undefined where a part of it was not signed, stands apart, or is more than can be kept. */
-  readonly blocks: () => readonly ThinkingBlock[] | undefined;
-};
-
 /** What a block takes beside its texts, so that many empty ones are bounded too. */
 const BLOCK_LENGTH = 64;
 
-export function createSignedThinking(): SignedThoughts {
+export function createSignedThinking() {
   let kept: (Thought | { readonly data: string })[] = [];
   let length = 0;
   let isClosed = false;
@@ -41,24 +29,27 @@ export function createSignedThinking(): SignedThoughts {
   }
 
   return {
-    begin() {
+    begin(): Thought {
       const thought = { text: '', signature: '' };
       add(thought, 0);
       return thought;
     },
-    addText(thought, text) {
+    addText(thought: Thought, text: string): void {
       if (makeRoom(text.length)) thought.text += text;
     },
-    sign(thought, signature) {
+    /** A signature comes whole; of several the last one counts. */
+    sign(thought: Thought, signature: string): void {
       if (signature !== '' && makeRoom(signature.length)) thought.signature = signature;
     },
-    addRedacted(data) {
+    addRedacted(data: string): void {
       if (data !== '') add({ data }, data.length);
     },
-    close() {
+    /** Something else has been said. Thinking behind it could not go back in its place. */
+    close(): void {
       isClosed = true;
     },
-    blocks() {
+    /** Undefined where a part of it was not signed, stands apart, or is more than can be kept. */
+    blocks(): readonly ThinkingBlock[] | undefined {
       const said = kept.filter((block) => 'data' in block || block.text + block.signature !== '');
       const signed = said.flatMap(toBlock);
       return signed.length === 0 || signed.length < said.length ? undefined : signed;

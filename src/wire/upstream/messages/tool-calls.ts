@@ -15,23 +15,11 @@ export type OpenCall = {
   hasArguments: boolean;
 };
 
-type ToolBlocks = {
-  /** `input` is JSON text. */
-  readonly start: (id: string, name: string, input: string) => OpenCall | UpstreamFailure;
-  readonly piece: (call: OpenCall, json: string) => void;
-  readonly stop: (call: OpenCall) => void;
-  /** Something else begins, so calls that are stopped are whole. */
-  readonly next: () => void;
-  /** The answer is over: whole, or `wasCut` by a limit. */
-  readonly end: (wasCut: boolean) => UpstreamFailure | undefined;
-  readonly count: () => number;
-};
-
 /** `nameCall` gives a call its id, from the upstream's and the call's index. */
 export function createToolBlocks(
   onEvent: (event: GenerationEvent) => void,
   nameCall: (given: string, position: number) => string,
-): ToolBlocks {
+) {
   /** Calls that are stopped and have no arguments. */
   let silent: OpenCall[] = [];
   let count = 0;
@@ -42,6 +30,7 @@ export function createToolBlocks(
     onEvent({ kind: 'tool-delta', index: call.position, json });
   }
 
+  /** Something else begins, so calls that are stopped are whole. */
   function next(): void {
     for (const call of silent) emit(call, '{}');
     silent = [];
@@ -50,7 +39,8 @@ export function createToolBlocks(
   return {
     count: () => count,
     next,
-    start(id, name, input) {
+    /** `input` is JSON text. */
+    start(id: string, name: string, input: string): OpenCall | UpstreamFailure {
       if (name === '') {
         isNameless = true;
         return { position: -1, input: '', hasArguments: true };
@@ -65,18 +55,19 @@ export function createToolBlocks(
       onEvent({ kind: 'tool-start', index: call.position, id: nameCall(id, call.position), name });
       return call;
     },
-    piece(call, json) {
+    piece(call: OpenCall, json: string): void {
       if (call.position === -1 || json === '') return;
       if (json.trim() !== '') call.hasArguments = true;
       emit(call, json);
     },
-    stop(call) {
+    stop(call: OpenCall): void {
       heldLength -= call.input.length;
       if (call.hasArguments) return;
       if (call.input === '') silent.push(call);
       else emit(call, call.input);
     },
-    end(wasCut) {
+    /** The answer is over: whole, or `wasCut` by a limit. */
+    end(wasCut: boolean): UpstreamFailure | undefined {
       // What is missing from an answer that was cut must not look like a whole call.
       if (wasCut) return undefined;
       if (isNameless) return malformed('a tool call without a name');

@@ -19,20 +19,7 @@ const OUTPUT_MEMBERS = ['output_tokens', 'output_tokens_details'];
 type Counts = ReadonlyMap<string, number>;
 type Doubt = 'malformed' | 'inconsistent';
 
-type UsageReader = {
-  /** Takes a `usage` object. Counts are totals so far: the last sane one of each kind counts. */
-  readonly read: (value: unknown) => void;
-  /** The same where an answer begins: its output is still to come, whatever the count of it says. */
-  readonly readStart: (value: unknown) => void;
-  /**
-   * Undefined where nothing was reported: the gateway's own count is used then, as it is where what
-   * was reported is rejected. `raw` is all that was reported, the later count of a kind in place of
-   * the earlier one.
-   */
-  readonly report: () => { readonly usage: UsageReport; readonly raw: string } | undefined;
-};
-
-export function createUsageReader(): UsageReader {
+export function createUsageReader() {
   const counts = new Map<string, number>();
   let raw: JsonObject = {};
   /** The last report that made no sense, over what had been reported before it. */
@@ -50,13 +37,20 @@ export function createUsageReader(): UsageReader {
   }
 
   return {
-    readStart(value) {
+    /** `read` where an answer begins: its output is still to come, whatever the count of it says. */
+    readStart(value: unknown): void {
       if (isObject(value)) take(without(value, OUTPUT_MEMBERS));
     },
-    read(value) {
+    /** Takes a `usage` object. Counts are totals so far: the last sane one of each kind counts. */
+    read(value: unknown): void {
       if (isObject(value)) take(value);
     },
-    report() {
+    /**
+     * Undefined where nothing was reported: the gateway's own count is used then, as it is where what
+     * was reported is rejected. `raw` is all that was reported, the later count of a kind in place of
+     * the earlier one.
+     */
+    report(): { readonly usage: UsageReport; readonly raw: string } | undefined {
       if (counts.size === 0 && refused === undefined) return undefined;
       const usage = usageOf(counts);
       if (typeof usage !== 'string') return { usage, raw: rawUsage(raw) };
