@@ -5,8 +5,7 @@
 // held it for dead and given the money back. Called by the route, through the pipeline.
 
 import type { AttemptOptions } from '../upstream/attempt.ts';
-import type { Permit } from '../upstream/health.ts';
-import { watchPermit } from '../upstream/permit-watch.ts';
+import { type Permit, watchPermit } from '../upstream/permit.ts';
 import type { Cover } from './funded-output.ts';
 import { type MeteredAttempt, meterAttempt } from './metered-attempt.ts';
 import type { CheckedRequest, GenerateDependencies } from './pipeline-types.ts';

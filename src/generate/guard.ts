@@ -7,17 +7,11 @@
 import type { UpstreamFailure } from '../core/failure.ts';
 import type { GenerationEvent } from '../core/generation.ts';
 import type { Batch } from '../upstream/attempt.ts';
+import { textOf } from '../upstream/content.ts';
 import type { Cover, Growth } from './funded-output.ts';
 import type { OutputMeter } from './meter.ts';
 import { createOverrun, type Overrun } from './overrun.ts';
-import {
-  createYield,
-  isHighSurrogate,
-  pieces,
-  textOf,
-  withText,
-  YIELD_CHARACTERS,
-} from './pieces.ts';
+import { createYield, isHighSurrogate, pieces, withText, YIELD_CHARACTERS } from './pieces.ts';
 
 /** Fewer covered tokens than this left: the next slice is bought while the answer goes on. */
 const AHEAD_TOKENS = 1_024;

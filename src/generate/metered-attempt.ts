@@ -6,10 +6,11 @@
 import type { UpstreamFailure } from '../core/failure.ts';
 import type { GenerationEvent, Usage } from '../core/generation.ts';
 import type { Attempt, Batch } from '../upstream/attempt.ts';
+import { textOf } from '../upstream/content.ts';
 import type { Cover } from './funded-output.ts';
 import { createGuard } from './guard.ts';
 import { createOutputMeter, type OutputMeter } from './meter.ts';
-import { createYield, pieces, textOf } from './pieces.ts';
+import { createYield, pieces } from './pieces.ts';
 
 const CHECKPOINT_MS = 2_000;
 

@@ -5,8 +5,9 @@
 
 import type { GenerationEvent } from '../core/generation.ts';
 import type { Batch } from '../upstream/attempt.ts';
+import { textOf } from '../upstream/content.ts';
 import type { OutputMeter } from './meter.ts';
-import { createYield, pieces, textOf } from './pieces.ts';
+import { createYield, pieces } from './pieces.ts';
 
 /** No two tokenizers differ by more than this; an upstream above it is not read any further. */
 const DIFFERENCE_FACTOR = 2;

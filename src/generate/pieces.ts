@@ -1,8 +1,8 @@
 // The text of events, in pieces that are counted one by one. Called by what counts an answer.
 
 import { yieldToEventLoop } from '../async/yield.ts';
-import { unreachable } from '../core/assert.ts';
 import type { GenerationEvent } from '../core/generation.ts';
+import { textOf } from '../upstream/content.ts';
 
 /** Longer texts are looked at in pieces of this length. */
 const PIECE_CHARACTERS = 512;
@@ -19,24 +19,6 @@ export function createYield(): (characters: number) => Promise<void> | undefined
     counted = 0;
     return yieldToEventLoop();
   };
-}
-
-/** What an event costs tokens for; empty where it costs none. */
-export function textOf(event: GenerationEvent): string {
-  switch (event.kind) {
-    case 'reasoning-delta':
-    case 'text-delta':
-      return event.text;
-    case 'tool-start':
-      return event.name;
-    case 'tool-delta':
-      return event.json;
-    case 'usage':
-    case 'finish':
-      return '';
-    default:
-      return unreachable(event);
-  }
 }
 
 export function withText(event: GenerationEvent, text: string): GenerationEvent {

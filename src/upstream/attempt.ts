@@ -13,10 +13,10 @@ import type { GenerationRequest } from '../core/generation.ts';
 import type { UpstreamCredential } from '../core/model.ts';
 import type { Candidate } from '../core/route.ts';
 import { dialectOf } from '../wire/upstream/dialect.ts';
-import type { UpstreamClient } from './client.ts';
 import { createCut } from './cut.ts';
 import { createFloodGuard } from './flood-guard.ts';
 import { type AnswerSource, type Batch, openSource } from './source.ts';
+import type { UpstreamClient } from './transport.ts';
 import { type AttemptTimes, startWatch } from './watch.ts';
 
 export type { Batch } from './source.ts';

@@ -3,43 +3,22 @@
 // elsewhere could send our credential elsewhere too), and never makes a caller that aborts wait for
 // the runtime. Which transport carries a call is decided here.
 
-import type { Descriptors } from './descriptors.ts';
-import { createFetchClient, type Fetch, readAnswer, whenAborted } from './fetch-client.ts';
-import { createResolver, type Lookup } from './resolver.ts';
+import { createFetchClient, readAnswer, whenAborted } from './fetch-client.ts';
+import { createResolver } from './resolver.ts';
 import { createSocketClient } from './sockets/client.ts';
 import { NO_DESCRIPTOR } from './sockets/dial.ts';
-import type { UpstreamClient } from './transport.ts';
-
-export type { ByteReader, UpstreamAnswer, UpstreamClient } from './transport.ts';
+import type { UpstreamClient, UpstreamClientDependencies } from './transport.ts';
 
 /** `close` ends idle connections; answers under way go on, and their connections end with them. */
 export type ClosingUpstreamClient = UpstreamClient & { readonly close: () => void };
 
-export type UpstreamClientDependencies = {
-  readonly fetch: Fetch;
-  /** Stands in for the network where the upstream is the one inside the binary. */
-  readonly answerDemo: (body: string) => Response;
-  /** Names to addresses, as the system does it. */
-  readonly lookup: Lookup;
-  /** Unix milliseconds. */
-  readonly clock: () => number;
-  /** Milliseconds, of a clock that never jumps. */
-  readonly monotonic: () => number;
-  /** Sent to every upstream: some answer nobody who does not say what it is. */
-  readonly userAgent: string;
-  /** The schemes, as in `https:`, for which the environment names a proxy. */
-  readonly proxiedSchemes: ReadonlySet<string>;
-  readonly descriptors: Pick<Descriptors, 'lend' | 'returned'>;
-};
-
 export function createUpstreamClient(
   dependencies: UpstreamClientDependencies,
 ): ClosingUpstreamClient {
-  const { fetch, answerDemo, lookup, clock, monotonic, userAgent, proxiedSchemes } = dependencies;
-  const { descriptors } = dependencies;
-  const resolver = createResolver({ lookup, monotonic });
-  const sockets = createSocketClient({ resolver, clock, monotonic, userAgent, descriptors });
-  const runtime = createFetchClient({ fetch, resolver, clock, userAgent });
+  const { answerDemo, clock, proxiedSchemes, descriptors } = dependencies;
+  const transport = { ...dependencies, resolver: createResolver(dependencies) };
+  const sockets = createSocketClient(transport);
+  const runtime = createFetchClient(transport);
 
   function isProxiedScheme(url: string): boolean {
     if (proxiedSchemes.size === 0) return false;

@@ -10,25 +10,27 @@ const BYTES_PER_TOKEN = 4;
 export function contentTokens(events: readonly GenerationEvent[]): number {
   let tokens = 0;
   for (const event of events) {
-    switch (event.kind) {
-      case 'reasoning-delta':
-      case 'text-delta':
-        tokens += textTokens(event.text);
-        break;
-      case 'tool-start':
-        tokens += 1;
-        break;
-      case 'tool-delta':
-        tokens += textTokens(event.json);
-        break;
-      case 'usage':
-      case 'finish':
-        break;
-      default:
-        unreachable(event);
-    }
+    tokens += event.kind === 'tool-start' ? 1 : textTokens(textOf(event));
   }
   return tokens;
+}
+
+/** What an event costs tokens for; empty where it costs none. */
+export function textOf(event: GenerationEvent): string {
+  switch (event.kind) {
+    case 'reasoning-delta':
+    case 'text-delta':
+      return event.text;
+    case 'tool-start':
+      return event.name;
+    case 'tool-delta':
+      return event.json;
+    case 'usage':
+    case 'finish':
+      return '';
+    default:
+      return unreachable(event);
+  }
 }
 
 /** No delta has less than a token, and bytes tell more than characters: Chinese ones are tokens. */

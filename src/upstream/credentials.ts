@@ -17,47 +17,10 @@ import {
 /** The right to use a credential once. */
 export type CredentialLease = { readonly credential: UpstreamCredential; readonly use: Use };
 
-export type Credentials = {
-  /**
-   * One that may be used, or undefined: the next one, or the one that `affinity` ranks first. `avoid`
-   * is the id of one that has just failed.
-   */
-  readonly pick: (
-    upstream: Upstream,
-    user: CredentialUser,
-    nowMs: number,
-    choice?: { readonly avoid?: string | undefined; readonly affinity?: Affinity | undefined },
-  ) => CredentialLease | undefined;
-  /** How long until there is one; 0 for now. */
-  readonly waitMs: (upstream: Upstream, user: CredentialUser, nowMs: number) => number;
-  /** The upstream has answered with content. */
-  readonly accepted: (lease: CredentialLease, nowMs: number) => void;
-  /** 401, 402, 403. */
-  readonly refused: (lease: CredentialLease, status: number | undefined, nowMs: number) => void;
-  /** 429, with the pause that the upstream wants. */
-  readonly limited: (lease: CredentialLease, pauseMs: number, nowMs: number) => void;
-  /** Whether this one has to be probed now; then `judged` takes the outcome. */
-  readonly takeProbe: (credential: UpstreamCredential) => boolean;
-  readonly judged: (
-    upstream: Upstream,
-    probed: { readonly credential: UpstreamCredential; readonly model: string },
-    outcome: 'finished' | UpstreamFailure,
-    nowMs: number,
-  ) => Judgement;
-  /** `toUnixMs` turns a time of this clock into one that people read. */
-  readonly states: (
-    upstream: Upstream,
-    nowMs: number,
-    toUnixMs: (atMs: number) => number,
-  ) => CredentialState[];
-  /** Forgets the keys that this upstream no longer has. */
-  readonly keep: (upstream: Upstream) => void;
-  /** Forgets what is known of every one of them. */
-  readonly forget: () => void;
-};
+export type Credentials = ReturnType<typeof createCredentials>;
 
 /** Times are milliseconds of a clock that never jumps. One for each upstream. */
-export function createCredentials(): Credentials {
+export function createCredentials() {
   /** By key. One without trouble is not in it. */
   const standings = new Map<string, CredentialStanding>();
   let turn = 0;
@@ -71,7 +34,20 @@ export function createCredentials(): Credentials {
   };
 
   return {
-    pick(upstream, user, nowMs, { avoid, affinity } = {}) {
+    /**
+     * One that may be used, or undefined: the next one, or the one that `affinity` ranks first.
+     * `avoid` is the id of one that has just failed.
+     */
+    pick(
+      upstream: Upstream,
+      user: CredentialUser,
+      nowMs: number,
+      choice: {
+        readonly avoid?: string | undefined;
+        readonly affinity?: Affinity | undefined;
+      } = {},
+    ): CredentialLease | undefined {
+      const { avoid, affinity } = choice;
       const { credentials, coolDownMs } = upstream;
       // Without a cooldown the operator wants it to be used after any failure.
       const isForced = coolDownMs === 0;
@@ -89,23 +65,42 @@ export function createCredentials(): Credentials {
       }
       return undefined;
     },
-    waitMs({ credentials, coolDownMs }, user, nowMs) {
+    /** How long until there is one; 0 for now. */
+    waitMs({ credentials, coolDownMs }: Upstream, user: CredentialUser, nowMs: number): number {
       if (standings.size === 0 || coolDownMs === 0) return 0;
       const waits = credentials.map((credential) => find(credential)?.waitMs(user, nowMs) ?? 0);
       return Math.min(...waits);
     },
-    accepted: ({ credential, use }, nowMs) => find(credential)?.accepted(use, nowMs),
-    refused: ({ credential, use }, status, nowMs) =>
-      standingOf(credential).refused(use, status, nowMs),
-    limited: ({ credential, use }, pauseMs, nowMs) =>
+    /** The upstream has answered with content. */
+    accepted: ({ credential, use }: CredentialLease, nowMs: number): void =>
+      find(credential)?.accepted(use, nowMs),
+    /** 401, 402, 403. */
+    refused: (
+      { credential, use }: CredentialLease,
+      status: number | undefined,
+      nowMs: number,
+    ): void => standingOf(credential).refused(use, status, nowMs),
+    /** 429, with the pause that the upstream wants. */
+    limited: ({ credential, use }: CredentialLease, pauseMs: number, nowMs: number): void =>
       standingOf(credential).limited(use, pauseMs, nowMs),
-    takeProbe: (credential) => find(credential)?.takeProbe() ?? false,
-    judged({ credentials, coolDownMs }, { credential, model }, outcome, nowMs) {
+    /** Whether this one has to be probed now; then `judged` takes the outcome. */
+    takeProbe: (credential: UpstreamCredential): boolean => find(credential)?.takeProbe() ?? false,
+    judged(
+      { credentials, coolDownMs }: Upstream,
+      { credential, model }: { readonly credential: UpstreamCredential; readonly model: string },
+      outcome: 'finished' | UpstreamFailure,
+      nowMs: number,
+    ): Judgement {
       // Limits belong to keys; where there is one, they are the upstream's.
       const limitMs = credentials.length > 1 ? coolDownMs : undefined;
       return find(credential)?.judged({ outcome, model, nowMs, limitMs }) ?? 'nothing';
     },
-    states: ({ credentials }, nowMs, toUnixMs) =>
+    /** `toUnixMs` turns a time of this clock into one that people read. */
+    states: (
+      { credentials }: Upstream,
+      nowMs: number,
+      toUnixMs: (atMs: number) => number,
+    ): CredentialState[] =>
       credentials.map((credential) => {
         const { id } = credential;
         const cooldown = find(credential)?.cooldown(nowMs);
@@ -118,11 +113,13 @@ export function createCredentials(): Credentials {
           ...(untilMs > nowMs ? { untilMs: toUnixMs(untilMs) } : {}),
         };
       }),
-    keep({ credentials }) {
+    /** Forgets the keys that this upstream no longer has. */
+    keep({ credentials }: Upstream): void {
       const kept = new Set(credentials.map(({ apiKey }) => apiKey));
       for (const apiKey of standings.keys()) if (!kept.has(apiKey)) standings.delete(apiKey);
     },
-    forget: () => standings.clear(),
+    /** Forgets what is known of every one of them. */
+    forget: (): void => standings.clear(),
   };
 }
 

@@ -8,19 +8,10 @@ import type { Candidate } from '../core/route.ts';
 import { createStopCutter, splitStops } from '../core/stop.ts';
 import type { Batch } from './source.ts';
 
-type Cut = {
-  readonly take: (batch: Batch) => Batch;
-  /** Whether the answer has ended before its upstream, which is not read any further. */
-  readonly isStopped: () => boolean;
-};
-
 const FINISH: GenerationEvent = { kind: 'finish', reason: 'stop' };
 
 /** Undefined where the upstream is sent all sequences. */
-export function createCut(
-  candidate: Candidate,
-  request: Pick<GenerationRequest, 'stop'>,
-): Cut | undefined {
+export function createCut(candidate: Candidate, request: Pick<GenerationRequest, 'stop'>) {
   const { model, upstream } = candidate;
   // The demonstration, inside the program, takes any number of them.
   if (upstream.dialect === 'demo') return undefined;
@@ -42,8 +33,9 @@ export function createCut(
   };
 
   return {
+    /** Whether the answer has ended before its upstream, which is not read any further. */
     isStopped: () => isStopped,
-    take({ events, end }) {
+    take({ events, end }: Batch): Batch {
       if (isReadOn) return readOn([], events, end);
       const passed: GenerationEvent[] = [];
       let next = 0;

@@ -3,41 +3,24 @@
 
 import { isIP } from 'node:net';
 import { isFailure, type UpstreamFailure } from '../core/failure.ts';
-import { readRetryAfterMs } from '../wire/http/retry-after.ts';
 import { ANSWER_BYTES_MAX } from '../wire/upstream/limits.ts';
 import { BROKEN, readText } from './read-text.ts';
-import type { Resolver } from './resolver.ts';
 import {
+  answerHead,
   GIVEN_UP,
-  isJsonType,
   type RemoteUpstream,
+  type TransportDependencies,
   UNCONNECTED,
   type UpstreamAnswer,
   type UpstreamRequest,
 } from './transport.ts';
-
-export type Fetch = (url: string, init: BunFetchRequestInit) => Promise<Response>;
 
 const UNREACHABLE: UpstreamFailure = {
   class: 'unreachable',
   detail: 'the connection could not be made or was closed',
 };
 
-type FetchClient = {
-  readonly send: (
-    upstream: RemoteUpstream,
-    call: UpstreamRequest,
-    isProxied: boolean,
-  ) => Promise<UpstreamAnswer | UpstreamFailure>;
-};
-
-export function createFetchClient(dependencies: {
-  readonly fetch: Fetch;
-  readonly resolver: Resolver;
-  /** Unix milliseconds, for dates in answers. */
-  readonly clock: () => number;
-  readonly userAgent: string;
-}): FetchClient {
+export function createFetchClient(dependencies: TransportDependencies) {
   const { fetch, resolver, clock, userAgent } = dependencies;
 
   /** Behind a proxy it is the proxy that resolves names: only an address can be looked at here. */
@@ -52,7 +35,11 @@ export function createFetchClient(dependencies: {
   }
 
   return {
-    async send(upstream, { path, headers, body, signal, newConnection }, isProxied) {
+    async send(
+      upstream: RemoteUpstream,
+      { path, headers, body, signal, newConnection }: UpstreamRequest,
+      isProxied: boolean,
+    ): Promise<UpstreamAnswer | UpstreamFailure> {
       const aborted = whenAborted(signal);
       const refused = await Promise.race([refusal(upstream, isProxied), aborted]);
       if (signal.aborted) return UNCONNECTED;
@@ -92,12 +79,8 @@ export function readAnswer(
   aborted: Promise<UpstreamFailure>,
   clock: () => number,
 ): UpstreamAnswer {
-  const { headers, status } = response;
-  const retryAfterMs = readRetryAfterMs((name) => headers.get(name) ?? undefined, clock());
   return {
-    status,
-    isJson: isJsonType(headers.get('content-type')),
-    ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
+    ...answerHead(response.status, (name) => response.headers.get(name) ?? undefined, clock),
     text: () => Promise.race([readBody(response), aborted]),
     reader: () => response.body?.getReader(),
   };

@@ -1,9 +1,9 @@
 // The end of an answer that has become far longer than its upstream was told it may be. Called by an
 // attempt with each read. It must never cut an honest answer.
 
-import { unreachable } from '../core/assert.ts';
 import type { UpstreamFailure } from '../core/failure.ts';
 import type { GenerationEvent } from '../core/generation.ts';
+import { textOf } from './content.ts';
 import type { Batch } from './source.ts';
 
 /**
@@ -28,21 +28,11 @@ export function createFloodGuard(maxOutputTokens: number): (batch: Batch) => Bat
   };
 }
 
+/**
+ * Signed thinking, in the finish, has a bound of its own in the decoder: an honest one may repeat all
+ * of the thinking that has been counted here, and half as much again.
+ */
 function characters(event: GenerationEvent): number {
-  switch (event.kind) {
-    case 'reasoning-delta':
-    case 'text-delta':
-      return event.text.length;
-    case 'tool-start':
-      return event.id.length + event.name.length;
-    case 'tool-delta':
-      return event.json.length;
-    case 'usage':
-    case 'finish':
-      // Signed thinking has a bound of its own in the decoder: an honest one may repeat all of the
-      // thinking that has been counted here, and half as much again.
-      return 0;
-    default:
-      return unreachable(event);
-  }
+  const { length } = textOf(event);
+  return event.kind === 'tool-start' ? event.id.length + length : length;
 }

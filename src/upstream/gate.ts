@@ -18,18 +18,9 @@ export type Waiting = {
   readonly leave: () => void;
 };
 
-type Gate = {
-  /** The limits are those of the caller's catalog: they may change between two calls. */
-  readonly enter: (account: string, concurrency: UpstreamConcurrency) => 'in' | 'full' | Waiting;
-  /** Gives one place of the account back. */
-  readonly exit: (account: string) => void;
-  readonly inFlight: () => number;
-  readonly queued: () => number;
-};
-
 type Waiter = { readonly account: string; readonly enter: () => void };
 
-export function createGate(startTimer: StartTimer, monotonic: () => number): Gate {
+export function createGate(startTimer: StartTimer, monotonic: () => number) {
   /** In the order in which they came. */
   const queue = new Set<Waiter>();
   const held = new Map<string, number>();
@@ -82,8 +73,10 @@ export function createGate(startTimer: StartTimer, monotonic: () => number): Gat
   };
 
   return {
-    enter(account, { maxInFlight: most, queueLength, queueMs }) {
-      maxInFlight = most;
+    /** The limits are those of the caller's catalog: they may change between two calls. */
+    enter(account: string, concurrency: UpstreamConcurrency): 'in' | 'full' | Waiting {
+      const { queueLength, queueMs } = concurrency;
+      maxInFlight = concurrency.maxInFlight;
       senders.note(account, monotonic());
       // There may be more room than there was: what waits is not overtaken.
       letIn();
@@ -95,7 +88,8 @@ export function createGate(startTimer: StartTimer, monotonic: () => number): Gat
       const waiting = [...queue].filter((waiter) => waiter.account === account).length;
       return waiting < shareOf(account, queueLength) ? wait(account, queueMs) : 'full';
     },
-    exit(account) {
+    /** Gives one place of the account back. */
+    exit(account: string): void {
       inFlight -= 1;
       const left = heldBy(account) - 1;
       if (left > 0) held.set(account, left);

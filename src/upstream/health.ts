@@ -2,16 +2,13 @@
 // here what came of it. Joins the breakers, the credentials, the gate and the retry budget; what each
 // of them does stands in its own file. State is in memory: every upstream starts healthy.
 
-import type { Alert } from '../core/alert.ts';
 import type { BreakersState } from '../core/breakers.ts';
 import type { UpstreamFailure } from '../core/failure.ts';
 import type { UpstreamState } from '../core/health.ts';
 import type { Catalog, Upstream, UpstreamConcurrency } from '../core/model.ts';
 import type { Candidate } from '../core/route.ts';
-import { createNode, type UpstreamNode } from './node.ts';
+import { createNode, type NodeDependencies, type UpstreamNode } from './node.ts';
 import { createPermit, type Permit } from './permit.ts';
-import type { Probe } from './probe.ts';
-import type { StartTimer } from './timer.ts';
 
 export type { Permit } from './permit.ts';
 
@@ -52,18 +49,15 @@ export type Health = {
   readonly reset: (upstream: string) => void;
 };
 
-export function createHealth(dependencies: {
-  readonly catalog: () => Catalog;
-  /** Unix milliseconds, for what people read. */
-  readonly clock: () => number;
-  /** Milliseconds of a clock that never jumps. */
-  readonly monotonic: () => number;
-  readonly startTimer: StartTimer;
-  readonly probe: Probe;
-  readonly alert: (alert: Alert) => void;
-  /** Threads that ask the same upstreams: each has its share of what may be in flight there. */
-  readonly threads?: number;
-}): Health {
+export function createHealth(
+  dependencies: NodeDependencies & {
+    readonly catalog: () => Catalog;
+    /** Unix milliseconds, for what people read. */
+    readonly clock: () => number;
+    /** Threads that ask the same upstreams: each has its share of what may be in flight there. */
+    readonly threads?: number;
+  },
+): Health {
   const { catalog, clock, monotonic, alert, threads = 1 } = dependencies;
   const nodes = new Map<string, UpstreamNode>();
   let known: Catalog | undefined;

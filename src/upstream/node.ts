@@ -13,7 +13,7 @@ import { createGate } from './gate.ts';
 import type { Probe } from './probe.ts';
 import type { StartTimer } from './timer.ts';
 
-type NodeDependencies = {
+export type NodeDependencies = {
   /** Milliseconds of a clock that never jumps. */
   readonly monotonic: () => number;
   readonly startTimer: StartTimer;

@@ -4,9 +4,10 @@
 import type { Alert } from '../core/alert.ts';
 import type { BreakersPass } from '../core/breakers.ts';
 import { SHORT_DELAY_MS } from '../core/failover.ts';
-import { FAILURES, type UpstreamFailure } from '../core/failure.ts';
+import { exhaustion, FAILURES, type UpstreamFailure } from '../core/failure.ts';
 import type { UpstreamCredential } from '../core/model.ts';
 import type { Candidate } from '../core/route.ts';
+import type { Batch } from './attempt.ts';
 import type { CredentialLease } from './credentials.ts';
 import { isAgainst, type UpstreamNode } from './node.ts';
 
@@ -80,5 +81,22 @@ export function createPermit(granted: {
         breakers.released(pass, monotonic());
       }
     },
+  };
+}
+
+/**
+ * To be told of every batch of an attempt: says to its permit that content has come, and how it ended.
+ * Whoever stops an attempt ends its permit itself.
+ */
+export function watchPermit(permit: Permit): (batch: Batch) => void {
+  let hasContent = false;
+  return ({ events, end }) => {
+    // An upstream that says itself that it had no room has not served well, whatever it had sent.
+    const exhausted = exhaustion(events, false);
+    if (!hasContent && events.some((event) => event.kind !== 'usage')) {
+      hasContent = true;
+      if (exhausted === undefined) permit.answered();
+    }
+    if (end !== undefined) permit.end(end === 'finished' ? (exhausted ?? end) : end);
   };
 }

@@ -23,20 +23,22 @@ export function decodeText(pieces: readonly Uint8Array[]): string {
   return UTF8.decode(pieces.length === 1 ? only : Buffer.concat(pieces));
 }
 
-export async function readText(reader: ByteReader): Promise<string | UpstreamFailure> {
-  const pieces: Uint8Array[] = [];
-  let bytes = 0;
+/** `first` has been read of the body before. */
+export async function readText(
+  reader: ByteReader,
+  first?: Uint8Array,
+): Promise<string | UpstreamFailure> {
+  const pieces = first === undefined ? [] : [first];
+  let bytes = first?.length ?? 0;
   try {
-    for (;;) {
+    while (bytes <= ANSWER_BYTES_MAX) {
       const { done, value } = await reader.read();
       if (done || value === undefined) return decodeText(pieces);
       bytes += value.length;
-      if (bytes > ANSWER_BYTES_MAX) {
-        await reader.cancel();
-        return TOO_LONG;
-      }
       pieces.push(value);
     }
+    await reader.cancel();
+    return TOO_LONG;
   } catch {
     return BROKEN;
   }

@@ -7,8 +7,9 @@ import { isFailure, type UpstreamFailure } from '../core/failure.ts';
 import { answerEvents } from '../core/fold.ts';
 import type { GenerationEvent } from '../core/generation.ts';
 import type { StreamDecoder, UpstreamDialect } from '../wire/format.ts';
-import { ANSWER_BYTES_MAX, SILENT_BYTES_MAX } from '../wire/upstream/limits.ts';
-import type { ByteReader, UpstreamAnswer } from './client.ts';
+import { SILENT_BYTES_MAX } from '../wire/upstream/limits.ts';
+import { readText } from './read-text.ts';
+import type { ByteReader, UpstreamAnswer } from './transport.ts';
 
 /** How long a finished upstream may take to end its answer before it is cut off. */
 const DRAIN_MS = 1_000;
@@ -137,24 +138,15 @@ function firstByte(bytes: Uint8Array): number | undefined {
   return bytes.find((byte) => byte > 0x20 && !BYTE_ORDER_MARK.includes(byte));
 }
 
+/** `first` is what has been read of the body. */
 async function readWhole(
   reader: ByteReader,
   first: Uint8Array,
   dialect: UpstreamDialect,
 ): Promise<Batch> {
-  const pieces = [first];
-  let bytes = first.length;
-  while (bytes <= ANSWER_BYTES_MAX) {
-    const chunk = await readOrEnd(reader);
-    if (chunk.done || chunk.value === undefined) {
-      return readBody(new TextDecoder().decode(Buffer.concat(pieces)), dialect);
-    }
-    pieces.push(chunk.value);
-    bytes += chunk.value.length;
-  }
-  cancel(reader);
-  const detail = `the answer is larger than ${ANSWER_BYTES_MAX} bytes`;
-  return { events: [], end: { class: 'malformed', detail } };
+  const rest = { read: () => readOrEnd(reader), cancel: async () => cancel(reader) };
+  const body = await readText(rest, first);
+  return typeof body === 'string' ? readBody(body, dialect) : { events: [], end: body };
 }
 
 type Read = Awaited<ReturnType<ByteReader['read']>>;

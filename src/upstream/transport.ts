@@ -3,6 +3,29 @@
 
 import type { UpstreamFailure } from '../core/failure.ts';
 import type { Upstream } from '../core/model.ts';
+import { readRetryAfterMs } from '../wire/http/retry-after.ts';
+import type { Descriptors } from './descriptors.ts';
+import type { Lookup, Resolver } from './resolver.ts';
+
+export type UpstreamClientDependencies = {
+  readonly fetch: (url: string, init: BunFetchRequestInit) => Promise<Response>;
+  /** Stands in for the network where the upstream is the one inside the binary. */
+  readonly answerDemo: (body: string) => Response;
+  /** Names to addresses, as the system does it. */
+  readonly lookup: Lookup;
+  /** Unix milliseconds, for dates in answers. */
+  readonly clock: () => number;
+  /** Milliseconds, of a clock that never jumps. */
+  readonly monotonic: () => number;
+  /** Sent to every upstream: some answer nobody who does not say what it is. */
+  readonly userAgent: string;
+  /** The schemes, as in `https:`, for which the environment names a proxy. */
+  readonly proxiedSchemes: ReadonlySet<string>;
+  readonly descriptors: Pick<Descriptors, 'lend' | 'returned'>;
+};
+
+/** What both transports are made of; each uses what it needs. */
+export type TransportDependencies = UpstreamClientDependencies & { readonly resolver: Resolver };
 
 export type ByteReader = {
   /** Rejects where the body breaks off: what a connection cut is never its end. */
@@ -44,10 +67,19 @@ export const GIVEN_UP: UpstreamFailure = { class: 'cut', detail: 'the request wa
 /** Given up before there was a connection: the upstream has not got the request. */
 export const UNCONNECTED: UpstreamFailure = { ...GIVEN_UP, phase: 'connect' };
 
-/** The one type, whatever its letters and parameters; not its relatives, such as lines of JSON. */
+/** Of `content-type`, in any spelling and with any parameters; not relatives, such as lines of JSON. */
 const JSON_TYPE = /^application\/json *(;|$)/i;
 
-/** Of the value of `content-type`. */
-export function isJsonType(contentType: string | null | undefined): boolean {
-  return JSON_TYPE.test(contentType ?? '');
+/** What the head of an answer says beside its body. */
+export function answerHead(
+  status: number,
+  field: (name: string) => string | undefined,
+  clock: () => number,
+): Pick<UpstreamAnswer, 'status' | 'isJson' | 'retryAfterMs'> {
+  const retryAfterMs = readRetryAfterMs(field, clock());
+  return {
+    status,
+    isJson: JSON_TYPE.test(field('content-type') ?? ''),
+    ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
+  };
 }

@@ -16,19 +16,6 @@ export type AttemptTimes = { readonly firstByteMs?: number; readonly firstConten
 /** The connection is made elsewhere, and watched there. */
 type Timer = Exclude<AttemptPhase, 'connect'>;
 
-type Watch = {
-  /** Somebody waits for the next read from here on. */
-  readonly wait: () => void;
-  /** The wait is over: something of an answer has come, with these events in it. */
-  readonly read: (events: readonly GenerationEvent[]) => void;
-  readonly stop: () => void;
-  /** The timer that ran out, if one did. */
-  readonly timedOut: () => UpstreamFailure | undefined;
-  /** Where the attempt is. */
-  readonly phase: () => AttemptPhase;
-  readonly times: () => AttemptTimes;
-};
-
 type WatchOptions = {
   readonly timeouts: UpstreamTimeouts;
   readonly deadlines: Deadlines;
@@ -42,7 +29,7 @@ type WatchOptions = {
 };
 
 /** Starts with the request. */
-export function startWatch({ timeouts, deadlines, onePiece, onTimeout }: WatchOptions): Watch {
+export function startWatch({ timeouts, deadlines, onePiece, onTimeout }: WatchOptions) {
   const startedAt = deadlines.now();
   const times: { firstByteMs?: number; firstContentMs?: number } = {};
   let failure: UpstreamFailure | undefined;
@@ -116,11 +103,13 @@ export function startWatch({ timeouts, deadlines, onePiece, onTimeout }: WatchOp
   arm();
   deadlines.add(deadline);
   return {
-    wait() {
+    /** Somebody waits for the next read from here on. */
+    wait(): void {
       waitsSince = deadlines.now();
       arm();
     },
-    read(events) {
+    /** The wait is over: something of an answer has come, with these events in it. */
+    read(events: readonly GenerationEvent[]): void {
       const nowMs = deadlines.now();
       // What comes too late comes too late, also where nobody has looked at the clock since.
       check(nowMs);
@@ -137,12 +126,14 @@ export function startWatch({ timeouts, deadlines, onePiece, onTimeout }: WatchOp
       arm();
     },
     stop: () => deadlines.remove(deadline),
+    /** The timer that ran out, if one did. */
     timedOut: () => failure,
-    phase() {
+    /** Where the attempt is. */
+    phase(): AttemptPhase {
       if (times.firstContentMs !== undefined) return 'stream';
       return times.firstByteMs === undefined ? 'first_byte' : 'first_content';
     },
-    times: () => ({ ...times }),
+    times: (): AttemptTimes => ({ ...times }),
   };
 }
 

@@ -11,7 +11,7 @@ import type { Followed } from '../../src/generate/lifetime.ts';
 import { type Routed, route } from '../../src/generate/route.ts';
 import type { Attempt, AttemptOptions, Batch } from '../../src/upstream/attempt.ts';
 import { type AccountHealth, createHealth, type Health } from '../../src/upstream/health.ts';
-import { watchPermit } from '../../src/upstream/permit-watch.ts';
+import { watchPermit } from '../../src/upstream/permit.ts';
 import { createFakeTime, type FakeTime } from '../support/fake-time.ts';
 import { type ListedProbes, listedProbes } from '../support/probe.ts';
 import { candidate, catalogOf, HELLO, type ListedAttempt, listedAttempt } from './fixtures.ts';

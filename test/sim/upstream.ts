@@ -2,7 +2,7 @@
 // of their own. What an answer is like is drawn when it is asked for.
 
 import type { UpstreamFailure } from '../../src/core/failure.ts';
-import type { ByteReader, UpstreamAnswer, UpstreamClient } from '../../src/upstream/client.ts';
+import type { ByteReader, UpstreamAnswer, UpstreamClient } from '../../src/upstream/transport.ts';
 import { UNCONNECTED } from '../../src/upstream/transport.ts';
 import type { FaultCounter } from './faults.ts';
 import type { World } from './world.ts';

@@ -1,12 +1,9 @@
 // The client that calls upstreams, with the parts of a real gateway, for tests that call it alone.
 
-import {
-  type ClosingUpstreamClient,
-  createUpstreamClient,
-  type UpstreamClientDependencies,
-} from '../../src/upstream/client.ts';
+import { type ClosingUpstreamClient, createUpstreamClient } from '../../src/upstream/client.ts';
 import { answerDemo } from '../../src/upstream/demo.ts';
 import { systemLookup } from '../../src/upstream/resolver.ts';
+import type { UpstreamClientDependencies } from '../../src/upstream/transport.ts';
 
 export function createTestClient(
   changes: Partial<UpstreamClientDependencies> = {},

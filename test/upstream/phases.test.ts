@@ -7,7 +7,7 @@ import type { AttemptPhase, UpstreamFailure } from '../../src/core/failure.ts';
 import type { ContentPart } from '../../src/core/generation.ts';
 import { DEFAULT_PROFILE } from '../../src/core/profile.ts';
 import { type Attempt, createAttempts } from '../../src/upstream/attempt.ts';
-import type { UpstreamAnswer, UpstreamClient } from '../../src/upstream/client.ts';
+import type { UpstreamAnswer, UpstreamClient } from '../../src/upstream/transport.ts';
 import { candidate } from '../generate/fixtures.ts';
 import { chatUpstream } from '../support/model.ts';
 import { chatFrame } from '../support/render.ts';

@@ -6,14 +6,12 @@
 import { isFailure, type UpstreamFailure } from '../../core/failure.ts';
 import { writeRequestHead } from '../../wire/http/request-head.ts';
 import type { ResponseHead } from '../../wire/http/response-head.ts';
-import { readRetryAfterMs } from '../../wire/http/retry-after.ts';
 import { decompress } from '../decompress.ts';
-import type { Descriptors } from '../descriptors.ts';
 import { readText } from '../read-text.ts';
-import type { Resolver } from '../resolver.ts';
 import {
-  isJsonType,
+  answerHead,
   type RemoteUpstream,
+  type TransportDependencies,
   UNCONNECTED,
   type UpstreamAnswer,
   type UpstreamRequest,
@@ -23,34 +21,17 @@ import type { Connection } from './connection.ts';
 import { createDial } from './dial.ts';
 import { exchange } from './exchange.ts';
 import { type Origin, originOf } from './origin.ts';
-import { createPool, type Pool } from './pool.ts';
-
-type SocketClient = {
-  readonly send: (
-    upstream: RemoteUpstream,
-    call: UpstreamRequest,
-  ) => Promise<UpstreamAnswer | UpstreamFailure>;
-  readonly idle: Pool['idle'];
-  readonly close: () => void;
-};
+import { createPool } from './pool.ts';
 
 const UNWRITABLE: UpstreamFailure = {
   class: 'credential',
   detail: 'the API key has a character that no header may have',
 };
 
-export function createSocketClient(dependencies: {
-  readonly resolver: Resolver;
-  /** Unix milliseconds, for dates in answers. */
-  readonly clock: () => number;
-  /** Milliseconds. */
-  readonly monotonic: () => number;
-  readonly userAgent: string;
-  readonly descriptors: Pick<Descriptors, 'lend' | 'returned'>;
-}): SocketClient {
-  const { resolver, clock, monotonic, userAgent, descriptors } = dependencies;
+export function createSocketClient(dependencies: TransportDependencies) {
+  const { clock, monotonic, userAgent } = dependencies;
   const sessions = new Map<string, Buffer>();
-  const dial = createDial({ resolver, monotonic, sessions, descriptors });
+  const dial = createDial(dependencies, sessions);
   const pool = createPool(monotonic);
   const origins = new WeakMap<RemoteUpstream, Origin>();
 
@@ -73,7 +54,10 @@ export function createSocketClient(dependencies: {
   }
 
   return {
-    async send(upstream, call) {
+    async send(
+      upstream: RemoteUpstream,
+      call: UpstreamRequest,
+    ): Promise<UpstreamAnswer | UpstreamFailure> {
       const { signal } = call;
       if (signal.aborted) return UNCONNECTED;
       const origin = originFor(upstream);
@@ -91,7 +75,6 @@ export function createSocketClient(dependencies: {
       if (kept === undefined || answer.class !== 'unreachable') return answer;
       return { ...answer, onKeptConnection: true };
     },
-    idle: pool.idle,
     close: pool.close,
   };
 }
@@ -118,12 +101,7 @@ function toAnswer(
   clock: () => number,
 ): UpstreamAnswer | UpstreamFailure {
   const { status, fields } = head;
-  const retryAfterMs = readRetryAfterMs((name) => fields.get(name), clock());
-  const said = {
-    status,
-    isJson: isJsonType(fields.get('content-type')),
-    ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
-  };
+  const said = answerHead(status, (name) => fields.get(name), clock);
   const coding = fields.get('content-encoding') ?? 'identity';
   if (coding === 'identity' || coding === '')
     return { ...said, text: body.text, reader: () => body };

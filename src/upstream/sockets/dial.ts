@@ -5,10 +5,8 @@
 import type { Socket } from 'bun';
 import { withTimeout } from '../../async/timeout.ts';
 import { isFailure, type UpstreamFailure } from '../../core/failure.ts';
-import type { Descriptors } from '../descriptors.ts';
 import { whenAborted } from '../fetch-client.ts';
-import type { Resolver } from '../resolver.ts';
-import { UNCONNECTED } from '../transport.ts';
+import { type TransportDependencies, UNCONNECTED } from '../transport.ts';
 import {
   type Connection,
   createConnection,
@@ -29,13 +27,10 @@ type TlsSessions = Map<string, Buffer>;
 /** As TLS wants it: each name after its length. */
 const HTTP_1_1 = Buffer.from('\x08http/1.1', 'latin1');
 
-export function createDial(dependencies: {
-  readonly resolver: Resolver;
-  readonly monotonic: () => number;
-  readonly sessions: TlsSessions;
-  readonly descriptors: Pick<Descriptors, 'lend' | 'returned'>;
-}): Dial {
-  const { resolver, monotonic, sessions, descriptors } = dependencies;
+export function createDial(
+  { resolver, monotonic, descriptors }: TransportDependencies,
+  sessions: TlsSessions,
+): Dial {
   return async (origin, connectMs, signal) => {
     const untilMs = monotonic() + connectMs;
     const late: UpstreamFailure = {

@@ -20,19 +20,10 @@ const IDLE_MAX = 1_024;
 
 const SWEEP_MS = 1_000;
 
-export type Pool = {
-  readonly take: (key: string) => Connection | undefined;
-  /** `keepAliveMs`: how long the server says that it keeps it. */
-  readonly put: (key: string, connection: Connection, keepAliveMs: number | undefined) => void;
-  readonly idle: () => number;
-  /** Closes what is idle, and from now on what becomes it. */
-  readonly close: () => void;
-};
-
 type Idle = { readonly connection: Connection; readonly untilMs: number };
 
 /** `monotonic` in milliseconds. */
-export function createPool(monotonic: () => number): Pool {
+export function createPool(monotonic: () => number) {
   /** The oldest first. */
   const byKey = new Map<string, Idle[]>();
   let isClosed = false;
@@ -51,7 +42,7 @@ export function createPool(monotonic: () => number): Pool {
   const stopSweeping = every(SWEEP_MS, sweep);
 
   return {
-    take(key) {
+    take(key: string): Connection | undefined {
       const waiting = byKey.get(key);
       for (let last = waiting?.pop(); last !== undefined; last = waiting?.pop()) {
         if (!last.connection.isOpen()) continue;
@@ -60,7 +51,8 @@ export function createPool(monotonic: () => number): Pool {
       }
       return undefined;
     },
-    put(key, connection, keepAliveMs) {
+    /** `keepAliveMs`: how long the server says that it keeps it. */
+    put(key: string, connection: Connection, keepAliveMs: number | undefined) {
       const idleMs = Math.min(IDLE_MS, (keepAliveMs ?? Number.POSITIVE_INFINITY) - MARGIN_MS);
       const waiting = byKey.get(key) ?? [];
       if (isClosed || idleMs <= 0 || waiting.length >= IDLE_MAX) return connection.close();
@@ -68,8 +60,8 @@ export function createPool(monotonic: () => number): Pool {
       waiting.push({ connection, untilMs: monotonic() + idleMs });
       byKey.set(key, waiting);
     },
-    idle: () => [...byKey.values()].flat().filter(({ connection }) => connection.isOpen()).length,
-    close() {
+    /** Closes what is idle, and from now on what becomes it. */
+    close(): void {
       isClosed = true;
       stopSweeping();
       for (const waiting of byKey.values())

@@ -4,8 +4,11 @@
 import { createServer, type Server, type Socket } from 'node:net';
 import { createServer as createTlsServer, type TlsOptions } from 'node:tls';
 import { isFailure, type UpstreamFailure } from '../../../src/core/failure.ts';
-import type { UpstreamClientDependencies } from '../../../src/upstream/client.ts';
-import type { UpstreamAnswer, UpstreamClient } from '../../../src/upstream/transport.ts';
+import type {
+  UpstreamAnswer,
+  UpstreamClient,
+  UpstreamClientDependencies,
+} from '../../../src/upstream/transport.ts';
 import { chatUpstream } from '../../support/model.ts';
 import { createTestClient } from '../../support/upstream-client.ts';
 
