@@ -3,6 +3,7 @@
 
 import type { Static, TObject } from '@sinclair/typebox';
 import { Value } from '@sinclair/typebox/value';
+import { isObject } from '../core/json.ts';
 
 /** The members of an entry that have the shape of their schema. */
 export function sound<T extends TObject>(schema: T, entry: unknown): Partial<Static<T>> {
@@ -16,18 +17,14 @@ export function sound<T extends TObject>(schema: T, entry: unknown): Partial<Sta
 }
 
 export function memberOf(value: unknown, key: string): unknown {
-  if (!isTable(value)) return undefined;
+  if (!isObject(value)) return undefined;
   return Object.getOwnPropertyDescriptor(value, key)?.value;
-}
-
-export function isTable(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 /** The members of a table, in the order of the file. */
 export function tableAt(value: unknown, key: string): [string, unknown][] {
   const member = memberOf(value, key);
-  return isTable(member) ? Object.entries(member) : [];
+  return isObject(member) ? Object.entries(member) : [];
 }
 
 export function listAt(value: unknown, key: string): readonly unknown[] {

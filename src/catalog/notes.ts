@@ -5,6 +5,7 @@
 
 import { type Static, Type } from '@sinclair/typebox';
 import { Value } from '@sinclair/typebox/value';
+import { parseJson } from '../core/json.ts';
 import type { Database } from '../store/contract.ts';
 import { readNote, writeNote } from '../store/server-notes.ts';
 import { catalogDigest } from './live.ts';
@@ -33,56 +34,29 @@ export type CatalogNote = Static<typeof CatalogNote>;
 /** What the server that runs, or the last one that did, has served; `undefined` before the first. */
 export async function readCatalogNote(database: Database): Promise<CatalogNote | undefined> {
   const text = await readNote(database, 'catalog');
-  const note: unknown = text === undefined ? undefined : parse(text);
+  const note = parseJson(text ?? '');
   return Value.Check(CatalogNote, note) ? note : undefined;
 }
 
-export async function writeCatalogNote(
-  database: Database,
-  note: CatalogNote,
-  nowMs: number,
-): Promise<void> {
-  await writeNote(database, 'catalog', JSON.stringify(note), nowMs);
-}
+export const writeCatalogNote = (database: Database, note: CatalogNote, nowMs: number) =>
+  writeNote(database, 'catalog', JSON.stringify(note), nowMs);
 
 /** The id of the last request for a reload. */
-export async function readReloadRequest(database: Database): Promise<string | undefined> {
-  return readNote(database, 'catalog_reload');
-}
+export const readReloadRequest = (database: Database) => readNote(database, 'catalog_reload');
 
 /** Call inside the transaction with its audit event, by which a server notices it. */
-export async function writeReloadRequest(
-  database: Database,
-  id: string,
-  nowMs: number,
-): Promise<void> {
-  await writeNote(database, 'catalog_reload', id, nowMs);
-}
-
-type SharedCatalog = { readonly text: string; readonly digest: string };
+export const writeReloadRequest = (database: Database, id: string, nowMs: number) =>
+  writeNote(database, 'catalog_reload', id, nowMs);
 
 /**
  * The catalog that the nodes of a cluster sell by; `undefined` before the first, and where a server
  * has its database to itself: there its file is the catalog.
  */
-export async function readSharedCatalog(database: Database): Promise<SharedCatalog | undefined> {
+export async function readSharedCatalog(database: Database) {
   const text = await readNote(database, 'catalog_text');
   return text === undefined ? undefined : { text, digest: catalogDigest(text) };
 }
 
 /** Call inside the transaction with its audit event, by which the nodes notice it. */
-export async function writeSharedCatalog(
-  database: Database,
-  text: string,
-  nowMs: number,
-): Promise<void> {
-  await writeNote(database, 'catalog_text', text, nowMs);
-}
-
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-}
+export const writeSharedCatalog = (database: Database, text: string, nowMs: number) =>
+  writeNote(database, 'catalog_text', text, nowMs);

@@ -2,9 +2,10 @@
 // wrong with them, and by catalog.ts for their values. As everywhere here, no value is shown.
 
 import { BUILT_IN_PROFILES } from '../core/built-in-profiles.ts';
+import { isObject } from '../core/json.ts';
 import { nearest } from '../core/nearest.ts';
 import { RESERVED_MEMBERS, type UpstreamProfile } from '../core/profile.ts';
-import { isTable, textAt } from './document.ts';
+import { textAt } from './document.ts';
 import { PROFILE_SCHEMAS, type ProfileTables } from './profile-schema.ts';
 import { type Problem, SLUG_EXPECTS, SLUG_SHAPE, shapeProblems, tomlKey } from './schema.ts';
 
@@ -36,7 +37,7 @@ function changed(base: UpstreamProfile, table: Readonly<Record<string, unknown>>
   const fields = Object.entries(entries).map(([key, value]) => {
     const name = key.replace(/_([a-z])/g, (_match, letter: string) => letter.toUpperCase());
     const before = key === 'extra_body' ? undefined : Reflect.get(base, name);
-    return [name, isTable(before) && isTable(value) ? { ...before, ...value } : value];
+    return [name, isObject(before) && isObject(value) ? { ...before, ...value } : value];
   });
   return { ...base, ...Object.fromEntries(fields) } as UpstreamProfile;
 }
@@ -45,7 +46,7 @@ function changed(base: UpstreamProfile, table: Readonly<Record<string, unknown>>
 export function profileProblems(entries: readonly (readonly [string, unknown])[]): Problem[] {
   const tables = new Map(entries);
   return entries.flatMap(([name, table]) => {
-    if (!isTable(table)) return [];
+    if (!isObject(table)) return [];
     const path = `profile.${tomlKey(name)}`;
     const dialect = dialectOf(name, tables);
     return [
@@ -105,7 +106,7 @@ function fieldProblems(
 
 /** What goes into requests has to be JSON, and must not change what was asked and is paid for. */
 function extraBodyProblems(body: unknown, path: string): Problem[] {
-  if (!isTable(body)) return [];
+  if (!isObject(body)) return [];
   const reserved = Object.keys(body).filter((key) => RESERVED_MEMBERS.has(key));
   return [
     ...reserved.map((key) => ({
@@ -120,7 +121,7 @@ function extraBodyProblems(body: unknown, path: string): Problem[] {
 function notJson(value: unknown, path: string): string[] {
   if (typeof value === 'number') return Number.isFinite(value) ? [] : [path];
   if (Array.isArray(value)) return value.flatMap((item, at) => notJson(item, `${path}[${at}]`));
-  if (!isTable(value)) return [];
+  if (!isObject(value)) return [];
   return Object.entries(value).flatMap(([key, item]) => notJson(item, `${path}.${tomlKey(key)}`));
 }
 

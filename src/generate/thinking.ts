@@ -11,11 +11,11 @@ import type {
   ThinkingBlock,
   Turn,
 } from '../core/generation.ts';
+import { parseJson } from '../core/json.ts';
 import type { Catalog, Model, Upstream } from '../core/model.ts';
 import type { KeyFacts } from '../identity/authenticate.ts';
 import { precedingDigests } from '../reasoning/lookup.ts';
 import type { ReasoningStore } from '../reasoning/reasoning.ts';
-import { parseJson } from '../wire/json.ts';
 
 /** In UTF-16 units. A body could not have brought more; a longer thought is not kept either. */
 const RESTORED_LENGTH_MAX = 2_097_152;

@@ -3,6 +3,7 @@
 
 import { type Static, Type } from '@sinclair/typebox';
 import { Value } from '@sinclair/typebox/value';
+import { parseJson } from '../core/json.ts';
 import type { Difference } from '../ledger/audit.ts';
 import type { Database } from '../store/contract.ts';
 import { readNote, writeNewestNote } from '../store/server-notes.ts';
@@ -58,7 +59,7 @@ export function createAuditNoteReader(database: Database): AuditNoteReader {
       const text = await readNote(database, 'audit');
       if (text === undefined || text === known) return undefined;
       known = text;
-      const note = parse(text);
+      const note = parseJson(text);
       if (!Value.Check(AuditNote, note) || note.boot === ownBoot) return undefined;
       return {
         failure: note.failure ?? undefined,
@@ -67,12 +68,4 @@ export function createAuditNoteReader(database: Database): AuditNoteReader {
       };
     },
   };
-}
-
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }

@@ -2,7 +2,7 @@
 // being no language model behind it. Called by the demo upstream, which turns it into bytes.
 
 import type { JsonObject, JsonValue } from '../core/generation.ts';
-import { isObject } from '../wire/json.ts';
+import { isObject } from '../core/json.ts';
 import { toList, toObject, toText } from '../wire/upstream/narrow.ts';
 
 /** A chat-completions request, as far as the demonstration looks at it. */

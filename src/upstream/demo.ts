@@ -2,7 +2,7 @@
 // any vendor is configured. It produces real chat-completions bytes, which then pass the same
 // decoder, pump and ledger as everybody else's. It makes no connection and keeps nothing.
 
-import { parseJson } from '../wire/json.ts';
+import { parseJson } from '../core/json.ts';
 import {
   type DemoAnswer,
   type DemoRequest,

@@ -3,7 +3,7 @@
 // what is not understood is ignored, and the answer is JSON of any kind.
 
 import type { AnswerSchema } from '../core/generation.ts';
-import { isObject } from './json.ts';
+import { isObject } from '../core/json.ts';
 
 /** Which names upstreams take. */
 const NAME = /^[A-Za-z0-9_-]{1,64}$/;

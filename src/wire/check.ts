@@ -7,7 +7,7 @@ import { TypeCompiler } from '@sinclair/typebox/compiler';
 import { AssertionError } from '../core/assert.ts';
 import { GatewayError, invalidRequest } from '../core/error.ts';
 import type { JsonObject } from '../core/generation.ts';
-import { isObject } from './json.ts';
+import { isObject } from '../core/json.ts';
 import { exceedsCharacters, MESSAGE_TEXT_MAX, TOOL_NAME_MAX } from './limits.ts';
 
 /** Turns the value at `path` into what it means, or throws `invalid_request` with a path. */

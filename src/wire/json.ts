@@ -1,7 +1,4 @@
-// What is asked of JSON everywhere: as text, and once it is parsed. Called by all readers and writers
-// of both sides. Nothing here throws.
-
-import type { JsonObject } from '../core/generation.ts';
+// Escapes in the text of JSON. Called by what reads or writes such text before it is parsed.
 
 const BACKSLASH = 0x5c;
 
@@ -31,18 +28,4 @@ export function isEscaped(text: string, index: number): boolean {
   let start = index;
   while (text.charCodeAt(start - 1) === BACKSLASH) start -= 1;
   return (index - start) % 2 === 1;
-}
-
-/** The parsed JSON, or undefined: no JSON text parses to undefined. */
-export function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-}
-
-/** Whether parsed JSON is an object, arrays and null excluded. */
-export function isObject(value: unknown): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -1,7 +1,8 @@
 // The input of a tool call where a format wants it as one JSON object: arguments are text that a
 // model, or a client, wrote. Used by the writers of the Messages format, for clients and upstreams.
 
-import { isObject, parseJson, repairSurrogates } from './json.ts';
+import { isObject, parseJson } from '../core/json.ts';
+import { repairSurrogates } from './json.ts';
 
 /** Whether `text` is the JSON of an object, as a tool's input has to be. */
 export function isJsonObject(text: string): boolean {

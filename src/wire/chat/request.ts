@@ -5,6 +5,7 @@
 import { Type } from '@sinclair/typebox';
 import { invalidRequest } from '../../core/error.ts';
 import type { GenerationRequest, Reasoning, Tool, ToolChoice } from '../../core/generation.ts';
+import { isObject } from '../../core/json.ts';
 import { readAnswerSchema } from '../answer-schema.ts';
 import {
   listOf,
@@ -24,7 +25,6 @@ import {
 } from '../check.ts';
 import { EFFORT_REASONING, EFFORTS, type Effort } from '../effort.ts';
 import type { ParsedBody } from '../format.ts';
-import { isObject } from '../json.ts';
 import { exceedsCharacters, MESSAGES_MAX, STOP_MAX, TOOLS_MAX, USER_MAX } from '../limits.ts';
 import { assembleTurns } from '../turns.ts';
 import { messageEntries, readMessage } from './message.ts';

@@ -1,7 +1,10 @@
 // A whole answer in the chat-completions format, and what it shares with the stream: the id, the
-// usage and the finish reason. It must never invent a count: all of them come from the receipt.
+// usage, the finish reason and the error envelope. It must never invent a count: all of them come from
+// the receipt.
 
+import type { GatewayError } from '../../core/error.ts';
 import type { Answer, FinishReason, Receipt } from '../../core/generation.ts';
+import { bill } from '../bill.ts';
 import type { AnswerHead } from '../format.ts';
 
 /** Clients compare it between answers to notice a changed backend; ours says nothing of the kind. */
@@ -24,6 +27,20 @@ export function encodeResponse(head: AnswerHead, answer: Answer, receipt: Receip
     ],
     usage: usage(receipt),
     system_fingerprint: SYSTEM_FINGERPRINT,
+  });
+}
+
+/** The JSON text of an error. `receipt` is there when the error ended a stream that has its bill. */
+export function encodeError(error: GatewayError, requestId: string, receipt?: Receipt): string {
+  return JSON.stringify({
+    error: {
+      message: error.message,
+      type: error.chatType,
+      code: error.code,
+      request_id: requestId,
+      ...(error.param === undefined ? {} : { param: error.param }),
+      ...(receipt === undefined ? {} : bill(receipt)),
+    },
   });
 }
 

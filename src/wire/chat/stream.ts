@@ -5,8 +5,7 @@
 
 import type { FinishReason, GenerationEvent, Receipt } from '../../core/generation.ts';
 import type { AnswerHead, StreamEncoder } from '../format.ts';
-import { encodeError } from './error.ts';
-import { completionId, finishReason, SYSTEM_FINGERPRINT, usage } from './response.ts';
+import { completionId, encodeError, finishReason, SYSTEM_FINGERPRINT, usage } from './response.ts';
 
 const DONE = 'data: [DONE]\n\n';
 

@@ -1,9 +1,8 @@
 // The Messages format, as the rim sees it: one value with the four codecs.
 
 import type { ClientFormat } from '../format.ts';
-import { encodeError } from './error.ts';
 import { parseMessages } from './request.ts';
-import { encodeResponse } from './response.ts';
+import { encodeError, encodeResponse } from './response.ts';
 import { encodeStream } from './stream.ts';
 
 export const messagesFormat: ClientFormat = {

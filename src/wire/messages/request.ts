@@ -11,6 +11,7 @@ import type {
   Tool,
   ToolChoice,
 } from '../../core/generation.ts';
+import { isObject } from '../../core/json.ts';
 import { readAnswerSchema } from '../answer-schema.ts';
 import {
   listOf,
@@ -29,7 +30,6 @@ import {
 } from '../check.ts';
 import { EFFORT_REASONING, isEffort } from '../effort.ts';
 import type { ParsedBody } from '../format.ts';
-import { isObject } from '../json.ts';
 import { valueSources } from '../json-source.ts';
 import { MESSAGES_MAX, STOP_MAX, TOOLS_MAX, USER_MAX } from '../limits.ts';
 import { assembleTurns } from '../turns.ts';

@@ -1,8 +1,10 @@
 // A whole answer in the Messages format, and what it shares with the stream: the stop reason, the
-// usage and the mark on thinking. Tool inputs are put in as text: they must never be parsed and
-// printed again, which would change the bytes that the model wrote.
+// usage, the mark on thinking and the error envelope. Tool inputs are put in as text: they must never
+// be parsed and printed again, which would change the bytes that the model wrote.
 
+import type { GatewayError } from '../../core/error.ts';
 import type { Answer, FinishReason, Receipt } from '../../core/generation.ts';
+import { bill } from '../bill.ts';
 import type { AnswerHead } from '../format.ts';
 import { isWholeJson, toolInput } from '../tool-input.ts';
 import { encodeToolId } from './tool-id.ts';
@@ -26,6 +28,20 @@ export function encodeResponse(head: AnswerHead, answer: Answer, receipt: Receip
     `"model":${JSON.stringify(head.model)},"content":[${blocks(head, answer).join(',')}],` +
     `"stop_reason":"${reason}","stop_sequence":null,${details}"usage":${JSON.stringify(usage(receipt))}}`
   );
+}
+
+/** The JSON text of an error. `receipt` is there when the error ended a stream that has its bill. */
+export function encodeError(error: GatewayError, requestId: string, receipt?: Receipt): string {
+  const body = {
+    type: error.messagesType,
+    message: error.message,
+    code: error.code,
+    request_id: requestId,
+    ...(error.param === undefined ? {} : { param: error.param }),
+    ...(error.hint === undefined ? {} : { details: { error_code: error.hint } }),
+    ...(receipt === undefined ? {} : bill(receipt)),
+  };
+  return JSON.stringify({ type: 'error', error: body });
 }
 
 export function messageId(head: AnswerHead): string {

@@ -4,7 +4,7 @@
 // refused.
 
 import type { JsonObject } from '../../core/generation.ts';
-import { isObject } from '../json.ts';
+import { isObject } from '../../core/json.ts';
 
 /** The texts of a block that is neither `text` nor `image`; none where its type is unknown. */
 export function resultTexts(type: string, fields: JsonObject): string[] {

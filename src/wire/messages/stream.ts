@@ -6,7 +6,6 @@ import type { GatewayError } from '../../core/error.ts';
 import type { FinishReason, GenerationEvent, Receipt } from '../../core/generation.ts';
 import type { AnswerHead, StreamEncoder } from '../format.ts';
 import { isJsonObject, toolInput } from '../tool-input.ts';
-import { encodeError } from './error.ts';
 import {
   blockStart,
   blockStop,
@@ -19,7 +18,7 @@ import {
   PING,
   signatureDelta,
 } from './frames.ts';
-import { stopReason } from './response.ts';
+import { encodeError, stopReason } from './response.ts';
 import { encodeToolId } from './tool-id.ts';
 
 type Call = {

@@ -7,6 +7,8 @@ import type { GenerationRequest } from '../../core/generation.ts';
 /** Whether the caller wrote these words, somewhere in its request. */
 export type WroteWords = (words: string) => boolean;
 
+export const NOT_THE_CALLERS: WroteWords = () => false;
+
 /**
  * How much of a request is looked through for one error, in characters: it bounds the time that this
  * takes. Where it is not enough, the words count as the caller's.

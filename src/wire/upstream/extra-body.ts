@@ -2,8 +2,8 @@
 // default of the operator's: it never replaces what the request itself says.
 
 import type { JsonObject } from '../../core/generation.ts';
+import { isObject } from '../../core/json.ts';
 import { RESERVED_MEMBERS } from '../../core/profile.ts';
-import { isObject } from '../json.ts';
 
 /** A body to be written: members that are undefined are not. */
 type Members = { readonly [name: string]: unknown };

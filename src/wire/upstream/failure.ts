@@ -4,12 +4,10 @@
 
 import type { FailureClass, UpstreamFailure } from '../../core/failure.ts';
 import type { JsonObject } from '../../core/generation.ts';
-import { isObject, parseJson } from '../json.ts';
-import { says, type WroteWords } from './callers-words.ts';
+import { isObject, parseJson } from '../../core/json.ts';
+import { NOT_THE_CALLERS, says, type WroteWords } from './callers-words.ts';
 import { ERROR_LENGTH_MAX } from './limits.ts';
 import { toObject } from './narrow.ts';
-
-const NOT_THE_CALLERS: WroteWords = () => false;
 
 /** Codes and phrases that say "the prompt does not fit", from the servers that have one. */
 const CONTEXT_WORDS = new RegExp(

@@ -2,7 +2,7 @@
 // wrong type reads as absent, never as an error, because upstreams disagree about the details.
 
 import type { JsonObject, JsonValue } from '../../core/generation.ts';
-import { isObject } from '../json.ts';
+import { isObject } from '../../core/json.ts';
 import { TOKEN_COUNT_MAX } from './limits.ts';
 
 const EMPTY: JsonObject = {};

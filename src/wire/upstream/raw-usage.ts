@@ -2,7 +2,7 @@
 // not a word of the upstream's own. Called by the usage readers of both dialects.
 
 import type { JsonObject, JsonValue } from '../../core/generation.ts';
-import { isObject } from '../json.ts';
+import { isObject } from '../../core/json.ts';
 
 /** The length of the JSON text, in characters; what would not fit any more is left out. */
 const RAW_LENGTH_MAX = 1_024;

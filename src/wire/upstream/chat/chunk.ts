@@ -4,8 +4,8 @@
 
 import type { UpstreamFailure } from '../../../core/failure.ts';
 import type { GenerationEvent, JsonObject, UsageReport } from '../../../core/generation.ts';
+import { isObject } from '../../../core/json.ts';
 import type { ChatProfile } from '../../../core/profile.ts';
-import { isObject } from '../../json.ts';
 import { type Conversation, createCallNames } from '../call-names.ts';
 import { malformed, readErrorRecord } from '../failure.ts';
 import { laterFinish, readFinish, repairFinish, wasCut } from '../finish.ts';

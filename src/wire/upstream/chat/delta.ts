@@ -2,7 +2,7 @@
 // its fast lane. Every tolerance has the server it is for in a comment.
 
 import type { GenerationEvent, JsonObject } from '../../../core/generation.ts';
-import { isObject } from '../../json.ts';
+import { isObject } from '../../../core/json.ts';
 import { toList, toObject, toText } from '../narrow.ts';
 
 export type PlainDelta = Extract<

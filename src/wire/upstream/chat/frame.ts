@@ -2,7 +2,7 @@
 // chunk stays the same; this learns that frame once and then cuts the text out without parsing.
 // It never guesses: a chunk that does not match to the byte takes the parser, with the same result.
 
-import { parseJson } from '../../json.ts';
+import { parseJson } from '../../../core/json.ts';
 import { type PlainDelta, readPlainDelta } from './delta.ts';
 
 export type FrameLane = {

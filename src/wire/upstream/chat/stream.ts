@@ -2,9 +2,9 @@
 // chunks take the fast lane, all others the parser; both end in the same reader.
 
 import type { GenerationEvent } from '../../../core/generation.ts';
+import { parseJson } from '../../../core/json.ts';
 import type { ChatProfile } from '../../../core/profile.ts';
 import type { StreamDecoder } from '../../format.ts';
-import { parseJson } from '../../json.ts';
 import { type Conversation, NO_CONVERSATION } from '../call-names.ts';
 import { createEventStream } from '../event-stream.ts';
 import { errorEventFailure } from '../failure.ts';

@@ -4,8 +4,8 @@
 
 import type { UpstreamFailure } from '../../../core/failure.ts';
 import type { GenerationEvent, JsonObject } from '../../../core/generation.ts';
+import { isObject } from '../../../core/json.ts';
 import type { ChatProfile } from '../../../core/profile.ts';
-import { isObject } from '../../json.ts';
 import { malformed } from '../failure.ts';
 import {
   HELD_ARGUMENTS_LENGTH_MAX,

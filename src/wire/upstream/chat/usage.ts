@@ -3,7 +3,7 @@
 // that contradicts itself is never mended: it is rejected with the reason.
 
 import type { JsonObject, JsonValue, Usage, UsageReport } from '../../../core/generation.ts';
-import { isObject } from '../../json.ts';
+import { isObject } from '../../../core/json.ts';
 import { TOKEN_COUNT_MAX } from '../limits.ts';
 import { toCount, toObject } from '../narrow.ts';
 

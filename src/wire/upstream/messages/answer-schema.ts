@@ -3,7 +3,7 @@
 // limitations"). Called by the request writer.
 
 import type { JsonObject } from '../../../core/generation.ts';
-import { isObject } from '../../json.ts';
+import { isObject } from '../../../core/json.ts';
 
 const KEYWORDS: ReadonlySet<string> = new Set([
   ...['type', 'properties', 'required', 'additionalProperties', 'items', 'minItems', 'enum'],

@@ -1,14 +1,17 @@
 // The Messages dialect: what the servers of that format speak. This file only ties its parts
-// together for the profile of one upstream.
+// together for the profile of one upstream; streams and whole answers have the same reader.
 
+import { parseJson } from '../../../core/json.ts';
 import type { MessagesProfile } from '../../../core/profile.ts';
 import type { UpstreamDialect } from '../../format.ts';
 import { conversationOf, NO_CONVERSATION } from '../call-names.ts';
 import { credentialHeader } from '../credential.ts';
-import { messagesFailure } from './failure.ts';
+import { createEventStream } from '../event-stream.ts';
+import { malformed } from '../failure.ts';
+import { readWholeAnswer } from '../whole-answer.ts';
+import { createMessagesReader } from './event.ts';
+import { messagesErrorEvent, messagesFailure, readMessagesError } from './failure.ts';
 import { writeMessagesRequest } from './request.ts';
-import { readMessagesResponse } from './response.ts';
-import { createMessagesStream } from './stream.ts';
 
 export function messagesDialect(profile: MessagesProfile): UpstreamDialect {
   let conversation = NO_CONVERSATION;
@@ -23,8 +26,28 @@ export function messagesDialect(profile: MessagesProfile): UpstreamDialect {
       conversation = conversationOf(request);
       return writeMessagesRequest(request, call, profile);
     },
-    response: (body) => readMessagesResponse(body, conversation),
-    stream: (onEvent) => createMessagesStream(onEvent, conversation),
+    response: (body) =>
+      readWholeAnswer(
+        body,
+        (value) => readMessagesError(value, conversation.wrote),
+        (message, onEvent) => {
+          if (!Array.isArray(message['content'])) return malformed('an answer without content');
+          const reader = createMessagesReader(onEvent, conversation);
+          return reader.readMessage(message, body) ?? reader.end();
+        },
+      ),
+    stream(onEvent) {
+      const { read, end, isFinishing } = createMessagesReader(onEvent, conversation);
+      return createEventStream({
+        read(text, event) {
+          const value = parseJson(text);
+          return value === undefined ? 'not JSON' : read(value, text, event);
+        },
+        error: (text) => messagesErrorEvent(text, conversation.wrote),
+        end,
+        isFinishing,
+      });
+    },
     failure: (status, body) => messagesFailure(status, body, conversation.wrote),
   };
 }

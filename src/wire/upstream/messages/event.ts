@@ -4,7 +4,7 @@
 
 import type { UpstreamFailure } from '../../../core/failure.ts';
 import type { GenerationEvent, JsonObject } from '../../../core/generation.ts';
-import { isObject } from '../../json.ts';
+import { isObject } from '../../../core/json.ts';
 import { valueSources } from '../../json-source.ts';
 import { type Conversation, createCallNames } from '../call-names.ts';
 import { malformed } from '../failure.ts';

@@ -3,8 +3,8 @@
 
 import type { FailureClass, UpstreamFailure } from '../../../core/failure.ts';
 import type { JsonObject } from '../../../core/generation.ts';
-import { isObject, parseJson } from '../../json.ts';
-import { says, type WroteWords } from '../callers-words.ts';
+import { isObject, parseJson } from '../../../core/json.ts';
+import { NOT_THE_CALLERS, says, type WroteWords } from '../callers-words.ts';
 import { errorEventFailure, readErrorRecord, statusFailure } from '../failure.ts';
 import { ERROR_LENGTH_MAX } from '../limits.ts';
 import { toObject, toText } from '../narrow.ts';
@@ -62,8 +62,6 @@ export function messagesErrorEvent(
   const value = parseJson(data);
   return (isObject(value) && readMessagesError(value, wrote)) || errorEventFailure(data, wrote);
 }
-
-const NOT_THE_CALLERS: WroteWords = () => false;
 
 function withClass(failure: UpstreamFailure, known: FailureClass | undefined): UpstreamFailure {
   return known === undefined ? failure : { ...failure, class: known };

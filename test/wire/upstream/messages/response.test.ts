@@ -6,11 +6,10 @@ import { isFailure } from '../../../../src/core/failure.ts';
 import { createFold } from '../../../../src/core/fold.ts';
 import type { Answer, ThinkingBlock } from '../../../../src/core/generation.ts';
 import { ANSWER_BYTES_MAX } from '../../../../src/wire/upstream/limits.ts';
-import { readMessagesResponse } from '../../../../src/wire/upstream/messages/response.ts';
 import { recordings } from '../../../support/golden.ts';
 import { jsonObjectText } from '../../messages/fixtures.ts';
 import { splitAt } from '../support.ts';
-import { decodeReads } from './support.ts';
+import { decodeReads, readMessagesResponse } from './support.ts';
 
 const bodies = recordings('upstream-messages', 'json');
 

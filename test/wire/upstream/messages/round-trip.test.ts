@@ -8,10 +8,9 @@ import { createFold } from '../../../../src/core/fold.ts';
 import type { FinishReason, GenerationEvent } from '../../../../src/core/generation.ts';
 import { encodeResponse } from '../../../../src/wire/messages/response.ts';
 import { encodeStream } from '../../../../src/wire/messages/stream.ts';
-import { readMessagesResponse } from '../../../../src/wire/upstream/messages/response.ts';
 import { HEAD, jsonObjectText, RECEIPT, SIGNATURE } from '../../messages/fixtures.ts';
 import { splitAt } from '../support.ts';
-import { decodeReads } from './support.ts';
+import { decodeReads, readMessagesResponse } from './support.ts';
 
 type AnswerContent = {
   readonly reasoning: readonly string[];

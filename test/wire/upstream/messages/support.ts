@@ -12,8 +12,8 @@ import type {
 } from '../../../../src/core/generation.ts';
 import type { MessagesProfile } from '../../../../src/core/profile.ts';
 import type { UpstreamCall } from '../../../../src/wire/format.ts';
+import { messagesDialect } from '../../../../src/wire/upstream/messages/dialect.ts';
 import { writeMessagesRequest } from '../../../../src/wire/upstream/messages/request.ts';
-import { createMessagesStream } from '../../../../src/wire/upstream/messages/stream.ts';
 import type { Decoded } from '../support.ts';
 
 /** The one with the most rules of its own. */
@@ -131,10 +131,13 @@ export function written(...parameters: Parameters<typeof write>): Record<string,
   return JSON.parse(text);
 }
 
+/** Reads the body of a whole answer. */
+export const readMessagesResponse = (body: string) => messagesDialect(PROFILE).response(body);
+
 /** Decodes a stream whose bytes arrive in these reads. */
 export function decodeReads(reads: readonly Uint8Array[]): Decoded {
   const events: GenerationEvent[] = [];
-  const decoder = createMessagesStream((event) => events.push(event));
+  const decoder = messagesDialect(PROFILE).stream((event) => events.push(event));
   for (const read of reads) {
     const failure = decoder.feed(read);
     if (failure !== undefined) return { events, failure };
