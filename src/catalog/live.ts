@@ -22,12 +22,7 @@ export type CatalogStatus = Pick<LoadedCatalog, 'origin' | 'path' | 'digest'> & 
   readonly refused?: { readonly at: number; readonly problems: readonly string[] };
 };
 
-export type LiveCatalog = {
-  readonly current: () => Catalog;
-  readonly status: () => CatalogStatus;
-  /** Swaps the snapshot, or keeps it and says why: the status has it. Never throws `CatalogError`. */
-  readonly reload: () => CatalogStatus;
-};
+export type LiveCatalog = ReturnType<typeof createLiveCatalog>;
 
 /** Turns what was found into a snapshot. Throws `CatalogError`. */
 export function loadFound(found: FoundCatalog, nowMs: number): LoadedCatalog {
@@ -50,7 +45,7 @@ export function createLiveCatalog(dependencies: {
   readonly read: () => LoadedCatalog;
   /** Unix milliseconds. */
   readonly clock: () => number;
-}): LiveCatalog {
+}) {
   const { read, clock } = dependencies;
   let loaded = dependencies.first;
   let status = statusOf(loaded, 1, clock());
@@ -58,7 +53,8 @@ export function createLiveCatalog(dependencies: {
   return {
     current: () => loaded.catalog,
     status: () => status,
-    reload() {
+    /** Swaps the snapshot, or keeps it and says why: the status has it. Never throws `CatalogError`. */
+    reload(): CatalogStatus {
       try {
         const next = read();
         requireFile(loaded, next);

@@ -50,19 +50,13 @@ function windowRecord(window: PriceWindow, usdPerMillion: UsdRate) {
 function ratesRecord(price: Price, usdPerMillion: UsdRate) {
   const usd = (rate: Pico) => formatDecimal(rate * usdPerMillion, PICO_DECIMALS + 6);
   const tokens = (rate: Pico) => formatDecimal(rate, PICO_DECIMALS - 6);
-  return {
-    version: price.version,
-    input: usd(price.input),
-    cached_input: usd(price.cachedInput),
-    cache_write: usd(price.cacheWrite),
-    output: usd(price.output),
-    svc_tokens: {
-      input: tokens(price.input),
-      cached_input: tokens(price.cachedInput),
-      cache_write: tokens(price.cacheWrite),
-      output: tokens(price.output),
-    },
-  } as const;
+  const rates = (show: (rate: Pico) => string) => ({
+    input: show(price.input),
+    cached_input: show(price.cachedInput),
+    cache_write: show(price.cacheWrite),
+    output: show(price.output),
+  });
+  return { version: price.version, ...rates(usd), svc_tokens: rates(tokens) } as const;
 }
 
 /** Minutes after midnight as `16:30`. */

@@ -3,11 +3,10 @@
 
 import { BUILT_IN_PROFILES } from '../core/built-in-profiles.ts';
 import { isObject } from '../core/json.ts';
-import { nearest } from '../core/nearest.ts';
 import { RESERVED_MEMBERS, type UpstreamProfile } from '../core/profile.ts';
 import { textAt } from './document.ts';
 import { PROFILE_SCHEMAS, type ProfileTables } from './profile-schema.ts';
-import { type Problem, SLUG_EXPECTS, SLUG_SHAPE, shapeProblems, tomlKey } from './schema.ts';
+import { didYouMean, nameProblems, type Problem, shapeProblems, tomlKey } from './schema.ts';
 
 type Dialect = UpstreamProfile['dialect'];
 
@@ -55,10 +54,6 @@ export function profileProblems(entries: readonly (readonly [string, unknown])[]
       ...(dialect === undefined ? [] : fieldProblems(table, dialect, path)),
     ];
   });
-}
-
-function nameProblems(name: string, path: string): Problem[] {
-  return SLUG_SHAPE.test(name) ? [] : [{ path, text: `must have a name that is ${SLUG_EXPECTS}` }];
 }
 
 function baseProblems(
@@ -146,8 +141,7 @@ function isKnown(name: string, tables: ReadonlyMap<string, unknown>): boolean {
 }
 
 function unknownProfile(name: string, tables: ReadonlyMap<string, unknown>): string {
-  const meant = nearest(name, [...BUILT_IN_PROFILES.keys(), ...tables.keys()]);
-  const hint = meant === undefined ? '' : `; did you mean ${meant}?`;
+  const hint = didYouMean(name, [...BUILT_IN_PROFILES.keys(), ...tables.keys()]);
   return `is neither a built-in profile nor the name of a [profile.NAME]${hint}`;
 }
 

@@ -5,19 +5,18 @@
 import { BASE_URL_EXPECTS, isProxyUrl, PROXY_URL_EXPECTS, readBaseUrl } from '../core/base-url.ts';
 import { isDay } from '../core/instant.ts';
 import { isLinkLocal } from '../core/link-local.ts';
-import { nearest } from '../core/nearest.ts';
 import { BUILT_IN_PLANS } from '../core/plan.ts';
 import { listAt, sound, tableAt, textAt } from './document.ts';
 import { priceProblems } from './prices.ts';
 import { profileProblems, upstreamProfileProblems } from './profiles.ts';
 import {
+  didYouMean,
   type ModelEntry,
   ModelSchema,
+  nameProblems,
   type PlanEntry,
   PlanSchema,
   type Problem,
-  SLUG_EXPECTS,
-  SLUG_SHAPE,
   tomlKey,
   type UpstreamEntry,
   UpstreamSchema,
@@ -43,7 +42,7 @@ export function ruleProblems(document: unknown): Problem[] {
       ...priceProblems(model, `model[${index}]`),
     ]),
     ...tableAt(document, 'plan').flatMap(([slug, plan]) => [
-      ...planSlugRule(slug),
+      ...nameProblems(slug, `plan.${tomlKey(slug)}`),
       ...planRules(slug, sound(PlanSchema, plan), slugs),
     ]),
     ...profileProblems(profiles),
@@ -89,27 +88,21 @@ function upstreamRules(
   path: string,
   profiles: readonly [string, unknown][],
 ): Problem[] {
-  const { dialect, profile } = upstream;
+  const { dialect, profile, proxy } = upstream;
   if (dialect === undefined) return [];
   if (dialect === 'demo') {
-    return REMOTE_KEYS.flatMap((key) =>
-      upstream[key] === undefined
-        ? []
-        : [{ path: `${path}.${key}`, text: 'is not used by the demo dialect; remove it' }],
-    );
+    const text = 'is not used by the demo dialect; remove it';
+    const set = REMOTE_KEYS.filter((key) => upstream[key] !== undefined);
+    return set.map((key) => ({ path: `${path}.${key}`, text }));
   }
-  return [
-    ...baseUrlRules(upstream, `${path}.base_url`),
-    ...(upstream.proxy !== undefined && !isProxyUrl(upstream.proxy)
-      ? [{ path: `${path}.proxy`, text: `must be ${PROXY_URL_EXPECTS}` }]
-      : []),
-    ...(upstream.api_key !== undefined && upstream.api_keys !== undefined
-      ? [{ path: `${path}.api_keys`, text: 'must not stand beside api_key; keep one of the two' }]
-      : []),
-    ...(profile === undefined
-      ? []
-      : upstreamProfileProblems(profile, dialect, `${path}.profile`, profiles)),
-  ];
+  const problems = baseUrlRules(upstream, `${path}.base_url`);
+  const refuse = (key: string, text: string) => problems.push({ path: `${path}.${key}`, text });
+  if (proxy !== undefined && !isProxyUrl(proxy)) refuse('proxy', `must be ${PROXY_URL_EXPECTS}`);
+  if (upstream.api_key !== undefined && upstream.api_keys !== undefined) {
+    refuse('api_keys', 'must not stand beside api_key; keep one of the two');
+  }
+  if (profile === undefined) return problems;
+  return [...problems, ...upstreamProfileProblems(profile, dialect, `${path}.profile`, profiles)];
 }
 
 function baseUrlRules(
@@ -166,12 +159,6 @@ const PLAN_LIMITS = [
   'max_api_keys',
 ] as const satisfies readonly (keyof PlanEntry)[];
 
-function planSlugRule(slug: string): Problem[] {
-  if (SLUG_SHAPE.test(slug)) return [];
-  const text = `must have a name that is ${SLUG_EXPECTS}`;
-  return [{ path: `plan.${tomlKey(slug)}`, text }];
-}
-
 function planRules(slug: string, plan: PlanEntry, slugs: readonly string[]): Problem[] {
   const path = `plan.${tomlKey(slug)}`;
   const problems: Problem[] = [];
@@ -191,9 +178,7 @@ function planRules(slug: string, plan: PlanEntry, slugs: readonly string[]): Pro
 /** The name itself is not shown: it may have come from a variable that holds a secret. */
 function unknownName(kind: 'model' | 'upstream', name: string, known: readonly string[]): string {
   const key = kind === 'model' ? 'slug' : 'id';
-  const meant = nearest(name, known);
-  const hint = meant === undefined ? '' : `; did you mean ${meant}?`;
-  return `is not the ${key} of any [[${kind}]]${hint}`;
+  return `is not the ${key} of any [[${kind}]]${didYouMean(name, known)}`;
 }
 
 function named(entry: unknown, key: string, path: string): Name[] {

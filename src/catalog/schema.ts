@@ -24,9 +24,8 @@ import {
 export type Problem = { readonly path: string; readonly text: string };
 
 /** Slugs and ids travel in headers and URLs, so they are small in both length and alphabet. */
-export const SLUG_EXPECTS =
-  '1 to 64 of a-z, 0-9, ".", "_" and "-", beginning with a letter or digit';
-export const SLUG_SHAPE = /^[a-z0-9][a-z0-9._-]{0,63}$/;
+const SLUG_EXPECTS = '1 to 64 of a-z, 0-9, ".", "_" and "-", beginning with a letter or digit';
+const SLUG_SHAPE = /^[a-z0-9][a-z0-9._-]{0,63}$/;
 const slug = () => text(SLUG_EXPECTS, { maxLength: 64, pattern: SLUG_SHAPE.source });
 const slugs = () => listOf(text('a slug'), 'a list of different slugs', { uniqueItems: true });
 const seconds = () => Type.Optional(number(0.01, 86_400, 'a number of seconds'));
@@ -172,10 +171,7 @@ export function shapeProblems(value: unknown, schema: TSchema, path: string): Pr
 
 function words(type: ValueErrorType, schema: TSchema, key: string): string {
   if (type === ValueErrorType.ObjectAdditionalProperties) {
-    const meant = nearest(key, Object.keys(schema['properties']));
-    return meant === undefined
-      ? 'is not a known key'
-      : `is not a known key; did you mean ${meant}?`;
+    return `is not a known key${didYouMean(key, Object.keys(schema['properties']))}`;
   }
   const expects = `must be ${String(schema['expects'])}`;
   return type === ValueErrorType.ObjectRequiredProperty ? `is missing; ${expects}` : expects;
@@ -195,6 +191,17 @@ function placeOf(pointer: string, start: string): string {
     if (/^\d+$/.test(part) && !NAMING_TABLES.has(path)) return `${path}[${part}]`;
     return `${path}.${tomlKey(part)}`;
   }, start);
+}
+
+/** What follows "is not known" where a known name is near to this one. */
+export function didYouMean(name: string, known: readonly string[]): string {
+  const meant = nearest(name, known);
+  return meant === undefined ? '' : `; did you mean ${meant}?`;
+}
+
+/** What is wrong with the name that an operator has given to a table. */
+export function nameProblems(name: string, path: string): Problem[] {
+  return SLUG_SHAPE.test(name) ? [] : [{ path, text: `must have a name that is ${SLUG_EXPECTS}` }];
 }
 
 export function tomlKey(key: string): string {

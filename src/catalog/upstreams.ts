@@ -26,10 +26,7 @@ export function toUpstream(
   const { id, dialect } = entry;
   const base = {
     id,
-    timeouts: {
-      ...toTimeouts(entry, TIMEOUTS),
-      ...milliseconds('connectMs', entry.connect_seconds),
-    },
+    timeouts: toTimeouts(entry, TIMEOUTS),
     credentials: toCredentials(entry),
     concurrency: {
       maxInFlight: entry.max_in_flight ?? 1_024,
@@ -80,31 +77,21 @@ function toCredentials(entry: UpstreamEntry): Upstream['credentials'] {
   return [credential(first, 0), ...others.map((apiKey, index) => credential(apiKey, index + 1))];
 }
 
-type TimeoutEntry = Pick<
-  UpstreamEntry,
-  | 'first_byte_seconds'
-  | 'first_content_seconds'
-  | 'idle_seconds'
-  | 'min_tokens_per_second'
-  | 'total_seconds'
->;
-
-function toTimeouts(entry: TimeoutEntry, defaults: UpstreamTimeouts): UpstreamTimeouts {
+function toTimeouts(
+  entry: Pick<
+    UpstreamEntry,
+    Extract<keyof UpstreamEntry, keyof PlacementEntry> | 'connect_seconds'
+  >,
+  defaults: UpstreamTimeouts,
+): UpstreamTimeouts {
+  const milliseconds = (seconds: number | undefined, otherwise: number): number =>
+    seconds === undefined ? otherwise : seconds * 1_000;
   return {
-    ...defaults,
-    ...milliseconds('firstByteMs', entry.first_byte_seconds),
-    ...milliseconds('firstContentMs', entry.first_content_seconds),
-    ...milliseconds('idleMs', entry.idle_seconds),
-    ...milliseconds('totalMs', entry.total_seconds),
-    ...(entry.min_tokens_per_second === undefined
-      ? {}
-      : { minTokensPerSecond: entry.min_tokens_per_second }),
+    connectMs: milliseconds(entry.connect_seconds, defaults.connectMs),
+    firstByteMs: milliseconds(entry.first_byte_seconds, defaults.firstByteMs),
+    firstContentMs: milliseconds(entry.first_content_seconds, defaults.firstContentMs),
+    idleMs: milliseconds(entry.idle_seconds, defaults.idleMs),
+    minTokensPerSecond: entry.min_tokens_per_second ?? defaults.minTokensPerSecond,
+    totalMs: milliseconds(entry.total_seconds, defaults.totalMs),
   };
-}
-
-function milliseconds(
-  name: keyof UpstreamTimeouts,
-  seconds: number | undefined,
-): Partial<UpstreamTimeouts> {
-  return seconds === undefined ? {} : { [name]: seconds * 1_000 };
 }

@@ -10,24 +10,17 @@ import {
   writeDemoAnswer,
 } from './demo-answer.ts';
 
-type DemoOptions = {
-  /** The pause between two pieces of a stream. */
-  readonly delayMs?: number;
-  /** Unix milliseconds. */
-  readonly clock?: () => number;
-};
-
+/** The pause between two pieces of a stream. */
 const DELAY_MS = 20;
 
 /** Answers the JSON text of a chat-completions request, whole or as a stream. */
-export function answerDemo(body: string, options: DemoOptions = {}): Response {
-  const { delayMs = DELAY_MS, clock = Date.now } = options;
+export function answerDemo(body: string, delayMs = DELAY_MS): Response {
   const request = readDemoRequest(parseJson(body));
   if (request === undefined) return refuse();
   const answer = writeDemoAnswer(request);
   const head = {
     id: `chatcmpl-demo-${Bun.hash(body).toString(36)}`,
-    created: Math.floor(clock() / 1_000),
+    created: Math.floor(Date.now() / 1_000),
     model: request.model,
   };
   if (!request.stream) return Response.json(wholeAnswer(head, answer));

@@ -10,15 +10,7 @@ import { isLinkLocal } from '../core/link-local.ts';
 /** As the system's resolver gives them: the best first. */
 export type Lookup = (hostname: string) => Promise<readonly string[]>;
 
-export type Resolver = {
-  /** At least one address. Never rejects. */
-  readonly resolve: (
-    hostname: string,
-    allowLinkLocal: boolean,
-  ) => Promise<readonly string[] | UpstreamFailure>;
-  /** None of its addresses could be reached: the next call asks anew. */
-  readonly forget: (hostname: string) => void;
-};
+export type Resolver = ReturnType<typeof createResolver>;
 
 /** About what a name's own lifetime is where services move. */
 const FRESH_MS = 30_000;
@@ -51,7 +43,7 @@ export const systemLookup: Lookup = async (hostname) => {
 export function createResolver(dependencies: {
   readonly lookup: Lookup;
   readonly monotonic: () => number;
-}): Resolver {
+}) {
   const { lookup, monotonic } = dependencies;
   const known = new Map<string, Known>();
   const pending = new Map<string, Promise<readonly string[] | undefined>>();
@@ -81,13 +73,18 @@ export function createResolver(dependencies: {
   }
 
   return {
-    async resolve(hostname, allowLinkLocal) {
+    /** At least one address. Never rejects. */
+    async resolve(
+      hostname: string,
+      allowLinkLocal: boolean,
+    ): Promise<readonly string[] | UpstreamFailure> {
       const addresses = await addressesOf(hostname);
       if (addresses === undefined) return UNRESOLVED;
       const allowed = allowLinkLocal ? addresses : addresses.filter((one) => !isLinkLocal(one));
       return allowed.length === 0 ? FORBIDDEN : allowed;
     },
-    forget(hostname) {
+    /** None of its addresses could be reached: the next call asks anew. */
+    forget(hostname: string): void {
       const old = known.get(hostname);
       if (old !== undefined) known.set(hostname, { ...old, until: 0 });
     },

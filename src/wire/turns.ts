@@ -123,7 +123,7 @@ function unmatchedText(turn: ToolTurn): string {
   return `${UNMATCHED}\n${turn.text}`;
 }
 
-function textPart(text: string): TextPart {
+export function textPart(text: string): TextPart {
   return { kind: 'text', text };
 }
 

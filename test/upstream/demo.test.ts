@@ -42,7 +42,7 @@ async function answerStreamed(body: object): Promise<Answer> {
   const fold = createFold();
   const decoder = chatDialect(DEFAULT_PROFILE.chat).stream(fold.push);
   const text = JSON.stringify({ model: 'demo-chat', ...body, stream: true, stream_options: usage });
-  for await (const bytes of answerDemo(text, { delayMs: 0 }).body ?? []) {
+  for await (const bytes of answerDemo(text, 0).body ?? []) {
     expect(decoder.feed(bytes)).toBeUndefined();
   }
   expect(decoder.end()).toBeUndefined();
@@ -175,7 +175,7 @@ test('streamed and whole are the same answer', async () => {
 
 test('a reader that leaves ends the stream', async () => {
   const body = JSON.stringify({ model: 'demo-chat', messages: [hello], stream: true });
-  const reader = answerDemo(body, { delayMs: 3_600_000 }).body?.getReader();
+  const reader = answerDemo(body, 3_600_000).body?.getReader();
   expect(new TextDecoder().decode((await reader?.read())?.value)).toContain('"role":"assistant"');
   const pending = reader?.read();
   await reader?.cancel();

@@ -15,23 +15,7 @@ type Receiver = {
   readonly closed: (inOrder: boolean) => void;
 };
 
-export type Connection = {
-  readonly isOpen: () => boolean;
-  /** Hands all that comes from now on to somebody else. */
-  readonly receive: (receiver: Receiver) => void;
-  /** Writes as fast as the other side takes it. Only what was written before must be away. */
-  readonly write: (bytes: Buffer) => void;
-  /** Whether everything is with the kernel. */
-  readonly isWritten: () => boolean;
-  readonly pause: () => void;
-  readonly resume: () => void;
-  /** What could make another TLS handshake with the same server shorter. */
-  readonly tlsSession: () => Buffer | undefined;
-  /** Ends an idle connection in good order. */
-  readonly close: () => void;
-  /** Resets a connection that is in use: the other side knows at once. */
-  readonly abort: () => void;
-};
+export type Connection = ReturnType<typeof createConnection>;
 
 /** The socket's `data`: where its events go. */
 export type SocketEvents = {
@@ -52,7 +36,7 @@ export const SOCKET_HANDLERS = {
 } as const satisfies SocketHandler<SocketEvents>;
 
 /** Takes over a socket that is connected and, with TLS, verified. */
-export function createConnection(socket: Socket<SocketEvents>, first: Receiver): Connection {
+export function createConnection(socket: Socket<SocketEvents>, first: Receiver) {
   // Head and body leave in one write, and nothing waits for more to send.
   socket.setNoDelay(true);
   socket.setKeepAlive(true, PROBE_MS);
@@ -87,14 +71,17 @@ export function createConnection(socket: Socket<SocketEvents>, first: Receiver):
   };
   return {
     isOpen: () => isOpen,
-    receive(next) {
+    /** Hands all that comes from now on to somebody else. */
+    receive(next: Receiver): void {
       receiver = next;
     },
-    write(bytes) {
+    /** Writes as fast as the other side takes it. Only what was written before must be away. */
+    write(bytes: Buffer): void {
       unsent = bytes;
       sentBytes = 0;
       flush();
     },
+    /** Whether everything is with the kernel. */
     isWritten: () => unsent === undefined,
     pause() {
       if (isPaused) return;
@@ -106,14 +93,17 @@ export function createConnection(socket: Socket<SocketEvents>, first: Receiver):
       isPaused = false;
       socket.resume();
     },
-    tlsSession() {
+    /** What could make another TLS handshake with the same server shorter. */
+    tlsSession(): Buffer | undefined {
       const session: unknown = socket.getSession();
       return Buffer.isBuffer(session) ? session : undefined;
     },
+    /** Ends an idle connection in good order. */
     close() {
       isOpen = false;
       socket.end();
     },
+    /** Resets a connection that is in use: the other side knows at once. */
     abort() {
       isOpen = false;
       socket.terminate();

@@ -21,13 +21,12 @@ import {
   readObject,
   readString,
 } from '../check.ts';
-import { TOOL_IMAGE_MARK } from '../turns.ts';
+import { TOOL_IMAGE_MARK, textPart } from '../turns.ts';
 
 /** A tool result may hold pictures, which only a user turn can carry on. */
 type Message = { readonly entry: Turn; readonly toolImages: readonly ImagePart[] };
 
 const readRole = oneOf('system', 'developer', 'user', 'assistant', 'tool');
-const readPartType = oneOf('text', 'image_url');
 
 /** The upstream fetches it, never this process. */
 const readImageUrl: Reader<string> = (value, path) => {
@@ -36,7 +35,6 @@ const readImageUrl: Reader<string> = (value, path) => {
   throw invalidRequest(path, 'must be an http, https or data URL');
 };
 const readImage = objectOf({ url: readImageUrl }, ['url']);
-const readTextType = oneOf('text');
 
 const NAME_MAX = 64;
 
@@ -167,29 +165,23 @@ function readParts(content: unknown, param: string, kinds: 'text' | 'text and im
   return (kinds === 'text' ? readTextParts : readAnyParts)(content, param);
 }
 
-const readTextParts = listOf(
-  (value: unknown, path: string): ContentPart => {
-    const part = readObject(value, path);
-    readTextType(part['type'], `${path}.type`);
-    return textPart(readString(part['text'], `${path}.text`));
-  },
-  { min: 1 },
-);
-
-const readAnyParts = listOf(
-  (value: unknown, path: string): ContentPart => {
-    const part = readObject(value, path);
-    if (readPartType(part['type'], `${path}.type`) === 'text') {
-      return textPart(readString(part['text'], `${path}.text`));
-    }
-    const image = part['image_url'];
-    // Older clients send the address itself.
-    if (typeof image === 'string')
-      return { kind: 'image', url: readImageUrl(image, `${path}.image_url`) };
-    return { kind: 'image', url: readImage(image, `${path}.image_url`).url };
-  },
-  { min: 1 },
-);
+const partsOf = (readType: Reader<'text' | 'image_url'>) =>
+  listOf(
+    (value: unknown, path: string): ContentPart => {
+      const part = readObject(value, path);
+      if (readType(part['type'], `${path}.type`) === 'text') {
+        return textPart(readString(part['text'], `${path}.text`));
+      }
+      const image = part['image_url'];
+      // Older clients send the address itself.
+      if (typeof image === 'string')
+        return { kind: 'image', url: readImageUrl(image, `${path}.image_url`) };
+      return { kind: 'image', url: readImage(image, `${path}.image_url`).url };
+    },
+    { min: 1 },
+  );
+const readTextParts = partsOf(oneOf('text'));
+const readAnyParts = partsOf(oneOf('text', 'image_url'));
 
 /** What libraries make of a tool without a result, and of a turn that says nothing beside its calls. */
 function hasNoParts(content: unknown): boolean {
@@ -212,8 +204,4 @@ function partText(part: ContentPart): string {
 
 function resultText(part: ContentPart): string {
   return part.kind === 'text' ? part.text : TOOL_IMAGE_MARK;
-}
-
-function textPart(text: string): ContentPart {
-  return { kind: 'text', text };
 }

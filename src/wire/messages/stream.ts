@@ -37,7 +37,7 @@ type OpenBlock =
   | { readonly kind: 'tool'; readonly call: Call; readonly deltaStart: string };
 
 /** What waits until the call that is open is known to be whole. */
-type Waiting = Call | { text: string } | { thinking: string };
+type Waiting = Call | { readonly kind: 'thinking' | 'text'; text: string };
 
 const NONE: OpenBlock = { kind: 'none' };
 const EMPTY_BLOCKS = {
@@ -100,13 +100,7 @@ export function encodeStream(head: AnswerHead): StreamEncoder {
     if (open.kind === 'thinking') return open.deltaStart + JSON.stringify(text) + DELTA_END;
     // White space alone would only tear the text apart.
     if (nextIndex > 0 && isBlank(text)) return '';
-    if (mustWait()) {
-      const last = waiting.at(-1);
-      if (last !== undefined && 'thinking' in last) last.thinking += text;
-      else waiting.push({ thinking: text });
-      return '';
-    }
-    return openThinking(text);
+    return mustWait() ? wait('thinking', text) : openThinking(text);
   }
 
   function openThinking(text: string): string {
@@ -119,13 +113,7 @@ export function encodeStream(head: AnswerHead): StreamEncoder {
       blank += text;
       return '';
     }
-    if (mustWait()) {
-      const last = waiting.at(-1);
-      if (last !== undefined && 'text' in last) last.text += text;
-      else waiting.push({ text });
-      return '';
-    }
-    return textBlock(text);
+    return mustWait() ? wait('text', text) : textBlock(text);
   }
 
   /** Text where no text block is open: white space goes on waiting for something to follow it. */
@@ -148,6 +136,13 @@ export function encodeStream(head: AnswerHead): StreamEncoder {
     return open.kind === 'tool' && !isJsonObject(open.call.arguments);
   }
 
+  function wait(kind: 'thinking' | 'text', text: string): string {
+    const last = waiting.at(-1);
+    if (last !== undefined && 'kind' in last && last.kind === kind) last.text += text;
+    else waiting.push({ kind, text });
+    return '';
+  }
+
   function toolDelta(index: number, json: string): string {
     const call = calls[index];
     if (call === undefined || json === '') return '';
@@ -165,8 +160,8 @@ export function encodeStream(head: AnswerHead): StreamEncoder {
   function flush(): string {
     let text = '';
     for (const item of waiting.splice(0)) {
-      if ('text' in item) text += textBlock(item.text);
-      else text += 'thinking' in item ? openThinking(item.thinking) : openTool(item);
+      if (!('kind' in item)) text += openTool(item);
+      else text += item.kind === 'text' ? textBlock(item.text) : openThinking(item.text);
     }
     if (blank !== '' && calls.length === 0) text += openText(blank);
     return text + closeBlock();

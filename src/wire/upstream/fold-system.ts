@@ -3,6 +3,7 @@
 // its end: prompt prefixes are cached upstream, byte by byte.
 
 import type { AssistantTurn, TextPart, ToolTurn, Turn, UserTurn } from '../../core/generation.ts';
+import { textPart } from '../turns.ts';
 
 /**
  * The same conversation without system turns: each text joins the user turn or the tool result
@@ -41,10 +42,6 @@ function withText(turn: UserTurn | ToolTurn, text: string): UserTurn | ToolTurn 
   const last = turn.parts.at(-1);
   if (last?.kind !== 'text') return { ...turn, parts: [...turn.parts, textPart(text)] };
   return { ...turn, parts: [...turn.parts.slice(0, -1), textPart(joined(last.text, text))] };
-}
-
-function textPart(text: string): TextPart {
-  return { kind: 'text', text };
 }
 
 function joined(before: string, text: string): string {
